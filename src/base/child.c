@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/child.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { DEFAULT_MAX_OUTPUT = 1 << 20, MAX_ERRORS = 64 << 10 };
+
+extern char **environ;
+
+/* posix_spawn and its helpers return a positive error number: folded into one here. */
+static int prepare_attributes(posix_spawnattr_t *attributes, bool new_session)
+{
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+	if (new_session)
+		flags |= POSIX_SPAWN_SETSID;
+	int r = posix_spawnattr_setsigmask(attributes, &none);
+	if (!r)
+		r = posix_spawnattr_setsigdefault(attributes, &all);
+	if (!r)
+		r = posix_spawnattr_setflags(attributes, flags);
+	return r;
+}
+
+static int spawn(const struct child_request *request, const int stdio[3], bool new_session,
+		 pid_t *ret, struct error *err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t pid;
+
+	int r = posix_spawn_file_actions_init(&actions);
+	if (r)
+		return error_set_errno(err, r, "prepare to run %s", request->argv[0]);
+	r = posix_spawnattr_init(&attributes);
+	if (r) {
+		posix_spawn_file_actions_destroy(&actions);
+		return error_set_errno(err, r, "prepare to run %s", request->argv[0]);
+	}
+	r = prepare_attributes(&attributes, new_session);
+	for (int fd = 0; fd < 3 && !r && stdio; fd++)
+		r = posix_spawn_file_actions_adddup2(&actions, stdio[fd], fd);
+	if (!r && request->directory > 0)
+		r = posix_spawn_file_actions_addfchdir_np(&actions, request->directory);
+	if (!r)
+		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	if (!r)
+		r = posix_spawnp(&pid, request->argv[0], &actions, &attributes,
+				 (char *const *)request->argv,
+				 request->environment ? request->environment : environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	if (r == ENOENT)
+		return CHILD_NOT_INSTALLED;
+	if (r)
+		return error_set_errno(err, r, "run %s", request->argv[0]);
+	*ret = pid;
+	return 0;
+}
+
+/* A pipe whose ends are never descriptors 0 to 2, so that dup2 onto those cannot collide. */
+static int make_pipe(int ends[2], struct error *err)
+{
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set_errno(err, errno, "make a pipe");
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] > 2)
+			continue;
+		int moved = fcntl(ends[i], F_DUPFD_CLOEXEC, 3);
+		if (moved < 0) {
+			int saved = errno;
+			(void)close(ends[0]);
+			(void)close(ends[1]);
+			return error_set_errno(err, saved, "make a pipe");
+		}
+		(void)close(ends[i]);
+		ends[i] = moved;
+	}
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+int child_start(const struct child_request *request, struct child *ret, struct error *err)
+{
+	cleanup_close int in_read = -1, in_write = -1, out_read = -1, out_write = -1;
+	cleanup_close int err_read = -1, err_write = -1;
+	int ends[2];
+
+	if (request->gate || request->input) {
+		if (make_pipe(ends, err) < 0)
+			return -1;
+		in_read = ends[0];
+		in_write = ends[1];
+	} else {
+		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		in_read = null < 0 ? -1 : fcntl(null, F_DUPFD_CLOEXEC, 3);
+		close_fd(&null);
+		if (in_read < 0)
+			return error_set_errno(err, errno, "open /dev/null");
+	}
+	if (make_pipe(ends, err) < 0)
+		return -1;
+	out_read = ends[0];
+	out_write = ends[1];
+	if (make_pipe(ends, err) < 0)
+		return -1;
+	err_read = ends[0];
+	err_write = ends[1];
+
+	const int stdio[3] = { in_read, out_write, err_write };
+	pid_t pid;
+	int r = spawn(request, stdio, request->new_session, &pid, err);
+	if (r != 0)
+		return r;
+	int pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0) {
+		int saved = errno;
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+		return error_set_errno(err, saved, "watch %s", request->argv[0]);
+	}
+	if (request->input)
+		(void)fcntl(in_write, F_SETFL, O_NONBLOCK);
+	*ret = (struct child){
+		.name = request->argv[0],
+		.pid = pid,
+		.pidfd = pidfd,
+		.gate = request->gate ? TAKE_FD(in_write) : -1,
+		.input = request->input ? TAKE_FD(in_write) : -1,
+		.input_next = request->input,
+		.input_left = request->input ? request->input_length : 0,
+		.output = TAKE_FD(out_read),
+		.errors = TAKE_FD(err_read),
+		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
+	};
+	return 0;
+}
+
+static void reap(struct child *child, int *ret_status)
+{
+	siginfo_t info = { 0 };
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED) < 0 && errno == EINTR)
+		;
+	*ret_status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+	close_fd(&child->pidfd);
+	close_fd(&child->gate);
+	close_fd(&child->input);
+	close_fd(&child->output);
+	close_fd(&child->errors);
+	child->pid = 0;
+}
+
+void child_abandon(struct child *child)
+{
+	int status;
+	if (child->pid <= 0)
+		return;
+	(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
+	reap(child, &status);
+}
+
+static void feed(struct child *child)
+{
+	/* A child that has closed its end must give EPIPE here, not kill us. */
+	sigset_t pipe_signal, old;
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
+	ssize_t n = write(child->input, child->input_next, child->input_left);
+	if (n < 0 && errno == EPIPE) {
+		struct timespec now = { 0 };
+		(void)sigtimedwait(&pipe_signal, NULL, &now);
+		child->input_left = 0;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (n > 0) {
+		child->input_next += n;
+		child->input_left -= (size_t)n;
+	}
+	if (child->input_left == 0)
+		close_fd(&child->input);
+}
+
+/* Take what is there.  False at the end of the stream. */
+static bool drain(int fd, struct strbuf *buf, size_t max, bool *overflow)
+{
+	char chunk[16384];
+	ssize_t n = read(fd, chunk, sizeof(chunk));
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN;
+	if (n == 0)
+		return false;
+	size_t room = buf->length < max ? max - buf->length : 0;
+	strbuf_add(buf, chunk, (size_t)n < room ? (size_t)n : room);
+	if ((size_t)n > room)
+		*overflow = true;
+	return true;
+}
+
+static void drain_rest(int fd, struct strbuf *buf, size_t max, bool *overflow)
+{
+	if (fd < 0)
+		return;
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	for (struct pollfd event = { .fd = fd, .events = POLLIN };
+	     poll(&event, 1, 0) > 0 && (event.revents & POLLIN);)
+		if (!drain(fd, buf, max, overflow))
+			break;
+}
+
+int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
+		 struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	bool overflow = false, cut = false, timed_out = false;
+
+	for (;;) {
+		struct pollfd events[] = {
+			{ .fd = child->pidfd, .events = POLLIN },
+			{ .fd = child->output, .events = POLLIN },
+			{ .fd = child->errors, .events = POLLIN },
+			{ .fd = child->input, .events = POLLOUT },
+		};
+		int n = poll(events, ARRAY_SIZE(events), clock_left_ms(deadline_ms));
+		if (n < 0 && errno != EINTR) {
+			int saved = errno;
+			child_abandon(child);
+			return error_set_errno(err, saved, "wait for %s", child->name);
+		}
+		if (n < 0)
+			continue;
+		if (n == 0) {
+			timed_out = true;
+			break;
+		}
+		if (events[1].revents && !drain(child->output, &result.output, child->max_output,
+						&overflow))
+			close_fd(&child->output);
+		if (events[2].revents && !drain(child->errors, &result.errors, MAX_ERRORS, &cut))
+			close_fd(&child->errors);
+		if (events[3].revents)
+			feed(child);
+		if (events[0].revents)
+			break;
+	}
+	if (timed_out) {
+		child_abandon(child);
+		return error_set(err, ERROR_TIMEOUT, "%s does not answer", child->name);
+	}
+	drain_rest(child->output, &result.output, child->max_output, &overflow);
+	drain_rest(child->errors, &result.errors, MAX_ERRORS, &cut);
+	reap(child, &result.exit_status);
+	if (overflow)
+		return error_set(err, ERROR_CHILD, "%s printed more than %zu bytes", child->name,
+				 child->max_output);
+	*ret = result;
+	result = (struct child_result){ 0 };
+	return 0;
+}
+
+int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+	      struct error *err)
+{
+	struct child child;
+	int r = child_start(request, &child, err);
+	if (r != 0)
+		return r;
+	return child_finish(&child, clock_ms() + timeout_ms, ret, err);
+}
+
+int child_foreground(const char *const *argv, char *const *environment, int watch_fd,
+		     bool (*on_readable)(void *data), void *data, int *ret_exit_status,
+		     struct error *err)
+{
+	const struct child_request request = { .argv = argv, .environment = environment };
+	struct child child = { .pidfd = -1, .gate = -1, .input = -1, .output = -1, .errors = -1 };
+	int status;
+	int r = spawn(&request, NULL, false, &child.pid, err);
+	if (r != 0)
+		return r;
+	child.pidfd = pidfd_open(child.pid, 0);
+	while (child.pidfd >= 0 && on_readable && watch_fd >= 0) {
+		struct pollfd events[] = {
+			{ .fd = child.pidfd, .events = POLLIN },
+			{ .fd = watch_fd, .events = POLLIN },
+		};
+		if (poll(events, ARRAY_SIZE(events), -1) < 0 && errno != EINTR)
+			break;
+		if (events[0].revents)
+			break;
+		if (events[1].revents && !on_readable(data))
+			watch_fd = -1;
+	}
+	reap(&child, &status);
+	*ret_exit_status = status;
+	return 0;
+}
+
+void child_result_free(struct child_result *result)
+{
+	strbuf_free(&result->output);
+	strbuf_free(&result->errors);
+}
+
+char *child_last_words(const struct child_result *result)
+{
+	const char *text = strbuf_text(result->errors.length ? &result->errors : &result->output);
+	cleanup_free char *line = xstrndup(text, strcspn(text, "\n"));
+	if (strlen(line) > 200)
+		line[200] = '\0';
+	return *line ? visible(line) : xstrdup("no message");
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+int child_find_program(const char *name, const char *path, const char *directory, char **ret,
+		       struct error *err UNUSED)
+{
+	if (strchr(name, '/')) {
+		cleanup_free char *full =
+			*name == '/' || !directory ? xstrdup(name) : path_join(directory, name);
+		if (!is_program(full))
+			return CHILD_NOT_INSTALLED;
+		*ret = TAKE_PTR(full);
+		return 0;
+	}
+	if (!path)
+		path = getenv("PATH");
+	cleanup_free char *copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	char *rest = copy;
+	for (const char *folder; (folder = strsep(&rest, ":"));) {
+		/* An empty or relative folder means "where I stand": never what a supervisor wants. */
+		if (*folder != '/')
+			continue;
+		cleanup_free char *full = path_join(folder, name);
+		if (is_program(full)) {
+			*ret = TAKE_PTR(full);
+			return 0;
+		}
+	}
+	return CHILD_NOT_INSTALLED;
+}

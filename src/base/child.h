@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Running programs: the only caller of posix_spawn(3) and waitid(2).
+ *
+ * Sequence: child_start(), then child_finish() exactly once; or child_run(), which is both; or
+ * child_foreground() for a program that takes over the terminal.
+ *
+ * A child gets: an empty signal mask and default signal actions, whatever ours are; descriptors 0, 1
+ * and 2 and no others; an argv that no shell reads.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/text.h"
+
+#include <stdint.h>
+
+struct child_request {
+	const char *const *argv;  /* argv[0] is looked for in PATH when it has no slash */
+	char *const *environment; /* NULL: ours */
+	int directory;            /* descriptor to start in; 0: ours (0 can not be a directory here) */
+	const char *input;        /* what the child reads from descriptor 0; NULL: /dev/null */
+	size_t input_length;
+	bool gate;                /* descriptor 0 is a pipe whose other end is child.gate */
+	bool new_session;         /* setsid(2): the terminal's signals do not reach it */
+	size_t max_output;        /* 0: 1 MiB; more output is ERROR_CHILD */
+};
+
+struct child {
+	const char *name; /* borrowed from argv[0], for messages */
+	pid_t pid;
+	int pidfd;
+	int gate;          /* write end of a gated child's descriptor 0, else -1 */
+	int output, errors; /* read ends */
+	int input;          /* write end while there is input left, else -1 */
+	const char *input_next;
+	size_t input_left, max_output;
+};
+
+struct child_result {
+	int exit_status;      /* 0..255, or 128 + signal number */
+	struct strbuf output; /* what it wrote to descriptor 1 */
+	struct strbuf errors; /* what it wrote to descriptor 2, at most 64 KiB of it */
+};
+
+/* CHILD_NOT_INSTALLED: there is no such program. */
+enum { CHILD_NOT_INSTALLED = 1 };
+
+int child_start(const struct child_request *request, struct child *ret, struct error *err);
+
+/* Feed, read and wait until the child itself has ended (not until its pipes have: a daemon that it
+ * leaves behind holds them) or deadline_ms of clock_ms() has passed; then it is killed and the
+ * error is ERROR_TIMEOUT.  Ends *child in every case.  *ret: child_result_free(). */
+int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
+		 struct error *err);
+
+/* End it without looking at what it said: kill, reap, close.  Fine after child_finish(). */
+void child_abandon(struct child *child);
+
+/* Start and finish within timeout_ms. */
+int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+	      struct error *err);
+
+/* Run with our own descriptors 0, 1, 2 until it ends, however long.  on_readable (may be NULL) is called
+ * whenever watch_fd is readable in the meantime, until it returns false. */
+int child_foreground(const char *const *argv, char *const *environment, int watch_fd,
+		     bool (*on_readable)(void *data), void *data, int *ret_exit_status,
+		     struct error *err);
+
+void child_result_free(struct child_result *result);
+#define cleanup_child_result CLEANUP(child_result_free)
+
+/* First line of errors (or output when there is none), visible, at most 200 bytes; "no message" when
+ * the child said nothing.  The caller frees. */
+char *child_last_words(const struct child_result *result) MUST_USE;
+
+/* Absolute path of the executable that name means in this PATH (NULL: ours); a name with a slash
+ * is checked as it is, relative to directory.  CHILD_NOT_INSTALLED. *ret is the caller's. */
+int child_find_program(const char *name, const char *path, const char *directory, char **ret,
+		       struct error *err);

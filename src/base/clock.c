@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+int64_t clock_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_wall_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int clock_left_ms(int64_t deadline_ms)
+{
+	int64_t left = deadline_ms - clock_ms();
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
+{
+	struct tm tm;
+	time_t seconds = wall_us / 1000000;
+	char date[24];
+
+	gmtime_r(&seconds, &tm);
+	if (strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+		date[0] = '\0';
+	snprintf(buffer, CLOCK_TEXT_SIZE, "%s.%03dZ", date, (int)(wall_us / 1000 % 1000));
+	return buffer;
+}
+
+int64_t clock_parse(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	int ms = 0, used = 0;
+
+	if (!rest)
+		return -1;
+	if (*rest == '.' && (sscanf(rest, ".%3d%n", &ms, &used) != 1 || used != 4 || ms < 0))
+		return -1;
+	if (strcmp(rest + used, "Z") != 0)
+		return -1;
+	return (int64_t)timegm(&tm) * 1000000 + (int64_t)ms * 1000;
+}

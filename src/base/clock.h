@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Time: deadlines on the clock that counts suspend (CLOCK_BOOTTIME, clock_gettime(2)), and the
+ * calendar for what is written down.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Milliseconds since boot, suspend included. */
+int64_t clock_ms(void);
+
+/* Microseconds since the Epoch (CLOCK_REALTIME). */
+int64_t clock_wall_us(void);
+
+/* Milliseconds from now to a deadline of clock_ms(), never negative, at most INT_MAX: poll(2). */
+int clock_left_ms(int64_t deadline_ms);
+
+/* RFC 3339 in UTC with milliseconds, "2026-04-14T09:08:01.000Z".  buffer holds CLOCK_TEXT_SIZE. */
+enum { CLOCK_TEXT_SIZE = 32 };
+const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
+
+/* The reverse of clock_format().  Returns -1 when text is something else. */
+int64_t clock_parse(const char *text);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int exit_status;
+} codes[] = {
+	[ERROR_NONE] = { "NONE", 0 },
+	[ERROR_USAGE] = { "USAGE", 64 },
+	[ERROR_NOT_FOUND] = { "NOT_FOUND", 2 },
+	[ERROR_AMBIGUOUS] = { "AMBIGUOUS", 2 },
+	[ERROR_EXISTS] = { "ALREADY_EXISTS", 1 },
+	[ERROR_INVALID] = { "INVALID_OPERATION", 1 },
+	[ERROR_REFUSED] = { "ATTACH_REFUSED", 3 },
+	[ERROR_BUSY] = { "BUSY", 1 },
+	[ERROR_CORRUPT] = { "CORRUPT", 1 },
+	[ERROR_NEWER] = { "NEWER_FORMAT", 1 },
+	[ERROR_UNAVAILABLE] = { "UNAVAILABLE", 1 },
+	[ERROR_CHILD] = { "CHILD_FAILED", 1 },
+	[ERROR_TIMEOUT] = { "TIMEOUT", 1 },
+	[ERROR_DELIVERY] = { "DELIVERY_FAILED", 1 },
+	[ERROR_SYSTEM] = { "SYSTEM", 1 },
+};
+_Static_assert(ARRAY_SIZE(codes) == ERROR_CODE_COUNT, "a code without a name");
+
+/* Used when memory for the message is not to be had. */
+static char out_of_memory[] = "out of memory";
+
+static int set(struct error *err, enum error_code code, int os_errno, char *message)
+{
+	if (!err) {
+		free(message);
+		return -1;
+	}
+	assert(err->code == ERROR_NONE);
+	err->code = code;
+	err->os_errno = os_errno;
+	err->message = message ? message : out_of_memory;
+	return -1;
+}
+
+int error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+	char *message = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
+	va_end(args);
+	return set(err, code, 0, message);
+}
+
+int error_set_errno(struct error *err, int os_errno, const char *format, ...)
+{
+	cleanup_free char *what = NULL;
+	char *message = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	if (asprintf(&message, "%s: %s", what ? what : "system call", strerror(os_errno)) < 0)
+		message = NULL;
+	return set(err, ERROR_SYSTEM, os_errno, message);
+}
+
+int error_prefix(struct error *err, const char *format, ...)
+{
+	cleanup_free char *prefix = NULL;
+	char *message = NULL;
+	va_list args;
+
+	if (!err)
+		return -1;
+	assert(err->code != ERROR_NONE);
+	va_start(args, format);
+	if (vasprintf(&prefix, format, args) < 0)
+		prefix = NULL;
+	va_end(args);
+	if (!prefix || asprintf(&message, "%s: %s", prefix, err->message) < 0)
+		return -1;
+	if (err->message != out_of_memory)
+		free(err->message);
+	err->message = message;
+	return -1;
+}
+
+void error_clear(struct error *err)
+{
+	if (!err)
+		return;
+	if (err->message != out_of_memory)
+		free(err->message);
+	*err = (struct error){ 0 };
+}
+
+const char *error_code_name(enum error_code code)
+{
+	assert(code < ERROR_CODE_COUNT);
+	return codes[code].name;
+}
+
+int error_exit_status(enum error_code code)
+{
+	assert(code < ERROR_CODE_COUNT);
+	return codes[code].exit_status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What went wrong: a message for people and a code for programs.
+ *
+ * The contract of every function that takes `struct error *err` as its last parameter:
+ *
+ *   returns 0         done; *err untouched
+ *   returns negative  failed; *err is set; output parameters are untouched
+ *   returns positive  an outcome that the function's header names in an enum (ABSENT, BUSY, ...);
+ *                     *err untouched.  The caller handles it and does not pass it on.
+ *
+ * Library code neither prints nor exits: main() turns an error into text or JSON and an exit status.
+ * A message says what failed, on what, and what to do about it.
+ */
+#pragma once
+
+#include "base/macro.h"
+
+enum error_code {
+	ERROR_NONE,
+	ERROR_USAGE,       /* the command line is wrong; exit status 64 */
+	ERROR_NOT_FOUND,   /* the named thing does not exist; exit status 2 */
+	ERROR_AMBIGUOUS,   /* the name fits several things; exit status 2 */
+	ERROR_EXISTS,      /* the name is taken */
+	ERROR_INVALID,     /* the operation does not fit the state that the thing is in */
+	ERROR_REFUSED,     /* attaching is not possible here; exit status 3 */
+	ERROR_BUSY,        /* somebody else holds the lock */
+	ERROR_CORRUPT,     /* a file does not hold what it should */
+	ERROR_NEWER,       /* a file was written by a newer agentdeck */
+	ERROR_UNAVAILABLE, /* a program or a service that is needed is not there */
+	ERROR_CHILD,       /* a program was run and failed */
+	ERROR_TIMEOUT,     /* no answer within the deadline: unknown, not dead */
+	ERROR_DELIVERY,    /* a message could not be proven to have arrived */
+	ERROR_SYSTEM,      /* the operating system refused */
+	ERROR_CODE_COUNT
+};
+
+/* Zero-initialised is "no error".  The struct owns `message`. */
+struct error {
+	enum error_code code;
+	int os_errno; /* errno value behind it, 0 if none */
+	char *message;
+};
+
+/* Set *err and return -1, for `return error_set(...)`.  err may be NULL when the caller does not
+ * want to know.  Setting an error that is already set is a programming mistake and aborts. */
+int error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended. */
+int error_set_errno(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* Put "<text>: " before the message of an error that is set.  Returns -1. */
+int error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Forget the error; *err may be used again.  NULL is fine. */
+void error_clear(struct error *err);
+
+/* The upper-case word that JSON output carries, "NOT_FOUND" for ERROR_NOT_FOUND.  Static. */
+const char *error_code_name(enum error_code code);
+
+/* Exit status of the program for this code: 1, or 2, 3, 64 as said at the enum. */
+int error_exit_status(enum error_code code);
+
+#define cleanup_error CLEANUP(error_clear)

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fsutil.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define TEMPORARY_PREFIX ".tmp-"
+
+static int check_private(int fd, const char *name, struct error *err)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", name);
+	if (st.st_uid != geteuid())
+		return error_set(err, ERROR_SYSTEM,
+				 "%s belongs to user %u, not to you: remove it, or choose another "
+				 "place with AGENTDECK_HOME", name, st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, ERROR_SYSTEM,
+				 "%s can be written by others (mode %04o): run chmod 700 %s",
+				 name, st.st_mode & 07777, name);
+	return 0;
+}
+
+int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
+				 struct error *err)
+{
+	if (make && mkdirat(dirfd, name, 0700) == 0) {
+		/* The new name must be as durable as what will be written below it. */
+		if (dirfd != AT_FDCWD)
+			(void)fsync(dirfd);
+	} else if (make && errno != EEXIST) {
+		return error_set_errno(err, errno, "make directory %s", name);
+	}
+	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && !make)
+		return FS_ABSENT;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open directory %s", name);
+	if (check_private(fd, name, err) < 0)
+		return -1;
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+int fs_open_private_directory(const char *path, int *ret, struct error *err)
+{
+	cleanup_free char *parent = xstrdup(path);
+	for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(parent, 0700) < 0 && errno != EEXIST)
+			return error_set_errno(err, errno, "make directory %s", parent);
+		*slash = '/';
+	}
+	return fs_open_private_directory_at(AT_FDCWD, path, true, ret, err);
+}
+
+int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf buf = { 0 };
+	char chunk[16384];
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, errno, "read %s", what);
+		if (n == 0)
+			break;
+		if (buf.length + (size_t)n > max)
+			return error_set(err, ERROR_CORRUPT, "%s is larger than %zu bytes", what, max);
+		strbuf_add(&buf, chunk, (size_t)n);
+	}
+	strbuf_add(&buf, "", 0);
+	strbuf_free(ret);
+	*ret = buf;
+	buf = (struct strbuf){ 0 };
+	return 0;
+}
+
+int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct error *err)
+{
+	struct stat st;
+	/* O_NONBLOCK: a FIFO put in a file's place must not hang us. */
+	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return FS_ABSENT;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", name);
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", name);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERROR_CORRUPT, "%s is not a regular file", name);
+	return fs_read_fd(fd, name, max, ret, err);
+}
+
+int fs_write_all(int fd, const void *data, size_t length, const char *what, struct error *err)
+{
+	const char *next = data;
+	while (length > 0) {
+		ssize_t n = write(fd, next, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, errno, "write %s", what);
+		next += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+static void temporary_name(char name[32])
+{
+	uint64_t random = 0;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint64_t)clock_wall_us() ^ ((uint64_t)getpid() << 40);
+	snprintf(name, 32, TEMPORARY_PREFIX "%016llx", (unsigned long long)random);
+}
+
+int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
+	       struct error *err)
+{
+	char temporary[32];
+	temporary_name(temporary);
+	cleanup_close int fd = openat(dirfd, temporary,
+				      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set_errno(err, errno, "create a temporary file for %s", name);
+	if (fs_write_all(fd, data, length, name, err) < 0)
+		goto fail;
+	if (sync == FS_DURABLE && fsync(fd) < 0) {
+		error_set_errno(err, errno, "sync %s", name);
+		goto fail;
+	}
+	if (renameat(dirfd, temporary, dirfd, name) < 0) {
+		error_set_errno(err, errno, "replace %s", name);
+		goto fail;
+	}
+	if (sync == FS_DURABLE && fsync(dirfd) < 0)
+		return error_set_errno(err, errno, "sync the directory of %s", name);
+	return 0;
+fail:
+	(void)unlinkat(dirfd, temporary, 0);
+	return -1;
+}
+
+int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err)
+{
+	char temporary[32];
+	temporary_name(temporary);
+	if (symlinkat(target, dirfd, temporary) < 0)
+		return error_set_errno(err, errno, "create link %s", name);
+	if (renameat(dirfd, temporary, dirfd, name) < 0) {
+		error_set_errno(err, errno, "replace link %s", name);
+		(void)unlinkat(dirfd, temporary, 0);
+		return -1;
+	}
+	return 0;
+}
+
+void fs_sweep_temporaries(int dirfd)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(dirfd, &names, NULL) != 0)
+		return;
+	for (size_t i = 0; i < names.count; i++)
+		if (starts_with(names.items[i], TEMPORARY_PREFIX))
+			(void)unlinkat(dirfd, names.items[i], 0);
+}
+
+int fs_remove(int dirfd, const char *name, struct error *err)
+{
+	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
+		return error_set_errno(err, errno, "remove %s", name);
+	if (fsync(dirfd) < 0)
+		return error_set_errno(err, errno, "sync the directory of %s", name);
+	return 0;
+}
+
+static int remove_content(int dirfd, dev_t device, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(dirfd, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
+		struct stat st;
+		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			if (errno == ENOENT)
+				continue;
+			return error_set_errno(err, errno, "stat %s", name);
+		}
+		if (st.st_dev != device)
+			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
+					 name);
+		if (S_ISDIR(st.st_mode)) {
+			cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY |
+							      O_NOFOLLOW | O_CLOEXEC);
+			if (fd < 0)
+				return error_set_errno(err, errno, "open %s", name);
+			if (remove_content(fd, device, err) < 0)
+				return -1;
+		}
+		if (unlinkat(dirfd, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) < 0 &&
+		    errno != ENOENT)
+			return error_set_errno(err, errno, "remove %s", name);
+	}
+	return 0;
+}
+
+int fs_remove_tree(int dirfd, const char *name, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open directory %s", name);
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", name);
+	if (remove_content(fd, st.st_dev, err) < 0)
+		return error_prefix(err, "remove %s", name);
+	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return error_set_errno(err, errno, "remove directory %s", name);
+	if (dirfd != AT_FDCWD)
+		(void)fsync(dirfd);
+	return 0;
+}
+
+/* Is the open lock file still the one that bears the name? */
+static bool still_named(int dirfd, const char *name, int fd)
+{
+	struct stat opened, named;
+	return fstat(fd, &opened) == 0 && fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
+	    struct error *err)
+{
+	for (int pause_ms = 1;;) {
+		struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+		cleanup_close int fd =
+			openat(dirfd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return error_set_errno(err, errno, "open lock %s", name);
+		if (fcntl(fd, F_OFD_SETLK, &range) == 0) {
+			if (still_named(dirfd, name, fd)) {
+				ret->fd = TAKE_FD(fd);
+				return 0;
+			}
+			continue;
+		}
+		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+			return error_set_errno(err, errno, "lock %s", name);
+		int left = deadline_ms ? clock_left_ms(deadline_ms) : 0;
+		if (left == 0)
+			return FS_LOCK_BUSY;
+		/* F_OFD_SETLKW has no timeout: poll with a deadline, backing off to 20 ms. */
+		(void)poll(NULL, 0, left < pause_ms ? left : pause_ms);
+		if (pause_ms < 20)
+			pause_ms *= 2;
+	}
+}
+
+void fs_unlock(struct fs_lock *lock)
+{
+	if (lock->fd >= 0)
+		(void)close(lock->fd);
+	lock->fd = -1;
+}
+
+int fs_list(int dirfd, struct strvec *ret, struct error *err)
+{
+	struct strvec names = { 0 };
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir) {
+		int saved = errno;
+		if (fd >= 0)
+			(void)close(fd);
+		return error_set_errno(err, saved, "list a directory");
+	}
+	for (;;) {
+		errno = 0;
+		const struct dirent *entry = readdir(dir);
+		if (!entry)
+			break;
+		if (!streq(entry->d_name, ".") && !streq(entry->d_name, ".."))
+			strvec_push(&names, entry->d_name);
+	}
+	int saved = errno;
+	(void)closedir(dir);
+	if (saved) {
+		strvec_clear(&names);
+		return error_set_errno(err, saved, "list a directory");
+	}
+	strvec_clear(ret);
+	*ret = names;
+	return 0;
+}
+
+int fs_real_directory(const char *path, char **ret, struct error *err)
+{
+	struct stat st;
+	cleanup_free char *real = realpath(path, NULL);
+	if (!real && (errno == ENOENT || errno == ENOTDIR))
+		return FS_ABSENT;
+	if (!real)
+		return error_set_errno(err, errno, "resolve %s", path);
+	if (stat(real, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", real);
+	if (!S_ISDIR(st.st_mode))
+		return FS_ABSENT;
+	*ret = TAKE_PTR(real);
+	return 0;
+}
+
+char *path_join(const char *directory, const char *name)
+{
+	return xasprintf("%s%s%s", directory, ends_with(directory, "/") ? "" : "/", name);
+}
+
+const char *path_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}

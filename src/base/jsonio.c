@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/jsonio.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 64 };
+
+static void cleanup_tokener(struct json_tokener **tokener)
+{
+	if (*tokener)
+		json_tokener_free(*tokener);
+}
+
+static int parse_error(const char *text, size_t offset, const char *what, const char *why,
+		       struct error *err)
+{
+	size_t line = 1, column = 1;
+	for (size_t i = 0; i < offset; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	return error_set(err, ERROR_CORRUPT, "%s:%zu:%zu: %s", what, line, column, why);
+}
+
+int json_parse(const char *text, size_t length, const char *what, struct json_object **ret,
+	       struct error *err)
+{
+	if (length >= INT_MAX)
+		return error_set(err, ERROR_CORRUPT, "%s is too large", what);
+	CLEANUP(cleanup_tokener) struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+	if (!tokener)
+		abort();
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	cleanup_json struct json_object *object =
+		json_tokener_parse_ex(tokener, text, (int)length);
+	enum json_tokener_error status = json_tokener_get_error(tokener);
+	/* A bare number is complete only once something follows it. */
+	if (status == json_tokener_continue) {
+		object = json_tokener_parse_ex(tokener, "\n", 1);
+		status = json_tokener_get_error(tokener);
+		if (status == json_tokener_success) {
+			*ret = TAKE_PTR(object);
+			return 0;
+		}
+		return parse_error(text, length, what, "the text ends too early", err);
+	}
+	size_t end = json_tokener_get_parse_end(tokener);
+	if (status != json_tokener_success)
+		return parse_error(text, end < length ? end : length, what,
+				   json_tokener_error_desc(status), err);
+	size_t rest = end + strspn(text + end, " \t\r\n");
+	if (rest < length)
+		return parse_error(text, rest, what, "something follows the end", err);
+	*ret = TAKE_PTR(object);
+	return 0;
+}
+
+static struct json_object *get(const struct json_object *object, const char *key,
+			       enum json_type type)
+{
+	struct json_object *value;
+	if (!json_object_is_type(object, json_type_object) ||
+	    !json_object_object_get_ex(object, key, &value) || !json_object_is_type(value, type))
+		return NULL;
+	return value;
+}
+
+const char *json_get_string(const struct json_object *object, const char *key,
+			    const char *fallback)
+{
+	struct json_object *value = get(object, key, json_type_string);
+	/* A string with a NUL inside would be cut: it is not what anybody wrote on purpose. */
+	if (!value || strlen(json_object_get_string(value)) !=
+			      (size_t)json_object_get_string_len(value))
+		return fallback;
+	return json_object_get_string(value);
+}
+
+int64_t json_get_int(const struct json_object *object, const char *key, int64_t fallback)
+{
+	struct json_object *value = get(object, key, json_type_int);
+	return value ? json_object_get_int64(value) : fallback;
+}
+
+bool json_get_bool(const struct json_object *object, const char *key, bool fallback)
+{
+	struct json_object *value = get(object, key, json_type_boolean);
+	return value ? json_object_get_boolean(value) : fallback;
+}
+
+struct json_object *json_get_object(const struct json_object *object, const char *key)
+{
+	return get(object, key, json_type_object);
+}
+
+struct json_object *json_get_array(const struct json_object *object, const char *key)
+{
+	return get(object, key, json_type_array);
+}
+
+void json_get_strings(const struct json_object *object, const char *key, struct strvec *vec)
+{
+	struct json_object *array = get(object, key, json_type_array);
+	size_t count = array ? json_object_array_length(array) : 0;
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(array, i);
+		if (json_object_is_type(item, json_type_string))
+			strvec_push(vec, json_object_get_string(item));
+	}
+}
+
+void json_set(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (json_object_object_add(object, key, value) < 0)
+		abort();
+}
+
+struct json_object *json_text(const char *text)
+{
+	struct json_object *value;
+	if (is_utf8(text, strlen(text))) {
+		value = json_object_new_string(text);
+	} else {
+		cleanup_free char *shown = visible(text);
+		value = json_object_new_string(shown);
+	}
+	if (!value)
+		abort();
+	return value;
+}
+
+void json_set_string(struct json_object *object, const char *key, const char *value)
+{
+	json_set(object, key, value ? json_text(value) : NULL);
+}
+
+void json_set_int(struct json_object *object, const char *key, int64_t value)
+{
+	json_set(object, key, json_object_new_int64(value));
+}
+
+void json_set_bool(struct json_object *object, const char *key, bool value)
+{
+	json_set(object, key, json_object_new_boolean(value));
+}
+
+void json_set_strings(struct json_object *object, const char *key, const struct strvec *value)
+{
+	struct json_object *array = json_object_new_array_ext((int)value->count + 1);
+	if (!array)
+		abort();
+	for (size_t i = 0; i < value->count; i++)
+		if (json_object_array_add(array, json_text(value->items[i])) < 0)
+			abort();
+	json_set(object, key, array);
+}
+
+struct json_object *json_make_object(struct json_object *object, const char *key)
+{
+	struct json_object *member = json_get_object(object, key);
+	if (!member) {
+		member = json_object_new_object();
+		if (!member)
+			abort();
+		json_set(object, key, member);
+	}
+	return member;
+}
+
+const char *json_print(struct json_object *object)
+{
+	/* Slashes stay as they are: paths must be readable, and grep must find them. */
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+						      JSON_C_TO_STRING_SPACED |
+						      JSON_C_TO_STRING_NOSLASHESCAPE);
+}

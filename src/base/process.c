@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/process.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+enum { PROC_FILE_MAX = 4 << 20 };
+
+struct stat_line {
+	char state;
+	pid_t parent;
+	uint64_t start;
+};
+
+static int read_proc(pid_t pid, const char *file, struct strbuf *ret, struct error *err)
+{
+	char path[64];
+	struct error local = { 0 };
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	int r = fs_read(AT_FDCWD, path, PROC_FILE_MAX, ret, &local);
+	/* A process that ends between open and read gives ESRCH. */
+	if (r == FS_ABSENT || (r < 0 && (local.os_errno == ESRCH || local.os_errno == ENOENT))) {
+		error_clear(&local);
+		return PROCESS_GONE;
+	}
+	if (r < 0) {
+		if (err)
+			*err = local;
+		else
+			error_clear(&local);
+	}
+	return r;
+}
+
+static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf line = { 0 };
+	int r = read_proc(pid, "stat", &line, err);
+	if (r != 0)
+		return r;
+	/* The command name may hold spaces and parentheses: fields count from the last ')'. */
+	const char *rest = strrchr(strbuf_text(&line), ')');
+	unsigned long long start;
+	int parent;
+	struct stat_line result = { 0 };
+	if (!rest || sscanf(rest + 1,
+			    " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			    "%*d %llu", &result.state, &parent, &start) != 3)
+		return error_set(err, ERROR_SYSTEM, "/proc/%d/stat does not read as proc(5) says",
+				 (int)pid);
+	result.parent = parent;
+	result.start = start;
+	*ret = result;
+	return 0;
+}
+
+int process_identify(pid_t pid, struct process_id *ret, struct error *err)
+{
+	struct stat_line line;
+	if (pid <= 0)
+		return PROCESS_GONE;
+	int r = read_stat(pid, &line, err);
+	if (r != 0)
+		return r;
+	if (line.state == 'Z' || line.state == 'X')
+		return PROCESS_GONE;
+	*ret = (struct process_id){ .pid = pid, .start = line.start };
+	return 0;
+}
+
+bool process_alive(const struct process_id *id)
+{
+	struct process_id now;
+	return process_identify(id->pid, &now, NULL) == 0 && now.start == id->start;
+}
+
+bool process_is_zombie(const struct process_id *id)
+{
+	struct stat_line line;
+	return id->pid > 0 && read_stat(id->pid, &line, NULL) == 0 && line.state == 'Z' &&
+	       line.start == id->start;
+}
+
+int process_open(const struct process_id *id, int *ret, struct error *err)
+{
+	if (id->pid <= 0)
+		return PROCESS_GONE;
+	cleanup_close int fd = pidfd_open(id->pid, 0);
+	if (fd < 0 && errno == ESRCH)
+		return PROCESS_GONE;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open process %d", (int)id->pid);
+	/* Compared after the open: from here on the descriptor stays with this process. */
+	if (!process_alive(id))
+		return PROCESS_GONE;
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+int process_signal(const struct process_id *id, int signal_number, struct error *err)
+{
+	cleanup_close int fd = -1;
+	int r = process_open(id, &fd, err);
+	if (r != 0)
+		return r;
+	if (pidfd_send_signal(fd, signal_number, NULL, 0) < 0) {
+		if (errno == ESRCH)
+			return PROCESS_GONE;
+		return error_set_errno(err, errno, "signal process %d", (int)id->pid);
+	}
+	return 0;
+}
+
+int process_wait_end(const struct process_id *id, int64_t deadline_ms, struct error *err)
+{
+	cleanup_close int fd = -1;
+	int r = process_open(id, &fd, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	for (;;) {
+		struct pollfd event = { .fd = fd, .events = POLLIN };
+		int n = poll(&event, 1, clock_left_ms(deadline_ms));
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return PROCESS_STILL_ALIVE;
+		if (errno != EINTR)
+			return error_set_errno(err, errno, "wait for process %d", (int)id->pid);
+	}
+}
+
+static bool is_pid(const char *name, pid_t *ret)
+{
+	int64_t value;
+	if (!isdigit((unsigned char)*name) || !parse_int64(name, 1, INT32_MAX, &value))
+		return false;
+	*ret = (pid_t)value;
+	return true;
+}
+
+struct process_row {
+	struct process_id id;
+	pid_t parent;
+	bool member;
+};
+
+static int snapshot(struct process_row **ret, size_t *ret_count, struct error *err)
+{
+	struct process_row *rows = NULL;
+	size_t count = 0, size = 0;
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return error_set_errno(err, errno, "open /proc");
+	for (const struct dirent *entry; (entry = readdir(proc));) {
+		pid_t pid;
+		struct stat_line line;
+		if (!is_pid(entry->d_name, &pid) || read_stat(pid, &line, NULL) != 0 ||
+		    line.state == 'Z' || line.state == 'X')
+			continue;
+		if (count == size) {
+			size = size ? size * 2 : 256;
+			struct process_row *grown = reallocarray(rows, size, sizeof(*grown));
+			if (!grown)
+				abort();
+			rows = grown;
+		}
+		rows[count++] = (struct process_row){
+			.id = { .pid = pid, .start = line.start },
+			.parent = line.parent,
+		};
+	}
+	(void)closedir(proc);
+	*ret = rows;
+	*ret_count = count;
+	return 0;
+}
+
+int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
+		 struct error *err)
+{
+	cleanup_free struct process_row *rows = NULL;
+	size_t count = 0, members = 0;
+	if (snapshot(&rows, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		rows[i].member = rows[i].id.pid == root->pid && rows[i].id.start == root->start;
+		members += rows[i].member;
+	}
+	/* Marking until nothing new is found: a child may stand before its parent in /proc. */
+	for (bool grew = members > 0; grew;) {
+		grew = false;
+		for (size_t i = 0; i < count; i++) {
+			for (size_t j = 0; j < count && !rows[i].member; j++) {
+				if (rows[j].member && rows[j].id.pid == rows[i].parent) {
+					rows[i].member = grew = true;
+					members++;
+				}
+			}
+		}
+	}
+	struct process_id *tree = xcalloc(members, sizeof(*tree));
+	size_t next = 0;
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].member)
+			tree[next++] = rows[i].id;
+	*ret = tree;
+	*ret_count = members;
+	return 0;
+}
+
+static bool has_environment(pid_t pid, const char *entry)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (read_proc(pid, "environ", &text, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < text.length; i += strlen(text.data + i) + 1)
+		if (streq(text.data + i, entry))
+			return true;
+	return false;
+}
+
+int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,
+				struct error *err)
+{
+	cleanup_free struct process_row *rows = NULL;
+	size_t count = 0, found = 0;
+	if (snapshot(&rows, &count, err) < 0)
+		return -1;
+	struct process_id *ids = xcalloc(count, sizeof(*ids));
+	for (size_t i = 0; i < count; i++)
+		if (has_environment(rows[i].id.pid, entry))
+			ids[found++] = rows[i].id;
+	*ret = ids;
+	*ret_count = found;
+	return 0;
+}
+
+int process_cgroup(pid_t pid, char **ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	int r = read_proc(pid, "cgroup", &text, err);
+	if (r != 0)
+		return r;
+	char *rest = text.data;
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		if (starts_with(line, "0::")) {
+			*ret = xstrdup(line + 3);
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_SYSTEM, "process %d is in no unified control group", (int)pid);
+}
+
+int process_argv(pid_t pid, struct strvec *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct strvec argv = { 0 };
+	int r = read_proc(pid, "cmdline", &text, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < text.length; i += strlen(text.data + i) + 1)
+		strvec_push(&argv, text.data + i);
+	strvec_clear(ret);
+	*ret = argv;
+	return 0;
+}
+
+const char *process_boot_id(void)
+{
+	static char id[64];
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (!*id && fs_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 64, &text, NULL) == 0)
+		snprintf(id, sizeof(id), "%.*s", (int)strcspn(text.data, "\n"), text.data);
+	return id;
+}

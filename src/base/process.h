@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Processes that are not our children: who they are, whether they live, how to end them.
+ *
+ * A pid alone is no identity, since the kernel uses it again: it goes together with the process'
+ * start time (proc(5), /proc/PID/stat field 22, clock ticks since boot), and a signal goes through
+ * a pidfd whose process was compared first (pidfd_open(2)).
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_id {
+	pid_t pid;      /* 0: none */
+	uint64_t start; /* clock ticks since boot */
+};
+
+enum { PROCESS_GONE = 1 };
+
+/* Who bears this pid now.  PROCESS_GONE: nobody, or a zombie. */
+int process_identify(pid_t pid, struct process_id *ret, struct error *err);
+
+/* Does exactly this process exist, other than as a zombie? */
+bool process_alive(const struct process_id *id);
+
+/* A descriptor (pidfd_open(2)) that means exactly this process and becomes readable when it ends.
+ * PROCESS_GONE.  *ret is the caller's. */
+int process_open(const struct process_id *id, int *ret, struct error *err);
+
+/* Has the process ended without its parent having taken notice? */
+bool process_is_zombie(const struct process_id *id);
+
+/* Send a signal to exactly this process.  PROCESS_GONE: it is not there any more. */
+int process_signal(const struct process_id *id, int signal_number, struct error *err);
+
+/* Wait until the process has ended, up to deadline_ms of clock_ms().
+ * PROCESS_STILL_ALIVE: the deadline passed. */
+enum { PROCESS_STILL_ALIVE = 2 };
+int process_wait_end(const struct process_id *id, int64_t deadline_ms, struct error *err);
+
+/* The process and all its descendants (by parent pid, a snapshot).  The array is the caller's. */
+int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
+		 struct error *err);
+
+/* Every process of ours in whose initial environment the string entry ("NAME=VALUE") stands
+ * (proc(5), /proc/PID/environ): children inherit it, whatever becomes of their parents. */
+int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,
+				struct error *err);
+
+/* Path of its control group in the unified hierarchy (cgroups(7): the line "0::" of
+ * /proc/PID/cgroup).  PROCESS_GONE as above.  *ret is the caller's. */
+int process_cgroup(pid_t pid, char **ret, struct error *err);
+
+/* The command line, one string per argument.  PROCESS_GONE as above. */
+int process_argv(pid_t pid, struct strvec *ret, struct error *err);
+
+/* /proc/sys/kernel/random/boot_id without the newline, random(4).  "" when it cannot be read.
+ * Static storage: it does not change while we run. */
+const char *process_boot_id(void);

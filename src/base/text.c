@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+	if (!memory)
+		abort();
+	return memory;
+}
+
+char *xstrndup(const char *text, size_t length)
+{
+	char *copy = strndup(text, length);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+char *xstrdup(const char *text)
+{
+	char *copy = strdup(text);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+char *xstrdup_or_null(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+char *xasprintf(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	return text;
+}
+
+void replace_string(char **slot, const char *text)
+{
+	char *copy = xstrdup_or_null(text);
+	free(*slot);
+	*slot = copy;
+}
+
+void strbuf_add(struct strbuf *buf, const void *data, size_t length)
+{
+	if (buf->length + length + 1 > buf->size) {
+		size_t size = (buf->length + length + 1) * 2;
+		char *grown = realloc(buf->data, size);
+		if (!grown)
+			abort();
+		buf->data = grown;
+		buf->size = size;
+	}
+	if (length)
+		memcpy(buf->data + buf->length, data, length);
+	buf->length += length;
+	buf->data[buf->length] = '\0';
+}
+
+void strbuf_adds(struct strbuf *buf, const char *text)
+{
+	strbuf_add(buf, text, strlen(text));
+}
+
+void strbuf_addf(struct strbuf *buf, const char *format, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	strbuf_adds(buf, text);
+}
+
+char *strbuf_take(struct strbuf *buf)
+{
+	if (!buf->data)
+		return xstrdup("");
+	char *data = buf->data;
+	*buf = (struct strbuf){ 0 };
+	return data;
+}
+
+const char *strbuf_text(const struct strbuf *buf)
+{
+	return buf->data ? buf->data : "";
+}
+
+void strbuf_free(struct strbuf *buf)
+{
+	free(buf->data);
+	*buf = (struct strbuf){ 0 };
+}
+
+void strvec_push_take(struct strvec *vec, char *text)
+{
+	if (vec->count + 2 > vec->size) {
+		size_t size = vec->size ? vec->size * 2 : 8;
+		char **grown = reallocarray(vec->items, size, sizeof(*grown));
+		if (!grown)
+			abort();
+		vec->items = grown;
+		vec->size = size;
+	}
+	vec->items[vec->count++] = text;
+	vec->items[vec->count] = NULL;
+}
+
+void strvec_push(struct strvec *vec, const char *text)
+{
+	strvec_push_take(vec, xstrdup(text));
+}
+
+void strvec_pushf(struct strvec *vec, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	strvec_push_take(vec, text);
+}
+
+void strvec_push_all(struct strvec *vec, const struct strvec *other)
+{
+	for (size_t i = 0; i < other->count; i++)
+		strvec_push(vec, other->items[i]);
+}
+
+void strvec_push_array(struct strvec *vec, const char *const *items)
+{
+	for (; *items; items++)
+		strvec_push(vec, *items);
+}
+
+char *const *strvec_argv(const struct strvec *vec)
+{
+	static char *const none[] = { NULL };
+	return vec->items ? vec->items : none;
+}
+
+bool strvec_contains(const struct strvec *vec, const char *text)
+{
+	for (size_t i = 0; i < vec->count; i++)
+		if (streq(vec->items[i], text))
+			return true;
+	return false;
+}
+
+bool strvec_equal(const struct strvec *a, const struct strvec *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!streq(a->items[i], b->items[i]))
+			return false;
+	return true;
+}
+
+void strvec_clear(struct strvec *vec)
+{
+	for (size_t i = 0; i < vec->count; i++)
+		free(vec->items[i]);
+	free(vec->items);
+	*vec = (struct strvec){ 0 };
+}
+
+bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool ends_with(const char *text, const char *suffix)
+{
+	size_t length = strlen(text), tail = strlen(suffix);
+	return length >= tail && streq(text + length - tail, suffix);
+}
+
+const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+bool is_empty(const char *text)
+{
+	return !text || !*text;
+}
+
+/* Length of the valid UTF-8 sequence at s (1 to 4), 0 if there is none; *ret is the code point. */
+static size_t utf8_sequence(const unsigned char *s, size_t left, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
+			: (s[0] & 0xf8) == 0xf0 ? 4 : 0;
+	if (length == 0 || length > left)
+		return 0;
+	uint32_t code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	*ret = code;
+	return length;
+}
+
+bool is_utf8(const char *text, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	for (size_t i = 0; i < length;) {
+		uint32_t code;
+		size_t n = utf8_sequence(s + i, length - i, &code);
+		if (n == 0)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+void strbuf_add_visible(struct strbuf *buf, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t length = strlen(text);
+	for (size_t i = 0; i < length;) {
+		uint32_t code;
+		size_t n = utf8_sequence(s + i, length - i, &code);
+		if (n > 0 && code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0)) {
+			strbuf_add(buf, s + i, n);
+			i += n;
+			continue;
+		}
+		if (s[i] == '\n')
+			strbuf_adds(buf, "\\n");
+		else if (s[i] == '\t')
+			strbuf_adds(buf, "\\t");
+		else if (s[i] == '\r')
+			strbuf_adds(buf, "\\r");
+		else
+			strbuf_addf(buf, "\\%03o", s[i]);
+		i++;
+	}
+}
+
+char *visible(const char *text)
+{
+	struct strbuf buf = { 0 };
+	strbuf_add_visible(&buf, text);
+	return strbuf_take(&buf);
+}
+
+char *visible_argv(char *const *argv)
+{
+	struct strbuf buf = { 0 };
+	for (size_t i = 0; argv[i]; i++) {
+		bool plain = *argv[i] && !argv[i][strcspn(argv[i], " \t\n\"'\\$`;&|<>()*?[]{}#~")];
+		if (i)
+			strbuf_adds(&buf, " ");
+		if (!plain)
+			strbuf_adds(&buf, "'");
+		strbuf_add_visible(&buf, argv[i]);
+		if (!plain)
+			strbuf_adds(&buf, "'");
+	}
+	return strbuf_take(&buf);
+}
+
+bool parse_int64(const char *text, int64_t min, int64_t max, int64_t *ret)
+{
+	char *end;
+	if (!*text || strchr(" \t\n\v\f\r+", *text))
+		return false;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	if (errno || *end || value < min || value > max)
+		return false;
+	*ret = value;
+	return true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Growing strings, string vectors, and small text helpers.
+ *
+ * Running out of memory ends the program (abort): a supervisor that cannot allocate a few hundred
+ * bytes cannot do anything useful, and its state on disk is consistent at any moment.  What comes
+ * from outside is bounded by its reader (file sizes, child output), not here.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* malloc(3) and friends that do not return NULL.  The caller frees. */
+void *xcalloc(size_t count, size_t size) MUST_USE;
+char *xstrdup(const char *text) MUST_USE;
+char *xstrndup(const char *text, size_t length) MUST_USE;
+char *xasprintf(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
+/* NULL for NULL. */
+char *xstrdup_or_null(const char *text) MUST_USE;
+/* Free *slot and set it to a copy of text (or NULL). */
+void replace_string(char **slot, const char *text);
+
+/* A growing byte string, always NUL-terminated once something was added.
+ * Zero-initialised is empty; strbuf_free() makes it empty again. */
+struct strbuf {
+	char *data;
+	size_t length, size;
+};
+void strbuf_add(struct strbuf *buf, const void *data, size_t length);
+void strbuf_adds(struct strbuf *buf, const char *text);
+void strbuf_addf(struct strbuf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The string ("" when empty), which is then the caller's; the buffer is empty afterwards. */
+char *strbuf_take(struct strbuf *buf) MUST_USE;
+/* Borrowed, "" when empty. */
+const char *strbuf_text(const struct strbuf *buf);
+void strbuf_free(struct strbuf *buf);
+#define cleanup_strbuf CLEANUP(strbuf_free)
+
+/* A vector of strings, always NULL-terminated, so that `items` is an argv.
+ * Zero-initialised is empty (then items is NULL: use strvec_argv()). */
+struct strvec {
+	char **items;
+	size_t count, size;
+};
+void strvec_push(struct strvec *vec, const char *text);
+void strvec_pushf(struct strvec *vec, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The vector takes ownership of text. */
+void strvec_push_take(struct strvec *vec, char *text);
+void strvec_push_all(struct strvec *vec, const struct strvec *other);
+/* Every string up to the NULL. */
+void strvec_push_array(struct strvec *vec, const char *const *items);
+/* items, or an empty NULL-terminated array.  Borrowed. */
+char *const *strvec_argv(const struct strvec *vec);
+bool strvec_contains(const struct strvec *vec, const char *text);
+bool strvec_equal(const struct strvec *a, const struct strvec *b);
+void strvec_clear(struct strvec *vec);
+#define cleanup_strvec CLEANUP(strvec_clear)
+
+static inline bool streq(const char *a, const char *b)
+{
+	return __builtin_strcmp(a, b) == 0;
+}
+bool starts_with(const char *text, const char *prefix);
+bool ends_with(const char *text, const char *suffix);
+/* Borrowed: "" for NULL. */
+const char *or_empty(const char *text);
+/* NULL or "". */
+bool is_empty(const char *text);
+
+/* True if every byte sequence is valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool is_utf8(const char *text, size_t length);
+
+/* Append text so that a terminal shows it and obeys nothing in it: control characters (C0, DEL, C1)
+ * and invalid UTF-8 become \ooo or \n, \t; printable UTF-8 stays.  The counterpart of vis(3). */
+void strbuf_add_visible(struct strbuf *buf, const char *text);
+/* The same as a new string of the caller's. */
+char *visible(const char *text) MUST_USE;
+/* Words of an argv, visible, quoted for reading where needed; for messages and logs only: it is
+ * never given to a shell.  The caller frees. */
+char *visible_argv(char *const *argv) MUST_USE;
+
+/* Decimal number of the whole text within [min, max].  False otherwise, *ret untouched. */
+bool parse_int64(const char *text, int64_t min, int64_t max, int64_t *ret);

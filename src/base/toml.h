@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * TOML 1.0, read only, as a json-c tree: tables are objects, dates are strings.
+ *
+ * Behind it is toml++ (the one C++ file of the program): Debian packages no C library for TOML.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+
+/* Parse a whole document.  A syntax error is ERROR_CORRUPT with the message
+ * "<what>:<line>:<column>: <why>".  A NUL in a key is written as \000.  *ret is an object and the
+ * caller's. */
+int toml_parse(const char *text, size_t length, const char *what, struct json_object **ret,
+	       struct error *err);
+
+/* Where key path ("tmux.options.mouse", as the keys stand, joined by dots) stands in the same text:
+ * for messages about values that parse but make no sense.  An element of an array goes by its index:
+ * "screen.ready.2".  1:1 when it is not there. */
+void toml_position(const char *text, size_t length, const char *path, unsigned *ret_line,
+		   unsigned *ret_column);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/table.h"
+
+#include "base/clock.h"
+#include "engine/runfiles.h"
+
+#include <string.h>
+
+static void set_time(struct json_object *object, const char *key, int64_t time)
+{
+	char date[CLOCK_TEXT_SIZE];
+	json_set_string(object, key, time ? clock_format(time, date) : NULL);
+}
+
+static struct json_object *json_of_exit(const struct exit_record *record)
+{
+	struct json_object *object = json_object_new_object();
+	if (!record->present)
+		return object;
+	if (record->signal)
+		json_set_int(object, "signal", record->signal);
+	else
+		json_set_int(object, "code", record->code);
+	json_set_bool(object, "oom", record->oom);
+	json_set_string(object, "last_words", record->last_words);
+	return object;
+}
+
+static void add_run(struct json_object *object, const struct instance *instance, bool live)
+{
+	const struct run *run = &instance->run;
+	const struct attempt *attempt = run_attempt(run);
+	struct json_object *tmux = json_make_object(object, "tmux");
+	json_set_string(tmux, "socket", run->socket);
+	json_set_string(tmux, "session", run->socket ? "agent" : NULL);
+	if (live)
+		json_set_int(tmux, "server_pid", run->server.pid);
+	else
+		json_set(tmux, "server_pid", NULL);
+	struct json_object *scope = json_make_object(object, "scope");
+	cleanup_free char *cgroup = NULL;
+	if (live)
+		(void)process_cgroup(run->server.pid, &cgroup, NULL);
+	json_set_string(scope, "unit", run->unit);
+	json_set_string(scope, "cgroup", cgroup);
+	struct json_object *resume = json_make_object(object, "resume");
+	json_set_string(resume, "rung", attempt ? rung_name(attempt->rung) : NULL);
+	json_set_string(resume, "reason", attempt ? attempt->reason : NULL);
+	json_set_string(resume, "history_note", run->history_note);
+	json_set_strings(resume, "argv", attempt ? &attempt->argv : &instance->resume_argv);
+	if (live && run->pane.pid)
+		json_set_int(object, "agent_pid", run->pane.pid);
+	else
+		json_set(object, "agent_pid", NULL);
+}
+
+static struct json_object *json_of_instance(struct app *app, const struct store_row *row,
+					    const struct instance *instance)
+{
+	struct json_object *object = json_of_row(row, app->deck.profile);
+	const struct conversation *conversation = &instance->conversation;
+	json_set_strings(object, "command", &instance->argv);
+	/* claude_session_id and kin: the names that scripts for older tools look for. */
+	cleanup_free char *key = xasprintf("%s_session_id", instance->agent);
+	json_set_string(object, key, conversation->session_id);
+	json_set_string(object, "origin", session_origin_name(conversation->origin));
+	json_set_strings(object, "previous_session_ids", &conversation->previous);
+	json_set_string(object, "transcript_path", conversation->transcript_path);
+	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
+	json_set_string(object, "backend", instance->backend);
+	json_set_string(object, "desired", instance_desired_name(instance->desired));
+	set_time(object, "last_used_at", instance->last_used_at);
+	add_run(object, instance, lifecycle_row_is_live(row));
+	json_set(object, "exit", json_of_exit(&instance->observed.exit));
+	return object;
+}
+
+static void line(const char *name, const char *value)
+{
+	if (is_empty(value))
+		return;
+	cleanup_free char *shown = visible(value);
+	printf("%-14s %s\n", name, shown);
+}
+
+static void print_exit(const struct instance *instance)
+{
+	const struct exit_record *record = &instance->observed.exit;
+	if (!record->present || is_empty(record->last_words))
+		return;
+	cleanup_free char *words = xstrdup(record->last_words);
+	char *rest = words;
+	printf("Last words:\n");
+	for (const char *text; (text = strsep(&rest, "\n"));)
+		if (*text)
+			printf("  | %s\n", text);
+}
+
+static void print_instance(const struct store_row *row, const struct instance *instance)
+{
+	cleanup_lifecycle_view struct lifecycle_view view = { 0 };
+	cleanup_free char *cgroup = NULL;
+	char date[CLOCK_TEXT_SIZE];
+	const struct attempt *attempt = run_attempt(&instance->run);
+	lifecycle_view_row(row, &view);
+	cleanup_free char *status = view_text(&view);
+	cleanup_free char *command = visible_argv(strvec_argv(&instance->argv));
+	line("Title", instance->title);
+	line("Id", instance->id);
+	line("Status", status);
+	line("Directory", instance->cwd);
+	line("Group", instance->group);
+	line("Agent", instance->agent);
+	line("Command", command);
+	line("Conversation", instance->conversation.session_id);
+	line("  origin", session_origin_name(instance->conversation.origin));
+	line("  transcript", instance->conversation.transcript_path);
+	for (size_t i = 0; i < instance->conversation.previous.count; i++)
+		line("  earlier", instance->conversation.previous.items[i]);
+	line("Created", clock_format(instance->created_at, date));
+	if (attempt && lifecycle_row_is_live(row)) {
+		cleanup_free char *argv = visible_argv(strvec_argv(&attempt->argv));
+		cleanup_free char *pids = xasprintf("%d (tmux server %d)", (int)instance->run.pane.pid,
+						    (int)instance->run.server.pid);
+		(void)process_cgroup(instance->run.server.pid, &cgroup, NULL);
+		line("Came back by", rung_name(attempt->rung));
+		line("  reason", attempt->reason);
+		line("  argv", argv);
+		line("  note", instance->run.history_note);
+		line("Process", pids);
+		line("Scope", instance->run.unit ? instance->run.unit : "none: runs without isolation");
+		line("Cgroup", cgroup);
+		line("Socket", instance->run.socket);
+	}
+	print_exit(instance);
+}
+
+static int show(struct app *app, const struct store_row *row, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (row->damage)
+		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
+	int r = store_load(app->deck.store, row->base, &instance, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed", row->base);
+	if (app->json) {
+		cleanup_json struct json_object *object = json_of_instance(app, row, instance);
+		print_json(object);
+	} else {
+		print_instance(row, instance);
+	}
+	return 0;
+}
+
+static int run_show(struct app *app, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0)
+		return -1;
+	return show(app, row, err);
+}
+
+/* The instance in whose pane we stand: by our environment, else by the tmux server that we are in. */
+static int run_current(struct app *app, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const char *id = getenv(ENV_INSTANCE);
+	const char *tmux = getenv("TMUX");
+	if (store_list(app->deck.store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		bool by_id = id && streq(row->id, id);
+		bool by_socket = tmux && row->socket && starts_with(tmux, row->socket) &&
+				 tmux[strlen(row->socket)] == ',';
+		if (by_id || by_socket)
+			return show(app, row, err);
+	}
+	return error_set(err, ERROR_NOT_FOUND, "this terminal is not in a session of profile %s: see "
+			 "agentdeck list", app->deck.profile);
+}
+
+const struct command command_session_show = {
+	.name = "session show",
+	.arguments = "SESSION",
+	.summary = "show all that is known of a session",
+	.description = "",
+	.min_operands = 1,
+	.max_operands = 1,
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = run_show,
+};
+
+const struct command command_session_current = {
+	.name = "session current",
+	.arguments = "",
+	.summary = "show the session that this terminal is in",
+	.description = "",
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = run_current,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/commands.h"
+
+const struct command *const commands[] = {
+	&command_add,
+	&command_list,
+	&command_status,
+	&command_session_start,
+	&command_session_stop,
+	&command_session_restart,
+	&command_session_attach,
+	&command_session_show,
+	&command_session_current,
+	&command_rename,
+	&command_remove,
+	&command_hook,
+	&command_pane,
+	&command_help,
+	NULL,
+};

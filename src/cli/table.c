@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/table.h"
+
+#include <libsmartcols.h>
+
+struct table {
+	struct libscols_table *columns;
+	size_t count;
+};
+
+struct table *table_new(const struct app *app, const char *const *headings)
+{
+	struct table *table = xcalloc(1, sizeof(*table));
+	table->columns = scols_new_table();
+	if (!table->columns)
+		abort();
+	scols_table_enable_colors(table->columns, app->color);
+	for (; headings[table->count]; table->count++)
+		/* What is long may be cut on a narrow terminal; ids and states may not. */
+		if (!scols_table_new_column(table->columns, headings[table->count], 0.1,
+					    streq(headings[table->count], "PATH") ? SCOLS_FL_TRUNC : 0))
+			abort();
+	return table;
+}
+
+void table_add(struct table *table, const char *const *cells, const char *color)
+{
+	struct libscols_line *line = scols_table_new_line(table->columns, NULL);
+	if (!line)
+		abort();
+	for (size_t i = 0; i < table->count; i++) {
+		cleanup_free char *text = visible(cells[i]);
+		if (scols_line_set_data(line, i, text) != 0)
+			abort();
+	}
+	if (color)
+		scols_line_set_color(line, color);
+}
+
+void table_print(struct table *table)
+{
+	scols_print_table(table->columns);
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	scols_unref_table(table->columns);
+	free(table);
+}
+
+char *view_text(const struct lifecycle_view *view)
+{
+	const char *state = instance_state_name(view->state);
+	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
+		return xasprintf("%s, %s", state, instance_activity_name(view->activity));
+	if (view->state == STATE_ERROR && view->reason)
+		return xasprintf("%s: %s", state, view->reason);
+	return xstrdup(state);
+}
+
+const char *view_color(const struct lifecycle_view *view)
+{
+	if (view->state == STATE_ERROR)
+		return "red";
+	if (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING)
+		return "yellow";
+	return view->state == STATE_RUNNING ? "green" : NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The demo agent's conversation: its turns, its file, and what the agent has to say.
+ *
+ *   <home>/projects/<slug of the directory>/<session id>.jsonl
+ *
+ * The file appears with the first turn.  What the user said is on disk before the reply is made.
+ */
+#pragma once
+
+#include "base/text.h"
+
+struct turn {
+	bool by_user;
+	char *text;
+};
+
+struct dialogue {
+	/* Set by the caller; owned. */
+	char *home, *cwd;
+	const char *model, *system_prompt; /* borrowed; NULL: none */
+	bool is_saved;                     /* false: nothing is written */
+	/* The rest by the functions below. */
+	char *session_id;
+	char *folder;        /* below <home>/projects */
+	char *path;          /* of the transcript, whether or not it exists */
+	struct turn *turns;
+	size_t count, size;
+	char *last_uuid;
+	struct strbuf carried; /* records that were read ... */
+	bool is_fork;          /* ... and go into another file with its first turn */
+	bool torn;             /* the file does not end with a line break */
+};
+void dialogue_free(struct dialogue *dialogue);
+#define cleanup_dialogue CLEANUP(dialogue_free)
+
+/* $AGENTDECK_DEMO_CONFIG_DIR, else the XDG data directory.  *ret is the caller's. */
+int dialogue_find_home(char **ret, struct error *err);
+
+/* A new conversation under this id: no turns, no file. */
+void dialogue_begin(struct dialogue *dialogue, const char *session_id);
+
+/* Does a file for this id exist in the directory's folder, whatever is in it? */
+bool dialogue_is_taken(const struct dialogue *dialogue, const char *session_id);
+
+/* Read a conversation: of any directory by its id, the latest one of this directory.
+ * DIALOGUE_ABSENT: there is none with a turn in it. */
+enum { DIALOGUE_ABSENT = 1 };
+int dialogue_resume(struct dialogue *dialogue, const char *session_id, struct error *err);
+int dialogue_resume_latest(struct dialogue *dialogue, struct error *err);
+
+/* Go on under a new id, in a new file that begins with the records read so far. */
+void dialogue_fork(struct dialogue *dialogue, const char *session_id);
+
+/* Write down durably what the user said. */
+int dialogue_say(struct dialogue *dialogue, const char *text, struct error *err);
+
+/* Make the reply to the last thing said, and write it down.  *ret is borrowed until dialogue
+ * changes. */
+int dialogue_reply(struct dialogue *dialogue, const char **ret, struct error *err);

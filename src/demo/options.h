@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The demo agent's command line, and its switches in the environment.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+	/* Borrowed from argv; NULL where not given. */
+	const char *session_id, *resume, *settings, *model, *system_prompt, *prompt;
+	bool continue_latest, fork, print;
+};
+
+/* True: go on.  False: end with *ret_exit_status; what there was to say has been printed. */
+bool options_parse(int argc, char *argv[], struct options *ret, int *ret_exit_status);
+
+/* Is the variable set to anything but "" and "0"? */
+bool switch_is_on(const char *variable);
+
+/* The variable as a number from 0 to a day of milliseconds, else the fallback. */
+int switch_number(const char *variable, int fallback);

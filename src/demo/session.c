@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "demo/session.h"
+
+#include "demo/hooks.h"
+#include "model/naming.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* The last hook gets less time when somebody waits for our end. */
+enum { HOOK_MS = 5000, LAST_HOOK_MS = 1500 };
+
+int session_signal_status(int signal_number)
+{
+	return signal_number == SIGINT ? 0 : 128 + signal_number;
+}
+
+/* Tell the hooks of event.  key and value: what this event has more than the others. */
+static void report(const struct session *session, const char *event, const char *key,
+		   const char *value, int timeout_ms)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	cleanup_json struct json_object *payload = json_object_new_object();
+	if (!session->hooks)
+		return;
+	json_set_string(payload, "session_id", dialogue->session_id);
+	json_set_string(payload, "transcript_path", dialogue->path);
+	json_set_string(payload, "cwd", dialogue->cwd);
+	json_set_string(payload, "hook_event_name", event);
+	if (dialogue->model)
+		json_set_string(payload, "model", dialogue->model);
+	json_set_string(payload, key, value);
+	hooks_run(session->hooks, event, value, payload, timeout_ms);
+}
+
+/* What happened to the turn: SCREEN_DONE with *ret_reply, or what ended it. */
+static enum screen_event take_turn(struct session *session, const char *prompt,
+				   const char **ret_reply, struct error *err)
+{
+	*ret_reply = NULL;
+	if (dialogue_say(&session->dialogue, prompt, err) < 0)
+		return SCREEN_DONE;
+	report(session, "UserPromptSubmit", "prompt", prompt, HOOK_MS);
+	enum screen_event event = screen_pause(
+		&session->screen, "✻ Thinking… (esc to interrupt)", session->think_ms);
+	if (event != SCREEN_DONE || dialogue_reply(&session->dialogue, ret_reply, err) < 0)
+		return event;
+	return SCREEN_DONE;
+}
+
+static void print_said(struct session *session, const char *text)
+{
+	cleanup_free char *line = xasprintf("> %s", text);
+	screen_print(&session->screen, line);
+}
+
+/* A turn on the screen.  SCREEN_SIGNAL, or SCREEN_DONE. */
+static enum screen_event talk_turn(struct session *session, const char *prompt)
+{
+	cleanup_error struct error err = { 0 };
+	const char *reply;
+	print_said(session, prompt);
+	enum screen_event event = take_turn(session, prompt, &reply, &err);
+	if (event == SCREEN_SIGNAL)
+		return event;
+	if (err.code) {
+		cleanup_free char *text = xasprintf("Error: %s", err.message);
+		screen_print(&session->screen, text);
+	} else if (event == SCREEN_INTERRUPTED) {
+		screen_print(&session->screen, "(interrupted)");
+	} else {
+		screen_print(&session->screen, reply);
+		report(session, "Stop", "last_assistant_message", reply, HOOK_MS);
+	}
+	screen_print(&session->screen, "");
+	return SCREEN_DONE;
+}
+
+static void print_banner(struct session *session)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_addf(&text,
+		    "agentdeck-demo-agent " PACKAGE_VERSION
+		    ": repeats what you say; /help says more\n"
+		    "session %s in %s",
+		    dialogue->session_id, dialogue->cwd);
+	if (dialogue->model)
+		strbuf_addf(&text, "\nmodel %s", dialogue->model);
+	if (dialogue->system_prompt)
+		strbuf_addf(&text, "\nsystem prompt: %s", dialogue->system_prompt);
+	if (!dialogue->is_saved)
+		strbuf_adds(&text, "\n⚠ Transcript saving is off: this conversation cannot be "
+				   "resumed");
+	strbuf_adds(&text, "\n");
+	screen_print(&session->screen, text.data);
+}
+
+static void print_history(struct session *session)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	for (size_t i = 0; i < dialogue->count; i++) {
+		const struct turn *turn = &dialogue->turns[i];
+		if (turn->by_user)
+			print_said(session, turn->text);
+		else
+			screen_print(&session->screen, turn->text);
+	}
+	if (dialogue->count)
+		screen_print(&session->screen, "");
+}
+
+static void clear(struct session *session)
+{
+	cleanup_free char *session_id = naming_new_uuid();
+	report(session, "SessionEnd", "reason", "clear", HOOK_MS);
+	dialogue_begin(&session->dialogue, session_id);
+	screen_wipe(&session->screen);
+	print_banner(session);
+	report(session, "SessionStart", "source", "clear", HOOK_MS);
+}
+
+/* What the user entered: a command or a prompt. */
+static enum screen_event obey(struct session *session, const char *line)
+{
+	size_t start = strspn(line, " \t\n"), length = strlen(line);
+	while (length > start && strchr(" \t\n", line[length - 1]))
+		length--;
+	cleanup_free char *word = xstrndup(line + start, length - start);
+	if (!*word)
+		return SCREEN_DONE;
+	if (streq(word, "/exit") || streq(word, "/quit"))
+		return SCREEN_END;
+	if (*word != '/' || strpbrk(word, " \t\n") || strchr(word + 1, '/'))
+		return talk_turn(session, line);
+	if (streq(word, "/clear")) {
+		clear(session);
+	} else if (streq(word, "/help")) {
+		screen_print(&session->screen,
+			     "/clear  begin a new conversation, with a new id\n"
+			     "/exit   end (so does Ctrl-D)\n"
+			     "/help   this list\n"
+			     "Anything else is repeated to you. Ctrl-J breaks the line.\n");
+	} else {
+		cleanup_free char *text = xasprintf("Unknown command: %s (/help lists them)\n", word);
+		screen_print(&session->screen, text);
+	}
+	return SCREEN_DONE;
+}
+
+/* SCREEN_END or SCREEN_SIGNAL. */
+static enum screen_event converse(struct session *session, const char *prompt)
+{
+	enum screen_event event = prompt ? talk_turn(session, prompt) : SCREEN_DONE;
+	bool told = !prompt;
+	while (event != SCREEN_END && event != SCREEN_SIGNAL) {
+		cleanup_free char *line = NULL;
+		size_t turns = session->dialogue.count;
+		event = screen_ask(&session->screen, told ? -1 : session->idle_ms, &line);
+		if (event == SCREEN_IDLE) {
+			report(session, "Notification", "message",
+			       "agentdeck-demo-agent is waiting for your input", HOOK_MS);
+			told = true;
+		} else if (event == SCREEN_DONE) {
+			event = obey(session, line);
+			told = told && session->dialogue.count == turns;
+		}
+	}
+	return event;
+}
+
+int session_talk(struct session *session, const char *prompt, int *ret_exit_status,
+		 struct error *err)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	if (screen_open(&session->screen, err) < 0)
+		return -1;
+	print_banner(session);
+	print_history(session);
+	report(session, "SessionStart", "source", session->source, HOOK_MS);
+	bool by_user = converse(session, prompt) == SCREEN_END;
+	screen_close(&session->screen);
+	if (dialogue->is_saved && dialogue->count) {
+		printf("Resume this session with:\nagentdeck-demo-agent --resume %s\n",
+		       dialogue->session_id);
+		(void)fflush(stdout);
+	}
+	report(session, "SessionEnd", "reason", by_user ? "prompt_input_exit" : "other",
+	       by_user ? HOOK_MS : LAST_HOOK_MS);
+	*ret_exit_status = by_user ? 0 : session_signal_status(session->screen.signal_number);
+	return 0;
+}
+
+int session_answer(struct session *session, const char *prompt, int *ret_exit_status,
+		   struct error *err)
+{
+	const char *reply;
+	report(session, "SessionStart", "source", session->source, HOOK_MS);
+	enum screen_event event = take_turn(session, prompt, &reply, err);
+	if (reply) {
+		puts(reply);
+		(void)fflush(stdout);
+		report(session, "Stop", "last_assistant_message", reply, HOOK_MS);
+	}
+	bool was_signal = event == SCREEN_SIGNAL;
+	report(session, "SessionEnd", "reason", "other", was_signal ? LAST_HOOK_MS : HOOK_MS);
+	if (!reply && !was_signal)
+		return -1;
+	*ret_exit_status = was_signal ? session_signal_status(session->screen.signal_number) : 0;
+	return 0;
+}

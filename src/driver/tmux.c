@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/tmux.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
+
+/* The session by exact name ("=" forbids tmux to match a prefix); the first pane of a server is %0,
+ * whatever base-index a user's configuration sets. */
+#define SESSION "agent"
+#define PANE "%0"
+
+/* Constants of ours, the only texts that tmux's own language reads.  respawn-pane without a command runs
+ * the pane's first command again. */
+#define ON_PANE_DIED \
+	"set-option -p -F @agentdeck_exit \"#{pane_dead_status}/#{pane_dead_signal}\" ; " \
+	"capture-pane -b agentdeck-last -S -100 ; " \
+	"respawn-pane -e AGENTDECK_PANE_DIED=1"
+
+/* An argument that ends in ";" would end the command (cmd_parse_from_arguments). */
+static void push_text(struct strvec *argv, const char *text)
+{
+	if (ends_with(text, ";"))
+		strvec_pushf(argv, "%.*s\\;", (int)(strlen(text) - 1), text);
+	else
+		strvec_push(argv, text);
+}
+
+static void push_client(struct strvec *argv, const char *socket)
+{
+	strvec_push_array(argv, (const char *const[]){ "tmux", "-u", "-S", socket, NULL });
+}
+
+void tmux_start_argv(const char *socket, const struct tmux_options *options, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "-f", options->conf_file, "new-session", "-d",
+						      "-s", SESSION, "-n", SESSION, NULL });
+	strvec_pushf(ret, "-x%u", options->columns);
+	strvec_pushf(ret, "-y%u", options->rows);
+	strvec_push_array(ret, (const char *const[]){ "-P", "-F",
+						      "#{pid} #{pane_pid} #{version}", "--", NULL });
+	for (size_t i = 0; i < options->pane->count; i++)
+		push_text(ret, options->pane->items[i]);
+	strvec_push_array(ret, (const char *const[]){ ";", "set-option", "-p", "remain-on-exit", "on",
+						      ";", "set-hook", "-p", "pane-died",
+						      ON_PANE_DIED, ";", "set-option", "-g",
+						      "@agentdeck_title", NULL });
+	push_text(ret, options->title);
+}
+
+bool tmux_version_is_enough(const char *version)
+{
+	unsigned major, minor;
+	/* "next-3.5" and "openbsd-7.0" are built from what comes after a release. */
+	if (starts_with(version, "next-") || starts_with(version, "openbsd-") ||
+	    streq(version, "master"))
+		return true;
+	return sscanf(version, "%u.%u", &major, &minor) == 2 && (major > 3 || (major == 3 && minor >= 2));
+}
+
+int tmux_version(char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "tmux", "-V", NULL },
+	};
+	int r = child_run(&request, QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	if (result.exit_status != 0 || !starts_with(text, "tmux "))
+		return error_set(err, ERROR_CHILD, "tmux -V does not tell its version");
+	text += strlen("tmux ");
+	*ret = xstrndup(text, strcspn(text, "\n"));
+	return 0;
+}
+
+static int too_old(const char *version, struct error *err)
+{
+	return error_set(err, ERROR_UNAVAILABLE,
+			 "tmux %s is too old: install tmux " TMUX_OLDEST " or newer", version);
+}
+
+int tmux_parse_started(const struct child_result *result, struct tmux_started *ret,
+		       struct error *err)
+{
+	struct tmux_started started;
+	if (result->exit_status != 0) {
+		cleanup_free char *version = NULL;
+		cleanup_free char *words = child_last_words(result);
+		if (tmux_version(&version, NULL) == 0 && !tmux_version_is_enough(version))
+			return too_old(version, err);
+		return error_set(err, ERROR_CHILD, "tmux could not start a server: %s", words);
+	}
+	if (sscanf(strbuf_text(&result->output), "%d %d %15s", &started.server, &started.pane,
+		   started.version) != 3)
+		return error_set(err, ERROR_CHILD, "tmux did not say which server it started");
+	if (!tmux_version_is_enough(started.version))
+		return too_old(started.version, err);
+	*ret = started;
+	return 0;
+}
+
+/* In tmux's configuration language a single-quoted string is literal; a quote inside is written outside
+ * of it. */
+static int add_quoted(struct strbuf *buf, const char *text, struct error *err)
+{
+	strbuf_adds(buf, "'");
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text))
+			return error_set(err, ERROR_CORRUPT,
+					 "a tmux setting must not contain control characters");
+		if (*text == '\'')
+			strbuf_adds(buf, "'\"'\"'");
+		else
+			strbuf_add(buf, text, 1);
+	}
+	strbuf_adds(buf, "'");
+	return 0;
+}
+
+static int add_setting(struct strbuf *buf, const char *before, const char *value,
+		       const char *after, struct error *err)
+{
+	strbuf_adds(buf, before);
+	if (add_quoted(buf, value, err) < 0)
+		return -1;
+	strbuf_adds(buf, after);
+	return 0;
+}
+
+int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf buf = { 0 };
+
+	/* Nothing is taken from the clients that attach: the agent's environment is what it was
+	 * started with, and SSH_AUTH_SOCK is a link of ours. */
+	strbuf_adds(&buf, "set -g update-environment ''\n"
+			  "set -g exit-empty on\n"
+			  "set -g destroy-unattached off\n"
+			  "set -g set-clipboard on\n"
+			  "set -g focus-events on\n"
+			  "set -g escape-time 10\n"
+			  "set -g extended-keys on\n"
+			  "set -g allow-rename off\n"
+			  "set -g automatic-rename off\n"
+			  "set -g status-interval 0\n"
+			  "set -g status-left-length 60\n"
+			  "set -g status-left '[#{q/h:@agentdeck_title}] '\n"
+			  "set -g status-right '#{?client_prefix,prefix ,}detach: #{@agentdeck_detach}'\n"
+			  "set -ga terminal-features ',*:RGB'\n"
+			  "set -g default-command ''\n");
+	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
+		    conf->history_limit);
+	if (add_setting(&buf, "set -g default-terminal ", conf->default_terminal, "\n", err) < 0)
+		return -1;
+	if (is_empty(conf->detach_key)) {
+		strbuf_adds(&buf, "set -g @agentdeck_detach 'C-b d'\n");
+	} else if (add_setting(&buf, "bind-key -n ", conf->detach_key, " detach-client\n", err) < 0 ||
+		   add_setting(&buf, "set -g @agentdeck_detach ", conf->detach_key, "\n", err) < 0) {
+		return -1;
+	}
+	if (conf->source_user_config)
+		strbuf_adds(&buf, "source-file -q /etc/tmux.conf\nsource-file -q ~/.tmux.conf\n"
+				  "source-file -q ~/.config/tmux/tmux.conf\n");
+	if (conf->user_conf &&
+	    add_setting(&buf, "source-file -q ", conf->user_conf, "\n", err) < 0)
+		return -1;
+	strbuf_adds(ret, strbuf_text(&buf));
+	return 0;
+}
+
+/* What a failed client's message means.  Texts of tmux's client.c; a text that we do not know is an
+ * error and says what it was. */
+static int judge_failure(const struct child_result *result, struct error *err)
+{
+	const char *text = strbuf_text(&result->errors);
+	if (strstr(text, "no server running") || strstr(text, "error connecting to") ||
+	    strstr(text, "lost server") || strstr(text, "server exited"))
+		return TMUX_NO_SERVER;
+	if (strstr(text, "protocol version mismatch"))
+		return TMUX_UNKNOWN;
+	cleanup_free char *words = child_last_words(result);
+	return error_set(err, ERROR_CHILD, "tmux: %s", words);
+}
+
+static int run_client(const struct strvec *argv, const char *input, size_t length, int timeout_ms,
+		      struct child_result *ret, struct error *err)
+{
+	struct error local = { 0 };
+	struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const *)argv->items,
+		.input = input,
+		.input_length = length,
+		.max_output = 64 << 20,
+	};
+	int r = child_run(&request, timeout_ms, &result, &local);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "tmux is not installed: install tmux "
+							 TMUX_OLDEST " or newer");
+	if (r < 0 && local.code == ERROR_TIMEOUT) {
+		error_clear(&local);
+		return TMUX_UNKNOWN;
+	}
+	if (r < 0) {
+		if (err)
+			*err = local;
+		else
+			error_clear(&local);
+		return -1;
+	}
+	if (result.exit_status != 0) {
+		r = judge_failure(&result, err);
+		child_result_free(&result);
+		return r;
+	}
+	if (ret)
+		*ret = result;
+	else
+		child_result_free(&result);
+	return 0;
+}
+
+static int run_words(const char *socket, const char *const *words, int timeout_ms,
+		     struct child_result *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	/* Never start a server by asking one. */
+	strvec_push(&argv, "-N");
+	strvec_push_array(&argv, words);
+	return run_client(&argv, NULL, 0, timeout_ms, ret, err);
+}
+
+int tmux_set_options(const char *socket, const struct strvec *names_and_values,
+		     struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	strvec_push(&argv, "-N");
+	for (size_t i = 0; i + 1 < names_and_values->count; i += 2) {
+		if (i)
+			strvec_push(&argv, ";");
+		strvec_push_array(&argv, (const char *const[]){ "set-option", "-g", "--", NULL });
+		push_text(&argv, names_and_values->items[i]);
+		push_text(&argv, names_and_values->items[i + 1]);
+	}
+	return run_client(&argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+void tmux_pane_free(struct tmux_pane *pane)
+{
+	free(pane->command);
+	*pane = (struct tmux_pane){ 0 };
+}
+
+int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct tmux_pane pane = { 0 };
+	int dead = 0, used = 0;
+	int r = run_words(socket, (const char *const[]){
+			"display-message", "-p", "-t", PANE,
+			"#{pid} #{pane_pid} #{?pane_dead,1,0} #{session_attached} "
+			"#{pane_current_command}", NULL },
+			  QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	if (sscanf(text, "%d %d %d %u %n", &pane.server, &pane.pane, &dead, &pane.clients,
+		   &used) < 4)
+		return error_set(err, ERROR_CHILD, "the tmux server has no agent pane");
+	pane.dead = dead;
+	pane.command = xstrndup(text + used, strcspn(text + used, "\n"));
+	*ret = pane;
+	return 0;
+}
+
+/* The last lines that hold something, visible, at most max of them. */
+static char *last_lines(const char *text, size_t max)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	struct strbuf buf = { 0 };
+	char *rest = copy;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line[strcspn(line, "\r")] = '\0';
+		strvec_push(&lines, line);
+	}
+	while (lines.count && !lines.items[lines.count - 1][strspn(lines.items[lines.count - 1], " ")])
+		free(lines.items[--lines.count]);
+	for (size_t i = lines.count > max ? lines.count - max : 0; i < lines.count; i++) {
+		strbuf_add_visible(&buf, lines.items[i]);
+		strbuf_adds(&buf, "\n");
+	}
+	/* strvec_clear() frees count strings. */
+	return strbuf_take(&buf);
+}
+
+int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct tmux_exit found = { 0 };
+	int r = run_words(socket, (const char *const[]){
+			"show-options", "-pqv", "-t", PANE, "@agentdeck_exit", ";",
+			"show-buffer", "-b", "agentdeck-last", NULL },
+			  QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	const char *slash = strchr(text, '/');
+	const char *newline = strchr(text, '\n');
+	if (!slash || !newline || slash > newline)
+		return error_set(err, ERROR_CHILD, "tmux did not note how the agent ended");
+	found.code = (int)strtol(text, NULL, 10);
+	found.signal_number = (int)strtol(slash + 1, NULL, 10);
+	found.last_words = last_lines(newline + 1, 40);
+	*ret = found;
+	return 0;
+}
+
+int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *start = xasprintf("-%u", history_lines);
+	int r = run_words(socket, (const char *const[]){ "capture-pane", "-p", "-J", "-t", PANE, "-S",
+							 history_lines ? start : "0", NULL },
+			  CHANGE_TIMEOUT_MS, &result, err);
+	if (r == 0)
+		*ret = strbuf_take(&result.output);
+	return r;
+}
+
+int tmux_paste(const char *socket, const char *text, size_t length, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_free char *buffer = xasprintf("agentdeck-%d", (int)getpid());
+	push_client(&argv, socket);
+	strvec_push_array(&argv, (const char *const[]){ "-N", "load-buffer", "-b", buffer, "-", ";",
+							"paste-buffer", "-p", "-r", "-d", "-b",
+							buffer, "-t", PANE, NULL });
+	return run_client(&argv, text, length, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	strvec_push_array(&argv, (const char *const[]){ "-N", "send-keys", "-t", PANE, "--", NULL });
+	for (size_t i = 0; i < keys->count; i++)
+		push_text(&argv, keys->items[i]);
+	return run_client(&argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+int tmux_kill_server(const char *socket, struct error *err)
+{
+	int r = run_words(socket, (const char *const[]){ "kill-server", NULL }, CHANGE_TIMEOUT_MS,
+			  NULL, err);
+	return r == TMUX_NO_SERVER ? 0 : r;
+}
+
+void tmux_attach_argv(const char *socket, bool read_only, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "attach-session", "-t", "=" SESSION, NULL });
+	if (read_only)
+		strvec_push(ret, "-r");
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * In the place of unit.c, unit-bus.c, unit-scope.c and login.c where the build is --without-systemd.
+ */
+#include "driver/unit.h"
+
+int unit_bus_open(const char *user_runtime UNUSED, struct unit_bus **ret UNUSED, char **ret_why,
+		  struct error *err UNUSED)
+{
+	*ret_why = xstrdup("built without systemd");
+	return UNIT_NO_MANAGER;
+}
+
+void unit_bus_close(struct unit_bus *bus UNUSED)
+{
+}
+
+const char *unit_bus_version(const struct unit_bus *bus UNUSED)
+{
+	return "";
+}
+
+int unit_start_scope(struct unit_bus *bus UNUSED, const struct unit_scope *scope UNUSED,
+		     int64_t deadline_ms UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+void unit_state_free(struct unit_state *state)
+{
+	free(state->active);
+	free(state->result);
+	free(state->control_group);
+	free(state->invocation_id);
+	*state = (struct unit_state){ 0 };
+}
+
+int unit_get_state(struct unit_bus *bus UNUSED, const char *name UNUSED,
+		   struct unit_state *ret UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_kill(struct unit_bus *bus UNUSED, const char *name UNUSED, int signal_number UNUSED,
+	      struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_stop(struct unit_bus *bus UNUSED, const char *name UNUSED, int64_t deadline_ms UNUSED,
+	      struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+bool login_lingers(unsigned uid UNUSED)
+{
+	return false;
+}
+
+int login_facts(unsigned uid UNUSED, struct login_facts *ret UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int login_enable_linger(unsigned uid UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The user's service manager and logind: the only file that speaks D-Bus (sd-bus(3)).
+ *
+ * Built --without-systemd every function answers UNIT_NO_MANAGER with the reason
+ * "built without systemd".
+ *
+ * Facts: org.freedesktop.systemd1(5) (StartTransientUnit, StopUnit, JobRemoved),
+ * org.freedesktop.login1(5) (SetUserLinger), systemd.scope(5), systemd.resource-control(5).
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/instance.h"
+
+/* UNIT_NO_MANAGER: no user manager can be reached; why is in *ret_why where there is one.
+ * UNIT_ABSENT: no such unit.  UNIT_TAKEN: a unit of that name exists and is not gone yet. */
+enum { UNIT_NO_MANAGER = 1, UNIT_ABSENT = 2, UNIT_TAKEN = 3 };
+
+struct unit_bus;
+
+/* Connect to the user manager, whether or not the login's environment names the bus: by
+ * DBUS_SESSION_BUS_ADDRESS only if it is set and XDG_RUNTIME_DIR's manager socket is absent; else
+ * <user_runtime>/systemd/private, else <user_runtime>/bus (sd-bus "unix:path=").  The manager is asked one cheap
+ * question (GetUnit on a missing unit is not it: use the Version property) so that a success
+ * means that it answers, within 3 s.  *ret_why (on UNIT_NO_MANAGER) and *ret are the caller's. */
+int unit_bus_open(const char *user_runtime, struct unit_bus **ret, char **ret_why,
+		  struct error *err);
+void unit_bus_close(struct unit_bus *bus);
+static inline void unit_bus_closep(struct unit_bus **bus)
+{
+	unit_bus_close(*bus);
+}
+#define cleanup_unit_bus CLEANUP(unit_bus_closep)
+
+/* systemd's version as the manager says it, "252.39-1~deb12u2".  Borrowed from bus. */
+const char *unit_bus_version(const struct unit_bus *bus);
+
+struct unit_scope {
+	const char *name;        /* "agentdeck-tmux-<id>.scope" */
+	const char *slice;       /* "agentdeck.slice" */
+	const char *description;
+	pid_t pid;               /* moved into it */
+	const struct limits *limits;
+	unsigned stop_timeout_s;
+};
+
+/* Make a transient scope around pid and wait until the manager's job is done (deadline_ms of
+ * clock_ms()).  Properties: PIDs, Slice, Description, CollectMode=inactive-or-failed,
+ * TimeoutStopUSec, SendSIGHUP, OOMPolicy=continue, ManagedOOMPreference=avoid, the limits; a
+ * property that this manager does not know is left out and the call is made again.
+ * A failed unit of the name is reset first.  UNIT_TAKEN: an active unit has the name.
+ * Other job results, a refusal and silence are errors that name the unit. */
+int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64_t deadline_ms,
+		     struct error *err);
+
+struct unit_state {
+	char *active;        /* ActiveState: "active", "deactivating", "failed", "inactive", ... */
+	char *result;        /* Result: "success", "oom-kill", ... */
+	char *control_group; /* below /sys/fs/cgroup, "" when gone */
+	char *invocation_id; /* 32 hexadecimal digits, "" when none */
+};
+void unit_state_free(struct unit_state *state);
+#define cleanup_unit_state CLEANUP(unit_state_free)
+
+/* One round trip (Properties.GetAll on the unit's path, which org.freedesktop.systemd1 answers
+ * without loading).  UNIT_ABSENT: not loaded, or inactive and not-found. */
+int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *ret,
+		   struct error *err);
+
+/* Kill all processes of the unit (KillUnit "all") with this signal.  UNIT_ABSENT. */
+int unit_kill(struct unit_bus *bus, const char *name, int signal_number, struct error *err);
+
+/* StopUnit, and wait until its job is done.  UNIT_ABSENT. */
+int unit_stop(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err);
+
+/* Pids in a control group ("/user.slice/...", as unit_state says) and in all below it, from cgroup.procs.
+ * UNIT_ABSENT: there is no such group. */
+int unit_processes(const char *control_group, struct process_id **ret, size_t *ret_count,
+		   struct error *err);
+/* Count of OOM kills in the group (memory.events, oom_kill); -1 when it cannot be known. */
+int64_t unit_oom_kills(const char *control_group);
+
+/* logind.  UNIT_NO_MANAGER: there is none. */
+struct login_facts {
+	bool linger;              /* user manager stays after the last logout */
+	bool kill_user_processes; /* KillUserProcesses of logind.conf(5) */
+};
+/* linger is read from /var/lib/systemd/linger/<user>, where logind keeps it, without D-Bus. */
+bool login_lingers(unsigned uid);
+int login_facts(unsigned uid, struct login_facts *ret, struct error *err);
+/* SetUserLinger(uid, true, interactive = false).  A refusal is ERROR_UNAVAILABLE with the remedy
+ * "loginctl enable-linger <user>" in the message. */
+int login_enable_linger(unsigned uid, struct error *err);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lifecycle_add(): a new instance from what the user wished.
+ */
+#include "engine/lifecycle.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "model/naming.h"
+#include "model/resume.h"
+
+#include <string.h>
+
+enum { LOCK_TIMEOUT_MS = 30000 };
+
+/* The agent that nobody named: the settings', else the first installed one that is no stand-in. */
+static int default_agent(struct deck *deck, const struct agent **ret, struct error *err)
+{
+	const struct registry *registry;
+	const struct agent *fallback = NULL;
+	if (deck->settings.default_agent)
+		return deck_agent(deck, deck->settings.default_agent, ret, err);
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	for (size_t i = 0; i < registry->count; i++) {
+		cleanup_free char *path = NULL;
+		const struct agent *agent = registry->agents[i];
+		if (!agent->command.count ||
+		    child_find_program(agent->command.items[0], NULL, NULL, &path, NULL) != 0)
+			continue;
+		if (!agent->stand_in) {
+			*ret = agent;
+			return 0;
+		}
+		fallback = agent;
+	}
+	if (!fallback)
+		return error_set(err, ERROR_UNAVAILABLE, "no coding agent is installed: install one, or "
+				 "name a program with -c 'COMMAND'");
+	*ret = fallback;
+	return 0;
+}
+
+static int choose_agent(struct deck *deck, const struct lifecycle_new *wish,
+			const struct agent **ret, struct error *err)
+{
+	const struct registry *registry;
+	if (wish->agent)
+		return deck_agent(deck, wish->agent, ret, err);
+	if (!wish->argv || !wish->argv->count)
+		return default_agent(deck, ret, err);
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	const struct agent *agent = registry_match(registry, wish->argv);
+	/* Any other program: no ids, no reports. */
+	for (size_t i = 0; !agent && i < registry->count; i++)
+		if (registry->agents[i]->generic)
+			agent = registry->agents[i];
+	if (!agent)
+		return error_set(err, ERROR_NOT_FOUND, "no agent in the registry runs this command: name one "
+				 "with --agent");
+	*ret = agent;
+	return 0;
+}
+
+static int build_argv(const struct lifecycle_new *wish, const struct agent *agent,
+		      struct strvec *ret, struct error *err)
+{
+	const char *shell = getenv("SHELL");
+	if (wish->argv && wish->argv->count)
+		strvec_push_all(ret, wish->argv);
+	else if (agent->command.count)
+		strvec_push_all(ret, &agent->command);
+	else
+		strvec_push(ret, is_empty(shell) ? "/bin/sh" : shell);
+	if (wish->arguments)
+		strvec_push_all(ret, wish->arguments);
+	if (is_empty(ret->items[0]))
+		return error_set(err, ERROR_USAGE, "the command is empty");
+	return 0;
+}
+
+/* An id to be born with, for an agent that takes one and is called by its own name. */
+static int settle_id(const struct lifecycle_new *wish, const struct agent *agent,
+		     struct instance *instance, struct error *err)
+{
+	const char *adopted = resume_adopted_id(agent, &instance->argv);
+	const char *wished = wish->session_id ? wish->session_id : adopted;
+	if (wish->session_id && !agent->resume.count)
+		return error_set(err, ERROR_USAGE, "%s has no session ids: leave --session-id out",
+				 agent->name);
+	if (wish->session_id && adopted && !streq(wish->session_id, adopted))
+		return error_set(err, ERROR_USAGE, "--session-id %s and the command's own id %s differ: "
+				 "give one", wish->session_id, adopted);
+	if (wished && (!naming_is_session_id(wished) ||
+		       (agent->id_kind == ID_UUID && !naming_is_uuid(wished)))) {
+		cleanup_free char *shown = visible(wished);
+		return error_set(err, ERROR_USAGE, "'%s' is no session id of %s%s", shown, agent->name,
+				 agent->id_kind == ID_UUID ? ": it wants a UUID" : "");
+	}
+	if (wished) {
+		conversation_set_id(&instance->conversation, wished, ORIGIN_ADOPTED, clock_wall_us());
+	} else if (agent->assign.count &&
+		   strvec_contains(&agent->match, path_basename(instance->argv.items[0]))) {
+		cleanup_free char *id = naming_new_uuid();
+		conversation_set_id(&instance->conversation, id, ORIGIN_MINTED, clock_wall_us());
+	}
+	return 0;
+}
+
+static const struct store_row *find_title(const struct store_rows *rows, const char *title)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (streq(rows->rows[i].title, title))
+			return &rows->rows[i];
+	return NULL;
+}
+
+static int settle_title(const struct lifecycle_new *wish, const struct store_rows *rows,
+			struct instance *instance, struct error *err)
+{
+	if (wish->title) {
+		const struct store_row *taken = find_title(rows, wish->title);
+		if (taken)
+			return error_set(err, ERROR_EXISTS, "there is a session '%s' already (%s): choose "
+					 "another title with -t", wish->title, taken->id);
+		replace_string(&instance->title, wish->title);
+		return 0;
+	}
+	cleanup_free char *base = visible(path_basename(instance->cwd));
+	if (strlen(base) > 200)
+		base[200] = '\0';
+	replace_string(&instance->title, naming_check_title(base, NULL) == 0 ? base : "session");
+	for (unsigned n = 2; find_title(rows, instance->title); n++) {
+		free(instance->title);
+		instance->title = xasprintf("%s-%u", naming_check_title(base, NULL) == 0 ? base
+											 : "session", n);
+	}
+	return 0;
+}
+
+static void settle_name(const struct store_rows *rows, struct instance *instance)
+{
+	bool taken;
+	do {
+		free(instance->id);
+		instance->id = naming_new_id();
+		taken = false;
+		for (size_t i = 0; i < rows->count; i++)
+			taken |= streq(rows->rows[i].id, instance->id);
+	} while (taken);
+	replace_string(&instance->base, instance->id);
+}
+
+static int check_wish(const struct lifecycle_new *wish, struct instance *instance,
+		      struct error *err)
+{
+	cleanup_free char *shown = visible(wish->directory);
+	if ((wish->title && naming_check_title(wish->title, err) < 0) ||
+	    (!is_empty(wish->group) && naming_check_group(wish->group, err) < 0))
+		return -1;
+	if (wish->resume && !resume_policy_parse(wish->resume, &instance->resume_policy))
+		return error_set(err, ERROR_USAGE, "--resume is auto, confirm or never, not '%s'",
+				 wish->resume);
+	int r = fs_real_directory(wish->directory, &instance->cwd, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "there is no directory %s: make it first", shown);
+	return r;
+}
+
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+		  struct error *err)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct agent *agent;
+
+	instance->resume_policy = deck->settings.resume;
+	if (check_wish(wish, instance, err) < 0 || choose_agent(deck, wish, &agent, err) < 0 ||
+	    build_argv(wish, agent, &instance->argv, err) < 0)
+		return -1;
+	instance->profile = xstrdup(deck->profile);
+	instance->group = xstrdup(or_empty(wish->group));
+	instance->agent = xstrdup(agent->name);
+	instance->backend = xstrdup("host");
+	instance->created_at = clock_wall_us();
+	instance->limits = wish->limits;
+	instance->observed.since = instance->created_at;
+	instance->conversation.config_home = deck_config_home(deck, agent);
+	if (settle_id(wish, agent, instance, err) < 0)
+		return -1;
+	if (instance->conversation.session_id) {
+		resume_carried_argv(agent, &instance->argv, &instance->resume_argv);
+		resume_push_template(&instance->resume_argv, &agent->resume,
+				     instance->conversation.session_id);
+	}
+	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	if (r > 0)
+		return error_set(err, ERROR_BUSY, "another agentdeck holds the profile's lock: try again");
+	if (r < 0 || store_list(deck->store, &rows, err) < 0 ||
+	    settle_title(wish, &rows, instance, err) < 0)
+		return -1;
+	settle_name(&rows, instance);
+	if (store_create(lock, instance, err) < 0)
+		return -1;
+	log_set_instance(instance->id);
+	log_info("added: agent=%s origin=%s id=%s", instance->agent,
+		 session_origin_name(instance->conversation.origin),
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	*ret = TAKE_PTR(instance);
+	return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/deck.h"
+
+#include "base/child.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "model/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFIG_MAX = 1 << 20 };
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static char *own_program(void)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (length < 0)
+		return xstrdup("agentdeck");
+	path[length] = '\0';
+	/* Replaced while we run (an upgrade): the new program stands at the same path. */
+	if (ends_with(path, " (deleted)"))
+		path[length - (ssize_t)strlen(" (deleted)")] = '\0';
+	return xstrdup(path);
+}
+
+/* Beside the program (a build tree), else where it was installed. */
+static char *helper_program(const char *program, const char *helper)
+{
+	const char *slash = strrchr(program, '/');
+	char *beside = xasprintf("%.*s%s", slash ? (int)(slash - program + 1) : 0, program, helper);
+	if (access(beside, X_OK) == 0)
+		return beside;
+	free(beside);
+	return path_join(PKGLIBEXECDIR, helper);
+}
+
+static int read_settings(struct deck *deck, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *path = path_join(deck->paths.config, "config.toml");
+	int r = fs_read(AT_FDCWD, path, CONFIG_MAX, &text, err);
+	if (r < 0)
+		return -1;
+	if (r == FS_ABSENT) {
+		settings_init(&deck->settings);
+		return 0;
+	}
+	return settings_parse(strbuf_text(&text), text.length, path, &deck->settings, err);
+}
+
+static void open_log(struct deck *deck, const char *component)
+{
+	cleanup_free char *path = path_join(deck->paths.state, "logs");
+	cleanup_close int fd = -1;
+	if (fs_open_private_directory(path, &fd, NULL) == 0)
+		log_open(fd, component);
+}
+
+int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err)
+{
+	cleanup_deck struct deck deck = { 0 };
+	const struct passwd *user = getenv("HOME") ? NULL : getpwuid(getuid());
+
+	if (paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck.paths, err) < 0)
+		return -1;
+	if (is_empty(profile))
+		profile = getenv("AGENTDECK_PROFILE");
+	if (is_empty(profile))
+		profile = "default";
+	if (naming_check_profile(profile, err) < 0)
+		return -1;
+	deck.profile = xstrdup(profile);
+	deck.program = own_program();
+	deck.gate = helper_program(deck.program, "agentdeck-gate");
+	deck.watch = helper_program(deck.program, "agentdeck-watch");
+	if (read_settings(&deck, err) < 0)
+		return -1;
+	open_log(&deck, component);
+	*ret = deck;
+	deck = (struct deck){ 0 };
+	return 0;
+}
+
+void deck_close(struct deck *deck)
+{
+	store_close(deck->store);
+	unit_bus_close(deck->bus);
+	registry_free(&deck->registry);
+	settings_free(&deck->settings);
+	paths_free(&deck->paths);
+	strvec_clear(&deck->warnings);
+	free(deck->profile);
+	free(deck->program);
+	free(deck->gate);
+	free(deck->watch);
+	free(deck->bus_why);
+	*deck = (struct deck){ 0 };
+}
+
+int deck_open_store(struct deck *deck, struct error *err)
+{
+	return deck->store ? 0 : store_open(deck->paths.state, deck->profile, &deck->store, err);
+}
+
+void deck_warn(struct deck *deck, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	log_warning("%s", text);
+	if (strvec_contains(&deck->warnings, text))
+		free(text);
+	else
+		strvec_push_take(&deck->warnings, text);
+}
+
+static void override_from_file(struct deck *deck, int dirfd, const char *directory,
+			       const char *file)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *path = path_join(directory, file);
+	cleanup_free char *name = xstrndup(file, strlen(file) - strlen(".toml"));
+	int r = fs_read(dirfd, file, CONFIG_MAX, &text, &err);
+	if (r == 0)
+		r = registry_override(&deck->registry, name, strbuf_text(&text), text.length, path,
+				      &err);
+	if (r < 0)
+		deck_warn(deck, "%s (this file is left out)", err.message);
+}
+
+int deck_registry(struct deck *deck, const struct registry **ret, struct error *err)
+{
+	if (!deck->registry_loaded) {
+		cleanup_strvec struct strvec files = { 0 };
+		cleanup_free char *directory = path_join(deck->paths.config, "agents");
+		cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (registry_builtin(&deck->registry, err) < 0)
+			return -1;
+		deck->registry_loaded = true;
+		if (fd >= 0 && fs_list(fd, &files, NULL) == 0)
+			for (size_t i = 0; i < files.count; i++)
+				if (ends_with(files.items[i], ".toml") && files.items[i][0] != '.')
+					override_from_file(deck, fd, directory, files.items[i]);
+	}
+	*ret = &deck->registry;
+	return 0;
+}
+
+struct unit_bus *deck_bus(struct deck *deck)
+{
+	if (!deck->bus_tried) {
+		cleanup_error struct error err = { 0 };
+		deck->bus_tried = true;
+		if (unit_bus_open(deck->paths.user_runtime, &deck->bus, &deck->bus_why, &err) < 0)
+			replace_string(&deck->bus_why, err.message);
+	}
+	return deck->bus;
+}
+
+int deck_agent(struct deck *deck, const char *name, const struct agent **ret, struct error *err)
+{
+	const struct registry *registry;
+	cleanup_strbuf struct strbuf names = { 0 };
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	const struct agent *agent = registry_find(registry, name);
+	if (agent) {
+		*ret = agent;
+		return 0;
+	}
+	for (size_t i = 0; i < registry->count; i++)
+		strbuf_addf(&names, "%s%s", i ? ", " : "", registry->agents[i]->name);
+	cleanup_free char *shown = visible(name);
+	return error_set(err, ERROR_NOT_FOUND, "unknown agent '%s': known are %s; another program "
+			 "runs with -c 'COMMAND'", shown, strbuf_text(&names));
+}
+
+char *deck_config_home(const struct deck *deck, const struct agent *agent)
+{
+	const char *value = agent->config_home_env ? getenv(agent->config_home_env) : NULL;
+	if (!is_empty(value))
+		return xstrdup(value);
+	if (!agent->config_home)
+		return NULL;
+	if (starts_with(agent->config_home, "~"))
+		return xasprintf("%s%s", deck->paths.home, agent->config_home + 1);
+	return xstrdup(agent->config_home);
+}
+
+static void refresh_link(const char *directory, const char *target)
+{
+	char now[PATH_MAX];
+	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ssize_t length = readlinkat(fd, "ssh-auth.sock", now, sizeof(now) - 1);
+	if (length >= 0) {
+		now[length] = '\0';
+		if (streq(now, target))
+			return;
+	}
+	(void)fs_replace_link(fd, "ssh-auth.sock", target, NULL);
+}
+
+void deck_refresh_ssh_agent(const struct deck *deck)
+{
+	struct stat st;
+	const char *target = getenv("SSH_AUTH_SOCK");
+	if (is_empty(target) || *target != '/' || streq(path_basename(target), "ssh-auth.sock"))
+		return;
+	/* Only an agent that is there, and that is ours. */
+	if (stat(target, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return;
+	refresh_link(deck->paths.runtime, target);
+	refresh_link(deck->paths.direct, target);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/environment.h"
+
+#include "engine/runfiles.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+extern char **environ;
+
+/* Belongs to the login, the terminal, the service or the run that we were called from. */
+static const char *const transient[] = {
+	"TMUX", "TMUX_PANE", "STY", "WINDOW", "SSH_TTY", "SSH_AUTH_SOCK", "XDG_SESSION_ID",
+	"XDG_SESSION_TYPE", "XDG_SESSION_CLASS", "XDG_SEAT", "XDG_VTNR", "INVOCATION_ID",
+	"JOURNAL_STREAM", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS",
+	"LISTEN_PID", "LISTEN_FDNAMES", "MAINPID", "MANAGERPID", "SYSTEMD_EXEC_PID", "OLDPWD", "PWD",
+	"SHLVL", "_", "LINES", "COLUMNS", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
+	ENV_INSTANCE, ENV_PROFILE, ENV_RUN, ENV_TOKEN, ENV_PANE_DIED,
+};
+
+bool environment_matches(const char *pattern, const char *name)
+{
+	return fnmatch(pattern, name, 0) == 0;
+}
+
+static bool is_transient(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(transient); i++)
+		if (streq(transient[i], name))
+			return true;
+	return false;
+}
+
+static bool is_scrubbed(const struct agent *agent, const char *name)
+{
+	for (size_t i = 0; i < agent->scrub.count; i++)
+		if (environment_matches(agent->scrub.items[i], name))
+			return true;
+	/* What the registry sets takes the place of what was there. */
+	for (size_t i = 0; i < agent->set.count; i++) {
+		size_t length = strcspn(agent->set.items[i], "=");
+		if (strlen(name) == length && strncmp(agent->set.items[i], name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+void environment_build(const struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct strvec *ret)
+{
+	struct stat st;
+	bool has_runtime = false;
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (is_transient(name) || is_scrubbed(agent, name))
+			continue;
+		has_runtime |= streq(name, "XDG_RUNTIME_DIR");
+		strvec_push(ret, *item);
+	}
+	strvec_push_all(ret, &agent->set);
+	/* The agent's own tools want the user manager as well, also when we were called by cron. */
+	if (!has_runtime && stat(deck->paths.user_runtime, &st) == 0 && st.st_uid == getuid())
+		strvec_pushf(ret, "XDG_RUNTIME_DIR=%s", deck->paths.user_runtime);
+	/* tmux sets its own for the pane; its server needs one that exists. */
+	strvec_push(ret, "TERM=xterm-256color");
+	strvec_pushf(ret, "PWD=%s", instance->cwd);
+	strvec_pushf(ret, "SSH_AUTH_SOCK=%.*s" RUN_SSH_LINK,
+		     (int)(path_basename(instance->run.directory) - instance->run.directory),
+		     instance->run.directory);
+	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
+	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
+	strvec_pushf(ret, ENV_RUN "=%s", instance->run.id);
+}

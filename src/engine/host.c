@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The host backend: a tmux server of its own in a scope of its own.
+ */
+#include "engine/backend.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/tmux.h"
+#include "engine/environment.h"
+#include "engine/isolation.h"
+#include "engine/runfiles.h"
+#include "model/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#define SLICE "agentdeck.slice"
+enum {
+	LAUNCH_TIMEOUT_MS = 20000, /* a machine that has just booted is slow */
+	SCOPE_TIMEOUT_MS = 10000,
+	KILL_TIMEOUT_MS = 10000,
+	POLL_MS = 10,
+};
+
+static bool same_boot(const struct run *run)
+{
+	return run->boot_id && streq(run->boot_id, process_boot_id());
+}
+
+static struct observation ask_server(const struct run *run)
+{
+	cleanup_tmux_pane struct tmux_pane pane = { 0 };
+	struct observation seen = { .presence = PRESENCE_UNKNOWN,
+				    .why = "its tmux server does not answer" };
+	int r = tmux_query(run->socket, &pane, NULL);
+	if (r == TMUX_NO_SERVER) {
+		seen.presence = PRESENCE_NONE;
+		seen.why = "its tmux server is gone";
+	} else if (r == 0 && process_identify(pane.server, &seen.server, NULL) == 0) {
+		seen.presence = PRESENCE_ALIVE;
+		seen.why = NULL;
+		seen.clients = pane.clients;
+		if (!pane.dead)
+			(void)process_identify(pane.pane, &seen.pane, NULL);
+	}
+	return seen;
+}
+
+static struct observation host_observe(struct deck *deck UNUSED, const struct instance *instance,
+				       enum observe_depth depth)
+{
+	const struct run *run = &instance->run;
+	if (!run->socket)
+		return (struct observation){ .why = "not started" };
+	if (!same_boot(run))
+		return (struct observation){ .why = "the machine was restarted" };
+	if (run->server.pid && !process_alive(&run->server))
+		return (struct observation){ .why = "its tmux server was killed" };
+	if (run->server.pid && depth == OBSERVE_PROCESS)
+		return (struct observation){ .presence = PRESENCE_ALIVE, .server = run->server,
+					     .pane = run->pane };
+	struct observation seen = ask_server(run);
+	if (seen.presence == PRESENCE_NONE && run->server.pid && process_alive(&run->server)) {
+		/* Somebody removed the socket: tmux makes it again on SIGUSR1 (tmux(1)). */
+		int64_t deadline = clock_ms() + 1000;
+		(void)process_signal(&run->server, SIGUSR1, NULL);
+		do {
+			(void)poll(NULL, 0, POLL_MS);
+			seen = ask_server(run);
+		} while (seen.presence == PRESENCE_NONE && clock_ms() < deadline);
+		if (seen.presence == PRESENCE_NONE)
+			seen = (struct observation){ .presence = PRESENCE_UNKNOWN,
+						     .why = "its tmux server has lost its socket" };
+	}
+	return seen;
+}
+
+static void choose_places(const struct deck *deck, struct instance *instance,
+			  enum isolation isolation)
+{
+	struct run *run = &instance->run;
+	const char *root = isolation == ISOLATION_SCOPE ? deck->paths.runtime : deck->paths.direct;
+	free(run->directory);
+	run->directory = paths_run_directory(root, deck->paths.direct, instance->id);
+	free(run->socket);
+	run->socket = path_join(run->directory, RUN_SOCKET);
+	free(run->unit);
+	run->unit = isolation == ISOLATION_SCOPE ? naming_scope(instance->id) : NULL;
+	replace_string(&run->boot_id, process_boot_id());
+}
+
+static int host_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+			struct error *err)
+{
+	enum isolation isolation = isolation_decide(deck);
+	if (isolation == ISOLATION_SCOPE)
+		isolation_ensure_linger(deck);
+	choose_places(deck, instance, isolation);
+	if (runfiles_write(deck, instance, agent, err) < 0)
+		return -1;
+	deck_refresh_ssh_agent(deck);
+	return 0;
+}
+
+/* The scope was refused: the same run, outside of one.  Its files move, and so does what the ladder says
+ * about them. */
+static int move_to_direct(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			  const struct agent *agent, struct error *err)
+{
+	cleanup_free char *old_settings = runfiles_settings(instance);
+	(void)runfiles_remove(instance, NULL);
+	choose_places(deck, instance, ISOLATION_DIRECT);
+	if (runfiles_write(deck, instance, agent, err) < 0)
+		return -1;
+	cleanup_free char *settings = runfiles_settings(instance);
+	for (size_t i = 0; old_settings && settings && i < instance->run.attempt_count; i++) {
+		struct strvec *argv = &instance->run.attempts[i].argv;
+		for (size_t j = 0; j < argv->count; j++)
+			if (streq(argv->items[j], old_settings))
+				replace_string(&argv->items[j], settings);
+	}
+	return store_save(lock, instance, err);
+}
+
+/* The gate waits on its descriptor 0 and becomes tmux when it reads a byte: so that no process of the
+ * run exists outside its scope, and none is left when we die before that. */
+static int start_gate(struct deck *deck, const struct instance *instance,
+		      const struct agent *agent, struct child *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, pane = { 0 }, environment = { 0 };
+	cleanup_free char *conf = path_join(instance->run.directory, RUN_CONF);
+	cleanup_close int cwd = open(instance->cwd, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cwd < 0)
+		return error_set_errno(err, errno, "open %s", instance->cwd);
+	strvec_push_array(&pane, (const char *const[]){ deck->program, "--profile", instance->profile,
+							"pane", instance->id, instance->run.id,
+							NULL });
+	strvec_push(&argv, deck->gate);
+	const struct tmux_options options = {
+		.conf_file = conf, .title = instance->title, .pane = &pane, .columns = 200, .rows = 50,
+	};
+	tmux_start_argv(instance->run.socket, &options, &argv);
+	environment_build(deck, instance, agent, &environment);
+	const struct child_request request = {
+		.argv = (const char *const *)argv.items,
+		.environment = environment.items,
+		.directory = cwd,
+		.gate = true,
+		.new_session = true,
+	};
+	int r = child_start(&request, ret, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is missing: install agentdeck again",
+				 deck->gate);
+	/* argv is ours and ends with this function. */
+	ret->name = "tmux";
+	return r;
+}
+
+static int make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
+		      struct error *err)
+{
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *description = xasprintf("agentdeck session %s (%s)", title, instance->id);
+	struct limits limits = instance->limits;
+	const struct limits *general = &deck->settings.limits;
+	if (!limits.memory_high)
+		limits.memory_high = general->memory_high;
+	if (!limits.memory_max)
+		limits.memory_max = general->memory_max;
+	if (!limits.tasks_max)
+		limits.tasks_max = general->tasks_max;
+	if (!limits.cpu_weight)
+		limits.cpu_weight = general->cpu_weight;
+	const struct unit_scope scope = {
+		.name = instance->run.unit, .slice = SLICE, .description = description,
+		.pid = pid, .limits = &limits, .stop_timeout_s = 15,
+	};
+	int r = unit_start_scope(deck_bus(deck), &scope, clock_ms() + SCOPE_TIMEOUT_MS, err);
+	if (r == UNIT_TAKEN)
+		return error_set(err, ERROR_EXISTS, "%s exists already", instance->run.unit);
+	if (r > 0)
+		return error_set(err, ERROR_UNAVAILABLE, "%s could not be made", instance->run.unit);
+	return r;
+}
+
+static int open_gate(struct child *gate, struct instance *instance, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct tmux_started started;
+	if (fs_write_all(gate->gate, "g", 1, "the gate", err) < 0) {
+		child_abandon(gate);
+		return -1;
+	}
+	(void)close(gate->gate);
+	gate->gate = -1;
+	if (child_finish(gate, clock_ms() + LAUNCH_TIMEOUT_MS, &result, err) < 0)
+		return -1;
+	if (result.exit_status == 127)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
+	if (tmux_parse_started(&result, &started, err) < 0)
+		return -1;
+	if (process_identify(started.server, &instance->run.server, err) != 0)
+		return error_set(err, ERROR_CHILD, "the tmux server ended at once");
+	/* The agent may have ended already: then tmux is about to take the next rung. */
+	if (process_identify(started.pane, &instance->run.pane, NULL) != 0)
+		instance->run.pane = (struct process_id){ 0 };
+	return 0;
+}
+
+static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
+		    struct error *err);
+
+static void note_invocation(struct deck *deck, struct instance *instance)
+{
+	cleanup_unit_state struct unit_state state = { 0 };
+	if (instance->run.unit &&
+	    unit_get_state(deck_bus(deck), instance->run.unit, &state, NULL) == 0)
+		replace_string(&instance->run.invocation_id, state.invocation_id);
+}
+
+static int launch_once(struct deck *deck, struct instance *instance, const struct agent *agent,
+		       bool *ret_scope_refused, struct error *err)
+{
+	struct child gate;
+	if (start_gate(deck, instance, agent, &gate, err) < 0)
+		return -1;
+	if (instance->run.unit && make_scope(deck, instance, gate.pid, err) < 0) {
+		child_abandon(&gate);
+		*ret_scope_refused = true;
+		return -1;
+	}
+	if (open_gate(&gate, instance, err) < 0) {
+		(void)host_end(deck, instance, 0, NULL);
+		return -1;
+	}
+	note_invocation(deck, instance);
+	return 0;
+}
+
+static int host_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		       const struct agent *agent, struct error *err)
+{
+	bool scope_refused = false;
+	struct error first = { 0 };
+	int r = launch_once(deck, instance, agent, &scope_refused, &first);
+	if (r < 0 && scope_refused) {
+		deck_warn(deck, "no scope for this session (%s): it runs without one and may end with your "
+				"login", first.message);
+		log_info("tmux cgroup isolation: disabled (user manager not reachable: %s)",
+			 first.message);
+		error_clear(&first);
+		if (move_to_direct(deck, lock, instance, agent, err) < 0)
+			return -1;
+		r = launch_once(deck, instance, agent, &scope_refused, &first);
+	}
+	if (r < 0) {
+		(void)runfiles_remove(instance, NULL);
+		if (err)
+			*err = first;
+		else
+			error_clear(&first);
+		return -1;
+	}
+	if (deck->settings.tmux.options.count) {
+		cleanup_error struct error local = { 0 };
+		if (tmux_set_options(instance->run.socket, &deck->settings.tmux.options, &local) < 0)
+			deck_warn(deck, "config.toml, [tmux.options]: %s", local.message);
+	}
+	return 0;
+}
+
+/* Every process of the run that is there now. */
+static int run_processes(struct deck *deck, const struct run *run, struct process_id **ret,
+			 size_t *ret_count, struct error *err)
+{
+	if (run->unit) {
+		cleanup_unit_state struct unit_state state = { 0 };
+		*ret = NULL;
+		*ret_count = 0;
+		if (!deck_bus(deck))
+			return error_set(err, ERROR_UNAVAILABLE, "the user manager is not reachable: %s",
+					 deck->bus_why);
+		int r = unit_get_state(deck_bus(deck), run->unit, &state, err);
+		if (r < 0)
+			return -1;
+		if (r > 0 || is_empty(state.control_group))
+			return 0;
+		r = unit_processes(state.control_group, ret, ret_count, err);
+		return r < 0 ? -1 : 0;
+	}
+	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", run->id);
+	return process_find_by_environment(marker, ret, ret_count, err);
+}
+
+/* SIGTERM lets an agent write its transcript and end; a shell ignores that and obeys SIGHUP. */
+static void end_politely(const struct run *run, int grace_ms)
+{
+	int64_t start = clock_ms();
+	if (!process_alive(&run->pane))
+		return;
+	(void)process_signal(&run->pane, SIGTERM, NULL);
+	if (process_wait_end(&run->pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+		return;
+	(void)process_signal(&run->pane, SIGHUP, NULL);
+	(void)process_wait_end(&run->pane, start + grace_ms, NULL);
+}
+
+static int kill_all(struct deck *deck, const struct run *run, struct error *err)
+{
+	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
+	for (;;) {
+		cleanup_free struct process_id *ids = NULL;
+		size_t count = 0;
+		if (run_processes(deck, run, &ids, &count, err) < 0)
+			return -1;
+		size_t left = 0;
+		for (size_t i = 0; i < count; i++)
+			if (process_signal(&ids[i], SIGKILL, NULL) == 0)
+				left++;
+		if (left == 0)
+			return 0;
+		if (clock_ms() > deadline)
+			return error_set(err, ERROR_TIMEOUT, "%zu processes do not end, the first is %d: "
+					 "look at it with ps -p %d -o stat,wchan,args", left,
+					 (int)ids[0].pid, (int)ids[0].pid);
+		(void)poll(NULL, 0, POLL_MS);
+	}
+}
+
+static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
+		    struct error *err)
+{
+	const struct run *run = &instance->run;
+	if (!run->socket)
+		return 0;
+	/* Pids of another boot mean nothing now, and nothing of that run can be left. */
+	if (same_boot(run)) {
+		if (grace_ms > 0) {
+			end_politely(run, grace_ms);
+			/* Attached terminals are told that the session ended, not that it was lost. */
+			if (process_alive(&run->server))
+				(void)tmux_kill_server(run->socket, NULL);
+		}
+		if (process_alive(&run->server))
+			(void)process_signal(&run->server, SIGKILL, NULL);
+		if (kill_all(deck, run, err) < 0)
+			return error_prefix(err, "end session %s", instance->id);
+	}
+	return runfiles_remove(instance, err);
+}
+
+const struct backend backend_host = {
+	.name = "host",
+	.observe = host_observe,
+	.prepare = host_prepare,
+	.launch = host_launch,
+	.end = host_end,
+};

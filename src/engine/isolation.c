@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/isolation.h"
+
+#include "base/child.h"
+#include "base/log.h"
+
+#define NOT_AVAILABLE "systemd-run not available"
+#define OVERRIDDEN "config override"
+
+static bool has_systemd_run(void)
+{
+#ifdef HAVE_SYSTEMD
+	cleanup_free char *path = NULL;
+	return child_find_program("systemd-run", NULL, NULL, &path, NULL) == 0;
+#else
+	return false;
+#endif
+}
+
+enum isolation isolation_examine(struct deck *deck, const char **ret_why)
+{
+	enum tristate wish = deck->settings.tmux.launch_in_user_scope;
+	*ret_why = "systemd-run detected";
+	if (wish == OFF) {
+		*ret_why = OVERRIDDEN;
+		return ISOLATION_DIRECT;
+	}
+	if (wish == UNSET && !has_systemd_run()) {
+		*ret_why = NOT_AVAILABLE;
+		return ISOLATION_DIRECT;
+	}
+	/* The program's being there proves nothing: systemd-run --user --version succeeds without any
+	 * manager.  So the manager itself is asked. */
+	if (!deck_bus(deck)) {
+		*ret_why = deck->bus_why;
+		return ISOLATION_DIRECT;
+	}
+	return ISOLATION_SCOPE;
+}
+
+enum isolation isolation_decide(struct deck *deck)
+{
+	const char *why;
+	enum isolation isolation = isolation_examine(deck, &why);
+	if (isolation == ISOLATION_SCOPE) {
+		log_info("tmux cgroup isolation: enabled (%s)", why);
+	} else if (streq(why, OVERRIDDEN) || streq(why, NOT_AVAILABLE)) {
+		log_info("tmux cgroup isolation: disabled (%s)", why);
+	} else {
+		log_info("tmux cgroup isolation: disabled (user manager not reachable: %s)", why);
+		deck_warn(deck, "the user manager is not reachable (%s): this session runs without a "
+				"scope of its own and may end with your login; agentdeck doctor says more",
+			  why);
+	}
+	return isolation;
+}
+
+void isolation_ensure_linger(struct deck *deck)
+{
+	cleanup_error struct error err = { 0 };
+	if (deck->settings.tmux.linger == OFF || login_lingers(getuid()))
+		return;
+	int r = login_enable_linger(getuid(), &err);
+	if (r == 0) {
+		log_info("linger: enabled, so that the user manager outlives the last logout");
+		return;
+	}
+	if (r < 0)
+		deck_warn(deck, "lingering is off and could not be turned on: sessions end about 10 s "
+				"after your last logout (%s)", err.message);
+	else
+		deck_warn(deck, "there is no logind to keep the user manager after your last logout: "
+				"sessions may end then");
+}

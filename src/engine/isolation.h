@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where a run's processes live: in a scope of their own under the user manager, out of reach of any
+ * login, or, where that is not to be had, where the caller stands.
+ */
+#pragma once
+
+#include "engine/deck.h"
+
+enum isolation { ISOLATION_DIRECT, ISOLATION_SCOPE };
+
+/* Decide, and log the one line "tmux cgroup isolation: ...".  Where it should be possible and is not,
+ * there is also a warning.  Never fails: what cannot be asked is no isolation. */
+enum isolation isolation_decide(struct deck *deck);
+
+/* See to it that the user manager outlives the last logout: ask logind once if it does not linger yet,
+ * unless the settings forbid it.  A refusal is a warning with the remedy. */
+void isolation_ensure_linger(struct deck *deck);
+
+/* The decision without its effects, for the doctor: why is one of the log line's words, static or
+ * borrowed from deck. */
+enum isolation isolation_examine(struct deck *deck, const char **ret_why);

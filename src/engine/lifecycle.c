@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/lifecycle.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "engine/conversation.h"
+#include "engine/runfiles.h"
+#include "model/naming.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { LOCK_TIMEOUT_MS = 30000, EARLY_DEATH_MS = 1000 };
+
+static void set_state(struct instance *instance, enum instance_state state, const char *reason)
+{
+	instance->observed.state = state;
+	instance->observed.since = clock_wall_us();
+	replace_string(&instance->observed.reason, reason);
+	replace_string(&instance->observed.boot_id, process_boot_id());
+}
+
+void lifecycle_note_end(struct instance *instance, enum instance_state state, const char *reason)
+{
+	set_state(instance, state, reason);
+	run_clear(&instance->run);
+}
+
+/* Take the lock, read the manifest, find the backend. */
+static int open_instance(struct deck *deck, const char *base, struct store_lock **ret_lock,
+			 struct instance **ret, const struct backend **ret_backend,
+			 struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	int r = store_lock(deck->store, base, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	if (r == STORE_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "session %s was removed", base);
+	if (r == STORE_BUSY)
+		return error_set(err, ERROR_BUSY, "another agentdeck is working on session %s: try again, "
+				 "or find it with: fuser %s/%s/%s.lock", base, deck->paths.state,
+				 deck->profile, base);
+	if (r < 0)
+		return -1;
+	r = store_load_locked(lock, &instance, err);
+	if (r == STORE_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "session %s was removed", base);
+	if (r < 0 || backend_find(instance, ret_backend, err) < 0)
+		return -1;
+	log_set_instance(instance->id);
+	*ret_lock = TAKE_PTR(lock);
+	*ret = TAKE_PTR(instance);
+	return 0;
+}
+
+static int check_place(const struct instance *instance, struct error *err)
+{
+	cleanup_free char *real = NULL;
+	cleanup_free char *shown = visible(instance->cwd);
+	int r = fs_real_directory(instance->cwd, &real, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "its directory %s is missing: bring it back, or "
+				 "forget the session with agentdeck remove %s", shown, instance->id);
+	return r < 0 ? -1 : 0;
+}
+
+static int check_programs(const struct instance *instance, const struct agent *agent,
+			  struct error *err)
+{
+	cleanup_free char *path = NULL;
+	const char *program = instance->argv.items[0];
+	if (child_find_program("tmux", NULL, NULL, &path, err) == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "tmux is not installed: install tmux 3.2 or newer");
+	free(TAKE_PTR(path));
+	if (child_find_program(program, NULL, instance->cwd, &path, err) == CHILD_NOT_INSTALLED) {
+		cleanup_free char *shown = visible(program);
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed: no program '%s' in PATH",
+				 agent->title ? agent->title : agent->name, shown);
+	}
+	return 0;
+}
+
+/* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared away.
+ * LIFECYCLE_ALIVE: it runs. */
+enum { LIFECYCLE_ALIVE = 1 };
+static int clear_remains(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			 const struct backend *backend, struct error *err)
+{
+	if (!instance->run.socket)
+		return 0;
+	struct observation seen = backend->observe(deck, instance, OBSERVE_ANSWER);
+	const struct attempt *attempt = run_attempt(&instance->run);
+	bool in_place_shell = attempt && attempt->rung == RUNG_SHELL;
+	if (seen.presence == PRESENCE_UNKNOWN)
+		return error_set(err, ERROR_TIMEOUT, "%s exists, but %s: it is not started a second time. "
+				 "Wait, or end it with agentdeck session stop %s", instance->id, seen.why,
+				 instance->id);
+	if (seen.presence == PRESENCE_ALIVE && !in_place_shell) {
+		instance->run.server = seen.server;
+		if (seen.pane.pid)
+			instance->run.pane = seen.pane;
+		if (instance->observed.state == STATE_RUNNING)
+			return LIFECYCLE_ALIVE;
+		set_state(instance, STATE_RUNNING, NULL);
+		return store_save(lock, instance, err) < 0 ? -1 : LIFECYCLE_ALIVE;
+	}
+	log_info("the last run is over: %s", seen.why ? seen.why : "a shell in the agent's place");
+	/* The server is gone, but what it left behind may still hold the conversation. */
+	return backend->end(deck, instance, 0, err);
+}
+
+static int log_plan(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	if (attempt->rung == RUNG_RESUME)
+		log_info("resume: id=%s reason=%s", attempt->session_id, attempt->reason);
+	else
+		log_info("resume: none reason=%s id=%s", attempt->reason,
+			 attempt->session_id ? attempt->session_id : "none");
+	return 0;
+}
+
+/* From here on the run's places and its ladder stand in the instance. */
+static int plan_run(struct deck *deck, struct instance *instance, const struct agent *agent,
+		    const struct backend *backend, enum transcript_fact fact, bool resume_wish,
+		    struct error *err)
+{
+	run_clear(&instance->run);
+	instance->run.id = naming_new_uuid();
+	if (backend->prepare(deck, instance, agent, err) < 0 ||
+	    conversation_plan(deck, instance, agent, fact, resume_wish, err) < 0)
+		return -1;
+	instance->run.attempt_since = clock_wall_us();
+	instance->run.attempt_since_boot_ms = clock_ms();
+	const struct attempt *first = run_attempt(&instance->run);
+	if (first->rung == RUNG_FRESH)
+		instance->run.history_note = xasprintf("history not restored: %s", first->reason);
+	return log_plan(instance);
+}
+
+static int start_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			const struct backend *backend, bool resume_wish, bool *ret_already,
+			struct error *err)
+{
+	const struct agent *agent;
+	enum transcript_fact fact;
+	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+
+	int r = clear_remains(deck, lock, instance, backend, err);
+	if (r != 0) {
+		*ret_already = r == LIFECYCLE_ALIVE;
+		return r < 0 ? -1 : 0;
+	}
+	if (deck_agent(deck, instance->agent, &agent, err) < 0 || check_place(instance, err) < 0 ||
+	    check_programs(instance, agent, err) < 0 ||
+	    conversation_settle(deck, instance, agent, &fact, err) < 0 ||
+	    conversation_claim(deck, instance, &claim, err) < 0 ||
+	    plan_run(deck, instance, agent, backend, fact, resume_wish, err) < 0)
+		return -1;
+	instance->desired = DESIRED_RUNNING;
+	instance->last_used_at = clock_wall_us();
+	set_state(instance, STATE_STARTING, NULL);
+	instance->observed.exit.present = false;
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	fs_unlock(&claim);
+
+	struct error failure = { 0 };
+	if (backend->launch(deck, lock, instance, agent, &failure) < 0) {
+		lifecycle_note_end(instance, STATE_ERROR, failure.message);
+		log_error("not started: %s", failure.message);
+		(void)store_save(lock, instance, NULL);
+		if (err)
+			*err = failure;
+		else
+			error_clear(&failure);
+		return -1;
+	}
+	set_state(instance, STATE_RUNNING, NULL);
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
+		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
+	*ret_already = false;
+	return 0;
+}
+
+static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		       const struct backend *backend, bool *ret_was_running, struct error *err)
+{
+	struct observation seen = backend->observe(deck, instance, OBSERVE_PROCESS);
+	bool had_run = instance->run.socket != NULL;
+	instance->desired = DESIRED_STOPPED;
+	if (had_run) {
+		set_state(instance, STATE_STOPPING, NULL);
+		if (store_save(lock, instance, err) < 0 ||
+		    backend->end(deck, instance, (int)deck->settings.stop_timeout_s * 1000, err) < 0)
+			return -1;
+	}
+	lifecycle_note_end(instance, STATE_STOPPED, NULL);
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	log_info("stopped%s", had_run ? "" : " (was not running)");
+	*ret_was_running = seen.presence != PRESENCE_NONE;
+	return 0;
+}
+
+void lifecycle_started_free(struct lifecycle_started *started)
+{
+	instance_free(started->instance);
+	*started = (struct lifecycle_started){ 0 };
+}
+
+int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resume_wish,
+		    struct lifecycle_started *ret, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	const struct backend *backend;
+	bool already = false, was_running;
+
+	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0) ||
+	    start_locked(deck, lock, instance, backend, resume_wish, &already, err) < 0)
+		return -1;
+	*ret = (struct lifecycle_started){ .already = already, .instance = TAKE_PTR(instance) };
+	return 0;
+}
+
+int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	const struct backend *backend;
+	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0)
+		return -1;
+	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
+}
+
+int lifecycle_remove(struct deck *deck, const char *base, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	const struct backend *backend;
+	bool was_running;
+	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0)
+		return -1;
+	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", instance->id);
+	(void)unlinkat(store_state_directory(deck->store), sidecar, 0);
+	log_info("removed; conversation %s stays with its agent",
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	return store_remove(TAKE_PTR(lock), err);
+}
+
+int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err)
+{
+	cleanup_store_profile_lock struct store_profile_lock *names = NULL;
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct backend *backend;
+	if (naming_check_title(title, err) < 0 ||
+	    open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	    store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &names, err) != 0 ||
+	    store_list(deck->store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++)
+		if (streq(rows.rows[i].title, title) && !streq(rows.rows[i].base, base))
+			return error_set(err, ERROR_EXISTS, "there is another session '%s' (%s)", title,
+					 rows.rows[i].id);
+	replace_string(&instance->title, title);
+	return store_save(lock, instance, err);
+}
+
+/* STORE_WATCH-free loop body: what the manifest says now about the run. */
+static bool judge_wait(const struct instance *now, const struct instance *before, bool reports,
+		       int64_t now_ms, enum lifecycle_outcome *ret)
+{
+	const struct attempt *attempt = run_attempt(&now->run);
+	if (!attempt || !streq(or_empty(now->run.id), or_empty(before->run.id))) {
+		*ret = OUTCOME_ENDED;
+		return true;
+	}
+	if (attempt->rung == RUNG_SHELL) {
+		*ret = OUTCOME_SHELL;
+		return true;
+	}
+	if (now->run.reported) {
+		*ret = OUTCOME_REPORTED;
+		return true;
+	}
+	*ret = OUTCOME_ALIVE;
+	return !reports && now_ms - now->run.attempt_since_boot_ms >= EARLY_DEATH_MS;
+}
+
+int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle_outcome *ret,
+		   struct error *err)
+{
+	cleanup_store_watch struct store_watch *watch = NULL;
+	const struct agent *agent;
+	if (deck_agent(deck, (*instance)->agent, &agent, err) < 0 ||
+	    store_watch_open(deck->store, (*instance)->base, NULL, &watch, err) < 0)
+		return -1;
+	int64_t deadline = clock_ms() + deck->settings.probation_s * 1000;
+	for (;;) {
+		cleanup_instance struct instance *now = NULL;
+		enum lifecycle_outcome outcome = OUTCOME_ALIVE;
+		if (store_load(deck->store, (*instance)->base, &now, err) != 0)
+			return err->code ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed "
+							  "meanwhile", (*instance)->id);
+		bool reports = agent->report.count > 0 && now->run.directory &&
+			       access(now->run.directory, F_OK) == 0;
+		int64_t now_ms = clock_ms();
+		bool done = judge_wait(now, *instance, reports, now_ms, &outcome);
+		if (done || now_ms >= deadline) {
+			instance_free(*instance);
+			*instance = TAKE_PTR(now);
+			*ret = outcome;
+			return 0;
+		}
+		int64_t next = reports ? deadline : now->run.attempt_since_boot_ms + EARLY_DEATH_MS;
+		if (store_watch_wait(watch, next < deadline ? next : deadline, err) < 0)
+			return -1;
+	}
+}
+
+bool lifecycle_row_is_live(const struct store_row *row)
+{
+	return row->server.pid && row->boot_id && streq(row->boot_id, process_boot_id()) &&
+	       process_alive(&row->server);
+}
+
+void lifecycle_view_free(struct lifecycle_view *view)
+{
+	free(view->reason);
+	*view = (struct lifecycle_view){ 0 };
+}
+
+void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
+{
+	struct lifecycle_view view = { .state = row->state,
+				       .reason = xstrdup_or_null(row->reason) };
+	bool should_live = row->state == STATE_RUNNING || row->state == STATE_STOPPING ||
+			   (row->state == STATE_STARTING && row->server.pid);
+	if (row->damage) {
+		view.state = STATE_ERROR;
+		replace_string(&view.reason, row->damage);
+	} else if (should_live && !lifecycle_row_is_live(row)) {
+		bool same_boot = row->boot_id && streq(row->boot_id, process_boot_id());
+		view.state = row->state == STATE_STOPPING ? STATE_STOPPED : STATE_ERROR;
+		replace_string(&view.reason, same_boot ? "its tmux server was killed"
+						       : "the machine was restarted");
+	} else if (row->state == STATE_RUNNING) {
+		cleanup_activity struct activity activity = { 0 };
+		activity_read(row->run_directory, &activity);
+		view.activity = activity.activity;
+		view.activity_since = activity.since;
+	}
+	*ret = view;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Create, start, stop, restart, remove: the order of the steps, and what holds when one of them is
+ * the last that happened.  docs/architecture.md tells the same as a story.
+ *
+ * Every function here takes the instance's lock for itself, looks at what is there now instead of
+ * trusting what was stored, and writes what it is about to do before it does it.
+ */
+#pragma once
+
+#include "engine/backend.h"
+
+struct lifecycle_new {
+	const char *title;         /* NULL: the directory's base name, made unique */
+	const char *group;         /* NULL: "" */
+	const char *directory;     /* made absolute and real; must exist */
+	const char *agent;         /* NULL: from argv, else the settings' default */
+	const struct strvec *argv; /* the user's command; empty: the agent's own.  Borrowed */
+	const struct strvec *arguments; /* appended to it.  Borrowed */
+	const char *session_id;    /* an existing conversation to take over, or NULL */
+	const char *resume;        /* policy's name, or NULL */
+	struct limits limits;
+};
+
+/* Make an instance; nothing is started.  *ret is the caller's.  ERROR_EXISTS: the title is taken. */
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+		  struct error *err);
+
+struct lifecycle_started {
+	bool already;          /* it was running: nothing was done */
+	struct instance *instance; /* as saved; the caller's: instance_free() */
+};
+void lifecycle_started_free(struct lifecycle_started *started);
+#define cleanup_lifecycle_started CLEANUP(lifecycle_started_free)
+
+/* Bring the instance up by its ladder.  Returns when the run exists and is durable: whether the agent
+ * stays is told by lifecycle_wait().  restart: end what is there first, under the same lock.
+ * resume_wish: false starts without the old conversation.
+ * ERROR_EXISTS: another live instance has this conversation. ERROR_TIMEOUT: something is there that does
+ * not answer; it is not started a second time.  ERROR_UNAVAILABLE: a program is missing. */
+int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resume_wish,
+		    struct lifecycle_started *ret, struct error *err);
+
+enum lifecycle_outcome {
+	OUTCOME_REPORTED, /* the agent said that it is there */
+	OUTCOME_ALIVE,    /* it cannot report, or has not yet, and lives */
+	OUTCOME_SHELL,    /* the agent does not start: a shell is there in its place */
+	OUTCOME_ENDED,    /* it is over already: see observed */
+};
+/* Wait for what becomes of the run that lifecycle_start() made: for a report where the agent can give
+ * one, else 1 s for an early death.  *instance is replaced by the latest state. */
+int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle_outcome *ret,
+		   struct error *err);
+
+/* End the run and every process of it.  *ret_was_running tells whether there was one. */
+int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
+
+/* Stop, then forget the instance.  The agent's own transcripts are the user's and stay. */
+int lifecycle_remove(struct deck *deck, const char *base, struct error *err);
+
+int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
+
+/* What the instance is now, by looking (not deeper than processes), and its activity: for listings.
+ * Corrects nothing on disk. */
+struct lifecycle_view {
+	enum instance_state state;
+	enum instance_activity activity;
+	int64_t activity_since;
+	char *reason;        /* the caller's, NULL when there is nothing to say */
+};
+void lifecycle_view_free(struct lifecycle_view *view);
+#define cleanup_lifecycle_view CLEANUP(lifecycle_view_free)
+void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret);
+
+/* Is the run of this row there (same boot, same server process)? */
+bool lifecycle_row_is_live(const struct store_row *row);
+
+/* Note in *instance that the run is over, for this reason: state, desire, exit, and an id that only
+ * the run knew. Clears the run.  The caller saves. */
+void lifecycle_note_end(struct instance *instance, enum instance_state state, const char *reason);

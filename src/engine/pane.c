@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/pane.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "driver/tmux.h"
+#include "engine/conversation.h"
+#include "engine/environment.h"
+#include "engine/lifecycle.h"
+#include "engine/runfiles.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* The lock is held by whoever starts or ends this very run; that may take a while, and there is
+ * nothing else for us to do. */
+enum { LOCK_TIMEOUT_MS = 600000, WATCH_TIMEOUT_MS = 2000 };
+
+/* See agentdeck-watch: without it a rung that fails might never be followed by the next. */
+static void start_watch(const struct deck *deck)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *pid = xasprintf("%d", (int)getpid());
+	cleanup_free char *ms = xasprintf("%lld", (long long)deck->settings.probation_s * 1000);
+	const struct child_request request = {
+		.argv = (const char *const[]){ deck->watch, pid, ms, NULL },
+	};
+	(void)child_run(&request, WATCH_TIMEOUT_MS, &result, NULL);
+}
+
+/* Become the agent.  Returns only on failure. */
+static int execute(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	cleanup_free char *token = runfiles_token(instance);
+	cleanup_free char *shown = visible(instance->cwd);
+
+	if (chdir(instance->cwd) < 0)
+		return error_set_errno(err, errno, "enter %s", shown);
+	if (token)
+		(void)setenv(ENV_TOKEN, token, 1);
+	(void)unsetenv(ENV_PANE_DIED);
+	(void)setenv("PWD", instance->cwd, 1);
+	if (instance->run.history_note)
+		dprintf(STDOUT_FILENO, "agentdeck: %s\r\n", instance->run.history_note);
+	log_info("rung %s: %s", rung_name(attempt->rung), attempt->argv.items[0]);
+	start_watch(deck);
+	deck_close(deck);
+	execvp(attempt->argv.items[0], attempt->argv.items);
+	cleanup_free char *program = visible(attempt->argv.items[0]);
+	return error_set_errno(err, errno, "run %s", program);
+}
+
+static void note_exit(struct instance *instance, const struct tmux_exit *end)
+{
+	struct exit_record *record = &instance->observed.exit;
+	cleanup_free char *group = NULL;
+	record->present = true;
+	record->code = end->code;
+	record->signal = end->signal_number;
+	record->oom = end->signal_number == SIGKILL && instance->run.unit &&
+		      process_cgroup(getpid(), &group, NULL) == 0 && unit_oom_kills(group) > 0;
+	replace_string(&record->last_words, end->last_words);
+}
+
+static char *describe(const struct exit_record *record)
+{
+	if (record->oom)
+		return xstrdup("oom");
+	if (record->signal)
+		return xasprintf("killed by SIG%s", sigabbrev_np(record->signal));
+	return xasprintf("exit %d", record->code);
+}
+
+/* The agent had its way, or was killed: write that down, and end the server. */
+static int finish(struct store_lock *lock, struct instance *instance,
+		  bool failed, struct error *err)
+{
+	const struct exit_record *record = &instance->observed.exit;
+	bool clean = !failed && record->signal == 0 && !record->oom &&
+		     (record->code == 0 || record->code == 128 + SIGHUP ||
+		      record->code == 128 + SIGINT || record->code == 128 + SIGTERM);
+	bool stopping = instance->observed.state == STATE_STOPPING;
+	cleanup_free char *reason = describe(record);
+	cleanup_free char *socket = xstrdup(instance->run.socket);
+
+	conversation_commit(instance);
+	log_info("the agent ended: %s", reason);
+	/* It ended by itself: bringing it back unasked would not be what its user did. */
+	if (clean)
+		instance->desired = DESIRED_STOPPED;
+	(void)runfiles_remove(instance, NULL);
+	lifecycle_note_end(instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason);
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	return tmux_kill_server(socket, err) < 0 ? -1 : 0;
+}
+
+static int climb(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		 struct error *err)
+{
+	struct run *run = &instance->run;
+	cleanup_free char *reason = describe(&instance->observed.exit);
+	log_warning("rung %s failed (%s): next is %s", rung_name(run_attempt(run)->rung), reason,
+		    rung_name(run->attempts[run->attempt + 1].rung));
+	run->attempt++;
+	run->attempt_since = clock_wall_us();
+	run->attempt_since_boot_ms = clock_ms();
+	const struct attempt *next = run_attempt(run);
+	if (next->rung == RUNG_RESUME)
+		log_info("resume: id=%s reason=%s", next->session_id, next->reason);
+	else
+		log_info("resume: none reason=%s", next->reason);
+	free(run->history_note);
+	run->history_note = NULL;
+	if (next->rung == RUNG_FRESH)
+		run->history_note = xasprintf("history not restored: %s", next->reason);
+	if (next->rung == RUNG_SHELL) {
+		run->history_note = xasprintf("the agent does not start (%s); this is a shell in its "
+					      "place", reason);
+		instance->observed.state = STATE_ERROR;
+		instance->observed.since = clock_wall_us();
+		free(instance->observed.reason);
+		instance->observed.reason = xasprintf("agent does not start: %s", reason);
+	}
+	if (process_identify(getpid(), &run->pane, err) != 0 || store_save(lock, instance, err) < 0)
+		return -1;
+	return execute(deck, instance, err);
+}
+
+static int judge(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		 struct error *err)
+{
+	struct tmux_exit tmux = { 0 };
+	int r = tmux_pane_exit(instance->run.socket, &tmux, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_TIMEOUT, "the tmux server does not answer");
+	note_exit(instance, &tmux);
+	const struct ladder_end end = {
+		.code = tmux.code,
+		.signal_number = tmux.signal_number,
+		.lived_ms = clock_ms() - instance->run.attempt_since_boot_ms,
+	};
+	free(tmux.last_words);
+	/* Interrupted while it was being ended: that is now done. */
+	if (instance->observed.state == STATE_STOPPING || instance->desired == DESIRED_STOPPED)
+		return finish(lock, instance, false, err);
+	switch (resume_judge(&instance->run, &end, deck->settings.probation_s * 1000)) {
+	case LADDER_NEXT:
+		return climb(deck, lock, instance, err);
+	case LADDER_EXHAUSTED:
+		return finish(lock, instance, true, err);
+	case LADDER_ENDED:
+		break;
+	}
+	return finish(lock, instance, false, err);
+}
+
+int pane_become(struct deck *deck, const char *base, const char *run_id, bool died,
+		struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+
+	/* The first time the lock is held by who started us, and the manifest is what we need. */
+	if (died) {
+		int r = store_lock(deck->store, base, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+		if (r != 0)
+			return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s is gone", base);
+	}
+	int r = store_load(deck->store, base, &instance, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s is gone", base);
+	log_set_instance(instance->id);
+	if (!instance->run.id || !streq(instance->run.id, run_id))
+		return error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
+	return died ? judge(deck, lock, instance, err) : execute(deck, instance, err);
+}

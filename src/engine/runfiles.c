@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/runfiles.h"
+
+#include "base/argsplit.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "driver/tmux.h"
+#include "model/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { SETTINGS_MAX = 1 << 20, ACTIVITY_MAX = 64 << 10 };
+
+static int open_run_directory(const struct instance *instance, bool make, int *ret,
+			      struct error *err)
+{
+	cleanup_free char *parent =
+		xstrndup(instance->run.directory,
+			 (size_t)(path_basename(instance->run.directory) - instance->run.directory));
+	cleanup_close int fd = -1;
+	if (make && fs_open_private_directory(parent, &fd, err) < 0)
+		return -1;
+	if (!make) {
+		fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			return FS_ABSENT;
+	}
+	return fs_open_private_directory_at(fd, path_basename(instance->run.directory), make, ret,
+					    err);
+}
+
+static int write_conf(struct deck *deck, int fd, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	const struct tmux_conf conf = {
+		.default_terminal = deck->settings.tmux.default_terminal,
+		.history_limit = (long)deck->settings.tmux.history_limit,
+		.mouse = deck->settings.tmux.mouse,
+		.detach_key = deck->settings.tmux.detach_key,
+		.source_user_config = deck->settings.tmux.source_user_config,
+		.user_conf = deck->settings.tmux.conf,
+	};
+	if (tmux_conf_text(&conf, &text, err) < 0)
+		return error_prefix(err, "config.toml, [tmux]");
+	return fs_replace(fd, RUN_CONF, text.data, text.length, FS_VOLATILE, err);
+}
+
+/* The value of the user's own settings flag: what our template's flag is in report. Borrowed. */
+static const char *user_settings(const struct agent *agent, const struct instance *instance)
+{
+	const char *flag = NULL;
+	for (size_t i = 0; i + 1 < agent->report.count; i++)
+		if (streq(agent->report.items[i + 1], "{settings}"))
+			flag = agent->report.items[i];
+	for (size_t i = 1; flag && i < instance->argv.count; i++) {
+		const char *word = instance->argv.items[i];
+		if (streq(word, flag))
+			return i + 1 < instance->argv.count ? instance->argv.items[i + 1] : NULL;
+		if (starts_with(word, flag) && word[strlen(flag)] == '=')
+			return word + strlen(flag) + 1;
+	}
+	return NULL;
+}
+
+/* FS_ABSENT-free: 0 with an object of the user's settings, or an empty one when there are none. */
+static int load_user_settings(const char *value, const char *cwd, struct json_object **ret,
+			      struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *object = NULL;
+	if (!value) {
+		*ret = json_object_new_object();
+		return 0;
+	}
+	if (value[strspn(value, " \t\n")] == '{') {
+		strbuf_adds(&text, value);
+	} else {
+		cleanup_free char *path = *value == '/' ? xstrdup(value) : path_join(cwd, value);
+		int r = fs_read(AT_FDCWD, path, SETTINGS_MAX, &text, err);
+		if (r != 0)
+			return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "%s is missing", path);
+	}
+	if (json_parse(strbuf_text(&text), text.length, "settings", &object, err) < 0)
+		return -1;
+	if (!json_object_is_type(object, json_type_object))
+		return error_set(err, ERROR_CORRUPT, "settings are not a JSON object");
+	*ret = TAKE_PTR(object);
+	return 0;
+}
+
+/* {"hooks": [{"type": "command", "command": "..."}]} for each event, beside the user's own. */
+static void add_hooks(struct json_object *settings, const struct agent *agent, const char *command)
+{
+	struct json_object *hooks = json_make_object(settings, "hooks");
+	for (size_t i = 0; i < agent->report_events.count; i++) {
+		const char *event = agent->report_events.items[i];
+		struct json_object *list = json_get_array(hooks, event);
+		if (!list) {
+			list = json_object_new_array();
+			json_set(hooks, event, list);
+		}
+		struct json_object *hook = json_object_new_object();
+		json_set_string(hook, "type", "command");
+		json_set_string(hook, "command", command);
+		struct json_object *group = json_object_new_array();
+		json_object_array_add(group, hook);
+		struct json_object *entry = json_object_new_object();
+		json_set(entry, "hooks", group);
+		json_object_array_add(list, entry);
+	}
+}
+
+static int write_settings(struct deck *deck, int fd, const struct instance *instance,
+			  const struct agent *agent, struct error *err)
+{
+	cleanup_json struct json_object *settings = NULL;
+	cleanup_error struct error local = { 0 };
+	const char *value = user_settings(agent, instance);
+	if (load_user_settings(value, instance->cwd, &settings, &local) < 0) {
+		/* Handing the agent another file than the user's own would be worse than no reports. */
+		deck_warn(deck, "the agent's own settings could not be read (%s): it starts with them, "
+				"and without reports to agentdeck", local.message);
+		return 0;
+	}
+	cleanup_free char *command = argjoin((char *const[]){
+		deck->program, (char *)"hook", (char *)"--instance", instance->id, NULL });
+	add_hooks(settings, agent, command);
+	const char *text = json_print(settings);
+	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
+}
+
+int runfiles_write(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		   struct error *err)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *token = naming_new_uuid();
+	if (open_run_directory(instance, true, &fd, err) != 0)
+		return -1;
+	if (unlinkat(fd, RUN_SOCKET, 0) < 0 && errno != ENOENT)
+		return error_set_errno(err, errno, "remove the old socket of %s", instance->id);
+	(void)unlinkat(fd, RUN_ACTIVITY, 0);
+	(void)unlinkat(fd, RUN_SETTINGS, 0);
+	if (write_conf(deck, fd, err) < 0)
+		return -1;
+	if (agent->report.count && write_settings(deck, fd, instance, agent, err) < 0)
+		return -1;
+	return fs_replace(fd, RUN_TOKEN, token, strlen(token), FS_VOLATILE, err);
+}
+
+char *runfiles_settings(const struct instance *instance)
+{
+	char *path = path_join(instance->run.directory, RUN_SETTINGS);
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+int runfiles_remove(const struct instance *instance, struct error *err)
+{
+	if (!instance->run.directory)
+		return 0;
+	cleanup_free char *parent =
+		xstrndup(instance->run.directory,
+			 (size_t)(path_basename(instance->run.directory) - instance->run.directory));
+	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	return fs_remove_tree(fd, path_basename(instance->run.directory), err);
+}
+
+char *runfiles_token(const struct instance *instance)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (!instance->run.directory)
+		return NULL;
+	cleanup_free char *path = path_join(instance->run.directory, RUN_TOKEN);
+	if (fs_read(AT_FDCWD, path, 128, &text, NULL) != 0)
+		return NULL;
+	return strbuf_take(&text);
+}
+
+void activity_free(struct activity *activity)
+{
+	free(activity->event);
+	*activity = (struct activity){ 0 };
+}
+
+void activity_read(const char *directory, struct activity *ret)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *object = NULL;
+	struct activity activity = { 0 };
+	if (!directory) {
+		*ret = activity;
+		return;
+	}
+	cleanup_free char *path = path_join(directory, RUN_ACTIVITY);
+	if (fs_read(AT_FDCWD, path, ACTIVITY_MAX, &text, NULL) == 0 &&
+	    json_parse(text.data, text.length, path, &object, NULL) == 0) {
+		(void)instance_activity_parse(json_get_string(object, "activity", "unknown"),
+					      &activity.activity);
+		int64_t since = clock_parse(json_get_string(object, "since", ""));
+		activity.since = since < 0 ? 0 : since;
+		activity.prompts = json_get_int(object, "prompts", 0);
+		activity.event = xstrdup_or_null(json_get_string(object, "event", NULL));
+	}
+	*ret = activity;
+}
+
+int activity_write(const char *directory, const struct activity *activity, struct error *err)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	char date[CLOCK_TEXT_SIZE];
+	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", directory);
+	json_set_string(object, "activity", instance_activity_name(activity->activity));
+	json_set_string(object, "since", clock_format(activity->since, date));
+	json_set_int(object, "prompts", activity->prompts);
+	json_set_string(object, "event", activity->event);
+	const char *text = json_print(object);
+	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/paths.h"
+
+#include "base/fsutil.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* A copy without slashes at the end ("/" itself stays).  The caller frees. */
+static char *trimmed(const char *path)
+{
+	size_t length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return xstrndup(path, length);
+}
+
+/* The first of the two that is an absolute path, or NULL. */
+static const char *absolute(const char *path, const char *fallback)
+{
+	if (path && path[0] == '/')
+		return path;
+	return fallback && fallback[0] == '/' ? fallback : NULL;
+}
+
+/* "<variable, or the fallback>/agentdeck".  The caller frees. */
+static char *below_xdg(const char *value, char *fallback)
+{
+	cleanup_free char *owned = fallback;
+	cleanup_free char *base = trimmed(absolute(value, owned));
+	return path_join(base, "agentdeck");
+}
+
+int paths_find(const char *(*lookup)(const char *name), const char *passwd_home, unsigned uid,
+	       struct paths *ret, struct error *err)
+{
+	const char *root = lookup("AGENTDECK_HOME");
+	const char *home = absolute(lookup("HOME"), passwd_home);
+	if (!home)
+		return error_set(err, ERROR_USAGE, "there is no home directory: set HOME to an absolute path");
+	if (!is_empty(root) && root[0] != '/') {
+		cleanup_free char *shown = visible(root);
+		return error_set(err, ERROR_USAGE,
+				 "AGENTDECK_HOME is \"%s\": set it to an absolute path, or unset it",
+				 shown);
+	}
+
+	cleanup_paths struct paths paths = { .home = trimmed(home) };
+	cleanup_free char *user_runtime = xasprintf("/run/user/%u", uid);
+	paths.user_runtime = trimmed(absolute(lookup("XDG_RUNTIME_DIR"), user_runtime));
+	cleanup_free char *temporary = trimmed(absolute(lookup("TMPDIR"), "/tmp"));
+	cleanup_free char *direct = xasprintf("agentdeck-%u", uid);
+	paths.direct = path_join(temporary, direct);
+	if (!is_empty(root)) {
+		paths.config = trimmed(root);
+		paths.state = trimmed(root);
+		paths.runtime = path_join(paths.state, "run");
+	} else {
+		paths.config = below_xdg(lookup("XDG_CONFIG_HOME"), path_join(paths.home, ".config"));
+		paths.state = below_xdg(lookup("XDG_STATE_HOME"), path_join(paths.home, ".local/state"));
+		paths.runtime = path_join(paths.user_runtime, "agentdeck");
+	}
+	*ret = paths;
+	paths = (struct paths){ 0 };
+	return 0;
+}
+
+void paths_free(struct paths *paths)
+{
+	free(paths->home);
+	free(paths->config);
+	free(paths->state);
+	free(paths->runtime);
+	free(paths->direct);
+	free(paths->user_runtime);
+	*paths = (struct paths){ 0 };
+}
+
+/* FNV-1a: the same on every machine and in every version, since a run outlives the program. */
+static uint32_t hash_text(const char *text)
+{
+	uint32_t hash = 2166136261u;
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	return hash;
+}
+
+char *paths_run_directory(const char *root, const char *short_root, const char *id)
+{
+	char *directory = path_join(root, id);
+	if (strlen(directory) + 1 + strlen(PATHS_SOCKET_NAME) <= PATHS_SOCKET_MAX)
+		return directory;
+	free(directory);
+	return xasprintf("%s/%08x/%s", short_root, hash_text(root), id);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * config.toml as a struct: defaults, then the user's file.  Read only; we never rewrite it.
+ * docs/configuration.md lists the keys.  Pure: text in, struct out.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "model/instance.h"
+
+enum tristate { UNSET, OFF, ON };
+
+struct settings {
+	char *default_agent;        /* top: default_agent, NULL: first installed, else demo */
+	bool resume_agents;         /* top: resume_agents = true, the master switch */
+	enum resume_policy resume;  /* [resume] policy = "auto"; or, alone, top: resume = "auto" */
+	struct {
+		enum tristate launch_in_user_scope;
+		enum tristate linger;
+		char *conf;             /* a file that every server sources after ours */
+		struct strvec options;  /* name, value, name, value: [tmux.options] */
+		bool source_user_config; /* false */
+		char *detach_key;       /* "C-q"; "" for none */
+		bool mouse;             /* true */
+		int64_t history_limit;  /* 50000 */
+		char *default_terminal; /* "tmux-256color" */
+	} tmux;
+	struct limits limits;       /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
+	int64_t probation_s;        /* [resume] probation = 10 */
+	int64_t stop_timeout_s;     /* [stop] timeout = 10: for the agent to end by itself */
+};
+
+/* Defaults. */
+void settings_init(struct settings *ret);
+/* Defaults, then text.  what is the path for messages: ERROR_CORRUPT "<what>:<line>:<column>: <why>" for
+ * syntax, an unknown key, a wrong type or a value out of range; *ret is then untouched. */
+int settings_parse(const char *text, size_t length, const char *what, struct settings *ret,
+		   struct error *err);
+void settings_free(struct settings *settings);
+#define cleanup_settings CLEANUP(settings_free)
+
+/* "512M", "4G", "1.5G", "1000000" or a TOML integer's text: bytes, 1024-based suffixes K M G T. */
+bool settings_parse_size(const char *text, int64_t *ret);

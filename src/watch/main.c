@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * agentdeck-watch PID MILLISECONDS
+ *
+ * Watches the process in a pane through its probation, and makes sure that its tmux server notices when
+ * it ends.  tmux before 3.5 loses that news now and then: when the terminal closes it runs libutempter's
+ * helper, which sets SIGCHLD to its default action for a moment, and a signal that comes just then is
+ * gone.  The pane stays dead without a status, and no hook runs.  Another SIGCHLD makes tmux look
+ * again; sending one too many does no harm.
+ *
+ * The first process ends at once; its grandchild watches and ends with the probation, so that nothing is
+ * left beside an agent that is up.  Exit status: 0, or 64 for wrong arguments.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NUDGE_TRIES = 60, NUDGE_PAUSE_MS = 50 };
+
+/* Is the process that the descriptor means still unreaped? */
+static int unreaped(int pidfd)
+{
+	return pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM;
+}
+
+static void watch(int agent, int server, int milliseconds)
+{
+	struct pollfd event = { .fd = agent, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&event, 1, milliseconds);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		return;
+	for (int i = 0; i < NUDGE_TRIES && unreaped(agent); i++) {
+		/* The signal that is on its way gets the first chance. */
+		(void)poll(NULL, 0, NUDGE_PAUSE_MS);
+		if (unreaped(agent))
+			(void)pidfd_send_signal(server, SIGCHLD, NULL, 0);
+	}
+}
+
+int main(int argc, char *argv[])
+{
+	long pid = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
+	long milliseconds = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+
+	/* Our parent is the process to watch, and its parent is the tmux server. */
+	if (pid <= 0 || milliseconds <= 0 || getppid() != (pid_t)pid) {
+		fprintf(stderr, "agentdeck-watch: part of agentdeck, not for people\n");
+		return 64;
+	}
+	char path[64], line[512] = "";
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	FILE *stat = fopen(path, "re");
+	size_t length = stat ? fread(line, 1, sizeof(line) - 1, stat) : 0;
+	if (stat)
+		(void)fclose(stat);
+	line[length] = '\0';
+	const char *rest = NULL;
+	for (const char *c = line; *c; c++)
+		if (*c == ')')
+			rest = c;
+	int server_pid = 0;
+	if (!rest || sscanf(rest + 1, " %*c %d", &server_pid) != 1)
+		return 1;
+	int agent = pidfd_open((pid_t)pid, 0);
+	int server = pidfd_open(server_pid, 0);
+	if (agent < 0 || server < 0)
+		return 1;
+	if (fork() != 0)
+		_exit(0);
+	(void)setsid();
+	int null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		(void)dup2(null, fd);
+	watch(agent, server, (int)milliseconds);
+	return 0;
+}
