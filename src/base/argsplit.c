@@ -10,12 +10,14 @@ static int refuse(const char *line, const char *at, struct error *err)
 		column += ((unsigned char)*byte & 0xc0) != 0x80;
 	if (*at == '\n')
 		return error_set(err, ERROR_USAGE,
-				 "the command has a line break at character %zu, and no shell reads "
-				 "it: write it as one line, or put the break in single quotes", column);
+				 "the command has a line break at character %zu, and no shell "
+				 "reads it: write it as one line, or put the break in single "
+				 "quotes", column);
 	return error_set(err, ERROR_USAGE,
-			 "the command has an unquoted %c at character %zu, which means something to "
-			 "a shell, but no shell reads it: to pass it on as it is write \\%c, or put "
-			 "it in single quotes; for a shell's work name the shell (sh -c '...')",
+			 "the command has an unquoted %c at character %zu, which means something "
+			 "to a shell, but no shell reads it: to pass it on as it is write \\%c, "
+			 "or put it in single quotes; for a shell's work name the shell "
+			 "(sh -c '...')",
 			 *at, column, *at);
 }
 
@@ -43,8 +45,8 @@ static const char *read_double_quotes(const char *line, const char *next, struct
 	return next + 1;
 }
 
-/* One word.  *ret_formed stays false when there was nothing but an escaped line break.  Returns what
- * follows, NULL with err set. */
+/* One word.  *ret_formed stays false when there was nothing but an escaped line break.  Returns
+ * what follows, NULL with err set. */
 static const char *read_word(const char *line, const char *next, struct strbuf *word,
 			     bool *ret_formed, struct error *err)
 {

@@ -55,7 +55,7 @@ int fs_open_private_directory(const char *path, int *ret, struct error *err)
 	cleanup_free char *parent = xstrdup(path);
 	for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(parent, 0700) < 0 && errno != EEXIST)
+		if (mkdir(parent, 0700) < 0 && errno != EEXIST && errno != EROFS)
 			return error_set_errno(err, errno, "make directory %s", parent);
 		*slash = '/';
 	}

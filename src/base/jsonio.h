@@ -46,6 +46,6 @@ struct json_object *json_make_object(struct json_object *object, const char *key
 /* A JSON string of any text: what is not UTF-8 is made visible first. */
 struct json_object *json_text(const char *text);
 
-/* The object as text, indented (for files and people) with a newline at the end.  Borrowed from the
+/* The object as text, indented, without a newline at the end.  Borrowed from the
  * object until it is changed or put. */
 const char *json_print(struct json_object *object);

@@ -17,9 +17,9 @@ extern "C" {
 #include "base/toml.h"
 }
 
-/* toml++ 3.3 asserts what a malformed document can break ("a = [}").  Without the assertion it goes on
- * and reports a proper error, memory intact (fuzzed); with NDEBUG it would let the compiler assume
- * what it asserts. */
+/* toml++ 3.3 asserts what a malformed document can break ("a = [}").  Without the assertion it goes
+ * on and reports a proper error, memory intact (fuzzed); with NDEBUG it would let the compiler
+ * assume what it asserts. */
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_HEADER_ONLY 1
@@ -44,8 +44,8 @@ json_object *checked(json_object *object)
 std::string date_text(const toml::date &date)
 {
 	char text[32];
-	snprintf(text, sizeof(text), "%04u-%02u-%02u", unsigned{ date.year }, unsigned{ date.month },
-		 unsigned{ date.day });
+	snprintf(text, sizeof(text), "%04u-%02u-%02u", unsigned{ date.year },
+		 unsigned{ date.month }, unsigned{ date.day });
 	return text;
 }
 
@@ -80,7 +80,7 @@ json_object *string_object(std::string_view text)
 	return checked(json_object_new_string_len(text.data(), static_cast<int>(text.size())));
 }
 
-/* As the JSON side knows the key: it cannot hold a NUL, and cut off there it could be another one. */
+/* As the JSON side knows the key: it cannot hold a NUL, and cut off there it could be another. */
 std::string key_text(const toml::key &key)
 {
 	std::string text(key.str());
@@ -94,9 +94,11 @@ json_object *to_json(const toml::node &node)
 	switch (node.type()) {
 	case toml::node_type::table: {
 		json_object *object = checked(json_object_new_object());
-		for (auto &&[key, value] : *node.as_table())
-			if (json_object_object_add(object, key_text(key).c_str(), to_json(value)) < 0)
+		for (auto &&[key, value] : *node.as_table()) {
+			std::string name = key_text(key);
+			if (json_object_object_add(object, name.c_str(), to_json(value)) < 0)
 				abort();
+		}
 		return object;
 	}
 	case toml::node_type::array: {
@@ -162,8 +164,8 @@ bool keys_too_deep(std::string_view text, unsigned *ret_line, unsigned *ret_colu
 	return false;
 }
 
-/* Where the rest of a key path stands below node.  A key may hold dots itself, so every key that the
- * rest starts with is tried. */
+/* Where the rest of a key path stands below node.  A key may hold dots itself, so every key that
+ * the rest starts with is tried. */
 const toml::source_region *find(const toml::node &node, std::string_view path)
 {
 	if (const toml::table *table = node.as_table()) {

@@ -14,8 +14,8 @@
 int toml_parse(const char *text, size_t length, const char *what, struct json_object **ret,
 	       struct error *err);
 
-/* Where key path ("tmux.options.mouse", as the keys stand, joined by dots) stands in the same text:
- * for messages about values that parse but make no sense.  An element of an array goes by its index:
- * "screen.ready.2".  1:1 when it is not there. */
+/* Where key path ("tmux.options.mouse", as the keys stand, joined by dots) stands in the same
+ * text: for messages about values that parse but make no sense.  An element of an array goes by
+ * its index: "screen.ready.2".  1:1 when it is not there. */
 void toml_position(const char *text, size_t length, const char *path, unsigned *ret_line,
 		   unsigned *ret_column);

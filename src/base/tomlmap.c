@@ -159,8 +159,8 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* The key that path is most likely meant to be, NULL when none is near: spelt nearly so, or of the same
- * name in another table. */
+/* The key that path is most likely meant to be, NULL when none is near: spelt nearly so, or of the
+ * same name in another table. */
 static const char *nearest_key(const char *path, const struct toml_key *keys, size_t count)
 {
 	const char *nearest = NULL;
@@ -216,7 +216,8 @@ static int walk_value(const struct walk *walk, struct json_object *value, const 
 		return walk_table(walk, value, prefix, err);
 	}
 	if (exact)
-		return exact->store(walk->document, exact, value, walk->target + exact->offset, err);
+		return exact->store(walk->document, exact, value, walk->target + exact->offset,
+				    err);
 	if (is_table)
 		return toml_type_error(walk->document, path, value, "a table", err);
 	return unknown_key(walk, path, err);

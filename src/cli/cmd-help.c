@@ -1,30 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/commands.h"
+#include "cli/manual.h"
+
+static int explain(const struct app *app, struct error *err)
+{
+	cleanup_strbuf struct strbuf name = { 0 };
+	for (size_t i = 0; i < app->operands.count; i++)
+		strbuf_addf(&name, "%s%s", i ? " " : "", app->operands.items[i]);
+	const struct command *command = command_named(strbuf_text(&name));
+	if (command || name.length == 0) {
+		print_help(stdout, command);
+		return 0;
+	}
+	if (command_is_family(strbuf_text(&name))) {
+		print_family(stdout, strbuf_text(&name));
+		return 0;
+	}
+	cleanup_free char *shown = visible(strbuf_text(&name));
+	return error_set(err, ERROR_USAGE, "there is no command '%s': agentdeck help lists them all",
+			 shown);
+}
 
 static int run(struct app *app, struct error *err)
 {
-	cleanup_strbuf struct strbuf name = { 0 };
-	if (app->operands.count == 0) {
-		print_help(stdout, NULL);
-		return 0;
-	}
-	for (size_t i = 0; i < app->operands.count; i++)
-		strbuf_addf(&name, "%s%s", i ? " " : "", app->operands.items[i]);
-	for (size_t i = 0; commands[i]; i++) {
-		if (streq(commands[i]->name, strbuf_text(&name))) {
-			print_help(stdout, commands[i]);
-			return 0;
-		}
-	}
-	cleanup_free char *shown = visible(strbuf_text(&name));
-	return error_set(err, ERROR_USAGE, "there is no command '%s': agentdeck help lists them all", shown);
+	const char *shell = option_value(app, "completion");
+	bool manual = option_given(app, "man"), complete = option_given(app, "complete");
+	int wishes = manual + complete + (shell != NULL);
+
+	if (wishes > 1 || (wishes == 1 && app->operands.count) || (!complete && app->rest.count))
+		return error_set(err, ERROR_USAGE, "ask for one thing: a command, --man, --completion or "
+				 "--complete");
+	if (shell)
+		return print_completion(stdout, shell, err);
+	if (complete)
+		return print_candidates(stdout, app, &app->rest, err);
+	if (!manual)
+		return explain(app, err);
+	print_manual(stdout);
+	return 0;
 }
+
+static const struct command_option options[] = {
+	{ 0, "man", NULL, "print the manual page agentdeck(1), for man -l -" },
+	{ 0, "completion", "SHELL", "print the completion script for bash, zsh or fish" },
+	{ 0, "complete", NULL, "print what can stand as the last word behind --, for those scripts" },
+	{ 0 },
+};
 
 const struct command command_help = {
 	.name = "help",
-	.arguments = "[COMMAND]",
+	.arguments = "[COMMAND...]",
 	.summary = "explain agentdeck, or one command",
-	.description = "",
+	.description =
+		"COMMAND may also be the first word of several: agentdeck help session lists those.\n\n"
+		"The manual page and the completion scripts are made from the same table as this help, and\n"
+		"make install puts them where man and the shells look. Without an installation:\n\n"
+		"  source <(agentdeck help --completion bash)",
+	.options = options,
 	.max_operands = 3,
+	.flags = HAS_REST,
 	.run = run,
 };

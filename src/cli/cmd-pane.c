@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/commands.h"
+
+#include "base/log.h"
 #include "driver/tmux.h"
 #include "engine/pane.h"
 #include "engine/runfiles.h"
@@ -20,6 +22,8 @@ static int run(struct app *app, struct error *err)
 {
 	bool died = getenv(ENV_PANE_DIED) != NULL;
 	int r = pane_become(&app->deck, app->operands.items[0], app->operands.items[1], died, err);
+	if (r < 0)
+		log_error("pane: %s", err->message);
 	if (r < 0 && (died || err->code == ERROR_INVALID || err->code == ERROR_NOT_FOUND)) {
 		fprintf(stderr, "agentdeck: %s\n", err->message);
 		end_own_server();

@@ -7,7 +7,7 @@ static int run(struct app *app, struct error *err)
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
-	    lifecycle_remove(&app->deck, row->base, err) < 0)
+	    lifecycle_remove(&app->deck, row->base, row->damage != NULL, err) < 0)
 		return -1;
 	if (app->json) {
 		cleanup_json struct json_object *object = json_object_new_object();

@@ -3,6 +3,7 @@
 
 const struct command *const commands[] = {
 	&command_add,
+	&command_launch,
 	&command_list,
 	&command_status,
 	&command_session_start,
@@ -11,8 +12,13 @@ const struct command *const commands[] = {
 	&command_session_attach,
 	&command_session_show,
 	&command_session_current,
+	&command_session_send,
+	&command_session_output,
 	&command_rename,
 	&command_remove,
+	&command_agents_list,
+	&command_agents_show,
+	&command_doctor,
 	&command_hook,
 	&command_pane,
 	&command_help,

@@ -37,20 +37,19 @@ void dialogue_free(struct dialogue *dialogue)
 
 int dialogue_find_home(char **ret, struct error *err)
 {
-	const char *own = getenv("AGENTDECK_DEMO_CONFIG_DIR"), *data = getenv("XDG_DATA_HOME");
+	const char *own = getenv("AGENTDECK_DEMO_CONFIG_DIR");
 	const char *user = getenv("HOME");
 	if (!is_empty(own) && *own != '/')
 		return error_set(err, ERROR_USAGE,
 				 "AGENTDECK_DEMO_CONFIG_DIR is %s: give an absolute path", own);
 	if (!is_empty(own))
 		*ret = xstrdup(own);
-	else if (data && *data == '/')
-		*ret = path_join(data, "agentdeck-demo-agent");
 	else if (user && *user == '/')
 		*ret = path_join(user, ".local/share/agentdeck-demo-agent");
 	else
-		return error_set(err, ERROR_USAGE, "no place for conversations: set HOME, or "
-						   "AGENTDECK_DEMO_CONFIG_DIR, to an absolute path");
+		return error_set(err, ERROR_USAGE,
+				 "no place for conversations: set HOME, or "
+				 "AGENTDECK_DEMO_CONFIG_DIR, to an absolute path");
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static size_t unfinished(const char *text, size_t length)
 	return 0;
 }
 
-/* Printable text up to the next control character.  KEY_NONE: not even one character is complete. */
+/* Text up to the next control character.  KEY_NONE: not even one character is complete. */
 static enum key take_text(struct keys *keys, const char *start, size_t left, bool is_complete,
 			  struct strbuf *text)
 {

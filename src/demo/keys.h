@@ -36,8 +36,8 @@ void keys_free(struct keys *keys);
 
 void keys_add(struct keys *keys, const char *data, size_t length);
 
-/* The next key.  is_complete: the terminal has been silent for a moment, so that an escape character
- * at the end is the key of that name.  For KEY_TEXT the text is appended to *text. */
+/* The next key.  is_complete: the terminal has been silent for a moment, so that an escape
+ * character at the end is the key of that name.  For KEY_TEXT the text is appended to *text. */
 enum key keys_take(struct keys *keys, bool is_complete, struct strbuf *text);
 
 /* Are there bytes that were not enough for a key? */

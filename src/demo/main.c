@@ -39,8 +39,9 @@ static int choose_dialogue(const struct options *options, struct session *sessio
 			return error_set(err, ERROR_USAGE,
 					 "Error: Invalid session ID. Must be a valid UUID.");
 	if (options->session_id && goes_on && !options->fork)
-		return error_set(err, ERROR_USAGE, "Error: --session-id with --continue or --resume "
-						   "also needs --fork-session.");
+		return error_set(err, ERROR_USAGE,
+				 "Error: --session-id with --continue or --resume also needs "
+				 "--fork-session.");
 	if (options->session_id && dialogue_is_taken(dialogue, options->session_id))
 		return error_set(err, ERROR_EXISTS, "Error: Session ID %s is already in use.",
 				 options->session_id);

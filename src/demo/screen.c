@@ -25,7 +25,7 @@ int screen_watch_signals(struct screen *screen, bool is_deaf, struct error *err)
 	sigaddset(&watched, SIGWINCH);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
-		/* An ignored signal is never pending, so a disposition that was inherited must go. */
+		/* An ignored signal is never pending, so an inherited disposition must go. */
 		signal(ending_signals[i], is_deaf ? SIG_IGN : SIG_DFL);
 		if (!is_deaf)
 			sigaddset(&watched, ending_signals[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The demo agent's terminal: printed lines that scroll away, below them the prompt with a line editor
- * of its own, and the signals, so that every wait can be ended by one.
+ * The demo agent's terminal: printed lines that scroll away, below them the prompt with a line
+ * editor of its own, and the signals, so that every wait can be ended by one.
  *
  * Sequence: screen_watch_signals() first; screen_open() where there is a terminal; screen_close().
  */
@@ -48,5 +48,5 @@ void screen_wipe(struct screen *screen);
 /* Let the user edit a line.  idle_ms: -1 for ever.  *ret is the caller's on SCREEN_DONE. */
 enum screen_event screen_ask(struct screen *screen, int idle_ms, char **ret);
 
-/* Show note (or nothing when NULL) for so long; keys other than an interruption edit the next line. */
+/* Show note (or nothing when NULL) for so long; keys that do not interrupt edit the next line. */
 enum screen_event screen_pause(struct screen *screen, const char *note, int ms);

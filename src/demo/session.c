@@ -142,7 +142,8 @@ static enum screen_event obey(struct session *session, const char *line)
 			     "/help   this list\n"
 			     "Anything else is repeated to you. Ctrl-J breaks the line.\n");
 	} else {
-		cleanup_free char *text = xasprintf("Unknown command: %s (/help lists them)\n", word);
+		cleanup_free char *text =
+			xasprintf("Unknown command: %s (/help lists them)\n", word);
 		screen_print(&session->screen, text);
 	}
 	return SCREEN_DONE;

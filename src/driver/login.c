@@ -86,8 +86,7 @@ static int ask_kill_user_processes(bool *ret, struct error *err)
 	if (r < 0)
 		return r;
 	if (r == BUS_REFUSED)
-		return error_set(err, bus_is_nobody(&refusal) ? ERROR_UNAVAILABLE : ERROR_SYSTEM,
-				 "logind does not tell KillUserProcesses: %s",
+		return error_set(err, ERROR_SYSTEM, "logind does not tell KillUserProcesses: %s",
 				 bus_refusal_text(&refusal));
 	r = sd_bus_message_read(answer, "v", "b", &value);
 	if (r < 0)
@@ -107,8 +106,6 @@ int login_facts(unsigned uid, struct login_facts *ret, struct error *err)
 	return 0;
 }
 
-enum { LINGER_REFUSED = 1 };
-
 static int set_linger(unsigned uid, sd_bus_error *ret_refusal, struct error *err)
 {
 	cleanup_bus sd_bus *bus = NULL;
@@ -122,10 +119,7 @@ static int set_linger(unsigned uid, sd_bus_error *ret_refusal, struct error *err
 	int r = sd_bus_message_append(call, "ubb", (uint32_t)uid, 1, 0);
 	if (r < 0)
 		return bus_message_error(err, r);
-	r = bus_call(bus, call, deadline_ms, NULL, ret_refusal, err);
-	if (r == BUS_REFUSED && bus_is_nobody(ret_refusal))
-		return error_set(err, ERROR_UNAVAILABLE, "%s", bus_refusal_text(ret_refusal));
-	return r == BUS_REFUSED ? LINGER_REFUSED : r;
+	return bus_call(bus, call, deadline_ms, NULL, ret_refusal, err);
 }
 
 int login_enable_linger(unsigned uid, struct error *err)
@@ -134,7 +128,7 @@ int login_enable_linger(unsigned uid, struct error *err)
 	struct error local = { 0 };
 
 	int r = set_linger(uid, &refusal, &local);
-	if (r != LINGER_REFUSED)
+	if (r != BUS_REFUSED)
 		return or_no_manager(r, &local, err);
 	cleanup_free char *name = user_name(uid);
 	cleanup_free char *user = name ? TAKE_PTR(name) : xasprintf("%u", uid);

@@ -150,6 +150,8 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g allow-rename off\n"
 			  "set -g automatic-rename off\n"
 			  "set -g status-interval 0\n"
+			  /* No "Pane is dead" among the agent's last words (tmux 3.3). */
+			  "set -gwq remain-on-exit-format ''\n"
 			  "set -g status-left-length 60\n"
 			  "set -g status-left '[#{q/h:@agentdeck_title}] '\n"
 			  "set -g status-right '#{?client_prefix,prefix ,}detach: #{@agentdeck_detach}'\n"
@@ -282,7 +284,7 @@ int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err)
 	return 0;
 }
 
-/* The last lines that hold something, visible, at most max of them. */
+/* The last lines that are not blank, visible, at most max of them. */
 static char *last_lines(const char *text, size_t max)
 {
 	cleanup_strvec struct strvec lines = { 0 };
@@ -291,36 +293,35 @@ static char *last_lines(const char *text, size_t max)
 	char *rest = copy;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
-		strvec_push(&lines, line);
+		if (line[strspn(line, " ")])
+			strvec_push(&lines, line);
 	}
-	while (lines.count && !lines.items[lines.count - 1][strspn(lines.items[lines.count - 1], " ")])
-		free(lines.items[--lines.count]);
 	for (size_t i = lines.count > max ? lines.count - max : 0; i < lines.count; i++) {
 		strbuf_add_visible(&buf, lines.items[i]);
 		strbuf_adds(&buf, "\n");
 	}
-	/* strvec_clear() frees count strings. */
 	return strbuf_take(&buf);
 }
 
 int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
 {
-	cleanup_child_result struct child_result result = { 0 };
+	cleanup_child_result struct child_result status = { 0 }, screen = { 0 };
 	struct tmux_exit found = { 0 };
-	int r = run_words(socket, (const char *const[]){
-			"show-options", "-pqv", "-t", PANE, "@agentdeck_exit", ";",
-			"show-buffer", "-b", "agentdeck-last", NULL },
-			  QUERY_TIMEOUT_MS, &result, err);
+	int r = run_words(socket, (const char *const[]){ "show-options", "-pqv", "-t", PANE,
+							 "@agentdeck_exit", NULL },
+			  QUERY_TIMEOUT_MS, &status, err);
 	if (r != 0)
 		return r;
-	const char *text = strbuf_text(&result.output);
+	const char *text = strbuf_text(&status.output);
 	const char *slash = strchr(text, '/');
-	const char *newline = strchr(text, '\n');
-	if (!slash || !newline || slash > newline)
+	if (!slash)
 		return error_set(err, ERROR_CHILD, "tmux did not note how the agent ended");
+	/* A client of its own: show-buffer wants a standard output that nothing was printed on. */
+	r = run_words(socket, (const char *const[]){ "show-buffer", "-b", "agentdeck-last", NULL },
+		      QUERY_TIMEOUT_MS, &screen, NULL);
 	found.code = (int)strtol(text, NULL, 10);
 	found.signal_number = (int)strtol(slash + 1, NULL, 10);
-	found.last_words = last_lines(newline + 1, 40);
+	found.last_words = last_lines(r == 0 ? strbuf_text(&screen.output) : "", 40);
 	*ret = found;
 	return 0;
 }

@@ -178,7 +178,8 @@ static int scan(struct lines *lines, struct transcript *transcript, struct error
 	int r;
 	while ((r = lines_next(lines, err)) == 0) {
 		/* Parsing is what costs: only where a look at the bytes says that it may pay. */
-		if (!contains(&lines->line, "\"user\"") && !contains(&lines->line, "\"assistant\"") &&
+		if (!contains(&lines->line, "\"user\"") &&
+		    !contains(&lines->line, "\"assistant\"") &&
 		    (transcript->cwd || !contains(&lines->line, "\"cwd\"")))
 			continue;
 		cleanup_json struct json_object *record = parse_record(&lines->line, lines->path);

@@ -15,8 +15,9 @@
 #include "model/resume.h"
 
 /* The directory name that the layout makes of a real path: every UTF-16 unit outside [A-Za-z0-9-]
- * becomes "-" (a character beyond U+FFFF two of them), and over 200 units the first 200 are followed by
- * "-" and a base-36 hash (h = h * 31 + unit in 32 bits signed, absolute value) of the path.
+ * becomes "-" (a character beyond U+FFFF two of them), and over 200 units the first 200
+ * are followed by "-" and a base-36 hash (h = h * 31 + unit in 32 bits signed, absolute value) of
+ * the path.
  * Not injective: never proof of anything.  The caller frees. */
 char *transcript_slug(const char *real_path) MUST_USE;
 
@@ -24,7 +25,7 @@ struct transcript {
 	char *path;
 	char *session_id;  /* base name without .jsonl */
 	char *cwd;         /* first "cwd" in it, NULL if none */
-	bool has_turns;    /* at least one record of type "user" or "assistant" that has a message */
+	bool has_turns;    /* a record of type "user" or "assistant" that has a message */
 	int64_t modified_ns;
 };
 void transcript_free(struct transcript *transcript);
@@ -32,29 +33,30 @@ void transcript_free(struct transcript *transcript);
 
 enum { TRANSCRIPT_NONE = 1 };
 
-/* Look at the transcript of session_id: at hint (a path the agent reported; may be NULL) if it bears
- * that name, below config_home in the directory of cwd, then in any other project directory; there
- * only if its own "cwd" is cwd.  TRANSCRIPT_NONE: there is none. */
+/* Look at the transcript of session_id: at hint (a path the agent reported; may be NULL) if it
+ * bears that name, below config_home in the directory of cwd, then in any other project
+ * directory; there only if its own "cwd" is cwd.  TRANSCRIPT_NONE: there is none. */
 int transcript_find(const char *config_home, const char *cwd, const char *session_id,
 		    const char *hint, struct transcript *ret, struct error *err);
 
-/* The newest transcript with turns in the directory of cwd whose own "cwd" agrees, whose name is a UUID
- * (files "agent-*" are sub-agents'), and for which is_owned(session_id, data) is false.
+/* The newest transcript with turns in the directory of cwd whose own "cwd" agrees, whose name is a
+ * UUID (files "agent-*" are sub-agents'), and for which is_owned(session_id, data) is false.
  * TRANSCRIPT_NONE: there is none. */
 int transcript_latest(const char *config_home, const char *cwd,
 		      bool (*is_owned)(const char *session_id, void *data), void *data,
 		      struct transcript *ret, struct error *err);
 
-/* The text of the last assistant record that has text, as it stands (control characters and all: the
- * printer cleans).  A sub-agent's records (isSidechain) do not count.  TRANSCRIPT_NONE: no reply yet.
- * *ret and *ret_time (may be NULL; the record's timestamp text, "" without one) are the caller's. */
+/* The text of the last assistant record that has text, as it stands (control characters and all:
+ * the printer cleans).  A sub-agent's records (isSidechain) do not count.  TRANSCRIPT_NONE: no
+ * reply yet.  *ret and *ret_time (may be NULL; the record's timestamp text, "" without one) are the
+ * caller's. */
 int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err);
 
-/* Give each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the file,
- * until it returns false.  TRANSCRIPT_NONE: there is no such file. */
+/* Give each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
+ * file, until it returns false.  TRANSCRIPT_NONE: there is no such file. */
 int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),
 		     void *data, struct error *err);
 
-/* The text of a record's message: a string, or the text blocks of an array with line breaks between.
- * NULL when it has none.  The caller frees. */
+/* The text of a record's message: a string, or the text blocks of an array with line breaks
+ * between.  NULL when it has none.  The caller frees. */
 char *transcript_record_text(const struct json_object *record) MUST_USE;

@@ -86,9 +86,6 @@ int bus_new_call(sd_bus *bus, const char *name, const char *path, const char *in
 	int r = sd_bus_message_new_method_call(bus, &call, name, path, interface, method);
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(call, 0);
-	if (r == -ENOTCONN)
-		return error_set(err, ERROR_UNAVAILABLE, "%s has closed the connection",
-				 peer_name(bus));
 	if (r < 0)
 		return bus_message_error(err, r);
 	*ret = TAKE_PTR(call);
@@ -164,15 +161,14 @@ int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_mess
 	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_DISCONNECTED))
 		return error_set(err, ERROR_UNAVAILABLE, "%s went away without an answer",
 				 peer_name(bus));
+	/* What a message bus says when nobody bears the peer's name. */
+	if (sd_bus_error_has_name(refusal, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not there: %s", peer_name(bus),
+				 bus_refusal_text(refusal));
 	/* Answers with the error's own number, and with -ENOMEM only when it has not copied. */
 	(void)sd_bus_error_copy(ret_refusal, refusal);
 	return BUS_REFUSED;
-}
-
-bool bus_is_nobody(const sd_bus_error *refusal)
-{
-	return sd_bus_error_has_name(refusal, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-	       sd_bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 }
 
 const char *bus_refusal_text(const sd_bus_error *refusal)

@@ -40,7 +40,8 @@ int bus_new_call(sd_bus *bus, const char *name, const char *path, const char *in
 int bus_message_error(struct error *err, int r);
 
 /* Send and wait for the answer.  BUS_REFUSED: it is an error, in *ret_refusal, which the caller
- * frees.  ERROR_UNAVAILABLE: the peer went away.  ERROR_TIMEOUT: silence.  ret may be NULL. */
+ * frees.  ERROR_UNAVAILABLE: the peer is not there, or went away.  ERROR_TIMEOUT: silence.
+ * ret may be NULL. */
 enum { BUS_REFUSED = 1 };
 int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_message **ret,
 	     sd_bus_error *ret_refusal, struct error *err);
@@ -48,8 +49,6 @@ int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_mess
 /* Let the connection work until *done, which a handler sets.  Errors as above. */
 int bus_wait(sd_bus *bus, const bool *done, int64_t deadline_ms, struct error *err);
 
-/* Is the refusal a message bus saying that nobody bears the name? */
-bool bus_is_nobody(const sd_bus_error *refusal);
 /* The refusal's message, or its name when it has none.  Borrowed. */
 const char *bus_refusal_text(const sd_bus_error *refusal);
 

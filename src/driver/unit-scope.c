@@ -95,7 +95,8 @@ static bool leave_out(struct unit_bus *bus, const struct unit_scope *scope,
 		if (!strvec_contains(unknown, list[i].name) &&
 		    strstr(or_empty(refusal->message), list[i].name))
 			strvec_push(unknown, list[i].name);
-	for (size_t i = 0; i < count && unknown->count == before; i++)
+	bool named = unknown->count > before;
+	for (size_t i = 0; i < count && !named; i++)
 		if (list[i].recent && !strvec_contains(unknown, list[i].name))
 			strvec_push(unknown, list[i].name);
 	return unknown->count > before;

@@ -10,6 +10,7 @@
 #include "model/naming.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 
 enum { LOCK_TIMEOUT_MS = 30000, EARLY_DEATH_MS = 1000 };
@@ -239,12 +240,27 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
 
-int lifecycle_remove(struct deck *deck, const char *base, struct error *err)
+/* Nothing can be learned from a damaged manifest, and nothing of it can be started: what stands under its
+ * name is all that there is to remove. */
+static int remove_damaged(struct deck *deck, const char *base, struct error *err)
+{
+	struct store_lock *lock = NULL;
+	int r = store_lock(deck->store, base, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	if (r > 0)
+		return error_set(err, r == STORE_BUSY ? ERROR_BUSY : ERROR_NOT_FOUND,
+				 "session %s is %s", base, r == STORE_BUSY ? "locked" : "gone");
+	log_warning("removing %s, whose manifest is damaged", base);
+	return r < 0 ? -1 : store_remove(lock, err);
+}
+
+int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err)
 {
 	cleanup_store_lock struct store_lock *lock = NULL;
 	cleanup_instance struct instance *instance = NULL;
 	const struct backend *backend;
 	bool was_running;
+	if (damaged)
+		return remove_damaged(deck, base, err);
 	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0)
 		return -1;
@@ -263,9 +279,12 @@ int lifecycle_rename(struct deck *deck, const char *base, const char *title, str
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct backend *backend;
 	if (naming_check_title(title, err) < 0 ||
-	    open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
-	    store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &names, err) != 0 ||
-	    store_list(deck->store, &rows, err) < 0)
+	    open_instance(deck, base, &lock, &instance, &backend, err) < 0)
+		return -1;
+	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &names, err);
+	if (r > 0)
+		return error_set(err, ERROR_BUSY, "another agentdeck holds the profile's lock: try again");
+	if (r < 0 || store_list(deck->store, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++)
 		if (streq(rows.rows[i].title, title) && !streq(rows.rows[i].base, base))
@@ -333,6 +352,14 @@ bool lifecycle_row_is_live(const struct store_row *row)
 	       process_alive(&row->server);
 }
 
+/* tmux before 3.5 may have lost the news of its agent's end (see agentdeck-watch): then the agent is a
+ * zombie, and its server must be made to look. */
+static void nudge(const struct store_row *row)
+{
+	if (process_is_zombie(&row->pane))
+		(void)process_signal(&row->server, SIGCHLD, NULL);
+}
+
 void lifecycle_view_free(struct lifecycle_view *view)
 {
 	free(view->reason);
@@ -354,6 +381,7 @@ void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
 		replace_string(&view.reason, same_boot ? "its tmux server was killed"
 						       : "the machine was restarted");
 	} else if (row->state == STATE_RUNNING) {
+		nudge(row);
 		cleanup_activity struct activity activity = { 0 };
 		activity_read(row->run_directory, &activity);
 		view.activity = activity.activity;

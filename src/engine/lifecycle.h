@@ -55,8 +55,9 @@ int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle
 /* End the run and every process of it.  *ret_was_running tells whether there was one. */
 int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
 
-/* Stop, then forget the instance.  The agent's own transcripts are the user's and stay. */
-int lifecycle_remove(struct deck *deck, const char *base, struct error *err);
+/* Stop, then forget the instance.  The agent's own transcripts are the user's and stay.
+ * damaged: its manifest cannot be read, so that there is nothing to stop. */
+int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err);
 
 int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
 

@@ -72,7 +72,8 @@ static bool take_start(struct instance *instance, const struct report *report)
 	struct conversation *conversation = &instance->conversation;
 	const struct attempt *attempt = run_attempt(&instance->run);
 	bool changed = !instance->run.reported;
-	const char *stored = conversation->session_id;
+	/* A copy: the conversation gives its own up. */
+	cleanup_free char *stored = xstrdup_or_null(conversation->session_id);
 
 	if (report->session_id && (!stored || !streq(stored, report->session_id))) {
 		if (!may_move(instance, report)) {

@@ -34,34 +34,41 @@ static int open_run_directory(const struct instance *instance, bool make, int *r
 static int write_conf(struct deck *deck, int fd, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
+	const char *user_conf = deck->settings.tmux.conf;
+	cleanup_free char *expanded = user_conf && starts_with(user_conf, "~/")
+					      ? path_join(deck->paths.home, user_conf + 2)
+					      : xstrdup_or_null(user_conf);
 	const struct tmux_conf conf = {
 		.default_terminal = deck->settings.tmux.default_terminal,
 		.history_limit = (long)deck->settings.tmux.history_limit,
 		.mouse = deck->settings.tmux.mouse,
 		.detach_key = deck->settings.tmux.detach_key,
 		.source_user_config = deck->settings.tmux.source_user_config,
-		.user_conf = deck->settings.tmux.conf,
+		.user_conf = expanded,
 	};
 	if (tmux_conf_text(&conf, &text, err) < 0)
 		return error_prefix(err, "config.toml, [tmux]");
 	return fs_replace(fd, RUN_CONF, text.data, text.length, FS_VOLATILE, err);
 }
 
-/* The value of the user's own settings flag: what our template's flag is in report. Borrowed. */
+/* The value of the user's own settings flag (the one of our report template), the last if there are
+ * several, as the agent has it.  Borrowed. */
 static const char *user_settings(const struct agent *agent, const struct instance *instance)
 {
-	const char *flag = NULL;
+	const char *flag = NULL, *value = NULL;
 	for (size_t i = 0; i + 1 < agent->report.count; i++)
 		if (streq(agent->report.items[i + 1], "{settings}"))
 			flag = agent->report.items[i];
-	for (size_t i = 1; flag && i < instance->argv.count; i++) {
+	for (size_t i = registry_program(&instance->argv) + 1; flag && i < instance->argv.count; i++) {
 		const char *word = instance->argv.items[i];
-		if (streq(word, flag))
-			return i + 1 < instance->argv.count ? instance->argv.items[i + 1] : NULL;
-		if (starts_with(word, flag) && word[strlen(flag)] == '=')
-			return word + strlen(flag) + 1;
+		if (streq(word, "--"))
+			break;
+		if (streq(word, flag) && i + 1 < instance->argv.count)
+			value = instance->argv.items[++i];
+		else if (starts_with(word, flag) && word[strlen(flag)] == '=')
+			value = word + strlen(flag) + 1;
 	}
-	return NULL;
+	return value;
 }
 
 /* FS_ABSENT-free: 0 with an object of the user's settings, or an empty one when there are none. */

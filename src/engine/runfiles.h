@@ -10,7 +10,7 @@
 #include "engine/deck.h"
 
 /* Names below the run's directory. */
-#define RUN_SOCKET "tmux.sock"
+#define RUN_SOCKET PATHS_SOCKET_NAME
 #define RUN_CONF "tmux.conf"
 #define RUN_SETTINGS "settings.json"
 #define RUN_TOKEN "token"

@@ -145,14 +145,18 @@ int naming_check_profile(const char *profile, struct error *err)
 	static const char *const reserved[] = { "logs", "hooks", "agents", "run", "config.toml" };
 	cleanup_free char *shown = visible(profile);
 	if (!is_file_name(profile))
-		return error_set(err, ERROR_USAGE,
-				 "\"%s\" cannot be a profile: use 1 to %d letters, digits, \"_\", \".\" "
-				 "and \"-\", a letter or digit first", shown, FILE_NAME_MAX);
+		return error_set(
+			err, ERROR_USAGE,
+			"\"%s\" cannot be a profile: use 1 to %d letters, digits, \"_\", \".\" "
+			"and \"-\", a letter or digit first",
+			shown, FILE_NAME_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (streq(profile, reserved[i]))
-			return error_set(err, ERROR_USAGE,
-					 "\"%s\" cannot be a profile: agentdeck itself uses this name "
-					 "beside the profiles", shown);
+			return error_set(
+				err, ERROR_USAGE,
+				"\"%s\" cannot be a profile: agentdeck itself uses this name "
+				"beside the profiles",
+				shown);
 	return 0;
 }
 

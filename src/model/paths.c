@@ -37,12 +37,13 @@ int paths_find(const char *(*lookup)(const char *name), const char *passwd_home,
 	const char *root = lookup("AGENTDECK_HOME");
 	const char *home = absolute(lookup("HOME"), passwd_home);
 	if (!home)
-		return error_set(err, ERROR_USAGE, "there is no home directory: set HOME to an absolute path");
+		return error_set(err, ERROR_USAGE,
+				 "there is no home directory: set HOME to an absolute path");
 	if (!is_empty(root) && root[0] != '/') {
 		cleanup_free char *shown = visible(root);
-		return error_set(err, ERROR_USAGE,
-				 "AGENTDECK_HOME is \"%s\": set it to an absolute path, or unset it",
-				 shown);
+		return error_set(
+			err, ERROR_USAGE,
+			"AGENTDECK_HOME is \"%s\": set it to an absolute path, or unset it", shown);
 	}
 
 	cleanup_paths struct paths paths = { .home = trimmed(home) };
@@ -56,8 +57,10 @@ int paths_find(const char *(*lookup)(const char *name), const char *passwd_home,
 		paths.state = trimmed(root);
 		paths.runtime = path_join(paths.state, "run");
 	} else {
-		paths.config = below_xdg(lookup("XDG_CONFIG_HOME"), path_join(paths.home, ".config"));
-		paths.state = below_xdg(lookup("XDG_STATE_HOME"), path_join(paths.home, ".local/state"));
+		paths.config =
+			below_xdg(lookup("XDG_CONFIG_HOME"), path_join(paths.home, ".config"));
+		paths.state =
+			below_xdg(lookup("XDG_STATE_HOME"), path_join(paths.home, ".local/state"));
 		paths.runtime = path_join(paths.user_runtime, "agentdeck");
 	}
 	*ret = paths;

@@ -13,7 +13,9 @@
 static int store_id_kind(const struct toml_document *document, const struct toml_key *key,
 			 struct json_object *value, void *field, struct error *err)
 {
-	static const char *const names[] = { [ID_NONE] = "none", [ID_UUID] = "uuid", [ID_ANY] = "any" };
+	static const char *const names[] = {
+		[ID_NONE] = "none", [ID_UUID] = "uuid", [ID_ANY] = "any"
+	};
 	int r = toml_check_string(document, key->path, value, err);
 	if (r < 0)
 		return r;
@@ -42,7 +44,7 @@ static int store_or_null(const struct toml_document *document, const struct toml
 #define KEY(name, function, member) \
 	{ .path = name, .store = function, .offset = offsetof(struct agent, member) }
 
-/* All of struct agent but name, builtin and overridden: copying and freeing go by this table, too. */
+/* All of struct agent but name, builtin and overridden: copying and freeing go by it, too. */
 static const struct toml_key keys[] = {
 	KEY("title", store_or_null, title),
 	KEY("command", toml_store_strings, command),
@@ -150,9 +152,9 @@ static const char *broken_word(const char *text)
 
 static const char *broken_flag(const char *text)
 {
-	return is_word(text) && text[0] == '-' && text[1] && !streq(text, "--") && !strchr(text, '=')
-		       ? NULL
-		       : "must be a flag as in \"-r\" or \"--resume\"";
+	bool is_flag = is_word(text) && text[0] == '-' && text[1] && !streq(text, "--") &&
+		       !strchr(text, '=');
+	return is_flag ? NULL : "must be a flag as in \"-r\" or \"--resume\"";
 }
 
 static const char *broken_variable(const char *text)
@@ -165,9 +167,10 @@ static const char *broken_scrub(const char *text)
 {
 	if (!text[strspn(text, "*")])
 		return "would take away every environment variable";
-	return text[strspn(text, VARIABLE "*")] ? "must be the name of an environment variable, in which "
-						  "\"*\" stands for any text"
-						: NULL;
+	return text[strspn(text, VARIABLE "*")]
+		       ? "must be the name of an environment variable, in which "
+			 "\"*\" stands for any text"
+		       : NULL;
 }
 
 static const char *broken_set(const char *text)
@@ -185,7 +188,8 @@ static const char *broken_home(const char *text)
 
 static const char *broken_layout(const char *text)
 {
-	return streq(text, "claude-projects") ? NULL : "is no known layout: known is \"claude-projects\"";
+	return streq(text, "claude-projects") ? NULL
+					      : "is no known layout: known is \"claude-projects\"";
 }
 
 static const struct rule {
@@ -234,7 +238,8 @@ static int check_rule(const struct toml_document *document, const struct agent *
 	if (!is_vector) {
 		const char *text = *(char *const *)field;
 		const char *why = text ? rule->broken(text) : NULL;
-		return why ? toml_error(document, rule->path, err, "%s: \"%s\" %s", rule->path, text, why)
+		return why ? toml_error(document, rule->path, err, "%s: \"%s\" %s", rule->path,
+					text, why)
 			   : 0;
 	}
 	const struct strvec *vec = field;
@@ -284,19 +289,23 @@ static int check_whole(const struct toml_document *document, const struct agent 
 		       struct error *err)
 {
 	if (agent->command.count && !*agent->command.items[0])
-		return toml_error(document, "command.0", err, "command: the program's name is empty");
+		return toml_error(document, "command.0", err,
+				  "command: the program's name is empty");
 	if (agent->id_kind == ID_NONE && !toml_document_has(document, "session.id") &&
 	    (agent->assign.count || agent->resume.count))
-		return toml_error(document, agent->resume.count ? "session.resume" : "session.assign",
-				  err, "session.id is missing: say \"uuid\", or \"any\" when the agent "
+		return toml_error(document,
+				  agent->resume.count ? "session.resume" : "session.assign", err,
+				  "session.id is missing: say \"uuid\", or \"any\" when the agent "
 				  "takes other ids, too");
 	for (size_t i = 0; i < agent->adopt.count; i++) {
 		cleanup_free char *path = xasprintf("arguments.adopt.%zu", i);
 		const char *flag = agent->adopt.items[i];
 		if (!strvec_contains(&agent->strip_value, flag) &&
 		    !strvec_contains(&agent->strip_optional, flag))
-			return toml_error(document, path, err, "arguments.adopt: %s must also be in "
-					  "arguments.strip_value or arguments.strip_optional", flag);
+			return toml_error(document, path, err,
+					  "arguments.adopt: %s must also be in "
+					  "arguments.strip_value or arguments.strip_optional",
+					  flag);
 	}
 	return 0;
 }
@@ -324,7 +333,8 @@ static void complete(const struct toml_document *document, struct agent *agent)
 		agent->title = xstrdup(agent->name);
 	if (!agent->submit_key)
 		agent->submit_key = xstrdup("Enter");
-	if (agent->match.count == 0 && agent->command.count && !toml_document_has(document, "match"))
+	if (agent->match.count == 0 && agent->command.count &&
+	    !toml_document_has(document, "match"))
 		strvec_push(&agent->match, path_basename(agent->command.items[0]));
 	for (size_t i = 0; i < agent->variadic_flags.count; i++)
 		if (!strvec_contains(&agent->value_flags, agent->variadic_flags.items[i]))
@@ -347,7 +357,8 @@ int agent_parse(const struct agent *base, const char *name, const char *text, si
 		agent->name = xstrdup(name);
 		if (!toml_document_has(&document, "command"))
 			return toml_error(&document, "command", err,
-					  "command is missing: there is no built-in agent \"%s\"", name);
+					  "command is missing: there is no built-in agent \"%s\"",
+					  name);
 	}
 	r = toml_document_store(&document, keys, ARRAY_SIZE(keys), agent, err);
 	if (r == 0 && trust == AGENT_CHECKED)

@@ -62,9 +62,11 @@ int registry_override(struct registry *registry, const char *name, const char *t
 	struct agent *agent;
 	const struct agent *base = registry_find(registry, name);
 	if (!naming_is_agent(name))
-		return error_set(err, ERROR_CORRUPT,
-				 "%s:1:1: the file's name cannot be an agent's: use letters, digits, "
-				 "\"_\", \".\" and \"-\", a letter or digit first", what);
+		return error_set(
+			err, ERROR_CORRUPT,
+			"%s:1:1: the file's name cannot be an agent's: use letters, digits, "
+			"\"_\", \".\" and \"-\", a letter or digit first",
+			what);
 	int r = agent_parse(base, name, text, length, what, AGENT_CHECKED, &agent, err);
 	if (r < 0)
 		return r;
@@ -80,10 +82,12 @@ const struct agent *registry_find(const struct registry *registry, const char *n
 	return found ? registry->agents[place] : NULL;
 }
 
-/* How many words env(1) takes for this option, 0 when it does something else than run what follows. */
+/* How many words env(1) takes for this option, 0 when it does not run what follows. */
 static size_t env_option_words(const char *word)
 {
-	static const char *const with_value[] = { "-a", "-C", "-u", "--argv0", "--chdir", "--unset" };
+	static const char *const with_value[] = {
+		"-a", "-C", "-u", "--argv0", "--chdir", "--unset"
+	};
 	if (starts_with(word, "-S") || starts_with(word, "--split-string"))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++)

@@ -164,9 +164,11 @@ static int store_size(const struct toml_document *document, const struct toml_ke
 				  "%s is \"%s\": write a size as \"512M\", \"1.5G\" or in bytes",
 				  key->path, json_object_get_string(value));
 	if (size != 0 && size < LEAST_MEMORY)
-		return toml_error(document, key->path, err,
-				  "%s is %lld bytes, too little for any agent: write at least \"16M\", "
-				  "or 0 for no limit", key->path, (long long)size);
+		return toml_error(
+			document, key->path, err,
+			"%s is %lld bytes, too little for any agent: write at least \"16M\", "
+			"or 0 for no limit",
+			key->path, (long long)size);
 	*(int64_t *)field = size;
 	return 0;
 }
@@ -174,7 +176,8 @@ static int store_size(const struct toml_document *document, const struct toml_ke
 static bool is_option_name(const char *name)
 {
 	static const char first[] = "@abcdefghijklmnopqrstuvwxyz";
-	static const char rest[] = "@abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	static const char rest[] =
+		"@abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 	if (!*name || !strchr(first, *name))
 		return false;
 	name += strspn(name, rest);
@@ -212,8 +215,11 @@ static int store_options(const struct toml_document *document, const struct toml
 	return 0;
 }
 
-#define KEY(name, function, member, ...) \
-	{ .path = name, .store = function, .offset = offsetof(struct settings, member), __VA_ARGS__ }
+#define KEY(name, function, member, ...)                                                           \
+	{                                                                                          \
+		.path = name, .store = function, .offset = offsetof(struct settings, member),      \
+		__VA_ARGS__                                                                        \
+	}
 
 static const struct toml_key keys[] = {
 	KEY("default_agent", store_agent, default_agent),

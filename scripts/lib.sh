@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# lib.sh - what scripts/quickstart and scripts/test share; sourced, never run
+#
+#   manual                  print the header comment of the script, which is its manual
+#   has PROGRAM
+#   as_root COMMAND...      as it is for root, else with sudo
+#   run_logged LABEL LOG COMMAND...
+#                           run it (a function too, under set -e) with its output in LOG, and show LABEL and the time
+#                           while it lasts. Does not fail: the exit status is in STATUS, the seconds are in TOOK.
+#                           Call it plainly: in a condition set -e would have no effect on COMMAND.
+#   make_configure          autoreconf, where configure is missing or older than its sources
+#   BOLD DIM RED GREEN YELLOW PLAIN    colours; empty when not on a terminal, or with NO_COLOR
+#
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+BOLD='' DIM='' RED='' GREEN='' YELLOW='' PLAIN=''
+if [[ -t 1 && -z ${NO_COLOR-} && ${TERM-dumb} != dumb ]]; then
+	BOLD=$'\e[1m' DIM=$'\e[2m' RED=$'\e[31m' GREEN=$'\e[32m' YELLOW=$'\e[33m' PLAIN=$'\e[m'
+fi
+# shellcheck disable=SC2034  # for the scripts
+readonly BOLD DIM RED GREEN YELLOW PLAIN
+
+manual() { sed -n '4,/^set -euo/{/^#/s/^# \{0,1\}//p}' "$0"; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	elif has sudo; then
+		sudo -- "$@"
+	else
+		echo "${0##*/}: this needs root rights: run it as root, or install sudo" >&2
+		return 1
+	fi
+}
+
+# One line that is written over each second on a terminal; elsewhere it is written once, and only where the
+# command takes longer than that.
+show_progress() {	# LABEL
+	local start=$SECONDS
+	while sleep 1; do
+		if [[ -t 1 ]]; then
+			printf '\r%s ... %d s' "$1" $((SECONDS - start))
+		else
+			printf '%s ...\n' "$1"
+			return 0
+		fi
+	done
+}
+
+run_logged() {	# LABEL LOG COMMAND...
+	local label=$1 log=$2 start=$SECONDS ticker
+	shift 2
+	mkdir -p "${log%/*}"
+	show_progress "$label" &
+	ticker=$!
+	set +e
+	(
+		set -e
+		"$@"
+	) >"$log" 2>&1
+	# shellcheck disable=SC2034  # a result
+	STATUS=$?
+	set -e
+	# its sleep ends by itself; it holds nothing but the terminal
+	kill "$ticker" 2>/dev/null || :
+	wait "$ticker" 2>/dev/null || :
+	# shellcheck disable=SC2034  # a result
+	TOOK=$((SECONDS - start))
+	[[ ! -t 1 ]] || printf '\r\e[K'
+}
+
+make_configure() {	# TREE
+	if [[ ! -x $1/configure || ! -e $1/Makefile.in || $1/configure.ac -nt $1/configure || $1/Makefile.am -nt $1/Makefile.in ]]; then
+		(cd "$1" && autoreconf -fi)
+	fi
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The looking half of the doctor.  It works as far as it can with whatever is broken, and changes
+ * nothing but that the state directory is made, as every command does.
+ */
+#include "engine/doctor.h"
+
+#include "base/child.h"
+#include "base/fsutil.h"
+#include "driver/tmux.h"
+#include "engine/isolation.h"
+#include "engine/lifecycle.h"
+#include "engine/runfiles.h"
+#include "model/naming.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static char *user_name(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+	return user ? xstrdup(user->pw_name) : xasprintf("%u", (unsigned)getuid());
+}
+
+/* The deck, or, where the settings or the profile are wrong, what a deck is without them: so that the rest
+ * can still be looked at. */
+static void open_deck(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 }, home = { 0 };
+	const struct passwd *user = getenv("HOME") ? NULL : getpwuid(getuid());
+	if (paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, &home) < 0) {
+		facts->home_problem = xstrdup(home.message);
+		facts->home_is_ours = !is_empty(getenv("AGENTDECK_HOME"));
+		return;
+	}
+	facts->config_path = path_join(deck->paths.config, "config.toml");
+	facts->config_exists = access(facts->config_path, F_OK) == 0;
+	paths_free(&deck->paths);
+	if (deck_open(NULL, "doctor", deck, &err) == 0) {
+		facts->helpers_known = true;
+		return;
+	}
+	(void)paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, NULL);
+	settings_init(&deck->settings);
+	const char *profile = getenv("AGENTDECK_PROFILE");
+	if (!is_empty(profile) && naming_check_profile(profile, NULL) < 0) {
+		facts->profile_problem = xstrdup(err.message);
+		profile = NULL;
+	} else {
+		facts->config_problem = xstrdup(err.message);
+	}
+	deck->profile = xstrdup(is_empty(profile) ? "default" : profile);
+}
+
+static void look_at_directory(const char *path, struct doctor_directory *ret)
+{
+	struct stat st;
+	struct statvfs space;
+	struct statfs kind;
+	ret->path = visible(path);
+	ret->free_bytes = -1;
+	if (lstat(path, &st) < 0) {
+		if (errno != ENOENT && !ret->problem)
+			ret->problem = xasprintf("%s: %s", ret->path, strerror(errno));
+		return;
+	}
+	ret->exists = true;
+	ret->owner = st.st_uid;
+	ret->mode = st.st_mode & 07777;
+	ret->is_foreign = st.st_uid != geteuid();
+	ret->is_writable = access(path, W_OK | X_OK) == 0;
+	if (statvfs(path, &space) == 0)
+		ret->free_bytes = (int64_t)space.f_bavail * (int64_t)space.f_frsize;
+	ret->is_volatile = statfs(path, &kind) == 0 && (kind.f_type == TMPFS_MAGIC ||
+							kind.f_type == RAMFS_MAGIC);
+	if (ret->problem)
+		return;
+	if (!S_ISDIR(st.st_mode))
+		ret->problem = xasprintf("%s is no directory", ret->path);
+	else if (ret->is_foreign)
+		ret->problem = xasprintf("%s belongs to user %u, not to you", ret->path, ret->owner);
+	else if (ret->mode & 022)
+		ret->problem = xasprintf("%s can be written by others (mode %04o)", ret->path,
+					 ret->mode);
+	else if (!ret->is_writable)
+		ret->problem = xasprintf("%s cannot be written", ret->path);
+}
+
+static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (deck_open_store(deck, &err) < 0 || store_list(deck->store, &rows, &err) < 0) {
+		facts->sessions_problem = xstrdup(err.message);
+		return;
+	}
+	facts->session_count = rows.count;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		if (row->damage)
+			strvec_push(&facts->damaged, row->damage);
+		if (row->damage)
+			strvec_push(&facts->damaged_ids, row->base);
+		if (row->damage || !lifecycle_row_is_live(row))
+			continue;
+		facts->live_count++;
+		if (!row->unit)
+			strvec_push(&facts->unscoped, row->id);
+	}
+}
+
+static void look_at_places(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	int r = deck_open_store(deck, &err);
+	look_at_directory(deck->paths.state, &facts->state);
+	/* What the directory itself looks like does not explain it: a profile of another user's, ... */
+	if (r < 0 && !facts->state.problem)
+		facts->state.problem = xstrdup(err.message);
+	look_at_directory(facts->is_isolated ? deck->paths.runtime : deck->paths.direct,
+			  &facts->runtime);
+	if (!facts->state.problem)
+		look_at_sessions(deck, facts);
+	for (int i = 0; facts->helpers_known && i < 2; i++) {
+		const char *helper = i ? deck->watch : deck->gate;
+		if (access(helper, X_OK) < 0)
+			strvec_push(&facts->missing_helpers, helper);
+	}
+}
+
+static void look_at_tmux(struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	unsigned major, minor;
+	int r = tmux_version(&facts->tmux_version, &err);
+	if (r != 0) {
+		facts->tmux_problem = xstrdup(r < 0 ? err.message : "not installed");
+		return;
+	}
+	facts->tmux_enough = tmux_version_is_enough(facts->tmux_version);
+	facts->tmux_loses_ends = sscanf(facts->tmux_version, "%u.%u", &major, &minor) == 2 &&
+				 (major < 3 || (major == 3 && minor < 5));
+}
+
+static void look_at_agents(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	const struct registry *registry;
+	if (deck_registry(deck, &registry, &err) < 0) {
+		strvec_push(&facts->agent_problems, err.message);
+		return;
+	}
+	strvec_push_all(&facts->agent_problems, &deck->warnings);
+	strvec_clear(&deck->warnings);
+	facts->default_agent = xstrdup_or_null(deck->settings.default_agent);
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct agent *agent = registry->agents[i];
+		cleanup_free char *path = NULL;
+		bool is_default = facts->default_agent && streq(agent->name, facts->default_agent);
+		bool is_there = !agent->command.count ||
+				child_find_program(agent->command.items[0], NULL, NULL, &path, NULL) == 0;
+		facts->default_known |= is_default;
+		facts->default_installed |= is_default && is_there;
+		if (is_there && agent->stand_in)
+			strvec_push(&facts->stand_ins, agent->name);
+		else if (is_there)
+			strvec_pushf(&facts->agents, "%s (%s)", agent->name, or_empty(path));
+	}
+}
+
+static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
+{
+	const char *why;
+	struct unit_bus *bus = deck_bus(deck);
+	if (bus)
+		facts->manager_version = xstrdup(unit_bus_version(bus));
+	else
+		facts->manager_why = xstrdup(or_empty(deck->bus_why));
+	facts->is_isolated = isolation_examine(deck, &why) == ISOLATION_SCOPE;
+	facts->isolation_why = xstrdup(why);
+	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
+	/* A damaged file may say otherwise. */
+	facts->isolation_known = !facts->config_problem && !facts->profile_problem;
+	facts->linger_forbidden = deck->settings.tmux.linger == OFF;
+}
+
+static void look_at_login(struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	struct login_facts login = { 0 };
+#ifdef HAVE_SYSTEMD
+	facts->built_with_systemd = true;
+#endif
+	/* sd_booted(3) */
+	facts->booted_with_systemd = access("/run/systemd/system", F_OK) == 0;
+	int r = login_facts(getuid(), &login, &err);
+	facts->login_known = r == 0;
+	if (r != 0)
+		facts->login_why = xstrdup(r < 0 ? err.message : facts->built_with_systemd
+							  ? "there is no logind to ask"
+							  : "agentdeck was built without systemd");
+	facts->lingers = login_lingers(getuid());
+	facts->kills_user_processes = login.kill_user_processes;
+	(void)process_cgroup(getpid(), &facts->cgroup, NULL);
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+static void look_at_ssh_agent(const struct deck *deck, struct doctor_facts *facts)
+{
+	const char *socket = getenv("SSH_AUTH_SOCK");
+	const char *root = facts->is_isolated ? deck->paths.runtime : deck->paths.direct;
+	char target[PATH_MAX];
+	if (!is_empty(socket)) {
+		facts->agent_socket = visible(socket);
+		facts->agent_socket_alive = is_socket(socket);
+	}
+	if (!root)
+		return;
+	facts->link_path = path_join(root, RUN_SSH_LINK);
+	ssize_t length = readlink(facts->link_path, target, sizeof(target) - 1);
+	if (length < 0)
+		return;
+	target[length] = '\0';
+	facts->link_target = visible(target);
+	facts->link_alive = is_socket(facts->link_path);
+}
+
+void doctor_gather(struct deck *deck, struct doctor_facts *ret)
+{
+	struct doctor_facts facts = { .user = user_name() };
+	open_deck(deck, &facts);
+	look_at_tmux(&facts);
+	look_at_login(&facts);
+	if (facts.home_problem) {
+		facts.manager_why = xstrdup("not looked for without a home directory");
+	} else {
+		look_at_manager(deck, &facts);
+		look_at_places(deck, &facts);
+		look_at_agents(deck, &facts);
+	}
+	look_at_ssh_agent(deck, &facts);
+	*ret = facts;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Does this machine keep sessions alive?  Facts are gathered first, and judged by a pure function.
+ *
+ * The checks, in this order: "home" and "profile" (only when there is something wrong), "config", "state
+ * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user manager",
+ * "isolation", "linger", "KillUserProcesses", "login", "ssh agent".  A check may find several things.
+ */
+#pragma once
+
+#include "engine/deck.h"
+
+enum verdict { VERDICT_OK, VERDICT_WARNING, VERDICT_ERROR, VERDICT_UNKNOWN };
+const char *verdict_name(enum verdict verdict);
+
+struct finding {
+	const char *check;
+	enum verdict verdict;
+	char *reason;
+	char *remedy; /* a command or what to do; NULL: nothing to do */
+};
+
+struct findings {
+	struct finding *items;
+	size_t count;
+};
+void findings_free(struct findings *findings);
+#define cleanup_findings CLEANUP(findings_free)
+bool findings_have_error(const struct findings *findings);
+
+struct doctor_directory {
+	char *path;
+	char *problem;          /* why it cannot be used; NULL: it can */
+	bool exists, is_foreign, is_writable;
+	bool is_volatile;       /* a file system in memory: gone after a restart */
+	unsigned owner, mode;
+	int64_t free_bytes;     /* -1: not known */
+};
+
+/* Texts are owned; NULL means none or not known, as said. */
+struct doctor_facts {
+	char *user;             /* the login name, else the uid */
+	char *home_problem;     /* no place for our files is known; then none was looked at */
+	bool home_is_ours;      /* it comes from AGENTDECK_HOME */
+	char *profile_problem;
+	char *config_path, *config_problem;
+	bool config_exists;
+	struct doctor_directory state, runtime;
+	/* sessions; only where state.problem is NULL */
+	size_t session_count, live_count;
+	struct strvec damaged, damaged_ids; /* what is wrong with each, and its name */
+	struct strvec unscoped; /* ids of live sessions without a scope */
+	char *sessions_problem;
+	struct strvec missing_helpers;
+	bool helpers_known;
+	char *tmux_version, *tmux_problem;
+	bool tmux_enough, tmux_loses_ends; /* before 3.5 */
+	struct strvec agents;      /* installed ones that are no stand-ins: "claude (/usr/bin/claude)" */
+	struct strvec stand_ins;   /* installed ones that are */
+	struct strvec agent_problems;
+	char *default_agent;       /* the settings', NULL: none */
+	bool default_known, default_installed;
+	bool built_with_systemd, booted_with_systemd;
+	char *manager_version;     /* NULL: it is not reachable, and why tells */
+	char *manager_why;
+	bool isolation_known, is_isolated, isolation_is_override;
+	char *isolation_why;
+	bool login_known, lingers, kills_user_processes;
+	char *login_why;           /* why it is not known */
+	bool linger_forbidden;     /* [tmux] linger = false */
+	char *cgroup;              /* our own */
+	char *agent_socket;        /* SSH_AUTH_SOCK, NULL: none */
+	bool agent_socket_alive;
+	char *link_path, *link_target; /* ours; NULL: none yet */
+	bool link_alive;
+};
+void doctor_facts_free(struct doctor_facts *facts);
+#define cleanup_doctor_facts CLEANUP(doctor_facts_free)
+
+/* Look at everything.  deck is empty and is opened here, as far as it can be; the caller closes it. */
+void doctor_gather(struct deck *deck, struct doctor_facts *ret);
+
+/* Pure. */
+void doctor_judge(const struct doctor_facts *facts, struct findings *ret);
+
+/* What it comes to, in one sentence: do sessions outlive a logout here?  Static.  Pure. */
+const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings);

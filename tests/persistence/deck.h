@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * agentdeck as its user has it: commands and their JSON, the screen, the keys.  Nothing here knows the
+ * program from inside.
+ */
+#pragma once
+
+#include "persistence/login.h"
+
+#include "base/jsonio.h"
+
+/* It is put when the test is over. */
+void keep_json(struct json_object *object);
+
+struct reply {
+	int status;
+	const char *output, *errors;
+	struct json_object *json; /* NULL when the output is none; lives as long as the test */
+};
+
+/* agentdeck with these words in this login; NULL: in a login of its own. */
+struct reply deck(struct login *login, const char *const *words);
+/* The same without a login, for looking only. */
+struct reply deck_look(const char *const *words);
+/* Its output's JSON; fails the test unless the status is 0. */
+struct json_object *deck_ok(struct login *login, const char *const *words);
+
+struct session {
+	const char *title, *directory;
+	const char *id, *session_id, *socket, *status;
+	pid_t server_pid, agent_pid; /* 0: none */
+};
+
+/* "add" a session for the directory <home>/<title>, made if it is not there.  words: more for the command
+ * line, NULL for none. */
+void session_add(struct session *session, struct login *login, const char *title,
+		 const char *const *words);
+/* "session start", which must succeed; then session_look(). */
+void session_start(struct session *session, struct login *login);
+void session_restart(struct session *session, struct login *login);
+void session_stop(struct session *session, struct login *login);
+/* "session show": fill *session from it.  Returns all of it. */
+struct json_object *session_look(struct session *session);
+
+struct process session_server(const struct session *session);
+struct process session_agent(const struct session *session);
+/* SIGKILL for the tmux server, and wait until it is gone. */
+void session_kill_server(struct session *session);
+
+/* The screen with all that scrolled off; NULL when its server does not answer. */
+const char *session_screen(const struct session *session);
+bool session_shows(const struct session *session, const char *text);
+/* Type text without Enter, when the agent has its prompt up and the text on the screen. */
+void session_type(const struct session *session, const char *text);
+void session_press(const struct session *session, const char *key);
+/* A turn with the demo agent: say it and wait for the reply. */
+void session_say(const struct session *session, const char *text);
+
+/* The process that runs as the agent now was started with this flag and value, without this flag. */
+void assert_flag(const struct session *session, const char *flag, const char *value);
+void assert_no_flag(const struct session *session, const char *flag);
+/* Its server and its agent are in the scope that is named after it, under the user's manager. */
+void assert_isolated(const struct session *session);
+
+/* The agent came back to this conversation: resumed by id, the history on its screen and in its memory.
+ * first: what was said first; before: how many turns there were. */
+void assert_came_back(struct session *session, const char *session_id, const char *first,
+		      unsigned before);
+
+/* agentdeck's log. */
+const char *deck_log(void);
+void assert_logged(const char *format, ...) PRINTF_LIKE(1, 2);
+void assert_not_logged(const char *text);
+/* How many lines hold the text. */
+unsigned count_logged(const char *text);
+
+/* A program "claude" in the user's PATH that keeps claude's contract, and its files in claude's places. */
+void install_claude_stand_in(void);
+/* Claude's transcript of this id for the session's directory: its path in the machine. */
+const char *claude_transcript(const struct session *session, const char *session_id);
+/* Write one with a turn in it: the user said text. */
+const char *write_transcript(const struct session *session, const char *session_id,
+			     const char *text);
+/* A random UUID. */
+const char *new_uuid(void);
+
+/* Remove every instance of the test. */
+void deck_clear(void);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A login that stays: a terminal over SSH, with commands typed into it, until it ends in one of the ways
+ * in which logins end.
+ */
+#pragma once
+
+#include "persistence/machine.h"
+
+struct login;
+
+/* A real SSH login with a terminal.  Beside its shell it leaves a daemon running, the witness: what a
+ * server that nobody isolated would be.  Locally the test is skipped. */
+struct login *login_open(void);
+
+/* Run a command in that login. */
+struct answer login_run(struct login *login, const char *const *argv);
+
+const char *login_number(const struct login *login);
+/* "session-<number>.scope". */
+const char *login_scope(const struct login *login);
+/* Does logind have the session still? */
+bool login_is_known(const struct login *login);
+/* And is its user still in there?  A session whose leader has gone stays "closing" while a process is left. */
+bool login_is_open(const struct login *login);
+const struct process *login_witness(const struct login *login);
+
+/* The user says "exit".  Returns when the connection is closed. */
+void login_close(struct login *login);
+/* The connection breaks: the client is killed. */
+void login_drop(struct login *login);
+/* "loginctl terminate-session": returns when the session and its witness are gone. */
+void login_terminate(struct login *login);
+
+/* End all of a test's logins and witnesses. */
+void login_end_all(void);

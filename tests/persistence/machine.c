@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "persistence/machine-internal.h"
+
+#include "base/child.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+
+enum { COMMAND_TIMEOUT_MS = 180000, POWER_TIMEOUT_MS = 400000, BACKGROUND_MAX = 8 };
+
+/* Nothing of the test's reaches this deck: where its programs are comes from the outside. */
+struct machine machine;
+
+static struct {
+	struct child child;
+	struct process process;
+} backgrounds[BACKGROUND_MAX];
+static size_t background_count;
+
+/* ---- outside ------------------------------------------------------------------------------------- */
+
+static int run(const char *const *argv, int timeout_ms, struct answer *ret, struct error *err)
+{
+	struct child_result result = { 0 };
+	const struct child_request request = { .argv = argv, .new_session = true };
+	int r = child_run(&request, timeout_ms, &result, err);
+	if (r > 0)
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed", argv[0]);
+	if (r < 0)
+		return -1;
+	*ret = (struct answer){
+		.status = result.exit_status,
+		.output = keep(strbuf_take(&result.output)),
+		.errors = keep(strbuf_take(&result.errors)),
+	};
+	return 0;
+}
+
+struct answer outside(const char *const *argv, int timeout_ms)
+{
+	struct answer answer = { 0 };
+	struct error err = { 0 };
+	if (run(argv, timeout_ms, &answer, &err) < 0)
+		fail_test("%s", err.message);
+	return answer;
+}
+
+static struct answer testhost(const char *verb, const char *const *more, int timeout_ms)
+{
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS(machine.testhost, verb, machine.directory));
+	if (more)
+		strvec_push_array(argv, more);
+	return outside((const char *const *)argv->items, timeout_ms);
+}
+
+static struct answer enter(const char *verb, const char *const *argv)
+{
+	struct strvec *words = kept_vector();
+	strvec_push(words, "--");
+	strvec_push_array(words, argv);
+	struct answer answer = testhost(verb, (const char *const *)words->items, COMMAND_TIMEOUT_MS);
+	bool lost = answer.status == 125 || (streq(verb, "ssh") && answer.status == 255);
+	ASSERT(!lost, "the test host does not take '%s': %s", argv[0], answer.errors);
+	return answer;
+}
+
+const char *machine_source(const char *path)
+{
+	return kept("%s/%s", machine.tests, path);
+}
+
+/* ---- the environment of the user's commands ------------------------------------------------------- */
+
+void machine_set(const char *name, const char *value)
+{
+	const char *prefix = kept("%s=", name);
+	for (size_t i = 0; i < machine.environment->count; i++) {
+		if (!starts_with(machine.environment->items[i], prefix))
+			continue;
+		replace_string(&machine.environment->items[i], kept("%s%s", prefix, value));
+		return;
+	}
+	strvec_pushf(machine.environment, "%s%s", prefix, value);
+}
+
+const char *machine_search_path(void)
+{
+	return kept("%s:%s/bin:/usr/local/bin:/usr/bin:/bin", at_home("bin"), machine.prefix);
+}
+
+/* "env NAME=VALUE... argv": the test's home is the user's home. */
+static const char *const *as_user(const char *const *argv, bool in_login)
+{
+	struct strvec *words = kept_vector();
+	strvec_push(words, "env");
+	if (machine.local) {
+		strvec_push(words, "-i");
+		strvec_pushf(words, "USER=%s", machine.user);
+		strvec_pushf(words, "LOGNAME=%s", machine.user);
+		strvec_push_array(words, WORDS("SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm"));
+	}
+	const char *const carried[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
+	for (size_t i = 0; machine.local && in_login && i < ARRAY_SIZE(carried); i++)
+		if (getenv(carried[i]))
+			strvec_pushf(words, "%s=%s", carried[i], getenv(carried[i]));
+	strvec_push_all(words, machine.environment);
+	strvec_push_array(words, argv);
+	return (const char *const *)words->items;
+}
+
+struct answer machine_login(const char *const *argv)
+{
+	argv = as_user(argv, true);
+	return machine.local ? outside(argv, COMMAND_TIMEOUT_MS) : enter("ssh", argv);
+}
+
+struct answer machine_user(const char *const *argv)
+{
+	argv = as_user(argv, false);
+	return machine.local ? outside(argv, COMMAND_TIMEOUT_MS) : enter("user", argv);
+}
+
+struct answer machine_other_login(const char *const *argv)
+{
+	struct strvec *words = kept_vector();
+	if (machine.local)
+		skip_test("needs another user's login, which is not to be had on your own machine");
+	strvec_push_array(words, WORDS("-u", "other", "--"));
+	strvec_push_array(words, argv);
+	return testhost("ssh", (const char *const *)words->items, COMMAND_TIMEOUT_MS);
+}
+
+struct answer machine_root(const char *const *argv)
+{
+	if (machine.local)
+		skip_test("needs root, which is not to be had on your own machine");
+	return enter("root", argv);
+}
+
+static const char *insist(struct answer answer, const char *const *argv)
+{
+	ASSERT(answer.status == 0, "'%s %s' ended with %d: %s%s", argv[0], or_empty(argv[1]),
+	       answer.status, answer.errors, answer.output);
+	return answer.output;
+}
+
+const char *machine_root_ok(const char *const *argv)
+{
+	return insist(machine_root(argv), argv);
+}
+
+const char *machine_user_ok(const char *const *argv)
+{
+	return insist(machine_user(argv), argv);
+}
+
+const char *const *machine_ssh(const char *const *argv)
+{
+	struct strvec *words = kept_vector();
+	strvec_push_array(words, WORDS(machine.testhost, "ssh", machine.directory, "-t", "--"));
+	strvec_push_array(words, argv);
+	return (const char *const *)words->items;
+}
+
+const char *machine_script(const char *const *argv)
+{
+	struct strbuf text = { 0 };
+	strbuf_adds(&text, "exec");
+	for (const char *const *word = as_user(argv, true); *word; word++) {
+		strbuf_adds(&text, " '");
+		for (const char *c = *word; *c; c++)
+			if (*c == '\'')
+				strbuf_adds(&text, "'\\''");
+			else
+				strbuf_add(&text, c, 1);
+		strbuf_adds(&text, "'");
+	}
+	strbuf_adds(&text, "\n");
+	return keep(strbuf_take(&text));
+}
+
+struct process machine_background(const char *const *argv, const char *output_path)
+{
+	struct error err = { 0 };
+	struct strvec *words = kept_vector();
+	const char *pid_path = at_home(kept(".background-%zu", background_count));
+	ASSERT(background_count < BACKGROUND_MAX, "too many background processes");
+	if (!machine.local)
+		strvec_push_array(words, WORDS(machine.testhost, "user", machine.directory, "--"));
+	/* The pid counts in there, and the name is complete before it is looked at. */
+	const char *script = "echo $$ >\"$1.new\"; mv \"$1.new\" \"$1\"; out=$2; shift 2; "
+			     "exec \"$@\" >\"$out\" 2>&1";
+	strvec_push_array(words, as_user(WORDS("sh", "-c", script, "sh", pid_path, output_path), false));
+	strvec_push_array(words, argv);
+	const struct child_request request = {
+		.argv = (const char *const *)words->items, .new_session = true };
+	if (child_start(&request, &backgrounds[background_count].child, &err) != 0)
+		fail_test("%s does not start: %s", argv[0], or_empty(err.message));
+	background_count++;
+	WAIT_FOR(machine_exists(pid_path), "%s does not start", argv[0]);
+	struct process process = machine_process((pid_t)strtol(machine_read(pid_path), NULL, 10));
+	backgrounds[background_count - 1].process = process;
+	return process;
+}
+
+static void end_backgrounds(void)
+{
+	for (size_t i = 0; i < background_count; i++) {
+		if (machine_alive(&backgrounds[i].process))
+			machine_kill(&backgrounds[i].process, SIGKILL);
+		child_abandon(&backgrounds[i].child);
+	}
+	background_count = 0;
+}
+
+/* ---- power --------------------------------------------------------------------------------------- */
+
+static void find_payload(void)
+{
+	struct answer info = testhost("info", NULL, COMMAND_TIMEOUT_MS);
+	const char *pid = strstr(info.output, "\npid=");
+	ASSERT(info.status == 0 && pid && pid[5] != '\n', "the test host is off: %s%s", info.output,
+	       info.errors);
+	free(machine.root);
+	machine.root = xasprintf("/proc/%.*s/root", (int)strcspn(pid + 5, "\n"), pid + 5);
+}
+
+static void change_power(const char *verb, bool on)
+{
+	if (machine.local)
+		skip_test("would turn your own machine off");
+	struct answer answer = testhost(verb, NULL, POWER_TIMEOUT_MS);
+	ASSERT(answer.status == 0, "testhost %s: %s", verb, answer.errors);
+	machine.on = on;
+	if (on)
+		find_payload();
+}
+
+void machine_reboot(void)
+{
+	change_power("reboot", true);
+}
+
+void machine_powercut(void)
+{
+	change_power("powercut", false);
+}
+
+void machine_boot(void)
+{
+	change_power("boot", true);
+}
+
+const char *machine_boot_id(void)
+{
+	return or_empty(machine_read("/proc/sys/kernel/random/boot_id"));
+}
+
+/* ---- the suite's machine ------------------------------------------------------------------------- */
+
+/* A handler may do little, and becoming the program that cleans up is little. */
+static void on_signal(int signal_number UNUSED)
+{
+	char *const argv[] = { machine.testhost, (char *)"down", machine.directory, NULL };
+	(void)execv(machine.testhost, argv);
+	_exit(1);
+}
+
+static const char *check_local(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+	struct answer answer = { 0 };
+	machine.uid = getuid();
+	machine.user = xstrdup(user ? user->pw_name : "nobody");
+	machine.root = xstrdup("");
+	machine.on = true;
+	if (run(WORDS("systemctl", "--user", "show", "--property=Version"), COMMAND_TIMEOUT_MS, &answer,
+		NULL) < 0 || answer.status != 0)
+		return "AGENTDECK_TEST_LOCAL=1 needs a systemd user manager, and there is none";
+	return NULL;
+}
+
+static const char *boot_host(void)
+{
+	struct answer answer = { 0 };
+	struct error err = { 0 };
+	const char *temporary = getenv("TMPDIR");
+	if (geteuid() != 0)
+		return "needs root for the test host, or AGENTDECK_TEST_LOCAL=1 on a machine with systemd";
+	machine.uid = 4711;
+	machine.user = xstrdup("deck");
+	machine.directory = xasprintf("%s/agentdeck-persistence-XXXXXX",
+				      is_empty(temporary) ? "/tmp" : temporary);
+	if (!mkdtemp(machine.directory)) {
+		fprintf(stderr, "persistence: %s: %s\n", machine.directory, strerror(errno));
+		exit(1);
+	}
+	for (size_t i = 0; i < 3; i++)
+		(void)signal((const int[]){ SIGINT, SIGTERM, SIGHUP }[i], on_signal);
+	if (run(WORDS(machine.testhost, "up", machine.directory), POWER_TIMEOUT_MS, &answer, &err) < 0) {
+		fprintf(stderr, "persistence: %s\n", err.message);
+		exit(1);
+	}
+	if (answer.status == 77)
+		return xstrdup(answer.errors);
+	if (answer.status != 0) {
+		fprintf(stderr, "persistence: no test host: %s", answer.errors);
+		exit(1);
+	}
+	machine.on = true;
+	find_payload();
+	return NULL;
+}
+
+const char *machine_up(void)
+{
+	const char *tests = getenv("AGENTDECK_TEST_SOURCE");
+	const char *prefix = getenv("AGENTDECK_TEST_PREFIX");
+	machine.tests = xstrdup(tests ? tests : TESTS_SOURCE);
+	machine.testhost = xasprintf("%s/testbed/testhost", machine.tests);
+	machine.prefix = xstrdup(is_empty(prefix) ? "/usr/local" : prefix);
+	machine.local = streq(or_empty(getenv("AGENTDECK_TEST_LOCAL")), "1");
+	const char *program = kept("%s/bin/agentdeck", machine.prefix);
+	if (access(program, X_OK) != 0)
+		return xasprintf("%s is not there: make install, or say AGENTDECK_TEST_PREFIX", program);
+	return machine.local ? check_local() : boot_host();
+}
+
+void machine_down(void)
+{
+	struct answer answer = { 0 };
+	if (machine.directory &&
+	    (run(WORDS(machine.testhost, "down", machine.directory), POWER_TIMEOUT_MS, &answer, NULL) < 0 ||
+	     answer.status != 0))
+		fprintf(stderr, "persistence: %s could not be taken down: %s\n", machine.directory,
+			or_empty(answer.errors));
+	free(machine.testhost);
+	free(machine.tests);
+	free(machine.directory);
+	free(machine.prefix);
+	free(machine.user);
+	free(machine.root);
+	machine = (struct machine){ 0 };
+}
+
+bool machine_is_local(void)
+{
+	return machine.local;
+}
+
+unsigned machine_uid(void)
+{
+	return machine.uid;
+}
+
+const char *machine_user_name(void)
+{
+	return machine.user;
+}
+
+/* ---- one test ------------------------------------------------------------------------------------ */
+
+void machine_begin_test(const char *name)
+{
+	free(machine.home);
+	machine.home = machine.local ? xasprintf("/tmp/agentdeck-%d-%s", (int)getpid(), name)
+				     : xasprintf("/home/%s/%s", machine.user, name);
+	machine.environment = kept_vector();
+	machine_set("HOME", machine.home);
+	machine_set("PATH", machine_search_path());
+	machine_make_directory(machine.home);
+}
+
+const char *machine_end_test(void)
+{
+	if (!machine.home)
+		return NULL;
+	if (!machine.on)
+		change_power("boot", true);
+	end_backgrounds();
+	const char *left = machine_kill_rest(kept("HOME=%s", machine.home));
+	const char *const remove[] = { "rm", "-rf", machine.home, NULL };
+	struct answer answer = machine.local ? outside(remove, COMMAND_TIMEOUT_MS) : enter("root", remove);
+	ASSERT(answer.status == 0, "%s cannot be removed: %s", machine.home, answer.errors);
+	free(machine.home);
+	machine.home = NULL;
+	return left;
+}
+
+const char *home(void)
+{
+	return machine.home;
+}
+
+const char *at_home(const char *path)
+{
+	return kept("%s/%s", machine.home, path);
+}

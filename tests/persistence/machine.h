@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The machine that the sessions live on, and the ways into it.
+ *
+ * It is a test host (tests/testbed/testhost): a whole Debian with systemd, logind and sshd, where
+ * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this very machine
+ * and this very user; what would log the developer out is skipped then.
+ *
+ * Each test has a home directory of its own in there, where the user's agents, settings and state lie in
+ * their usual places: nothing points agentdeck anywhere but HOME.
+ *
+ * What these functions return lives until the test is over.  They fail the test when the machine does
+ * not do as it should; a command's own failure is in the answer.
+ */
+#pragma once
+
+#include "persistence/suite.h"
+
+#include <sys/types.h>
+
+/* Once for the suite.  Returns NULL, or why there is no such machine here (static or kept for good). */
+const char *machine_up(void);
+void machine_down(void);
+bool machine_is_local(void);
+/* The user that the sessions belong to, in the machine. */
+unsigned machine_uid(void);
+const char *machine_user_name(void);
+
+/* Around each test: make and remove its home, end what is left of it. */
+void machine_begin_test(const char *name);
+/* Returns NULL, or what the test has left behind (it is gone now). */
+const char *machine_end_test(void);
+
+/* The test's home directory, as it is called in there. */
+const char *home(void);
+/* "<home>/<path>". */
+const char *at_home(const char *path);
+/* NAME=VALUE for everything that the test runs as the user from now on.  A second one of the same NAME
+ * takes the first one's place. */
+void machine_set(const char *name, const char *value);
+/* PATH as it is without machine_set(). */
+const char *machine_search_path(void);
+
+/* A process in the machine: a pid with its start time, since pids come again. */
+struct process {
+	pid_t pid; /* 0: there is none */
+	const char *start;
+};
+
+struct answer {
+	int status; /* exit status, or 128 + signal */
+	const char *output, *errors;
+};
+
+/* One real SSH login that runs the command and ends.  Locally: just the command. */
+struct answer machine_login(const char *const *argv);
+/* As the user without any login, as cron runs things: no session, no XDG_RUNTIME_DIR, no bus. */
+struct answer machine_user(const char *const *argv);
+/* A login of another user who has nothing to do with us. */
+struct answer machine_other_login(const char *const *argv);
+/* As root.  Locally the test is skipped. */
+struct answer machine_root(const char *const *argv);
+/* The same, and anything but exit status 0 fails the test.  Returns the output. */
+const char *machine_root_ok(const char *const *argv);
+const char *machine_user_ok(const char *const *argv);
+/* As machine_user(), and goes on running: until it ends, machine_stop() or the end of the test.
+ * Returns its process. */
+struct process machine_background(const char *const *argv, const char *output_path);
+
+/* For logins that stay: the argv of an SSH client with a terminal; a shell script that runs argv as
+ * machine_login() would. */
+const char *const *machine_ssh(const char *const *argv);
+const char *machine_script(const char *const *argv);
+
+/* Not in the machine, but where the suite runs, with its environment. */
+struct answer outside(const char *const *argv, int timeout_ms);
+/* Path of a file of the checkout's tests, outside. */
+const char *machine_source(const char *path);
+
+/* The machine's power. */
+void machine_reboot(void);   /* in order, and up again */
+void machine_powercut(void); /* every process is gone at once */
+void machine_boot(void);
+const char *machine_boot_id(void);
+
+/* Processes in the machine. */
+/* pid 0 when there is none, or a zombie. */
+struct process machine_process(pid_t pid);
+bool machine_alive(const struct process *process);
+void machine_kill(const struct process *process, int signal_number);
+/* Kill -9 and wait until it is gone. */
+void machine_destroy(const struct process *process);
+const struct strvec *machine_argv(pid_t pid);
+/* Path in the unified hierarchy: the line "0::" of /proc/PID/cgroup. */
+const char *machine_cgroup(pid_t pid);
+/* How many processes of the test's home have this entry ("NAME=VALUE") in their environment. */
+unsigned machine_count_processes(const char *entry);
+
+/* Files in the machine, by their names in there. */
+const char *machine_read(const char *path); /* NULL: not there */
+bool machine_exists(const char *path);
+/* With missing parents; the user's. */
+void machine_write(const char *path, mode_t mode, const char *text);
+void machine_make_directory(const char *path);
+/* Set the modification time, in seconds since the Epoch. */
+void machine_set_time(const char *path, int64_t seconds);
+void machine_remove(const char *path);
+/* Copy a file of the checkout's tests into it, executable. */
+void machine_bring(const char *tests_path, const char *path);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * persistence [--list] [NAME...]: every test, or the named ones.
+ */
+#include "persistence/suite.h"
+
+#include "persistence/deck.h"
+
+#include <poll.h>
+#include <string.h>
+
+static struct {
+	const char *unavailable; /* why nothing can be tested here, or NULL */
+	bool strict;
+	unsigned skipped;
+	bool finished;           /* the present test left in order: it passed or was skipped */
+	struct kept {
+		void *object;
+		void (*release)(void *object);
+	} *kept;
+	size_t kept_count;
+} suite;
+
+static const struct test *const tables[] = {
+	named_tests, logout_tests, isolation_tests, conversation_tests, crash_tests,
+	real_claude_tests,
+};
+
+void keep_with(void *object, void (*release)(void *object))
+{
+	suite.kept = reallocarray(suite.kept, suite.kept_count + 1, sizeof(*suite.kept));
+	if (!suite.kept)
+		abort();
+	suite.kept[suite.kept_count++] = (struct kept){ .object = object, .release = release };
+}
+
+void *keep(void *pointer)
+{
+	keep_with(pointer, free);
+	return pointer;
+}
+
+static const char *format_kept(const char *format, va_list args)
+{
+	char *text;
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	return keep(text);
+}
+
+const char *kept(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = format_kept(format, args);
+	va_end(args);
+	return text;
+}
+
+static void free_vector(void *object)
+{
+	strvec_clear(object);
+	free(object);
+}
+
+struct strvec *kept_vector(void)
+{
+	struct strvec *vector = xcalloc(1, sizeof(*vector));
+	keep_with(vector, free_vector);
+	return vector;
+}
+
+static void free_kept(void)
+{
+	for (size_t i = 0; i < suite.kept_count; i++)
+		suite.kept[i].release(suite.kept[i].object);
+	suite.kept_count = 0;
+}
+
+void fail_test(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = format_kept(format, args);
+	va_end(args);
+	fail_msg("%s", text);
+	abort();
+}
+
+void skip_test(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *reason = format_kept(format, args);
+	va_end(args);
+	if (suite.strict)
+		fail_test("AGENTDECK_TEST_STRICT allows no skip: %s", reason);
+	print_message("skipped: %s\n", reason);
+	suite.skipped++;
+	suite.finished = true;
+	skip();
+	abort();
+}
+
+bool look_again(int64_t deadline_ms)
+{
+	if (clock_ms() >= deadline_ms)
+		return false;
+	(void)poll(NULL, 0, LOOK_AGAIN_MS);
+	return true;
+}
+
+static void run_one(void **state)
+{
+	const struct test *test = *state;
+	suite.finished = false;
+	if (suite.unavailable)
+		skip_test("%s", suite.unavailable);
+	machine_begin_test(test->name);
+	test->run();
+	suite.finished = true;
+}
+
+/* What a person needs to understand a failure, while it is still there. */
+static void print_remains(void)
+{
+	const char *log = deck_log();
+	if (log && *log)
+		print_error("-- agentdeck's log:\n%s", log);
+	struct reply list = deck_look(WORDS("list", "--json"));
+	print_error("-- list (status %d):\n%s%s\n", list.status, list.output, list.errors);
+}
+
+static int end_test(void **state UNUSED)
+{
+	const char *left = NULL;
+	if (!suite.unavailable) {
+		if (!suite.finished)
+			print_remains();
+		suite.finished = true;
+		deck_clear();
+		login_end_all();
+		left = machine_end_test();
+	}
+	if (left)
+		print_error("left behind: %s\n", left);
+	free_kept();
+	return left ? -1 : 0;
+}
+
+static size_t count_tests(void)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct test *test = tables[i]; test->name; test++)
+			count++;
+	return count;
+}
+
+static const struct test *find_test(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct test *test = tables[i]; test->name; test++)
+			if (streq(test->name, name))
+				return test;
+	return NULL;
+}
+
+static void add_test(struct CMUnitTest *tests, size_t *count, const struct test *test)
+{
+	tests[(*count)++] = (struct CMUnitTest){
+		.name = test->name,
+		.test_func = run_one,
+		.teardown_func = end_test,
+		.initial_state = (void *)test,
+	};
+}
+
+static int usage(const char *message)
+{
+	fprintf(stderr, "persistence: %s\nUsage: persistence [--list] [NAME...]\n", message);
+	return 64;
+}
+
+static void list_tests(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct test *test = tables[i]; test->name; test++)
+			puts(test->name);
+}
+
+static int run_suite(struct CMUnitTest *tests, size_t count)
+{
+	suite.strict = streq(or_empty(getenv("AGENTDECK_TEST_STRICT")), "1");
+	suite.unavailable = machine_up();
+	int failed = _cmocka_run_group_tests("persistence", tests, count, NULL, NULL);
+	machine_down();
+	free_kept();
+	free(suite.kept);
+	printf("%zu passed, %d failed, %u skipped\n", count - (size_t)failed - suite.skipped, failed,
+	       suite.skipped);
+	if (failed)
+		return 1;
+	return suite.skipped == count ? 77 : 0;
+}
+
+int main(int argc, char *argv[])
+{
+	cleanup_free struct CMUnitTest *tests = xcalloc(count_tests() + (size_t)argc, sizeof(*tests));
+	size_t count = 0;
+	setlinebuf(stdout);
+	if (argc == 2 && streq(argv[1], "--list")) {
+		list_tests();
+		return 0;
+	}
+	for (int i = 1; i < argc; i++) {
+		const struct test *test = find_test(argv[i]);
+		if (!test)
+			return usage(argv[i][0] == '-' ? "unknown option" : "no test of this name: see --list");
+		add_test(tests, &count, test);
+	}
+	for (size_t i = 0; argc == 1 && i < ARRAY_SIZE(tables); i++)
+		for (const struct test *test = tables[i]; test->name; test++)
+			add_test(tests, &count, test);
+	return run_suite(tests, count);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The runner: named tests, skips with their reasons, and what lives exactly as long as one test.
+ */
+#pragma once
+
+#include "unit/test.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+struct test {
+	const char *name;
+	void (*run)(void);
+};
+
+#define TEST(function) { .name = #function, .run = function }
+
+/* One table per file of tests, each ended by an entry without a name. */
+extern const struct test logout_tests[];
+extern const struct test named_tests[];
+extern const struct test real_claude_tests[];
+extern const struct test conversation_tests[];
+extern const struct test isolation_tests[];
+extern const struct test crash_tests[];
+
+/* An argv of literals: WORDS("list", "--json"). */
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* The memory is freed when the test is over, however it ends.  Returns its argument. */
+void *keep(void *pointer);
+/* The same, freed by a function of its own. */
+void keep_with(void *object, void (*release)(void *object));
+const char *kept(const char *format, ...) PRINTF_LIKE(1, 2);
+/* An empty vector that lives as long as the test. */
+struct strvec *kept_vector(void);
+
+/* Leave the test: a prerequisite is missing.  With AGENTDECK_TEST_STRICT=1 that is a failure. */
+void skip_test(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));
+/* Leave the test: it failed. */
+void fail_test(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));
+
+/* Tests wait for conditions, never for time: this bounds how long a broken one can hang. */
+enum { PATIENCE_MS = 60000, LOOK_AGAIN_MS = 20 };
+
+/* One pause between two looks; false once the deadline has passed. */
+bool look_again(int64_t deadline_ms);
+
+/* Wait until the condition holds; the rest is the message if it never does. */
+#define WAIT_FOR(condition, ...)                                   \
+	do {                                                       \
+		int64_t deadline_ = clock_ms() + PATIENCE_MS;      \
+		while (!(condition))                               \
+			if (!look_again(deadline_))                \
+				fail_test(__VA_ARGS__);            \
+	} while (0)
+
+#define ASSERT(condition, ...)                   \
+	do {                                     \
+		if (!(condition))                \
+			fail_test(__VA_ARGS__);  \
+	} while (0)

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "persistence/deck.h"
+
+const struct test crash_tests[] = {
+	{ 0 },
+};

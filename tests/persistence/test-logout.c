@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What ends logins, servers and machines does not end conversations.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "remember the milk"
+
+/* A session that was started in this login, is in its scope of the user manager, and has had a turn. */
+static void begin(struct session *session, struct login *login, const char *title)
+{
+	session_add(session, login, title, WORDS("--agent", "demo"));
+	session_start(session, login);
+	assert_isolated(session);
+	session_say(session, MARKER);
+}
+
+/* It is the very same run: neither its server nor its agent was started again. */
+static void assert_untouched(struct session *session, const struct process *server,
+			     const struct process *agent)
+{
+	ASSERT(machine_alive(server), "the tmux server (%d) is gone", (int)server->pid);
+	ASSERT(machine_alive(agent), "the agent (%d) is gone", (int)agent->pid);
+	struct answer list = machine_login(WORDS("tmux", "-S", session->socket, "list-sessions"));
+	ASSERT(list.status == 0, "a new login does not reach the server: %s", list.errors);
+	(void)session_look(session);
+	ASSERT(streq(session->status, "running"), "status %s", session->status);
+	ASSERT(session->server_pid == server->pid, "another server, %d", (int)session->server_pid);
+	assert_isolated(session);
+	ASSERT(session_shows(session, MARKER), "the screen is lost:\n%s",
+	       or_empty(session_screen(session)));
+	session_say(session, "still there");
+	ASSERT(session_shows(session, "I remember 2 of your messages; the first was \"" MARKER "\"."),
+	       "the conversation is lost:\n%s", session_screen(session));
+}
+
+static void configure_logind(const char *setting)
+{
+	const char *path = "/etc/systemd/logind.conf.d/90-test.conf";
+	machine_root_ok(WORDS("sh", "-c", "printf '[Login]\\n%s\\n' \"$2\" >\"$1\" && "
+			      "systemctl restart systemd-logind", "sh", path, setting));
+}
+
+static void SurvivesOrdinaryLogout(void)
+{
+	struct session session;
+	struct login *login = login_open();
+	begin(&session, login, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	login_close(login);
+	WAIT_FOR(!login_is_open(login), "session %s does not end", login_number(login));
+	assert_untouched(&session, &server, &agent);
+}
+
+static void SurvivesDroppedConnection(void)
+{
+	struct session session;
+	struct login *login = login_open();
+	begin(&session, login, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	login_drop(login);
+	WAIT_FOR(!login_is_open(login), "session %s does not end", login_number(login));
+	assert_untouched(&session, &server, &agent);
+}
+
+static void SurvivesTerminateSession(void)
+{
+	struct session session;
+	struct login *login = login_open();
+	begin(&session, login, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	login_terminate(login);
+	assert_untouched(&session, &server, &agent);
+}
+
+static void SurvivesLogoutWithKillUserProcesses(void)
+{
+	struct session session;
+	struct login *login = login_open();
+	configure_logind("KillUserProcesses=yes");
+	begin(&session, login, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	login_close(login);
+	WAIT_FOR(!machine_alive(login_witness(login)),
+		 "the witness outlives the logout: KillUserProcesses=yes is not in force");
+	WAIT_FOR(!login_is_known(login), "session %s does not end", login_number(login));
+	configure_logind("KillUserProcesses=no");
+	assert_untouched(&session, &server, &agent);
+}
+
+static bool manager_is_up(const char *uid)
+{
+	const char *unit = kept("user@%s.service", uid);
+	const char *state = machine_root(WORDS("systemctl", "show", "-P", "ActiveState", unit)).output;
+	return !streq(state, "inactive\n") && !streq(state, "failed\n");
+}
+
+/* Without lingering the user manager ends some time after the last logout.  That this time has passed is
+ * seen from another user who logged in and out after us, and whose manager is gone. */
+static void wait_for_end_of_managers(void)
+{
+	const char *uid = "4712";
+	struct answer answer = machine_other_login(WORDS("id", "-u"));
+	ASSERT(answer.status == 0 && streq(answer.output, kept("%s\n", uid)), "the other user: %s",
+	       answer.errors);
+	WAIT_FOR(!manager_is_up(uid), "the other user's manager does not end");
+}
+
+static void EnablesLingerWhereItWasOff(void)
+{
+	struct session session;
+	const char *user = machine_user_name(), *uid = kept("%u", machine_uid());
+	machine_root_ok(WORDS("loginctl", "disable-linger", user));
+	WAIT_FOR(!manager_is_up(uid), "user@%s.service does not end although nobody lingers", uid);
+	struct login *login = login_open();
+	begin(&session, login, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	const char *linger = machine_root_ok(WORDS("loginctl", "show-user", "-P", "Linger", user));
+	ASSERT(streq(linger, "yes\n"), "Linger=%s", linger);
+	login_terminate(login);
+	wait_for_end_of_managers();
+	assert_untouched(&session, &server, &agent);
+}
+
+static void KilledServerComesBackWithItsConversation(void)
+{
+	struct session session;
+	begin(&session, NULL, "api");
+	const char *session_id = session.session_id;
+	struct process agent = session_agent(&session);
+	session_kill_server(&session);
+	WAIT_FOR(!machine_alive(&agent), "the agent outlives its terminal");
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "error"), "status %s after SIGKILL", session.status);
+	session_start(&session, NULL);
+	assert_came_back(&session, session_id, MARKER, 1);
+	assert_isolated(&session);
+	assert_logged("resume: id=%s reason=conversation_data_present", session_id);
+}
+
+static void after_boot(struct session *session, const char *session_id, const char *boot_id)
+{
+	ASSERT(!streq(boot_id, machine_boot_id()), "the machine was not started again");
+	(void)session_look(session);
+	ASSERT(!streq(session->status, "running"), "status %s after the boot", session->status);
+	ASSERT(streq(or_empty(session->session_id), session_id), "the id became %s",
+	       or_empty(session->session_id));
+	session_start(session, NULL);
+	assert_came_back(session, session_id, MARKER, 1);
+	assert_isolated(session);
+}
+
+static void RebootComesBackWithItsConversation(void)
+{
+	struct session session;
+	begin(&session, NULL, "api");
+	const char *session_id = session.session_id, *boot_id = machine_boot_id();
+	machine_reboot();
+	after_boot(&session, session_id, boot_id);
+}
+
+static void PowerCutComesBackWithItsConversation(void)
+{
+	struct session session;
+	begin(&session, NULL, "api");
+	const char *session_id = session.session_id, *boot_id = machine_boot_id();
+	machine_powercut();
+	machine_boot();
+	after_boot(&session, session_id, boot_id);
+}
+
+const struct test logout_tests[] = {
+	TEST(SurvivesOrdinaryLogout),
+	TEST(SurvivesDroppedConnection),
+	TEST(SurvivesTerminateSession),
+	TEST(SurvivesLogoutWithKillUserProcesses),
+	TEST(EnablesLingerWhereItWasOff),
+	TEST(KilledServerComesBackWithItsConversation),
+	TEST(RebootComesBackWithItsConversation),
+	TEST(PowerCutComesBackWithItsConversation),
+	{ 0 },
+};

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "model/instance.h"
+
+#include <string.h>
+
+#define CREATED "\"created_at\":\"2026-04-14T09:08:01.000Z\""
+#define REQUIRED                                                                            \
+	"\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv/api\",\"agent\":\"claude\","  \
+	"\"argv\":[\"claude\"],\"backend\":\"host\",\"desired\":\"stopped\","               \
+	"\"observed\":{\"state\":\"stopped\"}"
+#define MINIMAL "{\"format\":1," CREATED "," REQUIRED "}"
+
+enum { CREATED_SECONDS = 1776157681 };
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *object = NULL;
+	assert_int_equal(json_parse(text, strlen(text), "test", &object, NULL), 0);
+	return object;
+}
+
+static struct instance *read_text(const char *text)
+{
+	struct error err = { 0 };
+	struct instance *instance = NULL;
+	cleanup_json struct json_object *object = parse(text);
+	if (instance_from_json(object, "test", &instance, &err) < 0)
+		fail_msg("%s", err.message);
+	return instance;
+}
+
+/* What the instance is written as. */
+static char *written(const struct instance *instance)
+{
+	cleanup_json struct json_object *object = instance_to_json(instance);
+	int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+	return xstrdup(json_object_to_json_string_ext(object, flags));
+}
+
+static void assert_written(const struct instance *instance, const char *part)
+{
+	cleanup_free char *text = written(instance);
+	if (!strstr(text, part))
+		fail_msg("%s is not in %s", part, text);
+}
+
+static void assert_not_written(const struct instance *instance, const char *part)
+{
+	cleanup_free char *text = written(instance);
+	if (strstr(text, part))
+		fail_msg("%s is in %s", part, text);
+}
+
+static void assert_refused(const char *text, enum error_code code, const char *part)
+{
+	cleanup_error struct error err = { 0 };
+	struct instance *instance = NULL;
+	cleanup_json struct json_object *object = parse(text);
+	if (instance_from_json(object, "the-file", &instance, &err) != -1)
+		fail_msg("accepted: %s", text);
+	assert_null(instance);
+	assert_int_equal(err.code, code);
+	assert_non_null(strstr(err.message, "the-file"));
+	if (!strstr(err.message, part))
+		fail_msg("\"%s\" does not say \"%s\"", err.message, part);
+}
+
+static const char full[] =
+	"{\"format\":1,\"id\":\"0123abcd\",\"profile\":\"default\",\"title\":\"api\","
+	"\"group\":\"work/api\",\"cwd\":\"/srv/api\"," CREATED ","
+	"\"last_used_at\":\"2026-04-14T09:08:02.345Z\",\"agent\":\"claude\","
+	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"names\":[\"TOKEN\"]},"
+	"\"backend\":\"host\",\"base\":\"0123abcd\","
+	"\"policy\":{\"resume\":\"confirm\",\"restart\":\"on-failure\"},\"desired\":\"running\","
+	"\"observed\":{\"state\":\"error\",\"since\":\"2026-04-14T09:08:03.000Z\","
+	"\"reason\":\"oom\",\"exit\":{\"signal\":9,\"oom\":true,\"last_words\":\"Killed\"},"
+	"\"boot_id\":\"b-1\"},"
+	"\"conversation\":{\"session_id\":\"s-2\",\"origin\":\"reported\",\"previous\":[\"s-1\"],"
+	"\"transcript_path\":\"/h/s-2.jsonl\",\"first_turn_seen\":true,"
+	"\"captured_at\":\"2026-04-14T09:08:04.000Z\",\"config_home\":\"/h\"},"
+	"\"resume_argv\":[\"claude\",\"--resume\",\"s-2\"],"
+	"\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\",\"directory\":\"/r\",\"unit\":\"u.scope\","
+	"\"invocation_id\":\"i-1\",\"boot_id\":\"b-1\",\"server_pid\":11,\"server_start\":12,"
+	"\"pane_pid\":13,\"pane_start\":14,\"attempts\":[{\"rung\":\"resume\","
+	"\"reason\":\"conversation_data_present\",\"session_id\":\"s-2\",\"argv\":[\"claude\"]},"
+	"{\"rung\":\"shell\",\"reason\":\"last\",\"argv\":[\"sh\"]}],\"attempt\":1,"
+	"\"attempt_since\":\"2026-04-14T09:08:05.678Z\",\"attempt_since_boot_ms\":99,"
+	"\"reported\":true,\"history_note\":\"history not restored: x\"},"
+	"\"limits\":{\"memory_high\":1,\"memory_max\":2,\"tasks_max\":3,\"cpu_weight\":4}}";
+
+static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(full);
+	assert_string_equal(instance->group, "work/api");
+	assert_true(instance->created_at == CREATED_SECONDS * INT64_C(1000000));
+	assert_true(instance->last_used_at == CREATED_SECONDS * INT64_C(1000000) + 1345000);
+	assert_int_equal(instance->argv.count, 3);
+	assert_string_equal(instance->argv.items[2], "x y");
+	assert_string_equal(instance->env_names.items[0], "TOKEN");
+	assert_int_equal(instance->resume_policy, POLICY_CONFIRM);
+	assert_int_equal(instance->restart_policy, RESTART_ON_FAILURE);
+	assert_int_equal(instance->desired, DESIRED_RUNNING);
+	assert_int_equal(instance->observed.state, STATE_ERROR);
+	assert_true(instance->observed.exit.present);
+	assert_true(instance->observed.exit.oom);
+	assert_int_equal(instance->observed.exit.signal, 9);
+	assert_int_equal(instance->conversation.origin, ORIGIN_REPORTED);
+	assert_true(instance->conversation.first_turn_seen);
+	assert_string_equal(instance->conversation.previous.items[0], "s-1");
+	assert_int_equal(instance->run.server.pid, 11);
+	assert_int_equal(instance->run.pane.start, 14);
+	assert_int_equal(instance->run.attempt_count, 2);
+	assert_int_equal(instance->run.attempts[1].rung, RUNG_SHELL);
+	assert_int_equal(run_attempt(&instance->run)->rung, RUNG_SHELL);
+	assert_true(instance->run.attempt_since % 1000000 == 678000);
+	assert_int_equal(instance->limits.cpu_weight, 4);
+
+	/* Without the source object, so that each member comes from the struct. */
+	cleanup_json struct json_object *before = parse(full);
+	json_object_put(instance->unknown);
+	instance->unknown = NULL;
+	cleanup_json struct json_object *after = instance_to_json(instance);
+	assert_true(json_object_equal(before, after));
+}
+
+static void absent_members_mean_none(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(MINIMAL);
+	assert_string_equal(instance->base, "0123abcd");
+	assert_null(instance->group);
+	assert_null(instance->conversation.session_id);
+	assert_null(instance->run.socket);
+	assert_null(run_attempt(&instance->run));
+	assert_false(instance->observed.exit.present);
+	assert_int_equal(instance->resume_policy, POLICY_AUTO);
+	assert_int_equal(instance->restart_policy, RESTART_NO);
+	assert_true(instance->last_used_at == 0);
+	assert_not_written(instance, "\"run\"");
+	assert_not_written(instance, "\"exit\"");
+	assert_not_written(instance, "\"limits\"");
+	assert_not_written(instance, "null");
+}
+
+static void what_is_written_can_be_read_whatever_is_empty(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	instance->id = xstrdup("0123abcd");
+	instance->base = xstrdup("0123abcd");
+	instance->title = xstrdup("api");
+	instance->cwd = xstrdup("/");
+	instance->agent = xstrdup("claude");
+	instance->backend = xstrdup("host");
+	cleanup_free char *text = written(instance);
+	cleanup_instance struct instance *again = read_text(text);
+	assert_true(again->created_at == 0);
+	assert_int_equal(again->argv.count, 0);
+}
+
+static void unknown_keys_survive_at_every_level(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(
+		"{\"format\":1,\"x-top\":[1,{\"deep\":1.50}]," CREATED ",\"id\":\"0123abcd\","
+		"\"title\":\"api\",\"cwd\":\"/srv\",\"agent\":\"a\",\"argv\":[],"
+		"\"backend\":\"host\",\"desired\":\"running\",\"env\":{\"x-env\":1},"
+		"\"policy\":{\"cleanup\":\"later\"},"
+		"\"observed\":{\"state\":\"running\",\"x-observed\":1,"
+		"\"exit\":{\"code\":3,\"x-exit\":1}},\"conversation\":{\"x-conversation\":1},"
+		"\"limits\":{\"x-limits\":1},\"run\":{\"id\":\"r\",\"socket\":\"/s\",\"x-run\":1,"
+		"\"attempts\":[{\"rung\":\"resume\",\"argv\":[],\"x-attempt\":1}]}}");
+	replace_string(&instance->title, "renamed");
+	instance->observed.state = STATE_STOPPING;
+	conversation_set_id(&instance->conversation, "s-9", ORIGIN_REPORTED, 1000);
+	static const char *const keys[] = { "x-top",  "x-env",          "cleanup",  "x-observed",
+					    "x-exit", "x-conversation", "x-limits", "x-run",
+					    "x-attempt", "1.50" };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		assert_written(instance, keys[i]);
+	assert_written(instance, "\"title\":\"renamed\"");
+	assert_not_written(instance, "\"api\"");
+}
+
+#define WITH_RUN                                                                           \
+	"{\"format\":1," CREATED "," REQUIRED ",\"run\":{\"id\":\"r-1\",\"socket\":\"/s\"," \
+	"\"unit\":\"u\",\"x-run\":1,\"attempts\":[{\"rung\":\"resume\",\"session_id\":\"s\"," \
+	"\"x-attempt\":1}]}}"
+
+static void unknown_keys_of_a_run_go_with_it(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(WITH_RUN);
+	replace_string(&instance->run.id, "r-2");
+	assert_not_written(instance, "x-run");
+	assert_not_written(instance, "x-attempt");
+	assert_written(instance, "\"id\":\"r-2\"");
+	run_clear(&instance->run);
+	assert_not_written(instance, "\"run\"");
+}
+
+static void unknown_keys_of_an_attempt_go_with_it(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(WITH_RUN);
+	assert_written(instance, "x-attempt");
+	replace_string(&instance->run.attempts[0].session_id, "other");
+	assert_written(instance, "x-run");
+	assert_not_written(instance, "x-attempt");
+}
+
+static void unknown_keys_of_an_exit_go_with_it(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(
+		"{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv\","
+		"\"agent\":\"a\",\"argv\":[],\"backend\":\"host\",\"desired\":\"running\","
+		"\"observed\":{\"state\":\"error\",\"exit\":{\"code\":3,\"x-exit\":1}}}");
+	assert_written(instance, "x-exit");
+	instance->observed.exit.code = 4;
+	assert_not_written(instance, "x-exit");
+	instance->observed.exit.signal = 15;
+	assert_not_written(instance, "\"code\"");
+	assert_written(instance, "\"exit\":{\"signal\":15}");
+}
+
+static void members_that_are_gone_are_removed(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(full);
+	run_clear(&instance->run);
+	instance->observed.exit.present = false;
+	instance->limits = (struct limits){ 0 };
+	instance->last_used_at = 0;
+	replace_string(&instance->observed.reason, NULL);
+	replace_string(&instance->conversation.session_id, NULL);
+	replace_string(&instance->group, NULL);
+	static const char *const keys[] = { "\"run\"",    "\"exit\"",         "\"limits\"",
+					    "\"reason\"", "\"session_id\"",   "\"group\"",
+					    "\"attempts\"", "\"last_used_at\"" };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		assert_not_written(instance, keys[i]);
+}
+
+static void writing_does_not_change_the_source(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(full);
+	cleanup_json struct json_object *before = parse(full);
+	run_clear(&instance->run);
+	replace_string(&instance->title, "renamed");
+	json_object_put(instance_to_json(instance));
+	assert_true(json_object_equal(instance->unknown, before));
+}
+
+static void paths_and_arguments_may_be_any_bytes(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(MINIMAL);
+	replace_string(&instance->cwd, "/srv/\xff\x01x");
+	strvec_push(&instance->argv, "--name=\xc3");
+	strvec_push(&instance->argv, "M\xc3\xbcller \"1\"\n\t\x7f");
+	assert_written(instance, "\"cwd\":{\"bytes\":\"2f7372762fff0178\"}");
+	cleanup_free char *text = written(instance);
+	cleanup_instance struct instance *again = read_text(text);
+	assert_string_equal(again->cwd, instance->cwd);
+	assert_true(strvec_equal(&again->argv, &instance->argv));
+}
+
+static void bytes_that_are_none_are_refused(void **state UNUSED)
+{
+	static const char *const bad[] = { "{\"bytes\":\"2\"}",  "{\"bytes\":\"zz\"}",
+					   "{\"bytes\":\"2f00\"}", "{\"bytes\":\"2F\"}",
+					   "{\"bytes\":7}",
+					   "{\"byte\":\"2f\"}",  "\"a\\u0000b\"", "7" };
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_free char *text = xasprintf("{\"format\":1," CREATED "," REQUIRED
+						    ",\"group\":%s}", bad[i]);
+		assert_refused(text, ERROR_CORRUPT, "group is not a string");
+	}
+}
+
+static void newer_formats_are_refused_before_anything_else(void **state UNUSED)
+{
+	assert_refused("{\"format\":2,\"id\":7,\"observed\":{\"state\":\"frozen\"}}", ERROR_NEWER,
+		       "newer agentdeck");
+}
+
+static void formats_that_are_none_are_refused(void **state UNUSED)
+{
+	assert_refused("{" CREATED "," REQUIRED "}", ERROR_CORRUPT, "format");
+	assert_refused("{\"format\":0," CREATED "," REQUIRED "}", ERROR_CORRUPT, "format");
+	assert_refused("{\"format\":\"1\"," CREATED "," REQUIRED "}", ERROR_CORRUPT, "format");
+	assert_refused("[]", ERROR_CORRUPT, "is not a JSON object");
+}
+
+static void each_required_member_is_required(void **state UNUSED)
+{
+	static const char *const keys[] = { "id",      "title",   "cwd",      "agent",     "argv",
+					    "backend", "desired", "observed", "created_at" };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		cleanup_json struct json_object *object = parse(MINIMAL);
+		json_object_object_del(object, keys[i]);
+		assert_refused(json_object_to_json_string(object), ERROR_CORRUPT, keys[i]);
+		json_object_object_add(object, keys[i], NULL);
+		assert_refused(json_object_to_json_string(object), ERROR_CORRUPT, keys[i]);
+		json_object_object_add(object, keys[i], json_object_new_double(1.5));
+		assert_refused(json_object_to_json_string(object), ERROR_CORRUPT, keys[i]);
+	}
+	assert_refused("{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"a\","
+		       "\"cwd\":\"/\",\"agent\":\"a\",\"argv\":[],\"backend\":\"host\","
+		       "\"desired\":\"stopped\",\"observed\":{}}", ERROR_CORRUPT, "observed.state is missing");
+}
+
+static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
+{
+	static const struct {
+		const char *member, *says;
+	} bad[] = {
+		{ "\"id\":\"../../etc\"", "id is not an instance id" },
+		{ "\"title\":\"\"", "title is empty" },
+		{ "\"cwd\":\"relative\"", "cwd is not an absolute path" },
+		{ "\"argv\":[\"a\",null]", "argv holds something that is not a string" },
+		{ "\"desired\":\"maybe\"", "desired is not one of its words" },
+		{ "\"created_at\":\"yesterday\"", "created_at is not a time" },
+		{ "\"created_at\":12", "created_at is not a string" },
+		{ "\"policy\":[]", "policy is not an object" },
+		{ "\"policy\":{\"resume\":\"always\"}", "policy.resume is not one" },
+		{ "\"policy\":{\"restart\":true}", "policy.restart is not a string" },
+		{ "\"observed\":{\"state\":\"lost\"}", "observed.state is not one" },
+		{ "\"observed\":{\"state\":\"error\",\"exit\":{\"code\":\"7x\"}}",
+		  "observed.exit.code is not an integer" },
+		{ "\"conversation\":{\"origin\":\"stolen\"}", "conversation.origin is not one" },
+		{ "\"conversation\":{\"first_turn_seen\":1}", "seen is not true or false" },
+		{ "\"run\":{\"server_pid\":4294967296}", "run.server_pid is out of range" },
+		{ "\"run\":{\"pane_start\":-1}", "run.pane_start is out of range" },
+		{ "\"run\":{\"attempts\":[{\"rung\":\"fly\"}]}", "run.attempts[].rung is not one" },
+		{ "\"run\":{\"attempts\":[7]}", "run.attempts holds something" },
+		{ "\"run\":{\"attempts\":[],\"attempt\":1}", "run.attempt is out of range" },
+		{ "\"limits\":{\"memory_max\":-5}", "limits.memory_max is out of range" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* The last one of two equal keys counts. */
+		cleanup_free char *text = xasprintf("{\"format\":1," CREATED "," REQUIRED ",%s}",
+						    bad[i].member);
+		assert_refused(text, ERROR_CORRUPT, bad[i].says);
+	}
+}
+
+#define CHECK_WORDS(type, count, name, parse)                  \
+	for (int value_ = 0; value_ < (count); value_++) {     \
+		type read_ = (type)((value_ + 1) % (count));   \
+		assert_true(parse(name((type)value_), &read_)); \
+		assert_int_equal(read_, value_);               \
+		assert_false(parse("no-such-word", &read_));   \
+		assert_int_equal(read_, value_);               \
+	}
+
+static void each_word_means_its_value_and_no_other(void **state UNUSED)
+{
+	CHECK_WORDS(enum instance_state, STATE_COUNT, instance_state_name, instance_state_parse)
+	CHECK_WORDS(enum instance_desired, 2, instance_desired_name, instance_desired_parse)
+	CHECK_WORDS(enum instance_activity, 4, instance_activity_name, instance_activity_parse)
+	CHECK_WORDS(enum session_origin, 5, session_origin_name, session_origin_parse)
+	CHECK_WORDS(enum rung, RUNG_COUNT, rung_name, rung_parse)
+	CHECK_WORDS(enum resume_policy, 3, resume_policy_name, resume_policy_parse)
+	CHECK_WORDS(enum restart_policy, 2, restart_policy_name, restart_policy_parse)
+}
+
+static void another_id_starts_a_conversation_anew(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct conversation *conversation = &instance->conversation;
+	conversation_set_id(conversation, "s-1", ORIGIN_MINTED, 1);
+	assert_int_equal(conversation->previous.count, 0);
+	conversation->first_turn_seen = true;
+	replace_string(&conversation->transcript_path, "/s-1.jsonl");
+	replace_string(&conversation->config_home, "/home");
+	conversation_set_id(conversation, "s-2", ORIGIN_REPORTED, 2);
+	assert_string_equal(conversation->session_id, "s-2");
+	assert_int_equal(conversation->origin, ORIGIN_REPORTED);
+	assert_true(conversation->captured_at == 2);
+	assert_false(conversation->first_turn_seen);
+	assert_null(conversation->transcript_path);
+	assert_string_equal(conversation->config_home, "/home");
+	assert_int_equal(conversation->previous.count, 1);
+	assert_string_equal(conversation->previous.items[0], "s-1");
+}
+
+static void the_same_id_changes_neither_origin_nor_history(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct conversation *conversation = &instance->conversation;
+	conversation_set_id(conversation, "s-1", ORIGIN_MINTED, 1);
+	conversation->first_turn_seen = true;
+	replace_string(&conversation->transcript_path, "/s-1.jsonl");
+	conversation_set_id(conversation, "s-1", ORIGIN_REPORTED, 2);
+	assert_int_equal(conversation->origin, ORIGIN_MINTED);
+	assert_true(conversation->first_turn_seen);
+	assert_string_equal(conversation->transcript_path, "/s-1.jsonl");
+	assert_int_equal(conversation->previous.count, 0);
+	assert_true(conversation->captured_at == 2);
+}
+
+static void previous_ids_stand_once_and_the_latest_last(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct conversation *conversation = &instance->conversation;
+	conversation_set_id(conversation, "s-1", ORIGIN_MINTED, 1);
+	conversation_set_id(conversation, "s-2", ORIGIN_REPORTED, 2);
+	conversation_set_id(conversation, "s-3", ORIGIN_REPORTED, 3);
+	/* Gone back to, by a text that is the vector's own. */
+	conversation_set_id(conversation, conversation->previous.items[0], ORIGIN_REPORTED, 4);
+	assert_string_equal(conversation->session_id, "s-1");
+	assert_int_equal(conversation->previous.count, 2);
+	assert_string_equal(conversation->previous.items[0], "s-2");
+	assert_string_equal(conversation->previous.items[1], "s-3");
+	conversation_set_id(conversation, NULL, ORIGIN_NONE, 5);
+	assert_null(conversation->session_id);
+	assert_int_equal(conversation->origin, ORIGIN_NONE);
+	assert_string_equal(conversation->previous.items[2], "s-1");
+}
+
+static void an_attempt_is_added_as_a_copy(void **state UNUSED)
+{
+	struct run run = { 0 };
+	struct attempt attempt = { .rung = RUNG_FRESH, .reason = xstrdup("fresh_session") };
+	strvec_push(&attempt.argv, "claude");
+	run_add_attempt(&run, &attempt);
+	attempt_clear(&attempt);
+	assert_null(attempt.argv.items);
+	assert_int_equal(run.attempt_count, 1);
+	assert_string_equal(run_attempt(&run)->reason, "fresh_session");
+	assert_string_equal(run_attempt(&run)->argv.items[0], "claude");
+	run.attempt = 1;
+	assert_null(run_attempt(&run));
+	run_clear(&run);
+	assert_null(run_attempt(&run));
+	assert_null(run.attempts);
+}
+
+static void nothing_can_be_freed(void **state UNUSED)
+{
+	instance_free(NULL);
+	instance_free(instance_new());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
+		cmocka_unit_test(absent_members_mean_none),
+		cmocka_unit_test(what_is_written_can_be_read_whatever_is_empty),
+		cmocka_unit_test(unknown_keys_survive_at_every_level),
+		cmocka_unit_test(unknown_keys_of_a_run_go_with_it),
+		cmocka_unit_test(unknown_keys_of_an_attempt_go_with_it),
+		cmocka_unit_test(unknown_keys_of_an_exit_go_with_it),
+		cmocka_unit_test(members_that_are_gone_are_removed),
+		cmocka_unit_test(writing_does_not_change_the_source),
+		cmocka_unit_test(paths_and_arguments_may_be_any_bytes),
+		cmocka_unit_test(bytes_that_are_none_are_refused),
+		cmocka_unit_test(newer_formats_are_refused_before_anything_else),
+		cmocka_unit_test(formats_that_are_none_are_refused),
+		cmocka_unit_test(each_required_member_is_required),
+		cmocka_unit_test(members_of_the_wrong_kind_are_refused_by_name),
+		cmocka_unit_test(each_word_means_its_value_and_no_other),
+		cmocka_unit_test(another_id_starts_a_conversation_anew),
+		cmocka_unit_test(the_same_id_changes_neither_origin_nor_history),
+		cmocka_unit_test(previous_ids_stand_once_and_the_latest_last),
+		cmocka_unit_test(an_attempt_is_added_as_a_copy),
+		cmocka_unit_test(nothing_can_be_freed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

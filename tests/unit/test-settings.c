@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "model/settings.h"
+
+#include <string.h>
+
+static struct settings parse(const char *text)
+{
+	struct settings settings;
+	struct error err = { 0 };
+	if (settings_parse(text, strlen(text), "config.toml", &settings, &err) != 0)
+		fail_msg("%s", err.message);
+	return settings;
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+	struct settings settings = { .probation_s = 4711 };
+	cleanup_error struct error err = { 0 };
+	if (settings_parse(text, strlen(text), "config.toml", &settings, &err) != -1)
+		fail_msg("not refused: %s", text);
+	assert_int_equal(err.code, ERROR_CORRUPT);
+	assert_string_equal(err.message, message);
+	assert_int_equal(settings.probation_s, 4711);
+}
+
+static void assert_defaults(const struct settings *settings)
+{
+	assert_null(settings->default_agent);
+	assert_true(settings->resume_agents);
+	assert_int_equal(settings->resume, POLICY_AUTO);
+	assert_int_equal(settings->tmux.launch_in_user_scope, UNSET);
+	assert_int_equal(settings->tmux.linger, UNSET);
+	assert_null(settings->tmux.conf);
+	assert_int_equal(settings->tmux.options.count, 0);
+	assert_false(settings->tmux.source_user_config);
+	assert_string_equal(settings->tmux.detach_key, "C-q");
+	assert_true(settings->tmux.mouse);
+	assert_int_equal(settings->tmux.history_limit, 50000);
+	assert_string_equal(settings->tmux.default_terminal, "tmux-256color");
+	assert_int_equal(settings->limits.memory_high, 0);
+	assert_int_equal(settings->limits.memory_max, 0);
+	assert_int_equal(settings->limits.tasks_max, 0);
+	assert_int_equal(settings->limits.cpu_weight, 0);
+	assert_int_equal(settings->probation_s, 10);
+	assert_int_equal(settings->stop_timeout_s, 10);
+}
+
+static void the_defaults_are_those_of_the_manual(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings;
+	settings_init(&settings);
+	assert_defaults(&settings);
+}
+
+static void an_empty_file_changes_nothing(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings =
+		parse("# nothing\n[tmux]\n[tmux.options]\n[resume]\n");
+	assert_defaults(&settings);
+}
+
+static void every_key_arrives_in_its_field(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings = parse("default_agent = 'demo'\n"
+							  "resume_agents = false\n"
+							  "[resume]\n"
+							  "policy = 'confirm'\n"
+							  "probation = 3\n"
+							  "[stop]\n"
+							  "timeout = 60\n"
+							  "[tmux]\n"
+							  "launch_in_user_scope = false\n"
+							  "linger = true\n"
+							  "conf = '~/my.conf'\n"
+							  "source_user_config = true\n"
+							  "detach_key = ''\n"
+							  "mouse = false\n"
+							  "history_limit = 0\n"
+							  "default_terminal = 'screen'\n"
+							  "[limits]\n"
+							  "memory_high = '1.5G'\n"
+							  "memory_max = 2147483648\n"
+							  "tasks_max = 500\n"
+							  "cpu_weight = 50\n");
+	assert_string_equal(settings.default_agent, "demo");
+	assert_false(settings.resume_agents);
+	assert_int_equal(settings.resume, POLICY_CONFIRM);
+	assert_int_equal(settings.probation_s, 3);
+	assert_int_equal(settings.stop_timeout_s, 60);
+	assert_int_equal(settings.tmux.launch_in_user_scope, OFF);
+	assert_int_equal(settings.tmux.linger, ON);
+	assert_string_equal(settings.tmux.conf, "~/my.conf");
+	assert_true(settings.tmux.source_user_config);
+	assert_string_equal(settings.tmux.detach_key, "");
+	assert_false(settings.tmux.mouse);
+	assert_int_equal(settings.tmux.history_limit, 0);
+	assert_string_equal(settings.tmux.default_terminal, "screen");
+	assert_true(settings.limits.memory_high == INT64_C(3) << 29);
+	assert_true(settings.limits.memory_max == INT64_C(2) << 30);
+	assert_int_equal(settings.limits.tasks_max, 500);
+	assert_int_equal(settings.limits.cpu_weight, 50);
+}
+
+static void the_policy_may_stand_alone_at_the_top(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings = parse("resume = 'never'\n");
+	assert_int_equal(settings.resume, POLICY_NEVER);
+}
+
+static void tmux_options_are_pairs_as_tmux_writes_them(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings = parse("[tmux.options]\n"
+							  "status-left = '#(not run)'\n"
+							  "set-titles = true\n"
+							  "escape-time = 20\n"
+							  "'@mine' = ''\n"
+							  "'update-environment[9]' = 'X'\n"
+							  "focus-events = false\n");
+	const struct strvec *options = &settings.tmux.options;
+	static const char *const expected[][2] = {
+		{ "status-left", "#(not run)" }, { "set-titles", "on" }, { "escape-time", "20" },
+		{ "@mine", "" }, { "update-environment[9]", "X" }, { "focus-events", "off" },
+	};
+	assert_int_equal(options->count, 2 * ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		bool found = false;
+		for (size_t j = 0; j < options->count; j += 2)
+			found |= streq(options->items[j], expected[i][0]) &&
+				 streq(options->items[j + 1], expected[i][1]);
+		assert_true(found);
+	}
+}
+
+static void a_misspelt_key_is_refused_with_the_likely_one(void **state)
+{
+	(void)state;
+	assert_refused("[tmux]\nmouse = true\nhistroy_limit = 5\n",
+		       "config.toml:3:1: there is no key \"tmux.histroy_limit\": did you mean "
+		       "\"tmux.history_limit\"?");
+	assert_refused("resume_agent = true\n",
+		       "config.toml:1:1: there is no key \"resume_agent\": did you mean "
+		       "\"resume_agents\"?");
+	assert_refused("mouse = true\n", "config.toml:1:1: there is no key \"mouse\": did you mean "
+					 "\"tmux.mouse\"?");
+	assert_refused("[colours]\nx = 1\n", "config.toml:1:2: there is no key \"colours\"");
+	assert_refused("'tmux.mouse' = true\n",
+		       "config.toml:1:1: a key with a dot in it: write tmux.mouse without quotes");
+}
+
+static void a_wrong_type_is_refused_by_name(void **state)
+{
+	(void)state;
+	assert_refused("resume_agents = 'yes'\n",
+		       "config.toml:1:1: resume_agents must be true or false, not a string");
+	assert_refused("[tmux]\nlinger = 1\n",
+		       "config.toml:2:1: tmux.linger must be true or false, not a whole number");
+	assert_refused(
+		"[tmux]\nhistory_limit = 1.5\n",
+		"config.toml:2:1: tmux.history_limit must be a whole number, not a number with a "
+		"fraction");
+	assert_refused("default_agent = ['a']\n",
+		       "config.toml:1:1: default_agent must be a string, not an array");
+	assert_refused("tmux = 3\n", "config.toml:1:1: tmux must be a table, not a whole number");
+	assert_refused("[default_agent]\nx = 1\n",
+		       "config.toml:1:2: default_agent must be a string, not a table");
+	assert_refused("[tmux]\noptions = 'x'\n",
+		       "config.toml:2:1: tmux.options must be a table, not a string");
+	assert_refused(
+		"[tmux.options]\nstatus-left = ['x']\n",
+		"config.toml:2:1: tmux.options.status-left must be a string, a whole number, true "
+		"or false, not an array");
+	assert_refused("[limits]\nmemory_max = true\n",
+		       "config.toml:2:1: limits.memory_max must be a size, as in \"4G\", not true "
+		       "or false");
+}
+
+static void a_value_out_of_range_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("[resume]\nprobation = 0\n",
+		       "config.toml:2:1: resume.probation must be from 1 to 3600, not 0");
+	assert_refused("[stop]\ntimeout = 3601\n",
+		       "config.toml:2:1: stop.timeout must be from 1 to 3600, not 3601");
+	assert_refused("[limits]\ncpu_weight = 10001\n",
+		       "config.toml:2:1: limits.cpu_weight must be from 0 to 10000, not 10001");
+	assert_refused("[tmux]\nhistory_limit = -1\n",
+		       "config.toml:2:1: tmux.history_limit must be from 0 to 10000000, not -1");
+	assert_refused(
+		"[limits]\nmemory_max = 4\n",
+		"config.toml:2:1: limits.memory_max is 4 bytes, too little for any agent: write at "
+		"least \"16M\", or 0 for no limit");
+}
+
+static void a_value_that_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("resume = 'always'\n",
+		       "config.toml:1:1: resume must be \"auto\", \"confirm\" or "
+		       "\"never\", not \"always\"");
+	assert_refused(
+		"default_agent = '../x'\n",
+		"config.toml:1:1: default_agent is \"../x\", which cannot be an agent's name");
+	assert_refused(
+		"[tmux]\nconf = 'my.conf'\n",
+		"config.toml:2:1: tmux.conf is \"my.conf\": it must be an absolute path, or start "
+		"with \"~/\"");
+	assert_refused(
+		"[tmux]\ndetach_key = 'C-q x'\n",
+		"config.toml:2:1: tmux.detach_key is \"C-q x\": it must be one word of ASCII "
+		"characters");
+	assert_refused("[tmux]\ndefault_terminal = ''\n",
+		       "config.toml:2:1: tmux.default_terminal must not be empty");
+	assert_refused("[limits]\nmemory_high = '4 GB'\n",
+		       "config.toml:2:1: limits.memory_high is \"4 GB\": write a size as \"512M\", "
+		       "\"1.5G\" or in bytes");
+	assert_refused("[tmux.options]\n'a b' = 'x'\n",
+		       "config.toml:2:1: \"a b\" cannot be the name of a tmux option");
+	assert_refused("default_agent = \"a\\u0000b\"\n",
+		       "config.toml:1:1: default_agent must not hold a NUL character");
+	assert_refused(
+		"default_agent = \"\\u001b[0m\"\n",
+		"config.toml:1:1: default_agent is \"\\033[0m\", which cannot be an agent's name");
+}
+
+static void a_syntax_error_names_file_line_and_column(void **state)
+{
+	(void)state;
+	struct settings settings;
+	cleanup_error struct error err = { 0 };
+	const char *text = "resume_agents = true\n[tmux\n";
+	assert_int_equal(settings_parse(text, strlen(text), "/etc/x/config.toml", &settings, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_CORRUPT);
+	assert_true(starts_with(err.message, "/etc/x/config.toml:2:6: "));
+}
+
+static void sizes_have_suffixes_of_1024(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int64_t size;
+	} good[] = {
+		{ "0", 0 },
+		{ "1000000", 1000000 },
+		{ "1K", 1024 },
+		{ "512M", INT64_C(512) << 20 },
+		{ "4G", INT64_C(4) << 30 },
+		{ "1.5G", INT64_C(3) << 29 },
+		{ "2T", INT64_C(2) << 40 },
+		{ "0.5K", 512 },
+		{ "1.0009765625K", 1024 },
+		{ "9223372036854775807", INT64_MAX },
+		{ "8388607.999999999T", INT64_MAX - 1099 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		int64_t size = -1;
+		if (!settings_parse_size(good[i].text, &size))
+			fail_msg("\"%s\" is refused", good[i].text);
+		assert_true(size == good[i].size);
+	}
+}
+
+static void other_texts_are_no_sizes(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "",	       "G",
+					   "-1",       "+1",
+					   " 1",       "1 ",
+					   "1.5",      "1.",
+					   ".5G",      "1.G",
+					   "4g",       "4GB",
+					   "4GiB",     "0x10",
+					   "1e6",      "9223372036854775808",
+					   "8388608T", "99999999999999999999G",
+					   "infinity" };
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		int64_t size = 4711;
+		if (settings_parse_size(bad[i], &size))
+			fail_msg("\"%s\" is taken", bad[i]);
+		assert_int_equal(size, 4711);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_defaults_are_those_of_the_manual),
+		cmocka_unit_test(an_empty_file_changes_nothing),
+		cmocka_unit_test(every_key_arrives_in_its_field),
+		cmocka_unit_test(the_policy_may_stand_alone_at_the_top),
+		cmocka_unit_test(tmux_options_are_pairs_as_tmux_writes_them),
+		cmocka_unit_test(a_misspelt_key_is_refused_with_the_likely_one),
+		cmocka_unit_test(a_wrong_type_is_refused_by_name),
+		cmocka_unit_test(a_value_out_of_range_is_refused),
+		cmocka_unit_test(a_value_that_makes_no_sense_is_refused),
+		cmocka_unit_test(a_syntax_error_names_file_line_and_column),
+		cmocka_unit_test(sizes_have_suffixes_of_1024),
+		cmocka_unit_test(other_texts_are_no_sizes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is left when a process dies, when many come at once, and when the disk is full.
+ *
+ * The program runs itself under strace(1), which kills it at a chosen system call, with
+ * "--do create|save|remove <root>".
+ */
+#include "unit/store-fixture.h"
+
+#include "base/child.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+
+#define BYSTANDER "aaaa0001"
+#define SUBJECT "aaaa0002"
+
+enum { CREATORS = 50 };
+
+/* --- what strace runs ------------------------------------------------------------------------- */
+
+static int do_create(struct store *store)
+{
+	cleanup_instance struct instance *instance = new_instance(SUBJECT, "subject");
+	return create_instance(store, instance, NULL);
+}
+
+static int do_save(struct store *store)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	if (store_lock(store, SUBJECT, 0, &lock, NULL) != 0 ||
+	    store_load_locked(lock, &instance, NULL) != 0)
+		return -1;
+	replace_string(&instance->title, "saved");
+	return store_save(lock, instance, NULL);
+}
+
+static int do_remove(struct store *store)
+{
+	struct store_lock *lock = NULL;
+	if (store_lock(store, SUBJECT, 0, &lock, NULL) != 0)
+		return -1;
+	return store_remove(lock, NULL);
+}
+
+static int do_operation(const char *operation, const char *root)
+{
+	cleanup_store struct store *store = NULL;
+	if (store_open(root, "default", &store, NULL) != 0)
+		return 1;
+	int r = streq(operation, "create") ? do_create(store) :
+		streq(operation, "save")   ? do_save(store) :
+					     do_remove(store);
+	return r == 0 ? 0 : 1;
+}
+
+/* --- killed at every system call -------------------------------------------------------------- */
+
+/* Exit status under strace, which does what to the when-th of these calls. */
+static int run_traced(const char *operation, const char *root, const char *calls,
+		      const char *what, int when)
+{
+	cleanup_free char *inject = xasprintf("inject=%s:%s:when=%d", calls, what, when);
+	char self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(length > 0);
+	self[length] = '\0';
+	const char *const argv[] = { "strace", "-f", "-qq", "-o",      "/dev/null", "-e",
+				     inject,   self, "--do", operation, root,       NULL };
+	const struct child_request request = { .argv = argv };
+	cleanup_child_result struct child_result result = { 0 };
+	struct error err = { 0 };
+	if (child_run(&request, LONG_MS, &result, &err) != 0)
+		fail_msg("%s", err.message ? err.message : "strace is not installed");
+	return result.exit_status;
+}
+
+static bool can_trace(void)
+{
+	static const char *const argv[] = { "strace", "-qq", "-o", "/dev/null", "-e",
+					    "inject=fsync:signal=KILL:when=1", "true", NULL };
+	const struct child_request request = { .argv = argv };
+	cleanup_child_result struct child_result result = { 0 };
+	return child_run(&request, LONG_MS, &result, NULL) == 0 && result.exit_status == 0;
+}
+
+/* Names that may stand in the profile when no operation is under way. */
+static void assert_no_remnants(struct store *store, bool subject_there)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(fs_list(store_profile_directory(store), &names, NULL), 0);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
+		if (starts_with(name, "instances.json") || starts_with(name, BYSTANDER) ||
+		    (subject_there && starts_with(name, SUBJECT)))
+			continue;
+		fail_msg("%s is left", name);
+	}
+}
+
+static void assert_consistent(struct store *store, const char *operation)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_instance struct instance *instance = NULL;
+	struct error err = { 0 };
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	assert_string_equal(row_of(&rows, BYSTANDER)->title, "bystander");
+	int r = store_load(store, SUBJECT, &instance, &err);
+	if (r < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(rows.count, r == STORE_ABSENT ? 1 : 2);
+	if (streq(operation, "save"))
+		assert_int_equal(r, 0);
+	if (r == 0 && !streq(instance->title, "saved"))
+		assert_string_equal(instance->title, "subject");
+
+	sweep(store);
+	if (r == 0)
+		store_unlock(lock_of(store, SUBJECT));
+	assert_no_remnants(store, r == 0);
+	if (r == 0) {
+		cleanup_strvec struct strvec names = { 0 };
+		cleanup_close int fd = openat(store_profile_directory(store), SUBJECT,
+					      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_int_equal(fs_list(fd, &names, NULL), 0);
+		assert_int_equal(names.count, 1);
+	}
+
+	/* And the work can be done now. */
+	if (r == 0 || streq(operation, "create")) {
+		(void)do_create(store);
+		assert_int_equal(do_save(store), 0);
+		assert_int_equal(do_remove(store), 0);
+	}
+	assert_no_remnants(store, false);
+}
+
+static int killed_at(const char *operation, const char *calls)
+{
+	for (int when = 1;; when++) {
+		struct fixture *fixture = fixture_open();
+		make(fixture->store, BYSTANDER, "bystander");
+		if (!streq(operation, "create"))
+			make(fixture->store, SUBJECT, "subject");
+		int status = run_traced(operation, fixture->root, calls, "signal=KILL", when);
+		if (status == 128 + SIGKILL)
+			assert_consistent(fixture->store, operation);
+		else
+			assert_int_equal(status, 0);
+		assert_int_equal(fixture_close(fixture), 0);
+		if (status == 0)
+			return when - 1;
+	}
+}
+
+static void assert_traceable(void)
+{
+	if (can_trace())
+		return;
+	print_message("strace cannot trace here\n");
+	skip();
+}
+
+static void assert_survives_kills(const char *operation, int least)
+{
+	static const char *const calls[] = { "?mkdirat",           "write", "fsync",
+					     "?renameat,?renameat2", "unlinkat", "fcntl" };
+	int kills = 0;
+	assert_traceable();
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		kills += killed_at(operation, calls[i]);
+	/* A trace that kills nothing proves nothing. */
+	assert_true(kills >= least);
+}
+
+static void a_kill_while_creating_leaves_all_or_nothing(void **state UNUSED)
+{
+	assert_survives_kills("create", 7);
+}
+
+static void a_kill_while_saving_leaves_the_old_or_the_new(void **state UNUSED)
+{
+	assert_survives_kills("save", 5);
+}
+
+static void a_kill_while_removing_leaves_all_or_nothing(void **state UNUSED)
+{
+	assert_survives_kills("remove", 6);
+}
+
+/* --- a system call fails ---------------------------------------------------------------------- */
+
+/* How often the operation failed; each time nothing may have changed. */
+static int failed_at(const char *operation, const char *calls)
+{
+	int failures = 0;
+	for (int when = 1; when <= 3; when++) {
+		struct fixture *fixture = fixture_open();
+		struct instance *instance = NULL;
+		bool create = streq(operation, "create");
+		if (!create)
+			make(fixture->store, SUBJECT, "subject");
+		int status = run_traced(operation, fixture->root, calls, "error=EIO", when);
+		int r = store_load(fixture->store, SUBJECT, &instance, NULL);
+		if (status == 1)
+			assert_int_equal(r, create ? STORE_ABSENT : 0);
+		else
+			assert_int_equal(status, 0);
+		if (status == 1 && create)
+			assert_no_remnants(fixture->store, false);
+		failures += status == 1;
+		instance_free(instance);
+		assert_int_equal(fixture_close(fixture), 0);
+	}
+	return failures;
+}
+
+static void what_failed_has_changed_nothing(void **state UNUSED)
+{
+	assert_traceable();
+	assert_true(failed_at("create", "write") > 0);
+	assert_true(failed_at("create", "fsync") == 3);
+	assert_true(failed_at("create", "?renameat,?renameat2") == 2);
+	assert_true(failed_at("save", "write") > 0);
+	assert_true(failed_at("save", "?renameat,?renameat2") > 0);
+	assert_true(failed_at("remove", "fsync") > 0);
+	assert_true(failed_at("remove", "?renameat,?renameat2") > 0);
+}
+
+/* --- remnants --------------------------------------------------------------------------------- */
+
+static void the_profile_lock_clears_what_crashes_left(void **state)
+{
+	const struct fixture *fixture = *state;
+	int directory = store_profile_directory(fixture->store);
+	static const char *const left[] = { ".new-" SUBJECT, ".removed-" SUBJECT, SUBJECT };
+	make(fixture->store, BYSTANDER, "bystander");
+	for (size_t i = 0; i < ARRAY_SIZE(left); i++)
+		assert_int_equal(mkdirat(directory, left[i], 0700), 0);
+	put_content(fixture->store, ".new-" SUBJECT "/.tmp-1", "torn");
+	put_content(fixture->store, ".removed-" SUBJECT "/instance.json", "{}");
+	put_content(fixture->store, SUBJECT "/.tmp-1", "torn");
+	put_content(fixture->store, ".tmp-0123", "torn");
+	put_content(fixture->store, SUBJECT ".lock", "");
+	put_content(fixture->store, "aaaa0003.lock", "");
+	sweep(fixture->store);
+	assert_no_remnants(fixture->store, false);
+	assert_true(is_there(fixture->store, BYSTANDER "/instance.json"));
+	assert_true(is_there(fixture->store, BYSTANDER ".lock"));
+}
+
+static void nothing_is_cleared_on_a_guess(void **state)
+{
+	const struct fixture *fixture = *state;
+	int directory = store_profile_directory(fixture->store);
+	static const char *const kept[] = { "notes",       ".removed-", ".removed-..",
+					    "Backup.lock", ".new-a b",  SUBJECT };
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_int_equal(mkdirat(directory, kept[i], 0700), 0);
+	put_content(fixture->store, SUBJECT "/saved-by-the-user", "");
+	sweep(fixture->store);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_true(is_there(fixture->store, kept[i]));
+	assert_true(is_there(fixture->store, SUBJECT "/saved-by-the-user"));
+}
+
+static void what_somebody_holds_is_not_cleared(void **state)
+{
+	const struct fixture *fixture = *state;
+	int directory = store_profile_directory(fixture->store);
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	assert_int_equal(mkdirat(directory, ".removed-" SUBJECT, 0700), 0);
+	assert_int_equal(fs_lock(directory, SUBJECT ".lock", 0, &lock, NULL), 0);
+	sweep(fixture->store);
+	assert_true(is_there(fixture->store, ".removed-" SUBJECT));
+	assert_true(is_there(fixture->store, SUBJECT ".lock"));
+	fs_unlock(&lock);
+	sweep(fixture->store);
+	assert_false(is_there(fixture->store, ".removed-" SUBJECT));
+	assert_false(is_there(fixture->store, SUBJECT ".lock"));
+}
+
+/* --- many at once ----------------------------------------------------------------------------- */
+
+struct creator {
+	const char *root;
+	char id[9];
+};
+
+static int create_one(void *data)
+{
+	const struct creator *creator = data;
+	cleanup_store struct store *store = NULL;
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = new_instance(creator->id, creator->id);
+	if (store_open(creator->root, "default", &store, NULL) != 0)
+		return 90;
+	if (create_instance(store, instance, &err) == 0)
+		return 0;
+	return err.code == ERROR_EXISTS ? 1 : 91;
+}
+
+static void many_creators_lose_nothing(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	struct creator creators[CREATORS];
+	pid_t children[CREATORS];
+	for (int i = 0; i < CREATORS; i++) {
+		creators[i].root = fixture->root;
+		snprintf(creators[i].id, sizeof(creators[i].id), "cccc%04d", i);
+		children[i] = start_child(create_one, &creators[i]);
+	}
+	for (int i = 0; i < CREATORS; i++)
+		assert_int_equal(end_of_child(children[i]), 0);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, CREATORS);
+	for (int i = 0; i < CREATORS; i++)
+		assert_string_equal(row_of(&rows, creators[i].id)->title, creators[i].id);
+}
+
+static void of_two_creators_of_one_base_one_wins(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct creator creator = { .root = fixture->root, .id = SUBJECT };
+	pid_t first = start_child(create_one, &creator), second = start_child(create_one, &creator);
+	int a = end_of_child(first), b = end_of_child(second);
+	assert_int_equal(a + b, 1);
+	assert_true(is_there(fixture->store, SUBJECT "/instance.json"));
+}
+
+/* --- a full disk ------------------------------------------------------------------------------ */
+
+static void fill_disk(const struct store *store)
+{
+	static const char block[4096];
+	cleanup_close int fd = openat(store_profile_directory(store), "ballast",
+				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	assert_int_equal(errno, ENOSPC);
+}
+
+static void full_disk_refuses(struct store *store)
+{
+	cleanup_error struct error save_err = { 0 }, create_err = { 0 };
+	cleanup_instance struct instance *instance = NULL, *after = NULL;
+	cleanup_instance struct instance *other = new_instance(SUBJECT, "subject");
+	make(store, BYSTANDER, "bystander");
+	fill_disk(store);
+
+	cleanup_store_lock struct store_lock *lock = lock_of(store, BYSTANDER);
+	assert_int_equal(store_load_locked(lock, &instance, NULL), 0);
+	replace_string(&instance->title, "saved");
+	assert_int_equal(store_save(lock, instance, &save_err), -1);
+	assert_int_equal(save_err.os_errno, ENOSPC);
+	assert_int_equal(store_load(store, BYSTANDER, &after, NULL), 0);
+	assert_string_equal(after->title, "bystander");
+
+	assert_int_equal(create_instance(store, other, &create_err), -1);
+	assert_int_equal(create_err.os_errno, ENOSPC);
+	assert_false(is_there(store, SUBJECT));
+	assert_false(is_there(store, SUBJECT ".lock"));
+	assert_false(is_there(store, ".new-" SUBJECT));
+
+	/* Removing needs no room, and makes some. */
+	assert_int_equal(store_remove(TAKE_PTR(lock), NULL), 0);
+	assert_int_equal(unlinkat(store_profile_directory(store), "ballast", 0), 0);
+	assert_int_equal(create_instance(store, other, NULL), 0);
+}
+
+static void a_full_disk_changes_nothing(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_free char *root = path_join(fixture->root, "tiny");
+	assert_int_equal(mkdir(root, 0700), 0);
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", root, "tmpfs", 0, "size=256k,mode=0700") < 0) {
+		print_message("a file system of our own cannot be mounted here\n");
+		skip();
+	}
+	struct store *store = NULL;
+	assert_int_equal(store_open(root, "default", &store, NULL), 0);
+	full_disk_refuses(store);
+	store_close(store);
+	assert_int_equal(umount(root), 0);
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kill_while_creating_leaves_all_or_nothing),
+		cmocka_unit_test(a_kill_while_saving_leaves_the_old_or_the_new),
+		cmocka_unit_test(a_kill_while_removing_leaves_all_or_nothing),
+		cmocka_unit_test(what_failed_has_changed_nothing),
+		STORE_TEST(the_profile_lock_clears_what_crashes_left),
+		STORE_TEST(nothing_is_cleared_on_a_guess),
+		STORE_TEST(what_somebody_holds_is_not_cleared),
+		STORE_TEST(many_creators_lose_nothing),
+		STORE_TEST(of_two_creators_of_one_base_one_wins),
+		STORE_TEST(a_full_disk_changes_nothing),
+	};
+	if (argc == 4 && streq(argv[1], "--do"))
+		return do_operation(argv[2], argv[3]);
+	/* The leak checker of a sanitizer build cannot work under another tracer. */
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

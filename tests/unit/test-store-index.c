@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/store-fixture.h"
+
+#define INDEX "instances.json"
+#define ONE "aaaa0001"
+#define TWO "aaaa0002"
+
+enum { MANY = 20, FEW = 16 };
+
+static char *many_id(int i)
+{
+	return xasprintf("bbbb%04d", i);
+}
+
+/* The file times of what was just made are too fresh to be trusted: make them old. */
+static void age(const struct store *store, const char *base)
+{
+	const struct timespec times[2] = { { .tv_sec = 1700000000 }, { .tv_sec = 1700000000 } };
+	cleanup_free char *path = manifest_of(base);
+	assert_int_equal(utimensat(store_profile_directory(store), path, times, 0), 0);
+}
+
+static void make_many(struct store *store, int count)
+{
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *id = many_id(i);
+		cleanup_free char *title = xasprintf("title %d", i);
+		make(store, id, title);
+		age(store, id);
+	}
+}
+
+static size_t listed(struct store *store)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	return rows.count;
+}
+
+static void assert_titles(struct store *store, int count)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	assert_int_equal(rows.count, count);
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *id = many_id(i);
+		cleanup_free char *title = xasprintf("title %d", i);
+		assert_string_equal(row_of(&rows, id)->title, title);
+		assert_null(row_of(&rows, id)->damage);
+	}
+}
+
+/* Put to in the place of from, which must be there, in the index. */
+static void tamper(const struct store *store, const char *from, const char *to)
+{
+	cleanup_free char *text = content(store, INDEX);
+	char *at = strstr(text, from);
+	if (!at)
+		fail_msg("%s is not in the index", from);
+	*at = '\0';
+	cleanup_free char *changed = xasprintf("%s%s%s", text, to, at + strlen(from));
+	put_content(store, INDEX, changed);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static struct instance *full_instance(void)
+{
+	struct instance *instance = new_instance(ONE, "M\xc3\xbcller \"1\" \\ /");
+	struct attempt attempt = { .rung = RUNG_CONTINUE };
+	instance->group = xstrdup("work");
+	instance->created_at = INT64_C(1776157681123000);
+	instance->last_used_at = INT64_C(1776157682000000);
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_RUNNING;
+	instance->observed.reason = xstrdup("asked");
+	instance->conversation.session_id = xstrdup("s-1");
+	instance->conversation.config_home = xstrdup("/home/x/.claude");
+	instance->run.socket = xstrdup("/run/x/tmux");
+	instance->run.directory = xstrdup("/run/x");
+	instance->run.unit = xstrdup("x.scope");
+	instance->run.boot_id = xstrdup("boot");
+	instance->run.server = (struct process_id){ .pid = 11, .start = 12 };
+	instance->run.pane = (struct process_id){ .pid = 13, .start = 14 };
+	run_add_attempt(&instance->run, &attempt);
+	return instance;
+}
+
+static void assert_full_row(struct store *store)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	const struct store_row *row = row_of(&rows, ONE);
+	assert_string_equal(row->id, ONE);
+	assert_string_equal(row->title, "M\xc3\xbcller \"1\" \\ /");
+	assert_string_equal(row->group, "work");
+	assert_string_equal(row->cwd, "/srv");
+	assert_string_equal(row->agent, "claude");
+	assert_string_equal(row->backend, "host");
+	assert_string_equal(row->session_id, "s-1");
+	assert_string_equal(row->config_home, "/home/x/.claude");
+	assert_string_equal(row->reason, "asked");
+	assert_string_equal(row->socket, "/run/x/tmux");
+	assert_string_equal(row->run_directory, "/run/x");
+	assert_string_equal(row->unit, "x.scope");
+	assert_string_equal(row->boot_id, "boot");
+	assert_int_equal(row->state, STATE_RUNNING);
+	assert_int_equal(row->desired, DESIRED_RUNNING);
+	assert_int_equal(row->rung, RUNG_CONTINUE);
+	assert_int_equal(row->server.pid, 11);
+	assert_int_equal(row->server.start, 12);
+	assert_int_equal(row->pane.pid, 13);
+	assert_int_equal(row->pane.start, 14);
+	assert_true(row->created_at == INT64_C(1776157681123000));
+	assert_true(row->last_used_at == INT64_C(1776157682000000));
+	assert_null(row->damage);
+}
+
+static void a_row_says_what_the_manifest_says_from_both_sources(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = full_instance();
+	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	age(fixture->store, ONE);
+	assert_full_row(fixture->store);
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY + 1);
+	assert_true(is_there(fixture->store, INDEX));
+	assert_full_row(fixture->store);
+}
+
+static void what_is_absent_or_empty_is_null(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	const struct store_row *row = &rows.rows[0];
+	assert_null(row->group);
+	assert_null(row->session_id);
+	assert_null(row->socket);
+	assert_null(row->unit);
+	assert_int_equal(row->server.pid, 0);
+	assert_int_equal(row->rung, RUNG_NONE);
+	assert_true(row->last_used_at == 0);
+}
+
+static void rows_come_in_the_order_of_creation(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	static const struct {
+		const char *id;
+		int64_t created_at;
+	} made[] = { { "aaaa0003", 2000 }, { "aaaa0001", 3000 }, { "aaaa0004", 1000 },
+		     { "aaaa0002", 2000 } };
+	static const char *const order[] = { "aaaa0004", "aaaa0002", "aaaa0003", "aaaa0001" };
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		cleanup_instance struct instance *instance = new_instance(made[i].id, "x");
+		instance->created_at = made[i].created_at;
+		assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	}
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, ARRAY_SIZE(order));
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		assert_string_equal(rows.rows[i].id, order[i]);
+}
+
+static void an_empty_profile_has_no_rows(void **state)
+{
+	const struct fixture *fixture = *state;
+	assert_int_equal(listed(fixture->store), 0);
+	assert_false(is_there(fixture->store, INDEX));
+}
+
+static void what_is_no_instance_is_not_listed(void **state)
+{
+	const struct fixture *fixture = *state;
+	int directory = store_profile_directory(fixture->store);
+	static const char *const names[] = { ".removed-" TWO, ".new-" TWO, TWO, "notes" };
+	make(fixture->store, ONE, "one");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(mkdirat(directory, names[i], 0700), 0);
+	put_content(fixture->store, ".removed-" TWO "/instance.json", "{}");
+	put_content(fixture->store, "aaaa0003", "a file");
+	assert_int_equal(listed(fixture->store), 1);
+}
+
+static void damage_is_listed_and_takes_nothing_else_down(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct instance *instance = NULL;
+	make(fixture->store, ONE, "one");
+	make(fixture->store, TWO, "two");
+	put_content(fixture->store, TWO "/instance.json", "{");
+	for (int set_aside = 0; set_aside < 2; set_aside++) {
+		cleanup_store_rows struct store_rows rows = { 0 };
+		cleanup_store_lock struct store_lock *lock = lock_of(fixture->store, TWO);
+		assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+		assert_int_equal(rows.count, 2);
+		assert_null(row_of(&rows, ONE)->damage);
+		const struct store_row *row = row_of(&rows, TWO);
+		assert_non_null(strstr(row->damage, "instance.json"));
+		assert_string_equal(row->id, TWO);
+		assert_string_equal(row->title, TWO);
+		assert_null(row->cwd);
+		assert_int_equal(store_load_locked(lock, &instance, NULL), -1);
+	}
+}
+
+static void a_newer_manifest_is_listed_as_such(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make(fixture->store, ONE, "one");
+	put_content(fixture->store, ONE "/instance.json", "{\"format\":7}");
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_non_null(strstr(row_of(&rows, ONE)->damage, "newer agentdeck"));
+}
+
+static void assert_listed_without_index(struct store *store, const char *cwd)
+{
+	for (int i = 0; i < MANY; i++) {
+		cleanup_free char *id = many_id(i);
+		cleanup_instance struct instance *instance = new_instance(id, "x");
+		replace_string(&instance->cwd, cwd);
+		assert_int_equal(create_instance(store, instance, NULL), 0);
+		age(store, id);
+	}
+	for (int i = 0; i < 2; i++) {
+		cleanup_store_rows struct store_rows rows = { 0 };
+		assert_int_equal(store_list(store, &rows, NULL), 0);
+		assert_int_equal(rows.count, MANY);
+		assert_string_equal(row_of(&rows, "bbbb0001")->cwd, cwd);
+	}
+	/* And they are no reason to write it again and again. */
+	assert_false(is_there(store, INDEX));
+}
+
+static void a_text_with_a_tab_is_listed_without_the_index(void **state)
+{
+	const struct fixture *fixture = *state;
+	assert_listed_without_index(fixture->store, "/srv/a\tb");
+}
+
+static void bytes_that_are_no_text_are_listed_without_the_index(void **state)
+{
+	const struct fixture *fixture = *state;
+	assert_listed_without_index(fixture->store, "/srv/\xff\xfe");
+}
+
+/* --- the index -------------------------------------------------------------------------------- */
+
+static void few_stale_rows_do_not_write_the_index(void **state)
+{
+	const struct fixture *fixture = *state;
+	make_many(fixture->store, FEW);
+	assert_int_equal(listed(fixture->store), FEW);
+	assert_false(is_there(fixture->store, INDEX));
+	make(fixture->store, ONE, "one");
+	age(fixture->store, ONE);
+	assert_int_equal(listed(fixture->store), FEW + 1);
+	assert_true(is_there(fixture->store, INDEX));
+}
+
+static void a_true_row_is_taken_from_the_index(void **state)
+{
+	const struct fixture *fixture = *state;
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	tamper(fixture->store, "title 7", "from the index");
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(row_of(&rows, "bbbb0007")->title, "from the index");
+}
+
+static void a_stale_row_is_read_anew(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	rename_instance(fixture->store, "bbbb0007", "renamed");
+	cleanup_free char *before = content(fixture->store, INDEX);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(row_of(&rows, "bbbb0007")->title, "renamed");
+	cleanup_free char *after = content(fixture->store, INDEX);
+	assert_string_equal(before, after);
+}
+
+static void a_manifest_that_is_damaged_later_is_not_hidden_by_its_row(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	put_content(fixture->store, "bbbb0007/instance.json", "{");
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, MANY);
+	assert_non_null(row_of(&rows, "bbbb0007")->damage);
+}
+
+static void rows_of_what_is_gone_are_dropped(void **state)
+{
+	const struct fixture *fixture = *state;
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	assert_int_equal(store_remove(lock_of(fixture->store, "bbbb0019"), NULL), 0);
+	assert_int_equal(listed(fixture->store), MANY - 1);
+	cleanup_free char *shorter = content(fixture->store, INDEX);
+	assert_null(strstr(shorter, "bbbb0019"));
+	assert_int_equal(store_remove(lock_of(fixture->store, "bbbb0000"), NULL), 0);
+	assert_int_equal(listed(fixture->store), MANY - 2);
+	cleanup_free char *text = content(fixture->store, INDEX);
+	assert_null(strstr(text, "bbbb0000"));
+	assert_non_null(strstr(text, "bbbb0001"));
+}
+
+static void an_index_that_is_none_is_written_anew(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const char *const bad[] = {
+		"", "garbage", "{", "[]", "{}", "{\"format\":1,\"rows\":{}}",
+		"{\"format\":2,\"rows\":[\"bbbb0000\"]}",
+	};
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	cleanup_free char *good = content(fixture->store, INDEX);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		put_content(fixture->store, INDEX, bad[i]);
+		assert_titles(fixture->store, MANY);
+		cleanup_free char *after = content(fixture->store, INDEX);
+		assert_string_equal(good, after);
+	}
+	assert_int_equal(unlinkat(store_profile_directory(fixture->store), INDEX, 0), 0);
+	assert_titles(fixture->store, MANY);
+	cleanup_free char *after = content(fixture->store, INDEX);
+	assert_string_equal(good, after);
+}
+
+static void an_index_that_was_cut_anywhere_is_as_good_as_none(void **state)
+{
+	const struct fixture *fixture = *state;
+	make_many(fixture->store, FEW + 1);
+	assert_int_equal(listed(fixture->store), FEW + 1);
+	cleanup_free char *good = content(fixture->store, INDEX);
+	size_t length = strlen(good);
+	for (size_t cut = 0; cut < length - 1; cut += 101) {
+		cleanup_free char *part = xstrndup(good, cut);
+		put_content(fixture->store, INDEX, part);
+		assert_titles(fixture->store, FEW + 1);
+	}
+}
+
+static void rows_that_make_no_sense_are_read_anew(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const struct {
+		const char *from, *to;
+	} changes[] = {
+		{ "forged\\t", "" },           /* a text too few */
+		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
+		{ "\\tnone\\t", "\\tnone\\tx\\t" },
+		{ "\"format\":1", "\"format\":2" },
+		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
+		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
+		{ "\\t1776157681000000", "\\t-1" },
+		{ "\\t1776157681000000", "\\tsoon" },
+		{ "\\tnone\\t", "\\tflying\\t" },
+		{ "\\t/srv\\t", "\\t\\t" },
+		{ "bbbb0000\\tbbbb0000", "cccc0000\\tbbbb0000" }, /* out of order */
+	};
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	tamper(fixture->store, "title 0", "forged");
+	cleanup_free char *good = content(fixture->store, INDEX);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		put_content(fixture->store, INDEX, good);
+		tamper(fixture->store, changes[i].from, changes[i].to);
+		assert_titles(fixture->store, MANY);
+	}
+}
+
+static void what_is_no_row_spoils_no_other(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make_many(fixture->store, MANY);
+	assert_int_equal(listed(fixture->store), MANY);
+	make(fixture->store, ONE, "before all others");
+	tamper(fixture->store, "title 7", "from the index");
+	tamper(fixture->store, "\"bbbb0000", "7,[],null,\"\",\"bbbb0000");
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, MANY + 1);
+	assert_string_equal(row_of(&rows, "bbbb0007")->title, "from the index");
+}
+
+static void who_finds_the_profile_locked_leaves_the_index_alone(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store struct store *other = NULL;
+	assert_int_equal(store_open(fixture->root, "default", &other, NULL), 0);
+	make_many(fixture->store, MANY);
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	assert_int_equal(store_lock_profile(fixture->store, 0, &lock, NULL), 0);
+	assert_titles(other, MANY);
+	assert_false(is_there(fixture->store, INDEX));
+	/* The holder may. */
+	assert_titles(fixture->store, MANY);
+	assert_true(is_there(fixture->store, INDEX));
+}
+
+static void manifests_that_are_too_fresh_are_not_trusted(void **state)
+{
+	const struct fixture *fixture = *state;
+	int directory = store_profile_directory(fixture->store);
+	const struct timespec now[2] = { { .tv_sec = clock_wall_us() / 1000000 + LONG_MS },
+					 { .tv_sec = clock_wall_us() / 1000000 + LONG_MS } };
+	make_many(fixture->store, MANY);
+	for (int i = 0; i < MANY; i++) {
+		cleanup_free char *id = many_id(i);
+		cleanup_free char *path = manifest_of(id);
+		assert_int_equal(utimensat(directory, path, now, 0), 0);
+	}
+	assert_titles(fixture->store, MANY);
+	assert_false(is_there(fixture->store, INDEX));
+}
+
+/* --- resolving -------------------------------------------------------------------------------- */
+
+static const char *resolved(const struct store_rows *rows, const char *target)
+{
+	const struct store_row *row = NULL;
+	struct error err = { 0 };
+	if (store_resolve(rows, target, &row, &err) != 0)
+		fail_msg("%s", err.message);
+	return row->id;
+}
+
+static void assert_unresolved(const struct store_rows *rows, const char *target,
+			      enum error_code code, const char *part)
+{
+	cleanup_error struct error err = { 0 };
+	const struct store_row *row = NULL;
+	assert_int_equal(store_resolve(rows, target, &row, &err), -1);
+	assert_null(row);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.message, part))
+		fail_msg("\"%s\" does not say \"%s\"", err.message, part);
+}
+
+static void make_at(struct store *store, const char *id, const char *title, const char *cwd)
+{
+	cleanup_instance struct instance *instance = new_instance(id, title);
+	replace_string(&instance->cwd, cwd);
+	assert_int_equal(create_instance(store, instance, NULL), 0);
+}
+
+static void a_target_is_title_then_id_then_prefix_then_directory(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_free char *real = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(fs_real_directory(fixture->root, &real, NULL), 0);
+	cleanup_free char *link = path_join(real, "link");
+	cleanup_free char *indirect = xasprintf("%s/default/..", fixture->root);
+	assert_int_equal(symlink(real, link), 0);
+	make_at(fixture->store, "abcd0001", "api", "/srv");
+	make_at(fixture->store, "abce0002", "abcd0001", "/srv");
+	make_at(fixture->store, "xyz00003", "web", real);
+	make_at(fixture->store, "xyw00004", "xyz", "/srv");
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(resolved(&rows, "api"), "abcd0001");
+	assert_string_equal(resolved(&rows, "abcd0001"), "abce0002");
+	assert_string_equal(resolved(&rows, "abce0002"), "abce0002");
+	assert_string_equal(resolved(&rows, "abce"), "abce0002");
+	assert_string_equal(resolved(&rows, "xyz"), "xyw00004");
+	assert_string_equal(resolved(&rows, "xyz0"), "xyz00003");
+	assert_string_equal(resolved(&rows, fixture->root), "xyz00003");
+	assert_string_equal(resolved(&rows, link), "xyz00003");
+	assert_string_equal(resolved(&rows, indirect), "xyz00003");
+	assert_unresolved(&rows, "abc", ERROR_AMBIGUOUS, "api (abcd0001), abcd0001 (abce0002)");
+	assert_unresolved(&rows, "/srv", ERROR_AMBIGUOUS, "(xyw00004)");
+	assert_unresolved(&rows, "ab", ERROR_NOT_FOUND, "agentdeck list");
+	assert_unresolved(&rows, "", ERROR_NOT_FOUND, "agentdeck list");
+	assert_unresolved(&rows, "API", ERROR_NOT_FOUND, "\"API\"");
+	assert_unresolved(&rows, "/", ERROR_NOT_FOUND, "\"/\"");
+	assert_unresolved(&rows, "a\033[2J", ERROR_NOT_FOUND, "a\\033[2J");
+}
+
+static void a_damaged_instance_is_found_by_its_id(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make(fixture->store, ONE, "one");
+	put_content(fixture->store, ONE "/instance.json", "{");
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(resolved(&rows, ONE), ONE);
+	assert_unresolved(&rows, "one", ERROR_NOT_FOUND, "agentdeck list");
+	assert_unresolved(&rows, "/", ERROR_NOT_FOUND, "agentdeck list");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(a_row_says_what_the_manifest_says_from_both_sources),
+		STORE_TEST(what_is_absent_or_empty_is_null),
+		STORE_TEST(rows_come_in_the_order_of_creation),
+		STORE_TEST(an_empty_profile_has_no_rows),
+		STORE_TEST(what_is_no_instance_is_not_listed),
+		STORE_TEST(damage_is_listed_and_takes_nothing_else_down),
+		STORE_TEST(a_newer_manifest_is_listed_as_such),
+		STORE_TEST(a_text_with_a_tab_is_listed_without_the_index),
+		STORE_TEST(bytes_that_are_no_text_are_listed_without_the_index),
+		STORE_TEST(few_stale_rows_do_not_write_the_index),
+		STORE_TEST(a_true_row_is_taken_from_the_index),
+		STORE_TEST(a_stale_row_is_read_anew),
+		STORE_TEST(a_manifest_that_is_damaged_later_is_not_hidden_by_its_row),
+		STORE_TEST(rows_of_what_is_gone_are_dropped),
+		STORE_TEST(an_index_that_is_none_is_written_anew),
+		STORE_TEST(an_index_that_was_cut_anywhere_is_as_good_as_none),
+		STORE_TEST(rows_that_make_no_sense_are_read_anew),
+		STORE_TEST(what_is_no_row_spoils_no_other),
+		STORE_TEST(who_finds_the_profile_locked_leaves_the_index_alone),
+		STORE_TEST(manifests_that_are_too_fresh_are_not_trusted),
+		STORE_TEST(a_target_is_title_then_id_then_prefix_then_directory),
+		STORE_TEST(a_damaged_instance_is_found_by_its_id),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
