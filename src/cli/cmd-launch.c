@@ -125,12 +125,12 @@ static const struct command_option options[] = {
 const struct command command_launch = {
 	.name = "launch",
 	.arguments = "[PATH] [-- ARG...]",
-	.summary = "make a session for a directory, start it, and send it a message",
+	.summary = "make a session for a directory and start it",
 	.description =
 		"PATH is the directory that the agent works in; without it the current one.  Words after\n"
-		"-- are handed to the agent.  It is add, session start and session send in one: when the agent\n"
-		"cannot be started at all, no session is left behind; when only the message is not delivered,\n"
-		"the session stays, and the exit status is 1.",
+		"-- are handed to the agent.  It is add, session start and, with a message, session send in\n"
+		"one: when the agent cannot be started at all, no session is left behind; when only the message\n"
+		"is not delivered, the session stays, and the exit status is 1.",
 	.options = options,
 	.max_operands = 1,
 	.flags = NEEDS_STORE | HAS_JSON | HAS_REST,

@@ -69,14 +69,15 @@ const struct command command_session_send = {
 		"lines and up to 8 MiB.  Waits until the agent is ready, pastes the text once, submits it, and\n"
 		"watches for the agent's own report of the prompt (for an agent that reports nothing: for the\n"
 		"effect on its screen).  While the agent asks for a permission nothing is sent.\n\n"
-		"delivery:  submitted   proven; only this exits with 0, all others with 1\n"
-		"           typed       it stands in the input box and was not taken\n"
-		"           unverified  sent, but nothing proves that the agent took it; so it is for the\n"
-		"                       agent's own commands, like /help\n"
-		"           not_ready   nothing was sent\n"
-		"           failed      it could not be pasted\n\n"
-		"While the agent works on something, it takes the message afterwards: give a --timeout that\n"
-		"lasts that long to have it proven.",
+		"What became of it is told by one word (with --json: delivery):\n\n"
+		"  submitted   proven; only this exits with 0, all others with 1\n"
+		"  typed       it stands in the agent's input box and was not taken\n"
+		"  unverified  sent, but nothing proves that the agent took it; so it is\n"
+		"              with the agent's own commands, like /help\n"
+		"  not_ready   nothing was sent\n"
+		"  failed      it could not be pasted\n\n"
+		"An agent that is working takes the message afterwards: give a --timeout that lasts that long\n"
+		"to have it proven.",
 	.options = options,
 	.min_operands = 1,
 	.max_operands = 2,

@@ -26,7 +26,7 @@ static const char help[] =
 	"At the prompt: Enter sends, Ctrl-J breaks the line, Esc or Ctrl-C interrupts a reply,\n"
 	"Ctrl-C clears the line (twice: ends), Ctrl-D ends; /help, /clear, /exit.\n"
 	"\n"
-	"Conversations are kept below $AGENTDECK_DEMO_CONFIG_DIR, else below\n"
+	"Conversations are kept below $AGENTDECK_DEMO_CONFIG_DIR, else\n"
 	"below ~/.local/share/agentdeck-demo-agent.\n"
 	"\n"
 	"For tests, in the environment:\n"

@@ -29,7 +29,7 @@ enum { BUS_CALL_TIMEOUT_MS = 5000 };
 int bus_connect(const char *address, bool direct, const char *who, int64_t deadline_ms,
 		sd_bus **ret, struct error *err);
 
-/* "unix:path=<path>" with the path escaped as the D-Bus specification wants it.  The caller frees. */
+/* "unix:path=<path>" with the path escaped as D-Bus wants it.  The caller frees. */
 char *bus_address_of_path(const char *path) MUST_USE;
 
 /* A method call that does not make a message bus start the peer. */

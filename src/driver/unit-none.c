@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * In the place of unit.c, unit-bus.c, unit-scope.c and login.c where the build is --without-systemd.
+ * In the place of unit.c, unit-bus.c, unit-scope.c and login.c in a build --without-systemd.
  */
 #include "driver/unit.h"
 

@@ -153,13 +153,14 @@ int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64
 		if (r == 0)
 			return error_set(err, ERROR_SYSTEM,
 					 "start %s: the user manager's job ended as \"%s\": see "
-					 "\"journalctl --user -u %s\"", scope->name, result,
-					 scope->name);
+					 "\"journalctl --user -u %s\"",
+					 scope->name, result, scope->name);
 		if (r == BUS_REFUSED && leave_out(bus, scope, &refusal))
 			continue;
 		if (r == BUS_REFUSED && !sd_bus_error_has_name(&refusal, UNIT_EXISTS))
-			return error_set(err, ERROR_SYSTEM, "start %s: the user manager refused: %s",
-					 scope->name, bus_refusal_text(&refusal));
+			return error_set(err, ERROR_SYSTEM,
+					 "start %s: the user manager refused: %s", scope->name,
+					 bus_refusal_text(&refusal));
 		if (r == BUS_REFUSED && cleared)
 			return UNIT_TAKEN;
 		if (r == BUS_REFUSED) {

@@ -20,11 +20,11 @@ enum { UNIT_NO_MANAGER = 1, UNIT_ABSENT = 2, UNIT_TAKEN = 3 };
 
 struct unit_bus;
 
-/* Connect to the user manager, whether or not the login's environment names the bus: by
- * DBUS_SESSION_BUS_ADDRESS only if it is set and XDG_RUNTIME_DIR's manager socket is absent; else
- * <user_runtime>/systemd/private, else <user_runtime>/bus (sd-bus "unix:path=").  The manager is asked one cheap
- * question (GetUnit on a missing unit is not it: use the Version property) so that a success
- * means that it answers, within 3 s.  *ret_why (on UNIT_NO_MANAGER) and *ret are the caller's. */
+/* Connect to the user manager, whether or not the login's environment names the bus.  Tried in this
+ * order: <user_runtime>/systemd/private, the manager's own socket; DBUS_SESSION_BUS_ADDRESS;
+ * <user_runtime>/bus.  The manager is asked for its version, so that a success means that it
+ * answers; ERROR_TIMEOUT: it is there and does not answer within 3 s.
+ * *ret_why (on UNIT_NO_MANAGER) and *ret are the caller's. */
 int unit_bus_open(const char *user_runtime, struct unit_bus **ret, char **ret_why,
 		  struct error *err);
 void unit_bus_close(struct unit_bus *bus);
@@ -75,8 +75,9 @@ int unit_kill(struct unit_bus *bus, const char *name, int signal_number, struct 
 /* StopUnit, and wait until its job is done.  UNIT_ABSENT. */
 int unit_stop(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err);
 
-/* Pids in a control group ("/user.slice/...", as unit_state says) and in all below it, from cgroup.procs.
- * UNIT_ABSENT: there is no such group. */
+/* The processes in a control group ("/user.slice/...", as unit_state says) and in all below it.
+ * Reads the kernel's files, as unit_oom_kills() does: both work in either build.
+ * UNIT_ABSENT: there is no such group.  The array is the caller's. */
 int unit_processes(const char *control_group, struct process_id **ret, size_t *ret_count,
 		   struct error *err);
 /* Count of OOM kills in the group (memory.events, oom_kill); -1 when it cannot be known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stand-in for org.freedesktop.systemd1 (and, on a bus, org.freedesktop.login1) that refuses, fails,
- * falls silent and vanishes on demand.  What it does with a scope is said by the scope's name:
+ * A stand-in for org.freedesktop.systemd1 (and, on a bus, org.freedesktop.login1) that refuses,
+ * fails, falls silent and vanishes on demand.  A scope's name says what is done with it:
  *
  *   failed timeout canceled dependency   the job ends with that result
  *   early      the job ends before the call is answered

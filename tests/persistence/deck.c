@@ -289,16 +289,33 @@ const char *claude_transcript(const struct session *session, const char *session
 	return at_home(kept(".claude/projects/%s/%s.jsonl", slug, session_id));
 }
 
-const char *write_transcript(const struct session *session, const char *session_id,
-			     const char *text)
+static void write_turn(const char *path, const char *directory, const char *session_id,
+		       const char *text)
 {
-	const char *path = claude_transcript(session, session_id);
 	machine_write(path, 0600,
 		      kept("{\"parentUuid\":null,\"isSidechain\":false,\"cwd\":\"%s\",\"sessionId\":\"%s\","
 			   "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"%s\"},"
 			   "\"uuid\":\"%s\",\"timestamp\":\"2026-04-14T09:08:01.000Z\"}\n",
-			   session->directory, session_id, text, new_uuid()));
+			   directory, session_id, text, new_uuid()));
+}
+
+const char *write_transcript(const struct session *session, const char *session_id,
+			     const char *text)
+{
+	const char *path = claude_transcript(session, session_id);
+	write_turn(path, session->directory, session_id, text);
 	return path;
+}
+
+void write_decoy(struct session *session)
+{
+	enum { LATER_S = 3600 };
+	const char *own = json_get_string(session_look(session), "transcript_path", NULL);
+	ASSERT(own && machine_exists(own), "no transcript %s", or_empty(own));
+	const char *id = new_uuid();
+	const char *path = kept("%.*s/%s.jsonl", (int)(strrchr(own, '/') - own), own, id);
+	write_turn(path, session->directory, id, "a decoy");
+	machine_set_time(path, clock_wall_us() / 1000000 + LATER_S);
 }
 
 const char *new_uuid(void)

@@ -81,6 +81,9 @@ const char *claude_transcript(const struct session *session, const char *session
 /* Write one with a turn in it: the user said text. */
 const char *write_transcript(const struct session *session, const char *session_id,
 			     const char *text);
+/* Beside the session's own transcript write a newer one that belongs to nobody, as if its user had run the
+ * agent in the same directory by hand: whoever lost the session's id would find this one. */
+void write_decoy(struct session *session);
 /* A random UUID. */
 const char *new_uuid(void);
 

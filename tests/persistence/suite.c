@@ -40,7 +40,7 @@ void *keep(void *pointer)
 	return pointer;
 }
 
-static const char *format_kept(const char *format, va_list args)
+static PRINTF_LIKE(1, 0) const char *format_kept(const char *format, va_list args)
 {
 	char *text;
 	if (vasprintf(&text, format, args) < 0)

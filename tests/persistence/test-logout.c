@@ -16,6 +16,7 @@ static void begin(struct session *session, struct login *login, const char *titl
 	session_start(session, login);
 	assert_isolated(session);
 	session_say(session, MARKER);
+	write_decoy(session);
 }
 
 /* It is the very same run: neither its server nor its agent was started again. */

@@ -57,6 +57,7 @@ static void TestPersistence_TmuxDiesWithoutUserScope(void)
 	struct login *login = login_open();
 	begin_claude(&session, login, "deck");
 	session_say(&session, MARKER);
+	write_decoy(&session);
 	const char *session_id = session.session_id;
 	struct process server = session_server(&session);
 	ASSERT(ends_with(machine_cgroup(server.pid), login_scope(login)), "the server is in %s",
@@ -90,7 +91,8 @@ static const char *path_without_systemd_run(void)
 {
 	const char *all = at_home("all-but-one");
 	machine_make_directory(all);
-	machine_user_ok(WORDS("sh", "-c", "IFS=:; for d in $2; do ln -sf \"$d\"/* \"$1\"; done; "
+	/* What comes first in PATH stays: a later link of the same name fails. */
+	machine_user_ok(WORDS("sh", "-c", "IFS=:; for d in $2; do ln -s \"$d\"/* \"$1\"; done 2>&-; "
 			      "rm \"$1/systemd-run\"", "sh", all, machine_search_path()));
 	return all;
 }
@@ -120,6 +122,7 @@ static void TestPersistence_RestartResumesConversation(void)
 	struct session session;
 	begin_claude(&session, NULL, "deck");
 	session_say(&session, MARKER);
+	write_decoy(&session);
 	const char *session_id = session.session_id;
 	const char *transcript = claude_transcript(&session, session_id);
 	struct process first = session_agent(&session);
@@ -143,6 +146,7 @@ static void TestPersistence_StartAfterSIGKILLResumesConversation(void)
 	struct session session;
 	begin_claude(&session, NULL, "deck");
 	session_say(&session, MARKER);
+	write_decoy(&session);
 	const char *session_id = session.session_id;
 	ASSERT(machine_exists(claude_transcript(&session, session_id)), "no transcript");
 	session_kill_server(&session);
@@ -158,6 +162,7 @@ static void TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion(void)
 	struct session session;
 	begin_claude(&session, NULL, "deck");
 	session_say(&session, MARKER);
+	write_decoy(&session);
 	const char *session_id = session.session_id;
 	const char *sidecar = at_home(kept(".local/state/agentdeck/hooks/%s.sid", session.id));
 	session_kill_server(&session);

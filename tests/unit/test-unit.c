@@ -1,66 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user manager's side is played by tests/helper/fake-systemd1: on a socket of its own as
- * systemd's private one, and on a message bus, for which this program runs itself below
- * dbus-run-session(1).
+ * The user manager on a socket of its own, as systemd's private one, and control groups.
  */
-#include "unit/test.h"
+#include "unit/unit-fixture.h"
 
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/fsutil.h"
-#include "driver/unit.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-
-#define BELOW_BUS "AGENTDECK_TEST_BELOW_BUS"
-
-/* Long, for what must happen; short, for what never does. */
-enum { PLENTY_MS = 20000, SOON_MS = 50 };
-
-struct fixture {
-	char *directory; /* the "user_runtime", with every character that an address must escape */
-	char *log;
-	struct child manager;
-	struct unit_bus *bus;
-	struct error err;
-};
-
-static void start_fake(struct fixture *f, const char *mode)
-{
-	cleanup_free char *self = realpath("/proc/self/exe", NULL);
-	assert_non_null(self);
-	*strrchr(self, '/') = '\0';
-	cleanup_free char *program = path_join(self, "../helper/fake-systemd1");
-	cleanup_free char *socket = path_join(f->directory, "systemd/private");
-	const char *const direct[] = { program, mode, socket, f->log, NULL };
-	const char *const bus[] = { program, mode, f->log, NULL };
-	const struct child_request request = { .argv = streq(mode, "direct") ? direct : bus,
-					       .gate = true };
-	char line[16];
-
-	assert_int_equal(child_start(&request, &f->manager, NULL), 0);
-	assert_int_equal(read(f->manager.output, line, sizeof(line)), strlen("ready\n"));
-}
-
-static int set_up(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-	char root[] = "/tmp/test-unit-XXXXXX";
-	assert_non_null(mkdtemp(root));
-	f->directory = path_join(root, "a b,c;d%e:f=");
-	f->log = path_join(f->directory, "log");
-	cleanup_free char *systemd = path_join(f->directory, "systemd");
-	assert_int_equal(mkdir(f->directory, 0700), 0);
-	assert_int_equal(mkdir(systemd, 0700), 0);
-	*state = f;
-	return 0;
-}
 
 static int set_up_direct(void **state)
 {
@@ -70,80 +16,6 @@ static int set_up_direct(void **state)
 	start_fake(f, "direct");
 	assert_int_equal(unit_bus_open(f->directory, &f->bus, &why, &f->err), 0);
 	return 0;
-}
-
-static int set_up_bus(void **state)
-{
-	char *why = NULL;
-	if (!getenv(BELOW_BUS))
-		return 0;
-	(void)set_up(state);
-	struct fixture *f = *state;
-	start_fake(f, "bus");
-	assert_int_equal(unit_bus_open(f->directory, &f->bus, &why, &f->err), 0);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	if (!f)
-		return 0;
-	unit_bus_close(f->bus);
-	child_abandon(&f->manager);
-	error_clear(&f->err);
-	*strrchr(f->directory, '/') = '\0';
-	assert_int_equal(fs_remove_tree(AT_FDCWD, f->directory, NULL), 0);
-	free(f->directory);
-	free(f->log);
-	free(f);
-	return 0;
-}
-
-static int start_with(struct fixture *f, const char *name, int64_t deadline_ms)
-{
-	static const struct limits limits = { .memory_high = 1000, .memory_max = 2000,
-					      .tasks_max = 30, .cpu_weight = 40 };
-	const struct unit_scope scope = { .name = name, .slice = "agentdeck.slice",
-					  .description = "a scope", .pid = 4711,
-					  .limits = &limits, .stop_timeout_s = 5 };
-	return unit_start_scope(f->bus, &scope, deadline_ms, &f->err);
-}
-
-static int start(struct fixture *f, const char *name)
-{
-	return start_with(f, name, clock_ms() + PLENTY_MS);
-}
-
-static void assert_error(struct fixture *f, int r, enum error_code code, const char *part)
-{
-	assert_int_equal(r, -1);
-	assert_string_equal(error_code_name(f->err.code), error_code_name(code));
-	if (!strstr(f->err.message, part))
-		fail_msg("\"%s\" is not in \"%s\"", part, f->err.message);
-	error_clear(&f->err);
-}
-
-/* How many of the calls that the fake has seen start like this. */
-static unsigned count_calls(const struct fixture *f, const char *prefix)
-{
-	cleanup_strbuf struct strbuf log = { 0 };
-	unsigned count = 0;
-	assert_int_equal(fs_read(AT_FDCWD, f->log, 1 << 20, &log, NULL), 0);
-	char *rest = log.data;
-	for (const char *line; (line = strsep(&rest, "\n"));)
-		count += starts_with(line, prefix);
-	return count;
-}
-
-static char *last_call(const struct fixture *f)
-{
-	cleanup_strbuf struct strbuf log = { 0 };
-	assert_int_equal(fs_read(AT_FDCWD, f->log, 1 << 20, &log, NULL), 0);
-	assert_true(log.length > 1);
-	log.data[log.length - 1] = '\0';
-	const char *newline = strrchr(log.data, '\n');
-	return xstrdup(newline ? newline + 1 : log.data);
 }
 
 /* Finding the manager. */
@@ -515,137 +387,8 @@ static void a_group_that_is_not_there_is_absent(void **state UNUSED)
 	}
 }
 
-/* On a message bus. */
-
-static void need_bus(void)
-{
-	if (!getenv(BELOW_BUS)) {
-		print_message("no message bus: dbus-run-session is not installed\n");
-		skip();
-	}
-}
-
-static void on_a_bus_the_manager_is_found_by_name(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	assert_string_equal(unit_bus_version(f->bus), "252.0-fake");
-	assert_int_equal(count_calls(f, "Subscribe"), 1);
-	assert_int_equal(start(f, "good.scope"), 0);
-	assert_int_equal(start(f, "early.scope"), 0);
-	assert_error(f, start(f, "failed.scope"), ERROR_SYSTEM, "failed.scope");
-	assert_int_equal(unit_stop(f->bus, "good.scope", clock_ms() + PLENTY_MS, &f->err), 0);
-}
-
-static void on_a_bus_a_manager_that_vanishes_is_unavailable(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	assert_error(f, start(f, "vanish-job.scope"), ERROR_UNAVAILABLE, "vanish-job.scope");
-	/* The bus is still there, the name is nobody's. */
-	assert_error(f, start(f, "good.scope"), ERROR_UNAVAILABLE, "good.scope");
-}
-
-static void on_a_bus_an_unanswered_call_of_a_vanished_manager_is_unavailable(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	assert_error(f, start(f, "vanish.scope"), ERROR_UNAVAILABLE, "vanish.scope");
-}
-
-static void a_bus_without_a_manager_is_no_manager(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	struct unit_bus *bus = NULL;
-	cleanup_free char *why = NULL;
-	child_abandon(&f->manager);
-	assert_int_equal(unit_bus_open(f->directory, &bus, &why, &f->err), UNIT_NO_MANAGER);
-	assert_non_null(strstr(why, "org.freedesktop.systemd1"));
-	assert_null(bus);
-}
-
-static void a_private_socket_goes_before_the_bus(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	struct fixture direct = { .directory = f->directory, .log = f->log };
-	start_fake(&direct, "direct");
-	unsigned before = count_calls(f, "Subscribe");
-	cleanup_unit_bus struct unit_bus *bus = NULL;
-	char *why = NULL;
-	int r = unit_bus_open(f->directory, &bus, &why, &f->err);
-	child_abandon(&direct.manager);
-	assert_int_equal(r, 0);
-	assert_int_equal(count_calls(f, "Subscribe"), before);
-}
-
-static void logind_is_asked_for_what_a_logout_kills(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	struct login_facts facts = { 0 };
-	assert_int_equal(login_facts(getuid(), &facts, &f->err), 0);
-	assert_true(facts.kill_user_processes);
-}
-
-static void lingering_is_asked_for_without_a_dialogue(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	assert_int_equal(login_enable_linger(4711, &f->err), 0);
-	assert_int_equal(count_calls(f, "SetUserLinger 4711 1 0"), 1);
-}
-
-static void a_refused_lingering_comes_with_the_remedy(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	int r = login_enable_linger(0, &f->err);
-	assert_error(f, r, ERROR_UNAVAILABLE, "loginctl enable-linger root");
-}
-
-static void without_logind_there_is_none(void **state)
-{
-	struct fixture *f = *state;
-	need_bus();
-	struct login_facts facts = { 0 };
-	child_abandon(&f->manager);
-	assert_int_equal(login_facts(getuid(), &facts, &f->err), UNIT_NO_MANAGER);
-	assert_int_equal(login_enable_linger(4711, &f->err), UNIT_NO_MANAGER);
-	assert_int_equal(f->err.code, ERROR_NONE);
-}
-
-static void without_a_system_bus_there_is_no_logind(void **state)
-{
-	struct fixture *f = *state;
-	struct login_facts facts = { 0 };
-	cleanup_free char *address = xstrdup_or_null(getenv("DBUS_SYSTEM_BUS_ADDRESS"));
-	(void)setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
-	int r = login_facts(getuid(), &facts, &f->err);
-	(void)unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
-	if (address)
-		(void)setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1);
-	assert_int_equal(r, UNIT_NO_MANAGER);
-}
-
-/* Only comes back when there is no dbus-run-session. */
-static void run_below_a_bus(char *argv[])
-{
-	cleanup_free char *program = NULL, *self = realpath("/proc/self/exe", NULL);
-	if (!self || child_find_program("dbus-run-session", NULL, NULL, &program, NULL) != 0)
-		return;
-	char separator[] = "--";
-	char *run[] = { program, separator, self, argv[1], NULL };
-	(void)setenv(BELOW_BUS, "1", 1);
-	(void)execv(program, run);
-	perror(program);
-	exit(1);
-}
-
 #define DIRECT(test) cmocka_unit_test_setup_teardown(test, set_up_direct, tear_down)
 #define PLAIN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define ON_BUS(test) cmocka_unit_test_setup_teardown(test, set_up_bus, tear_down)
 
 int main(int argc UNUSED, char *argv[])
 {
@@ -674,16 +417,6 @@ int main(int argc UNUSED, char *argv[])
 		DIRECT(a_unit_that_is_not_there_is_absent),
 		DIRECT(a_signal_goes_to_all_processes_of_the_unit),
 		DIRECT(stopping_waits_for_its_own_job),
-		ON_BUS(on_a_bus_the_manager_is_found_by_name),
-		ON_BUS(on_a_bus_a_manager_that_vanishes_is_unavailable),
-		ON_BUS(on_a_bus_an_unanswered_call_of_a_vanished_manager_is_unavailable),
-		ON_BUS(a_bus_without_a_manager_is_no_manager),
-		ON_BUS(a_private_socket_goes_before_the_bus),
-		ON_BUS(logind_is_asked_for_what_a_logout_kills),
-		ON_BUS(lingering_is_asked_for_without_a_dialogue),
-		ON_BUS(a_refused_lingering_comes_with_the_remedy),
-		ON_BUS(without_logind_there_is_none),
-		PLAIN(without_a_system_bus_there_is_no_logind),
 		PLAIN(without_a_manager_the_reason_names_the_directory),
 		PLAIN(a_socket_of_a_dead_manager_is_no_manager),
 		PLAIN(a_peer_that_hangs_up_is_no_manager),
@@ -692,17 +425,7 @@ int main(int argc UNUSED, char *argv[])
 		cmocka_unit_test(the_processes_of_our_own_group_include_us),
 		cmocka_unit_test(a_group_that_is_not_there_is_absent),
 	};
-	if (!getenv(BELOW_BUS))
-		run_below_a_bus(argv);
-	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS");
-	if (getenv(BELOW_BUS) && bus)
-		(void)setenv("DBUS_SYSTEM_BUS_ADDRESS", bus, 1);
 	if (argv[1])
 		cmocka_set_test_filter(argv[1]);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	if (failed || getenv(BELOW_BUS))
-		return failed;
-	(void)fprintf(stderr, "the tests on a message bus were skipped: install dbus-run-session "
-			      "(Debian: dbus-daemon)\n");
-	return getenv("AGENTDECK_TEST_STRICT") ? 1 : 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

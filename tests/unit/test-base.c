@@ -1,0 +1,788 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The base layer but for argsplit and toml, which have tests of their own.
+ */
+#include "unit/test.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/jsonio.h"
+#include "base/log.h"
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+/* Long, for what must happen; short, for what never does; and the end of a test that hangs. */
+enum { PLENTY_MS = 20000, SOON_MS = 100, HUNG_S = 60 };
+
+static char scratch[] = "/tmp/agentdeck-base-XXXXXX";
+static int here = -1;
+
+static int set_up(void **state UNUSED)
+{
+	memcpy(scratch + sizeof(scratch) - 7, "XXXXXX", 6);
+	if (!mkdtemp(scratch))
+		return -1;
+	here = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	alarm(HUNG_S);
+	return here < 0 ? -1 : 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	alarm(0);
+	(void)close(here);
+	return fs_remove_tree(AT_FDCWD, scratch, NULL);
+}
+
+static void put(const char *name, const char *text)
+{
+	assert_int_equal(fs_replace(here, name, text, strlen(text), FS_VOLATILE, NULL), 0);
+}
+
+static char *get(const char *name)
+{
+	struct strbuf text = { 0 };
+	assert_int_equal(fs_read(here, name, 1 << 20, &text, NULL), 0);
+	return strbuf_take(&text);
+}
+
+static bool is_there(const char *name)
+{
+	struct stat st;
+	return fstatat(here, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* --- error ------------------------------------------------------------------------------------ */
+
+static void error_carries_code_errno_and_message(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(error_set_errno(&err, ENOSPC, "write %s", "x"), -1);
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	assert_int_equal(err.os_errno, ENOSPC);
+	assert_string_equal(err.message, "write x: No space left on device");
+	assert_int_equal(error_prefix(&err, "save %d", 7), -1);
+	assert_string_equal(err.message, "save 7: write x: No space left on device");
+	error_clear(&err);
+	assert_int_equal(err.code, ERROR_NONE);
+	assert_int_equal(error_set(&err, ERROR_BUSY, "again"), -1);
+	assert_string_equal(err.message, "again");
+}
+
+static void error_of_a_caller_who_does_not_want_it_is_fine(void **state UNUSED)
+{
+	assert_int_equal(error_set(NULL, ERROR_BUSY, "x"), -1);
+	assert_int_equal(error_set_errno(NULL, EIO, "x"), -1);
+	assert_int_equal(error_prefix(NULL, "x"), -1);
+	error_clear(NULL);
+}
+
+static void each_code_has_its_word_and_exit_status(void **state UNUSED)
+{
+	for (int i = ERROR_NONE + 1; i < ERROR_CODE_COUNT; i++) {
+		const char *name = error_code_name((enum error_code)i);
+		int expected = i == ERROR_USAGE                                 ? 64
+			       : i == ERROR_NOT_FOUND || i == ERROR_AMBIGUOUS   ? 2
+			       : i == ERROR_REFUSED                             ? 3
+										: 1;
+		assert_true(*name && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == strlen(name));
+		assert_int_equal(error_exit_status((enum error_code)i), expected);
+	}
+	assert_string_equal(error_code_name(ERROR_EXISTS), "ALREADY_EXISTS");
+	assert_string_equal(error_code_name(ERROR_INVALID), "INVALID_OPERATION");
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void strbuf_grows_and_is_always_terminated(void **state UNUSED)
+{
+	cleanup_strbuf struct strbuf buf = { 0 };
+	assert_string_equal(strbuf_text(&buf), "");
+	for (int i = 0; i < 1000; i++)
+		strbuf_addf(&buf, "%d,", i);
+	strbuf_add(&buf, "a\0b", 3);
+	assert_int_equal(buf.length, 3890 + 3);
+	assert_int_equal(buf.data[buf.length], '\0');
+	cleanup_free char *taken = strbuf_take(&buf);
+	assert_true(starts_with(taken, "0,1,2,"));
+	assert_null(buf.data);
+	cleanup_free char *empty = strbuf_take(&buf);
+	assert_string_equal(empty, "");
+}
+
+static void strvec_is_an_argv_at_any_time(void **state UNUSED)
+{
+	cleanup_strvec struct strvec vec = { 0 }, other = { 0 };
+	assert_null(*strvec_argv(&vec));
+	for (int i = 0; i < 100; i++) {
+		strvec_pushf(&vec, "%d", i);
+		assert_null(vec.items[vec.count]);
+	}
+	strvec_push_all(&other, &vec);
+	assert_true(strvec_equal(&vec, &other));
+	strvec_push(&other, "");
+	assert_false(strvec_equal(&vec, &other));
+	assert_true(strvec_contains(&vec, "99"));
+	assert_false(strvec_contains(&vec, "9 "));
+}
+
+static void replace_string_takes_a_part_of_what_it_replaces(void **state UNUSED)
+{
+	cleanup_free char *slot = xstrdup("abcdef");
+	replace_string(&slot, slot + 3);
+	assert_string_equal(slot, "def");
+	replace_string(&slot, NULL);
+	assert_null(slot);
+}
+
+static void visible_text_cannot_play_with_a_terminal(void **state UNUSED)
+{
+	static const char *const table[][2] = {
+		{ "plain", "plain" },
+		{ "Ünï €😀", "Ünï €😀" },
+		{ "a\nb\tc\rd", "a\\nb\\tc\\rd" },
+		{ "\033[31m", "\\033[31m" },
+		{ "\x7f", "\\177" },
+		{ "\xc2\x9b" "31m", "\\302\\23331m" }, /* C1: CSI */
+		{ "\xff\xfe", "\\377\\376" },
+		{ "\xc0\xaf", "\\300\\257" },           /* overlong */
+		{ "\xed\xa0\x80", "\\355\\240\\200" },  /* surrogate */
+		{ "\xf5\x80\x80\x80", "\\365\\200\\200\\200" },
+		{ "\xe2\x82", "\\342\\202" },           /* torn */
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		cleanup_free char *shown = visible(table[i][0]);
+		assert_string_equal(shown, table[i][1]);
+		assert_int_equal(is_utf8(table[i][0], strlen(table[i][0])), i < 6);
+	}
+}
+
+static void an_argv_for_reading_shows_where_words_end(void **state UNUSED)
+{
+	char *argv[] = { (char *)"a", (char *)"b c", (char *)"", (char *)"\n", NULL };
+	cleanup_free char *shown = visible_argv(argv);
+	assert_string_equal(shown, "a 'b c' '' '\\n'");
+}
+
+static void a_number_is_the_whole_text_in_its_range(void **state UNUSED)
+{
+	static const char *const bad[] = { "", " 1", "1 ", "+1", "1x", "0x1", "-6", "11", "-",
+					   "99999999999999999999", "1.0" };
+	int64_t value = 77;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_false(parse_int64(bad[i], -5, 10, &value));
+		assert_int_equal(value, 77);
+	}
+	assert_true(parse_int64("-5", -5, 10, &value));
+	assert_int_equal(value, -5);
+	assert_true(parse_int64("9223372036854775807", 0, INT64_MAX, &value));
+	assert_true(value == INT64_MAX);
+}
+
+/* --- clock ------------------------------------------------------------------------------------ */
+
+static void times_survive_writing_and_reading(void **state UNUSED)
+{
+	char buffer[CLOCK_TEXT_SIZE];
+	assert_string_equal(clock_format(INT64_C(1776157681007000), buffer),
+			    "2026-04-14T09:08:01.007Z");
+	assert_int_equal(clock_parse(buffer), INT64_C(1776157681007000));
+	assert_int_equal(clock_parse("2026-04-14T09:08:01Z"), INT64_C(1776157681000000));
+	static const char *const bad[] = { "", "2026-04-14", "2026-04-14T09:08:01",
+					   "2026-04-14T09:08:01.5Z", "2026-04-14T09:08:01.000",
+					   "2026-04-14T09:08:01.000Zx", "yesterday" };
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(clock_parse(bad[i]), -1);
+}
+
+static void what_is_left_is_never_negative(void **state UNUSED)
+{
+	assert_int_equal(clock_left_ms(0), 0);
+	assert_int_equal(clock_left_ms(INT64_MAX / 2), INT_MAX);
+}
+
+/* --- fsutil ----------------------------------------------------------------------------------- */
+
+static void a_replaced_file_is_private_and_whole(void **state UNUSED)
+{
+	struct stat st;
+	mode_t old = umask(0);
+	put("f", "one");
+	put("f", "two");
+	(void)umask(old);
+	cleanup_free char *text = get("f");
+	assert_string_equal(text, "two");
+	assert_int_equal(fstatat(here, "f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(fs_list(here, &names, NULL), 0);
+	assert_int_equal(names.count, 1);
+}
+
+static void a_replace_that_fails_leaves_the_old_file_and_no_temporary(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(mkdirat(here, "taken", 0700), 0);
+	assert_int_equal(fs_replace(here, "taken", "x", 1, FS_DURABLE, &err), -1);
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	assert_non_null(strstr(err.message, "taken"));
+	assert_int_equal(fs_list(here, &names, NULL), 0);
+	assert_int_equal(names.count, 1);
+}
+
+static void a_replace_takes_the_place_of_a_link_and_does_not_follow_it(void **state UNUSED)
+{
+	put("target", "mine");
+	assert_int_equal(symlinkat("target", here, "link"), 0);
+	put("link", "new");
+	cleanup_free char *target = get("target"), *link = get("link");
+	assert_string_equal(target, "mine");
+	assert_string_equal(link, "new");
+}
+
+static void reading_refuses_what_is_no_small_file_of_that_name(void **state UNUSED)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error err = { 0 };
+	strbuf_adds(&text, "untouched");
+	assert_int_equal(fs_read(here, "none", 10, &text, &err), FS_ABSENT);
+	put("f", "12345678901");
+	assert_int_equal(fs_read(here, "f", 10, &text, &err), -1);
+	assert_int_equal(err.code, ERROR_CORRUPT);
+	error_clear(&err);
+	assert_int_equal(symlinkat("f", here, "link"), 0);
+	assert_int_equal(fs_read(here, "link", 100, &text, &err), -1);
+	error_clear(&err);
+	/* A FIFO would wait for its other side for ever. */
+	assert_int_equal(mkfifoat(here, "fifo", 0600), 0);
+	assert_int_equal(fs_read(here, "fifo", 100, &text, &err), -1);
+	error_clear(&err);
+	assert_int_equal(fs_read(here, ".", 100, &text, &err), -1);
+	assert_string_equal(text.data, "untouched");
+	assert_int_equal(fs_read(here, "f", 11, &text, NULL), 0);
+	assert_string_equal(text.data, "12345678901");
+}
+
+static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_close int made = -1;
+	int wrong = -1;
+	cleanup_free char *deep = xasprintf("%s/a/b/c", scratch);
+	assert_int_equal(fs_open_private_directory(deep, &made, &err), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "none", false, &wrong, &err), FS_ABSENT);
+	assert_int_equal(mkdirat(here, "open", 0700), 0);
+	assert_int_equal(fchmodat(here, "open", 0777, 0), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "open", true, &wrong, &err), -1);
+	assert_non_null(strstr(err.message, "chmod 700"));
+	error_clear(&err);
+	assert_int_equal(symlinkat("a", here, "link"), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "link", true, &wrong, &err), -1);
+	error_clear(&err);
+	if (geteuid() == 0) {
+		assert_int_equal(mkdirat(here, "theirs", 0700), 0);
+		assert_int_equal(fchownat(here, "theirs", 12345, 12345, 0), 0);
+		assert_int_equal(fs_open_private_directory_at(here, "theirs", true, &wrong, &err), -1);
+		assert_non_null(strstr(err.message, "belongs to user 12345"));
+	}
+	assert_int_equal(wrong, -1);
+}
+
+static void a_tree_is_removed_without_following_links(void **state UNUSED)
+{
+	assert_int_equal(mkdirat(here, "keep", 0700), 0);
+	put("keep/precious", "x");
+	assert_int_equal(mkdirat(here, "tree", 0700), 0);
+	assert_int_equal(mkdirat(here, "tree/sub", 0700), 0);
+	put("tree/sub/file", "x");
+	assert_int_equal(symlinkat("../keep", here, "tree/link"), 0);
+	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
+	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
+	assert_false(is_there("tree"));
+	assert_true(is_there("keep/precious"));
+}
+
+static void temporaries_are_swept_and_nothing_else(void **state UNUSED)
+{
+	put(".tmp-0123", "x");
+	put("tmp-x", "x");
+	fs_sweep_temporaries(here);
+	assert_false(is_there(".tmp-0123"));
+	assert_true(is_there("tmp-x"));
+}
+
+static void a_lock_excludes_and_ends_with_its_holder(void **state UNUSED)
+{
+	struct fs_lock first = FS_UNLOCKED, second = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "l", 0, &first, NULL), 0);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), FS_LOCK_BUSY);
+	assert_int_equal(fs_lock(here, "l", clock_ms() + 30, &second, NULL), FS_LOCK_BUSY);
+	assert_int_equal(second.fd, -1);
+	fs_unlock(&first);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), 0);
+	fs_unlock(&second);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct fs_lock held = FS_UNLOCKED;
+		(void)!fs_lock(here, "l", 0, &held, NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), 0);
+	fs_unlock(&second);
+}
+
+static void a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one(void **state UNUSED)
+{
+	struct fs_lock old = FS_UNLOCKED, now = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "l", 0, &old, NULL), 0);
+	assert_int_equal(unlinkat(here, "l", 0), 0);
+	assert_int_equal(fs_lock(here, "l", 0, &now, NULL), 0);
+	struct fs_lock third = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "l", 0, &third, NULL), FS_LOCK_BUSY);
+	fs_unlock(&old);
+	assert_int_equal(fs_lock(here, "l", 0, &third, NULL), FS_LOCK_BUSY);
+	fs_unlock(&now);
+}
+
+static void a_real_directory_is_one_that_exists(void **state UNUSED)
+{
+	cleanup_free char *real = NULL, *link = path_join(scratch, "link"),
+			  *file = path_join(scratch, "f"), *none = path_join(file, "x");
+	put("f", "");
+	assert_int_equal(symlinkat(".", here, "link"), 0);
+	assert_int_equal(fs_real_directory(file, &real, NULL), FS_ABSENT);
+	assert_int_equal(fs_real_directory(none, &real, NULL), FS_ABSENT);
+	assert_null(real);
+	assert_int_equal(fs_real_directory(link, &real, NULL), 0);
+	assert_string_equal(real, scratch);
+	assert_string_equal(path_basename("/a/b"), "b");
+	assert_string_equal(path_basename("b"), "b");
+}
+
+/* --- child ------------------------------------------------------------------------------------ */
+
+#define SHELL(script) (const char *const[]){ "/bin/sh", "-c", script, NULL }
+
+static int run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+	       struct error *err)
+{
+	*ret = (struct child_result){ 0 };
+	return child_run(request, timeout_ms, ret, err);
+}
+
+static void a_child_says_how_it_ended_and_what_it_said(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct child_request request = { .argv = SHELL("printf out; printf 'e\\033r\\nx' >&2; exit 7") };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 7);
+	assert_string_equal(strbuf_text(&result.output), "out");
+	cleanup_free char *words = child_last_words(&result);
+	assert_string_equal(words, "e\\033r");
+	child_result_free(&result);
+	request.argv = SHELL("kill -9 $$");
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 128 + SIGKILL);
+	cleanup_free char *none = child_last_words(&result);
+	assert_string_equal(none, "no message");
+}
+
+static void a_program_that_is_not_there_is_an_outcome(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "agentdeck-no-such-program", NULL },
+	};
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), CHILD_NOT_INSTALLED);
+}
+
+static void a_child_inherits_neither_descriptors_nor_signal_settings(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct child_request request = {
+		.argv = (const char *const[]){ "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status", NULL },
+	};
+	int leaky = fcntl(here, F_DUPFD, 50); /* without O_CLOEXEC */
+	sigset_t set, old;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	void (*before)(int) = signal(SIGINT, SIG_IGN);
+	int r = run(&request, PLENTY_MS, &result, NULL);
+	(void)signal(SIGINT, before);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	assert_int_equal(r, 0);
+	assert_string_equal(strbuf_text(&result.output),
+			    "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+	child_result_free(&result);
+	request.argv = (const char *const[]){ "ls", "/proc/self/fd", NULL };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	(void)close(leaky);
+	/* 3 is the one that reads the directory. */
+	assert_string_equal(strbuf_text(&result.output), "0\n1\n2\n3\n");
+}
+
+static void a_child_reads_all_its_input_while_it_writes(void **state UNUSED)
+{
+	enum { MEGABYTES = 3 << 20 };
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *text = xcalloc(MEGABYTES + 1, 1);
+	memset(text, 'x', MEGABYTES);
+	const struct child_request request = { .argv = (const char *const[]){ "cat", NULL },
+					       .input = text,
+					       .input_length = MEGABYTES,
+					       .max_output = MEGABYTES };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.output.length, MEGABYTES);
+	assert_memory_equal(result.output.data, text, MEGABYTES);
+}
+
+static void a_child_that_does_not_read_does_not_end_us(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *text = xcalloc(1 << 20, 1);
+	const struct child_request request = { .argv = SHELL("exec <&-; echo done"),
+					       .input = text,
+					       .input_length = 1 << 20 };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_string_equal(strbuf_text(&result.output), "done\n");
+}
+
+static void a_silent_child_is_given_up_at_the_deadline(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = (const char *const[]){ "sleep", "1000", NULL } };
+	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_child_that_never_stops_talking_is_given_up_too(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = (const char *const[]){ "yes", NULL } };
+	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
+	assert_true(err.code == ERROR_TIMEOUT || err.code == ERROR_CHILD);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void more_output_than_wanted_is_an_error(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = SHELL("printf 12345"), .max_output = 4 };
+	assert_int_equal(run(&request, PLENTY_MS, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_CHILD);
+	assert_null(result.output.data);
+}
+
+/* The grandchild holds both pipes, as a daemon does that the child leaves behind. */
+static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = { .argv = SHELL("sleep 1000 & echo $!") };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	int64_t pid;
+	char *text = result.output.data;
+	text[strcspn(text, "\n")] = '\0';
+	assert_true(parse_int64(text, 2, INT_MAX, &pid));
+	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+}
+
+static void a_gate_that_nobody_opens_ends_with_us(void **state UNUSED)
+{
+	struct child child;
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = { .argv = SHELL("read x && echo open $x"), .gate = true };
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	assert_int_equal(fs_write_all(child.gate, "sesame\n", 7, "gate", NULL), 0);
+	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
+	assert_string_equal(strbuf_text(&result.output), "open sesame\n");
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	child_abandon(&child);
+	child_abandon(&child);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void programs_are_found_as_execvp_would_but_only_in_absolute_folders(void **state UNUSED)
+{
+	cleanup_free char *path = xasprintf(":.:relative:%s", scratch);
+	cleanup_free char *found = NULL;
+	put("tool", "#!/bin/sh\n");
+	assert_int_equal(child_find_program("tool", path, NULL, &found, NULL), CHILD_NOT_INSTALLED);
+	assert_int_equal(fchmodat(here, "tool", 0700, 0), 0);
+	assert_int_equal(child_find_program("tool", path, NULL, &found, NULL), 0);
+	assert_true(starts_with(found, scratch));
+	free(TAKE_PTR(found));
+	assert_int_equal(child_find_program("./tool", path, scratch, &found, NULL), 0);
+	assert_int_equal(child_find_program("../nothing", path, scratch, &found, NULL),
+			 CHILD_NOT_INSTALLED);
+	assert_int_equal(mkdirat(here, "folder", 0700), 0);
+	assert_int_equal(child_find_program("folder", path, NULL, &found, NULL), CHILD_NOT_INSTALLED);
+}
+
+static void a_foreground_program_has_our_descriptors(void **state UNUSED)
+{
+	int status = -1;
+	assert_int_equal(child_foreground(SHELL("exit 5"), NULL, -1, NULL, NULL, &status, NULL), 0);
+	assert_int_equal(status, 5);
+	assert_int_equal(child_foreground((const char *const[]){ "agentdeck-no-such-program", NULL },
+					  NULL, -1, NULL, NULL, &status, NULL),
+			 CHILD_NOT_INSTALLED);
+}
+
+/* --- process ---------------------------------------------------------------------------------- */
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void a_process_is_known_by_pid_and_start(void **state UNUSED)
+{
+	struct process_id id, other;
+	pid_t pid = sleeper();
+	assert_int_equal(process_identify(pid, &id, NULL), 0);
+	assert_true(process_alive(&id));
+	other = id;
+	other.start++;
+	assert_false(process_alive(&other));
+	/* The same pid, another process: it must not be hit. */
+	assert_int_equal(process_signal(&other, SIGKILL, NULL), PROCESS_GONE);
+	assert_int_equal(process_wait_end(&other, clock_ms() + PLENTY_MS, NULL), 0);
+	assert_int_equal(process_wait_end(&id, clock_ms() + SOON_MS, NULL), PROCESS_STILL_ALIVE);
+	assert_false(process_is_zombie(&id));
+	assert_int_equal(process_signal(&id, SIGKILL, NULL), 0);
+	assert_int_equal(process_wait_end(&id, clock_ms() + PLENTY_MS, NULL), 0);
+	assert_true(process_is_zombie(&id));
+	assert_false(process_alive(&id));
+	assert_int_equal(process_identify(pid, &other, NULL), PROCESS_GONE);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(process_is_zombie(&id));
+	assert_int_equal(process_signal(&id, SIGKILL, NULL), PROCESS_GONE);
+}
+
+static void nobody_is_no_process(void **state UNUSED)
+{
+	const struct process_id none = { 0 };
+	struct process_id id;
+	assert_false(process_alive(&none));
+	assert_false(process_is_zombie(&none));
+	assert_int_equal(process_signal(&none, SIGKILL, NULL), PROCESS_GONE);
+	assert_int_equal(process_identify(-1, &id, NULL), PROCESS_GONE);
+}
+
+static void a_tree_and_an_environment_find_the_descendants(void **state UNUSED)
+{
+	/* The name is one that confuses a reader of /proc/PID/stat. */
+	cleanup_free char *marker = xasprintf("AGENTDECK_TEST_MARKER=%d", (int)getpid());
+	char *const environment[] = { marker, NULL };
+	struct child child;
+	const struct child_request request = {
+		.argv = SHELL("printf ') S 1 (' > /proc/self/comm; exec 3<&0; /bin/sh -c '/bin/echo up; "
+			      "read x' <&3 & wait"),
+		.environment = environment,
+		.gate = true,
+	};
+	char line[8];
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	assert_int_equal(read(child.output, line, sizeof(line)), 3);
+	struct process_id root;
+	assert_int_equal(process_identify(child.pid, &root, NULL), 0);
+	struct process_id *tree = NULL, *marked = NULL;
+	size_t tree_count = 0, marked_count = 0;
+	assert_int_equal(process_tree(&root, &tree, &tree_count, NULL), 0);
+	assert_int_equal(process_find_by_environment(marker, &marked, &marked_count, NULL), 0);
+	assert_int_equal(tree_count, 2);
+	assert_int_equal(marked_count, tree_count);
+	for (size_t i = 0; i < marked_count; i++)
+		(void)process_signal(&marked[i], SIGKILL, NULL);
+	child_abandon(&child);
+	free(tree);
+	free(marked);
+}
+
+static void a_boot_and_an_argv_have_a_text(void **state UNUSED)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	assert_int_equal(strlen(process_boot_id()), 36);
+	assert_int_equal(process_argv(getpid(), &argv, NULL), 0);
+	assert_true(argv.count >= 1);
+	assert_int_equal(process_argv(INT_MAX, &argv, NULL), PROCESS_GONE);
+}
+
+/* --- jsonio ----------------------------------------------------------------------------------- */
+
+static int parse(const char *text, size_t length, struct json_object **ret, struct error *err)
+{
+	/* Without a byte behind it, so that reading on is seen. */
+	cleanup_free char *exact = xcalloc(length, 1);
+	memcpy(exact, text, length);
+	return json_parse(exact, length, "what", ret, err);
+}
+
+static void json_is_one_strict_value(void **state UNUSED)
+{
+	static const char *const good[] = { "{}", "[1]", " {\"a\":1} \n", "1", "null", "\"x\"" };
+	static const char *const bad[] = { "", " ", "{", "{}x", "{} {}", "{'a':1}", "[1,]", "{\"a\":1,}",
+					   "\"\xff\"", "nul", "{\"a\" 1}", "\"\n\"" };
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		cleanup_json struct json_object *object = NULL;
+		assert_int_equal(parse(good[i], strlen(good[i]), &object, NULL), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_error struct error err = { 0 };
+		struct json_object *object = NULL;
+		if (parse(bad[i], strlen(bad[i]), &object, &err) == 0)
+			fail_msg("taken: %s", bad[i]);
+		assert_int_equal(err.code, ERROR_CORRUPT);
+		assert_true(starts_with(err.message, "what:"));
+		assert_null(object);
+	}
+}
+
+static void json_errors_say_where(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	struct json_object *object = NULL;
+	assert_int_equal(json_parse("{\n \"a\": x}", 10, "f.json", &object, &err), -1);
+	assert_true(starts_with(err.message, "f.json:2:7: "));
+}
+
+static void json_that_is_too_deep_is_refused(void **state UNUSED)
+{
+	struct json_object *object = NULL;
+	char text[20000];
+	memset(text, '[', sizeof(text));
+	assert_int_equal(parse(text, sizeof(text), &object, NULL), -1);
+	assert_null(object);
+}
+
+static void json_getters_check_the_type(void **state UNUSED)
+{
+	cleanup_json struct json_object *object = NULL;
+	const char *text = "{\"s\":\"x\",\"i\":7,\"b\":true,\"n\":null,\"t\":\"7\",\"z\":\"a\\u0000b\","
+			   "\"a\":[\"p\",1,\"q\"],\"big\":1e99}";
+	cleanup_strvec struct strvec list = { 0 };
+	assert_int_equal(parse(text, strlen(text), &object, NULL), 0);
+	assert_string_equal(json_get_string(object, "s", NULL), "x");
+	assert_null(json_get_string(object, "i", NULL));
+	assert_null(json_get_string(object, "z", NULL));
+	assert_null(json_get_string(object, "n", NULL));
+	assert_null(json_get_string(NULL, "n", NULL));
+	assert_int_equal(json_get_int(object, "i", -1), 7);
+	assert_int_equal(json_get_int(object, "t", -1), -1);
+	assert_int_equal(json_get_int(object, "big", -1), -1);
+	assert_true(json_get_bool(object, "b", false));
+	assert_false(json_get_bool(object, "i", false));
+	assert_null(json_get_object(object, "a"));
+	json_get_strings(object, "a", &list);
+	assert_int_equal(list.count, 2);
+	json_set_string(object, "s", "\xff");
+	assert_string_equal(json_get_string(object, "s", NULL), "\\377");
+}
+
+/* --- log -------------------------------------------------------------------------------------- */
+
+static void a_log_line_is_one_line_of_visible_text(void **state UNUSED)
+{
+	log_open(here, "test");
+	log_set_instance("0123abcd");
+	log_info("two\nlines \033[31m");
+	log_debug("not at this level");
+	log_set_instance(NULL);
+	log_warning("plain");
+	cleanup_free char *text = get("agentdeck.log");
+	assert_non_null(strstr(text, "Z info test pid="));
+	assert_non_null(strstr(text, " instance=0123abcd two\\nlines \\033[31m\n"));
+	assert_null(strstr(text, "level"));
+	assert_true(ends_with(text, " plain\n"));
+	struct stat st;
+	assert_int_equal(fstatat(here, "agentdeck.log", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void a_log_is_moved_aside_when_it_is_large(void **state UNUSED)
+{
+	cleanup_free char *filler = xcalloc(65536, 1);
+	memset(filler, 'x', 65535);
+	log_open(here, "test");
+	for (int i = 0; i < 140; i++)
+		log_info("%s", filler);
+	struct stat now, old;
+	assert_int_equal(fstatat(here, "agentdeck.log", &now, 0), 0);
+	assert_int_equal(fstatat(here, "agentdeck.log.1", &old, 0), 0);
+	assert_true(now.st_size < 5 << 20 && old.st_size < 5 << 20);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(error_carries_code_errno_and_message),
+		TEST(error_of_a_caller_who_does_not_want_it_is_fine),
+		TEST(each_code_has_its_word_and_exit_status),
+		TEST(strbuf_grows_and_is_always_terminated),
+		TEST(strvec_is_an_argv_at_any_time),
+		TEST(replace_string_takes_a_part_of_what_it_replaces),
+		TEST(visible_text_cannot_play_with_a_terminal),
+		TEST(an_argv_for_reading_shows_where_words_end),
+		TEST(a_number_is_the_whole_text_in_its_range),
+		TEST(times_survive_writing_and_reading),
+		TEST(what_is_left_is_never_negative),
+		TEST(a_replaced_file_is_private_and_whole),
+		TEST(a_replace_that_fails_leaves_the_old_file_and_no_temporary),
+		TEST(a_replace_takes_the_place_of_a_link_and_does_not_follow_it),
+		TEST(reading_refuses_what_is_no_small_file_of_that_name),
+		TEST(a_directory_of_others_is_refused_with_the_remedy),
+		TEST(a_tree_is_removed_without_following_links),
+		TEST(temporaries_are_swept_and_nothing_else),
+		TEST(a_lock_excludes_and_ends_with_its_holder),
+		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),
+		TEST(a_real_directory_is_one_that_exists),
+		TEST(a_child_says_how_it_ended_and_what_it_said),
+		TEST(a_program_that_is_not_there_is_an_outcome),
+		TEST(a_child_inherits_neither_descriptors_nor_signal_settings),
+		TEST(a_child_reads_all_its_input_while_it_writes),
+		TEST(a_child_that_does_not_read_does_not_end_us),
+		TEST(a_silent_child_is_given_up_at_the_deadline),
+		TEST(a_child_that_never_stops_talking_is_given_up_too),
+		TEST(more_output_than_wanted_is_an_error),
+		TEST(a_childs_end_is_not_that_of_its_pipes),
+		TEST(a_gate_that_nobody_opens_ends_with_us),
+		TEST(programs_are_found_as_execvp_would_but_only_in_absolute_folders),
+		TEST(a_foreground_program_has_our_descriptors),
+		TEST(a_process_is_known_by_pid_and_start),
+		TEST(nobody_is_no_process),
+		TEST(a_tree_and_an_environment_find_the_descendants),
+		TEST(a_boot_and_an_argv_have_a_text),
+		TEST(json_is_one_strict_value),
+		TEST(json_errors_say_where),
+		TEST(json_that_is_too_deep_is_refused),
+		TEST(json_getters_check_the_type),
+		TEST(a_log_line_is_one_line_of_visible_text),
+		TEST(a_log_is_moved_aside_when_it_is_large),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "engine/doctor.h"
+
+#include <string.h>
+
+/* A machine on which all is well.  Literals are not owned: the facts are never freed, only changed copies'
+ * vectors are. */
+static struct doctor_facts healthy(void)
+{
+	return (struct doctor_facts){
+		.user = (char *)"deck",
+		.config_path = (char *)"/c/config.toml",
+		.config_exists = true,
+		.state = { .path = (char *)"/s", .exists = true, .is_writable = true, .mode = 0700,
+			   .free_bytes = INT64_C(1) << 30 },
+		.runtime = { .path = (char *)"/r", .exists = true, .is_writable = true, .mode = 0700,
+			     .free_bytes = -1 },
+		.session_count = 3, .live_count = 2,
+		.helpers_known = true,
+		.tmux_version = (char *)"3.5a", .tmux_enough = true,
+		.built_with_systemd = true, .booted_with_systemd = true,
+		.manager_version = (char *)"252.39",
+		.isolation_known = true, .is_isolated = true,
+		.isolation_why = (char *)"systemd-run detected",
+		.login_known = true, .lingers = true,
+		.cgroup = (char *)"/user.slice/user-4711.slice/session-4.scope",
+	};
+}
+
+static const struct finding *find(const struct findings *findings, const char *check)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (streq(findings->items[i].check, check))
+			return &findings->items[i];
+	return NULL;
+}
+
+/* The verdict of one check; text must stand in its reason, remedy in its remedy ("": it has one, NULL: none). */
+static void check(const struct doctor_facts *facts, const char *name, enum verdict verdict,
+		  const char *text, const char *remedy)
+{
+	cleanup_findings struct findings findings = { 0 };
+	doctor_judge(facts, &findings);
+	const struct finding *finding = find(&findings, name);
+	if (!finding)
+		fail_msg("there is no check \"%s\"", name);
+	if (finding->verdict != verdict)
+		fail_msg("%s is %s, not %s: %s", name, verdict_name(finding->verdict),
+			 verdict_name(verdict), finding->reason);
+	if (!strstr(finding->reason, text))
+		fail_msg("%s: \"%s\" does not say \"%s\"", name, finding->reason, text);
+	if (!remedy)
+		assert_null(finding->remedy);
+	else if (!finding->remedy || !strstr(finding->remedy, remedy))
+		fail_msg("%s: the remedy \"%s\" does not say \"%s\"", name,
+			 or_empty(finding->remedy), remedy);
+}
+
+static void a_healthy_machine_has_only_good_news(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	strvec_push(&facts.agents, "agent (/usr/bin/agent)");
+	doctor_judge(&facts, &findings);
+	assert_int_equal(findings.count, 14);
+	for (size_t i = 0; i < findings.count; i++) {
+		assert_int_equal(findings.items[i].verdict, VERDICT_OK);
+		assert_null(findings.items[i].remedy);
+	}
+	assert_false(findings_have_error(&findings));
+	assert_string_equal(doctor_conclusion(&facts, &findings),
+			    "Sessions outlive your logins here.");
+	strvec_clear(&facts.agents);
+}
+
+static void a_damaged_config_is_an_error_and_hides_only_what_depends_on_it(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	facts.config_problem = (char *)"/c/config.toml:3:1: no such key";
+	facts.isolation_known = facts.helpers_known = false;
+	check(&facts, "config", VERDICT_ERROR, "/c/config.toml:3:1", "/c/config.toml");
+	check(&facts, "isolation", VERDICT_UNKNOWN, "", NULL);
+	check(&facts, "helpers", VERDICT_UNKNOWN, "", NULL);
+	check(&facts, "tmux", VERDICT_OK, "3.5a", NULL);
+	check(&facts, "sessions", VERDICT_OK, "3 in all, 2 running", NULL);
+	doctor_judge(&facts, &findings);
+	assert_true(findings_have_error(&findings));
+	assert_string_equal(doctor_conclusion(&facts, &findings), "Correct the errors first.");
+}
+
+static void without_a_home_nothing_below_it_is_judged(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	facts.home_problem = (char *)"there is no home directory";
+	check(&facts, "home", VERDICT_ERROR, "no home", "export HOME=");
+	facts.home_is_ours = true;
+	check(&facts, "home", VERDICT_ERROR, "no home", "unset AGENTDECK_HOME");
+	doctor_judge(&facts, &findings);
+	assert_null(find(&findings, "state directory"));
+	assert_non_null(find(&findings, "linger"));
+}
+
+static void a_profile_that_cannot_be_one_is_an_error(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.profile_problem = (char *)"\"../x\" cannot be a profile";
+	check(&facts, "profile", VERDICT_ERROR, "../x", "unset AGENTDECK_PROFILE");
+}
+
+static void each_trouble_of_the_state_directory_has_its_remedy(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	struct doctor_directory *directory = &facts.state;
+	directory->problem = (char *)"/s belongs to user 0, not to you";
+	directory->is_foreign = true;
+	check(&facts, "state directory", VERDICT_ERROR, "belongs to", "sudo chown -R deck: /s");
+	check(&facts, "sessions", VERDICT_UNKNOWN, "", NULL);
+	directory->is_foreign = false;
+	directory->mode = 0777;
+	check(&facts, "state directory", VERDICT_ERROR, "", "chmod 700 /s");
+	directory->mode = 0500;
+	directory->is_writable = false;
+	check(&facts, "state directory", VERDICT_ERROR, "", "chmod 700 /s");
+	directory->exists = false;
+	directory->mode = 0;
+	check(&facts, "state directory", VERDICT_ERROR, "", "AGENTDECK_HOME");
+}
+
+static void a_full_file_system_is_an_error_and_a_nearly_full_one_a_warning(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.state.free_bytes = 0;
+	check(&facts, "state directory", VERDICT_ERROR, "full", "df -h /s");
+	facts.state.free_bytes = INT64_C(20) << 20;
+	check(&facts, "state directory", VERDICT_WARNING, "20 MiB", "df -h /s");
+	facts.state.free_bytes = INT64_C(64) << 20;
+	check(&facts, "state directory", VERDICT_OK, "64 MiB", NULL);
+}
+
+static void a_state_directory_in_memory_is_a_warning(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.state.is_volatile = true;
+	check(&facts, "state directory", VERDICT_WARNING, "in memory", "AGENTDECK_HOME");
+}
+
+static void a_runtime_directory_may_be_missing_but_not_foreign(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.runtime.exists = false;
+	check(&facts, "runtime directory", VERDICT_OK, "is made", NULL);
+	facts.runtime.exists = facts.runtime.is_foreign = true;
+	facts.runtime.problem = (char *)"/r belongs to user 0";
+	check(&facts, "runtime directory", VERDICT_ERROR, "/r belongs", "chown");
+}
+
+static void damaged_and_unscoped_sessions_are_both_named(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	strvec_push(&facts.damaged, "/s/default/aaaa/instance.json:1:1: no JSON");
+	strvec_push(&facts.damaged_ids, "aaaa");
+	strvec_push(&facts.unscoped, "bbbb");
+	check(&facts, "sessions", VERDICT_WARNING, "instance.json:1:1", "agentdeck remove aaaa");
+	doctor_judge(&facts, &findings);
+	size_t count = 0;
+	for (size_t i = 0; i < findings.count; i++)
+		count += streq(findings.items[i].check, "sessions");
+	assert_int_equal(count, 2);
+	strvec_clear(&facts.damaged);
+	strvec_clear(&facts.damaged_ids);
+	check(&facts, "sessions", VERDICT_WARNING, "1 of 2", "agentdeck session restart bbbb");
+	facts.is_isolated = false;
+	check(&facts, "sessions", VERDICT_OK, "3 in all", NULL);
+	strvec_clear(&facts.unscoped);
+}
+
+static void missing_helpers_are_an_error(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	strvec_push(&facts.missing_helpers, "/l/agentdeck-gate");
+	check(&facts, "helpers", VERDICT_ERROR, "/l/agentdeck-gate", "make install");
+	strvec_clear(&facts.missing_helpers);
+}
+
+static void tmux_must_be_there_and_new_enough(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.tmux_loses_ends = true;
+	check(&facts, "tmux", VERDICT_OK, "before 3.5", NULL);
+	facts.tmux_enough = false;
+	facts.tmux_version = (char *)"3.1c";
+	check(&facts, "tmux", VERDICT_ERROR, "3.1c is too old", "3.2");
+	facts.tmux_problem = (char *)"not installed";
+	facts.tmux_version = NULL;
+	check(&facts, "tmux", VERDICT_ERROR, "not installed", "install tmux");
+}
+
+static void no_agent_is_a_warning_and_an_unknown_default_an_error(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	check(&facts, "agents", VERDICT_WARNING, "no coding agent", "agentdeck agents list");
+	strvec_push(&facts.stand_ins, "demo");
+	check(&facts, "agents", VERDICT_WARNING, "only stand-ins", "");
+	facts.default_agent = (char *)"clod";
+	check(&facts, "agents", VERDICT_ERROR, "clod, which is unknown", "/c/config.toml");
+	facts.default_known = true;
+	check(&facts, "agents", VERDICT_WARNING, "clod, which is not installed", "install");
+	facts.default_installed = true;
+	strvec_push(&facts.agents, "clod (/usr/bin/clod)");
+	check(&facts, "agents", VERDICT_OK, "/usr/bin/clod", NULL);
+	strvec_push(&facts.agent_problems, "/c/agents/x.toml:1:1: no");
+	check(&facts, "agents", VERDICT_WARNING, "x.toml", "");
+	strvec_clear(&facts.stand_ins);
+	strvec_clear(&facts.agents);
+	strvec_clear(&facts.agent_problems);
+}
+
+static void without_a_manager_only_a_machine_with_systemd_gets_a_remedy(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.manager_version = NULL;
+	facts.manager_why = (char *)"/run/user/4711 does not exist";
+	facts.is_isolated = false;
+	check(&facts, "user manager", VERDICT_WARNING, "/run/user/4711",
+	      "loginctl enable-linger deck");
+	check(&facts, "systemd", VERDICT_UNKNOWN, "", NULL);
+	check(&facts, "isolation", VERDICT_WARNING, "may end with your login", NULL);
+	facts.built_with_systemd = false;
+	check(&facts, "systemd", VERDICT_WARNING, "built without", "configure");
+	facts.booted_with_systemd = false;
+	check(&facts, "systemd", VERDICT_WARNING, "does not run it", NULL);
+	check(&facts, "user manager", VERDICT_WARNING, "/run/user/4711", NULL);
+}
+
+static void isolation_turned_off_names_the_line_to_take_out(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.is_isolated = false;
+	facts.isolation_why = (char *)"systemd-run not available";
+	check(&facts, "isolation", VERDICT_WARNING, "systemd-run not available",
+	      "launch_in_user_scope = true");
+	facts.isolation_is_override = true;
+	check(&facts, "isolation", VERDICT_WARNING, "launch_in_user_scope = false",
+	      "/c/config.toml");
+	check(&facts, "login", VERDICT_WARNING, "session-4.scope", "isolation");
+}
+
+static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	facts.lingers = false;
+	check(&facts, "linger", VERDICT_WARNING, "last logout", "loginctl enable-linger deck");
+	doctor_judge(&facts, &findings);
+	assert_non_null(strstr(doctor_conclusion(&facts, &findings), "lingering is off"));
+	facts.linger_forbidden = true;
+	check(&facts, "linger", VERDICT_WARNING, "[tmux] linger = false",
+	      "loginctl enable-linger deck");
+	facts.login_known = false;
+	facts.login_why = (char *)"there is no logind to ask";
+	check(&facts, "linger", VERDICT_UNKNOWN, "no logind", NULL);
+	check(&facts, "KillUserProcesses", VERDICT_UNKNOWN, "no logind", NULL);
+}
+
+static void killing_user_processes_is_an_error_only_without_isolation(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	check(&facts, "KillUserProcesses", VERDICT_OK, "no", NULL);
+	facts.kills_user_processes = true;
+	check(&facts, "KillUserProcesses", VERDICT_OK, "scopes are not", NULL);
+	facts.is_isolated = false;
+	check(&facts, "KillUserProcesses", VERDICT_ERROR, "killed at your logout",
+	      "KillUserProcesses=no");
+}
+
+static void the_login_is_told_from_other_places(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	check(&facts, "login", VERDICT_OK, "in session-4.scope", NULL);
+	facts.cgroup = (char *)"/user.slice/user-4711.slice/user@4711.service/app.slice/x.service";
+	check(&facts, "login", VERDICT_OK, "no login session", NULL);
+	facts.cgroup = NULL;
+	check(&facts, "login", VERDICT_UNKNOWN, "", NULL);
+}
+
+static void the_ssh_agent_link_is_judged_by_where_it_leads(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	check(&facts, "ssh agent", VERDICT_OK, "has none", NULL);
+	facts.agent_socket = (char *)"/tmp/a";
+	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/a, where none is", "unset");
+	facts.agent_socket_alive = true;
+	check(&facts, "ssh agent", VERDICT_OK, "next start", NULL);
+	facts.link_target = (char *)"/tmp/b";
+	facts.link_alive = true;
+	check(&facts, "ssh agent", VERDICT_OK, "sessions reach /tmp/b", NULL);
+	facts.link_alive = facts.agent_socket_alive = false;
+	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/b, where none is", "ssh -A");
+}
+
+static void every_verdict_has_its_word(void **state UNUSED)
+{
+	assert_string_equal(verdict_name(VERDICT_OK), "ok");
+	assert_string_equal(verdict_name(VERDICT_WARNING), "warning");
+	assert_string_equal(verdict_name(VERDICT_ERROR), "error");
+	assert_string_equal(verdict_name(VERDICT_UNKNOWN), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_healthy_machine_has_only_good_news),
+		cmocka_unit_test(a_damaged_config_is_an_error_and_hides_only_what_depends_on_it),
+		cmocka_unit_test(without_a_home_nothing_below_it_is_judged),
+		cmocka_unit_test(a_profile_that_cannot_be_one_is_an_error),
+		cmocka_unit_test(each_trouble_of_the_state_directory_has_its_remedy),
+		cmocka_unit_test(a_full_file_system_is_an_error_and_a_nearly_full_one_a_warning),
+		cmocka_unit_test(a_state_directory_in_memory_is_a_warning),
+		cmocka_unit_test(a_runtime_directory_may_be_missing_but_not_foreign),
+		cmocka_unit_test(damaged_and_unscoped_sessions_are_both_named),
+		cmocka_unit_test(missing_helpers_are_an_error),
+		cmocka_unit_test(tmux_must_be_there_and_new_enough),
+		cmocka_unit_test(no_agent_is_a_warning_and_an_unknown_default_an_error),
+		cmocka_unit_test(without_a_manager_only_a_machine_with_systemd_gets_a_remedy),
+		cmocka_unit_test(isolation_turned_off_names_the_line_to_take_out),
+		cmocka_unit_test(lingering_off_is_a_warning_with_the_command),
+		cmocka_unit_test(killing_user_processes_is_an_error_only_without_isolation),
+		cmocka_unit_test(the_login_is_told_from_other_places),
+		cmocka_unit_test(the_ssh_agent_link_is_judged_by_where_it_leads),
+		cmocka_unit_test(every_verdict_has_its_word),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
