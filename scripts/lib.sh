@@ -39,7 +39,8 @@ as_root() {
 # command takes longer than that.
 show_progress() {	# LABEL
 	local start=$SECONDS
-	while sleep 1; do
+	# ($$ is the script: it may have been interrupted)
+	while sleep 1 && kill -0 $$ 2>/dev/null; do
 		if [[ -t 1 ]]; then
 			printf '\r%s ... %d s' "$1" $((SECONDS - start))
 		else

@@ -62,7 +62,7 @@ static int run(struct app *app, struct error *err UNUSED)
 {
 	cleanup_doctor_facts struct doctor_facts facts = { 0 };
 	cleanup_findings struct findings findings = { 0 };
-	doctor_gather(&app->deck, &facts);
+	doctor_gather(&app->deck, app->profile, &facts);
 	doctor_judge(&facts, &findings);
 	if (app->json)
 		print_findings_json(&findings);

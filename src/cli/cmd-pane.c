@@ -6,6 +6,7 @@
 #include "engine/pane.h"
 #include "engine/runfiles.h"
 
+#include <signal.h>
 #include <string.h>
 
 /* Nothing comes after us in this pane: a server without an agent must not stay. */
@@ -15,7 +16,16 @@ static void end_own_server(void)
 	if (is_empty(tmux))
 		return;
 	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ","));
-	(void)tmux_kill_server(socket, NULL);
+	struct process_id server;
+	if (tmux_kill_server(socket, NULL) == 0 && access(socket, F_OK) == 0)
+		return;
+	/* Without its socket it can be reached as our parent only, which a pane's first process has. */
+	int64_t pid;
+	cleanup_free char *field = tmux[strlen(socket)] ? xstrdup(tmux + strlen(socket) + 1) : xstrdup("");
+	field[strcspn(field, ",")] = '\0';
+	if (parse_int64(field, 1, INT32_MAX, &pid) && pid == getppid() &&
+	    process_identify((pid_t)pid, &server, NULL) == 0)
+		(void)process_signal(&server, SIGTERM, NULL);
 }
 
 static int run(struct app *app, struct error *err)

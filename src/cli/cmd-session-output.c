@@ -23,7 +23,7 @@ static int read_lines(const struct app *app, unsigned *ret, struct error *err)
 	return 0;
 }
 
-/* Only what a terminal shows, without empty lines at the end; and of that only the last lines, or all for 0.
+/* Only what a terminal shows, without empty lines at the end; and of that only the last lines (0: all).
  * The caller frees. */
 static char *tidy(const char *text, unsigned lines)
 {

@@ -178,6 +178,8 @@ static int open_needs(struct app *app, const char *profile, struct error *err)
 	if (deck_open(profile, path_basename(strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name),
 		      &app->deck, err) < 0)
 		return -1;
+	/* Whoever calls us from a new login hands that login's SSH agent to the sessions. */
+	deck_refresh_ssh_agent(&app->deck);
 	return app->command->flags & NEEDS_STORE ? deck_open_store(&app->deck, err) : 0;
 }
 
@@ -199,6 +201,7 @@ static int report_error(const struct app *app, struct error *err)
 static int run_command(struct app *app, int argc, char *argv[], const char *profile)
 {
 	cleanup_error struct error err = { 0 };
+	app->profile = profile;
 	int r = parse_options(app, argc, argv, &err);
 	if (r == SHOW_HELP) {
 		print_help(stdout, app->command);

@@ -45,6 +45,7 @@ enum { COMMAND_MAX_OPTIONS = 24 };
 struct app {
 	struct deck deck;
 	const struct command *command;
+	const char *profile;        /* of -p, or NULL */
 	bool json;
 	bool color;                 /* standard output is a terminal and NO_COLOR is not set */
 	struct strvec operands;

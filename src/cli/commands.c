@@ -19,6 +19,7 @@ const struct command *const commands[] = {
 	&command_agents_list,
 	&command_agents_show,
 	&command_doctor,
+	&command_logs,
 	&command_hook,
 	&command_pane,
 	&command_help,

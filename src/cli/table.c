@@ -8,6 +8,14 @@ struct table {
 	size_t count;
 };
 
+/* What is long may be cut or wrapped on a narrow terminal; ids and states may not. */
+static int column_flags(const char *heading)
+{
+	if (streq(heading, "PATH"))
+		return SCOLS_FL_TRUNC;
+	return streq(heading, "REASON") ? SCOLS_FL_WRAP : 0;
+}
+
 struct table *table_new(const struct app *app, const char *const *headings)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
@@ -16,9 +24,8 @@ struct table *table_new(const struct app *app, const char *const *headings)
 		abort();
 	scols_table_enable_colors(table->columns, app->color);
 	for (; headings[table->count]; table->count++)
-		/* What is long may be cut on a narrow terminal; ids and states may not. */
 		if (!scols_table_new_column(table->columns, headings[table->count], 0.1,
-					    streq(headings[table->count], "PATH") ? SCOLS_FL_TRUNC : 0))
+					    column_flags(headings[table->count])))
 			abort();
 	return table;
 }

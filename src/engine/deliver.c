@@ -409,9 +409,9 @@ static int open_run(struct sending *sending, struct error *err)
 	if (seen.presence == PRESENCE_UNKNOWN)
 		return error_set(err, ERROR_TIMEOUT, "nothing can be sent to %s: %s", title, seen.why);
 	if (attempt->rung == RUNG_SHELL)
-		return error_set(err, ERROR_INVALID, "the agent of %s did not start, and a shell stands in its "
-				 "place: start it again with agentdeck session restart %s", title,
-				 instance->id);
+		return error_set(err, ERROR_INVALID, "the agent of %s did not start, and a shell "
+				 "stands in its place: start it again with agentdeck session "
+				 "restart %s", title, instance->id);
 	sending->socket = instance->run.socket;
 	sending->run_id = xstrdup(instance->run.id);
 	sending->result->session_id = xstrdup_or_null(instance->conversation.session_id);

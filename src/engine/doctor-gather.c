@@ -35,7 +35,7 @@ static char *user_name(void)
 
 /* The deck, or, where the settings or the profile are wrong, what a deck is without them: so that the rest
  * can still be looked at. */
-static void open_deck(struct deck *deck, struct doctor_facts *facts)
+static void open_deck(struct deck *deck, const char *profile, struct doctor_facts *facts)
 {
 	cleanup_error struct error err = { 0 }, home = { 0 };
 	const struct passwd *user = getenv("HOME") ? NULL : getpwuid(getuid());
@@ -47,13 +47,14 @@ static void open_deck(struct deck *deck, struct doctor_facts *facts)
 	facts->config_path = path_join(deck->paths.config, "config.toml");
 	facts->config_exists = access(facts->config_path, F_OK) == 0;
 	paths_free(&deck->paths);
-	if (deck_open(NULL, "doctor", deck, &err) == 0) {
+	if (deck_open(profile, "doctor", deck, &err) == 0) {
 		facts->helpers_known = true;
 		return;
 	}
 	(void)paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, NULL);
 	settings_init(&deck->settings);
-	const char *profile = getenv("AGENTDECK_PROFILE");
+	if (is_empty(profile))
+		profile = getenv("AGENTDECK_PROFILE");
 	if (!is_empty(profile) && naming_check_profile(profile, NULL) < 0) {
 		facts->profile_problem = xstrdup(err.message);
 		profile = NULL;
@@ -241,10 +242,10 @@ static void look_at_ssh_agent(const struct deck *deck, struct doctor_facts *fact
 	facts->link_alive = is_socket(facts->link_path);
 }
 
-void doctor_gather(struct deck *deck, struct doctor_facts *ret)
+void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret)
 {
 	struct doctor_facts facts = { .user = user_name() };
-	open_deck(deck, &facts);
+	open_deck(deck, profile, &facts);
 	look_at_tmux(&facts);
 	look_at_login(&facts);
 	if (facts.home_problem) {

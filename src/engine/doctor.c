@@ -310,6 +310,8 @@ static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 					       facts->user));
 	else if (!facts->login_known)
 		found(ret, check, VERDICT_UNKNOWN, xasprintf("%s", facts->login_why), NULL);
+	else if (facts->isolation_known && facts->isolation_is_override)
+		found_ok(ret, check, xstrdup("off, which only matters to sessions with a scope"));
 	else if (facts->linger_forbidden)
 		found(ret, check, VERDICT_WARNING,
 		      xstrdup("off, and [tmux] linger = false: sessions end about 10 s after your last "

@@ -78,7 +78,7 @@ void doctor_facts_free(struct doctor_facts *facts);
 #define cleanup_doctor_facts CLEANUP(doctor_facts_free)
 
 /* Look at everything.  deck is empty and is opened here, as far as it can be; the caller closes it. */
-void doctor_gather(struct deck *deck, struct doctor_facts *ret);
+void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret);
 
 /* Pure. */
 void doctor_judge(const struct doctor_facts *facts, struct findings *ret);

@@ -114,7 +114,7 @@ static int move_to_direct(struct deck *deck, struct store_lock *lock, struct ins
 			  const struct agent *agent, struct error *err)
 {
 	cleanup_free char *old_settings = runfiles_settings(instance);
-	(void)runfiles_remove(instance, NULL);
+	(void)runfiles_remove(instance->run.directory, NULL);
 	choose_places(deck, instance, ISOLATION_DIRECT);
 	if (runfiles_write(deck, instance, agent, err) < 0)
 		return -1;
@@ -262,7 +262,7 @@ static int host_launch(struct deck *deck, struct store_lock *lock, struct instan
 		r = launch_once(deck, instance, agent, &scope_refused, &first);
 	}
 	if (r < 0) {
-		(void)runfiles_remove(instance, NULL);
+		(void)runfiles_remove(instance->run.directory, NULL);
 		if (err)
 			*err = first;
 		else
@@ -354,7 +354,7 @@ static int host_end(struct deck *deck, const struct instance *instance, int grac
 		if (kill_all(deck, run, err) < 0)
 			return error_prefix(err, "end session %s", instance->id);
 	}
-	return runfiles_remove(instance, err);
+	return runfiles_remove(run->directory, err);
 }
 
 const struct backend backend_host = {

@@ -48,9 +48,11 @@ enum isolation isolation_decide(struct deck *deck)
 		log_info("tmux cgroup isolation: disabled (%s)", why);
 	} else {
 		log_info("tmux cgroup isolation: disabled (user manager not reachable: %s)", why);
-		deck_warn(deck, "the user manager is not reachable (%s): this session runs without a "
-				"scope of its own and may end with your login; agentdeck doctor says more",
-			  why);
+		/* On a machine that does not run systemd there is nothing to mend: silence (sd_booted(3)). */
+		if (access("/run/systemd/system", F_OK) == 0)
+			deck_warn(deck, "the user manager is not reachable (%s): this session runs "
+					"without a scope of its own and may end with your login; agentdeck "
+					"doctor says more", why);
 	}
 	return isolation;
 }

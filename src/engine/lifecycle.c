@@ -77,6 +77,9 @@ static int check_programs(const struct instance *instance, const struct agent *a
 	free(TAKE_PTR(path));
 	if (child_find_program(program, NULL, instance->cwd, &path, err) == CHILD_NOT_INSTALLED) {
 		cleanup_free char *shown = visible(program);
+		if (agent->generic)
+			return error_set(err, ERROR_UNAVAILABLE, "there is no program '%s' in PATH: install "
+					 "it, or name another", shown);
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed: no program '%s' in PATH",
 				 agent->title ? agent->title : agent->name, shown);
 	}

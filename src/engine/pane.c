@@ -91,11 +91,16 @@ static int finish(struct store_lock *lock, struct instance *instance,
 	/* It ended by itself: bringing it back unasked would not be what its user did. */
 	if (clean)
 		instance->desired = DESIRED_STOPPED;
-	(void)runfiles_remove(instance, NULL);
+	cleanup_free char *directory = xstrdup(instance->run.directory);
 	lifecycle_note_end(instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
-	return tmux_kill_server(socket, err) < 0 ? -1 : 0;
+	/* The server hangs up on its panes, and we are one: the files, with the socket among them, must
+	 * stay until it has heard us, and go after that. */
+	(void)signal(SIGHUP, SIG_IGN);
+	int r = tmux_kill_server(socket, err);
+	(void)runfiles_remove(directory, NULL);
+	return r < 0 ? -1 : 0;
 }
 
 static int climb(struct deck *deck, struct store_lock *lock, struct instance *instance,

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+enum { ACTIVITY_LOCK_MS = 1000 };
+
 struct report {
 	const char *event, *session_id, *transcript_path, *source, *cwd;
 };
@@ -31,6 +33,12 @@ static const struct {
 
 static void note_activity(const struct instance *instance, const char *event)
 {
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_close int fd = open(instance->run.directory,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Two hooks at once must not lose a count; a lock that cannot be had loses less than a wait. */
+	if (fd < 0 || fs_lock(fd, "activity.lock", clock_ms() + ACTIVITY_LOCK_MS, &lock, NULL) < 0)
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		cleanup_activity struct activity now = { 0 };
 		if (!streq(events[i].event, event))
@@ -82,8 +90,6 @@ static bool take_start(struct instance *instance, const struct report *report)
 			return changed;
 		}
 		bool ours = attempt->session_id && streq(attempt->session_id, report->session_id);
-		log_info("conversation %s -> %s source=%s", stored ? stored : "none",
-			 report->session_id, report->source);
 		conversation_set_id(conversation, report->session_id,
 				    ours ? ORIGIN_MINTED : ORIGIN_REPORTED, clock_wall_us());
 		for (size_t i = 0; i < instance->resume_argv.count && stored; i++)
@@ -147,6 +153,24 @@ static bool is_from_run(const struct instance *instance, const char *token)
 	return token && expected && *expected && streq(token, expected);
 }
 
+/* A look without the lock: most reports change nothing that lasts, and whoever is ending this very agent
+ * holds the lock while it waits for it.  True when the manifest must be changed. */
+static int look(struct deck *deck, const char *id, const char *token, const struct report *report,
+		bool *ret_change, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	int r = store_load(deck->store, id, &instance, err);
+	if (r < 0)
+		return -1;
+	if (r > 0 || !is_from_run(instance, token)) {
+		log_warning("report %s ignored: not from the present run", report->event);
+		return REPORT_FOREIGN;
+	}
+	note_activity(instance, report->event);
+	*ret_change = apply(instance, report);
+	return 0;
+}
+
 int report_take(struct deck *deck, const char *id, const char *token, const char *text,
 		size_t length, struct error *err)
 {
@@ -154,22 +178,24 @@ int report_take(struct deck *deck, const char *id, const char *token, const char
 	cleanup_store_lock struct store_lock *lock = NULL;
 	cleanup_instance struct instance *instance = NULL;
 	struct report report = { 0 };
+	bool change = false;
 
 	if (parse(text, length, &object, &report, err) < 0)
 		return -1;
 	log_set_instance(id);
-	int r = store_lock(deck->store, id, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
+	int r = look(deck, id, token, &report, &change, err);
+	if (r != 0 || !change)
+		return r;
+	r = store_lock(deck->store, id, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
 	if (r == STORE_BUSY)
 		return error_set(err, ERROR_BUSY, "session %s is locked", id);
 	if (r == 0)
 		r = store_load_locked(lock, &instance, err);
 	if (r < 0)
 		return -1;
-	if (r > 0 || !is_from_run(instance, token)) {
-		log_warning("report %s ignored: not from the present run", report.event);
+	/* The run may have ended while we waited. */
+	if (r > 0 || !is_from_run(instance, token))
 		return REPORT_FOREIGN;
-	}
-	note_activity(instance, report.event);
 	if (!apply(instance, &report))
 		return 0;
 	if (store_save(lock, instance, err) < 0)

@@ -165,17 +165,16 @@ char *runfiles_settings(const struct instance *instance)
 	return NULL;
 }
 
-int runfiles_remove(const struct instance *instance, struct error *err)
+int runfiles_remove(const char *directory, struct error *err)
 {
-	if (!instance->run.directory)
+	if (!directory)
 		return 0;
 	cleanup_free char *parent =
-		xstrndup(instance->run.directory,
-			 (size_t)(path_basename(instance->run.directory) - instance->run.directory));
+		xstrndup(directory, (size_t)(path_basename(directory) - directory));
 	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	return fs_remove_tree(fd, path_basename(instance->run.directory), err);
+	return fs_remove_tree(fd, path_basename(directory), err);
 }
 
 char *runfiles_token(const struct instance *instance)

@@ -33,8 +33,8 @@ int runfiles_write(struct deck *deck, const struct instance *instance, const str
 /* Path of the settings that were written for the agent; NULL when there are none.  The caller frees. */
 char *runfiles_settings(const struct instance *instance) MUST_USE;
 
-/* Remove the run's directory, whatever is in it.  Not there: 0. */
-int runfiles_remove(const struct instance *instance, struct error *err);
+/* Remove a run's directory, whatever is in it.  Not there, or NULL: 0. */
+int runfiles_remove(const char *directory, struct error *err);
 
 /* The token of the run as it stands in its directory.  The caller frees; NULL when there is none. */
 char *runfiles_token(const struct instance *instance) MUST_USE;

@@ -26,7 +26,8 @@ void keep_json(struct json_object *object)
 
 static struct reply reply_of(struct answer answer)
 {
-	struct reply reply = { .status = answer.status, .output = answer.output,
+	struct reply reply = { .status = answer.status,
+			       .output = answer.output,
 			       .errors = answer.errors };
 	size_t length = strlen(answer.output);
 	if (length && strchr("{[", *answer.output) &&
@@ -49,8 +50,8 @@ struct reply deck_look(const char *const *words)
 static struct json_object *insist(struct reply reply, const char *const *words)
 {
 	cleanup_free char *shown = visible_argv((char *const *)words);
-	ASSERT(reply.status == 0 && reply.json, "agentdeck %s ended with %d: %s%s", shown, reply.status,
-	       reply.errors, reply.output);
+	ASSERT(reply.status == 0 && reply.json, "agentdeck %s ended with %d: %s%s", shown,
+	       reply.status, reply.errors, reply.output);
 	return reply.json;
 }
 
@@ -59,7 +60,7 @@ struct json_object *deck_ok(struct login *login, const char *const *words)
 	return insist(deck(login, words), words);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------------ */
+/* ---- sessions ---------------------------------------------------------------------------- */
 
 void session_add(struct session *session, struct login *login, const char *title,
 		 const char *const *words)
@@ -138,7 +139,7 @@ void session_kill_server(struct session *session)
 	machine_destroy(&server);
 }
 
-/* ---- screen and keys ----------------------------------------------------------------------------- */
+/* ---- screen and keys --------------------------------------------------------------------- */
 
 static struct answer tmux(const struct session *session, const char *const *words)
 {
@@ -185,7 +186,7 @@ void session_say(const struct session *session, const char *text)
 		 or_empty(session_screen(session)));
 }
 
-/* ---- what must hold ------------------------------------------------------------------------------ */
+/* ---- what must hold ---------------------------------------------------------------------- */
 
 static const struct strvec *agent_argv(const struct session *session)
 {
@@ -226,15 +227,15 @@ void assert_came_back(struct session *session, const char *session_id, const cha
 {
 	(void)session_look(session);
 	ASSERT(streq(session->status, "running"), "status %s", session->status);
-	ASSERT(streq(or_empty(session->session_id), session_id), "conversation %s became %s", session_id,
-	       or_empty(session->session_id));
+	ASSERT(streq(or_empty(session->session_id), session_id), "conversation %s became %s",
+	       session_id, or_empty(session->session_id));
 	assert_flag(session, "--resume", session_id);
 	assert_no_flag(session, "--session-id");
 	const char *said = kept("> %s", first);
 	WAIT_FOR(session_shows(session, said), "'%s' did not come back on the screen:\n%s", said,
 		 or_empty(session_screen(session)));
-	const char *memory = kept("I remember %u of your messages; the first was \"%s\".", before + 1,
-				  first);
+	const char *memory =
+		kept("I remember %u of your messages; the first was \"%s\".", before + 1, first);
 	session_say(session, kept("turn %u", before + 1));
 	ASSERT(session_shows(session, memory), "the agent does not say '%s':\n%s", memory,
 	       session_screen(session));
@@ -262,15 +263,7 @@ void assert_not_logged(const char *text)
 	ASSERT(!line, "the log has '%.*s'", (int)strcspn(line, "\n"), line);
 }
 
-unsigned count_logged(const char *text)
-{
-	unsigned count = 0;
-	for (const char *next = or_empty(deck_log()); (next = strstr(next, text)); next++)
-		count++;
-	return count;
-}
-
-/* ---- claude's stand-in --------------------------------------------------------------------------- */
+/* ---- claude's stand-in ------------------------------------------------------------------- */
 
 void install_claude_stand_in(void)
 {
@@ -293,7 +286,8 @@ static void write_turn(const char *path, const char *directory, const char *sess
 		       const char *text)
 {
 	machine_write(path, 0600,
-		      kept("{\"parentUuid\":null,\"isSidechain\":false,\"cwd\":\"%s\",\"sessionId\":\"%s\","
+		      kept("{\"parentUuid\":null,\"isSidechain\":false,\"cwd\":\"%s\","
+			   "\"sessionId\":\"%s\","
 			   "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"%s\"},"
 			   "\"uuid\":\"%s\",\"timestamp\":\"2026-04-14T09:08:01.000Z\"}\n",
 			   directory, session_id, text, new_uuid()));
@@ -332,8 +326,9 @@ void deck_clear(void)
 	if (!home())
 		return;
 	struct reply list = deck_look(WORDS("list", "--json"));
-	size_t count = json_object_is_type(list.json, json_type_array) ?
-			       json_object_array_length(list.json) : 0;
+	size_t count = json_object_is_type(list.json, json_type_array)
+			       ? json_object_array_length(list.json)
+			       : 0;
 	for (size_t i = 0; i < count; i++) {
 		const char *id = json_get_string(json_object_array_get_idx(list.json, i), "id", "");
 		struct reply reply = deck_look(WORDS("remove", id));

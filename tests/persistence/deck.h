@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck as its user has it: commands and their JSON, the screen, the keys.  Nothing here knows the
- * program from inside.
+ * agentdeck as its user has it: commands and their JSON, the screen, the keys.  Nothing here knows
+ * the program from inside.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct reply {
 
 /* agentdeck with these words in this login; NULL: in a login of its own. */
 struct reply deck(struct login *login, const char *const *words);
-/* The same without a login, for looking only. */
+/* The same without a login, as cron would call it. */
 struct reply deck_look(const char *const *words);
 /* Its output's JSON; fails the test unless the status is 0. */
 struct json_object *deck_ok(struct login *login, const char *const *words);
@@ -31,8 +31,8 @@ struct session {
 	pid_t server_pid, agent_pid; /* 0: none */
 };
 
-/* "add" a session for the directory <home>/<title>, made if it is not there.  words: more for the command
- * line, NULL for none. */
+/* "add" a session for the directory <home>/<title>, made if it is not there.  words: more for the
+ * command line, NULL for none. */
 void session_add(struct session *session, struct login *login, const char *title,
 		 const char *const *words);
 /* "session start", which must succeed; then session_look(). */
@@ -56,13 +56,14 @@ void session_press(const struct session *session, const char *key);
 /* A turn with the demo agent: say it and wait for the reply. */
 void session_say(const struct session *session, const char *text);
 
-/* The process that runs as the agent now was started with this flag and value, without this flag. */
+/* The process that is the agent now was started with this flag and value; without this flag. */
 void assert_flag(const struct session *session, const char *flag, const char *value);
 void assert_no_flag(const struct session *session, const char *flag);
 /* Its server and its agent are in the scope that is named after it, under the user's manager. */
 void assert_isolated(const struct session *session);
 
-/* The agent came back to this conversation: resumed by id, the history on its screen and in its memory.
+/* The agent came back to this conversation: resumed by id, the history on its screen and in its
+ * memory.
  * first: what was said first; before: how many turns there were. */
 void assert_came_back(struct session *session, const char *session_id, const char *first,
 		      unsigned before);
@@ -71,18 +72,18 @@ void assert_came_back(struct session *session, const char *session_id, const cha
 const char *deck_log(void);
 void assert_logged(const char *format, ...) PRINTF_LIKE(1, 2);
 void assert_not_logged(const char *text);
-/* How many lines hold the text. */
-unsigned count_logged(const char *text);
 
-/* A program "claude" in the user's PATH that keeps claude's contract, and its files in claude's places. */
+/* A program "claude" in the user's PATH that keeps claude's contract, and its files in claude's
+ * places. */
 void install_claude_stand_in(void);
 /* Claude's transcript of this id for the session's directory: its path in the machine. */
 const char *claude_transcript(const struct session *session, const char *session_id);
 /* Write one with a turn in it: the user said text. */
 const char *write_transcript(const struct session *session, const char *session_id,
 			     const char *text);
-/* Beside the session's own transcript write a newer one that belongs to nobody, as if its user had run the
- * agent in the same directory by hand: whoever lost the session's id would find this one. */
+/* Beside the session's own transcript write a newer one that belongs to nobody, as if its user had
+ * run the agent in the same directory by hand: whoever lost the session's id would find this one.
+ */
 void write_decoy(struct session *session);
 /* A random UUID. */
 const char *new_uuid(void);

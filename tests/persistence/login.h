@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A login that stays: a terminal over SSH, with commands typed into it, until it ends in one of the ways
- * in which logins end.
+ * A login that stays: a terminal over SSH, with commands typed into it, until it ends in one of the
+ * ways in which logins end.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct login;
 
-/* A real SSH login with a terminal.  Beside its shell it leaves a daemon running, the witness: what a
- * server that nobody isolated would be.  Locally the test is skipped. */
+/* A real SSH login with a terminal.  Beside its shell it leaves a daemon running, the witness: what
+ * a server that nobody isolated would be.  Locally the test is skipped. */
 struct login *login_open(void);
 
 /* Run a command in that login. */
@@ -21,7 +21,8 @@ const char *login_number(const struct login *login);
 const char *login_scope(const struct login *login);
 /* Does logind have the session still? */
 bool login_is_known(const struct login *login);
-/* And is its user still in there?  A session whose leader has gone stays "closing" while a process is left. */
+/* And is its user still in there?  A session whose leader has gone stays "closing" while a process
+ * is left. */
 bool login_is_open(const struct login *login);
 const struct process *login_witness(const struct login *login);
 

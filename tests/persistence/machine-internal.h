@@ -24,6 +24,6 @@ extern struct machine machine;
 /* A path of the machine as it is seen from outside. */
 const char *machine_path(const char *path);
 
-/* Wait a while for the end of all processes with this entry in their environment, then kill the rest.
- * Returns who they were, or NULL. */
+/* Wait a while for the end of all processes with this entry in their environment, then kill
+ * the rest.  Returns who they were, or NULL. */
 const char *machine_kill_rest(const char *entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Processes and files of the machine.  They are read from outside, through the root directory of the
- * machine's first process, so that looking changes nothing in there.
+ * Processes and files of the machine.  They are read from outside, through the root directory of
+ * the machine's first process, so that looking changes nothing in there.
  */
 #include "persistence/machine-internal.h"
 
@@ -62,8 +62,7 @@ void machine_write(const char *path, mode_t mode, const char *text)
 	struct error err = { 0 };
 	machine_make_directory(kept("%.*s", (int)(strrchr(path, '/') - path), path));
 	cleanup_close int fd = open(outside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	if (fd < 0 || fchmod(fd, mode) < 0 ||
-	    fs_write_all(fd, text, strlen(text), path, &err) < 0)
+	if (fd < 0 || fchmod(fd, mode) < 0 || fs_write_all(fd, text, strlen(text), path, &err) < 0)
 		fail_test("write %s: %s", outside, strerror(errno));
 	give_to_user(outside);
 }
@@ -153,7 +152,8 @@ const char *machine_cgroup(pid_t pid)
 {
 	/* Read in there: the path is relative to the reader's own cgroup namespace. */
 	const char *path = kept("/proc/%d/cgroup", (int)pid);
-	const char *text = machine.local ? or_empty(machine_read(path)) : machine_root(WORDS("cat", path)).output;
+	const char *text = machine.local ? or_empty(machine_read(path))
+					 : machine_root(WORDS("cat", path)).output;
 	const char *line = starts_with(text, "0::") ? text : strstr(text, "\n0::");
 	ASSERT(line, "process %d is in no cgroup (of version 2)", (int)pid);
 	line = strstr(line, "0::") + 3;
@@ -173,13 +173,6 @@ static void find_processes(const char *entry, struct strvec *ret)
 		    strvec_contains(read_strings(kept("/proc/%d/environ", (int)pid)), entry))
 			strvec_push(ret, names.items[i]);
 	}
-}
-
-unsigned machine_count_processes(const char *entry)
-{
-	cleanup_strvec struct strvec pids = { 0 };
-	find_processes(entry, &pids);
-	return (unsigned)pids.count;
 }
 
 const char *machine_kill_rest(const char *entry)

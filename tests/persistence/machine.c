@@ -7,10 +7,10 @@
 #include <pwd.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum { COMMAND_TIMEOUT_MS = 180000, POWER_TIMEOUT_MS = 400000, BACKGROUND_MAX = 8 };
 
-/* Nothing of the test's reaches this deck: where its programs are comes from the outside. */
 struct machine machine;
 
 static struct {
@@ -19,7 +19,7 @@ static struct {
 } backgrounds[BACKGROUND_MAX];
 static size_t background_count;
 
-/* ---- outside ------------------------------------------------------------------------------------- */
+/* ---- outside ----------------------------------------------------------------------------- */
 
 static int run(const char *const *argv, int timeout_ms, struct answer *ret, struct error *err)
 {
@@ -61,7 +61,8 @@ static struct answer enter(const char *verb, const char *const *argv)
 	struct strvec *words = kept_vector();
 	strvec_push(words, "--");
 	strvec_push_array(words, argv);
-	struct answer answer = testhost(verb, (const char *const *)words->items, COMMAND_TIMEOUT_MS);
+	struct answer answer =
+		testhost(verb, (const char *const *)words->items, COMMAND_TIMEOUT_MS);
 	bool lost = answer.status == 125 || (streq(verb, "ssh") && answer.status == 255);
 	ASSERT(!lost, "the test host does not take '%s': %s", argv[0], answer.errors);
 	return answer;
@@ -72,7 +73,7 @@ const char *machine_source(const char *path)
 	return kept("%s/%s", machine.tests, path);
 }
 
-/* ---- the environment of the user's commands ------------------------------------------------------- */
+/* ---- the environment of the user's commands ---------------------------------------------- */
 
 void machine_set(const char *name, const char *value)
 {
@@ -193,10 +194,11 @@ struct process machine_background(const char *const *argv, const char *output_pa
 	/* The pid counts in there, and the name is complete before it is looked at. */
 	const char *script = "echo $$ >\"$1.new\"; mv \"$1.new\" \"$1\"; out=$2; shift 2; "
 			     "exec \"$@\" >\"$out\" 2>&1";
-	strvec_push_array(words, as_user(WORDS("sh", "-c", script, "sh", pid_path, output_path), false));
+	strvec_push_array(words,
+			  as_user(WORDS("sh", "-c", script, "sh", pid_path, output_path), false));
 	strvec_push_array(words, argv);
-	const struct child_request request = {
-		.argv = (const char *const *)words->items, .new_session = true };
+	const struct child_request request = { .argv = (const char *const *)words->items,
+					       .new_session = true };
 	if (child_start(&request, &backgrounds[background_count].child, &err) != 0)
 		fail_test("%s does not start: %s", argv[0], or_empty(err.message));
 	background_count++;
@@ -216,7 +218,7 @@ static void end_backgrounds(void)
 	background_count = 0;
 }
 
-/* ---- power --------------------------------------------------------------------------------------- */
+/* ---- power ------------------------------------------------------------------------------- */
 
 static void find_payload(void)
 {
@@ -259,14 +261,23 @@ const char *machine_boot_id(void)
 	return or_empty(machine_read("/proc/sys/kernel/random/boot_id"));
 }
 
-/* ---- the suite's machine ------------------------------------------------------------------------- */
+/* ---- the suite's machine ----------------------------------------------------------------- */
 
-/* A handler may do little, and becoming the program that cleans up is little. */
-static void on_signal(int signal_number UNUSED)
+/* The host does not outlive us.  All that is called here is allowed in a handler (signal-safety(7)). */
+static void on_signal(int signal_number)
 {
 	char *const argv[] = { machine.testhost, (char *)"down", machine.directory, NULL };
-	(void)execv(machine.testhost, argv);
-	_exit(1);
+	pid_t pid = fork();
+	if (pid == 0) {
+		sigset_t none;
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		(void)execv(machine.testhost, argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	_exit(128 + signal_number);
 }
 
 static const char *check_local(void)
@@ -277,8 +288,9 @@ static const char *check_local(void)
 	machine.user = xstrdup(user ? user->pw_name : "nobody");
 	machine.root = xstrdup("");
 	machine.on = true;
-	if (run(WORDS("systemctl", "--user", "show", "--property=Version"), COMMAND_TIMEOUT_MS, &answer,
-		NULL) < 0 || answer.status != 0)
+	if (run(WORDS("systemctl", "--user", "show", "--property=Version"), COMMAND_TIMEOUT_MS,
+		&answer, NULL) < 0 ||
+	    answer.status != 0)
 		return "AGENTDECK_TEST_LOCAL=1 needs a systemd user manager, and there is none";
 	return NULL;
 }
@@ -289,7 +301,8 @@ static const char *boot_host(void)
 	struct error err = { 0 };
 	const char *temporary = getenv("TMPDIR");
 	if (geteuid() != 0)
-		return "needs root for the test host, or AGENTDECK_TEST_LOCAL=1 on a machine with systemd";
+		return "needs root for the test host, or AGENTDECK_TEST_LOCAL=1 on a machine with "
+		       "systemd";
 	machine.uid = 4711;
 	machine.user = xstrdup("deck");
 	machine.directory = xasprintf("%s/agentdeck-persistence-XXXXXX",
@@ -298,9 +311,19 @@ static const char *boot_host(void)
 		fprintf(stderr, "persistence: %s: %s\n", machine.directory, strerror(errno));
 		exit(1);
 	}
-	for (size_t i = 0; i < 3; i++)
-		(void)signal((const int[]){ SIGINT, SIGTERM, SIGHUP }[i], on_signal);
-	if (run(WORDS(machine.testhost, "up", machine.directory), POWER_TIMEOUT_MS, &answer, &err) < 0) {
+	/* Not before it is up: there would be nothing to take down yet, and then it would come. */
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t blocked, before;
+	(void)sigemptyset(&blocked);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		(void)sigaddset(&blocked, signals[i]);
+		(void)signal(signals[i], on_signal);
+	}
+	(void)sigprocmask(SIG_BLOCK, &blocked, &before);
+	int r = run(WORDS(machine.testhost, "up", machine.directory), POWER_TIMEOUT_MS, &answer,
+		    &err);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	if (r < 0) {
 		fprintf(stderr, "persistence: %s\n", err.message);
 		exit(1);
 	}
@@ -325,16 +348,17 @@ const char *machine_up(void)
 	machine.local = streq(or_empty(getenv("AGENTDECK_TEST_LOCAL")), "1");
 	const char *program = kept("%s/bin/agentdeck", machine.prefix);
 	if (access(program, X_OK) != 0)
-		return xasprintf("%s is not there: make install, or say AGENTDECK_TEST_PREFIX", program);
+		return xasprintf("%s is not there: make install, or say AGENTDECK_TEST_PREFIX",
+				 program);
 	return machine.local ? check_local() : boot_host();
 }
 
 void machine_down(void)
 {
 	struct answer answer = { 0 };
-	if (machine.directory &&
-	    (run(WORDS(machine.testhost, "down", machine.directory), POWER_TIMEOUT_MS, &answer, NULL) < 0 ||
-	     answer.status != 0))
+	if (machine.directory && (run(WORDS(machine.testhost, "down", machine.directory),
+				      POWER_TIMEOUT_MS, &answer, NULL) < 0 ||
+				  answer.status != 0))
 		fprintf(stderr, "persistence: %s could not be taken down: %s\n", machine.directory,
 			or_empty(answer.errors));
 	free(machine.testhost);
@@ -361,7 +385,7 @@ const char *machine_user_name(void)
 	return machine.user;
 }
 
-/* ---- one test ------------------------------------------------------------------------------------ */
+/* ---- one test ---------------------------------------------------------------------------- */
 
 void machine_begin_test(const char *name)
 {
@@ -383,7 +407,8 @@ const char *machine_end_test(void)
 	end_backgrounds();
 	const char *left = machine_kill_rest(kept("HOME=%s", machine.home));
 	const char *const remove[] = { "rm", "-rf", machine.home, NULL };
-	struct answer answer = machine.local ? outside(remove, COMMAND_TIMEOUT_MS) : enter("root", remove);
+	struct answer answer =
+		machine.local ? outside(remove, COMMAND_TIMEOUT_MS) : enter("root", remove);
 	ASSERT(answer.status == 0, "%s cannot be removed: %s", machine.home, answer.errors);
 	free(machine.home);
 	machine.home = NULL;

@@ -3,14 +3,14 @@
  * The machine that the sessions live on, and the ways into it.
  *
  * It is a test host (tests/testbed/testhost): a whole Debian with systemd, logind and sshd, where
- * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this very machine
- * and this very user; what would log the developer out is skipped then.
+ * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this very
+ * machine and this very user; what would log the developer out is skipped then.
  *
- * Each test has a home directory of its own in there, where the user's agents, settings and state lie in
- * their usual places: nothing points agentdeck anywhere but HOME.
+ * Each test has a home directory of its own in there, where the user's agents, settings and state
+ * lie in their usual places: nothing points agentdeck anywhere but HOME.
  *
- * What these functions return lives until the test is over.  They fail the test when the machine does
- * not do as it should; a command's own failure is in the answer.
+ * What these functions return lives until the test is over.  They fail the test when the machine
+ * does not do as it should; a command's own failure is in the answer.
  */
 #pragma once
 
@@ -18,7 +18,8 @@
 
 #include <sys/types.h>
 
-/* Once for the suite.  Returns NULL, or why there is no such machine here (static or kept for good). */
+/* Once for the suite.  Returns NULL, or why there is no such machine here (static or kept for
+ * good). */
 const char *machine_up(void);
 void machine_down(void);
 bool machine_is_local(void);
@@ -35,8 +36,8 @@ const char *machine_end_test(void);
 const char *home(void);
 /* "<home>/<path>". */
 const char *at_home(const char *path);
-/* NAME=VALUE for everything that the test runs as the user from now on.  A second one of the same NAME
- * takes the first one's place. */
+/* NAME=VALUE for everything that the test runs as the user from now on.  A second one of the same
+ * NAME takes the first one's place. */
 void machine_set(const char *name, const char *value);
 /* PATH as it is without machine_set(). */
 const char *machine_search_path(void);
@@ -93,8 +94,6 @@ void machine_destroy(const struct process *process);
 const struct strvec *machine_argv(pid_t pid);
 /* Path in the unified hierarchy: the line "0::" of /proc/PID/cgroup. */
 const char *machine_cgroup(pid_t pid);
-/* How many processes of the test's home have this entry ("NAME=VALUE") in their environment. */
-unsigned machine_count_processes(const char *entry);
 
 /* Files in the machine, by their names in there. */
 const char *machine_read(const char *path); /* NULL: not there */

@@ -14,15 +14,15 @@ struct test {
 	void (*run)(void);
 };
 
-#define TEST(function) { .name = #function, .run = function }
+#define TEST(function)                             \
+	{                                          \
+		.name = #function, .run = function \
+	}
 
 /* One table per file of tests, each ended by an entry without a name. */
 extern const struct test logout_tests[];
 extern const struct test named_tests[];
 extern const struct test real_claude_tests[];
-extern const struct test conversation_tests[];
-extern const struct test isolation_tests[];
-extern const struct test crash_tests[];
 
 /* An argv of literals: WORDS("list", "--json"). */
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -47,16 +47,16 @@ enum { PATIENCE_MS = 60000, LOOK_AGAIN_MS = 20 };
 bool look_again(int64_t deadline_ms);
 
 /* Wait until the condition holds; the rest is the message if it never does. */
-#define WAIT_FOR(condition, ...)                                   \
-	do {                                                       \
-		int64_t deadline_ = clock_ms() + PATIENCE_MS;      \
-		while (!(condition))                               \
-			if (!look_again(deadline_))                \
-				fail_test(__VA_ARGS__);            \
+#define WAIT_FOR(condition, ...)                              \
+	do {                                                  \
+		int64_t deadline_ = clock_ms() + PATIENCE_MS; \
+		while (!(condition))                          \
+			if (!look_again(deadline_))           \
+				fail_test(__VA_ARGS__);       \
 	} while (0)
 
-#define ASSERT(condition, ...)                   \
-	do {                                     \
-		if (!(condition))                \
-			fail_test(__VA_ARGS__);  \
+#define ASSERT(condition, ...)                  \
+	do {                                    \
+		if (!(condition))               \
+			fail_test(__VA_ARGS__); \
 	} while (0)

@@ -9,7 +9,8 @@
 
 #define MARKER "remember the milk"
 
-/* A session that was started in this login, is in its scope of the user manager, and has had a turn. */
+/* A session that was started in this login, is in its scope of the user manager, and has had a
+ * turn. */
 static void begin(struct session *session, struct login *login, const char *title)
 {
 	session_add(session, login, title, WORDS("--agent", "demo"));
@@ -34,15 +35,18 @@ static void assert_untouched(struct session *session, const struct process *serv
 	ASSERT(session_shows(session, MARKER), "the screen is lost:\n%s",
 	       or_empty(session_screen(session)));
 	session_say(session, "still there");
-	ASSERT(session_shows(session, "I remember 2 of your messages; the first was \"" MARKER "\"."),
+	ASSERT(session_shows(session,
+			     "I remember 2 of your messages; the first was \"" MARKER "\"."),
 	       "the conversation is lost:\n%s", session_screen(session));
 }
 
 static void configure_logind(const char *setting)
 {
 	const char *path = "/etc/systemd/logind.conf.d/90-test.conf";
-	machine_root_ok(WORDS("sh", "-c", "printf '[Login]\\n%s\\n' \"$2\" >\"$1\" && "
-			      "systemctl restart systemd-logind", "sh", path, setting));
+	machine_root_ok(WORDS("sh", "-c",
+			      "printf '[Login]\\n%s\\n' \"$2\" >\"$1\" && "
+			      "systemctl restart systemd-logind",
+			      "sh", path, setting));
 }
 
 static void SurvivesOrdinaryLogout(void)
@@ -95,12 +99,13 @@ static void SurvivesLogoutWithKillUserProcesses(void)
 static bool manager_is_up(const char *uid)
 {
 	const char *unit = kept("user@%s.service", uid);
-	const char *state = machine_root(WORDS("systemctl", "show", "-P", "ActiveState", unit)).output;
+	const char *state =
+		machine_root(WORDS("systemctl", "show", "-P", "ActiveState", unit)).output;
 	return !streq(state, "inactive\n") && !streq(state, "failed\n");
 }
 
-/* Without lingering the user manager ends some time after the last logout.  That this time has passed is
- * seen from another user who logged in and out after us, and whose manager is gone. */
+/* Without lingering the user manager ends some time after the last logout.  That this time has
+ * passed is seen from another user who logged in and out after us, and whose manager is gone. */
 static void wait_for_end_of_managers(void)
 {
 	const char *uid = "4712";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The nine tests that CLAUDE.md names.  Their names are a promise and do not change; CLAUDE.md and this
- * table are kept in step by a test of their own.
+ * The nine tests that CLAUDE.md names.  Their names are a promise and do not change; CLAUDE.md and
+ * this table are kept in step by a test of their own.
  */
 #include "persistence/deck.h"
 
@@ -17,8 +17,8 @@ static void begin_claude(struct session *session, struct login *login, const cha
 	session_start(session, login);
 }
 
-/* What happened on 2026-04-14: several logins, each of which had started sessions, were removed by logind at
- * once. */
+/* What happened on 2026-04-14: several logins, each of which had started sessions, were removed by
+ * logind at once. */
 static void TestPersistence_TmuxSurvivesLoginSessionRemoval(void)
 {
 	enum { LOGINS = 3 };
@@ -35,10 +35,12 @@ static void TestPersistence_TmuxSurvivesLoginSessionRemoval(void)
 	for (size_t i = 0; i < LOGINS; i++)
 		login_terminate(logins[i]);
 	for (size_t i = 0; i < LOGINS; i++) {
-		ASSERT(machine_alive(&servers[i]), "server %d died with its login", (int)servers[i].pid);
-		ASSERT(machine_alive(&agents[i]), "agent %d died with its login", (int)agents[i].pid);
-		struct answer list = machine_login(WORDS("tmux", "-S", sessions[i].socket, "display-message",
-							 "-p", "#{pid}"));
+		ASSERT(machine_alive(&servers[i]), "server %d died with its login",
+		       (int)servers[i].pid);
+		ASSERT(machine_alive(&agents[i]), "agent %d died with its login",
+		       (int)agents[i].pid);
+		struct answer list = machine_login(
+			WORDS("tmux", "-S", sessions[i].socket, "display-message", "-p", "#{pid}"));
 		ASSERT(streq(list.output, kept("%d\n", (int)servers[i].pid)),
 		       "a new login finds another server: %s%s", list.output, list.errors);
 		(void)session_look(&sessions[i]);
@@ -48,7 +50,8 @@ static void TestPersistence_TmuxSurvivesLoginSessionRemoval(void)
 	}
 }
 
-/* The same teardown on the same machine, without the scope: it is the scope that keeps sessions alive. */
+/* The same teardown on the same machine, without the scope: it is the scope that keeps sessions
+ * alive. */
 static void TestPersistence_TmuxDiesWithoutUserScope(void)
 {
 	struct session session;
@@ -64,7 +67,8 @@ static void TestPersistence_TmuxDiesWithoutUserScope(void)
 	       machine_cgroup(server.pid));
 	assert_logged("tmux cgroup isolation: disabled (config override)");
 	login_terminate(login);
-	WAIT_FOR(!machine_alive(&server), "the server outlives its login without a scope of its own");
+	WAIT_FOR(!machine_alive(&server),
+		 "the server outlives its login without a scope of its own");
 	(void)session_look(&session);
 	ASSERT(streq(session.status, "error"), "status %s", session.status);
 	/* Even then nothing is lost. */
@@ -92,8 +96,10 @@ static const char *path_without_systemd_run(void)
 	const char *all = at_home("all-but-one");
 	machine_make_directory(all);
 	/* What comes first in PATH stays: a later link of the same name fails. */
-	machine_user_ok(WORDS("sh", "-c", "IFS=:; for d in $2; do ln -s \"$d\"/* \"$1\"; done 2>&-; "
-			      "rm \"$1/systemd-run\"", "sh", all, machine_search_path()));
+	machine_user_ok(WORDS("sh", "-c",
+			      "IFS=:; for d in $2; do ln -s \"$d\"/* \"$1\"; done 2>&-; "
+			      "rm \"$1/systemd-run\"",
+			      "sh", all, machine_search_path()));
 	return all;
 }
 
@@ -167,10 +173,12 @@ static void TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion(void)
 	const char *sidecar = at_home(kept(".local/state/agentdeck/hooks/%s.sid", session.id));
 	session_kill_server(&session);
 	const char *text = machine_read(sidecar);
-	ASSERT(text && strstr(text, session_id), "the sidecar %s was not there to be lost", sidecar);
+	ASSERT(text && strstr(text, session_id), "the sidecar %s was not there to be lost",
+	       sidecar);
 	machine_remove(sidecar);
 	struct json_object *shown = session_look(&session);
-	ASSERT(streq(json_get_string(shown, "claude_session_id", ""), session_id), "the id is lost");
+	ASSERT(streq(json_get_string(shown, "claude_session_id", ""), session_id),
+	       "the id is lost");
 	session_start(&session, NULL);
 	assert_came_back(&session, session_id, MARKER, 1);
 }
@@ -217,16 +225,19 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	machine_set_time(write_transcript(&session, newer, MARKER), 1776157700);
 	machine_set_time(write_transcript(&session, older, "long ago"), 1776157600);
 	machine_set_time(write_transcript(&session, owned, "not yours"), 1776157800);
-	struct json_object *added = deck_ok(NULL, WORDS("add", session.directory, "-t", "other", "--json",
-							"--agent", "claude", "--session-id", owned));
-	other = (struct session){ .title = "other", .directory = session.directory,
+	struct json_object *added =
+		deck_ok(NULL, WORDS("add", session.directory, "-t", "other", "--json", "--agent",
+				    "claude", "--session-id", owned));
+	other = (struct session){ .title = "other",
+				  .directory = session.directory,
 				  .id = json_get_string(added, "id", "") };
 
 	session_start(&session, NULL);
 	assert_flag(&session, "--model", "opus");
 	assert_came_back(&session, newer, MARKER, 1);
 	struct json_object *shown = session_look(&session);
-	ASSERT(streq(json_get_string(shown, "claude_session_id", ""), newer), "the id was not kept");
+	ASSERT(streq(json_get_string(shown, "claude_session_id", ""), newer),
+	       "the id was not kept");
 
 	/* From now on the id counts and not the disk. */
 	machine_set_time(claude_transcript(&session, older), 1776157900);
@@ -242,17 +253,18 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	struct session *const more[] = { &third, &fourth };
 	for (size_t i = 0; i < ARRAY_SIZE(more); i++) {
 		struct json_object *object =
-			deck_ok(NULL, WORDS("add", session.directory, "-t", kept("more-%zu", i), "--json",
-					    "--agent", "claude", "-c", wrapper));
-		*more[i] = (struct session){ .title = "more", .directory = session.directory,
+			deck_ok(NULL, WORDS("add", session.directory, "-t", kept("more-%zu", i),
+					    "--json", "--agent", "claude", "-c", wrapper));
+		*more[i] = (struct session){ .title = "more",
+					     .directory = session.directory,
 					     .id = json_get_string(object, "id", "") };
 		session_start(more[i], NULL);
 	}
 	assert_came_back(&third, older, "long ago", 1);
 	assert_no_flag(&fourth, "--resume");
-	ASSERT(fourth.session_id && !streq(fourth.session_id, newer) && !streq(fourth.session_id, older) &&
-	       !streq(fourth.session_id, owned), "a conversation was given away: %s",
-	       or_empty(fourth.session_id));
+	ASSERT(fourth.session_id && !streq(fourth.session_id, newer) &&
+		       !streq(fourth.session_id, older) && !streq(fourth.session_id, owned),
+	       "a conversation was given away: %s", or_empty(fourth.session_id));
 }
 
 const struct test named_tests[] = {

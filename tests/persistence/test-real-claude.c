@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The real claude, against a stub of the model's API on the machine's loopback.  The stub writes down what
- * each request carries: that an earlier turn comes along is the proof that the conversation is back, which
- * no screen and no exit status is.
+ * The real claude, against a stub of the model's API on the machine's loopback.  The stub writes
+ * down what each request carries: that an earlier turn comes along is the proof that the
+ * conversation is back, which no screen and no exit status is.
  *
- * It runs inside the test host like everything else here, so that the scope, the user manager and the login
- * are real too; the program itself is installed outside, where the package registry is.
+ * It runs inside the test host like everything else here, so that the scope, the user manager and
+ * the login are real too; the program itself is installed outside, where the package registry is.
  */
 #include "persistence/deck.h"
 
@@ -69,7 +69,8 @@ static void begin(struct claude *claude)
 	machine_set("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1");
 	machine_write(at_home(".claude.json"), 0600,
 		      kept("{\"hasCompletedOnboarding\":true,"
-			   "\"projects\":{\"%s\":{\"hasTrustDialogAccepted\":true}}}\n", home()));
+			   "\"projects\":{\"%s\":{\"hasTrustDialogAccepted\":true}}}\n",
+			   home()));
 	machine_make_directory(at_home("bin"));
 	machine_user_ok(WORDS("ln", "-s", program, at_home("bin/claude")));
 	session_add(&claude->session, NULL, "real", WORDS("--agent", "claude"));
@@ -122,8 +123,8 @@ static void assert_carried(struct json_object *request, const char *session_id,
 	strvec_push_array(&expected, texts);
 	ASSERT(strvec_equal(&sent, &expected), "the model was sent another conversation: %s",
 	       json_print(request));
-	ASSERT(streq(json_get_string(request, "session", ""), session_id), "not conversation %s: %s",
-	       session_id, json_print(request));
+	ASSERT(streq(json_get_string(request, "session", ""), session_id),
+	       "not conversation %s: %s", session_id, json_print(request));
 }
 
 static void kill_and_start(struct claude *claude, const char *session_id)
@@ -144,7 +145,8 @@ static void RealClaudeResumesConversation(void)
 	const char *session_id = claude.session.session_id;
 	assert_carried(say(&claude, "first words", 1), session_id, WORDS("first words"));
 	kill_and_start(&claude, session_id);
-	WAIT_FOR(session_shows(&claude.session, "first words"), "the history is not on the screen:\n%s",
+	WAIT_FOR(session_shows(&claude.session, "first words"),
+		 "the history is not on the screen:\n%s",
 		 or_empty(session_screen(&claude.session)));
 	assert_carried(say(&claude, "second words", 2), session_id,
 		       WORDS("first words", "second words"));

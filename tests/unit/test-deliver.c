@@ -19,7 +19,8 @@ static void check_clean(const char *text, size_t length, const char *expected, s
 static void clean_keeps_what_people_write(void **state UNUSED)
 {
 	CHECK_CLEAN("", "", 0);
-	CHECK_CLEAN("a line\n\tand \xe2\x9d\xaf \xf0\x9f\x98\x80\n", "a line\n\tand \xe2\x9d\xaf \xf0\x9f\x98\x80\n", 0);
+	CHECK_CLEAN("a line\n\tand \xe2\x9d\xaf \xf0\x9f\x98\x80\n",
+		    "a line\n\tand \xe2\x9d\xaf \xf0\x9f\x98\x80\n", 0);
 	CHECK_CLEAN("\xc2\xa0\xc3\xa9", "\xc2\xa0\xc3\xa9", 0);
 }
 

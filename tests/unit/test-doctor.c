@@ -37,7 +37,8 @@ static const struct finding *find(const struct findings *findings, const char *c
 	return NULL;
 }
 
-/* The verdict of one check; text must stand in its reason, remedy in its remedy ("": it has one, NULL: none). */
+/* The verdict of one check; text must stand in its reason, remedy in its remedy ("": it has one, NULL:
+ * none). */
 static void check(const struct doctor_facts *facts, const char *name, enum verdict verdict,
 		  const char *text, const char *remedy)
 {
@@ -248,6 +249,8 @@ static void isolation_turned_off_names_the_line_to_take_out(void **state UNUSED)
 	check(&facts, "isolation", VERDICT_WARNING, "launch_in_user_scope = false",
 	      "/c/config.toml");
 	check(&facts, "login", VERDICT_WARNING, "session-4.scope", "isolation");
+	facts.lingers = false;
+	check(&facts, "linger", VERDICT_OK, "only matters", NULL);
 }
 
 static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)

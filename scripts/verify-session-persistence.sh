@@ -1,0 +1,704 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# verify-session-persistence.sh - watch sessions outlive a logout and come back with their conversation
+#
+# USAGE
+#   bash scripts/verify-session-persistence.sh [OPTION...]
+#
+# Run it after any installation, in a terminal or in CI, as the user whose sessions matter. It verifies the agentdeck that is
+# first in PATH: it starts a session, ends the login that started it, stops it, kills it, and looks each time at what the kernel
+# and tmux say about it, not at what agentdeck says about itself.
+#
+# Everything happens below a directory of its own, with a configuration, tmux servers and conversations of its own, which are all
+# gone afterwards. Your sessions, servers, settings and the lingering of your user manager are neither used nor changed.
+#
+#   --agent NAME      the agent of the session. Default: demo, a stand-in that comes with agentdeck and needs no model, login or
+#                     network. Another one, like claude, is used with your own login and settings, and is sent one short message:
+#                     that is a request to its model. The transcript of it is removed. It must be one that takes --session-id
+#                     and --resume.
+#   --directory DIR   where to make the session's (empty, throw-away) directory: below one that the agent trusts. Default: below
+#                     the temporary directory; claude asks there whether it is to be trusted, which nobody answers.
+#   --login WHAT      what the logout ends:
+#                       ssh     a real login: "ssh localhost" by key, ended with "loginctl terminate-session"
+#                       scope   a scope made with "systemd-run --user --scope", ended with "systemctl --user stop"
+#                       auto    ssh where that works without a question, else scope (default)
+#   --keep            leave the directory in place, to look into it
+#   --list            print the list of scenarios and end
+#   -h, --help        this text
+#
+# The session is started by a shell in that login, and so is a control: another session, with isolation switched off. That shell
+# must be in the login's cgroup, and the control must die of the logout; otherwise the logout proves nothing, and fails.
+#
+# Without a user manager of systemd, scenarios 1 and 2 are skipped, and all others verified.
+#
+# The last line is "N passed, N failed", followed by ", N skipped" where some were.
+#
+# ENVIRONMENT
+#   AGENTDECK_TEST_STRICT=1   a skip is a failure (CI)
+#   TMPDIR                    where the directory is made (/tmp)
+#   NO_COLOR                  no colours
+#
+# EXIT STATUS
+#   0 all that could be verified holds; 1 something does not, or nothing could be verified; 2 wrong usage
+#
+set -euo pipefail
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+STRICT=${AGENTDECK_TEST_STRICT-}
+readonly STRICT SHORT=20 LONG=90		# seconds that a machine, or an agent, may take for one step
+SCENARIOS=(
+	"isolation|the tmux server is in a scope of its own, below your user manager and not in a login"
+	"logout|the login that started the session ends, and the session does not notice"
+	"fresh start|a new conversation is started with --session-id, not with --resume"
+	"stop and start|the conversation comes back, with --resume and the same id"
+	"kill -9|so it does after the tmux server was killed"
+	"lost sidecar|and without the note of the id that the agent's hooks keep"
+	"log|the log tells how the session was isolated and resumed"
+	"stop|session stop leaves no process behind"
+)
+readonly SCENARIOS
+
+# ---- options --------------------------------------------------------------------------------------------------
+
+AGENT=demo PARENT='' LOGIN=auto KEEP=''
+
+usage() { echo "${0##*/}: $* (see --help)" >&2; exit 2; }
+
+list_scenarios() {
+	local i
+	for i in "${!SCENARIOS[@]}"; do
+		printf '  %d  %-15s %s\n' $((i + 1)) "${SCENARIOS[i]%%|*}" "${SCENARIOS[i]#*|}"
+	done
+}
+
+while (($#)); do
+	case $1 in
+	--agent | --directory | --login) (($# > 1)) || usage "$1 needs a value" ;;&
+	--agent) AGENT=$2; shift ;;
+	--directory) PARENT=$2; shift ;;
+	--login) LOGIN=$2; shift ;;
+	--keep) KEEP=1 ;;
+	--list) list_scenarios; exit 0 ;;
+	-h | --help) manual; exit 0 ;;
+	*) usage "unknown option $1" ;;
+	esac
+	shift
+done
+case $LOGIN in
+auto | ssh | scope) ;;
+*) usage "--login is auto, ssh or scope, not $LOGIN" ;;
+esac
+[[ -z $PARENT || -d $PARENT ]] || usage "$PARENT is not a directory"
+
+# ---- results --------------------------------------------------------------------------------------------------
+
+PASSED=0 FAILED=0 SKIPPED=0 NOT_PASSED=() REASON=''
+
+no() { REASON=$*; return 1; }
+cannot() { REASON=$*; return 77; }
+say() { printf '    %-9s %s\n' "$1" "$2"; }
+last_line() { tail -n 1 -- "$1" 2>/dev/null | sed 's/^agentdeck: //'; }
+
+nothing_verified() {
+	printf '\n%s[FAIL] nothing could be verified: %s%s\n' "$RED$BOLD" "$*" "$PLAIN"
+	printf '0 passed, 1 failed\n'
+	exit 1
+}
+
+scenario() {	# NUMBER FUNCTION
+	local name=${SCENARIOS[$1 - 1]%%|*} status=0
+	printf '\n%s%d  %s%s: %s\n' "$BOLD" "$1" "$name" "$PLAIN" "${SCENARIOS[$1 - 1]#*|}"
+	REASON=''
+	"$2" || status=$?
+	if ((status == 0)); then
+		PASSED=$((PASSED + 1))
+		printf '%s[PASS]%s %d %s\n' "$GREEN$BOLD" "$PLAIN" "$1" "$name"
+		return 0
+	fi
+	NOT_PASSED+=("$1 $name")
+	if ((status == 77)) && [[ $STRICT != 1 ]]; then
+		SKIPPED=$((SKIPPED + 1))
+		printf '%s[SKIP %s]%s %d %s\n' "$YELLOW$BOLD" "$REASON" "$PLAIN" "$1" "$name"
+		return 0
+	fi
+	FAILED=$((FAILED + 1))
+	((status != 77)) || REASON="skipped, which is a failure here: $REASON"
+	printf '%s[FAIL]%s %d %s: %s\n' "$RED$BOLD" "$PLAIN" "$1" "$name" "${REASON:-unexpected status $status}"
+}
+
+# ---- processes ------------------------------------------------------------------------------------------------
+
+wait_for() {	# SECONDS COMMAND...
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS <= end)) || return 1
+		sleep 0.1
+	done
+}
+
+# With its pid, this tells a process from all others that were or will be. Nothing for one that has ended.
+start_time() {	# PID
+	local stat fields
+	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+	read -ra fields <<<"${stat##*) }"
+	[[ ${fields[0]} != [ZX] ]] || return 1
+	printf '%s\n' "${fields[19]}"
+}
+is_alive() { [[ $(start_time "$1") == "$2" ]]; }	# PID START_TIME
+is_gone() { ! is_alive "$@"; }
+
+# The one of cgroup v2, or where there is none systemd's own of v1.
+cgroup_of() {	# PID, or a FILE with its cgroups
+	local file=$1
+	[[ $file == */* ]] || file=/proc/$file/cgroup
+	awk -F : '
+		$1 == 0 { path = substr($0, 4) }
+		$2 == "name=systemd" && path == "" { path = substr($0, index($0, "systemd:") + 8) }
+		END { print path }' "$file" 2>/dev/null
+}
+
+processes_of() {	# AGENTDECK_HOME
+	{ grep -lzFx "AGENTDECK_HOME=$1" /proc/[0-9]*/environ 2>/dev/null || :; } | tr -cd '0-9\n'
+}
+
+# ---- the session, and the control -----------------------------------------------------------------------------
+
+deck() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" agentdeck "$@"; }
+control() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME" agentdeck "$@"; }
+tmux_of() { timeout "$SHORT" tmux -u -S "$@" 2>/dev/null; }	# SOCKET COMMAND...
+
+# agentdeck prints JSON with one member on a line.
+member() {	# NAME FILE
+	sed -n '/^ *"'"$1"'": /{s/^[^:]*: "\{0,1\}//;s/"\{0,1\},\{0,1\}$//;p;q}' "$2"
+}
+
+SESSION='' SESSION_ID='' SOCKET='' SERVER='' SERVER_START='' AGENT_PID='' AGENT_START='' STATUS_NOW='' ARGV=()
+START_ERROR='' TURNS=0 RESUMES=0
+
+look_at_agentdeck() {
+	deck session show "$SESSION" --json >"$T/show.json" 2>"$T/show.err" || { no "agentdeck session show: $(last_line "$T/show.err")"; return; }
+	STATUS_NOW=$(member status "$T/show.json")
+	SOCKET=$(member socket "$T/show.json")
+}
+
+is_agent() {	# PID: it has become the agent, or what was started instead of it
+	mapfile -d '' -t ARGV < <(cat "/proc/$1/cmdline" 2>/dev/null)
+	[[ ${#ARGV[@]} -gt 0 && ${ARGV[0]##*/} != agentdeck* ]] || [[ ${ARGV[0]-} == *agentdeck-demo-agent ]]
+}
+
+# Its processes as tmux knows them.
+look() {
+	look_at_agentdeck || return
+	SERVER='' AGENT_PID=''
+	read -r SERVER AGENT_PID < <(tmux_of "$SOCKET" display-message -p '#{pid} #{pane_pid}') || :
+	[[ -n $SERVER ]] || { no "no tmux server answers at ${SOCKET:-(no socket)}; agentdeck says: $STATUS_NOW"; return; }
+	SERVER_START=$(start_time "$SERVER") || { no "the tmux server has ended"; return; }
+	AGENT_START=$(start_time "$AGENT_PID") || { no "the agent has ended"; return; }
+	wait_for "$SHORT" is_agent "$AGENT_PID" || { no "the agent was not started: process $AGENT_PID is ${ARGV[*]-}"; return; }
+}
+
+screen() { tmux_of "$SOCKET" capture-pane -p -J -S -; }
+shows() { screen | grep -F -- "$1" >/dev/null; }	# TEXT
+
+stand_in() { [[ $AGENT == demo ]]; }
+
+# The stand-in counts what it remembers, which a screen alone could not prove.
+memory() { printf 'I remember %d of your messages; the first was "%s".' "$TURNS" "$MARKER"; }
+
+take_turn() {	# TEXT
+	deck session send "$SESSION" "$1" --timeout "$LONG" >"$T/send.out" 2>&1 || {
+		no "the agent does not take a message: $(last_line "$T/send.out")"
+		return
+	}
+	TURNS=$((TURNS + 1))
+}
+
+show_argv() {
+	local i word line=''
+	for ((i = 0; i < ${#ARGV[@]}; i++)); do
+		printf -v word '%q' "${ARGV[i]}"
+		case ${ARGV[i]} in
+		--resume | --session-id) word=$GREEN$BOLD$word; ((i + 1 < ${#ARGV[@]})) || word+=$PLAIN ;;
+		"$SESSION_ID") word+=$PLAIN ;;
+		esac
+		line+="$word "
+	done
+	say "argv" "$line$PLAIN"
+}
+
+# This flag with the id of the conversation, once, and no other that chooses a conversation.
+argv_has_only() {	# FLAG
+	local i found=0
+	for ((i = 1; i < ${#ARGV[@]}; i++)); do
+		case ${ARGV[i]} in
+		"$1")
+			[[ ${ARGV[i + 1]-} == "$SESSION_ID" ]] ||
+				{ no "the agent was started with $1 ${ARGV[i + 1]-} instead of $1 $SESSION_ID"; return; }
+			found=$((found + 1))
+			;;
+		-r | --resume | --resume=* | -c | --continue | --fork-session | --session-id | --session-id=*)
+			no "the agent was started with ${ARGV[i]} where $1 $SESSION_ID was due"
+			return
+			;;
+		esac
+	done
+	((found == 1)) || { no "the agent was started with $1 $SESSION_ID $found times"; return; }
+}
+
+is_isolated() {	# PID
+	[[ $(cgroup_of "$1") == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]]
+}
+
+# ---- logins ---------------------------------------------------------------------------------------------------
+
+WHY_NO_SCOPE='' LOGIN_KIND='' LOGIN_UNIT='' LOGIN_CGROUP='' LOGIN_NUMBER='' LOGIN_CLIENT=''
+
+can_make_scopes() {
+	has systemd-run || { WHY_NO_SCOPE="systemd-run is not installed"; return 1; }
+	timeout "$SHORT" systemd-run --user --scope --quiet --collect --unit="agentdeck-verify-$$-probe" -- true 2>"$T/probe.err" || {
+		WHY_NO_SCOPE="there is no user manager: $(last_line "$T/probe.err")"
+		return 1
+	}
+}
+
+# What the shell in the login does. It waits to be told to go on, until it is known where it is.
+write_login_script() {
+	{
+		printf 'T=%q CONTROL_HOME=%q SESSION=%q PATH=%q\n' "$T" "$CONTROL_HOME" "$SESSION" "$PATH"
+		printf 'DECK_ENV=('
+		printf '%q ' "${DECK_ENV[@]}"
+		printf ')\n'
+		cat <<-'END'
+			cd "$T" || exit
+			cat /proc/$$/cgroup >cgroup.new && mv cgroup.new "cgroup.$1"
+			for ((i = 0; i < 600; i++)); do
+				[[ ! -e answer.$1 ]] || break
+				sleep 0.1
+			done
+			[[ $(cat "answer.$1") == go ]] || exit
+			env "${DECK_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME" agentdeck session start control --json >control.json 2>control.err
+			env "${DECK_ENV[@]}" agentdeck session start "$SESSION" --json >start.json 2>start.err
+			echo $? >status.new && mv status.new status
+			exec sleep 600
+		END
+	} >"$T/login"
+}
+
+login_has_come_up() { [[ -e $T/cgroup.$LOGIN_KIND ]] || ! kill -0 "$LOGIN_CLIENT" 2>/dev/null; }
+tell_login() { echo "$1" >"$T/answer.new" && mv "$T/answer.new" "$T/answer.$LOGIN_KIND"; }	# go, or anything else
+session_value() { loginctl show-session "$LOGIN_NUMBER" -p "$1" --value 2>/dev/null; }
+
+give_login_up() {	# REASON...
+	tell_login no
+	[[ -z $LOGIN_CLIENT ]] || kill "$LOGIN_CLIENT" 2>/dev/null || :
+	LOGIN_CLIENT=''
+	no "$@"
+}
+
+open_ssh_login() {
+	has ssh || { no "ssh is not installed"; return; }
+	ssh -o BatchMode=yes -o ConnectTimeout=5 -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null \
+		-o LogLevel=ERROR -o ControlMaster=no -o ControlPath=none -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes \
+		-o PermitLocalCommand=no -o RequestTTY=no localhost "exec bash $(printf %q "$T/login") ssh" </dev/null >"$T/ssh.out" 2>&1 &
+	LOGIN_CLIENT=$!
+	wait_for "$SHORT" login_has_come_up || { give_login_up "ssh localhost does not come up"; return; }
+	[[ -e $T/cgroup.ssh ]] || { give_login_up "ssh localhost: $(last_line "$T/ssh.out")"; return; }
+	LOGIN_CGROUP=$(cgroup_of "$T/cgroup.ssh")
+	LOGIN_UNIT=${LOGIN_CGROUP##*/}
+	LOGIN_NUMBER=${LOGIN_UNIT#session-} LOGIN_NUMBER=${LOGIN_NUMBER%.scope}
+	# Of all sessions, only one that has just been opened by us may be ended.
+	[[ $LOGIN_UNIT == session-*.scope && $LOGIN_CGROUP != "$(cgroup_of $$)" && $LOGIN_NUMBER != "${XDG_SESSION_ID-}" &&
+		$(session_value User) == "$UID" && $(session_value Service) == sshd ]] ||
+		{ give_login_up "ssh localhost is not a login of its own for logind: $LOGIN_CGROUP"; return; }
+}
+
+open_scope_login() {
+	LOGIN_UNIT=agentdeck-verify-$$-login.scope
+	systemd-run --user --scope --quiet --collect --unit="$LOGIN_UNIT" -- bash "$T/login" scope </dev/null >"$T/scope.out" 2>&1 &
+	LOGIN_CLIENT=$!
+	wait_for "$SHORT" login_has_come_up || { give_login_up "the scope $LOGIN_UNIT does not come up"; return; }
+	[[ -e $T/cgroup.scope ]] || { give_login_up "systemd-run --user --scope: $(last_line "$T/scope.out")"; return; }
+	LOGIN_CGROUP=$(cgroup_of "$T/cgroup.scope")
+	[[ $LOGIN_CGROUP == */"$LOGIN_UNIT" ]] || { give_login_up "the shell is in $LOGIN_CGROUP, not in $LOGIN_UNIT"; return; }
+}
+
+open_login() {
+	LOGIN_KIND=ssh
+	if [[ $LOGIN != scope ]]; then
+		! open_ssh_login || return 0
+		[[ $LOGIN == auto ]] || return 1
+		say "login" "no real one: $REASON"
+	fi
+	LOGIN_KIND=scope
+	open_scope_login
+}
+
+login_is_over() {
+	local manager=()
+	[[ $LOGIN_KIND != scope ]] || manager=(--user)
+	[[ $(systemctl "${manager[@]}" show "$LOGIN_UNIT" -p ActiveState --value 2>/dev/null) =~ ^(inactive|failed)$ ]]
+}
+
+end_login() {
+	local command=(systemctl --user stop "$LOGIN_UNIT")
+	[[ $LOGIN_KIND == scope ]] || command=(loginctl terminate-session "$LOGIN_NUMBER")
+	say "logout" "${command[*]}"
+	"${command[@]}" 2>"$T/logout.err" || { no "the login cannot be ended: $(last_line "$T/logout.err")"; return; }
+	wait_for "$LONG" login_is_over || { no "$LOGIN_UNIT does not end"; return; }
+	LOGIN_CLIENT=''
+}
+
+CONTROL_SERVER='' CONTROL_START=''
+
+look_at_control() {
+	local socket
+	control session show control --json >"$T/control.json" 2>>"$T/control.err" || return
+	socket=$(member socket "$T/control.json")
+	CONTROL_SERVER=$(tmux_of "$socket" display-message -p '#{pid}') || return
+	CONTROL_START=$(start_time "$CONTROL_SERVER")
+}
+
+# ---- scenarios ------------------------------------------------------------------------------------------------
+
+started() { [[ -z $START_ERROR ]] || no "$START_ERROR"; }
+
+scenario_isolation() {
+	started || return
+	say "server" "pid $SERVER: tmux -S $SOCKET"
+	say "cgroup" "$SERVER_CGROUP"
+	say "agent" "pid $AGENT_PID: $AGENT_CGROUP"
+	[[ -z $WHY_NO_SCOPE ]] || { cannot "$WHY_NO_SCOPE"; return; }
+	[[ $SERVER_CGROUP == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]] ||
+		{ no "the tmux server is not in agentdeck-tmux-$SESSION.scope below user@$UID.service: it dies with $SERVER_CGROUP"; return; }
+	[[ $AGENT_CGROUP == "$SERVER_CGROUP" ]] || { no "the agent is not in the scope of its server"; return; }
+}
+
+is_the_same_run() {
+	local pid
+	is_alive "$SERVER" "$SERVER_START" || { no "the tmux server $SERVER died with the login"; return; }
+	is_alive "$AGENT_PID" "$AGENT_START" || { no "the agent $AGENT_PID died with the login"; return; }
+	pid=$(tmux_of "$SOCKET" display-message -p '#{pid}') || :
+	[[ $pid == "$SERVER" ]] || { no "at its socket there is now server ${pid:-none}, not $SERVER"; return; }
+	look_at_agentdeck || return
+	[[ $STATUS_NOW == running ]] || { no "agentdeck says that the session is $STATUS_NOW"; return; }
+	shows "$MARKER" || { no "what was on its screen is lost"; return; }
+}
+
+scenario_logout() {
+	[[ -z $WHY_NO_SCOPE ]] || { cannot "$WHY_NO_SCOPE"; return; }
+	started || return
+	say "login" "$LOGIN_KIND, whose shell was in $LOGIN_CGROUP"
+	look_at_control || { no "the control was not started: $(last_line "$T/control.err")"; return; }
+	say "control" "pid $CONTROL_SERVER, not isolated: $(cgroup_of "$CONTROL_SERVER")"
+	[[ $(cgroup_of "$CONTROL_SERVER") == "$LOGIN_CGROUP" ]] ||
+		{ no "the control is not in the login, so that its end would prove nothing"; return; }
+	end_login || return
+	wait_for "$SHORT" is_gone "$CONTROL_SERVER" "$CONTROL_START" ||
+		{ no "the control survived as well: this was no logout"; return; }
+	say "control" "pid $CONTROL_SERVER is dead, as it must be"
+	is_the_same_run || return
+	say "server" "pid $SERVER is alive, started at the same tick ($SERVER_START)"
+	say "agent" "pid $AGENT_PID is alive"
+}
+
+scenario_fresh_start() {
+	started || return
+	ARGV=("${FIRST_ARGV[@]}")
+	show_argv
+	[[ $SESSION_ID =~ ^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ ]] || { no "agentdeck keeps no id of the conversation: '$SESSION_ID'"; return; }
+	argv_has_only --session-id
+}
+
+start_again() {
+	deck session start "$SESSION" --json >"$T/start.json" 2>"$T/start.err" || { no "agentdeck session start: $(last_line "$T/start.err")"; return; }
+	look
+}
+
+# From a state in which nothing of it runs.
+comes_back() {
+	local known
+	start_again || return
+	say "server" "pid $SERVER: $(cgroup_of "$SERVER")"
+	show_argv
+	known=$(member session_id "$T/show.json")
+	[[ $known == "$SESSION_ID" ]] || { no "the conversation $SESSION_ID became $known"; return; }
+	argv_has_only --resume || return
+	RESUMES=$((RESUMES + 1))
+	[[ -n $WHY_NO_SCOPE ]] || is_isolated "$SERVER" || { no "this time it is not isolated"; return; }
+	((TURNS > 0)) || { no "there is no history to come back: $TURN_ERROR"; return; }
+	wait_for "$LONG" shows "$MARKER" || { no "the history did not come back: '$MARKER' is not on the screen"; return; }
+	say "history" "on the screen: $(screen | grep -m 1 -F -- "$MARKER")"
+	stand_in || return 0
+	take_turn "what do you remember?" || return
+	wait_for "$SHORT" shows "$(memory)" || { no "the agent does not say: $(memory)"; return; }
+	say "history" "the agent: $(memory)"
+}
+
+# Earlier failures must not make the following ones meaningless.
+is_running() {
+	started || return
+	look_at_agentdeck || return
+	[[ $STATUS_NOW == running ]] || start_again || return
+	look
+}
+
+scenario_stop_and_start() {
+	is_running || return
+	deck session stop "$SESSION" --json >"$T/stop.json" 2>&1 || { no "agentdeck session stop: $(last_line "$T/stop.json")"; return; }
+	is_gone "$SERVER" "$SERVER_START" || { no "the tmux server still runs after session stop"; return; }
+	is_gone "$AGENT_PID" "$AGENT_START" || { no "the agent still runs after session stop"; return; }
+	comes_back
+}
+
+kill_server() {
+	# nothing but the server of the throw-away session
+	[[ $(tr '\0' '\n' <"/proc/$SERVER/cmdline") == *"$SOCKET"* && $SOCKET == "$T"/* ]] || { no "process $SERVER is not our server"; return; }
+	say "kill -9" "$SERVER"
+	kill -KILL "$SERVER"
+	wait_for "$SHORT" is_gone "$SERVER" "$SERVER_START" || { no "the server survives SIGKILL"; return; }
+	look_at_agentdeck || return
+	say "status" "$STATUS_NOW"
+	[[ $STATUS_NOW == error ]] || { no "agentdeck takes the killed session for $STATUS_NOW"; return; }
+}
+
+scenario_kill() {
+	is_running || return
+	kill_server || return
+	comes_back
+}
+
+scenario_lost_sidecar() {
+	local sidecar=$DECK_HOME/hooks/$SESSION.sid
+	is_running || return
+	kill_server || return
+	grep -qF -- "$SESSION_ID" "$sidecar" 2>/dev/null || { no "there was no id in $sidecar that could be lost"; return; }
+	say "rm" "$sidecar"
+	rm "$sidecar"
+	comes_back
+}
+
+log_lines() { cat "$DECK_HOME"/logs/*.log 2>/dev/null | grep -F "instance=$SESSION " | grep -F -- "$1"; }	# TEXT
+
+scenario_log() {
+	local isolation='tmux cgroup isolation: enabled (systemd-run detected)' fresh='resume: none reason=fresh_session'
+	local resume="resume: id=$SESSION_ID reason=conversation_data_present" resumed
+	[[ -z $WHY_NO_SCOPE ]] || isolation='tmux cgroup isolation: disabled ('
+	{ log_lines "$isolation" | head -n 1; log_lines "$fresh"; log_lines "$resume"; } | sed 's/^/    /' || :
+	log_lines "$isolation" >"$T/isolation.log" || { no "no line '$isolation'"; return; }
+	log_lines "$fresh" >"$T/fresh.log" || { no "no line '$fresh'"; return; }
+	((RESUMES > 0)) || { no "the session was never resumed, so there is nothing to be logged"; return; }
+	resumed=$(log_lines "$resume" | wc -l) || :
+	((resumed >= RESUMES)) || { no "$resumed lines '$resume', but it was resumed $RESUMES times"; return; }
+}
+
+scenario_stop() {
+	local before left pid
+	is_running || return
+	before=$(processes_of "$DECK_HOME" | wc -l)
+	((before >= 2)) || { no "$before processes were found where a server and an agent run"; return; }
+	say "before" "$before processes"
+	deck session stop "$SESSION" --json >"$T/stop.json" 2>&1 || { no "agentdeck session stop: $(last_line "$T/stop.json")"; return; }
+	left=$(processes_of "$DECK_HOME")
+	say "after" "$(wc -w <<<"$left") processes"
+	for pid in $left; do
+		say "left" "pid $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+	done
+	[[ -z $left ]] || { no "session stop left processes behind"; return; }
+	look_at_agentdeck || return
+	[[ $STATUS_NOW == stopped ]] || { no "agentdeck says that the session is $STATUS_NOW"; return; }
+}
+
+# ---- the run --------------------------------------------------------------------------------------------------
+
+end_processes() {	# AGENTDECK_HOME
+	local pid
+	for pid in $(processes_of "$1"); do
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+}
+
+# Only what carries the id of our conversation, in what the agent made for our directory.
+remove_transcript() {
+	local file
+	stand_in && return 0
+	file=$(member transcript_path "$T/show.json" 2>/dev/null) || :
+	[[ -n $SESSION_ID && $file == */"$SESSION_ID".jsonl ]] || return 0
+	rm -rf "$file" "${file%.jsonl}"
+	rmdir "${file%/*}" 2>/dev/null || :
+}
+
+clean_up() {
+	set +e
+	[[ -z $LOGIN_CLIENT ]] || end_login >/dev/null
+	[[ -z $SESSION ]] || deck session stop "$SESSION" >/dev/null 2>&1
+	[[ -z $SESSION ]] || control session stop control >/dev/null 2>&1
+	end_processes "$DECK_HOME"
+	end_processes "$CONTROL_HOME"
+	remove_transcript
+	[[ $WORK == "$T"/* ]] || rm -rf "$WORK"
+	if [[ -n $KEEP ]]; then
+		echo "kept: $T"
+	else
+		rm -rf "$T"
+	fi
+} 2>/dev/null
+
+check_programs() {
+	local program
+	for program in agentdeck tmux; do
+		has "$program" || nothing_verified "$program is not in PATH"
+	done
+	[[ -r /proc/self/cgroup ]] || nothing_verified "there is no /proc"
+	tmux -V | grep -q '^tmux ' || nothing_verified "tmux does not run"
+}
+
+user_config() {
+	if [[ -n ${AGENTDECK_HOME-} ]]; then
+		printf '%s\n' "$AGENTDECK_HOME"
+	else
+		printf '%s\n' "${XDG_CONFIG_HOME:-$HOME/.config}/agentdeck"
+	fi
+}
+
+# A place where nothing of the user's is found or touched: not the settings, and not lingering either.
+make_place() {
+	umask 077
+	T=$(mktemp -d "${TMPDIR:-/tmp}/agentdeck-verify.XXXXXX")
+	T=$(cd "$T" && pwd -P)
+	DECK_HOME=$T/deck CONTROL_HOME=$T/control WORK=$T/work
+	trap clean_up EXIT
+	trap 'exit 130' INT TERM HUP
+	[[ -z $PARENT ]] || WORK=$(mktemp -d "$(cd "$PARENT" && pwd -P)/agentdeck-verify.XXXXXX")
+	mkdir -p "$DECK_HOME" "$CONTROL_HOME" "$WORK" "$T/control-work" "$T/agent"
+	printf '[tmux]\nlinger = false\n' >"$DECK_HOME/config.toml"
+	printf '[tmux]\nlinger = false\nlaunch_in_user_scope = false\n' >"$CONTROL_HOME/config.toml"
+	stand_in || [[ ! -d $USER_CONFIG/agents ]] || cp -R "$USER_CONFIG/agents" "$DECK_HOME/"
+	# A child that ignores signals and has left its process group is what a careless stop leaves behind.
+	DECK_ENV=(AGENTDECK_HOME="$DECK_HOME" TMPDIR="$T" AGENTDECK_DEMO_CONFIG_DIR="$T/agent" AGENTDECK_DEMO_LEAVE_CHILD=1)
+	if [[ -z ${XDG_RUNTIME_DIR-} && -d /run/user/$UID ]]; then
+		export XDG_RUNTIME_DIR=/run/user/$UID
+	fi
+	[[ -z ${XDG_RUNTIME_DIR-} ]] || DECK_ENV+=(XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR")
+}
+
+check_agent() {
+	local flag
+	deck agents show "$AGENT" --json >"$T/agent.json" 2>"$T/agent.err" || nothing_verified "agent $AGENT: $(last_line "$T/agent.err")"
+	[[ $(member installed "$T/agent.json") == /* ]] || nothing_verified "agent $AGENT is not installed"
+	for flag in --session-id --resume; do
+		grep -q "^ *\"$flag\"" "$T/agent.json" || nothing_verified "agent $AGENT does not take $flag: its command line would prove nothing"
+	done
+}
+
+make_session() {
+	deck add "$WORK" -t verify --agent "$AGENT" --json >"$T/add.json" 2>"$T/add.err" || nothing_verified "agentdeck add: $(last_line "$T/add.err")"
+	control add "$T/control-work" -t control --agent demo --json >"$T/add.json" 2>"$T/add.err" || nothing_verified "agentdeck add: $(last_line "$T/add.err")"
+	SESSION=$(deck list --json | sed -n 's/^ *"id": "\([0-9a-z]*\)".*/\1/p;T;q')
+	[[ -n $SESSION ]] || nothing_verified "agentdeck list does not show the session that was added"
+}
+
+login_has_started() { [[ -e $T/status ]]; }
+
+start_in_login() {
+	write_login_script
+	open_login || return
+	say "login" "$LOGIN_KIND: $LOGIN_CGROUP"
+	tell_login go
+	wait_for "$LONG" login_has_started || { no "agentdeck session start does not end"; return; }
+	[[ $(<"$T/status") == 0 ]] || { no "agentdeck session start: $(last_line "$T/start.err")"; return; }
+	look
+}
+
+TURN_ERROR='' FIRST_ARGV=() SERVER_CGROUP='' AGENT_CGROUP=''
+
+# Everything that scenarios 1 to 3 judge is taken down before the login ends: after it, it may be gone.
+start_session() {
+	printf '\n%sStarting the session%s\n' "$BOLD" "$PLAIN"
+	if can_make_scopes; then
+		start_in_login
+	else
+		say "login" "none: $WHY_NO_SCOPE"
+		start_again
+	fi || { START_ERROR=$REASON; return; }
+	FIRST_ARGV=("${ARGV[@]}")
+	SESSION_ID=$(member session_id "$T/show.json")
+	SERVER_CGROUP=$(cgroup_of "$SERVER")
+	AGENT_CGROUP=$(cgroup_of "$AGENT_PID")
+	take_turn "$MARKER" || TURN_ERROR=$REASON
+	if [[ -n $TURN_ERROR ]]; then
+		say "message" "$RED$TURN_ERROR$PLAIN"
+	else
+		say "message" "$MARKER"
+	fi
+}
+
+print_head() {
+	printf '%sDo sessions survive a logout here, and come back?%s\n\n' "$BOLD" "$PLAIN"
+	say "agentdeck" "$(command -v agentdeck), $(agentdeck --version | head -n 1)"
+	say "tmux" "$(command -v tmux), $(tmux -V)"
+	say "user" "$(id -un) ($UID)"
+	if stand_in; then
+		say "agent" "demo, a stand-in without a model (--agent claude takes the real one)"
+	else
+		say "agent" "$AGENT, with your own login and settings; it is sent one message"
+	fi
+	say "directory" "$T: nothing of yours is used or changed"
+	printf '\n'
+	list_scenarios
+}
+
+print_notes() {
+	if grep -qsE '^[[:space:]]*launch_in_user_scope[[:space:]]*=[[:space:]]*false' "$USER_CONFIG/config.toml"; then
+		printf '%s[NOTE]%s %s switches isolation off: your own sessions do die with your login\n' "$YELLOW$BOLD" "$PLAIN" "$USER_CONFIG/config.toml"
+	fi
+	if [[ -z $WHY_NO_SCOPE && $(loginctl show-user "$UID" -p Linger --value 2>/dev/null) == no ]]; then
+		printf '%s[NOTE]%s you do not linger yet, so the user manager ends after your last logout; agentdeck asks for it at the first start, or: loginctl enable-linger\n' "$YELLOW$BOLD" "$PLAIN"
+	fi
+}
+
+print_banner() {
+	local list
+	printf '\n'
+	printf -v list '%s, ' "${NOT_PASSED[@]}"
+	if ((FAILED > 0)); then
+		printf '%sthe end of agentdeck'\''s log%s\n' "$DIM" "$PLAIN"
+		tail -n 20 "$DECK_HOME"/logs/agentdeck.log 2>/dev/null | sed 's/^/    /' || :
+		printf '\n%s[FAIL] sessions are not safe here: %s%s\n' "$RED$BOLD" "${list%, }" "$PLAIN"
+	elif ((PASSED == 0)); then
+		printf '%s[FAIL] nothing could be verified%s\n' "$RED$BOLD" "$PLAIN"
+	elif ((SKIPPED > 0)); then
+		printf '%s[PASS]%s all that could be verified here holds; %snot verified: %s%s\n' "$GREEN$BOLD" "$PLAIN" "$YELLOW$BOLD" "${list%, }" "$PLAIN"
+	else
+		printf '%s[PASS] sessions survive a logout here, and come back with their conversation%s\n' "$GREEN$BOLD" "$PLAIN"
+	fi
+	print_notes
+	printf '%d passed, %d failed' "$PASSED" "$FAILED"
+	((SKIPPED == 0)) || printf ', %d skipped' "$SKIPPED"
+	printf '\n'
+}
+
+check_programs
+USER_CONFIG=$(user_config)
+# An agentdeck session in which this is run must not be mistaken for ours.
+unset TMUX TMUX_PANE "${!AGENTDECK_@}"
+make_place
+MARKER="verify-$$-$RANDOM"
+stand_in || MARKER="Please answer with this word: $MARKER"
+print_head
+check_agent
+make_session
+start_session
+scenario 1 scenario_isolation
+scenario 2 scenario_logout
+scenario 3 scenario_fresh_start
+scenario 4 scenario_stop_and_start
+scenario 5 scenario_kill
+scenario 6 scenario_lost_sidecar
+scenario 7 scenario_log
+scenario 8 scenario_stop
+print_banner
+((FAILED == 0 && PASSED > 0))

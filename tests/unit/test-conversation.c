@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/store-fixture.h"
+
+#include "base/fsutil.h"
+#include "driver/transcript.h"
+#include "engine/conversation.h"
+
+#include <sys/stat.h>
+
+#define MINE "0aaaaaaa-0000-4000-8000-000000000001"
+#define THEIRS "0bbbbbbb-0000-4000-8000-000000000002"
+#define LOOSE "0ccccccc-0000-4000-8000-000000000003"
+
+struct desk {
+	char *root, *cwd, *home; /* home: the agent's */
+	struct deck deck;
+	const struct agent *claude, *shell;
+	int age;                 /* each transcript is a second newer than the one before */
+};
+
+static int set_up(void **state)
+{
+	struct desk *desk = xcalloc(1, sizeof(*desk));
+	desk->root = xstrdup("/tmp/agentdeck-conversation-XXXXXX");
+	if (!mkdtemp(desk->root))
+		return -1;
+	desk->cwd = path_join(desk->root, "work");
+	desk->home = path_join(desk->root, ".claude");
+	setenv("AGENTDECK_HOME", desk->root, 1);
+	setenv("HOME", desk->root, 1);
+	unsetenv("CLAUDE_CONFIG_DIR");
+	unsetenv("AGENTDECK_PROFILE");
+	if (mkdir(desk->cwd, 0700) < 0 || deck_open("default", "test", &desk->deck, NULL) < 0 ||
+	    deck_open_store(&desk->deck, NULL) < 0 ||
+	    deck_agent(&desk->deck, "claude", &desk->claude, NULL) < 0 ||
+	    deck_agent(&desk->deck, "shell", &desk->shell, NULL) < 0)
+		return -1;
+	*state = desk;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct desk *desk = *state;
+	int r = fs_remove_tree(AT_FDCWD, desk->root, NULL);
+	deck_close(&desk->deck);
+	free(desk->root);
+	free(desk->cwd);
+	free(desk->home);
+	free(desk);
+	return r;
+}
+
+/* A conversation on disk; without turns only its header. */
+static void write_transcript(struct desk *desk, const char *home, const char *id, bool turns)
+{
+	cleanup_free char *slug = transcript_slug(desk->cwd);
+	cleanup_free char *directory = xasprintf("%s/projects/%s", home, slug);
+	cleanup_free char *name = xasprintf("%s.jsonl", id);
+	cleanup_close int fd = -1;
+	cleanup_free char *text = xasprintf(
+		"{\"type\":\"summary\",\"cwd\":\"%s\",\"sessionId\":\"%s\"}\n%s", desk->cwd, id,
+		turns ? "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n" : "");
+	struct timespec times[2] = { { .tv_sec = 1700000000 + desk->age },
+				     { .tv_sec = 1700000000 + desk->age } };
+	desk->age++;
+	assert_int_equal(fs_open_private_directory(directory, &fd, NULL), 0);
+	assert_int_equal(fs_replace(fd, name, text, strlen(text), FS_VOLATILE, NULL), 0);
+	assert_int_equal(utimensat(fd, name, times, 0), 0);
+}
+
+static struct instance *new_one(struct desk *desk, const char *id, const char *session_id)
+{
+	struct instance *instance = new_instance(id, id);
+	replace_string(&instance->cwd, desk->cwd);
+	instance->conversation.config_home = xstrdup(desk->home);
+	if (session_id)
+		conversation_set_id(&instance->conversation, session_id, ORIGIN_MINTED, 1);
+	return instance;
+}
+
+static void settle(struct desk *desk, struct instance *instance, enum transcript_fact expected)
+{
+	enum transcript_fact fact = TRANSCRIPT_UNKNOWN;
+	struct error err = { 0 };
+	if (conversation_settle(&desk->deck, instance, desk->claude, &fact, &err) != 0)
+		fail_msg("%s", or_empty(err.message));
+	assert_int_equal(fact, expected);
+}
+
+/* Another instance of the same directory, as it stands on disk. */
+static struct instance *other_one(struct desk *desk, const char *session_id)
+{
+	return new_one(desk, "0000zzzz", session_id);
+}
+
+static void put_instance(struct store *store, const struct instance *instance)
+{
+	assert_int_equal(create_instance(store, instance, NULL), 0);
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+static void a_stored_id_is_kept_whatever_lies_on_disk(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	write_transcript(desk, desk->home, MINE, true);
+	write_transcript(desk, desk->home, LOOSE, true);
+	instance->last_used_at = 1;
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, MINE);
+	assert_int_equal(instance->conversation.previous.count, 0);
+}
+
+static void a_transcript_is_absent_empty_or_has_turns(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	settle(desk, instance, TRANSCRIPT_ABSENT);
+	write_transcript(desk, desk->home, MINE, false);
+	settle(desk, instance, TRANSCRIPT_EMPTY);
+	write_transcript(desk, desk->home, MINE, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	enum transcript_fact fact = TRANSCRIPT_EMPTY;
+	assert_int_equal(conversation_settle(&desk->deck, instance, desk->shell, &fact, NULL), 0);
+	assert_int_equal(fact, TRANSCRIPT_UNKNOWN);
+}
+
+static void a_transcript_of_another_home_is_another_conversation(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_free char *home = path_join(desk->root, "elsewhere");
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	cleanup_instance struct instance *without = new_one(desk, "0123abce", NULL);
+	write_transcript(desk, home, MINE, true);
+	settle(desk, instance, TRANSCRIPT_ABSENT);
+	settle(desk, without, TRANSCRIPT_ABSENT);
+	assert_null(without->conversation.session_id);
+}
+
+static void an_id_in_the_arguments_is_adopted_when_none_is_stored(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	strvec_push(&instance->argv, "--resume");
+	strvec_push(&instance->argv, MINE);
+	write_transcript(desk, desk->home, MINE, true);
+	write_transcript(desk, desk->home, LOOSE, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, MINE);
+	assert_int_equal(instance->conversation.origin, ORIGIN_ADOPTED);
+}
+
+static void the_newest_conversation_that_nobody_owns_is_discovered(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	write_transcript(desk, desk->home, LOOSE, true);
+	write_transcript(desk, desk->home, MINE, true);
+	write_transcript(desk, desk->home, THEIRS, false);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, MINE);
+	assert_int_equal(instance->conversation.origin, ORIGIN_DISCOVERED);
+	assert_true(ends_with(instance->conversation.transcript_path, MINE ".jsonl"));
+}
+
+/* LOOSE is older than THEIRS: taken only because THEIRS has an owner. */
+static void expect_loose(struct desk *desk)
+{
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	write_transcript(desk, desk->home, LOOSE, true);
+	write_transcript(desk, desk->home, THEIRS, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, LOOSE);
+}
+
+static void what_another_instance_has_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	put_instance(desk->deck.store, other);
+	expect_loose(desk);
+}
+
+static void what_another_instance_had_before_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	conversation_set_id(&other->conversation, MINE, ORIGIN_REPORTED, 2);
+	put_instance(desk->deck.store, other);
+	expect_loose(desk);
+}
+
+static void what_another_instances_run_was_given_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, MINE);
+	struct attempt attempt = { .rung = RUNG_FRESH, .session_id = (char *)THEIRS };
+	run_add_attempt(&other->run, &attempt);
+	other->run.socket = xstrdup("/nowhere/tmux.sock");
+	put_instance(desk->deck.store, other);
+	expect_loose(desk);
+}
+
+static void what_an_instance_of_another_profile_has_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_store struct store *store = NULL;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	assert_int_equal(store_open(desk->root, "second", &store, NULL), 0);
+	put_instance(store, other);
+	expect_loose(desk);
+}
+
+static void what_the_instance_itself_gave_up_is_not_taken_again(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	strvec_push(&instance->conversation.previous, THEIRS);
+	write_transcript(desk, desk->home, LOOSE, true);
+	write_transcript(desk, desk->home, THEIRS, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, LOOSE);
+}
+
+/* --- an id that nobody ever used -------------------------------------------------------------- */
+
+static struct instance *used_wrapper(struct desk *desk, const char *program)
+{
+	struct instance *instance = new_one(desk, "0123abcd", MINE);
+	strvec_clear(&instance->argv);
+	strvec_push(&instance->argv, program);
+	instance->last_used_at = 1;
+	write_transcript(desk, desk->home, LOOSE, true);
+	return instance;
+}
+
+static void a_wrapper_that_dropped_the_id_gets_what_it_wrote(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = used_wrapper(desk, "/opt/my-wrapper");
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, LOOSE);
+	assert_string_equal(instance->conversation.previous.items[0], MINE);
+}
+
+static void a_wrapper_whose_agent_reported_the_id_keeps_it(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = used_wrapper(desk, "/opt/my-wrapper");
+	/* As the report of a start leaves it, before the agent writes the first turn. */
+	instance->conversation.transcript_path = xasprintf("%s/projects/x/" MINE ".jsonl", desk->home);
+	settle(desk, instance, TRANSCRIPT_ABSENT);
+	assert_string_equal(instance->conversation.session_id, MINE);
+}
+
+static void the_agents_own_program_keeps_its_id(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *plain = used_wrapper(desk, "/usr/bin/claude");
+	settle(desk, plain, TRANSCRIPT_ABSENT);
+	assert_string_equal(plain->conversation.session_id, MINE);
+	cleanup_instance struct instance *env = used_wrapper(desk, "env");
+	strvec_push(&env->argv, "A=1");
+	strvec_push(&env->argv, "claude");
+	settle(desk, env, TRANSCRIPT_ABSENT);
+	assert_string_equal(env->conversation.session_id, MINE);
+}
+
+static void an_id_with_a_turn_or_before_its_first_start_is_never_unused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *turn = used_wrapper(desk, "/opt/my-wrapper");
+	turn->conversation.first_turn_seen = true;
+	settle(desk, turn, TRANSCRIPT_ABSENT);
+	assert_string_equal(turn->conversation.session_id, MINE);
+	cleanup_instance struct instance *first = used_wrapper(desk, "/opt/my-wrapper");
+	first->last_used_at = 0;
+	settle(desk, first, TRANSCRIPT_ABSENT);
+	assert_string_equal(first->conversation.session_id, MINE);
+}
+
+/* --- a run that ended without a word ---------------------------------------------------------- */
+
+static struct instance *interrupted(struct desk *desk, enum rung rung)
+{
+	struct instance *instance = new_one(desk, "0123abcd", MINE);
+	struct attempt attempt = { .rung = rung, .session_id = (char *)LOOSE };
+	run_add_attempt(&instance->run, &attempt);
+	instance->last_used_at = 1;
+	write_transcript(desk, desk->home, MINE, true);
+	return instance;
+}
+
+static void a_fresh_id_counts_once_something_was_said_under_it(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = interrupted(desk, RUNG_FRESH);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, MINE);
+	write_transcript(desk, desk->home, LOOSE, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, LOOSE);
+	assert_string_equal(instance->conversation.previous.items[0], MINE);
+}
+
+static void a_commit_takes_only_a_fresh_id(void **state)
+{
+	struct desk *desk = *state;
+	static const enum rung others[] = { RUNG_RESUME, RUNG_ASSIGN, RUNG_LAUNCH, RUNG_SHELL };
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		cleanup_instance struct instance *instance = interrupted(desk, others[i]);
+		conversation_commit(instance);
+		assert_string_equal(instance->conversation.session_id, MINE);
+	}
+	cleanup_instance struct instance *none = new_one(desk, "0123abcd", MINE);
+	conversation_commit(none);
+	assert_string_equal(none->conversation.session_id, MINE);
+}
+
+/* --- two on one conversation ------------------------------------------------------------------ */
+
+/* A run of the other that is there now, as far as its server's process tells: it is ours. */
+static void bring_to_life(struct instance *other)
+{
+	other->run.socket = xstrdup("/nowhere/tmux.sock");
+	other->run.boot_id = xstrdup(process_boot_id());
+	assert_int_equal(process_identify(getpid(), &other->run.server, NULL), 0);
+	other->observed.state = STATE_RUNNING;
+	other->observed.boot_id = xstrdup(process_boot_id());
+}
+
+static int claim(struct desk *desk, const char *session_id, struct error *err)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", session_id);
+	return conversation_claim(&desk->deck, instance, &lock, err);
+}
+
+static void expect_refusal(struct desk *desk)
+{
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(claim(desk, THEIRS, &err), -1);
+	assert_int_equal(err.code, ERROR_EXISTS);
+	assert_non_null(strstr(err.message, "0000zzzz"));
+}
+
+static void a_conversation_that_is_open_is_refused_naming_its_holder(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	bring_to_life(other);
+	put_instance(desk->deck.store, other);
+	expect_refusal(desk);
+	assert_int_equal(claim(desk, MINE, NULL), 0);
+	assert_int_equal(claim(desk, NULL, NULL), 0);
+}
+
+static void a_conversation_that_is_open_in_another_profile_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_store struct store *store = NULL;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	assert_int_equal(store_open(desk->root, "second", &store, NULL), 0);
+	bring_to_life(other);
+	put_instance(store, other);
+	expect_refusal(desk);
+}
+
+static void a_conversation_that_is_being_opened_is_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	bring_to_life(other);
+	other->observed.state = STATE_STARTING;
+	other->run.server.pid = 0;
+	put_instance(desk->deck.store, other);
+	expect_refusal(desk);
+}
+
+static void who_does_not_hold_it_is_no_reason_to_refuse(void **state)
+{
+	struct desk *desk = *state;
+	static const char *const whats[] = { "stopped", "dead",         "other boot", "other home",
+					     "other agent", "interrupted boot", "a shell in its place" };
+	for (size_t i = 0; i < ARRAY_SIZE(whats); i++) {
+		cleanup_error struct error err = { 0 };
+		cleanup_free char *id = xasprintf("000000a%zu", i);
+		cleanup_instance struct instance *other = new_one(desk, id, THEIRS);
+		struct attempt shell = { .rung = RUNG_SHELL };
+		bring_to_life(other);
+		if (i == 0) {
+			run_clear(&other->run);
+			other->observed.state = STATE_STOPPED;
+		} else if (i == 1) {
+			other->run.server.start++;
+		} else if (i == 2 || i == 5) {
+			replace_string(&other->run.boot_id, "another");
+			replace_string(&other->observed.boot_id, "another");
+			other->observed.state = i == 2 ? STATE_RUNNING : STATE_STARTING;
+		} else if (i == 3) {
+			replace_string(&other->conversation.config_home, "/elsewhere");
+		} else if (i == 4) {
+			replace_string(&other->agent, "demo");
+		} else {
+			run_add_attempt(&other->run, &shell);
+		}
+		put_instance(desk->deck.store, other);
+		if (claim(desk, THEIRS, &err) != 0)
+			fail_msg("%s: %s", whats[i], err.message);
+	}
+}
+
+static void a_claim_excludes_others_until_it_is_given_up(void **state)
+{
+	struct desk *desk = *state;
+	struct fs_lock lock = FS_UNLOCKED, second = FS_UNLOCKED;
+	int root = store_state_directory(desk->deck.store);
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	assert_int_equal(conversation_claim(&desk->deck, instance, &lock, NULL), 0);
+	assert_int_equal(fs_lock(root, "conversations.lock", 0, &second, NULL), FS_LOCK_BUSY);
+	fs_unlock(&lock);
+	assert_int_equal(fs_lock(root, "conversations.lock", 0, &second, NULL), 0);
+	fs_unlock(&second);
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+static void a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	instance->run.directory = path_join(desk->root, "run/0123abcd");
+	strvec_push(&instance->argv, "--verbose");
+	strvec_push(&instance->argv, "a prompt");
+	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_ABSENT, true,
+					   NULL), 0);
+	const char *id = instance->conversation.session_id;
+	assert_non_null(id);
+	assert_int_equal(instance->conversation.origin, ORIGIN_MINTED);
+	assert_string_equal(run_attempt(&instance->run)->session_id, id);
+	assert_int_equal(instance->resume_argv.count, 4);
+	assert_string_equal(instance->resume_argv.items[1], "--verbose");
+	assert_string_equal(instance->resume_argv.items[3], id);
+}
+
+static void a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	instance->run.directory = path_join(desk->root, "run/0123abcd");
+	instance->resume_policy = POLICY_NEVER;
+	instance->last_used_at = 1;
+	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_TURNS, true,
+					   NULL), 0);
+	assert_int_equal(run_attempt(&instance->run)->rung, RUNG_FRESH);
+	assert_string_equal(instance->conversation.session_id, MINE);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_stored_id_is_kept_whatever_lies_on_disk),
+		TEST(a_transcript_is_absent_empty_or_has_turns),
+		TEST(a_transcript_of_another_home_is_another_conversation),
+		TEST(an_id_in_the_arguments_is_adopted_when_none_is_stored),
+		TEST(the_newest_conversation_that_nobody_owns_is_discovered),
+		TEST(what_another_instance_has_is_not_taken),
+		TEST(what_another_instance_had_before_is_not_taken),
+		TEST(what_another_instances_run_was_given_is_not_taken),
+		TEST(what_an_instance_of_another_profile_has_is_not_taken),
+		TEST(what_the_instance_itself_gave_up_is_not_taken_again),
+		TEST(a_wrapper_that_dropped_the_id_gets_what_it_wrote),
+		TEST(a_wrapper_whose_agent_reported_the_id_keeps_it),
+		TEST(the_agents_own_program_keeps_its_id),
+		TEST(an_id_with_a_turn_or_before_its_first_start_is_never_unused),
+		TEST(a_fresh_id_counts_once_something_was_said_under_it),
+		TEST(a_commit_takes_only_a_fresh_id),
+		TEST(a_conversation_that_is_open_is_refused_naming_its_holder),
+		TEST(a_conversation_that_is_open_in_another_profile_is_refused),
+		TEST(a_conversation_that_is_being_opened_is_refused),
+		TEST(who_does_not_hold_it_is_no_reason_to_refuse),
+		TEST(a_claim_excludes_others_until_it_is_given_up),
+		TEST(a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command),
+		TEST(a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
