@@ -168,7 +168,7 @@ processes_of() {	# AGENTDECK_HOME
 # ---- the session, and the control -----------------------------------------------------------------------------
 
 deck() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" agentdeck "$@"; }
-control() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME" agentdeck "$@"; }
+control() { timeout --foreground --kill-after=5 "$LONG" env "${CONTROL_ENV[@]}" agentdeck "$@"; }
 tmux_of() { timeout "$SHORT" tmux -u -S "$@" 2>/dev/null; }	# SOCKET COMMAND...
 
 # agentdeck prints JSON with one member on a line.
@@ -180,7 +180,8 @@ SESSION='' SESSION_ID='' SOCKET='' SERVER='' SERVER_START='' AGENT_PID='' AGENT_
 START_ERROR='' TURNS=0 RESUMES=0
 
 look_at_agentdeck() {
-	deck session show "$SESSION" --json >"$T/show.json" 2>"$T/show.err" || { no "agentdeck session show: $(last_line "$T/show.err")"; return; }
+	deck session show "$SESSION" --json >"$T/show.json" 2>"$T/show.err" ||
+		{ no "agentdeck session show: $(last_line "$T/show.err")"; return; }
 	STATUS_NOW=$(member status "$T/show.json")
 	SOCKET=$(member socket "$T/show.json")
 }
@@ -268,10 +269,8 @@ can_make_scopes() {
 # What the shell in the login does. It waits to be told to go on, until it is known where it is.
 write_login_script() {
 	{
-		printf 'T=%q CONTROL_HOME=%q SESSION=%q PATH=%q\n' "$T" "$CONTROL_HOME" "$SESSION" "$PATH"
-		printf 'DECK_ENV=('
-		printf '%q ' "${DECK_ENV[@]}"
-		printf ')\n'
+		printf 'T=%q SESSION=%q PATH=%q\n' "$T" "$SESSION" "$PATH"
+		declare -p DECK_ENV CONTROL_ENV
 		cat <<-'END'
 			cd "$T" || exit
 			cat /proc/$$/cgroup >cgroup.new && mv cgroup.new "cgroup.$1"
@@ -280,7 +279,7 @@ write_login_script() {
 				sleep 0.1
 			done
 			[[ $(cat "answer.$1") == go ]] || exit
-			env "${DECK_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME" agentdeck session start control --json >control.json 2>control.err
+			env "${CONTROL_ENV[@]}" agentdeck session start control --json >control.json 2>control.err
 			env "${DECK_ENV[@]}" agentdeck session start "$SESSION" --json >start.json 2>start.err
 			echo $? >status.new && mv status.new status
 			exec sleep 600
@@ -301,9 +300,10 @@ give_login_up() {	# REASON...
 
 open_ssh_login() {
 	has ssh || { no "ssh is not installed"; return; }
-	ssh -o BatchMode=yes -o ConnectTimeout=5 -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null \
-		-o LogLevel=ERROR -o ControlMaster=no -o ControlPath=none -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes \
-		-o PermitLocalCommand=no -o RequestTTY=no localhost "exec bash $(printf %q "$T/login") ssh" </dev/null >"$T/ssh.out" 2>&1 &
+	ssh -o BatchMode=yes -o ConnectTimeout=5 -o LogLevel=ERROR -o RequestTTY=no -o PermitLocalCommand=no \
+		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o GlobalKnownHostsFile=/dev/null \
+		-o ControlMaster=no -o ControlPath=none -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes \
+		localhost "exec bash $(printf %q "$T/login") ssh" </dev/null >"$T/ssh.out" 2>&1 &
 	LOGIN_CLIENT=$!
 	wait_for "$SHORT" login_has_come_up || { give_login_up "ssh localhost does not come up"; return; }
 	[[ -e $T/cgroup.ssh ]] || { give_login_up "ssh localhost: $(last_line "$T/ssh.out")"; return; }
@@ -318,7 +318,8 @@ open_ssh_login() {
 
 open_scope_login() {
 	LOGIN_UNIT=agentdeck-verify-$$-login.scope
-	systemd-run --user --scope --quiet --collect --unit="$LOGIN_UNIT" -- bash "$T/login" scope </dev/null >"$T/scope.out" 2>&1 &
+	systemd-run --user --scope --quiet --collect --unit="$LOGIN_UNIT" -p TimeoutStopSec=5 -- \
+		bash "$T/login" scope </dev/null >"$T/scope.out" 2>&1 &
 	LOGIN_CLIENT=$!
 	wait_for "$SHORT" login_has_come_up || { give_login_up "the scope $LOGIN_UNIT does not come up"; return; }
 	[[ -e $T/cgroup.scope ]] || { give_login_up "systemd-run --user --scope: $(last_line "$T/scope.out")"; return; }
@@ -348,7 +349,7 @@ end_login() {
 	[[ $LOGIN_KIND == scope ]] || command=(loginctl terminate-session "$LOGIN_NUMBER")
 	say "logout" "${command[*]}"
 	"${command[@]}" 2>"$T/logout.err" || { no "the login cannot be ended: $(last_line "$T/logout.err")"; return; }
-	wait_for "$LONG" login_is_over || { no "$LOGIN_UNIT does not end"; return; }
+	wait_for 120 login_is_over || { no "$LOGIN_UNIT does not end"; return; }
 	LOGIN_CLIENT=''
 }
 
@@ -409,12 +410,14 @@ scenario_fresh_start() {
 	started || return
 	ARGV=("${FIRST_ARGV[@]}")
 	show_argv
-	[[ $SESSION_ID =~ ^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ ]] || { no "agentdeck keeps no id of the conversation: '$SESSION_ID'"; return; }
+	[[ $SESSION_ID =~ ^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ ]] ||
+		{ no "agentdeck keeps no id of the conversation: '$SESSION_ID'"; return; }
 	argv_has_only --session-id
 }
 
 start_again() {
-	deck session start "$SESSION" --json >"$T/start.json" 2>"$T/start.err" || { no "agentdeck session start: $(last_line "$T/start.err")"; return; }
+	deck session start "$SESSION" --json >"$T/start.json" 2>"$T/start.err" ||
+		{ no "agentdeck session start: $(last_line "$T/start.err")"; return; }
 	look
 }
 
@@ -456,7 +459,8 @@ scenario_stop_and_start() {
 
 kill_server() {
 	# nothing but the server of the throw-away session
-	[[ $(tr '\0' '\n' <"/proc/$SERVER/cmdline") == *"$SOCKET"* && $SOCKET == "$T"/* ]] || { no "process $SERVER is not our server"; return; }
+	[[ $(tr '\0' '\n' <"/proc/$SERVER/cmdline") == *"$SOCKET"* && $SOCKET == "$T"/* ]] ||
+		{ no "process $SERVER is not our server"; return; }
 	say "kill -9" "$SERVER"
 	kill -KILL "$SERVER"
 	wait_for "$SHORT" is_gone "$SERVER" "$SERVER_START" || { no "the server survives SIGKILL"; return; }
@@ -475,7 +479,8 @@ scenario_lost_sidecar() {
 	local sidecar=$DECK_HOME/hooks/$SESSION.sid
 	is_running || return
 	kill_server || return
-	grep -qF -- "$SESSION_ID" "$sidecar" 2>/dev/null || { no "there was no id in $sidecar that could be lost"; return; }
+	grep -qF -- "$SESSION_ID" "$sidecar" 2>/dev/null ||
+		{ no "there was no id in $sidecar that could be lost"; return; }
 	say "rm" "$sidecar"
 	rm "$sidecar"
 	comes_back
@@ -577,28 +582,32 @@ make_place() {
 	printf '[tmux]\nlinger = false\n' >"$DECK_HOME/config.toml"
 	printf '[tmux]\nlinger = false\nlaunch_in_user_scope = false\n' >"$CONTROL_HOME/config.toml"
 	stand_in || [[ ! -d $USER_CONFIG/agents ]] || cp -R "$USER_CONFIG/agents" "$DECK_HOME/"
-	# A child that ignores signals and has left its process group is what a careless stop leaves behind.
-	DECK_ENV=(AGENTDECK_HOME="$DECK_HOME" TMPDIR="$T" AGENTDECK_DEMO_CONFIG_DIR="$T/agent" AGENTDECK_DEMO_LEAVE_CHILD=1)
+	COMMON_ENV=(TMPDIR="$T" AGENTDECK_DEMO_CONFIG_DIR="$T/agent")
 	if [[ -z ${XDG_RUNTIME_DIR-} && -d /run/user/$UID ]]; then
 		export XDG_RUNTIME_DIR=/run/user/$UID
 	fi
-	[[ -z ${XDG_RUNTIME_DIR-} ]] || DECK_ENV+=(XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR")
+	[[ -z ${XDG_RUNTIME_DIR-} ]] || COMMON_ENV+=(XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR")
+	# A child that ignores signals and has a process session of its own is what a careless stop leaves behind.
+	DECK_ENV=("${COMMON_ENV[@]}" AGENTDECK_HOME="$DECK_HOME" AGENTDECK_DEMO_LEAVE_CHILD=1)
+	CONTROL_ENV=("${COMMON_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME")
 }
 
 check_agent() {
 	local flag
-	deck agents show "$AGENT" --json >"$T/agent.json" 2>"$T/agent.err" || nothing_verified "agent $AGENT: $(last_line "$T/agent.err")"
+	deck agents show "$AGENT" --json >"$T/agent.json" 2>"$T/agent.err" || nothing_verified "$(last_line "$T/agent.err")"
 	[[ $(member installed "$T/agent.json") == /* ]] || nothing_verified "agent $AGENT is not installed"
 	for flag in --session-id --resume; do
-		grep -q "^ *\"$flag\"" "$T/agent.json" || nothing_verified "agent $AGENT does not take $flag: its command line would prove nothing"
+		grep -q "^ *\"$flag\"" "$T/agent.json" ||
+			nothing_verified "agent $AGENT does not take $flag: its command line would prove nothing"
 	done
 }
 
 make_session() {
-	deck add "$WORK" -t verify --agent "$AGENT" --json >"$T/add.json" 2>"$T/add.err" || nothing_verified "agentdeck add: $(last_line "$T/add.err")"
-	control add "$T/control-work" -t control --agent demo --json >"$T/add.json" 2>"$T/add.err" || nothing_verified "agentdeck add: $(last_line "$T/add.err")"
-	SESSION=$(deck list --json | sed -n 's/^ *"id": "\([0-9a-z]*\)".*/\1/p;T;q')
-	[[ -n $SESSION ]] || nothing_verified "agentdeck list does not show the session that was added"
+	if ! control add "$T/control-work" -t control --agent demo --json >"$T/add.json" 2>"$T/add.err" ||
+		! deck add "$WORK" -t verify --agent "$AGENT" --json >"$T/add.json" 2>"$T/add.err"; then
+		nothing_verified "agentdeck add: $(last_line "$T/add.err")"
+	fi
+	SESSION=$(member id "$T/add.json")
 }
 
 login_has_started() { [[ -e $T/status ]]; }
@@ -651,12 +660,15 @@ print_head() {
 	list_scenarios
 }
 
+note() { printf '%s[NOTE]%s %s\n' "$YELLOW$BOLD" "$PLAIN" "$*"; }
+
 print_notes() {
 	if grep -qsE '^[[:space:]]*launch_in_user_scope[[:space:]]*=[[:space:]]*false' "$USER_CONFIG/config.toml"; then
-		printf '%s[NOTE]%s %s switches isolation off: your own sessions do die with your login\n' "$YELLOW$BOLD" "$PLAIN" "$USER_CONFIG/config.toml"
+		note "$USER_CONFIG/config.toml switches isolation off: your own sessions do die with your login"
 	fi
 	if [[ -z $WHY_NO_SCOPE && $(loginctl show-user "$UID" -p Linger --value 2>/dev/null) == no ]]; then
-		printf '%s[NOTE]%s you do not linger yet, so the user manager ends after your last logout; agentdeck asks for it at the first start, or: loginctl enable-linger\n' "$YELLOW$BOLD" "$PLAIN"
+		note "you do not linger yet, so your user manager ends after your last logout, with every session;" \
+			"agentdeck sees to it at the first start, or you do: loginctl enable-linger"
 	fi
 }
 
@@ -671,7 +683,8 @@ print_banner() {
 	elif ((PASSED == 0)); then
 		printf '%s[FAIL] nothing could be verified%s\n' "$RED$BOLD" "$PLAIN"
 	elif ((SKIPPED > 0)); then
-		printf '%s[PASS]%s all that could be verified here holds; %snot verified: %s%s\n' "$GREEN$BOLD" "$PLAIN" "$YELLOW$BOLD" "${list%, }" "$PLAIN"
+		printf '%s[PASS] all that could be verified here holds; %snot verified: %s%s\n' \
+			"$GREEN$BOLD" "$YELLOW" "${list%, }" "$PLAIN"
 	else
 		printf '%s[PASS] sessions survive a logout here, and come back with their conversation%s\n' "$GREEN$BOLD" "$PLAIN"
 	fi

@@ -343,7 +343,8 @@ int print_candidates(FILE *out, struct app *app, const struct strvec *words, str
 	const struct strvec none = { .items = nothing, .count = 1 };
 	struct place place;
 	find_place(words->count ? words : &none, &place);
-	int r = deck_open(place.profile, "complete", &app->deck, err);
+	const char *profile = place.profile ? place.profile : app->profile;
+	int r = deck_open(profile, "complete", &app->deck, err);
 	if (r == 0)
 		r = answer(out, app, &place, err);
 	strvec_clear(&place.operands);
@@ -398,7 +399,8 @@ static const char zsh_script[] =
 	"_agentdeck() {\n"
 	"	local line text\n"
 	"	local -a lines candidates\n"
-	"	lines=(\"${(@f)$(command agentdeck help --complete -- \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+	"	lines=(\"${(@f)$(command agentdeck help --complete -- \\\n"
+	"		\"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
 	"	for line in \"${(@)lines[2,-1]}\"; do\n"
 	"		text=${${line%%$'\\t'*}//\\\\/\\\\\\\\}\n"
 	"		text=${text//:/\\\\:}\n"

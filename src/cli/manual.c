@@ -283,13 +283,12 @@ static void put_middle(FILE *out)
 	put_terms(out, targets);
 	put_heading(out, "CONVERSATIONS");
 	put_paragraphs(out,
-		"An agent that takes conversation ids gets one when its session is made, or at its first start. When the session is "
-		"started again, the first of these that holds is what happens: the conversation is resumed by "
-		"its id; if nothing was written under the id, it is started under the same id; if the history "
-		"cannot be had, the agent gets a new id, and you are told \"history not restored\" with the "
-		"reason; the agent is started without an id; a shell is opened in its place. An attempt that "
-		"ends with an exit status of its own within [resume] probation, before the agent has reported "
-		"that it is up, is followed by the next one.\n\n"
+		"An agent that takes conversation ids gets one when its session is made, or at its first "
+		"start. From then on a start tries, in this order: to resume the conversation by its id; to "
+		"start under the same id, if nothing was written under it yet; to start with a new id, and to "
+		"tell you \"history not restored\" with the reason; to start without any id; to open a shell "
+		"in the same place. An attempt that ends with an exit status of its own within [resume] "
+		"probation, before the agent has reported that it is up, is followed by the next one.\n\n"
 		"The prompt that a session was launched with is sent once and never again. Two sessions never "
 		"run the same conversation at a time.", true);
 }
@@ -297,9 +296,9 @@ static void put_middle(FILE *out)
 static void put_end(FILE *out)
 {
 	put_heading(out, "JSON");
-	put_text(out, "With --json the result is one JSON value on standard output. A failure is an object "
-		      "with success (false), error (for people) and code (a word for programs, like "
-		      "NOT_FOUND); warnings stay on standard error.");
+	put_text(out, "With --json the result is one JSON value on standard output. A failure is an "
+		      "object with success (false), error (for people) and code (a word for programs, "
+		      "like NOT_FOUND); warnings stay on standard error.");
 	put_heading(out, "EXIT STATUS");
 	put_terms(out, statuses);
 	put_heading(out, "ENVIRONMENT");

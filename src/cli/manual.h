@@ -25,8 +25,9 @@ const struct command *command_named(const char *name);
 /* Is word the first of several commands' names ("session")? */
 bool command_is_family(const char *word);
 
-/* The next paragraph of a description, NULL behind the last; *text moves on.  Those with a line that begins
- * with a space are tables and examples, whose lines stay as they are: *ret_as_is.  The caller frees. */
+/* The next paragraph of a description, NULL behind the last; *text moves on.  Those with a line that
+ * begins with a space are tables and examples, whose lines stay as they are: *ret_as_is.  The caller
+ * frees. */
 char *next_paragraph(const char **text, bool *ret_as_is) MUST_USE;
 
 /* The commands of a family, as print_help() lists all of them. */

@@ -127,6 +127,12 @@ void deck_warn(struct deck *deck, const char *format, ...)
 		strvec_push_take(&deck->warnings, text);
 }
 
+void deck_retry_bus(struct deck *deck)
+{
+	if (!deck->bus)
+		deck->bus_tried = false;
+}
+
 static void override_from_file(struct deck *deck, int dirfd, const char *directory,
 			       const char *file)
 {

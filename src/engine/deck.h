@@ -44,6 +44,9 @@ int deck_registry(struct deck *deck, const struct registry **ret, struct error *
 /* The user manager, or NULL: then deck->bus_why tells why.  Asked once.  Borrowed. */
 struct unit_bus *deck_bus(struct deck *deck);
 
+/* Forget that the user manager could not be reached, since something was done about it. */
+void deck_retry_bus(struct deck *deck);
+
 /* Remember for the user, and log. */
 void deck_warn(struct deck *deck, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -2,7 +2,12 @@
 #include "engine/isolation.h"
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/log.h"
+
+#include <poll.h>
+
+enum { WAKE_TIMEOUT_MS = 5000, WAKE_POLL_MS = 50 };
 
 #define NOT_AVAILABLE "systemd-run not available"
 #define OVERRIDDEN "config override"
@@ -38,10 +43,32 @@ enum isolation isolation_examine(struct deck *deck, const char **ret_why)
 	return ISOLATION_SCOPE;
 }
 
+/* No user manager runs, since nobody is logged in (cron, a bare su): lingering makes logind start one.
+ * It is what a session needs in the end anyway. */
+static bool wake_manager(struct deck *deck)
+{
+	int64_t deadline = clock_ms() + WAKE_TIMEOUT_MS;
+	if (deck->settings.tmux.linger == OFF || access("/run/systemd/system", F_OK) < 0 ||
+	    login_lingers(getuid()) || login_enable_linger(getuid(), NULL) != 0)
+		return false;
+	log_info("linger: enabled, so that there is a user manager without a login");
+	for (;;) {
+		deck_retry_bus(deck);
+		if (deck_bus(deck))
+			return true;
+		if (clock_ms() >= deadline)
+			return false;
+		(void)poll(NULL, 0, WAKE_POLL_MS);
+	}
+}
+
 enum isolation isolation_decide(struct deck *deck)
 {
 	const char *why;
 	enum isolation isolation = isolation_examine(deck, &why);
+	if (isolation == ISOLATION_DIRECT && !streq(why, OVERRIDDEN) && !streq(why, NOT_AVAILABLE) &&
+	    wake_manager(deck))
+		isolation = isolation_examine(deck, &why);
 	if (isolation == ISOLATION_SCOPE) {
 		log_info("tmux cgroup isolation: enabled (%s)", why);
 	} else if (streq(why, OVERRIDDEN) || streq(why, NOT_AVAILABLE)) {

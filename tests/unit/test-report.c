@@ -134,7 +134,7 @@ static void only_the_token_of_the_present_run_counts(void **state)
 static void an_instance_that_is_not_there_has_no_reports(void **state)
 {
 	struct desk *desk = *state;
-	static const char *const ids[] = { "zzzzzzzz", "", "../default/" ID, ".", "0123abc" };
+	static const char *const ids[] = { "zzzzzzzz", "", ("../default/" ID), ".", "0123abc" };
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		assert_int_equal(take_as(desk, ids[i], desk->token, START(NEW, "clear"), NULL),
 				 REPORT_FOREIGN);

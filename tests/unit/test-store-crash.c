@@ -381,6 +381,8 @@ static void a_full_disk_changes_nothing(void **state)
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("none", root, "tmpfs", 0, "size=256k,mode=0700") < 0) {
 		print_message("a file system of our own cannot be mounted here\n");
+		/* skip() jumps past the cleanup. */
+		free(TAKE_PTR(root));
 		skip();
 	}
 	struct store *store = NULL;

@@ -1,0 +1,439 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-cli.bash - bad input through the built program
+#
+# USAGE
+#   test-cli.bash [NAME...]    only these cases; agentdeck and its helpers are found in PATH
+#
+# After each refusal: the documented exit status, one line that says what to do, the state as it was, and no
+# process left.  Sessions are made without systemd, in scratch directories.
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no tmux to start anything with
+#
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+root=$(mktemp -d /tmp/agentdeck-cli-XXXXXX)
+failures=0 case_name=""
+
+# --- helpers ---------------------------------------------------------------------------------------
+
+fail() {
+	echo "FAILED $case_name: $*"
+	failures=$((failures + 1))
+}
+
+# A scratch deck: $home, with a project directory in it, where we stand.
+fresh_deck() {
+	home=$(mktemp -d "$root/XXXXXX")
+	mkdir "$home/user" "$home/tmp" "$home/work"
+	deck=(env -u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
+		-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR
+		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
+	mkdir -m 700 "$home/deck"
+	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
+	cd "$home/work" || exit 1
+}
+
+run() {
+	"${deck[@]}" agentdeck "$@" >"$home/out" 2>"$home/err" </dev/null
+	status=$?
+}
+
+# Must work: what a case stands on.
+must() {
+	run "$@"
+	[ "$status" = 0 ] || fail "$*: status $status, $(<"$home/err")"
+}
+
+value() { "${deck[@]}" agentdeck session show "$1" --json | sed -n "s/^ *\"$2\": *\"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" | head -n 1; }
+
+# Everything that must last, with content; logs and locks come and go.
+state() {
+	(cd "$home/deck" 2>/dev/null && find . -path ./logs -prune -o -name '*.lock' -prune -o \
+		-name instances.json -prune -o -type f -exec sha256sum {} + | sort)
+}
+
+# Processes that belong to this deck: they carry its root in their environment.
+left() {
+	local file
+	for file in $(grep -lzxsF "AGENTDECK_HOME=$home/deck" /proc/[0-9]*/environ); do
+		file=${file%/environ}
+		# agentdeck-watch ends by itself, shortly.
+		case $(tr '\0' ' ' <"$file/cmdline" 2>/dev/null) in
+		'' | *agentdeck-watch*) ;;
+		*) echo "${file#/proc/}" ;;
+		esac
+	done
+}
+
+# What was told to end may take a moment.
+settle() {
+	for _ in $(seq 50); do
+		[ -n "$(left)" ] || return 0
+		read -rt 0.1 <> <(:) || true
+	done
+}
+
+end_all() {
+	local pid
+	for pid in $(left); do
+		kill -9 "$pid" 2>/dev/null
+	done
+}
+
+# refused STATUS PATTERN ARGUMENT...: one line on standard error that fits, nothing else changed.
+refused() {
+	local expected=$1 pattern=$2 before after lines
+	shift 2
+	before=$(state) processes=$(left)
+	run "$@"
+	lines=$(grep -vc '^agentdeck: warning: ' "$home/err")
+	after=$(state)
+	[ "$status" = "$expected" ] || fail "$*: exit status $status, expected $expected: $(<"$home/err")"
+	[ "$lines" = 1 ] || fail "$*: $lines lines: $(<"$home/err")"
+	grep -Eq -- "^agentdeck: .*$pattern" "$home/err" || fail "$*: says $(<"$home/err"), expected $pattern"
+	LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$home/err" && fail "$*: control characters"
+	[ ! -s "$home/out" ] || fail "$*: standard output: $(<"$home/out")"
+	[ "$before" = "$after" ] || fail "$*: the state has changed: $(diff <(echo "$before") <(echo "$after"))"
+	[ "$processes" = "$(left)" ] || fail "$*: processes left: $(left)"
+}
+
+# The same with --json: an object on standard output.
+refused_json() {
+	local expected=$1 code=$2
+	shift 2
+	run "$@" --json
+	[ "$status" = "$expected" ] || fail "$* --json: exit status $status"
+	grep -q '"success": *false' "$home/out" && grep -q "\"code\": *\"$code\"" "$home/out" ||
+		fail "$* --json: $(<"$home/out")"
+	! grep -v '^agentdeck: warning: ' "$home/err" | grep -q . || fail "$* --json: $(<"$home/err")"
+}
+
+# As refused, for a start: it may write down that and why it failed, but nothing of the conversation.
+not_started() {
+	local expected=$1 pattern=$2 id=$3 before after
+	before=$(value "$id" session_id)
+	run session start "$id"
+	[ "$status" = "$expected" ] || fail "start $id: exit status $status, expected $expected"
+	grep -Eq -- "^agentdeck: .*$pattern" "$home/err" || fail "start $id: says $(<"$home/err")"
+	[ "$(grep -vc '^agentdeck: warning: ' "$home/err")" = 1 ] || fail "start $id: $(<"$home/err")"
+	after=$(value "$id" session_id)
+	[ "$before" = "$after" ] || fail "start $id: the conversation $before became $after"
+	[ -z "$(left)" ] || fail "start $id: processes left: $(left)"
+}
+
+# --- what does not exist ---------------------------------------------------------------------------
+
+case_unknown_things() {
+	refused 2 "unknown agent 'nosuch'.*known are.*demo" add . -t a --agent nosuch
+	refused 2 'no directory .*/none: make it first' add "$home/none" -t a
+	refused 2 'no directory' add "$home/deck/config.toml" -t a
+	refused 2 'no instance .*"nosuch"' session start nosuch
+	refused 2 'no instance' remove nosuch
+	refused_json 2 NOT_FOUND session start nosuch
+	refused_json 2 NOT_FOUND add . -t a --agent nosuch
+}
+
+case_usage() {
+	refused 64 "unknown command 'strat'" strat
+	refused 64 'usage: agentdeck session start SESSION' session start
+	refused 64 'one word too many' session start a b
+	refused 64 'unknown option --bogus' list --bogus
+	refused 64 'wants a value' add -t
+	refused 64 'unknown option' --bogus list
+	refused 64 '' -p '../x' list
+	refused 64 '' -p logs list
+	refused 64 'is not closed' add . -t a -c "sh -c 'open"
+	refused 64 'shell' add . -t a -c 'a | b'
+	refused 64 'empty' add . -t a -c ''
+	refused 64 'session id' add . -t a --agent demo --session-id not-a-uuid
+	refused 64 'auto, confirm or never' add . -t a --resume sometimes
+	refused_json 64 USAGE session start
+	refused_json 64 USAGE list --bogus
+}
+
+case_missing_binary() {
+	must add . -t gone --agent demo -c "$home/agent"
+	not_started 1 "no program '.*/agent'" gone
+	must add . -t nopath -c 'agentdeck-no-such-program --x'
+	not_started 1 "no program 'agentdeck-no-such-program'" nopath
+	must list
+}
+
+case_deleted_directory() {
+	mkdir "$home/gone"
+	must add "$home/gone" -t gone --agent demo
+	rmdir "$home/gone"
+	not_started 2 'directory .*/gone is missing' gone
+	: >"$home/gone"
+	not_started 2 'directory .*/gone is missing' gone
+	rm "$home/gone"
+	mkdir "$home/gone"
+	must session start gone
+	rmdir "$home/gone"
+	# What runs is not ended for a restart that cannot succeed.
+	local pid
+	pid=$(value gone server_pid)
+	refused 2 'directory .*/gone is missing' session restart gone
+	kill -0 "$pid" 2>/dev/null || fail "the session was ended"
+	must session stop gone
+}
+
+# --- damaged and foreign state ---------------------------------------------------------------------
+
+case_damaged_config() {
+	must add . -t a --agent demo
+	printf '[tmux]\nhistory_limit = "many"\n' >"$home/deck/config.toml"
+	refused 1 'config\.toml:2:[0-9]+: ' list
+	printf '[tmux\n' >"$home/deck/config.toml"
+	refused 1 'config\.toml:1:[0-9]+: ' session start a
+	printf '[tmux]\n\nhistroy_limit = 7\n' >"$home/deck/config.toml"
+	refused 1 'config\.toml:3:1: .*history_limit' list
+	refused_json 1 CORRUPT list
+	# A link into a collection of such files is nothing wrong.
+	printf 'default_agent = "demo"\n' >"$home/real.toml"
+	ln -sf "$home/real.toml" "$home/deck/config.toml"
+	must list
+}
+
+case_damaged_agent_entry() {
+	mkdir -m 700 "$home/deck/agents"
+	printf 'title = 7\n' >"$home/deck/agents/mine.toml"
+	must add . -t a --agent demo
+	grep -q 'warning: .*mine\.toml:1:' "$home/err" || fail "no warning: $(<"$home/err")"
+}
+
+case_damaged_manifest() {
+	must add . -t good --agent demo
+	must add . -t bad --agent demo
+	local id manifest
+	id=$(value bad id)
+	manifest=$home/deck/default/$id/instance.json
+	head -c 100 "$manifest" >"$home/torn"
+	cp "$home/torn" "$manifest"
+	must list
+	grep -q good "$home/out" || fail "the good one is not listed"
+	grep -q "$id" "$home/out" || fail "the damaged one is not listed"
+	run session start "$id"
+	[ "$status" = 1 ] || fail "exit status $status"
+	grep -Eq 'damaged.*set aside' "$home/err" || fail "says $(<"$home/err")"
+	cmp -s "$home/torn" "$home/deck/default/$id"/instance.json.damaged-* || fail "it is not set aside as it was"
+	must session start good
+	must session stop good
+	must remove "$id"
+	[ ! -e "$home/deck/default/$id" ] || fail "it is still there"
+}
+
+case_damaged_manifest_of_what_runs() {
+	must add . -t a --agent demo
+	must session start a
+	local id
+	id=$(value a id)
+	echo '{' >"$home/deck/default/$id/instance.json"
+	must remove "$id"
+	[ -z "$(left)" ] || fail "processes left: $(left)"
+}
+
+case_newer_manifest() {
+	must add . -t a --agent demo
+	local id
+	id=$(value a id)
+	sed -i 's/"format": *1/"format": 2/' "$home/deck/default/$id/instance.json"
+	refused 1 'format 2 .*newer agentdeck' session start "$id"
+	refused 1 'format 2 .*newer agentdeck' session stop "$id"
+	refused 1 'format 2 .*newer agentdeck' remove "$id"
+	refused 1 'format 2 .*newer agentdeck' rename "$id" other
+	refused_json 1 NEWER_FORMAT session start "$id"
+}
+
+case_foreign_state() {
+	must add . -t a --agent demo
+	chmod 0777 "$home/deck"
+	refused 1 'can be written by others.*chmod 700' list
+	chmod 0700 "$home/deck"
+	chmod 0770 "$home/deck/default"
+	refused 1 'can be written by others.*chmod 700' list
+	chmod 0700 "$home/deck/default"
+	if [ "$(id -u)" = 0 ]; then
+		chown 12345 "$home/deck"
+		refused 1 'belongs to user 12345' list
+		chown 0 "$home/deck"
+		chown 12345 "$home/deck/default/$(value a id)"
+		refused 1 'belongs to user 12345' session start "$(basename "$home"/deck/default/*/)"
+	fi
+}
+
+# --- the machine ------------------------------------------------------------------------------------
+
+# PATH with our own programs and what the shell needs, without tmux.
+poor_path() {
+	mkdir -p "$home/bin"
+	ln -sf "$(command -v agentdeck)" "$(command -v agentdeck-demo-agent)" "$home/bin/"
+	deck+=("PATH=$home/bin")
+}
+
+case_no_tmux() {
+	must add . -t a --agent demo
+	poor_path
+	not_started 1 'tmux is not installed: install tmux 3\.2' a
+	[ "$(value a status)" = stopped ] || fail "status $(value a status)"
+}
+
+case_old_tmux() {
+	must add . -t a --agent demo -- 'the first prompt'
+	local -a good=("${deck[@]}")
+	poor_path
+	printf '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 3.1c" && exit 0\necho "unknown option" >&2\nexit 1\n' \
+		>"$home/bin/tmux"
+	chmod 755 "$home/bin/tmux"
+	not_started 1 'tmux 3\.1c is too old: install tmux 3\.2' a
+	deck=("${good[@]}")
+	# Nothing is lost by it: the first launch is still to come, with its prompt.
+	must session start a
+	value a argv >/dev/null
+	"${deck[@]}" agentdeck session show a --json | grep -q 'the first prompt' || fail "the prompt is lost"
+	must session stop a
+}
+
+case_no_home() {
+	deck=(env -i "PATH=$PATH" "AGENTDECK_HOME=relative")
+	refused 64 'AGENTDECK_HOME .*absolute' list
+	deck=(env -i "PATH=$PATH" "HOME=relative")
+	# The user database still knows one.
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+		deck=(setpriv --reuid=54321 --clear-groups env -i "PATH=$PATH")
+		"${deck[@]}" agentdeck --version >/dev/null 2>&1 || return 0
+		refused 64 'no home directory: set HOME' list
+	fi
+}
+
+# --- names ------------------------------------------------------------------------------------------
+
+case_titles() {
+	local title long
+	long=$(printf 't%.0s' {1..250})
+	refused 64 '' add . -t $'two\nlines'
+	refused 64 '' add . -t $'\033[31m'
+	refused 64 '' add . -t ''
+	refused 64 '' add . -t ' x'
+	refused 64 '' add . -t "${long}t"
+	refused 64 '' add . -t $'\xff'
+	for title in '../../etc' '#(touch pwned)' '#{pid}' 'a;' 'a\;' "it's" '"q"' '-x' '$(touch pwned)' '%s%n' 'Ünï €😀' "$long"; do
+		must add . "--title=$title" --agent demo
+		must session start -- "$title"
+		must list
+		grep -qF -- "$title" <("${deck[@]}" agentdeck list --json | sed 's/\\"/"/g; s/\\\\/\\/g') ||
+			fail "$title is not listed as it is"
+		must session stop -- "$title"
+		must remove -- "$title"
+	done
+	[ -z "$(find "$home" -name pwned)" ] || fail "a title was obeyed"
+	must add . -t same --agent demo
+	refused 1 "same" add . -t same --agent demo
+	refused_json 1 ALREADY_EXISTS add . -t same --agent demo
+}
+
+case_directories() {
+	local directory long
+	long=$(printf 'd%.0s' {1..250})
+	for directory in 'with space' $'line\nbreak' 'Ünï €😀' $'not\xffutf8' "$long" '#(touch pwned)' '#{pid};' "it's \"\$x\""; do
+		mkdir "$home/work/$directory" || continue
+		must add "$home/work/$directory" -t dir --agent demo
+		must session start dir
+		[ "$(readlink "/proc/$(value dir pane_pid)/cwd" 2>/dev/null || readlink "/proc/$(pgrep -P "$(value dir server_pid)" | head -n 1)/cwd")" = "$home/work/$directory" ] ||
+			fail "$directory: the agent stands elsewhere"
+		must session restart dir
+		must list
+		must session stop dir
+		must remove dir
+	done
+	[ -z "$(find "$home" -name pwned)" ] || fail "a directory was obeyed"
+	mkdir "$home/work/real"
+	ln -s real "$home/work/link"
+	must add "$home/work/link" -t linked --agent demo
+	[ "$(value linked path)" = "$home/work/real" ] || fail "a link is $(value linked path)"
+	must session show "$home/work/link"
+	refused 2 'no directory' add $'\033[31m' -t a
+}
+
+# --- what is there already, or inside -----------------------------------------------------------------
+
+case_two_on_one_conversation() {
+	must add . -t one --agent demo
+	local id
+	id=$(value one session_id)
+	must add . -t two --agent demo --session-id "$id"
+	must -p second add . -t three --agent demo --session-id "$id"
+	must session start one
+	local pid
+	pid=$(value one server_pid)
+	refused 1 "open in session 'one'" session start two
+	refused 1 "open in session 'one'" -p second session start three
+	kill -0 "$pid" || fail "the holder was ended"
+	must session stop one
+	must session start two
+	refused 1 "open in session 'two'" session start one
+	must session stop two
+}
+
+case_a_persons_own_tmux_is_left_alone() {
+	local socket=$home/own.sock
+	"${deck[@]}" tmux -S "$socket" -f /dev/null new-session -d \
+		"agentdeck pane 0123abcd x; agentdeck pane x y; : > $home/done; cat"
+	for _ in $(seq 100); do
+		[ -e "$home/done" ] && break
+		read -rt 0.1 <> <(:) || true
+	done
+	"${deck[@]}" tmux -S "$socket" list-sessions >/dev/null 2>&1 || fail "the server was killed"
+	"${deck[@]}" tmux -S "$socket" kill-server
+}
+
+case_hook_input() {
+	must add . -t a --agent demo
+	local id before
+	id=$(value a id)
+	before=$(state)
+	for input in '' x '{' '{"hook_event_name":"SessionStart","session_id":"../x"}' \
+		'{"hook_event_name":"SessionStart","session_id":"0aaaaaaa-0000-4000-8000-000000000001","source":"clear"}'; do
+		printf %s "$input" | "${deck[@]}" AGENTDECK_REPORT_TOKEN=x agentdeck hook --instance "$id" \
+			>"$home/out" 2>"$home/err" || fail "hook: exit status $?"
+		[ ! -s "$home/out" ] && [ ! -s "$home/err" ] || fail "hook says $(cat "$home/out" "$home/err")"
+	done
+	head -c 10000000 /dev/zero | tr '\0' x | "${deck[@]}" agentdeck hook --instance "$id"
+	[ "${PIPESTATUS[2]}" = 0 ] || fail "10 MB"
+	[ "$before" = "$(state)" ] || fail "the state has changed"
+}
+
+case_closed_standard_descriptors() {
+	must add . -t a --agent demo
+	"${deck[@]}" agentdeck session start a <&- >&- 2>&-
+	"${deck[@]}" agentdeck list <&- >&- 2>&-
+	[ "$(value a status)" = running ] || fail "status $(value a status)"
+	! grep -rqs '^a: ' "$home/deck" || fail "a message stands in a file of ours"
+	must session stop a
+}
+
+# --- all of them --------------------------------------------------------------------------------------
+
+cases=("$@")
+[ ${#cases[@]} -gt 0 ] || mapfile -t cases < <(declare -F | sed -n 's/^declare -f case_//p')
+for case_name in "${cases[@]}"; do
+	fresh_deck
+	before=$failures
+	"case_$case_name"
+	settle
+	[ -z "$(left)" ] || fail "processes left at the end: $(left)"
+	end_all
+	[ "$failures" = "$before" ] && echo "ok $case_name"
+done
+cd /
+if [ "$failures" = 0 ]; then
+	rm -rf "$root"
+	exit 0
+fi
+echo "$failures failures; what was made is in $root"
+exit 1
