@@ -167,7 +167,9 @@ processes_of() {	# AGENTDECK_HOME
 
 # ---- the session, and the control -----------------------------------------------------------------------------
 
-deck() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" agentdeck "$@"; }
+# What a careless stop leaves behind: a child that ignores signals and has a process session of its own. The run in the login has
+# none, since the end of a login waits for such a child.
+deck() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" AGENTDECK_DEMO_LEAVE_CHILD=1 agentdeck "$@"; }
 control() { timeout --foreground --kill-after=5 "$LONG" env "${CONTROL_ENV[@]}" agentdeck "$@"; }
 tmux_of() { timeout "$SHORT" tmux -u -S "$@" 2>/dev/null; }	# SOCKET COMMAND...
 
@@ -186,20 +188,21 @@ look_at_agentdeck() {
 	SOCKET=$(member socket "$T/show.json")
 }
 
-is_agent() {	# PID: it has become the agent, or what was started instead of it
-	mapfile -d '' -t ARGV < <(cat "/proc/$1/cmdline" 2>/dev/null)
-	[[ ${#ARGV[@]} -gt 0 && ${ARGV[0]##*/} != agentdeck* ]] || [[ ${ARGV[0]-} == *agentdeck-demo-agent ]]
+# Its processes as tmux knows them; the pane is the agent's once agentdeck has become it.
+agent_is_there() {
+	SERVER='' AGENT_PID='' ARGV=()
+	read -r SERVER AGENT_PID < <(tmux_of "$SOCKET" display-message -p '#{pid} #{pane_pid}') || return
+	SERVER_START=$(start_time "$SERVER") && AGENT_START=$(start_time "$AGENT_PID") || return
+	mapfile -d '' -t ARGV < <(cat "/proc/$AGENT_PID/cmdline" 2>/dev/null)
+	[[ ${#ARGV[@]} -gt 0 && ${ARGV[0]##*/} != agentdeck ]]
 }
 
-# Its processes as tmux knows them.
 look() {
 	look_at_agentdeck || return
-	SERVER='' AGENT_PID=''
-	read -r SERVER AGENT_PID < <(tmux_of "$SOCKET" display-message -p '#{pid} #{pane_pid}') || :
-	[[ -n $SERVER ]] || { no "no tmux server answers at ${SOCKET:-(no socket)}; agentdeck says: $STATUS_NOW"; return; }
-	SERVER_START=$(start_time "$SERVER") || { no "the tmux server has ended"; return; }
-	AGENT_START=$(start_time "$AGENT_PID") || { no "the agent has ended"; return; }
-	wait_for "$SHORT" is_agent "$AGENT_PID" || { no "the agent was not started: process $AGENT_PID is ${ARGV[*]-}"; return; }
+	wait_for "$SHORT" agent_is_there && return 0
+	look_at_agentdeck || return
+	[[ -n $SERVER ]] || { no "no tmux server answers at ${SOCKET:-its socket}; agentdeck says: $STATUS_NOW"; return; }
+	no "the agent is not there: its pane has process $AGENT_PID, ${ARGV[*]:-which has ended}"
 }
 
 screen() { tmux_of "$SOCKET" capture-pane -p -J -S -; }
@@ -247,12 +250,10 @@ argv_has_only() {	# FLAG
 			;;
 		esac
 	done
-	((found == 1)) || { no "the agent was started with $1 $SESSION_ID $found times"; return; }
+	((found == 1)) || { no "$1 $SESSION_ID was given to the agent $found times"; return; }
 }
 
-is_isolated() {	# PID
-	[[ $(cgroup_of "$1") == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]]
-}
+is_own_scope() { [[ $1 == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]]; }	# CGROUP
 
 # ---- logins ---------------------------------------------------------------------------------------------------
 
@@ -373,7 +374,7 @@ scenario_isolation() {
 	say "cgroup" "$SERVER_CGROUP"
 	say "agent" "pid $AGENT_PID: $AGENT_CGROUP"
 	[[ -z $WHY_NO_SCOPE ]] || { cannot "$WHY_NO_SCOPE"; return; }
-	[[ $SERVER_CGROUP == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]] ||
+	is_own_scope "$SERVER_CGROUP" ||
 		{ no "the tmux server is not in agentdeck-tmux-$SESSION.scope below user@$UID.service: it dies with $SERVER_CGROUP"; return; }
 	[[ $AGENT_CGROUP == "$SERVER_CGROUP" ]] || { no "the agent is not in the scope of its server"; return; }
 }
@@ -421,17 +422,28 @@ start_again() {
 	look
 }
 
+# A newer conversation in the same directory. To come back from a lost id, agentdeck looks for one there, so that without this
+# nobody would see that it was lost.
+lay_decoy() {
+	local transcript
+	transcript=$(member transcript_path "$T/show.json")
+	[[ -n $DECOY && -s $transcript ]] || return 0
+	sed "s/$SESSION_ID/$DECOY/g; s/verify-$$/decoy-$$/g" "$transcript" >"${transcript%/*}/$DECOY.jsonl"
+}
+
 # From a state in which nothing of it runs.
 comes_back() {
-	local known
+	local known cgroup
+	lay_decoy
 	start_again || return
-	say "server" "pid $SERVER: $(cgroup_of "$SERVER")"
+	cgroup=$(cgroup_of "$SERVER")
+	say "server" "pid $SERVER: $cgroup"
 	show_argv
 	known=$(member session_id "$T/show.json")
 	[[ $known == "$SESSION_ID" ]] || { no "the conversation $SESSION_ID became $known"; return; }
 	argv_has_only --resume || return
 	RESUMES=$((RESUMES + 1))
-	[[ -n $WHY_NO_SCOPE ]] || is_isolated "$SERVER" || { no "this time it is not isolated"; return; }
+	! is_own_scope "$SERVER_CGROUP" || is_own_scope "$cgroup" || { no "this time it is not in a scope of its own"; return; }
 	((TURNS > 0)) || { no "there is no history to come back: $TURN_ERROR"; return; }
 	wait_for "$LONG" shows "$MARKER" || { no "the history did not come back: '$MARKER' is not on the screen"; return; }
 	say "history" "on the screen: $(screen | grep -m 1 -F -- "$MARKER")"
@@ -527,13 +539,13 @@ end_processes() {	# AGENTDECK_HOME
 }
 
 # Only what carries the id of our conversation, in what the agent made for our directory.
-remove_transcript() {
-	local file
-	stand_in && return 0
+remove_transcripts() {
+	local file directory
 	file=$(member transcript_path "$T/show.json" 2>/dev/null) || :
+	directory=${file%/*}
 	[[ -n $SESSION_ID && $file == */"$SESSION_ID".jsonl ]] || return 0
-	rm -rf "$file" "${file%.jsonl}"
-	rmdir "${file%/*}" 2>/dev/null || :
+	rm -rf "$file" "${file%.jsonl}" "$directory/${DECOY:-decoy}.jsonl"
+	rmdir "$directory" 2>/dev/null || :
 }
 
 clean_up() {
@@ -543,7 +555,7 @@ clean_up() {
 	[[ -z $SESSION ]] || control session stop control >/dev/null 2>&1
 	end_processes "$DECK_HOME"
 	end_processes "$CONTROL_HOME"
-	remove_transcript
+	stand_in || remove_transcripts
 	[[ $WORK == "$T"/* ]] || rm -rf "$WORK"
 	if [[ -n $KEEP ]]; then
 		echo "kept: $T"
@@ -587,8 +599,7 @@ make_place() {
 		export XDG_RUNTIME_DIR=/run/user/$UID
 	fi
 	[[ -z ${XDG_RUNTIME_DIR-} ]] || COMMON_ENV+=(XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR")
-	# A child that ignores signals and has a process session of its own is what a careless stop leaves behind.
-	DECK_ENV=("${COMMON_ENV[@]}" AGENTDECK_HOME="$DECK_HOME" AGENTDECK_DEMO_LEAVE_CHILD=1)
+	DECK_ENV=("${COMMON_ENV[@]}" AGENTDECK_HOME="$DECK_HOME")
 	CONTROL_ENV=("${COMMON_ENV[@]}" AGENTDECK_HOME="$CONTROL_HOME")
 }
 
@@ -700,6 +711,7 @@ USER_CONFIG=$(user_config)
 unset TMUX TMUX_PANE "${!AGENTDECK_@}"
 make_place
 MARKER="verify-$$-$RANDOM"
+DECOY=$(cat /proc/sys/kernel/random/uuid 2>/dev/null) || :
 stand_in || MARKER="Please answer with this word: $MARKER"
 print_head
 check_agent

@@ -49,7 +49,9 @@ int json_parse(const char *text, size_t length, const char *what, struct json_ob
 	if (status != json_tokener_success)
 		return parse_error(text, end < length ? end : length, what,
 				   json_tokener_error_desc(status), err);
-	size_t rest = end + strspn(text + end, " \t\r\n");
+	size_t rest = end;
+	while (rest < length && memchr(" \t\r\n", text[rest], 4))
+		rest++;
 	if (rest < length)
 		return parse_error(text, rest, what, "something follows the end", err);
 	*ret = TAKE_PTR(object);

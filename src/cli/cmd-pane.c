@@ -2,29 +2,23 @@
 #include "cli/commands.h"
 
 #include "base/log.h"
-#include "driver/tmux.h"
+#include "base/process.h"
 #include "engine/pane.h"
 #include "engine/runfiles.h"
 
 #include <signal.h>
 #include <string.h>
 
-/* Nothing comes after us in this pane: a server without an agent must not stay. */
-static void end_own_server(void)
+/* Nothing comes after us in this pane: a server without an agent must not stay.  It is our parent.  Its
+ * socket is of no use: that is gone by now, or the next run's; and only its name tells a server of ours
+ * from that of a person who calls this by hand. */
+static void end_own_server(const char *id)
 {
-	const char *tmux = getenv("TMUX");
-	if (is_empty(tmux))
-		return;
-	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ","));
 	struct process_id server;
-	if (tmux_kill_server(socket, NULL) == 0 && access(socket, F_OK) == 0)
-		return;
-	/* Without its socket it can be reached as our parent only, which a pane's first process has. */
-	int64_t pid;
-	cleanup_free char *field = tmux[strlen(socket)] ? xstrdup(tmux + strlen(socket) + 1) : xstrdup("");
-	field[strcspn(field, ",")] = '\0';
-	if (parse_int64(field, 1, INT32_MAX, &pid) && pid == getppid() &&
-	    process_identify((pid_t)pid, &server, NULL) == 0)
+	const char *tmux = or_empty(getenv("TMUX"));
+	cleanup_free char *end = xasprintf("/%s/" RUN_SOCKET, id);
+	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ","));
+	if (ends_with(socket, end) && process_identify(getppid(), &server, NULL) == 0)
 		(void)process_signal(&server, SIGTERM, NULL);
 }
 
@@ -36,10 +30,10 @@ static int run(struct app *app, struct error *err)
 		log_error("pane: %s", err->message);
 	if (r < 0 && (died || err->code == ERROR_INVALID || err->code == ERROR_NOT_FOUND)) {
 		fprintf(stderr, "agentdeck: %s\n", err->message);
-		end_own_server();
+		end_own_server(app->operands.items[0]);
 	}
 	/* A first rung that cannot be executed is a failed rung: tmux takes the next. */
-	return r < 0 ? 127 : 0;
+	return r ? 127 : 0;
 }
 
 const struct command command_pane = {

@@ -275,7 +275,7 @@ int command_main(int argc, char *argv[])
 		unknown_command(argc, argv, &err);
 		return report_error(&app, &err);
 	}
-	app.json = false;
+	app.json &= (app.command->flags & HAS_JSON) != 0;
 	int r = run_command(&app, argc - words + 1, argv + words - 1, profile);
 	strvec_clear(&app.operands);
 	strvec_clear(&app.rest);

@@ -46,8 +46,8 @@ static const struct term environment[] = {
 	{ "TMPDIR", "takes the place of /tmp below" },
 	{ "NO_COLOR", "if set and not empty: no colours" },
 	{ "SHELL", "runs as the agent \"shell\", and in the place of an agent that does not start" },
-	{ "SSH_AUTH_SOCK", "agents see a link of ours in its place, which start and attach point at the "
-			   "caller's, so that it survives the login" },
+	{ "SSH_AUTH_SOCK", "agents see a link of ours in its place, which every command points at its "
+			   "caller's SSH agent, so that it survives the login" },
 	{ "AGENTDECK_INSTANCE_ID, AGENTDECK_RUN, AGENTDECK_REPORT_TOKEN",
 	  "set for the agent: which session it is, which of its lives, and the proof of it" },
 	{ 0 },

@@ -49,7 +49,11 @@ struct json_object *json_of_start(const struct instance *instance, bool already,
 	json_set_bool(object, "success", already || succeeded(outcome));
 	json_set_bool(object, "already_running", already);
 	json_set_string(object, "tmux", instance->run.socket);
-	json_set_string(object, "session_id", instance->conversation.session_id);
+	/* Of the run: a fresh conversation in the place of one that could not be resumed counts for the
+	 * instance only from its first turn on. */
+	json_set_string(object, "session_id", !already && attempt && attempt->rung == RUNG_FRESH
+						      ? attempt->session_id
+						      : instance->conversation.session_id);
 	json_set_bool(object, "resumed", attempt && attempt->rung == RUNG_RESUME && succeeded(outcome));
 	json_set_string(object, "rung", attempt ? rung_name(attempt->rung) : NULL);
 	json_set_string(object, "reason", attempt ? attempt->reason : NULL);
@@ -89,7 +93,8 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 	case RUNG_FRESH:
 		printf("%s: started with a NEW conversation %s; history not restored (%s), earlier id %s",
 		       title, or_empty(attempt->session_id), attempt->reason,
-		       instance->conversation.previous.count
+		       instance->conversation.previous.count &&
+				       streq(or_empty(id), or_empty(attempt->session_id))
 			       ? instance->conversation.previous
 					 .items[instance->conversation.previous.count - 1]
 			       : or_empty(id));

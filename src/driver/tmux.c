@@ -182,11 +182,11 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 static int judge_failure(const struct child_result *result, struct error *err)
 {
 	const char *text = strbuf_text(&result->errors);
+	if (strstr(text, "protocol version mismatch") || strstr(text, "(Permission denied)"))
+		return TMUX_UNKNOWN;
 	if (strstr(text, "no server running") || strstr(text, "error connecting to") ||
 	    strstr(text, "lost server") || strstr(text, "server exited"))
 		return TMUX_NO_SERVER;
-	if (strstr(text, "protocol version mismatch"))
-		return TMUX_UNKNOWN;
 	cleanup_free char *words = child_last_words(result);
 	return error_set(err, ERROR_CHILD, "tmux: %s", words);
 }
@@ -353,7 +353,9 @@ int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	push_client(&argv, socket);
-	strvec_push_array(&argv, (const char *const[]){ "-N", "send-keys", "-t", PANE, "--", NULL });
+	/* In copy mode (somebody has scrolled back) tmux would take the keys for itself. */
+	strvec_push_array(&argv, (const char *const[]){ "-N", "copy-mode", "-q", "-t", PANE, ";",
+							"send-keys", "-t", PANE, "--", NULL });
 	for (size_t i = 0; i < keys->count; i++)
 		push_text(&argv, keys->items[i]);
 	return run_client(&argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);

@@ -88,6 +88,7 @@ static int settle_id(const struct lifecycle_new *wish, const struct agent *agent
 {
 	const char *adopted = resume_adopted_id(agent, &instance->argv);
 	const char *wished = wish->session_id ? wish->session_id : adopted;
+	size_t program = registry_program(&instance->argv);
 	if (wish->session_id && !agent->resume.count)
 		return error_set(err, ERROR_USAGE, "%s has no session ids: leave --session-id out",
 				 agent->name);
@@ -103,7 +104,8 @@ static int settle_id(const struct lifecycle_new *wish, const struct agent *agent
 	if (wished) {
 		conversation_set_id(&instance->conversation, wished, ORIGIN_ADOPTED, clock_wall_us());
 	} else if (agent->assign.count &&
-		   strvec_contains(&agent->match, path_basename(instance->argv.items[0]))) {
+		   program < instance->argv.count &&
+		   strvec_contains(&agent->match, path_basename(instance->argv.items[program]))) {
 		cleanup_free char *id = naming_new_uuid();
 		conversation_set_id(&instance->conversation, id, ORIGIN_MINTED, clock_wall_us());
 	}

@@ -52,5 +52,8 @@ struct backend {
 
 extern const struct backend backend_host;
 
+/* End whatever still runs for the instance of this id, of which nothing else is known. */
+int backend_host_end_unknown(struct deck *deck, const char *id, struct error *err);
+
 /* By instance->backend.  ERROR_NEWER when this program does not know it. */
 int backend_find(const struct instance *instance, const struct backend **ret, struct error *err);

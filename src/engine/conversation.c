@@ -23,29 +23,46 @@ static bool knows_transcripts(const struct agent *agent)
  * drop them. */
 static bool is_own_command(const struct agent *agent, const struct instance *instance)
 {
-	return instance->argv.count &&
-	       strvec_contains(&agent->match, path_basename(instance->argv.items[0]));
+	size_t program = registry_program(&instance->argv);
+	return program < instance->argv.count &&
+	       strvec_contains(&agent->match, path_basename(instance->argv.items[program]));
 }
 
+/* The instances of every profile. */
 struct ownership {
-	struct deck *deck;
 	const struct instance *instance;
-	struct store_rows rows;
+	struct profile_rows {
+		struct store *store;
+		bool own;
+		struct store_rows rows;
+	} *profiles;
+	size_t count;
 };
 
-/* Another instance's, now or earlier: also the ids that it had before a /clear. */
-static bool is_owned(const char *session_id, void *data)
+static void ownership_free(struct ownership *ownership)
 {
-	const struct ownership *ownership = data;
-	for (size_t i = 0; i < ownership->rows.count; i++) {
-		const struct store_row *row = &ownership->rows.rows[i];
+	for (size_t i = 0; i < ownership->count; i++) {
+		store_rows_free(&ownership->profiles[i].rows);
+		if (!ownership->profiles[i].own)
+			store_close(ownership->profiles[i].store);
+	}
+	free(ownership->profiles);
+}
+#define cleanup_ownership CLEANUP(ownership_free)
+
+/* Another instance's, now or earlier: also the ids that it had before a /clear. */
+static bool is_owned_in(const struct profile_rows *profile, const struct instance *instance,
+			const char *session_id)
+{
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const struct store_row *row = &profile->rows.rows[i];
 		cleanup_instance struct instance *other = NULL;
-		if (row->damage || streq(row->id, ownership->instance->id))
+		if (row->damage || (profile->own && streq(row->id, instance->id)))
 			continue;
 		if (row->session_id && streq(row->session_id, session_id))
 			return true;
-		if (!streq(row->cwd, ownership->instance->cwd) ||
-		    store_load(ownership->deck->store, row->base, &other, NULL) != 0)
+		if (!streq(row->cwd, instance->cwd) ||
+		    store_load(profile->store, row->base, &other, NULL) != 0)
 			continue;
 		if (strvec_contains(&other->conversation.previous, session_id))
 			return true;
@@ -54,19 +71,64 @@ static bool is_owned(const char *session_id, void *data)
 			    streq(other->run.attempts[j].session_id, session_id))
 				return true;
 	}
+	return false;
+}
+
+static bool is_owned(const char *session_id, void *data)
+{
+	const struct ownership *ownership = data;
+	for (size_t i = 0; i < ownership->count; i++)
+		if (is_owned_in(&ownership->profiles[i], ownership->instance, session_id))
+			return true;
 	return strvec_contains(&ownership->instance->conversation.previous, session_id);
+}
+
+/* Every directory of the state root that can be a profile. */
+static int other_profiles(struct deck *deck, struct strvec *ret, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(store_state_directory(deck->store), &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		struct stat st;
+		if (naming_check_profile(names.items[i], NULL) == 0 &&
+		    !streq(names.items[i], deck->profile) &&
+		    fstatat(store_state_directory(deck->store), names.items[i], &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+			strvec_push(ret, names.items[i]);
+	}
+	return 0;
+}
+
+static int list_owners(struct deck *deck, struct ownership *ret, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (other_profiles(deck, &names, err) < 0)
+		return -1;
+	ret->profiles = xcalloc(names.count + 1, sizeof(*ret->profiles));
+	ret->profiles[ret->count++] = (struct profile_rows){ .store = deck->store, .own = true };
+	if (store_list(deck->store, &ret->profiles[0].rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		struct profile_rows *profile = &ret->profiles[ret->count];
+		if (store_open(deck->paths.state, names.items[i], &profile->store, err) < 0)
+			return -1;
+		ret->count++;
+		if (store_list(profile->store, &profile->rows, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int discover(struct deck *deck, struct instance *instance, enum transcript_fact *ret_fact,
 		    struct error *err)
 {
-	struct ownership ownership = { .deck = deck, .instance = instance };
+	cleanup_ownership struct ownership ownership = { .instance = instance };
 	cleanup_transcript struct transcript found = { 0 };
-	if (store_list(deck->store, &ownership.rows, err) < 0)
+	if (list_owners(deck, &ownership, err) < 0)
 		return -1;
 	int r = transcript_latest(instance->conversation.config_home, instance->cwd, is_owned,
 				  &ownership, &found, err);
-	store_rows_free(&ownership.rows);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	conversation_set_id(&instance->conversation, found.session_id, ORIGIN_DISCOVERED,
@@ -132,9 +194,11 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 	fact = TRANSCRIPT_ABSENT;
 	if (conversation->session_id && look_at_transcript(instance, &fact, err) < 0)
 		return -1;
-	/* A wrapper that drops our arguments leaves a minted id that nobody ever used. */
+	/* A wrapper that drops our arguments leaves a minted id that nobody ever used; one that the agent
+	 * has reported (then it said where it will write) it did use. */
 	bool unused = conversation->session_id && conversation->origin == ORIGIN_MINTED &&
 		      fact == TRANSCRIPT_ABSENT && !conversation->first_turn_seen &&
+		      !conversation->transcript_path &&
 		      instance->last_used_at != 0 && !is_own_command(agent, instance);
 	if ((!conversation->session_id || unused) && discover(deck, instance, &fact, err) < 0)
 		return -1;
@@ -149,7 +213,9 @@ static bool is_holder(const struct store_row *row, const struct instance *instan
 	       streq(row->session_id, conversation->session_id) &&
 	       streq(row->agent, instance->agent) &&
 	       streq(or_empty(row->config_home), or_empty(conversation->config_home)) &&
-	       (lifecycle_row_is_live(row) || row->state == STATE_STARTING);
+	       row->rung != RUNG_SHELL &&
+	       (lifecycle_row_is_live(row) ||
+		(row->state == STATE_STARTING && streq(or_empty(row->boot_id), process_boot_id())));
 }
 
 static int find_holder(struct store *store, const struct instance *instance, struct error *err)
@@ -165,23 +231,6 @@ static int find_holder(struct store *store, const struct instance *instance, str
 				 "agents on one conversation would split its history; attach to that "
 				 "one, or stop it first", instance->conversation.session_id, title,
 				 rows.rows[i].id);
-	}
-	return 0;
-}
-
-/* Every directory of the state root that can be a profile. */
-static int other_profiles(struct deck *deck, struct strvec *ret, struct error *err)
-{
-	cleanup_strvec struct strvec names = { 0 };
-	if (fs_list(store_state_directory(deck->store), &names, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.count; i++) {
-		struct stat st;
-		if (naming_check_profile(names.items[i], NULL) == 0 &&
-		    !streq(names.items[i], deck->profile) &&
-		    fstatat(store_state_directory(deck->store), names.items[i], &st,
-			    AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
-			strvec_push(ret, names.items[i]);
 	}
 	return 0;
 }

@@ -48,13 +48,16 @@ static int read_settings(struct deck *deck, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_free char *path = path_join(deck->paths.config, "config.toml");
-	int r = fs_read(AT_FDCWD, path, CONFIG_MAX, &text, err);
-	if (r < 0)
-		return -1;
-	if (r == FS_ABSENT) {
+	/* The user's own file, often a link into a collection of such: followed, unlike ours. */
+	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
 		settings_init(&deck->settings);
 		return 0;
 	}
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", path);
+	if (fs_read_fd(fd, path, CONFIG_MAX, &text, err) < 0)
+		return -1;
 	return settings_parse(strbuf_text(&text), text.length, path, &deck->settings, err);
 }
 
@@ -198,8 +201,11 @@ int deck_agent(struct deck *deck, const char *name, const struct agent **ret, st
 char *deck_config_home(const struct deck *deck, const struct agent *agent)
 {
 	const char *value = agent->config_home_env ? getenv(agent->config_home_env) : NULL;
-	if (!is_empty(value))
-		return xstrdup(value);
+	return is_empty(value) ? deck_default_home(deck, agent) : xstrdup(value);
+}
+
+char *deck_default_home(const struct deck *deck, const struct agent *agent)
+{
 	if (!agent->config_home)
 		return NULL;
 	if (starts_with(agent->config_home, "~"))

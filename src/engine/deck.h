@@ -56,6 +56,8 @@ int deck_agent(struct deck *deck, const char *name, const struct agent **ret, st
 /* The agent's home for this caller: its variable if set, else its default.  NULL when the agent has
  * none.  The caller frees. */
 char *deck_config_home(const struct deck *deck, const struct agent *agent) MUST_USE;
+/* Its default alone. */
+char *deck_default_home(const struct deck *deck, const struct agent *agent) MUST_USE;
 
 /* SSH_AUTH_SOCK for panes is a link of ours, <runtime>/ssh-auth.sock (and in the direct directory):
  * point it at this login's agent, if this login has one that is alive and is not the link itself. */

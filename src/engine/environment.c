@@ -45,6 +45,21 @@ static bool is_scrubbed(const struct agent *agent, const char *name)
 	return false;
 }
 
+/* The agent's home is part of the conversation's identity: whoever starts the run, from whatever login, it
+ * is the one that the conversation was born in. */
+static void push_home(const struct deck *deck, const struct instance *instance,
+		      const struct agent *agent, struct strvec *ret)
+{
+	const char *name = agent->config_home_env, *home = instance->conversation.config_home;
+	if (!name || !home)
+		return;
+	const char *now = getenv(name);
+	cleanup_free char *usual = deck_default_home(deck, agent);
+	/* Not set where it says what is so anyway: some agents then look elsewhere for a part of it. */
+	if ((now && streq(now, home)) || !usual || !streq(usual, home))
+		strvec_pushf(ret, "%s=%s", name, home);
+}
+
 void environment_build(const struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct strvec *ret)
 {
@@ -52,11 +67,14 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 	bool has_runtime = false;
 	for (char **item = environ; *item; item++) {
 		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
-		if (is_transient(name) || is_scrubbed(agent, name))
+		if (is_transient(name) || is_scrubbed(agent, name) ||
+		    (instance->conversation.config_home && agent->config_home_env &&
+		     streq(name, agent->config_home_env)))
 			continue;
 		has_runtime |= streq(name, "XDG_RUNTIME_DIR");
 		strvec_push(ret, *item);
 	}
+	push_home(deck, instance, agent, ret);
 	strvec_push_all(ret, &agent->set);
 	/* The agent's own tools want the user manager as well, also when we were called by cron. */
 	if (!has_runtime && stat(deck->paths.user_runtime, &st) == 0 && st.st_uid == getuid())

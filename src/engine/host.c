@@ -182,7 +182,12 @@ static int make_scope(struct deck *deck, const struct instance *instance, pid_t 
 		.name = instance->run.unit, .slice = SLICE, .description = description,
 		.pid = pid, .limits = &limits, .stop_timeout_s = 15,
 	};
-	int r = unit_start_scope(deck_bus(deck), &scope, clock_ms() + SCOPE_TIMEOUT_MS, err);
+	/* Right after a stop the manager may still be busy with the old scope of this name. */
+	int64_t deadline = clock_ms() + SCOPE_TIMEOUT_MS;
+	int r;
+	while ((r = unit_start_scope(deck_bus(deck), &scope, deadline, err)) == UNIT_TAKEN &&
+	       clock_ms() < deadline)
+		(void)poll(NULL, 0, POLL_MS);
 	if (r == UNIT_TAKEN)
 		return error_set(err, ERROR_EXISTS, "%s exists already", instance->run.unit);
 	if (r > 0)
@@ -277,18 +282,16 @@ static int host_launch(struct deck *deck, struct store_lock *lock, struct instan
 	return 0;
 }
 
-/* Every process of the run that is there now. */
-static int run_processes(struct deck *deck, const struct run *run, struct process_id **ret,
-			 size_t *ret_count, struct error *err)
+/* Every process that is there now of the unit (NULL: there is none), or with marker in its environment. */
+static int run_processes(struct deck *deck, const char *unit, const char *marker,
+			 struct process_id **ret, size_t *ret_count, struct error *err)
 {
-	if (run->unit) {
+	/* Without a manager there is no scope either; what is left is known by its environment. */
+	if (unit && deck_bus(deck)) {
 		cleanup_unit_state struct unit_state state = { 0 };
 		*ret = NULL;
 		*ret_count = 0;
-		if (!deck_bus(deck))
-			return error_set(err, ERROR_UNAVAILABLE, "the user manager is not reachable: %s",
-					 deck->bus_why);
-		int r = unit_get_state(deck_bus(deck), run->unit, &state, err);
+		int r = unit_get_state(deck_bus(deck), unit, &state, err);
 		if (r < 0)
 			return -1;
 		if (r > 0 || is_empty(state.control_group))
@@ -296,43 +299,73 @@ static int run_processes(struct deck *deck, const struct run *run, struct proces
 		r = unit_processes(state.control_group, ret, ret_count, err);
 		return r < 0 ? -1 : 0;
 	}
-	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", run->id);
 	return process_find_by_environment(marker, ret, ret_count, err);
 }
 
 /* SIGTERM lets an agent write its transcript and end; a shell ignores that and obeys SIGHUP. */
+static void end_pane(const struct process_id *pane, int64_t start, int grace_ms)
+{
+	(void)process_signal(pane, SIGTERM, NULL);
+	if (process_wait_end(pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+		return;
+	(void)process_signal(pane, SIGHUP, NULL);
+	(void)process_wait_end(pane, start + grace_ms, NULL);
+}
+
+/* The pane first; then those below it, since the agent may be the child of a wrapper that ended at once. */
 static void end_politely(const struct run *run, int grace_ms)
 {
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
 	int64_t start = clock_ms();
 	if (!process_alive(&run->pane))
 		return;
-	(void)process_signal(&run->pane, SIGTERM, NULL);
-	if (process_wait_end(&run->pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
-		return;
-	(void)process_signal(&run->pane, SIGHUP, NULL);
-	(void)process_wait_end(&run->pane, start + grace_ms, NULL);
+	(void)process_tree(&run->pane, &tree, &count, NULL);
+	end_pane(&run->pane, start, grace_ms);
+	for (size_t i = 0; i < count; i++)
+		if (tree[i].pid != getpid())
+			(void)process_signal(&tree[i], SIGTERM, NULL);
+	int64_t deadline = clock_ms() + grace_ms / 4;
+	for (size_t i = 0; i < count; i++)
+		if (tree[i].pid != getpid())
+			(void)process_wait_end(&tree[i], deadline, NULL);
 }
 
-static int kill_all(struct deck *deck, const struct run *run, struct error *err)
+static int kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err)
 {
 	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
 	for (;;) {
 		cleanup_free struct process_id *ids = NULL;
-		size_t count = 0;
-		if (run_processes(deck, run, &ids, &count, err) < 0)
+		size_t count = 0, left = 0;
+		pid_t first = 0;
+		if (run_processes(deck, unit, marker, &ids, &count, err) < 0)
 			return -1;
-		size_t left = 0;
-		for (size_t i = 0; i < count; i++)
-			if (process_signal(&ids[i], SIGKILL, NULL) == 0)
-				left++;
+		for (size_t i = 0; i < count; i++) {
+			/* Called from inside the run, we are the one that has to stay until the end.  What must
+			 * not be killed (another user's, by sudo) is left all the same. */
+			if (ids[i].pid == getpid() || process_signal(&ids[i], SIGKILL, NULL) > 0)
+				continue;
+			first = first ? first : ids[i].pid;
+			left++;
+		}
 		if (left == 0)
 			return 0;
 		if (clock_ms() > deadline)
 			return error_set(err, ERROR_TIMEOUT, "%zu processes do not end, the first is %d: "
-					 "look at it with ps -p %d -o stat,wchan,args", left,
-					 (int)ids[0].pid, (int)ids[0].pid);
+					 "look at it with ps -p %d -o stat,user,wchan,args", left,
+					 (int)first, (int)first);
 		(void)poll(NULL, 0, POLL_MS);
 	}
+}
+
+int backend_host_end_unknown(struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_free char *unit = naming_scope(id);
+	cleanup_free char *marker = xasprintf(ENV_INSTANCE "=%s", id);
+	/* In a scope or without one: nobody knows. */
+	if (deck_bus(deck) && kill_all(deck, unit, marker, err) < 0)
+		return -1;
+	return kill_all(deck, NULL, marker, err);
 }
 
 static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
@@ -343,6 +376,10 @@ static int host_end(struct deck *deck, const struct instance *instance, int grac
 		return 0;
 	/* Pids of another boot mean nothing now, and nothing of that run can be left. */
 	if (same_boot(run)) {
+		cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
+		/* Called from inside the run: its terminal goes, and we have to go on. */
+		if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
+			(void)signal(SIGHUP, SIG_IGN);
 		if (grace_ms > 0) {
 			end_politely(run, grace_ms);
 			/* Attached terminals are told that the session ended, not that it was lost. */
@@ -351,7 +388,7 @@ static int host_end(struct deck *deck, const struct instance *instance, int grac
 		}
 		if (process_alive(&run->server))
 			(void)process_signal(&run->server, SIGKILL, NULL);
-		if (kill_all(deck, run, err) < 0)
+		if (kill_all(deck, run->unit, marker, err) < 0)
 			return error_prefix(err, "end session %s", instance->id);
 	}
 	return runfiles_remove(run->directory, err);

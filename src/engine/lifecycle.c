@@ -86,6 +86,18 @@ static int check_programs(const struct instance *instance, const struct agent *a
 	return 0;
 }
 
+/* May the run be ended and begun anew?  Asked before anything is ended. */
+static int check_restart(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct agent *agent;
+	const char *own = getenv(ENV_RUN);
+	if (own && instance->run.id && streq(own, instance->run.id))
+		return error_set(err, ERROR_INVALID, "%s cannot be restarted from inside: its end is the "
+				 "end of this command, too", instance->id);
+	return deck_agent(deck, instance->agent, &agent, err) < 0 || check_place(instance, err) < 0 ||
+	       check_programs(instance, agent, err) < 0 ? -1 : 0;
+}
+
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared away.
  * LIFECYCLE_ALIVE: it runs. */
 enum { LIFECYCLE_ALIVE = 1 };
@@ -101,7 +113,9 @@ static int clear_remains(struct deck *deck, struct store_lock *lock, struct inst
 		return error_set(err, ERROR_TIMEOUT, "%s exists, but %s: it is not started a second time. "
 				 "Wait, or end it with agentdeck session stop %s", instance->id, seen.why,
 				 instance->id);
-	if (seen.presence == PRESENCE_ALIVE && !in_place_shell) {
+	/* A stop that was interrupted is finished: what is alive is about to end. */
+	bool stopping = instance->observed.state == STATE_STOPPING;
+	if (seen.presence == PRESENCE_ALIVE && !in_place_shell && !stopping) {
 		instance->run.server = seen.server;
 		if (seen.pane.pid)
 			instance->run.pane = seen.pane;
@@ -110,9 +124,10 @@ static int clear_remains(struct deck *deck, struct store_lock *lock, struct inst
 		set_state(instance, STATE_RUNNING, NULL);
 		return store_save(lock, instance, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	}
-	log_info("the last run is over: %s", seen.why ? seen.why : "a shell in the agent's place");
+	log_info("the last run is over: %s", seen.why ? seen.why : stopping ? "it was being stopped"
+									   : "a shell in the agent's place");
 	/* The server is gone, but what it left behind may still hold the conversation. */
-	return backend->end(deck, instance, 0, err);
+	return backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, err);
 }
 
 static int log_plan(const struct instance *instance)
@@ -163,6 +178,7 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 	    conversation_claim(deck, instance, &claim, err) < 0 ||
 	    plan_run(deck, instance, agent, backend, fact, resume_wish, err) < 0)
 		return -1;
+	const int64_t last_used_at = instance->last_used_at;
 	instance->desired = DESIRED_RUNNING;
 	instance->last_used_at = clock_wall_us();
 	set_state(instance, STATE_STARTING, NULL);
@@ -174,6 +190,8 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 	struct error failure = { 0 };
 	if (backend->launch(deck, lock, instance, agent, &failure) < 0) {
 		lifecycle_note_end(instance, STATE_ERROR, failure.message);
+		/* No agent has run: the first launch, with its prompt, is still to come. */
+		instance->last_used_at = last_used_at;
 		log_error("not started: %s", failure.message);
 		(void)store_save(lock, instance, NULL);
 		if (err)
@@ -183,6 +201,8 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 		return -1;
 	}
 	set_state(instance, STATE_RUNNING, NULL);
+	/* The time that it took to get here is not the agent's. */
+	instance->run.attempt_since_boot_ms = clock_ms();
 	if (store_save(lock, instance, err) < 0)
 		return -1;
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
@@ -196,6 +216,11 @@ static int stop_locked(struct deck *deck, struct store_lock *lock, struct instan
 {
 	struct observation seen = backend->observe(deck, instance, OBSERVE_PROCESS);
 	bool had_run = instance->run.socket != NULL;
+	/* A start that was interrupted may have left a run whose processes nobody wrote down. */
+	if (seen.presence == PRESENCE_ALIVE && seen.pane.pid) {
+		instance->run.server = seen.server;
+		instance->run.pane = seen.pane;
+	}
 	instance->desired = DESIRED_STOPPED;
 	if (had_run) {
 		set_state(instance, STATE_STOPPING, NULL);
@@ -226,6 +251,7 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 	bool already = false, was_running;
 
 	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	    (restart && check_restart(deck, instance, err) < 0) ||
 	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0) ||
 	    start_locked(deck, lock, instance, backend, resume_wish, &already, err) < 0)
 		return -1;
@@ -243,17 +269,29 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
 
-/* Nothing can be learned from a damaged manifest, and nothing of it can be started: what stands under its
- * name is all that there is to remove. */
+/* Nothing can be learned from a damaged manifest: what runs under its name, and what stands there, is all
+ * that there is to remove. */
 static int remove_damaged(struct deck *deck, const char *base, struct error *err)
 {
-	struct store_lock *lock = NULL;
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error damage = { 0 };
 	int r = store_lock(deck->store, base, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
 	if (r > 0)
 		return error_set(err, r == STORE_BUSY ? ERROR_BUSY : ERROR_NOT_FOUND,
 				 "session %s is %s", base, r == STORE_BUSY ? "locked" : "gone");
+	if (r < 0)
+		return -1;
+	/* Only what nobody can read: not what a newer agentdeck can, and not what was repaired meanwhile. */
+	r = store_load(deck->store, base, &instance, &damage);
+	if (r == 0)
+		return error_set(err, ERROR_BUSY, "session %s was repaired just now: try again", base);
+	if (r < 0 && damage.code != ERROR_CORRUPT)
+		return error_set(err, damage.code, "%s", damage.message);
 	log_warning("removing %s, whose manifest is damaged", base);
-	return r < 0 ? -1 : store_remove(lock, err);
+	if (backend_host_end_unknown(deck, base, err) < 0)
+		return -1;
+	return store_remove(TAKE_PTR(lock), err);
 }
 
 int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err)
@@ -337,6 +375,12 @@ int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle
 			       access(now->run.directory, F_OK) == 0;
 		int64_t now_ms = clock_ms();
 		bool done = judge_wait(now, *instance, reports, now_ms, &outcome);
+		/* A server that was killed leaves nobody to write that down. */
+		if (outcome == OUTCOME_ALIVE && now->run.server.pid && !process_alive(&now->run.server)) {
+			replace_string(&now->observed.reason, "its tmux server was killed");
+			outcome = OUTCOME_ENDED;
+			done = true;
+		}
 		if (done || now_ms >= deadline) {
 			instance_free(*instance);
 			*instance = TAKE_PTR(now);
@@ -383,6 +427,10 @@ void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
 		view.state = row->state == STATE_STOPPING ? STATE_STOPPED : STATE_ERROR;
 		replace_string(&view.reason, same_boot ? "its tmux server was killed"
 						       : "the machine was restarted");
+	} else if (row->state == STATE_STARTING && row->boot_id &&
+		   !streq(row->boot_id, process_boot_id())) {
+		view.state = STATE_ERROR;
+		replace_string(&view.reason, "the machine was restarted");
 	} else if (row->state == STATE_RUNNING) {
 		nudge(row);
 		cleanup_activity struct activity activity = { 0 };

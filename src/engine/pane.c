@@ -30,15 +30,23 @@ static void start_watch(const struct deck *deck)
 	(void)child_run(&request, WATCH_TIMEOUT_MS, &result, NULL);
 }
 
+/* Shown in the pane, so that it is among the last words. */
+static int rung_failed(const char *what, const char *on, int os_errno)
+{
+	cleanup_free char *shown = visible(on);
+	dprintf(STDOUT_FILENO, "agentdeck: %s %s: %s\r\n", what, shown, strerror(os_errno));
+	log_error("%s %s: %s", what, on, strerror(os_errno));
+	return PANE_RUNG_FAILED;
+}
+
 /* Become the agent.  Returns only on failure. */
-static int execute(struct deck *deck, const struct instance *instance, struct error *err)
+static int execute(struct deck *deck, const struct instance *instance)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);
 	cleanup_free char *token = runfiles_token(instance);
-	cleanup_free char *shown = visible(instance->cwd);
 
 	if (chdir(instance->cwd) < 0)
-		return error_set_errno(err, errno, "enter %s", shown);
+		return rung_failed("enter", instance->cwd, errno);
 	if (token)
 		(void)setenv(ENV_TOKEN, token, 1);
 	(void)unsetenv(ENV_PANE_DIED);
@@ -49,8 +57,7 @@ static int execute(struct deck *deck, const struct instance *instance, struct er
 	start_watch(deck);
 	deck_close(deck);
 	execvp(attempt->argv.items[0], attempt->argv.items);
-	cleanup_free char *program = visible(attempt->argv.items[0]);
-	return error_set_errno(err, errno, "run %s", program);
+	return rung_failed("run", attempt->argv.items[0], errno);
 }
 
 static void note_exit(struct instance *instance, const struct tmux_exit *end)
@@ -86,7 +93,9 @@ static int finish(struct store_lock *lock, struct instance *instance,
 	cleanup_free char *reason = describe(record);
 	cleanup_free char *socket = xstrdup(instance->run.socket);
 
-	conversation_commit(instance);
+	/* An agent that reports has said by itself whether there was a turn. */
+	if (!instance->run.reported)
+		conversation_commit(instance);
 	log_info("the agent ended: %s", reason);
 	/* It ended by itself: bringing it back unasked would not be what its user did. */
 	if (clean)
@@ -132,7 +141,7 @@ static int climb(struct deck *deck, struct store_lock *lock, struct instance *in
 	}
 	if (process_identify(getpid(), &run->pane, err) != 0 || store_save(lock, instance, err) < 0)
 		return -1;
-	return execute(deck, instance, err);
+	return execute(deck, instance);
 }
 
 static int judge(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -181,5 +190,5 @@ int pane_become(struct deck *deck, const char *base, const char *run_id, bool di
 	log_set_instance(instance->id);
 	if (!instance->run.id || !streq(instance->run.id, run_id))
 		return error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
-	return died ? judge(deck, lock, instance, err) : execute(deck, instance, err);
+	return died ? judge(deck, lock, instance, err) : execute(deck, instance);
 }

@@ -11,8 +11,11 @@
 
 #include "engine/deck.h"
 
+/* The rung cannot be executed; the pane shows why, and when this process ends tmux takes the next. */
+enum { PANE_RUNG_FAILED = 1 };
+
 /* Returns only when the pane cannot become anything: the error says why (the caller shows it in the
- * pane), or 0 when the run is over and its server has been told to end.
+ * pane), PANE_RUNG_FAILED, or 0 when the run is over and its server has been told to end.
  * base: the instance; run_id: the run that this pane was made for; another run's pane ends its server.
  * died: the process before us ended (ENV_PANE_DIED). */
 int pane_become(struct deck *deck, const char *base, const char *run_id, bool died,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "engine/runfiles.h"
 #include "model/naming.h"
+#include "model/resume.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -71,8 +72,19 @@ static bool may_move(const struct instance *instance, const struct report *repor
 	if (streq(report->source, "clear") || streq(report->source, "resume") ||
 	    streq(report->source, "compact"))
 		return true;
-	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped. */
-	return !instance->run.reported || !attempt->session_id;
+	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped; and what
+	 * we gave, though the late report of a rung that failed came before. */
+	return !instance->run.reported || !attempt || !attempt->session_id ||
+	       streq(attempt->session_id, report->session_id);
+}
+
+/* A fresh id in the place of one that could not be resumed: it counts from its first turn on. */
+static bool is_provisional(const struct instance *instance, const char *session_id)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return attempt && attempt->rung == RUNG_FRESH && instance->conversation.session_id &&
+	       streq(or_empty(attempt->reason), REASON_RESUME_FAILED) &&
+	       streq(or_empty(attempt->session_id), session_id);
 }
 
 static bool take_start(struct instance *instance, const struct report *report)
@@ -83,13 +95,19 @@ static bool take_start(struct instance *instance, const struct report *report)
 	/* A copy: the conversation gives its own up. */
 	cleanup_free char *stored = xstrdup_or_null(conversation->session_id);
 
-	if (report->session_id && (!stored || !streq(stored, report->session_id))) {
+	bool other = report->session_id && (!stored || !streq(stored, report->session_id));
+	if (other && is_provisional(instance, report->session_id) &&
+	    !streq(report->source, "clear")) {
+		instance->run.reported = true;
+		return changed;
+	}
+	if (other) {
 		if (!may_move(instance, report)) {
 			log_warning("report of conversation %s ignored: source=%s", report->session_id,
 				    report->source);
 			return changed;
 		}
-		bool ours = attempt->session_id && streq(attempt->session_id, report->session_id);
+		bool ours = attempt && attempt->session_id && streq(attempt->session_id, report->session_id);
 		conversation_set_id(conversation, report->session_id,
 				    ours ? ORIGIN_MINTED : ORIGIN_REPORTED, clock_wall_us());
 		for (size_t i = 0; i < instance->resume_argv.count && stored; i++)
@@ -109,6 +127,12 @@ static bool apply(struct instance *instance, const struct report *report)
 	bool changed = false;
 	if (streq(report->event, "SessionStart"))
 		changed = take_start(instance, report);
+	if (streq(report->event, "UserPromptSubmit") && report->session_id &&
+	    is_provisional(instance, report->session_id) &&
+	    !streq(conversation->session_id, report->session_id)) {
+		conversation_set_id(conversation, report->session_id, ORIGIN_MINTED, clock_wall_us());
+		changed = true;
+	}
 	bool same = report->session_id && conversation->session_id &&
 		    streq(report->session_id, conversation->session_id);
 	if (!same)
@@ -182,6 +206,10 @@ int report_take(struct deck *deck, const char *id, const char *token, const char
 
 	if (parse(text, length, &object, &report, err) < 0)
 		return -1;
+	/* It changes nothing, and who ends the run holds the lock and waits for the agent, which waits for
+	 * this hook. */
+	if (streq(report.event, "SessionEnd"))
+		return 0;
 	log_set_instance(id);
 	int r = look(deck, id, token, &report, &change, err);
 	if (r != 0 || !change)

@@ -13,13 +13,20 @@
 
 enum { SETTINGS_MAX = 1 << 20, ACTIVITY_MAX = 64 << 10 };
 
-static int open_run_directory(const struct instance *instance, bool make, int *ret,
-			      struct error *err)
+static int open_run_directory(const struct deck *deck, const struct instance *instance, bool make,
+			      int *ret, struct error *err)
 {
 	cleanup_free char *parent =
 		xstrndup(instance->run.directory,
 			 (size_t)(path_basename(instance->run.directory) - instance->run.directory));
 	cleanup_close int fd = -1;
+	/* What is above a shortened place ("<direct>/<hash>/<id>") must be ours, too: in /tmp anybody can
+	 * have made it before us. */
+	if (make && starts_with(parent, deck->paths.direct)) {
+		cleanup_close int above = -1;
+		if (fs_open_private_directory(deck->paths.direct, &above, err) < 0)
+			return -1;
+	}
 	if (make && fs_open_private_directory(parent, &fd, err) < 0)
 		return -1;
 	if (!make) {
@@ -143,7 +150,7 @@ int runfiles_write(struct deck *deck, const struct instance *instance, const str
 {
 	cleanup_close int fd = -1;
 	cleanup_free char *token = naming_new_uuid();
-	if (open_run_directory(instance, true, &fd, err) != 0)
+	if (open_run_directory(deck, instance, true, &fd, err) != 0)
 		return -1;
 	if (unlinkat(fd, RUN_SOCKET, 0) < 0 && errno != ENOENT)
 		return error_set_errno(err, errno, "remove the old socket of %s", instance->id);

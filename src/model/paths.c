@@ -52,6 +52,11 @@ int paths_find(const char *(*lookup)(const char *name), const char *passwd_home,
 	cleanup_free char *temporary = trimmed(absolute(lookup("TMPDIR"), "/tmp"));
 	cleanup_free char *direct = xasprintf("agentdeck-%u", uid);
 	paths.direct = path_join(temporary, direct);
+	/* It is the short place for sockets: one that is not short is none. */
+	if (strlen(paths.direct) + strlen("/01234567/01234567/" PATHS_SOCKET_NAME) > PATHS_SOCKET_MAX) {
+		free(paths.direct);
+		paths.direct = path_join("/tmp", direct);
+	}
 	if (!is_empty(root)) {
 		paths.config = trimmed(root);
 		paths.state = trimmed(root);

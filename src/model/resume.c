@@ -255,7 +255,7 @@ static void plan_stored_id(const struct resume_facts *facts, struct run *run)
 			add_resume(facts, run, "id_in_use");
 	}
 	if (!first_launch || adopted)
-		add_fresh(facts, run, "resume_failed");
+		add_fresh(facts, run, REASON_RESUME_FAILED);
 }
 
 void resume_plan(const struct resume_facts *facts, struct run *run)

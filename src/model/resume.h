@@ -8,6 +8,10 @@
 #include "model/instance.h"
 #include "model/registry.h"
 
+/* The reason of a fresh id that was taken because the stored one could not be resumed.  The stored id is
+ * kept until the fresh conversation has a turn: the failure may pass. */
+#define REASON_RESUME_FAILED "resume_failed"
+
 /* What is known about the transcript of the stored id. */
 enum transcript_fact {
 	TRANSCRIPT_UNKNOWN, /* this agent's transcripts cannot be looked at */

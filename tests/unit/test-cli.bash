@@ -49,7 +49,11 @@ must() {
 	[ "$status" = 0 ] || fail "$*: status $status, $(<"$home/err")"
 }
 
-value() { "${deck[@]}" agentdeck session show "$1" --json | sed -n "s/^ *\"$2\": *\"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" | head -n 1; }
+# A member of session show --json that stands on a line of its own.
+value() {
+	"${deck[@]}" agentdeck session show "$1" --json |
+		sed -n "s/^ *\"$2\": *\"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" | sed -n 1p
+}
 
 # Everything that must last, with content; logs and locks come and go.
 state() {
@@ -57,6 +61,7 @@ state() {
 		-name instances.json -prune -o -type f -exec sha256sum {} + | sort)
 }
 
+# shellcheck disable=SC2013 # pids, no spaces
 # Processes that belong to this deck: they carry its root in their environment.
 left() {
 	local file
@@ -294,7 +299,6 @@ case_old_tmux() {
 	deck=("${good[@]}")
 	# Nothing is lost by it: the first launch is still to come, with its prompt.
 	must session start a
-	value a argv >/dev/null
 	"${deck[@]}" agentdeck session show a --json | grep -q 'the first prompt' || fail "the prompt is lost"
 	must session stop a
 }
@@ -322,7 +326,9 @@ case_titles() {
 	refused 64 '' add . -t ' x'
 	refused 64 '' add . -t "${long}t"
 	refused 64 '' add . -t $'\xff'
-	for title in '../../etc' '#(touch pwned)' '#{pid}' 'a;' 'a\;' "it's" '"q"' '-x' '$(touch pwned)' '%s%n' 'Ünï €😀' "$long"; do
+	# shellcheck disable=SC2016 # nothing is to be expanded
+	for title in '../../etc' '#(touch pwned)' '#{pid}' 'a;' 'a\;' "it's" '"q"' '-x' '$(touch pwned)' \
+		'%s%n' 'Ünï €😀' "$long"; do
 		must add . "--title=$title" --agent demo
 		must session start -- "$title"
 		must list
@@ -338,13 +344,16 @@ case_titles() {
 }
 
 case_directories() {
-	local directory long
+	local directory long server agent
 	long=$(printf 'd%.0s' {1..250})
-	for directory in 'with space' $'line\nbreak' 'Ünï €😀' $'not\xffutf8' "$long" '#(touch pwned)' '#{pid};' "it's \"\$x\""; do
+	for directory in 'with space' $'line\nbreak' 'Ünï €😀' $'not\xffutf8' "$long" \
+		'#(touch pwned)' '#{pid};' "it's \"\$x\""; do
 		mkdir "$home/work/$directory" || continue
 		must add "$home/work/$directory" -t dir --agent demo
 		must session start dir
-		[ "$(readlink "/proc/$(value dir pane_pid)/cwd" 2>/dev/null || readlink "/proc/$(pgrep -P "$(value dir server_pid)" | head -n 1)/cwd")" = "$home/work/$directory" ] ||
+		server=$(value dir server_pid)
+		agent=$(cut -d ' ' -f 1 "/proc/$server/task/$server/children")
+		[ "$(readlink "/proc/$agent/cwd")" = "$home/work/$directory" ] ||
 			fail "$directory: the agent stands elsewhere"
 		must session restart dir
 		must list

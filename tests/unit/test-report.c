@@ -108,7 +108,8 @@ static char *manifest(struct desk *desk)
 static void a_start_of_the_given_conversation_is_the_proof_that_the_agent_is_up(void **state)
 {
 	struct desk *desk = *state;
-	take(desk, EVENT("SessionStart", OLD, ",\"source\":\"startup\",\"transcript_path\":\"/t/x.jsonl\""));
+	take(desk, EVENT("SessionStart", OLD, ",\"source\":\"startup\","
+					      "\"transcript_path\":\"/t/x.jsonl\""));
 	cleanup_instance struct instance *instance = load(desk);
 	assert_true(instance->run.reported);
 	assert_string_equal(instance->conversation.session_id, OLD);

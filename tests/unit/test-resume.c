@@ -22,7 +22,8 @@ static int set_up(void **state UNUSED)
 	static const char resumes[] = "match = [\"resumer\"]\ncommand = [\"resumer\"]\n"
 				      "[session]\nid = \"any\"\nresume = [\"resume\", \"{session_id}\"]\n"
 				      "[arguments]\nprompt_positional = true\n";
-	static const char plain[] = "match = [\"plain\"]\ncommand = [\"plain\"]\n[session]\nid = \"none\"\n";
+	static const char plain[] = "match = [\"plain\"]\ncommand = [\"plain\"]\n"
+				    "[session]\nid = \"none\"\n";
 	if (registry_builtin(&registry, NULL) < 0 ||
 	    registry_override(&registry, "resumer", resumes, sizeof(resumes) - 1, "r", NULL) < 0 ||
 	    registry_override(&registry, "plain", plain, sizeof(plain) - 1, "p", NULL) < 0)
@@ -155,8 +156,8 @@ static void the_facts_decide_the_rungs_of_an_agent_with_ids(void **state UNUSED)
 	}
 }
 
-/* Whatever the facts: something to try, each rung once, an id wherever an id is handed over, and the
- * stored conversation never behind a new one. */
+/* Whatever the facts: something to try, each rung once, an id wherever an id is handed over, and
+ * the stored conversation never behind a new one. */
 static void every_combination_of_facts_has_a_sound_ladder(void **state UNUSED)
 {
 	static const char *const agents[] = { "claude", "demo", "shell", "resumer", "plain" };
@@ -219,7 +220,7 @@ struct argv_row {
 	const char *command, *resumed;
 };
 
-static void what_the_user_asked_for_is_carried_and_what_chose_a_conversation_is_not(void **state UNUSED)
+static void what_chose_a_conversation_is_stripped_and_the_rest_is_carried(void **state UNUSED)
 {
 	static const struct argv_row table[] = {
 		{ "claude", "claude" },
@@ -302,7 +303,8 @@ static void a_user_who_named_a_conversation_to_resume_gets_that_one(void **state
 	cleanup_free char *text = plan("claude", "claude --resume " OLD, TRANSCRIPT_ABSENT,
 				       HAS_ID | FIRST | ADOPTED);
 	cleanup_free char *rungs = rungs_of(text);
-	assert_string_equal(rungs, "resume:id_in_users_arguments assign:id_unused fresh:resume_failed" LAST);
+	assert_string_equal(rungs, "resume:id_in_users_arguments assign:id_unused "
+				   "fresh:resume_failed" LAST);
 	cleanup_free char *named = plan("claude", "claude --session-id " OLD, TRANSCRIPT_ABSENT,
 					HAS_ID | FIRST | ADOPTED);
 	assert_true(starts_with(named, "assign:fresh_session 0aaaaaaa claude --session-id " OLD
@@ -407,8 +409,7 @@ int main(void)
 		cmocka_unit_test(the_facts_decide_the_rungs_of_an_agent_with_ids),
 		cmocka_unit_test(every_combination_of_facts_has_a_sound_ladder),
 		cmocka_unit_test(the_launch_prompt_is_sent_once),
-		cmocka_unit_test(
-			what_the_user_asked_for_is_carried_and_what_chose_a_conversation_is_not),
+		cmocka_unit_test(what_chose_a_conversation_is_stripped_and_the_rest_is_carried),
 		cmocka_unit_test(the_users_own_settings_stay_where_there_are_none_of_ours),
 		cmocka_unit_test(a_generic_command_is_left_as_it_is),
 		cmocka_unit_test(an_agent_that_only_resumes_is_resumed_or_launched),

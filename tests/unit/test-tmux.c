@@ -146,7 +146,8 @@ static char *ask(const struct fixture *f, const char *format)
 static const char *const nasty[] = {
 	"plain", "#(touch $D/pwned)", "#{pid}", "#{E:@agentdeck_exit}", "trailing;", "trailing\\;", ";",
 	"\\;", ";;", "$(touch $D/pwned)", "`touch $D/pwned`", "it's \"quoted\"", "back\\slash", "~",
-	"{ }", "%if 1", "Ünï €😀", "-x", "--", " spaces ", "", "%H:%M", "line\nbreak", "#[fg=red]", "a|b&c<d>e",
+	"{ }", "%if 1", "Ünï €😀", "-x", "--", " spaces ", "", "%H:%M", "line\nbreak",
+	"#[fg=red]", "a|b&c<d>e",
 };
 
 static void words_of_the_pane_arrive_as_they_are(void **state)
@@ -378,7 +379,8 @@ static void one_byte_is_pasted(void **state)
 
 static void several_lines_are_pasted_as_they_are(void **state)
 {
-	static const char text[] = "first; second\\;\n\n#(touch $D/pwned) #{pid}\n\tÜnï €😀 'q' \"q\" $HOME\n";
+	static const char text[] = "first; second\\;\n\n#(touch $D/pwned) #{pid}\n"
+				   "\tÜnï €😀 'q' \"q\" $HOME\n";
 	check_paste(*state, text, strlen(text));
 	assert_false(exists(*state, "pwned"));
 }
@@ -514,7 +516,8 @@ static void versions_are_compared_by_their_numbers(void **state)
 		assert_false(tmux_version_is_enough(old[i]));
 	cleanup_free char *path = xstrdup(getenv("PATH")), *version = NULL;
 	cleanup_error struct error err = { 0 };
-	use_fake_tmux(f, "#!/bin/sh\n[ \"$1\" = -V ] && echo 'tmux 3.1c' && exit 0\necho usage >&2\nexit 1\n");
+	use_fake_tmux(f, "#!/bin/sh\n[ \"$1\" = -V ] && echo 'tmux 3.1c' && exit 0\n"
+			 "echo usage >&2\nexit 1\n");
 	const struct child_result failed = { .exit_status = 1 };
 	struct tmux_started started = { 0 };
 	int r = tmux_version(&version, NULL);
