@@ -15,14 +15,15 @@
 #
 #   --agent NAME      the agent of the session. Default: demo, a stand-in that comes with agentdeck and needs no model, login or
 #                     network. Another one, like claude, is used with your own login and settings, and is sent one short message:
-#                     that is a request to its model. The transcript of it is removed. It must be one that takes --session-id
-#                     and --resume.
+#                     that is a request to its model. The transcript is removed; what else the agent notes for itself, like a
+#                     history of prompts, stays. It must be one that takes --session-id and --resume.
 #   --directory DIR   where to make the session's (empty, throw-away) directory: below one that the agent trusts. Default: below
 #                     the temporary directory; claude asks there whether it is to be trusted, which nobody answers.
 #   --login WHAT      what the logout ends:
 #                       ssh     a real login: "ssh localhost" by key, ended with "loginctl terminate-session"
 #                       scope   a scope made with "systemd-run --user --scope", ended with "systemctl --user stop"
-#                       auto    ssh where that works without a question, else scope (default)
+#                       auto    ssh for the stand-in, where that works without a question; else scope, in which the agent has
+#                               the environment of your terminal (default)
 #   --keep            leave the directory in place, to look into it
 #   --list            print the list of scenarios and end
 #   -h, --help        this text
@@ -221,15 +222,22 @@ take_turn() {	# TEXT
 	TURNS=$((TURNS + 1))
 }
 
+has_reply() { deck session output "$SESSION" >"$T/reply" 2>/dev/null && [[ -s $T/reply ]]; }
+
+# An agent that is stopped before it has answered may not have written anything down.
+take_first_turn() {
+	take_turn "$MARKER" || return
+	wait_for "$LONG" has_reply || { no "the agent does not answer"; return; }
+}
+
 show_argv() {
-	local i word line=''
-	for ((i = 0; i < ${#ARGV[@]}; i++)); do
-		printf -v word '%q' "${ARGV[i]}"
-		case ${ARGV[i]} in
-		--resume | --session-id) word=$GREEN$BOLD$word; ((i + 1 < ${#ARGV[@]})) || word+=$PLAIN ;;
-		"$SESSION_ID") word+=$PLAIN ;;
+	local word line='' after=''
+	for word in "${ARGV[@]}"; do
+		printf -v word '%q' "$word"
+		case $word in
+		--resume | --session-id) line+=$GREEN$BOLD$word' ' after=$PLAIN ;;
+		*) line+=$word$after' ' after='' ;;
 		esac
-		line+="$word "
 	done
 	say "argv" "$line$PLAIN"
 }
@@ -330,9 +338,11 @@ open_scope_login() {
 
 open_login() {
 	LOGIN_KIND=ssh
-	if [[ $LOGIN != scope ]]; then
+	if [[ $LOGIN == ssh ]]; then
+		open_ssh_login
+		return
+	elif [[ $LOGIN == auto ]] && stand_in; then
 		! open_ssh_login || return 0
-		[[ $LOGIN == auto ]] || return 1
 		say "login" "no real one: $REASON"
 	fi
 	LOGIN_KIND=scope
@@ -446,7 +456,7 @@ comes_back() {
 	! is_own_scope "$SERVER_CGROUP" || is_own_scope "$cgroup" || { no "this time it is not in a scope of its own"; return; }
 	((TURNS > 0)) || { no "there is no history to come back: $TURN_ERROR"; return; }
 	wait_for "$LONG" shows "$MARKER" || { no "the history did not come back: '$MARKER' is not on the screen"; return; }
-	say "history" "on the screen: $(screen | grep -m 1 -F -- "$MARKER")"
+	say "history" "on the screen: $(screen | grep -F -- "$MARKER" | sed -n '1s/ *$//p')"
 	stand_in || return 0
 	take_turn "what do you remember?" || return
 	wait_for "$SHORT" shows "$(memory)" || { no "the agent does not say: $(memory)"; return; }
@@ -538,14 +548,12 @@ end_processes() {	# AGENTDECK_HOME
 	done
 }
 
-# Only what carries the id of our conversation, in what the agent made for our directory.
+# What the agent keeps for the session's directory, which nobody but us ever worked in; the name is that of claude's layout.
 remove_transcripts() {
 	local file directory
 	file=$(member transcript_path "$T/show.json" 2>/dev/null) || :
 	directory=${file%/*}
-	[[ -n $SESSION_ID && $file == */"$SESSION_ID".jsonl ]] || return 0
-	rm -rf "$file" "${file%.jsonl}" "$directory/${DECOY:-decoy}.jsonl"
-	rmdir "$directory" 2>/dev/null || :
+	[[ ${directory##*/} != "${WORK//[^a-zA-Z0-9]/-}" ]] || rm -rf "$directory"
 }
 
 clean_up() {
@@ -648,7 +656,7 @@ start_session() {
 	SESSION_ID=$(member session_id "$T/show.json")
 	SERVER_CGROUP=$(cgroup_of "$SERVER")
 	AGENT_CGROUP=$(cgroup_of "$AGENT_PID")
-	take_turn "$MARKER" || TURN_ERROR=$REASON
+	take_first_turn || TURN_ERROR=$REASON
 	if [[ -n $TURN_ERROR ]]; then
 		say "message" "$RED$TURN_ERROR$PLAIN"
 	else
@@ -666,7 +674,7 @@ print_head() {
 	else
 		say "agent" "$AGENT, with your own login and settings; it is sent one message"
 	fi
-	say "directory" "$T: nothing of yours is used or changed"
+	say "directory" "$T: your sessions, servers and settings are left alone"
 	printf '\n'
 	list_scenarios
 }
