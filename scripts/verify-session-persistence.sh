@@ -179,12 +179,20 @@ member() {	# NAME FILE
 	sed -n '/^ *"'"$1"'": /{s/^[^:]*: "\{0,1\}//;s/"\{0,1\},\{0,1\}$//;p;q}' "$2"
 }
 
+# Why a command failed whose outputs are in NAME.json and NAME.err.
+said() {	# NAME
+	local text
+	text=$(member error "$T/$1.json" 2>/dev/null) || :
+	[[ -n $text ]] || text=$(last_line "$T/$1.err")
+	printf '%s' "${text:-it does not say why}"
+}
+
 SESSION='' SESSION_ID='' SOCKET='' SERVER='' SERVER_START='' AGENT_PID='' AGENT_START='' STATUS_NOW='' ARGV=()
 START_ERROR='' TURNS=0 RESUMES=0
 
 look_at_agentdeck() {
 	deck session show "$SESSION" --json >"$T/show.json" 2>"$T/show.err" ||
-		{ no "agentdeck session show: $(last_line "$T/show.err")"; return; }
+		{ no "agentdeck session show: $(said show)"; return; }
 	STATUS_NOW=$(member status "$T/show.json")
 	SOCKET=$(member socket "$T/show.json")
 }
@@ -265,7 +273,7 @@ is_own_scope() { [[ $1 == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scop
 
 # ---- logins ---------------------------------------------------------------------------------------------------
 
-WHY_NO_SCOPE='' LOGIN_KIND='' LOGIN_UNIT='' LOGIN_CGROUP='' LOGIN_NUMBER='' LOGIN_CLIENT=''
+WHY_NO_SCOPE='' LOGIN_KIND='' LOGIN_UNIT='' LOGIN_CGROUP='' LOGIN_NUMBER='' LOGIN_CLIENT='' LOGIN_IS_OPEN=''
 
 can_make_scopes() {
 	has systemd-run || { WHY_NO_SCOPE="systemd-run is not installed"; return 1; }
@@ -284,10 +292,10 @@ write_login_script() {
 			cd "$T" || exit
 			cat /proc/$$/cgroup >cgroup.new && mv cgroup.new "cgroup.$1"
 			for ((i = 0; i < 600; i++)); do
-				[[ ! -e answer.$1 ]] || break
+				[[ -d $T && ! -e answer.$1 ]] || break
 				sleep 0.1
 			done
-			[[ $(cat "answer.$1") == go ]] || exit
+			[[ $(cat "answer.$1") == go ]] 2>/dev/null || exit
 			env "${CONTROL_ENV[@]}" agentdeck session start control --json >control.json 2>control.err
 			env "${DECK_ENV[@]}" agentdeck session start "$SESSION" --json >start.json 2>start.err
 			echo $? >status.new && mv status.new status
@@ -339,14 +347,16 @@ open_scope_login() {
 open_login() {
 	LOGIN_KIND=ssh
 	if [[ $LOGIN == ssh ]]; then
-		open_ssh_login
-		return
-	elif [[ $LOGIN == auto ]] && stand_in; then
-		! open_ssh_login || return 0
+		open_ssh_login || return
+	elif [[ $LOGIN == scope ]] || ! stand_in; then
+		LOGIN_KIND=scope
+		open_scope_login || return
+	elif ! open_ssh_login; then
 		say "login" "no real one: $REASON"
+		LOGIN_KIND=scope
+		open_scope_login || return
 	fi
-	LOGIN_KIND=scope
-	open_scope_login
+	LOGIN_IS_OPEN=1
 }
 
 login_is_over() {
@@ -355,13 +365,15 @@ login_is_over() {
 	[[ $(systemctl "${manager[@]}" show "$LOGIN_UNIT" -p ActiveState --value 2>/dev/null) =~ ^(inactive|failed)$ ]]
 }
 
+# Only one that is known to be ours: with an empty number loginctl would end the login in which this runs.
 end_login() {
+	[[ -n $LOGIN_IS_OPEN ]] || { no "no login was opened"; return; }
 	local command=(systemctl --user stop "$LOGIN_UNIT")
 	[[ $LOGIN_KIND == scope ]] || command=(loginctl terminate-session "$LOGIN_NUMBER")
 	say "logout" "${command[*]}"
 	"${command[@]}" 2>"$T/logout.err" || { no "the login cannot be ended: $(last_line "$T/logout.err")"; return; }
 	wait_for 120 login_is_over || { no "$LOGIN_UNIT does not end"; return; }
-	LOGIN_CLIENT=''
+	LOGIN_CLIENT='' LOGIN_IS_OPEN=''
 }
 
 CONTROL_SERVER='' CONTROL_START=''
@@ -404,7 +416,7 @@ scenario_logout() {
 	[[ -z $WHY_NO_SCOPE ]] || { cannot "$WHY_NO_SCOPE"; return; }
 	started || return
 	say "login" "$LOGIN_KIND, whose shell was in $LOGIN_CGROUP"
-	look_at_control || { no "the control was not started: $(last_line "$T/control.err")"; return; }
+	look_at_control || { no "the control was not started: $(said control)"; return; }
 	say "control" "pid $CONTROL_SERVER, not isolated: $(cgroup_of "$CONTROL_SERVER")"
 	[[ $(cgroup_of "$CONTROL_SERVER") == "$LOGIN_CGROUP" ]] ||
 		{ no "the control is not in the login, so that its end would prove nothing"; return; }
@@ -428,7 +440,7 @@ scenario_fresh_start() {
 
 start_again() {
 	deck session start "$SESSION" --json >"$T/start.json" 2>"$T/start.err" ||
-		{ no "agentdeck session start: $(last_line "$T/start.err")"; return; }
+		{ no "agentdeck session start: $(said start)"; return; }
 	look
 }
 
@@ -473,7 +485,7 @@ is_running() {
 
 scenario_stop_and_start() {
 	is_running || return
-	deck session stop "$SESSION" --json >"$T/stop.json" 2>&1 || { no "agentdeck session stop: $(last_line "$T/stop.json")"; return; }
+	deck session stop "$SESSION" --json >"$T/stop.json" 2>"$T/stop.err" || { no "agentdeck session stop: $(said stop)"; return; }
 	is_gone "$SERVER" "$SERVER_START" || { no "the tmux server still runs after session stop"; return; }
 	is_gone "$AGENT_PID" "$AGENT_START" || { no "the agent still runs after session stop"; return; }
 	comes_back
@@ -528,7 +540,7 @@ scenario_stop() {
 	before=$(processes_of "$DECK_HOME" | wc -l)
 	((before >= 2)) || { no "$before processes were found where a server and an agent run"; return; }
 	say "before" "$before processes"
-	deck session stop "$SESSION" --json >"$T/stop.json" 2>&1 || { no "agentdeck session stop: $(last_line "$T/stop.json")"; return; }
+	deck session stop "$SESSION" --json >"$T/stop.json" 2>"$T/stop.err" || { no "agentdeck session stop: $(said stop)"; return; }
 	left=$(processes_of "$DECK_HOME")
 	say "after" "$(wc -w <<<"$left") processes"
 	for pid in $left; do
@@ -558,7 +570,7 @@ remove_transcripts() {
 
 clean_up() {
 	set +e
-	[[ -z $LOGIN_CLIENT ]] || end_login >/dev/null
+	[[ -z $LOGIN_CLIENT ]] || end_login >/dev/null || give_login_up
 	[[ -z $SESSION ]] || deck session stop "$SESSION" >/dev/null 2>&1
 	[[ -z $SESSION ]] || control session stop control >/dev/null 2>&1
 	end_processes "$DECK_HOME"
@@ -613,7 +625,7 @@ make_place() {
 
 check_agent() {
 	local flag
-	deck agents show "$AGENT" --json >"$T/agent.json" 2>"$T/agent.err" || nothing_verified "$(last_line "$T/agent.err")"
+	deck agents show "$AGENT" --json >"$T/agent.json" 2>"$T/agent.err" || nothing_verified "$(said agent)"
 	[[ $(member installed "$T/agent.json") == /* ]] || nothing_verified "agent $AGENT is not installed"
 	for flag in --session-id --resume; do
 		grep -q "^ *\"$flag\"" "$T/agent.json" ||
@@ -624,7 +636,7 @@ check_agent() {
 make_session() {
 	if ! control add "$T/control-work" -t control --agent demo --json >"$T/add.json" 2>"$T/add.err" ||
 		! deck add "$WORK" -t verify --agent "$AGENT" --json >"$T/add.json" 2>"$T/add.err"; then
-		nothing_verified "agentdeck add: $(last_line "$T/add.err")"
+		nothing_verified "agentdeck add: $(said add)"
 	fi
 	SESSION=$(member id "$T/add.json")
 }
@@ -637,7 +649,7 @@ start_in_login() {
 	say "login" "$LOGIN_KIND: $LOGIN_CGROUP"
 	tell_login go
 	wait_for "$LONG" login_has_started || { no "agentdeck session start does not end"; return; }
-	[[ $(<"$T/status") == 0 ]] || { no "agentdeck session start: $(last_line "$T/start.err")"; return; }
+	[[ $(<"$T/status") == 0 ]] || { no "agentdeck session start: $(said start)"; return; }
 	look
 }
 

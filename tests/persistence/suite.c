@@ -24,6 +24,9 @@ static struct {
 static const struct test *const tables[] = {
 	named_tests,
 	logout_tests,
+	isolation_tests,
+	conversation_tests,
+	crash_tests,
 	real_claude_tests,
 };
 

@@ -20,6 +20,9 @@ struct test {
 	}
 
 /* One table per file of tests, each ended by an entry without a name. */
+extern const struct test conversation_tests[];
+extern const struct test crash_tests[];
+extern const struct test isolation_tests[];
 extern const struct test logout_tests[];
 extern const struct test named_tests[];
 extern const struct test real_claude_tests[];

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A run is its own: nobody else's server, nobody else's end, and never two of one.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "keep it apart"
+#define NO_SECOND_RUN "it is not started a second time"
+
+static const char *unit_of(const struct session *session)
+{
+	return kept("agentdeck-tmux-%s.scope", session->id);
+}
+
+/* How many processes of our user are called so. */
+static long count_processes(const char *how, const char *pattern)
+{
+	struct answer answer = machine_root(
+		WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern));
+	ASSERT(answer.status <= 1, "pgrep: %s", answer.errors);
+	return strtol(answer.output, NULL, 10);
+}
+
+static void assert_one_run(void)
+{
+	long servers = count_processes("-x", "tmux: server");
+	long agents = count_processes("-f", "^agentdeck-demo-agent");
+	ASSERT(servers == 1 && agents == 1, "%ld servers and %ld agents instead of one", servers,
+	       agents);
+}
+
+static void assert_nothing_runs(void)
+{
+	long servers = count_processes("-x", "tmux: server");
+	long agents = count_processes("-f", "^agentdeck-demo-agent");
+	ASSERT(servers == 0 && agents == 0, "%ld servers and %ld agents are left", servers,
+	       agents);
+}
+
+static void begin(struct session *session, struct login *login, const char *title)
+{
+	session_add(session, login, title, WORDS("--agent", "demo"));
+	session_start(session, login);
+	session_say(session, MARKER);
+}
+
+static void OwnServerEvenIfDefaultServerIsInLogin(void)
+{
+	struct session session;
+	machine_set("TMUX_TMPDIR", home());
+	struct login *login = login_open();
+	struct answer made = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F",
+						    "#{pid} #{socket_path}"));
+	char *end;
+	struct process own = machine_process((pid_t)strtol(made.output, &end, 10));
+	ASSERT(made.status == 0 && own.pid, "no default server: %s", made.errors);
+	ASSERT(ends_with(machine_cgroup(own.pid), login_scope(login)), "it is in %s",
+	       machine_cgroup(own.pid));
+	/* As from within a pane of that server. */
+	machine_set("TMUX", kept("%.*s,%d,0", (int)strcspn(end + 1, "\n"), end + 1, (int)own.pid));
+	begin(&session, login, "deck");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	ASSERT(server.pid != own.pid, "the session went into the user's own server");
+	assert_isolated(&session);
+	login_terminate(login);
+	WAIT_FOR(!machine_alive(&own), "the user's own server outlives its login");
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session went with it");
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "running"), "status %s", session.status);
+}
+
+static void UnreachableManagerStartsDirect(void)
+{
+	struct session session;
+	machine_set("XDG_RUNTIME_DIR", at_home("no-runtime"));
+	machine_set("DBUS_SESSION_BUS_ADDRESS", kept("unix:path=%s", at_home("no-bus")));
+	machine_make_directory(at_home("no-runtime"));
+	struct answer version = machine_login(WORDS("systemd-run", "--user", "--version"));
+	ASSERT(version.status == 0, "systemd-run does not even tell its version: %s",
+	       version.errors);
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 0, "no start: %s%s", reply.errors, reply.output);
+	const char *warning = strstr(reply.errors, "the user manager is not reachable");
+	ASSERT(warning, "no warning: '%s'", reply.errors);
+	ASSERT(!strstr(strchr(reply.errors, '\n') + 1, "warning"), "more than one warning: %s",
+	       reply.errors);
+	assert_logged("tmux cgroup isolation: disabled (user manager not reachable");
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "running"), "status %s", session.status);
+	const char *cgroup = machine_cgroup(session_server(&session).pid);
+	ASSERT(!strstr(cgroup, "agentdeck-tmux"), "not started directly: %s", cgroup);
+	session_stop(&session, NULL);
+	assert_nothing_runs();
+}
+
+static void StopOfOneSparesOthers(void)
+{
+	struct session one, other;
+	begin(&one, NULL, "one");
+	begin(&other, NULL, "other");
+	struct process server = session_server(&other), agent = session_agent(&other);
+	const char *session_id = one.session_id;
+	session_stop(&one, NULL);
+	assert_one_run();
+	session_start(&one, NULL);
+	assert_came_back(&one, session_id, MARKER, 1);
+
+	struct process ended = session_server(&one);
+	struct answer stop = machine_login(WORDS("systemctl", "--user", "stop", unit_of(&one)));
+	ASSERT(stop.status == 0, "systemctl stop: %s", stop.errors);
+	WAIT_FOR(!machine_alive(&ended), "the scope's end does not end its server");
+	(void)session_look(&one);
+	ASSERT(!streq(one.status, "running"), "status %s", one.status);
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the other session went with it");
+	assert_one_run();
+	session_start(&one, NULL);
+	assert_came_back(&one, session_id, MARKER, 2);
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the start ended the other one");
+}
+
+/* What cannot be asked is neither dead nor started again; these must come back in time, or "timeout" ends
+ * them with status 124. */
+static struct answer bounded(const char *verb, const char *id)
+{
+	return machine_user(WORDS("timeout", "60", "agentdeck", "session", verb, id));
+}
+
+static void assert_unknown(const struct session *session)
+{
+	struct answer start = bounded("start", session->id);
+	ASSERT(start.status != 0 && start.status != 124, "session start ended with %d: %s%s",
+	       start.status, start.output, start.errors);
+	ASSERT(strstr(start.errors, NO_SECOND_RUN), "it does not say why: %s", start.errors);
+	struct answer list = machine_user(WORDS("timeout", "60", "agentdeck", "list", "--json"));
+	ASSERT(list.status == 0, "list ended with %d: %s", list.status, list.errors);
+	ASSERT(strstr(list.output, session->id), "the list lacks it: %s", list.output);
+	assert_one_run();
+}
+
+static void assert_same_run(struct session *session, const struct process *server,
+			    const struct process *agent)
+{
+	session_start(session, NULL);
+	ASSERT(session->server_pid == server->pid && session->agent_pid == agent->pid,
+	       "another run: server %d", (int)session->server_pid);
+	assert_one_run();
+	session_say(session, "still there");
+}
+
+static void WedgedServerIsUnknown(void)
+{
+	struct session session;
+	begin(&session, NULL, "deck");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	machine_kill(&server, SIGSTOP);
+	assert_unknown(&session);
+	machine_kill(&server, SIGCONT);
+	assert_same_run(&session, &server, &agent);
+
+	/* And it can be ended as it is. */
+	machine_kill(&server, SIGSTOP);
+	struct answer stop = bounded("stop", session.id);
+	ASSERT(stop.status == 0, "session stop ended with %d: %s", stop.status, stop.errors);
+	assert_nothing_runs();
+}
+
+static void ProtocolMismatchIsUnknown(void)
+{
+	struct session session;
+	begin(&session, NULL, "deck");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	machine_write(at_home("bin/tmux"), 0755,
+		      "#!/bin/sh\n"
+		      "[ \"$1\" = -V ] && exec /usr/bin/tmux -V\n"
+		      "echo 'protocol version mismatch (client 9, server 8)' >&2\n"
+		      "exit 1\n");
+	assert_unknown(&session);
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "it was ended");
+	machine_remove(at_home("bin/tmux"));
+	assert_same_run(&session, &server, &agent);
+}
+
+static void ConcurrentStartsGiveOneRun(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	struct answer answer = machine_login(WORDS(
+		"sh", "-c",
+		"i=0; while [ $((i += 1)) -le 20 ]; do\n"
+		"	{ agentdeck session start \"$1\" || echo \"status $?\"; } >\"$2.$i\" 2>&1 &\n"
+		"done; wait; cat \"$2\".* | grep status",
+		"sh", session.id, at_home("start")));
+	ASSERT(*answer.output == '\0', "some starts failed:\n%s", answer.output);
+	assert_one_run();
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "running"), "status %s", session.status);
+	assert_flag(&session, "--session-id", session.session_id);
+	assert_isolated(&session);
+	session_say(&session, MARKER);
+}
+
+static void StopLeavesNoProcess(void)
+{
+	struct session session;
+	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	machine_set("AGENTDECK_DEMO_LEAVE_CHILD", "1");
+	begin(&session, NULL, "deck");
+	long agents = count_processes("-f", "^agentdeck-demo-agent");
+	ASSERT(agents == 2, "%ld agents and daemons, not 2: this proves nothing", agents);
+	session_stop(&session, NULL);
+	assert_nothing_runs();
+	struct answer state = machine_login(WORDS("systemctl", "--user", "is-active", unit_of(&session)));
+	ASSERT(!streq(state.output, "active\n"), "%s is still active", unit_of(&session));
+}
+
+static void AgentThatEndsByItselfLeavesNoServer(void)
+{
+	struct session session;
+	begin(&session, NULL, "deck");
+	struct process server = session_server(&session);
+	const char *socket = session.socket;
+	session_type(&session, "/exit");
+	session_press(&session, "Enter");
+	WAIT_FOR(!machine_alive(&server), "the server outlives its agent:\n%s",
+		 or_empty(session_screen(&session)));
+	WAIT_FOR(!machine_exists(socket), "%s is left", socket);
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "stopped"), "status %s", session.status);
+	assert_nothing_runs();
+}
+
+static void LadderEndsInShell(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	machine_set("AGENTDECK_DEMO_EXIT_AT_START", "3");
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status != 0, "a start that failed says nothing: %s", reply.output);
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "error"), "status %s", session.status);
+	WAIT_FOR(session_shows(&session, "does not start (exit 3)"), "the screen says nothing:\n%s",
+		 or_empty(session_screen(&session)));
+	ASSERT(count_processes("-x", "tmux: server") == 1, "the shell is not there");
+	machine_set("AGENTDECK_DEMO_EXIT_AT_START", "");
+	session_start(&session, NULL);
+	assert_one_run();
+	session_say(&session, MARKER);
+}
+
+static const char *link_target(const char *path)
+{
+	return machine_user_ok(WORDS("readlink", "-n", path));
+}
+
+static void SshAgentLinkFollowsLogins(void)
+{
+	struct session session;
+	const char *first = at_home("agent-1"), *second = at_home("agent-2");
+	const char *link = kept("/run/user/%u/agentdeck/ssh-auth.sock", machine_uid());
+	if (machine_user(WORDS("sh", "-c", "command -v ssh-agent")).status != 0)
+		skip_test("ssh-agent is not installed");
+	struct process agent =
+		machine_background(WORDS("ssh-agent", "-D", "-a", first), at_home("agent-1.out"));
+	(void)machine_background(WORDS("ssh-agent", "-D", "-a", second), at_home("agent-2.out"));
+	WAIT_FOR(machine_exists(first) && machine_exists(second), "ssh-agent does not start");
+	machine_set("SSH_AUTH_SOCK", first);
+	begin(&session, NULL, "deck");
+	const char *environment = machine_root_ok(
+		WORDS("sh", "-c", "tr '\\0' '\\n' <\"/proc/$1/environ\"", "sh",
+		      kept("%d", (int)session.agent_pid)));
+	ASSERT(strstr(environment, kept("\nSSH_AUTH_SOCK=%s\n", link)), "the agent's is not %s:\n%s",
+	       link, environment);
+	ASSERT(streq(link_target(link), first), "the link goes to %s", link_target(link));
+	machine_destroy(&agent);
+	machine_set("SSH_AUTH_SOCK", second);
+	(void)deck_ok(NULL, WORDS("list", "--json"));
+	ASSERT(streq(link_target(link), second), "after another login's command it goes to %s",
+	       link_target(link));
+}
+
+const struct test isolation_tests[] = {
+	TEST(OwnServerEvenIfDefaultServerIsInLogin),
+	TEST(UnreachableManagerStartsDirect),
+	TEST(StopOfOneSparesOthers),
+	TEST(WedgedServerIsUnknown),
+	TEST(ProtocolMismatchIsUnknown),
+	TEST(ConcurrentStartsGiveOneRun),
+	TEST(StopLeavesNoProcess),
+	TEST(AgentThatEndsByItselfLeavesNoServer),
+	TEST(LadderEndsInShell),
+	TEST(SshAgentLinkFollowsLogins),
+	{ 0 },
+};

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-manual.bash - help, the manual page and completion say the same about every command
+#
+# USAGE
+#   test-manual.bash [NAME...]    only these cases; agentdeck is found in PATH
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed
+#
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+root=$(mktemp -d "${TMPDIR:-/tmp}/agentdeck-manual-XXXXXX")
+trap 'rm -rf "$root"' EXIT
+mkdir -m 700 "$root/deck" "$root/directory"
+export AGENTDECK_HOME=$root/deck HOME=$root
+unset AGENTDECK_PROFILE
+failures=0 case_name=""
+
+fail() {
+	echo "FAILED $case_name: $*"
+	failures=$((failures + 1))
+}
+
+# With AGENTDECK_TEST_STRICT=1 what cannot be checked is a failure.
+missing() {
+	if [ "${AGENTDECK_TEST_STRICT-}" = 1 ]; then fail "$1 is not installed"; else echo "no $1: not checked with it"; fi
+}
+has() { command -v "$1" >/dev/null || { missing "$1"; return 1; }; }
+
+# The full names of all commands, as the help lists them.
+names() { agentdeck help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]*\)\{0,1\}\)  .*/\1/p'; }
+candidates() { agentdeck help --complete -- "$@" | tail -n +2 | cut -f 1; }
+# The long options in a command's help.
+options() { agentdeck help "$@" | sed -n '/^Options:/,$s/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'; }
+
+case_commands_are_listed() {
+	local count
+	count=$(names | wc -l)
+	[ "$count" -gt 10 ] || fail "the help lists $count commands"
+}
+
+case_the_manual_has_every_command_and_option() {
+	local name option
+	agentdeck help --man >"$root/agentdeck.1" || fail "status $?"
+	while read -r name; do
+		grep -qxF ".SS \"$name\"" "$root/agentdeck.1" || fail "no section about $name"
+		# shellcheck disable=SC2086  # one or two words
+		for option in $(options $name); do
+			[ "$option" = --help ] || sed -n "/^\.SS \"$name\"$/,/^\.S[SH] /p" "$root/agentdeck.1" |
+				grep -qF -e "\\fB${option//-/\\-}\\fR" || fail "nothing about $option of $name"
+		done
+	done < <(names)
+}
+
+case_the_manual_is_well_formed() {
+	agentdeck help --man >"$root/agentdeck.1"
+	if has mandoc; then
+		mandoc -T lint -W warning "$root/agentdeck.1" || fail "mandoc"
+	fi
+	if command -v groff >/dev/null; then
+		[ -z "$(groff -man -ww -z "$root/agentdeck.1" 2>&1)" ] || fail "groff"
+	fi
+}
+
+case_completion_has_every_command() {
+	local name
+	while read -r name; do
+		if [[ $name == *' '* ]]; then
+			candidates "${name% *}" '' | grep -qx "${name#* }" || fail "not $name"
+		else
+			candidates '' | grep -qx "$name" || fail "not $name"
+		fi
+	done < <(names)
+	candidates '' | grep -qx pane && fail "a hidden command"
+}
+
+# Each first word that is offered is understood, short forms too.
+case_what_is_offered_works() {
+	local word
+	for word in $(candidates ''); do
+		agentdeck help "$word" >/dev/null || fail "help $word"
+		case $word in
+		session | agents) ;;
+		*) agentdeck "$word" --help | diff - <(agentdeck help "$word") >/dev/null || fail "$word --help" ;;
+		esac
+	done
+}
+
+case_completion_has_every_option() {
+	local name
+	while read -r name; do
+		# shellcheck disable=SC2086
+		diff <(candidates $name - | sort) <(options $name | sort) >/dev/null || fail "$name"
+	done < <(names)
+}
+
+case_completion_knows_names() {
+	[ "$(candidates start '')" = "it's a: b" ] || fail "sessions"
+	[ "$(candidates -p other start '')" = "" ] || fail "another profile's sessions"
+	[ ! -e "$AGENTDECK_HOME/other" ] || fail "looking made a profile"
+	[ "$(candidates add -g '')" = work/api ] || fail "groups"
+	candidates add --agent '' | grep -qx claude || fail "agents"
+	candidates add --agent= | grep -qx -e --agent=claude || fail "agents behind ="
+	[ "$(candidates -p '')" = default ] || fail "profiles"
+	[ "$(candidates add --resume '' | paste -sd ' ')" = "auto confirm never" ] || fail "policies"
+	[ "$(agentdeck help --complete -- add '')" = directories ] || fail "directories"
+	[ "$(agentdeck help --complete -- add . -- '')" = files ] || fail "words for the agent"
+	[ "$(candidates rename x '')" = "" ] || fail "a title to be is nobody's"
+	[ "$(candidates nonsense '')" = "" ] || fail "nonsense"
+	candidates help session '' | grep -qx start || fail "help of a family"
+}
+
+# Fill COMPREPLY as bash does when Tab is pressed behind these words.
+press_tab() {
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_agentdeck
+}
+
+case_bash_completes() {
+	# shellcheck disable=SC2317  # the script calls it; bash's own works only while readline completes
+	compopt() { :; }
+	# shellcheck disable=SC1090
+	source <(agentdeck help --completion bash) || fail "source"
+	press_tab agentdeck sess
+	[ "${COMPREPLY[*]}" = session ] || fail "a command: ${COMPREPLY[*]}"
+	press_tab agentdeck start 'it'
+	[ "${COMPREPLY[*]}" = "it\\'s\\ a:\\ b" ] || fail "a title: ${COMPREPLY[*]}"
+	press_tab agentdeck start '"it'
+	[ "${COMPREPLY[*]}" = "it's a: b" ] || fail "a title in quotes: ${COMPREPLY[*]}"
+	press_tab agentdeck start "it\\'s\\ a" : ''
+	[ "${COMPREPLY[*]}" = '\ b' ] || fail "behind a colon: ${COMPREPLY[*]}"
+	press_tab agentdeck add --agent = dem
+	[ "${COMPREPLY[*]}" = demo ] || fail "behind an equals sign: ${COMPREPLY[*]}"
+	# shellcheck disable=SC2016
+	press_tab agentdeck start '$(touch '"$root"'/ran)'
+	[ ! -e "$root/ran" ] || fail "what is typed was run"
+	unset -f compopt
+}
+
+case_scripts_are_well_formed() {
+	local shell
+	for shell in bash zsh fish; do
+		agentdeck help --completion "$shell" >"$root/$shell" || fail "$shell: status $?"
+		! command -v "$shell" >/dev/null || "$shell" -n "$root/$shell" || fail "$shell -n"
+	done
+	! command -v shellcheck >/dev/null || shellcheck -s bash "$root/bash" || fail "shellcheck"
+	agentdeck help --completion csh >/dev/null 2>&1
+	[ $? = 64 ] || fail "csh"
+}
+
+case_families_are_explained() {
+	agentdeck help session | grep -q '^  session start  ' || fail "session"
+	agentdeck help agents | grep -q '^  session start  ' && fail "agents"
+	agentdeck help nonsense >/dev/null 2>&1
+	[ $? = 64 ] || fail "nonsense"
+	agentdeck help --man add >/dev/null 2>&1
+	[ $? = 64 ] || fail "two wishes"
+}
+
+case_help_fits_the_terminal() {
+	local name
+	# A command's own tables keep their lines, and so does a synopsis.
+	while read -r name; do
+		# shellcheck disable=SC2086
+		agentdeck help $name | awk -v name="$name" 'length($0) > 80 && !/^(Usage:|   or:)/ { print name ": " $0; bad = 1 } END { exit bad }' ||
+			fail "lines of more than 80 columns"
+	done < <(names)
+}
+
+agentdeck add "$root/directory" -t "it's a: b" --agent demo -g work/api >/dev/null || exit 1
+cases=("$@")
+((${#cases[@]})) || mapfile -t cases < <(declare -F | sed -n 's/^declare -f case_//p')
+for case_name in "${cases[@]}"; do
+	"case_$case_name"
+done
+echo "${#cases[@]} cases, $failures failures"
+((failures == 0))
