@@ -176,7 +176,7 @@ tmux_of() { timeout "$SHORT" tmux -u -S "$@" 2>/dev/null; }	# SOCKET COMMAND...
 
 # agentdeck prints JSON with one member on a line.
 member() {	# NAME FILE
-	sed -n '/^ *"'"$1"'": /{s/^[^:]*: "\{0,1\}//;s/"\{0,1\},\{0,1\}$//;p;q}' "$2"
+	sed -n '/^ *"'"$1"'": /{s/^[^:]*: "\{0,1\}//;s/"\{0,1\},\{0,1\}$//;s/^null$//;p;q}' "$2"
 }
 
 # Why a command failed whose outputs are in NAME.json and NAME.err.

@@ -2,12 +2,11 @@
 #include "cli/command.h"
 
 #include "base/log.h"
+#include "cli/manual.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
-
-static const struct command_option json_option = { 0, "json", NULL, "print JSON" };
 
 const char *option_value(const struct app *app, const char *name)
 {
@@ -58,16 +57,10 @@ static int match_words(const struct command *command, int argc, char *argv[])
 
 static const struct command *find_command(int argc, char *argv[], int *ret_words)
 {
-	static const char *const aliases[][2] = {
-		{ "ls", "list" }, { "rm", "remove" }, { "mv", "rename" }, { "start", "session start" },
-		{ "stop", "session stop" }, { "restart", "session restart" },
-		{ "attach", "session attach" }, { "show", "session show" }, { "send", "session send" },
-		{ "output", "session output" },
-	};
 	const char *alias = NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
-		if (streq(argv[0], aliases[i][0]))
-			alias = aliases[i][1];
+	for (size_t i = 0; command_aliases[i].word; i++)
+		if (streq(argv[0], command_aliases[i].word))
+			alias = command_aliases[i].name;
 	for (size_t i = 0; commands[i]; i++) {
 		int words = alias ? streq(commands[i]->name, alias) : match_words(commands[i], argc, argv);
 		if (words) {
@@ -109,7 +102,7 @@ static void build_getopt(const struct command *command, struct strbuf *letters,
 			strbuf_addf(letters, "%c%s", option->letter, option->argument ? ":" : "");
 	}
 	if (command->flags & HAS_JSON)
-		longs[count++] = (struct option){ json_option.name, no_argument, NULL, 'J' };
+		longs[count++] = (struct option){ json_options[0].name, no_argument, NULL, 'J' };
 	longs[count++] = (struct option){ "help", no_argument, NULL, 'h' };
 	longs[count] = (struct option){ 0 };
 }
@@ -225,7 +218,7 @@ static int run_command(struct app *app, int argc, char *argv[], const char *prof
 }
 
 /* Options before the command.  Returns how many words they take, or -1. */
-static int global_options(int argc, char *argv[], const char **ret_profile, struct error *err)
+static int parse_globals(int argc, char *argv[], const char **ret_profile, struct error *err)
 {
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
@@ -257,7 +250,7 @@ int command_main(int argc, char *argv[])
 	app.color = isatty(STDOUT_FILENO) && is_empty(no_color);
 	for (int i = 1; i < argc && !streq(argv[i], "--"); i++)
 		app.json |= streq(argv[i], "--json");
-	int skip = global_options(argc, argv, &profile, &err);
+	int skip = parse_globals(argc, argv, &profile, &err);
 	if (skip < 0)
 		return report_error(&app, &err);
 	argc -= skip + 1;
@@ -271,6 +264,11 @@ int command_main(int argc, char *argv[])
 		return 0;
 	}
 	app.command = find_command(argc, argv, &words);
+	if (!app.command && command_is_family(argv[0]) &&
+	    (argc == 1 || streq(argv[1], "--help") || streq(argv[1], "-h"))) {
+		print_family(argc == 1 ? stderr : stdout, argv[0]);
+		return argc == 1 ? error_exit_status(ERROR_USAGE) : 0;
+	}
 	if (!app.command) {
 		unknown_command(argc, argv, &err);
 		return report_error(&app, &err);

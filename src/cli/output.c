@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "base/clock.h"
+#include "model/resume.h"
 
 #include <string.h>
 
@@ -89,8 +90,15 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 		break;
 	case RUNG_ASSIGN:
 		printf("%s: started, conversation %s", title, id);
+		if (instance->run.history_note)
+			printf("; %s", instance->run.history_note);
 		break;
 	case RUNG_FRESH:
+		if (streq(attempt->reason, REASON_RESUME_DISABLED)) {
+			printf("%s: started with a new conversation %s", title,
+			       or_empty(attempt->session_id));
+			break;
+		}
 		printf("%s: started with a NEW conversation %s; history not restored (%s), earlier id %s",
 		       title, or_empty(attempt->session_id), attempt->reason,
 		       instance->conversation.previous.count &&

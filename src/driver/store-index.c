@@ -480,6 +480,6 @@ int store_resolve(const struct store_rows *rows, const char *target, const struc
 	}
 	cleanup_free char *shown = visible(target);
 	return error_set(err, ERROR_NOT_FOUND,
-			 "no instance has the title, the id or the directory \"%s\": see "
+			 "no session has the title, the id or the directory \"%s\": see "
 			 "\"agentdeck list\"", shown);
 }

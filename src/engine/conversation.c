@@ -163,7 +163,9 @@ static int settle_unfinished(struct instance *instance, const struct agent *agen
 	const struct attempt *attempt = run_attempt(&instance->run);
 	const char *stored = instance->conversation.session_id;
 	if (!attempt || !attempt->session_id || !knows_transcripts(agent) ||
-	    (stored && streq(stored, attempt->session_id)))
+	    (stored && streq(stored, attempt->session_id)) ||
+	    /* It was the conversation's already, and gave way to a later one. */
+	    strvec_contains(&instance->conversation.previous, attempt->session_id))
 		return 0;
 	int r = transcript_find(instance->conversation.config_home, instance->cwd,
 				attempt->session_id, NULL, &found, err);

@@ -67,6 +67,11 @@ static void open_log(struct deck *deck, const char *component)
 	cleanup_close int fd = -1;
 	if (fs_open_private_directory(path, &fd, NULL) == 0)
 		log_open(fd, component);
+	static const char *const levels[] = { "debug", "info", "warning", "error" };
+	const char *level = getenv("AGENTDECK_LOG");
+	for (size_t i = 0; level && i < ARRAY_SIZE(levels); i++)
+		if (streq(level, levels[i]))
+			log_set_level((enum log_level)i);
 }
 
 int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err)

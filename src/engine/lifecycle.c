@@ -154,7 +154,7 @@ static int plan_run(struct deck *deck, struct instance *instance, const struct a
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();
 	const struct attempt *first = run_attempt(&instance->run);
-	if (first->rung == RUNG_FRESH)
+	if (first->rung == RUNG_FRESH && !streq(first->reason, REASON_RESUME_DISABLED))
 		instance->run.history_note = xasprintf("history not restored: %s", first->reason);
 	return log_plan(instance);
 }

@@ -129,7 +129,9 @@ static int climb(struct deck *deck, struct store_lock *lock, struct instance *in
 		log_info("resume: none reason=%s", next->reason);
 	free(run->history_note);
 	run->history_note = NULL;
-	if (next->rung == RUNG_FRESH)
+	bool lost = next->rung == RUNG_FRESH ||
+		    (next->rung == RUNG_ASSIGN && instance->conversation.first_turn_seen);
+	if (lost)
 		run->history_note = xasprintf("history not restored: %s", next->reason);
 	if (next->rung == RUNG_SHELL) {
 		run->history_note = xasprintf("the agent does not start (%s); this is a shell in its "

@@ -231,7 +231,7 @@ static void plan_stored_id(const struct resume_facts *facts, struct run *run)
 	bool adopted = instance->conversation.origin == ORIGIN_ADOPTED;
 
 	if (!facts->resume_enabled && !first_launch) {
-		add_fresh(facts, run, "resume_disabled");
+		add_fresh(facts, run, REASON_RESUME_DISABLED);
 		return;
 	}
 	if (facts->transcript == TRANSCRIPT_EMPTY) {

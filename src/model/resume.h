@@ -11,6 +11,8 @@
 /* The reason of a fresh id that was taken because the stored one could not be resumed.  The stored id is
  * kept until the fresh conversation has a turn: the failure may pass. */
 #define REASON_RESUME_FAILED "resume_failed"
+/* The reason of a fresh id that was wished for. */
+#define REASON_RESUME_DISABLED "resume_disabled"
 
 /* What is known about the transcript of the stored id. */
 enum transcript_fact {

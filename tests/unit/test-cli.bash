@@ -12,6 +12,8 @@
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux to start anything with
 #
+# The cases are called by their names, which shellcheck does not see.
+# shellcheck disable=SC2317,SC2015,SC2016
 set -uo pipefail
 export LC_ALL=C.UTF-8
 
@@ -137,14 +139,14 @@ case_unknown_things() {
 	refused 2 "unknown agent 'nosuch'.*known are.*demo" add . -t a --agent nosuch
 	refused 2 'no directory .*/none: make it first' add "$home/none" -t a
 	refused 2 'no directory' add "$home/deck/config.toml" -t a
-	refused 2 'no instance .*"nosuch"' session start nosuch
-	refused 2 'no instance' remove nosuch
+	refused 2 'no session .*"nosuch"' session start nosuch
+	refused 2 'no session' remove nosuch
 	refused_json 2 NOT_FOUND session start nosuch
 	refused_json 2 NOT_FOUND add . -t a --agent nosuch
 }
 
 case_usage() {
-	refused 64 "unknown command 'strat'" strat
+	refused 64 "unknown command 'begin'" begin
 	refused 64 'usage: agentdeck session start SESSION' session start
 	refused 64 'one word too many' session start a b
 	refused 64 'unknown option --bogus' list --bogus

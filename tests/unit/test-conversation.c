@@ -382,9 +382,9 @@ static void a_conversation_that_is_being_opened_is_refused(void **state)
 static void who_does_not_hold_it_is_no_reason_to_refuse(void **state)
 {
 	struct desk *desk = *state;
-	static const char *const whats[] = { "stopped", "dead",         "other boot", "other home",
+	static const char *const kinds[] = { "stopped", "dead",         "other boot", "other home",
 					     "other agent", "interrupted boot", "a shell in its place" };
-	for (size_t i = 0; i < ARRAY_SIZE(whats); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cleanup_error struct error err = { 0 };
 		cleanup_free char *id = xasprintf("000000a%zu", i);
 		cleanup_instance struct instance *other = new_one(desk, id, THEIRS);
@@ -408,7 +408,7 @@ static void who_does_not_hold_it_is_no_reason_to_refuse(void **state)
 		}
 		put_instance(desk->deck.store, other);
 		if (claim(desk, THEIRS, &err) != 0)
-			fail_msg("%s: %s", whats[i], err.message);
+			fail_msg("%s: %s", kinds[i], err.message);
 	}
 }
 
