@@ -75,6 +75,9 @@ int main(int argc, char *argv[])
 	int server = pidfd_open(server_pid, 0);
 	if (agent < 0 || server < 0)
 		return 1;
+	/* The process that we watch leads the terminal's session: when it ends at once, its hang-up must
+	 * not take us with it before setsid(). */
+	(void)signal(SIGHUP, SIG_IGN);
 	if (fork() != 0)
 		_exit(0);
 	(void)setsid();
