@@ -109,7 +109,7 @@ struct instance {
 	char *base;            /* name of its directory below the profile; the id for backend "host" */
 	int64_t created_at, last_used_at; /* µs since the Epoch */
 	struct strvec argv;    /* the user's own command and arguments */
-	struct strvec env_names; /* names of variables that are handed on from the caller of start */
+	struct strvec env_names; /* names of variables: kept, and not acted upon yet */
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
 	enum instance_desired desired;
