@@ -75,7 +75,9 @@ void tmux_pane_free(struct tmux_pane *pane);
 /* What is there now.  Deadline: 2 s. */
 int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err);
 
-/* How the pane's last process ended, as tmux noted it, and the end of its screen (visible text). */
+/* How the pane's last process ended, as tmux noted it, and the end of its screen (visible text).  What a
+ * process printed in its last milliseconds may be missing: tmux 3.3a and older close the terminal on SIGCHLD
+ * without having read it to its end (server_child_exited in server.c). */
 struct tmux_exit {
 	int code, signal_number;
 	char *last_words;

@@ -83,6 +83,9 @@ static void start(struct fixture *f, const char *title, const char *const *pane)
 	cleanup_strvec struct strvec argv = { 0 }, words = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_error struct error err = { 0 };
+	/* A client that finds the socket of a server that is just going talks to that one: who starts a server removes
+	 * the socket first, as runfiles.c does. */
+	(void)unlink(f->socket);
 	strvec_push_array(&words, pane);
 	const struct tmux_options options = { .conf_file = conf,
 					      .title = title,
@@ -254,6 +257,26 @@ static void a_configuration_refuses_what_would_be_another_line(void **state UNUS
 	}
 }
 
+/* Until tmux has read what the pane printed. */
+static void wait_for_screen(const struct fixture *f, const char *words)
+{
+	for (int64_t deadline = clock_ms() + PLENTY_MS;; (void)poll(NULL, 0, LOOK_MS)) {
+		cleanup_free char *screen = NULL;
+		assert_int_equal(tmux_capture(f->socket, 0, &screen, NULL), 0);
+		if (strstr(screen, words))
+			return;
+		if (clock_ms() > deadline)
+			fail_msg("the screen does not show \"%s\"", words);
+	}
+}
+
+static void press_enter(const struct fixture *f)
+{
+	cleanup_strvec struct strvec keys = { 0 };
+	strvec_push(&keys, "Enter");
+	assert_int_equal(tmux_send_keys(f->socket, &keys, NULL), 0);
+}
+
 /* --- the pane --------------------------------------------------------------------------------- */
 
 static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
@@ -263,9 +286,9 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 		const char *script;
 		int code, signal_number;
 	} table[] = {
-		{ "printf 'first\\nlast words\\n'; exit 7", 7, 0 },
-		{ "printf 'last words\\n'; kill -9 $$", 0, SIGKILL },
-		{ "printf '\\033[31mlast words\\033[0m\\n'", 0, 0 },
+		{ "printf 'first\\nlast words\\n'; read x; exit 7", 7, 0 },
+		{ "printf 'last words\\n'; read x; kill -9 $$", 0, SIGKILL },
+		{ "printf '\\033[31mlast words\\033[0m\\n'; read x", 0, 0 },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_free char *died = below(f, "died");
@@ -273,6 +296,8 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 		(void)unlink(died);
 		/* Short-lived processes are just those whose end tmux may miss: a nudge tells it. */
 		start_scripts(f, table[i].script, ": > \"$D/died\"; read x");
+		wait_for_screen(f, "last words");
+		press_enter(f);
 		for (int64_t deadline = clock_ms() + PLENTY_MS; !exists(f, "died");) {
 			assert_true(clock_ms() < deadline);
 			(void)poll(NULL, 0, 100);
@@ -281,7 +306,8 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 		assert_int_equal(tmux_pane_exit(f->socket, &end, NULL), 0);
 		assert_int_equal(end.code, table[i].code);
 		assert_int_equal(end.signal_number, table[i].signal_number);
-		assert_true(ends_with(end.last_words, "last words\n"));
+		if (!ends_with(end.last_words, "last words\n"))
+			fail_msg("row %zu: the last words are \"%s\"", i, end.last_words);
 		assert_null(strstr(end.last_words, "dead"));
 		free(end.last_words);
 		assert_int_equal(tmux_kill_server(f->socket, NULL), 0);
