@@ -2,16 +2,18 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 
-#include "base/child.h"
+#include "engine/agentversion.h"
 
 #include <string.h>
 
-/* How the agent's conversations are brought back, and whether it tells of itself. */
 static const char *strategy(const struct agent *agent)
 {
-	if (agent->resume.count)
-		return agent->report.count ? "id+report" : "id";
-	return agent->continue_latest.count ? "continue" : "none";
+	return strategy_name(registry_strategy(agent));
+}
+
+static bool reports(const struct agent *agent)
+{
+	return agent->report.count || agent->report_environment.count;
 }
 
 static const char *source(const struct agent *agent)
@@ -21,31 +23,45 @@ static const char *source(const struct agent *agent)
 	return agent->overridden ? "overridden" : "builtin";
 }
 
-static const char *program(const struct agent *agent)
+static const char *or_not_installed(const struct agent_seen *seen)
 {
-	const char *shell = getenv("SHELL");
-	if (agent->command.count)
-		return agent->command.items[0];
-	return is_empty(shell) ? "/bin/sh" : shell;
+	return seen->path ? seen->path : "not installed";
 }
 
-/* NULL: not installed.  The caller frees. */
-static char *installed(const struct agent *agent)
-{
-	char *path = NULL;
-	return child_find_program(program(agent), NULL, NULL, &path, NULL) == 0 ? path : NULL;
-}
-
-static struct json_object *json_of_agent(const struct agent *agent)
+static struct json_object *json_of_seen(const struct agent_seen *seen)
 {
 	struct json_object *object = json_object_new_object();
-	cleanup_free char *path = installed(agent);
+	const struct agent *agent = seen->agent;
 	json_set_string(object, "name", agent->name);
 	json_set_string(object, "title", agent->title);
 	json_set_string(object, "strategy", strategy(agent));
-	json_set_string(object, "installed", path);
+	json_set_bool(object, "reports", reports(agent));
+	json_set_string(object, "installed", seen->path);
+	json_set_string(object, "version", seen->version);
 	json_set_string(object, "source", source(agent));
 	return object;
+}
+
+static void print_seen(const struct app *app, const struct agent_seen *seen, size_t count)
+{
+	if (app->json) {
+		cleanup_json struct json_object *array = json_object_new_array();
+		for (size_t i = 0; i < count; i++)
+			json_object_array_add(array, json_of_seen(seen + i));
+		print_json(array);
+		return;
+	}
+	cleanup_table struct table *table = table_new(app, (const char *const[]){
+		"NAME", "TITLE", "STRATEGY", "SOURCE", "VERSION", "INSTALLED", NULL });
+	for (size_t i = 0; i < count; i++) {
+		const struct agent *agent = seen[i].agent;
+		table_add(table, (const char *const[]){ agent->name, or_empty(agent->title),
+							strategy(agent), source(agent),
+							seen[i].version ? seen[i].version : "-",
+							or_not_installed(seen + i), NULL },
+			  seen[i].path ? "green" : NULL);
+	}
+	table_print(table);
 }
 
 static int run_list(struct app *app, struct error *err)
@@ -53,28 +69,16 @@ static int run_list(struct app *app, struct error *err)
 	const struct registry *registry;
 	if (deck_registry(&app->deck, &registry, err) < 0)
 		return -1;
-	if (app->json) {
-		cleanup_json struct json_object *array = json_object_new_array();
-		for (size_t i = 0; i < registry->count; i++)
-			json_object_array_add(array, json_of_agent(registry->agents[i]));
-		print_json(array);
-		return 0;
-	}
-	cleanup_table struct table *table = table_new(app, (const char *const[]){
-		"NAME", "TITLE", "STRATEGY", "SOURCE", "INSTALLED", NULL });
-	for (size_t i = 0; i < registry->count; i++) {
-		const struct agent *agent = registry->agents[i];
-		cleanup_free char *path = installed(agent);
-		table_add(table, (const char *const[]){ agent->name, or_empty(agent->title),
-							strategy(agent), source(agent),
-							path ? path : "not installed", NULL },
-			  path ? "green" : NULL);
-	}
-	table_print(table);
+	cleanup_free struct agent_seen *seen = xcalloc(registry->count + 1, sizeof(*seen));
+	agentversion_look(app->deck.paths.state, (const struct agent *const *)registry->agents,
+			  registry->count, seen);
+	print_seen(app, seen, registry->count);
+	for (size_t i = 0; i < registry->count; i++)
+		agent_seen_clear(seen + i);
 	return 0;
 }
 
-/* The command line with one of its ways to choose a conversation; empty when it has not got that way. */
+/* The command line with one of its ways to choose a conversation; empty when it has not got it. */
 static void build_command(const struct agent *agent, const struct strvec *way, bool is_plain,
 			  struct strvec *ret)
 {
@@ -83,8 +87,9 @@ static void build_command(const struct agent *agent, const struct strvec *way, b
 	if (agent->command.count)
 		strvec_push_all(ret, &agent->command);
 	else
-		strvec_push(ret, program(agent));
+		strvec_push(ret, agentversion_program(agent));
 	strvec_push_all(ret, way);
+	strvec_push_all(ret, &agent->isolation_arguments);
 	strvec_push_all(ret, &agent->report);
 }
 
@@ -96,7 +101,7 @@ struct field {
 
 struct agent_fields {
 	struct strvec launch, resume, fork, continue_latest;
-	struct field fields[32];
+	struct field fields[48];
 	size_t count;
 };
 
@@ -120,8 +125,20 @@ static void collect(const struct agent *agent, struct agent_fields *ret)
 	add_words(ret, "resume", &ret->resume);
 	add_words(ret, "fork", &ret->fork);
 	add_words(ret, "continue", &ret->continue_latest);
+	add_words(ret, "create", &agent->create);
 	add_words(ret, "match", &agent->match);
+	add_words(ret, "packages", &agent->packages);
+	add_words(ret, "ask_version", &agent->version);
+	add_words(ret, "isolation_set", &agent->isolation_environment);
+	add_words(ret, "report_set", &agent->report_environment);
 	add_words(ret, "report_events", &agent->report_events);
+	add_words(ret, "report_start", &agent->report_start);
+	add_words(ret, "report_prompt", &agent->report_prompt);
+	add_words(ret, "report_busy", &agent->report_busy);
+	add_words(ret, "report_waiting", &agent->report_waiting);
+	add_words(ret, "report_idle", &agent->report_idle);
+	add_words(ret, "report_turn", &agent->report_turn);
+	add_words(ret, "report_end", &agent->report_end);
 	add_words(ret, "strip", &agent->strip);
 	add_words(ret, "strip_value", &agent->strip_value);
 	add_words(ret, "strip_optional", &agent->strip_optional);
@@ -134,6 +151,7 @@ static void collect(const struct agent *agent, struct agent_fields *ret)
 	add_list(ret, "ready", &agent->ready);
 	add_list(ret, "busy", &agent->busy);
 	add_list(ret, "waiting", &agent->waiting);
+	add_list(ret, "daemons", &agent->daemons);
 	add_words(ret, "quit_keys", &agent->quit_keys);
 	add_list(ret, "evidence", &agent->evidence);
 }
@@ -147,12 +165,53 @@ static void agent_fields_free(struct agent_fields *fields)
 }
 #define cleanup_agent_fields CLEANUP(agent_fields_free)
 
-static const char *id_kind(const struct agent *agent)
+struct text {
+	const char *name, *value;
+};
+
+enum { TEXT_COUNT = 19 };
+
+/* What is one text each, under the names of --json. */
+static void collect_texts(const struct agent *agent, struct text ret[TEXT_COUNT])
 {
 	static const char *const kinds[] = {
 		[ID_NONE] = "none", [ID_UUID] = "uuid", [ID_ANY] = "any",
+		[ID_PATH] = "path", [ID_NAME] = "name",
 	};
-	return kinds[agent->id_kind];
+	static const char *const scopes[] = {
+		[ID_SCOPE_CWD] = "cwd", [ID_SCOPE_GLOBAL] = "global",
+	};
+	static const char *const unknown[] = {
+		[UNKNOWN_EXITS] = "exits", [UNKNOWN_CREATES] = "creates", [UNKNOWN_NEW] = "new",
+	};
+	static const char *const payloads[] = {
+		[PAYLOAD_STDIN] = "stdin", [PAYLOAD_ARGUMENT] = "argument",
+	};
+	static const char *const binds[] = { [BINDS_START] = "start", [BINDS_FIRST] = "first" };
+	bool has_id = agent->id_kind != ID_NONE, has_report = reports(agent);
+	const struct text texts[TEXT_COUNT] = {
+		{ "session_id", kinds[agent->id_kind] },
+		{ "id_scope", has_id ? scopes[agent->id_scope] : NULL },
+		{ "unknown_id", has_id ? unknown[agent->unknown_id] : NULL },
+		{ "unknown_pattern", agent->unknown_pattern },
+		{ "continue_scope",
+		  agent->continue_latest.count ? scopes[agent->continue_scope] : NULL },
+		{ "create_pattern", agent->create_pattern },
+		{ "exit_banner", agent->exit_banner },
+		{ "transcript", agent->transcript },
+		{ "home", agent->config_home },
+		{ "home_variable", agent->config_home_env },
+		{ "submit_key", agent->submit_key },
+		{ "report_payload", has_report ? payloads[agent->report_payload] : NULL },
+		{ "report_binds", has_report ? binds[agent->report_binds] : NULL },
+		{ "event_key", agent->event_key },
+		{ "id_key", agent->id_key },
+		{ "transcript_key", agent->transcript_key },
+		{ "cwd_key", agent->cwd_key },
+		{ "source_key", agent->source_key },
+		{ "report_settings", agent->report_settings },
+	};
+	memcpy(ret, texts, sizeof(texts));
 }
 
 enum { COLUMN = 16, WIDTH = 96 };
@@ -186,37 +245,37 @@ static void print_field(const struct field *field)
 	printf("\n");
 }
 
-static void print_agent(const struct agent *agent, const struct agent_fields *fields)
+static void print_entry(const struct agent_seen *seen, const struct agent_fields *fields)
 {
-	cleanup_free char *path = installed(agent);
-	line("Name", agent->name);
-	line("Title", agent->title);
-	line("Source", source(agent));
-	line("Installed", path ? path : "not installed");
-	line("Strategy", strategy(agent));
-	line("Session id", id_kind(agent));
-	line("Transcripts", agent->transcript);
-	line("Home", agent->config_home);
-	line("  moved by", agent->config_home_env);
-	line("Submit key", agent->submit_key);
-	line("Bare word", agent->prompt_positional ? "is a prompt" : NULL);
-	line("Stand-in", agent->stand_in ? "yes: only chosen when no other agent is installed" : NULL);
+	const struct agent *agent = seen->agent;
+	struct text texts[TEXT_COUNT];
+	line("name", agent->name);
+	line("title", agent->title);
+	line("source", source(agent));
+	line("installed", or_not_installed(seen));
+	line("version", seen->version ? seen->version : "-");
+	line("strategy", strategy(agent));
+	collect_texts(agent, texts);
+	for (size_t i = 0; i < TEXT_COUNT; i++)
+		line(texts[i].name, texts[i].value);
+	line("bare word", agent->prompt_positional ? "is a prompt" : NULL);
+	line("stand_in", agent->stand_in ? "yes: only chosen when nothing else is installed" : NULL);
+	line("generic", agent->generic ? "yes: runs what fits no other agent" : NULL);
 	for (size_t i = 0; i < fields->count; i++)
 		print_field(&fields->fields[i]);
 }
 
-static struct json_object *json_of_entry(const struct agent *agent,
+static struct json_object *json_of_entry(const struct agent_seen *seen,
 					 const struct agent_fields *fields)
 {
-	struct json_object *object = json_of_agent(agent);
-	json_set_string(object, "session_id", id_kind(agent));
-	json_set_string(object, "transcript", agent->transcript);
-	json_set_string(object, "home", agent->config_home);
-	json_set_string(object, "home_variable", agent->config_home_env);
-	json_set_string(object, "submit_key", agent->submit_key);
-	json_set_bool(object, "prompt_positional", agent->prompt_positional);
-	json_set_bool(object, "stand_in", agent->stand_in);
-	json_set_bool(object, "generic", agent->generic);
+	struct json_object *object = json_of_seen(seen);
+	struct text texts[TEXT_COUNT];
+	collect_texts(seen->agent, texts);
+	for (size_t i = 0; i < TEXT_COUNT; i++)
+		json_set_string(object, texts[i].name, texts[i].value);
+	json_set_bool(object, "prompt_positional", seen->agent->prompt_positional);
+	json_set_bool(object, "stand_in", seen->agent->stand_in);
+	json_set_bool(object, "generic", seen->agent->generic);
 	for (size_t i = 0; i < fields->count; i++)
 		json_set_strings(object, fields->fields[i].name, fields->fields[i].words);
 	return object;
@@ -225,16 +284,19 @@ static struct json_object *json_of_entry(const struct agent *agent,
 static int run_show(struct app *app, struct error *err)
 {
 	const struct agent *agent;
+	struct agent_seen seen = { 0 };
 	cleanup_agent_fields struct agent_fields fields = { 0 };
 	if (deck_agent(&app->deck, app->operands.items[0], &agent, err) < 0)
 		return -1;
 	collect(agent, &fields);
+	agentversion_look(app->deck.paths.state, &agent, 1, &seen);
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_entry(agent, &fields);
+		cleanup_json struct json_object *object = json_of_entry(&seen, &fields);
 		print_json(object);
 	} else {
-		print_agent(agent, &fields);
+		print_entry(&seen, &fields);
 	}
+	agent_seen_clear(&seen);
 	return 0;
 }
 
@@ -243,10 +305,12 @@ const struct command command_agents_list = {
 	.arguments = "",
 	.summary = "list the agents that agentdeck knows",
 	.description =
-		"STRATEGY tells how a conversation is brought back: id+report, by its id, and the agent\n"
-		"itself tells which one it is in and what it is doing; id, by its id; continue, only the\n"
-		"latest one; none, not at all.  agents/NAME.toml in the configuration directory changes an\n"
-		"entry or adds one.",
+		"STRATEGY tells how a conversation is found again: A, by an id that is ours from the start;\n"
+		"A*, the same, and one flag begins and resumes it; A', by the id of an empty conversation\n"
+		"that the agent makes first; R, by the id that the agent reports; B, as the agent's latest\n"
+		"one in a place of its own; none, not at all.  VERSION is what the agent says when it is\n"
+		"asked, and kept until its program changes.  agents/NAME.toml in the configuration\n"
+		"directory changes an entry or adds one: see agents check.",
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = run_list,
 };

@@ -2,32 +2,102 @@
 #include "model/registry-parse.h"
 
 #include "base/fsutil.h"
-#include "base/tomlmap.h"
 
-#include <regex.h>
 #include <string.h>
 
-#define SESSION_SLOT "{session_id}"
-#define SETTINGS_SLOT "{settings}"
+/* Which of the names value is: names[0], names[1]... up to the NULL. */
+static int find_name(const struct toml_document *document, const char *path,
+		     struct json_object *value, const char *const *names, unsigned *ret,
+		     struct error *err)
+{
+	cleanup_strbuf struct strbuf known = { 0 };
+	int r = toml_check_string(document, path, value, err);
+	if (r < 0)
+		return r;
+	const char *text = json_object_get_string(value);
+	for (unsigned i = 0; names[i]; i++) {
+		if (streq(text, names[i])) {
+			*ret = i;
+			return 0;
+		}
+		strbuf_addf(&known, "%s\"%s\"", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	}
+	return toml_error(document, path, err, "%s must be %s, not \"%s\"", path,
+			  strbuf_text(&known), text);
+}
 
 static int store_id_kind(const struct toml_document *document, const struct toml_key *key,
 			 struct json_object *value, void *field, struct error *err)
 {
 	static const char *const names[] = {
-		[ID_NONE] = "none", [ID_UUID] = "uuid", [ID_ANY] = "any"
+		[ID_NONE] = "none",
+		[ID_UUID] = "uuid",
+		[ID_ANY] = "any",
+		[ID_PATH] = "path",
+		[ID_NAME] = "name", NULL
 	};
-	int r = toml_check_string(document, key->path, value, err);
-	if (r < 0)
-		return r;
-	const char *text = json_object_get_string(value);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (streq(text, names[i])) {
-			*(enum id_kind *)field = (enum id_kind)i;
-			return 0;
-		}
-	}
-	return toml_error(document, key->path, err,
-			  "%s must be \"none\", \"uuid\" or \"any\", not \"%s\"", key->path, text);
+	unsigned i;
+	int r = find_name(document, key->path, value, names, &i, err);
+	if (r == 0)
+		*(enum id_kind *)field = (enum id_kind)i;
+	return r;
+}
+
+static int store_id_scope(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err)
+{
+	static const char *const names[] = {
+		[ID_SCOPE_CWD] = "cwd",
+		[ID_SCOPE_GLOBAL] = "global", NULL
+	};
+	unsigned i;
+	int r = find_name(document, key->path, value, names, &i, err);
+	if (r == 0)
+		*(enum id_scope *)field = (enum id_scope)i;
+	return r;
+}
+
+static int store_unknown_id(const struct toml_document *document, const struct toml_key *key,
+			    struct json_object *value, void *field, struct error *err)
+{
+	static const char *const names[] = {
+		[UNKNOWN_EXITS] = "exits",
+		[UNKNOWN_CREATES] = "creates",
+		[UNKNOWN_NEW] = "new", NULL
+	};
+	unsigned i;
+	int r = find_name(document, key->path, value, names, &i, err);
+	if (r == 0)
+		*(enum unknown_id *)field = (enum unknown_id)i;
+	return r;
+}
+
+static int store_payload(const struct toml_document *document, const struct toml_key *key,
+			 struct json_object *value, void *field, struct error *err)
+{
+	static const char *const names[] = {
+		[PAYLOAD_STDIN] = "stdin",
+		[PAYLOAD_ARGUMENT] = "argument", NULL
+	};
+	unsigned i;
+	int r = find_name(document, key->path, value, names, &i, err);
+	if (r == 0)
+		*(enum report_payload *)field = (enum report_payload)i;
+	return r;
+}
+
+static int store_binds(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err)
+{
+	static const char *const names[] = {
+		[BINDS_START] = "start",
+		[BINDS_FIRST] = "first", NULL
+	};
+	unsigned i;
+	int r = find_name(document, key->path, value, names, &i, err);
+	if (r == 0)
+		*(enum report_binds *)field = (enum report_binds)i;
+	return r;
 }
 
 /* "" is how an override takes away what the built-in entry has. */
@@ -49,17 +119,43 @@ static const struct toml_key keys[] = {
 	KEY("title", store_or_null, title),
 	KEY("command", toml_store_strings, command),
 	KEY("match", toml_store_strings, match),
+	KEY("packages", toml_store_strings, packages),
+	KEY("version", toml_store_strings, version),
 	KEY("evidence", toml_store_strings, evidence),
 	KEY("stand_in", toml_store_bool, stand_in),
 	KEY("generic", toml_store_bool, generic),
 	KEY("session.id", store_id_kind, id_kind),
+	KEY("session.scope", store_id_scope, id_scope),
+	KEY("session.unknown.behaviour", store_unknown_id, unknown_id),
+	KEY("session.unknown.pattern", store_or_null, unknown_pattern),
 	KEY("session.assign", toml_store_strings, assign),
 	KEY("session.resume", toml_store_strings, resume),
 	KEY("session.fork", toml_store_strings, fork),
 	KEY("session.continue", toml_store_strings, continue_latest),
+	KEY("session.continue_scope", store_id_scope, continue_scope),
+	KEY("session.create", toml_store_strings, create),
+	KEY("session.create_pattern", store_or_null, create_pattern),
 	KEY("session.transcript", store_or_null, transcript),
+	KEY("isolation.arguments", toml_store_strings, isolation_arguments),
+	KEY("isolation.environment", toml_store_strings, isolation_environment),
 	KEY("report.arguments", toml_store_strings, report),
+	KEY("report.environment", toml_store_strings, report_environment),
 	KEY("report.events", toml_store_strings, report_events),
+	KEY("report.settings", store_or_null, report_settings),
+	KEY("report.payload", store_payload, report_payload),
+	KEY("report.binds", store_binds, report_binds),
+	KEY("report.event_key", store_or_null, event_key),
+	KEY("report.id_key", store_or_null, id_key),
+	KEY("report.transcript_key", store_or_null, transcript_key),
+	KEY("report.cwd_key", store_or_null, cwd_key),
+	KEY("report.source_key", store_or_null, source_key),
+	KEY("report.start", toml_store_strings, report_start),
+	KEY("report.prompt", toml_store_strings, report_prompt),
+	KEY("report.busy", toml_store_strings, report_busy),
+	KEY("report.waiting", toml_store_strings, report_waiting),
+	KEY("report.idle", toml_store_strings, report_idle),
+	KEY("report.turn", toml_store_strings, report_turn),
+	KEY("report.end", toml_store_strings, report_end),
 	KEY("arguments.prompt_positional", toml_store_bool, prompt_positional),
 	KEY("arguments.strip", toml_store_strings, strip),
 	KEY("arguments.strip_value", toml_store_strings, strip_value),
@@ -75,6 +171,8 @@ static const struct toml_key keys[] = {
 	KEY("screen.ready", toml_store_strings, ready),
 	KEY("screen.busy", toml_store_strings, busy),
 	KEY("screen.waiting", toml_store_strings, waiting),
+	KEY("screen.exit_banner", store_or_null, exit_banner),
+	KEY("daemons.end", toml_store_strings, daemons),
 	KEY("keys.quit", toml_store_strings, quit_keys),
 	KEY("keys.submit", store_or_null, submit_key),
 };
@@ -118,108 +216,7 @@ static struct agent *agent_copy(const struct agent *base)
 	return copy;
 }
 
-/* Rules for one string of an entry: NULL, or what is wrong with it. */
-
-static bool is_word(const char *text)
-{
-	for (const char *s = text; *s; s++)
-		if (*s <= ' ' || *s > '~')
-			return false;
-	return *text != '\0';
-}
-
-#define VARIABLE "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
-
-static size_t variable_length(const char *text)
-{
-	return *text >= '0' && *text <= '9' ? 0 : strspn(text, VARIABLE);
-}
-
-static const char *broken_program(const char *text)
-{
-	return *text && !strchr(text, '/') ? NULL : "must be the name of a program, without a path";
-}
-
-static const char *broken_argument(const char *text)
-{
-	return *text ? NULL : "must not be empty";
-}
-
-static const char *broken_word(const char *text)
-{
-	return is_word(text) ? NULL : "must be one word of ASCII characters";
-}
-
-static const char *broken_flag(const char *text)
-{
-	bool is_flag = is_word(text) && text[0] == '-' && text[1] && !streq(text, "--") &&
-		       !strchr(text, '=');
-	return is_flag ? NULL : "must be a flag as in \"-r\" or \"--resume\"";
-}
-
-static const char *broken_variable(const char *text)
-{
-	size_t length = variable_length(text);
-	return length && !text[length] ? NULL : "must be the name of an environment variable";
-}
-
-static const char *broken_scrub(const char *text)
-{
-	if (!text[strspn(text, "*")])
-		return "would take away every environment variable";
-	return text[strspn(text, VARIABLE "*")]
-		       ? "must be the name of an environment variable, in which "
-			 "\"*\" stands for any text"
-		       : NULL;
-}
-
-static const char *broken_set(const char *text)
-{
-	size_t length = variable_length(text);
-	return length && text[length] == '=' ? NULL : "must be NAME=VALUE";
-}
-
-static const char *broken_home(const char *text)
-{
-	return text[0] == '/' || streq(text, "~") || starts_with(text, "~/")
-		       ? NULL
-		       : "must be an absolute path, or start with \"~/\"";
-}
-
-static const char *broken_layout(const char *text)
-{
-	return streq(text, "claude-projects") ? NULL
-					      : "is no known layout: known is \"claude-projects\"";
-}
-
-static const struct rule {
-	const char *path;
-	const char *(*broken)(const char *text);
-} rules[] = {
-	{ "match", broken_program },
-	{ "session.assign", broken_argument },
-	{ "session.resume", broken_argument },
-	{ "session.fork", broken_argument },
-	{ "session.continue", broken_argument },
-	{ "session.transcript", broken_layout },
-	{ "report.arguments", broken_argument },
-	{ "report.events", broken_word },
-	{ "arguments.strip", broken_flag },
-	{ "arguments.strip_value", broken_flag },
-	{ "arguments.strip_optional", broken_flag },
-	{ "arguments.adopt", broken_flag },
-	{ "arguments.value", broken_flag },
-	{ "arguments.variadic", broken_flag },
-	{ "arguments.optional", broken_flag },
-	{ "home.variable", broken_variable },
-	{ "home.default", broken_home },
-	{ "environment.scrub", broken_scrub },
-	{ "environment.set", broken_set },
-	{ "keys.quit", broken_word },
-	{ "keys.submit", broken_word },
-};
-
-static const void *field_at(const struct agent *agent, const char *path, bool *ret_is_vector)
+const void *agent_field(const struct agent *agent, const char *path, bool *ret_is_vector)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if (!streq(keys[i].path, path))
@@ -230,104 +227,50 @@ static const void *field_at(const struct agent *agent, const char *path, bool *r
 	abort();
 }
 
-static int check_rule(const struct toml_document *document, const struct agent *agent,
-		      const struct rule *rule, struct error *err)
+static bool reports(const struct agent *agent)
 {
-	bool is_vector;
-	const void *field = field_at(agent, rule->path, &is_vector);
-	if (!is_vector) {
-		const char *text = *(char *const *)field;
-		const char *why = text ? rule->broken(text) : NULL;
-		return why ? toml_error(document, rule->path, err, "%s: \"%s\" %s", rule->path,
-					text, why)
-			   : 0;
-	}
-	const struct strvec *vec = field;
-	for (size_t i = 0; i < vec->count; i++) {
-		const char *why = rule->broken(vec->items[i]);
-		cleanup_free char *path = xasprintf("%s.%zu", rule->path, i);
-		if (why)
-			return toml_error(document, path, err, "%s: \"%s\" %s", rule->path,
-					  vec->items[i], why);
-	}
-	return 0;
+	return agent->report.count || agent->report_environment.count;
 }
 
-static int check_slot(const struct toml_document *document, const char *path,
-		      const struct strvec *arguments, const char *slot, struct error *err)
+/* What most agents that report call things. */
+static void complete_report(const struct toml_document *document, struct agent *agent)
 {
-	for (size_t i = 0; i < arguments->count; i++)
-		if (strstr(arguments->items[i], slot))
-			return 0;
-	if (arguments->count == 0)
-		return 0;
-	return toml_error(document, path, err, "%s: one of the words must hold %s", path, slot);
-}
-
-static int check_patterns(const struct toml_document *document, const char *path,
-			  const struct strvec *patterns, struct error *err)
-{
-	for (size_t i = 0; i < patterns->count; i++) {
-		regex_t regex;
-		char why[200] = "it is empty and would fit every line";
-		cleanup_free char *element = xasprintf("%s.%zu", path, i);
-		int status = regcomp(&regex, patterns->items[i], REG_EXTENDED | REG_NOSUB);
-		if (status == 0)
-			regfree(&regex);
-		else
-			(void)regerror(status, &regex, why, sizeof(why));
-		if (status != 0 || !*patterns->items[i])
-			return toml_error(document, element, err,
-					  "%s: \"%s\" is no extended regular expression: %s", path,
-					  patterns->items[i], why);
-	}
-	return 0;
-}
-
-/* What no single value shows. */
-static int check_whole(const struct toml_document *document, const struct agent *agent,
-		       struct error *err)
-{
-	if (agent->command.count && !*agent->command.items[0])
-		return toml_error(document, "command.0", err,
-				  "command: the program's name is empty");
-	if (agent->id_kind == ID_NONE && !toml_document_has(document, "session.id") &&
-	    (agent->assign.count || agent->resume.count))
-		return toml_error(document,
-				  agent->resume.count ? "session.resume" : "session.assign", err,
-				  "session.id is missing: say \"uuid\", or \"any\" when the agent "
-				  "takes other ids, too");
-	for (size_t i = 0; i < agent->adopt.count; i++) {
-		cleanup_free char *path = xasprintf("arguments.adopt.%zu", i);
-		const char *flag = agent->adopt.items[i];
-		if (!strvec_contains(&agent->strip_value, flag) &&
-		    !strvec_contains(&agent->strip_optional, flag))
-			return toml_error(document, path, err,
-					  "arguments.adopt: %s must also be in "
-					  "arguments.strip_value or arguments.strip_optional",
-					  flag);
-	}
-	return 0;
-}
-
-static int check(const struct toml_document *document, const struct agent *agent, struct error *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (check_rule(document, agent, rules + i, err) < 0)
-			return -1;
-	if (check_slot(document, "session.assign", &agent->assign, SESSION_SLOT, err) < 0 ||
-	    check_slot(document, "session.resume", &agent->resume, SESSION_SLOT, err) < 0 ||
-	    check_slot(document, "session.fork", &agent->fork, SESSION_SLOT, err) < 0 ||
-	    check_slot(document, "report.arguments", &agent->report, SETTINGS_SLOT, err) < 0 ||
-	    check_patterns(document, "screen.ready", &agent->ready, err) < 0 ||
-	    check_patterns(document, "screen.busy", &agent->busy, err) < 0 ||
-	    check_patterns(document, "screen.waiting", &agent->waiting, err) < 0)
-		return -1;
-	return check_whole(document, agent, err);
+	const struct {
+		const char *path;
+		char **field;
+		const char *value;
+	} names[] = {
+		{ "report.event_key", &agent->event_key, "hook_event_name" },
+		{ "report.id_key", &agent->id_key, "session_id" },
+		{ "report.transcript_key", &agent->transcript_key, "transcript_path" },
+		{ "report.cwd_key", &agent->cwd_key, "cwd" },
+		{ "report.source_key", &agent->source_key, "source" },
+	};
+	const struct {
+		const char *path;
+		struct strvec *field;
+		const char *events[3];
+	} meanings[] = {
+		{ "report.start", &agent->report_start, { "SessionStart" } },
+		{ "report.prompt", &agent->report_prompt, { "UserPromptSubmit" } },
+		{ "report.busy", &agent->report_busy, { "PreToolUse", "PostToolUse" } },
+		{ "report.waiting",
+		  &agent->report_waiting,
+		  { "Notification", "PermissionRequest" } },
+		{ "report.idle", &agent->report_idle, { "Stop" } },
+		{ "report.end", &agent->report_end, { "SessionEnd" } },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!*names[i].field && !toml_document_has(document, names[i].path))
+			*names[i].field = xstrdup(names[i].value);
+	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++)
+		if (!meanings[i].field->count && !toml_document_has(document, meanings[i].path))
+			strvec_push_array(meanings[i].field, meanings[i].events);
 }
 
 /* What follows from the rest where the entry does not say it. */
-static void complete(const struct toml_document *document, struct agent *agent)
+static void complete(const struct toml_document *document, const struct agent *base,
+		     struct agent *agent)
 {
 	if (!agent->title)
 		agent->title = xstrdup(agent->name);
@@ -339,6 +282,9 @@ static void complete(const struct toml_document *document, struct agent *agent)
 	for (size_t i = 0; i < agent->variadic_flags.count; i++)
 		if (!strvec_contains(&agent->value_flags, agent->variadic_flags.items[i]))
 			strvec_push(&agent->value_flags, agent->variadic_flags.items[i]);
+	/* What a base that reports leaves empty, it means. */
+	if (reports(agent) && !(base && reports(base)))
+		complete_report(document, agent);
 }
 
 int agent_parse(const struct agent *base, const char *name, const char *text, size_t length,
@@ -362,10 +308,10 @@ int agent_parse(const struct agent *base, const char *name, const char *text, si
 	}
 	r = toml_document_store(&document, keys, ARRAY_SIZE(keys), agent, err);
 	if (r == 0 && trust == AGENT_CHECKED)
-		r = check(&document, agent, err);
+		r = agent_check(&document, agent, err);
 	if (r < 0)
 		return r;
-	complete(&document, agent);
+	complete(&document, base, agent);
 	*ret = TAKE_PTR(agent);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/registry.h"
 
-#include "base/fsutil.h"
 #include "model/naming.h"
 #include "model/registry-data.h"
 #include "model/registry-parse.h"
@@ -82,88 +81,30 @@ const struct agent *registry_find(const struct registry *registry, const char *n
 	return found ? registry->agents[place] : NULL;
 }
 
-/* How many words env(1) takes for this option, 0 when it does not run what follows. */
-static size_t env_option_words(const char *word)
+enum strategy registry_strategy(const struct agent *agent)
 {
-	static const char *const with_value[] = {
-		"-a", "-C", "-u", "--argv0", "--chdir", "--unset"
+	bool has_ids = agent->id_kind != ID_NONE && agent->resume.count;
+	if (has_ids && agent->assign.count)
+		return strvec_equal(&agent->assign, &agent->resume) ? STRATEGY_IDEMPOTENT
+								    : STRATEGY_ASSIGN;
+	if (has_ids && agent->create.count)
+		return STRATEGY_CREATE;
+	if (has_ids && (agent->report.count || agent->report_environment.count))
+		return STRATEGY_REPORT;
+	bool isolated = agent->isolation_arguments.count || agent->isolation_environment.count;
+	/* The latest of the whole machine may be anybody's. */
+	if (agent->continue_latest.count && (isolated || agent->continue_scope == ID_SCOPE_CWD))
+		return STRATEGY_CONTINUE;
+	return STRATEGY_NONE;
+}
+
+const char *strategy_name(enum strategy strategy)
+{
+	static const char *const names[] = {
+		[STRATEGY_NONE] = "none", [STRATEGY_ASSIGN] = "A",   [STRATEGY_IDEMPOTENT] = "A*",
+		[STRATEGY_CREATE] = "A'", [STRATEGY_REPORT] = "R",   [STRATEGY_CONTINUE] = "B",
 	};
-	if (starts_with(word, "-S") || starts_with(word, "--split-string"))
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++)
-		if (streq(word, with_value[i]))
-			return 2;
-	return 1;
-}
-
-static size_t skip_env(const struct strvec *argv, size_t i)
-{
-	while (i < argv->count && streq(path_basename(argv->items[i]), "env")) {
-		for (i++; i < argv->count && argv->items[i][0] == '-';) {
-			size_t words = env_option_words(argv->items[i]);
-			if (words == 0)
-				return argv->count;
-			bool last = streq(argv->items[i], "--");
-			i += words;
-			if (last)
-				break;
-		}
-		while (i < argv->count && strchr(argv->items[i], '='))
-			i++;
-	}
-	return i < argv->count ? i : argv->count;
-}
-
-/* Programs that run a script under another name, as package managers' shims do. */
-static bool is_interpreter(const char *program)
-{
-	static const char *const names[] = { "bun", "node", "nodejs", "python", "python3" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (streq(path_basename(program), names[i]))
-			return true;
-	return false;
-}
-
-size_t registry_program(const struct strvec *argv)
-{
-	size_t program = skip_env(argv, 0);
-	if (program == argv->count || !is_interpreter(argv->items[program]))
-		return program;
-	/* Only right behind it: which of its own options take a value is not known here. */
-	size_t script = program + 1;
-	return script < argv->count && argv->items[script][0] != '-' ? script : program;
-}
-
-static const struct agent *match_program(const struct registry *registry, const char *program)
-{
-	for (size_t i = 0; i < registry->count; i++)
-		if (strvec_contains(&registry->agents[i]->match, path_basename(program)))
-			return registry->agents[i];
-	return NULL;
-}
-
-const struct agent *registry_match(const struct registry *registry, const struct strvec *argv)
-{
-	size_t program = registry_program(argv);
-	const struct agent *agent = NULL;
-	if (program < argv->count)
-		agent = match_program(registry, argv->items[program]);
-	if (!agent && argv->count)
-		agent = match_program(registry, argv->items[0]);
-	return agent;
-}
-
-bool registry_user_has_flag(const struct strvec *argv, const char *flag)
-{
-	size_t length = strlen(flag);
-	for (size_t i = registry_program(argv) + 1; i < argv->count; i++) {
-		const char *word = argv->items[i];
-		if (streq(word, "--"))
-			return false;
-		if (starts_with(word, flag) && (word[length] == '\0' || word[length] == '='))
-			return true;
-	}
-	return false;
+	return names[strategy];
 }
 
 void registry_free(struct registry *registry)

@@ -139,53 +139,120 @@ const char *resume_adopted_id(const struct agent *agent, const struct strvec *ar
 	return find_adopted(agent, argv, &flag);
 }
 
-/* Append a template's words with {session_id} and {settings} in their slots. */
-static void push_template(struct strvec *argv, const struct strvec *template,
-			  const char *session_id, const char *settings)
+/* The value of the slot that text begins with, and the slot's length; NULL: it begins with none that has a
+ * value. */
+static const char *slot_value(const char *text, const struct resume_slots *slots, size_t *ret_length)
 {
-	for (size_t i = 0; i < template->count; i++) {
-		const char *word = template->items[i];
-		const char *slot, *text = NULL;
-		if ((slot = strstr(word, "{session_id}")))
-			text = session_id;
-		else if ((slot = strstr(word, "{settings}")))
-			text = settings;
-		if (slot && text)
-			strvec_pushf(argv, "%.*s%s%s", (int)(slot - word), word, text,
-				     strchr(slot, '}') + 1);
-		else
-			strvec_push(argv, word);
+	const struct {
+		const char *slot, *value;
+	} known[] = {
+		{ "{session_id}", slots->session_id },
+		{ "{settings}", slots->settings },
+		{ "{hook}", slots->hook },
+		{ "{state}", slots->state },
+	};
+	*ret_length = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!starts_with(text, known[i].slot))
+			continue;
+		*ret_length = strlen(known[i].slot);
+		return known[i].value;
+	}
+	return NULL;
+}
+
+void resume_expand(const struct strvec *words, const struct resume_slots *slots, struct strvec *ret)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		struct strbuf word = { 0 };
+		for (const char *at = words->items[i]; *at;) {
+			size_t length;
+			const char *value = slot_value(at, slots, &length);
+			if (value)
+				strbuf_adds(&word, value);
+			else
+				strbuf_add(&word, at, length = 1);
+			at += length;
+		}
+		strvec_push_take(ret, strbuf_take(&word));
 	}
 }
 
-void resume_push_template(struct strvec *argv, const struct strvec *template,
-			  const char *session_id)
+void resume_push_template(struct strvec *ret, const struct strvec *words, const char *session_id)
 {
-	push_template(argv, template, session_id, NULL);
+	resume_expand(words, &(struct resume_slots){ .session_id = session_id }, ret);
+}
+
+bool resume_can_expand(const struct strvec *words, const struct resume_slots *slots)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		for (const char *at = strchr(words->items[i], '{'); at; at = strchr(at + 1, '{')) {
+			size_t length;
+			if (!slot_value(at, slots, &length) && length)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool has_place_of_its_own(const struct agent *agent)
+{
+	return agent->isolation_arguments.count || agent->isolation_environment.count;
+}
+
+void resume_command(const struct agent *agent, const struct instance *instance, const char *state,
+		    struct strvec *ret)
+{
+	const char *id = instance->conversation.session_id;
+	const struct resume_slots slots = { .session_id = id, .state = state };
+	const struct strvec *template = NULL;
+
+	if (id && agent->resume.count && resume_takes_id(agent, id))
+		template = &agent->resume;
+	else if (registry_strategy(agent) == STRATEGY_CONTINUE && has_place_of_its_own(agent))
+		template = &agent->continue_latest;
+	if (!template)
+		return;
+	resume_carried_argv(agent, &instance->argv, ret);
+	resume_expand(&agent->isolation_arguments, &slots, ret);
+	resume_expand(template, &slots, ret);
+}
+
+/* --- the plan ---------------------------------------------------------------------------------- */
+
+static bool is_first_launch(const struct instance *instance)
+{
+	return instance->last_used_at == 0;
 }
 
 /* Our arguments stand behind the user's own: a wrapper or "env X=1 program" in front keeps working, and
- * a flag that takes many values is ended by ours. */
+ * a flag that takes many values is ended by ours.  Isolation comes before the template, which may be a
+ * subcommand; the prompt comes last. */
 static void add(const struct resume_facts *facts, struct run *run, enum rung rung,
-		const char *reason, const struct strvec *template, const char *session_id,
-		bool with_prompt)
+		const char *reason, const struct strvec *template, const char *session_id)
 {
+	const struct agent *agent = facts->agent;
+	const struct resume_slots slots = {
+		.session_id = session_id,
+		.settings = facts->settings_file,
+		.hook = facts->hook,
+		.state = facts->state,
+	};
 	struct attempt attempt = { .rung = rung };
 	cleanup_strvec struct strvec prompt = { 0 };
+	bool reports = resume_can_expand(&agent->report, &slots);
 
-	if (run_attempt(run))
-		for (size_t i = 0; i < run->attempt_count; i++)
-			if (run->attempts[i].rung == rung)
-				return;
 	attempt.reason = xstrdup(reason);
 	attempt.session_id = xstrdup_or_null(session_id);
-	split_argv(facts->agent, &facts->instance->argv, facts->settings_file != NULL, &attempt.argv,
+	split_argv(agent, &facts->instance->argv, facts->settings_file && reports, &attempt.argv,
 		   &prompt);
+	resume_expand(&agent->isolation_arguments, &slots, &attempt.argv);
 	if (template)
-		push_template(&attempt.argv, template, session_id, NULL);
-	if (facts->settings_file && facts->agent->report.count)
-		push_template(&attempt.argv, &facts->agent->report, NULL, facts->settings_file);
-	if (with_prompt)
+		resume_expand(template, &slots, &attempt.argv);
+	if (reports)
+		resume_expand(&agent->report, &slots, &attempt.argv);
+	/* A user who is told that the history is lost says again what is to be done. */
+	if (is_first_launch(facts->instance) && run->attempt_count == 0 && rung != RUNG_FRESH)
 		strvec_push_all(&attempt.argv, &prompt);
 	run_add_attempt(run, &attempt);
 	attempt_clear(&attempt);
@@ -194,20 +261,28 @@ static void add(const struct resume_facts *facts, struct run *run, enum rung run
 static void add_resume(const struct resume_facts *facts, struct run *run, const char *reason)
 {
 	add(facts, run, RUNG_RESUME, reason, &facts->agent->resume,
-	    facts->instance->conversation.session_id, false);
+	    facts->instance->conversation.session_id);
 }
 
 static void add_assign(const struct resume_facts *facts, struct run *run, const char *reason)
 {
-	bool first_launch = facts->instance->last_used_at == 0;
 	add(facts, run, RUNG_ASSIGN, reason, &facts->agent->assign,
-	    facts->instance->conversation.session_id, first_launch);
+	    facts->instance->conversation.session_id);
 }
 
+static bool has_new_id(const struct resume_facts *facts)
+{
+	return facts->new_session_id && resume_takes_id(facts->agent, facts->new_session_id) &&
+	       (facts->agent->assign.count || facts->agent->create.count);
+}
+
+/* One that the agent itself has made is only to be resumed. */
 static void add_fresh(const struct resume_facts *facts, struct run *run, const char *reason)
 {
-	if (facts->agent->assign.count && facts->new_session_id)
-		add(facts, run, RUNG_FRESH, reason, &facts->agent->assign, facts->new_session_id, false);
+	const struct agent *agent = facts->agent;
+	if (has_new_id(facts))
+		add(facts, run, RUNG_FRESH, reason,
+		    agent->assign.count ? &agent->assign : &agent->resume, facts->new_session_id);
 }
 
 /* Did the user's own argv ask to resume the id that was adopted from it? */
@@ -223,17 +298,13 @@ static bool user_asked_to_resume(const struct resume_facts *facts)
 	return true;
 }
 
-static void plan_stored_id(const struct resume_facts *facts, struct run *run)
+/* A flag makes a conversation and another resumes it: each fails where the other is right. */
+static void plan_assign(const struct resume_facts *facts, struct run *run)
 {
 	const struct instance *instance = facts->instance;
-	const struct agent *agent = facts->agent;
-	bool first_launch = instance->last_used_at == 0;
+	bool first_launch = is_first_launch(instance);
 	bool adopted = instance->conversation.origin == ORIGIN_ADOPTED;
 
-	if (!facts->resume_enabled && !first_launch) {
-		add_fresh(facts, run, REASON_RESUME_DISABLED);
-		return;
-	}
 	if (facts->transcript == TRANSCRIPT_EMPTY) {
 		/* Measured with claude: both of its flags refuse such a file. */
 		add_fresh(facts, run, "transcript_without_turns");
@@ -241,16 +312,15 @@ static void plan_stored_id(const struct resume_facts *facts, struct run *run)
 	}
 	if (facts->transcript == TRANSCRIPT_TURNS) {
 		add_resume(facts, run, "conversation_data_present");
-	} else if (!agent->assign.count || (adopted && first_launch && user_asked_to_resume(facts))) {
-		add_resume(facts, run, adopted ? "id_in_users_arguments" : "id_known");
-		if (agent->assign.count)
-			add_assign(facts, run, "id_unused");
+	} else if (adopted && first_launch && user_asked_to_resume(facts)) {
+		add_resume(facts, run, "id_in_users_arguments");
+		add_assign(facts, run, "id_unused");
 	} else if (instance->conversation.first_turn_seen ||
 		   (facts->transcript == TRANSCRIPT_UNKNOWN && !first_launch)) {
 		add_resume(facts, run, "first_turn_seen");
 		add_assign(facts, run, "id_unused");
 	} else {
-		add_assign(facts, run, first_launch ? "fresh_session" : "nothing_written_yet");
+		add_assign(facts, run, first_launch ? REASON_FRESH_SESSION : "nothing_written_yet");
 		if (!first_launch || adopted)
 			add_resume(facts, run, "id_in_use");
 	}
@@ -258,29 +328,188 @@ static void plan_stored_id(const struct resume_facts *facts, struct run *run)
 		add_fresh(facts, run, REASON_RESUME_FAILED);
 }
 
+/* Resuming is all that can be done with the id. */
+static void plan_resume(const struct resume_facts *facts, struct run *run)
+{
+	const struct conversation *conversation = &facts->instance->conversation;
+	bool first_launch = is_first_launch(facts->instance);
+	bool adopted = conversation->origin == ORIGIN_ADOPTED;
+	bool made = conversation->origin == ORIGIN_MINTED && first_launch;
+
+	add_resume(facts, run,
+		   facts->transcript == TRANSCRIPT_TURNS ? "conversation_data_present"
+		   : made				 ? REASON_FRESH_SESSION
+		   : adopted			 ? "id_in_users_arguments"
+		   : conversation->first_turn_seen ? "first_turn_seen"
+						   : "id_known");
+	if (!made)
+		add_fresh(facts, run, REASON_RESUME_FAILED);
+}
+
+/* No id is stored, or none that the agent takes. */
+static void plan_without_id(const struct resume_facts *facts, struct run *run)
+{
+	const struct agent *agent = facts->agent;
+	const char *reason = is_first_launch(facts->instance) ? REASON_FRESH_SESSION : "no_id_stored";
+
+	switch (registry_strategy(agent)) {
+	case STRATEGY_ASSIGN:
+		if (has_new_id(facts))
+			add(facts, run, RUNG_ASSIGN, reason, &agent->assign, facts->new_session_id);
+		break;
+	case STRATEGY_IDEMPOTENT:
+	case STRATEGY_CREATE:
+		if (has_new_id(facts))
+			add(facts, run, RUNG_RESUME, reason, &agent->resume, facts->new_session_id);
+		break;
+	case STRATEGY_CONTINUE:
+		/* At first "the latest" would be somebody else's, or from before our time. */
+		if (facts->resume_enabled && !is_first_launch(facts->instance) &&
+		    (has_place_of_its_own(agent) || !facts->place_shared))
+			add(facts, run, RUNG_CONTINUE,
+			    has_place_of_its_own(agent) ? "place_of_its_own" : "directory_of_its_own",
+			    &agent->continue_latest, NULL);
+		break;
+	case STRATEGY_REPORT:
+	case STRATEGY_NONE:
+		break;
+	}
+}
+
+/* Why the plain command is all that is left. */
+static const char *launch_reason(const struct resume_facts *facts, const struct run *run,
+				 bool id_refused)
+{
+	bool first_launch = is_first_launch(facts->instance);
+	enum strategy strategy = registry_strategy(facts->agent);
+
+	if (run->attempt_count) {
+		const struct attempt *last = &run->attempts[run->attempt_count - 1];
+		bool had_history = last->rung == RUNG_CONTINUE ||
+				   (last->rung == RUNG_RESUME &&
+				    !streq(last->reason, REASON_FRESH_SESSION));
+		return had_history ? REASON_RESUME_FAILED : "session_arguments_failed";
+	}
+	if (id_refused)
+		return "id_not_taken";
+	if (!facts->resume_enabled && !first_launch &&
+	    (strategy != STRATEGY_NONE || facts->instance->conversation.session_id))
+		return REASON_RESUME_DISABLED;
+	if (strategy == STRATEGY_REPORT)
+		return "no_id_reported_yet";
+	if (strategy == STRATEGY_CONTINUE)
+		return first_launch ? REASON_FRESH_SESSION : "directory_shared";
+	return "no_session_ids";
+}
+
+static void add_shell(const struct resume_facts *facts, struct run *run)
+{
+	struct attempt attempt = {
+		.rung = RUNG_SHELL,
+		.reason = (char *)"agent_does_not_start",
+	};
+	if (!facts->shell)
+		return;
+	strvec_push(&attempt.argv, facts->shell);
+	run_add_attempt(run, &attempt);
+	strvec_clear(&attempt.argv);
+}
+
 void resume_plan(const struct resume_facts *facts, struct run *run)
 {
 	const struct agent *agent = facts->agent;
 	const struct instance *instance = facts->instance;
-	bool first_launch = instance->last_used_at == 0;
+	const char *stored = agent->resume.count ? instance->conversation.session_id : NULL;
+	bool takes = stored && resume_takes_id(agent, stored);
 
-	if (instance->conversation.session_id && agent->resume.count)
-		plan_stored_id(facts, run);
-	else if (agent->assign.count && facts->new_session_id)
-		add(facts, run, RUNG_ASSIGN, first_launch ? "fresh_session" : "no_id_stored",
-		    &agent->assign, facts->new_session_id, first_launch);
-	add(facts, run, RUNG_LAUNCH, run->attempt_count ? "session_arguments_failed" : "no_session_ids",
-	    NULL, NULL, first_launch && run->attempt_count == 0);
-	if (facts->shell) {
-		struct attempt attempt = {
-			.rung = RUNG_SHELL,
-			.reason = (char *)"agent_does_not_start",
-		};
-		strvec_push(&attempt.argv, facts->shell);
-		run_add_attempt(run, &attempt);
-		strvec_clear(&attempt.argv);
-	}
+	if (stored && !takes)
+		add_fresh(facts, run, "id_not_taken");
+	else if (stored && !facts->resume_enabled && !is_first_launch(instance))
+		add_fresh(facts, run, REASON_RESUME_DISABLED);
+	else if (stored && registry_strategy(agent) == STRATEGY_ASSIGN)
+		plan_assign(facts, run);
+	else if (stored)
+		plan_resume(facts, run);
+	else
+		plan_without_id(facts, run);
+	add(facts, run, RUNG_LAUNCH, launch_reason(facts, run, stored && !takes), NULL, NULL);
+	add_shell(facts, run);
 }
+
+/* --- the note ---------------------------------------------------------------------------------- */
+
+#define NOT_VERIFIED "history not verified: the agent does not say whether it found its conversation"
+
+/* Was one of the attempts up to the present one made to bring something back? */
+static bool had_history(const struct run *run)
+{
+	for (size_t i = 0; i <= run->attempt && i < run->attempt_count; i++) {
+		const struct attempt *attempt = &run->attempts[i];
+		if ((attempt->rung == RUNG_RESUME && !streq(attempt->reason, REASON_FRESH_SESSION)) ||
+		    attempt->rung == RUNG_CONTINUE ||
+		    (attempt->rung == RUNG_FRESH && !streq(attempt->reason, REASON_RESUME_DISABLED)))
+			return true;
+	}
+	return false;
+}
+
+/* A plain launch that is the first attempt: is that a loss? */
+static bool launch_loses(const struct instance *instance, const char *reason)
+{
+	if (streq(reason, "id_not_taken"))
+		return true;
+	return !is_first_launch(instance) &&
+	       (streq(reason, "no_id_reported_yet") || streq(reason, "directory_shared"));
+}
+
+char *resume_history_note(const struct agent *agent, const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	const struct attempt *attempt = run_attempt(run);
+	bool lost = false;
+
+	if (!attempt)
+		return NULL;
+	switch (attempt->rung) {
+	case RUNG_FRESH:
+		lost = !streq(attempt->reason, REASON_RESUME_DISABLED);
+		break;
+	case RUNG_ASSIGN:
+		lost = instance->conversation.first_turn_seen;
+		break;
+	case RUNG_LAUNCH:
+		lost = run->attempt ? had_history(run) : launch_loses(instance, attempt->reason);
+		break;
+	case RUNG_RESUME:
+	case RUNG_CONTINUE:
+		if (agent && agent->unknown_id == UNKNOWN_NEW && had_history(run) &&
+		    !streq(attempt->reason, "conversation_data_present"))
+			return xstrdup(NOT_VERIFIED);
+		break;
+	case RUNG_NONE:
+	case RUNG_SHELL:
+	case RUNG_COUNT:
+		break;
+	}
+	return lost ? xasprintf("history not restored: %s", attempt->reason) : NULL;
+}
+
+bool resume_note_reported(struct instance *instance, const char *session_id)
+{
+	struct run *run = &instance->run;
+	const struct attempt *attempt = run_attempt(run);
+	/* Elsewhere another id says nothing: some agents give a resumed conversation a new one. */
+	if (!attempt || !attempt->session_id || !run->history_note ||
+	    !streq(run->history_note, NOT_VERIFIED))
+		return false;
+	replace_string(&run->history_note,
+		       streq(attempt->session_id, session_id)
+			       ? NULL
+			       : "history not restored: the agent began another conversation");
+	return true;
+}
+
+/* --- judging an end ---------------------------------------------------------------------------- */
 
 enum ladder_verdict resume_judge(const struct run *run, const struct ladder_end *end,
 				 int64_t probation_ms)

@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The ladder: ordered ways to bring an instance back, best first, planned from facts alone.
+ *
+ * Which rungs there are depends on how the agent's conversation is found again (registry_strategy()):
+ *
+ *   A   the id is ours          resume, assign, fresh in the order that the facts ask for
+ *   A*  one flag does both      resume (makes it at first), fresh
+ *   A'  the agent makes it      resume with the id that was made before; fresh where another was made
+ *   R   the agent reports it    known: resume.  Not known: none; an older conversation is not guessed
+ *   B   the latest is ours      continue, but not at first; without a place of its own only while no
+ *                               other instance of the agent has the directory
+ *
+ * and always launch and shell behind them.  A stored id that the agent takes is resumed whatever the
+ * strategy.
+ * What holds for every plan:
+ *
+ *   - each rung stands in it at most once, and none behind one that gives more up;
+ *   - an id is one word of an argv, and one that the agent's kind of id does not allow is in none;
+ *   - the launch prompt goes with the first attempt of the first launch and with no other;
+ *   - isolation stands in every attempt but the shell.
+ *
  * Pure; docs/session-id-lifecycle.md says why each rung stands where it does.
  */
 #pragma once
@@ -13,6 +32,8 @@
 #define REASON_RESUME_FAILED "resume_failed"
 /* The reason of a fresh id that was wished for. */
 #define REASON_RESUME_DISABLED "resume_disabled"
+/* The reason of a first start: there is no history yet. */
+#define REASON_FRESH_SESSION "fresh_session"
 
 /* What is known about the transcript of the stored id. */
 enum transcript_fact {
@@ -27,22 +48,62 @@ struct resume_facts {
 	const struct instance *instance;
 	enum transcript_fact transcript;
 	bool resume_enabled;         /* master switch and policy, for this start */
-	const char *new_session_id;  /* minted by the caller, used where a new id is needed */
-	const char *settings_file;   /* for {settings}; NULL: no reports */
+	const char *new_session_id;  /* made by the caller (resume_new_id(), or the agent's own command), used
+				      * where a new id is needed; NULL: there is none */
+	const char *settings_file;   /* for {settings}; NULL: no such reports */
+	const char *hook;            /* for {hook}; NULL: no such reports */
+	const char *state;           /* for {state}, the directory that belongs to the instance */
+	bool place_shared;           /* another instance of this agent has the directory, in whatever state */
 	const char *shell;           /* the last rung's program; NULL: no such rung */
 };
 
 /* Plan.  Appends to run->attempts (at least one) and sets each attempt's resolved argv, reason and id.
- * An instance without a stored id and with an agent that takes one gets new_session_id. */
+ * An instance without a stored id gets new_session_id. */
 void resume_plan(const struct resume_facts *facts, struct run *run);
+
+/* What the user is told about the history while the present attempt of instance->run is tried: "history not
+ * restored: <why>", "history not verified: ..." for an agent that does not say whether it found it, NULL
+ * when it comes back or there was none.  agent: NULL when it is not known any more.  For a first
+ * attempt before last_used_at is set for the run.  The caller frees. */
+char *resume_history_note(const struct agent *agent, const struct instance *instance) MUST_USE;
+
+/* The first report of an attempt has named its conversation: what was not verified is known now.  True: the
+ * note was changed.  To be called before the attempt's id is. */
+bool resume_note_reported(struct instance *instance, const char *session_id);
 
 /* The user's own argv without what chose a conversation, without an id and without the launch prompt:
  * what every rung starts from.  Appended to *ret. */
 void resume_carried_argv(const struct agent *agent, const struct strvec *argv, struct strvec *ret);
 
-/* Append a template's words with session_id in the slot {session_id}. */
-void resume_push_template(struct strvec *argv, const struct strvec *template,
-			  const char *session_id);
+/* The command that brings the stored conversation back, appended to *ret; nothing when there is none. */
+void resume_command(const struct agent *agent, const struct instance *instance, const char *state,
+		    struct strvec *ret);
+
+/* What stands in the slots {session_id}, {settings}, {hook} and {state} of the registry's words. */
+struct resume_slots {
+	const char *session_id, *settings, *hook, *state;
+};
+/* Append the words with the slots filled, word by word: a value never becomes a second word, and what
+ * looks like a slot in a value is none.  A slot whose value is NULL stays as it stands. */
+void resume_expand(const struct strvec *words, const struct resume_slots *slots, struct strvec *ret);
+/* The same with session_id alone. */
+void resume_push_template(struct strvec *ret, const struct strvec *words, const char *session_id);
+/* Has every slot in these words a value? */
+bool resume_can_expand(const struct strvec *words, const struct resume_slots *slots);
+
+/* Does the agent take this as an id?  By its kind of id alone, without asking it. */
+bool resume_takes_id(const struct agent *agent, const char *session_id);
+/* What it takes, for messages: "a UUID"; static. */
+const char *resume_id_text(const struct agent *agent);
+/* A new id of the agent's kind for the instance, never one that it has or had: a UUID, a path in state, a
+ * name made of the instance's id.  NULL: the agent takes none from us.  The caller frees. */
+char *resume_new_id(const struct agent *agent, const struct instance *instance,
+		    const char *state) MUST_USE;
+/* The id in the first group of the pattern (an extended regular expression, line by line), in the last line of
+ * text where there is one that the agent takes.  NULL: none, or no pattern.  The caller frees. */
+char *resume_match_id(const struct agent *agent, const char *pattern, const char *text) MUST_USE;
+/* Does the agent want a directory that belongs to the instance, {state}? */
+bool resume_needs_state(const struct agent *agent);
 
 /* The id that the user's own argv carries (adopt flags), or NULL.  Borrowed from argv. */
 const char *resume_adopted_id(const struct agent *agent, const struct strvec *argv);

@@ -35,6 +35,7 @@ void settings_free(struct settings *settings)
 	free(settings->default_agent);
 	free(settings->tmux.conf);
 	strvec_clear(&settings->tmux.options);
+	strvec_clear(&settings->resume_by_agent);
 	free(settings->tmux.detach_key);
 	free(settings->tmux.default_terminal);
 	*settings = (struct settings){ 0 };
@@ -98,6 +99,26 @@ static int store_policy(const struct toml_document *document, const struct toml_
 	return toml_error(document, key->path, err,
 			  "%s must be \"auto\", \"confirm\" or \"never\", not \"%s\"", key->path,
 			  json_object_get_string(value));
+}
+
+static int store_policies(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *policies = field;
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *path = xasprintf("%s.%s", key->path, name);
+		const struct toml_key one = { .path = path };
+		enum resume_policy policy;
+		if (!naming_is_agent(name))
+			return toml_error(document, path, err, "\"%s\" cannot be an agent's name", name);
+		if (store_policy(document, &one, item, &policy, err) < 0)
+			return -1;
+		strvec_push(policies, name);
+		strvec_push(policies, resume_policy_name(policy));
+	}
+	return 0;
 }
 
 static int store_tristate(const struct toml_document *document, const struct toml_key *key,
@@ -226,7 +247,9 @@ static const struct toml_key keys[] = {
 	KEY("resume_agents", toml_store_bool, resume_agents),
 	KEY("resume", store_policy, resume),
 	KEY("resume.policy", store_policy, resume),
+	KEY("resume.agents", store_policies, resume_by_agent),
 	KEY("resume.probation", toml_store_int, probation_s, .min = 1, .max = LONGEST_WAIT_S),
+	KEY("log.journal", toml_store_bool, log_journal),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S),
 	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope),
 	KEY("tmux.linger", store_tristate, tmux.linger),
@@ -244,6 +267,15 @@ static const struct toml_key keys[] = {
 	KEY("limits.cpu_weight", toml_store_int, limits.cpu_weight, .min = 0,
 	    .max = MOST_CPU_WEIGHT),
 };
+
+enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent)
+{
+	enum resume_policy policy = settings->resume;
+	for (size_t i = 0; i + 1 < settings->resume_by_agent.count; i += 2)
+		if (streq(settings->resume_by_agent.items[i], agent))
+			(void)resume_policy_parse(settings->resume_by_agent.items[i + 1], &policy);
+	return policy;
+}
 
 int settings_parse(const char *text, size_t length, const char *what, struct settings *ret,
 		   struct error *err)

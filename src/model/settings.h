@@ -14,6 +14,7 @@ struct settings {
 	char *default_agent;        /* top: default_agent, NULL: first installed, else demo */
 	bool resume_agents;         /* top: resume_agents = true, the master switch */
 	enum resume_policy resume;  /* [resume] policy = "auto"; or, alone, top: resume = "auto" */
+	struct strvec resume_by_agent; /* agent, policy, agent, policy: [resume.agents] */
 	struct {
 		enum tristate launch_in_user_scope;
 		enum tristate linger;
@@ -27,6 +28,7 @@ struct settings {
 	} tmux;
 	struct limits limits;       /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
 	int64_t probation_s;        /* [resume] probation = 10 */
+	bool log_journal;           /* [log] journal = false: the log goes to the journal, too */
 	int64_t stop_timeout_s;     /* [stop] timeout = 10: for the agent to end by itself */
 };
 
@@ -38,6 +40,9 @@ int settings_parse(const char *text, size_t length, const char *what, struct set
 		   struct error *err);
 void settings_free(struct settings *settings);
 #define cleanup_settings CLEANUP(settings_free)
+
+/* What holds for an instance of this agent that has no policy of its own: the agent's, else the general one. */
+enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent);
 
 /* "512M", "4G", "1.5G", "1000000" or a TOML integer's text: bytes, 1024-based suffixes K M G T. */
 bool settings_parse_size(const char *text, int64_t *ret);

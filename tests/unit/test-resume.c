@@ -80,6 +80,8 @@ static char *plan(const char *agent, const char *command, enum transcript_fact t
 		.resume_enabled = !(flags & NO_RESUME),
 		.new_session_id = NEW,
 		.settings_file = flags & NO_SETTINGS ? NULL : SETTINGS,
+		.hook = flags & NO_SETTINGS ? NULL : "[\"/bin/agentdeck\",\"hook\"]",
+		.state = "/state/x",
 		.shell = flags & NO_SHELL ? NULL : "/bin/sh",
 	};
 	assert_non_null(facts.agent);
@@ -117,7 +119,8 @@ static void the_facts_decide_the_rungs_of_an_agent_with_ids(void **state UNUSED)
 		/* An id that was minted. */
 		{ TRANSCRIPT_ABSENT, HAS_ID | FIRST, "assign:fresh_session" LAST },
 		{ TRANSCRIPT_UNKNOWN, HAS_ID | FIRST, "assign:fresh_session" LAST },
-		{ TRANSCRIPT_TURNS, HAS_ID | FIRST, "resume:conversation_data_present" LAST },
+		{ TRANSCRIPT_TURNS, HAS_ID | FIRST,
+		  "resume:conversation_data_present launch:resume_failed shell:agent_does_not_start" },
 		{ TRANSCRIPT_TURNS, HAS_ID,
 		  "resume:conversation_data_present fresh:resume_failed" LAST },
 		{ TRANSCRIPT_TURNS, HAS_ID | TURN_SEEN,
@@ -293,7 +296,7 @@ static void an_agent_that_only_resumes_is_resumed_or_launched(void **state UNUSE
 {
 	check_plan("resumer", "resumer --x prompt", TRANSCRIPT_UNKNOWN, HAS_ID,
 		   "resume:id_known 0aaaaaaa resumer --x resume " OLD
-		   " | launch:session_arguments_failed  resumer --x" END);
+		   " | launch:resume_failed  resumer --x" END);
 	check_plan("resumer", "resumer --x prompt", TRANSCRIPT_UNKNOWN, FIRST,
 		   "launch:no_session_ids  resumer --x prompt" END);
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "model/registry.h"
+
+#include <string.h>
+
+static void put(struct registry *registry, const char *name, const char *text)
+{
+	struct error err = { 0 };
+	if (registry_override(registry, name, text, strlen(text), "x.toml", &err) != 0)
+		fail_msg("%s", err.message);
+}
+
+static struct registry builtin(void)
+{
+	struct registry registry = { 0 };
+	struct error err = { 0 };
+	if (registry_builtin(&registry, &err) != 0)
+		fail_msg("%s", err.message);
+	put(&registry, "parrot", "command = ['parrot']\npackages = ['@bird/parrot-cli', 'parrot-py']\n");
+	return registry;
+}
+
+static struct strvec words(const char *const *items)
+{
+	struct strvec vec = { 0 };
+	strvec_push_array(&vec, items);
+	return vec;
+}
+
+#define WORDS(...) words((const char *const[]){ __VA_ARGS__, NULL })
+
+/* A command line without quotes in it. */
+static struct strvec split(const char *line)
+{
+	struct strvec argv = { 0 };
+	for (size_t length; *line; line += length + (line[length] == ' ')) {
+		length = strcspn(line, " ");
+		strvec_push_take(&argv, xstrndup(line, length));
+	}
+	return argv;
+}
+
+static void assert_match(struct strvec argv, const char *name, size_t program)
+{
+	cleanup_registry struct registry registry = builtin();
+	const struct agent *agent = registry_match(&registry, &argv);
+	cleanup_free char *shown = visible_argv(strvec_argv(&argv));
+	if (name ? !agent || !streq(agent->name, name) : agent != NULL)
+		fail_msg("%s: %s", shown, agent ? agent->name : "none");
+	if (registry_program(&argv) != program)
+		fail_msg("%s: word %zu", shown, registry_program(&argv));
+	strvec_clear(&argv);
+}
+
+static void an_agent_is_known_by_its_programs_name(void **state)
+{
+	(void)state;
+	assert_match(WORDS("claude"), "claude", 0);
+	assert_match(WORDS("/opt/x/claude", "--model", "opus"), "claude", 0);
+	assert_match(WORDS("./agentdeck-demo-agent"), "demo", 0);
+	assert_match(WORDS("/bin/zsh", "-l"), "shell", 0);
+	assert_match(WORDS("claude-squad"), NULL, 0);
+	assert_match(WORDS("my-claude"), NULL, 0);
+	assert_match(WORDS("Claude"), NULL, 0);
+	assert_match((struct strvec){ 0 }, NULL, 0);
+}
+
+static void env_is_looked_through(void **state)
+{
+	(void)state;
+	assert_match(WORDS("env", "A=1", "claude"), "claude", 2);
+	assert_match(WORDS("/usr/bin/env", "-i", "A=1", "B=claude", "/opt/claude", "-c"), "claude",
+		     4);
+	assert_match(WORDS("env", "-u", "CLAUDECODE", "claude"), "claude", 3);
+	assert_match(WORDS("env", "--unset=X", "--chdir", "/srv", "--", "claude"), "claude", 5);
+	assert_match(WORDS("env", "-", "env", "A=1", "claude"), "claude", 4);
+	assert_match(WORDS("env", "-S", "claude --model opus"), NULL, 3);
+	assert_match(WORDS("env", "A=1"), NULL, 2);
+	assert_match(WORDS("env", "-u"), NULL, 2);
+	assert_match(WORDS("env"), NULL, 1);
+}
+
+static void an_interpreters_script_is_looked_at(void **state)
+{
+	(void)state;
+	assert_match(WORDS("node", "/usr/lib/node_modules/.bin/claude", "-c"), "claude", 1);
+	assert_match(WORDS("env", "A=1", "/usr/bin/node", "claude"), "claude", 3);
+	assert_match(WORDS("node", "app.js", "claude"), NULL, 1);
+	assert_match(WORDS("node", "--require", "claude", "app.js"), NULL, 0);
+	assert_match(WORDS("python3", "-c", "claude"), NULL, 0);
+	assert_match(WORDS("bun", "-e", "claude"), NULL, 0);
+	assert_match(WORDS("deno", "claude"), NULL, 0);
+	assert_match(WORDS("node"), NULL, 0);
+}
+
+/* What runs a program out of a package, and where its name stands. */
+static void what_runs_packages_is_looked_through(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line, *agent;
+		size_t program;
+	} cases[] = {
+		{ "npx @bird/parrot-cli", "parrot", 1 },
+		{ "npx @bird/parrot-cli@latest --resume x", "parrot", 1 },
+		{ "npx -y @bird/parrot-cli@1.2.3", "parrot", 2 },
+		{ "npx --yes --registry http://x @bird/parrot-cli", "parrot", 4 },
+		{ "npx -y -- @bird/parrot-cli", "parrot", 3 },
+		{ "npx parrot", "parrot", 1 },
+		{ "npx parrot@2", "parrot", 1 },
+		{ "npx --package @bird/parrot-cli@1 parrot", "parrot", 3 },
+		{ "npx --package=@bird/parrot-cli anything -v", "parrot", 2 },
+		{ "npx -y -p @bird/parrot-cli anything", "parrot", 4 },
+		{ "/usr/bin/npx parrot", "parrot", 1 },
+		{ "env A=1 npx -y @bird/parrot-cli", "parrot", 4 },
+		{ "npm exec @bird/parrot-cli", "parrot", 2 },
+		{ "npm exec --yes -- @bird/parrot-cli@1 --model x", "parrot", 4 },
+		{ "npm x parrot", "parrot", 2 },
+		{ "bunx @bird/parrot-cli", "parrot", 1 },
+		{ "bunx --bun @bird/parrot-cli@2", "parrot", 2 },
+		{ "bun x parrot", "parrot", 2 },
+		{ "pnpm dlx @bird/parrot-cli", "parrot", 2 },
+		{ "pnpm --package=@bird/parrot-cli dlx parrot", NULL, 0 },
+		{ "pnpm dlx --package @bird/parrot-cli parrot", "parrot", 4 },
+		{ "pnpx @bird/parrot-cli", "parrot", 1 },
+		{ "yarn dlx -q @bird/parrot-cli", "parrot", 3 },
+		{ "uvx parrot-py", "parrot", 1 },
+		{ "uvx parrot-py@1.0", "parrot", 1 },
+		{ "uvx parrot-py[all]==1.0", "parrot", 1 },
+		{ "uvx --from parrot-py>=2 anything", "parrot", 3 },
+		{ "uvx --python 3.12 --with other parrot-py", "parrot", 5 },
+		{ "uvx --from git+https://x/parrot parrot", "parrot", 3 },
+		{ "uv tool run --from parrot-py parrot", "parrot", 5 },
+		{ "pipx run parrot-py", "parrot", 2 },
+		{ "pipx run --spec parrot-py==1.0 anything", "parrot", 4 },
+		{ "deno run -A npm:@bird/parrot-cli@1", "parrot", 3 },
+		{ "deno run --allow-all npm:@bird/parrot-cli", "parrot", 3 },
+		{ "bun run /opt/bin/parrot", "parrot", 2 },
+		/* Somebody else's. */
+		{ "npx @other/parrot", NULL, 1 },
+		{ "npx @bird/parrot-cli-extra", NULL, 1 },
+		{ "npx @bird", NULL, 1 },
+		{ "npx other @bird/parrot-cli", NULL, 1 },
+		/* The package is not the one, but the program's name is. */
+		{ "npx -p other parrot", "parrot", 3 },
+		{ "npm install @bird/parrot-cli", NULL, 0 },
+		{ "pnpm add parrot", NULL, 0 },
+		{ "uv run parrot", NULL, 0 },
+		{ "uv tool install parrot-py", NULL, 0 },
+		{ "pipx install parrot-py", NULL, 0 },
+		{ "npx -c parrot", NULL, 0 },
+		{ "npx --call=parrot x", NULL, 0 },
+		{ "npx", NULL, 0 },
+		{ "npx -y", NULL, 0 },
+		{ "npx -p", NULL, 0 },
+		{ "npx --", NULL, 0 },
+		{ "uv tool", NULL, 0 },
+		{ "parrot-py", NULL, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_match(split(cases[i].line), cases[i].agent, cases[i].program);
+}
+
+static void a_script_is_known_by_the_package_that_it_lies_in(void **state)
+{
+	(void)state;
+	assert_match(split("node /usr/lib/node_modules/@bird/parrot-cli/dist/cli.js -c"), "parrot", 1);
+	assert_match(split("node --no-warnings=X --max-old-space-size=9 /usr/bin/parrot"), "parrot", 3);
+	assert_match(split("node /x/node_modules/a/node_modules/@bird/parrot-cli/cli.js"), "parrot", 1);
+	assert_match(split("node /x/node_modules/@bird/parrot-cli/node_modules/a/cli.js"), NULL, 1);
+	assert_match(split("node /x/node_modules/.bin/parrot"), "parrot", 1);
+	assert_match(split("node /x/node_modules/@bird"), NULL, 1);
+	assert_match(split("python3.12 -m parrot --vim"), "parrot", 2);
+	assert_match(split("python3 -u /usr/bin/parrot"), "parrot", 2);
+	assert_match(split("python3 -m"), NULL, 0);
+	assert_match(split("pythonista parrot"), NULL, 0);
+}
+
+static void no_name_means_two_builtin_agents(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	cleanup_strvec struct strvec seen = { 0 };
+	for (size_t i = 0; i < registry.count; i++) {
+		const struct strvec *lists[] = { &registry.agents[i]->match,
+						 &registry.agents[i]->packages };
+		for (size_t j = 0; j < ARRAY_SIZE(lists); j++) {
+			for (size_t k = 0; k < lists[j]->count; k++) {
+				cleanup_free char *name =
+					xasprintf("%zu %s", j, lists[j]->items[k]);
+				if (strvec_contains(&seen, name))
+					fail_msg("%s: %s", registry.agents[i]->name, name);
+				strvec_push(&seen, name);
+			}
+		}
+	}
+}
+
+static void of_two_entries_that_fit_the_users_own_wins(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	cleanup_strvec struct strvec argv = WORDS("claude"), package = WORDS("npx", "parrot-py");
+	put(&registry, "zz", "command = ['zz']\nmatch = ['claude']\npackages = ['parrot-py']\n");
+	assert_string_equal(registry_match(&registry, &argv)->name, "zz");
+	/* Of two of theirs, the first by name. */
+	assert_string_equal(registry_match(&registry, &package)->name, "parrot");
+	put(&registry, "zz", "match = []\n");
+	put(&registry, "shell", "match = ['claude']\n");
+	assert_string_equal(registry_match(&registry, &argv)->name, "shell");
+}
+
+static void an_interpreter_can_be_an_agent_itself(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	put(&registry, "repl", "command = ['node']\n");
+	cleanup_strvec struct strvec argv = WORDS("node", "app.js");
+	const struct agent *agent = registry_match(&registry, &argv);
+	assert_non_null(agent);
+	assert_string_equal(agent->name, "repl");
+}
+
+static void assert_has(struct strvec argv, const char *flag, bool expected)
+{
+	assert_int_equal(registry_user_has_flag(&argv, flag), expected);
+	strvec_clear(&argv);
+}
+
+static void the_users_own_flags_are_seen(void **state)
+{
+	(void)state;
+	assert_has(WORDS("claude", "--settings", "x"), "--settings", true);
+	assert_has(WORDS("claude", "-c", "--settings=x"), "--settings", true);
+	assert_has(WORDS("env", "A=1", "claude", "--settings", "x"), "--settings", true);
+	assert_has(WORDS("claude", "--setting"), "--settings", false);
+	assert_has(WORDS("claude", "--settings-file", "x"), "--settings", false);
+	assert_has(WORDS("claude", "--", "--settings"), "--settings", false);
+	assert_has(WORDS("--settings"), "--settings", false);
+	assert_has(WORDS("claude"), "--settings", false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_agent_is_known_by_its_programs_name),
+		cmocka_unit_test(env_is_looked_through),
+		cmocka_unit_test(an_interpreters_script_is_looked_at),
+		cmocka_unit_test(what_runs_packages_is_looked_through),
+		cmocka_unit_test(a_script_is_known_by_the_package_that_it_lies_in),
+		cmocka_unit_test(no_name_means_two_builtin_agents),
+		cmocka_unit_test(of_two_entries_that_fit_the_users_own_wins),
+		cmocka_unit_test(an_interpreter_can_be_an_agent_itself),
+		cmocka_unit_test(the_users_own_flags_are_seen),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
