@@ -8,6 +8,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+#ifdef HAVE_SYSTEMD
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-journal.h>
+#endif
+
 #define LOG_FILE "agentdeck.log"
 #define LOG_OLD_FILE "agentdeck.log.1"
 enum { LOG_SIZE_LIMIT = 4 << 20 };
@@ -16,8 +23,9 @@ static struct {
 	int directory, file;
 	const char *component;
 	enum log_level level;
-	char instance[32];
-} log_state = { .directory = -1, .file = -1, .component = "", .level = LOG_LEVEL_INFO };
+	char instance[32], run[40];
+	int journal; /* connected to it, to see whether it takes anything */
+} log_state = { .directory = -1, .file = -1, .component = "", .level = LOG_LEVEL_INFO, .journal = -1 };
 
 static void open_file(void)
 {
@@ -43,6 +51,71 @@ void log_set_instance(const char *id)
 	snprintf(log_state.instance, sizeof(log_state.instance), "%s", id ? id : "");
 }
 
+void log_set_run(const char *run_id)
+{
+	snprintf(log_state.run, sizeof(log_state.run), "%s", run_id ? run_id : "");
+}
+
+#ifdef HAVE_SYSTEMD
+
+bool log_use_journal(void)
+{
+	const struct sockaddr_un address = { .sun_family = AF_UNIX,
+					     .sun_path = "/run/systemd/journal/socket" };
+	cleanup_close int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (log_state.journal < 0 && fd >= 0 &&
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		log_state.journal = TAKE_FD(fd);
+	return true;
+}
+
+static void add_field(struct iovec *fields, int *count, const char *name, const char *value,
+		      struct strbuf *storage)
+{
+	if (!*value)
+		return;
+	strbuf_addf(storage, "%s=%s", name, value);
+	fields[(*count)++] = (struct iovec){ .iov_base = storage->data, .iov_len = storage->length };
+}
+
+static void send_to_journal(enum log_level level, const char *text)
+{
+	static const char *const priorities[] = { "7", "6", "4", "3" };
+	const char *const values[][2] = {
+		{ "MESSAGE", text },
+		{ "PRIORITY", priorities[level] },
+		{ "SYSLOG_IDENTIFIER", "agentdeck" },
+		{ "AGENTDECK_COMPONENT", log_state.component },
+		{ "AGENTDECK_INSTANCE", log_state.instance },
+		{ "AGENTDECK_RUN", log_state.run },
+	};
+	struct pollfd takes = { .fd = log_state.journal, .events = POLLOUT };
+	struct strbuf storage[ARRAY_SIZE(values)] = { 0 };
+	struct iovec fields[ARRAY_SIZE(values)];
+	int count = 0;
+	/* sd_journal_sendv() waits for a journal that hangs with its queue full, for ever. */
+	if (log_state.journal < 0 || poll(&takes, 1, 0) != 1 || !(takes.revents & POLLOUT))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		add_field(fields, &count, values[i][0], values[i][1], &storage[i]);
+	(void)sd_journal_sendv(fields, count);
+	for (size_t i = 0; i < ARRAY_SIZE(storage); i++)
+		strbuf_free(&storage[i]);
+}
+
+#else
+
+bool log_use_journal(void)
+{
+	return false;
+}
+
+static void send_to_journal(enum log_level level UNUSED, const char *text UNUSED)
+{
+}
+
+#endif
+
 /* Whoever finds the file over its size moves it aside, under a lock, if it is still the same one. */
 static void rotate(void)
 {
@@ -59,15 +132,32 @@ static void rotate(void)
 	open_file();
 }
 
-void log_line(enum log_level level, const char *format, ...)
+static void write_to_file(enum log_level level, const char *text)
 {
 	static const char *const names[] = { "debug", "info", "warning", "error" };
 	cleanup_strbuf struct strbuf line = { 0 };
-	cleanup_free char *text = NULL;
 	char date[CLOCK_TEXT_SIZE];
+
+	if (log_state.file < 0)
+		return;
+	strbuf_addf(&line, "%s %s %s pid=%d ", clock_format(clock_wall_us(), date), names[level],
+		    log_state.component, (int)getpid());
+	if (*log_state.instance)
+		strbuf_addf(&line, "instance=%s ", log_state.instance);
+	strbuf_adds(&line, text);
+	strbuf_adds(&line, "\n");
+	rotate();
+	/* One write, so that lines of several processes do not mix (O_APPEND). */
+	if (log_state.file >= 0)
+		(void)!write(log_state.file, line.data, line.length);
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+	cleanup_free char *text = NULL;
 	va_list args;
 
-	if (log_state.file < 0 || level < log_state.level)
+	if (level < log_state.level || (log_state.file < 0 && log_state.journal < 0))
 		return;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
@@ -75,14 +165,7 @@ void log_line(enum log_level level, const char *format, ...)
 	va_end(args);
 	if (!text)
 		return;
-	strbuf_addf(&line, "%s %s %s pid=%d ", clock_format(clock_wall_us(), date), names[level],
-		    log_state.component, (int)getpid());
-	if (*log_state.instance)
-		strbuf_addf(&line, "instance=%s ", log_state.instance);
-	strbuf_add_visible(&line, text);
-	strbuf_adds(&line, "\n");
-	rotate();
-	/* One write, so that lines of several processes do not mix (O_APPEND). */
-	if (log_state.file >= 0)
-		(void)!write(log_state.file, line.data, line.length);
+	cleanup_free char *shown = visible(text);
+	write_to_file(level, shown);
+	send_to_journal(level, shown);
 }

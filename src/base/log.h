@@ -6,10 +6,14 @@
  *
  * Only the engine and the commands log; base, model and driver return errors instead.  Text from
  * outside is made visible, so that a log line cannot play with the terminal that shows it.
+ *
+ * The journal gets the same lines if it is asked to.  Losing one, in either place, is no error.
  */
 #pragma once
 
 #include "base/macro.h"
+
+#include <stdbool.h>
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };
 
@@ -24,6 +28,14 @@ void log_set_level(enum log_level level);
 
 /* Every line from here on carries instance=<id>; NULL: none.  Copied. */
 void log_set_instance(const char *id);
+
+/* The run that the lines are about, for the journal; NULL: none.  Copied. */
+void log_set_run(const char *run_id);
+
+/* Every line from here on goes to systemd's journal too: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=agentdeck,
+ * AGENTDECK_COMPONENT, and AGENTDECK_INSTANCE and AGENTDECK_RUN where they are known.  A journal that is not
+ * there, or takes nothing, is not waited for.  False: built without systemd, nothing was changed. */
+bool log_use_journal(void);
 
 void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 #define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)

@@ -8,10 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 
 enum { PROC_FILE_MAX = 4 << 20 };
 
@@ -241,6 +243,88 @@ int process_find_by_environment(const char *entry, struct process_id **ret, size
 			ids[found++] = rows[i].id;
 	*ret = ids;
 	*ret_count = found;
+	return 0;
+}
+
+int process_list_own(struct process_id **ret, size_t *ret_count, struct error *err)
+{
+	cleanup_free struct process_row *rows = NULL;
+	size_t count = 0, found = 0;
+	if (snapshot(&rows, &count, err) < 0)
+		return -1;
+	struct process_id *ids = xcalloc(count, sizeof(*ids));
+	for (size_t i = 0; i < count; i++) {
+		char path[64];
+		struct stat st;
+		snprintf(path, sizeof(path), "/proc/%d", (int)rows[i].id.pid);
+		if (stat(path, &st) == 0 && st.st_uid == geteuid())
+			ids[found++] = rows[i].id;
+	}
+	*ret = ids;
+	*ret_count = found;
+	return 0;
+}
+
+int process_parent(pid_t pid, pid_t *ret, struct error *err)
+{
+	struct stat_line line;
+	int r = read_stat(pid, &line, err);
+	if (r == 0)
+		*ret = line.parent;
+	return r;
+}
+
+static int read_link(pid_t pid, const char *name, char **ret, struct error *err)
+{
+	char path[64], target[PATH_MAX + sizeof(" (deleted)")];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	ssize_t length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0 && (errno == ENOENT || errno == ESRCH))
+		return PROCESS_GONE;
+	if (length < 0)
+		return error_set_errno(err, errno, "read %s", path);
+	*ret = xstrndup(target, (size_t)length);
+	return 0;
+}
+
+int process_directory(pid_t pid, char **ret, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	int r = read_link(pid, "cwd", &path, err);
+	if (r == 0 && ends_with(path, " (deleted)"))
+		return PROCESS_GONE;
+	if (r == 0)
+		*ret = TAKE_PTR(path);
+	return r;
+}
+
+int process_terminal(pid_t pid, char **ret, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	struct process_id id;
+	int r = read_link(pid, "fd/0", &path, err);
+	/* A process without a descriptor 0 is there all the same. */
+	if (r == PROCESS_GONE && process_identify(pid, &id, NULL) == 0)
+		r = 0;
+	if (r != 0)
+		return r;
+	bool is_terminal = path && (starts_with(path, "/dev/pts/") || starts_with(path, "/dev/tty"));
+	*ret = is_terminal ? TAKE_PTR(path) : NULL;
+	return 0;
+}
+
+int process_variable(pid_t pid, const char *name, char **ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	size_t length = strlen(name);
+	char *value = NULL;
+	int r = read_proc(pid, "environ", &text, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < text.length && !value; i += strlen(text.data + i) + 1)
+		if (starts_with(text.data + i, name) && text.data[i + length] == '=')
+			value = xstrdup(text.data + i + length + 1);
+	*ret = value;
 	return 0;
 }
 

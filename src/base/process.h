@@ -51,6 +51,25 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,
 				struct error *err);
 
+/* Every live process of our user (the owner of /proc/PID is its effective user, proc(5)).  The array is the
+ * caller's. */
+int process_list_own(struct process_id **ret, size_t *ret_count, struct error *err);
+
+/* Its parent now.  PROCESS_GONE as above. */
+int process_parent(pid_t pid, pid_t *ret, struct error *err);
+
+/* Its working directory, as the kernel names it.  PROCESS_GONE as above; also when the directory was removed
+ * (" (deleted)").  *ret is the caller's. */
+int process_directory(pid_t pid, char **ret, struct error *err);
+
+/* Path of the terminal that it reads from ("/dev/pts/3"), NULL when descriptor 0 is none.  PROCESS_GONE
+ * as above.  *ret is the caller's. */
+int process_terminal(pid_t pid, char **ret, struct error *err);
+
+/* Value of a variable in its initial environment, NULL when it has none.  PROCESS_GONE as above.  *ret is the
+ * caller's. */
+int process_variable(pid_t pid, const char *name, char **ret, struct error *err);
+
 /* Path of its control group in the unified hierarchy (cgroups(7): the line "0::" of
  * /proc/PID/cgroup).  PROCESS_GONE as above.  *ret is the caller's. */
 int process_cgroup(pid_t pid, char **ret, struct error *err);

@@ -64,7 +64,7 @@ static const struct term statuses[] = {
 
 static const struct term examples[] = {
 	{ "agentdeck launch ~/src/api -t api", "make a session for a directory and start it" },
-	{ "agentdeck add . -c 'claude --model opus' -g work",
+	{ "agentdeck add . -c './agent --model small' -g work",
 	  "only make one, with a command of your own, in a group" },
 	{ "agentdeck attach api", "work in it; Ctrl-Q leaves it running" },
 	{ "agentdeck start api", "bring it back after a kill or a reboot, with its conversation" },

@@ -20,6 +20,7 @@ static void forget_turns(struct dialogue *dialogue)
 	dialogue->count = dialogue->size = 0;
 	replace_string(&dialogue->last_uuid, NULL);
 	strbuf_free(&dialogue->carried);
+	strbuf_free(&dialogue->late);
 	dialogue->is_fork = false;
 	dialogue->torn = false;
 }
@@ -218,19 +219,18 @@ static int open_file(const struct dialogue *dialogue, int *ret, struct error *er
 	return 0;
 }
 
-static int append(struct dialogue *dialogue, const char *record, struct error *err)
+/* Everything that is held back, with what it follows. */
+static int write_late(struct dialogue *dialogue, struct error *err)
 {
 	cleanup_strbuf struct strbuf data = { 0 };
 	cleanup_close int fd = -1;
-	if (!dialogue->is_saved)
-		return 0;
 	if (open_file(dialogue, &fd, err) < 0)
 		return -1;
 	if (dialogue->torn)
 		strbuf_adds(&data, "\n");
 	if (dialogue->is_fork)
 		strbuf_adds(&data, strbuf_text(&dialogue->carried));
-	strbuf_addf(&data, "%s\n", record);
+	strbuf_adds(&data, strbuf_text(&dialogue->late));
 	/* From here on the file may end anywhere. */
 	dialogue->torn = true;
 	if (fs_write_all(fd, data.data, data.length, dialogue->path, err) < 0)
@@ -238,7 +238,31 @@ static int append(struct dialogue *dialogue, const char *record, struct error *e
 	if (fsync(fd) < 0)
 		return error_set_errno(err, errno, "sync %s", dialogue->path);
 	dialogue->torn = false;
+	strbuf_free(&dialogue->late);
+	strbuf_free(&dialogue->carried);
 	return 0;
+}
+
+int dialogue_flush(struct dialogue *dialogue, struct error *err)
+{
+	return dialogue->late.length ? write_late(dialogue, err) : 0;
+}
+
+static int append(struct dialogue *dialogue, bool by_user, const char *record, struct error *err)
+{
+	int said = by_user;
+	if (!dialogue->is_saved)
+		return 0;
+	for (size_t i = 0; i < dialogue->count; i++)
+		said += dialogue->turns[i].by_user;
+	size_t before = dialogue->late.length;
+	strbuf_addf(&dialogue->late, "%s\n", record);
+	if (said <= dialogue->late_turns || write_late(dialogue, err) == 0)
+		return 0;
+	/* The caller takes it for not said. */
+	dialogue->late.length = before;
+	dialogue->late.data[before] = '\0';
+	return -1;
 }
 
 static struct json_object *make_message(const struct dialogue *dialogue, bool by_user,
@@ -279,9 +303,8 @@ static int write_turn(struct dialogue *dialogue, bool by_user, const char *text,
 		json_set_string(record, "model", dialogue->model);
 	if (by_user && dialogue->system_prompt)
 		json_set_string(record, "appendSystemPrompt", dialogue->system_prompt);
-	if (append(dialogue, as_line(record), err) < 0)
+	if (append(dialogue, by_user, as_line(record), err) < 0)
 		return -1;
-	strbuf_free(&dialogue->carried);
 	replace_string(&dialogue->last_uuid, uuid);
 	add_turn(dialogue, by_user, xstrdup(text));
 	return 0;

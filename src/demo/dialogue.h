@@ -4,7 +4,8 @@
  *
  *   <home>/projects/<slug of the directory>/<session id>.jsonl
  *
- * The file appears with the first turn.  What the user said is on disk before the reply is made.
+ * The file appears with the first turn.  What the user said is on disk before the reply is made, unless
+ * the first turns are held back (late_turns).
  */
 #pragma once
 
@@ -20,6 +21,7 @@ struct dialogue {
 	char *home, *cwd;
 	const char *model, *system_prompt; /* borrowed; NULL: none */
 	bool is_saved;                     /* false: nothing is written */
+	int late_turns;                    /* so many turns are written only with what follows them */
 	/* The rest by the functions below. */
 	char *session_id;
 	char *folder;        /* below <home>/projects */
@@ -30,6 +32,7 @@ struct dialogue {
 	struct strbuf carried; /* records that were read ... */
 	bool is_fork;          /* ... and go into another file with its first turn */
 	bool torn;             /* the file does not end with a line break */
+	struct strbuf late;    /* records that are held back */
 };
 void dialogue_free(struct dialogue *dialogue);
 #define cleanup_dialogue CLEANUP(dialogue_free)
@@ -54,6 +57,9 @@ void dialogue_fork(struct dialogue *dialogue, const char *session_id);
 
 /* Write down durably what the user said. */
 int dialogue_say(struct dialogue *dialogue, const char *text, struct error *err);
+
+/* Write down what was held back, as at an orderly end. */
+int dialogue_flush(struct dialogue *dialogue, struct error *err);
 
 /* Make the reply to the last thing said, and write it down.  *ret is borrowed until dialogue
  * changes. */

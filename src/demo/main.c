@@ -80,6 +80,7 @@ static int set_up(const struct options *options, struct session *session, struct
 	dialogue->system_prompt = options->system_prompt;
 	dialogue->is_saved = !switch_is_on("CLAUDE_CODE_CHILD_SESSION") ||
 			     switch_is_on("CLAUDE_CODE_FORCE_SESSION_PERSISTENCE");
+	dialogue->late_turns = switch_number("AGENTDECK_DEMO_LATE_TURNS", 0);
 	session->think_ms = switch_number("AGENTDECK_DEMO_DELAY_MS", THINK_MS);
 	session->idle_ms = switch_number("AGENTDECK_DEMO_IDLE_MS", IDLE_MS);
 	if (options->settings && hooks_load(options->settings, &session->hooks, err) < 0)

@@ -34,6 +34,8 @@ static const char help[] =
 	"  AGENTDECK_DEMO_IDLE_MS=N         Notification hook after so long at the prompt (60000)\n"
 	"  AGENTDECK_DEMO_START_DELAY_MS=N  start so slowly\n"
 	"  AGENTDECK_DEMO_EXIT_AT_START=N   end at once with this exit status\n"
+	"  AGENTDECK_DEMO_LATE_TURNS=N      write a conversation's first N turns down with the next\n"
+	"                                   one, or at an orderly end\n"
 	"  AGENTDECK_DEMO_NO_REPORT=1       run no hooks\n"
 	"  AGENTDECK_DEMO_IGNORE_SIGNALS=1  ignore SIGHUP, SIGTERM and SIGINT\n"
 	"  AGENTDECK_DEMO_LEAVE_CHILD=1     leave a process behind, in a session of its own, that\n"

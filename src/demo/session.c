@@ -113,6 +113,7 @@ static void print_history(struct session *session)
 static void clear(struct session *session)
 {
 	cleanup_free char *session_id = naming_new_uuid();
+	(void)dialogue_flush(&session->dialogue, NULL);
 	report(session, "SessionEnd", "reason", "clear", HOOK_MS);
 	dialogue_begin(&session->dialogue, session_id);
 	screen_wipe(&session->screen);
@@ -180,6 +181,7 @@ int session_talk(struct session *session, const char *prompt, int *ret_exit_stat
 	print_history(session);
 	report(session, "SessionStart", "source", session->source, HOOK_MS);
 	bool by_user = converse(session, prompt) == SCREEN_END;
+	(void)dialogue_flush(&session->dialogue, NULL);
 	screen_close(&session->screen);
 	if (dialogue->is_saved && dialogue->count) {
 		printf("Resume this session with:\nagentdeck-demo-agent --resume %s\n",
@@ -204,6 +206,7 @@ int session_answer(struct session *session, const char *prompt, int *ret_exit_st
 		report(session, "Stop", "last_assistant_message", reply, HOOK_MS);
 	}
 	bool was_signal = event == SCREEN_SIGNAL;
+	(void)dialogue_flush(&session->dialogue, NULL);
 	report(session, "SessionEnd", "reason", "other", was_signal ? LAST_HOOK_MS : HOOK_MS);
 	if (!reply && !was_signal)
 		return -1;

@@ -18,7 +18,7 @@ enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
  * the pane's first command again. */
 #define ON_PANE_DIED \
 	"set-option -p -F @agentdeck_exit \"#{pane_dead_status}/#{pane_dead_signal}\" ; " \
-	"capture-pane -b agentdeck-last -S -100 ; " \
+	"capture-pane -J -b agentdeck-last -S -100 ; " \
 	"respawn-pane -e AGENTDECK_PANE_DIED=1"
 
 /* An argument that ends in ";" would end the command (cmd_parse_from_arguments). */
@@ -293,7 +293,11 @@ static char *last_lines(const char *text, size_t max)
 	char *rest = copy;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "\r")] = '\0';
-		if (line[strspn(line, " ")])
+		/* -J keeps the spaces at a line's end. */
+		size_t length = strlen(line);
+		while (length > 0 && line[length - 1] == ' ')
+			line[--length] = '\0';
+		if (length > 0)
 			strvec_push(&lines, line);
 	}
 	for (size_t i = lines.count > max ? lines.count - max : 0; i < lines.count; i++) {

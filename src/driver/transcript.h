@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Conversations as agents keep them on disk: JSONL files in the layout "claude-projects",
+ * Conversations as agents keep them on disk: JSONL files in the layout "projects",
  *
  *   <config home>/projects/<slug of cwd>/<session id>.jsonl
  *

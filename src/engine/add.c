@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/place.h"
 #include "model/naming.h"
 #include "model/resume.h"
 
@@ -82,34 +83,42 @@ static int build_argv(const struct lifecycle_new *wish, const struct agent *agen
 	return 0;
 }
 
-/* An id to be born with, for an agent that takes one and is called by its own name. */
+/* The id of a conversation that the user has already. */
 static int settle_id(const struct lifecycle_new *wish, const struct agent *agent,
 		     struct instance *instance, struct error *err)
 {
 	const char *adopted = resume_adopted_id(agent, &instance->argv);
 	const char *wished = wish->session_id ? wish->session_id : adopted;
-	size_t program = registry_program(&instance->argv);
 	if (wish->session_id && !agent->resume.count)
 		return error_set(err, ERROR_USAGE, "%s has no session ids: leave --session-id out",
 				 agent->name);
 	if (wish->session_id && adopted && !streq(wish->session_id, adopted))
 		return error_set(err, ERROR_USAGE, "--session-id %s and the command's own id %s differ: "
 				 "give one", wish->session_id, adopted);
-	if (wished && (!naming_is_session_id(wished) ||
-		       (agent->id_kind == ID_UUID && !naming_is_uuid(wished)))) {
+	if (wished && !resume_takes_id(agent, wished)) {
 		cleanup_free char *shown = visible(wished);
-		return error_set(err, ERROR_USAGE, "'%s' is no session id of %s%s", shown, agent->name,
-				 agent->id_kind == ID_UUID ? ": it wants a UUID" : "");
+		return error_set(err, ERROR_INVALID, "'%s' is no session id of %s, which takes %s", shown,
+				 agent->name, resume_id_text(agent));
 	}
-	if (wished) {
+	if (wished)
 		conversation_set_id(&instance->conversation, wished, ORIGIN_ADOPTED, clock_wall_us());
-	} else if (agent->assign.count &&
-		   program < instance->argv.count &&
-		   strvec_contains(&agent->match, path_basename(instance->argv.items[program]))) {
-		cleanup_free char *id = naming_new_uuid();
-		conversation_set_id(&instance->conversation, id, ORIGIN_MINTED, clock_wall_us());
-	}
 	return 0;
+}
+
+/* An id to be born with, for an agent that takes one and is called by its own name. */
+static void give_id(const struct deck *deck, const struct agent *agent, struct instance *instance)
+{
+	size_t program = registry_program(&instance->argv);
+	cleanup_free char *state = place_path(deck, instance->id);
+	if (!instance->conversation.session_id && program < instance->argv.count &&
+	    strvec_contains(&agent->match, path_basename(instance->argv.items[program]))) {
+		cleanup_free char *id = resume_new_id(agent, instance, state);
+		if (id)
+			conversation_set_id(&instance->conversation, id, ORIGIN_MINTED,
+					    clock_wall_us());
+	}
+	if (instance->conversation.session_id)
+		resume_command(agent, instance, state, &instance->resume_argv);
 }
 
 static const struct store_row *find_title(const struct store_rows *rows, const char *title)
@@ -191,14 +200,10 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	instance->created_at = clock_wall_us();
 	instance->limits = wish->limits;
 	instance->observed.since = instance->created_at;
-	instance->conversation.config_home = deck_config_home(deck, agent);
+	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)
+							       : deck_config_home(deck, agent);
 	if (settle_id(wish, agent, instance, err) < 0)
 		return -1;
-	if (instance->conversation.session_id) {
-		resume_carried_argv(agent, &instance->argv, &instance->resume_argv);
-		resume_push_template(&instance->resume_argv, &agent->resume,
-				     instance->conversation.session_id);
-	}
 	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
 	if (r > 0)
 		return error_set(err, ERROR_BUSY, "another agentdeck holds the profile's lock: try again");
@@ -206,6 +211,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
+	give_id(deck, agent, instance);
 	if (store_create(lock, instance, err) < 0)
 		return -1;
 	log_set_instance(instance->id);

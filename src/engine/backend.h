@@ -45,15 +45,21 @@ struct backend {
 
 	/* End every process of the run and remove its files: politely until grace_ms have passed (0: at
 	 * once), then by SIGKILL.  Returns only when none is left; ERROR_TIMEOUT names what is.
-	 * A run that is gone already: 0. */
+	 * A run that is gone already: 0.  *ret_words (NULL: not wanted, and nothing is waited for): what the agent
+	 * said when it ended by itself, NULL when that cannot be known; the caller's, also after an error. */
 	int (*end)(struct deck *deck, const struct instance *instance, int grace_ms,
-		   struct error *err);
+		   char **ret_words, struct error *err);
 };
 
 extern const struct backend backend_host;
 
 /* End whatever still runs for the instance of this id, of which nothing else is known. */
 int backend_host_end_unknown(struct deck *deck, const char *id, struct error *err);
+
+/* The agent has ended by itself: end the commands that it is known to leave behind (daemons.end in the registry), and
+ * nothing else of the run. */
+void backend_host_end_daemons(struct deck *deck, const struct instance *instance,
+			      const struct agent *agent);
 
 /* By instance->backend.  ERROR_NEWER when this program does not know it. */
 int backend_find(const struct instance *instance, const struct backend **ret, struct error *err);

@@ -5,7 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/transcript.h"
+#include "engine/create.h"
+#include "engine/environment.h"
 #include "engine/lifecycle.h"
+#include "engine/place.h"
 #include "engine/runfiles.h"
 #include "model/naming.h"
 
@@ -16,7 +19,7 @@ enum { CLAIM_TIMEOUT_MS = 10000 };
 
 static bool knows_transcripts(const struct agent *agent)
 {
-	return agent->transcript && streq(agent->transcript, "claude-projects");
+	return agent->transcript && streq(agent->transcript, "projects");
 }
 
 /* Whether the agent is started by its own name, so that it gets the arguments we add; a wrapper may
@@ -120,15 +123,23 @@ static int list_owners(struct deck *deck, struct ownership *ret, struct error *e
 	return 0;
 }
 
-static int discover(struct deck *deck, struct instance *instance, enum transcript_fact *ret_fact,
-		    struct error *err)
+int conversation_latest(struct deck *deck, const struct instance *instance, const struct agent *agent,
+			struct transcript *ret, struct error *err)
 {
 	cleanup_ownership struct ownership ownership = { .instance = instance };
-	cleanup_transcript struct transcript found = { 0 };
+	if (!knows_transcripts(agent) || !instance->conversation.config_home)
+		return TRANSCRIPT_NONE;
 	if (list_owners(deck, &ownership, err) < 0)
 		return -1;
-	int r = transcript_latest(instance->conversation.config_home, instance->cwd, is_owned,
-				  &ownership, &found, err);
+	return transcript_latest(instance->conversation.config_home, instance->cwd, is_owned,
+				 &ownership, ret, err);
+}
+
+static int discover(struct deck *deck, struct instance *instance, const struct agent *agent,
+		    enum transcript_fact *ret_fact, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	int r = conversation_latest(deck, instance, agent, &found, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	conversation_set_id(&instance->conversation, found.session_id, ORIGIN_DISCOVERED,
@@ -186,7 +197,7 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 		return -1;
 	if (!conversation->session_id && agent->resume.count) {
 		const char *adopted = resume_adopted_id(agent, &instance->argv);
-		if (adopted && naming_is_session_id(adopted))
+		if (adopted && resume_takes_id(agent, adopted))
 			conversation_set_id(conversation, adopted, ORIGIN_ADOPTED, clock_wall_us());
 	}
 	if (!knows_transcripts(agent) || !conversation->config_home) {
@@ -202,47 +213,73 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 		      fact == TRANSCRIPT_ABSENT && !conversation->first_turn_seen &&
 		      !conversation->transcript_path &&
 		      instance->last_used_at != 0 && !is_own_command(agent, instance);
-	if ((!conversation->session_id || unused) && discover(deck, instance, &fact, err) < 0)
+	if ((!conversation->session_id || unused) && discover(deck, instance, agent, &fact, err) < 0)
 		return -1;
 	*ret_fact = fact;
 	return 0;
+}
+
+/* Does the agent come back to whatever is the latest of its directory, with nothing to tell one instance's
+ * from another's? */
+static bool shares_directory(const struct agent *agent)
+{
+	return registry_strategy(agent) == STRATEGY_CONTINUE && !agent->isolation_arguments.count &&
+	       !agent->isolation_environment.count;
+}
+
+/* Another instance of the same agent in the same directory, running or not. */
+static bool is_neighbour(const struct store_row *row, const struct instance *instance)
+{
+	return !row->damage && !streq(row->id, instance->id) && streq(row->agent, instance->agent) &&
+	       streq(row->cwd, instance->cwd);
+}
+
+static bool is_open(const struct store_row *row)
+{
+	return row->rung != RUNG_SHELL &&
+	       (lifecycle_row_is_live(row) ||
+		(row->state == STATE_STARTING && streq(or_empty(row->boot_id), process_boot_id())));
 }
 
 static bool is_holder(const struct store_row *row, const struct instance *instance)
 {
 	const struct conversation *conversation = &instance->conversation;
 	return !row->damage && !streq(row->id, instance->id) && row->session_id &&
-	       streq(row->session_id, conversation->session_id) &&
+	       conversation->session_id && streq(row->session_id, conversation->session_id) &&
 	       streq(row->agent, instance->agent) &&
-	       streq(or_empty(row->config_home), or_empty(conversation->config_home)) &&
-	       row->rung != RUNG_SHELL &&
-	       (lifecycle_row_is_live(row) ||
-		(row->state == STATE_STARTING && streq(or_empty(row->boot_id), process_boot_id())));
+	       streq(or_empty(row->config_home), or_empty(conversation->config_home)) && is_open(row);
 }
 
-static int find_holder(struct store *store, const struct instance *instance, struct error *err)
+static int find_holder(struct store *store, const struct instance *instance,
+		       const struct agent *agent, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	if (store_list(store, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++) {
-		if (!is_holder(&rows.rows[i], instance))
+		const struct store_row *row = &rows.rows[i];
+		cleanup_free char *title = visible(row->title);
+		if (shares_directory(agent) && is_neighbour(row, instance) && is_open(row))
+			return error_set(err, ERROR_EXISTS, "session '%s' (%s) runs %s in this directory "
+					 "already, and %s only finds the latest conversation of a directory: "
+					 "stop that one first, or work in another directory (a git worktree)",
+					 title, row->id, agent->title, agent->title);
+		if (!is_holder(row, instance))
 			continue;
-		cleanup_free char *title = visible(rows.rows[i].title);
 		return error_set(err, ERROR_EXISTS, "conversation %s is open in session '%s' (%s): two "
 				 "agents on one conversation would split its history; attach to that "
 				 "one, or stop it first", instance->conversation.session_id, title,
-				 rows.rows[i].id);
+				 row->id);
 	}
 	return 0;
 }
 
-int conversation_claim(struct deck *deck, const struct instance *instance, struct fs_lock *ret,
-		       struct error *err)
+int conversation_claim(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		       struct fs_lock *ret, struct error *err)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_strvec struct strvec profiles = { 0 };
-	if (!instance->conversation.session_id) {
+	if (!instance->conversation.session_id && !shares_directory(agent)) {
 		*ret = FS_UNLOCKED;
 		return 0;
 	}
@@ -250,13 +287,13 @@ int conversation_claim(struct deck *deck, const struct instance *instance, struc
 			clock_ms() + CLAIM_TIMEOUT_MS, &lock, err);
 	if (r == FS_LOCK_BUSY)
 		return error_set(err, ERROR_BUSY, "another agentdeck holds conversations.lock: try again");
-	if (r < 0 || find_holder(deck->store, instance, err) < 0 ||
+	if (r < 0 || find_holder(deck->store, instance, agent, err) < 0 ||
 	    other_profiles(deck, &profiles, err) < 0)
 		return -1;
 	for (size_t i = 0; i < profiles.count; i++) {
 		cleanup_store struct store *store = NULL;
 		if (store_open(deck->paths.state, profiles.items[i], &store, err) < 0 ||
-		    find_holder(store, instance, err) < 0)
+		    find_holder(store, instance, agent, err) < 0)
 			return -1;
 	}
 	*ret = lock;
@@ -264,51 +301,129 @@ int conversation_claim(struct deck *deck, const struct instance *instance, struc
 	return 0;
 }
 
-static void store_resume_command(struct instance *instance, const struct agent *agent,
-				 const char *session_id)
+static int find_neighbour(struct deck *deck, const struct instance *instance,
+			  const struct agent *agent, bool *ret, struct error *err)
 {
-	cleanup_strvec struct strvec argv = { 0 };
-	resume_carried_argv(agent, &instance->argv, &argv);
-	resume_push_template(&argv, &agent->resume, session_id);
-	strvec_clear(&instance->resume_argv);
-	instance->resume_argv = argv;
-	argv = (struct strvec){ 0 };
+	cleanup_ownership struct ownership ownership = { .instance = instance };
+	bool found = false;
+	if (shares_directory(agent) && list_owners(deck, &ownership, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ownership.count; i++)
+		for (size_t j = 0; j < ownership.profiles[i].rows.count; j++)
+			found |= is_neighbour(&ownership.profiles[i].rows.rows[j], instance);
+	*ret = found;
+	return 0;
+}
+
+/* A new id where one may be needed.  Of what the agent has to make only when it is: nobody wants a heap of
+ * empty conversations. */
+static int make_id(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		   const char *state, bool resume_enabled, char **ret, struct error *err)
+{
+	bool needed = !instance->conversation.session_id ||
+		      (!resume_enabled && instance->last_used_at != 0);
+	if (registry_strategy(agent) != STRATEGY_CREATE)
+		*ret = resume_new_id(agent, instance, state);
+	else if (needed && create_conversation(deck, instance, agent, ret, err) < 0)
+		return -1;
+	return 0;
+}
+
+static char *find_shell(const struct instance *instance)
+{
+	const char *shell = getenv("SHELL");
+	cleanup_free char *found = NULL;
+	bool usable = !is_empty(shell) &&
+		      child_find_program(shell, NULL, instance->cwd, &found, NULL) == 0;
+	return xstrdup(usable ? shell : "/bin/sh");
 }
 
 int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
-		      enum transcript_fact fact, bool resume_wish, struct error *err UNUSED)
+		      enum transcript_fact fact, bool resume_wish, struct error *err)
 {
-	cleanup_free char *new_id = naming_new_uuid();
 	cleanup_free char *settings = runfiles_settings(instance);
-	const char *shell = getenv("SHELL");
-	cleanup_free char *found_shell = NULL;
-	if (is_empty(shell) ||
-	    child_find_program(shell, NULL, instance->cwd, &found_shell, NULL) != 0)
-		shell = "/bin/sh";
-	const struct resume_facts facts = {
+	cleanup_free char *hook = environment_hook(deck);
+	cleanup_free char *state = place_path(deck, instance->id);
+	cleanup_free char *shell = find_shell(instance);
+	cleanup_free char *new_id = NULL;
+	struct resume_facts facts = {
 		.agent = agent,
 		.instance = instance,
 		.transcript = fact,
 		.resume_enabled = resume_wish && deck->settings.resume_agents &&
 				  instance->resume_policy != POLICY_NEVER,
-		.new_session_id = new_id,
 		.settings_file = settings,
+		.hook = hook,
+		.state = state,
 		.shell = shell,
 	};
+	if (place_make(deck, instance, agent, err) < 0 ||
+	    find_neighbour(deck, instance, agent, &facts.place_shared, err) < 0 ||
+	    make_id(deck, instance, agent, state, facts.resume_enabled, &new_id, err) < 0)
+		return -1;
+	facts.new_session_id = new_id;
 	resume_plan(&facts, &instance->run);
 	const struct attempt *first = run_attempt(&instance->run);
 	if (!instance->conversation.session_id && first->session_id)
 		conversation_set_id(&instance->conversation, first->session_id, ORIGIN_MINTED,
 				    clock_wall_us());
-	if (instance->conversation.session_id && agent->resume.count)
-		store_resume_command(instance, agent, instance->conversation.session_id);
+	free(instance->run.history_note);
+	instance->run.history_note = resume_history_note(agent, instance);
+	strvec_clear(&instance->resume_argv);
+	resume_command(agent, instance, state, &instance->resume_argv);
 	return 0;
+}
+
+/* Of another instance, now or earlier.  Its own earlier ones it may well come back to. */
+static bool is_anothers(struct deck *deck, const struct instance *instance, const char *session_id)
+{
+	cleanup_ownership struct ownership ownership = { .instance = instance };
+	if (list_owners(deck, &ownership, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < ownership.count; i++)
+		if (is_owned_in(&ownership.profiles[i], instance, session_id))
+			return true;
+	return false;
+}
+
+bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words)
+{
+	const struct agent *agent;
+	struct conversation *conversation = &instance->conversation;
+	const struct run *run = &instance->run;
+	const struct attempt *attempt = run_attempt(run);
+	/* A screen can say anything; a report carries the run's token. */
+	bool reported = run->reported || conversation->captured_at > run->attempt_since;
+
+	if (!words || !attempt || attempt->rung == RUNG_SHELL || reported ||
+	    deck_agent(deck, instance->agent, &agent, NULL) < 0)
+		return false;
+	cleanup_free char *id = resume_match_id(agent, agent->exit_banner, words);
+	if (!id || streq(id, or_empty(conversation->session_id)))
+		return false;
+	if (is_anothers(deck, instance, id)) {
+		log_warning("last words name conversation %s, which is another session's: ignored", id);
+		return false;
+	}
+	log_info("conversation: %s -> %s source=last_words",
+		 conversation->session_id ? conversation->session_id : "none", id);
+	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
+	conversation->first_turn_seen = true;
+	cleanup_free char *state = place_path(deck, instance->id);
+	strvec_clear(&instance->resume_argv);
+	resume_command(agent, instance, state, &instance->resume_argv);
+	return true;
 }
 
 void conversation_commit(struct instance *instance)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);
-	if (attempt && attempt->rung == RUNG_FRESH && attempt->session_id)
-		conversation_set_id(&instance->conversation, attempt->session_id, ORIGIN_MINTED,
-				    clock_wall_us());
+	const char *before = instance->conversation.session_id;
+	if (!attempt || attempt->rung != RUNG_FRESH || !attempt->session_id)
+		return;
+	if (!streq(or_empty(before), attempt->session_id))
+		log_info("conversation: %s -> %s source=fresh_start", before ? before : "none",
+			 attempt->session_id);
+	conversation_set_id(&instance->conversation, attempt->session_id, ORIGIN_MINTED,
+			    clock_wall_us());
 }

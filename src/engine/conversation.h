@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "driver/transcript.h"
 #include "engine/deck.h"
 #include "model/resume.h"
 
@@ -14,16 +15,27 @@
 int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
 			enum transcript_fact *ret_fact, struct error *err);
 
-/* ERROR_EXISTS, naming the holder, when another live instance (of any profile) has the conversation that
- * the instance is about to run.  The lock that makes this and the save that follows one step is
- * *ret: held until it is unlocked. */
-int conversation_claim(struct deck *deck, const struct instance *instance, struct fs_lock *ret,
-		       struct error *err);
+/* The newest transcript with turns of the instance's directory and home that no other instance of any profile owns.
+ * TRANSCRIPT_NONE: there is none, or the agent's transcripts cannot be looked at. */
+int conversation_latest(struct deck *deck, const struct instance *instance, const struct agent *agent,
+			struct transcript *ret, struct error *err);
 
-/* Plan the ladder of a prepared run, and store what the plan settled: a minted id, the resolved resume
- * command. */
+/* ERROR_EXISTS, naming the holder, when another live instance (of any profile) has the conversation that
+ * the instance is about to run; for an agent that comes back to the latest conversation of its directory, when
+ * another one is live in this directory.  The lock that makes this and the save that follows one step
+ * is *ret: held until it is unlocked. */
+int conversation_claim(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		       struct fs_lock *ret, struct error *err);
+
+/* Plan the ladder of a prepared run, and store what the plan settled: a new id (for an agent that makes its
+ * conversations first: made by it, engine/create.h), the resolved resume command, what the user is told
+ * about the history.  The directory of the instance is made if the agent wants one. */
 int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
 		      enum transcript_fact fact, bool resume_wish, struct error *err);
+
+/* The agent has ended, and these are its last words: an id in them (exit_banner) becomes the conversation's, when no
+ * report of this run has named one and no other instance has it.  True: it was moved. */
+bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words);
 
 /* An id that only the run used so far (a fresh one after a lost history) becomes the conversation's. */
 void conversation_commit(struct instance *instance);

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/agentfiles.h"
 #include "model/naming.h"
 
 #include <errno.h>
@@ -72,6 +73,9 @@ static void open_log(struct deck *deck, const char *component)
 	for (size_t i = 0; level && i < ARRAY_SIZE(levels); i++)
 		if (streq(level, levels[i]))
 			log_set_level((enum log_level)i);
+	if (deck->settings.log_journal && !log_use_journal())
+		strvec_push(&deck->warnings, "config.toml, [log] journal: this agentdeck was built without "
+					     "systemd, its log is in the file only");
 }
 
 int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err)
@@ -141,34 +145,19 @@ void deck_retry_bus(struct deck *deck)
 		deck->bus_tried = false;
 }
 
-static void override_from_file(struct deck *deck, int dirfd, const char *directory,
-			       const char *file)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_error struct error err = { 0 };
-	cleanup_free char *path = path_join(directory, file);
-	cleanup_free char *name = xstrndup(file, strlen(file) - strlen(".toml"));
-	int r = fs_read(dirfd, file, CONFIG_MAX, &text, &err);
-	if (r == 0)
-		r = registry_override(&deck->registry, name, strbuf_text(&text), text.length, path,
-				      &err);
-	if (r < 0)
-		deck_warn(deck, "%s (this file is left out)", err.message);
-}
-
 int deck_registry(struct deck *deck, const struct registry **ret, struct error *err)
 {
 	if (!deck->registry_loaded) {
 		cleanup_strvec struct strvec files = { 0 };
-		cleanup_free char *directory = path_join(deck->paths.config, "agents");
-		cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (registry_builtin(&deck->registry, err) < 0)
 			return -1;
 		deck->registry_loaded = true;
-		if (fd >= 0 && fs_list(fd, &files, NULL) == 0)
-			for (size_t i = 0; i < files.count; i++)
-				if (ends_with(files.items[i], ".toml") && files.items[i][0] != '.')
-					override_from_file(deck, fd, directory, files.items[i]);
+		agentfiles_list(deck->paths.config, &files);
+		for (size_t i = 0; i < files.count; i++) {
+			cleanup_error struct error why = { 0 };
+			if (agentfiles_apply(&deck->registry, files.items[i], NULL, &why) < 0)
+				deck_warn(deck, "%s (this file is left out)", why.message);
+		}
 	}
 	*ret = &deck->registry;
 	return 0;

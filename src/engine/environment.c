@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/environment.h"
 
+#include "base/jsonio.h"
+#include "engine/place.h"
 #include "engine/runfiles.h"
+#include "model/resume.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -31,18 +34,48 @@ static bool is_transient(const char *name)
 	return false;
 }
 
-static bool is_scrubbed(const struct agent *agent, const char *name)
+/* Is name among these NAME=VALUE? */
+static bool is_set(const struct strvec *assignments, const char *name)
+{
+	for (size_t i = 0; i < assignments->count; i++) {
+		size_t length = strcspn(assignments->items[i], "=");
+		if (strlen(name) == length && strncmp(assignments->items[i], name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_scrubbed(const struct agent *agent, const struct strvec *own, const char *name)
 {
 	for (size_t i = 0; i < agent->scrub.count; i++)
 		if (environment_matches(agent->scrub.items[i], name))
 			return true;
 	/* What the registry sets takes the place of what was there. */
-	for (size_t i = 0; i < agent->set.count; i++) {
-		size_t length = strcspn(agent->set.items[i], "=");
-		if (strlen(name) == length && strncmp(agent->set.items[i], name, length) == 0)
-			return true;
-	}
-	return false;
+	return is_set(own, name);
+}
+
+char *environment_hook(const struct deck *deck)
+{
+	cleanup_json struct json_object *argv = json_object_new_array();
+	json_object_array_add(argv, json_text(deck->program));
+	json_object_array_add(argv, json_object_new_string("hook"));
+	/* TOML does not know "\/". */
+	return xstrdup(json_object_to_json_string_ext(argv, JSON_C_TO_STRING_PLAIN |
+								     JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* What the registry entry sets, with its slots filled. */
+static void push_own(const struct deck *deck, const struct instance *instance,
+		     const struct agent *agent, struct strvec *ret)
+{
+	cleanup_free char *state = place_path(deck, instance->id);
+	cleanup_free char *settings = runfiles_settings(instance);
+	cleanup_free char *hook = environment_hook(deck);
+	const struct resume_slots slots = { .settings = settings, .hook = hook, .state = state };
+	strvec_push_all(ret, &agent->set);
+	resume_expand(&agent->isolation_environment, &slots, ret);
+	if (resume_can_expand(&agent->report_environment, &slots))
+		resume_expand(&agent->report_environment, &slots, ret);
 }
 
 /* The agent's home is part of the conversation's identity: whoever starts the run, from whatever login, it
@@ -65,9 +98,11 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 {
 	struct stat st;
 	bool has_runtime = false;
+	cleanup_strvec struct strvec own = { 0 };
+	push_own(deck, instance, agent, &own);
 	for (char **item = environ; *item; item++) {
 		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
-		if (is_transient(name) || is_scrubbed(agent, name) ||
+		if (is_transient(name) || is_scrubbed(agent, &own, name) ||
 		    (instance->conversation.config_home && agent->config_home_env &&
 		     streq(name, agent->config_home_env)))
 			continue;
@@ -75,7 +110,7 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 		strvec_push(ret, *item);
 	}
 	push_home(deck, instance, agent, ret);
-	strvec_push_all(ret, &agent->set);
+	strvec_push_all(ret, &own);
 	/* The agent's own tools want the user manager as well, also when we were called by cron. */
 	if (!has_runtime && stat(deck->paths.user_runtime, &st) == 0 && st.st_uid == getuid())
 		strvec_pushf(ret, "XDG_RUNTIME_DIR=%s", deck->paths.user_runtime);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The environment of a run: the caller's, minus what belongs to one login, to another tmux or to
- * another agent, plus what is the run's own.
+ * another agent, plus what is the run's own: the agent's home, its isolation, where it reports to.
  */
 #pragma once
 
@@ -10,6 +10,10 @@
 /* NAME=VALUE of a new run's tmux server, in *ret (appended). */
 void environment_build(const struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct strvec *ret);
+
+/* What stands in the slot {hook}: the argv that takes a report, as a JSON array of strings, which is TOML as well.
+ * The caller frees. */
+char *environment_hook(const struct deck *deck) MUST_USE;
 
 /* Does the pattern ("NAME", "PREFIX*", "A*B") name this variable? */
 bool environment_matches(const char *pattern, const char *name);

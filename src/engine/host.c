@@ -4,6 +4,7 @@
  */
 #include "engine/backend.h"
 
+#include "base/argsplit.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
@@ -25,6 +26,8 @@ enum {
 	LAUNCH_TIMEOUT_MS = 20000, /* a machine that has just booted is slow */
 	SCOPE_TIMEOUT_MS = 10000,
 	KILL_TIMEOUT_MS = 10000,
+	DAEMON_TIMEOUT_MS = 2000,
+	WORDS_TIMEOUT_MS = 500,
 	POLL_MS = 10,
 };
 
@@ -163,6 +166,22 @@ static int start_gate(struct deck *deck, const struct instance *instance,
 	return r;
 }
 
+static int run_processes(struct deck *deck, const char *unit, const char *marker,
+			 struct process_id **ret, size_t *ret_count, struct error *err);
+static int kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err);
+
+/* Nobody lives in the scope of this name (the caller has looked), but what an agent left behind when it ended by itself
+ * may hold it, and without a scope the new run would die with its login. */
+static void clear_scope(struct deck *deck, const char *unit)
+{
+	cleanup_free struct process_id *left = NULL;
+	size_t count = 0;
+	if (run_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count == 0)
+		return;
+	log_warning("%zu processes of an earlier run are still in %s: they are ended", count, unit);
+	(void)kill_all(deck, unit, NULL, NULL);
+}
+
 static int make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
 		      struct error *err)
 {
@@ -185,9 +204,14 @@ static int make_scope(struct deck *deck, const struct instance *instance, pid_t 
 	/* Right after a stop the manager may still be busy with the old scope of this name. */
 	int64_t deadline = clock_ms() + SCOPE_TIMEOUT_MS;
 	int r;
+	bool cleared = false;
 	while ((r = unit_start_scope(deck_bus(deck), &scope, deadline, err)) == UNIT_TAKEN &&
-	       clock_ms() < deadline)
+	       clock_ms() < deadline) {
+		if (!cleared)
+			clear_scope(deck, instance->run.unit);
+		cleared = true;
 		(void)poll(NULL, 0, POLL_MS);
+	}
 	if (r == UNIT_TAKEN)
 		return error_set(err, ERROR_EXISTS, "%s exists already", instance->run.unit);
 	if (r > 0)
@@ -221,7 +245,7 @@ static int open_gate(struct child *gate, struct instance *instance, struct error
 }
 
 static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
-		    struct error *err);
+		    char **ret_words, struct error *err);
 
 static void note_invocation(struct deck *deck, struct instance *instance)
 {
@@ -243,7 +267,7 @@ static int launch_once(struct deck *deck, struct instance *instance, const struc
 		return -1;
 	}
 	if (open_gate(&gate, instance, err) < 0) {
-		(void)host_end(deck, instance, 0, NULL);
+		(void)host_end(deck, instance, 0, NULL, NULL);
 		return -1;
 	}
 	note_invocation(deck, instance);
@@ -302,18 +326,38 @@ static int run_processes(struct deck *deck, const char *unit, const char *marker
 	return process_find_by_environment(marker, ret, ret_count, err);
 }
 
-/* SIGTERM lets an agent write its transcript and end; a shell ignores that and obeys SIGHUP. */
-static void end_pane(const struct process_id *pane, int64_t start, int grace_ms)
+/* The keys by which its user would end it, for an agent that says more then; SIGTERM lets an agent write its transcript
+ * and end; a shell ignores that and obeys SIGHUP. */
+static void end_pane(const struct run *run, const struct strvec *keys, int64_t start, int grace_ms)
 {
+	const struct process_id *pane = &run->pane;
+	if (keys && keys->count && tmux_send_keys(run->socket, keys, NULL) == 0 &&
+	    process_wait_end(pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+		return;
 	(void)process_signal(pane, SIGTERM, NULL);
-	if (process_wait_end(pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+	if (process_wait_end(pane, clock_ms() + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
 		return;
 	(void)process_signal(pane, SIGHUP, NULL);
 	(void)process_wait_end(pane, start + grace_ms, NULL);
 }
 
+/* tmux hears of the end a moment later, and may have to be made to look (agentdeck-watch).  Of a later attempt it could
+ * still have noted the end of the one before. */
+static char *hear_words(const struct run *run)
+{
+	struct tmux_exit end = { 0 };
+	int64_t deadline = clock_ms() + WORDS_TIMEOUT_MS;
+	if (run->attempt != 0 || process_alive(&run->pane))
+		return NULL;
+	while (tmux_pane_exit(run->socket, &end, NULL) != 0 && clock_ms() < deadline) {
+		(void)process_signal(&run->server, SIGCHLD, NULL);
+		(void)poll(NULL, 0, POLL_MS);
+	}
+	return end.last_words;
+}
+
 /* The pane first; then those below it, since the agent may be the child of a wrapper that ended at once. */
-static void end_politely(const struct run *run, int grace_ms)
+static void end_politely(const struct run *run, const struct strvec *keys, int grace_ms, char **ret_words)
 {
 	cleanup_free struct process_id *tree = NULL;
 	size_t count = 0;
@@ -321,7 +365,9 @@ static void end_politely(const struct run *run, int grace_ms)
 	if (!process_alive(&run->pane))
 		return;
 	(void)process_tree(&run->pane, &tree, &count, NULL);
-	end_pane(&run->pane, start, grace_ms);
+	end_pane(run, keys, start, grace_ms);
+	if (ret_words)
+		*ret_words = hear_words(run);
 	for (size_t i = 0; i < count; i++)
 		if (tree[i].pid != getpid())
 			(void)process_signal(&tree[i], SIGTERM, NULL);
@@ -368,10 +414,64 @@ int backend_host_end_unknown(struct deck *deck, const char *id, struct error *er
 	return kill_all(deck, NULL, marker, err);
 }
 
-static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
-		    struct error *err)
+/* Is this argv the command ("name word...") with whatever behind it? */
+static bool is_command(const struct strvec *argv, const char *command, const struct agent *agent)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	size_t program = registry_program(argv);
+	if (argsplit(command, &words, NULL) < 0 || !words.count || program >= argv->count ||
+	    argv->count - program < words.count)
+		return false;
+	const char *name = path_basename(argv->items[program]);
+	if (!streq(name, words.items[0]) && !(strvec_contains(&agent->match, name) &&
+					      strvec_contains(&agent->match, words.items[0])))
+		return false;
+	for (size_t i = 1; i < words.count; i++)
+		if (!streq(argv->items[program + i], words.items[i]))
+			return false;
+	return true;
+}
+
+static bool is_daemon(const struct process_id *process, const struct agent *agent)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (process_argv(process->pid, &argv, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < agent->daemons.count; i++)
+		if (is_command(&argv, agent->daemons.items[i], agent))
+			return true;
+	return false;
+}
+
+void backend_host_end_daemons(struct deck *deck, const struct instance *instance,
+			      const struct agent *agent)
 {
 	const struct run *run = &instance->run;
+	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
+	cleanup_free struct process_id *ids = NULL;
+	size_t all = 0, count = 0;
+	if (!agent->daemons.count || !same_boot(run) ||
+	    run_processes(deck, run->unit, marker, &ids, &all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all; i++)
+		if (is_daemon(&ids[i], agent))
+			ids[count++] = ids[i];
+	for (size_t i = 0; i < count; i++)
+		(void)process_signal(&ids[i], SIGTERM, NULL);
+	int64_t deadline = clock_ms() + DAEMON_TIMEOUT_MS;
+	for (size_t i = 0; i < count; i++) {
+		log_info("ended what the agent left behind: process %d", (int)ids[i].pid);
+		if (process_wait_end(&ids[i], deadline, NULL) == PROCESS_STILL_ALIVE)
+			(void)process_signal(&ids[i], SIGKILL, NULL);
+	}
+}
+
+static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
+		    char **ret_words, struct error *err)
+{
+	const struct run *run = &instance->run;
+	const struct agent *agent = NULL;
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	if (!run->socket)
 		return 0;
 	/* Pids of another boot mean nothing now, and nothing of that run can be left. */
@@ -381,7 +481,7 @@ static int host_end(struct deck *deck, const struct instance *instance, int grac
 		if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
 			(void)signal(SIGHUP, SIG_IGN);
 		if (grace_ms > 0) {
-			end_politely(run, grace_ms);
+			end_politely(run, agent ? &agent->quit_keys : NULL, grace_ms, ret_words);
 			/* Attached terminals are told that the session ended, not that it was lost. */
 			if (process_alive(&run->server))
 				(void)tmux_kill_server(run->socket, NULL);

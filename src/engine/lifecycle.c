@@ -6,6 +6,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "engine/conversation.h"
+#include "engine/place.h"
 #include "engine/runfiles.h"
 #include "model/naming.h"
 
@@ -51,6 +52,7 @@ static int open_instance(struct deck *deck, const char *base, struct store_lock 
 	if (r < 0 || backend_find(instance, ret_backend, err) < 0)
 		return -1;
 	log_set_instance(instance->id);
+	log_set_run(instance->run.id);
 	*ret_lock = TAKE_PTR(lock);
 	*ret = TAKE_PTR(instance);
 	return 0;
@@ -127,10 +129,11 @@ static int clear_remains(struct deck *deck, struct store_lock *lock, struct inst
 	log_info("the last run is over: %s", seen.why ? seen.why : stopping ? "it was being stopped"
 									   : "a shell in the agent's place");
 	/* The server is gone, but what it left behind may still hold the conversation. */
-	return backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, err);
+	return backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, NULL,
+			    err);
 }
 
-static int log_plan(const struct instance *instance)
+void lifecycle_log_attempt(const struct instance *instance)
 {
 	const struct attempt *attempt = run_attempt(&instance->run);
 	if (attempt->rung == RUNG_RESUME)
@@ -138,7 +141,6 @@ static int log_plan(const struct instance *instance)
 	else
 		log_info("resume: none reason=%s id=%s", attempt->reason,
 			 attempt->session_id ? attempt->session_id : "none");
-	return 0;
 }
 
 /* From here on the run's places and its ladder stand in the instance. */
@@ -148,15 +150,18 @@ static int plan_run(struct deck *deck, struct instance *instance, const struct a
 {
 	run_clear(&instance->run);
 	instance->run.id = naming_new_uuid();
-	if (backend->prepare(deck, instance, agent, err) < 0 ||
-	    conversation_plan(deck, instance, agent, fact, resume_wish, err) < 0)
+	log_set_run(instance->run.id);
+	if (backend->prepare(deck, instance, agent, err) < 0)
 		return -1;
+	if (conversation_plan(deck, instance, agent, fact, resume_wish, err) < 0) {
+		(void)backend->end(deck, instance, 0, NULL, NULL);
+		run_clear(&instance->run);
+		return -1;
+	}
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();
-	const struct attempt *first = run_attempt(&instance->run);
-	if (first->rung == RUNG_FRESH && !streq(first->reason, REASON_RESUME_DISABLED))
-		instance->run.history_note = xasprintf("history not restored: %s", first->reason);
-	return log_plan(instance);
+	lifecycle_log_attempt(instance);
+	return 0;
 }
 
 static int start_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -175,7 +180,7 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 	if (deck_agent(deck, instance->agent, &agent, err) < 0 || check_place(instance, err) < 0 ||
 	    check_programs(instance, agent, err) < 0 ||
 	    conversation_settle(deck, instance, agent, &fact, err) < 0 ||
-	    conversation_claim(deck, instance, &claim, err) < 0 ||
+	    conversation_claim(deck, instance, agent, &claim, err) < 0 ||
 	    plan_run(deck, instance, agent, backend, fact, resume_wish, err) < 0)
 		return -1;
 	const int64_t last_used_at = instance->last_used_at;
@@ -211,6 +216,19 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 	return 0;
 }
 
+static int end_run(struct deck *deck, struct instance *instance, const struct backend *backend,
+		   struct error *err)
+{
+	const struct agent *agent = NULL;
+	cleanup_free char *words = NULL;
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
+	bool listen = agent && agent->exit_banner;
+	int r = backend->end(deck, instance, (int)deck->settings.stop_timeout_s * 1000,
+			     listen ? &words : NULL, err);
+	(void)conversation_take_words(deck, instance, words);
+	return r;
+}
+
 static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		       const struct backend *backend, bool *ret_was_running, struct error *err)
 {
@@ -224,9 +242,11 @@ static int stop_locked(struct deck *deck, struct store_lock *lock, struct instan
 	instance->desired = DESIRED_STOPPED;
 	if (had_run) {
 		set_state(instance, STATE_STOPPING, NULL);
-		if (store_save(lock, instance, err) < 0 ||
-		    backend->end(deck, instance, (int)deck->settings.stop_timeout_s * 1000, err) < 0)
+		if (store_save(lock, instance, err) < 0 || end_run(deck, instance, backend, err) < 0)
 			return -1;
+	} else if (instance->last_used_at && backend_host_end_unknown(deck, instance->id, err) < 0) {
+		/* An agent that ended by itself may have left something running. */
+		return -1;
 	}
 	lifecycle_note_end(instance, STATE_STOPPED, NULL);
 	if (store_save(lock, instance, err) < 0)
@@ -269,6 +289,20 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
 
+/* Conversations are the user's: what is in the instance's directory stays, and its user is told where. */
+static void forget_place(struct deck *deck, const char *id)
+{
+	cleanup_error struct error local = { 0 };
+	int r = place_remove(deck, id, &local);
+	cleanup_free char *path = place_path(deck, id);
+	cleanup_free char *shown = visible(path);
+	if (r < 0)
+		deck_warn(deck, "%s", local.message);
+	else if (r == PLACE_KEPT)
+		deck_warn(deck, "its conversations stay in %s: remove that directory if nobody wants them",
+			  shown);
+}
+
 /* Nothing can be learned from a damaged manifest: what runs under its name, and what stands there, is all
  * that there is to remove. */
 static int remove_damaged(struct deck *deck, const char *base, struct error *err)
@@ -291,6 +325,7 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	log_warning("removing %s, whose manifest is damaged", base);
 	if (backend_host_end_unknown(deck, base, err) < 0)
 		return -1;
+	forget_place(deck, base);
 	return store_remove(TAKE_PTR(lock), err);
 }
 
@@ -305,6 +340,7 @@ int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct e
 	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0)
 		return -1;
+	forget_place(deck, instance->id);
 	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", instance->id);
 	(void)unlinkat(store_state_directory(deck->store), sidecar, 0);
 	log_info("removed; conversation %s stays with its agent",
@@ -371,7 +407,9 @@ int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle
 		if (store_load(deck->store, (*instance)->base, &now, err) != 0)
 			return err->code ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed "
 							  "meanwhile", (*instance)->id);
-		bool reports = agent->report.count > 0 && now->run.directory &&
+		/* One that has to say something first may be silent for hours. */
+		bool reports = (agent->report.count || agent->report_environment.count) &&
+			       agent->report_binds == BINDS_START && now->run.directory &&
 			       access(now->run.directory, F_OK) == 0;
 		int64_t now_ms = clock_ms();
 		bool done = judge_wait(now, *instance, reports, now_ms, &outcome);

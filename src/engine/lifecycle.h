@@ -18,6 +18,7 @@ struct lifecycle_new {
 	const struct strvec *argv; /* the user's command; empty: the agent's own.  Borrowed */
 	const struct strvec *arguments; /* appended to it.  Borrowed */
 	const char *session_id;    /* an existing conversation to take over, or NULL */
+	const char *config_home;   /* the agent's home; NULL: what this caller's environment says */
 	const char *resume;        /* policy's name, or NULL */
 	struct limits limits;
 };
@@ -72,6 +73,9 @@ struct lifecycle_view {
 void lifecycle_view_free(struct lifecycle_view *view);
 #define cleanup_lifecycle_view CLEANUP(lifecycle_view_free)
 void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret);
+
+/* The line of the log that tells how the run's present attempt comes by its conversation. */
+void lifecycle_log_attempt(const struct instance *instance);
 
 /* Is the run of this row there (same boot, same server process)? */
 bool lifecycle_row_is_live(const struct store_row *row);

@@ -82,10 +82,11 @@ static char *describe(const struct exit_record *record)
 }
 
 /* The agent had its way, or was killed: write that down, and end the server. */
-static int finish(struct store_lock *lock, struct instance *instance,
+static int finish(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		  bool failed, struct error *err)
 {
 	const struct exit_record *record = &instance->observed.exit;
+	bool moved = !failed && conversation_take_words(deck, instance, record->last_words);
 	bool clean = !failed && record->signal == 0 && !record->oom &&
 		     (record->code == 0 || record->code == 128 + SIGHUP ||
 		      record->code == 128 + SIGINT || record->code == 128 + SIGTERM);
@@ -94,9 +95,12 @@ static int finish(struct store_lock *lock, struct instance *instance,
 	cleanup_free char *socket = xstrdup(instance->run.socket);
 
 	/* An agent that reports has said by itself whether there was a turn. */
-	if (!instance->run.reported)
+	if (!instance->run.reported && !moved)
 		conversation_commit(instance);
 	log_info("the agent ended: %s", reason);
+	const struct agent *agent;
+	if (deck_agent(deck, instance->agent, &agent, NULL) == 0)
+		backend_host_end_daemons(deck, instance, agent);
 	/* It ended by itself: bringing it back unasked would not be what its user did. */
 	if (clean)
 		instance->desired = DESIRED_STOPPED;
@@ -112,6 +116,15 @@ static int finish(struct store_lock *lock, struct instance *instance,
 	return r < 0 ? -1 : 0;
 }
 
+/* A further attempt is where the first one was. */
+static void log_isolation(const struct run *run)
+{
+	if (run->unit)
+		log_info("tmux cgroup isolation: enabled (in %s)", run->unit);
+	else
+		log_info("tmux cgroup isolation: disabled (as its run)");
+}
+
 static int climb(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		 struct error *err)
 {
@@ -123,16 +136,12 @@ static int climb(struct deck *deck, struct store_lock *lock, struct instance *in
 	run->attempt_since = clock_wall_us();
 	run->attempt_since_boot_ms = clock_ms();
 	const struct attempt *next = run_attempt(run);
-	if (next->rung == RUNG_RESUME)
-		log_info("resume: id=%s reason=%s", next->session_id, next->reason);
-	else
-		log_info("resume: none reason=%s", next->reason);
+	log_isolation(run);
+	lifecycle_log_attempt(instance);
+	const struct agent *agent = NULL;
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	free(run->history_note);
-	run->history_note = NULL;
-	bool lost = next->rung == RUNG_FRESH ||
-		    (next->rung == RUNG_ASSIGN && instance->conversation.first_turn_seen);
-	if (lost)
-		run->history_note = xasprintf("history not restored: %s", next->reason);
+	run->history_note = resume_history_note(agent, instance);
 	if (next->rung == RUNG_SHELL) {
 		run->history_note = xasprintf("the agent does not start (%s); this is a shell in its "
 					      "place", reason);
@@ -162,16 +171,16 @@ static int judge(struct deck *deck, struct store_lock *lock, struct instance *in
 	free(tmux.last_words);
 	/* Interrupted while it was being ended: that is now done. */
 	if (instance->observed.state == STATE_STOPPING || instance->desired == DESIRED_STOPPED)
-		return finish(lock, instance, false, err);
+		return finish(deck, lock, instance, false, err);
 	switch (resume_judge(&instance->run, &end, deck->settings.probation_s * 1000)) {
 	case LADDER_NEXT:
 		return climb(deck, lock, instance, err);
 	case LADDER_EXHAUSTED:
-		return finish(lock, instance, true, err);
+		return finish(deck, lock, instance, true, err);
 	case LADDER_ENDED:
 		break;
 	}
-	return finish(lock, instance, false, err);
+	return finish(deck, lock, instance, false, err);
 }
 
 int pane_become(struct deck *deck, const char *base, const char *run_id, bool died,
@@ -190,6 +199,7 @@ int pane_become(struct deck *deck, const char *base, const char *run_id, bool di
 	if (r != 0)
 		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s is gone", base);
 	log_set_instance(instance->id);
+	log_set_run(run_id);
 	if (!instance->run.id || !streq(instance->run.id, run_id))
 		return error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
 	return died ? judge(deck, lock, instance, err) : execute(deck, instance);

@@ -58,13 +58,22 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 	return fs_replace(fd, RUN_CONF, text.data, text.length, FS_VOLATILE, err);
 }
 
-/* The value of the user's own settings flag (the one of our report template), the last if there are
- * several, as the agent has it.  Borrowed. */
+#define SETTINGS_SLOT "{settings}"
+
+/* The value of the user's own settings, which ours take the place of: what the variable of our report
+ * environment says, or the flag of our report template, the last if there are several, as the agent has
+ * it.  Borrowed. */
 static const char *user_settings(const struct agent *agent, const struct instance *instance)
 {
 	const char *flag = NULL, *value = NULL;
+	for (size_t i = 0; i < agent->report_environment.count; i++) {
+		const char *item = agent->report_environment.items[i];
+		cleanup_free char *name = xstrndup(item, strcspn(item, "="));
+		if (ends_with(item, "=" SETTINGS_SLOT) && !is_empty(getenv(name)))
+			value = getenv(name);
+	}
 	for (size_t i = 0; i + 1 < agent->report.count; i++)
-		if (streq(agent->report.items[i + 1], "{settings}"))
+		if (streq(agent->report.items[i + 1], SETTINGS_SLOT))
 			flag = agent->report.items[i];
 	for (size_t i = registry_program(&instance->argv) + 1; flag && i < instance->argv.count; i++) {
 		const char *word = instance->argv.items[i];
@@ -104,6 +113,39 @@ static int load_user_settings(const char *value, const char *cwd, struct json_ob
 	return 0;
 }
 
+static void merge(struct json_object *base, struct json_object *over)
+{
+	json_object_object_foreach(over, name, value) {
+		struct json_object *there = json_get_object(base, name);
+		if (there && json_object_is_type(value, json_type_object))
+			merge(there, value);
+		else
+			json_set(base, name, json_object_get(value));
+	}
+}
+
+/* What the agent's entry wants in the file, whatever the user's own settings say: without it conversations are
+ * lost. */
+static void add_entry_settings(struct json_object *settings, const struct agent *agent)
+{
+	cleanup_json struct json_object *object = NULL;
+	if (agent->report_settings &&
+	    json_parse(agent->report_settings, strlen(agent->report_settings), "report.settings", &object,
+		       NULL) == 0)
+		merge(settings, object);
+}
+
+static bool wants_settings(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->report.count; i++)
+		if (strstr(agent->report.items[i], SETTINGS_SLOT))
+			return true;
+	for (size_t i = 0; i < agent->report_environment.count; i++)
+		if (strstr(agent->report_environment.items[i], SETTINGS_SLOT))
+			return true;
+	return false;
+}
+
 /* {"hooks": [{"type": "command", "command": "..."}]} for each event, beside the user's own. */
 static void add_hooks(struct json_object *settings, const struct agent *agent, const char *command)
 {
@@ -140,6 +182,7 @@ static int write_settings(struct deck *deck, int fd, const struct instance *inst
 	}
 	cleanup_free char *command = argjoin((char *const[]){
 		deck->program, (char *)"hook", (char *)"--instance", instance->id, NULL });
+	add_entry_settings(settings, agent);
 	add_hooks(settings, agent, command);
 	const char *text = json_print(settings);
 	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
@@ -158,7 +201,7 @@ int runfiles_write(struct deck *deck, const struct instance *instance, const str
 	(void)unlinkat(fd, RUN_SETTINGS, 0);
 	if (write_conf(deck, fd, err) < 0)
 		return -1;
-	if (agent->report.count && write_settings(deck, fd, instance, agent, err) < 0)
+	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
 	return fs_replace(fd, RUN_TOKEN, token, strlen(token), FS_VOLATILE, err);
 }
@@ -198,6 +241,7 @@ char *runfiles_token(const struct instance *instance)
 void activity_free(struct activity *activity)
 {
 	free(activity->event);
+	free(activity->cwd);
 	*activity = (struct activity){ 0 };
 }
 
@@ -219,6 +263,7 @@ void activity_read(const char *directory, struct activity *ret)
 		activity.since = since < 0 ? 0 : since;
 		activity.prompts = json_get_int(object, "prompts", 0);
 		activity.event = xstrdup_or_null(json_get_string(object, "event", NULL));
+		activity.cwd = instance_text_from_json(json_object_object_get(object, "cwd"));
 	}
 	*ret = activity;
 }
@@ -234,6 +279,8 @@ int activity_write(const char *directory, const struct activity *activity, struc
 	json_set_string(object, "since", clock_format(activity->since, date));
 	json_set_int(object, "prompts", activity->prompts);
 	json_set_string(object, "event", activity->event);
+	if (activity->cwd)
+		json_set(object, "cwd", instance_text_to_json(activity->cwd));
 	const char *text = json_print(object);
 	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
 }

@@ -44,6 +44,7 @@ struct activity {
 	int64_t since;    /* µs since the Epoch, 0 unknown */
 	int64_t prompts;  /* how many prompts the agent has reported in this run */
 	char *event;      /* last event's name, or NULL */
+	char *cwd;        /* directory that the agent's last report came from, or NULL */
 };
 void activity_free(struct activity *activity);
 #define cleanup_activity CLEANUP(activity_free)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { COMMAND_TIMEOUT_MS = 180000, POWER_TIMEOUT_MS = 400000, BACKGROUND_MAX = 8 };
+enum { COMMAND_TIMEOUT_MS = 180000, POWER_TIMEOUT_MS = 400000, BACKGROUND_MAX = 16 };
 
 struct machine machine;
 

@@ -27,6 +27,11 @@ static const struct test *const tables[] = {
 	isolation_tests,
 	conversation_tests,
 	crash_tests,
+	log_tests,
+	strategy_tests,
+	adopt_tests,
+	agent_tests,
+	never_again_tests,
 	real_claude_tests,
 };
 

@@ -20,12 +20,17 @@ struct test {
 	}
 
 /* One table per file of tests, each ended by an entry without a name. */
+extern const struct test adopt_tests[];
+extern const struct test agent_tests[];
 extern const struct test conversation_tests[];
 extern const struct test crash_tests[];
 extern const struct test isolation_tests[];
+extern const struct test log_tests[];
 extern const struct test logout_tests[];
 extern const struct test named_tests[];
+extern const struct test never_again_tests[];
 extern const struct test real_claude_tests[];
+extern const struct test strategy_tests[];
 
 /* An argv of literals: WORDS("list", "--json"). */
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })

@@ -28,6 +28,13 @@ static void lose_sidecar(const struct session *session)
 	machine_remove(at_home(kept(".local/state/agentdeck/hooks/%s.sid", session->id)));
 }
 
+/* Conversations of nobody, in the same directory: whoever loses the session's own would take one of them. */
+static void lay_bait(const struct session *session)
+{
+	machine_set_time(write_transcript(session, new_uuid(), "a decoy"),
+			 clock_wall_us() / 1000000 + 3600);
+}
+
 /* As if the manifest came from a backup of before the first start. */
 static void lose_stored_id(const struct session *session)
 {
@@ -126,6 +133,89 @@ static void TornLastLineDoesNotCostTheConversation(void)
 	session_kill_server(&session);
 	machine_write(path, 0600,
 		      kept("%s{\"type\":\"user\",\"message\":{\"ro", or_empty(machine_read(path))));
+	session_start(&session, NULL);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+/* An agent that has told its id, and its first prompt, and has written nothing yet. */
+static void begin_late(struct session *session)
+{
+	install_claude_stand_in();
+	machine_set("AGENTDECK_DEMO_LATE_TURNS", "1");
+	session_add(session, NULL, "deck", WORDS("--agent", "claude"));
+	session_start(session, NULL);
+	lay_bait(session);
+}
+
+static void assert_not_written(const struct session *session, const char *session_id)
+{
+	const char *path = claude_transcript(session, session_id);
+	ASSERT(!machine_exists(path), "%s is there: its writing was not late", path);
+}
+
+static void assert_begun_anew(struct session *session, const char *session_id)
+{
+	(void)session_look(session);
+	ASSERT(streq(or_empty(session->session_id), session_id), "the id became %s",
+	       or_empty(session->session_id));
+	assert_flag(session, "--session-id", session_id);
+	assert_no_flag(session, "--resume");
+	ASSERT(!session_shows(session, "a decoy"), "it took another conversation:\n%s",
+	       or_empty(session_screen(session)));
+}
+
+static void KilledBeforeTheFirstFlushKeepsItsId(void)
+{
+	struct session session;
+	begin_late(&session);
+	const char *session_id = session.session_id;
+	assert_not_written(&session, session_id);
+	kill_and_start(&session);
+	assert_begun_anew(&session, session_id);
+
+	/* Now there was a prompt, of which only its report is known. */
+	session_say(&session, "lost words");
+	WAIT_FOR(json_get_bool(session_look(&session), "first_turn_seen", false),
+		 "the prompt was not reported");
+	assert_not_written(&session, session_id);
+	kill_and_start(&session);
+	WAIT_FOR(session_look(&session) && session.agent_pid &&
+			 strvec_contains(machine_argv(session.agent_pid), "--session-id"),
+		 "the id that cannot be resumed is not given anew");
+	assert_begun_anew(&session, session_id);
+	ASSERT(!session_shows(&session, "lost words"), "what was never written came back");
+	ASSERT(session_shows(&session, "history not restored"), "the screen does not say so:\n%s",
+	       or_empty(session_screen(&session)));
+
+	session_say(&session, MARKER);
+	session_say(&session, "turn 2");
+	ASSERT(machine_exists(claude_transcript(&session, session_id)), "nothing was written");
+	kill_and_start(&session);
+	assert_came_back(&session, session_id, MARKER, 2);
+}
+
+static void KilledAfterALateFlushComesBack(void)
+{
+	struct session session;
+	begin_late(&session);
+	const char *session_id = session.session_id;
+	session_say(&session, MARKER);
+	assert_not_written(&session, session_id);
+	session_say(&session, "turn 2");
+	ASSERT(machine_exists(claude_transcript(&session, session_id)), "nothing was written");
+	kill_and_start(&session);
+	assert_came_back(&session, session_id, MARKER, 2);
+}
+
+/* An orderly stop gives the agent the time to write. */
+static void StopWaitsForALateFlush(void)
+{
+	struct session session;
+	begin_late(&session);
+	const char *session_id = session.session_id;
+	session_say(&session, MARKER);
+	assert_not_written(&session, session_id);
+	session_stop(&session, NULL);
 	session_start(&session, NULL);
 	assert_came_back(&session, session_id, MARKER, 1);
 }
@@ -276,6 +366,9 @@ const struct test conversation_tests[] = {
 	TEST(ClearThenKillThenStart),
 	TEST(HeaderOnlyTranscriptGivesANewIdThatSaysSo),
 	TEST(TornLastLineDoesNotCostTheConversation),
+	TEST(KilledBeforeTheFirstFlushKeepsItsId),
+	TEST(KilledAfterALateFlushComesBack),
+	TEST(StopWaitsForALateFlush),
 	TEST(TranscriptOfAnotherProjectIsNotTaken),
 	TEST(TranscriptUnderAnotherConfigHome),
 	TEST(PoisonVariableIsScrubbed),

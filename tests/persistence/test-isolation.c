@@ -129,21 +129,44 @@ static struct answer bounded(const char *verb, const char *id)
 	return machine_user(WORDS("timeout", "60", "agentdeck", "session", verb, id));
 }
 
+/* The status that listings and "session show" give: both see the same, or NULL. */
+static const char *shown_status(const struct session *session)
+{
+	struct reply list = deck_look(WORDS("list", "--json"));
+	struct reply show = deck_look(WORDS("session", "show", session->id, "--json"));
+	ASSERT(list.status == 0 && list.json && show.status == 0 && show.json, "list %d, show %d: %s%s",
+	       list.status, show.status, list.errors, show.errors);
+	const char *status = json_get_string(show.json, "status", "none");
+	for (size_t i = 0; i < json_object_array_length(list.json); i++) {
+		struct json_object *row = json_object_array_get_idx(list.json, i);
+		if (streq(json_get_string(row, "id", ""), session->id))
+			return streq(json_get_string(row, "status", ""), status) ? status : NULL;
+	}
+	fail_test("the list lacks it: %s", list.output);
+}
+
+static void assert_shown(const struct session *session, const char *status)
+{
+	const char *shown = NULL;
+	WAIT_FOR((shown = shown_status(session)) && streq(shown, status), "it is shown as %s, not as %s",
+		 shown ? shown : "this and that", status);
+}
+
 static void assert_unknown(const struct session *session)
 {
+	assert_shown(session, "unknown");
 	struct answer start = bounded("start", session->id);
 	ASSERT(start.status != 0 && start.status != 124, "session start ended with %d: %s%s",
 	       start.status, start.output, start.errors);
 	ASSERT(strstr(start.errors, NO_SECOND_RUN), "it does not say why: %s", start.errors);
-	struct answer list = machine_user(WORDS("timeout", "60", "agentdeck", "list", "--json"));
-	ASSERT(list.status == 0, "list ended with %d: %s", list.status, list.errors);
-	ASSERT(strstr(list.output, session->id), "the list lacks it: %s", list.output);
+	assert_shown(session, "unknown");
 	assert_one_run();
 }
 
 static void assert_same_run(struct session *session, const struct process *server,
 			    const struct process *agent)
 {
+	assert_shown(session, "running");
 	session_start(session, NULL);
 	ASSERT(session->server_pid == server->pid && session->agent_pid == agent->pid,
 	       "another run: server %d", (int)session->server_pid);

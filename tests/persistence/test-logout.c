@@ -16,6 +16,7 @@ static void begin(struct session *session, struct login *login, const char *titl
 	session_add(session, login, title, WORDS("--agent", "demo"));
 	session_start(session, login);
 	assert_isolated(session);
+	ASSERT(session->session_id, "its conversation has no id");
 	session_say(session, MARKER);
 	write_decoy(session);
 }

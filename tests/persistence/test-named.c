@@ -216,6 +216,7 @@ static void add_wrapped(struct session *session, const char *title, const char *
 
 static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 {
+	enum { LATER_S = 3600 };
 	struct session session, other;
 	const char *older = new_uuid(), *newer = new_uuid(), *owned = new_uuid();
 	const char *wrapper = install_wrapper();
@@ -240,7 +241,7 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	       "the id was not kept");
 
 	/* From now on the id counts and not the disk. */
-	machine_set_time(claude_transcript(&session, older), 1776157900);
+	machine_set_time(claude_transcript(&session, older), clock_wall_us() / 1000000 + LATER_S);
 	session_kill_server(&session);
 	session_start(&session, NULL);
 	assert_came_back(&session, newer, MARKER, 2);

@@ -157,7 +157,7 @@ case_usage() {
 	refused 64 'is not closed' add . -t a -c "sh -c 'open"
 	refused 64 'shell' add . -t a -c 'a | b'
 	refused 64 'empty' add . -t a -c ''
-	refused 64 'session id' add . -t a --agent demo --session-id not-a-uuid
+	refused 1 'session id' add . -t a --agent demo --session-id not-a-uuid
 	refused 64 'auto, confirm or never' add . -t a --resume sometimes
 	refused_json 64 USAGE session start
 	refused_json 64 USAGE list --bogus

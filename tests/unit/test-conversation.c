@@ -335,7 +335,7 @@ static int claim(struct desk *desk, const char *session_id, struct error *err)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", session_id);
-	return conversation_claim(&desk->deck, instance, &lock, err);
+	return conversation_claim(&desk->deck, instance, desk->claude, &lock, err);
 }
 
 static void expect_refusal(struct desk *desk)
@@ -418,7 +418,7 @@ static void a_claim_excludes_others_until_it_is_given_up(void **state)
 	struct fs_lock lock = FS_UNLOCKED, second = FS_UNLOCKED;
 	int root = store_state_directory(desk->deck.store);
 	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
-	assert_int_equal(conversation_claim(&desk->deck, instance, &lock, NULL), 0);
+	assert_int_equal(conversation_claim(&desk->deck, instance, desk->claude, &lock, NULL), 0);
 	assert_int_equal(fs_lock(root, "conversations.lock", 0, &second, NULL), FS_LOCK_BUSY);
 	fs_unlock(&lock);
 	assert_int_equal(fs_lock(root, "conversations.lock", 0, &second, NULL), 0);

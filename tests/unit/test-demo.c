@@ -32,8 +32,8 @@ static const char *const variables[] = {
 	"AGENTDECK_DEMO_DELAY_MS",    "AGENTDECK_DEMO_IDLE_MS",
 	"AGENTDECK_DEMO_EXIT_AT_START", "AGENTDECK_DEMO_START_DELAY_MS",
 	"AGENTDECK_DEMO_NO_REPORT",   "AGENTDECK_DEMO_IGNORE_SIGNALS",
-	"AGENTDECK_DEMO_LEAVE_CHILD", "CLAUDE_CODE_CHILD_SESSION",
-	"CLAUDE_CODE_FORCE_SESSION_PERSISTENCE",
+	"AGENTDECK_DEMO_LEAVE_CHILD", "AGENTDECK_DEMO_LATE_TURNS",
+	"CLAUDE_CODE_CHILD_SESSION",  "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE",
 };
 
 static char *in_scratch(const char *name)
@@ -417,6 +417,34 @@ static void killed_while_thinking_the_question_is_kept(void **state UNUSED)
 	setenv("AGENTDECK_DEMO_DELAY_MS", "1", 1);
 	expect(0, "reply 1. You said: \"x\". I remember 2 of your messages; the first was \"first "
 		  "question\".", "-p", "--resume", ID_1, "x");
+}
+
+static void late_turns_are_lost_by_a_kill_and_written_with_the_next_one(void **state UNUSED)
+{
+	setenv("AGENTDECK_DEMO_LATE_TURNS", "1", 1);
+	struct terminal terminal = open_terminal("--session-id", ID_1, "first");
+	see(&terminal, "demo: reply 1.");
+	assert_false(exists(ID_1));
+	assert_int_equal(kill_and_finish(&terminal, SIGKILL), 1000 + SIGKILL);
+	assert_false(exists(ID_1));
+	terminal = open_terminal("--session-id", ID_1, "first again");
+	see(&terminal, "demo: reply 1.");
+	see(&terminal, "❯ ");
+	type(&terminal, "second\r");
+	see(&terminal, "demo: reply 2.");
+	assert_int_equal(kill_and_finish(&terminal, SIGKILL), 1000 + SIGKILL);
+	expect(0, "I remember 3 of your messages; the first was \"first again\".", "-p", "--resume",
+	       ID_1, "third");
+}
+
+static void late_turns_are_written_at_an_orderly_end(void **state UNUSED)
+{
+	setenv("AGENTDECK_DEMO_LATE_TURNS", "9", 1);
+	struct terminal terminal = open_terminal("--session-id", ID_1, "first");
+	see(&terminal, "demo: reply 1.");
+	assert_false(exists(ID_1));
+	assert_int_equal(kill_and_finish(&terminal, SIGTERM), 128 + SIGTERM);
+	expect(0, "I remember 2 of your messages", "-p", "--resume", ID_1, "second");
 }
 
 static void resume_shows_the_history(void **state UNUSED)
@@ -844,6 +872,8 @@ int main(void)
 		scratch_test(needs_a_terminal_to_talk),
 		scratch_test(file_appears_with_the_first_turn),
 		scratch_test(killed_while_thinking_the_question_is_kept),
+		scratch_test(late_turns_are_lost_by_a_kill_and_written_with_the_next_one),
+		scratch_test(late_turns_are_written_at_an_orderly_end),
 		scratch_test(resume_shows_the_history),
 		scratch_test(paste_of_several_lines_is_one_prompt),
 		scratch_test(line_can_be_edited),

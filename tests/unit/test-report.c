@@ -198,7 +198,8 @@ static void the_start_of_the_id_that_the_attempt_was_given_is_always_believed(vo
 	instance->run.attempt = 1;
 	assert_int_equal(store_save(lock, instance, NULL), 0);
 	store_unlock(TAKE_PTR(lock));
-	take(desk, START(OLD, "startup"));
+	/* What the attempt that failed had to say comes late. */
+	assert_int_equal(take_as(desk, ID, desk->token, START(OLD, "startup"), NULL), REPORT_FOREIGN);
 	take(desk, START(NEW, "startup"));
 	expect_id(desk, NEW, OLD);
 }
@@ -252,6 +253,19 @@ static void events_tell_what_the_agent_does(void **state)
 		assert_int_equal(activity.prompts, table[i].prompts);
 		assert_true(activity.since > 0);
 	}
+}
+
+/* An agent that went elsewhere for a while is still the session of its directory. */
+static void the_directory_of_a_report_moves_no_session(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *before = load(desk);
+	take(desk, EVENT("SessionStart", OLD, ",\"source\":\"startup\",\"cwd\":\"/elsewhere\""));
+	take(desk, EVENT("UserPromptSubmit", OLD, ",\"cwd\":\"/elsewhere\""));
+	take(desk, EVENT("SessionStart", NEW, ",\"source\":\"clear\",\"cwd\":\"/elsewhere\""));
+	cleanup_instance struct instance *after = load(desk);
+	assert_true(after->run.reported);
+	assert_string_equal(after->cwd, before->cwd);
 }
 
 static void a_transcript_path_must_be_absolute(void **state)
@@ -340,6 +354,7 @@ int main(void)
 		TEST(an_end_never_moves_the_id),
 		TEST(a_prompt_is_the_first_turn_of_its_conversation),
 		TEST(events_tell_what_the_agent_does),
+		TEST(the_directory_of_a_report_moves_no_session),
 		TEST(a_transcript_path_must_be_absolute),
 		TEST(garbage_is_refused_and_changes_nothing),
 		TEST(types_that_do_not_fit_are_as_good_as_absent),

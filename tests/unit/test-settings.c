@@ -45,6 +45,7 @@ static void assert_defaults(const struct settings *settings)
 	assert_int_equal(settings->limits.cpu_weight, 0);
 	assert_int_equal(settings->probation_s, 10);
 	assert_int_equal(settings->stop_timeout_s, 10);
+	assert_false(settings->log_journal);
 }
 
 static void the_defaults_are_those_of_the_manual(void **state)
@@ -82,6 +83,8 @@ static void every_key_arrives_in_its_field(void **state)
 							  "mouse = false\n"
 							  "history_limit = 0\n"
 							  "default_terminal = 'screen'\n"
+							  "[log]\n"
+							  "journal = true\n"
 							  "[limits]\n"
 							  "memory_high = '1.5G'\n"
 							  "memory_max = 2147483648\n"
@@ -92,6 +95,7 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);
 	assert_int_equal(settings.stop_timeout_s, 60);
+	assert_true(settings.log_journal);
 	assert_int_equal(settings.tmux.launch_in_user_scope, OFF);
 	assert_int_equal(settings.tmux.linger, ON);
 	assert_string_equal(settings.tmux.conf, "~/my.conf");

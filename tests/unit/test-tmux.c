@@ -285,10 +285,13 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 	static const struct {
 		const char *script;
 		int code, signal_number;
+		bool one_line;
 	} table[] = {
-		{ "printf 'first\\nlast words\\n'; read x; exit 7", 7, 0 },
-		{ "printf 'last words\\n'; read x; kill -9 $$", 0, SIGKILL },
-		{ "printf '\\033[31mlast words\\033[0m\\n'; read x", 0, 0 },
+		/* Longer than the terminal is wide: an id in it must not be torn. */
+		{ "printf '%0300d last words\\n' 7; read x", 0, 0, true },
+		{ "printf 'first\\nlast words\\n'; read x; exit 7", 7, 0, false },
+		{ "printf 'last words\\n'; read x; kill -9 $$", 0, SIGKILL, false },
+		{ "printf '\\033[31mlast words\\033[0m\\n'; read x", 0, 0, false },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_free char *died = below(f, "died");
@@ -308,6 +311,8 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 		assert_int_equal(end.signal_number, table[i].signal_number);
 		if (!ends_with(end.last_words, "last words\n"))
 			fail_msg("row %zu: the last words are \"%s\"", i, end.last_words);
+		if (table[i].one_line)
+			assert_true(strlen(end.last_words) == 300 + strlen(" last words\n"));
 		assert_null(strstr(end.last_words, "dead"));
 		free(end.last_words);
 		assert_int_equal(tmux_kill_server(f->socket, NULL), 0);

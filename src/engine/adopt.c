@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/adopt.h"
+
+#include "base/clock.h"
+#include "engine/conversation.h"
+#include "engine/lifecycle.h"
+#include "engine/runfiles.h"
+#include "model/naming.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KILL_TIMEOUT_MS = 5000, ANCESTORS_MAX = 64 };
+
+static void find_clear(struct adopt_find *find)
+{
+	strvec_clear(&find->argv);
+	free(find->cwd);
+	free(find->config_home);
+	free(find->terminal);
+	free(find->pane);
+	free(find->socket);
+	free(find->where);
+	free(find->session_id);
+	free(find->doubt);
+	free(find->owner);
+	*find = (struct adopt_find){ 0 };
+}
+#define cleanup_find CLEANUP(find_clear)
+
+void adopt_finds_free(struct adopt_finds *finds)
+{
+	for (size_t i = 0; i < finds->count; i++)
+		find_clear(finds->finds + i);
+	free(finds->finds);
+	*finds = (struct adopt_finds){ 0 };
+}
+
+const char *adopt_source_name(enum adopt_source source)
+{
+	static const char *const names[] = {
+		[ADOPT_UNKNOWN] = "unknown",
+		[ADOPT_ARGUMENTS] = "arguments",
+		[ADOPT_TRANSCRIPT] = "transcript",
+	};
+	return names[source];
+}
+
+/* --- looking ----------------------------------------------------------------------------------- */
+
+static char *home_of(const struct deck *deck, const struct agent *agent, pid_t pid)
+{
+	char *home = NULL;
+	if (agent->config_home_env &&
+	    process_variable(pid, agent->config_home_env, &home, NULL) == 0 && !is_empty(home))
+		return home;
+	free(home);
+	return deck_default_home(deck, agent);
+}
+
+/* What this process is, as far as it shows by itself.  False: nothing to take over. */
+static bool examine(const struct deck *deck, const struct registry *registry,
+		    const struct process_id *process, struct adopt_find *ret)
+{
+	cleanup_find struct adopt_find find = { .process = *process };
+	cleanup_free char *instance = NULL;
+	if (process_argv(process->pid, &find.argv, NULL) != 0 || !find.argv.count)
+		return false;
+	find.agent = registry_match(registry, &find.argv);
+	if (!find.agent || find.agent->generic ||
+	    process_terminal(process->pid, &find.terminal, NULL) != 0 || !find.terminal ||
+	    process_directory(process->pid, &find.cwd, NULL) != 0 ||
+	    process_variable(process->pid, ENV_INSTANCE, &instance, NULL) != 0 || instance)
+		return false;
+	find.config_home = home_of(deck, find.agent, process->pid);
+	const char *id = resume_adopted_id(find.agent, &find.argv);
+	if (id && naming_is_session_id(id)) {
+		find.session_id = xstrdup(id);
+		find.source = ADOPT_ARGUMENTS;
+	}
+	*ret = find;
+	find = (struct adopt_find){ 0 };
+	return true;
+}
+
+static bool is_below(pid_t pid, pid_t ancestor)
+{
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		if (pid == ancestor)
+			return true;
+		if (process_parent(pid, &pid, NULL) != 0)
+			return false;
+	}
+	return false;
+}
+
+static int compare_finds(const void *a, const void *b)
+{
+	const struct adopt_find *left = a, *right = b;
+	return left->process.start < right->process.start   ? -1
+	       : left->process.start > right->process.start ? 1
+							    : 0;
+}
+
+/* Of a launcher and what it launched only the launcher stays: its arguments are the user's. */
+static void drop_descendants(struct adopt_finds *finds)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < finds->count; i++) {
+		bool below = false;
+		for (size_t j = 0; j < kept && !below; j++)
+			below = finds->finds[j].agent == finds->finds[i].agent &&
+				is_below(finds->finds[i].process.pid, finds->finds[j].process.pid);
+		if (below)
+			find_clear(finds->finds + i);
+		else
+			finds->finds[kept++] = finds->finds[i];
+	}
+	finds->count = kept;
+}
+
+static int find_panes(struct adopt_finds *finds, struct error *err)
+{
+	cleanup_strvec struct strvec sockets = { 0 };
+	cleanup_tmux_user_panes struct tmux_user_panes panes = { 0 };
+	tmux_user_sockets(&sockets);
+	for (size_t i = 0; i < sockets.count; i++)
+		if (tmux_list_user_panes(sockets.items[i], &panes, NULL, err) < 0)
+			return -1;
+	for (size_t i = 0; i < finds->count; i++) {
+		for (size_t j = 0; j < panes.count; j++) {
+			const struct tmux_user_pane *pane = panes.panes + j;
+			if (!streq(finds->finds[i].terminal, pane->terminal))
+				continue;
+			replace_string(&finds->finds[i].pane, pane->id);
+			replace_string(&finds->finds[i].socket, pane->socket);
+			replace_string(&finds->finds[i].where, pane->where);
+		}
+	}
+	return 0;
+}
+
+/* When it started, in nanoseconds since the Epoch; a moment early, since ticks are coarse. */
+static int64_t started_ns(const struct process_id *process)
+{
+	int64_t boot_ms = clock_wall_us() / 1000 - clock_ms();
+	int64_t since_boot_ms = (int64_t)(process->start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	return (boot_ms + since_boot_ms - 1000) * 1000000;
+}
+
+static bool shares_place(const struct adopt_finds *finds, const struct adopt_find *find)
+{
+	for (size_t i = 0; i < finds->count; i++) {
+		const struct adopt_find *other = finds->finds + i;
+		if (other != find && other->agent == find->agent && streq(other->cwd, find->cwd) &&
+		    streq(or_empty(other->config_home), or_empty(find->config_home)))
+			return true;
+	}
+	return false;
+}
+
+/* The transcript knows better than the arguments, which are as old as the process: the user may have gone on to
+ * another conversation inside the agent. */
+static int look_at_transcripts(struct deck *deck, const struct adopt_finds *finds,
+			       struct adopt_find *find, struct error *err)
+{
+	cleanup_transcript struct transcript latest = { 0 };
+	cleanup_instance struct instance *nobody = instance_new();
+	nobody->id = xstrdup("");
+	nobody->cwd = xstrdup(find->cwd);
+	nobody->conversation.config_home = xstrdup_or_null(find->config_home);
+	int r = conversation_latest(deck, nobody, find->agent, &latest, err);
+	if (r < 0)
+		return -1;
+	bool written = r == 0 && latest.modified_ns >= started_ns(&find->process);
+	if (written && find->session_id && !streq(find->session_id, latest.session_id)) {
+		find->doubt = xasprintf("its arguments say %s, but the newest conversation here, written since "
+					"it started, is %s", find->session_id, latest.session_id);
+	} else if (written && !find->session_id && shares_place(finds, find)) {
+		find->doubt = xasprintf("several agents run in this directory; the newest conversation is %s",
+					latest.session_id);
+	} else if (written) {
+		if (!find->session_id)
+			find->source = ADOPT_TRANSCRIPT;
+		replace_string(&find->session_id, latest.session_id);
+	} else if (!find->session_id) {
+		find->doubt = xstrdup("its conversation is not known");
+	}
+	return 0;
+}
+
+/* A session has this conversation already, though its agent is not the one that runs here. */
+static void look_for_owner(const struct store_rows *rows, struct adopt_find *find)
+{
+	for (size_t i = 0; i < rows->count && find->session_id; i++) {
+		const struct store_row *row = &rows->rows[i];
+		if (row->damage || !row->session_id || !streq(row->session_id, find->session_id) ||
+		    !streq(row->agent, find->agent->name))
+			continue;
+		cleanup_free char *title = visible(row->title);
+		free(find->doubt);
+		find->doubt = xasprintf("its conversation is that of session '%s' (%s): end this process and use "
+					"agentdeck session start %s", title, row->id, row->id);
+		replace_string(&find->owner, row->id);
+	}
+}
+
+int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
+{
+	cleanup_adopt_finds struct adopt_finds finds = { 0 };
+	cleanup_free struct process_id *processes = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct registry *registry;
+	size_t count;
+	if (deck_registry(deck, &registry, err) < 0 || store_list(deck->store, &rows, err) < 0 ||
+	    process_list_own(&processes, &count, err) < 0)
+		return -1;
+	finds.finds = xcalloc(count + 1, sizeof(*finds.finds));
+	for (size_t i = 0; i < count; i++)
+		if (examine(deck, registry, processes + i, finds.finds + finds.count))
+			finds.count++;
+	qsort(finds.finds, finds.count, sizeof(*finds.finds), compare_finds);
+	drop_descendants(&finds);
+	if (finds.count && find_panes(&finds, err) < 0)
+		return -1;
+	for (size_t i = 0; i < finds.count; i++)
+		if (look_at_transcripts(deck, &finds, finds.finds + i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < finds.count; i++)
+		look_for_owner(&rows, finds.finds + i);
+	*ret = finds;
+	finds = (struct adopt_finds){ 0 };
+	return 0;
+}
+
+/* --- choosing ---------------------------------------------------------------------------------- */
+
+static bool is_meant(const struct adopt_find *find, const char *target, const char *server)
+{
+	int64_t pid;
+	if (target[0] == '%')
+		return find->pane && streq(find->pane, target) && (!server || streq(find->socket, server));
+	if (target[0] == '/')
+		return streq(find->terminal, target);
+	return parse_int64(target, 1, INT32_MAX, &pid) && is_below(find->process.pid, (pid_t)pid);
+}
+
+int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
+		 struct error *err)
+{
+	const struct adopt_find *found = NULL;
+	const char *tmux = getenv("TMUX");
+	cleanup_free char *server = is_empty(tmux) ? NULL : xstrndup(tmux, strcspn(tmux, ","));
+	for (size_t i = 0; i < finds->count; i++) {
+		if (!is_meant(finds->finds + i, target, server))
+			continue;
+		if (found)
+			return error_set(err, ERROR_AMBIGUOUS, "%s fits several agents: name one by its pid "
+					 "(agentdeck adopt lists them)", target);
+		found = finds->finds + i;
+	}
+	if (!found)
+		return error_set(err, ERROR_NOT_FOUND, "no agent that could be taken over is at %s: agentdeck "
+				 "adopt lists those that are", target);
+	*ret = found;
+	return 0;
+}
+
+/* --- taking ------------------------------------------------------------------------------------ */
+
+/* SIGTERM to the agent alone: it knows how to end what it started. */
+static int end_process(struct deck *deck, const struct adopt_find *find, struct error *err)
+{
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	if (process_tree(&find->process, &tree, &count, err) < 0 ||
+	    process_signal(&find->process, SIGTERM, err) < 0)
+		return -1;
+	int r = process_wait_end(&find->process, clock_ms() + deck->settings.stop_timeout_s * 1000, err);
+	if (r < 0)
+		return -1;
+	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
+	for (size_t i = 0; i < count; i++)
+		(void)process_signal(tree + i, SIGKILL, NULL);
+	for (size_t i = 0; i < count; i++) {
+		r = process_wait_end(tree + i, deadline, err);
+		if (r < 0)
+			return -1;
+		if (r == PROCESS_STILL_ALIVE)
+			return error_set(err, ERROR_TIMEOUT, "process %d does not end, not even by SIGKILL: it "
+					 "waits for a device or a file system", (int)tree[i].pid);
+	}
+	return 0;
+}
+
+static int check_wish(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
+{
+	if (is_below(getpid(), find->process.pid))
+		return error_set(err, ERROR_INVALID, "this command runs inside of that agent (process %d): call "
+				 "it from another terminal", (int)find->process.pid);
+	if (!process_alive(&find->process))
+		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", (int)find->process.pid);
+	if (find->owner)
+		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", find->agent->name,
+				 (int)find->process.pid, find->doubt);
+	if (find->doubt && !wish->session_id && !wish->fresh)
+		return error_set(err, ERROR_INVALID, "%s (process %d): %s; say which with --session-id ID, or "
+				 "--fresh for a new one", find->agent->name, (int)find->process.pid,
+				 find->doubt);
+	if (wish->session_id && wish->fresh)
+		return error_set(err, ERROR_USAGE, "--session-id and --fresh exclude each other");
+	return 0;
+}
+
+int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
+	       struct instance **ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_instance struct instance *added = NULL;
+	if (check_wish(find, wish, err) < 0)
+		return -1;
+	/* The id is handed over by itself: that in the arguments may be an older one. */
+	resume_carried_argv(find->agent, &find->argv, &argv);
+	const struct lifecycle_new new = {
+		.title = wish->title,
+		.group = wish->group,
+		.directory = find->cwd,
+		.agent = find->agent->name,
+		.argv = &argv,
+		.session_id = wish->session_id ? wish->session_id : wish->fresh ? NULL : find->session_id,
+		.config_home = find->config_home,
+	};
+	if (lifecycle_add(deck, &new, &added, err) < 0)
+		return -1;
+	if (end_process(deck, find, err) < 0) {
+		(void)lifecycle_remove(deck, added->base, false, NULL);
+		return -1;
+	}
+	*ret = TAKE_PTR(added);
+	return 0;
+}

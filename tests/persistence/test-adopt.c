@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Agents that run in the user's own tmux come into a session, and none is taken on a guess.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "the key is under the mat"
+
+static const char *screen_of(const char *pane)
+{
+	return machine_user(WORDS("tmux", "capture-pane", "-p", "-J", "-t", pane)).output;
+}
+
+static void say_in(const char *pane, const char *text)
+{
+	const char *reply = kept("You said: \"%s\"", text);
+	WAIT_FOR(strstr(screen_of(pane), "❯"), "no prompt in %s:\n%s", pane, screen_of(pane));
+	machine_user_ok(WORDS("tmux", "send-keys", "-t", pane, "-l", text));
+	machine_user_ok(WORDS("tmux", "send-keys", "-t", pane, "Enter"));
+	WAIT_FOR(strstr(screen_of(pane), reply), "no reply in %s:\n%s", pane, screen_of(pane));
+}
+
+/* The demo agent in a pane of the user's tmux, which sits in that login as tmux does.  Returns the pane's id. */
+static const char *run_by_hand(struct login *login, const char *window)
+{
+	const char *directory = at_home("work");
+	struct answer answer;
+	machine_make_directory(directory);
+	if (machine_user(WORDS("tmux", "has-session", "-t", "=hand")).status == 0)
+		answer = login_run(login, WORDS("tmux", "new-window", "-d", "-P", "-F", "#{pane_id}", "-n",
+						window, "-t", "hand", "-c", directory, "agentdeck-demo-agent"));
+	else
+		answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
+						"hand", "-n", window, "-x", "150", "-y", "40", "-c",
+						directory, "agentdeck-demo-agent"));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	return kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+}
+
+static struct json_object *find_at(const char *pane)
+{
+	struct json_object *finds = deck_ok(NULL, WORDS("adopt", "--json"));
+	for (size_t i = 0; i < json_object_array_length(finds); i++) {
+		struct json_object *find = json_object_array_get_idx(finds, i);
+		if (streq(json_get_string(find, "pane", ""), pane))
+			return find;
+	}
+	fail_test("nothing is found at %s: %s", pane, json_print(finds));
+}
+
+static struct process process_of(struct json_object *find)
+{
+	return machine_process((pid_t)json_get_int(find, "pid", 0));
+}
+
+static void AdoptBringsAnAgentOutOfTheLogin(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_by_hand(login, "one");
+	say_in(pane, MARKER);
+	struct json_object *find = find_at(pane);
+	struct process by_hand = process_of(find);
+	const char *id = json_get_string(find, "session_id", "");
+	ASSERT(strstr(machine_cgroup(by_hand.pid), login_scope(login)), "it is not in the login: %s",
+	       machine_cgroup(by_hand.pid));
+	struct reply reply = deck(login, WORDS("adopt", pane, "--yes", "--json", "-t", "adopted"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&by_hand), "the old process lives");
+	struct json_object *started = json_object_array_get_idx(reply.json, 0);
+	struct session session = { .title = "adopted", .directory = at_home("work"),
+				   .id = json_get_string(started, "id", "") };
+	session_look(&session);
+	assert_came_back(&session, id, MARKER, 1);
+	assert_isolated(&session);
+	struct process server = session_server(&session);
+	login_terminate(login);
+	ASSERT(machine_alive(&server), "it ended with the login");
+}
+
+static void AdoptAsksAndDoesNothingWithoutAnAnswer(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_by_hand(login, "one");
+	say_in(pane, MARKER);
+	struct process by_hand = process_of(find_at(pane));
+	struct reply reply = deck(NULL, WORDS("adopt", pane));
+	ASSERT(reply.status == 64 && strstr(reply.errors, "--yes"), "status %d: %s", reply.status,
+	       reply.errors);
+	reply = deck(NULL, WORDS("adopt", pane, "--dry-run"));
+	ASSERT(reply.status == 0, "--dry-run: %s", reply.errors);
+	ASSERT(machine_alive(&by_hand), "the process was ended");
+	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))), "there is a session");
+	login_terminate(login);
+}
+
+static void AdoptNeverGuessesBetweenTwoInOneDirectory(void)
+{
+	struct login *login = login_open();
+	const char *one = run_by_hand(login, "one"), *two = run_by_hand(login, "two");
+	say_in(one, "I am one");
+	say_in(two, "I am two");
+	struct process first = process_of(find_at(one)), second = process_of(find_at(two));
+	struct reply reply = deck(NULL, WORDS("adopt", "--all", "--yes", "--json"));
+	ASSERT(reply.status == 1 && strstr(reply.output, "--session-id"), "status %d: %s", reply.status,
+	       reply.output);
+	ASSERT(machine_alive(&first) && machine_alive(&second), "one was ended on a guess");
+	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))), "there is a session");
+	login_terminate(login);
+}
+
+/* The user went on by hand with what is a session's conversation. */
+static void AdoptLeavesASessionsConversationToIt(void)
+{
+	struct session session;
+	session_add(&session, NULL, "work", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+	const char *id = session.session_id;
+	session_stop(&session, NULL);
+	struct login *login = login_open();
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}",
+						      "-s", "hand", "-c", session.directory, "agentdeck-demo-agent",
+						      "--resume", id));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+	say_in(pane, "by hand");
+	struct process by_hand = process_of(find_at(pane));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--session-id", id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, session.id), "status %d: %s", reply.status,
+	       reply.errors);
+	ASSERT(machine_alive(&by_hand), "the process was ended");
+	login_terminate(login);
+}
+
+const struct test adopt_tests[] = {
+	TEST(AdoptBringsAnAgentOutOfTheLogin),
+	TEST(AdoptAsksAndDoesNothingWithoutAnAnswer),
+	TEST(AdoptNeverGuessesBetweenTwoInOneDirectory),
+	TEST(AdoptLeavesASessionsConversationToIt),
+	{ 0 },
+};

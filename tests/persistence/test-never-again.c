@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Failures that users of other supervisors have met.  docs/never-again.md lists them all, with the test that
+ * holds each; here are those that had none.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "once is enough"
+
+static void begin(struct session *session, const char *title)
+{
+	session_add(session, NULL, title, WORDS("--agent", "demo"));
+	session_start(session, NULL);
+	session_say(session, MARKER);
+}
+
+static long count_processes(const char *how, const char *pattern)
+{
+	struct answer answer =
+		machine_root(WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern));
+	ASSERT(answer.status <= 1, "pgrep: %s", answer.errors);
+	return strtol(answer.output, NULL, 10);
+}
+
+static void assert_runs(long wanted)
+{
+	long servers = count_processes("-x", "tmux: server");
+	long agents = count_processes("-f", "^agentdeck-demo-agent");
+	ASSERT(servers == wanted && agents == wanted, "%ld servers and %ld agents, not %ld of each",
+	       servers, agents, wanted);
+}
+
+static const char *state_file(const char *name)
+{
+	return at_home(kept(".local/state/agentdeck/%s", name));
+}
+
+/* ---- terminals --------------------------------------------------------------------------- */
+
+/* Attach a terminal whose keys come from a pipe of this name. */
+static const char *attach(const struct session *session, const char *name)
+{
+	const char *keys = at_home(name);
+	machine_user_ok(WORDS("mkfifo", keys));
+	(void)machine_background(
+		WORDS("sh", "-c",
+		      "exec 3<>\"$2\"; TERM=xterm exec script -qfc \"exec agentdeck attach $1\" "
+		      "/dev/null <&3 3<&-",
+		      "sh", session->id, keys),
+		kept("%s.out", keys));
+	return keys;
+}
+
+static void press_in(const char *keys, const char *text)
+{
+	machine_user_ok(WORDS("sh", "-c", "printf \"$2\" >\"$1\"", "sh", keys, text));
+}
+
+/* The pids of the terminals' tmux clients; "": there is none. */
+static const char *clients(const struct session *session)
+{
+	return machine_user(WORDS("tmux", "-S", session->socket, "list-clients", "-F",
+				  "#{client_pid}"))
+		.output;
+}
+
+static size_t client_count(const struct session *session)
+{
+	size_t count = 0;
+	for (const char *c = clients(session); *c; c++)
+		count += *c == '\n';
+	return count;
+}
+
+static void KilledTerminalsHarmNoServerAndLeaveNoClient(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	for (unsigned i = 0; i < 4; i++) {
+		(void)attach(&session, kept("keys-%u", i));
+		WAIT_FOR(client_count(&session) == 1, "terminal %u is not attached: %s", i,
+			 or_empty(machine_read(at_home(kept("keys-%u.out", i)))));
+		struct process victim =
+			machine_process((pid_t)strtol(clients(&session), NULL, 10));
+		/* Sometimes the tmux client, sometimes the agentdeck that waits for it. */
+		if (i % 2) {
+			const char *pattern = kept("^agentdeck attach %s", session.id);
+			const char *found = machine_root_ok(WORDS("pgrep", "-f", pattern));
+			victim = machine_process((pid_t)strtol(found, NULL, 10));
+		}
+		machine_destroy(&victim);
+		WAIT_FOR(client_count(&session) == 0, "terminal %u is still attached", i);
+		WAIT_FOR(count_processes("-f", "attach-session") == 0, "client %u is left", i);
+	}
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session ended with a terminal");
+	session_say(&session, "still there");
+}
+
+static void EachTerminalIsLeftByItself(void)
+{
+	struct session one, other;
+	begin(&one, "one");
+	begin(&other, "other");
+	const char *first = attach(&one, "first"), *second = attach(&one, "second");
+	const char *third = attach(&other, "third");
+	WAIT_FOR(client_count(&one) == 2 && client_count(&other) == 1, "they are not attached");
+	press_in(first, "\\021");
+	WAIT_FOR(client_count(&one) == 1, "Ctrl-Q does not leave");
+	ASSERT(client_count(&other) == 1, "the other session was left as well");
+	press_in(second, "by the second\\r");
+	WAIT_FOR(session_shows(&one, "You said: \"by the second\""),
+		 "the second terminal of the same session is dead:\n%s",
+		 or_empty(session_screen(&one)));
+	press_in(third, "by the third\\r");
+	WAIT_FOR(session_shows(&other, "You said: \"by the third\""), "the third is dead:\n%s",
+		 or_empty(session_screen(&other)));
+	press_in(third, "\\021");
+	WAIT_FOR(client_count(&other) == 0, "Ctrl-Q does not leave the other session");
+	ASSERT(client_count(&one) == 1, "the first session was left as well");
+	assert_runs(2);
+}
+
+static void LooksAtAWedgedServerLeaveNoClient(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	struct process server = session_server(&session);
+	machine_kill(&server, SIGSTOP);
+	for (unsigned i = 0; i < 3; i++) {
+		(void)deck_look(WORDS("list", "--json"));
+		(void)deck_look(WORDS("session", "show", session.id, "--json"));
+		(void)deck_look(WORDS("session", "start", session.id));
+	}
+	long left = count_processes("-x", "tmux: client");
+	machine_kill(&server, SIGCONT);
+	ASSERT(left == 0, "%ld clients wait for a server that does not answer", left);
+	assert_runs(1);
+	session_say(&session, "still there");
+}
+
+/* ---- servers ----------------------------------------------------------------------------- */
+
+static void DeletedDirectoryHarmsNoOtherAndComesBack(void)
+{
+	struct session one, other;
+	begin(&one, "one");
+	const char *session_id = one.session_id;
+	machine_root_ok(WORDS("rm", "-r", one.directory));
+	session_add(&other, NULL, "other", WORDS("--agent", "demo"));
+	/* Called from a directory that is gone, too. */
+	struct answer start = machine_login(
+		WORDS("sh", "-c", "mkdir \"$2\" && cd \"$2\" && rmdir \"$2\" && "
+		      "exec agentdeck session start \"$1\"", "sh", other.id, at_home("gone")));
+	ASSERT(start.status == 0, "no start: %s%s", start.errors, start.output);
+	(void)session_look(&other);
+	const char *stands = machine_root_ok(
+		WORDS("readlink", "-n", kept("/proc/%d/cwd", (int)session_agent(&other).pid)));
+	ASSERT(streq(stands, other.directory), "the agent stands in %s", stands);
+	session_say(&one, "still there");
+
+	session_kill_server(&one);
+	struct reply reply = deck(NULL, WORDS("session", "start", one.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "is missing"), "status %d: %s",
+	       reply.status, reply.errors);
+	machine_make_directory(one.directory);
+	session_start(&one, NULL);
+	assert_came_back(&one, session_id, MARKER, 2);
+}
+
+static void NoShellReadsTheCommand(void)
+{
+	static const char prompt[] = "a; touch obeyed $(touch obeyed) `touch obeyed` | \"x\" #{pid}";
+	struct session session;
+	const char *witness = at_home("shell-was-asked");
+	machine_write(at_home("bin/odd-shell"), 0755,
+		      kept("#!/bin/sh\n: >'%s'\nexit 1\n", witness));
+	machine_set("SHELL", at_home("bin/odd-shell"));
+	session_add(&session, NULL, "deck",
+		    WORDS("-c", kept("agentdeck-demo-agent --append-system-prompt '%s'", prompt)));
+	session_start(&session, NULL);
+	assert_flag(&session, "--append-system-prompt", prompt);
+	session_say(&session, MARKER);
+	const char *session_id = session.session_id;
+	session_kill_server(&session);
+	session_start(&session, NULL);
+	assert_flag(&session, "--append-system-prompt", prompt);
+	assert_came_back(&session, session_id, MARKER, 1);
+	ASSERT(!machine_exists(witness), "the user's shell was started");
+	ASSERT(!machine_exists(kept("%s/obeyed", session.directory)), "a shell read the command");
+}
+
+static void PlainLocaleKeepsEveryCharacter(void)
+{
+	static const char title[] = "Ünï €😀", text[] = "grüße €😀";
+	struct session session;
+	machine_set("LC_ALL", "C");
+	machine_set("LANG", "C");
+	session_add(&session, NULL, title, WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	struct reply sent = deck(NULL, WORDS("session", "send", session.id, text));
+	ASSERT(sent.status == 0, "session send: %s%s", sent.errors, sent.output);
+	const char *reply = kept("You said: \"%s\"", text);
+	WAIT_FOR(strstr(deck_look(WORDS("session", "output", session.id)).output, reply),
+		 "the reply is not '%s'", reply);
+	struct json_object *shown = session_look(&session);
+	ASSERT(streq(json_get_string(shown, "title", ""), title), "the title became %s",
+	       json_get_string(shown, "title", ""));
+	const char *stands = machine_root_ok(
+		WORDS("readlink", "-n", kept("/proc/%d/cwd", (int)session.agent_pid)));
+	ASSERT(streq(stands, session.directory), "the agent stands in %s", stands);
+}
+
+static void StopAndStartInQuickSuccession(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	const char *session_id = session.session_id;
+	struct answer answer = machine_login(
+		WORDS("sh", "-c",
+		      "i=0; while [ $((i += 1)) -le 10 ]; do agentdeck session stop \"$1\" && "
+		      "agentdeck session start --no-wait \"$1\" || exit; done",
+		      "sh", session.id));
+	ASSERT(answer.status == 0, "status %d: %s%s", answer.status, answer.errors, answer.output);
+	ASSERT(!strstr(answer.errors, "warning"), "%s", answer.errors);
+	(void)session_look(&session);
+	assert_runs(1);
+	assert_isolated(&session);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+static void ConcurrentRestartsGiveOneRun(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	const char *session_id = session.session_id;
+	(void)machine_login(WORDS("sh", "-c",
+				  "i=0; while [ $((i += 1)) -le 6 ]; do\n"
+				  "	agentdeck session restart \"$1\" &\n"
+				  "done; wait",
+				  "sh", session.id));
+	(void)session_look(&session);
+	assert_runs(1);
+	assert_isolated(&session);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+/* ---- statuses ---------------------------------------------------------------------------- */
+
+static size_t row_count(void)
+{
+	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+}
+
+static void RestartWorksFromEveryStatus(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_restart(&session, NULL); /* never started */
+	session_say(&session, MARKER);
+	const char *session_id = session.session_id;
+	session_restart(&session, NULL); /* running */
+	assert_came_back(&session, session_id, MARKER, 1);
+	session_stop(&session, NULL);
+	session_restart(&session, NULL); /* stopped */
+	assert_came_back(&session, session_id, MARKER, 2);
+	session_kill_server(&session);
+	session_restart(&session, NULL); /* lost */
+	assert_came_back(&session, session_id, MARKER, 3);
+	machine_set("AGENTDECK_DEMO_EXIT_AT_START", "3");
+	struct reply reply = deck(NULL, WORDS("session", "restart", session.id));
+	ASSERT(reply.status != 0, "a restart that failed says nothing: %s", reply.output);
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "error"), "status %s", session.status);
+	machine_set("AGENTDECK_DEMO_EXIT_AT_START", "");
+	session_restart(&session, NULL); /* a shell in the agent's place */
+	assert_came_back(&session, session_id, MARKER, 4);
+	ASSERT(row_count() == 1, "there are %zu sessions now", row_count());
+	assert_runs(1);
+}
+
+static void CustomCommandWithoutAnIdComesBack(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("-c", "sleep 3600"));
+	session_start(&session, NULL);
+	ASSERT(!session.session_id, "it has the conversation %s", session.session_id);
+	struct process first = session_agent(&session);
+	session_kill_server(&session);
+	WAIT_FOR(!machine_alive(&first), "the command outlives its terminal");
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "error"), "status %s", session.status);
+	session_start(&session, NULL);
+	struct process second = session_agent(&session);
+	session_restart(&session, NULL);
+	ASSERT(!machine_alive(&second), "session restart left the command running");
+	assert_isolated(&session);
+	session_stop(&session, NULL);
+}
+
+/* There is such a file, so it is not "not installed", and yet it cannot be run. */
+static void AgentThatCannotBeExecutedSaysWhy(void)
+{
+	struct session session;
+	const char *program = at_home("bin/broken-agent");
+	machine_write(program, 0755, "#!/no/such/interpreter\n");
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "-c", program));
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1, "status %d: %s%s", reply.status, reply.errors, reply.output);
+	struct json_object *shown = session_look(&session);
+	ASSERT(streq(session.status, "error"), "status %s", session.status);
+	ASSERT(strstr(json_print(shown), "does not start"), "no reason is kept: %s",
+	       json_print(shown));
+	/* The agent's last words: what the shell in its place has wiped off the screen. */
+	ASSERT(strstr(json_print(shown), "No such file or directory"), "nor why: %s",
+	       json_print(shown));
+	ASSERT(session_shows(&session, "does not start (exit 127)"), "the screen says nothing:\n%s",
+	       or_empty(session_screen(&session)));
+}
+
+/* ---- conversations ----------------------------------------------------------------------- */
+
+/* Nothing was written under the id yet: resuming it fails, and it is free to be used. */
+static void KilledBeforeTheFirstTurnKeepsItsId(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	const char *session_id = session.session_id;
+	session_kill_server(&session);
+	session_start(&session, NULL);
+	ASSERT(streq(or_empty(session.session_id), session_id), "the id became %s",
+	       or_empty(session.session_id));
+	assert_flag(&session, "--session-id", session_id);
+	assert_no_flag(&session, "--resume");
+	session_say(&session, MARKER);
+	session_kill_server(&session);
+	session_start(&session, NULL);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+static void LostTranscriptIsToldAndItsBackupIsLeftAlone(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	const char *path = json_get_string(session_look(&session), "transcript_path", NULL);
+	const char *backup = kept("%s.bak", path), *text = machine_read(path);
+	session_kill_server(&session);
+	machine_write(backup, 0600, text);
+	machine_remove(path);
+	session_start(&session, NULL);
+	WAIT_FOR(session_shows(&session, "history not restored"),
+		 "the screen does not say so:\n%s", or_empty(session_screen(&session)));
+	ASSERT(streq(or_empty(machine_read(backup)), text), "%s was changed", backup);
+	session_say(&session, "a new beginning");
+}
+
+static void FakedSidecarChangesNothing(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	write_decoy(&session);
+	const char *session_id = session.session_id;
+	session_kill_server(&session);
+	machine_write(state_file(kept("hooks/%s.sid", session.id)), 0600, new_uuid());
+	session_start(&session, NULL);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+/* ---- the store --------------------------------------------------------------------------- */
+
+static void assert_title(const char *titles, const char *title, bool wanted)
+{
+	bool there = strstr(titles, kept("\"%s\"", title));
+	ASSERT(there == wanted, "%s is %s:\n%s", title, there ? "back" : "lost", titles);
+}
+
+static void ParallelCommandsLoseNothing(void)
+{
+	enum { MANY = 6 };
+	struct session running;
+	begin(&running, "running");
+	const char *session_id = running.session_id;
+	for (unsigned i = 1; i <= MANY; i++) {
+		struct session session;
+		session_add(&session, NULL, kept("old-%u", i), WORDS("--agent", "demo"));
+		session_add(&session, NULL, kept("gone-%u", i), WORDS("--agent", "demo"));
+	}
+	struct answer answer = machine_login(WORDS(
+		"sh", "-c",
+		"try() { agentdeck \"$@\" >/dev/null 2>\"$HOME/failed.$1.$i\" ||"
+		"	echo \"$*: $(cat \"$HOME/failed.$1.$i\")\"; }\n"
+		"i=0; while [ $((i += 1)) -le 6 ]; do\n"
+		"	try add \"$1\" -t new-$i --agent demo & try rename old-$i renamed-$i &\n"
+		"	try remove gone-$i & try list --json &\n"
+		"	[ $i = 3 ] && try stop running &\n"
+		"done; wait",
+		"sh", running.directory));
+	ASSERT(*answer.output == '\0', "some failed:\n%s", answer.output);
+	const char *titles = json_print(deck_ok(NULL, WORDS("list", "--json")));
+	for (unsigned i = 1; i <= MANY; i++) {
+		assert_title(titles, kept("new-%u", i), true);
+		assert_title(titles, kept("renamed-%u", i), true);
+		assert_title(titles, kept("old-%u", i), false);
+		assert_title(titles, kept("gone-%u", i), false);
+	}
+	(void)session_look(&running);
+	ASSERT(streq(running.status, "stopped"), "it was stopped and is %s", running.status);
+	ASSERT(row_count() == 2 * MANY + 1, "%zu sessions", row_count());
+	session_start(&running, NULL);
+	assert_came_back(&running, session_id, MARKER, 1);
+}
+
+static void RemoveLeavesNoProcessAndNoSession(void)
+{
+	struct session session;
+	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	machine_set("AGENTDECK_DEMO_LEAVE_CHILD", "1");
+	begin(&session, "deck");
+	const char *transcript = json_get_string(session_look(&session), "transcript_path", "");
+	const char *socket = session.socket;
+	struct reply reply = deck(NULL, WORDS("remove", session.id));
+	ASSERT(reply.status == 0, "remove: %s%s", reply.errors, reply.output);
+	assert_runs(0);
+	ASSERT(!machine_exists(socket), "%s is left", socket);
+	const char *directory = state_file(kept("default/%s", session.id));
+	ASSERT(!machine_exists(directory), "%s is left", directory);
+	const char *sidecar = state_file(kept("hooks/%s.sid", session.id));
+	ASSERT(!machine_exists(sidecar), "%s is left", sidecar);
+	ASSERT(machine_exists(transcript), "the agent's own %s is gone", transcript);
+}
+
+static void SecretsOfTheEnvironmentAreNotStored(void)
+{
+	static const char secret[] = "sk-never-write-this-down";
+	struct session session;
+	machine_set("SOME_API_KEY", secret);
+	begin(&session, "deck");
+	struct answer seen = machine_root(WORDS("grep", "-c", secret,
+						kept("/proc/%d/environ", (int)session.agent_pid)));
+	ASSERT(seen.status == 0, "the agent did not get it: this proves nothing");
+	session_restart(&session, NULL);
+	/* 1: read all, found nothing. */
+	struct answer stored = machine_root(
+		WORDS("grep", "-rlsD", "skip", secret, state_file(""),
+		      kept("/run/user/%u/agentdeck", machine_uid()),
+		      kept("/run/user/%u/systemd/transient", machine_uid())));
+	ASSERT(*stored.output == '\0', "it stands in %s", stored.output);
+	struct answer shown = machine_root(
+		WORDS("grep", "-lse", secret, kept("/proc/%d/cmdline", (int)session.agent_pid),
+		      kept("/proc/%d/cmdline", (int)session.server_pid)));
+	ASSERT(*shown.output == '\0', "it stands in %s", shown.output);
+}
+
+/* ---- one conversation, one owner --------------------------------------------------------- */
+
+static void KilledHolderHoldsNothing(void)
+{
+	struct session one, two;
+	begin(&one, "deck");
+	const char *session_id = one.session_id;
+	struct json_object *added =
+		deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json", "--agent", "demo",
+				    "--session-id", session_id));
+	two = (struct session){ .title = "two", .directory = one.directory,
+				.id = json_get_string(added, "id", "") };
+	session_kill_server(&one);
+	session_start(&two, NULL);
+	assert_came_back(&two, session_id, MARKER, 1);
+	struct reply reply = deck(NULL, WORDS("session", "start", one.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "two"), "status %d: %s", reply.status,
+	       reply.errors);
+	assert_runs(1);
+}
+
+const struct test never_again_tests[] = {
+	TEST(KilledTerminalsHarmNoServerAndLeaveNoClient),
+	TEST(EachTerminalIsLeftByItself),
+	TEST(LooksAtAWedgedServerLeaveNoClient),
+	TEST(DeletedDirectoryHarmsNoOtherAndComesBack),
+	TEST(NoShellReadsTheCommand),
+	TEST(PlainLocaleKeepsEveryCharacter),
+	TEST(StopAndStartInQuickSuccession),
+	TEST(ConcurrentRestartsGiveOneRun),
+	TEST(RestartWorksFromEveryStatus),
+	TEST(CustomCommandWithoutAnIdComesBack),
+	TEST(AgentThatCannotBeExecutedSaysWhy),
+	TEST(KilledBeforeTheFirstTurnKeepsItsId),
+	TEST(LostTranscriptIsToldAndItsBackupIsLeftAlone),
+	TEST(FakedSidecarChangesNothing),
+	TEST(ParallelCommandsLoseNothing),
+	TEST(RemoveLeavesNoProcessAndNoSession),
+	TEST(SecretsOfTheEnvironmentAreNotStored),
+	TEST(KilledHolderHoldsNothing),
+	{ 0 },
+};
