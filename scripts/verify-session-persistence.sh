@@ -13,10 +13,15 @@
 # Everything happens below a directory of its own, with a configuration, tmux servers and conversations of its own, which are all
 # gone afterwards. Your sessions, servers, settings and the lingering of your user manager are neither used nor changed.
 #
-#   --agent NAME      the agent of the session. Default: demo, a stand-in that comes with agentdeck and needs no model, login or
-#                     network. Another one, like claude, is used with your own login and settings, and is sent one short message:
-#                     that is a request to its model. The transcript is removed; what else the agent notes for itself, like a
-#                     history of prompts, stays. It must be one that takes --session-id and --resume.
+#   --agent NAME      the agent of the session. Without this option it is chosen, and the output says which and why:
+#                     claude, if it is in your PATH and comes up without a question (a login, trust in the directory). It is
+#                     used with your own login and settings, for what needs no conversation: scenarios 1 to 3, and its stop.
+#                     Nothing is sent to its model. The rest is done with demo, a stand-in that comes with agentdeck and needs
+#                     no model, login or network; so is everything if claude is not there, or does not come up.
+#                     Named here, claude, or another agent of yours, does it all, and for that it is sent one short message:
+#                     that is a request to its model, which may cost money. What it cannot do fails; there is no stand-in.
+#                     Its transcript is removed; what else the agent notes for itself, like a history of prompts, stays. It
+#                     must be one that takes --session-id and --resume. --agent demo: the stand-in does it all.
 #   --directory DIR   where to make the session's (empty, throw-away) directory: below one that the agent trusts. Default: below
 #                     the temporary directory; claude asks there whether it is to be trusted, which nobody answers.
 #   --login WHAT      what the logout ends:
@@ -64,7 +69,7 @@ readonly SCENARIOS
 
 # ---- options --------------------------------------------------------------------------------------------------
 
-AGENT=demo PARENT='' LOGIN=auto KEEP=''
+AGENT='' WHY_AGENT='as you asked' MAY_SEND=1 PARENT='' LOGIN=auto KEEP=''
 
 usage() { echo "${0##*/}: $* (see --help)" >&2; exit 2; }
 
@@ -231,6 +236,9 @@ take_turn() {	# TEXT
 }
 
 has_reply() { deck session output "$SESSION" >"$T/reply" 2>/dev/null && [[ -s $T/reply ]]; }
+
+# A request to a model is made only where the agent was named by the user.
+sends_message() { stand_in || [[ -n $MAY_SEND ]]; }
 
 # An agent that is stopped before it has answered may not have written anything down.
 take_first_turn() {
@@ -409,7 +417,7 @@ is_the_same_run() {
 	[[ $pid == "$SERVER" ]] || { no "at its socket there is now server ${pid:-none}, not $SERVER"; return; }
 	look_at_agentdeck || return
 	[[ $STATUS_NOW == running ]] || { no "agentdeck says that the session is $STATUS_NOW"; return; }
-	shows "$MARKER" || { no "what was on its screen is lost"; return; }
+	! sends_message || shows "$MARKER" || { no "what was on its screen is lost"; return; }
 }
 
 scenario_logout() {
@@ -536,6 +544,7 @@ scenario_log() {
 
 scenario_stop() {
 	local before left pid
+	[[ -z $REAL_STOP_ERROR ]] || { no "$REAL_AGENT: $REAL_STOP_ERROR"; return; }
 	is_running || return
 	before=$(processes_of "$DECK_HOME" | wc -l)
 	((before >= 2)) || { no "$before processes were found where a server and an agent run"; return; }
@@ -613,7 +622,7 @@ make_place() {
 	mkdir -p "$DECK_HOME" "$CONTROL_HOME" "$WORK" "$T/control-work" "$T/agent"
 	printf '[tmux]\nlinger = false\n' >"$DECK_HOME/config.toml"
 	printf '[tmux]\nlinger = false\nlaunch_in_user_scope = false\n' >"$CONTROL_HOME/config.toml"
-	stand_in || [[ ! -d $USER_CONFIG/agents ]] || cp -R "$USER_CONFIG/agents" "$DECK_HOME/"
+	[[ $AGENT == demo || ! -d $USER_CONFIG/agents ]] || cp -R "$USER_CONFIG/agents" "$DECK_HOME/"
 	COMMON_ENV=(TMPDIR="$T" AGENTDECK_DEMO_CONFIG_DIR="$T/agent")
 	if [[ -z ${XDG_RUNTIME_DIR-} && -d /run/user/$UID ]]; then
 		export XDG_RUNTIME_DIR=/run/user/$UID
@@ -641,6 +650,66 @@ make_session() {
 	SESSION=$(member id "$T/add.json")
 }
 
+# The agent has told by its hooks that it is up, past every question. One that cannot tell is not taken unasked.
+has_reported() { deck session show "$1" --json >"$T/probe.json" 2>/dev/null && [[ $(member activity "$T/probe.json") == idle ]]; }
+
+comes_up() {	# AGENT
+	local id status=0
+	deck add "$WORK" -t probe --agent "$1" --json >"$T/probe.json" 2>"$T/probe.err" ||
+		{ no "it cannot be added: $(said probe)"; return; }
+	id=$(member id "$T/probe.json")
+	if ! deck session start "$id" --json >"$T/probe.json" 2>"$T/probe.err"; then
+		no "it does not start: $(said probe)" || status=1
+	elif ! wait_for "$SHORT" has_reported "$id"; then
+		no "it does not come up by itself: it may ask for a login, or whether to trust $WORK (--directory)" || status=1
+	fi
+	deck session show "$id" --json >"$T/show.json" 2>/dev/null || :
+	deck remove "$id" >/dev/null 2>&1 || :
+	return "$status"
+}
+
+choose_agent() {
+	[[ -z $AGENT ]] || return 0
+	MAY_SEND='' AGENT=claude
+	if ! has claude; then
+		WHY_AGENT="since claude is not in your PATH"
+	elif ! deck agents show claude --json >"$T/agent.json" 2>"$T/agent.err"; then
+		WHY_AGENT="since agentdeck does not know claude: $(said agent)"
+	elif comes_up claude; then
+		WHY_AGENT="since it is in your PATH and comes up"
+		return 0
+	else
+		WHY_AGENT="since claude is in your PATH, but cannot be used: $REASON"
+		remove_transcripts
+	fi
+	AGENT=demo
+}
+
+REAL_AGENT='' REAL_STOP_ERROR=''
+
+# What follows needs a conversation, and to make one with the real agent was not asked for.
+change_to_stand_in() {
+	local left
+	! sends_message || return 0
+	REAL_AGENT=$AGENT
+	printf '\n%sFrom here on with the stand-in%s: a conversation with %s would be a request to its model (--agent %s makes it)\n' \
+		"$BOLD" "$PLAIN" "$AGENT" "$AGENT"
+	if [[ -z $START_ERROR ]]; then
+		deck session stop "$SESSION" --json >"$T/stop.json" 2>"$T/stop.err" || REAL_STOP_ERROR="session stop: $(said stop)"
+		left=$(processes_of "$DECK_HOME")
+		[[ -z $left ]] || REAL_STOP_ERROR="session stop left processes behind: ${left//$'\n'/ }"
+		say "stop" "$REAL_AGENT: ${REAL_STOP_ERROR:-nothing is left of it}"
+	fi
+	remove_transcripts
+	deck remove "$SESSION" >/dev/null 2>&1 || :
+	AGENT=demo START_ERROR='' MARKER=$PLAIN_MARKER
+	deck add "$WORK" -t verify-demo --agent demo --json >"$T/add.json" 2>"$T/add.err" ||
+		{ START_ERROR="agentdeck add: $(said add)"; return 0; }
+	SESSION=$(member id "$T/add.json")
+	start_again || { START_ERROR=$REASON; return 0; }
+	take_down_start
+}
+
 login_has_started() { [[ -e $T/status ]]; }
 
 start_in_login() {
@@ -664,10 +733,15 @@ start_session() {
 		say "login" "none: $WHY_NO_SCOPE"
 		start_again
 	fi || { START_ERROR=$REASON; return; }
+	take_down_start
+}
+
+take_down_start() {
 	FIRST_ARGV=("${ARGV[@]}")
 	SESSION_ID=$(member session_id "$T/show.json")
 	SERVER_CGROUP=$(cgroup_of "$SERVER")
 	AGENT_CGROUP=$(cgroup_of "$AGENT_PID")
+	sends_message || { say "message" "none: it would be a request to a model"; return; }
 	take_first_turn || TURN_ERROR=$REASON
 	if [[ -n $TURN_ERROR ]]; then
 		say "message" "$RED$TURN_ERROR$PLAIN"
@@ -682,9 +756,12 @@ print_head() {
 	say "tmux" "$(command -v tmux), $(tmux -V)"
 	say "user" "$(id -un) ($UID)"
 	if stand_in; then
-		say "agent" "demo, a stand-in without a model (--agent claude takes the real one)"
+		say "agent" "demo, a stand-in without a model, $WHY_AGENT"
+	elif sends_message; then
+		say "agent" "$AGENT, $WHY_AGENT, with your own login and settings; it is sent one message"
 	else
-		say "agent" "$AGENT, with your own login and settings; it is sent one message"
+		say "agent" "$AGENT, $WHY_AGENT, with your own login and settings, for scenarios 1 to 3 and its stop;"
+		say "" "it is sent nothing; the rest is done with demo, a stand-in without a model"
 	fi
 	say "directory" "$T: your sessions, servers and settings are left alone"
 	printf '\n'
@@ -732,6 +809,8 @@ unset TMUX TMUX_PANE "${!AGENTDECK_@}"
 make_place
 MARKER="verify-$$-$RANDOM"
 DECOY=$(cat /proc/sys/kernel/random/uuid 2>/dev/null) || :
+PLAIN_MARKER=$MARKER
+choose_agent
 stand_in || MARKER="Please answer with this word: $MARKER"
 print_head
 check_agent
@@ -740,6 +819,7 @@ start_session
 scenario 1 scenario_isolation
 scenario 2 scenario_logout
 scenario 3 scenario_fresh_start
+change_to_stand_in
 scenario 4 scenario_stop_and_start
 scenario 5 scenario_kill
 scenario 6 scenario_lost_sidecar

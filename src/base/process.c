@@ -92,6 +92,13 @@ bool process_is_zombie(const struct process_id *id)
 	       line.start == id->start;
 }
 
+bool process_is_stopped(const struct process_id *id)
+{
+	struct stat_line line;
+	return id->pid > 0 && read_stat(id->pid, &line, NULL) == 0 &&
+	       (line.state == 'T' || line.state == 't') && line.start == id->start;
+}
+
 int process_open(const struct process_id *id, int *ret, struct error *err)
 {
 	if (id->pid <= 0)

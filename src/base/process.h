@@ -34,6 +34,9 @@ int process_open(const struct process_id *id, int *ret, struct error *err);
 /* Has the process ended without its parent having taken notice? */
 bool process_is_zombie(const struct process_id *id);
 
+/* Does the process stand still by a signal (proc(5), state T or t)? */
+bool process_is_stopped(const struct process_id *id);
+
 /* Send a signal to exactly this process.  PROCESS_GONE: it is not there any more. */
 int process_signal(const struct process_id *id, int signal_number, struct error *err);
 

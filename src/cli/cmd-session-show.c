@@ -145,6 +145,7 @@ static int show(struct app *app, const struct store_row *row, struct error *err)
 	int r = store_load(app->deck.store, row->base, &instance, err);
 	if (r != 0)
 		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed", row->base);
+	lifecycle_ask(&app->deck, instance);
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_instance(app, row, instance);
 		print_json(object);

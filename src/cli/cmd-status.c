@@ -4,7 +4,7 @@
 
 struct counts {
 	size_t states[STATE_COUNT];
-	size_t busy, waiting, idle, total;
+	size_t busy, waiting, idle, unknown, total;
 };
 
 static void count_row(const struct store_row *row, struct counts *counts)
@@ -12,6 +12,10 @@ static void count_row(const struct store_row *row, struct counts *counts)
 	cleanup_lifecycle_view struct lifecycle_view view = { 0 };
 	lifecycle_view_row(row, &view);
 	counts->total++;
+	if (view.is_silent) {
+		counts->unknown++;
+		return;
+	}
 	counts->states[view.state]++;
 	if (view.state != STATE_RUNNING)
 		return;
@@ -26,6 +30,7 @@ static void print_counts_json(const struct counts *counts)
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		json_set_int(object, instance_state_name((enum instance_state)i),
 			     (int64_t)counts->states[i]);
+	json_set_int(object, "unknown", (int64_t)counts->unknown);
 	json_set_int(object, "busy", (int64_t)counts->busy);
 	json_set_int(object, "waiting", (int64_t)counts->waiting);
 	json_set_int(object, "idle", (int64_t)counts->idle);
@@ -45,6 +50,8 @@ static int run(struct app *app, struct error *err)
 		print_counts_json(&counts);
 		return 0;
 	}
+	if (counts.unknown)
+		printf("%zu unknown (the tmux server does not answer), ", counts.unknown);
 	printf("%zu running (%zu busy, %zu waiting, %zu idle), %zu stopped, %zu in error, %zu in all\n",
 	       counts.states[STATE_RUNNING], counts.busy, counts.waiting, counts.idle,
 	       counts.states[STATE_STOPPED], counts.states[STATE_ERROR], counts.total);

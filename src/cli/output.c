@@ -19,7 +19,7 @@ struct json_object *json_of_row(const struct store_row *row, const char *profile
 	json_set_string(object, "group", or_empty(row->group));
 	json_set_string(object, "profile", profile);
 	json_set_string(object, "agent", row->agent);
-	json_set_string(object, "status", instance_state_name(view.state));
+	json_set_string(object, "status", lifecycle_view_status(&view));
 	json_set_string(object, "activity", instance_activity_name(view.activity));
 	json_set_string(object, "reason", view.reason);
 	json_set_string(object, "session_id", row->session_id);
@@ -39,7 +39,7 @@ struct json_object *json_success(const struct instance *instance)
 
 static bool succeeded(enum lifecycle_outcome outcome)
 {
-	return outcome == OUTCOME_REPORTED || outcome == OUTCOME_ALIVE;
+	return outcome == OUTCOME_REPORTED || outcome == OUTCOME_ALIVE || outcome == OUTCOME_OFFERED;
 }
 
 struct json_object *json_of_start(const struct instance *instance, bool already,
@@ -119,6 +119,9 @@ void print_start(const struct instance *instance, bool already, enum lifecycle_o
 	cleanup_free char *title = visible(instance->title);
 	if (already) {
 		printf("%s: already running\n", title);
+	} else if (outcome == OUTCOME_OFFERED) {
+		printf("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s\n", title,
+		       or_empty(instance->conversation.session_id), instance->id);
 	} else if (succeeded(outcome)) {
 		print_started(instance, outcome);
 	} else if (outcome == OUTCOME_SHELL) {

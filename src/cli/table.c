@@ -59,7 +59,9 @@ void table_free(struct table *table)
 
 char *view_text(const struct lifecycle_view *view)
 {
-	const char *state = instance_state_name(view->state);
+	const char *state = lifecycle_view_status(view);
+	if (view->is_silent)
+		return xasprintf("%s: %s", state, or_empty(view->reason));
 	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
 		return xasprintf("%s, %s", state, instance_activity_name(view->activity));
 	if (view->state == STATE_ERROR && view->reason)
@@ -71,7 +73,7 @@ const char *view_color(const struct lifecycle_view *view)
 {
 	if (view->state == STATE_ERROR)
 		return "red";
-	if (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING)
+	if (view->is_silent || (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING))
 		return "yellow";
 	return view->state == STATE_RUNNING ? "green" : NULL;
 }

@@ -189,7 +189,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct agent *agent;
 
-	instance->resume_policy = deck->settings.resume;
+	instance->resume_policy = POLICY_DEFAULT;
 	if (check_wish(wish, instance, err) < 0 || choose_agent(deck, wish, &agent, err) < 0 ||
 	    build_argv(wish, agent, &instance->argv, err) < 0)
 		return -1;

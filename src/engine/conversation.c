@@ -338,6 +338,22 @@ static char *find_shell(const struct instance *instance)
 	return xstrdup(usable ? shell : "/bin/sh");
 }
 
+/* What holds for this start: the instance's own policy, else the agent's, else the general one. */
+static enum resume_policy policy_of(const struct deck *deck, const struct instance *instance)
+{
+	return instance->resume_policy == POLICY_DEFAULT
+		       ? settings_resume_policy(&deck->settings, instance->agent)
+		       : instance->resume_policy;
+}
+
+/* Is there something to come back to, so that asking makes sense? */
+static bool brings_back(const struct run *run)
+{
+	const struct attempt *first = run_attempt(run);
+	return first->rung == RUNG_CONTINUE ||
+	       (first->rung == RUNG_RESUME && !streq(first->reason, REASON_FRESH_SESSION));
+}
+
 int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
 		      enum transcript_fact fact, bool resume_wish, struct error *err)
 {
@@ -346,12 +362,12 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
 	cleanup_free char *state = place_path(deck, instance->id);
 	cleanup_free char *shell = find_shell(instance);
 	cleanup_free char *new_id = NULL;
+	const enum resume_policy policy = policy_of(deck, instance);
 	struct resume_facts facts = {
 		.agent = agent,
 		.instance = instance,
 		.transcript = fact,
-		.resume_enabled = resume_wish && deck->settings.resume_agents &&
-				  instance->resume_policy != POLICY_NEVER,
+		.resume_enabled = resume_wish && deck->settings.resume_agents && policy != POLICY_NEVER,
 		.settings_file = settings,
 		.hook = hook,
 		.state = state,
@@ -367,6 +383,7 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
 	if (!instance->conversation.session_id && first->session_id)
 		conversation_set_id(&instance->conversation, first->session_id, ORIGIN_MINTED,
 				    clock_wall_us());
+	instance->run.offer = policy == POLICY_CONFIRM && facts.resume_enabled && brings_back(&instance->run);
 	free(instance->run.history_note);
 	instance->run.history_note = resume_history_note(agent, instance);
 	strvec_clear(&instance->resume_argv);

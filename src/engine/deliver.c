@@ -445,6 +445,10 @@ int deliver(struct deck *deck, const struct delivery_request *request,
 	if (open_run(&sending, err) < 0)
 		return -1;
 	log_set_instance(sending.instance->id);
+	/* What is typed there is an answer, and that is a person's. */
+	if (sending.instance->run.offer)
+		return error_set(err, ERROR_INVALID, "the session asks whether to resume: answer it first with "
+				 "agentdeck attach %s", sending.instance->id);
 	int r = lock_sending(&sending, &lock, err);
 	if (r < 0)
 		return -1;

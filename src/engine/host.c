@@ -69,6 +69,8 @@ static struct observation host_observe(struct deck *deck UNUSED, const struct in
 		return (struct observation){ .presence = PRESENCE_ALIVE, .server = run->server,
 					     .pane = run->pane };
 	struct observation seen = ask_server(run);
+	if (run->directory)
+		runfiles_note_answer(run->directory, seen.presence != PRESENCE_UNKNOWN);
 	if (seen.presence == PRESENCE_NONE && run->server.pid && process_alive(&run->server)) {
 		/* Somebody removed the socket: tmux makes it again on SIGUSR1 (tmux(1)). */
 		int64_t deadline = clock_ms() + 1000;

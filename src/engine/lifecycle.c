@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "driver/tmux.h"
 #include "engine/conversation.h"
 #include "engine/place.h"
 #include "engine/runfiles.h"
@@ -384,6 +385,10 @@ static bool judge_wait(const struct instance *now, const struct instance *before
 		*ret = OUTCOME_SHELL;
 		return true;
 	}
+	if (now->run.offer) {
+		*ret = OUTCOME_OFFERED;
+		return true;
+	}
 	if (now->run.reported) {
 		*ret = OUTCOME_REPORTED;
 		return true;
@@ -445,6 +450,33 @@ static void nudge(const struct store_row *row)
 		(void)process_signal(&row->server, SIGCHLD, NULL);
 }
 
+/* A server that was silent once is asked again; the others are not, since listings are long. */
+static bool is_silent(const struct store_row *row)
+{
+	cleanup_tmux_pane struct tmux_pane pane = { 0 };
+	if (process_is_stopped(&row->server))
+		return true;
+	if (!row->run_directory || !runfiles_is_silent(row->run_directory))
+		return false;
+	cleanup_free char *socket = path_join(row->run_directory, RUN_SOCKET);
+	if (tmux_query(socket, &pane, NULL) != 0)
+		return true;
+	runfiles_note_answer(row->run_directory, true);
+	return false;
+}
+
+const char *lifecycle_view_status(const struct lifecycle_view *view)
+{
+	return view->is_silent ? "unknown" : instance_state_name(view->state);
+}
+
+void lifecycle_ask(struct deck *deck, const struct instance *instance)
+{
+	const struct backend *backend;
+	if (instance->observed.state == STATE_RUNNING && backend_find(instance, &backend, NULL) == 0)
+		(void)backend->observe(deck, instance, OBSERVE_ANSWER);
+}
+
 void lifecycle_view_free(struct lifecycle_view *view)
 {
 	free(view->reason);
@@ -469,6 +501,9 @@ void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
 		   !streq(row->boot_id, process_boot_id())) {
 		view.state = STATE_ERROR;
 		replace_string(&view.reason, "the machine was restarted");
+	} else if (row->state == STATE_RUNNING && is_silent(row)) {
+		view.is_silent = true;
+		replace_string(&view.reason, "its tmux server does not answer");
 	} else if (row->state == STATE_RUNNING) {
 		nudge(row);
 		cleanup_activity struct activity activity = { 0 };

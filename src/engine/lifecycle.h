@@ -46,6 +46,7 @@ enum lifecycle_outcome {
 	OUTCOME_REPORTED, /* the agent said that it is there */
 	OUTCOME_ALIVE,    /* it cannot report, or has not yet, and lives */
 	OUTCOME_SHELL,    /* the agent does not start: a shell is there in its place */
+	OUTCOME_OFFERED,  /* the pane asks whether to resume (policy "confirm") */
 	OUTCOME_ENDED,    /* it is over already: see observed */
 };
 /* Wait for what becomes of the run that lifecycle_start() made: for a report where the agent can give
@@ -66,6 +67,7 @@ int lifecycle_rename(struct deck *deck, const char *base, const char *title, str
  * Corrects nothing on disk. */
 struct lifecycle_view {
 	enum instance_state state;
+	bool is_silent;      /* running, as far as is known: its server is there and does not answer */
 	enum instance_activity activity;
 	int64_t activity_since;
 	char *reason;        /* the caller's, NULL when there is nothing to say */
@@ -73,6 +75,12 @@ struct lifecycle_view {
 void lifecycle_view_free(struct lifecycle_view *view);
 #define cleanup_lifecycle_view CLEANUP(lifecycle_view_free)
 void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret);
+
+/* The word for it: the state's name, or "unknown".  Static. */
+const char *lifecycle_view_status(const struct lifecycle_view *view);
+
+/* Ask the server of a running instance whether it answers, for at most 2 s, so that lifecycle_view_row() tells. */
+void lifecycle_ask(struct deck *deck, const struct instance *instance);
 
 /* The line of the log that tells how the run's present attempt comes by its conversation. */
 void lifecycle_log_attempt(const struct instance *instance);

@@ -8,6 +8,7 @@
 #include "engine/conversation.h"
 #include "engine/environment.h"
 #include "engine/lifecycle.h"
+#include "engine/offer.h"
 #include "engine/runfiles.h"
 
 #include <errno.h>
@@ -58,6 +59,63 @@ static int execute(struct deck *deck, const struct instance *instance)
 	deck_close(deck);
 	execvp(attempt->argv.items[0], attempt->argv.items);
 	return rung_failed("run", attempt->argv.items[0], errno);
+}
+
+static void show_as_waiting(const struct instance *instance, bool waits)
+{
+	const struct activity activity = {
+		.activity = waits ? ACTIVITY_WAITING : ACTIVITY_UNKNOWN,
+		.since = clock_wall_us(),
+	};
+	(void)activity_write(instance->run.directory, &activity, NULL);
+}
+
+/* The user's choice becomes the attempt that runs. */
+static void apply_choice(struct instance *instance, enum offer_choice choice)
+{
+	struct run *run = &instance->run;
+	size_t chosen = offer_attempt(run, choice);
+	if (chosen < run->attempt_count)
+		run->attempt = chosen;
+	run->offer = false;
+	run->attempt_since = clock_wall_us();
+	run->attempt_since_boot_ms = clock_ms();
+	if (choice == OFFER_RESUME)
+		return;
+	free(run->history_note);
+	run->history_note =
+		choice == OFFER_FRESH && instance->conversation.session_id
+			? xasprintf("a new conversation, as you chose; the earlier one is kept: %s",
+				    instance->conversation.session_id)
+			: NULL;
+}
+
+/* *instance is replaced by what is stored after the answer. */
+static int ask(struct deck *deck, const char *base, struct instance **instance, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *now = NULL;
+	enum offer_choice choice;
+	log_info("offer: waiting for an answer");
+	show_as_waiting(*instance, true);
+	if (offer_ask(STDIN_FILENO, *instance, &choice, err) < 0)
+		return -1;
+	int r = store_lock(deck->store, base, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	if (r == 0)
+		r = store_load_locked(lock, &now, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s is gone", base);
+	if (!now->run.id || !streq(now->run.id, (*instance)->run.id))
+		return error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
+	apply_choice(now, choice);
+	show_as_waiting(now, false);
+	if (store_save(lock, now, err) < 0)
+		return -1;
+	log_info("offer: answered, rung %s", rung_name(run_attempt(&now->run)->rung));
+	lifecycle_log_attempt(now);
+	instance_free(*instance);
+	*instance = TAKE_PTR(now);
+	return 0;
 }
 
 static void note_exit(struct instance *instance, const struct tmux_exit *end)
@@ -202,5 +260,9 @@ int pane_become(struct deck *deck, const char *base, const char *run_id, bool di
 	log_set_run(run_id);
 	if (!instance->run.id || !streq(instance->run.id, run_id))
 		return error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
-	return died ? judge(deck, lock, instance, err) : execute(deck, instance);
+	if (died)
+		return judge(deck, lock, instance, err);
+	if (instance->run.offer && ask(deck, base, &instance, err) < 0)
+		return -1;
+	return execute(deck, instance);
 }

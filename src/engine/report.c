@@ -362,9 +362,10 @@ static int take_locked(struct deck *deck, struct store_lock *lock, const char *t
 	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
 	if (!apply(instance, agent, &report))
 		return 0;
+	/* First: who waits for the manifest to say so finds nothing changing behind it. */
+	write_sidecar(deck, instance);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
-	write_sidecar(deck, instance);
 	const char *now = or_empty(instance->conversation.session_id);
 	if (!streq(or_empty(before), now))
 		log_info("conversation: %s -> %s event=%s source=%s", before ? before : "none", now,

@@ -198,6 +198,7 @@ int runfiles_write(struct deck *deck, const struct instance *instance, const str
 	if (unlinkat(fd, RUN_SOCKET, 0) < 0 && errno != ENOENT)
 		return error_set_errno(err, errno, "remove the old socket of %s", instance->id);
 	(void)unlinkat(fd, RUN_ACTIVITY, 0);
+	(void)unlinkat(fd, RUN_SILENT, 0);
 	(void)unlinkat(fd, RUN_SETTINGS, 0);
 	if (write_conf(deck, fd, err) < 0)
 		return -1;
@@ -225,6 +226,23 @@ int runfiles_remove(const char *directory, struct error *err)
 	if (fd < 0)
 		return 0;
 	return fs_remove_tree(fd, path_basename(directory), err);
+}
+
+void runfiles_note_answer(const char *directory, bool answers)
+{
+	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (answers)
+		(void)unlinkat(fd, RUN_SILENT, 0);
+	else
+		(void)fs_replace(fd, RUN_SILENT, "", 0, FS_VOLATILE, NULL);
+}
+
+bool runfiles_is_silent(const char *directory)
+{
+	cleanup_free char *path = path_join(directory, RUN_SILENT);
+	return access(path, F_OK) == 0;
 }
 
 char *runfiles_token(const struct instance *instance)

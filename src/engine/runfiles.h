@@ -15,6 +15,7 @@
 #define RUN_SETTINGS "settings.json"
 #define RUN_TOKEN "token"
 #define RUN_ACTIVITY "activity.json"
+#define RUN_SILENT "silent" /* there while the server was last seen not to answer */
 #define RUN_SSH_LINK "ssh-auth.sock" /* beside the runs' directories */
 
 /* Environment of what runs in the pane. */
@@ -35,6 +36,10 @@ char *runfiles_settings(const struct instance *instance) MUST_USE;
 
 /* Remove a run's directory, whatever is in it.  Not there, or NULL: 0. */
 int runfiles_remove(const char *directory, struct error *err);
+
+/* Note whether the run's server answered, so that listings, which ask no server, know of one that did not. */
+void runfiles_note_answer(const char *directory, bool answers);
+bool runfiles_is_silent(const char *directory);
 
 /* The token of the run as it stands in its directory.  The caller frees; NULL when there is none. */
 char *runfiles_token(const struct instance *instance) MUST_USE;

@@ -263,6 +263,7 @@ static void read_run(const struct section *root, struct run *ret)
 	read_attempts(&section, ret);
 	ret->attempt_since = read_time(&section, "attempt_since");
 	ret->attempt_since_boot_ms = read_int(&section, "attempt_since_boot_ms", INT64_MAX);
+	ret->offer = read_bool(&section, "offer");
 	ret->reported = read_bool(&section, "reported");
 	ret->history_note = read_text(&section, "history_note");
 }
@@ -479,6 +480,8 @@ static void put_run(struct json_object *root, const struct run *run)
 	json_set_int(object, "attempt", (int64_t)run->attempt);
 	put_time(object, "attempt_since", run->attempt_since);
 	put_number(object, "attempt_since_boot_ms", run->attempt_since_boot_ms);
+	if (run->offer)
+		json_set_bool(object, "offer", true);
 	json_set_bool(object, "reported", run->reported);
 	put_text(object, "history_note", run->history_note);
 }

@@ -40,6 +40,7 @@ static const char *const resume_words[] = {
 	[POLICY_AUTO] = "auto",
 	[POLICY_CONFIRM] = "confirm",
 	[POLICY_NEVER] = "never",
+	[POLICY_DEFAULT] = "default",
 };
 
 static const char *const restart_words[] = {

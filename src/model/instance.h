@@ -52,7 +52,12 @@ enum rung {
 	RUNG_COUNT
 };
 
-enum resume_policy { POLICY_AUTO, POLICY_CONFIRM, POLICY_NEVER };
+enum resume_policy {
+	POLICY_AUTO,
+	POLICY_CONFIRM,
+	POLICY_NEVER,
+	POLICY_DEFAULT, /* the agent's, else the general one: settings_resume_policy() */
+};
 enum restart_policy { RESTART_NO, RESTART_ON_FAILURE };
 
 struct conversation {
@@ -87,6 +92,7 @@ struct run {
 	size_t attempt;            /* index of the one that runs now */
 	int64_t attempt_since;     /* µs since the Epoch */
 	int64_t attempt_since_boot_ms; /* clock_ms(), valid within boot_id */
+	bool offer;                /* the pane asks before it starts the first attempt: engine/offer.h */
 	bool reported;             /* the agent reported a start in this attempt */
 	char *history_note;        /* "history not restored: <why>", for the user; NULL when it was */
 };

@@ -516,7 +516,7 @@ enum ladder_verdict resume_judge(const struct run *run, const struct ladder_end 
 {
 	const struct attempt *attempt = run_attempt(run);
 	bool failed = end->signal_number == 0 && end->code > 0 && end->code < 128;
-	if (!attempt || attempt->rung == RUNG_SHELL || !failed || run->reported ||
+	if (!attempt || attempt->rung == RUNG_SHELL || !failed || run->reported || run->offer ||
 	    end->lived_ms >= probation_ms)
 		return LADDER_ENDED;
 	return run->attempt + 1 < run->attempt_count ? LADDER_NEXT : LADDER_EXHAUSTED;

@@ -93,9 +93,14 @@ static int store_agent(const struct toml_document *document, const struct toml_k
 static int store_policy(const struct toml_document *document, const struct toml_key *key,
 			struct json_object *value, void *field, struct error *err)
 {
+	enum resume_policy policy;
 	int r = toml_check_string(document, key->path, value, err);
-	if (r < 0 || resume_policy_parse(json_object_get_string(value), field))
+	if (r < 0)
 		return r;
+	if (resume_policy_parse(json_object_get_string(value), &policy) && policy != POLICY_DEFAULT) {
+		*(enum resume_policy *)field = policy;
+		return 0;
+	}
 	return toml_error(document, key->path, err,
 			  "%s must be \"auto\", \"confirm\" or \"never\", not \"%s\"", key->path,
 			  json_object_get_string(value));

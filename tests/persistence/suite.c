@@ -30,6 +30,7 @@ static const struct test *const tables[] = {
 	log_tests,
 	strategy_tests,
 	adopt_tests,
+	policy_tests,
 	agent_tests,
 	never_again_tests,
 	real_claude_tests,

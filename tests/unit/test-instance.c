@@ -356,7 +356,7 @@ static void each_word_means_its_value_and_no_other(void **state UNUSED)
 	CHECK_WORDS(enum instance_activity, 4, instance_activity_name, instance_activity_parse)
 	CHECK_WORDS(enum session_origin, 5, session_origin_name, session_origin_parse)
 	CHECK_WORDS(enum rung, RUNG_COUNT, rung_name, rung_parse)
-	CHECK_WORDS(enum resume_policy, 3, resume_policy_name, resume_policy_parse)
+	CHECK_WORDS(enum resume_policy, 4, resume_policy_name, resume_policy_parse)
 	CHECK_WORDS(enum restart_policy, 2, restart_policy_name, restart_policy_parse)
 }
 
