@@ -166,18 +166,29 @@ static int look_at_transcript(const struct instance *instance, enum transcript_f
 	return 0;
 }
 
-/* A run that ended without a word may have moved to its fresh id all the same: its transcript tells. */
+static bool can_report(const struct agent *agent)
+{
+	return agent->report.count || agent->report_environment.count;
+}
+
+/* A run that ended without a word may have moved to its fresh id all the same: its transcript tells.  Of an agent
+ * that neither reports nor shows its transcripts nothing will ever tell: it refused the stored id, and what
+ * was said since stands under the fresh one.  The stored one stays among the previous ones. */
 static int settle_unfinished(struct instance *instance, const struct agent *agent,
 			     struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
 	const struct attempt *attempt = run_attempt(&instance->run);
 	const char *stored = instance->conversation.session_id;
-	if (!attempt || !attempt->session_id || !knows_transcripts(agent) ||
+	if (!attempt || !attempt->session_id || (!knows_transcripts(agent) && can_report(agent)) ||
 	    (stored && streq(stored, attempt->session_id)) ||
 	    /* It was the conversation's already, and gave way to a later one. */
 	    strvec_contains(&instance->conversation.previous, attempt->session_id))
 		return 0;
+	if (!knows_transcripts(agent)) {
+		conversation_commit(instance);
+		return 0;
+	}
 	int r = transcript_find(instance->conversation.config_home, instance->cwd,
 				attempt->session_id, NULL, &found, err);
 	if (r == 0 && found.has_turns)

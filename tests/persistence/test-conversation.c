@@ -4,6 +4,7 @@
  */
 #include "persistence/deck.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define MARKER "the cat is on the roof"
@@ -20,6 +21,17 @@ static void begin(struct session *session, const char *title)
 static void kill_and_start(struct session *session)
 {
 	session_kill_server(session);
+	session_start(session, NULL);
+}
+
+/* The end of its terminal would let the agent write what it holds back: it gets no time for that. */
+static void lose_power_and_start(struct session *session)
+{
+	(void)session_look(session);
+	struct process server = session_server(session), agent = session_agent(session);
+	machine_kill(&server, SIGSTOP);
+	machine_destroy(&agent);
+	machine_destroy(&server);
 	session_start(session, NULL);
 }
 
@@ -153,6 +165,16 @@ static void assert_not_written(const struct session *session, const char *sessio
 	ASSERT(!machine_exists(path), "%s is there: its writing was not late", path);
 }
 
+/* The end of its terminal would give it the time to write. */
+static void kill_agent_and_start(struct session *session)
+{
+	struct process agent = session_agent(session);
+	machine_destroy(&agent);
+	WAIT_FOR(session_look(session) && !streq(session->status, "running"),
+		 "its agent was killed, and it is shown as running");
+	session_start(session, NULL);
+}
+
 static void assert_begun_anew(struct session *session, const char *session_id)
 {
 	(void)session_look(session);
@@ -170,7 +192,7 @@ static void KilledBeforeTheFirstFlushKeepsItsId(void)
 	begin_late(&session);
 	const char *session_id = session.session_id;
 	assert_not_written(&session, session_id);
-	kill_and_start(&session);
+	lose_power_and_start(&session);
 	assert_begun_anew(&session, session_id);
 
 	/* Now there was a prompt, of which only its report is known. */
@@ -178,7 +200,7 @@ static void KilledBeforeTheFirstFlushKeepsItsId(void)
 	WAIT_FOR(json_get_bool(session_look(&session), "first_turn_seen", false),
 		 "the prompt was not reported");
 	assert_not_written(&session, session_id);
-	kill_and_start(&session);
+	lose_power_and_start(&session);
 	WAIT_FOR(session_look(&session) && session.agent_pid &&
 			 strvec_contains(machine_argv(session.agent_pid), "--session-id"),
 		 "the id that cannot be resumed is not given anew");
@@ -190,7 +212,7 @@ static void KilledBeforeTheFirstFlushKeepsItsId(void)
 	session_say(&session, MARKER);
 	session_say(&session, "turn 2");
 	ASSERT(machine_exists(claude_transcript(&session, session_id)), "nothing was written");
-	kill_and_start(&session);
+	kill_agent_and_start(&session);
 	assert_came_back(&session, session_id, MARKER, 2);
 }
 
@@ -203,7 +225,7 @@ static void KilledAfterALateFlushComesBack(void)
 	assert_not_written(&session, session_id);
 	session_say(&session, "turn 2");
 	ASSERT(machine_exists(claude_transcript(&session, session_id)), "nothing was written");
-	kill_and_start(&session);
+	kill_agent_and_start(&session);
 	assert_came_back(&session, session_id, MARKER, 2);
 }
 

@@ -212,6 +212,14 @@ static void PlainLocaleKeepsEveryCharacter(void)
 	const char *stands = machine_root_ok(
 		WORDS("readlink", "-n", kept("/proc/%d/cwd", (int)session.agent_pid)));
 	ASSERT(streq(stands, session.directory), "the agent stands in %s", stands);
+
+	/* And of one that keeps no transcript: from its screen. */
+	struct session plain;
+	session_add(&plain, NULL, "plain", WORDS("-c", kept("sh -c 'echo \"%s\"; exec cat'", text)));
+	session_start(&plain, NULL);
+	WAIT_FOR(strstr(deck_look(WORDS("session", "output", plain.id)).output, text),
+		 "the screen does not have '%s': %s", text,
+		 deck_look(WORDS("session", "output", plain.id)).output);
 }
 
 static void StopAndStartInQuickSuccession(void)

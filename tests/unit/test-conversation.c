@@ -305,6 +305,24 @@ static void a_fresh_id_counts_once_something_was_said_under_it(void **state)
 	assert_string_equal(instance->conversation.previous.items[0], MINE);
 }
 
+static void a_fresh_id_counts_where_nothing_will_ever_tell(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *mute, *reporting = desk->claude;
+	assert_int_equal(deck_agent(&desk->deck, "gemini", &mute, NULL), 0);
+	assert_null(mute->transcript);
+	assert_int_equal(mute->report.count + mute->report_environment.count, 0);
+	static const enum rung rungs[] = { RUNG_FRESH, RUNG_RESUME, RUNG_SHELL };
+	for (size_t i = 0; i < ARRAY_SIZE(rungs); i++) {
+		cleanup_instance struct instance *instance = interrupted(desk, rungs[i]);
+		desk->claude = mute;
+		settle(desk, instance, TRANSCRIPT_UNKNOWN);
+		desk->claude = reporting;
+		assert_string_equal(instance->conversation.session_id, i == 0 ? LOOSE : MINE);
+		assert_int_equal(instance->conversation.previous.count, i == 0);
+	}
+}
+
 static void a_commit_takes_only_a_fresh_id(void **state)
 {
 	struct desk *desk = *state;
@@ -458,6 +476,43 @@ static void a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id(voi
 	assert_string_equal(instance->conversation.session_id, MINE);
 }
 
+/* The nearest word counts: the instance's, the agent's, the general one. */
+static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to(void **state)
+{
+	struct desk *desk = *state;
+	struct settings *settings = &desk->deck.settings;
+	static const struct {
+		enum resume_policy own, general;
+		const char *agents;
+		bool first, wish, asks;
+	} table[] = {
+		{ POLICY_DEFAULT, POLICY_CONFIRM, NULL, false, true, true },
+		{ POLICY_DEFAULT, POLICY_AUTO, "confirm", false, true, true },
+		{ POLICY_DEFAULT, POLICY_CONFIRM, "auto", false, true, false },
+		{ POLICY_CONFIRM, POLICY_NEVER, "auto", false, true, true },
+		{ POLICY_AUTO, POLICY_CONFIRM, "confirm", false, true, false },
+		{ POLICY_CONFIRM, POLICY_AUTO, NULL, true, true, false },
+		{ POLICY_CONFIRM, POLICY_AUTO, NULL, false, false, false },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+		instance->run.directory = path_join(desk->root, "run/0123abcd");
+		instance->last_used_at = !table[i].first;
+		instance->resume_policy = table[i].own;
+		settings->resume = table[i].general;
+		strvec_clear(&settings->resume_by_agent);
+		if (table[i].agents) {
+			strvec_push(&settings->resume_by_agent, instance->agent);
+			strvec_push(&settings->resume_by_agent, table[i].agents);
+		}
+		assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude,
+						   table[i].first ? TRANSCRIPT_ABSENT : TRANSCRIPT_TURNS,
+						   table[i].wish, NULL), 0);
+		if (instance->run.offer != table[i].asks)
+			fail_msg("row %zu: it %s", i, instance->run.offer ? "asks" : "does not ask");
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -478,6 +533,7 @@ int main(void)
 		TEST(the_agents_own_program_keeps_its_id),
 		TEST(an_id_with_a_turn_or_before_its_first_start_is_never_unused),
 		TEST(a_fresh_id_counts_once_something_was_said_under_it),
+		TEST(a_fresh_id_counts_where_nothing_will_ever_tell),
 		TEST(a_commit_takes_only_a_fresh_id),
 		TEST(a_conversation_that_is_open_is_refused_naming_its_holder),
 		TEST(a_conversation_that_is_open_in_another_profile_is_refused),
@@ -485,6 +541,7 @@ int main(void)
 		TEST(who_does_not_hold_it_is_no_reason_to_refuse),
 		TEST(a_claim_excludes_others_until_it_is_given_up),
 		TEST(a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command),
+		TEST(under_confirm_the_pane_asks_where_there_is_something_to_come_back_to),
 		TEST(a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,22 @@ static void assert_defaults(const struct settings *settings)
 	assert_false(settings->log_journal);
 }
 
+static void an_agents_policy_goes_before_the_general_one(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings settings =
+		parse("[resume]\npolicy = \"never\"\n[resume.agents]\ncodex = \"confirm\"\nclaude = \"auto\"\n");
+	assert_int_equal(settings_resume_policy(&settings, "codex"), POLICY_CONFIRM);
+	assert_int_equal(settings_resume_policy(&settings, "claude"), POLICY_AUTO);
+	assert_int_equal(settings_resume_policy(&settings, "demo"), POLICY_NEVER);
+	assert_refused("[resume.agents]\ncodex = \"perhaps\"\n",
+		       "config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"perhaps\"");
+	assert_refused("[resume.agents]\ncodex = \"default\"\n",
+		       "config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"default\"");
+	assert_refused("[resume.agents]\n\"a/b\" = \"auto\"\n",
+		       "config.toml:2:1: \"a/b\" cannot be an agent's name");
+}
+
 static void the_defaults_are_those_of_the_manual(void **state)
 {
 	(void)state;
@@ -307,6 +323,7 @@ int main(void)
 		cmocka_unit_test(a_value_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_syntax_error_names_file_line_and_column),
 		cmocka_unit_test(sizes_have_suffixes_of_1024),
+		cmocka_unit_test(an_agents_policy_goes_before_the_general_one),
 		cmocka_unit_test(other_texts_are_no_sizes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
