@@ -771,6 +771,8 @@ print_head() {
 note() { printf '%s[NOTE]%s %s\n' "$YELLOW$BOLD" "$PLAIN" "$*"; }
 
 print_notes() {
+	[[ -z $REAL_AGENT ]] ||
+		note "scenarios 1 to 3 were $REAL_AGENT's, the rest the stand-in's; --agent $REAL_AGENT does it all, with a message"
 	if grep -qsE '^[[:space:]]*launch_in_user_scope[[:space:]]*=[[:space:]]*false' "$USER_CONFIG/config.toml"; then
 		note "$USER_CONFIG/config.toml switches isolation off: your own sessions do die with your login"
 	fi

@@ -12,6 +12,8 @@ const struct command *const commands[] = {
 	&command_session_attach,
 	&command_session_show,
 	&command_session_current,
+	&command_session_fork,
+	&command_session_set,
 	&command_session_send,
 	&command_session_output,
 	&command_adopt,

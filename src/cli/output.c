@@ -86,6 +86,11 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 	const char *id = instance->conversation.session_id;
 	switch (attempt->rung) {
 	case RUNG_RESUME:
+		if (streq(attempt->reason, REASON_FORK)) {
+			printf("%s: started with a copy of conversation %s", title,
+			       or_empty(instance->conversation.forked_from));
+			break;
+		}
 		printf("%s: resumed conversation %s", title, id);
 		break;
 	case RUNG_ASSIGN:

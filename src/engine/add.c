@@ -211,7 +211,9 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
-	give_id(deck, agent, instance);
+	instance->conversation.forked_from = xstrdup_or_null(wish->forked_from);
+	if (!wish->gives_no_id)
+		give_id(deck, agent, instance);
 	if (store_create(lock, instance, err) < 0)
 		return -1;
 	log_set_instance(instance->id);

@@ -362,7 +362,8 @@ static bool brings_back(const struct run *run)
 {
 	const struct attempt *first = run_attempt(run);
 	return first->rung == RUNG_CONTINUE ||
-	       (first->rung == RUNG_RESUME && !streq(first->reason, REASON_FRESH_SESSION));
+	       (first->rung == RUNG_RESUME && !streq(first->reason, REASON_FRESH_SESSION) &&
+		!streq(first->reason, REASON_FORK));
 }
 
 int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
@@ -402,8 +403,8 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
 	return 0;
 }
 
-/* Of another instance, now or earlier.  Its own earlier ones it may well come back to. */
-static bool is_anothers(struct deck *deck, const struct instance *instance, const char *session_id)
+/* Its own earlier ones it may well come back to. */
+bool conversation_is_anothers(struct deck *deck, const struct instance *instance, const char *session_id)
 {
 	cleanup_ownership struct ownership ownership = { .instance = instance };
 	if (list_owners(deck, &ownership, NULL) < 0)
@@ -429,7 +430,7 @@ bool conversation_take_words(struct deck *deck, struct instance *instance, const
 	cleanup_free char *id = resume_match_id(agent, agent->exit_banner, words);
 	if (!id || streq(id, or_empty(conversation->session_id)))
 		return false;
-	if (is_anothers(deck, instance, id)) {
+	if (conversation_is_anothers(deck, instance, id)) {
 		log_warning("last words name conversation %s, which is another session's: ignored", id);
 		return false;
 	}

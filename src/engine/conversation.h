@@ -37,5 +37,8 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
  * report of this run has named one and no other instance has it.  True: it was moved. */
 bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words);
 
+/* Is this id another instance's, of any profile, now or earlier?  True also when that cannot be found out. */
+bool conversation_is_anothers(struct deck *deck, const struct instance *instance, const char *session_id);
+
 /* An id that only the run used so far (a fresh one after a lost history) becomes the conversation's. */
 void conversation_commit(struct instance *instance);

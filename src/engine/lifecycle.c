@@ -32,8 +32,8 @@ void lifecycle_note_end(struct instance *instance, enum instance_state state, co
 }
 
 /* Take the lock, read the manifest, find the backend. */
-static int open_instance(struct deck *deck, const char *base, struct store_lock **ret_lock,
-			 struct instance **ret, const struct backend **ret_backend,
+int lifecycle_open(struct deck *deck, const char *base, struct store_lock **ret_lock,
+		   struct instance **ret, const struct backend **ret_backend,
 			 struct error *err)
 {
 	cleanup_store_lock struct store_lock *lock = NULL;
@@ -271,7 +271,7 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 	const struct backend *backend;
 	bool already = false, was_running;
 
-	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    (restart && check_restart(deck, instance, err) < 0) ||
 	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0) ||
 	    start_locked(deck, lock, instance, backend, resume_wish, &already, err) < 0)
@@ -285,7 +285,7 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	cleanup_store_lock struct store_lock *lock = NULL;
 	cleanup_instance struct instance *instance = NULL;
 	const struct backend *backend;
-	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0)
+	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
 	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
@@ -338,7 +338,7 @@ int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct e
 	bool was_running;
 	if (damaged)
 		return remove_damaged(deck, base, err);
-	if (open_instance(deck, base, &lock, &instance, &backend, err) < 0 ||
+	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0)
 		return -1;
 	forget_place(deck, instance->id);
@@ -357,7 +357,7 @@ int lifecycle_rename(struct deck *deck, const char *base, const char *title, str
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct backend *backend;
 	if (naming_check_title(title, err) < 0 ||
-	    open_instance(deck, base, &lock, &instance, &backend, err) < 0)
+	    lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
 	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &names, err);
 	if (r > 0)

@@ -18,10 +18,17 @@ struct lifecycle_new {
 	const struct strvec *argv; /* the user's command; empty: the agent's own.  Borrowed */
 	const struct strvec *arguments; /* appended to it.  Borrowed */
 	const char *session_id;    /* an existing conversation to take over, or NULL */
+	const char *forked_from;   /* id of the conversation to begin with a copy of, or NULL */
+	bool gives_no_id;          /* the agent will say the id, though it takes one otherwise */
 	const char *config_home;   /* the agent's home; NULL: what this caller's environment says */
 	const char *resume;        /* policy's name, or NULL */
 	struct limits limits;
 };
+
+/* The instance of this base, locked, for a change.  ERROR_NOT_FOUND, ERROR_BUSY.  *ret_lock and *ret are the
+ * caller's; *ret_backend is static. */
+int lifecycle_open(struct deck *deck, const char *base, struct store_lock **ret_lock,
+		   struct instance **ret, const struct backend **ret_backend, struct error *err);
 
 /* Make an instance; nothing is started.  *ret is the caller's.  ERROR_EXISTS: the title is taken. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
@@ -62,6 +69,19 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err);
 
 int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
+
+/* Make a stopped instance whose first start begins with a copy of this one's conversation; this one is left as it is,
+ * whether it runs or not.  title: NULL for "<title>-fork", made unique.  ERROR_INVALID: the agent cannot, or
+ * there is no conversation with a turn in it.  *ret is the caller's. */
+int lifecycle_fork(struct deck *deck, const char *base, const char *title, const char *group,
+		   struct instance **ret, struct error *err);
+
+/* From the next start on the instance's conversation is this one; the present id goes to the previous ones.
+ * ERROR_INVALID: it runs, or the agent takes no such id.  ERROR_EXISTS: it is another instance's. */
+int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
+			     struct error *err);
+int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
+				struct error *err);
 
 /* What the instance is now, by looking (not deeper than processes), and its activity: for listings.
  * Corrects nothing on disk. */

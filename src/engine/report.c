@@ -119,7 +119,7 @@ static bool is_at_home(const struct instance *instance, const char *cwd)
 	cleanup_activity struct activity last = { 0 };
 	cleanup_free char *real = NULL, *home = NULL;
 	activity_read(instance->run.directory, &last);
-	if (is_in_directory(cwd, instance->cwd) || is(last.cwd, cwd))
+	if (is(last.cwd, cwd))
 		return true;
 	/* What is not there any more is compared as it is written. */
 	if (fs_real_directory(cwd, &real, NULL) != 0)

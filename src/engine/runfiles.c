@@ -60,6 +60,14 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 
 #define SETTINGS_SLOT "{settings}"
 
+/* The file of another run, in whose pane we were called: its agent's variable says nothing of the user's. */
+static bool is_of_a_run(const char *path)
+{
+	cleanup_free char *token =
+		xasprintf("%.*s" RUN_TOKEN, (int)(path_basename(path) - path), path);
+	return streq(path_basename(path), RUN_SETTINGS) && access(token, F_OK) == 0;
+}
+
 /* The value of the user's own settings, which ours take the place of: what the variable of our report
  * environment says, or the flag of our report template, the last if there are several, as the agent has
  * it.  Borrowed. */
@@ -69,8 +77,11 @@ static const char *user_settings(const struct agent *agent, const struct instanc
 	for (size_t i = 0; i < agent->report_environment.count; i++) {
 		const char *item = agent->report_environment.items[i];
 		cleanup_free char *name = xstrndup(item, strcspn(item, "="));
-		if (ends_with(item, "=" SETTINGS_SLOT) && !is_empty(getenv(name)))
-			value = getenv(name);
+		const char *path = ends_with(item, "=" SETTINGS_SLOT) ? getenv(name) : NULL;
+		/* A file that is not there is no settings for agents, which look in several places. */
+		bool is_there = !is_empty(path) && (*path != '/' || access(path, F_OK) == 0);
+		if (is_there && !is_of_a_run(path))
+			value = path;
 	}
 	for (size_t i = 0; i + 1 < agent->report.count; i++)
 		if (streq(agent->report.items[i + 1], SETTINGS_SLOT))

@@ -218,6 +218,7 @@ static void read_conversation(const struct section *root, struct conversation *r
 	ret->first_turn_seen = read_bool(&section, "first_turn_seen");
 	ret->captured_at = read_time(&section, "captured_at");
 	ret->config_home = read_text(&section, "config_home");
+	ret->forked_from = read_text(&section, "forked_from");
 }
 
 static void read_attempts(const struct section *run, struct run *ret)
@@ -430,6 +431,7 @@ static void put_conversation(struct json_object *root, const struct conversation
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	put_time(object, "captured_at", conversation->captured_at);
 	put_text(object, "config_home", conversation->config_home);
+	put_text(object, "forked_from", conversation->forked_from);
 }
 
 static void put_attempts(struct json_object *object, const struct run *run)

@@ -153,6 +153,7 @@ static void conversation_clear(struct conversation *conversation)
 	strvec_clear(&conversation->previous);
 	free(conversation->transcript_path);
 	free(conversation->config_home);
+	free(conversation->forked_from);
 	*conversation = (struct conversation){ 0 };
 }
 

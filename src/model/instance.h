@@ -67,6 +67,7 @@ struct conversation {
 	char *transcript_path;      /* as the agent reported it, or as it was found */
 	bool first_turn_seen;       /* the agent reported a first prompt under session_id */
 	int64_t captured_at;        /* µs since the Epoch, 0: never */
+	char *forked_from;          /* id of the conversation that this one is a copy of, or NULL */
 	char *config_home;          /* the agent's home at birth, part of the id's identity */
 };
 

@@ -147,6 +147,7 @@ static const char *slot_value(const char *text, const struct resume_slots *slots
 		const char *slot, *value;
 	} known[] = {
 		{ "{session_id}", slots->session_id },
+		{ "{new_session_id}", slots->new_session_id },
 		{ "{settings}", slots->settings },
 		{ "{hook}", slots->hook },
 		{ "{state}", slots->state },
@@ -228,12 +229,14 @@ static bool is_first_launch(const struct instance *instance)
 /* Our arguments stand behind the user's own: a wrapper or "env X=1 program" in front keeps working, and
  * a flag that takes many values is ended by ours.  Isolation comes before the template, which may be a
  * subcommand; the prompt comes last. */
-static void add(const struct resume_facts *facts, struct run *run, enum rung rung,
-		const char *reason, const struct strvec *template, const char *session_id)
+static void add_slots(const struct resume_facts *facts, struct run *run, enum rung rung,
+		      const char *reason, const struct strvec *template, const char *slot_id,
+		      const char *session_id)
 {
 	const struct agent *agent = facts->agent;
 	const struct resume_slots slots = {
-		.session_id = session_id,
+		.session_id = slot_id,
+		.new_session_id = session_id,
 		.settings = facts->settings_file,
 		.hook = facts->hook,
 		.state = facts->state,
@@ -256,6 +259,12 @@ static void add(const struct resume_facts *facts, struct run *run, enum rung run
 		strvec_push_all(&attempt.argv, &prompt);
 	run_add_attempt(run, &attempt);
 	attempt_clear(&attempt);
+}
+
+static void add(const struct resume_facts *facts, struct run *run, enum rung rung,
+		const char *reason, const struct strvec *template, const char *session_id)
+{
+	add_slots(facts, run, rung, reason, template, session_id, session_id);
 }
 
 static void add_resume(const struct resume_facts *facts, struct run *run, const char *reason)
@@ -415,6 +424,23 @@ static void add_shell(const struct resume_facts *facts, struct run *run)
 	strvec_clear(&attempt.argv);
 }
 
+/* Is this a copy that is yet to be made? */
+static bool wants_fork(const struct resume_facts *facts)
+{
+	const struct conversation *conversation = &facts->instance->conversation;
+	bool may_be_there = !is_first_launch(facts->instance) && conversation->session_id &&
+			    facts->transcript == TRANSCRIPT_UNKNOWN;
+	return conversation->forked_from && facts->agent->fork.count && facts->resume_enabled &&
+	       !conversation->first_turn_seen && facts->transcript != TRANSCRIPT_TURNS && !may_be_there;
+}
+
+static void add_fork(const struct resume_facts *facts, struct run *run)
+{
+	const struct conversation *conversation = &facts->instance->conversation;
+	add_slots(facts, run, RUNG_RESUME, REASON_FORK, &facts->agent->fork, conversation->forked_from,
+		  conversation->session_id ? conversation->session_id : facts->new_session_id);
+}
+
 void resume_plan(const struct resume_facts *facts, struct run *run)
 {
 	const struct agent *agent = facts->agent;
@@ -422,6 +448,11 @@ void resume_plan(const struct resume_facts *facts, struct run *run)
 	const char *stored = agent->resume.count ? instance->conversation.session_id : NULL;
 	bool takes = stored && resume_takes_id(agent, stored);
 
+	if (wants_fork(facts)) {
+		add_fork(facts, run);
+		add_shell(facts, run);
+		return;
+	}
 	if (stored && !takes)
 		add_fresh(facts, run, "id_not_taken");
 	else if (stored && !facts->resume_enabled && !is_first_launch(instance))

@@ -18,6 +18,8 @@
  *   - each rung stands in it at most once, and none behind one that gives more up;
  *   - an id is one word of an argv, and one that the agent's kind of id does not allow is in none;
  *   - the launch prompt goes with the first attempt of the first launch and with no other;
+ *   - a copy that has not been made yet (forked_from) is made, and nothing else is tried: an empty
+ *     conversation is not what was asked for;
  *   - isolation stands in every attempt but the shell.
  *
  * Pure; docs/session-id-lifecycle.md says why each rung stands where it does.
@@ -32,6 +34,8 @@
 #define REASON_RESUME_FAILED "resume_failed"
 /* The reason of a fresh id that was wished for. */
 #define REASON_RESUME_DISABLED "resume_disabled"
+/* The reason of a start that copies another conversation. */
+#define REASON_FORK "forked"
 /* The reason of a first start: there is no history yet. */
 #define REASON_FRESH_SESSION "fresh_session"
 
@@ -81,7 +85,7 @@ void resume_command(const struct agent *agent, const struct instance *instance, 
 
 /* What stands in the slots {session_id}, {settings}, {hook} and {state} of the registry's words. */
 struct resume_slots {
-	const char *session_id, *settings, *hook, *state;
+	const char *session_id, *new_session_id, *settings, *hook, *state;
 };
 /* Append the words with the slots filled, word by word: a value never becomes a second word, and what
  * looks like a slot in a value is none.  A slot whose value is NULL stays as it stands. */

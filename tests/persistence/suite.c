@@ -31,6 +31,7 @@ static const struct test *const tables[] = {
 	strategy_tests,
 	adopt_tests,
 	policy_tests,
+	fork_tests,
 	agent_tests,
 	never_again_tests,
 	real_claude_tests,

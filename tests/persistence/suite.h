@@ -29,6 +29,7 @@ extern const struct test log_tests[];
 extern const struct test logout_tests[];
 extern const struct test named_tests[];
 extern const struct test never_again_tests[];
+extern const struct test fork_tests[];
 extern const struct test policy_tests[];
 extern const struct test real_claude_tests[];
 extern const struct test strategy_tests[];

@@ -12,6 +12,7 @@
 
 #define OLD "0aaaaaaa-0000-4000-8000-000000000001"
 #define NEW "0bbbbbbb-0000-4000-8000-000000000002"
+#define FORKED "0ccccccc-0000-4000-8000-000000000003"
 #define SETTINGS "/run/s.json"
 
 static struct registry registry;
@@ -47,6 +48,7 @@ enum {
 	NO_RESUME = 1 << 4,    /* switched off for this start */
 	NO_SETTINGS = 1 << 5,
 	NO_SHELL = 1 << 6,
+	FORK = 1 << 7,         /* a copy of FORKED */
 };
 
 static char *describe(const struct run *run)
@@ -73,6 +75,8 @@ static char *plan(const char *agent, const char *command, enum transcript_fact t
 		instance->conversation.origin = flags & ADOPTED ? ORIGIN_ADOPTED : ORIGIN_MINTED;
 		instance->conversation.first_turn_seen = flags & TURN_SEEN;
 	}
+	if (flags & FORK)
+		instance->conversation.forked_from = xstrdup(FORKED);
 	const struct resume_facts facts = {
 		.agent = registry_find(&registry, agent),
 		.instance = instance,
@@ -365,6 +369,27 @@ static void carrying_adds_nothing_and_changes_nothing(void **state UNUSED)
 
 /* --- judging an end --------------------------------------------------------------------------- */
 
+/* Never an empty conversation in the copy's place, and never a second copy of one that has gone on. */
+static void a_copy_is_made_until_it_is_there_and_then_resumed(void **state UNUSED)
+{
+	static const char made[] = "resume:forked 0aaaaaaa claude --resume " FORKED " --fork-session --session-id " OLD
+				   " --settings " SETTINGS " | shell:agent_does_not_start  /bin/sh";
+	cleanup_free char *first = plan("claude", "claude", TRANSCRIPT_ABSENT, HAS_ID | FIRST | FORK);
+	assert_string_equal(first, made);
+	cleanup_free char *again = plan("claude", "claude", TRANSCRIPT_ABSENT, HAS_ID | FORK);
+	assert_string_equal(again, made);
+	cleanup_free char *there = plan("claude", "claude", TRANSCRIPT_TURNS, HAS_ID | FORK);
+	assert_true(starts_with(there, "resume:conversation_data_present 0aaaaaaa claude --resume " OLD));
+	cleanup_free char *gone_on = plan("claude", "claude", TRANSCRIPT_ABSENT, HAS_ID | FORK | TURN_SEEN);
+	assert_null(strstr(gone_on, "--fork-session"));
+	/* The agent that says the id by itself has said none yet. */
+	cleanup_free char *teller = plan("codex", "codex", TRANSCRIPT_UNKNOWN, FIRST | FORK);
+	assert_non_null(strstr(teller, " fork " FORKED));
+	/* It may be there: a second copy would lose what was said since. */
+	cleanup_free char *unknown = plan("claude", "claude", TRANSCRIPT_UNKNOWN, HAS_ID | FORK);
+	assert_null(strstr(unknown, "--fork-session"));
+}
+
 static void only_an_early_unreported_exit_status_counts_against_a_rung(void **state UNUSED)
 {
 	enum { EARLY = 100, PROBATION = 10000 };
@@ -420,6 +445,7 @@ int main(void)
 		cmocka_unit_test(an_id_in_the_users_arguments_is_found),
 		cmocka_unit_test(templates_have_their_slot_filled_wherever_it_is),
 		cmocka_unit_test(carrying_adds_nothing_and_changes_nothing),
+		cmocka_unit_test(a_copy_is_made_until_it_is_there_and_then_resumed),
 		cmocka_unit_test(only_an_early_unreported_exit_status_counts_against_a_rung),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Conversations that a user copies, or chooses.
+ */
+#include "persistence/deck.h"
+
+#include <string.h>
+
+#define MARKER "the map is in the drawer"
+
+static void begin(struct session *session)
+{
+	session_add(session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(session, NULL);
+	session_say(session, MARKER);
+	session_look(session);
+}
+
+static void ForkGoesItsOwnWayAndComesBack(void)
+{
+	struct session one, fork = { .title = "deck-fork" };
+	begin(&one);
+	struct process agent = session_agent(&one);
+	struct json_object *started = deck_ok(NULL, WORDS("session", "fork", one.id, "--json"));
+	fork.id = json_get_string(started, "id", "");
+	fork.directory = one.directory;
+	session_look(&fork);
+	ASSERT(!streq(fork.session_id, one.session_id), "both have the conversation %s", one.session_id);
+	assert_isolated(&fork);
+	const char *original = one.session_id, *copy = fork.session_id;
+	WAIT_FOR(session_shows(&fork, MARKER), "the copy is empty:\n%s", or_empty(session_screen(&fork)));
+	session_say(&fork, "only in the copy");
+	session_kill_server(&fork);
+	session_start(&fork, NULL);
+	assert_came_back(&fork, copy, MARKER, 2);
+	assert_no_flag(&fork, "--fork-session");
+	ASSERT(machine_alive(&agent), "the original was ended");
+	session_say(&one, "only in the original");
+	ASSERT(!session_shows(&one, "only in the copy"), "the copy's words are in the original");
+	session_look(&one);
+	ASSERT(streq(one.session_id, original), "the original's id became %s", one.session_id);
+}
+
+/* Killed before the copy was made: it is made at the next start, and not an empty conversation. */
+static void ForkThatWasNeverStartedIsMadeAtTheFirstStart(void)
+{
+	struct session one, fork = { .title = "other" };
+	begin(&one);
+	struct json_object *made =
+		deck_ok(NULL, WORDS("session", "fork", one.id, "--no-start", "-t", "other", "--json"));
+	fork.id = json_get_string(made, "id", "");
+	fork.directory = one.directory;
+	session_stop(&one, NULL);
+	session_start(&fork, NULL);
+	assert_flag(&fork, "--resume", one.session_id);
+	WAIT_FOR(session_shows(&fork, MARKER), "the copy is empty:\n%s", or_empty(session_screen(&fork)));
+}
+
+static void ForkIsRefusedWhereTheAgentCannot(void)
+{
+	struct session shell;
+	session_add(&shell, NULL, "deck", WORDS("--agent", "shell"));
+	struct reply reply = deck(NULL, WORDS("session", "fork", shell.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "cannot copy"), "status %d: %s", reply.status,
+	       reply.errors);
+	ASSERT(json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))) == 1, "a session was made");
+}
+
+static void SetSessionIdIsWhatTheNextStartResumes(void)
+{
+	struct session session;
+	begin(&session);
+	const char *first = session.session_id, *wished = new_uuid();
+	struct reply reply = deck(NULL, WORDS("session", "set", session.id, "session-id", wished));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "stop it first"), "status %d: %s", reply.status,
+	       reply.errors);
+	session_stop(&session, NULL);
+	reply = deck(NULL, WORDS("session", "set", session.id, "session-id", "no uuid"));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "takes a UUID"), "status %d: %s", reply.status,
+	       reply.errors);
+	(void)deck_ok(NULL, WORDS("session", "set", session.id, "session-id", wished, "--json"));
+	session_start(&session, NULL);
+	session_say(&session, "in the other one");
+	session_look(&session);
+	ASSERT(streq(session.session_id, wished), "it is in %s", session.session_id);
+	session_stop(&session, NULL);
+	(void)deck_ok(NULL, WORDS("session", "set", session.id, "session-id", first, "--json"));
+	session_start(&session, NULL);
+	assert_came_back(&session, first, MARKER, 1);
+}
+
+const struct test fork_tests[] = {
+	TEST(ForkGoesItsOwnWayAndComesBack),
+	TEST(ForkThatWasNeverStartedIsMadeAtTheFirstStart),
+	TEST(ForkIsRefusedWhereTheAgentCannot),
+	TEST(SetSessionIdIsWhatTheNextStartResumes),
+	{ 0 },
+};

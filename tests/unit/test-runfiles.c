@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/report-fixture.h"
+
+#include "base/argsplit.h"
+
+#define PLACED "HOOKED_SETTINGS"
+
+static const char by_flag[] = "command = ['flagged']\n"
+			      "[report]\narguments = ['--settings', '{settings}']\nevents = ['Start', 'Stop']\n"
+			      "settings = '{\"keep\": {\"for_ever\": true}, \"hooks\": {\"Start\": [{\"hooks\": []}]}}'\n";
+static const char by_variable[] = "command = ['placed']\n"
+				  "[report]\nenvironment = ['" PLACED "={settings}']\nevents = ['Start']\n"
+				  "settings = '{\"keep\": {\"for_ever\": true}}'\n";
+static const char by_hook[] = "command = ['notifier']\n"
+			      "[report]\narguments = ['-c', 'notify={hook}']\nturn = ['done']\n";
+
+/* The file that is written for an instance with these words behind its command; NULL: none is. */
+static struct json_object *write_for(struct desk *desk, const struct agent *agent, const char *const *words)
+{
+	cleanup_instance struct instance *instance = desk_instance(desk, agent);
+	struct error err = { 0 };
+	struct json_object *object;
+	cleanup_strbuf struct strbuf text = { 0 };
+	strvec_push_array(&instance->argv, words);
+	if (runfiles_write(&desk->deck, instance, agent, &err) < 0)
+		fail_msg("%s", err.message);
+	cleanup_free char *path = runfiles_settings(instance);
+	if (!path)
+		return NULL;
+	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &text, NULL), 0);
+	assert_int_equal(json_parse(text.data, text.length, path, &object, NULL), 0);
+	return object;
+}
+#define WRITE_FOR(desk, agent, ...) \
+	write_for(desk, agent, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+
+static char *put(const struct desk *desk, const char *name, const char *text)
+{
+	char *path = path_join(desk->root, name);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+	return path;
+}
+
+static bool keeps(struct json_object *settings)
+{
+	return json_get_bool(json_get_object(settings, "keep"), "for_ever", false);
+}
+
+/* How many hooks there are for an event, and the command of the last. */
+static size_t hooks_for(struct json_object *settings, const char *event, const char **ret_command)
+{
+	struct json_object *list = json_get_array(json_get_object(settings, "hooks"), event);
+	size_t count = list ? json_object_array_length(list) : 0;
+	if (count) {
+		struct json_object *last = json_object_array_get_idx(list, count - 1);
+		struct json_object *hook =
+			json_object_array_get_idx(json_get_array(last, "hooks"), 0);
+		*ret_command = json_get_string(hook, "command", "");
+	}
+	return count;
+}
+
+static void the_file_holds_what_the_entry_wants_and_its_hooks(void **state)
+{
+	struct desk *desk = *state;
+	const char *command = "";
+	replace_string(&desk->deck.program, "/opt/it's \"ours\" $HOME/agentdeck");
+	cleanup_json struct json_object *settings =
+		WRITE_FOR(desk, desk_agent(desk, "flagged", by_flag));
+	assert_true(keeps(settings));
+	assert_int_equal(hooks_for(settings, "Start", &command), 2);
+	assert_int_equal(hooks_for(settings, "Stop", &command), 1);
+	cleanup_strvec struct strvec words = { 0 };
+	assert_int_equal(argsplit(command, &words, NULL), 0);
+	const struct strvec expected = {
+		.items = (char *[]){ desk->deck.program, (char *)"hook", (char *)"--instance", (char *)ID, NULL },
+		.count = 4,
+	};
+	assert_true(strvec_equal(&words, &expected));
+}
+
+static void the_user_s_own_settings_stay(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *agent = desk_agent(desk, "flagged", by_flag);
+	const char *command = "";
+	static const char own[] = "{\"model\":\"x\",\"keep\":{\"other\":1},\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}";
+	cleanup_free char *path = put(desk, "project/own.json", own);
+	const char *const forms[][3] = {
+		{ "--settings", path }, { "--settings", own }, { "--settings", "own.json" },
+		{ "--settings=own.json" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		cleanup_json struct json_object *settings = write_for(desk, agent, forms[i]);
+		assert_string_equal(json_get_string(settings, "model", ""), "x");
+		assert_int_equal(json_get_int(json_get_object(settings, "keep"), "other", 0), 1);
+		assert_true(keeps(settings));
+		assert_int_equal(hooks_for(settings, "Stop", &command), 2);
+	}
+	cleanup_strbuf struct strbuf now = { 0 };
+	assert_int_equal(fs_read(AT_FDCWD, path, 1000, &now, NULL), 0);
+	assert_string_equal(now.data, own);
+}
+
+static void settings_that_cannot_be_read_are_left_alone(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *agent = desk_agent(desk, "flagged", by_flag);
+	static const char *const values[] = { "/no/such/file", "{", "[]", "{\"a\":1} x" };
+	cleanup_free char *broken = put(desk, "broken.json", "{ // a remark\n}");
+	for (size_t i = 0; i <= ARRAY_SIZE(values); i++) {
+		const char *value = i < ARRAY_SIZE(values) ? values[i] : broken;
+		strvec_clear(&desk->deck.warnings);
+		assert_null(WRITE_FOR(desk, agent, "--settings", value));
+		assert_int_equal(desk->deck.warnings.count, 1);
+	}
+}
+
+static void the_place_may_be_told_in_a_variable(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *agent = desk_agent(desk, "placed", by_variable);
+	const char *command = "";
+	unsetenv(PLACED);
+	cleanup_json struct json_object *alone = WRITE_FOR(desk, agent);
+	assert_true(keeps(alone));
+	assert_int_equal(hooks_for(alone, "Start", &command), 1);
+	cleanup_free char *own = put(desk, "settings.json", "{\"own\":1}");
+	setenv(PLACED, own, 1);
+	cleanup_json struct json_object *with = WRITE_FOR(desk, agent);
+	assert_int_equal(json_get_int(with, "own", 0), 1);
+	assert_true(keeps(with));
+	setenv(PLACED, "/no/such/file", 1);
+	cleanup_json struct json_object *without = WRITE_FOR(desk, agent);
+	assert_true(keeps(without));
+	assert_int_equal(desk->deck.warnings.count, 0);
+	unsetenv(PLACED);
+}
+
+/* A session that is started from inside another one of the same agent. */
+static void the_variable_of_another_run_is_not_the_user_s(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *agent = desk_agent(desk, "placed", by_variable);
+	const char *command = "";
+	cleanup_free char *other = put(desk, "settings.json", "{\"own\":1,\"hooks\":{\"Start\":[{\"hooks\":[]}]}}");
+	cleanup_free char *token = put(desk, RUN_TOKEN, OLD);
+	setenv(PLACED, other, 1);
+	cleanup_json struct json_object *settings = WRITE_FOR(desk, agent);
+	assert_int_equal(json_get_int(settings, "own", 0), 0);
+	assert_int_equal(hooks_for(settings, "Start", &command), 1);
+	unsetenv(PLACED);
+}
+
+static void no_file_is_written_that_nobody_reads(void **state)
+{
+	struct desk *desk = *state;
+	assert_null(WRITE_FOR(desk, desk_agent(desk, "notifier", by_hook), "--settings", "{"));
+	assert_int_equal(desk->deck.warnings.count, 0);
+}
+
+static void every_run_has_a_token_of_its_own(void **state)
+{
+	struct desk *desk = *state;
+	const struct agent *agent = desk_agent(desk, "notifier", by_hook);
+	cleanup_instance struct instance *instance = desk_instance(desk, agent);
+	assert_null(WRITE_FOR(desk, agent));
+	cleanup_free char *first = runfiles_token(instance);
+	assert_null(WRITE_FOR(desk, agent));
+	cleanup_free char *second = runfiles_token(instance);
+	assert_string_not_equal(first, second);
+}
+
+static void what_an_agent_does_is_read_as_it_was_written(void **state)
+{
+	struct desk *desk = *state;
+	struct activity written = { .activity = ACTIVITY_WAITING, .since = INT64_C(1776157681000000), .prompts = 3,
+				    .event = (char *)"Notification", .cwd = (char *)"/\xff" };
+	cleanup_activity struct activity now = { 0 };
+	activity_read(desk->root, &now);
+	assert_int_equal(now.activity, ACTIVITY_UNKNOWN);
+	assert_int_equal(activity_write(desk->root, &written, NULL), 0);
+	activity_read(desk->root, &now);
+	assert_int_equal(now.activity, ACTIVITY_WAITING);
+	assert_true(now.since == written.since && now.prompts == 3);
+	assert_string_equal(now.event, "Notification");
+	assert_string_equal(now.cwd, "/\xff");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(the_file_holds_what_the_entry_wants_and_its_hooks),
+		DESK_TEST(the_user_s_own_settings_stay),
+		DESK_TEST(settings_that_cannot_be_read_are_left_alone),
+		DESK_TEST(the_place_may_be_told_in_a_variable),
+		DESK_TEST(the_variable_of_another_run_is_not_the_user_s),
+		DESK_TEST(no_file_is_written_that_nobody_reads),
+		DESK_TEST(every_run_has_a_token_of_its_own),
+		DESK_TEST(what_an_agent_does_is_read_as_it_was_written),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
