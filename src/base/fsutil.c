@@ -197,7 +197,9 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 				continue;
 			return error_set_errno(err, errno, "stat %s", name);
 		}
-		if (st.st_dev != device)
+		/* Of a directory only: on overlayfs a file's device is another (a mounted file cannot be
+		 * unlinked anyway). */
+		if (S_ISDIR(st.st_mode) && st.st_dev != device)
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
 		if (S_ISDIR(st.st_mode)) {

@@ -245,11 +245,13 @@ static bool is_neighbour(const struct store_row *row, const struct instance *ins
 	       streq(row->cwd, instance->cwd);
 }
 
+/* An agent can outlive its tmux server, for a moment or because it ignores SIGHUP, and it goes on writing. */
 static bool is_open(const struct store_row *row)
 {
+	bool same_boot = streq(or_empty(row->boot_id), process_boot_id());
 	return row->rung != RUNG_SHELL &&
 	       (lifecycle_row_is_live(row) ||
-		(row->state == STATE_STARTING && streq(or_empty(row->boot_id), process_boot_id())));
+		(same_boot && (row->state == STATE_STARTING || process_alive(&row->pane))));
 }
 
 static bool is_holder(const struct store_row *row, const struct instance *instance)

@@ -435,6 +435,8 @@ static void RemoveLeavesNoProcessAndNoSession(void)
 	ASSERT(!machine_exists(socket), "%s is left", socket);
 	const char *directory = state_file(kept("default/%s", session.id));
 	ASSERT(!machine_exists(directory), "%s is left", directory);
+	const char *removed = state_file(kept("default/.removed-%s", session.id));
+	ASSERT(!machine_exists(removed), "%s is left", removed);
 	const char *sidecar = state_file(kept("hooks/%s.sid", session.id));
 	ASSERT(!machine_exists(sidecar), "%s is left", sidecar);
 	ASSERT(machine_exists(transcript), "the agent's own %s is gone", transcript);
@@ -474,13 +476,37 @@ static void KilledHolderHoldsNothing(void)
 				    "--session-id", session_id));
 	two = (struct session){ .title = "two", .directory = one.directory,
 				.id = json_get_string(added, "id", "") };
+	struct process agent = session_agent(&one);
 	session_kill_server(&one);
+	WAIT_FOR(!machine_alive(&agent), "the agent outlives its server");
 	session_start(&two, NULL);
 	assert_came_back(&two, session_id, MARKER, 1);
 	struct reply reply = deck(NULL, WORDS("session", "start", one.id));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "two"), "status %d: %s", reply.status,
 	       reply.errors);
 	assert_runs(1);
+}
+
+/* It ignores the end of its terminal, and goes on writing. */
+static void AgentThatOutlivesItsServerHoldsItsConversation(void)
+{
+	struct session one;
+	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	begin(&one, "deck");
+	struct process agent = session_agent(&one);
+	struct json_object *added =
+		deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json", "--agent", "demo",
+				    "--session-id", one.session_id));
+	session_kill_server(&one);
+	ASSERT(machine_alive(&agent), "the agent ended: this proves nothing");
+	struct reply reply = deck(NULL, WORDS("session", "start", json_get_string(added, "id", "")));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "deck"), "status %d: %s", reply.status,
+	       reply.errors);
+	/* Its own session ends it, and has the conversation back. */
+	const char *session_id = one.session_id;
+	session_start(&one, NULL);
+	ASSERT(!machine_alive(&agent), "the old agent lives on beside the new one");
+	assert_came_back(&one, session_id, MARKER, 1);
 }
 
 const struct test never_again_tests[] = {
@@ -502,5 +528,6 @@ const struct test never_again_tests[] = {
 	TEST(RemoveLeavesNoProcessAndNoSession),
 	TEST(SecretsOfTheEnvironmentAreNotStored),
 	TEST(KilledHolderHoldsNothing),
+	TEST(AgentThatOutlivesItsServerHoldsItsConversation),
 	{ 0 },
 };

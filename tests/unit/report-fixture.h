@@ -57,7 +57,7 @@ static inline const struct agent *desk_agent(struct desk *desk, const char *name
 {
 	struct error err = { 0 };
 	const struct registry *registry;
-	const struct agent *agent;
+	const struct agent *agent = NULL;
 	if (deck_registry(&desk->deck, &registry, &err) < 0 ||
 	    registry_override(&desk->deck.registry, name, toml, strlen(toml), name, &err) < 0 ||
 	    deck_agent(&desk->deck, name, &agent, &err) < 0)

@@ -145,7 +145,7 @@ static void the_variable_of_another_run_is_not_the_user_s(void **state)
 	const struct agent *agent = desk_agent(desk, "placed", by_variable);
 	const char *command = "";
 	cleanup_free char *other = put(desk, "settings.json", "{\"own\":1,\"hooks\":{\"Start\":[{\"hooks\":[]}]}}");
-	cleanup_free char *token = put(desk, RUN_TOKEN, OLD);
+	free(put(desk, RUN_TOKEN, OLD));
 	setenv(PLACED, other, 1);
 	cleanup_json struct json_object *settings = WRITE_FOR(desk, agent);
 	assert_int_equal(json_get_int(settings, "own", 0), 0);
