@@ -207,8 +207,8 @@ static void PlainLocaleKeepsEveryCharacter(void)
 	WAIT_FOR(strstr(deck_look(WORDS("session", "output", session.id)).output, reply),
 		 "the reply is not '%s'", reply);
 	/* What it keeps is one thing, what tmux makes of it another. */
-	const char *screen = deck_look(WORDS("session", "output", "--pane", session.id)).output;
-	ASSERT(strstr(screen, reply), "the screen does not have '%s':\n%s", reply, screen);
+	WAIT_FOR(strstr(deck_look(WORDS("session", "output", "--pane", session.id)).output, reply),
+		 "the screen does not have '%s':\n%s", reply, or_empty(session_screen(&session)));
 	(void)attach(&session, "keys");
 	WAIT_FOR(strstr(or_empty(machine_read(at_home("keys.out"))), reply),
 		 "the terminal does not show '%s': %s", reply,
