@@ -188,6 +188,24 @@ static int64_t read_time(const struct section *section, const char *key)
 			fail(section, key, "is not one of its words");                        \
 	} while (0)
 
+/* A list that is longer than ours was written with another limit: the latest count. */
+static void read_restarts(const struct section *observed, struct instance *instance)
+{
+	struct json_object *array = member(observed, "restarts", json_type_array);
+	size_t count = array ? json_object_array_length(array) : 0;
+	size_t first = count > INSTANCE_RESTARTS ? count - INSTANCE_RESTARTS : 0;
+	for (size_t i = first; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(array, i);
+		int64_t at = json_object_is_type(item, json_type_string)
+				     ? clock_parse(json_object_get_string(item)) : -1;
+		if (at < 0) {
+			fail(observed, "restarts", "holds something that is not a time");
+			return;
+		}
+		instance->observed.restarts[instance->observed.restart_count++] = at;
+	}
+}
+
 static void read_observed(const struct section *root, struct instance *instance)
 {
 	const struct section observed = subsection(root, "observed", "observed.");
@@ -206,6 +224,8 @@ static void read_observed(const struct section *root, struct instance *instance)
 		.oom = read_bool(&exit, "oom"),
 		.last_words = read_text(&exit, "last_words"),
 	};
+	read_restarts(&observed, instance);
+	instance->observed.held = read_text(&observed, "held");
 }
 
 static void read_conversation(const struct section *root, struct conversation *ret)
@@ -411,6 +431,20 @@ static void put_exit(struct json_object *observed, const struct exit_record *rec
 	put_text(object, "last_words", record->last_words);
 }
 
+static void put_restarts(struct json_object *observed, const struct instance *instance)
+{
+	json_object_object_del(observed, "restarts");
+	if (!instance->observed.restart_count)
+		return;
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < instance->observed.restart_count; i++) {
+		char text[CLOCK_TEXT_SIZE];
+		json_object_array_add(array, json_object_new_string(
+			clock_format(instance->observed.restarts[i], text)));
+	}
+	json_object_object_add(observed, "restarts", array);
+}
+
 static void put_observed(struct json_object *root, const struct instance *instance)
 {
 	struct json_object *object = json_make_object(root, "observed");
@@ -419,6 +453,8 @@ static void put_observed(struct json_object *root, const struct instance *instan
 	put_text(object, "reason", instance->observed.reason);
 	put_exit(object, &instance->observed.exit);
 	put_text(object, "boot_id", instance->observed.boot_id);
+	put_restarts(object, instance);
+	put_text(object, "held", instance->observed.held);
 }
 
 static void put_conversation(struct json_object *root, const struct conversation *conversation)

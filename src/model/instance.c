@@ -44,8 +44,10 @@ static const char *const resume_words[] = {
 };
 
 static const char *const restart_words[] = {
+	[RESTART_DEFAULT] = "default",
 	[RESTART_NO] = "no",
 	[RESTART_ON_FAILURE] = "on-failure",
+	[RESTART_ALWAYS] = "always",
 };
 
 /* The enums are unsigned, so one comparison bounds both ends. */
@@ -174,6 +176,7 @@ void instance_free(struct instance *instance)
 	free(instance->observed.reason);
 	free(instance->observed.exit.last_words);
 	free(instance->observed.boot_id);
+	free(instance->observed.held);
 	conversation_clear(&instance->conversation);
 	strvec_clear(&instance->resume_argv);
 	run_clear(&instance->run);

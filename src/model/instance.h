@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-enum { INSTANCE_FORMAT = 1, INSTANCE_ID_LENGTH = 8 };
+enum { INSTANCE_FORMAT = 1, INSTANCE_ID_LENGTH = 8, INSTANCE_RESTARTS = 16 };
 
 /* What is there, as far as the last look knew. */
 enum instance_state {
@@ -58,7 +58,13 @@ enum resume_policy {
 	POLICY_NEVER,
 	POLICY_DEFAULT, /* the agent's, else the general one: settings_resume_policy() */
 };
-enum restart_policy { RESTART_NO, RESTART_ON_FAILURE };
+/* Whether it is brought back unasked after it ended: model/restart.h. */
+enum restart_policy {
+	RESTART_DEFAULT, /* the general one: settings->restart.policy */
+	RESTART_NO,
+	RESTART_ON_FAILURE,
+	RESTART_ALWAYS,  /* also when the agent ended by itself */
+};
 
 struct conversation {
 	char *session_id;           /* NULL: none known */
@@ -126,6 +132,10 @@ struct instance {
 		char *reason;
 		struct exit_record exit;
 		char *boot_id;
+		/* When it was last brought back unasked, in µs since the Epoch, latest last: model/restart.h. */
+		int64_t restarts[INSTANCE_RESTARTS];
+		size_t restart_count;
+		char *held;    /* why it is not brought back unasked any more; NULL: it is */
 	} observed;
 	struct conversation conversation;
 	struct strvec resume_argv; /* resolved: would resume the stored id */

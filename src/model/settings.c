@@ -8,6 +8,7 @@
 
 enum {
 	LONGEST_WAIT_S = 3600,
+	LONGEST_WINDOW_S = 24 * 3600,
 	LONGEST_HISTORY = 10 * 1000 * 1000,
 	MOST_TASKS = 4 * 1024 * 1024, /* PID_MAX_LIMIT of 64-bit Linux */
 	MOST_CPU_WEIGHT = 10 * 1000,  /* systemd.resource-control(5) */
@@ -26,6 +27,13 @@ void settings_init(struct settings *ret)
 			.default_terminal = xstrdup("tmux-256color"),
 		},
 		.probation_s = 10,
+		.restart = {
+			.policy = RESTART_ON_FAILURE,
+			.delay_s = 1,
+			.delay_max_s = 300,
+			.burst = 5,
+			.window_s = 600,
+		},
 		.stop_timeout_s = 10,
 	};
 }
@@ -38,6 +46,8 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->resume_by_agent);
 	free(settings->tmux.detach_key);
 	free(settings->tmux.default_terminal);
+	strvec_clear(&settings->notify.command);
+	strvec_clear(&settings->notify.on);
 	*settings = (struct settings){ 0 };
 }
 
@@ -104,6 +114,40 @@ static int store_policy(const struct toml_document *document, const struct toml_
 	return toml_error(document, key->path, err,
 			  "%s must be \"auto\", \"confirm\" or \"never\", not \"%s\"", key->path,
 			  json_object_get_string(value));
+}
+
+static int store_restart(const struct toml_document *document, const struct toml_key *key,
+			 struct json_object *value, void *field, struct error *err)
+{
+	enum restart_policy policy;
+	int r = toml_check_string(document, key->path, value, err);
+	if (r < 0)
+		return r;
+	if (restart_policy_parse(json_object_get_string(value), &policy) && policy != RESTART_DEFAULT) {
+		*(enum restart_policy *)field = policy;
+		return 0;
+	}
+	return toml_error(document, key->path, err,
+			  "%s must be \"no\", \"on-failure\" or \"always\", not \"%s\"", key->path,
+			  json_object_get_string(value));
+}
+
+static int store_occasions(const struct toml_document *document, const struct toml_key *key,
+			   struct json_object *value, void *field, struct error *err)
+{
+	static const char *const known[] = { "waiting", "idle", "error", "held", "oom", "recovered" };
+	const struct strvec *occasions = field;
+	int r = toml_store_strings(document, key, value, field, err);
+	for (size_t i = 0; r == 0 && i < occasions->count; i++) {
+		bool found = false;
+		for (size_t j = 0; j < ARRAY_SIZE(known); j++)
+			found |= streq(occasions->items[i], known[j]);
+		if (!found)
+			r = toml_error(document, key->path, err, "%s holds \"%s\": it may hold "
+				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\" and "
+				       "\"recovered\"", key->path, occasions->items[i]);
+	}
+	return r;
 }
 
 static int store_policies(const struct toml_document *document, const struct toml_key *key,
@@ -254,6 +298,13 @@ static const struct toml_key keys[] = {
 	KEY("resume.policy", store_policy, resume),
 	KEY("resume.agents", store_policies, resume_by_agent),
 	KEY("resume.probation", toml_store_int, probation_s, .min = 1, .max = LONGEST_WAIT_S),
+	KEY("restart.policy", store_restart, restart.policy),
+	KEY("restart.delay", toml_store_int, restart.delay_s, .min = 0, .max = LONGEST_WAIT_S),
+	KEY("restart.max_delay", toml_store_int, restart.delay_max_s, .min = 0, .max = LONGEST_WAIT_S),
+	KEY("restart.burst", toml_store_int, restart.burst, .min = 0, .max = INSTANCE_RESTARTS),
+	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S),
+	KEY("notify.command", toml_store_strings, notify.command),
+	KEY("notify.on", store_occasions, notify.on),
 	KEY("log.journal", toml_store_bool, log_journal),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S),
 	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope),

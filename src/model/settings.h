@@ -28,6 +28,15 @@ struct settings {
 	} tmux;
 	struct limits limits;       /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
 	int64_t probation_s;        /* [resume] probation = 10 */
+	struct {
+		enum restart_policy policy; /* [restart] policy = "on-failure" */
+		int64_t delay_s, delay_max_s; /* delay = 1: before the second one, doubled for each further; max_delay = 300 */
+		int64_t burst, window_s; /* burst = 5 within window = 600: then it is held; 0: no limit */
+	} restart;
+	struct {
+		struct strvec command;  /* [notify] command = ["notify-send", ...]; empty: none */
+		struct strvec on;       /* on = ["waiting", "error"] */
+	} notify;
 	bool log_journal;           /* [log] journal = false: the log goes to the journal, too */
 	int64_t stop_timeout_s;     /* [stop] timeout = 10: for the agent to end by itself */
 };

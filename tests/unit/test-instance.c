@@ -135,7 +135,8 @@ static void absent_members_mean_none(void **state UNUSED)
 	assert_null(run_attempt(&instance->run));
 	assert_false(instance->observed.exit.present);
 	assert_int_equal(instance->resume_policy, POLICY_AUTO);
-	assert_int_equal(instance->restart_policy, RESTART_NO);
+	assert_int_equal(instance->restart_policy, RESTART_DEFAULT);
+	assert_int_equal(instance->observed.restart_count, 0);
 	assert_true(instance->last_used_at == 0);
 	assert_not_written(instance, "\"run\"");
 	assert_not_written(instance, "\"exit\"");
@@ -357,7 +358,7 @@ static void each_word_means_its_value_and_no_other(void **state UNUSED)
 	CHECK_WORDS(enum session_origin, 5, session_origin_name, session_origin_parse)
 	CHECK_WORDS(enum rung, RUNG_COUNT, rung_name, rung_parse)
 	CHECK_WORDS(enum resume_policy, 4, resume_policy_name, resume_policy_parse)
-	CHECK_WORDS(enum restart_policy, 2, restart_policy_name, restart_policy_parse)
+	CHECK_WORDS(enum restart_policy, 4, restart_policy_name, restart_policy_parse)
 }
 
 static void another_id_starts_a_conversation_anew(void **state UNUSED)

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "model/restart.h"
+
+#define BOOT "b1"
+#define SECOND INT64_C(1000000)
+#define NOW (INT64_C(1700000000) * SECOND)
+
+/* An instance that is to run, died in this boot, and was brought back that many times, a second apart. */
+static struct instance *dead(unsigned restarts)
+{
+	struct instance *instance = instance_new();
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_ERROR;
+	instance->observed.boot_id = xstrdup(BOOT);
+	for (unsigned i = restarts; i > 0; i--)
+		restart_note(instance, NOW - i * SECOND);
+	return instance;
+}
+
+static struct restart_plan decide(const struct instance *instance, uint32_t random)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	return restart_decide(instance, &settings, BOOT, NOW, random);
+}
+
+static void the_first_comes_back_at_once(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(0);
+	struct restart_plan plan = decide(instance, 7);
+	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_int_equal(plan.delay_ms, 0);
+}
+
+static void each_further_one_waits_twice_as_long(void **state UNUSED)
+{
+	for (unsigned earlier = 1; earlier < 5; earlier++) {
+		cleanup_instance struct instance *instance = dead(earlier);
+		assert_int_equal(decide(instance, 0).delay_ms, 1000 << (earlier - 1));
+	}
+}
+
+static void a_wait_is_never_longer_than_the_longest(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	settings.restart.burst = 0;
+	settings.restart.delay_max_s = 3;
+	cleanup_instance struct instance *instance = dead(16);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).delay_ms, 3000);
+	settings.restart.delay_s = 9;
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).delay_ms, 3000);
+}
+
+static void jitter_takes_at_most_half(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(3);
+	for (uint32_t random = 0; random < 5000; random += 7) {
+		int64_t delay = decide(instance, random).delay_ms;
+		assert_in_range(delay, 2000, 4000);
+	}
+	assert_int_equal(decide(instance, 2000).delay_ms, 2000);
+	assert_in_range(decide(instance, UINT32_MAX).delay_ms, 2000, 4000);
+}
+
+static void too_often_within_the_window_is_the_end(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(5);
+	assert_int_equal(decide(instance, 0).verdict, RESTART_LIMIT);
+	cleanup_instance struct instance *fewer = dead(4);
+	assert_int_equal(decide(fewer, 0).verdict, RESTART_AFTER);
+}
+
+static void what_is_longer_ago_than_the_window_does_not_count(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(0);
+	for (unsigned i = 0; i < 10; i++)
+		restart_note(instance, NOW - 600 * SECOND);
+	struct restart_plan plan = decide(instance, 0);
+	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_int_equal(plan.delay_ms, 0);
+}
+
+static void a_clock_that_was_set_back_does_not_lift_the_limit(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(0);
+	for (unsigned i = 0; i < 5; i++)
+		restart_note(instance, NOW + 86400 * SECOND);
+	assert_int_equal(decide(instance, 0).verdict, RESTART_LIMIT);
+}
+
+static void no_limit_where_the_user_wants_none(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	settings.restart.burst = 0;
+	cleanup_instance struct instance *instance = dead(16);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_AFTER);
+}
+
+static void what_is_to_be_stopped_stays_stopped(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(0);
+	instance->desired = DESIRED_STOPPED;
+	instance->restart_policy = RESTART_ALWAYS;
+	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+	/* Also over a restart of the machine. */
+	replace_string(&instance->observed.boot_id, "b0");
+	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+}
+
+static void policy_no_leaves_a_failure_and_not_a_boot(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(0);
+	instance->restart_policy = RESTART_NO;
+	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+	replace_string(&instance->observed.boot_id, "b0");
+	assert_int_equal(decide(instance, 0).verdict, RESTART_AFTER);
+}
+
+static void the_general_policy_holds_where_there_is_no_own(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	settings.restart.policy = RESTART_NO;
+	cleanup_instance struct instance *instance = dead(0);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_LEAVE);
+	instance->restart_policy = RESTART_ON_FAILURE;
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_AFTER);
+}
+
+static void a_boot_is_no_failure(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(5);
+	instance->run.boot_id = xstrdup("b0");
+	struct restart_plan plan = decide(instance, 0);
+	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_int_equal(plan.delay_ms, 0);
+}
+
+static void what_is_held_stays_until_somebody_asks(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(5);
+	restart_hold(instance, "it needs a login");
+	struct restart_plan plan = decide(instance, 0);
+	assert_int_equal(plan.verdict, RESTART_LEAVE);
+	assert_string_equal(plan.why, "it needs a login");
+	restart_forget(instance);
+	assert_int_equal(decide(instance, 0).verdict, RESTART_AFTER);
+	assert_int_equal(decide(instance, 0).delay_ms, 0);
+}
+
+static void only_the_latest_are_kept(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(INSTANCE_RESTARTS);
+	restart_note(instance, NOW);
+	assert_int_equal(instance->observed.restart_count, INSTANCE_RESTARTS);
+	assert_true(instance->observed.restarts[INSTANCE_RESTARTS - 1] == NOW);
+	assert_true(instance->observed.restarts[0] == NOW - (INSTANCE_RESTARTS - 1) * SECOND);
+}
+
+static void history_and_hold_survive_the_manifest(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(2);
+	restart_hold(instance, "it needs a login");
+	replace_string(&instance->id, "0123abcd");
+	replace_string(&instance->title, "t");
+	replace_string(&instance->cwd, "/");
+	replace_string(&instance->agent, "demo");
+	replace_string(&instance->backend, "host");
+	cleanup_json struct json_object *object = instance_to_json(instance);
+	cleanup_instance struct instance *back = NULL;
+	struct error err = { 0 };
+	assert_int_equal(instance_from_json(object, "m", &back, &err), 0);
+	assert_int_equal(back->observed.restart_count, 2);
+	assert_true(back->observed.restarts[1] == NOW - SECOND);
+	assert_string_equal(back->observed.held, "it needs a login");
+	/* And are gone from it when they are forgotten. */
+	restart_forget(back);
+	cleanup_json struct json_object *after = instance_to_json(back);
+	cleanup_instance struct instance *later = NULL;
+	assert_int_equal(instance_from_json(after, "m", &later, &err), 0);
+	assert_int_equal(later->observed.restart_count, 0);
+	assert_null(later->observed.held);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_comes_back_at_once),
+		cmocka_unit_test(each_further_one_waits_twice_as_long),
+		cmocka_unit_test(a_wait_is_never_longer_than_the_longest),
+		cmocka_unit_test(jitter_takes_at_most_half),
+		cmocka_unit_test(too_often_within_the_window_is_the_end),
+		cmocka_unit_test(what_is_longer_ago_than_the_window_does_not_count),
+		cmocka_unit_test(a_clock_that_was_set_back_does_not_lift_the_limit),
+		cmocka_unit_test(no_limit_where_the_user_wants_none),
+		cmocka_unit_test(what_is_to_be_stopped_stays_stopped),
+		cmocka_unit_test(policy_no_leaves_a_failure_and_not_a_boot),
+		cmocka_unit_test(the_general_policy_holds_where_there_is_no_own),
+		cmocka_unit_test(a_boot_is_no_failure),
+		cmocka_unit_test(what_is_held_stays_until_somebody_asks),
+		cmocka_unit_test(only_the_latest_are_kept),
+		cmocka_unit_test(history_and_hold_survive_the_manifest),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
