@@ -127,6 +127,16 @@ void machine_kill(const struct process *process, int signal_number)
 	machine_root_ok(WORDS("kill", signal_word, pid));
 }
 
+void machine_sweep(const struct process *process)
+{
+	if (!machine_alive(process))
+		return;
+	if (machine.local)
+		(void)kill(process->pid, SIGKILL);
+	else
+		(void)machine_root(WORDS("kill", "-9", kept("%d", (int)process->pid)));
+}
+
 void machine_destroy(const struct process *process)
 {
 	machine_kill(process, SIGKILL);
@@ -191,8 +201,7 @@ const char *machine_kill_rest(const char *entry)
 		const struct strvec *argv = machine_argv(process.pid);
 		cleanup_free char *shown = visible_argv(strvec_argv(argv));
 		strbuf_addf(&names, "%s[%s] %s", i ? ", " : "", pids.items[i], shown);
-		if (machine_alive(&process))
-			machine_kill(&process, SIGKILL);
+		machine_sweep(&process);
 	}
 	return keep(strbuf_take(&names));
 }

@@ -211,8 +211,7 @@ struct process machine_background(const char *const *argv, const char *output_pa
 static void end_backgrounds(void)
 {
 	for (size_t i = 0; i < background_count; i++) {
-		if (machine_alive(&backgrounds[i].process))
-			machine_kill(&backgrounds[i].process, SIGKILL);
+		machine_sweep(&backgrounds[i].process);
 		child_abandon(&backgrounds[i].child);
 	}
 	background_count = 0;

@@ -89,6 +89,8 @@ const char *machine_boot_id(void);
 struct process machine_process(pid_t pid);
 bool machine_alive(const struct process *process);
 void machine_kill(const struct process *process, int signal_number);
+/* Kill it if it is still there, as a test's end does with what is about to end anyway. */
+void machine_sweep(const struct process *process);
 /* Kill -9 and wait until it is gone. */
 void machine_destroy(const struct process *process);
 const struct strvec *machine_argv(pid_t pid);
