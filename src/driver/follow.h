@@ -15,7 +15,7 @@
 struct follow;
 
 enum follow_what {
-	FOLLOW_MANIFEST, /* written, or made */
+	FOLLOW_MANIFEST, /* written, or made; or set aside, or deleted: load it to know */
 	FOLLOW_REMOVED,  /* the instance is gone */
 	FOLLOW_ACTIVITY, /* its run's activity.json was written: see follow_run() */
 	FOLLOW_ALL,      /* look at everything: profile and base are NULL */
@@ -41,12 +41,16 @@ static inline void follow_closep(struct follow **follow)
 int follow_descriptor(const struct follow *follow);
 
 /* Give all that is there to the handler, which may call follow_run().  Does not block.  Events that say the same
- * one after the other are given once. */
+ * one after the other are given once.
+ * It gives what it can also when it fails.  ERROR_NOT_FOUND: the state directory is gone, nothing more will come.  Otherwise
+ * something could not be watched (ERROR_UNAVAILABLE as above): said once, and tried again by a later call, 10 s
+ * after at the earliest, which then gives FOLLOW_ALL. */
 typedef void (*follow_handler)(const struct follow_event *event, void *context);
 int follow_read(struct follow *follow, follow_handler handler, void *context, struct error *err);
 
 /* Follow the activity in the run directory of this instance, in the place of an earlier one; NULL: no more.
- * FOLLOW_ABSENT: there is no such directory. */
+ * FOLLOW_ABSENT: there is no such directory, or no such instance.  After FOLLOW_REMOVED its run is not followed any
+ * more. */
 enum { FOLLOW_ABSENT = 1 };
 int follow_run(struct follow *follow, const char *profile, const char *base, const char *directory,
 	       struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The event loop of `agentdeck supervise`: descriptors, timers, ends of processes and signals, in one thread, woken by
- * nothing else.  sd-event(3) where we are built with libsystemd, epoll(7) else; they behave alike.
+ * nothing else.  sd-event(3) where we are built with libsystemd, epoll(7) else; they behave alike.  A loop runs once.
  *
  * A handler may add and remove sources, also its own.  Handlers return nothing: a loop is ended by loop_exit() only.
  */
@@ -16,6 +16,7 @@ struct loop;
 struct loop_source;
 
 int loop_new(struct loop **ret, struct error *err);
+/* Not in a handler.  It removes the sources that are left; the others are removed before it. */
 void loop_free(struct loop *loop);
 static inline void loop_freep(struct loop **loop)
 {
