@@ -335,6 +335,26 @@ int process_variable(pid_t pid, const char *name, char **ret, struct error *err)
 	return 0;
 }
 
+/* What a file of /proc holds, one string after the other. */
+static int read_strings(pid_t pid, const char *file, struct strvec *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct strvec strings = { 0 };
+	int r = read_proc(pid, file, &text, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < text.length; i += strlen(text.data + i) + 1)
+		strvec_push(&strings, text.data + i);
+	strvec_clear(ret);
+	*ret = strings;
+	return 0;
+}
+
+int process_environment(pid_t pid, struct strvec *ret, struct error *err)
+{
+	return read_strings(pid, "environ", ret, err);
+}
+
 int process_cgroup(pid_t pid, char **ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -353,16 +373,7 @@ int process_cgroup(pid_t pid, char **ret, struct error *err)
 
 int process_argv(pid_t pid, struct strvec *ret, struct error *err)
 {
-	cleanup_strbuf struct strbuf text = { 0 };
-	struct strvec argv = { 0 };
-	int r = read_proc(pid, "cmdline", &text, err);
-	if (r != 0)
-		return r;
-	for (size_t i = 0; i < text.length; i += strlen(text.data + i) + 1)
-		strvec_push(&argv, text.data + i);
-	strvec_clear(ret);
-	*ret = argv;
-	return 0;
+	return read_strings(pid, "cmdline", ret, err);
 }
 
 const char *process_boot_id(void)

@@ -73,6 +73,9 @@ int process_terminal(pid_t pid, char **ret, struct error *err);
  * caller's. */
 int process_variable(pid_t pid, const char *name, char **ret, struct error *err);
 
+/* Its initial environment, "NAME=VALUE" each.  PROCESS_GONE as above. */
+int process_environment(pid_t pid, struct strvec *ret, struct error *err);
+
 /* Path of its control group in the unified hierarchy (cgroups(7): the line "0::" of
  * /proc/PID/cgroup).  PROCESS_GONE as above.  *ret is the caller's. */
 int process_cgroup(pid_t pid, char **ret, struct error *err);

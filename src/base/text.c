@@ -12,6 +12,14 @@ void *xcalloc(size_t count, size_t size)
 	return memory;
 }
 
+void *xreallocarray(void *memory, size_t count, size_t size)
+{
+	void *grown = reallocarray(memory, count ? count : 1, size ? size : 1);
+	if (!grown)
+		abort();
+	return grown;
+}
+
 char *xstrndup(const char *text, size_t length)
 {
 	char *copy = strndup(text, length);

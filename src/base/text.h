@@ -16,6 +16,7 @@
 
 /* malloc(3) and friends that do not return NULL.  The caller frees. */
 void *xcalloc(size_t count, size_t size) MUST_USE;
+void *xreallocarray(void *memory, size_t count, size_t size) MUST_USE;
 char *xstrdup(const char *text) MUST_USE;
 char *xstrndup(const char *text, size_t length) MUST_USE;
 char *xasprintf(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "driver/unit.h"
+#include "driver/unit-cgroup.h"
 
 #include "base/fsutil.h"
 #include "base/process.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-enum { MAX_FILE = 4 << 20, MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64 };
 
 struct process_list {
 	struct process_id *items;
@@ -34,9 +34,9 @@ static void process_list_add(struct process_list *list, const struct process_id 
 	list->items[list->count++] = *id;
 }
 
-/* The group's directory, or -1.  Second: where systemd's "hybrid" layout has the unified hierarchy,
+/* Second: where systemd's "hybrid" layout has the unified hierarchy,
  * below a tmpfs, which must not be taken for it. */
-static int open_group(const char *control_group)
+int unit_open_group(const char *control_group)
 {
 	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	if (*control_group != '/' || strstr(control_group, "/../") ||
@@ -57,7 +57,7 @@ static int read_members(int group, struct process_list *list, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	struct error local = { 0 };
-	int r = fs_read(group, "cgroup.procs", MAX_FILE, &text, &local);
+	int r = fs_read(group, "cgroup.procs", UNIT_MAX_FILE, &text, &local);
 	if (r < 0 && local.os_errno == EOPNOTSUPP) {
 		/* A threaded group: its processes stand in the group above. */
 		error_clear(&local);
@@ -120,7 +120,7 @@ int unit_processes(const char *control_group, struct process_id **ret, size_t *r
 		   struct error *err)
 {
 	CLEANUP(process_list_free) struct process_list list = { 0 };
-	int group = open_group(control_group);
+	int group = unit_open_group(control_group);
 	if (group < 0)
 		return UNIT_ABSENT;
 	int r = walk(group, 0, &list, err);
@@ -131,19 +131,4 @@ int unit_processes(const char *control_group, struct process_id **ret, size_t *r
 	*ret = list.items ? TAKE_PTR(list.items) : xcalloc(1, sizeof(**ret));
 	*ret_count = list.count;
 	return 0;
-}
-
-int64_t unit_oom_kills(const char *control_group)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_close int group = open_group(control_group);
-	int64_t kills = -1;
-
-	if (group < 0 || fs_read(group, "memory.events", MAX_FILE, &text, NULL) != 0)
-		return -1;
-	char *rest = text.data;
-	for (const char *line; (line = strsep(&rest, "\n"));)
-		if (starts_with(line, "oom_kill "))
-			(void)parse_int64(line + strlen("oom_kill "), 0, INT64_MAX, &kills);
-	return kills;
 }

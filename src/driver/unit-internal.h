@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * sd-bus(3) with a deadline on every wait, for unit.c, unit-scope.c and login.c.
+ * sd-bus(3) with a deadline on every wait, for the files of unit.h and service.h.
  *
  * libsystemd's own blocking calls (sd_bus_call(), sd_bus_flush(), sd_bus_open_user()) wait for the
  * connection's authentication without a limit of ours: nothing here uses them.

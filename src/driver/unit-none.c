@@ -41,6 +41,12 @@ int unit_get_state(struct unit_bus *bus UNUSED, const char *name UNUSED,
 	return UNIT_NO_MANAGER;
 }
 
+int unit_set_limits(struct unit_bus *bus UNUSED, const char *name UNUSED,
+		    const struct limits *limits UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
 int unit_kill(struct unit_bus *bus UNUSED, const char *name UNUSED, int signal_number UNUSED,
 	      struct error *err UNUSED)
 {
@@ -49,6 +55,51 @@ int unit_kill(struct unit_bus *bus UNUSED, const char *name UNUSED, int signal_n
 
 int unit_stop(struct unit_bus *bus UNUSED, const char *name UNUSED, int64_t deadline_ms UNUSED,
 	      struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_search_path(struct unit_bus *bus UNUSED, struct strvec *ret UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_reload_manager(struct unit_bus *bus UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_enable(struct unit_bus *bus UNUSED, const char *name UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_disable(struct unit_bus *bus UNUSED, const char *name UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_file_state(struct unit_bus *bus UNUSED, const char *name UNUSED, char **ret UNUSED,
+		    struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_restart(struct unit_bus *bus UNUSED, const char *name UNUSED, int64_t deadline_ms UNUSED,
+		 struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+void unit_service_free(struct unit_service *service)
+{
+	free(service->active);
+	free(service->file);
+	*service = (struct unit_service){ 0 };
+}
+
+int unit_get_service(struct unit_bus *bus UNUSED, const char *name UNUSED,
+		     struct unit_service *ret UNUSED, struct error *err UNUSED)
 {
 	return UNIT_NO_MANAGER;
 }

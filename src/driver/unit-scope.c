@@ -6,17 +6,23 @@
 #include <string.h>
 
 #define UNIT_EXISTS SYSTEMD1_NAME ".UnitExists"
+#define NO_SUCH_UNIT SYSTEMD1_NAME ".NoSuchUnit"
 
 /* A property that a manager may not know.  type: 's', 'b' or 't' of D-Bus. */
 struct property {
 	const char *name;
 	char type;
 	const char *text;
-	uint64_t number; /* 0: not wanted */
+	uint64_t number; /* 0: not wanted; for a limit UINT64_MAX: none */
 	bool recent;     /* systemd 247 does not know it for scopes */
 };
 
 enum { MAX_PROPERTIES = 9 };
+
+static uint64_t limit_number(int64_t limit)
+{
+	return limit == LIMIT_INFINITY ? UINT64_MAX : (uint64_t)limit;
+}
 
 static size_t list_properties(const struct unit_scope *scope, struct property list[MAX_PROPERTIES])
 {
@@ -26,10 +32,10 @@ static size_t list_properties(const struct unit_scope *scope, struct property li
 		{ "CollectMode", 's', "inactive-or-failed", 1, false },
 		{ "SendSIGHUP", 'b', NULL, 1, false },
 		{ "TimeoutStopUSec", 't', NULL, scope->stop_timeout_s * UINT64_C(1000000), false },
-		{ "MemoryHigh", 't', NULL, (uint64_t)limits->memory_high, false },
-		{ "MemoryMax", 't', NULL, (uint64_t)limits->memory_max, false },
-		{ "TasksMax", 't', NULL, (uint64_t)limits->tasks_max, false },
-		{ "CPUWeight", 't', NULL, (uint64_t)limits->cpu_weight, false },
+		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
+		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
+		{ "TasksMax", 't', NULL, limit_number(limits->tasks_max), false },
+		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
 		/* 248 */
 		{ "ManagedOOMPreference", 's', "avoid", 1, true },
 		/* 253; some distributions have it in their 252 */
@@ -37,7 +43,7 @@ static size_t list_properties(const struct unit_scope *scope, struct property li
 	};
 	size_t count = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if ((int64_t)all[i].number > 0)
+		if (all[i].number)
 			list[count++] = all[i];
 	return count;
 }
@@ -172,4 +178,77 @@ int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64
 		if (r < 0)
 			return error_prefix(err, "start %s", scope->name);
 	}
+}
+
+/* What the manager gives to a scope of which nothing is said. */
+static int default_tasks_max(struct unit_bus *bus, uint64_t *ret, struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+
+	if (bus_new_call(bus->bus, SYSTEMD1_NAME, SYSTEMD1_PATH, "org.freedesktop.DBus.Properties", "Get",
+			 &call, err) < 0)
+		return -1;
+	int r = sd_bus_message_append(call, "ss", SYSTEMD1_MANAGER, "DefaultTasksMax");
+	if (r < 0)
+		return bus_message_error(err, r);
+	r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, &answer, &refusal, err);
+	if (r < 0)
+		return r;
+	*ret = UINT64_MAX;
+	if (r == BUS_REFUSED)
+		return 0;
+	r = sd_bus_message_read(answer, "v", "t", ret);
+	return r < 0 ? bus_message_error(err, r) : 0;
+}
+
+static int append_limits(sd_bus_message *call, const char *name, const struct limits *limits,
+			 uint64_t tasks_max)
+{
+	const struct property all[] = {
+		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
+		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
+		{ "TasksMax", 't', NULL, limits->tasks_max ? limit_number(limits->tasks_max) : tasks_max, false },
+		/* UINT64_MAX: as if it had not been said, systemd's own default. */
+		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
+	};
+	int r = sd_bus_message_append(call, "sb", name, 1);
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(sv)");
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(all); i++)
+		r = sd_bus_message_append(call, "(sv)", all[i].name, "t",
+					  all[i].number ? all[i].number : UINT64_MAX);
+	return r < 0 ? r : sd_bus_message_close_container(call);
+}
+
+int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
+		    struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	cleanup_unit_state struct unit_state state = { 0 };
+	uint64_t tasks_max = UINT64_MAX;
+
+	/* SetUnitProperties would load a unit that is not there, and leave settings behind for the next of its name. */
+	int r = unit_get_state(bus, name, &state, err);
+	if (r == 0 && !streq(state.active, "active"))
+		return UNIT_ABSENT;
+	if (r != 0)
+		return r < 0 ? -1 : UNIT_ABSENT;
+	if (!limits->tasks_max && default_tasks_max(bus, &tasks_max, err) < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	if (unit_new_call(bus, "SetUnitProperties", &call, err) < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	r = append_limits(call, name, limits, tasks_max);
+	if (r < 0)
+		return bus_message_error(err, r);
+	r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, NULL, &refusal, err);
+	if (r < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	if (r == 0)
+		return 0;
+	if (sd_bus_error_has_name(&refusal, NO_SUCH_UNIT))
+		return UNIT_ABSENT;
+	return error_set(err, ERROR_SYSTEM, "set the limits of %s: the user manager refused: %s", name,
+			 bus_refusal_text(&refusal));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user's service manager and logind: the only file that speaks D-Bus (sd-bus(3)).
+ * The user's service manager and logind: with service.h all that speaks D-Bus (sd-bus(3)).
  *
  * Built --without-systemd every function answers UNIT_NO_MANAGER with the reason
  * "built without systemd".
@@ -69,19 +69,81 @@ void unit_state_free(struct unit_state *state);
 int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *ret,
 		   struct error *err);
 
+/* Give a running scope these limits now (SetUnitProperties, runtime: they end with the scope).  Every one of them is
+ * set: what is 0 is what the manager gives to a new scope (tasks_max: its DefaultTasksMax), LIMIT_INFINITY is none.
+ * UNIT_ABSENT: no such unit is running. */
+int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
+		    struct error *err);
+
 /* Kill all processes of the unit (KillUnit "all") with this signal.  UNIT_ABSENT. */
 int unit_kill(struct unit_bus *bus, const char *name, int signal_number, struct error *err);
 
 /* StopUnit, and wait until its job is done.  UNIT_ABSENT. */
 int unit_stop(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err);
 
+/* ---- unit files and services (unit-files.c) --------------------------------------------------- */
+
+/* The directories in which the manager looks for units, first ones first; appended to *ret. */
+int unit_search_path(struct unit_bus *bus, struct strvec *ret, struct error *err);
+/* Have it read all unit files anew. */
+int unit_reload_manager(struct unit_bus *bus, struct error *err);
+/* Have it start the unit with what its [Install] section says, or not any more.  A link of the user's own that stands in
+ * the way is not replaced.  unit_enable(): UNIT_ABSENT; a unit that is not there is disabled. */
+int unit_enable(struct unit_bus *bus, const char *name, struct error *err);
+int unit_disable(struct unit_bus *bus, const char *name, struct error *err);
+/* "enabled", "disabled", "masked", ..., in *ret, which is the caller's.  UNIT_ABSENT. */
+int unit_file_state(struct unit_bus *bus, const char *name, char **ret, struct error *err);
+/* Start the unit, or end it and start it again, and wait until that is done: for a service that tells (Type=notify), until
+ * it is ready.  UNIT_ABSENT. */
+int unit_restart(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err);
+
+struct unit_service {
+	char *active;     /* ActiveState */
+	char *file;       /* the unit file that it was loaded from */
+	int64_t since_us; /* when it became that, since the Epoch; 0: unknown */
+	pid_t main_pid;   /* 0: none */
+};
+void unit_service_free(struct unit_service *service);
+#define cleanup_unit_service CLEANUP(unit_service_free)
+/* UNIT_ABSENT: no such unit. */
+int unit_get_service(struct unit_bus *bus, const char *name, struct unit_service *ret,
+		     struct error *err);
+
 /* The processes in a control group ("/user.slice/...", as unit_state says) and in all below it.
  * Reads the kernel's files, as unit_oom_kills() does: both work in either build.
  * UNIT_ABSENT: there is no such group.  The array is the caller's. */
 int unit_processes(const char *control_group, struct process_id **ret, size_t *ret_count,
 		   struct error *err);
+
+/* What a control group and those below it use, and what the kernel allows them; LIMIT_INFINITY: all there is.
+ * -1: it cannot be known, since there is no such controller here, or the kernel is too old. */
+struct unit_usage {
+	int64_t memory, memory_peak, swap; /* bytes; memory with what is cached for its files */
+	int64_t memory_high, memory_max;
+	int64_t cpu_us;                    /* processor time since the group was made */
+	int64_t tasks, tasks_max;          /* processes and threads */
+	int64_t oom_kills;
+	/* Share of the last 10 s in which some process stood still for want of it, in hundredths of a percent (PSI). */
+	int64_t cpu_pressure, memory_pressure, io_pressure;
+};
+/* UNIT_ABSENT: there is no such group. */
+int unit_usage(const char *control_group, struct unit_usage *ret);
+
 /* Count of OOM kills in the group (memory.events, oom_kill); -1 when it cannot be known. */
 int64_t unit_oom_kills(const char *control_group);
+/* A descriptor of the group's memory.events, which has EPOLLPRI (epoll(7)) whenever a number in it has changed since
+ * unit_oom_read(), and when the group is gone.  -1 with *err: there is no such file (ERROR_UNAVAILABLE), or it cannot be
+ * opened.  Call unit_oom_read() once before the first wait. */
+int unit_oom_open(const char *control_group, struct error *err);
+/* The same count as unit_oom_kills(), from such a descriptor; -1: the group is gone. */
+int64_t unit_oom_read(int fd);
+
+/* Whom the kernel killed last for lack of memory in the group, as its log says: the process' name and id.  pid: only this
+ * one counts; 0 for any.  UNIT_ABSENT: the log is not ours to read (dmesg_restrict, proc(5)), or does not say it.
+ * *ret_name is the caller's. */
+int unit_oom_last(const char *control_group, pid_t pid, char **ret_name, pid_t *ret_pid);
+/* The last one as text, "node (pid 4711)"; NULL when nobody says it.  The caller frees. */
+char *unit_oom_victim(const char *control_group) MUST_USE;
 
 /* logind.  UNIT_NO_MANAGER: there is none. */
 struct login_facts {

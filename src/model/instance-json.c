@@ -222,6 +222,7 @@ static void read_observed(const struct section *root, struct instance *instance)
 		.code = (int)read_int(&exit, "code", INT_MAX),
 		.signal = (int)read_int(&exit, "signal", INT_MAX),
 		.oom = read_bool(&exit, "oom"),
+		.oom_victim = read_text(&exit, "oom_victim"),
 		.last_words = read_text(&exit, "last_words"),
 	};
 	read_restarts(&observed, instance);
@@ -349,7 +350,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	cleanup_instance struct instance *instance = instance_new();
 	read_identity(&root, instance);
 	const struct section env = subsection(&root, "env", "env.");
-	read_texts(&env, "names", &instance->env_names);
+	read_texts(&env, "kept", &instance->env_kept);
 	const struct section policy = subsection(&root, "policy", "policy.");
 	READ_WORD(&policy, "resume", resume_policy_parse, &instance->resume_policy);
 	READ_WORD(&policy, "restart", restart_policy_parse, &instance->restart_policy);
@@ -408,12 +409,22 @@ static bool same(const struct json_object *object, const char *key, const char *
 	return streq(json_get_string(object, key, ""), or_empty(text));
 }
 
+/* False is the absence of the key, also of one that was read. */
+static void put_flag(struct json_object *object, const char *key, bool value)
+{
+	if (value)
+		json_set_bool(object, key, true);
+	else
+		json_object_object_del(object, key);
+}
+
 static void put_exit(struct json_object *observed, const struct exit_record *record)
 {
 	const struct json_object *old = json_get_object(observed, "exit");
 	if (!record->present || json_get_int(old, "code", 0) != record->code ||
 	    json_get_int(old, "signal", 0) != record->signal ||
 	    json_get_bool(old, "oom", false) != record->oom ||
+	    !same(old, "oom_victim", record->oom_victim) ||
 	    !same(old, "last_words", record->last_words))
 		json_object_object_del(observed, "exit");
 	if (!record->present)
@@ -424,10 +435,8 @@ static void put_exit(struct json_object *observed, const struct exit_record *rec
 	else
 		json_set_int(object, "code", record->code);
 	put_number(object, "signal", record->signal);
-	if (record->oom)
-		json_set_bool(object, "oom", true);
-	else
-		json_object_object_del(object, "oom");
+	put_flag(object, "oom", record->oom);
+	put_text(object, "oom_victim", record->oom_victim);
 	put_text(object, "last_words", record->last_words);
 }
 
@@ -518,8 +527,7 @@ static void put_run(struct json_object *root, const struct run *run)
 	json_set_int(object, "attempt", (int64_t)run->attempt);
 	put_time(object, "attempt_since", run->attempt_since);
 	put_number(object, "attempt_since_boot_ms", run->attempt_since_boot_ms);
-	if (run->offer)
-		json_set_bool(object, "offer", true);
+	put_flag(object, "offer", run->offer);
 	json_set_bool(object, "reported", run->reported);
 	put_text(object, "history_note", run->history_note);
 }
@@ -561,7 +569,7 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_time(root, "last_used_at", instance->last_used_at);
 	put_text(root, "agent", instance->agent);
 	put_texts(root, "argv", &instance->argv);
-	put_texts(json_make_object(root, "env"), "names", &instance->env_names);
+	put_texts(json_make_object(root, "env"), "kept", &instance->env_kept);
 	put_text(root, "backend", instance->backend);
 	put_text(root, "base", instance->base);
 	struct json_object *policy = json_make_object(root, "policy");

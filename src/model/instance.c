@@ -172,8 +172,9 @@ void instance_free(struct instance *instance)
 	free(instance->backend);
 	free(instance->base);
 	strvec_clear(&instance->argv);
-	strvec_clear(&instance->env_names);
+	strvec_clear(&instance->env_kept);
 	free(instance->observed.reason);
+	free(instance->observed.exit.oom_victim);
 	free(instance->observed.exit.last_words);
 	free(instance->observed.boot_id);
 	free(instance->observed.held);

@@ -109,12 +109,15 @@ struct exit_record {
 	int code;              /* exit status when signal is 0 */
 	int signal;
 	bool oom;
+	char *oom_victim;      /* "node (pid 4711)", or "the agent" where nobody said its name */
 	char *last_words;      /* last lines of the screen, visible text */
 };
 
+/* 0: nothing is said, so what is said elsewhere holds (settings_limits()); LIMIT_INFINITY: none, whatever is said there. */
+#define LIMIT_INFINITY INT64_MAX
 struct limits {
-	int64_t memory_high, memory_max; /* bytes, 0: none */
-	int64_t tasks_max, cpu_weight;   /* 0: none */
+	int64_t memory_high, memory_max; /* bytes */
+	int64_t tasks_max, cpu_weight;
 };
 
 struct instance {
@@ -122,7 +125,9 @@ struct instance {
 	char *base;            /* name of its directory below the profile; the id for backend "host" */
 	int64_t created_at, last_used_at; /* µs since the Epoch */
 	struct strvec argv;    /* the user's own command and arguments */
-	struct strvec env_names; /* names of variables: kept, and not acted upon yet */
+	/* NAME=VALUE of the last start by hand, of variables that say where things are and hold no secrets: what a
+	 * start after a restart of the machine has in the place of a login's environment. */
+	struct strvec env_kept;
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
 	enum instance_desired desired;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/settings.h"
 
-#include "base/tomlmap.h"
 #include "model/naming.h"
+#include "model/settings-internal.h"
 
 #include <string.h>
 
@@ -10,9 +10,6 @@ enum {
 	LONGEST_WAIT_S = 3600,
 	LONGEST_WINDOW_S = 24 * 3600,
 	LONGEST_HISTORY = 10 * 1000 * 1000,
-	MOST_TASKS = 4 * 1024 * 1024, /* PID_MAX_LIMIT of 64-bit Linux */
-	MOST_CPU_WEIGHT = 10 * 1000,  /* systemd.resource-control(5) */
-	LEAST_MEMORY = 16 * 1024 * 1024,
 };
 
 void settings_init(struct settings *ret)
@@ -36,6 +33,8 @@ void settings_init(struct settings *ret)
 		},
 		.stop_timeout_s = 10,
 	};
+	strvec_push_array(&ret->notify.on,
+			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
 }
 
 void settings_free(struct settings *settings)
@@ -48,6 +47,8 @@ void settings_free(struct settings *settings)
 	free(settings->tmux.default_terminal);
 	strvec_clear(&settings->notify.command);
 	strvec_clear(&settings->notify.on);
+	strvec_clear(&settings->environment_keep);
+	settings_free_groups(settings);
 	*settings = (struct settings){ 0 };
 }
 
@@ -222,27 +223,6 @@ static int store_terminal(const struct toml_document *document, const struct tom
 	return toml_error(document, key->path, err, "%s must not be empty", key->path);
 }
 
-static int store_size(const struct toml_document *document, const struct toml_key *key,
-		      struct json_object *value, void *field, struct error *err)
-{
-	int64_t size;
-	if (!json_object_is_type(value, json_type_int) &&
-	    !json_object_is_type(value, json_type_string))
-		return toml_type_error(document, key->path, value, "a size, as in \"4G\"", err);
-	if (!settings_parse_size(json_object_get_string(value), &size))
-		return toml_error(document, key->path, err,
-				  "%s is \"%s\": write a size as \"512M\", \"1.5G\" or in bytes",
-				  key->path, json_object_get_string(value));
-	if (size != 0 && size < LEAST_MEMORY)
-		return toml_error(
-			document, key->path, err,
-			"%s is %lld bytes, too little for any agent: write at least \"16M\", "
-			"or 0 for no limit",
-			key->path, (long long)size);
-	*(int64_t *)field = size;
-	return 0;
-}
-
 static bool is_option_name(const char *name)
 {
 	static const char first[] = "@abcdefghijklmnopqrstuvwxyz";
@@ -285,6 +265,14 @@ static int store_options(const struct toml_document *document, const struct toml
 	return 0;
 }
 
+static int store_groups(const struct toml_document *document, const struct toml_key *key,
+			struct json_object *value, void *field, struct error *err)
+{
+	/* Their number goes with them. */
+	char *settings = (char *)field - offsetof(struct settings, groups);
+	return settings_store_groups(document, key->path, value, (struct settings *)(void *)settings, err);
+}
+
 #define KEY(name, function, member, ...)                                                           \
 	{                                                                                          \
 		.path = name, .store = function, .offset = offsetof(struct settings, member),      \
@@ -303,6 +291,7 @@ static const struct toml_key keys[] = {
 	KEY("restart.max_delay", toml_store_int, restart.delay_max_s, .min = 0, .max = LONGEST_WAIT_S),
 	KEY("restart.burst", toml_store_int, restart.burst, .min = 0, .max = INSTANCE_RESTARTS),
 	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S),
+	KEY("environment.keep", toml_store_strings, environment_keep),
 	KEY("notify.command", toml_store_strings, notify.command),
 	KEY("notify.on", store_occasions, notify.on),
 	KEY("log.journal", toml_store_bool, log_journal),
@@ -317,11 +306,11 @@ static const struct toml_key keys[] = {
 	KEY("tmux.history_limit", toml_store_int, tmux.history_limit, .min = 0,
 	    .max = LONGEST_HISTORY),
 	KEY("tmux.default_terminal", store_terminal, tmux.default_terminal),
-	KEY("limits.memory_high", store_size, limits.memory_high),
-	KEY("limits.memory_max", store_size, limits.memory_max),
-	KEY("limits.tasks_max", toml_store_int, limits.tasks_max, .min = 0, .max = MOST_TASKS),
-	KEY("limits.cpu_weight", toml_store_int, limits.cpu_weight, .min = 0,
-	    .max = MOST_CPU_WEIGHT),
+	KEY("limits.memory_high", settings_store_limit, limits.memory_high, .min = LIMIT_MEMORY_HIGH),
+	KEY("limits.memory_max", settings_store_limit, limits.memory_max, .min = LIMIT_MEMORY_MAX),
+	KEY("limits.tasks_max", settings_store_limit, limits.tasks_max, .min = LIMIT_TASKS_MAX),
+	KEY("limits.cpu_weight", settings_store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT),
+	KEY("groups", store_groups, groups),
 };
 
 enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent)

@@ -6,9 +6,14 @@
 #pragma once
 
 #include "base/text.h"
-#include "model/instance.h"
+#include "model/limits.h"
 
 enum tristate { UNSET, OFF, ON };
+
+struct group_limits {
+	char *group;
+	struct limits limits;
+};
 
 struct settings {
 	char *default_agent;        /* top: default_agent, NULL: first installed, else demo */
@@ -27,6 +32,8 @@ struct settings {
 		char *default_terminal; /* "tmux-256color" */
 	} tmux;
 	struct limits limits;       /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
+	struct group_limits *groups; /* [groups."work/api".limits], likewise */
+	size_t group_count;
 	int64_t probation_s;        /* [resume] probation = 10 */
 	struct {
 		enum restart_policy policy; /* [restart] policy = "on-failure" */
@@ -35,8 +42,9 @@ struct settings {
 	} restart;
 	struct {
 		struct strvec command;  /* [notify] command = ["notify-send", ...]; empty: none */
-		struct strvec on;       /* on = ["waiting", "error"] */
+		struct strvec on;       /* on = ["waiting", "error", "held", "oom"] */
 	} notify;
+	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;           /* [log] journal = false: the log goes to the journal, too */
 	int64_t stop_timeout_s;     /* [stop] timeout = 10: for the agent to end by itself */
 };
@@ -52,6 +60,19 @@ void settings_free(struct settings *settings);
 
 /* What holds for an instance of this agent that has no policy of its own: the agent's, else the general one. */
 enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent);
+
+/* Who has said a limit. */
+enum limit_origin { LIMIT_SAID_BY_NOBODY, LIMIT_SAID_BY_SESSION, LIMIT_SAID_BY_GROUP, LIMIT_SAID_BY_GENERAL };
+
+/* What holds for this instance: each limit as it says itself, else as its group does or the nearest one around it that says
+ * anything ("work/api", then "work"), else as [limits] does; 0 when nobody does.  Of the instance only group and limits
+ * are looked at. */
+struct limits settings_limits(const struct settings *settings, const struct instance *instance);
+/* The same for one of them, and who said it; *ret_group (borrowed) for LIMIT_SAID_BY_GROUP, else NULL. */
+int64_t settings_limit(const struct settings *settings, const struct instance *instance,
+		       enum limit limit, enum limit_origin *ret_origin, const char **ret_group);
+/* "session", "group", "general", "none".  Static. */
+const char *limit_origin_name(enum limit_origin origin);
 
 /* "512M", "4G", "1.5G", "1000000" or a TOML integer's text: bytes, 1024-based suffixes K M G T. */
 bool settings_parse_size(const char *text, int64_t *ret);

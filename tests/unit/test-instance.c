@@ -71,11 +71,11 @@ static const char full[] =
 	"{\"format\":1,\"id\":\"0123abcd\",\"profile\":\"default\",\"title\":\"api\","
 	"\"group\":\"work/api\",\"cwd\":\"/srv/api\"," CREATED ","
 	"\"last_used_at\":\"2026-04-14T09:08:02.345Z\",\"agent\":\"claude\","
-	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"names\":[\"TOKEN\"]},"
+	"\"argv\":[\"claude\",\"--model\",\"x y\"],\"env\":{\"kept\":[\"PATH=/bin\"]},"
 	"\"backend\":\"host\",\"base\":\"0123abcd\","
 	"\"policy\":{\"resume\":\"confirm\",\"restart\":\"on-failure\"},\"desired\":\"running\","
 	"\"observed\":{\"state\":\"error\",\"since\":\"2026-04-14T09:08:03.000Z\","
-	"\"reason\":\"oom\",\"exit\":{\"signal\":9,\"oom\":true,\"last_words\":\"Killed\"},"
+	"\"reason\":\"oom\",\"exit\":{\"signal\":9,\"oom\":true,\"oom_victim\":\"node (pid 4711)\",\"last_words\":\"Killed\"},"
 	"\"boot_id\":\"b-1\"},"
 	"\"conversation\":{\"session_id\":\"s-2\",\"origin\":\"reported\",\"previous\":[\"s-1\"],"
 	"\"transcript_path\":\"/h/s-2.jsonl\",\"first_turn_seen\":true,"
@@ -98,13 +98,14 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_true(instance->last_used_at == CREATED_SECONDS * INT64_C(1000000) + 1345000);
 	assert_int_equal(instance->argv.count, 3);
 	assert_string_equal(instance->argv.items[2], "x y");
-	assert_string_equal(instance->env_names.items[0], "TOKEN");
+	assert_string_equal(instance->env_kept.items[0], "PATH=/bin");
 	assert_int_equal(instance->resume_policy, POLICY_CONFIRM);
 	assert_int_equal(instance->restart_policy, RESTART_ON_FAILURE);
 	assert_int_equal(instance->desired, DESIRED_RUNNING);
 	assert_int_equal(instance->observed.state, STATE_ERROR);
 	assert_true(instance->observed.exit.present);
 	assert_true(instance->observed.exit.oom);
+	assert_string_equal(instance->observed.exit.oom_victim, "node (pid 4711)");
 	assert_int_equal(instance->observed.exit.signal, 9);
 	assert_int_equal(instance->conversation.origin, ORIGIN_REPORTED);
 	assert_true(instance->conversation.first_turn_seen);
@@ -350,6 +351,20 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 		assert_int_equal(read_, value_);               \
 	}
 
+static void an_answered_offer_is_gone_from_the_manifest(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(full);
+	instance->run.offer = true;
+	cleanup_json struct json_object *asked = instance_to_json(instance);
+	assert_true(json_get_bool(json_get_object(asked, "run"), "offer", false));
+	cleanup_instance struct instance *again = NULL;
+	assert_int_equal(instance_from_json(asked, "m", &again, NULL), 0);
+	assert_true(again->run.offer);
+	again->run.offer = false;
+	cleanup_json struct json_object *answered = instance_to_json(again);
+	assert_false(json_get_bool(json_get_object(answered, "run"), "offer", false));
+}
+
 static void each_word_means_its_value_and_no_other(void **state UNUSED)
 {
 	CHECK_WORDS(enum instance_state, STATE_COUNT, instance_state_name, instance_state_parse)
@@ -457,6 +472,7 @@ int main(void)
 		cmocka_unit_test(formats_that_are_none_are_refused),
 		cmocka_unit_test(each_required_member_is_required),
 		cmocka_unit_test(members_of_the_wrong_kind_are_refused_by_name),
+		cmocka_unit_test(an_answered_offer_is_gone_from_the_manifest),
 		cmocka_unit_test(each_word_means_its_value_and_no_other),
 		cmocka_unit_test(another_id_starts_a_conversation_anew),
 		cmocka_unit_test(the_same_id_changes_neither_origin_nor_history),

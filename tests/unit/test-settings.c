@@ -43,9 +43,35 @@ static void assert_defaults(const struct settings *settings)
 	assert_int_equal(settings->limits.memory_max, 0);
 	assert_int_equal(settings->limits.tasks_max, 0);
 	assert_int_equal(settings->limits.cpu_weight, 0);
+	assert_int_equal(settings->group_count, 0);
 	assert_int_equal(settings->probation_s, 10);
 	assert_int_equal(settings->stop_timeout_s, 10);
 	assert_false(settings->log_journal);
+	assert_int_equal(settings->notify.command.count, 0);
+	assert_int_equal(settings->notify.on.count, 4);
+	assert_string_equal(settings->notify.on.items[0], "waiting");
+	assert_string_equal(settings->notify.on.items[1], "error");
+	assert_string_equal(settings->notify.on.items[2], "held");
+	assert_string_equal(settings->notify.on.items[3], "oom");
+}
+
+static void occasions_of_the_user_take_the_place_of_ours(void **state)
+{
+	(void)state;
+	cleanup_settings struct settings some =
+		parse("[notify]\ncommand = [\"tell\", \"me; now\"]\non = [\"idle\", \"recovered\"]\n");
+	cleanup_settings struct settings none = parse("[notify]\non = []\n");
+	assert_int_equal(some.notify.command.count, 2);
+	assert_string_equal(some.notify.command.items[1], "me; now");
+	assert_int_equal(some.notify.on.count, 2);
+	assert_string_equal(some.notify.on.items[0], "idle");
+	assert_string_equal(some.notify.on.items[1], "recovered");
+	assert_int_equal(none.notify.on.count, 0);
+	assert_refused("[notify]\non = [\"always\"]\n",
+		       "config.toml:2:1: notify.on holds \"always\": it may hold \"waiting\", \"idle\", \"error\", "
+		       "\"held\", \"oom\" and \"recovered\"");
+	assert_refused("[notify]\ncommand = \"tell me\"\n",
+		       "config.toml:2:1: notify.command must be an array of strings, not a string");
 }
 
 static void an_agents_policy_goes_before_the_general_one(void **state)
@@ -239,7 +265,7 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		       "config.toml:2:1: tmux.default_terminal must not be empty");
 	assert_refused("[limits]\nmemory_high = '4 GB'\n",
 		       "config.toml:2:1: limits.memory_high is \"4 GB\": write a size as \"512M\", "
-		       "\"1.5G\" or in bytes");
+		       "\"1.5G\" or in bytes, or \"infinity\"");
 	assert_refused("[tmux.options]\n'a b' = 'x'\n",
 		       "config.toml:2:1: \"a b\" cannot be the name of a tmux option");
 	assert_refused("default_agent = \"a\\u0000b\"\n",
@@ -324,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_syntax_error_names_file_line_and_column),
 		cmocka_unit_test(sizes_have_suffixes_of_1024),
 		cmocka_unit_test(an_agents_policy_goes_before_the_general_one),
+		cmocka_unit_test(occasions_of_the_user_take_the_place_of_ours),
 		cmocka_unit_test(other_texts_are_no_sizes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Limits reach the scope, also of what runs.  That the kernel keeps them is tested where it has a memory controller:
+ * tests/persistence/vm.
+ */
+#include "persistence/deck.h"
+
+#include <string.h>
+
+static void configure(const char *text)
+{
+	machine_write(at_home(".config/agentdeck/config.toml"), 0644, text);
+}
+
+/* A property of the session's scope, as the user's manager has it. */
+static const char *property(const struct session *session, const char *name)
+{
+	const char *unit = kept("agentdeck-tmux-%s.scope", session->id);
+	struct answer answer =
+		machine_user(WORDS("env", kept("XDG_RUNTIME_DIR=/run/user/%u", machine_uid()),
+				   "systemctl", "--user", "show", "-P", name, unit));
+	ASSERT(answer.status == 0, "systemctl show: %s", answer.errors);
+	return kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+}
+
+static void assert_property(const struct session *session, const char *name, const char *value)
+{
+	const char *found = property(session, name);
+	ASSERT(streq(found, value), "%s of the scope is %s, not %s", name, found, value);
+}
+
+/* What the kernel has, where this machine has such a controller. */
+static void assert_in_kernel(const struct session *session, const char *file, const char *value)
+{
+	const char *path = kept("/sys/fs/cgroup%s/%s", machine_cgroup(session->server_pid), file);
+	const char *text = machine_exists(path) ? machine_read(path) : NULL;
+	ASSERT(!text || streq(text, kept("%s\n", value)), "%s is %s", path, text);
+}
+
+/* "session limit" with these words; effect: NULL when nothing is to be changed. */
+static struct json_object *limit(const struct session *session, const char *const *words,
+				 const char *effect)
+{
+	struct strvec *all = kept_vector();
+	strvec_push_array(all, WORDS("session", "limit", session->id, "--json"));
+	strvec_push_array(all, words);
+	struct json_object *object = deck_ok(NULL, (const char *const *)all->items);
+	const char *found = json_get_string(object, "effect", NULL);
+	ASSERT(effect ? found && streq(found, effect) : !found, "the effect is %s", or_empty(found));
+	return json_get_object(object, "limits");
+}
+
+static void LimitIsChangedInTheRunningScope(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	struct process server = session_server(&session), agent = session_agent(&session);
+	const char *usual = property(&session, "TasksMax");
+	(void)limit(&session, WORDS("--tasks-max", "321", "--cpu-weight", "50", "--memory-max", "1G"), "now");
+	assert_property(&session, "TasksMax", "321");
+	assert_property(&session, "CPUWeight", "50");
+	assert_property(&session, "MemoryMax", "1073741824");
+	assert_in_kernel(&session, "pids.max", "321");
+	assert_in_kernel(&session, "cpu.weight", "50");
+	(void)limit(&session, WORDS("--memory-max", "infinity", "--tasks-max", "infinity"), "now");
+	assert_property(&session, "MemoryMax", "infinity");
+	assert_property(&session, "TasksMax", "infinity");
+	assert_property(&session, "CPUWeight", "50");
+	(void)limit(&session, WORDS("--reset"), "now");
+	assert_property(&session, "TasksMax", usual);
+	assert_property(&session, "CPUWeight", "[not set]");
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session was disturbed");
+}
+
+static void LimitsOfTheGroupHoldUnlessTheSessionSaysMore(void)
+{
+	struct session session;
+	configure("[limits]\ntasks_max = 900\ncpu_weight = 10\n"
+		  "[groups.work.limits]\ntasks_max = 800\ncpu_weight = 20\n"
+		  "[groups.'work/api'.limits]\ntasks_max = 700\n");
+	session_add(&session, NULL, "deck",
+		    WORDS("--agent", "demo", "-g", "work/api/v2", "--memory-max", "2G"));
+	session_start(&session, NULL);
+	assert_property(&session, "TasksMax", "700");
+	assert_property(&session, "CPUWeight", "20");
+	assert_property(&session, "MemoryMax", "2147483648");
+	struct json_object *limits = limit(&session, WORDS(NULL), NULL);
+	struct json_object *tasks = json_get_object(limits, "tasks_max");
+	ASSERT(json_get_int(tasks, "value", 0) == 700 &&
+	       streq(json_get_string(tasks, "group", ""), "work/api"), "tasks_max: %s", json_print(tasks));
+	(void)limit(&session, WORDS("--tasks-max", "infinity"), "now");
+	assert_property(&session, "TasksMax", "infinity");
+	session_restart(&session, NULL);
+	assert_property(&session, "TasksMax", "infinity");
+	assert_property(&session, "CPUWeight", "20");
+}
+
+/* What was changed in a running scope must not come back in the next one of its name. */
+static void LimitsOfALifeEndWithIt(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	(void)limit(&session, WORDS("--tasks-max", "321", "--cpu-weight", "50"), "now");
+	session_stop(&session, NULL);
+	session_start(&session, NULL);
+	assert_property(&session, "TasksMax", "321");
+	session_stop(&session, NULL);
+	(void)limit(&session, WORDS("--reset", "--tasks-max", "432"), "next_start");
+	session_start(&session, NULL);
+	assert_property(&session, "TasksMax", "432");
+	assert_property(&session, "CPUWeight", "[not set]");
+}
+
+static void TopShowsWhatRuns(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	ASSERT(is_empty(deck(NULL, WORDS("top", "--json")).output), "what does not run is shown");
+	session_start(&session, NULL);
+	session_say(&session, "work hard");
+	struct json_object *line = deck_ok(NULL, WORDS("top", "--json"));
+	ASSERT(streq(json_get_string(line, "id", ""), session.id) &&
+	       json_get_bool(line, "in_scope", false) && json_get_int(line, "memory", 0) > 0 &&
+	       json_get_int(line, "tasks", 0) >= 2 && json_get_int(line, "cpu_us", 0) > 0,
+	       "top: %s", line ? json_print(line) : "nothing");
+	struct reply table = deck(NULL, WORDS("top"));
+	ASSERT(table.status == 0 && strstr(table.output, session.id), "top: %s", table.output);
+}
+
+const struct test limit_tests[] = {
+	TEST(LimitIsChangedInTheRunningScope),
+	TEST(LimitsOfTheGroupHoldUnlessTheSessionSaysMore),
+	TEST(LimitsOfALifeEndWithIt),
+	TEST(TopShowsWhatRuns),
+	{ 0 },
+};
