@@ -17,6 +17,15 @@ static int set_resume(struct app *app, const char *base, const char *value, stru
 	return lifecycle_set_resume_policy(&app->deck, base, policy, err);
 }
 
+static int set_restart(struct app *app, const char *base, const char *value, struct error *err)
+{
+	enum restart_policy policy;
+	if (!restart_policy_parse(value, &policy))
+		return error_set(err, ERROR_USAGE, "restart must be no, on-failure, always or default, not '%s'",
+				 value);
+	return lifecycle_set_restart_policy(&app->deck, base, policy, err);
+}
+
 static int set_title(struct app *app, const char *base, const char *value, struct error *err)
 {
 	return lifecycle_rename(&app->deck, base, value, err);
@@ -28,6 +37,7 @@ static const struct field {
 } fields[] = {
 	{ "session-id", set_session_id },
 	{ "resume", set_resume },
+	{ "restart", set_restart },
 	{ "title", set_title },
 };
 
@@ -41,7 +51,7 @@ static int run(struct app *app, struct error *err)
 		if (streq(fields[i].name, name))
 			field = fields + i;
 	if (!field)
-		return error_set(err, ERROR_USAGE, "'%s' cannot be set: there are session-id, resume and title",
+		return error_set(err, ERROR_USAGE, "'%s' cannot be set: there are session-id, resume, restart and title",
 				 name);
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
 	    field->set(app, row->base, value, err) < 0)
@@ -63,12 +73,14 @@ static int run(struct app *app, struct error *err)
 const struct command command_session_set = {
 	.name = "session set",
 	.arguments = "SESSION FIELD VALUE",
-	.summary = "change a session's conversation, policy or title",
+	.summary = "change a session's conversation, policies or title",
 	.description =
 		"FIELD is one of\n"
 		"  session-id  the conversation that the next start resumes; the session must\n"
 		"              be stopped, and the present id stays among the earlier ones\n"
 		"  resume      auto, confirm, never, or default: as the configuration says\n"
+		"  restart     no, on-failure, always, or default: when the supervisor brings\n"
+		"              it back unasked\n"
 		"  title       as agentdeck rename does",
 	.min_operands = 3,
 	.max_operands = 3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * lifecycle_fork(), lifecycle_set_*(): what a user changes about the conversation of an instance.
+ * lifecycle_fork(), lifecycle_set_*(): what a user changes about an instance and its conversation.
  */
 #include "engine/lifecycle.h"
 
@@ -76,6 +76,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const char *title, const
 		.gives_no_id = !carries_new_id(agent),
 		.config_home = source->conversation.config_home,
 		.resume = resume_policy_name(source->resume_policy),
+		.restart = restart_policy_name(source->restart_policy),
 		.limits = source->limits,
 	};
 	return title ? lifecycle_add(deck, &wish, ret, err)
@@ -142,5 +143,17 @@ int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
 	instance->resume_policy = policy;
+	return store_save(lock, instance, err);
+}
+
+int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
+				 struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	const struct backend *backend;
+	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
+		return -1;
+	instance->restart_policy = policy;
 	return store_save(lock, instance, err);
 }

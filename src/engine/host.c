@@ -25,6 +25,7 @@
 enum {
 	LAUNCH_TIMEOUT_MS = 20000, /* a machine that has just booted is slow */
 	SCOPE_TIMEOUT_MS = 10000,
+	COLLECT_MS = 200,          /* within which the manager forgets a scope whose last process has ended */
 	KILL_TIMEOUT_MS = 10000,
 	DAEMON_TIMEOUT_MS = 2000,
 	WORDS_TIMEOUT_MS = 500,
@@ -184,34 +185,43 @@ static void clear_scope(struct deck *deck, const char *unit)
 	(void)kill_all(deck, unit, NULL, NULL);
 }
 
+/* A start that was killed just when the manager moved its gate into the scope leaves one without a process, of which the
+ * kernel never tells the manager (systemd 252): it stays for ever. */
+static void end_empty_scope(struct deck *deck, const char *unit)
+{
+	cleanup_free struct process_id *left = NULL;
+	cleanup_error struct error err = { 0 };
+	size_t count = 0;
+	if (run_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count > 0)
+		return;
+	log_warning("%s is left without a process: it is ended", unit);
+	if (unit_stop(deck_bus(deck), unit, clock_ms() + SCOPE_TIMEOUT_MS, &err) < 0)
+		log_warning("%s: %s", unit, err.message);
+}
+
 static int make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
 		      struct error *err)
 {
 	cleanup_free char *title = visible(instance->title);
 	cleanup_free char *description = xasprintf("agentdeck session %s (%s)", title, instance->id);
-	struct limits limits = instance->limits;
-	const struct limits *general = &deck->settings.limits;
-	if (!limits.memory_high)
-		limits.memory_high = general->memory_high;
-	if (!limits.memory_max)
-		limits.memory_max = general->memory_max;
-	if (!limits.tasks_max)
-		limits.tasks_max = general->tasks_max;
-	if (!limits.cpu_weight)
-		limits.cpu_weight = general->cpu_weight;
+	const struct limits limits = settings_limits(&deck->settings, instance);
 	const struct unit_scope scope = {
 		.name = instance->run.unit, .slice = SLICE, .description = description,
 		.pid = pid, .limits = &limits, .stop_timeout_s = 15,
 	};
 	/* Right after a stop the manager may still be busy with the old scope of this name. */
-	int64_t deadline = clock_ms() + SCOPE_TIMEOUT_MS;
+	const int64_t begin = clock_ms(), deadline = begin + SCOPE_TIMEOUT_MS;
 	int r;
-	bool cleared = false;
+	bool cleared = false, ended = false;
 	while ((r = unit_start_scope(deck_bus(deck), &scope, deadline, err)) == UNIT_TAKEN &&
 	       clock_ms() < deadline) {
 		if (!cleared)
 			clear_scope(deck, instance->run.unit);
 		cleared = true;
+		if (!ended && clock_ms() - begin > COLLECT_MS) {
+			end_empty_scope(deck, instance->run.unit);
+			ended = true;
+		}
 		(void)poll(NULL, 0, POLL_MS);
 	}
 	if (r == UNIT_TAKEN)

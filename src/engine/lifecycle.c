@@ -5,29 +5,33 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
-#include "driver/tmux.h"
 #include "engine/conversation.h"
+#include "engine/environment.h"
+#include "engine/lifecycle-internal.h"
 #include "engine/place.h"
 #include "engine/runfiles.h"
 #include "model/naming.h"
+#include "model/restart.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
-enum { LOCK_TIMEOUT_MS = 30000, EARLY_DEATH_MS = 1000 };
+enum { LOCK_TIMEOUT_MS = 30000, EARLY_DEATH_MS = 1000, VERDICT_TIMEOUT_MS = 2000, VERDICT_POLL_MS = 20 };
 
-static void set_state(struct instance *instance, enum instance_state state, const char *reason)
+void lifecycle_set_state(struct instance *instance, enum instance_state state, const char *reason)
 {
 	instance->observed.state = state;
-	instance->observed.since = clock_wall_us();
+	/* As exact as it is stored: a wait that depends on it must not change when it is read again. */
+	instance->observed.since = clock_wall_us() / 1000 * 1000;
 	replace_string(&instance->observed.reason, reason);
 	replace_string(&instance->observed.boot_id, process_boot_id());
 }
 
 void lifecycle_note_end(struct instance *instance, enum instance_state state, const char *reason)
 {
-	set_state(instance, state, reason);
+	lifecycle_set_state(instance, state, reason);
 	run_clear(&instance->run);
 }
 
@@ -57,6 +61,37 @@ int lifecycle_open(struct deck *deck, const char *base, struct store_lock **ret_
 	*ret_lock = TAKE_PTR(lock);
 	*ret = TAKE_PTR(instance);
 	return 0;
+}
+
+bool lifecycle_is_between(const struct process_id *server, const struct process_id *pane)
+{
+	return server->pid && pane->pid && process_alive(server) && !process_alive(pane);
+}
+
+/* The agent has ended, and its pane is about to say what comes of that: a start that came now would call it alive. */
+int lifecycle_open_settled(struct deck *deck, const char *base, struct store_lock **ret_lock,
+			   struct instance **ret, const struct backend **ret_backend, struct error *err)
+{
+	const int64_t deadline = clock_ms() + VERDICT_TIMEOUT_MS;
+	for (;;) {
+		cleanup_store_lock struct store_lock *lock = NULL;
+		cleanup_instance struct instance *instance = NULL;
+		const struct backend *backend;
+		if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
+			return -1;
+		const struct run *run = &instance->run;
+		bool same_boot = run->boot_id && streq(run->boot_id, process_boot_id());
+		if (!same_boot || !lifecycle_is_between(&run->server, &run->pane) || clock_ms() > deadline) {
+			*ret_lock = TAKE_PTR(lock);
+			*ret = TAKE_PTR(instance);
+			*ret_backend = backend;
+			return 0;
+		}
+		/* tmux before 3.5 may have lost the news (see agentdeck-watch), and the pane needs the lock. */
+		(void)process_signal(&run->server, SIGCHLD, NULL);
+		store_unlock(TAKE_PTR(lock));
+		(void)poll(NULL, 0, VERDICT_POLL_MS);
+	}
 }
 
 static int check_place(const struct instance *instance, struct error *err)
@@ -89,6 +124,13 @@ static int check_programs(const struct instance *instance, const struct agent *a
 	return 0;
 }
 
+int lifecycle_check(struct deck *deck, const struct instance *instance, const struct agent **ret,
+		    struct error *err)
+{
+	return deck_agent(deck, instance->agent, ret, err) < 0 || check_place(instance, err) < 0 ||
+	       check_programs(instance, *ret, err) < 0 ? -1 : 0;
+}
+
 /* May the run be ended and begun anew?  Asked before anything is ended. */
 static int check_restart(struct deck *deck, const struct instance *instance, struct error *err)
 {
@@ -97,8 +139,32 @@ static int check_restart(struct deck *deck, const struct instance *instance, str
 	if (own && instance->run.id && streq(own, instance->run.id))
 		return error_set(err, ERROR_INVALID, "%s cannot be restarted from inside: its end is the "
 				 "end of this command, too", instance->id);
-	return deck_agent(deck, instance->agent, &agent, err) < 0 || check_place(instance, err) < 0 ||
-	       check_programs(instance, agent, err) < 0 ? -1 : 0;
+	return lifecycle_check(deck, instance, &agent, err);
+}
+
+/* Something is there, and what it is nobody knows. */
+int lifecycle_unknown(const struct instance *instance, const char *why, struct error *err)
+{
+	return error_set(err, ERROR_TIMEOUT, "%s exists, but %s: it is not started a second time. "
+			 "Wait, or end it with agentdeck session stop %s", instance->id, why, instance->id);
+}
+
+bool lifecycle_is_shell(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return attempt && attempt->rung == RUNG_SHELL;
+}
+
+int lifecycle_note_alive(struct store_lock *lock, struct instance *instance,
+			 const struct observation *seen, struct error *err)
+{
+	instance->run.server = seen->server;
+	if (seen->pane.pid)
+		instance->run.pane = seen->pane;
+	if (instance->observed.state == STATE_RUNNING)
+		return 0;
+	lifecycle_set_state(instance, STATE_RUNNING, NULL);
+	return store_save(lock, instance, err);
 }
 
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared away.
@@ -110,28 +176,22 @@ static int clear_remains(struct deck *deck, struct store_lock *lock, struct inst
 	if (!instance->run.socket)
 		return 0;
 	struct observation seen = backend->observe(deck, instance, OBSERVE_ANSWER);
-	const struct attempt *attempt = run_attempt(&instance->run);
-	bool in_place_shell = attempt && attempt->rung == RUNG_SHELL;
 	if (seen.presence == PRESENCE_UNKNOWN)
-		return error_set(err, ERROR_TIMEOUT, "%s exists, but %s: it is not started a second time. "
-				 "Wait, or end it with agentdeck session stop %s", instance->id, seen.why,
-				 instance->id);
+		return lifecycle_unknown(instance, seen.why, err);
 	/* A stop that was interrupted is finished: what is alive is about to end. */
 	bool stopping = instance->observed.state == STATE_STOPPING;
-	if (seen.presence == PRESENCE_ALIVE && !in_place_shell && !stopping) {
-		instance->run.server = seen.server;
-		if (seen.pane.pid)
-			instance->run.pane = seen.pane;
-		if (instance->observed.state == STATE_RUNNING)
-			return LIFECYCLE_ALIVE;
-		set_state(instance, STATE_RUNNING, NULL);
-		return store_save(lock, instance, err) < 0 ? -1 : LIFECYCLE_ALIVE;
+	if (seen.presence == PRESENCE_ALIVE && !lifecycle_is_shell(instance) && !stopping) {
+		return lifecycle_note_alive(lock, instance, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	}
 	log_info("the last run is over: %s", seen.why ? seen.why : stopping ? "it was being stopped"
 									   : "a shell in the agent's place");
 	/* The server is gone, but what it left behind may still hold the conversation. */
-	return backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, NULL,
-			    err);
+	if (backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, NULL,
+			 err) < 0)
+		return -1;
+	/* Its attempts are still to be read; its processes belong to no boot any more. */
+	replace_string(&instance->run.boot_id, NULL);
+	return 0;
 }
 
 void lifecycle_log_attempt(const struct instance *instance)
@@ -152,8 +212,10 @@ static int plan_run(struct deck *deck, struct instance *instance, const struct a
 	run_clear(&instance->run);
 	instance->run.id = naming_new_uuid();
 	log_set_run(instance->run.id);
-	if (backend->prepare(deck, instance, agent, err) < 0)
+	if (backend->prepare(deck, instance, agent, err) < 0) {
+		run_clear(&instance->run);
 		return -1;
+	}
 	if (conversation_plan(deck, instance, agent, fact, resume_wish, err) < 0) {
 		(void)backend->end(deck, instance, 0, NULL, NULL);
 		run_clear(&instance->run);
@@ -165,9 +227,9 @@ static int plan_run(struct deck *deck, struct instance *instance, const struct a
 	return 0;
 }
 
-static int start_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
-			const struct backend *backend, bool resume_wish, bool *ret_already,
-			struct error *err)
+int lifecycle_start_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			   const struct backend *backend, enum start_wish wish, bool *ret_already,
+			   struct error *err)
 {
 	const struct agent *agent;
 	enum transcript_fact fact;
@@ -178,16 +240,16 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 		*ret_already = r == LIFECYCLE_ALIVE;
 		return r < 0 ? -1 : 0;
 	}
-	if (deck_agent(deck, instance->agent, &agent, err) < 0 || check_place(instance, err) < 0 ||
-	    check_programs(instance, agent, err) < 0 ||
+	if (lifecycle_check(deck, instance, &agent, err) < 0 ||
 	    conversation_settle(deck, instance, agent, &fact, err) < 0 ||
 	    conversation_claim(deck, instance, agent, &claim, err) < 0 ||
-	    plan_run(deck, instance, agent, backend, fact, resume_wish, err) < 0)
+	    plan_run(deck, instance, agent, backend, fact, wish != START_FRESH, err) < 0)
 		return -1;
 	const int64_t last_used_at = instance->last_used_at;
 	instance->desired = DESIRED_RUNNING;
-	instance->last_used_at = clock_wall_us();
-	set_state(instance, STATE_STARTING, NULL);
+	if (wish != START_AGAIN || !last_used_at)
+		instance->last_used_at = clock_wall_us();
+	lifecycle_set_state(instance, STATE_STARTING, NULL);
 	instance->observed.exit.present = false;
 	if (store_save(lock, instance, err) < 0)
 		return -1;
@@ -206,7 +268,7 @@ static int start_locked(struct deck *deck, struct store_lock *lock, struct insta
 			error_clear(&failure);
 		return -1;
 	}
-	set_state(instance, STATE_RUNNING, NULL);
+	lifecycle_set_state(instance, STATE_RUNNING, NULL);
 	/* The time that it took to get here is not the agent's. */
 	instance->run.attempt_since_boot_ms = clock_ms();
 	if (store_save(lock, instance, err) < 0)
@@ -242,7 +304,7 @@ static int stop_locked(struct deck *deck, struct store_lock *lock, struct instan
 	}
 	instance->desired = DESIRED_STOPPED;
 	if (had_run) {
-		set_state(instance, STATE_STOPPING, NULL);
+		lifecycle_set_state(instance, STATE_STOPPING, NULL);
 		if (store_save(lock, instance, err) < 0 || end_run(deck, instance, backend, err) < 0)
 			return -1;
 	} else if (instance->last_used_at && backend_host_end_unknown(deck, instance->id, err) < 0) {
@@ -271,10 +333,14 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 	const struct backend *backend;
 	bool already = false, was_running;
 
-	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
+	if (lifecycle_open_settled(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    (restart && check_restart(deck, instance, err) < 0) ||
-	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0) ||
-	    start_locked(deck, lock, instance, backend, resume_wish, &already, err) < 0)
+	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0))
+		return -1;
+	restart_forget(instance);
+	environment_keep(deck, instance);
+	if (lifecycle_start_locked(deck, lock, instance, backend, resume_wish ? START_RESUME : START_FRESH,
+				   &already, err) < 0)
 		return -1;
 	*ret = (struct lifecycle_started){ .already = already, .instance = TAKE_PTR(instance) };
 	return 0;
@@ -434,82 +500,4 @@ int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle
 		if (store_watch_wait(watch, next < deadline ? next : deadline, err) < 0)
 			return -1;
 	}
-}
-
-bool lifecycle_row_is_live(const struct store_row *row)
-{
-	return row->server.pid && row->boot_id && streq(row->boot_id, process_boot_id()) &&
-	       process_alive(&row->server);
-}
-
-/* tmux before 3.5 may have lost the news of its agent's end (see agentdeck-watch): then the agent is a
- * zombie, and its server must be made to look. */
-static void nudge(const struct store_row *row)
-{
-	if (process_is_zombie(&row->pane))
-		(void)process_signal(&row->server, SIGCHLD, NULL);
-}
-
-/* A server that was silent once is asked again; the others are not, since listings are long. */
-static bool is_silent(const struct store_row *row)
-{
-	cleanup_tmux_pane struct tmux_pane pane = { 0 };
-	if (process_is_stopped(&row->server))
-		return true;
-	if (!row->run_directory || !runfiles_is_silent(row->run_directory))
-		return false;
-	cleanup_free char *socket = path_join(row->run_directory, RUN_SOCKET);
-	if (tmux_query(socket, &pane, NULL) != 0)
-		return true;
-	runfiles_note_answer(row->run_directory, true);
-	return false;
-}
-
-const char *lifecycle_view_status(const struct lifecycle_view *view)
-{
-	return view->is_silent ? "unknown" : instance_state_name(view->state);
-}
-
-void lifecycle_ask(struct deck *deck, const struct instance *instance)
-{
-	const struct backend *backend;
-	if (instance->observed.state == STATE_RUNNING && backend_find(instance, &backend, NULL) == 0)
-		(void)backend->observe(deck, instance, OBSERVE_ANSWER);
-}
-
-void lifecycle_view_free(struct lifecycle_view *view)
-{
-	free(view->reason);
-	*view = (struct lifecycle_view){ 0 };
-}
-
-void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
-{
-	struct lifecycle_view view = { .state = row->state,
-				       .reason = xstrdup_or_null(row->reason) };
-	bool should_live = row->state == STATE_RUNNING || row->state == STATE_STOPPING ||
-			   (row->state == STATE_STARTING && row->server.pid);
-	if (row->damage) {
-		view.state = STATE_ERROR;
-		replace_string(&view.reason, row->damage);
-	} else if (should_live && !lifecycle_row_is_live(row)) {
-		bool same_boot = row->boot_id && streq(row->boot_id, process_boot_id());
-		view.state = row->state == STATE_STOPPING ? STATE_STOPPED : STATE_ERROR;
-		replace_string(&view.reason, same_boot ? "its tmux server was killed"
-						       : "the machine was restarted");
-	} else if (row->state == STATE_STARTING && row->boot_id &&
-		   !streq(row->boot_id, process_boot_id())) {
-		view.state = STATE_ERROR;
-		replace_string(&view.reason, "the machine was restarted");
-	} else if (row->state == STATE_RUNNING && is_silent(row)) {
-		view.is_silent = true;
-		replace_string(&view.reason, "its tmux server does not answer");
-	} else if (row->state == STATE_RUNNING) {
-		nudge(row);
-		cleanup_activity struct activity activity = { 0 };
-		activity_read(row->run_directory, &activity);
-		view.activity = activity.activity;
-		view.activity_since = activity.since;
-	}
-	*ret = view;
 }

@@ -22,6 +22,7 @@ struct lifecycle_new {
 	bool gives_no_id;          /* the agent will say the id, though it takes one otherwise */
 	const char *config_home;   /* the agent's home; NULL: what this caller's environment says */
 	const char *resume;        /* policy's name, or NULL */
+	const char *restart;       /* policy's name, or NULL */
 	struct limits limits;
 };
 
@@ -82,31 +83,11 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 			     struct error *err);
 int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
 				struct error *err);
-
-/* What the instance is now, by looking (not deeper than processes), and its activity: for listings.
- * Corrects nothing on disk. */
-struct lifecycle_view {
-	enum instance_state state;
-	bool is_silent;      /* running, as far as is known: its server is there and does not answer */
-	enum instance_activity activity;
-	int64_t activity_since;
-	char *reason;        /* the caller's, NULL when there is nothing to say */
-};
-void lifecycle_view_free(struct lifecycle_view *view);
-#define cleanup_lifecycle_view CLEANUP(lifecycle_view_free)
-void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret);
-
-/* The word for it: the state's name, or "unknown".  Static. */
-const char *lifecycle_view_status(const struct lifecycle_view *view);
-
-/* Ask the server of a running instance whether it answers, for at most 2 s, so that lifecycle_view_row() tells. */
-void lifecycle_ask(struct deck *deck, const struct instance *instance);
+int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
+				 struct error *err);
 
 /* The line of the log that tells how the run's present attempt comes by its conversation. */
 void lifecycle_log_attempt(const struct instance *instance);
-
-/* Is the run of this row there (same boot, same server process)? */
-bool lifecycle_row_is_live(const struct store_row *row);
 
 /* Note in *instance that the run is over, for this reason: state, desire, exit, and an id that only
  * the run knew. Clears the run.  The caller saves. */

@@ -9,7 +9,9 @@
 #include "engine/environment.h"
 #include "engine/lifecycle.h"
 #include "engine/offer.h"
+#include "engine/oom.h"
 #include "engine/runfiles.h"
+#include "model/restart.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -121,12 +123,11 @@ static int ask(struct deck *deck, const char *base, struct instance **instance, 
 static void note_exit(struct instance *instance, const struct tmux_exit *end)
 {
 	struct exit_record *record = &instance->observed.exit;
-	cleanup_free char *group = NULL;
+	free(record->oom_victim);
 	record->present = true;
 	record->code = end->code;
 	record->signal = end->signal_number;
-	record->oom = end->signal_number == SIGKILL && instance->run.unit &&
-		      process_cgroup(getpid(), &group, NULL) == 0 && unit_oom_kills(group) > 0;
+	record->oom = oom_ended_agent(instance, end->code, end->signal_number, &record->oom_victim);
 	replace_string(&record->last_words, end->last_words);
 }
 
@@ -139,31 +140,39 @@ static char *describe(const struct exit_record *record)
 	return xasprintf("exit %d", record->code);
 }
 
-/* The agent had its way, or was killed: write that down, and end the server. */
-static int finish(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		  bool failed, struct error *err)
+/* A line that tells that only a login helps; NULL: the end was another one.  Who quits an agent that asks for one has
+ * quit it, unless it would come back at once. */
+static char *dead_login(struct deck *deck, const struct instance *instance)
 {
 	const struct exit_record *record = &instance->observed.exit;
-	bool moved = !failed && conversation_take_words(deck, instance, record->last_words);
-	bool clean = !failed && record->signal == 0 && !record->oom &&
-		     (record->code == 0 || record->code == 128 + SIGHUP ||
-		      record->code == 128 + SIGINT || record->code == 128 + SIGTERM);
-	bool stopping = instance->observed.state == STATE_STOPPING;
-	cleanup_free char *reason = describe(record);
-	cleanup_free char *socket = xstrdup(instance->run.socket);
+	const struct agent *agent;
+	bool by_itself = record->signal == 0 && !record->oom && record->code < 128;
+	bool quit = record->code == 0 &&
+		    restart_policy_of(instance, &deck->settings) != RESTART_ALWAYS;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	if (!by_itself || quit || !attempt || attempt->rung == RUNG_SHELL ||
+	    deck_agent(deck, instance->agent, &agent, NULL) < 0)
+		return NULL;
+	return registry_login_line(agent, record->last_words);
+}
 
-	/* An agent that reports has said by itself whether there was a turn. */
-	if (!instance->run.reported && !moved)
-		conversation_commit(instance);
-	log_info("the agent ended: %s", reason);
+static bool is_clean(const struct exit_record *record)
+{
+	return record->signal == 0 && !record->oom &&
+	       (record->code == 0 || record->code == 128 + SIGHUP || record->code == 128 + SIGINT ||
+		record->code == 128 + SIGTERM);
+}
+
+/* The run is over: write that down, and end the server. */
+static int end_server(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		      enum instance_state state, const char *reason, struct error *err)
+{
+	cleanup_free char *socket = xstrdup(instance->run.socket);
+	cleanup_free char *directory = xstrdup(instance->run.directory);
 	const struct agent *agent;
 	if (deck_agent(deck, instance->agent, &agent, NULL) == 0)
 		backend_host_end_daemons(deck, instance, agent);
-	/* It ended by itself: bringing it back unasked would not be what its user did. */
-	if (clean)
-		instance->desired = DESIRED_STOPPED;
-	cleanup_free char *directory = xstrdup(instance->run.directory);
-	lifecycle_note_end(instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason);
+	lifecycle_note_end(instance, state, reason);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
 	/* The server hangs up on its panes, and we are one: the files, with the socket among them, must
@@ -172,6 +181,44 @@ static int finish(struct deck *deck, struct store_lock *lock, struct instance *i
 	int r = tmux_kill_server(socket, err);
 	(void)runfiles_remove(directory, NULL);
 	return r < 0 ? -1 : 0;
+}
+
+/* An agent that reports has said by itself whether there was a turn. */
+static void settle_conversation(struct deck *deck, struct instance *instance, bool was_up)
+{
+	bool moved = was_up &&
+		     conversation_take_words(deck, instance, instance->observed.exit.last_words);
+	if (!instance->run.reported && !moved)
+		conversation_commit(instance);
+}
+
+/* The agent had its way, or was killed. */
+static int finish(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		  bool failed, struct error *err)
+{
+	const struct exit_record *record = &instance->observed.exit;
+	bool clean = !failed && is_clean(record);
+	bool stopping = instance->observed.state == STATE_STOPPING;
+	cleanup_free char *reason = describe(record);
+
+	settle_conversation(deck, instance, !failed);
+	log_info("the agent ended: %s", reason);
+	/* It ended by itself: bringing it back unasked would not be what its user did. */
+	if (clean && restart_policy_of(instance, &deck->settings) != RESTART_ALWAYS)
+		instance->desired = DESIRED_STOPPED;
+	return end_server(deck, lock, instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason, err);
+}
+
+/* Another rung would fail like this one, and give the conversation up for it. */
+static int hold(struct deck *deck, struct store_lock *lock, struct instance *instance, const char *login,
+		bool was_up, struct error *err)
+{
+	cleanup_free char *why = xasprintf("it needs a login: %s", login);
+	if (was_up)
+		settle_conversation(deck, instance, true);
+	log_warning("held: %s", why);
+	restart_hold(instance, why);
+	return end_server(deck, lock, instance, STATE_ERROR, why, err);
 }
 
 /* A further attempt is where the first one was. */
@@ -230,15 +277,15 @@ static int judge(struct deck *deck, struct store_lock *lock, struct instance *in
 	/* Interrupted while it was being ended: that is now done. */
 	if (instance->observed.state == STATE_STOPPING || instance->desired == DESIRED_STOPPED)
 		return finish(deck, lock, instance, false, err);
-	switch (resume_judge(&instance->run, &end, deck->settings.probation_s * 1000)) {
-	case LADDER_NEXT:
+	const int64_t probation_ms = deck->settings.probation_s * 1000;
+	const bool was_up = instance->run.reported || end.lived_ms >= probation_ms;
+	const enum ladder_verdict verdict = resume_judge(&instance->run, &end, probation_ms);
+	cleanup_free char *login = dead_login(deck, instance);
+	if (login)
+		return hold(deck, lock, instance, login, was_up, err);
+	if (verdict == LADDER_NEXT)
 		return climb(deck, lock, instance, err);
-	case LADDER_EXHAUSTED:
-		return finish(deck, lock, instance, true, err);
-	case LADDER_ENDED:
-		break;
-	}
-	return finish(deck, lock, instance, false, err);
+	return finish(deck, lock, instance, verdict == LADDER_EXHAUSTED, err);
 }
 
 int pane_become(struct deck *deck, const char *base, const char *run_id, bool died,

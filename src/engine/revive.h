@@ -37,6 +37,7 @@ struct revive_result {
 void revive_result_free(struct revive_result *result);
 #define cleanup_revive_result CLEANUP(revive_result_free)
 
-/* dry: decide, and change nothing.  Errors as lifecycle_start(): it could not be brought back, and its manifest says why. */
+/* dry: decide, and change nothing.  Errors as lifecycle_start(): it could not be brought back, and its manifest says why.
+ * Coming back is no use of it: last_used_at stays. */
 int revive(struct deck *deck, const char *base, enum revive_cause cause, bool dry,
 	   struct revive_result *ret, struct error *err);

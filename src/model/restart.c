@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { US_PER_S = 1000 * 1000, MS_PER_S = 1000 };
+enum { US_PER_S = 1000 * 1000, US_PER_MS = 1000, MS_PER_S = 1000 };
 
 static size_t count_recent(const struct instance *instance, int64_t window_s, int64_t now_us)
 {
@@ -13,7 +13,18 @@ static size_t count_recent(const struct instance *instance, int64_t window_s, in
 	return count;
 }
 
-static int64_t delay_ms(const struct settings *settings, size_t earlier, uint32_t random)
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/: spreads, and keeps no secret. */
+static uint32_t scatter(const struct instance *instance)
+{
+	uint32_t hash = UINT32_C(2166136261);
+	for (const char *c = or_empty(instance->id); *c; c++)
+		hash = (hash ^ (uint8_t)*c) * UINT32_C(16777619);
+	for (uint64_t left = (uint64_t)instance->observed.since; left; left >>= 8)
+		hash = (hash ^ (uint8_t)left) * UINT32_C(16777619);
+	return hash;
+}
+
+static int64_t wait_ms(const struct instance *instance, const struct settings *settings, size_t earlier)
 {
 	if (earlier == 0)
 		return 0;
@@ -23,14 +34,25 @@ static int64_t delay_ms(const struct settings *settings, size_t earlier, uint32_
 		delay *= 2;
 	if (delay > most)
 		delay = most;
-	return delay - (int64_t)(random % (uint64_t)(delay / 2 + 1));
+	return delay - (int64_t)(scatter(instance) % (uint64_t)(delay / 2 + 1));
+}
+
+/* What of the wait is still to come. */
+static int64_t left_ms(const struct instance *instance, int64_t wait, int64_t now_us)
+{
+	int64_t over = (now_us - instance->observed.since) / US_PER_MS;
+	return over < 0 ? wait : over < wait ? wait - over : 0;
+}
+
+enum restart_policy restart_policy_of(const struct instance *instance, const struct settings *settings)
+{
+	return instance->restart_policy == RESTART_DEFAULT ? settings->restart.policy
+							   : instance->restart_policy;
 }
 
 struct restart_plan restart_decide(const struct instance *instance, const struct settings *settings,
-				   const char *boot_id, int64_t now_us, uint32_t random)
+				   const char *boot_id, int64_t now_us)
 {
-	const enum restart_policy policy = instance->restart_policy == RESTART_DEFAULT
-						   ? settings->restart.policy : instance->restart_policy;
 	const char *last = instance->run.boot_id ? instance->run.boot_id : instance->observed.boot_id;
 	if (instance->desired != DESIRED_RUNNING)
 		return (struct restart_plan){ .why = "it is to be stopped" };
@@ -38,13 +60,14 @@ struct restart_plan restart_decide(const struct instance *instance, const struct
 		return (struct restart_plan){ .why = instance->observed.held };
 	if (!last || !streq(last, boot_id))
 		return (struct restart_plan){ .verdict = RESTART_AFTER };
-	if (policy == RESTART_NO)
+	if (restart_policy_of(instance, settings) == RESTART_NO)
 		return (struct restart_plan){ .why = "its restart policy is \"no\"" };
 	size_t earlier = count_recent(instance, settings->restart.window_s, now_us);
 	if (settings->restart.burst > 0 && earlier >= (size_t)settings->restart.burst)
 		return (struct restart_plan){ .verdict = RESTART_LIMIT };
 	return (struct restart_plan){ .verdict = RESTART_AFTER,
-				      .delay_ms = delay_ms(settings, earlier, random) };
+				      .delay_ms = left_ms(instance, wait_ms(instance, settings, earlier),
+							  now_us) };
 }
 
 void restart_note(struct instance *instance, int64_t now_us)

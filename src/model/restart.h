@@ -15,7 +15,7 @@
 
 enum restart_verdict {
 	RESTART_LEAVE, /* not unasked: why tells */
-	RESTART_AFTER, /* in delay_ms */
+	RESTART_AFTER, /* in delay_ms, 0: now */
 	RESTART_LIMIT, /* not any more: it ended too often.  restart_hold() it */
 };
 
@@ -27,11 +27,15 @@ struct restart_plan {
 
 /* The decision for an instance of which nothing runs (the caller has looked).  boot_id is this boot's: an end that came with
  * the machine's is no failure of the agent, and whatever is to run comes back at once, whatever its policy.
- * The first restart within the window is made at once, the second after delay_s, and each further one after
- * twice as long, up to delay_max_s; random, any number, takes up to half off a wait, so that many do not start in one
- * moment.  Restarts that claim to be of the future (the clock was set back) count as just made. */
+ * The first restart within the window is made at once, the second delay_s after its end (observed.since), and each
+ * further one after twice as long, up to delay_max_s.  Up to half of a wait is left out, so that many do not start in one
+ * moment; how much follows from the instance and its end, so that whoever asks about the same end is told the same.
+ * What claims to be of the future (the clock was set back) counts as of now. */
 struct restart_plan restart_decide(const struct instance *instance, const struct settings *settings,
-				   const char *boot_id, int64_t now_us, uint32_t random);
+				   const char *boot_id, int64_t now_us);
+
+/* What holds for the instance: its own policy, else the general one. */
+enum restart_policy restart_policy_of(const struct instance *instance, const struct settings *settings);
 
 /* It is being brought back unasked, now. */
 void restart_note(struct instance *instance, int64_t now_us);

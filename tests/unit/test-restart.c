@@ -13,32 +13,39 @@ static struct instance *dead(unsigned restarts)
 	struct instance *instance = instance_new();
 	instance->desired = DESIRED_RUNNING;
 	instance->observed.state = STATE_ERROR;
+	instance->observed.since = NOW;
 	instance->observed.boot_id = xstrdup(BOOT);
 	for (unsigned i = restarts; i > 0; i--)
 		restart_note(instance, NOW - i * SECOND);
 	return instance;
 }
 
-static struct restart_plan decide(const struct instance *instance, uint32_t random)
+static struct restart_plan decide(const struct instance *instance)
 {
 	cleanup_settings struct settings settings = { 0 };
 	settings_init(&settings);
-	return restart_decide(instance, &settings, BOOT, NOW, random);
+	return restart_decide(instance, &settings, BOOT, NOW);
 }
 
 static void the_first_comes_back_at_once(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(0);
-	struct restart_plan plan = decide(instance, 7);
+	struct restart_plan plan = decide(instance);
 	assert_int_equal(plan.verdict, RESTART_AFTER);
 	assert_int_equal(plan.delay_ms, 0);
+}
+
+/* Full wait of the nth restart, with the default settings. */
+static void assert_wait(int64_t delay, int64_t full)
+{
+	assert_in_range(delay, full / 2, full);
 }
 
 static void each_further_one_waits_twice_as_long(void **state UNUSED)
 {
 	for (unsigned earlier = 1; earlier < 5; earlier++) {
 		cleanup_instance struct instance *instance = dead(earlier);
-		assert_int_equal(decide(instance, 0).delay_ms, 1000 << (earlier - 1));
+		assert_wait(decide(instance).delay_ms, 1000 << (earlier - 1));
 	}
 }
 
@@ -49,28 +56,43 @@ static void a_wait_is_never_longer_than_the_longest(void **state UNUSED)
 	settings.restart.burst = 0;
 	settings.restart.delay_max_s = 3;
 	cleanup_instance struct instance *instance = dead(16);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).delay_ms, 3000);
+	assert_wait(restart_decide(instance, &settings, BOOT, NOW).delay_ms, 3000);
 	settings.restart.delay_s = 9;
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).delay_ms, 3000);
+	assert_wait(restart_decide(instance, &settings, BOOT, NOW).delay_ms, 3000);
 }
 
-static void jitter_takes_at_most_half(void **state UNUSED)
+static void many_do_not_wait_equally_long(void **state UNUSED)
 {
-	cleanup_instance struct instance *instance = dead(3);
-	for (uint32_t random = 0; random < 5000; random += 7) {
-		int64_t delay = decide(instance, random).delay_ms;
-		assert_in_range(delay, 2000, 4000);
+	int64_t least = INT64_MAX, most = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		cleanup_instance struct instance *instance = dead(3);
+		instance->id = xasprintf("%08u", i);
+		int64_t delay = decide(instance).delay_ms;
+		assert_wait(delay, 4000);
+		least = delay < least ? delay : least;
+		most = delay > most ? delay : most;
 	}
-	assert_int_equal(decide(instance, 2000).delay_ms, 2000);
-	assert_in_range(decide(instance, UINT32_MAX).delay_ms, 2000, 4000);
+	assert_true(most - least > 1000);
+}
+
+static void the_same_end_has_the_same_answer(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	cleanup_instance struct instance *instance = dead(3);
+	int64_t first = restart_decide(instance, &settings, BOOT, NOW).delay_ms;
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW + SECOND).delay_ms, first - 1000);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW + 9 * SECOND).delay_ms, 0);
+	/* The clock was set back. */
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW - SECOND).delay_ms, first);
 }
 
 static void too_often_within_the_window_is_the_end(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(5);
-	assert_int_equal(decide(instance, 0).verdict, RESTART_LIMIT);
+	assert_int_equal(decide(instance).verdict, RESTART_LIMIT);
 	cleanup_instance struct instance *fewer = dead(4);
-	assert_int_equal(decide(fewer, 0).verdict, RESTART_AFTER);
+	assert_int_equal(decide(fewer).verdict, RESTART_AFTER);
 }
 
 static void what_is_longer_ago_than_the_window_does_not_count(void **state UNUSED)
@@ -78,7 +100,7 @@ static void what_is_longer_ago_than_the_window_does_not_count(void **state UNUSE
 	cleanup_instance struct instance *instance = dead(0);
 	for (unsigned i = 0; i < 10; i++)
 		restart_note(instance, NOW - 600 * SECOND);
-	struct restart_plan plan = decide(instance, 0);
+	struct restart_plan plan = decide(instance);
 	assert_int_equal(plan.verdict, RESTART_AFTER);
 	assert_int_equal(plan.delay_ms, 0);
 }
@@ -88,7 +110,7 @@ static void a_clock_that_was_set_back_does_not_lift_the_limit(void **state UNUSE
 	cleanup_instance struct instance *instance = dead(0);
 	for (unsigned i = 0; i < 5; i++)
 		restart_note(instance, NOW + 86400 * SECOND);
-	assert_int_equal(decide(instance, 0).verdict, RESTART_LIMIT);
+	assert_int_equal(decide(instance).verdict, RESTART_LIMIT);
 }
 
 static void no_limit_where_the_user_wants_none(void **state UNUSED)
@@ -97,7 +119,7 @@ static void no_limit_where_the_user_wants_none(void **state UNUSED)
 	settings_init(&settings);
 	settings.restart.burst = 0;
 	cleanup_instance struct instance *instance = dead(16);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_AFTER);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_AFTER);
 }
 
 static void what_is_to_be_stopped_stays_stopped(void **state UNUSED)
@@ -105,19 +127,19 @@ static void what_is_to_be_stopped_stays_stopped(void **state UNUSED)
 	cleanup_instance struct instance *instance = dead(0);
 	instance->desired = DESIRED_STOPPED;
 	instance->restart_policy = RESTART_ALWAYS;
-	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
 	/* Also over a restart of the machine. */
 	replace_string(&instance->observed.boot_id, "b0");
-	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
 }
 
 static void policy_no_leaves_a_failure_and_not_a_boot(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(0);
 	instance->restart_policy = RESTART_NO;
-	assert_int_equal(decide(instance, 0).verdict, RESTART_LEAVE);
+	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
 	replace_string(&instance->observed.boot_id, "b0");
-	assert_int_equal(decide(instance, 0).verdict, RESTART_AFTER);
+	assert_int_equal(decide(instance).verdict, RESTART_AFTER);
 }
 
 static void the_general_policy_holds_where_there_is_no_own(void **state UNUSED)
@@ -126,16 +148,16 @@ static void the_general_policy_holds_where_there_is_no_own(void **state UNUSED)
 	settings_init(&settings);
 	settings.restart.policy = RESTART_NO;
 	cleanup_instance struct instance *instance = dead(0);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_LEAVE);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_LEAVE);
 	instance->restart_policy = RESTART_ON_FAILURE;
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW, 0).verdict, RESTART_AFTER);
+	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_AFTER);
 }
 
 static void a_boot_is_no_failure(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(5);
 	instance->run.boot_id = xstrdup("b0");
-	struct restart_plan plan = decide(instance, 0);
+	struct restart_plan plan = decide(instance);
 	assert_int_equal(plan.verdict, RESTART_AFTER);
 	assert_int_equal(plan.delay_ms, 0);
 }
@@ -144,12 +166,12 @@ static void what_is_held_stays_until_somebody_asks(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(5);
 	restart_hold(instance, "it needs a login");
-	struct restart_plan plan = decide(instance, 0);
+	struct restart_plan plan = decide(instance);
 	assert_int_equal(plan.verdict, RESTART_LEAVE);
 	assert_string_equal(plan.why, "it needs a login");
 	restart_forget(instance);
-	assert_int_equal(decide(instance, 0).verdict, RESTART_AFTER);
-	assert_int_equal(decide(instance, 0).delay_ms, 0);
+	assert_int_equal(decide(instance).verdict, RESTART_AFTER);
+	assert_int_equal(decide(instance).delay_ms, 0);
 }
 
 static void only_the_latest_are_kept(void **state UNUSED)
@@ -192,7 +214,8 @@ int main(void)
 		cmocka_unit_test(the_first_comes_back_at_once),
 		cmocka_unit_test(each_further_one_waits_twice_as_long),
 		cmocka_unit_test(a_wait_is_never_longer_than_the_longest),
-		cmocka_unit_test(jitter_takes_at_most_half),
+		cmocka_unit_test(many_do_not_wait_equally_long),
+		cmocka_unit_test(the_same_end_has_the_same_answer),
 		cmocka_unit_test(too_often_within_the_window_is_the_end),
 		cmocka_unit_test(what_is_longer_ago_than_the_window_does_not_count),
 		cmocka_unit_test(a_clock_that_was_set_back_does_not_lift_the_limit),

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What revive() and the listings do without starting anything: the start itself wants a tmux and is
+ * tested by tests/persistence.
+ */
+#include "unit/store-fixture.h"
+
+#include "base/fsutil.h"
+#include "engine/recover.h"
+#include "engine/revive.h"
+#include "engine/view.h"
+#include "model/restart.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#define ID "0123abcd"
+#define LONG_AGO INT64_C(1776157681000000)
+#define OTHER_BOOT "00000000-0000-4000-8000-000000000000"
+
+struct desk {
+	char *root;
+	struct deck deck;
+};
+
+static int set_up(void **state)
+{
+	struct desk *desk = xcalloc(1, sizeof(*desk));
+	desk->root = xstrdup("/tmp/agentdeck-revive-XXXXXX");
+	if (!mkdtemp(desk->root))
+		return -1;
+	setenv("AGENTDECK_HOME", desk->root, 1);
+	setenv("HOME", desk->root, 1);
+	unsetenv("AGENTDECK_PROFILE");
+	if (deck_open("default", "test", &desk->deck, NULL) < 0 ||
+	    deck_open_store(&desk->deck, NULL) < 0)
+		return -1;
+	*state = desk;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct desk *desk = *state;
+	int r = fs_remove_tree(AT_FDCWD, desk->root, NULL);
+	deck_close(&desk->deck);
+	free(desk->root);
+	free(desk);
+	return r;
+}
+
+/* One that is to run, as it stands after its server was killed: nobody has written that down. */
+static struct instance *killed(const struct desk *desk)
+{
+	struct instance *instance = new_instance(ID, "deck");
+	replace_string(&instance->cwd, desk->root);
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_RUNNING;
+	instance->observed.since = LONG_AGO;
+	instance->last_used_at = 1;
+	instance->resume_policy = POLICY_DEFAULT;
+	instance->run.id = xstrdup("run");
+	instance->run.directory = path_join(desk->root, "run");
+	instance->run.socket = path_join(desk->root, "run/tmux.sock");
+	instance->run.boot_id = xstrdup(process_boot_id());
+	/* A pid that lives, and is another process since. */
+	instance->run.server = (struct process_id){ .pid = getpid(), .start = 1 };
+	const struct attempt attempt = { .rung = RUNG_RESUME, .reason = (char *)"x" };
+	run_add_attempt(&instance->run, &attempt);
+	strvec_push(&instance->run.attempts[0].argv, "true");
+	/* Some program that is there. */
+	strvec_clear(&instance->argv);
+	strvec_push(&instance->argv, "true");
+	return instance;
+}
+
+static void put(const struct desk *desk, const struct instance *instance)
+{
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+}
+
+static struct instance *load(const struct desk *desk)
+{
+	struct instance *instance = NULL;
+	assert_int_equal(store_load(desk->deck.store, ID, &instance, NULL), 0);
+	return instance;
+}
+
+static void assert_revive(struct desk *desk, enum revive_cause cause, bool dry, enum revive_outcome expected,
+			  const char *reason)
+{
+	cleanup_revive_result struct revive_result result = { 0 };
+	struct error err = { 0 };
+	if (revive(&desk->deck, ID, cause, dry, &result, &err) != 0)
+		fail_msg("%s", or_empty(err.message));
+	assert_string_equal(revive_outcome_name(result.outcome), revive_outcome_name(expected));
+	if (reason && (!result.reason || !strstr(result.reason, reason)))
+		fail_msg("%s: not %s", or_empty(result.reason), reason);
+	if (expected == REVIVE_LATER)
+		assert_true(result.delay_ms > 0);
+}
+
+/* --- revive ------------------------------------------------------------------------------------ */
+
+static void outcomes_have_words(void **state)
+{
+	(void)state;
+	for (int i = 0; i < REVIVE_OUTCOME_COUNT; i++) {
+		enum revive_outcome outcome = REVIVE_OUTCOME_COUNT;
+		assert_true(revive_outcome_parse(revive_outcome_name((enum revive_outcome)i), &outcome));
+		assert_int_equal(outcome, i);
+	}
+	enum revive_outcome outcome = REVIVE_HELD;
+	assert_false(revive_outcome_parse("", &outcome));
+	assert_int_equal(outcome, REVIVE_HELD);
+}
+
+static void what_is_to_be_stopped_stays_stopped(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->desired = DESIRED_STOPPED;
+	put(desk, instance);
+	assert_revive(desk, REVIVE_BY_USER, false, REVIVE_NOT_WANTED, NULL);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_NOT_WANTED, NULL);
+}
+
+static void what_was_removed_is_not_wanted(void **state)
+{
+	assert_revive(*state, REVIVE_UNASKED, false, REVIVE_NOT_WANTED, "removed");
+}
+
+static void never_is_left_with_the_remedy(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->resume_policy = POLICY_NEVER;
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_LEFT, "agentdeck session start " ID);
+	assert_revive(desk, REVIVE_BY_USER, false, REVIVE_LEFT, "\"never\"");
+}
+
+static void the_master_switch_leaves_all(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	put(desk, instance);
+	desk->deck.settings.resume_agents = false;
+	assert_revive(desk, REVIVE_BY_USER, false, REVIVE_LEFT, "resume_agents");
+}
+
+static void the_restart_policy_counts_only_unasked(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->restart_policy = RESTART_NO;
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_LEFT, "\"no\"");
+	assert_revive(desk, REVIVE_BY_USER, true, REVIVED, NULL);
+}
+
+static void what_is_held_waits_for_its_user(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	restart_hold(instance, "it needs a login");
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_HELD, "it needs a login");
+	assert_revive(desk, REVIVE_BY_USER, true, REVIVED, NULL);
+}
+
+static void a_death_is_written_down_when_it_is_seen(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	restart_hold(instance, "held");
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, true, REVIVE_HELD, NULL);
+	cleanup_instance struct instance *before = load(desk);
+	assert_int_equal(before->observed.state, STATE_RUNNING);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_HELD, NULL);
+	cleanup_instance struct instance *after = load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_true(after->observed.since > LONG_AGO);
+	assert_int_equal(after->desired, DESIRED_RUNNING);
+	assert_string_equal(after->run.id, "run");
+}
+
+static void it_is_not_brought_back_before_its_time(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	desk->deck.settings.restart.delay_s = 3600;
+	desk->deck.settings.restart.delay_max_s = 3600;
+	restart_note(instance, clock_wall_us());
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_LATER, NULL);
+	/* The wait is the end's, and not each question's. */
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *ended = load(desk);
+	ended->observed.since -= INT64_C(3600) * 1000 * 1000;
+	assert_int_equal(store_save(lock, ended, NULL), 0);
+	store_unlock(TAKE_PTR(lock));
+	assert_revive(desk, REVIVE_UNASKED, true, REVIVED, NULL);
+}
+
+static void what_ended_too_often_is_held_from_then_on(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	for (int64_t i = 0; i < desk->deck.settings.restart.burst; i++)
+		restart_note(instance, clock_wall_us());
+	put(desk, instance);
+	assert_revive(desk, REVIVE_UNASKED, true, REVIVE_HELD, "6 times");
+	cleanup_instance struct instance *before = load(desk);
+	assert_null(before->observed.held);
+	assert_revive(desk, REVIVE_UNASKED, false, REVIVE_HELD, "6 times");
+	cleanup_instance struct instance *after = load(desk);
+	assert_non_null(after->observed.held);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.reason, after->observed.held);
+	assert_int_equal(after->desired, DESIRED_RUNNING);
+}
+
+/* Else a supervisor would try it again and again, as something that was cut off by the machine's end. */
+static void a_failure_counts_even_after_another_boot(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	cleanup_revive_result struct revive_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	replace_string(&instance->run.boot_id, OTHER_BOOT);
+	free(instance->cwd);
+	instance->cwd = path_join(desk->root, "gone");
+	put(desk, instance);
+	assert_int_equal(revive(&desk->deck, ID, REVIVE_UNASKED, false, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+	cleanup_instance struct instance *after = load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.reason, err.message);
+	assert_int_equal(after->desired, DESIRED_RUNNING);
+	/* What the next start has to know about the attempts is still there. */
+	assert_int_equal(after->run.attempt_count, 1);
+	const struct restart_plan plan =
+		restart_decide(after, &desk->deck.settings, process_boot_id(), clock_wall_us());
+	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_null(after->run.boot_id);
+	assert_string_equal(after->observed.boot_id, process_boot_id());
+}
+
+static void a_failure_is_one_in_a_dry_run_too_and_changes_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	cleanup_revive_result struct revive_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	free(instance->cwd);
+	instance->cwd = path_join(desk->root, "gone");
+	put(desk, instance);
+	assert_int_equal(revive(&desk->deck, ID, REVIVE_BY_USER, true, &result, &err), -1);
+	cleanup_instance struct instance *after = load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
+static void what_does_not_answer_is_not_started_again(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	cleanup_revive_result struct revive_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	/* It is asked for its socket by this signal. */
+	(void)signal(SIGUSR1, SIG_IGN);
+	assert_int_equal(process_identify(getpid(), &instance->run.server, NULL), 0);
+	put(desk, instance);
+	assert_int_equal(revive(&desk->deck, ID, REVIVE_UNASKED, false, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	cleanup_instance struct instance *after = load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_int_equal(after->observed.since, LONG_AGO);
+}
+
+/* --- listings ---------------------------------------------------------------------------------- */
+
+static struct instance *list_and_load(struct desk *desk)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	assert_int_equal(lifecycle_list(&desk->deck, &rows, NULL), 0);
+	assert_int_equal(rows.count, 1);
+	return load(desk);
+}
+
+static void a_list_writes_down_what_nobody_could(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	put(desk, instance);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.reason, "its tmux server was killed");
+	assert_true(after->observed.since > LONG_AGO);
+	assert_int_equal(after->desired, DESIRED_RUNNING);
+	assert_string_equal(after->run.socket, instance->run.socket);
+	assert_string_equal(after->run.boot_id, process_boot_id());
+	/* And once: the second list finds it true. */
+	cleanup_instance struct instance *again = list_and_load(desk);
+	assert_true(again->observed.since == after->observed.since);
+}
+
+static void a_list_sees_that_the_machine_was_restarted(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->observed.state = STATE_STARTING;
+	instance->run.server = (struct process_id){ 0 };
+	replace_string(&instance->run.boot_id, OTHER_BOOT);
+	put(desk, instance);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.reason, "the machine was restarted");
+	assert_string_equal(after->run.boot_id, OTHER_BOOT);
+}
+
+static void a_list_sees_that_a_stop_is_done(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->observed.state = STATE_STOPPING;
+	instance->desired = DESIRED_STOPPED;
+	put(desk, instance);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_STOPPED);
+	assert_null(after->observed.reason);
+}
+
+static void a_list_leaves_what_is_true(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	assert_int_equal(process_identify(getpid(), &instance->run.server, NULL), 0);
+	put(desk, instance);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_int_equal(after->observed.since, LONG_AGO);
+}
+
+static void a_list_leaves_a_start_that_is_being_made(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	instance->observed.state = STATE_STARTING;
+	instance->run.server = (struct process_id){ 0 };
+	put(desk, instance);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_STARTING);
+}
+
+static void a_list_waits_for_nobody(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	put(desk, instance);
+	UNUSED cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *after = list_and_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
+/* --- recover ----------------------------------------------------------------------------------- */
+
+static void note(const struct recover_counts *counts, const struct recover_row *row, void *context)
+{
+	(void)counts;
+	*(size_t *)context += row != NULL;
+}
+
+static void there_is_always_somebody_to_work(void **state)
+{
+	(void)state;
+	assert_true(recover_jobs() >= 1);
+}
+
+/* Without a start: nothing here is to be started. */
+static void recover_leaves_what_is_not_its_own(void **state)
+{
+	struct desk *desk = *state;
+	const struct recover_wish wish = { .jobs = 2 }, group = { .group = "work", .jobs = 2 };
+	struct recover_counts counts = { 0 };
+	size_t rows = 0;
+	cleanup_instance struct instance *live = killed(desk);
+	assert_int_equal(process_identify(getpid(), &live->run.server, NULL), 0);
+	put(desk, live);
+	cleanup_instance struct instance *ended = new_instance("0123abce", "ended");
+	replace_string(&ended->observed.reason, "exit 0");
+	put(desk, ended);
+	cleanup_instance struct instance *stopped = new_instance("0123abcf", "stopped");
+	put(desk, stopped);
+	assert_int_equal(recover_run(&desk->deck, &wish, note, &rows, &counts, NULL), 0);
+	assert_int_equal(counts.total, 0);
+	assert_int_equal(counts.offers, 1);
+	assert_int_equal(rows, 0);
+	assert_int_equal(recover_run(&desk->deck, &group, note, &rows, &counts, NULL), 0);
+	assert_int_equal(counts.offers, 0);
+}
+
+static void a_damaged_session_is_a_failure(void **state)
+{
+	struct desk *desk = *state;
+	const struct recover_wish wish = { .jobs = 1 };
+	struct recover_counts counts = { 0 };
+	size_t rows = 0;
+	cleanup_instance struct instance *instance = killed(desk);
+	put(desk, instance);
+	cleanup_close int fd = openat(store_profile_directory(desk->deck.store), ID,
+				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(fs_replace(fd, "instance.json", "{", 1, FS_VOLATILE, NULL), 0);
+	assert_int_equal(recover_run(&desk->deck, &wish, note, &rows, &counts, NULL), 0);
+	assert_int_equal(counts.total, 1);
+	assert_int_equal(counts.failed, 1);
+	assert_int_equal(rows, 1);
+}
+
+#define DESK_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(outcomes_have_words),
+		cmocka_unit_test(there_is_always_somebody_to_work),
+		DESK_TEST(what_is_to_be_stopped_stays_stopped),
+		DESK_TEST(what_was_removed_is_not_wanted),
+		DESK_TEST(never_is_left_with_the_remedy),
+		DESK_TEST(the_master_switch_leaves_all),
+		DESK_TEST(the_restart_policy_counts_only_unasked),
+		DESK_TEST(what_is_held_waits_for_its_user),
+		DESK_TEST(a_death_is_written_down_when_it_is_seen),
+		DESK_TEST(it_is_not_brought_back_before_its_time),
+		DESK_TEST(what_ended_too_often_is_held_from_then_on),
+		DESK_TEST(a_failure_counts_even_after_another_boot),
+		DESK_TEST(a_failure_is_one_in_a_dry_run_too_and_changes_nothing),
+		DESK_TEST(what_does_not_answer_is_not_started_again),
+		DESK_TEST(a_list_writes_down_what_nobody_could),
+		DESK_TEST(a_list_sees_that_the_machine_was_restarted),
+		DESK_TEST(a_list_sees_that_a_stop_is_done),
+		DESK_TEST(a_list_leaves_what_is_true),
+		DESK_TEST(a_list_leaves_a_start_that_is_being_made),
+		DESK_TEST(a_list_waits_for_nobody),
+		DESK_TEST(recover_leaves_what_is_not_its_own),
+		DESK_TEST(a_damaged_session_is_a_failure),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
