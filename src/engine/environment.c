@@ -54,6 +54,58 @@ static bool is_scrubbed(const struct agent *agent, const struct strvec *own, con
 	return is_set(own, name);
 }
 
+/* Where things are, and how its user likes them.  No value of these is a secret; what might hold one (NODE_OPTIONS,
+ * HTTPS_PROXY, *_API_KEY) is not here. */
+static const char *const keepable[] = {
+	"PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "SHELL", "EDITOR", "VISUAL", "PAGER", "XDG_CONFIG_HOME",
+	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "COLORTERM",
+	"NVM_DIR", "NVM_BIN", "FNM_DIR", "VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_INSTALL", "GOPATH",
+	"GOBIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX",
+	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
+};
+
+static bool is_keepable(const struct deck *deck, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keepable); i++)
+		if (environment_matches(keepable[i], name))
+			return true;
+	return strvec_contains(&deck->settings.environment_keep, name);
+}
+
+void environment_keep(const struct deck *deck, struct instance *instance)
+{
+	strvec_clear(&instance->env_kept);
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (is_keepable(deck, name))
+			strvec_push(&instance->env_kept, *item);
+	}
+}
+
+void environment_of_kept(const struct instance *instance, struct strvec *ret)
+{
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (!is_set(&instance->env_kept, name))
+			strvec_push(ret, *item);
+	}
+	strvec_push_all(ret, &instance->env_kept);
+}
+
+int environment_of_process(pid_t pid, struct strvec *ret)
+{
+	cleanup_strvec struct strvec all = { 0 };
+	if (process_environment(pid, &all, NULL) != 0)
+		return PROCESS_GONE;
+	strvec_clear(ret);
+	for (size_t i = 0; i < all.count; i++) {
+		cleanup_free char *name = xstrndup(all.items[i], strcspn(all.items[i], "="));
+		if (!is_transient(name))
+			strvec_push(ret, all.items[i]);
+	}
+	return 0;
+}
+
 char *environment_hook(const struct deck *deck)
 {
 	cleanup_json struct json_object *argv = json_object_new_array();

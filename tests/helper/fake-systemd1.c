@@ -10,11 +10,14 @@
  *   late       that call is answered when the next one comes, with a job of its own
  *   vanish     the manager exits unanswered  vanish-job  it exits before the job ends
  *   refused    AccessDenied
+ *   stubborn   is started, and does not let its properties be changed
  *   taken      UnitExists, the unit is active
  *   over       UnitExists, the unit is failed until it is reset;  stuck: and after that too
  *   old        does not know OOMPolicy nor ManagedOOMPreference, and says which
  *   limitless  does not know MemoryHigh      vague       as old, but does not say which
  *   hopeless   does not know anything, and does not say what
+ *
+ * "agentdeck.service" is a service with a file, if there is one, in the directories of UnitPath, which lie beside LOG's directory.
  *
  * Everything else is done.  Usage: fake-systemd1 direct SOCKET LOG | fake-systemd1 bus LOG
  * Prints "ready" when it can be talked to; writes a line for every call to LOG; ends when the other
@@ -40,6 +43,8 @@ struct fake {
 	bool reset;           /* somebody has reset "over" */
 	sd_bus_message *late; /* a call that is not answered yet */
 	unsigned jobs;
+	struct strvec unit_path;
+	bool service_enabled, service_up;
 };
 
 static void check(int r, const char *what)
@@ -54,6 +59,11 @@ static bool is_case(const char *unit, const char *name)
 {
 	size_t length = strlen(name);
 	return strncmp(unit, name, length) == 0 && streq(unit + length, ".scope");
+}
+
+static bool is_service(const char *unit)
+{
+	return streq(unit, "agentdeck.service");
 }
 
 static void write_variant(FILE *log, sd_bus_message *call)
@@ -167,6 +177,28 @@ static int start_transient_unit(sd_bus_message *call, void *userdata, sd_bus_err
 	return answer_with_job(fake, call, unit);
 }
 
+static int set_unit_properties(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+	struct fake *fake = userdata;
+	const char *unit;
+	int runtime;
+	check(sd_bus_message_read(call, "sb", &unit, &runtime), "SetUnitProperties");
+	(void)fprintf(fake->log, "SetUnitProperties %s %d", unit, runtime);
+	int r = read_properties(fake, call, unit, ret_error);
+	if (r < 0)
+		return r;
+	if (is_case(unit, "stubborn"))
+		return sd_bus_error_set_const(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "not today");
+	return sd_bus_reply_method_return(call, "");
+}
+
+static int get_tasks(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
+		     const char *property UNUSED, sd_bus_message *reply, void *userdata UNUSED,
+		     sd_bus_error *error UNUSED)
+{
+	return sd_bus_message_append(reply, "t", (uint64_t)4711);
+}
+
 static int no_such_unit(const char *unit, sd_bus_error *ret_error)
 {
 	return sd_bus_error_setf(ret_error, NAME ".NoSuchUnit", "Unit %s not loaded.", unit);
@@ -181,7 +213,111 @@ static int stop_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_err
 	(void)fflush(fake->log);
 	if (is_case(unit, "absent"))
 		return no_such_unit(unit, ret_error);
+	fake->service_up = fake->service_up && !is_service(unit);
 	return answer_with_job(fake, call, unit);
+}
+
+/* ---- services and their files ------------------------------------------------------------------- */
+
+/* directory: LOG's, which is the runtime directory, too. */
+static void make_unit_path(struct fake *fake, const char *log)
+{
+	cleanup_free char *directory = xstrndup(log, (size_t)(strrchr(log, '/') - log));
+	cleanup_free char *root = xstrndup(log, (size_t)(strrchr(directory, '/') - directory));
+	strvec_pushf(&fake->unit_path, "%s/systemd/user", directory);
+	strvec_pushf(&fake->unit_path, "%s/config/systemd/user.control", root);
+	strvec_pushf(&fake->unit_path, "%s/config/systemd/user", root);
+	strvec_pushf(&fake->unit_path, "/etc/systemd/user");
+	strvec_pushf(&fake->unit_path, "%s/vendor/units", root);
+}
+
+/* The caller frees; "": there is none. */
+static char *find_file(const struct fake *fake)
+{
+	for (size_t i = 0; i < fake->unit_path.count; i++) {
+		cleanup_free char *file = xasprintf("%s/agentdeck.service", fake->unit_path.items[i]);
+		if (access(file, F_OK) == 0)
+			return TAKE_PTR(file);
+	}
+	return xstrdup("");
+}
+
+static int get_unit_path(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
+			 const char *property UNUSED, sd_bus_message *reply, void *userdata,
+			 sd_bus_error *error UNUSED)
+{
+	struct fake *fake = userdata;
+	return sd_bus_message_append_strv(reply, fake->unit_path.items);
+}
+
+static int reload(sd_bus_message *call, void *userdata, sd_bus_error *error UNUSED)
+{
+	struct fake *fake = userdata;
+	(void)fprintf(fake->log, "Reload\n");
+	(void)fflush(fake->log);
+	return sd_bus_reply_method_return(call, "");
+}
+
+/* EnableUnitFiles and DisableUnitFiles. */
+static int change_unit_files(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+	struct fake *fake = userdata;
+	bool enable = streq(sd_bus_message_get_member(call), "EnableUnitFiles");
+	const char *unit;
+	int runtime, force = 0;
+	check(sd_bus_message_enter_container(call, 'a', "s"), "unit files");
+	check(sd_bus_message_read(call, "s", &unit), "unit files");
+	check(sd_bus_message_exit_container(call), "unit files");
+	check(sd_bus_message_read(call, "b", &runtime), "unit files");
+	if (enable)
+		check(sd_bus_message_read(call, "b", &force), "unit files");
+	(void)fprintf(fake->log, "%s %s %d %d\n", sd_bus_message_get_member(call), unit, runtime, force);
+	(void)fflush(fake->log);
+	cleanup_free char *file = find_file(fake);
+	if (is_case(unit, "refused"))
+		return sd_bus_error_set_const(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "not today");
+	if (enable && (!is_service(unit) || !*file))
+		return no_such_unit(unit, ret_error);
+	fake->service_enabled = enable;
+	return enable ? sd_bus_reply_method_return(call, "ba(sss)", 1, 0)
+		      : sd_bus_reply_method_return(call, "a(sss)", 0);
+}
+
+static int get_unit_file_state(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+	struct fake *fake = userdata;
+	const char *unit;
+	check(sd_bus_message_read(call, "s", &unit), "GetUnitFileState");
+	cleanup_free char *file = find_file(fake);
+	if (!is_service(unit) || !*file)
+		return no_such_unit(unit, ret_error);
+	return sd_bus_reply_method_return(call, "s", fake->service_enabled ? "enabled" : "disabled");
+}
+
+static int restart_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+	struct fake *fake = userdata;
+	const char *unit, *mode;
+	check(sd_bus_message_read(call, "ss", &unit, &mode), "RestartUnit");
+	(void)fprintf(fake->log, "RestartUnit %s %s\n", unit, mode);
+	(void)fflush(fake->log);
+	if (is_case(unit, "absent"))
+		return no_such_unit(unit, ret_error);
+	fake->service_up = fake->service_up || is_service(unit);
+	return answer_with_job(fake, call, unit);
+}
+
+static int get_service_property(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
+				const char *property, sd_bus_message *reply, void *userdata,
+				sd_bus_error *error UNUSED)
+{
+	struct fake *fake = userdata;
+	cleanup_free char *file = find_file(fake);
+	if (streq(property, "FragmentPath"))
+		return sd_bus_message_append(reply, "s", file);
+	if (streq(property, "StateChangeTimestamp"))
+		return sd_bus_message_append(reply, "t", (uint64_t)1700000000000000);
+	return sd_bus_message_append(reply, "u", fake->service_up ? 4711U : 0U);
 }
 
 static int kill_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -231,9 +367,18 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, 0),
 	SD_BUS_METHOD("StartTransientUnit", "ssa(sv)a(sa(sv))", "o", start_transient_unit,
 		      SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("DefaultTasksMax", "t", get_tasks, 0, 0),
+	SD_BUS_METHOD("SetUnitProperties", "sba(sv)", "", set_unit_properties,
+		      SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("StopUnit", "ss", "o", stop_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("KillUnit", "ssi", "", kill_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("ResetFailedUnit", "s", "", reset_failed_unit, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("UnitPath", "as", get_unit_path, 0, 0),
+	SD_BUS_METHOD("Reload", "", "", reload, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("EnableUnitFiles", "asbb", "ba(sss)", change_unit_files, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("DisableUnitFiles", "asb", "a(sss)", change_unit_files, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetUnitFileState", "s", "s", get_unit_file_state, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("RestartUnit", "ss", "o", restart_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Subscribe", "", "", subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL("JobRemoved", "uoss", 0),
 	SD_BUS_VTABLE_END,
@@ -243,6 +388,8 @@ static const char *active_state(const struct fake *fake, const char *unit)
 {
 	if (is_case(unit, "stuck") || (is_case(unit, "over") && !fake->reset))
 		return "failed";
+	if (is_service(unit))
+		return fake->service_up ? "active" : "inactive";
 	return is_case(unit, "taken") || strvec_contains(&fake->active, unit) ? "active"
 									      : "inactive";
 }
@@ -276,6 +423,8 @@ static const sd_bus_vtable unit_vtable[] = {
 	SD_BUS_PROPERTY("ActiveState", "s", get_unit_property, 0, 0),
 	SD_BUS_PROPERTY("LoadState", "s", get_unit_property, 0, 0),
 	SD_BUS_PROPERTY("InvocationID", "ay", get_unit_property, 0, 0),
+	SD_BUS_PROPERTY("FragmentPath", "s", get_service_property, 0, 0),
+	SD_BUS_PROPERTY("StateChangeTimestamp", "t", get_service_property, 0, 0),
 	SD_BUS_VTABLE_END,
 };
 
@@ -283,6 +432,12 @@ static const sd_bus_vtable scope_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Result", "s", get_unit_property, 0, 0),
 	SD_BUS_PROPERTY("ControlGroup", "s", get_unit_property, 0, 0),
+	SD_BUS_VTABLE_END,
+};
+
+static const sd_bus_vtable service_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("MainPID", "u", get_service_property, 0, 0),
 	SD_BUS_VTABLE_END,
 };
 
@@ -331,6 +486,8 @@ static void serve(sd_bus *bus, struct fake *fake)
 					 find_unit, fake), "units");
 	check(sd_bus_add_fallback_vtable(bus, NULL, PATH "/unit", NAME ".Scope", scope_vtable,
 					 find_unit, fake), "scopes");
+	check(sd_bus_add_fallback_vtable(bus, NULL, PATH "/unit", NAME ".Service", service_vtable,
+					 find_unit, fake), "services");
 	check(sd_bus_attach_event(bus, fake->event, 0), "attach");
 }
 
@@ -391,6 +548,7 @@ int main(int argc, char *argv[])
 	}
 	fake.log = fopen(argv[argc - 1], "ae");
 	check(fake.log ? 0 : -errno, argv[argc - 1]);
+	make_unit_path(&fake, argv[argc - 1]);
 	check(sd_event_new(&fake.event), "event loop");
 	check(sd_event_add_io(fake.event, NULL, 0, EPOLLIN, on_hang_up, NULL), "standard input");
 	if (direct)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/environment.h"
+#include "engine/oom.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+	NUDGE_MS = 100,
+	MOST_NUDGES = 20,
+};
+
+static void on_timer(void *context)
+{
+	session_on_timer(context);
+}
+
+void watch_set_timer(struct session *session, int64_t delay_ms)
+{
+	const int64_t at = clock_ms() + delay_ms;
+	cleanup_error struct error err = { 0 };
+	int r = session->timer
+			? loop_set_timer(session->timer, at, &err)
+			: loop_add_timer(session->supervisor->loop, at, on_timer, session, &session->timer, &err);
+	if (r < 0)
+		log_error("%s: %s", session->key, err.message);
+}
+
+void watch_clear_timer(struct session *session)
+{
+	loop_remove(TAKE_PTR(session->timer));
+}
+
+static void on_server_end(void *context)
+{
+	struct session *session = context;
+	loop_remove(TAKE_PTR(session->server_end));
+	(void)session_look(session);
+}
+
+void watch_nudge_later(struct session *session)
+{
+	watch_set_timer(session, NUDGE_MS);
+}
+
+/* tmux before 3.5 can miss the end of its agent (see agentdeck-watch): another SIGCHLD makes it look. */
+void watch_nudge(struct session *session)
+{
+	if (!process_is_zombie(&session->pane) || session->nudges++ >= MOST_NUDGES)
+		return;
+	(void)process_signal(&session->server, SIGCHLD, NULL);
+	watch_set_timer(session, NUDGE_MS);
+}
+
+static void on_pane_end(void *context)
+{
+	struct session *session = context;
+	loop_remove(TAKE_PTR(session->pane_end));
+	session->nudges = 0;
+	/* tmux is told at the same moment as we are. */
+	watch_set_timer(session, NUDGE_MS);
+}
+
+static void on_oom(int fd UNUSED, uint32_t events UNUSED, void *context)
+{
+	struct session *session = context;
+	int64_t kills = unit_oom_read(session->oom_fd);
+	/* The group is gone: its descriptor would wake us for ever. */
+	if (kills < 0)
+		loop_remove(TAKE_PTR(session->oom_io));
+	/* The file also tells of limits that were only reached. */
+	if (kills <= session->oom_kills)
+		return;
+	session->oom_kills = kills;
+	/* Logged, and written down for the pane, which has to tell this kill from a later one. */
+	(void)oom_look(session->run_directory, session->control_group);
+	cleanup_free char *victim = unit_oom_victim(session->control_group);
+	cleanup_free char *message = xasprintf("the kernel killed %s of it for lack of memory",
+					       victim ? victim : "a process");
+	calls_notify(session, "oom", message);
+}
+
+static void watch_memory(struct session *session)
+{
+	if (process_cgroup(session->server.pid, &session->control_group, NULL) != 0)
+		return;
+	session->oom_fd = unit_oom_open(session->control_group, NULL);
+	session->oom_kills = session->oom_fd >= 0 ? unit_oom_read(session->oom_fd) : 0;
+	if (session->oom_fd >= 0 &&
+	    loop_add_io(session->supervisor->loop, session->oom_fd, EPOLLPRI, on_oom, session,
+			&session->oom_io, NULL) < 0)
+		session->oom_io = NULL;
+}
+
+void watch_end(struct session *session)
+{
+	loop_remove(TAKE_PTR(session->server_end));
+	loop_remove(TAKE_PTR(session->pane_end));
+	loop_remove(TAKE_PTR(session->oom_io));
+	if (session->oom_fd >= 0)
+		(void)close(session->oom_fd);
+	session->oom_fd = -1;
+	free(TAKE_PTR(session->control_group));
+	free(TAKE_PTR(session->run_directory));
+	session->server = session->pane = (struct process_id){ 0 };
+	session->is_live = false;
+	(void)follow_run(session->supervisor->follow, session->profile, session->base, NULL, NULL);
+}
+
+static bool same_process(const struct process_id *a, const struct process_id *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
+/* False: the server has ended meanwhile. */
+static bool watch_server(struct session *session, const struct run *run)
+{
+	struct supervisor *supervisor = session->supervisor;
+	cleanup_error struct error err = { 0 };
+	if (session->is_live && same_process(&session->server, &run->server))
+		return true;
+	watch_end(session);
+	int r = loop_add_end(supervisor->loop, &run->server, on_server_end, session, &session->server_end,
+			     &err);
+	if (r == LOOP_GONE)
+		return false;
+	if (r < 0)
+		log_error("%s cannot be watched: %s", session->key, err.message);
+	session->is_live = true;
+	session->server = run->server;
+	replace_string(&session->run_directory, run->directory);
+	/* Once it has ended nobody can tell any more what it was started with. */
+	(void)environment_of_process(run->server.pid, &session->environment);
+	(void)follow_run(supervisor->follow, session->profile, session->base, run->directory, NULL);
+	watch_memory(session);
+	return true;
+}
+
+static void watch_pane(struct session *session, const struct run *run)
+{
+	if (same_process(&session->pane, &run->pane))
+		return;
+	loop_remove(TAKE_PTR(session->pane_end));
+	session->pane = run->pane;
+	if (!run->pane.pid)
+		return;
+	int r = loop_add_end(session->supervisor->loop, &run->pane, on_pane_end, session,
+			     &session->pane_end, NULL);
+	if (r == LOOP_GONE)
+		on_pane_end(session);
+}
+
+bool watch_is_live(const struct run *run)
+{
+	return run->server.pid && run->boot_id && streq(run->boot_id, process_boot_id()) &&
+	       process_alive(&run->server);
+}
+
+void watch_run(struct session *session, const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	if (watch_is_live(run) && watch_server(session, run))
+		watch_pane(session, run);
+	else
+		watch_end(session);
+}

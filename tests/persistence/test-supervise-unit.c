@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The supervisor as a service of the user manager, and what others ask it over the user bus.
+ */
+#include "persistence/deck.h"
+
+#include <string.h>
+
+#define MARKER "the kettle is on the left"
+#define SUPERVISOR "io.agentdeck.Supervisor1", "/io/agentdeck/Supervisor1", "io.agentdeck.Supervisor1"
+
+/* Also after a failure: a service of the user manager would outlive the test and come back when it is killed. */
+static void uninstall(void)
+{
+	(void)machine_user(WORDS("agentdeck", "supervise", "--uninstall"));
+}
+
+static void install(void)
+{
+	if (machine_is_local())
+		skip_test("would replace the supervisor of your own user manager");
+	at_end(uninstall);
+	(void)deck_ok(NULL, WORDS("supervise", "--install", "--json"));
+}
+
+/* As it is seen without any login. */
+static struct json_object *status(void)
+{
+	struct reply reply = deck_look(WORDS("supervise", "--status", "--json"));
+	ASSERT(reply.json, "supervise --status: %s%s", reply.output, reply.errors);
+	return reply.json;
+}
+
+static bool has(const char *member, const char *value)
+{
+	return streq(json_get_string(status(), member, ""), value);
+}
+
+static void begin(struct session *session, const char *title)
+{
+	session_add(session, NULL, title, WORDS("--agent", "demo"));
+	session_start(session, NULL);
+	session_say(session, MARKER);
+	session_look(session);
+}
+
+/* Kill its server, and wait until the supervisor has brought it back. */
+static void have_it_revived(struct session *session)
+{
+	struct process old = session_server(session);
+	machine_destroy(&old);
+	WAIT_FOR(session_look(session) && session->server_pid && session->server_pid != old.pid &&
+			 streq(session->status, "running") && session->agent_pid,
+		 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+	WAIT_FOR(session_shows(session, MARKER), "its screen is empty:\n%s",
+		 or_empty(session_screen(session)));
+}
+
+static void SuperviseInstallEnablesAndLingers(void)
+{
+	struct session session;
+	const char *user = machine_user_name();
+	begin(&session, "deck");
+	machine_root_ok(WORDS("loginctl", "disable-linger", user));
+	struct login *login = login_open();
+	install();
+	login_close(login);
+	const char *linger = machine_root_ok(WORDS("loginctl", "show-user", "-P", "Linger", user));
+	ASSERT(streq(linger, "yes\n"), "Linger=%s", linger);
+	struct json_object *now = status();
+	ASSERT(has("enabled", "enabled") && has("active", "active") && json_get_bool(now, "lingers", false) &&
+		       json_get_bool(now, "on_bus", false) && json_get_bool(now, "file_is_ours", false),
+	       "it is %s", json_print(now));
+	const char *file = json_get_string(now, "file", "");
+	ASSERT(machine_exists(file), "there is no %s", file);
+
+	/* Nobody logs in, and it is there, and at work. */
+	const char *id = session.session_id;
+	machine_powercut();
+	machine_boot();
+	WAIT_FOR(has("active", "active"), "after a boot it is %s", json_print(status()));
+	WAIT_FOR(session_look(&session) && streq(session.status, "running") && session.agent_pid,
+		 "the session does not come back: %s\n%s", session.status, or_empty(deck_log()));
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+static void SuperviseUninstallLeavesSessionsAlive(void)
+{
+	struct session scoped, direct;
+	begin(&scoped, "scoped");
+	install();
+	have_it_revived(&scoped);
+	/* Without a scope it is a child of the service itself, in the service's control group. */
+	machine_write(at_home(".config/agentdeck/config.toml"), 0644, "[tmux]\nlaunch_in_user_scope = false\n");
+	begin(&direct, "direct");
+	have_it_revived(&direct);
+	struct process servers[] = { session_server(&scoped), session_server(&direct) };
+	struct process agents[] = { session_agent(&scoped), session_agent(&direct) };
+	ASSERT(strstr(machine_cgroup(servers[1].pid), "/agentdeck.service"), "it is in %s",
+	       machine_cgroup(servers[1].pid));
+	const char *file = json_get_string(status(), "file", "");
+
+	struct json_object *result = deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
+	ASSERT(!json_get_bool(result, "installed", true), "%s", json_print(result));
+	ASSERT(!machine_exists(file), "%s is still there", file);
+	struct reply reply = deck_look(WORDS("supervise", "--status", "--json"));
+	ASSERT(reply.status == 3, "a supervisor is still there: %s", reply.output);
+	for (size_t i = 0; i < ARRAY_SIZE(servers); i++)
+		ASSERT(machine_alive(servers + i) && machine_alive(agents + i),
+		       "session %zu ended with the supervisor", i);
+	session_say(&scoped, "still there");
+	session_say(&direct, "still there");
+	/* And a second time there is nothing to do. */
+	(void)deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
+}
+
+/* As after an upgrade: the very process goes on as the new program, and the user manager takes it for what it was. */
+static void SuperviseReloadIsNoRestart(void)
+{
+	install();
+	int64_t pid = json_get_int(status(), "pid", 0);
+	struct answer answer = machine_login(WORDS("systemctl", "--user", "reload", "agentdeck"));
+	ASSERT(answer.status == 0, "%s", answer.errors);
+	WAIT_FOR(strstr(or_empty(deck_log()), "begins anew") && json_get_bool(status(), "on_bus", false),
+		 "it does not come back:\n%s", or_empty(deck_log()));
+	struct json_object *now = status();
+	ASSERT(has("active", "active") && json_get_int(now, "pid", 0) == pid, "it was %d, and is %s", (int)pid,
+	       json_print(now));
+}
+
+static struct answer call(const char *method, const char *session)
+{
+	const char *const with[] = { "busctl", "--user", "--timeout=60", "--json=short", "call", SUPERVISOR,
+				     method, "s", session, NULL };
+	const char *const without[] = { "busctl", "--user", "--timeout=60", "--json=short", "call",
+					SUPERVISOR, method, NULL };
+	return machine_login(session ? with : without);
+}
+
+static void call_ok(const char *method, const char *session)
+{
+	struct answer answer = call(method, session);
+	ASSERT(answer.status == 0, "%s: %s", method, answer.errors);
+}
+
+static void BusListGetStartStopRestart(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	install();
+	const char *entry = kept("\"id\":{\"type\":\"s\",\"data\":\"%s\"}", session.id);
+	struct answer list = call("List", NULL), get = call("Get", "deck");
+	ASSERT(list.status == 0 && strstr(list.output, entry), "%s%s", list.output, list.errors);
+	ASSERT(get.status == 0 && strstr(get.output, entry) && strstr(get.output, "\"running\"") &&
+		       strstr(get.output, session.session_id),
+	       "%s%s", get.output, get.errors);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+
+	call_ok("Stop", "deck");
+	ASSERT(!machine_alive(&server), "Stop was answered before it was done");
+	session_look(&session);
+	ASSERT(streq(session.status, "stopped"), "after Stop it is %s", session.status);
+	get = call("Get", session.id);
+	ASSERT(strstr(get.output, "\"stopped\"") && strstr(get.output, "\"data\":false"), "%s", get.output);
+
+	call_ok("Start", "deck");
+	assert_came_back(&session, id, MARKER, 1);
+	server = session_server(&session);
+	call_ok("Restart", session.id);
+	ASSERT(!machine_alive(&server), "Restart has left the old server");
+	assert_came_back(&session, id, MARKER, 1);
+
+	struct answer recover = call("Recover", NULL), unknown = call("Start", "nobody");
+	ASSERT(recover.status == 0 && strstr(recover.output, "[0,0]"), "%s%s", recover.output, recover.errors);
+	ASSERT(unknown.status != 0 && strstr(unknown.errors, "\"nobody\""), "%s", unknown.errors);
+}
+
+#define BUS_POLICY "/etc/dbus-1/session-local.conf"
+
+static void reload_bus(void)
+{
+	machine_user_ok(WORDS("busctl", kept("--address=unix:path=/run/user/%u/bus", machine_uid()), "call",
+			      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+			      "ReloadConfig"));
+}
+
+static void close_bus(void)
+{
+	machine_root_ok(WORDS("rm", "-f", BUS_POLICY));
+	reload_bus();
+	uninstall();
+}
+
+/* An administrator has opened all users' buses to root. */
+static void open_bus(void)
+{
+	at_end(close_bus);
+	machine_root_ok(WORDS("sh", "-c",
+			      "printf '<busconfig><policy context=\"default\"><allow user=\"root\"/></policy>"
+			      "</busconfig>' >" BUS_POLICY));
+	reload_bus();
+}
+
+static void BusIsTheUsersOwn(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	install();
+	const char *address = kept("--address=unix:path=/run/user/%u/bus", machine_uid());
+	const char *const list[] = { "busctl", address, "call", SUPERVISOR, "List", NULL };
+	const char *const stop[] = { "busctl", address, "call", SUPERVISOR, "Stop", "s", session.id, NULL };
+	struct answer answer = machine_user(list);
+	ASSERT(answer.status == 0 && strstr(answer.output, session.id), "the user: %s", answer.errors);
+	answer = machine_other_login(list);
+	ASSERT(answer.status != 0 && !strstr(answer.output, session.id), "another user: %s", answer.output);
+	/* Nor by ourselves, where the bus lets somebody in. */
+	open_bus();
+	machine_root_ok(WORDS("busctl", address, "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
+			      "org.freedesktop.DBus", "GetId"));
+	answer = machine_root(list);
+	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s", answer.output,
+	       answer.errors);
+	answer = machine_root(stop);
+	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s", answer.output,
+	       answer.errors);
+	session_look(&session);
+	ASSERT(streq(session.status, "running"), "it is %s", session.status);
+}
+
+const struct test supervise_unit_tests[] = {
+	TEST(SuperviseInstallEnablesAndLingers),
+	TEST(SuperviseUninstallLeavesSessionsAlive),
+	TEST(SuperviseReloadIsNoRestart),
+	TEST(BusListGetStartStopRestart),
+	TEST(BusIsTheUsersOwn),
+	{ 0 },
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nobody has to be there: `agentdeck supervise` brings back what dies.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "the spare key is with the neighbour"
+
+static struct process supervise(void)
+{
+	struct process supervisor =
+		machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor:\n%s",
+		 or_empty(machine_read(at_home("supervise.out"))));
+	return supervisor;
+}
+
+/* A session of the demo agent with a turn in it. */
+static void begin(struct session *session, const char *title, const char *const *words)
+{
+	session_add(session, NULL, title, words);
+	session_start(session, NULL);
+	session_say(session, MARKER);
+	session_look(session);
+}
+
+static void wait_for_another_server(struct session *session, const struct process *old)
+{
+	WAIT_FOR(session_look(session) && session->server_pid && session->server_pid != old->pid &&
+		 streq(session->status, "running") && session->agent_pid,
+		 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+}
+
+static void SupervisorBringsBackAKilledServer(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	(void)supervise();
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+	assert_isolated(&session);
+	assert_logged("resume: id=%s", id);
+}
+
+static void SupervisorBringsBackAKilledAgent(void)
+{
+	struct session session;
+	(void)supervise();
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session), agent = session_agent(&session);
+	machine_destroy(&agent);
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+static void SupervisorLeavesWhatWasStopped(void)
+{
+	struct session stopped, ended, witness;
+	(void)supervise();
+	begin(&stopped, "stopped", NULL);
+	begin(&ended, "ended", NULL);
+	begin(&witness, "witness", NULL);
+	session_stop(&stopped, NULL);
+	session_type(&ended, "/exit");
+	session_press(&ended, "Enter");
+	WAIT_FOR(session_look(&ended) && streq(ended.status, "stopped"), "it is %s", ended.status);
+	/* What happens to this one happens after whatever would have happened to those. */
+	struct process server = session_server(&witness);
+	machine_destroy(&server);
+	wait_for_another_server(&witness, &server);
+	session_look(&stopped);
+	session_look(&ended);
+	ASSERT(streq(stopped.status, "stopped"), "what was stopped is %s", stopped.status);
+	ASSERT(streq(ended.status, "stopped"), "what ended by itself is %s", ended.status);
+}
+
+static void SupervisorLeavesRestartNo(void)
+{
+	struct session session, witness;
+	(void)supervise();
+	begin(&session, "deck", WORDS("--restart", "no"));
+	begin(&witness, "witness", NULL);
+	struct process server = session_server(&session), other = session_server(&witness);
+	machine_destroy(&server);
+	machine_destroy(&other);
+	wait_for_another_server(&witness, &other);
+	session_look(&session);
+	ASSERT(streq(session.status, "error"), "it is %s", session.status);
+	/* By hand it comes back. */
+	const char *id = session.session_id;
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+static void KilledSupervisorDisturbsNoSession(void)
+{
+	struct session session;
+	struct process supervisor = supervise();
+	begin(&session, "deck", NULL);
+	struct process server = session_server(&session), agent = session_agent(&session);
+	machine_destroy(&supervisor);
+	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session ended with its supervisor");
+	session_say(&session, "still there");
+	const char *id = session.session_id;
+	machine_destroy(&server);
+	/* The next one finds out where things stand. */
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 2);
+}
+
+static void SecondSupervisorIsRefused(void)
+{
+	(void)supervise();
+	struct answer answer = machine_user(WORDS("agentdeck", "supervise"));
+	ASSERT(answer.status != 0 && strstr(answer.errors, "at work already"), "status %d: %s",
+	       answer.status, answer.errors);
+}
+
+static void SupervisorEndsWithinItsSignals(void)
+{
+	struct session session;
+	struct process supervisor = supervise();
+	begin(&session, "deck", NULL);
+	struct process server = session_server(&session);
+	machine_kill(&supervisor, SIGTERM);
+	WAIT_FOR(!machine_alive(&supervisor), "it does not end by SIGTERM");
+	ASSERT(machine_alive(&server), "the session ended with its supervisor");
+}
+
+/* Sessions that nothing happens to wake nobody. */
+static void IdleSupervisorSleeps(void)
+{
+	struct session one, two;
+	struct process supervisor = supervise();
+	begin(&one, "one", NULL);
+	begin(&two, "two", NULL);
+	const char *status = kept("/proc/%d/status", (int)supervisor.pid);
+	const char *line = "voluntary_ctxt_switches:", *before = NULL;
+	/* Until what the turns above have caused is over. */
+	WAIT_FOR(({
+		const char *now = strstr(or_empty(machine_read(status)), line);
+		bool same = before && now && streq(before, now);
+		before = now;
+		same;
+	}), "it never sleeps");
+	/* Whatever polls in any sensible rhythm shows within this many looks at something else. */
+	for (unsigned i = 0; i < 20; i++)
+		(void)machine_user_ok(WORDS("true"));
+	const char *after = strstr(or_empty(machine_read(status)), line);
+	ASSERT(after && streq(before, after), "it woke: %s then %s", before, after);
+}
+
+static void SupervisorHoldsWhatDiesAllTheTime(void)
+{
+	struct session session;
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 2\n");
+	(void)supervise();
+	begin(&session, "deck", NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		struct process server = session_server(&session);
+		machine_destroy(&server);
+		wait_for_another_server(&session, &server);
+	}
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	WAIT_FOR(strstr(or_empty(json_get_string(session_look(&session), "held", NULL)), "ended"),
+		 "it is not held: %s", session.status);
+	ASSERT(streq(session.status, "error"), "it is %s", session.status);
+	/* By hand it begins to count anew. */
+	const char *id = session.session_id;
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
+	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is still held");
+}
+
+/* A command that was killed in the middle of a stop: the stop is what was asked for last. */
+static void SupervisorFinishesAnInterruptedStop(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	struct process agent = session_agent(&session);
+	/* Before its first signal. */
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_send_signal", "-e",
+				 "inject=pidfd_send_signal:signal=SIGKILL:when=1", "agentdeck", "session", "stop",
+				 session.id));
+	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
+				    session.id);
+	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && machine_alive(&agent),
+	       "the stop was not interrupted: %s", or_empty(machine_read(manifest)));
+	(void)supervise();
+	WAIT_FOR(session_look(&session) && streq(session.status, "stopped") && !machine_alive(&agent),
+		 "the stop is not finished: %s", session.status);
+}
+
+/* What the next run is started with is what the last one had, and it stands in no file. */
+static void SupervisorKeepsTheEnvironment(void)
+{
+	struct session session;
+	(void)supervise();
+	machine_set("DECK_SECRET", "tincture-of-iodine");
+	begin(&session, "deck", NULL);
+	machine_set("DECK_SECRET", "other");
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	wait_for_another_server(&session, &server);
+	const char *environment = machine_root_ok(WORDS("grep", "-a", "-c", "DECK_SECRET=tincture-of-iodine",
+					    kept("/proc/%d/environ", (int)session.agent_pid)));
+	ASSERT(strtol(environment, NULL, 10) == 1, "the agent lost its environment");
+	struct answer found = machine_root(WORDS("grep", "-r", "-l", "tincture-of-iodine", home()));
+	ASSERT(found.status == 1, "it stands in %s", found.output);
+}
+
+const struct test supervise_tests[] = {
+	TEST(SupervisorBringsBackAKilledServer),
+	TEST(SupervisorBringsBackAKilledAgent),
+	TEST(SupervisorLeavesWhatWasStopped),
+	TEST(SupervisorLeavesRestartNo),
+	TEST(KilledSupervisorDisturbsNoSession),
+	TEST(SecondSupervisorIsRefused),
+	TEST(SupervisorEndsWithinItsSignals),
+	TEST(IdleSupervisorSleeps),
+	TEST(SupervisorHoldsWhatDiesAllTheTime),
+	TEST(SupervisorFinishesAnInterruptedStop),
+	TEST(SupervisorKeepsTheEnvironment),
+	{ 0 },
+};
