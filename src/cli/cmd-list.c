@@ -6,7 +6,7 @@
 static int run(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
-	if (store_list(app->deck.store, &rows, err) < 0)
+	if (lifecycle_list(&app->deck, &rows, err) < 0)
 		return -1;
 	if (app->json) {
 		cleanup_json struct json_object *array = json_object_new_array();

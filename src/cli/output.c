@@ -21,11 +21,34 @@ struct json_object *json_of_row(const struct store_row *row, const char *profile
 	json_set_string(object, "agent", row->agent);
 	json_set_string(object, "status", lifecycle_view_status(&view));
 	json_set_string(object, "activity", instance_activity_name(view.activity));
+	json_set_string(object, "activity_since",
+			view.activity_since ? clock_format(view.activity_since, date) : NULL);
 	json_set_string(object, "reason", view.reason);
 	json_set_string(object, "session_id", row->session_id);
 	json_set_string(object, "created_at",
 			row->created_at ? clock_format(row->created_at, date) : NULL);
 	return object;
+}
+
+struct json_object *json_of_change(const struct change *change)
+{
+	struct json_object *object = json_object_new_object();
+	char date[CLOCK_TEXT_SIZE];
+	json_set_string(object, "id", change->id);
+	json_set_string(object, "title", change->title);
+	json_set_string(object, "profile", change->profile);
+	json_set_string(object, "status", change->state);
+	json_set_string(object, "activity", change->activity);
+	json_set_string(object, "reason", change->reason);
+	json_set_string(object, "since",
+			change->since_us > 0 ? clock_format(change->since_us, date) : NULL);
+	return object;
+}
+
+void print_json_line(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(object,
+					    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
 struct json_object *json_success(const struct instance *instance)

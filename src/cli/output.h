@@ -5,10 +5,18 @@
 #pragma once
 
 #include "cli/command.h"
+#include "engine/changes.h"
 #include "engine/lifecycle.h"
+#include "engine/view.h"
 
 /* The members that list has for each session; the caller's. */
 struct json_object *json_of_row(const struct store_row *row, const char *profile) MUST_USE;
+
+/* The same of what a change says: id, title, profile, status, activity, reason, since; the caller's. */
+struct json_object *json_of_change(const struct change *change) MUST_USE;
+
+/* On one line of its own, for streams. */
+void print_json_line(struct json_object *object);
 
 /* {"success": true} with the id and title of an instance; the caller's. */
 struct json_object *json_success(const struct instance *instance) MUST_USE;

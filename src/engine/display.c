@@ -65,6 +65,31 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	return state;
 }
 
+enum instance_activity display_activity(const struct agent *agent, const char *screen)
+{
+	cleanup_patterns struct patterns ready = compile(&agent->ready);
+	cleanup_patterns struct patterns busy = compile(&agent->busy);
+	cleanup_patterns struct patterns waiting = compile(&agent->waiting);
+	bool is_waiting = false, is_busy = false, is_ready = false;
+	cleanup_free char *copy = xstrdup(screen);
+	char *rest = copy;
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		is_busy |= fits(&busy, line);
+		/* A choice may look like a box with something in it ("> 1. Yes"), and not the other way round. */
+		if (fits(&waiting, line)) {
+			is_waiting = true;
+		} else if (fits(&ready, line)) {
+			is_ready = true;
+			is_waiting = false;
+		}
+	}
+	if (is_waiting)
+		return ACTIVITY_WAITING;
+	if (is_busy)
+		return ACTIVITY_BUSY;
+	return is_ready ? ACTIVITY_IDLE : ACTIVITY_UNKNOWN;
+}
+
 char *display_box(const struct agent *agent, const char *screen)
 {
 	cleanup_patterns struct patterns ready = compile(&agent->ready);

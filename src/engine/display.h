@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "model/instance.h"
 #include "model/registry.h"
 
 enum display_state {
@@ -19,6 +20,10 @@ enum display_state {
  * that.  own_text (may be NULL) is what we typed into the box: its lines are no dialog. */
 enum display_state display_judge(const struct agent *agent, const char *screen,
 				 const char *own_text);
+
+/* What the agent is doing, by its screen alone: a dialog that stands below its box, or without one, is waiting; else
+ * a line that says that it works is busy; else its box is idle.  ACTIVITY_UNKNOWN: no pattern fits. */
+enum instance_activity display_activity(const struct agent *agent, const char *screen);
 
 /* The lowest line with the input box, with what is typed there.  NULL: there is none.  The caller
  * frees. */

@@ -9,11 +9,12 @@
 #include "base/fsutil.h"
 #include "driver/tmux.h"
 #include "engine/isolation.h"
-#include "engine/lifecycle.h"
 #include "engine/runfiles.h"
+#include "engine/view.h"
 #include "model/naming.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #include <sys/vfs.h>
 
 #include <linux/magic.h>
+
+enum { HINT_FILE_MAX = 1 << 20 };
 
 static const char *environment(const char *name)
 {
@@ -154,6 +157,58 @@ static void look_at_tmux(struct doctor_facts *facts)
 				 (major < 3 || (major == 3 && minor < 5));
 }
 
+/* "~/x" and "{home}/x" of an entry's doctor.file. */
+static char *hint_file(const struct deck *deck, const struct agent *agent)
+{
+	static const char slot[] = "{home}/";
+	const char *file = agent->doctor_file;
+	cleanup_free char *home = deck_config_home(deck, agent);
+	if (starts_with(file, slot))
+		return path_join(home ? home : deck->paths.home, file + strlen(slot));
+	return starts_with(file, "~/") ? path_join(deck->paths.home, file + 2) : xstrdup(file);
+}
+
+/* Has the user done what the hint asks for?  What cannot be read says nothing. */
+static bool is_settled(const struct deck *deck, const struct agent *agent)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *root = NULL;
+	if (!agent->doctor_file)
+		return false;
+	cleanup_free char *path = hint_file(deck, agent);
+	cleanup_free char *members = xstrndup(agent->doctor_unless, strcspn(agent->doctor_unless, "="));
+	if (fs_read(AT_FDCWD, path, HINT_FILE_MAX, &text, NULL) != 0 ||
+	    json_parse(strbuf_text(&text), text.length, path, &root, NULL) < 0)
+		return false;
+	struct json_object *value = root;
+	char *rest = members;
+	for (char *name; value && (name = strsep(&rest, "."));)
+		if (!json_object_is_type(value, json_type_object) ||
+		    !json_object_object_get_ex(value, name, &value))
+			value = NULL;
+	return value && streq(json_object_get_string(value), strchr(agent->doctor_unless, '=') + 1);
+}
+
+static bool has_session(const struct deck *deck, const struct agent *agent)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (!deck->store || store_list(deck->store, &rows, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < rows.count; i++)
+		if (!rows.rows[i].damage && streq(rows.rows[i].agent, agent->name))
+			return true;
+	return false;
+}
+
+static void look_at_hint(const struct deck *deck, const struct agent *agent, bool is_there,
+			 struct doctor_facts *facts)
+{
+	if (!agent->doctor_hint || !(is_there || has_session(deck, agent)) || is_settled(deck, agent))
+		return;
+	strvec_pushf(&facts->agent_hints, "%s: %s", agent->title, agent->doctor_hint);
+	strvec_push(&facts->agent_remedies, or_empty(agent->doctor_remedy));
+}
+
 static void look_at_agents(struct deck *deck, struct doctor_facts *facts)
 {
 	cleanup_error struct error err = { 0 };
@@ -171,6 +226,7 @@ static void look_at_agents(struct deck *deck, struct doctor_facts *facts)
 		bool is_default = facts->default_agent && streq(agent->name, facts->default_agent);
 		bool is_there = !agent->command.count ||
 				child_find_program(agent->command.items[0], NULL, NULL, &path, NULL) == 0;
+		look_at_hint(deck, agent, is_there, facts);
 		facts->default_known |= is_default;
 		facts->default_installed |= is_default && is_there;
 		if (is_there && agent->stand_in)
@@ -242,6 +298,16 @@ static void look_at_ssh_agent(const struct deck *deck, struct doctor_facts *fact
 	facts->link_alive = is_socket(facts->link_path);
 }
 
+static void look_at_notify(const struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_free char *path = NULL;
+	const struct strvec *command = &deck->settings.notify.command;
+	if (!command->count)
+		return;
+	facts->notify_program = visible(command->items[0]);
+	facts->notify_installed = child_find_program(command->items[0], NULL, NULL, &path, NULL) == 0;
+}
+
 void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret)
 {
 	struct doctor_facts facts = { .user = user_name() };
@@ -256,5 +322,6 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 		look_at_agents(deck, &facts);
 	}
 	look_at_ssh_agent(deck, &facts);
+	look_at_notify(deck, &facts);
 	*ret = facts;
 }

@@ -54,7 +54,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 		facts->sessions_problem, facts->tmux_version, facts->tmux_problem,
 		facts->default_agent, facts->manager_version, facts->manager_why,
 		facts->isolation_why, facts->login_why, facts->cgroup, facts->agent_socket,
-		facts->link_path, facts->link_target,
+		facts->link_path, facts->link_target, facts->notify_program,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -65,6 +65,8 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->agents);
 	strvec_clear(&facts->stand_ins);
 	strvec_clear(&facts->agent_problems);
+	strvec_clear(&facts->agent_hints);
+	strvec_clear(&facts->agent_remedies);
 	*facts = (struct doctor_facts){ 0 };
 }
 
@@ -230,6 +232,11 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 	for (size_t i = 0; i < facts->agent_problems.count; i++)
 		found(ret, "agents", VERDICT_WARNING, xstrdup(facts->agent_problems.items[i]),
 		      xstrdup("correct the file at the place that is named"));
+	for (size_t i = 0; i < facts->agent_hints.count; i++) {
+		const char *remedy = facts->agent_remedies.items[i];
+		found(ret, "agents", VERDICT_WARNING, xstrdup(facts->agent_hints.items[i]),
+		      is_empty(remedy) ? NULL : xstrdup(remedy));
+	}
 	if (facts->default_agent && !facts->default_known)
 		found(ret, "agents", VERDICT_ERROR,
 		      xasprintf("default_agent is %s, which is unknown", facts->default_agent),
@@ -381,6 +388,18 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *r
 		found_ok(ret, check, xstrdup("this login has none, so sessions have none"));
 }
 
+static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
+{
+	static const char check[] = "notify";
+	if (facts->notify_program && facts->notify_installed)
+		found_ok(ret, check, xasprintf("%s is called when a session wants you", facts->notify_program));
+	else if (facts->notify_program)
+		found(ret, check, VERDICT_WARNING,
+		      xasprintf("there is no program %s: nobody is called when a session wants you",
+				facts->notify_program),
+		      xasprintf("install it, or change [notify] command in %s", facts->config_path));
+}
+
 void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 {
 	if (facts->home_problem) {
@@ -406,6 +425,7 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 	judge_kill(facts, ret);
 	judge_login(facts, ret);
 	judge_ssh_agent(facts, ret);
+	judge_notify(facts, ret);
 }
 
 const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings)

@@ -4,7 +4,7 @@
  *
  * The checks, in this order: "home" and "profile" (only when there is something wrong), "config", "state
  * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user manager",
- * "isolation", "linger", "KillUserProcesses", "login", "ssh agent".  A check may find several things.
+ * "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "notify" (only when there is a command).  A check may find several things.
  */
 #pragma once
 
@@ -58,6 +58,7 @@ struct doctor_facts {
 	struct strvec agents;      /* installed ones that are no stand-ins: "claude (/usr/bin/claude)" */
 	struct strvec stand_ins;   /* installed ones that are */
 	struct strvec agent_problems;
+	struct strvec agent_hints, agent_remedies; /* of agents in use, by their entries; "": no remedy */
 	char *default_agent;       /* the settings', NULL: none */
 	bool default_known, default_installed;
 	bool built_with_systemd, booted_with_systemd;
@@ -71,6 +72,8 @@ struct doctor_facts {
 	char *cgroup;              /* our own */
 	char *agent_socket;        /* SSH_AUTH_SOCK, NULL: none */
 	bool agent_socket_alive;
+	char *notify_program;      /* of [notify] command; NULL: there is none */
+	bool notify_installed;
 	char *link_path, *link_target; /* ours; NULL: none yet */
 	bool link_alive;
 };

@@ -11,8 +11,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { ACTIVITY_LOCK_MS = 1000 };
-
 /* What an event says. */
 enum {
 	MEANS_START = 1 << 0,
@@ -59,16 +57,15 @@ static void note_activity(const struct instance *instance, const struct report *
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
-	cleanup_close int fd = open(instance->run.directory,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Two hooks at once must not lose a count; a lock that cannot be had loses less than a wait. */
-	if (fd < 0 || fs_lock(fd, "activity.lock", clock_ms() + ACTIVITY_LOCK_MS, &lock, NULL) < 0)
+	/* A lock that cannot be had loses less than a wait. */
+	if (activity_lock(instance->run.directory, &lock, NULL) < 0)
 		return;
 	activity_read(instance->run.directory, &now);
 	enum instance_activity activity = activity_of(report->meaning);
 	if (now.activity != activity || !now.since)
 		now.since = clock_wall_us();
 	now.activity = activity;
+	now.is_seen = false;
 	now.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
 	replace_string(&now.event, report->event);
 	if (report->cwd)

@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { SETTINGS_MAX = 1 << 20, ACTIVITY_MAX = 64 << 10 };
+enum { SETTINGS_MAX = 1 << 20, ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000 };
+
+#define SOURCE_REPORT "report"
+#define SOURCE_PANE "pane"
 
 static int open_run_directory(const struct deck *deck, const struct instance *instance, bool make,
 			      int *ret, struct error *err)
@@ -291,6 +294,7 @@ void activity_read(const char *directory, struct activity *ret)
 		int64_t since = clock_parse(json_get_string(object, "since", ""));
 		activity.since = since < 0 ? 0 : since;
 		activity.prompts = json_get_int(object, "prompts", 0);
+		activity.is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 		activity.event = xstrdup_or_null(json_get_string(object, "event", NULL));
 		activity.cwd = instance_text_from_json(json_object_object_get(object, "cwd"));
 	}
@@ -305,6 +309,7 @@ int activity_write(const char *directory, const struct activity *activity, struc
 	if (fd < 0)
 		return error_set_errno(err, errno, "open %s", directory);
 	json_set_string(object, "activity", instance_activity_name(activity->activity));
+	json_set_string(object, "source", activity->is_seen ? SOURCE_PANE : SOURCE_REPORT);
 	json_set_string(object, "since", clock_format(activity->since, date));
 	json_set_int(object, "prompts", activity->prompts);
 	json_set_string(object, "event", activity->event);
@@ -312,4 +317,12 @@ int activity_write(const char *directory, const struct activity *activity, struc
 		json_set(object, "cwd", instance_text_to_json(activity->cwd));
 	const char *text = json_print(object);
 	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
+}
+
+int activity_lock(const char *directory, struct fs_lock *ret, struct error *err)
+{
+	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", directory);
+	return fs_lock(fd, "activity.lock", clock_ms() + ACTIVITY_LOCK_MS, ret, err);
 }

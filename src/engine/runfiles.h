@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/fsutil.h"
 #include "engine/deck.h"
 
 /* Names below the run's directory. */
@@ -48,6 +49,7 @@ struct activity {
 	enum instance_activity activity;
 	int64_t since;    /* µs since the Epoch, 0 unknown */
 	int64_t prompts;  /* how many prompts the agent has reported in this run */
+	bool is_seen;     /* told by the screen (engine/activity.h), not by a report */
 	char *event;      /* last event's name, or NULL */
 	char *cwd;        /* directory that the agent's last report came from, or NULL */
 };
@@ -57,3 +59,5 @@ void activity_free(struct activity *activity);
 /* directory: of the run.  What cannot be read is ACTIVITY_UNKNOWN. */
 void activity_read(const char *directory, struct activity *ret);
 int activity_write(const char *directory, const struct activity *activity, struct error *err);
+/* Two that change it at once must not lose a count.  FS_LOCK_BUSY: it could not be had within a second. */
+int activity_lock(const char *directory, struct fs_lock *ret, struct error *err);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What agents are doing, and who is told when that changes.
+ */
+#include "persistence/deck.h"
+
+#include <string.h>
+
+/* An agent that makes no reports: what it does is on its screen. */
+static void install_finch(void)
+{
+	machine_write(at_home("bin/finch"), 0755,
+		      "#!/bin/sh\n"
+		      "show() { printf '\\033[2J\\033[H%s\\n' \"$1\"; }\n"
+		      "show '> '\n"
+		      "while read -r line; do\n"
+		      "	case $line in\n"
+		      "	work) show 'working hard' ;;\n"
+		      "	ask) show 'may I? (y/n)' ;;\n"
+		      "	odd) show 'nobody knows' ;;\n"
+		      "	*) show '> ' ;;\n"
+		      "	esac\n"
+		      "done\n");
+	machine_write(at_home(".config/agentdeck/agents/finch.toml"), 0644,
+		      "command = [\"finch\"]\n"
+		      "[screen]\nready = ['^> ']\nbusy = ['^working']\nwaiting = ['^may I']\n");
+}
+
+static void tell_finch(const struct session *session, const char *word)
+{
+	for (const char *c = word; *c; c++)
+		session_press(session, kept("%c", *c));
+	session_press(session, "Enter");
+}
+
+static bool does(struct session *session, const char *activity)
+{
+	return streq(json_get_string(session_look(session), "activity", ""), activity);
+}
+
+static const char *since(struct session *session)
+{
+	return json_get_string(session_look(session), "activity_since", "");
+}
+
+#define WAIT_UNTIL_IT_IS(session, activity)                                                       \
+	WAIT_FOR(does(session, activity), "it is %s, not %s:\n%s",                                \
+		 json_get_string(session_look(session), "activity", "?"), activity,               \
+		 or_empty(session_screen(session)))
+
+static int64_t count_of(const char *what)
+{
+	return json_get_int(deck_ok(NULL, WORDS("status", "--json")), what, -1);
+}
+
+/* ---- waiting for a session ---------------------------------------------------------------------- */
+
+/* `agentdeck status --wait` beside the test, which says at its end with what status it ended. */
+struct waiter {
+	struct process process;
+	const char *output;
+};
+
+static bool somebody_follows(void)
+{
+	return streq(machine_user(WORDS("sh", "-c", "for p in $(pgrep -x agentdeck); do ls -l /proc/$p/fd; done "
+						    "2>/dev/null | grep -q inotify && echo yes"))
+			     .output,
+		     "yes\n");
+}
+
+static struct waiter start_waiting(const char *words, const char *target)
+{
+	struct waiter waiter = { .output = at_home(kept("%s.out", words)) };
+	waiter.process = machine_background(
+		WORDS("sh", "-c", "agentdeck status --wait \"$1\" \"$2\"; echo \"status $?\"", "sh", words, target),
+		waiter.output);
+	WAIT_FOR(somebody_follows(), "it does not wait: %s", or_empty(machine_read(waiter.output)));
+	return waiter;
+}
+
+static void assert_told(const struct waiter *waiter, const struct session *session, const char *word)
+{
+	WAIT_FOR(!machine_alive(&waiter->process), "it still waits; status says: %s",
+		 deck_look(WORDS("status")).output);
+	const char *output = or_empty(machine_read(waiter->output));
+	ASSERT(starts_with(output, kept("%s (%s): %s since ", session->title, session->id, word)) &&
+	       ends_with(output, "\nstatus 0\n"), "it says: %s", output);
+}
+
+static void StatusWaitReturnsWhenAnAgentWaits(void)
+{
+	struct session reporter, finch;
+	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
+	install_finch();
+	session_add(&reporter, NULL, "reporter", WORDS("--agent", "demo"));
+	session_start(&reporter, NULL);
+	/* It asks for its user when it has had nothing to do for a while after a turn. */
+	struct waiter waiter = start_waiting("waiting", reporter.id);
+	session_say(&reporter, "hello");
+	assert_told(&waiter, &reporter, "waiting");
+	struct reply already = deck(NULL, WORDS("status", "--wait", "error,waiting", "--json"));
+	ASSERT(already.status == 0 && already.json && json_object_array_length(already.json) == 1 &&
+	       streq(json_get_string(json_object_array_get_idx(already.json, 0), "id", ""), reporter.id),
+	       "status %d: %s%s", already.status, already.output, already.errors);
+
+	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
+	session_start(&finch, NULL);
+	struct reply none = deck(NULL, WORDS("status", "--wait", "waiting", "--timeout", "1", finch.id));
+	ASSERT(none.status == 1 && strstr(none.errors, "waiting") && !*none.output, "status %d: %s%s",
+	       none.status, none.output, none.errors);
+	waiter = start_waiting("waiting,error", finch.id);
+	tell_finch(&finch, "ask");
+	assert_told(&waiter, &finch, "waiting");
+}
+
+static void StatusWaitNoticesADeath(void)
+{
+	struct session session, other;
+	session_add(&session, NULL, "deck", NULL);
+	session_start(&session, NULL);
+	session_add(&other, NULL, "other", NULL);
+	session_start(&other, NULL);
+	struct waiter waiter = start_waiting("error", session.id);
+	session_kill_server(&other);
+	(void)session_look(&other);
+	ASSERT(streq(other.status, "error"), "the other one is %s", other.status);
+	ASSERT(machine_alive(&waiter.process), "it was told of another session: %s",
+	       or_empty(machine_read(waiter.output)));
+	/* Nobody is left who could write a file. */
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	assert_told(&waiter, &session, "error");
+	/* An agent that ends by itself is written down by its pane. */
+	session_start(&session, NULL);
+	waiter = start_waiting("stopped", session.id);
+	session_type(&session, "/exit");
+	session_press(&session, "Enter");
+	assert_told(&waiter, &session, "stopped");
+}
+
+/* ---- events --------------------------------------------------------------------------------------- */
+
+struct told {
+	struct strvec *lines; /* "title status activity" */
+};
+
+static struct told read_events(const char *path)
+{
+	struct told told = { .lines = kept_vector() };
+	const char *text = or_empty(machine_read(path));
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+		struct json_object *object = NULL;
+		ASSERT(json_parse(text, (size_t)(end - text), "an event", &object, NULL) == 0,
+		       "this is no JSON: %s", text);
+		keep_json(object);
+		strvec_pushf(told.lines, "%s %s %s", json_get_string(object, "title", ""),
+			     json_get_string(object, "status", ""), json_get_string(object, "activity", "-"));
+	}
+	return told;
+}
+
+static size_t count_events(const char *path, const char *line)
+{
+	const struct told told = read_events(path);
+	size_t count = 0;
+	for (size_t i = 0; i < told.lines->count; i++)
+		count += streq(told.lines->items[i], line);
+	return count;
+}
+
+#define WAIT_FOR_EVENT(path, line, times)                                                         \
+	WAIT_FOR(count_events(path, line) == (times), "\"%s\" is told %zu times, not %d:\n%s", line, \
+		 count_events(path, line), times, or_empty(machine_read(path)))
+
+static void set_title(const struct session *session, const char *title)
+{
+	struct reply reply = deck(NULL, WORDS("rename", session->id, title));
+	ASSERT(reply.status == 0, "rename: %s", reply.errors);
+}
+
+static void assert_no_repetition(const char *path)
+{
+	const struct told told = read_events(path);
+	for (size_t i = 1; i < told.lines->count; i++)
+		ASSERT(!streq(told.lines->items[i], told.lines->items[i - 1]), "\"%s\" is told twice:\n%s",
+		       told.lines->items[i], machine_read(path));
+}
+
+static void EventsTellEachChangeOnce(void)
+{
+	struct session session;
+	const char *path = at_home("events");
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "1000");
+	session_add(&session, NULL, "before", NULL);
+	(void)machine_background(WORDS("agentdeck", "events", "--json"), path);
+	WAIT_FOR(somebody_follows(), "nobody follows");
+	set_title(&session, "deck");
+	WAIT_FOR_EVENT(path, "deck stopped -", 1);
+	ASSERT(read_events(path).lines->count == 1, "there is history:\n%s", machine_read(path));
+
+	session_start(&session, NULL);
+	WAIT_FOR_EVENT(path, "deck running idle", 1);
+	session_say(&session, "hello");
+	WAIT_FOR_EVENT(path, "deck running busy", 1);
+	WAIT_FOR_EVENT(path, "deck running idle", 2);
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	WAIT_FOR_EVENT(path, "deck error -", 1);
+	/* Who looks writes it down, which is no news. */
+	(void)session_look(&session);
+	session_start(&session, NULL);
+	WAIT_FOR_EVENT(path, "deck running idle", 3);
+	session_stop(&session, NULL);
+	WAIT_FOR_EVENT(path, "deck stopped -", 2);
+	ASSERT(deck(NULL, WORDS("remove", session.id)).status == 0, "remove fails");
+	WAIT_FOR_EVENT(path, "deck removed -", 1);
+	assert_no_repetition(path);
+	ASSERT(count_events(path, "deck error -") == 1 && count_events(path, "deck stopped -") == 2 &&
+	       count_events(path, "deck running busy") == 1, "something is told twice:\n%s",
+	       machine_read(path));
+}
+
+/* ---- screens --------------------------------------------------------------------------------------- */
+
+static void ActivityFromThePaneOfAnAgentWithoutReports(void)
+{
+	struct session session;
+	install_finch();
+	session_add(&session, NULL, "finch", WORDS("--agent", "finch"));
+	session_start(&session, NULL);
+	WAIT_UNTIL_IT_IS(&session, "idle");
+	tell_finch(&session, "work");
+	WAIT_UNTIL_IT_IS(&session, "busy");
+	const char *begin = since(&session);
+	ASSERT(*begin && streq(since(&session), begin), "it is busy since %s, and since %s", begin,
+	       since(&session));
+	ASSERT(count_of("busy") == 1 && count_of("idle") == 0, "status counts otherwise");
+	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	ASSERT(streq(json_get_string(json_object_array_get_idx(list, 0), "activity", ""), "busy"), "list: %s",
+	       json_print(list));
+	tell_finch(&session, "ask");
+	WAIT_UNTIL_IT_IS(&session, "waiting");
+	ASSERT(!streq(since(&session), begin), "it waits since it was busy");
+	/* Nothing is guessed. */
+	tell_finch(&session, "odd");
+	WAIT_UNTIL_IT_IS(&session, "unknown");
+	ASSERT(count_of("activity_unknown") == 1, "status counts otherwise");
+	tell_finch(&session, "on");
+	WAIT_FOR(count_of("idle") == 1, "status does not look at the screen");
+}
+
+const struct test activity_tests[] = {
+	TEST(StatusWaitReturnsWhenAnAgentWaits),
+	TEST(StatusWaitNoticesADeath),
+	TEST(EventsTellEachChangeOnce),
+	TEST(ActivityFromThePaneOfAnAgentWithoutReports),
+	{ 0 },
+};

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/store-fixture.h"
+
+#include "base/child.h"
+#include "engine/activity.h"
+#include "engine/display.h"
+#include "engine/runfiles.h"
+
+/* ---- screens of the agents that we know ----------------------------------------------------------- */
+
+#define LINE "────────────────────────────────\n"
+
+static const struct sample {
+	const char *agent, *screen;
+	enum instance_activity activity;
+} samples[] = {
+	{ "claude", LINE "❯ Try \"fix lint errors\"\n" LINE "  ? for shortcuts\n\n", ACTIVITY_IDLE },
+	{ "claude", "❯ say hi\n\n✻ Pondering… (3s · ↓ 12 tokens · esc to interrupt)\n\n" LINE "❯ \n" LINE,
+	  ACTIVITY_BUSY },
+	{ "claude", "❯ say hi\n\n✶ Pondering…\n\n" LINE "❯ \n" LINE "  esc to interrupt\n", ACTIVITY_BUSY },
+	{ "claude", "❯ remove x\n\n● Bash(rm x)\n" LINE " Bash command\n\n   rm x\n\n Do you want to proceed?\n"
+		    " ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n", ACTIVITY_WAITING },
+	/* It works, and asks: that is what its user has to know. */
+	{ "claude", "✻ Pondering… (3s · esc to interrupt)\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
+	  ACTIVITY_WAITING },
+	/* What it said stands above its box. */
+	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  ? for shortcuts\n", ACTIVITY_IDLE },
+	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  esc to interrupt\n", ACTIVITY_BUSY },
+	{ "claude", "$ ls\nsrc\n$ \n", ACTIVITY_UNKNOWN },
+	{ "claude", "", ACTIVITY_UNKNOWN },
+	{ "cn", "● Ask anything, @ for context, / for slash commands\n", ACTIVITY_IDLE },
+	{ "cn", "⠋ ( 3s • esc to interrupt )\n● Ask anything, @ for context\n", ACTIVITY_BUSY },
+	{ "codex", "\n› Ask Codex to do anything\n\n  100% context left\n", ACTIVITY_IDLE },
+	{ "codex", "• Working (1m 03s • esc to interrupt)\n\n› Ask Codex to do anything\n", ACTIVITY_BUSY },
+	/* The choice looks like the box. */
+	{ "codex", "  Would you like to run this command?\n\n  $ rm x\n\n› 1. Yes, proceed (y)\n  2. No (esc)\n",
+	  ACTIVITY_WAITING },
+	{ "copilot", LINE "❯ \n" LINE, ACTIVITY_IDLE },
+	{ "copilot", " ◉ Working (Esc to cancel)\n" LINE "❯ \n" LINE, ACTIVITY_BUSY },
+	{ "copilot", "│ Do you want to run this command?\n│ ❯ 1. Yes\n│   2. No\n", ACTIVITY_WAITING },
+	{ "demo", "❯ \n", ACTIVITY_IDLE },
+	{ "demo", "❯ hello\n(esc to interrupt)\n", ACTIVITY_BUSY },
+	{ "gemini", LINE " >   Type your message or @path/to/file\n" LINE, ACTIVITY_IDLE },
+	{ "gemini", "⠏ Thinking (esc to cancel, 12s)\n >   Type your message or @path/to/file\n",
+	  ACTIVITY_BUSY },
+	{ "opencode", "  Ask anything\n  tab agents  ctrl+p commands\n", ACTIVITY_IDLE },
+	{ "opencode", "  ⬝⬝⬝⬝  esc interrupt      ctrl+p commands\n", ACTIVITY_BUSY },
+	{ "pi", LINE "\n" LINE "~/project\n0.0%/200k (auto)\n", ACTIVITY_IDLE },
+	{ "pi", " ⠙ Working...\n" LINE "\n" LINE "1.2%/200k (auto)\n", ACTIVITY_BUSY },
+	{ "qwen", " >   Type your message or @path/to/file\n", ACTIVITY_IDLE },
+	{ "qwen", "⠏ Thinking (3s · esc to cancel)\n >   Type your message or @path/to/file\n", ACTIVITY_BUSY },
+};
+
+static void screens_are_read_by_the_patterns_of_their_agent(void **state UNUSED)
+{
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const struct agent *agent = registry_find(&registry, samples[i].agent);
+		assert_non_null(agent);
+		enum instance_activity activity = display_activity(agent, samples[i].screen);
+		if (activity != samples[i].activity)
+			fail_msg("%s is %s, not %s:\n%s", samples[i].agent, instance_activity_name(activity),
+				 instance_activity_name(samples[i].activity), samples[i].screen);
+	}
+}
+
+static bool has_sample(const struct agent *agent, enum instance_activity activity)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		if (streq(samples[i].agent, agent->name) && samples[i].activity == activity)
+			return true;
+	return false;
+}
+
+static void each_agent_with_patterns_has_its_screens_here(void **state UNUSED)
+{
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	for (size_t i = 0; i < registry.count; i++) {
+		const struct agent *agent = registry.agents[i];
+		if ((agent->ready.count && !has_sample(agent, ACTIVITY_IDLE)) ||
+		    (agent->busy.count && !has_sample(agent, ACTIVITY_BUSY)) ||
+		    (agent->waiting.count && !has_sample(agent, ACTIVITY_WAITING)))
+			fail_msg("no screen of %s for one of its patterns", agent->name);
+	}
+}
+
+static void an_agent_without_patterns_is_never_guessed(void **state UNUSED)
+{
+	const struct agent agent = { 0 };
+	assert_int_equal(display_activity(&agent, "❯ \nDo you want to proceed?\nesc to interrupt\n"),
+			 ACTIVITY_UNKNOWN);
+}
+
+/* ---- looking ---------------------------------------------------------------------------------------- */
+
+static const char entry[] = "command = ['finch']\n[screen]\nready = ['^> ']\nbusy = ['^working']\n"
+			    "waiting = ['^may I']\n";
+
+/* A tmux server whose pane shows what stands in a file, and the row of its session. */
+struct cage {
+	char *root, *directory, *socket, *text;
+	struct deck deck;
+	struct store_row row;
+};
+
+static int cage_set_up(void **state)
+{
+	struct cage *cage = xcalloc(1, sizeof(*cage));
+	cage->root = xstrdup("/tmp/agentdeck-activity-XXXXXX");
+	if (!mkdtemp(cage->root))
+		return -1;
+	cage->directory = path_join(cage->root, "run");
+	cage->socket = path_join(cage->directory, RUN_SOCKET);
+	cage->text = path_join(cage->root, "text");
+	setenv("AGENTDECK_HOME", cage->root, 1);
+	setenv("HOME", cage->root, 1);
+	unsetenv("AGENTDECK_PROFILE");
+	const struct registry *registry;
+	if (mkdir(cage->directory, 0700) < 0 || deck_open("default", "test", &cage->deck, NULL) < 0 ||
+	    deck_registry(&cage->deck, &registry, NULL) < 0 ||
+	    registry_override(&cage->deck.registry, "finch", entry, strlen(entry), "finch", NULL) < 0)
+		return -1;
+	cage->row = (struct store_row){
+		.base = (char *)"one", .id = (char *)"0123abcd", .title = (char *)"one",
+		.agent = (char *)"finch", .state = STATE_RUNNING, .rung = RUNG_LAUNCH,
+		.run_directory = cage->directory, .socket = cage->socket,
+		.boot_id = (char *)(uintptr_t)process_boot_id(),
+	};
+	*state = cage;
+	return 0;
+}
+
+static int cage_tear_down(void **state)
+{
+	struct cage *cage = *state;
+	if (cage->row.server.pid) {
+		(void)process_signal(&cage->row.server, SIGCONT, NULL);
+		(void)process_signal(&cage->row.server, SIGKILL, NULL);
+		(void)process_wait_end(&cage->row.server, clock_ms() + LONG_MS, NULL);
+	}
+	int r = fs_remove_tree(AT_FDCWD, cage->root, NULL);
+	deck_close(&cage->deck);
+	free(cage->root);
+	free(cage->directory);
+	free(cage->socket);
+	free(cage->text);
+	free(cage);
+	return r;
+}
+
+#define CAGE_TEST(function) cmocka_unit_test_setup_teardown(function, cage_set_up, cage_tear_down)
+
+static void run_tmux(const struct cage *cage, const char *const *words, struct strbuf *output)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	struct error err = { 0 };
+	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-S", cage->socket, "-f", "/dev/null",
+							NULL });
+	strvec_push_array(&argv, words);
+	const struct child_request request = { .argv = (const char *const *)argv.items };
+	if (child_run(&request, LONG_MS, &result, &err) != 0 || result.exit_status != 0)
+		fail_msg("tmux: %s%s", or_empty(err.message), strbuf_text(&result.errors));
+	if (output)
+		strbuf_adds(output, strbuf_text(&result.output));
+}
+
+static void start_server(struct cage *cage)
+{
+	cleanup_strbuf struct strbuf pids = { 0 };
+	pid_t server, pane;
+	run_tmux(cage, (const char *const[]){ "new-session", "-d", "-s", "agent", "-P", "-F", "#{pid} #{pane_pid}",
+					      "--", "sleep", "1000", NULL }, &pids);
+	assert_int_equal(sscanf(strbuf_text(&pids), "%d %d", &server, &pane), 2);
+	assert_int_equal(process_identify(server, &cage->row.server, NULL), 0);
+	assert_int_equal(process_identify(pane, &cage->row.pane, NULL), 0);
+}
+
+/* Write on the pane's terminal, and wait until it is there. */
+static void show(const struct cage *cage, const char *text)
+{
+	cleanup_strbuf struct strbuf terminal = { 0 };
+	run_tmux(cage, (const char *const[]){ "display-message", "-p", "-t", "%0", "#{pane_tty}", NULL }, &terminal);
+	terminal.data[strcspn(terminal.data, "\n")] = '\0';
+	cleanup_close int fd = open(terminal.data, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	cleanup_free char *all = xasprintf("\033[2J\033[H%s\r\n.", text);
+	assert_int_equal(fs_write_all(fd, all, strlen(all), "the terminal", NULL), 0);
+	for (int64_t deadline = clock_ms() + LONG_MS; clock_ms() < deadline;) {
+		cleanup_strbuf struct strbuf screen = { 0 };
+		run_tmux(cage, (const char *const[]){ "capture-pane", "-p", "-t", "%0", NULL }, &screen);
+		if (starts_with(strbuf_text(&screen), text) && strstr(strbuf_text(&screen), "\n.\n"))
+			return;
+	}
+	fail_msg("the screen never shows %s", text);
+}
+
+static struct activity stored(const struct cage *cage)
+{
+	struct activity activity;
+	activity_read(cage->directory, &activity);
+	return activity;
+}
+
+static void check_look(struct cage *cage, const char *screen, enum instance_activity expected)
+{
+	show(cage, screen);
+	assert_true(activity_needs_look(&cage->deck, &cage->row));
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, expected);
+	assert_true(activity.is_seen);
+}
+
+static void what_the_screen_shows_is_stored_and_its_begin_is_kept(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	check_look(cage, "working hard", ACTIVITY_BUSY);
+	cleanup_activity struct activity first = stored(cage);
+	assert_true(first.since > 0);
+	check_look(cage, "working harder", ACTIVITY_BUSY);
+	cleanup_activity struct activity second = stored(cage);
+	assert_int_equal(second.since, first.since);
+	check_look(cage, "may I? (y/n)", ACTIVITY_WAITING);
+	cleanup_activity struct activity third = stored(cage);
+	assert_true(third.since > first.since);
+	check_look(cage, "> hello", ACTIVITY_IDLE);
+	check_look(cage, "what is this", ACTIVITY_UNKNOWN);
+}
+
+static void report(const struct cage *cage, enum instance_activity what)
+{
+	const struct activity activity = { .activity = what, .since = 7000000, .prompts = 3,
+					   .event = (char *)"Stop" };
+	assert_int_equal(activity_write(cage->directory, &activity, NULL), 0);
+}
+
+static void a_report_beats_the_screen(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	show(cage, "working hard");
+	report(cage, ACTIVITY_IDLE);
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, ACTIVITY_IDLE);
+	assert_false(activity.is_seen);
+	assert_int_equal(activity.since, 7000000);
+}
+
+static void a_look_keeps_what_reports_have_counted(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	report(cage, ACTIVITY_UNKNOWN);
+	check_look(cage, "working hard", ACTIVITY_BUSY);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.prompts, 3);
+	assert_null(activity.event);
+}
+
+static void a_server_that_does_not_answer_leaves_it_as_it_was(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	check_look(cage, "working hard", ACTIVITY_BUSY);
+	show(cage, "> hello");
+	assert_int_equal(process_signal(&cage->row.server, SIGSTOP, NULL), 0);
+	while (!process_is_stopped(&cage->row.server))
+		;
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, ACTIVITY_BUSY);
+}
+
+static void only_a_running_agent_with_patterns_is_looked_at(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	const struct store_row whole = cage->row;
+	assert_true(activity_needs_look(&cage->deck, &cage->row));
+	cage->row.state = STATE_ERROR;
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row = whole;
+	cage->row.rung = RUNG_SHELL;
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row = whole;
+	cage->row.agent = (char *)"shell";
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row.agent = (char *)"nobody-knows";
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row = whole;
+	cage->row.boot_id = (char *)"another";
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row = whole;
+	cage->row.pane.start++;
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	cage->row = whole;
+	runfiles_note_answer(cage->directory, false);
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+}
+
+static void what_older_versions_have_stored_is_a_report(void **state)
+{
+	struct cage *cage = *state;
+	static const char text[] = "{\"activity\":\"busy\",\"since\":\"2026-04-14T09:08:01.000Z\",\"prompts\":1}";
+	cleanup_close int fd = open(cage->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, NULL), 0);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_false(activity.is_seen);
+	assert_int_equal(activity.activity, ACTIVITY_BUSY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(screens_are_read_by_the_patterns_of_their_agent),
+		cmocka_unit_test(each_agent_with_patterns_has_its_screens_here),
+		cmocka_unit_test(an_agent_without_patterns_is_never_guessed),
+		CAGE_TEST(what_the_screen_shows_is_stored_and_its_begin_is_kept),
+		CAGE_TEST(a_report_beats_the_screen),
+		CAGE_TEST(a_look_keeps_what_reports_have_counted),
+		CAGE_TEST(a_server_that_does_not_answer_leaves_it_as_it_was),
+		CAGE_TEST(only_a_running_agent_with_patterns_is_looked_at),
+		CAGE_TEST(what_older_versions_have_stored_is_a_report),
+	};
+	return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
+}
