@@ -278,6 +278,22 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 	return 0;
 }
 
+size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms)
+{
+	cleanup_free struct pollfd *events = xcalloc(count, sizeof(*events));
+	for (;;) {
+		for (size_t i = 0; i < count; i++)
+			events[i] = (struct pollfd){ .fd = children[i].pid > 0 ? children[i].pidfd : -1,
+						     .events = POLLIN };
+		int n = poll(events, count, clock_left_ms(deadline_ms));
+		for (size_t i = 0; n > 0 && i < count; i++)
+			if (events[i].revents)
+				return i;
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return count;
+	}
+}
+
 int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
 	      struct error *err)
 {

@@ -55,6 +55,10 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err);
 
+/* Wait until one of count children (those with a pid) has ended, up to deadline_ms: its index; count when the deadline has
+ * passed.  To be followed by child_finish(); until then what they say has to fit a pipe (64 KiB, pipe(7)). */
+size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms);
+
 /* End it without looking at what it said: kill, reap, close.  Fine after child_finish(). */
 void child_abandon(struct child *child);
 

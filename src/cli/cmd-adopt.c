@@ -18,6 +18,8 @@ static struct json_object *json_of_find(const struct adopt_find *find)
 	json_set_strings(object, "argv", &find->argv);
 	json_set_string(object, "session_id", find->session_id);
 	json_set_string(object, "session_id_source", adopt_source_name(find->source));
+	json_set_bool(object, "last_words_count", find->is_heard);
+	json_set_string(object, "config_home", find->config_home);
 	json_set_string(object, "terminal", find->terminal);
 	json_set_string(object, "pane", find->pane);
 	json_set_string(object, "doubt", find->doubt);
@@ -35,7 +37,10 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct adopt_find *find = finds->finds + i;
 		cleanup_free char *pid = xasprintf("%d", (int)find->process.pid);
-		cleanup_free char *id = find->doubt ? xasprintf("? %s", find->doubt) : NULL;
+		cleanup_free char *id = find->doubt ? xasprintf("? %s", find->doubt)
+					: find->source == ADOPT_LAST_WORDS
+						? xstrdup("(it says it when it ends)")
+						: NULL;
 		table_add(table, (const char *const[]){ pid, find->agent->name,
 							find->where ? find->where : find->terminal,
 							id ? id : find->session_id, find->cwd },
@@ -45,16 +50,40 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 	printf("Take one over with: agentdeck adopt PID\n");
 }
 
-static void describe(const struct adopt_find *find)
+/* What becomes of the conversation, said before anything is ended. */
+static void describe_conversation(const struct adopt_find *find, const struct adopt_wish *wish)
+{
+	cleanup_free char *id = visible(or_empty(wish->session_id ? wish->session_id : find->session_id));
+	if (wish->session_id)
+		printf("  conversation  %s (as you say)\n", id);
+	else if (wish->fresh)
+		printf("  conversation  a new one, as you wish\n");
+	else if (find->source == ADOPT_LAST_WORDS)
+		printf("  conversation  its id will be read from what it prints when it ends; until it is, nothing "
+		       "is killed\n");
+	else if (find->session_id && find->is_heard)
+		printf("  conversation  %s (from its %s), unless it names another one when it ends\n", id,
+		       adopt_source_name(find->source));
+	else if (find->session_id)
+		printf("  conversation  %s (from its %s)\n", id, adopt_source_name(find->source));
+	else if (find->agent->resume.count)
+		printf("  conversation  unknown: it starts fresh, with --fresh, unless you say which with "
+		       "--session-id\n");
+	else
+		printf("  conversation  it starts fresh, with --fresh\n");
+}
+
+static void describe(const struct adopt_find *find, const struct adopt_wish *wish)
 {
 	cleanup_free char *cwd = visible(find->cwd);
 	cleanup_free char *argv = visible_argv(find->argv.items);
-	cleanup_free char *id = visible(or_empty(find->session_id));
+	cleanup_free char *home = visible(or_empty(find->config_home));
 	printf("%s, process %d in %s\n", find->agent->title, (int)find->process.pid,
 	       find->where ? find->where : find->terminal);
 	printf("  command       %s\n  directory     %s\n", argv, cwd);
-	if (find->session_id)
-		printf("  conversation  %s (from its %s)\n", id, adopt_source_name(find->source));
+	if (*home && find->agent->config_home_env)
+		printf("  its files     %s\n", home);
+	describe_conversation(find, wish);
 	if (find->doubt)
 		printf("  doubt         %s\n", find->doubt);
 }
@@ -85,6 +114,16 @@ static struct json_object *json_of_failure(const struct adopt_find *find, const 
 	return object;
 }
 
+static struct adopt_wish wish_of(const struct app *app)
+{
+	return (struct adopt_wish){
+		.title = option_value(app, "title"),
+		.group = option_value(app, "group"),
+		.session_id = option_value(app, "session-id"),
+		.fresh = option_given(app, "fresh"),
+	};
+}
+
 /* A positive value: the agent did not come up. */
 static int take(struct app *app, const struct adopt_find *find, struct json_object *list,
 		struct error *err)
@@ -92,14 +131,15 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	cleanup_instance struct instance *added = NULL, *instance = NULL;
 	enum lifecycle_outcome outcome;
 	bool already;
-	const struct adopt_wish wish = {
-		.title = option_value(app, "title"),
-		.group = option_value(app, "group"),
-		.session_id = option_value(app, "session-id"),
-		.fresh = option_given(app, "fresh"),
-	};
-	if (adopt_take(&app->deck, find, &wish, &added, err) < 0)
+	const struct adopt_wish wish = wish_of(app);
+	int r = adopt_take(&app->deck, find, &wish, &added, err);
+	if (r < 0)
 		return -1;
+	if (r == ADOPT_UNNAMED)
+		return error_set(err, ERROR_NOT_FOUND, "%s has ended, and did not name its conversation; it may "
+				 "have had none. Session %s is there and stopped: agentdeck start %s begins a new "
+				 "one; agentdeck session set %s session-id ID names the old one",
+				 find->agent->title, added->id, added->id, added->id);
 	if (start_and_wait(app, added->base, false, true, !option_given(app, "no-wait"), &instance,
 			   &already, &outcome, err) < 0)
 		return -1;
@@ -143,7 +183,8 @@ static int look_only(struct app *app, const struct adopt_find *const *chosen, si
 	} else if (app->operands.count == 0) {
 		print_finds(app, finds);
 	} else {
-		describe(chosen[0]);
+		const struct adopt_wish wish = wish_of(app);
+		describe(chosen[0], &wish);
 	}
 	return 0;
 }
@@ -170,8 +211,12 @@ static int run(struct app *app, struct error *err)
 		chosen[count] = finds.finds + count;
 	if ((!all && !named) || option_given(app, "dry-run") || !count)
 		return look_only(app, chosen, count, &finds);
+	const struct adopt_wish wish = wish_of(app);
 	for (size_t i = 0; i < count && !app->json; i++)
-		describe(chosen[i]);
+		describe(chosen[i], &wish);
+	/* Nobody is asked for what would be refused. */
+	if (named && adopt_check(chosen[0], &wish, err) < 0)
+		return -1;
 	if (consent(app, &agreed, err) < 0)
 		return -1;
 	if (!agreed) {
@@ -205,8 +250,10 @@ const struct command command_adopt = {
 		"Without PANE or PID it lists the agents that run outside of agentdeck, with their\n"
 		"conversations.  With one (a pane of tmux like %3, a process id, a terminal) it ends that process,\n"
 		"once you have agreed, and brings the same conversation back in a session of its own.\n"
-		"The conversation's id comes from the agent's arguments or its transcript; where that leaves\n"
-		"a doubt you say it with --session-id.",
+		"The conversation's id comes from the agent's arguments, its transcript, or what it prints at its\n"
+		"end, where it stands in a pane of tmux; where that leaves a doubt you say it with --session-id,\n"
+		"or give it up with --fresh.  Its directory, its arguments and the home of its files come along;\n"
+		"other variables are those of this command.",
 	.options = options,
 	.max_operands = 1,
 	.flags = NEEDS_STORE | HAS_JSON,

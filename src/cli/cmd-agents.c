@@ -151,8 +151,10 @@ static void collect(const struct agent *agent, struct agent_fields *ret)
 	add_list(ret, "ready", &agent->ready);
 	add_list(ret, "busy", &agent->busy);
 	add_list(ret, "waiting", &agent->waiting);
+	add_list(ret, "login", &agent->login);
 	add_list(ret, "daemons", &agent->daemons);
 	add_words(ret, "quit_keys", &agent->quit_keys);
+	add_words(ret, "banner_keys", &agent->banner_keys);
 	add_list(ret, "evidence", &agent->evidence);
 }
 
@@ -169,7 +171,7 @@ struct text {
 	const char *name, *value;
 };
 
-enum { TEXT_COUNT = 19 };
+enum { TEXT_COUNT = 23 };
 
 /* What is one text each, under the names of --json. */
 static void collect_texts(const struct agent *agent, struct text ret[TEXT_COUNT])
@@ -210,6 +212,10 @@ static void collect_texts(const struct agent *agent, struct text ret[TEXT_COUNT]
 		{ "cwd_key", agent->cwd_key },
 		{ "source_key", agent->source_key },
 		{ "report_settings", agent->report_settings },
+		{ "doctor_hint", agent->doctor_hint },
+		{ "doctor_remedy", agent->doctor_remedy },
+		{ "doctor_file", agent->doctor_file },
+		{ "doctor_unless", agent->doctor_unless },
 	};
 	memcpy(ret, texts, sizeof(texts));
 }

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/pick.h"
 #include "cli/wish.h"
 
 enum { MESSAGE_TIMEOUT_MS = 30000 };
@@ -101,6 +102,8 @@ static int run(struct app *app, struct error *err)
 	if (has_message && message_read(option_value(app, "message"),
 					option_value(app, "message-file"), &message, err) < 0)
 		return -1;
+	if (pick_ask(app, &wish, err) < 0)
+		return -1;
 	if (add_and_start(app, &wish, &launched, err) < 0 ||
 	    (has_message && send_message(app, &message, &launched, err) < 0))
 		return -1;
@@ -130,7 +133,8 @@ const struct command command_launch = {
 		"PATH is the directory that the agent works in; without it the current one.  Words after\n"
 		"-- are handed to the agent.  It is add, session start and, with a message, session send in\n"
 		"one: when the agent cannot be started at all, no session is left behind; when only the message\n"
-		"is not delivered, the session stays, and the exit status is 1.",
+		"is not delivered, the session stays, and the exit status is 1.  On a terminal you are asked\n"
+		"which agent it is for, unless --agent, -c or default_agent in config.toml says so.",
 	.options = options,
 	.max_operands = 1,
 	.flags = NEEDS_STORE | HAS_JSON | HAS_REST,

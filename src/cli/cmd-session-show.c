@@ -4,7 +4,10 @@
 #include "cli/table.h"
 
 #include "base/clock.h"
+#include "engine/oom.h"
+#include "engine/activity.h"
 #include "engine/runfiles.h"
+#include "model/restart.h"
 
 #include <string.h>
 
@@ -24,6 +27,7 @@ static struct json_object *json_of_exit(const struct exit_record *record)
 	else
 		json_set_int(object, "code", record->code);
 	json_set_bool(object, "oom", record->oom);
+	json_set_string(object, "oom_victim", record->oom_victim);
 	json_set_string(object, "last_words", record->last_words);
 	return object;
 }
@@ -45,6 +49,11 @@ static void add_run(struct json_object *object, const struct instance *instance,
 		(void)process_cgroup(run->server.pid, &cgroup, NULL);
 	json_set_string(scope, "unit", run->unit);
 	json_set_string(scope, "cgroup", cgroup);
+	int64_t kills = cgroup && run->unit ? oom_look(run->directory, cgroup) : -1;
+	if (kills >= 0)
+		json_set_int(scope, "oom_kills", kills);
+	else
+		json_set(scope, "oom_kills", NULL);
 	struct json_object *resume = json_make_object(object, "resume");
 	json_set_string(resume, "rung", attempt ? rung_name(attempt->rung) : NULL);
 	json_set_string(resume, "reason", attempt ? attempt->reason : NULL);
@@ -54,6 +63,18 @@ static void add_run(struct json_object *object, const struct instance *instance,
 		json_set_int(object, "agent_pid", run->pane.pid);
 	else
 		json_set(object, "agent_pid", NULL);
+}
+
+static void add_restart(struct json_object *object, const struct app *app, const struct instance *instance)
+{
+	struct json_object *restart = json_make_object(object, "restart");
+	const size_t count = instance->observed.restart_count;
+	json_set_string(restart, "policy",
+			restart_policy_name(restart_policy_of(instance, &app->deck.settings)));
+	json_set_bool(restart, "is_default", instance->restart_policy == RESTART_DEFAULT);
+	json_set_int(restart, "count", (int64_t)count);
+	set_time(restart, "last_at", count ? instance->observed.restarts[count - 1] : 0);
+	json_set_string(object, "held", instance->observed.held);
 }
 
 static struct json_object *json_of_instance(struct app *app, const struct store_row *row,
@@ -73,6 +94,7 @@ static struct json_object *json_of_instance(struct app *app, const struct store_
 	json_set_string(object, "desired", instance_desired_name(instance->desired));
 	set_time(object, "last_used_at", instance->last_used_at);
 	add_run(object, instance, lifecycle_row_is_live(row));
+	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	return object;
 }
@@ -88,6 +110,8 @@ static void line(const char *name, const char *value)
 static void print_exit(const struct instance *instance)
 {
 	const struct exit_record *record = &instance->observed.exit;
+	if (record->present && record->oom)
+		line("Out of memory", record->oom_victim ? record->oom_victim : "the agent");
 	if (!record->present || is_empty(record->last_words))
 		return;
 	cleanup_free char *words = xstrdup(record->last_words);
@@ -98,7 +122,30 @@ static void print_exit(const struct instance *instance)
 			printf("  | %s\n", text);
 }
 
-static void print_instance(const struct store_row *row, const struct instance *instance)
+static void print_restart(const struct app *app, const struct instance *instance)
+{
+	char date[CLOCK_TEXT_SIZE];
+	const size_t count = instance->observed.restart_count;
+	cleanup_free char *policy =
+		xasprintf("%s%s", restart_policy_name(restart_policy_of(instance, &app->deck.settings)),
+			  instance->restart_policy == RESTART_DEFAULT ? " (default)" : "");
+	line("Restart", policy);
+	if (count) {
+		cleanup_free char *text =
+			xasprintf("%zu of late, the last at %s", count,
+				  clock_format(instance->observed.restarts[count - 1], date));
+		line("  restarts", text);
+	}
+	if (instance->observed.held) {
+		cleanup_free char *text =
+			xasprintf("%s; when that is seen to, bring it back with agentdeck session start %s",
+				  instance->observed.held, instance->id);
+		line("Held", text);
+	}
+}
+
+static void print_instance(const struct app *app, const struct store_row *row,
+			   const struct instance *instance)
 {
 	cleanup_lifecycle_view struct lifecycle_view view = { 0 };
 	cleanup_free char *cgroup = NULL;
@@ -110,6 +157,8 @@ static void print_instance(const struct store_row *row, const struct instance *i
 	line("Title", instance->title);
 	line("Id", instance->id);
 	line("Status", status);
+	if (view.activity_since)
+		line("  since", clock_format(view.activity_since, date));
 	line("Directory", instance->cwd);
 	line("Group", instance->group);
 	line("Agent", instance->agent);
@@ -132,8 +181,12 @@ static void print_instance(const struct store_row *row, const struct instance *i
 		line("Process", pids);
 		line("Scope", instance->run.unit ? instance->run.unit : "none: runs without isolation");
 		line("Cgroup", cgroup);
+		cleanup_free char *killed =
+			cgroup && instance->run.unit ? oom_text(oom_look(instance->run.directory, cgroup)) : NULL;
+		line("Memory", killed);
 		line("Socket", instance->run.socket);
 	}
+	print_restart(app, instance);
 	print_exit(instance);
 }
 
@@ -142,15 +195,17 @@ static int show(struct app *app, const struct store_row *row, struct error *err)
 	cleanup_instance struct instance *instance = NULL;
 	if (row->damage)
 		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
+	lifecycle_correct(&app->deck, row);
 	int r = store_load(app->deck.store, row->base, &instance, err);
 	if (r != 0)
 		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed", row->base);
 	lifecycle_ask(&app->deck, instance);
+	activity_look(&app->deck, row);
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_instance(app, row, instance);
 		print_json(object);
 	} else {
-		print_instance(row, instance);
+		print_instance(app, row, instance);
 	}
 	return 0;
 }

@@ -9,7 +9,7 @@
 extern const struct command command_add, command_launch, command_list, command_status,
 	command_session_start, command_session_stop, command_session_restart,
 	command_session_attach, command_session_show, command_session_current,
-	command_session_send, command_session_output, command_adopt, command_session_fork, command_session_set,
-	command_rename, command_remove,
+	command_session_send, command_session_output, command_adopt, command_session_fork, command_session_set, command_session_limit, command_top,
+	command_rename, command_remove, command_recover, command_events,
 	command_agents_list, command_agents_show, command_agents_check, command_doctor, command_logs,
-	command_hook, command_pane, command_help;
+	command_hook, command_pane, command_revive, command_supervise, command_help;

@@ -27,6 +27,7 @@ enum kind {
 	KIND_FILE,
 	KIND_PROGRAM,
 	KIND_POLICY,
+	KIND_WHEN,
 	KIND_SHELL,
 	KIND_COMMAND,
 };
@@ -39,6 +40,7 @@ static const struct {
 	{ "SESSION", KIND_SESSION }, { "AGENT", KIND_AGENT },    { "GROUP", KIND_GROUP },
 	{ "PROFILE", KIND_PROFILE }, { "PATH", KIND_DIRECTORY }, { "FILE", KIND_FILE },
 	{ "POLICY", KIND_POLICY },   { "SHELL", KIND_SHELL },    { "COMMAND", KIND_COMMAND },
+	{ "WHEN", KIND_WHEN },
 };
 
 static enum kind kind_of(const char *placeholder)
@@ -273,6 +275,9 @@ static int put_kind(FILE *out, struct app *app, const struct place *place, enum 
 		return 0;
 	case KIND_POLICY:
 		put_all(out, prefix, (const char *const[]){ "auto", "confirm", "never", NULL });
+		return 0;
+	case KIND_WHEN:
+		put_all(out, prefix, (const char *const[]){ "no", "on-failure", "always", NULL });
 		return 0;
 	case KIND_SHELL:
 		put_all(out, prefix, (const char *const[]){ "bash", "zsh", "fish", NULL });

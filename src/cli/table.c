@@ -8,11 +8,15 @@ struct table {
 	size_t count;
 };
 
-/* What is long may be cut or wrapped on a narrow terminal; ids and states may not. */
+/* What is long may be cut or wrapped on a narrow terminal; ids and states may not.  Numbers stand one below the other. */
 static int column_flags(const char *heading)
 {
-	if (streq(heading, "PATH"))
+	static const char *const numbers[] = { "MEMORY", "MAX", "CPU%", "TASKS" };
+	if (streq(heading, "PATH") || streq(heading, "NOTE"))
 		return SCOLS_FL_TRUNC;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (streq(heading, numbers[i]))
+			return SCOLS_FL_RIGHT;
 	return streq(heading, "REASON") ? SCOLS_FL_WRAP : 0;
 }
 
@@ -47,6 +51,22 @@ void table_add(struct table *table, const char *const *cells, const char *color)
 void table_print(struct table *table)
 {
 	scols_print_table(table->columns);
+}
+
+char *table_text(struct table *table, size_t width)
+{
+	char *text = NULL;
+	/* Rather a text that is cut than a line that becomes two. */
+	for (size_t i = 0; i < table->count; i++) {
+		struct libscols_column *column = scols_table_get_column(table->columns, i);
+		if (scols_column_get_flags(column) == 0)
+			(void)scols_column_set_flags(column, SCOLS_FL_TRUNC);
+	}
+	scols_table_set_termforce(table->columns, SCOLS_TERMFORCE_ALWAYS);
+	scols_table_set_termwidth(table->columns, width);
+	if (scols_print_table_to_string(table->columns, &text) != 0 || !text)
+		abort();
+	return text;
 }
 
 void table_free(struct table *table)

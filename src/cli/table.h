@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "engine/lifecycle.h"
+#include "engine/view.h"
 
 struct table;
 
@@ -15,6 +16,8 @@ struct table *table_new(const struct app *app, const char *const *headings) MUST
 /* As many cells as there are headings.  color: a name of libsmartcols ("red"), or NULL. */
 void table_add(struct table *table, const char *const *cells, const char *color);
 void table_print(struct table *table);
+/* As text, for a terminal that is width columns wide.  The caller frees. */
+char *table_text(struct table *table, size_t width) MUST_USE;
 void table_free(struct table *table);
 static inline void table_freep(struct table **table)
 {

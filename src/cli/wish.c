@@ -11,6 +11,9 @@ int wish_read(struct app *app, struct wish *ret, struct error *err)
 	const char *agent = option_value(app, "agent");
 	if (command && argsplit(command, &ret->command, err) < 0)
 		return error_prefix(err, "-c");
+	struct limit_change limits = { 0 };
+	if (limit_options_read(app, &limits, err) < 0)
+		return -1;
 	if (command && ret->command.count == 0)
 		return error_set(err, ERROR_USAGE, "-c is empty: name a program");
 	ret->wish = (struct lifecycle_new){
@@ -22,6 +25,8 @@ int wish_read(struct app *app, struct wish *ret, struct error *err)
 		.arguments = &app->rest,
 		.session_id = option_value(app, "session-id"),
 		.resume = option_value(app, "resume"),
+		.restart = option_value(app, "restart"),
+		.limits = limits.limits,
 	};
 	return 0;
 }

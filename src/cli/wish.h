@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/limitopts.h"
 #include "engine/lifecycle.h"
 
 #define WISH_OPTIONS                                                                       \
@@ -13,7 +13,9 @@
 	{ 'c', "cmd", "COMMAND", "another command line, split like a shell would; no shell runs it" }, \
 	{ 'g', "group", "GROUP", "a group to list it under, like work/api" },              \
 	{ 0, "session-id", "ID", "take over this conversation of the agent" },             \
-	{ 0, "resume", "POLICY", "after an end not asked for: auto, confirm or never" }
+	{ 0, "resume", "POLICY", "after an end not asked for: auto, confirm or never" },   \
+	{ 0, "restart", "WHEN", "brought back unasked: no, on-failure or always" },          \
+	LIMIT_OPTIONS
 
 extern const struct command_option wish_options[];
 

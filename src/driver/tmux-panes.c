@@ -93,6 +93,90 @@ int tmux_list_user_panes(const char *socket, struct tmux_user_panes *ret, bool *
 	return 0;
 }
 
+/* The words behind the client's own are a tmux command.  What it prints, without the last newline, is the
+ * caller's. */
+static int ask(const char *socket, const char *const *words, char **ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-N", "-S", socket, NULL });
+	strvec_push_array(&argv, words);
+	const struct child_request request = { .argv = (const char *const *)argv.items };
+	int r = child_run(&request, LIST_TIMEOUT_MS, &result, err);
+	if (r < 0)
+		return -1;
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "tmux is not installed");
+	if (result.exit_status != 0) {
+		cleanup_free char *why = child_last_words(&result);
+		return error_set(err, ERROR_CHILD, "tmux -S %s %s: %s", socket, words[0], why);
+	}
+	if (!ret)
+		return 0;
+	char *text = strbuf_take(&result.output);
+	*ret = text ? text : xstrdup("");
+	size_t length = strlen(*ret);
+	if (length && (*ret)[length - 1] == '\n')
+		(*ret)[length - 1] = '\0';
+	return 0;
+}
+
+#define ASK(socket, ret, err, ...) ask(socket, (const char *const[]){ __VA_ARGS__, NULL }, ret, err)
+
+int tmux_user_pane_text(const char *socket, const char *pane, char **ret, struct error *err)
+{
+	cleanup_free char *facts = NULL, *history = NULL, *screen = NULL;
+	if (ASK(socket, &facts, err, "display-message", "-p", "-t", pane,
+		"#{alternate_on} #{history_size}") < 0)
+		return -1;
+	if (facts[0] != '1')
+		return ASK(socket, ret, err, "capture-pane", "-p", "-J", "-S", "-", "-t", pane);
+	/* Where nothing has scrolled off, "the line above the screen" would be its first one. */
+	if (!ends_with(facts, " 0") && ASK(socket, &history, err, "capture-pane", "-p", "-J", "-S", "-", "-E",
+					   "-1", "-t", pane) < 0)
+		return -1;
+	/* "-q": it may have come back meanwhile. */
+	if (ASK(socket, &screen, err, "capture-pane", "-p", "-J", "-a", "-q", "-t", pane) < 0)
+		return -1;
+	*ret = xasprintf("%s\n%s", or_empty(history), screen);
+	return 0;
+}
+
+int tmux_user_pane_press(const char *socket, const char *pane, const char *key, struct error *err)
+{
+	return ASK(socket, NULL, err, "copy-mode", "-q", "-t", pane, ";", "send-keys", "-t", pane, "--", key);
+}
+
+int tmux_user_pane_hold(const char *socket, const char *pane, struct tmux_user_hold *ret, struct error *err)
+{
+	struct tmux_user_hold hold = { 0 };
+	cleanup_free char *effective = NULL, *own = NULL;
+	if (ASK(socket, &own, err, "show-options", "-p", "-v", "-q", "-t", pane, "remain-on-exit") < 0 ||
+	    ASK(socket, &effective, err, "show-options", "-p", "-A", "-v", "-t", pane, "remain-on-exit") < 0 ||
+	    ASK(socket, NULL, err, "set-option", "-p", "-t", pane, "remain-on-exit", "on") < 0)
+		return -1;
+	hold.stays = !streq(effective, "off");
+	hold.option = is_empty(own) ? NULL : TAKE_PTR(own);
+	hold.is_held = true;
+	*ret = hold;
+	return 0;
+}
+
+void tmux_user_pane_release(const char *socket, const char *pane, struct tmux_user_hold *hold)
+{
+	cleanup_free char *dead = NULL;
+	if (hold->is_held && hold->option)
+		(void)ASK(socket, NULL, NULL, "set-option", "-p", "-t", pane, "remain-on-exit", hold->option);
+	else if (hold->is_held)
+		(void)ASK(socket, NULL, NULL, "set-option", "-p", "-u", "-t", pane, "remain-on-exit");
+	if (hold->is_held && !hold->stays &&
+	    ASK(socket, &dead, NULL, "display-message", "-p", "-t", pane, "#{pane_dead}") == 0 &&
+	    streq(dead, "1"))
+		(void)ASK(socket, NULL, NULL, "kill-pane", "-t", pane);
+	free(hold->option);
+	*hold = (struct tmux_user_hold){ 0 };
+}
+
 void tmux_user_panes_free(struct tmux_user_panes *panes)
 {
 	for (size_t i = 0; i < panes->count; i++) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The user's own tmux servers, not ours: which panes there are, so that what runs in one can be found by its
- * terminal.  Asks, and changes nothing.
+ * terminal; and, for an agent in one that its user gave to us, to press its keys and read its last words.
+ *
+ * None of it starts a server, nor waits longer than 2 s.
  */
 #pragma once
 
@@ -28,6 +30,24 @@ void tmux_user_sockets(struct strvec *ret);
  * protocol has none; *ret_unknown (may be NULL) then is set to true for the latter two. */
 int tmux_list_user_panes(const char *socket, struct tmux_user_panes *ret, bool *ret_unknown,
 			 struct error *err);
+
+/* The text of a pane, from the beginning of what scrolled off.  Of a program that has put the screen aside (the
+ * alternate screen) it is what will stand there when that program is gone.  *ret is the caller's. */
+int tmux_user_pane_text(const char *socket, const char *pane, char **ret, struct error *err);
+
+/* Press a key by its tmux name ("C-c"), for the program in the pane whatever mode the pane is in. */
+int tmux_user_pane_press(const char *socket, const char *pane, const char *key, struct error *err);
+
+/* Make the pane outlive its program (remain-on-exit), so that its text can be read then.  *ret is for
+ * tmux_user_pane_release(). */
+struct tmux_user_hold {
+	char *option;  /* the pane's own value, NULL: it had none */
+	bool stays;    /* it would have stayed without us */
+	bool is_held;
+};
+int tmux_user_pane_hold(const char *socket, const char *pane, struct tmux_user_hold *ret, struct error *err);
+/* As it was before; a pane whose program has ended is closed, unless it would have stayed. */
+void tmux_user_pane_release(const char *socket, const char *pane, struct tmux_user_hold *hold);
 
 void tmux_user_panes_free(struct tmux_user_panes *panes);
 #define cleanup_tmux_user_panes CLEANUP(tmux_user_panes_free)

@@ -330,16 +330,26 @@ int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
 	return 0;
 }
 
-int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err)
+static int capture(const char *socket, const char *start, int timeout_ms, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	cleanup_free char *start = xasprintf("-%u", history_lines);
-	int r = run_words(socket, (const char *const[]){ "capture-pane", "-p", "-J", "-t", PANE, "-S",
-							 history_lines ? start : "0", NULL },
-			  CHANGE_TIMEOUT_MS, &result, err);
+	int r = run_words(socket, (const char *const[]){ "capture-pane", "-p", "-J", "-t", PANE, "-S", start,
+							 NULL },
+			  timeout_ms, &result, err);
 	if (r == 0)
 		*ret = strbuf_take(&result.output);
 	return r;
+}
+
+int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err)
+{
+	cleanup_free char *start = xasprintf("-%u", history_lines);
+	return capture(socket, history_lines ? start : "0", CHANGE_TIMEOUT_MS, ret, err);
+}
+
+int tmux_glance(const char *socket, char **ret, struct error *err)
+{
+	return capture(socket, "0", QUERY_TIMEOUT_MS, ret, err);
 }
 
 int tmux_paste(const char *socket, const char *text, size_t length, struct error *err)

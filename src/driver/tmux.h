@@ -87,6 +87,8 @@ int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
 /* Text of the pane: the screen, and up to history_lines of what scrolled off; without escape sequences.
  * *ret is the caller's. */
 int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err);
+/* The screen alone, for listings.  Deadline: 2 s. */
+int tmux_glance(const char *socket, char **ret, struct error *err);
 
 /* Paste text as a terminal would (bracketed where the program asked for it), any size, no line
  * ending added.  Control characters other than newline and tab are the caller's to remove. */

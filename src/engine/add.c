@@ -175,6 +175,9 @@ static int check_wish(const struct lifecycle_new *wish, struct instance *instanc
 	if (wish->resume && !resume_policy_parse(wish->resume, &instance->resume_policy))
 		return error_set(err, ERROR_USAGE, "--resume is auto, confirm or never, not '%s'",
 				 wish->resume);
+	if (wish->restart && !restart_policy_parse(wish->restart, &instance->restart_policy))
+		return error_set(err, ERROR_USAGE, "--restart is no, on-failure or always, not '%s'",
+				 wish->restart);
 	int r = fs_real_directory(wish->directory, &instance->cwd, err);
 	if (r == FS_ABSENT)
 		return error_set(err, ERROR_NOT_FOUND, "there is no directory %s: make it first", shown);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/adopt.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "engine/conversation.h"
+#include "engine/farewell.h"
 #include "engine/lifecycle.h"
 #include "engine/runfiles.h"
 #include "model/naming.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KILL_TIMEOUT_MS = 5000, ANCESTORS_MAX = 64 };
+enum { ANCESTORS_MAX = 64 };
 
 static void find_clear(struct adopt_find *find)
 {
@@ -43,6 +44,7 @@ const char *adopt_source_name(enum adopt_source source)
 		[ADOPT_UNKNOWN] = "unknown",
 		[ADOPT_ARGUMENTS] = "arguments",
 		[ADOPT_TRANSCRIPT] = "transcript",
+		[ADOPT_LAST_WORDS] = "last_words",
 	};
 	return names[source];
 }
@@ -185,9 +187,35 @@ static int look_at_transcripts(struct deck *deck, const struct adopt_finds *find
 			find->source = ADOPT_TRANSCRIPT;
 		replace_string(&find->session_id, latest.session_id);
 	} else if (!find->session_id) {
-		find->doubt = xstrdup("its conversation is not known");
+		find->doubt = find->agent->resume.count
+				      ? xstrdup("its conversation is not known")
+				      : xasprintf("%s cannot be told which conversation to go on with",
+						  find->agent->title);
 	}
 	return 0;
+}
+
+static struct farewell farewell_of(const struct deck *deck, const struct adopt_find *find)
+{
+	return (struct farewell){
+		.agent = find->agent,
+		.process = &find->process,
+		.socket = find->socket,
+		.pane = find->pane,
+		.patience_ms = deck->settings.stop_timeout_s * 1000,
+	};
+}
+
+/* What it says itself settles every doubt. */
+static void look_for_words(const struct deck *deck, struct adopt_find *find)
+{
+	const struct farewell farewell = farewell_of(deck, find);
+	find->is_heard = find->agent->resume.count && farewell_is_heard(&farewell);
+	if (!find->is_heard || !find->doubt)
+		return;
+	replace_string(&find->doubt, NULL);
+	replace_string(&find->session_id, NULL);
+	find->source = ADOPT_LAST_WORDS;
 }
 
 /* A session has this conversation already, though its agent is not the one that runs here. */
@@ -224,9 +252,11 @@ int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
 	drop_descendants(&finds);
 	if (finds.count && find_panes(&finds, err) < 0)
 		return -1;
-	for (size_t i = 0; i < finds.count; i++)
+	for (size_t i = 0; i < finds.count; i++) {
 		if (look_at_transcripts(deck, &finds, finds.finds + i, err) < 0)
 			return -1;
+		look_for_words(deck, finds.finds + i);
+	}
 	for (size_t i = 0; i < finds.count; i++)
 		look_for_owner(&rows, finds.finds + i);
 	*ret = finds;
@@ -269,48 +299,86 @@ int adopt_choose(const struct adopt_finds *finds, const char *target, const stru
 
 /* --- taking ------------------------------------------------------------------------------------ */
 
-/* SIGTERM to the agent alone: it knows how to end what it started. */
-static int end_process(struct deck *deck, const struct adopt_find *find, struct error *err)
+/* The command as it is started again; a program that is only in the process' own PATH by its whole path. */
+static int build_argv(const struct adopt_find *find, struct strvec *ret, struct error *err)
 {
-	cleanup_free struct process_id *tree = NULL;
-	size_t count = 0;
-	if (process_tree(&find->process, &tree, &count, err) < 0 ||
-	    process_signal(&find->process, SIGTERM, err) < 0)
-		return -1;
-	int r = process_wait_end(&find->process, clock_ms() + deck->settings.stop_timeout_s * 1000, err);
+	cleanup_strvec struct strvec carried = { 0 };
+	cleanup_free char *ours = NULL, *path = NULL, *theirs = NULL;
+	resume_carried_argv(find->agent, &find->argv, &carried);
+	const char *program = carried.items[0];
+	int r = child_find_program(program, NULL, find->cwd, &ours, err);
 	if (r < 0)
 		return -1;
-	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
-	for (size_t i = 0; i < count; i++)
-		(void)process_signal(tree + i, SIGKILL, NULL);
-	for (size_t i = 0; i < count; i++) {
-		r = process_wait_end(tree + i, deadline, err);
-		if (r < 0)
-			return -1;
-		if (r == PROCESS_STILL_ALIVE)
-			return error_set(err, ERROR_TIMEOUT, "process %d does not end, not even by SIGKILL: it "
-					 "waits for a device or a file system", (int)tree[i].pid);
+	bool known = r == 0 || (process_variable(find->process.pid, "PATH", &path, NULL) == 0 && path &&
+				child_find_program(program, path, find->cwd, &theirs, NULL) == 0);
+	if (!known) {
+		cleanup_free char *shown = visible(program);
+		return error_set(err, ERROR_UNAVAILABLE, "%s (process %d): there is no program '%s' to start it "
+				 "with again; nothing was ended. Put it into PATH", find->agent->name,
+				 (int)find->process.pid, shown);
 	}
+	strvec_push(ret, theirs ? theirs : program);
+	strvec_push_array(ret, (const char *const *)carried.items + 1);
 	return 0;
 }
 
-static int check_wish(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
+int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
 {
+	cleanup_strvec struct strvec argv = { 0 };
+	const char *name = find->agent->name;
+	int pid = (int)find->process.pid;
 	if (is_below(getpid(), find->process.pid))
 		return error_set(err, ERROR_INVALID, "this command runs inside of that agent (process %d): call "
-				 "it from another terminal", (int)find->process.pid);
+				 "it from another terminal", pid);
 	if (!process_alive(&find->process))
-		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", (int)find->process.pid);
+		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
 	if (find->owner)
-		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", find->agent->name,
-				 (int)find->process.pid, find->doubt);
+		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", name, pid, find->doubt);
 	if (find->doubt && !wish->session_id && !wish->fresh)
-		return error_set(err, ERROR_INVALID, "%s (process %d): %s; say which with --session-id ID, or "
-				 "--fresh for a new one", find->agent->name, (int)find->process.pid,
-				 find->doubt);
+		return error_set(err, ERROR_INVALID, "%s (process %d): %s; %s--fresh for a new one", name, pid,
+				 find->doubt,
+				 find->agent->resume.count ? "say which with --session-id ID, or " : "say ");
 	if (wish->session_id && wish->fresh)
 		return error_set(err, ERROR_USAGE, "--session-id and --fresh exclude each other");
-	return 0;
+	return build_argv(find, &argv, err);
+}
+
+/* What it says of its conversation goes before what we took it for. */
+static int hear(struct deck *deck, const struct farewell *farewell, const struct adopt_find *find,
+		struct instance *added, struct error *err)
+{
+	cleanup_free char *id = NULL;
+	int r = farewell_hear(farewell, &id, err);
+	bool must = find->source == ADOPT_LAST_WORDS;
+	if (r < 0 && must)
+		return -1;
+	if (r == FAREWELL_STAYED && must)
+		return error_set(err, ERROR_TIMEOUT, "%s (process %d) was asked to end and did not, so its "
+				 "conversation is not known; it goes on. End it yourself, or say which it is with "
+				 "--session-id ID, or --fresh for a new one", find->agent->name,
+				 (int)find->process.pid);
+	if (r == 0 && !id && must)
+		return ADOPT_UNNAMED;
+	if (!id || streq(id, or_empty(find->session_id)))
+		return 0;
+	replace_string(&added->conversation.session_id, id);
+	return lifecycle_set_session_id(deck, added->base, id, err);
+}
+
+static int end_process(struct deck *deck, const struct adopt_find *find, bool listens,
+		       struct instance *added, struct error *err)
+{
+	const struct farewell farewell = farewell_of(deck, find);
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	int heard = 0;
+	if (process_tree(&find->process, &tree, &count, err) < 0)
+		return -1;
+	if (listens)
+		heard = hear(deck, &farewell, find, added, err);
+	if (heard < 0)
+		return -1;
+	return farewell_end(&farewell, tree, count, err) < 0 ? -1 : heard;
 }
 
 int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
@@ -318,10 +386,10 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_instance struct instance *added = NULL;
-	if (check_wish(find, wish, err) < 0)
+	if (adopt_check(find, wish, err) < 0 || build_argv(find, &argv, err) < 0)
 		return -1;
+	bool listens = find->is_heard && !wish->session_id && !wish->fresh;
 	/* The id is handed over by itself: that in the arguments may be an older one. */
-	resume_carried_argv(find->agent, &find->argv, &argv);
 	const struct lifecycle_new new = {
 		.title = wish->title,
 		.group = wish->group,
@@ -329,14 +397,16 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 		.agent = find->agent->name,
 		.argv = &argv,
 		.session_id = wish->session_id ? wish->session_id : wish->fresh ? NULL : find->session_id,
+		.gives_no_id = listens && !find->session_id,
 		.config_home = find->config_home,
 	};
 	if (lifecycle_add(deck, &new, &added, err) < 0)
 		return -1;
-	if (end_process(deck, find, err) < 0) {
+	int r = end_process(deck, find, listens, added, err);
+	if (r < 0) {
 		(void)lifecycle_remove(deck, added->base, false, NULL);
 		return -1;
 	}
 	*ret = TAKE_PTR(added);
-	return 0;
+	return r;
 }

@@ -7,9 +7,9 @@
 #include "driver/transcript.h"
 #include "engine/create.h"
 #include "engine/environment.h"
-#include "engine/lifecycle.h"
 #include "engine/place.h"
 #include "engine/runfiles.h"
+#include "engine/view.h"
 #include "model/naming.h"
 
 #include <fcntl.h>
@@ -351,8 +351,7 @@ static char *find_shell(const struct instance *instance)
 	return xstrdup(usable ? shell : "/bin/sh");
 }
 
-/* What holds for this start: the instance's own policy, else the agent's, else the general one. */
-static enum resume_policy policy_of(const struct deck *deck, const struct instance *instance)
+enum resume_policy conversation_policy(const struct deck *deck, const struct instance *instance)
 {
 	return instance->resume_policy == POLICY_DEFAULT
 		       ? settings_resume_policy(&deck->settings, instance->agent)
@@ -368,15 +367,15 @@ static bool brings_back(const struct run *run)
 		!streq(first->reason, REASON_FORK));
 }
 
-int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
-		      enum transcript_fact fact, bool resume_wish, struct error *err)
+static int plan(struct deck *deck, struct instance *instance, const struct agent *agent,
+		enum transcript_fact fact, bool resume_wish, bool foretell, struct error *err)
 {
-	cleanup_free char *settings = runfiles_settings(instance);
+	cleanup_free char *settings = foretell ? NULL : runfiles_settings(instance);
 	cleanup_free char *hook = environment_hook(deck);
 	cleanup_free char *state = place_path(deck, instance->id);
 	cleanup_free char *shell = find_shell(instance);
 	cleanup_free char *new_id = NULL;
-	const enum resume_policy policy = policy_of(deck, instance);
+	const enum resume_policy policy = conversation_policy(deck, instance);
 	struct resume_facts facts = {
 		.agent = agent,
 		.instance = instance,
@@ -387,8 +386,11 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
 		.state = state,
 		.shell = shell,
 	};
-	if (place_make(deck, instance, agent, err) < 0 ||
-	    find_neighbour(deck, instance, agent, &facts.place_shared, err) < 0 ||
+	if ((!foretell && place_make(deck, instance, agent, err) < 0) ||
+	    find_neighbour(deck, instance, agent, &facts.place_shared, err) < 0)
+		return -1;
+	/* An id that only the agent can make is not made for an answer. */
+	if (!(foretell && registry_strategy(agent) == STRATEGY_CREATE) &&
 	    make_id(deck, instance, agent, state, facts.resume_enabled, &new_id, err) < 0)
 		return -1;
 	facts.new_session_id = new_id;
@@ -403,6 +405,24 @@ int conversation_plan(struct deck *deck, struct instance *instance, const struct
 	strvec_clear(&instance->resume_argv);
 	resume_command(agent, instance, state, &instance->resume_argv);
 	return 0;
+}
+
+int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      enum transcript_fact fact, bool resume_wish, struct error *err)
+{
+	return plan(deck, instance, agent, fact, resume_wish, false, err);
+}
+
+int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
+			  struct error *err)
+{
+	enum transcript_fact fact;
+	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+	if (conversation_settle(deck, instance, agent, &fact, err) < 0 ||
+	    conversation_claim(deck, instance, agent, &claim, err) < 0)
+		return -1;
+	run_clear(&instance->run);
+	return plan(deck, instance, agent, fact, true, true, err);
 }
 
 /* Its own earlier ones it may well come back to. */

@@ -33,6 +33,14 @@ int conversation_claim(struct deck *deck, const struct instance *instance, const
 int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
 		      enum transcript_fact fact, bool resume_wish, struct error *err);
 
+/* What the ladder of a start would be: all of the above but for what they make and write, and for the id of an agent
+ * that makes its conversations first.  The instance's run is then that plan; it is not for store_save(). */
+int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
+			  struct error *err);
+
+/* What holds for a start of it: its own policy, else its agent's, else the general one. */
+enum resume_policy conversation_policy(const struct deck *deck, const struct instance *instance);
+
 /* The agent has ended, and these are its last words: an id in them (exit_banner) becomes the conversation's, when no
  * report of this run has named one and no other instance has it.  True: it was moved. */
 bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words);

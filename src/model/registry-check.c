@@ -7,6 +7,7 @@
 #define SESSION_SLOT "{session_id}"
 #define SETTINGS_SLOT "{settings}"
 #define HOOK_SLOT "{hook}"
+#define COMMAND_SLOT "{hook_command}"
 #define STATE_SLOT "{state}"
 
 /* Rules for one string of an entry: NULL, or what is wrong with it. */
@@ -94,6 +95,19 @@ static const char *broken_command(const char *text)
 	return *text && *text != ' ' ? NULL : "must be a program's name and its arguments";
 }
 
+static const char *broken_file(const char *text)
+{
+	return text[0] == '/' || starts_with(text, "~/") || starts_with(text, "{home}/")
+		       ? NULL
+		       : "must be an absolute path, or start with \"~/\" or \"{home}/\"";
+}
+
+static const char *broken_member(const char *text)
+{
+	const char *value = strchr(text, '=');
+	return value && value > text && value[1] ? NULL : "must be MEMBER.MEMBER=VALUE";
+}
+
 static const struct rule {
 	const char *path;
 	const char *(*broken)(const char *text);
@@ -137,7 +151,10 @@ static const struct rule {
 	{ "environment.set", broken_set },
 	{ "daemons.end", broken_command },
 	{ "keys.quit", broken_word },
+	{ "keys.banner", broken_word },
 	{ "keys.submit", broken_word },
+	{ "doctor.file", broken_file },
+	{ "doctor.unless", broken_member },
 };
 
 static int check_rule(const struct toml_document *document, const struct agent *agent,
@@ -197,13 +214,14 @@ static int check_places(const struct toml_document *document, const struct agent
 	bool reports = report[0]->count || report[1]->count;
 	bool isolates = isolation[0]->count || isolation[1]->count;
 	for (size_t i = 0; i < 2; i++) {
-		reports &= !has_slot(report[i], SETTINGS_SLOT) && !has_slot(report[i], HOOK_SLOT);
+		reports &= !has_slot(report[i], SETTINGS_SLOT) && !has_slot(report[i], HOOK_SLOT) &&
+			   !has_slot(report[i], COMMAND_SLOT);
 		isolates &= !has_slot(isolation[i], STATE_SLOT);
 	}
 	if (reports) {
 		const char *path = place_of(document, "report.arguments", "report.environment");
-		return toml_error(document, path, err, "%s: one of the words must hold %s or %s",
-				  path, SETTINGS_SLOT, HOOK_SLOT);
+		return toml_error(document, path, err, "%s: one of the words must hold %s, %s or %s",
+				  path, SETTINGS_SLOT, HOOK_SLOT, COMMAND_SLOT);
 	}
 	if (isolates) {
 		const char *path =
@@ -267,9 +285,10 @@ static int check_all_patterns(const struct toml_document *document, const struct
 				  single[i].has_group, err) < 0)
 			return -1;
 	if (check_patterns(document, "screen.ready", &agent->ready, err) < 0 ||
-	    check_patterns(document, "screen.busy", &agent->busy, err) < 0)
+	    check_patterns(document, "screen.busy", &agent->busy, err) < 0 ||
+	    check_patterns(document, "screen.waiting", &agent->waiting, err) < 0)
 		return -1;
-	return check_patterns(document, "screen.waiting", &agent->waiting, err);
+	return check_patterns(document, "screen.login", &agent->login, err);
 }
 
 static int check_report_settings(const struct toml_document *document, const struct agent *agent,
@@ -321,6 +340,13 @@ static int check_whole(const struct toml_document *document, const struct agent 
 				  agent->resume.count ? "session.resume" : "session.assign", err,
 				  "session.id is missing: say \"uuid\", or \"any\" when the agent "
 				  "takes other ids, too");
+	if (agent->banner_keys.count && !agent->exit_banner)
+		return toml_error(document, "keys.banner", err,
+				  "screen.exit_banner is missing: what do keys.banner show?");
+	if (!agent->doctor_file != !agent->doctor_unless)
+		return toml_error(document, place_of(document, "doctor.file", "doctor.unless"), err,
+				  "doctor.file and doctor.unless go together: which member of which file "
+				  "settles the hint?");
 	for (size_t i = 0; i < agent->adopt.count; i++) {
 		cleanup_free char *path = xasprintf("arguments.adopt.%zu", i);
 		const char *flag = agent->adopt.items[i];

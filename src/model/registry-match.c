@@ -3,7 +3,10 @@
 
 #include "base/fsutil.h"
 
+#include <regex.h>
 #include <string.h>
+
+enum { LOGIN_LINES = 10 };
 
 /* What an argv runs. */
 struct target {
@@ -262,6 +265,33 @@ const struct agent *registry_match(const struct registry *registry, const struct
 	if (!agent && argv->count)
 		agent = match_name(registry, path_basename(argv->items[0]), false);
 	return agent;
+}
+
+static bool fits_any(const struct strvec *patterns, const char *line)
+{
+	bool found = false;
+	for (size_t i = 0; i < patterns->count && !found; i++) {
+		regex_t regex;
+		if (regcomp(&regex, patterns->items[i], REG_EXTENDED | REG_NOSUB) != 0)
+			continue;
+		found = regexec(&regex, line, 0, NULL, 0) == 0;
+		regfree(&regex);
+	}
+	return found;
+}
+
+char *registry_login_line(const struct agent *agent, const char *words)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *copy = xstrdup(or_empty(words));
+	char *rest = copy;
+	for (const char *line; agent->login.count && (line = strsep(&rest, "\n"));)
+		if (line[strspn(line, " ")])
+			strvec_push(&lines, line + strspn(line, " "));
+	for (size_t i = lines.count; i > 0 && lines.count - i < LOGIN_LINES; i--)
+		if (fits_any(&agent->login, lines.items[i - 1]))
+			return xstrdup(lines.items[i - 1]);
+	return NULL;
 }
 
 bool registry_user_has_flag(const struct strvec *argv, const char *flag)

@@ -171,10 +171,16 @@ static const struct toml_key keys[] = {
 	KEY("screen.ready", toml_store_strings, ready),
 	KEY("screen.busy", toml_store_strings, busy),
 	KEY("screen.waiting", toml_store_strings, waiting),
+	KEY("screen.login", toml_store_strings, login),
 	KEY("screen.exit_banner", store_or_null, exit_banner),
 	KEY("daemons.end", toml_store_strings, daemons),
 	KEY("keys.quit", toml_store_strings, quit_keys),
+	KEY("keys.banner", toml_store_strings, banner_keys),
 	KEY("keys.submit", store_or_null, submit_key),
+	KEY("doctor.hint", store_or_null, doctor_hint),
+	KEY("doctor.remedy", store_or_null, doctor_remedy),
+	KEY("doctor.file", store_or_null, doctor_file),
+	KEY("doctor.unless", store_or_null, doctor_unless),
 };
 
 void agent_free(struct agent *agent)

@@ -72,8 +72,8 @@ struct agent {
 	 * belongs to the instance.  Arguments for every rung, and NAME=VALUE. */
 	struct strvec isolation_arguments, isolation_environment;
 	/* Reports: arguments, and NAME=VALUE, with "{settings}", the path of a generated file that asks for
-	 * report_events as hooks, or "{hook}", our hook's argv as a JSON array.  Both empty: the agent does
-	 * not report. */
+	 * report_events as hooks, "{hook}", our hook's argv as a JSON array, or "{hook_command}", the same as a
+	 * JSON string for a shell.  Both empty: the agent does not report. */
 	struct strvec report, report_environment;
 	struct strvec report_events; /* hook events to ask for */
 	char *report_settings;       /* JSON object that the generated file starts from, or NULL */
@@ -102,12 +102,17 @@ struct agent {
 	struct strvec scrub;    /* variables taken away; a trailing * is a prefix, a * inside matches any */
 	struct strvec set;      /* NAME=VALUE set in the pane */
 	struct strvec ready, busy, waiting; /* extended regular expressions on the screen's lines */
+	struct strvec login;    /* the same on its last words: only its user can help, by logging in */
 	/* Extended regular expression whose first group is the id in the agent's words at its end, or NULL. */
 	char *exit_banner;
 	/* Commands ("name word...") that the agent leaves behind; ended with it where no scope does that. */
 	struct strvec daemons;
 	struct strvec quit_keys;  /* tmux key names that ask the agent to end by itself */
+	struct strvec banner_keys; /* the same, for one that shows its exit_banner then and not at a signal */
 	char *submit_key;         /* "Enter" */
+	char *doctor_hint, *doctor_remedy; /* what its users should know, and what to do about it, or NULL */
+	/* The hint is settled when this JSON file ("~/x", "{home}/x") says "member.member=value"; both or NULL. */
+	char *doctor_file, *doctor_unless;
 	struct strvec evidence;   /* "2.1.329, 2026-11: ..." */
 	bool stand_in;            /* never chosen while another agent is installed */
 	bool generic;             /* what runs a command that no entry matches */
@@ -144,6 +149,11 @@ size_t registry_program(const struct strvec *argv);
 
 /* The agent whose match fits the base name of that word, or of argv[0], or NULL.  Borrowed. */
 const struct agent *registry_match(const struct registry *registry, const struct strvec *argv);
+
+/* The last line of an agent's last words that says that its login is dead.  Only the end of them is looked at: what stands
+ * above may be a conversation about logins.  NULL: there is none, or the agent's words for it are not known.  The caller
+ * frees. */
+char *registry_login_line(const struct agent *agent, const char *words);
 
 /* Is flag ("--settings") among the arguments behind the program, alone or as "--settings=value"? */
 bool registry_user_has_flag(const struct strvec *argv, const char *flag);

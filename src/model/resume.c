@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/resume.h"
 
+#include "base/argsplit.h"
+#include "base/jsonio.h"
+
 #include <string.h>
 
 /* Is word the flag itself ("--resume") or the flag with its value ("--resume=x")? */
@@ -139,9 +142,29 @@ const char *resume_adopted_id(const struct agent *agent, const struct strvec *ar
 	return find_adopted(agent, argv, &flag);
 }
 
+/* The hook's argv as one line for a shell, quoted, in a string of JSON or TOML.  NULL: there is none. */
+static char *command_of(const char *hook)
+{
+	cleanup_json struct json_object *array = NULL, *line = NULL;
+	cleanup_strvec struct strvec argv = { 0 };
+	if (!hook || json_parse(hook, strlen(hook), "hook", &array, NULL) < 0 ||
+	    !json_object_is_type(array, json_type_array))
+		return NULL;
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		strvec_push(&argv, or_empty(json_object_get_string(json_object_array_get_idx(array, i))));
+	cleanup_free char *joined = argv.count ? argjoin(argv.items) : NULL;
+	if (!joined)
+		return NULL;
+	line = json_text(joined);
+	/* TOML does not know "\/". */
+	return xstrdup(json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN |
+								    JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
 /* The value of the slot that text begins with, and the slot's length; NULL: it begins with none that has a
  * value. */
-static const char *slot_value(const char *text, const struct resume_slots *slots, size_t *ret_length)
+static const char *slot_value(const char *text, const struct resume_slots *slots, const char *command,
+			      size_t *ret_length)
 {
 	const struct {
 		const char *slot, *value;
@@ -150,6 +173,7 @@ static const char *slot_value(const char *text, const struct resume_slots *slots
 		{ "{new_session_id}", slots->new_session_id },
 		{ "{settings}", slots->settings },
 		{ "{hook}", slots->hook },
+		{ "{hook_command}", command },
 		{ "{state}", slots->state },
 	};
 	*ret_length = 0;
@@ -164,11 +188,12 @@ static const char *slot_value(const char *text, const struct resume_slots *slots
 
 void resume_expand(const struct strvec *words, const struct resume_slots *slots, struct strvec *ret)
 {
+	cleanup_free char *command = command_of(slots->hook);
 	for (size_t i = 0; i < words->count; i++) {
 		struct strbuf word = { 0 };
 		for (const char *at = words->items[i]; *at;) {
 			size_t length;
-			const char *value = slot_value(at, slots, &length);
+			const char *value = slot_value(at, slots, command, &length);
 			if (value)
 				strbuf_adds(&word, value);
 			else
@@ -189,7 +214,7 @@ bool resume_can_expand(const struct strvec *words, const struct resume_slots *sl
 	for (size_t i = 0; i < words->count; i++) {
 		for (const char *at = strchr(words->items[i], '{'); at; at = strchr(at + 1, '{')) {
 			size_t length;
-			if (!slot_value(at, slots, &length) && length)
+			if (!slot_value(at, slots, slots->hook, &length) && length)
 				return false;
 		}
 	}

@@ -83,7 +83,8 @@ void resume_carried_argv(const struct agent *agent, const struct strvec *argv, s
 void resume_command(const struct agent *agent, const struct instance *instance, const char *state,
 		    struct strvec *ret);
 
-/* What stands in the slots {session_id}, {settings}, {hook} and {state} of the registry's words. */
+/* What stands in the slots {session_id}, {settings}, {hook}, {hook_command} (made of hook) and {state} of the
+ * registry's words. */
 struct resume_slots {
 	const char *session_id, *new_session_id, *settings, *hook, *state;
 };

@@ -19,6 +19,7 @@ static struct {
 		void (*release)(void *object);
 	} * kept;
 	size_t kept_count;
+	void (*at_end)(void);
 } suite;
 
 static const struct test *const tables[] = {
@@ -27,12 +28,17 @@ static const struct test *const tables[] = {
 	isolation_tests,
 	conversation_tests,
 	crash_tests,
+	limit_tests,
 	log_tests,
 	strategy_tests,
 	adopt_tests,
 	policy_tests,
+	recover_tests,
+	supervise_tests,
+	supervise_unit_tests,
 	fork_tests,
 	agent_tests,
+	activity_tests,
 	never_again_tests,
 	real_claude_tests,
 };
@@ -121,6 +127,11 @@ bool look_again(int64_t deadline_ms)
 	return true;
 }
 
+void at_end(void (*function)(void))
+{
+	suite.at_end = function;
+}
+
 static void run_one(void **state)
 {
 	const struct test *test = *state;
@@ -149,6 +160,9 @@ static int end_test(void **state UNUSED)
 		if (!suite.finished)
 			print_remains();
 		suite.finished = true;
+		if (suite.at_end)
+			suite.at_end();
+		suite.at_end = NULL;
 		deck_clear();
 		login_end_all();
 		left = machine_end_test();

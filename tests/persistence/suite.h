@@ -20,17 +20,22 @@ struct test {
 	}
 
 /* One table per file of tests, each ended by an entry without a name. */
+extern const struct test activity_tests[];
 extern const struct test adopt_tests[];
 extern const struct test agent_tests[];
 extern const struct test conversation_tests[];
 extern const struct test crash_tests[];
 extern const struct test isolation_tests[];
+extern const struct test limit_tests[];
 extern const struct test log_tests[];
 extern const struct test logout_tests[];
 extern const struct test named_tests[];
 extern const struct test never_again_tests[];
 extern const struct test fork_tests[];
 extern const struct test policy_tests[];
+extern const struct test recover_tests[];
+extern const struct test supervise_tests[];
+extern const struct test supervise_unit_tests[];
 extern const struct test real_claude_tests[];
 extern const struct test strategy_tests[];
 
@@ -44,6 +49,9 @@ void keep_with(void *object, void (*release)(void *object));
 const char *kept(const char *format, ...) PRINTF_LIKE(1, 2);
 /* An empty vector that lives as long as the test. */
 struct strvec *kept_vector(void);
+
+/* Call it when the test is over, however it ends, while its sessions and its home are still there.  One for each test. */
+void at_end(void (*function)(void));
 
 /* Leave the test: a prerequisite is missing.  With AGENTDECK_TEST_STRICT=1 that is a failure. */
 void skip_test(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));

@@ -135,10 +135,126 @@ static void AdoptLeavesASessionsConversationToIt(void)
 	login_terminate(login);
 }
 
+/* --- what is only said at the end --------------------------------------------------------------- */
+
+/* Notes its arguments and its home, and on Ctrl-C says its id and ends; "deaf" does neither, "mute" says nothing. */
+#define SPEAKER                                                                          \
+	"#!/usr/bin/env python3\n"                                                       \
+	"import os, sys, time, tty\n"                                                    \
+	"note = ' '.join(sys.argv[1:]) + '|' + os.environ.get('SPEAKER_HOME', '') + '\\n'\n" \
+	"open(os.environ['HOME'] + '/argv', 'a').write(note)\n"                          \
+	"tty.setraw(0)\n"                                                                \
+	"print('ready', end='\\r\\n', flush=True)\n"                                     \
+	"while 'deaf' in sys.argv or b'\\x03' not in os.read(0, 100):\n"                 \
+	"    time.sleep(0.05)\n"                                                         \
+	"if 'mute' not in sys.argv:\n"                                                   \
+	"    print(f'\\r\\nto come back: speaker resume talk-{os.getpid()}\\r', flush=True)\n" \
+	"time.sleep(0.3)\n"
+#define SPEAKER_ENTRY                                                                    \
+	"command = [\"speaker\"]\n[session]\nid = \"any\"\nresume = [\"resume\", \"{session_id}\"]\n" \
+	"[arguments]\nprompt_positional = true\n[home]\nvariable = \"SPEAKER_HOME\"\n"
+
+/* In a pane of its user, with a home of its own.  Returns the pane's id. */
+static const char *run_speaker(struct login *login, const char *entry, const char *word)
+{
+	machine_write(at_home("bin/speaker"), 0755, SPEAKER);
+	machine_write(at_home(".config/agentdeck/agents/speaker.toml"), 0644, kept(SPEAKER_ENTRY "%s", entry));
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 3\n");
+	machine_make_directory(at_home("work"));
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
+						      "hand", "-x", "150", "-y", "40", "-c", at_home("work"), "-e",
+						      kept("SPEAKER_HOME=%s", at_home("elsewhere")),
+						      at_home("bin/speaker"), word, "--flag"));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+	WAIT_FOR(strstr(screen_of(pane), "ready"), "it does not start:\n%s", screen_of(pane));
+	return pane;
+}
+
+#define WITH_KEYS "[screen]\nexit_banner = '^to come back: speaker resume (talk-[0-9]+)'\n[keys]\nbanner = [\"C-c\"]\n"
+
+static size_t session_count(void)
+{
+	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+}
+
+static void AdoptHearsTheIdInTheLastWords(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_speaker(login, WITH_KEYS, "a prompt");
+	struct process by_hand = process_of(find_at(pane));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--dry-run"));
+	ASSERT(strstr(reply.output, "read from what it prints when it ends"), "it is not told: %s%s",
+	       reply.output, reply.errors);
+	ASSERT(strstr(reply.output, at_home("elsewhere")), "its home is not told: %s", reply.output);
+	ASSERT(machine_alive(&by_hand), "the process was ended");
+	reply = deck(NULL, WORDS("adopt", pane, "--yes", "--json", "-t", "adopted"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&by_hand), "the old process lives");
+	/* With its own arguments but the prompt, in its own home. */
+	const char *expected = kept("a prompt --flag|%s\n--flag resume talk-%d|%s\n", at_home("elsewhere"),
+				    (int)by_hand.pid, at_home("elsewhere"));
+	WAIT_FOR(streq(or_empty(machine_read(at_home("argv"))), expected), "started with:\n%s, not\n%s",
+		 machine_read(at_home("argv")), expected);
+	login_terminate(login);
+}
+
+static void AdoptLeavesOneRunningThatDoesNotEndWhenAsked(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_speaker(login, WITH_KEYS, "deaf");
+	struct process by_hand = process_of(find_at(pane));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh"), "status %d: %s", reply.status, reply.errors);
+	ASSERT(machine_alive(&by_hand), "it was ended, and with it what nobody knows");
+	ASSERT(!session_count(), "there is a session");
+	login_terminate(login);
+}
+
+static void AdoptSaysWhenNothingWasSaid(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_speaker(login, WITH_KEYS, "mute");
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "-t", "adopted"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "session-id ID"), "status %d: %s", reply.status,
+	       reply.errors);
+	struct session session = { .title = "adopted", .directory = at_home("work") };
+	session.id = json_get_string(json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
+	session_look(&session);
+	ASSERT(streq(session.status, "stopped") && !session.session_id, "it is %s, in %s", session.status,
+	       or_empty(session.session_id));
+	login_terminate(login);
+}
+
+/* Its words would only come by keys that nobody knows. */
+static void AdoptEndsNothingUnknownWithoutFresh(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_speaker(login, "[screen]\nexit_banner = 'resume (talk-[0-9]+)'\n", "a prompt");
+	struct process by_hand = process_of(find_at(pane));
+	/* Not asked for consent, either. */
+	struct reply reply = deck(NULL, WORDS("adopt", pane));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh") && strstr(reply.output, "unknown"),
+	       "status %d: %s%s", reply.status, reply.output, reply.errors);
+	reply = deck(NULL, WORDS("adopt", pane, "--yes"));
+	ASSERT(reply.status != 0 && machine_alive(&by_hand), "status %d: it was ended", reply.status);
+	ASSERT(!session_count(), "there is a session");
+	reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh"));
+	ASSERT(reply.status == 0, "--fresh: %s", reply.errors);
+	const char *expected = kept("\n--flag|%s\n", at_home("elsewhere"));
+	WAIT_FOR(strstr(or_empty(machine_read(at_home("argv"))), expected), "started with:\n%s",
+		 machine_read(at_home("argv")));
+	login_terminate(login);
+}
+
 const struct test adopt_tests[] = {
 	TEST(AdoptBringsAnAgentOutOfTheLogin),
 	TEST(AdoptAsksAndDoesNothingWithoutAnAnswer),
 	TEST(AdoptNeverGuessesBetweenTwoInOneDirectory),
 	TEST(AdoptLeavesASessionsConversationToIt),
+	TEST(AdoptHearsTheIdInTheLastWords),
+	TEST(AdoptLeavesOneRunningThatDoesNotEndWhenAsked),
+	TEST(AdoptSaysWhenNothingWasSaid),
+	TEST(AdoptEndsNothingUnknownWithoutFresh),
 	{ 0 },
 };

@@ -226,6 +226,40 @@ static void ConcurrentStartsGiveOneRun(void)
 	session_say(&session, MARKER);
 }
 
+/* Two that outlive their terminal, each of which starts a third when the other one ends: so do those that supervise
+ * their workers. */
+static void install_twins(void)
+{
+	machine_write(at_home("bin/twins"), 0755,
+		      "#!/bin/sh\n"
+		      "trap '' HUP TERM\n"
+		      "cd && mkfifo one two\n"
+		      "rest='read x <&3; sleep 86398 & : >born'\n"
+		      "setsid sh -c \"exec 4>one 3<two; : >ready; $rest\" >/dev/null 2>&1 &\n"
+		      "setsid sh -c \"exec 3<one 4>two; $rest\" >/dev/null 2>&1 &\n"
+		      "exec cat\n");
+}
+
+static void check_stop_of_what_grows(void)
+{
+	struct session session;
+	if (machine_user(WORDS("strace", "-V")).status != 0)
+		skip_test("strace is not installed");
+	install_twins();
+	session_add(&session, NULL, "twins", WORDS("-c", "twins"));
+	session_start(&session, NULL);
+	WAIT_FOR(machine_exists(at_home("ready")), "the two do not start");
+	/* After each signal the third has time to start. */
+	struct answer stop = machine_user(
+		WORDS("strace", "-qq", "-o", at_home("trace"), "-e", "trace=pidfd_send_signal,kill", "-e",
+		      "inject=pidfd_send_signal,kill:delay_exit=200000", "agentdeck", "session", "stop",
+		      session.id));
+	ASSERT(stop.status == 0, "session stop: %s", stop.errors);
+	ASSERT(machine_exists(at_home("born")), "no third was started: this proves nothing");
+	long left = count_processes("-f", "^sleep 86398");
+	ASSERT(left == 0, "%ld processes were started meanwhile and are left", left);
+}
+
 static void StopLeavesNoProcess(void)
 {
 	struct session session;
@@ -238,6 +272,7 @@ static void StopLeavesNoProcess(void)
 	assert_nothing_runs();
 	struct answer state = machine_login(WORDS("systemctl", "--user", "is-active", unit_of(&session)));
 	ASSERT(!streq(state.output, "active\n"), "%s is still active", unit_of(&session));
+	check_stop_of_what_grows();
 }
 
 static void AgentThatEndsByItselfLeavesNoServer(void)

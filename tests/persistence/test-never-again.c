@@ -221,6 +221,19 @@ static void PlainLocaleKeepsEveryCharacter(void)
 	ASSERT(streq(stands, session.directory), "the agent stands in %s", stands);
 }
 
+/* From now on the user manager is slow to make a scope. */
+static void slow_the_manager_down(void)
+{
+	const char *pid = machine_root_ok(
+		WORDS("pgrep", "-o", "-u", machine_user_name(), "-f", "systemd --user"));
+	pid = kept("%d", (int)strtol(pid, NULL, 10));
+	(void)machine_background(WORDS("strace", "-qq", "-p", pid, "-e", "trace=?mkdir,mkdirat", "-e",
+				       "inject=?mkdir,mkdirat:delay_enter=500000"),
+				 at_home("manager.out"));
+	WAIT_FOR(!strstr(or_empty(machine_read(kept("/proc/%s/status", pid))), "\nTracerPid:\t0\n"),
+		 "strace does not attach: %s", or_empty(machine_read(at_home("manager.out"))));
+}
+
 static void StopAndStartInQuickSuccession(void)
 {
 	struct session session;
@@ -237,6 +250,14 @@ static void StopAndStartInQuickSuccession(void)
 	assert_runs(1);
 	assert_isolated(&session);
 	assert_came_back(&session, session_id, MARKER, 1);
+	if (machine_user(WORDS("strace", "-V")).status != 0)
+		skip_test("strace is not installed");
+	session_stop(&session, NULL);
+	slow_the_manager_down();
+	session_start(&session, NULL);
+	assert_isolated(&session);
+	ASSERT(strstr(or_empty(machine_read(at_home("manager.out"))), "mkdir"),
+	       "the manager was not slow: this proves nothing");
 }
 
 static void ConcurrentRestartsGiveOneRun(void)

@@ -173,13 +173,14 @@ static void LastWordsAfterAStopNameTheConversation(void)
 
 /* --- what is left behind ----------------------------------------------------------------------- */
 
-/* Starts a process in a session of its own, and then stays, or ends if <home>/leave is there. */
+/* Starts a process in a session of its own that is nobody's child, as daemons are, and then stays, or ends if
+ * <home>/leave is there. */
 static void install_leaver(const char *entry)
 {
 	install("leaver", entry,
 		"rm -f \"$HOME/sitter\"\n"
-		"setsid sh -c 'echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; exec sleep 86399' "
-		"\"$HOME/sitter\" </dev/null >/dev/null 2>&1 &\n"
+		"(setsid sh -c 'echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; exec sleep 86399' "
+		"\"$HOME/sitter\" </dev/null >/dev/null 2>&1 &)\n"
 		"while [ ! -e \"$HOME/sitter\" ]; do sleep 0.05; done\n"
 		"[ -e \"$HOME/leave\" ] && exit 0\n"
 		"exec cat\n");

@@ -517,6 +517,21 @@ static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
 	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
 }
 
+static void of_several_children_the_one_that_ended_is_told(void **state UNUSED)
+{
+	const struct child_request stays = { .argv = (const char *const[]){ "cat", NULL }, .gate = true };
+	const struct child_request ends = { .argv = (const char *const[]){ "true", NULL } };
+	struct child children[3] = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	assert_int_equal(child_start(&stays, &children[0], NULL), 0);
+	assert_int_equal(child_start(&ends, &children[2], NULL), 0);
+	assert_int_equal(child_wait_any(children, 3, clock_ms() + PLENTY_MS), 2);
+	assert_int_equal(child_finish(&children[2], clock_ms() + PLENTY_MS, &result, NULL), 0);
+	/* The one that is left goes on. */
+	assert_int_equal(child_wait_any(children, 3, clock_ms()), 3);
+	child_abandon(&children[0]);
+}
+
 static void a_gate_that_nobody_opens_ends_with_us(void **state UNUSED)
 {
 	struct child child;
@@ -785,6 +800,7 @@ int main(void)
 		TEST(a_child_that_never_stops_talking_is_given_up_too),
 		TEST(more_output_than_wanted_is_an_error),
 		TEST(a_childs_end_is_not_that_of_its_pipes),
+		TEST(of_several_children_the_one_that_ended_is_told),
 		TEST(a_gate_that_nobody_opens_ends_with_us),
 		TEST(programs_are_found_as_execvp_would_but_only_in_absolute_folders),
 		TEST(a_foreground_program_has_our_descriptors),

@@ -419,6 +419,111 @@ case_hook_input() {
 	[ "$before" = "$(state)" ] || fail "the state has changed"
 }
 
+case_limits() {
+	refused 64 "--memory-max: '4 GB' is no memory_max: write a size as 512M" add . -t a --agent demo --memory-max '4 GB'
+	refused 64 '--memory-high: .*too little' add . -t a --agent demo --memory-high 1M
+	must add . -t a --agent demo -g work --memory-max 1G
+	refused 64 '--tasks-max: .*1 to 4194304' session limit a --tasks-max -1
+	refused 64 '--cpu-weight: .*1 to 10000' session limit a --memory-max 2G --cpu-weight 10001
+	refused 2 "no session" session limit nosuch --memory-max 2G
+	refused_json 64 USAGE session limit a --memory-max ''
+	must session limit a
+	grep -Eq '^memory_max +1G +session$' "$home/out" || fail "limits: $(<"$home/out")"
+	printf '[groups.work.limits]\nmemory_max = "2G"\ntasks_max = 50\n' >>"$home/deck/config.toml"
+	must session limit a --tasks-max infinity
+	grep -q '^a: the limits hold from its next start on$' "$home/out" || fail "limits: $(<"$home/out")"
+	grep -Eq '^tasks_max +infinity +session$' "$home/out" || fail "limits: $(<"$home/out")"
+	must session limit a --reset
+	grep -Eq '^memory_max +2G +group work$' "$home/out" || fail "limits: $(<"$home/out")"
+	must session limit a --json
+	grep -q '"effect": *null' "$home/out" && grep -q '"group": *"work"' "$home/out" || fail "limits: $(<"$home/out")"
+}
+
+case_top() {
+	refused 64 '--interval is a whole number of seconds' top --interval 0.5
+	refused 64 '--sort is memory, cpu, tasks or title' top --sort size
+	refused 64 '--once does not go with --interval' top --once --interval 2
+	must top
+	grep -qx 'No session is running.' "$home/out" || fail "top: $(<"$home/out")"
+	must add . -t a --agent demo
+	must session start a
+	must top --json
+	grep -q '"title":"a".*"in_scope":false,"memory":[1-9][0-9]*,.*"memory_max":null' "$home/out" || fail "top: $(<"$home/out")"
+	must session stop a
+	must top --json
+	[ ! -s "$home/out" ] || fail "what was stopped is shown: $(<"$home/out")"
+}
+
+case_status_wait() {
+	refused 64 'takes waiting, idle, busy, error and stopped' status --wait sleeping
+	refused 64 'takes waiting, idle' status --wait idle,
+	refused 64 'go with --wait' status --timeout 3
+	refused 64 'whole seconds' status --wait idle --timeout soon
+	refused 2 'no session' status --wait idle nosuch
+	refused 1 'no session was idle within 0 s' status --wait idle --timeout 0
+	refused_json 1 TIMEOUT status --wait idle --timeout 0
+	refused 64 'one word too many' events a
+	must add . -t a --agent demo
+	must status --wait error,stopped
+	grep -Eqx 'a \([0-9a-z]{8}\): stopped.*' "$home/out" || fail "it says: $(<"$home/out")"
+	must session start a
+	must status --wait idle --timeout 30 --json a
+	grep -q '"activity": *"idle"' "$home/out" && grep -q '"since": *"2' "$home/out" || fail "it says: $(<"$home/out")"
+	refused 1 'no session was stopped' status --wait stopped --timeout 0 a
+	must session stop a
+}
+
+case_recover() {
+	refused 64 "a number from 1 to 256, not 'many'" recover --jobs many
+	refused 64 'a number from 1 to 256' recover --jobs 0
+	refused 64 "knows 'error', not 'stopped'" recover --only stopped
+	refused 64 'one word too many' recover a
+	refused 64 'no, on-failure or always' add . -t a --restart sometimes
+	mkdir "$home/gone"
+	must add "$home/gone" -t gone --agent demo --restart always
+	must add . -t a --agent demo
+	refused 64 'no, on-failure, always or default' session set a restart sometimes
+	must recover
+	grep -q '^{"total":0,' "$home/out" || fail "something to recover: $(<"$home/out")"
+	must session start gone
+	must session start a
+	local pid
+	for pid in "$(value gone server_pid)" "$(value a server_pid)"; do
+		kill -9 "$pid"
+		while kill -0 "$pid" 2>/dev/null; do :; done
+	done
+	rmdir "$home/gone"
+	run recover
+	[ "$status" = 1 ] || fail "recover with a failure: status $status"
+	grep -q '"title":"gone","outcome":"failed".*directory .*/gone is missing' "$home/out" ||
+		fail "no reason: $(<"$home/out")"
+	grep -q '"title":"a","outcome":"revived"' "$home/out" || fail "a is left: $(<"$home/out")"
+	tail -n 1 "$home/out" | grep -q '^{"total":2,"revived":1,.*"failed":1,.*"success":false}$' ||
+		fail "no summary: $(<"$home/out")"
+	must session set gone restart no
+	must session stop a
+}
+
+# What only its user can change in an agent's own settings.
+case_hint_of_an_agent() {
+	local settings=$home/user/nest/settings.json hint='it forgets'
+	mkdir -m 700 "$home/deck/agents" "$home/user/nest"
+	printf '%s\n' 'command = ["no-such-agent-here"]' '[home]' 'default = "~/nest"' '[doctor]' 'hint = "it forgets"' \
+		'remedy = "remind it"' 'file = "{home}/settings.json"' 'unless = "memory.forget=false"' \
+		>"$home/deck/agents/parrot.toml"
+	doctor_says() { run doctor; grep -q "$hint" "$home/out" && grep -q 'remind it' "$home/out"; }
+	! doctor_says || fail "told of an agent that nobody uses"
+	must add . -t p --agent parrot
+	doctor_says || fail "not told of an agent that has a session: $(<"$home/out")"
+	for text in '{"memory": {"forget": true}}' '{"memory": 3}' '[]' '{' ''; do
+		printf '%s' "$text" >"$settings"
+		doctor_says || fail "not told with $text"
+	done
+	printf '{"memory": {"forget": false}}' >"$settings"
+	! doctor_says || fail "told though it is settled"
+	must remove p
+}
+
 case_closed_standard_descriptors() {
 	must add . -t a --agent demo
 	"${deck[@]}" agentdeck session start a <&- >&- 2>&-

@@ -221,6 +221,20 @@ static void no_agent_is_a_warning_and_an_unknown_default_an_error(void **state U
 	strvec_clear(&facts.agent_problems);
 }
 
+static void a_hint_of_an_agent_s_entry_is_a_warning_with_its_remedy(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	strvec_push(&facts.agents, "clod (/usr/bin/clod)");
+	strvec_push(&facts.agent_hints, "Clod: it forgets");
+	strvec_push(&facts.agent_remedies, "remind it");
+	check(&facts, "agents", VERDICT_WARNING, "it forgets", "remind it");
+	replace_string(&facts.agent_remedies.items[0], "");
+	check(&facts, "agents", VERDICT_WARNING, "it forgets", NULL);
+	strvec_clear(&facts.agents);
+	strvec_clear(&facts.agent_hints);
+	strvec_clear(&facts.agent_remedies);
+}
+
 static void without_a_manager_only_a_machine_with_systemd_gets_a_remedy(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
@@ -306,6 +320,18 @@ static void the_ssh_agent_link_is_judged_by_where_it_leads(void **state UNUSED)
 	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/b, where none is", "ssh -A");
 }
 
+static void a_command_for_notifications_must_be_there(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	doctor_judge(&facts, &findings);
+	assert_null(find(&findings, "notify"));
+	facts.notify_program = (char *)"tell-me";
+	check(&facts, "notify", VERDICT_WARNING, "no program tell-me", "/c/config.toml");
+	facts.notify_installed = true;
+	check(&facts, "notify", VERDICT_OK, "tell-me is called", NULL);
+}
+
 static void every_verdict_has_its_word(void **state UNUSED)
 {
 	assert_string_equal(verdict_name(VERDICT_OK), "ok");
@@ -329,12 +355,14 @@ int main(void)
 		cmocka_unit_test(missing_helpers_are_an_error),
 		cmocka_unit_test(tmux_must_be_there_and_new_enough),
 		cmocka_unit_test(no_agent_is_a_warning_and_an_unknown_default_an_error),
+		cmocka_unit_test(a_hint_of_an_agent_s_entry_is_a_warning_with_its_remedy),
 		cmocka_unit_test(without_a_manager_only_a_machine_with_systemd_gets_a_remedy),
 		cmocka_unit_test(isolation_turned_off_names_the_line_to_take_out),
 		cmocka_unit_test(lingering_off_is_a_warning_with_the_command),
 		cmocka_unit_test(killing_user_processes_is_an_error_only_without_isolation),
 		cmocka_unit_test(the_login_is_told_from_other_places),
 		cmocka_unit_test(the_ssh_agent_link_is_judged_by_where_it_leads),
+		cmocka_unit_test(a_command_for_notifications_must_be_there),
 		cmocka_unit_test(every_verdict_has_its_word),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,8 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "[session]\nresume = ['--resume']\n",
 		       "x.toml:2:1: session.resume: one of the words must hold {session_id}");
 	assert_refused("claude", "[report]\narguments = ['--settings', '{setting}']\n",
-		       "x.toml:2:1: report.arguments: one of the words must hold {settings} or {hook}");
+		       "x.toml:2:1: report.arguments: one of the words must hold {settings}, {hook} or "
+		       "{hook_command}");
 	assert_refused("claude", "[session]\ntranscript = 'cloud'\n",
 		       "x.toml:2:1: session.transcript: \"cloud\" is no known layout: known is "
 		       "\"projects\"");
@@ -121,6 +122,18 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		       "x.toml:2:8: daemons.end: \" x\" must be a program's name and its arguments");
 	assert_refused("claude", "[report]\nid_key = 'a b'\n",
 		       "x.toml:2:1: report.id_key: \"a b\" must be one word of ASCII characters");
+	assert_refused("codex", "[keys]\nbanner = ['']\n",
+		       "x.toml:2:11: keys.banner: \"\" must be one word of ASCII characters");
+	assert_refused("claude", "[doctor]\nfile = 'x'\nunless = 'a=b'\n",
+		       "x.toml:2:1: doctor.file: \"x\" must be an absolute path, or start with \"~/\" or "
+		       "\"{home}/\"");
+	assert_refused("claude", "[doctor]\nfile = '~/x'\nunless = 'a'\n",
+		       "x.toml:3:1: doctor.unless: \"a\" must be MEMBER.MEMBER=VALUE");
+	assert_refused("claude", "[doctor]\nfile = '~/x'\n",
+		       "x.toml:2:1: doctor.file and doctor.unless go together: which member of which file "
+		       "settles the hint?");
+	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
+		       "x.toml:2:1: screen.exit_banner is missing: what do keys.banner show?");
 	assert_refused("claude", "[keys]\nquit = ['C-c C-c']\n",
 		       "x.toml:2:9: keys.quit: \"C-c C-c\" must be one word of ASCII characters");
 }
@@ -145,8 +158,8 @@ static void a_place_that_nothing_of_ours_is_put_in_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("new", "command = ['x']\n[report]\nenvironment = ['A=b']\n",
-		       "x.toml:3:1: report.environment: one of the words must hold {settings} or "
-		       "{hook}");
+		       "x.toml:3:1: report.environment: one of the words must hold {settings}, "
+		       "{hook} or {hook_command}");
 	assert_refused("new", "command = ['x']\n[isolation]\narguments = ['--dir', '{stat}']\n",
 		       "x.toml:3:1: isolation.arguments: one of the words must hold {state}");
 	assert_refused("new", "command = ['x']\n[isolation]\nenvironment = ['A=b']\n",

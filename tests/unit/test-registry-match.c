@@ -242,6 +242,56 @@ static void the_users_own_flags_are_seen(void **state)
 	assert_has(WORDS("claude"), "--settings", false);
 }
 
+static void assert_login_line(const char *words, const char *expected)
+{
+	cleanup_registry struct registry registry = builtin();
+	cleanup_free char *line = NULL;
+	put(&registry, "zz", "command = ['zz']\n[screen]\nlogin = ['run /login', '^Invalid API key']\n");
+	line = registry_login_line(registry_find(&registry, "zz"), words);
+	if (expected && line)
+		assert_string_equal(line, expected);
+	else
+		assert_true(!expected && !line);
+}
+
+static void a_dead_login_is_read_from_the_last_words(void **state)
+{
+	(void)state;
+	assert_login_line("hello\n  Invalid API key\n\nbye\n", "Invalid API key");
+	assert_login_line("Invalid API key\nPlease run /login\n", "Please run /login");
+	assert_login_line("an Invalid API key\n", NULL);
+	assert_login_line("", NULL);
+	assert_login_line(NULL, NULL);
+	/* Far above the end it is something that was talked about. */
+	assert_login_line("run /login\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", "run /login");
+	assert_login_line("run /login\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n", NULL);
+}
+
+static void an_agent_whose_words_are_not_known_has_no_dead_login(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	assert_null(registry_login_line(registry_find(&registry, "parrot"), "Please run /login\n"));
+}
+
+static void claude_says_that_its_login_is_dead(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	static const char *const words[] = {
+		"Invalid API key · Please run /login\n",
+		"OAuth token has expired. Please obtain a new token or refresh your existing token.\n",
+		"API Error: 401 {\"type\":\"error\"}\n",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		cleanup_free char *line = registry_login_line(registry_find(&registry, "claude"), words[i]);
+		assert_non_null(line);
+	}
+	cleanup_free char *other = registry_login_line(registry_find(&registry, "claude"),
+						       "No conversation found with session ID: 401\n");
+	assert_null(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +304,9 @@ int main(void)
 		cmocka_unit_test(of_two_entries_that_fit_the_users_own_wins),
 		cmocka_unit_test(an_interpreter_can_be_an_agent_itself),
 		cmocka_unit_test(the_users_own_flags_are_seen),
+		cmocka_unit_test(a_dead_login_is_read_from_the_last_words),
+		cmocka_unit_test(an_agent_whose_words_are_not_known_has_no_dead_login),
+		cmocka_unit_test(claude_says_that_its_login_is_dead),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

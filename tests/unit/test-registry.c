@@ -300,10 +300,11 @@ static void every_key_arrives_in_its_field(void **state)
 		"optional = ['-f']\n"
 		"[home]\nvariable = 'X_HOME'\ndefault = '/x'\n"
 		"[environment]\nscrub = ['X_*']\nset = ['A=']\n"
-		"[screen]\nready = ['r']\nbusy = ['b']\nwaiting = ['w']\n"
+		"[screen]\nready = ['r']\nbusy = ['b']\nwaiting = ['w']\nlogin = ['l']\n"
 		"exit_banner = 'resume (.+)'\n"
 		"[daemons]\nend = ['x server']\n"
-		"[keys]\nquit = ['C-c', 'C-c']\nsubmit = 'M-Enter'\n");
+		"[keys]\nquit = ['C-c', 'C-c']\nbanner = ['C-d']\nsubmit = 'M-Enter'\n"
+		"[doctor]\nhint = 'h'\nremedy = 'r'\nfile = '~/f'\nunless = 'a.b=c'\n");
 	assert_string_equal(agent->name, "x");
 	assert_string_equal(agent->title, "T");
 	assert_string_equal(agent->command.items[0], "c");
@@ -334,7 +335,13 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_string_equal(agent->ready.items[0], "r");
 	assert_string_equal(agent->busy.items[0], "b");
 	assert_string_equal(agent->waiting.items[0], "w");
+	assert_string_equal(agent->login.items[0], "l");
 	assert_int_equal(agent->quit_keys.count, 2);
+	assert_string_equal(agent->banner_keys.items[0], "C-d");
+	assert_string_equal(agent->doctor_hint, "h");
+	assert_string_equal(agent->doctor_remedy, "r");
+	assert_string_equal(agent->doctor_file, "~/f");
+	assert_string_equal(agent->doctor_unless, "a.b=c");
 	assert_string_equal(agent->submit_key, "M-Enter");
 	assert_string_equal(agent->packages.items[0], "@a/p");
 	assert_string_equal(agent->version.items[0], "-V");

@@ -2,6 +2,14 @@
 #include "unit/report-fixture.h"
 
 #include "base/argsplit.h"
+#include "base/child.h"
+#include "base/toml.h"
+#include "engine/environment.h"
+#include "model/resume.h"
+
+#include <sys/stat.h>
+
+enum { PATIENCE_MS = 30000 };
 
 #define PLACED "HOOKED_SETTINGS"
 
@@ -153,6 +161,74 @@ static void the_variable_of_another_run_is_not_the_user_s(void **state)
 	unsetenv(PLACED);
 }
 
+/* A program in a directory with everything in its name that a shell, JSON or TOML would read; it says what it
+ * is called with. */
+static void put_program(struct desk *desk)
+{
+	cleanup_free char *directory = path_join(desk->root, "it's \"ours\" $HOME `x` \\n [a],{b};& \xc3\xbc\t~");
+	assert_int_equal(mkdir(directory, 0700), 0);
+	free(desk->deck.program);
+	desk->deck.program = path_join(directory, "agentdeck");
+	int fd = open(desk->deck.program, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	static const char text[] = "#!/bin/sh\necho \"$*\"\n";
+	assert_int_equal(fs_write_all(fd, text, strlen(text), "program", NULL), 0);
+	(void)close(fd);
+}
+
+/* As agents run a hook. */
+static void assert_shell_says(const char *command, const char *wanted)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = { .argv = (const char *const[]){ "/bin/sh", "-c", command, NULL } };
+	assert_int_equal(child_run(&request, PATIENCE_MS, &result, NULL), 0);
+	if (!streq(strbuf_text(&result.output), wanted))
+		fail_msg("%s: \"%s\", %s", command, strbuf_text(&result.output), strbuf_text(&result.errors));
+}
+
+static void a_shell_finds_our_program_whatever_its_path(void **state)
+{
+	struct desk *desk = *state;
+	const char *command = "";
+	put_program(desk);
+	cleanup_json struct json_object *settings = WRITE_FOR(desk, desk_agent(desk, "flagged", by_flag));
+	assert_int_equal(hooks_for(settings, "Stop", &command), 1);
+	assert_shell_says(command, "hook --instance " ID "\n");
+}
+
+/* Every built-in entry that hands the command over among its arguments: as TOML, which JSON is, too. */
+static void a_shell_finds_our_program_by_an_agent_s_arguments(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_registry struct registry registry = { 0 };
+	size_t seen = 0;
+	put_program(desk);
+	cleanup_free char *hook = environment_hook(&desk->deck);
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	for (size_t i = 0; i < registry.count; i++) {
+		const struct strvec *words = &registry.agents[i]->report;
+		for (size_t j = 0; j < words->count; j++) {
+			cleanup_strvec struct strvec template = { 0 }, word = { 0 };
+			cleanup_json struct json_object *root = NULL;
+			if (!strstr(words->items[j], "{hook_command}"))
+				continue;
+			strvec_push(&template, words->items[j]);
+			resume_expand(&template, &(const struct resume_slots){ .hook = hook }, &word);
+			assert_int_equal(toml_parse(word.items[0], strlen(word.items[0]), "-c", &root, NULL), 0);
+			const char *command = NULL;
+			json_object_object_foreach(json_get_object(root, "hooks"), event, list) {
+				struct json_object *group = json_object_array_get_idx(list, 0);
+				assert_true(strvec_contains(&registry.agents[i]->report_events, event));
+				command = json_get_string(json_object_array_get_idx(json_get_array(group, "hooks"), 0),
+							  "command", NULL);
+			}
+			assert_non_null(command);
+			assert_shell_says(command, "hook\n");
+			seen++;
+		}
+	}
+	assert_true(seen > 0);
+}
+
 static void no_file_is_written_that_nobody_reads(void **state)
 {
 	struct desk *desk = *state;
@@ -196,6 +272,8 @@ int main(void)
 		DESK_TEST(settings_that_cannot_be_read_are_left_alone),
 		DESK_TEST(the_place_may_be_told_in_a_variable),
 		DESK_TEST(the_variable_of_another_run_is_not_the_user_s),
+		DESK_TEST(a_shell_finds_our_program_whatever_its_path),
+		DESK_TEST(a_shell_finds_our_program_by_an_agent_s_arguments),
 		DESK_TEST(no_file_is_written_that_nobody_reads),
 		DESK_TEST(every_run_has_a_token_of_its_own),
 		DESK_TEST(what_an_agent_does_is_read_as_it_was_written),

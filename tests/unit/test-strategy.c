@@ -289,7 +289,7 @@ static void check_attempt(const struct agent *agent, const struct instance *inst
 			  enum transcript_fact fact, size_t i)
 {
 	const struct attempt *attempt = &instance->run.attempts[i];
-	static const char *const slots[] = { "{session_id}", "{settings}", "{hook}", "{state}" };
+	static const char *const slots[] = { "{session_id}", "{settings}", "{hook}", "{hook_command}", "{state}" };
 	bool isolated = agent->isolation_arguments.count || agent->isolation_environment.count;
 	for (size_t j = 0; j < i; j++) {
 		EXPECT(instance->run.attempts[j].rung != attempt->rung);

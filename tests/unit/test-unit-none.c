@@ -27,8 +27,16 @@ static void every_question_finds_no_manager(void **state UNUSED)
 	struct error err = { 0 };
 	assert_int_equal(unit_start_scope(NULL, &scope, 0, &err), UNIT_NO_MANAGER);
 	assert_int_equal(unit_get_state(NULL, "a.scope", &unit, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_set_limits(NULL, "a.scope", &(struct limits){ 0 }, &err), UNIT_NO_MANAGER);
 	assert_int_equal(unit_kill(NULL, "a.scope", 15, &err), UNIT_NO_MANAGER);
 	assert_int_equal(unit_stop(NULL, "a.scope", 0, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_search_path(NULL, NULL, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_reload_manager(NULL, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_enable(NULL, "a.service", &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_disable(NULL, "a.service", &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_file_state(NULL, "a.service", NULL, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_restart(NULL, "a.service", 0, &err), UNIT_NO_MANAGER);
+	assert_int_equal(unit_get_service(NULL, "a.service", NULL, &err), UNIT_NO_MANAGER);
 	assert_int_equal(login_facts(0, &facts, &err), UNIT_NO_MANAGER);
 	assert_int_equal(login_enable_linger(0, &err), UNIT_NO_MANAGER);
 	assert_false(login_lingers(0));

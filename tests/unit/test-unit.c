@@ -372,6 +372,50 @@ static void the_processes_of_our_own_group_include_us(void **state UNUSED)
 	assert_true(found);
 }
 
+static void limits_of_a_running_scope_are_all_set(void **state)
+{
+	struct fixture *f = *state;
+	const struct limits some = { .memory_max = 64 << 20, .cpu_weight = 50 };
+	const struct limits endless = { .memory_high = LIMIT_INFINITY, .memory_max = LIMIT_INFINITY,
+					.tasks_max = LIMIT_INFINITY, .cpu_weight = LIMIT_INFINITY };
+	assert_int_equal(start(f, "good.scope"), 0);
+	assert_int_equal(unit_set_limits(f->bus, "good.scope", &some, &f->err), 0);
+	cleanup_free char *call = last_call(f);
+	/* What is not said becomes what a new scope would have. */
+	assert_string_equal(call, "SetUnitProperties good.scope 1 MemoryHigh=18446744073709551615 "
+				  "MemoryMax=67108864 TasksMax=4711 CPUWeight=50");
+	assert_int_equal(unit_set_limits(f->bus, "good.scope", &endless, &f->err), 0);
+	cleanup_free char *second = last_call(f);
+	assert_string_equal(second, "SetUnitProperties good.scope 1 MemoryHigh=18446744073709551615 "
+				    "MemoryMax=18446744073709551615 TasksMax=18446744073709551615 "
+				    "CPUWeight=18446744073709551615");
+}
+
+static void limits_of_what_does_not_run_are_not_set(void **state)
+{
+	struct fixture *f = *state;
+	const struct limits limits = { .tasks_max = 30 };
+	assert_int_equal(unit_set_limits(f->bus, "absent.scope", &limits, &f->err), UNIT_ABSENT);
+	assert_int_equal(unit_set_limits(f->bus, "stuck.scope", &limits, &f->err), UNIT_ABSENT);
+	assert_int_equal(f->err.code, ERROR_NONE);
+	assert_int_equal(count_calls(f, "SetUnitProperties"), 0);
+	assert_int_equal(start(f, "stubborn.scope"), 0);
+	assert_error(f, unit_set_limits(f->bus, "stubborn.scope", &limits, &f->err), ERROR_SYSTEM, "not today");
+}
+
+static void no_limit_by_demand_is_sent_as_that(void **state)
+{
+	struct fixture *f = *state;
+	const struct limits limits = { .memory_max = LIMIT_INFINITY, .tasks_max = LIMIT_INFINITY };
+	const struct unit_scope scope = { .name = "good.scope", .slice = "agentdeck.slice", .pid = 4711,
+					  .limits = &limits };
+	assert_int_equal(unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err), 0);
+	cleanup_free char *call = last_call(f);
+	assert_non_null(strstr(call, " MemoryMax=18446744073709551615 "));
+	assert_non_null(strstr(call, " TasksMax=18446744073709551615 "));
+	assert_null(strstr(call, "MemoryHigh"));
+}
+
 static void a_group_that_is_not_there_is_absent(void **state UNUSED)
 {
 	const char *const groups[] = { "", "x", "/no-such.slice/no-such.scope", "/../cgroup",
@@ -384,6 +428,11 @@ static void a_group_that_is_not_there_is_absent(void **state UNUSED)
 		assert_null(processes);
 		assert_int_equal(err.code, ERROR_NONE);
 		assert_int_equal(unit_oom_kills(groups[i]), -1);
+		struct unit_usage usage;
+		assert_int_equal(unit_usage(groups[i], &usage), UNIT_ABSENT);
+		assert_int_equal(unit_oom_open(groups[i], &err), -1);
+		assert_int_equal(err.code, ERROR_UNAVAILABLE);
+		error_clear(&err);
 	}
 }
 
@@ -396,6 +445,9 @@ int main(int argc UNUSED, char *argv[])
 		DIRECT(the_private_socket_is_found_and_asked),
 		DIRECT(a_scope_gets_its_pid_its_properties_and_its_limits),
 		DIRECT(limits_that_are_not_set_are_not_sent),
+		DIRECT(no_limit_by_demand_is_sent_as_that),
+		DIRECT(limits_of_a_running_scope_are_all_set),
+		DIRECT(limits_of_what_does_not_run_are_not_set),
 		DIRECT(a_job_that_ends_badly_is_an_error_with_its_result),
 		DIRECT(a_job_that_ends_before_the_answer_is_not_missed),
 		DIRECT(ends_of_other_jobs_are_not_mistaken_for_ours),

@@ -1,0 +1,619 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The half of the chaos test that runs inside the machine, as root, in one long-lived process: it does what it is told and
+looks whether the invariants hold.  `chaos` hands its text to an interpreter in there; requests and answers are
+lines of JSON on standard input and output.
+
+What ought to be there comes with each request; nothing is remembered here, since a power cut takes this half along.
+"""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+USER, UID, HOME = "deck", 4711, "/home/deck"
+STATE = HOME + "/.local/state/agentdeck"
+PROFILE = STATE + "/default"
+TRANSCRIPTS = HOME + "/.local/share/agentdeck-demo-agent/projects"
+SCOPES = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
+SUPERVISOR_LOCK = "supervise.lock"      # held for as long as it runs
+FILLER = HOME + "/.filler"
+MARKER = re.compile(r"mark-(\d+)-\d+-\d+(?!\d)")
+REPLY = re.compile(r'^demo: reply \d+\. You said: "(.*)"\. I remember (\d+) of your messages;', re.S)
+F_OFD_GETLK = 36
+FLOCK = "hhqqi4x"
+LOOK_AGAIN_S, LOOK_AGAIN_MOST_S, NUDGE_S = 0.01, 0.25, 2
+COMMAND_TIMEOUT_S = 60
+
+PREFIX = "/usr/local"
+
+
+def name_of(index):
+    return f"s{index:02d}"
+
+
+# ---- what is there ------------------------------------------------------------------------------------------------
+
+
+class Process:
+    def __init__(self, pid):
+        base = f"/proc/{pid}/"
+        if os.stat(base).st_uid != UID:
+            raise LookupError
+        with open(base + "stat", "rb") as file:
+            head, _, tail = file.read().rpartition(b") ")
+        fields = tail.split()
+        self.pid, self.state = pid, fields[0].decode()
+        self.parent, self.start = int(fields[1]), int(fields[19])
+        self.name = head.partition(b"(")[2].decode(errors="replace")
+        if self.state in "ZX":
+            raise LookupError
+        with open(base + "cmdline", "rb") as file:
+            self.argv = file.read().decode(errors="replace").split("\0")[:-1]
+        with open(base + "environ", "rb") as file:
+            pairs = (item.partition("=") for item in file.read().decode(errors="replace").split("\0"))
+            self.environment = {key: value for key, _, value in pairs if key.startswith("AGENTDECK_")}
+        with open(base + "cgroup") as file:
+            self.cgroup = next((line[3:] for line in file.read().splitlines() if line.startswith("0::")), "")
+        self.program = os.path.basename(self.argv[0]) if self.argv else self.name
+        self.instance, self.run = (self.environment.get("AGENTDECK_" + key) for key in ("INSTANCE_ID", "RUN"))
+        self.is_server = self.name == "tmux: server"
+        self.is_agent = self.program == "agentdeck-demo-agent"
+        self.is_pane = self.program == "agentdeck" and "pane" in self.argv
+        self.is_supervisor = self.program == "agentdeck" and "supervise" in self.argv
+
+    def __str__(self):
+        return (f"{self.pid} (parent {self.parent}, {self.state}, {self.cgroup.rpartition('/')[2]}, "
+                f"instance {self.instance}, run {self.run}) {' '.join(self.argv)[:150]}")
+
+
+def processes():
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                found.append(Process(int(name)))
+            except (LookupError, OSError):
+                pass
+    return found
+
+
+def read_json(path):
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except ValueError as error:
+        return {"damaged": str(error)}
+    except OSError:
+        return None
+
+
+class Transcript:
+    """One conversation's file: what the user said in it, and whether what the agent remembered at each reply was that."""
+
+    def __init__(self, path):
+        self.id = os.path.basename(path)[:-len(".jsonl")]
+        self.said, self.wrong = [], []
+        with open(path, errors="replace") as file:
+            for line in file:
+                self.take(line)
+
+    def take(self, line):
+        try:
+            record = json.loads(line)
+            content = record["message"]["content"]
+        except (ValueError, KeyError, TypeError):
+            return          # torn by a kill
+        if record["type"] == "user":
+            self.said.append(content)
+            return
+        match = REPLY.match(content[0]["text"])
+        if match and (int(match[2]) != len(self.said) or match[1] != self.said[-1]):
+            self.wrong.append(f"{content[0]['text']!r} follows {len(self.said)} messages, the last {self.said[-1]!r}")
+
+
+def transcripts():
+    found = []
+    for folder, _, names in os.walk(TRANSCRIPTS):
+        for name in names:
+            if name.endswith(".jsonl"):
+                found.append(Transcript(os.path.join(folder, name)))
+    return found
+
+
+def is_locked(path):
+    try:
+        with open(path) as file:
+            answer = fcntl.fcntl(file, F_OFD_GETLK, struct.pack(FLOCK, fcntl.F_WRLCK, 0, 0, 0, 0))
+    except OSError:
+        return False
+    return struct.unpack(FLOCK, answer)[0] != fcntl.F_UNLCK
+
+
+# ---- acting as the user -------------------------------------------------------------------------------------------
+
+
+def begin(words, output=subprocess.DEVNULL):
+    environment = {"PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER, "LOGNAME": USER,
+                   "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
+    return subprocess.Popen(words, env=environment, cwd=HOME, user=UID, group=UID, extra_groups=[], stdin=subprocess.DEVNULL,
+                            stdout=output, stderr=output, start_new_session=True)
+
+
+def run(words, kill_after_s=None):
+    """Exit status and output; killed after that time, if it takes so long."""
+    process = begin(words, subprocess.PIPE)
+    try:
+        output, errors = process.communicate(timeout=COMMAND_TIMEOUT_S if kill_after_s is None else kill_after_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        # (what it started may keep the pipe open)
+        process.stdout.close(), process.stderr.close()
+        return -9, "", "killed" if kill_after_s is not None else f"does not end in {COMMAND_TIMEOUT_S} s"
+    return process.returncode, output.decode(errors="replace"), errors.decode(errors="replace")
+
+
+def deck(words, kill_after_s=None):
+    return run(["agentdeck", *words], kill_after_s)
+
+
+def wait_until(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_AGAIN_S)
+    return True
+
+
+def is_there(process):
+    try:
+        return Process(process.pid).start == process.start
+    except (LookupError, OSError):
+        return False
+
+
+def is_inhabited(unit):
+    """The manager may keep a scope whose process ended while it was made."""
+    try:
+        with open(f"{SCOPES}/{unit}/cgroup.events") as file:
+            return unit.endswith(".scope") and "populated 1" in file.read()
+    except OSError:
+        return False
+
+
+def manifest_of(identity):
+    return read_json(f"{PROFILE}/{identity}/instance.json") or {}
+
+
+def tmux_keys(identity, *keys):
+    socket = manifest_of(identity).get("run", {}).get("socket")
+    return bool(socket) and run(["tmux", "-S", socket, "send-keys", *keys])[0] == 0
+
+
+def answer_offer(identity):
+    """A pane that asks whether to resume is told yes."""
+    if not manifest_of(identity).get("run", {}).get("offer"):
+        return
+    tmux_keys(identity, "Enter")
+    wait_until(lambda: manifest_of(identity).get("run", {}).get("reported"), 10)
+
+
+def kill(processes_to_kill):
+    for process in processes_to_kill:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    wait_until(lambda: not any(is_there(process) for process in processes_to_kill), 10)
+    return len(processes_to_kill)
+
+
+# ---- what can be asked for ----------------------------------------------------------------------------------------
+
+
+def do_deck(words, kill_after_s=None):
+    status, output, errors = deck(words, kill_after_s)
+    return {"status": status, "output": output, "errors": errors}
+
+
+def do_together(commands):
+    """Several commands side by side."""
+    running = [(words, begin(["agentdeck", *words], subprocess.PIPE)) for words in commands]
+    result = []
+    for _, process in running:
+        try:
+            output, errors = process.communicate(timeout=COMMAND_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, errors = b"", b"does not end"
+        result.append({"status": process.returncode, "output": output.decode(), "errors": errors.decode()})
+    return {"results": result}
+
+
+def do_begin(commands, delay_s):
+    """Let commands run while something else happens."""
+    for words in commands:
+        begin(["agentdeck", *words])
+    time.sleep(delay_s)
+    return {}
+
+
+def do_send(identity, text, clear_box=False, patience_s=30):
+    answer_offer(identity)
+    if clear_box:
+        # what a killed command has typed would come before it
+        tmux_keys(identity, "C-u")
+    status, output, errors = deck(["session", "send", identity, text, "--json", "--timeout", str(patience_s)])
+    return {"status": status, "delivery": delivery_in(output), "output": output, "errors": errors}
+
+
+def do_exit(identity, insist=True):
+    answer_offer(identity)
+    agents = [process for process in processes() if process.is_agent and process.instance == identity]
+    sent = bool(agents) and tmux_keys(identity, "C-u") and tmux_keys(identity, "/exit", "Enter")
+    ended = sent and wait_until(lambda: not any(is_there(process) for process in agents), 10 if insist else 2)
+    if insist and sent and not ended:
+        raise AssertionError(f"{identity} does not end by /exit")
+    return {"ended": ended}
+
+
+def do_kill(identities, what):
+    chosen = [process for process in processes()
+              if process.instance in identities and
+              (process.is_server if what == "server" else process.is_agent or process.is_pane)]
+    kill(chosen)
+    return {"killed": sorted({process.instance for process in chosen})}
+
+
+def delivery_in(output):
+    try:
+        return json.loads(output)["delivery"]
+    except (ValueError, KeyError):
+        return ""
+
+
+def do_strike(identity, text, delay_s, what):
+    """Kill while a message is on its way."""
+    answer_offer(identity)
+    sender = begin(["agentdeck", "session", "send", identity, text, "--json", "--timeout", "5"], subprocess.PIPE)
+    time.sleep(delay_s)
+    killed = do_kill([identity], what)["killed"]
+    output, errors = sender.communicate(timeout=COMMAND_TIMEOUT_S)
+    return {"killed": killed, "delivery": delivery_in(output)}
+
+
+def do_kill_helpers():
+    """All that is agentdeck's own, but the reports of agents: one that is lost is never repeated."""
+    chosen = [process for process in processes() if process.program.startswith("agentdeck") and not process.is_agent and
+              "hook" not in process.argv]
+    kill(chosen)
+    return {"killed": sorted({process.instance for process in chosen if process.instance})}
+
+
+def do_kill_supervisor():
+    return {"killed": kill([process for process in processes() if process.is_supervisor])}
+
+
+def do_freeze(identity, seconds, commands):
+    """The tmux server stands still for a while, in which commands are given."""
+    servers = [process for process in processes() if process.is_server and process.instance == identity]
+    for process in servers:
+        os.kill(process.pid, signal.SIGSTOP)
+    running = [begin(["agentdeck", *words]) for words in commands]
+    time.sleep(seconds)
+    for process in servers:
+        try:
+            os.kill(process.pid, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+    for process in running:
+        process.wait(COMMAND_TIMEOUT_S)
+    return {"frozen": len(servers)}
+
+
+def fill():
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open(FILLER, "wb") as file:
+        size = 0
+        for piece in (1 << 26, 1 << 22, 1 << 16, 1 << 12):
+            while libc.fallocate(file.fileno(), 0, ctypes.c_long(size), ctypes.c_long(piece)) == 0:
+                size += piece
+            if ctypes.get_errno() not in (errno.ENOSPC, errno.EFBIG):
+                raise OSError(ctypes.get_errno(), "fill the disk")
+
+
+def do_full(requests):
+    """The disk is full while this is done."""
+    fill()
+    try:
+        return {"results": [answer(request) for request in requests]}
+    finally:
+        os.unlink(FILLER)
+
+
+def do_root(words):
+    result = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=150)
+    return {"status": result.returncode, "output": result.stdout, "errors": result.stderr}
+
+
+def do_settle():
+    """Until every server has somebody living in it: what became of an agent that ended is written by its pane."""
+    def is_settled():
+        found = processes()
+        inhabited = {process.parent for process in found if process.is_agent or process.program == "bash" or
+                     (process.is_pane and "AGENTDECK_PANE_DIED" not in process.environment)}
+        return all(process.pid in inhabited for process in found if process.is_server)
+    return {"settled": wait_until(is_settled, 1)}
+
+
+def do_age(start):
+    """Seconds from the start of PID 1 to a start time."""
+    with open("/proc/1/stat") as file:
+        first = int(file.read().rpartition(") ")[2].split()[19])
+    return {"seconds": (start - first) / os.sysconf("SC_CLK_TCK")}
+
+
+def do_evidence(indexes, ids):
+    """For who has to find out what went wrong."""
+    ids = [ids[index] for index in indexes]
+    log = ""
+    for suffix in (".1", ""):
+        try:
+            with open(f"{STATE}/logs/agentdeck.log{suffix}", errors="replace") as file:
+                log += file.read()
+        except OSError:
+            pass
+    lines = log.splitlines()
+    return {"manifests": {identity: manifest_of(identity) for identity in ids},
+            "list": deck(["list"])[1],
+            "log": {identity: [line for line in lines if identity in line][-40:] for identity in ids},
+            "last": lines[-25:],
+            "processes": [str(process) for process in processes()],
+            "journal": do_root(["journalctl", "-q", "-o", "short-precise", "-n", "40", "--no-pager", "_UID=4711"])["output"]}
+
+
+# ---- the invariants -----------------------------------------------------------------------------------------------
+
+
+def rows_of_list():
+    status, output, errors = deck(["list", "--json"])
+    try:
+        return json.loads(output) if status == 0 else []
+    except ValueError:
+        return []
+
+
+class Look:
+    """One look at everything.  problems: the invariants that do not hold; facts: what the other half wants to know."""
+
+    def __init__(self, expected):
+        self.expected, self.problems, self.facts = expected, [], {}
+        self.rows = {row["id"]: row for row in rows_of_list()}
+        self.processes = processes()
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            self.boot = file.read().strip()
+        self.units = {name for name in (os.listdir(SCOPES) if os.path.isdir(SCOPES) else ()) if is_inhabited(name)}
+        self.live, self.runs, self.wanted_units = set(), set(), set()
+        for wish in expected["instances"]:
+            self.instance(wish)
+        self.strangers()
+        self.files()
+        self.conversations()
+
+    def problem(self, title, invariant, text):
+        self.problems.append({"title": title, "invariant": invariant, "text": text})
+
+    def instance(self, wish):
+        title, identity = wish["title"], wish["id"]
+        manifest = read_json(f"{PROFILE}/{identity}/instance.json")
+        if not manifest or "damaged" in manifest:
+            self.problem(title, "valid manifest", str(manifest))
+            return
+        row = self.rows.get(identity, {})
+        conversation, run = manifest.get("conversation", {}), manifest.get("run", {})
+        for key, value in (("title", manifest["title"]), ("path", manifest["cwd"]),
+                           ("session_id", conversation.get("session_id"))):
+            if row.get(key) != value:
+                self.problem(title, "index = manifests", f"{key} is {row.get(key)!r} in the list, {value!r} in the manifest")
+        if manifest["title"] not in (title, wish.get("other_title")):
+            self.problem(title, "title", f"is {manifest['title']!r}")
+        servers = [process for process in self.processes if process.is_server and process.instance == identity]
+        agents = [process for process in self.processes if process.is_agent and process.instance == identity]
+        target = self.target(wish, manifest, servers or agents)
+        self.facts[identity] = {
+            "target": target, "run": run.get("id"), "unit": run.get("unit"), "session_id": conversation.get("session_id"), "title": manifest["title"],
+            "previous": conversation.get("previous", []), "offer": bool(run.get("offer")),
+            "agent_start": max((process.start for process in agents), default=0)}
+        if target not in wish["allowed"]:
+            self.problem(title, "wish", f"desired {manifest['desired']}, {len(servers)} servers, {len(agents)} agents: "
+                         f"{target}, not {' or '.join(wish['allowed'])}")
+        elif target == "up":
+            self.up(wish, manifest, row, servers, agents)
+        else:
+            status = "stopped" if target == "down" else "error"
+            if servers or agents:
+                self.problem(title, "no run", f"it is {target}, and there are {[str(p) for p in servers + agents]}")
+            if row.get("status") != status or manifest["observed"]["state"] != status:
+                self.problem(title, "state", f"{row.get('status')} in the list, {manifest['observed']['state']} in the "
+                             f"manifest, and it is {target}")
+        self.identity(wish, manifest, agents)
+
+    @staticmethod
+    def target(wish, manifest, live):
+        """up: to run.  down: stopped.  dead: it was to run, has died, and nobody is to bring it back."""
+        if manifest["desired"] == "stopped":
+            return "down"
+        return "up" if live or "dead" not in wish["allowed"] else "dead"
+
+    def up(self, wish, manifest, row, servers, agents):
+        title, run, identity = wish["title"], manifest.get("run", {}), manifest["id"]
+        panes = [process for process in self.processes if process.is_pane and process.instance == identity]
+        inhabitants = panes if run.get("offer") else agents
+        if len(servers) != 1 or len(inhabitants) != 1 or (run.get("offer") and agents):
+            self.problem(title, "one run", f"{len(servers)} servers, {len(agents)} agents, {len(panes)} panes, offer "
+                         f"{bool(run.get('offer'))}, {manifest['observed']}")
+            return
+        server, agent = servers[0], inhabitants[0]
+        if row.get("status") != "running" or manifest["observed"]["state"] != "running":
+            self.problem(title, "state", f"{row.get('status')} in the list, {manifest['observed']} in the manifest, and it runs")
+        stored = [run.get(key) for key in ("boot_id", "server_pid", "server_start", "pane_pid", "pane_start")]
+        real = [self.boot, server.pid, server.start, agent.pid, agent.start]
+        if stored != real:
+            self.problem(title, "true manifest", f"{stored} is stored, {real} is there")
+        if not (run.get("reported") or run.get("offer")):
+            self.problem(title, "report", "the agent has not reported")
+        if {server.run, agent.run} != {run.get("id")}:
+            self.problem(title, "one run", f"run {run.get('id')}, server of {server.run}, agent of {agent.run}")
+        if run.get("unit"):
+            self.wanted_units.add(run["unit"])
+            for process in (server, agent):
+                if not process.cgroup.endswith("/agentdeck.slice/" + run["unit"]):
+                    self.problem(title, "isolation", f"{process} is not in {run['unit']}")
+        elif not self.expected["manager_went"] and wish["direct_run"] != run.get("id"):
+            self.problem(title, "isolation", "it runs without a scope")
+        self.live.add(identity)
+        self.runs.add(run.get("id"))
+
+    def identity(self, wish, manifest, agents):
+        """The conversation is the one before, and the agent's argv says so."""
+        title, conversation, run = wish["title"], manifest.get("conversation", {}), manifest.get("run", {})
+        now, before = conversation.get("session_id"), wish["session_id"]
+        if wish["rotation"] == "must" and now == before:
+            self.problem(title, "conversation", f"/clear was taken, and it is still {now}")
+        elif now != before and before and not wish["rotation"] and before in self.with_turns():
+            self.problem(title, "conversation", f"was {before}, which has turns, and is {now}")
+        elif now != before and before and before in self.with_turns() and before not in conversation.get("previous", []):
+            self.problem(title, "conversation", f"was {before}, is {now}, and the old one is not among the previous")
+        for process in agents:
+            words = process.argv
+            given = next((words[i + 1] for i, word in enumerate(words[:-1]) if word in ("--resume", "--session-id")), None)
+            if given != now and run.get("id") != wish["rotated_run"] and not wish["rotation"]:
+                self.problem(title, "conversation", f"is {now}, and the agent runs under {given}")
+
+    def with_turns(self):
+        if not hasattr(self, "transcripts"):
+            self.transcripts = transcripts()
+        return {transcript.id for transcript in self.transcripts if transcript.said}
+
+    def strangers(self):
+        """No process of the user that belongs to no live run."""
+        supervisors = [process for process in self.processes if process.is_supervisor]
+        if len(supervisors) != self.expected["supervisors"]:
+            self.problem(None, "supervisor", f"{len(supervisors)} run: {[str(process) for process in supervisors]}")
+        for process in self.processes:
+            is_system = process.program in ("systemd", "(sd-pam)", "dbus-daemon") or process.name in ("systemd", "(sd-pam)")
+            if is_system or process in supervisors or (process.instance in self.live and process.run in self.runs):
+                continue
+            self.problem(None, "no orphan process", str(process))
+        if self.units != self.wanted_units:
+            self.problem(None, "no orphan scope", f"there are {sorted(self.units)}, and to be {sorted(self.wanted_units)}")
+
+    def files(self):
+        """No stray lock, no temporary file, nothing damaged, nothing that does not belong there."""
+        identities = {wish["id"] for wish in self.expected["instances"]}
+        known = {"": {"default", "hooks", "logs", "conversations.lock", SUPERVISOR_LOCK}, "logs": {"agentdeck.log", "agentdeck.log.1"},
+                 "default": {"instances.json", "instances.json.lock"} | identities | {name + ".lock" for name in identities},
+                 "hooks": {name + ".sid" for name in identities}}
+        known.update({"default/" + name: {"instance.json"} for name in identities})
+        for folder, allowed in known.items():
+            path = os.path.join(STATE, folder)
+            for name in sorted(os.listdir(path) if os.path.isdir(path) else ()):
+                if name not in allowed:
+                    self.problem(None, "no file left", os.path.join(path, name))
+                if name.endswith(".lock") and name != SUPERVISOR_LOCK and is_locked(os.path.join(path, name)):
+                    self.problem(None, "no stray lock", os.path.join(path, name))
+        if self.rows.keys() != identities:
+            self.problem(None, "index = manifests", f"the list has {sorted(self.rows)}, not {sorted(identities)}")
+
+    def conversations(self):
+        """Every message is where it belongs, once; no agent has lost its memory, or shares it."""
+        self.with_turns()
+        owners, places, chains = {}, {}, {}
+        for wish in self.expected["instances"]:
+            now = self.facts.get(wish["id"], {})
+            chains[wish["index"]] = {now.get("session_id"), *now.get("previous", []), *wish["chain"]}
+            for conversation in chains[wish["index"]] - {None}:
+                other = owners.setdefault(conversation, wish["title"])
+                if other != wish["title"]:
+                    self.problem(wish["title"], "own conversation", f"{conversation} is {other}'s as well")
+        for transcript in self.transcripts:
+            for text in transcript.said:
+                for match in MARKER.finditer(text):
+                    places.setdefault(match[0], []).append(transcript.id)
+            for text in transcript.wrong:
+                self.problem(owners.get(transcript.id), "memory", f"{transcript.id}: {text}")
+        for wish in self.expected["instances"]:
+            for marker in wish["acknowledged"]:
+                if marker not in places:
+                    self.problem(wish["title"], "message kept", f"{marker} is lost")
+        for marker, found in places.items():
+            index = int(MARKER.match(marker)[1])
+            if len(found) > 1:
+                self.problem(name_of(index), "message once", f"{marker} is in {found}")
+            if not chains.get(index, set()).issuperset(found):
+                self.problem(name_of(index), "message in its own conversation", f"{marker} is in {found}")
+        self.facts["markers"] = sorted(places)
+
+
+def nudge(look, expected):
+    """What the user would do whose command was killed: give it again.  Nothing else finishes a stop that was cut off, or
+    sweeps what a killed writer has left."""
+    done = []
+    for wish in expected["instances"]:
+        troubled = any(problem["title"] == wish["title"] for problem in look.problems)
+        swept = any(problem["invariant"] == "no file left" and "/" + wish["id"] + "/." in problem["text"]
+                    for problem in look.problems)
+        manifest = manifest_of(wish["id"])
+        if troubled and wish["interrupted"] and manifest.get("desired") == "stopped":
+            done.append(["session", "stop", wish["id"]])
+        elif swept:
+            done.append(["session", "set", wish["id"], "title", manifest["title"]])
+    if any(problem["invariant"] == "no file left" and problem["text"].startswith(PROFILE + "/.") for problem in look.problems):
+        wish = expected["instances"][0]
+        done.append(["rename", wish["id"], manifest_of(wish["id"])["title"]])
+    for words in done:
+        deck(words)
+    return done
+
+
+def do_check(expected, patience_s):
+    started = time.monotonic()
+    pause, nudged = LOOK_AGAIN_S, None
+    while True:
+        look = Look(expected)
+        waited = time.monotonic() - started
+        if not look.problems or waited > patience_s:
+            return {"problems": look.problems, "facts": look.facts, "waited_ms": int(waited * 1000), "nudged": nudged or []}
+        if nudged is None and waited > NUDGE_S:
+            nudged = nudge(look, expected)
+        time.sleep(pause)
+        pause = min(pause * 1.5, LOOK_AGAIN_MOST_S)
+
+
+def answer(request):
+    return globals()["do_" + request.pop("do")](**request)
+
+
+def main():
+    global PREFIX
+    PREFIX = sys.argv[1]
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        try:
+            result = answer(json.loads(line))
+        except Exception as error:      # the other half shows it
+            import traceback
+            result = {"exception": f"{error!r}\n{traceback.format_exc()}"}
+        print(json.dumps(result), flush=True)
+
+
+main()
