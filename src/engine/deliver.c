@@ -203,9 +203,15 @@ static bool wait_ready(struct sending *sending)
 	for (;;) {
 		if (!refresh(sending))
 			return decide(sending, DELIVERY_NOT_READY, "the agent ended");
-		if (!look(sending))
-			return decide(sending, DELIVERY_NOT_READY, "its tmux server does not answer");
+		bool seen = look(sending);
 		int64_t now = clock_ms();
+		/* A server that is busy, or was stopped for a moment, still gets the message. */
+		if (!seen && now < deadline && process_alive(&sending->instance->run.server)) {
+			(void)store_watch_wait(sending->watch, earlier(now + LOOK_MS, deadline), NULL);
+			continue;
+		}
+		if (!seen)
+			return decide(sending, DELIVERY_NOT_READY, "its tmux server does not answer");
 		if (!last || !streq(last, sending->screen))
 			same_since = now;
 		replace_string(&last, sending->screen);
@@ -402,7 +408,12 @@ static int open_run(struct sending *sending, struct error *err)
 	if (backend_find(instance, &backend, err) < 0 ||
 	    deck_agent(sending->deck, instance->agent, &sending->agent, err) < 0)
 		return -1;
-	struct observation seen = backend->observe(sending->deck, instance, OBSERVE_ANSWER);
+	struct observation seen;
+	/* Each look is as long as a server may be silent. */
+	do
+		seen = backend->observe(sending->deck, instance, OBSERVE_ANSWER);
+	while (seen.presence == PRESENCE_UNKNOWN && sending->request->wait &&
+	       clock_ms() < sending->deadline_ms);
 	if (seen.presence == PRESENCE_NONE || !attempt)
 		return error_set(err, ERROR_INVALID, "%s is not running: start it with agentdeck session "
 				 "start %s", title, instance->id);
