@@ -140,8 +140,8 @@ def is_locked(path):
 # ---- acting as the user -------------------------------------------------------------------------------------------
 
 
-def begin(words, output=subprocess.DEVNULL):
-    environment = {"PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER, "LOGNAME": USER,
+def begin(words, output=subprocess.DEVNULL, environment=()):
+    environment = {**dict(environment), "PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER, "LOGNAME": USER,
                    "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
     return subprocess.Popen(words, env=environment, cwd=HOME, user=UID, group=UID, extra_groups=[], stdin=subprocess.DEVNULL,
                             stdout=output, stderr=output, start_new_session=True)
@@ -279,6 +279,17 @@ def delivery_in(output):
         return json.loads(output)["delivery"]
     except (ValueError, KeyError):
         return ""
+
+
+def do_burden(identity):
+    """A process of the run that no signal but SIGKILL ends: what an agent's tool may leave behind."""
+    server = next((process for process in processes() if process.is_server and process.instance == identity), None)
+    if not server:
+        return {}
+    child = begin(["sh", "-c", "trap '' HUP INT TERM; exec sleep 600"], environment=server.environment)
+    with open("/sys/fs/cgroup" + server.cgroup + "/cgroup.procs", "w") as file:
+        file.write(str(child.pid))
+    return {"pid": child.pid}
 
 
 def do_strike(identity, text, delay_s, what):

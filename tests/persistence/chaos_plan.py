@@ -58,6 +58,9 @@ class Plan:
             self.up[index] = after
         return index
 
+    def chance(self, probability):
+        return self.random.random() < probability
+
     def milliseconds(self, most):
         return round(self.random.uniform(0, 1) ** 2 * most)
 
@@ -74,10 +77,10 @@ class Plan:
         return (self.one(False, True),)
 
     def plan_stop(self):
-        return (self.one(True, False),)
+        return self.one(True, False), self.chance(0.4)
 
     def plan_restart(self):
-        return (self.one(True, True),)
+        return self.one(True, True), self.chance(0.4)
 
     def plan_send(self):
         return (self.one(True),)
@@ -97,7 +100,9 @@ class Plan:
         return index
 
     def plan_kill_server(self):
-        return (self.killed(self.one(True)),)
+        index = self.killed(self.one(True))
+        # (what is dead may leave what it likes: the next start ends it)
+        return index, policy_of(index) != "no" and self.chance(0.4)
 
     plan_kill_agent = plan_kill_server
 
@@ -125,7 +130,7 @@ class Plan:
 
     def plan_race(self):
         verbs = self.random.choices(["start", "stop", "restart", "send"], k=self.random.randint(2, 3))
-        index = self.one(self.random.random() < 0.5, verbs[-1] != "stop")
+        index = self.one(self.chance(0.5), verbs[-1] != "stop")
         return index, verbs
 
     def plan_freeze(self):
