@@ -75,7 +75,9 @@ static bool is_over(const struct store_row *row, enum instance_state *ret_state,
 	    !(had_server || (row->state == STATE_STARTING && of_another_boot)))
 		return false;
 	*ret_state = row->state == STATE_STOPPING ? STATE_STOPPED : STATE_ERROR;
-	*ret_why = is_of_this_boot(row) ? "its tmux server was killed" : "the machine was restarted";
+	*ret_why = row->state == STATE_STOPPING ? NULL
+		   : is_of_this_boot(row)	? "its tmux server was killed"
+						: "the machine was restarted";
 	return true;
 }
 
@@ -136,10 +138,10 @@ static void correct(struct deck *deck, const struct store_row *row)
 	};
 	if (!is_over(&now, &state, &why) || (state == STATE_STOPPED && !is_empty_run(&instance->run)))
 		return;
-	lifecycle_set_state(instance, state, state == STATE_STOPPED ? NULL : why);
+	lifecycle_set_state(instance, state, why);
 	log_set_instance(instance->id);
 	if (store_save(lock, instance, NULL) == 0)
-		log_info("seen: %s, %s", instance_state_name(state), why);
+		log_info("seen: %s, %s", instance_state_name(state), why ? why : "a stop was interrupted");
 	log_set_instance(NULL);
 }
 

@@ -1,190 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The supervisor on a bus of its own, which other users may enter, and those who talk to it: all in this process, by one
- * event loop, but for the other user.
+ * What the supervisor offers on the user bus, and to whom.
  */
-#include "unit/test.h"
-
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/fsutil.h"
-#include "driver/service.h"
+#include "unit/service-fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <systemd/sd-bus.h>
-#include <systemd/sd-event.h>
-
-#define NAME "io.agentdeck.Supervisor1"
-#define PATH "/io/agentdeck/Supervisor1"
-
-enum { PLENTY_MS = 20000, NOBODY = 65534 };
-
-struct fixture {
-	char *directory; /* the "user_runtime": its bus is <directory>/bus */
-	char *address, *config;
-	struct child daemon;
-	sd_event *event;
-	sd_bus *caller;
-	struct service *service;
-	struct error err;
-
-	struct service_call *waiting; /* what act() was given and nobody has answered yet */
-	enum service_verb verb;
-	char *target;
-	unsigned listed, acted;
-};
-
-static const struct service_session api = {
-	.id = "3f2a", .profile = "default", .title = "api", .group = "work", .agent = "claude",
-	.directory = "/home/\xff", .session_id = "11-22", .status = "running", .activity = "busy",
-	.desired = true, .since_us = 1700000000000001, .activity_since_us = 1700000000000002,
-};
-static const struct service_session web = { .id = "77aa", .title = "web", .status = "stopped",
-					    .reason = "stopped by hand" };
-
-static void list(service_each each, void *closure, void *context)
-{
-	((struct fixture *)context)->listed++;
-	each(&api, closure);
-	each(&web, closure);
-}
-
-static bool get(const char *target, service_each each, void *closure, void *context UNUSED)
-{
-	if (!streq(target, "api") && !streq(target, "3f2a"))
-		return false;
-	each(&api, closure);
-	return true;
-}
-
-static void act(enum service_verb verb, const char *target, struct service_call *call, void *context)
-{
-	struct fixture *f = context;
-	assert_null(f->waiting);
-	f->waiting = call;
-	f->verb = verb;
-	replace_string(&f->target, target);
-	f->acted++;
-}
-
-static const struct service_operations operations = { list, get, act };
-
-/* ---- the bus ------------------------------------------------------------------------------------ */
-
-static void start_daemon(struct fixture *f)
-{
-	cleanup_strbuf struct strbuf config = { 0 };
-	char line[256];
-	strbuf_addf(&config,
-		    "<busconfig><type>session</type><listen>%s</listen><auth>EXTERNAL</auth>"
-		    "<policy context='default'><allow user='*'/><allow own='*'/>"
-		    "<allow send_destination='*'/><allow receive_sender='*'/></policy></busconfig>",
-		    f->address);
-	assert_int_equal(fs_replace(AT_FDCWD, f->config, config.data, config.length, FS_VOLATILE, NULL), 0);
-	const char *const argv[] = { "dbus-daemon", "--nofork", "--print-address", "--config-file",
-				     f->config, NULL };
-	const struct child_request request = { .argv = argv, .gate = true };
-	assert_int_equal(child_start(&request, &f->daemon, NULL), 0);
-	assert_true(read(f->daemon.output, line, sizeof(line)) > 0);
-}
-
-static void connect_to(struct fixture *f, sd_bus **ret)
-{
-	assert_true(sd_bus_new(ret) >= 0);
-	assert_true(sd_bus_set_address(*ret, f->address) >= 0);
-	assert_true(sd_bus_set_bus_client(*ret, 1) >= 0);
-	assert_true(sd_bus_start(*ret) >= 0);
-	assert_true(sd_bus_attach_event(*ret, f->event, 0) >= 0);
-}
-
-static int set_up_bus(void **state)
-{
-	struct fixture *f = xcalloc(1, sizeof(*f));
-	char root[] = "/tmp/test-service-XXXXXX";
-	assert_non_null(mkdtemp(root));
-	assert_int_equal(chmod(root, 0755), 0);
-	f->directory = xstrdup(root);
-	f->address = xasprintf("unix:path=%s/bus", root);
-	f->config = path_join(root, "bus.conf");
-	*state = f;
-	start_daemon(f);
-	assert_true(sd_event_new(&f->event) >= 0);
-	connect_to(f, &f->caller);
-	return 0;
-}
-
-static int open_service(struct fixture *f)
-{
-	return service_open(f->directory, f->event, &operations, f, &f->service, &f->err);
-}
-
-static int set_up(void **state)
-{
-	(void)set_up_bus(state);
-	assert_int_equal(open_service(*state), 0);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	service_close(f->service);
-	if (f->waiting)
-		service_answer(f->waiting, "late");
-	(void)sd_bus_close_unref(f->caller);
-	(void)sd_event_unref(f->event);
-	child_abandon(&f->daemon);
-	error_clear(&f->err);
-	assert_int_equal(fs_remove_tree(AT_FDCWD, f->directory, NULL), 0);
-	free(f->target);
-	free(f->directory);
-	free(f->address);
-	free(f->config);
-	free(f);
-	return 0;
-}
-
-/* ---- one who calls -------------------------------------------------------------------------------- */
-
-static void turn(struct fixture *f)
-{
-	assert_true(sd_event_run(f->event, (uint64_t)PLENTY_MS * 1000) > 0);
-}
-
-static int take(sd_bus_message *answer, void *userdata, sd_bus_error *error UNUSED)
-{
-	*(sd_bus_message **)userdata = sd_bus_message_ref(answer);
-	return 1;
-}
-
-/* The answer goes to *slot.  target NULL: a method without arguments. */
-static void send_call(struct fixture *f, const char *method, const char *target, sd_bus_message **slot)
-{
-	int r = sd_bus_call_method_async(f->caller, NULL, NAME, PATH, NAME, method, take, slot,
-					 target ? "s" : NULL, target);
-	assert_true(r >= 0);
-}
-
-static sd_bus_message *call(struct fixture *f, const char *method, const char *target)
-{
-	sd_bus_message *answer = NULL;
-	send_call(f, method, target, &answer);
-	while (!answer)
-		turn(f);
-	return answer;
-}
-
-static void wait_for_act(struct fixture *f)
-{
-	while (!f->waiting)
-		turn(f);
-}
 
 static void assert_refused(sd_bus_message *answer, const char *name, const char *part)
 {
@@ -473,111 +296,6 @@ static void without_a_bus_the_loop_goes_on(void **state)
 	assert_int_equal(sd_event_run(f->event, 20000), 0);
 }
 
-/* ---- the other side ------------------------------------------------------------------------------- */
-
-static void append(const struct service_session *session, void *closure)
-{
-	strbuf_addf(closure, "%s %s %s %s %d %lld;", session->id, session->status,
-		    or_empty(session->title), or_empty(session->directory), session->desired,
-		    (long long)session->since_us);
-}
-
-/* Read what is there, after waiting for it where that is necessary. */
-static int listen_to(struct fixture *f, struct service_client *client, struct strbuf *heard)
-{
-	struct pollfd wait = { .fd = service_client_descriptor(client), .events = POLLIN };
-	size_t before = heard->length;
-	int r = service_client_read(client, append, heard, &f->err);
-	if (r != 0 || heard->length > before)
-		return r;
-	assert_int_equal(service_client_deadline(client), INT64_MAX);
-	assert_int_equal(poll(&wait, 1, PLENTY_MS), 1);
-	return service_client_read(client, append, heard, &f->err);
-}
-
-static void changes_are_heard(void **state)
-{
-	struct fixture *f = *state;
-	struct service_client *client;
-	cleanup_strbuf struct strbuf heard = { 0 };
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
-	service_changed(f->service, &api);
-	service_removed(f->service, "77aa");
-	while (!strstr(strbuf_text(&heard), "77aa"))
-		assert_int_equal(listen_to(f, client, &heard), 0);
-	assert_string_equal(strbuf_text(&heard),
-			    "3f2a running api /home/\\377 1 1700000000000001;77aa removed   0 0;");
-	service_client_close(client);
-}
-
-static void what_others_say_in_its_name_is_not_heard(void **state)
-{
-	struct fixture *f = *state;
-	struct service_client *client;
-	cleanup_strbuf struct strbuf heard = { 0 };
-	sd_bus_message *signal = NULL;
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
-	/* Whichever of these is the client. */
-	for (unsigned i = 0; i < 9; i++) {
-		cleanup_free char *to = xasprintf(":1.%u", i);
-		assert_true(sd_bus_message_new_signal(f->caller, &signal, PATH, NAME, "InstanceRemoved") >= 0);
-		assert_true(sd_bus_message_append(signal, "s", "forged") >= 0);
-		assert_true(sd_bus_message_set_destination(signal, to) >= 0);
-		assert_true(sd_bus_send(f->caller, signal, NULL) >= 0);
-		signal = sd_bus_message_unref(signal);
-	}
-	/* The answer comes after the bus has handed those out. */
-	sd_bus_message_unref(call(f, "Get", "api"));
-	service_removed(f->service, "77aa");
-	while (!heard.length)
-		assert_int_equal(listen_to(f, client, &heard), 0);
-	assert_string_equal(strbuf_text(&heard), "77aa removed   0 0;");
-	service_client_close(client);
-}
-
-static void a_supervisor_that_goes_is_noticed(void **state)
-{
-	struct fixture *f = *state;
-	struct service_client *client;
-	cleanup_strbuf struct strbuf heard = { 0 };
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
-	service_changed(f->service, &web);
-	service_close(TAKE_PTR(f->service));
-	/* Another one is another one. */
-	assert_int_equal(open_service(f), 0);
-	int r = 0;
-	while (r == 0)
-		r = listen_to(f, client, &heard);
-	assert_int_equal(r, SERVICE_ABSENT);
-	assert_string_equal(strbuf_text(&heard), "77aa stopped web  0 0;");
-	service_client_close(client);
-
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
-	child_abandon(&f->daemon);
-	r = 0;
-	while (r == 0)
-		r = listen_to(f, client, &heard);
-	assert_int_equal(r, SERVICE_ABSENT);
-	service_client_close(client);
-}
-
-static void without_a_supervisor_there_is_none(void **state)
-{
-	struct fixture *f = *state;
-	struct service_client *client;
-	pid_t pid;
-	assert_int_equal(service_owner(f->directory, &pid, &f->err), SERVICE_ABSENT);
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), SERVICE_ABSENT);
-}
-
-static void its_process_is_known(void **state)
-{
-	struct fixture *f = *state;
-	pid_t pid = 0;
-	assert_int_equal(service_owner(f->directory, &pid, &f->err), 0);
-	assert_int_equal(pid, getpid());
-}
-
 /* ---- the interface -------------------------------------------------------------------------------- */
 
 /* Copy what stands between before and after in text; NULL when before is not there. */
@@ -659,9 +377,6 @@ static void the_interface_is_the_documented_one(void **state)
 	sd_bus_message_unref(answer);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define BUS_ONLY(test) cmocka_unit_test_setup_teardown(test, set_up_bus, tear_down)
-
 int main(int argc UNUSED, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -679,20 +394,8 @@ int main(int argc UNUSED, char *argv[])
 		TEST(without_one_below_the_runtime_directory_the_bus_of_the_environment_counts),
 		BUS_ONLY(a_bus_that_does_not_answer_is_given_up_on),
 		TEST(without_a_bus_the_loop_goes_on),
-		TEST(changes_are_heard),
-		TEST(what_others_say_in_its_name_is_not_heard),
-		TEST(a_supervisor_that_goes_is_noticed),
-		BUS_ONLY(without_a_supervisor_there_is_none),
-		TEST(its_process_is_known),
 		TEST(the_interface_is_the_documented_one),
 	};
-	cleanup_free char *program = NULL;
-	if (child_find_program("dbus-daemon", NULL, NULL, &program, NULL) != 0) {
-		(void)fprintf(stderr, "skipped: no dbus-daemon\n");
-		return getenv("AGENTDECK_TEST_STRICT") ? 1 : 77;
-	}
-	(void)unsetenv("DBUS_SESSION_BUS_ADDRESS");
-	if (argv[1])
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int r = begin(argv);
+	return r ? r : cmocka_run_group_tests(tests, NULL, NULL);
 }
