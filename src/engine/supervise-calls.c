@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+enum { REOPEN_MS = 3000 };
+
 /* ---- what is asked ------------------------------------------------------------------------------ */
 
 static void on_list(service_each each, void *closure, void *context)
@@ -103,10 +105,29 @@ void calls_open(struct supervisor *supervisor)
 
 /* ---- what is told -------------------------------------------------------------------------------- */
 
+static void on_reopen(void *context)
+{
+	struct supervisor *supervisor = context;
+	loop_remove(TAKE_PTR(supervisor->reopen));
+	calls_open(supervisor);
+}
+
+/* A message bus that was begun anew has forgotten us.  There is nobody to tell us when it is back: one try. */
+static bool has_service(struct supervisor *supervisor)
+{
+	if (supervisor->service && service_is_lost(supervisor->service)) {
+		log_warning("the user bus has gone");
+		service_close(TAKE_PTR(supervisor->service));
+		(void)loop_add_timer(supervisor->loop, clock_ms() + REOPEN_MS, on_reopen, supervisor,
+				     &supervisor->reopen, NULL);
+	}
+	return supervisor->service != NULL;
+}
+
 void calls_session_changed(struct session *session)
 {
 	struct service_session described;
-	if (!session->supervisor->service)
+	if (!has_service(session->supervisor))
 		return;
 	session_describe(session, &described);
 	service_changed(session->supervisor->service, &described);
@@ -114,7 +135,7 @@ void calls_session_changed(struct session *session)
 
 void calls_session_removed(struct session *session)
 {
-	if (session->supervisor->service)
+	if (has_service(session->supervisor))
 		service_removed(session->supervisor->service, session->id);
 }
 

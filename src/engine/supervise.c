@@ -118,7 +118,9 @@ static void on_signal(int signal_number, void *context)
 {
 	struct supervisor *supervisor = context;
 	log_info("SIG%s: %s", sigabbrev_np(signal_number), signal_number == SIGHUP ? "begins anew" : "ends");
-	loop_stopping(supervisor->loop);
+	/* Told to stop, the manager waits for the end of this process, which begins anew as itself. */
+	if (signal_number != SIGHUP)
+		loop_stopping(supervisor->loop);
 	loop_exit(supervisor->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A transcript, which its agent may be writing: the scanners that read from its head and from its end must see the
+ * same conversation, whatever is torn in it.
+ *
+ * A byte \001 of the input stands for so much blank that a line of a few of them reaches over the scanner's buffer.
+ */
+#include "fuzz/fuzz.h"
+
+#include "driver/transcript.h"
+
+#include <sys/stat.h>
+
+enum { BLANK = 32760 };
+
+#define ID "0bbbbbbb-0000-4000-8000-000000000002"
+
+struct seen {
+	char *reply, *time, *cwd;
+	bool has_turns;
+};
+
+static bool visit(struct json_object *record, void *data)
+{
+	struct seen *seen = data;
+	const char *type = json_get_string(record, "type", "");
+	bool is_assistant = streq(type, "assistant");
+	HOLDS(json_object_is_type(record, json_type_object));
+	/* No further than the first turn: so does who asks for it. */
+	if (!seen->has_turns && !seen->cwd)
+		replace_string(&seen->cwd, json_get_string(record, "cwd", NULL));
+	if ((is_assistant || streq(type, "user")) && json_get_object(record, "message"))
+		seen->has_turns = true;
+	cleanup_free char *text = transcript_record_text(record);
+	if (!text || !is_assistant || json_get_bool(record, "isSidechain", false))
+		return true;
+	replace_string(&seen->reply, text);
+	replace_string(&seen->time, json_get_string(record, "timestamp", ""));
+	return true;
+}
+
+static void write_input(const char *path, const uint8_t *data, size_t size, bool *ret_has_escapes)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *blank = xcalloc(BLANK, 1);
+	memset(blank, ' ', BLANK);
+	for (size_t i = 0; i < size; i++)
+		strbuf_add(&text, data[i] == 1 ? blank : (const char *)data + i, data[i] == 1 ? BLANK : 1);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || fs_write_all(fd, strbuf_text(&text), text.length, path, NULL) < 0)
+		abort();
+	*ret_has_escapes = memmem(strbuf_text(&text), text.length, "\\u", 2) != NULL;
+}
+
+static void check_find(const char *home, const char *path, const struct seen *seen)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_transcript struct transcript latest = { 0 };
+	HOLDS(transcript_find(home, "/srv", ID, path, &found, NULL) == 0);
+	HOLDS(streq(found.path, path) && streq(found.session_id, ID));
+	HOLDS(found.has_turns == seen->has_turns);
+	HOLDS(streq(or_empty(found.cwd), or_empty(seen->cwd)));
+	bool is_ours = seen->has_turns && streq(or_empty(seen->cwd), "/srv");
+	HOLDS(transcript_latest(home, "/srv", NULL, NULL, &latest, NULL) == (is_ours ? 0 : TRANSCRIPT_NONE));
+}
+
+static void check_reply(const char *path, const struct seen *seen)
+{
+	char *reply = NULL, *time = NULL;
+	int r = transcript_last_reply(path, &reply, &time, NULL);
+	HOLDS(r == (seen->reply ? 0 : TRANSCRIPT_NONE));
+	HOLDS(r == 0 ? streq(reply, seen->reply) && streq(time, seen->time) : !reply && !time);
+	free(reply);
+	free(time);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	cleanup_free char *home = xasprintf("%s/projects", fuzz_directory());
+	cleanup_free char *folder = xasprintf("%s/-srv", home);
+	cleanup_free char *path = xasprintf("%s/" ID ".jsonl", folder);
+	struct seen seen = { 0 };
+	bool has_escapes;
+
+	(void)mkdir(home, 0700);
+	(void)mkdir(folder, 0700);
+	write_input(path, data, size, &has_escapes);
+	HOLDS(transcript_visit(path, visit, &seen, NULL) == 0);
+	/* Letters that are written as \u0061 are read, but not looked for: no agent writes them so. */
+	if (!has_escapes) {
+		check_find(fuzz_directory(), path, &seen);
+		check_reply(path, &seen);
+	}
+	free(seen.reply);
+	free(seen.time);
+	free(seen.cwd);
+	return 0;
+}
