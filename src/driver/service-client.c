@@ -188,7 +188,29 @@ static void client_closep(struct service_client **client)
 	service_client_close(*client);
 }
 
-int service_client_open(const char *user_runtime, struct service_client **ret, struct error *err)
+/* 0: it supervises this directory. */
+static int check_state(sd_bus *bus, const char *state, int64_t deadline_ms, struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	cleanup_free char *shown = visible(state);
+	const char *theirs;
+	if (bus_new_call(bus, SERVICE_NAME, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get", &call,
+			 err) < 0)
+		return -1;
+	int r = sd_bus_message_append(call, "ss", SERVICE_INTERFACE, "StateDirectory");
+	if (r < 0)
+		return bus_message_error(err, r);
+	/* One that has gone meanwhile, does not answer or is of an earlier version is none to follow. */
+	if (bus_call(bus, call, deadline_ms, &answer, &refusal, NULL) != 0)
+		return SERVICE_ABSENT;
+	if (sd_bus_message_read(answer, "v", "s", &theirs) <= 0 || !streq(theirs, shown))
+		return SERVICE_ABSENT;
+	return 0;
+}
+
+int service_client_open(const char *user_runtime, const char *state, struct service_client **ret,
+			struct error *err)
 {
 	CLEANUP(client_closep) struct service_client *client = xcalloc(1, sizeof(*client));
 	cleanup_message sd_bus_message *answer = NULL;
@@ -208,6 +230,9 @@ int service_client_open(const char *user_runtime, struct service_client **ret, s
 	if (r < 0)
 		return bus_message_error(err, r);
 	client->owner = xstrdup(owner);
+	r = state ? check_state(client->bus, state, deadline_ms, err) : 0;
+	if (r != 0)
+		return r;
 	*ret = TAKE_PTR(client);
 	return 0;
 }

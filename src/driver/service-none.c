@@ -46,7 +46,8 @@ int service_owner(const char *user_runtime UNUSED, pid_t *ret UNUSED, struct err
 	return SERVICE_NO_BUS;
 }
 
-int service_client_open(const char *user_runtime UNUSED, struct service_client **ret UNUSED,
+int service_client_open(const char *user_runtime UNUSED, const char *state UNUSED,
+			struct service_client **ret UNUSED,
 			struct error *err UNUSED)
 {
 	return SERVICE_NO_BUS;

@@ -251,6 +251,15 @@ static int get_version(sd_bus *bus UNUSED, const char *path UNUSED, const char *
 	return sd_bus_message_append(reply, "s", PACKAGE_VERSION);
 }
 
+static int get_state(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
+		     const char *property UNUSED, sd_bus_message *reply, void *userdata,
+		     sd_bus_error *error UNUSED)
+{
+	const struct service *service = userdata;
+	cleanup_free char *state = visible(or_empty(service->operations->state));
+	return sd_bus_message_append(reply, "s", state);
+}
+
 /* Unprivileged: sd-bus' own rule would let root in, and would stand still to find out; ours is on_caller_known(). */
 #define METHOD(name, in, in_names, out, out_names, handler) \
 	SD_BUS_METHOD_WITH_NAMES(name, in, in_names, out, out_names, handler, SD_BUS_VTABLE_UNPRIVILEGED)
@@ -259,6 +268,7 @@ static int get_version(sd_bus *bus UNUSED, const char *path UNUSED, const char *
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("StateDirectory", "s", get_state, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	METHOD("List", "", , "aa{sv}", SD_BUS_PARAM(sessions), on_list),
 	METHOD("Get", "s", SD_BUS_PARAM(session), "a{sv}", SD_BUS_PARAM(properties), on_get),
 	METHOD("Start", "s", SD_BUS_PARAM(session), "s", SD_BUS_PARAM(outcome), on_start),

@@ -39,6 +39,7 @@ struct service_call;
 typedef void (*service_each)(const struct service_session *session, void *closure);
 
 struct service_operations {
+	const char *state; /* the directory whose sessions these are: the property StateDirectory */
 	/* Call each for every session. */
 	void (*list)(service_each each, void *closure, void *context);
 	/* Call each for the one of this id or exact title; false: there is none (or it is not unique). */
@@ -82,9 +83,11 @@ void service_removed(struct service *service, const char *id);
 /* Who serves; SERVICE_ABSENT. */
 int service_owner(const char *user_runtime, pid_t *ret, struct error *err);
 
-/* Follow the signals.  SERVICE_ABSENT: there is no supervisor. */
+/* Follow the signals.  state: only a supervisor of this directory (struct paths); NULL: of any.  SERVICE_ABSENT: there is
+ * none. */
 struct service_client;
-int service_client_open(const char *user_runtime, struct service_client **ret, struct error *err);
+int service_client_open(const char *user_runtime, const char *state, struct service_client **ret,
+			struct error *err);
 void service_client_close(struct service_client *client);
 /* Readable when there may be something; also call service_client_read() at its deadline (clock_ms(), INT64_MAX: none). */
 int service_client_descriptor(const struct service_client *client);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,14 +77,22 @@ int tmux_version(char **ret, struct error *err)
 	if (result.exit_status != 0 || !starts_with(text, "tmux "))
 		return error_set(err, ERROR_CHILD, "tmux -V does not tell its version");
 	text += strlen("tmux ");
-	*ret = xstrndup(text, strcspn(text, "\n"));
+	cleanup_free char *version = xstrndup(text, strcspn(text, "\n"));
+	*ret = visible(version);
 	return 0;
 }
 
 static int too_old(const char *version, struct error *err)
 {
+	cleanup_free char *shown = visible(version);
 	return error_set(err, ERROR_UNAVAILABLE,
-			 "tmux %s is too old: install tmux " TMUX_OLDEST " or newer", version);
+			 "tmux %s is too old: install tmux " TMUX_OLDEST " or newer", shown);
+}
+
+/* For kill(2) 0 and negative numbers are many processes. */
+static bool are_processes(pid_t server, pid_t pane)
+{
+	return server > 0 && pane > 0;
 }
 
 int tmux_parse_started(const struct child_result *result, struct tmux_started *ret,
@@ -98,7 +107,8 @@ int tmux_parse_started(const struct child_result *result, struct tmux_started *r
 		return error_set(err, ERROR_CHILD, "tmux could not start a server: %s", words);
 	}
 	if (sscanf(strbuf_text(&result->output), "%d %d %15s", &started.server, &started.pane,
-		   started.version) != 3)
+		   started.version) != 3 ||
+	    !are_processes(started.server, started.pane))
 		return error_set(err, ERROR_CHILD, "tmux did not say which server it started");
 	if (!tmux_version_is_enough(started.version))
 		return too_old(started.version, err);
@@ -276,7 +286,8 @@ int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err)
 		return r;
 	const char *text = strbuf_text(&result.output);
 	if (sscanf(text, "%d %d %d %u %n", &pane.server, &pane.pane, &dead, &pane.clients,
-		   &used) < 4)
+		   &used) < 4 ||
+	    !are_processes(pane.server, pane.pane))
 		return error_set(err, ERROR_CHILD, "the tmux server has no agent pane");
 	pane.dead = dead;
 	pane.command = xstrndup(text + used, strcspn(text + used, "\n"));
@@ -307,6 +318,23 @@ static char *last_lines(const char *text, size_t max)
 	return strbuf_take(&buf);
 }
 
+/* "0/", "/9".  The option is one that whoever is in the pane can set, too. */
+static bool parse_exit(const char *text, struct tmux_exit *ret)
+{
+	size_t code_length = strcspn(text, "/\n");
+	const char *slash = text + code_length;
+	int64_t code = 0, signal_number = 0;
+	if (*slash != '/')
+		return false;
+	cleanup_free char *code_text = xstrndup(text, code_length);
+	cleanup_free char *signal_text = xstrndup(slash + 1, strcspn(slash + 1, "\n"));
+	if ((*code_text && !parse_int64(code_text, 0, 255, &code)) ||
+	    (*signal_text && !parse_int64(signal_text, 0, SIGRTMAX, &signal_number)))
+		return false;
+	*ret = (struct tmux_exit){ .code = (int)code, .signal_number = (int)signal_number };
+	return true;
+}
+
 int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
 {
 	cleanup_child_result struct child_result status = { 0 }, screen = { 0 };
@@ -316,15 +344,11 @@ int tmux_pane_exit(const char *socket, struct tmux_exit *ret, struct error *err)
 			  QUERY_TIMEOUT_MS, &status, err);
 	if (r != 0)
 		return r;
-	const char *text = strbuf_text(&status.output);
-	const char *slash = strchr(text, '/');
-	if (!slash)
+	if (!parse_exit(strbuf_text(&status.output), &found))
 		return error_set(err, ERROR_CHILD, "tmux did not note how the agent ended");
 	/* A client of its own: show-buffer wants a standard output that nothing was printed on. */
 	r = run_words(socket, (const char *const[]){ "show-buffer", "-b", "agentdeck-last", NULL },
 		      QUERY_TIMEOUT_MS, &screen, NULL);
-	found.code = (int)strtol(text, NULL, 10);
-	found.signal_number = (int)strtol(slash + 1, NULL, 10);
 	found.last_words = last_lines(r == 0 ? strbuf_text(&screen.output) : "", 40);
 	*ret = found;
 	return 0;

@@ -91,9 +91,12 @@ static void on_act(enum service_verb verb, const char *target, struct service_ca
 
 void calls_open(struct supervisor *supervisor)
 {
-	static const struct service_operations operations = { on_list, on_get, on_act };
+	supervisor->operations = (struct service_operations){
+		.state = supervisor->deck->paths.state, .list = on_list, .get = on_get, .act = on_act,
+	};
 	cleanup_error struct error err = { 0 };
-	int r = service_open(supervisor->deck->paths.user_runtime, loop_event(supervisor->loop), &operations,
+	int r = service_open(supervisor->deck->paths.user_runtime, loop_event(supervisor->loop),
+			     &supervisor->operations,
 			     supervisor, &supervisor->service, &err);
 	if (r == SERVICE_NO_BUS)
 		log_info("no user bus: nobody can call");

@@ -23,6 +23,7 @@ struct supervisor {
 	struct loop *loop;
 	struct follow *follow;
 	struct service *service; /* NULL: no bus */
+	struct service_operations operations;
 	struct session **sessions; /* sorted by key */
 	size_t count, capacity;
 	struct store **stores;     /* of each profile that was seen */

@@ -71,7 +71,7 @@ static inline void act(enum service_verb verb, const char *target, struct servic
 	f->acted++;
 }
 
-static const struct service_operations operations = { list, get, act };
+static const struct service_operations operations = { "/state", list, get, act };
 
 /* ---- the bus ------------------------------------------------------------------------------------ */
 

@@ -5,6 +5,8 @@
 #include "unit/service-fixture.h"
 
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void append(const struct service_session *session, void *closure)
 {
@@ -31,7 +33,7 @@ static void changes_are_heard(void **state)
 	struct fixture *f = *state;
 	struct service_client *client;
 	cleanup_strbuf struct strbuf heard = { 0 };
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), 0);
 	service_changed(f->service, &api);
 	service_removed(f->service, "77aa");
 	while (!strstr(strbuf_text(&heard), "77aa"))
@@ -47,7 +49,7 @@ static void what_others_say_in_its_name_is_not_heard(void **state)
 	struct service_client *client;
 	cleanup_strbuf struct strbuf heard = { 0 };
 	sd_bus_message *signal = NULL;
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), 0);
 	/* Whichever of these is the client. */
 	for (unsigned i = 0; i < 9; i++) {
 		cleanup_free char *to = xasprintf(":1.%u", i);
@@ -71,7 +73,7 @@ static void a_supervisor_that_goes_is_noticed(void **state)
 	struct fixture *f = *state;
 	struct service_client *client;
 	cleanup_strbuf struct strbuf heard = { 0 };
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), 0);
 	service_changed(f->service, &web);
 	service_close(TAKE_PTR(f->service));
 	/* Another one is another one. */
@@ -83,7 +85,7 @@ static void a_supervisor_that_goes_is_noticed(void **state)
 	assert_string_equal(strbuf_text(&heard), "77aa stopped web  0 0;");
 	service_client_close(client);
 
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), 0);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), 0);
 	child_abandon(&f->daemon);
 	r = 0;
 	while (r == 0)
@@ -92,13 +94,36 @@ static void a_supervisor_that_goes_is_noticed(void **state)
 	service_client_close(client);
 }
 
+/* The question is asked by another process, since the service answers in this one. */
+static int opened_for(struct fixture *f, const char *state)
+{
+	struct service_client *client = NULL;
+	int status;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(service_client_open(f->directory, state, &client, NULL));
+	assert_true(child > 0);
+	while (waitpid(child, &status, WNOHANG) == 0)
+		(void)sd_event_run(f->event, 10 * 1000);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void only_the_supervisor_of_the_wished_directory_is_followed(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(opened_for(f, "/other"), SERVICE_ABSENT);
+	assert_int_equal(opened_for(f, "/state"), 0);
+	assert_int_equal(opened_for(f, NULL), 0);
+}
+
 static void without_a_supervisor_there_is_none(void **state)
 {
 	struct fixture *f = *state;
 	struct service_client *client;
 	pid_t pid;
 	assert_int_equal(service_owner(f->directory, &pid, &f->err), SERVICE_ABSENT);
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), SERVICE_ABSENT);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), SERVICE_ABSENT);
 }
 
 static void its_process_is_known(void **state)
@@ -113,6 +138,7 @@ int main(int argc UNUSED, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		TEST(changes_are_heard),
+		TEST(only_the_supervisor_of_the_wished_directory_is_followed),
 		TEST(what_others_say_in_its_name_is_not_heard),
 		TEST(a_supervisor_that_goes_is_noticed),
 		BUS_ONLY(without_a_supervisor_there_is_none),

@@ -245,7 +245,7 @@ static void no_bus_is_an_outcome(void **state)
 	child_abandon(&f->daemon);
 	assert_int_equal(open_service(f), SERVICE_NO_BUS);
 	assert_int_equal(service_owner(f->directory, &pid, &f->err), SERVICE_NO_BUS);
-	assert_int_equal(service_client_open(f->directory, &client, &f->err), SERVICE_NO_BUS);
+	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), SERVICE_NO_BUS);
 	assert_int_equal(service_owner("/nonexistent", &pid, &f->err), SERVICE_NO_BUS);
 	assert_int_equal(f->err.code, ERROR_NONE);
 }
@@ -363,6 +363,8 @@ static void the_interface_is_the_documented_one(void **state)
 	add_members(&lines, interface, "signal");
 	assert_int_equal(lines.count, 8);
 	assert_non_null(strstr(interface, "<property name=\"Version\" type=\"s\" access=\"read\">"));
+	assert_non_null(strstr(interface, "<property name=\"StateDirectory\" type=\"s\" access=\"read\">"));
+	strvec_push(&lines, "| `StateDirectory` (`s`) |");
 	strvec_push(&lines, "| `Version` (`s`) |");
 
 	cleanup_free char *file = path_join(source ? source : ".", "docs/bus.md");
