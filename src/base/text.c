@@ -230,7 +230,16 @@ bool is_utf8(const char *text, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	for (size_t i = 0; i < length;) {
+		uint64_t eight;
 		uint32_t code;
+		/* Most text is ASCII. */
+		if (length - i >= sizeof(eight)) {
+			memcpy(&eight, s + i, sizeof(eight));
+			if (!(eight & UINT64_C(0x8080808080808080))) {
+				i += sizeof(eight);
+				continue;
+			}
+		}
 		size_t n = utf8_sequence(s + i, length - i, &code);
 		if (n == 0)
 			return false;

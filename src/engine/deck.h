@@ -21,6 +21,9 @@ struct deck {
 	char *gate, *watch;    /* absolute paths of agentdeck-gate and agentdeck-watch */
 	struct store *store;   /* NULL until deck_open_store() */
 	struct strvec warnings;
+	/* A scope that the user manager refuses is an error, not a reason to do without: nobody asked for this start, it can be
+	 * made later, and whatever is started beside a manager that is about to end would end with it. */
+	bool needs_scope;
 
 	struct registry registry; /* use deck_registry() */
 	bool registry_loaded;

@@ -101,10 +101,22 @@ static void choose_places(const struct deck *deck, struct instance *instance,
 	replace_string(&run->boot_id, process_boot_id());
 }
 
+/* Below user@<uid>.service, as the supervisor is: what is started there without a scope ends with the user manager. */
+static bool is_below_manager(void)
+{
+	cleanup_free char *group = NULL;
+	cleanup_free char *manager = xasprintf("/user@%u.service/", (unsigned)getuid());
+	return process_cgroup(getpid(), &group, NULL) == 0 && strstr(group, manager);
+}
+
 static int host_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
 			struct error *err)
 {
 	enum isolation isolation = isolation_decide(deck);
+	if (isolation != ISOLATION_SCOPE && deck->needs_scope &&
+	    deck->settings.tmux.launch_in_user_scope != OFF && is_below_manager())
+		return error_set(err, ERROR_UNAVAILABLE, "no scope for it now: %s",
+				 or_empty(deck->bus_why));
 	if (isolation == ISOLATION_SCOPE)
 		isolation_ensure_linger(deck);
 	choose_places(deck, instance, isolation);
@@ -292,7 +304,10 @@ static int host_launch(struct deck *deck, struct store_lock *lock, struct instan
 	bool scope_refused = false;
 	struct error first = { 0 };
 	int r = launch_once(deck, instance, agent, &scope_refused, &first);
-	if (r < 0 && scope_refused) {
+	if (r < 0 && scope_refused && deck->needs_scope)
+		/* The manager is about to end, or is busy: later. */
+		(void)error_prefix(&first, "no scope for it now");
+	else if (r < 0 && scope_refused) {
 		deck_warn(deck, "no scope for this session (%s): it runs without one and may end with your "
 				"login", first.message);
 		log_info("tmux cgroup isolation: disabled (user manager not reachable: %s)",

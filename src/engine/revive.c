@@ -183,6 +183,7 @@ int revive(struct deck *deck, const char *base, enum revive_cause cause, bool dr
 	cleanup_revive_result struct revive_result result = { 0 };
 	struct error failure = { 0 };
 	const struct backend *backend;
+	deck->needs_scope = cause == REVIVE_UNASKED;
 	if (lifecycle_open_settled(deck, base, &lock, &instance, &backend, &failure) < 0) {
 		if (failure.code == ERROR_NOT_FOUND) {
 			error_clear(&failure);

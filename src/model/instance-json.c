@@ -169,10 +169,18 @@ static bool read_bool(const struct section *section, const char *key)
 	return value && json_object_get_boolean(value);
 }
 
+/* -1: none, or one behind the year 9999, which we could write and not read. */
+static int64_t parse_time(struct json_object *value)
+{
+	int64_t time = json_object_is_type(value, json_type_string)
+			       ? clock_parse(json_object_get_string(value)) : -1;
+	return time > INT64_C(253402300799999000) ? -1 : time;
+}
+
 static int64_t read_time(const struct section *section, const char *key)
 {
 	struct json_object *value = member(section, key, json_type_string);
-	int64_t time = value ? clock_parse(json_object_get_string(value)) : 0;
+	int64_t time = value ? parse_time(value) : 0;
 	if (time < 0) {
 		fail(section, key, "is not a time such as 2026-04-14T09:08:01.000Z");
 		return 0;
@@ -195,9 +203,7 @@ static void read_restarts(const struct section *observed, struct instance *insta
 	size_t count = array ? json_object_array_length(array) : 0;
 	size_t first = count > INSTANCE_RESTARTS ? count - INSTANCE_RESTARTS : 0;
 	for (size_t i = first; i < count; i++) {
-		struct json_object *item = json_object_array_get_idx(array, i);
-		int64_t at = json_object_is_type(item, json_type_string)
-				     ? clock_parse(json_object_get_string(item)) : -1;
+		int64_t at = parse_time(json_object_array_get_idx(array, i));
 		if (at < 0) {
 			fail(observed, "restarts", "holds something that is not a time");
 			return;

@@ -232,12 +232,71 @@ static int check_places(const struct toml_document *document, const struct agent
 	return 0;
 }
 
+/* What a pattern may become when its repetitions are written out.  Beyond it regcomp(3) takes memory without bound, and
+ * regexec(3) seconds for a line. */
+enum { PATTERN_MAX = 1000, PATTERN_DEPTH = 32 };
+
+/* Behind a bracket expression, whose "[" text is; "]" counts for itself where it comes first. */
+static const char *skip_brackets(const char *text)
+{
+	text += text[1] == '^' ? 2 : 1;
+	for (text += *text == ']'; *text && *text != ']'; text++) {
+		const char *end = NULL;
+		if (*text == '[' && text[1] && strchr(":.=", text[1]))
+			for (end = text + 2; *end && !(*end == text[1] && end[1] == ']'); end++)
+				;
+		if (end && *end)
+			text = end + 1;
+	}
+	return *text ? text + 1 : text;
+}
+
+/* The most that "{m,n}" asks for. */
+static size_t most_repeats(const char *text)
+{
+	size_t most = 1;
+	for (text++; *text && *text != '}'; text++) {
+		size_t number = 0;
+		for (; *text >= '0' && *text <= '9'; text++)
+			number = number > PATTERN_MAX ? number : number * 10 + (size_t)(*text - '0');
+		most = number > most ? number : most;
+		if (*text != ',')
+			break;
+	}
+	return most;
+}
+
+/* Why it would cost too much, NULL if it does not. */
+static const char *costly_pattern(const char *pattern)
+{
+	size_t sizes[PATTERN_DEPTH] = { 0 }, depth = 0, last = 0;
+	for (const char *s = pattern; *s;) {
+		const char c = *s;
+		if (c == '\\' && s[1] >= '1' && s[1] <= '9')
+			return "a reference back to a group takes too long to look for";
+		if (c == '(' && ++depth == PATTERN_DEPTH)
+			return "its groups are nested too deep";
+		if (c == '(')
+			sizes[depth] = 0;
+		last = c == '{' ? last * most_repeats(s) : c == ')' && depth ? sizes[depth--] + 1 : 1;
+		sizes[depth] += last;
+		if (sizes[depth] > PATTERN_MAX)
+			return "it is too long, or repeats too often what it repeats";
+		s = c == '[' ? skip_brackets(s) : s + (c == '\\' && s[1] ? 2 : 1);
+	}
+	return NULL;
+}
+
 /* key: how the entry calls it; path: where it stands. */
 static int check_pattern(const struct toml_document *document, const char *path, const char *key,
 			 const char *pattern, bool has_group, struct error *err)
 {
 	regex_t regex;
 	char why[200] = "it is empty and would fit every line";
+	const char *cost = costly_pattern(pattern);
+	if (cost)
+		return toml_error(document, path, err, "%s: the pattern \"%s\" cannot be used: %s", key,
+				  pattern, cost);
 	int status = regcomp(&regex, pattern, REG_EXTENDED);
 	size_t groups = 0;
 	if (status == 0) {
