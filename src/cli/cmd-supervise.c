@@ -93,8 +93,9 @@ static int show_status(struct app *app, struct error *err)
 		       or_empty(status.file));
 	else
 		printf("unit        not installed: agentdeck supervise --install\n");
-	printf("lingering   %s\n", status.lingers ? "yes" : "no: nothing comes back at boot before a login "
-							      "(loginctl enable-linger)");
+	if (status.has_manager)
+		printf("lingering   %s\n", status.lingers ? "yes" : "no: nothing comes back at boot before a "
+								      "login (loginctl enable-linger)");
 	return status.is_running ? 0 : NOT_RUNNING;
 }
 

@@ -440,8 +440,56 @@ static void ListCorrectsWhatIsNotTrue(void)
 	WAIT_FOR(session_look(&wedged) && streq(wedged.status, "running"), "status %s", wedged.status);
 }
 
+/* ---- the size of the incident ------------------------------------------------------------------ */
+
+enum { INCIDENT = 72 };
+
+/* What the listing says of all sessions: title, id of the conversation, status. */
+static const char *listed(void)
+{
+	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const struct json_object *row = json_object_array_get_idx(list, i);
+		strbuf_addf(&text, "%s %s %s\n", json_get_string(row, "title", "?"),
+			    json_get_string(row, "session_id", "?"), json_get_string(row, "status", "?"));
+	}
+	return keep(strbuf_take(&text));
+}
+
+static long count_user_processes(const char *how, const char *pattern)
+{
+	return strtol(machine_user(WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern)).output,
+		      NULL, 10);
+}
+
+static void SeventyTwoComeBackByOneCommand(void)
+{
+	const char *start = kept("for i in $(seq %d); do agentdeck add \"$HOME\" -t n$i --agent demo && "
+				 "agentdeck session start n$i --no-wait; done", INCIDENT);
+	struct answer answer = machine_user(WORDS("sh", "-c", start));
+	ASSERT(answer.status == 0, "status %d: %s", answer.status, answer.errors);
+	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == INCIDENT, "not all have begun");
+	const char *before = listed();
+	ASSERT(!strstr(before, "?") && !strstr(before, "error"), "they do not all run:\n%s", before);
+	(void)machine_root_ok(WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
+	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == 0, "the agents outlive it");
+	struct recovery recovery = recover(NULL);
+	ASSERT(recovery.status == 0, "status %d: %s", recovery.status, recovery.output);
+	assert_count(&recovery, "revived", INCIDENT);
+	assert_count(&recovery, "failed", 0);
+	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == INCIDENT, "%ld agents",
+		 count_user_processes("-f", "^agentdeck-demo-agent"));
+	ASSERT(count_user_processes("-x", "tmux: server") == INCIDENT, "%ld servers",
+	       count_user_processes("-x", "tmux: server"));
+	/* Each its own, and none another's. */
+	ASSERT(streq(before, listed()), "before:\n%s\nafter:\n%s", before, listed());
+	(void)machine_root_ok(WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
+}
+
 const struct test recover_tests[] = {
 	TEST(RecoverBringsAllBackAfterIncident),
+	TEST(SeventyTwoComeBackByOneCommand),
 	TEST(RecoverAfterPowerCut),
 	TEST(RecoverTwiceSideBySideStartsNoneTwice),
 	TEST(RecoverLeavesWhatWasStopped),
