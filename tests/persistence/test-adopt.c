@@ -247,6 +247,47 @@ static void AdoptEndsNothingUnknownWithoutFresh(void)
 	login_terminate(login);
 }
 
+/* A program "hidden" in a pane whose PATH has it, or that only calls itself so. */
+static const char *run_hidden(struct login *login, const char *script)
+{
+	machine_write(at_home(".config/agentdeck/agents/hidden.toml"), 0644, "command = [\"hidden\"]\n");
+	machine_make_directory(at_home("aside"));
+	machine_make_directory(at_home("work"));
+	machine_user_ok(WORDS("ln", "-s", "/bin/cat", at_home("aside/hidden")));
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
+						      "hand", "-c", at_home("work"), "bash", "-c", script));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+	WAIT_FOR(strstr(deck(NULL, WORDS("adopt")).output, "hidden"), "it is not found");
+	return pane;
+}
+
+static void AdoptTakesTheProgramFromItsOwnPath(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_hidden(login, kept("PATH=%s:$PATH exec hidden", at_home("aside")));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh", "-t", "adopted", "--json"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	struct json_object *started = json_object_array_get_idx(reply.json, 0);
+	const char *program = json_object_get_string(
+		json_object_array_get_idx(json_get_array(started, "argv"), 0));
+	ASSERT(streq(program, at_home("aside/hidden")), "it is %s", program);
+	login_terminate(login);
+}
+
+static void AdoptEndsNothingThatCannotBeStartedAgain(void)
+{
+	struct login *login = login_open();
+	const char *pane = run_hidden(login, "exec -a hidden cat");
+	struct process by_hand = process_of(find_at(pane));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "nothing was ended"), "status %d: %s", reply.status,
+	       reply.errors);
+	ASSERT(machine_alive(&by_hand), "it was ended");
+	ASSERT(!session_count(), "there is a session");
+	login_terminate(login);
+}
+
 const struct test adopt_tests[] = {
 	TEST(AdoptBringsAnAgentOutOfTheLogin),
 	TEST(AdoptAsksAndDoesNothingWithoutAnAnswer),
@@ -256,5 +297,7 @@ const struct test adopt_tests[] = {
 	TEST(AdoptLeavesOneRunningThatDoesNotEndWhenAsked),
 	TEST(AdoptSaysWhenNothingWasSaid),
 	TEST(AdoptEndsNothingUnknownWithoutFresh),
+	TEST(AdoptTakesTheProgramFromItsOwnPath),
+	TEST(AdoptEndsNothingThatCannotBeStartedAgain),
 	{ 0 },
 };
