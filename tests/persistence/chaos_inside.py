@@ -141,8 +141,8 @@ def is_locked(path):
 
 
 def begin(words, output=subprocess.DEVNULL, environment=()):
-    environment = {**dict(environment), "PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER, "LOGNAME": USER,
-                   "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
+    environment = {**dict(environment), "PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER,
+                   "LOGNAME": USER, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
     return subprocess.Popen(words, env=environment, cwd=HOME, user=UID, group=UID, extra_groups=[], stdin=subprocess.DEVNULL,
                             stdout=output, stderr=output, start_new_session=True)
 
@@ -373,9 +373,8 @@ def do_age(start):
     return {"seconds": (start - first) / os.sysconf("SC_CLK_TCK")}
 
 
-def do_evidence(indexes, ids):
+def do_evidence(ids):
     """For who has to find out what went wrong."""
-    ids = [ids[index] for index in indexes]
     log = ""
     for suffix in (".1", ""):
         try:
@@ -389,7 +388,7 @@ def do_evidence(indexes, ids):
             "log": {identity: [line for line in lines if identity in line][-40:] for identity in ids},
             "last": lines[-25:],
             "processes": [str(process) for process in processes()],
-            "journal": do_root(["journalctl", "-q", "-o", "short-precise", "-n", "40", "--no-pager", "_UID=4711"])["output"]}
+            "journal": do_root(["journalctl", "-q", "-o", "short-precise", "-n", "100", "--no-pager"])["output"]}
 
 
 # ---- the invariants -----------------------------------------------------------------------------------------------
@@ -441,8 +440,8 @@ class Look:
         agents = [process for process in self.processes if process.is_agent and process.instance == identity]
         target = self.target(wish, manifest, servers or agents)
         self.facts[identity] = {
-            "target": target, "run": run.get("id"), "unit": run.get("unit"), "session_id": conversation.get("session_id"), "title": manifest["title"],
-            "previous": conversation.get("previous", []), "offer": bool(run.get("offer")),
+            "target": target, "title": manifest["title"], "run": run.get("id"), "unit": run.get("unit"),
+            "session_id": conversation.get("session_id"), "previous": conversation.get("previous", []),
             "agent_start": max((process.start for process in agents), default=0)}
         if target not in wish["allowed"]:
             self.problem(title, "wish", f"desired {manifest['desired']}, {len(servers)} servers, {len(agents)} agents: "
@@ -475,7 +474,8 @@ class Look:
             return
         server, agent = servers[0], inhabitants[0]
         if row.get("status") != "running" or manifest["observed"]["state"] != "running":
-            self.problem(title, "state", f"{row.get('status')} in the list, {manifest['observed']} in the manifest, and it runs")
+            self.problem(title, "state", f"it runs, and is {row.get('status')} in the list, in the manifest "
+                         f"{manifest['observed']}")
         stored = [run.get(key) for key in ("boot_id", "server_pid", "server_start", "pane_pid", "pane_start")]
         real = [self.boot, server.pid, server.start, agent.pid, agent.start]
         if stored != real:
@@ -531,7 +531,8 @@ class Look:
     def files(self):
         """No stray lock, no temporary file, nothing damaged, nothing that does not belong there."""
         identities = {wish["id"] for wish in self.expected["instances"]}
-        known = {"": {"default", "hooks", "logs", "conversations.lock", SUPERVISOR_LOCK}, "logs": {"agentdeck.log", "agentdeck.log.1"},
+        known = {"": {"default", "hooks", "logs", "conversations.lock", SUPERVISOR_LOCK},
+                 "logs": {"agentdeck.log", "agentdeck.log.1"},
                  "default": {"instances.json", "instances.json.lock"} | identities | {name + ".lock" for name in identities},
                  "hooks": {name + ".sid" for name in identities}}
         known.update({"default/" + name: {"instance.json"} for name in identities})
