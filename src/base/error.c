@@ -43,7 +43,7 @@ static int set(struct error *err, enum error_code code, int os_errno, char *mess
 	return -1;
 }
 
-int error_set(struct error *err, enum error_code code, const char *format, ...)
+int (error_set)(struct error *err, enum error_code code, const char *format, ...)
 {
 	char *message = NULL;
 	va_list args;
@@ -54,7 +54,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 	return set(err, code, 0, message);
 }
 
-int error_set_errno(struct error *err, int os_errno, const char *format, ...)
+int (error_set_errno)(struct error *err, int os_errno, const char *format, ...)
 {
 	cleanup_free char *what = NULL;
 	char *message = NULL;
@@ -68,7 +68,7 @@ int error_set_errno(struct error *err, int os_errno, const char *format, ...)
 	return set(err, ERROR_SYSTEM, os_errno, message);
 }
 
-int error_prefix(struct error *err, const char *format, ...)
+int (error_prefix)(struct error *err, const char *format, ...)
 {
 	cleanup_free char *prefix = NULL;
 	char *message = NULL;

@@ -23,19 +23,68 @@ static int parse_error(const char *text, size_t offset, const char *what, const 
 	return error_set(err, ERROR_CORRUPT, "%s:%zu:%zu: %s", what, line, column, why);
 }
 
+static size_t digits_length(const char *text, size_t length)
+{
+	size_t i = 0;
+	while (i < length && text[i] >= '0' && text[i] <= '9')
+		i++;
+	return i;
+}
+
+/* Of what makes up numbers, as much as is one: 0 if it is none. */
+static size_t number_length(const char *text, size_t length)
+{
+	size_t i = length && *text == '-', digits = digits_length(text + i, length - i);
+	if (!digits || (text[i] == '0' && digits > 1))
+		return 0;
+	i += digits;
+	if (i < length && text[i] == '.') {
+		digits = digits_length(text + i + 1, length - i - 1);
+		i = digits ? i + 1 + digits : 0;
+	}
+	if (i && i < length && (text[i] == 'e' || text[i] == 'E')) {
+		size_t sign = i + 1 < length && (text[i + 1] == '-' || text[i + 1] == '+');
+		digits = digits_length(text + i + 1 + sign, length - i - 1 - sign);
+		i = digits ? i + 1 + sign + digits : 0;
+	}
+	return i;
+}
+
+/* Length of the string that text begins with, up to its last quote, or up to a control character in it. */
+static size_t string_length(const char *text, size_t length)
+{
+	/* Most bytes of a large file pass here. */
+	static const bool is_special[256] = { [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true };
+	size_t i = 1;
+	for (; i < length; i++) {
+		while (i < length && !is_special[(unsigned char)text[i]])
+			i++;
+		if (i < length && text[i] == '\\')
+			i++;
+		else
+			break;
+	}
+	return i;
+}
+
 /* Where the text is not RFC 8259 although json-c takes it, more of it in one version than in another: control
- * characters in strings, single quotes, NaN and Infinity.  length: nowhere. */
+ * characters in strings, single quotes, NaN and Infinity, numbers like 00 and 1.  length: nowhere. */
 static size_t find_lapse(const char *text, size_t length)
 {
-	bool in_string = false;
 	for (size_t i = 0; i < length; i++) {
 		const char c = text[i];
-		if (c == '"')
-			in_string = !in_string;
-		else if (in_string && c == '\\')
-			i++;
-		else if (in_string ? (unsigned char)c < 0x20 : c == '\'' || c == 'N' || c == 'I')
+		if (c == '"') {
+			i += string_length(text + i, length - i);
+			if (i < length && text[i] != '"')
+				return i;
+		} else if (c == '-' || (c >= '0' && c <= '9')) {
+			size_t number = number_length(text + i, length - i);
+			if (!number)
+				return i;
+			i += number - 1;
+		} else if (c == '\'' || c == 'N' || c == 'I') {
 			return i;
+		}
 	}
 	return length;
 }

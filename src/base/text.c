@@ -196,16 +196,6 @@ bool ends_with(const char *text, const char *suffix)
 	return length >= tail && streq(text + length - tail, suffix);
 }
 
-const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
-bool is_empty(const char *text)
-{
-	return !text || !*text;
-}
-
 /* Length of the valid UTF-8 sequence at s (1 to 4), 0 if there is none; *ret is the code point. */
 static size_t utf8_sequence(const unsigned char *s, size_t left, uint32_t *ret)
 {
@@ -267,7 +257,8 @@ void strbuf_add_visible(struct strbuf *buf, const char *text)
 		else if (s[i] == '\r')
 			strbuf_adds(buf, "\\r");
 		else
-			strbuf_addf(buf, "\\%03o", s[i]);
+			strbuf_add(buf, (char[]){ '\\', (char)('0' + (s[i] >> 6)), (char)('0' + (s[i] >> 3 & 7)),
+						  (char)('0' + (s[i] & 7)) }, 4);
 		i++;
 	}
 }

@@ -68,9 +68,15 @@ static inline bool streq(const char *a, const char *b)
 bool starts_with(const char *text, const char *prefix);
 bool ends_with(const char *text, const char *suffix);
 /* Borrowed: "" for NULL. */
-const char *or_empty(const char *text);
+static inline const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
 /* NULL or "". */
-bool is_empty(const char *text);
+static inline bool is_empty(const char *text)
+{
+	return !text || !*text;
+}
 
 /* True if every byte sequence is valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool is_utf8(const char *text, size_t length);

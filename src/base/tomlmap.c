@@ -32,8 +32,8 @@ bool toml_document_has(const struct toml_document *document, const char *path)
 	return object && json_object_object_get_ex(object, path, NULL);
 }
 
-int toml_error(const struct toml_document *document, const char *path, struct error *err,
-	       const char *format, ...)
+int (toml_error)(const struct toml_document *document, const char *path, struct error *err,
+		 const char *format, ...)
 {
 	cleanup_strbuf struct strbuf why = { 0 };
 	cleanup_free char *text = NULL;
@@ -67,8 +67,8 @@ static const char *type_name(const struct json_object *value)
 	}
 }
 
-int toml_type_error(const struct toml_document *document, const char *path,
-		    const struct json_object *value, const char *wanted, struct error *err)
+int (toml_type_error)(const struct toml_document *document, const char *path,
+		      const struct json_object *value, const char *wanted, struct error *err)
 {
 	return toml_error(document, path, err, "%s must be %s, not %s", path, wanted,
 			  type_name(value));

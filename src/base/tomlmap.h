@@ -47,6 +47,8 @@ int toml_error(const struct toml_document *document, const char *path, struct er
 /* The same for a value of the wrong type: "<path> must be <wanted>, not <what it is>". */
 int toml_type_error(const struct toml_document *document, const char *path,
 		    const struct json_object *value, const char *wanted, struct error *err);
+#define toml_error(...) ({ (toml_error)(__VA_ARGS__); -1; })
+#define toml_type_error(...) ({ (toml_type_error)(__VA_ARGS__); -1; })
 /* 0 when value is a string without a NUL in it. */
 int toml_check_string(const struct toml_document *document, const char *path,
 		      struct json_object *value, struct error *err);

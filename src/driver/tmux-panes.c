@@ -47,7 +47,7 @@ static void add_pane(const char *socket, char *line, struct tmux_user_panes *ret
 	const char *id = strsep(&line, " "), *terminal = strsep(&line, " "), *index = strsep(&line, " ");
 	if (!line || id[0] != '%')
 		return;
-	cleanup_free char *session = visible(line);
+	cleanup_free char *session = visible(line), *place = visible(index);
 	struct tmux_user_pane *grown =
 		reallocarray(ret->panes, ret->count + 1, sizeof(*ret->panes));
 	if (!grown)
@@ -57,7 +57,7 @@ static void add_pane(const char *socket, char *line, struct tmux_user_panes *ret
 		.socket = xstrdup(socket),
 		.id = xstrdup(id),
 		.terminal = xstrdup(terminal),
-		.where = xasprintf("%s:%s", session, index),
+		.where = xasprintf("%s:%s", session, place),
 	};
 }
 

@@ -89,6 +89,9 @@ static int too_old(const char *version, struct error *err)
 			 "tmux %s is too old: install tmux " TMUX_OLDEST " or newer", shown);
 }
 
+/* What versions are made of. */
+#define VERSION_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-+_~"
+
 /* For kill(2) 0 and negative numbers are many processes. */
 static bool are_processes(pid_t server, pid_t pane)
 {
@@ -108,7 +111,8 @@ int tmux_parse_started(const struct child_result *result, struct tmux_started *r
 	}
 	if (sscanf(strbuf_text(&result->output), "%d %d %15s", &started.server, &started.pane,
 		   started.version) != 3 ||
-	    !are_processes(started.server, started.pane))
+	    !are_processes(started.server, started.pane) ||
+	    started.version[strspn(started.version, VERSION_CHARACTERS)])
 		return error_set(err, ERROR_CHILD, "tmux did not say which server it started");
 	if (!tmux_version_is_enough(started.version))
 		return too_old(started.version, err);

@@ -59,7 +59,7 @@ char *transcript_slug(const char *real_path)
 			pair[1] = 0xdc00 + ((code - 0x10000) & 0x3ff);
 		}
 		for (size_t i = 0; i < (code > 0xffff ? 2 : 1); i++) {
-			char letter = stays(pair[i]) ? (char)pair[i] : '-';
+			char letter = (char)(stays(pair[i]) ? pair[i] : '-');
 			hash = hash * 31 + pair[i];
 			if (units++ < SLUG_UNITS)
 				strbuf_add(&slug, &letter, 1);

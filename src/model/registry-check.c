@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/registry-parse.h"
 
+#include "base/fsutil.h"
+
 #include <regex.h>
 #include <string.h>
 
@@ -390,7 +392,7 @@ static int check_create(const struct toml_document *document, const struct agent
 static int check_whole(const struct toml_document *document, const struct agent *agent,
 		       struct error *err)
 {
-	if (agent->command.count && !*agent->command.items[0])
+	if (agent->command.count && !*path_basename(agent->command.items[0]))
 		return toml_error(document, "command.0", err,
 				  "command: the program's name is empty");
 	if (agent->id_kind == ID_NONE && !toml_document_has(document, "session.id") &&

@@ -112,7 +112,7 @@ static int store_or_null(const struct toml_document *document, const struct toml
 }
 
 #define KEY(name, function, member) \
-	{ .path = name, .store = function, .offset = offsetof(struct agent, member) }
+	{ .path = (name), .store = (function), .offset = offsetof(struct agent, member) }
 
 /* All of struct agent but name, builtin and overridden: copying and freeing go by it, too. */
 static const struct toml_key keys[] = {

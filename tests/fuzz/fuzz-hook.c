@@ -4,8 +4,8 @@
  * where the whole was; and whatever it says, the manifest stays readable, the id one that the agent takes, and
  * no id is forgotten.
  *
- * In the input \001 and \002 stand for nearly as much text as a string may keep, of one byte and of two bytes a
- * character; the first byte chooses the agent.
+ * In the input the first few \001 and \002 stand for nearly as much text as a string may keep, of one byte and of
+ * two bytes a character; the first byte chooses the agent.
  */
 #include "fuzz/fuzz.h"
 
@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { LONG_TEXT = REPORT_STRING_MAX - 4 };
+enum { LONG_TEXT = REPORT_STRING_MAX - 4, LONG_TEXTS = 3 };
 
 #define FIRST_ID "0aaaaaaa-0000-4000-8000-000000000001"
 
@@ -90,11 +90,12 @@ static struct desk *open_desk(void)
 
 static void expand(const uint8_t *data, size_t size, struct strbuf *ret)
 {
-	for (size_t i = 0; i < size; i++) {
-		size_t count = data[i] == 1 ? LONG_TEXT : data[i] == 2 ? LONG_TEXT / 2 : 0;
+	for (size_t i = 0, texts = 0; i < size; i++) {
+		bool is_long = (data[i] == 1 || data[i] == 2) && texts++ < LONG_TEXTS;
+		size_t count = !is_long ? 0 : data[i] == 1 ? LONG_TEXT : LONG_TEXT / 2;
 		for (size_t j = 0; j < count; j++)
 			strbuf_adds(ret, data[i] == 1 ? "a" : "\xc3\xa9");
-		if (!count)
+		if (!is_long)
 			strbuf_add(ret, data + i, 1);
 	}
 }

@@ -3,7 +3,8 @@
  * A transcript, which its agent may be writing: the scanners that read from its head and from its end must see the
  * same conversation, whatever is torn in it.
  *
- * A byte \001 of the input stands for so much blank that a line of a few of them reaches over the scanner's buffer.
+ * Each of the first bytes \001 of the input stands for so much blank that a line of a few of them reaches over the
+ * scanner's buffer.
  */
 #include "fuzz/fuzz.h"
 
@@ -11,7 +12,7 @@
 
 #include <sys/stat.h>
 
-enum { BLANK = 32760 };
+enum { BLANK = 32760, BLANKS = 5 };
 
 #define ID "0bbbbbbb-0000-4000-8000-000000000002"
 
@@ -44,8 +45,10 @@ static void write_input(const char *path, const uint8_t *data, size_t size, bool
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_free char *blank = xcalloc(BLANK, 1);
 	memset(blank, ' ', BLANK);
-	for (size_t i = 0; i < size; i++)
-		strbuf_add(&text, data[i] == 1 ? blank : (const char *)data + i, data[i] == 1 ? BLANK : 1);
+	for (size_t i = 0, blanks = 0; i < size; i++) {
+		bool is_blank = data[i] == 1 && blanks++ < BLANKS;
+		strbuf_add(&text, is_blank ? blank : (const char *)data + i, is_blank ? BLANK : 1);
+	}
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || fs_write_all(fd, strbuf_text(&text), text.length, path, NULL) < 0)
 		abort();

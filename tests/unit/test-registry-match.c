@@ -46,9 +46,10 @@ static void assert_match(struct strvec argv, const char *name, size_t program)
 {
 	cleanup_registry struct registry registry = builtin();
 	const struct agent *agent = registry_match(&registry, &argv);
+	const char *found = agent ? agent->name : "none";
 	cleanup_free char *shown = visible_argv(strvec_argv(&argv));
-	if (name ? !agent || !streq(agent->name, name) : agent != NULL)
-		fail_msg("%s: %s", shown, agent ? agent->name : "none");
+	if (!streq(found, name ? name : "none"))
+		fail_msg("%s: %s", shown, found);
 	if (registry_program(&argv) != program)
 		fail_msg("%s: word %zu", shown, registry_program(&argv));
 	strvec_clear(&argv);

@@ -421,7 +421,7 @@ static void a_large_text_is_pasted_whole(void **state)
 	enum { SIZE = 100 << 10 };
 	cleanup_free char *text = xcalloc(SIZE + 1, 1);
 	for (size_t i = 0; i < SIZE; i++)
-		text[i] = i % 80 == 79 ? '\n' : (char)('a' + i % 26);
+		text[i] = (char)(i % 80 == 79 ? '\n' : 'a' + i % 26);
 	check_paste(*state, text, SIZE);
 }
 
