@@ -74,7 +74,7 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (row->damage)
 		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
-	if (change.reset || memchr(change.given, true, sizeof(change.given))) {
+	if (change.reset || memchr(change.given, 1, sizeof(change.given))) {
 		enum limit_effect effect;
 		if (lifecycle_set_limits(&app->deck, row->base, &change, &effect, &instance, err) < 0)
 			return -1;

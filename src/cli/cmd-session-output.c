@@ -83,7 +83,7 @@ static int find_reply(struct app *app, const struct instance *instance, char **r
 				    conversation->transcript_path, &found, err);
 	if (r == 0)
 		r = transcript_last_reply(found.path, ret_text, ret_time, err);
-	if (r == TRANSCRIPT_NONE)
+	if (r > 0)
 		return error_set(err, ERROR_INVALID, "%s has no reply yet: send it something with agentdeck "
 				 "session send %s TEXT, or see its screen with --pane", title,
 				 instance->id);

@@ -182,11 +182,10 @@ void dialogue_fork(struct dialogue *dialogue, const char *session_id)
 	cleanup_strbuf struct strbuf records = dialogue->carried;
 	cleanup_free char *slug = transcript_slug(dialogue->cwd);
 	dialogue->carried = (struct strbuf){ 0 };
-	for (char *line = records.data, *end; line && *line; line = end + 1) {
+	char *rest = records.data;
+	for (char *line; (line = strsep(&rest, "\n"));) {
 		cleanup_json struct json_object *record = NULL;
-		end = strchr(line, '\n');
-		*end = '\0';
-		if (json_parse(line, (size_t)(end - line), "record", &record, NULL) != 0)
+		if (json_parse(line, strlen(line), "record", &record, NULL) != 0)
 			continue;
 		json_set_string(record, "sessionId", session_id);
 		strbuf_addf(&dialogue->carried, "%s\n", as_line(record));

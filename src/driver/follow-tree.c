@@ -212,7 +212,7 @@ static bool can_be_profile(const struct follow *follow, const char *name)
 void follow_drop_profile(struct follow *follow, struct profile *profile)
 {
 	while (!LIST_EMPTY(&profile->members))
-		drop_member(follow, LIST_FIRST(&profile->members));
+		drop_member(follow, LIST_FIRST(&profile->members)); /* NOLINT(clang-analyzer-unix.Malloc): it leaves the list */
 	follow_remove_watch(follow, &profile->watch);
 	LIST_REMOVE(profile, link);
 	if (profile->fd >= 0)
@@ -224,7 +224,7 @@ void follow_drop_profile(struct follow *follow, struct profile *profile)
 void follow_lose_profile(struct follow *follow, struct profile *profile)
 {
 	while (!LIST_EMPTY(&profile->members))
-		follow_lose_member(follow, LIST_FIRST(&profile->members));
+		follow_lose_member(follow, LIST_FIRST(&profile->members)); /* NOLINT(clang-analyzer-unix.Malloc): it leaves the list */
 	follow_drop_profile(follow, profile);
 }
 

@@ -48,7 +48,7 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	while (!LIST_EMPTY(&loop->sources))
-		loop_remove(LIST_FIRST(&loop->sources));
+		loop_remove(LIST_FIRST(&loop->sources)); /* NOLINT(clang-analyzer-unix.Malloc): it leaves the list */
 	(void)sd_event_unref(loop->event);
 	free(loop);
 }

@@ -71,7 +71,7 @@ int bus_connect(const char *address, bool direct, const char *who, int64_t deadl
 	}
 }
 
-int bus_message_error(struct error *err, int r)
+int (bus_message_error)(struct error *err, int r)
 {
 	if (r == -EBADMSG || r == -ENXIO)
 		return error_set(err, ERROR_UNAVAILABLE,

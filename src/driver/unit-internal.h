@@ -38,6 +38,7 @@ int bus_new_call(sd_bus *bus, const char *name, const char *path, const char *in
 
 /* sd-bus failed, with r, to put a message together or to take one apart.  Returns -1. */
 int bus_message_error(struct error *err, int r);
+#define bus_message_error(...) ({ (bus_message_error)(__VA_ARGS__); -1; })
 
 /* Send and wait for the answer.  BUS_REFUSED: it is an error, in *ret_refusal, which the caller
  * frees.  ERROR_UNAVAILABLE: the peer is not there, or went away.  ERROR_TIMEOUT: silence.

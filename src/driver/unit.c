@@ -230,8 +230,8 @@ static int read_string(sd_bus_message *answer, char **slot)
 static int read_invocation_id(sd_bus_message *answer, char **slot)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	const void *bytes;
-	size_t length;
+	const void *bytes = NULL;
+	size_t length = 0;
 
 	int r = sd_bus_message_enter_container(answer, 'v', "ay");
 	if (r >= 0)
@@ -357,7 +357,7 @@ int unit_stop(struct unit_bus *bus, const char *name, int64_t deadline_ms, struc
 		return error_prefix(err, "stop %s", name);
 	if (r == BUS_REFUSED && sd_bus_error_has_name(&refusal, NO_SUCH_UNIT))
 		return UNIT_ABSENT;
-	if (r == BUS_REFUSED)
+	if (r != 0)
 		return error_set(err, ERROR_SYSTEM, "stop %s: %s", name,
 				 bus_refusal_text(&refusal));
 	if (!streq(result, "done"))

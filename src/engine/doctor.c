@@ -126,7 +126,7 @@ static void judge_state(const struct doctor_facts *facts, struct findings *ret)
 {
 	static const char check[] = "state directory";
 	const struct doctor_directory *state = &facts->state;
-	int64_t mib = state->free_bytes >> 20;
+	int64_t mib = state->free_bytes / (1024 * 1024);
 	if (state->problem)
 		found(ret, check, VERDICT_ERROR, xstrdup(state->problem),
 		      directory_remedy(facts, state));

@@ -74,7 +74,9 @@ bool oom_is_new(int64_t kills, int64_t known, int64_t known_ms, int64_t now_ms)
 static bool is_recent(const char *directory, int64_t kills)
 {
 	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct note note = fd < 0 ? (struct note){ 0 } : read_note(fd);
+	struct note note = { 0 };
+	if (fd >= 0)
+		note = read_note(fd);
 	return oom_is_new(kills, note.kills, note.since_ms, clock_ms());
 }
 

@@ -27,8 +27,20 @@ static void begin(struct session *session, const char *title, const char *const 
 	session_look(session);
 }
 
+/* Whoever lists finds out that a server has died, and writes it down: the supervisor has to find out by itself. */
+static bool has_another_server(const struct session *session, const struct process *old)
+{
+	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
+				    session->id);
+	const char *text = or_empty(machine_read(manifest));
+	const char *pid = strstr(text, "\"server_pid\": ");
+	return pid && strtol(pid + strlen("\"server_pid\": "), NULL, 10) != old->pid;
+}
+
 static void wait_for_another_server(struct session *session, const struct process *old)
 {
+	WAIT_FOR(has_another_server(session, old), "%s does not come back:\n%s", session->title,
+		 or_empty(deck_log()));
 	WAIT_FOR(session_look(session) && session->server_pid && session->server_pid != old->pid &&
 		 streq(session->status, "running") && session->agent_pid,
 		 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
