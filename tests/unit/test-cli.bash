@@ -312,7 +312,8 @@ case_no_home() {
 	# The user database still knows one.
 	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		deck=(setpriv --reuid=54321 --clear-groups env -i "PATH=$PATH")
-		"${deck[@]}" agentdeck --version >/dev/null 2>&1 || return 0
+		# who may not execute it here, or (built for gcov) not write its notes, cannot tell
+		[ -z "$("${deck[@]}" agentdeck --version 2>&1 >/dev/null)" ] || return 0
 		refused 64 'no home directory: set HOME' list
 	fi
 }

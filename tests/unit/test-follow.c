@@ -574,7 +574,7 @@ static void a_queue_that_ran_over_is_told_as_all(void **state)
 	make(store, "bbbbbbb1", "four");
 	expect(follow, "all");
 	expect(follow, "");
-	rename_instance(fixture->store, "aaaaaaa3", "tre");
+	rename_instance(fixture->store, "aaaaaaa3", "tr");
 	rename_instance(store, "bbbbbbb1", "quattro");
 	say(run, "activity.json");
 	expect(follow, "manifest default/aaaaaaa3, manifest work/bbbbbbb1, activity default/aaaaaaa2");

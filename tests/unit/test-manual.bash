@@ -55,6 +55,20 @@ case_the_manual_has_every_command_and_option() {
 	done < <(names)
 }
 
+# The lines of use, with the short forms.
+case_the_manual_has_the_synopsis_of_the_help() {
+	local name
+	agentdeck help --man >"$root/agentdeck.1"
+	while read -r name; do
+		# shellcheck disable=SC2086  # one or two words
+		agentdeck $name --help | diff - <(agentdeck help $name) >/dev/null || fail "$name --help is not help $name"
+		# shellcheck disable=SC2086
+		diff <(agentdeck help $name | sed -nE 's/^(Usage:|   or:) +//p') \
+			<(sed -n "/^\.SS \"$name\"$/,/^\.PP/p" "$root/agentdeck.1" | sed -E '/^\./d; s/\\f[A-Z]//g; s/\\-/-/g') ||
+			fail "synopsis of $name"
+	done < <(names)
+}
+
 case_the_manual_is_well_formed() {
 	agentdeck help --man >"$root/agentdeck.1"
 	if has mandoc; then
@@ -138,6 +152,16 @@ case_bash_completes() {
 	press_tab agentdeck start '$(touch '"$root"'/ran)'
 	[ ! -e "$root/ran" ] || fail "what is typed was run"
 	unset -f compopt
+}
+
+case_fish_completes() {
+	local fish=(fish --no-config -c)
+	command -v fish >/dev/null || return 0
+	agentdeck help --completion fish >"$root/fish"
+	"${fish[@]}" "source $root/fish; complete -C 'agentdeck sess'" | grep -q '^session\b' || fail "a command"
+	"${fish[@]}" "source $root/fish; complete -C 'agentdeck session li'" | grep -q '^limit\b' || fail "a second word"
+	"${fish[@]}" "source $root/fish; complete -C 'agentdeck start it'" | grep -qi "s a: b" || fail "a title"
+	"${fish[@]}" "source $root/fish; complete -C 'agentdeck status --wa'" | grep -q '^--wait\b' || fail "an option"
 }
 
 case_scripts_are_well_formed() {
