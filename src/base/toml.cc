@@ -135,39 +135,52 @@ json_object *to_json(const toml::node &node)
 	}
 }
 
+/* Behind the string that begins at i with its quote: '...', "...", or three of either. */
+size_t skip_string(std::string_view text, size_t i)
+{
+	const char quote = text[i];
+	const bool is_long = text.substr(i, 3) == std::string(3, quote);
+	for (i += is_long ? 3 : 1; i < text.size(); i++) {
+		if (quote == '"' && text[i] == '\\') {
+			i++;
+		} else if (!is_long && (text[i] == quote || text[i] == '\n')) {
+			return i + 1;
+		} else if (is_long && text.substr(i, 3) == std::string(3, quote)) {
+			/* Up to two quotes before the last three are text. */
+			for (i += 3; i < text.size() && text[i] == quote; i++)
+				;
+			return i;
+		}
+	}
+	return text.size();
+}
+
 /* toml++ bounds the nesting of values only: a long dotted key would nest tables until the stack is
- * full, so the dots outside of quotes and comments are counted first.  Lines of a multi-line string
- * may be counted wrongly; they would need this many dots, too. */
+ * full, so the dots outside of strings and comments are counted first. */
 bool keys_too_deep(std::string_view text, unsigned *ret_line, unsigned *ret_column)
 {
-	unsigned line = 1, column = 0;
 	int dots = 0;
-	char quote = 0;
-	bool comment = false;
-	for (char c : text) {
-		column++;
-		if (c == '\n') {
-			line++;
-			column = 0;
-			dots = 0;
-			quote = 0;
-			comment = false;
-		} else if (comment) {
+	for (size_t i = 0; i < text.size();) {
+		const char c = text[i];
+		if (c == '"' || c == '\'') {
+			i = skip_string(text, i);
 			continue;
-		} else if (quote) {
-			if (c == quote)
-				quote = 0;
-		} else if (c == '"' || c == '\'') {
-			quote = c;
-		} else if (c == '#') {
-			comment = true;
-		} else if (c == '=' || c == ',') {
+		}
+		if (c == '#')
+			i = text.find('\n', i);
+		if (i == std::string_view::npos)
+			break;
+		if (text[i] == '\n' || c == '=' || c == ',')
 			dots = 0;
-		} else if (c == '.' && ++dots >= max_depth) {
-			*ret_line = line;
-			*ret_column = column;
+		if (c == '.' && ++dots >= max_depth) {
+			const size_t start = text.rfind('\n', i) + 1; /* npos + 1 is 0 */
+			*ret_line = 1;
+			for (char before : text.substr(0, start))
+				*ret_line += before == '\n';
+			*ret_column = static_cast<unsigned>(i - start + 1);
 			return true;
 		}
+		i++;
 	}
 	return false;
 }

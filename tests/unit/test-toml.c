@@ -209,6 +209,38 @@ static void what_is_not_there_stands_at_the_start(void **state)
 	assert_position("not toml", "a", 1, 1);
 }
 
+/* begin, then a key of so many parts that its tables would fill the stack. */
+static char *with_long_key(const char *begin, size_t parts)
+{
+	struct strbuf text = { 0 };
+	strbuf_adds(&text, begin);
+	for (size_t i = 0; i < parts; i++)
+		strbuf_adds(&text, ".a");
+	strbuf_adds(&text, " = 1\n");
+	return strbuf_take(&text);
+}
+
+static void a_key_of_very_many_parts_is_refused_wherever_it_stands(void **state)
+{
+	(void)state;
+	const char *const begins[] = {
+		"a",
+		"\"\\\"\"",                    /* behind an escaped quote */
+		"'\"'",
+		"# \" '\na",                   /* behind quotes that open nothing */
+		"b = \"\"\"\nx\"\"\"\"\na",    /* behind a long string with a quote at its end */
+		"b = '''\n'\n'''\na",
+		"b = \"#\"\na",
+	};
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		cleanup_free char *text = with_long_key(begins[i], 300000);
+		assert_refused(text, "test.toml:");
+		/* Few of them are fine, and what stands in a text is not counted. */
+		cleanup_free char *few = with_long_key(begins[i], 20);
+		json_object_put(parse(few));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_nul_in_a_key_does_not_shorten_it),
 		cmocka_unit_test(a_key_is_found_however_it_is_written),
 		cmocka_unit_test(what_is_not_there_stands_at_the_start),
+		cmocka_unit_test(a_key_of_very_many_parts_is_refused_wherever_it_stands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
