@@ -29,7 +29,6 @@ struct supervisor {
 	struct store **stores;     /* of each profile that was seen */
 	size_t store_count;
 	size_t working;            /* revive commands that run now */
-	size_t works;              /* commands that run now, of any kind */
 	struct loop_source *retry; /* to follow again what could not be followed */
 	struct loop_source *reopen; /* to try the bus once more */
 	struct rlimit usual_files; /* RLIMIT_NOFILE of what is started */

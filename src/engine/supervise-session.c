@@ -16,6 +16,7 @@ enum {
 	INTENT_MS = 500,      /* from one look at a start or a stop of somebody else to the next */
 	RETRY_MS = 2000,      /* after a command that failed without a trace, doubled for each further one */
 	RETRY_MOST_MS = 300000,
+	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 };
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -184,8 +185,8 @@ static void work_on(struct session *session, const char *const *verb, work_handl
 	strvec_push_array(&arguments, verb);
 	strvec_push(&arguments, session->base);
 	session->is_working = true;
-	work_start(session->supervisor, &arguments, handed ? &session->environment : NULL, 0, handler,
-		   session);
+	work_start(session->supervisor, &arguments, handed ? &session->environment : NULL, WORK_TIMEOUT_MS,
+		   handler, session);
 }
 
 static void queue(struct session *session)

@@ -10,7 +10,6 @@
 enum { COLLECT_TIMEOUT_MS = 1000 };
 
 struct work {
-	struct supervisor *supervisor;
 	struct child child;
 	struct strvec argv, environment;
 	struct loop_source *end, *limit;
@@ -20,7 +19,6 @@ struct work {
 
 static void work_free(struct work *work)
 {
-	work->supervisor->works--;
 	loop_remove(work->end);
 	loop_remove(work->limit);
 	strvec_clear(&work->argv);
@@ -84,8 +82,7 @@ void work_start(struct supervisor *supervisor, const struct strvec *arguments,
 {
 	cleanup_error struct error err = { 0 };
 	struct work *work = xcalloc(1, sizeof(*work));
-	*work = (struct work){ .supervisor = supervisor, .handler = handler, .context = context };
-	supervisor->works++;
+	*work = (struct work){ .handler = handler, .context = context };
 	strvec_push(&work->argv, supervisor->deck->program);
 	strvec_push_all(&work->argv, arguments);
 	if (environment)
