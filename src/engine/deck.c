@@ -108,6 +108,7 @@ void deck_close(struct deck *deck)
 	store_close(deck->store);
 	unit_bus_close(deck->bus);
 	registry_free(&deck->registry);
+	strvec_clear(&deck->agents);
 	settings_free(&deck->settings);
 	paths_free(&deck->paths);
 	strvec_clear(&deck->warnings);
@@ -145,21 +146,42 @@ void deck_retry_bus(struct deck *deck)
 		deck->bus_tried = false;
 }
 
+/* only: the one agent whose file is wanted; NULL: all but those that have been asked for, to which somebody may point. */
+static void apply_files(struct deck *deck, const char *only)
+{
+	cleanup_strvec struct strvec files = { 0 };
+	agentfiles_list(deck->paths.config, &files);
+	for (size_t i = 0; i < files.count; i++) {
+		cleanup_error struct error why = { 0 };
+		cleanup_free char *name = agentfiles_name(files.items[i]);
+		if (only ? !streq(name, only) : strvec_contains(&deck->agents, name))
+			continue;
+		if (agentfiles_apply(&deck->registry, files.items[i], NULL, &why) < 0)
+			deck_warn(deck, "%s (this file is left out)", why.message);
+	}
+}
+
 int deck_registry(struct deck *deck, const struct registry **ret, struct error *err)
 {
-	if (!deck->registry_loaded) {
-		cleanup_strvec struct strvec files = { 0 };
+	if (!deck->registry_complete) {
 		if (registry_builtin(&deck->registry, err) < 0)
 			return -1;
-		deck->registry_loaded = true;
-		agentfiles_list(deck->paths.config, &files);
-		for (size_t i = 0; i < files.count; i++) {
-			cleanup_error struct error why = { 0 };
-			if (agentfiles_apply(&deck->registry, files.items[i], NULL, &why) < 0)
-				deck_warn(deck, "%s (this file is left out)", why.message);
-		}
+		apply_files(deck, NULL);
+		deck->registry_complete = true;
 	}
 	*ret = &deck->registry;
+	return 0;
+}
+
+/* With the user's file over it, if there is one. */
+static int load_agent(struct deck *deck, const char *name, struct error *err)
+{
+	if (deck->registry_complete || strvec_contains(&deck->agents, name))
+		return 0;
+	if (registry_add_builtin(&deck->registry, name, err) < 0)
+		return -1;
+	apply_files(deck, name);
+	strvec_push(&deck->agents, name);
 	return 0;
 }
 
@@ -178,13 +200,15 @@ int deck_agent(struct deck *deck, const char *name, const struct agent **ret, st
 {
 	const struct registry *registry;
 	cleanup_strbuf struct strbuf names = { 0 };
-	if (deck_registry(deck, &registry, err) < 0)
+	if (load_agent(deck, name, err) < 0)
 		return -1;
-	const struct agent *agent = registry_find(registry, name);
+	const struct agent *agent = registry_find(&deck->registry, name);
 	if (agent) {
 		*ret = agent;
 		return 0;
 	}
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
 	for (size_t i = 0; i < registry->count; i++)
 		strbuf_addf(&names, "%s%s", i ? ", " : "", registry->agents[i]->name);
 	cleanup_free char *shown = visible(name);

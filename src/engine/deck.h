@@ -25,8 +25,9 @@ struct deck {
 	 * made later, and whatever is started beside a manager that is about to end would end with it. */
 	bool needs_scope;
 
-	struct registry registry; /* use deck_registry() */
-	bool registry_loaded;
+	struct registry registry; /* use deck_registry() or deck_agent() */
+	struct strvec agents;     /* names of those that deck_agent() has put in */
+	bool registry_complete;
 	struct unit_bus *bus;     /* use deck_bus() */
 	bool bus_tried;
 	char *bus_why;            /* why there is none */
@@ -53,7 +54,8 @@ void deck_retry_bus(struct deck *deck);
 /* Remember for the user, and log. */
 void deck_warn(struct deck *deck, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* The agent of an instance.  ERROR_NOT_FOUND with the names that are there. */
+/* The agent of an instance; only its own files are read.  What can be said of the user's file is said as deck_registry()
+ * does.  ERROR_NOT_FOUND with the names that are there.  Borrowed, as long as deck is open. */
 int deck_agent(struct deck *deck, const char *name, const struct agent **ret, struct error *err);
 
 /* The agent's home for this caller: its variable if set, else its default.  NULL when the agent has

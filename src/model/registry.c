@@ -37,21 +37,35 @@ static void put(struct registry *registry, struct agent *agent)
 	registry->count++;
 }
 
-int registry_builtin(struct registry *ret, struct error *err)
+static int add_file(struct registry *registry, const struct registry_file *file, struct error *err)
 {
-	cleanup_registry struct registry registry = { 0 };
+	struct agent *agent;
+	cleanup_free char *what = xasprintf("built-in %s.toml", file->name);
+	if (registry_find(registry, file->name))
+		return 0;
+	int r = agent_parse(NULL, file->name, file->text, file->length, what, AGENT_TRUSTED, &agent, err);
+	if (r < 0)
+		return r;
+	agent->builtin = true;
+	put(registry, agent);
+	return 0;
+}
+
+int registry_add_builtin(struct registry *registry, const char *name, struct error *err)
+{
+	for (const struct registry_file *file = registry_files; file->name; file++)
+		if (streq(file->name, name))
+			return add_file(registry, file, err);
+	return REGISTRY_ABSENT;
+}
+
+int registry_builtin(struct registry *registry, struct error *err)
+{
 	for (const struct registry_file *file = registry_files; file->name; file++) {
-		struct agent *agent;
-		cleanup_free char *what = xasprintf("built-in %s.toml", file->name);
-		int r = agent_parse(NULL, file->name, file->text, file->length, what, AGENT_TRUSTED,
-				    &agent, err);
+		int r = add_file(registry, file, err);
 		if (r < 0)
 			return r;
-		agent->builtin = true;
-		put(&registry, agent);
 	}
-	*ret = registry;
-	registry = (struct registry){ 0 };
 	return 0;
 }
 

@@ -124,8 +124,14 @@ struct registry {
 	size_t count;
 };
 
-/* The built-in entries.  The caller frees with registry_free(). */
-int registry_builtin(struct registry *ret, struct error *err);
+/* Put in the built-in entry of that name, unless the registry has one.  To parse them all takes milliseconds: a command
+ * that works on one session wants one.  REGISTRY_ABSENT: there is no such entry. */
+enum { REGISTRY_ABSENT = 1 };
+int registry_add_builtin(struct registry *registry, const char *name, struct error *err);
+
+/* Put in every built-in entry that the registry does not have; those that it has stay where they are.  It may be empty
+ * (zeroes).  The caller frees with registry_free(), also after a failure. */
+int registry_builtin(struct registry *registry, struct error *err);
 
 /* Put the user's file (its whole text; what is its path for messages) over the registry: an entry of
  * that name is overridden key by key, another is new.  name is the file name without ".toml".

@@ -123,7 +123,7 @@ static int set_scene(void **state)
 	(void)snprintf(scene->root, sizeof(scene->root), "/tmp/agentdeck-pick-XXXXXX");
 	if (!mkdtemp(scene->root) || registry_builtin(&scene->app.deck.registry, NULL) < 0)
 		return -1;
-	scene->app.deck.registry_loaded = true;
+	scene->app.deck.registry_complete = true;
 	install(scene, "codex");
 	install(scene, "agentdeck-demo-agent");
 	setenv("PATH", scene->root, 1);

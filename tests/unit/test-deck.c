@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "base/fsutil.h"
+#include "engine/deck.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct place {
+	char root[64];
+	struct deck deck;
+};
+
+static int begin(void **state)
+{
+	struct place *place = xcalloc(1, sizeof(*place));
+	(void)snprintf(place->root, sizeof(place->root), "/tmp/agentdeck-deck-XXXXXX");
+	if (!mkdtemp(place->root))
+		return -1;
+	cleanup_free char *agents = path_join(place->root, "agents");
+	place->deck.paths.config = xstrdup(place->root);
+	*state = place;
+	return mkdir(agents, 0700);
+}
+
+static int end(void **state)
+{
+	struct place *place = *state;
+	int r = fs_remove_tree(AT_FDCWD, place->root, NULL);
+	deck_close(&place->deck);
+	free(place);
+	return r;
+}
+
+static void write_file(const struct place *place, const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/agents/%s.toml", place->root, name);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static const struct agent *get(struct place *place, const char *name)
+{
+	const struct agent *agent = NULL;
+	struct error err = { 0 };
+	if (deck_agent(&place->deck, name, &agent, &err) < 0)
+		fail_msg("%s", err.message);
+	return agent;
+}
+
+static const struct registry *all(struct place *place)
+{
+	const struct registry *registry = NULL;
+	assert_int_equal(deck_registry(&place->deck, &registry, NULL), 0);
+	return registry;
+}
+
+static void one_agent_costs_one_entry(void **state)
+{
+	struct place *place = *state;
+	write_file(place, "other", "command = [");
+	assert_string_equal(get(place, "claude")->title, "Claude Code");
+	assert_int_equal(place->deck.registry.count, 1);
+	assert_int_equal(place->deck.warnings.count, 0);
+}
+
+static void the_users_file_is_over_it(void **state)
+{
+	struct place *place = *state;
+	write_file(place, "claude", "title = 'Mine'\n");
+	write_file(place, "new", "command = ['new']\n");
+	assert_string_equal(get(place, "claude")->title, "Mine");
+	assert_string_equal(get(place, "new")->command.items[0], "new");
+	assert_int_equal(place->deck.registry.count, 2);
+}
+
+static void what_was_asked_for_stays_where_it_is(void **state)
+{
+	struct place *place = *state;
+	write_file(place, "claude", "title = 'Mine'\n");
+	write_file(place, "codex", "title = 'Mine, too'\n");
+	const struct agent *claude = get(place, "claude");
+	write_file(place, "claude", "title = 'Changed'\n");
+	const struct registry *registry = all(place);
+	assert_true(registry->count > 2);
+	assert_ptr_equal(registry_find(registry, "claude"), claude);
+	assert_string_equal(claude->title, "Mine");
+	assert_string_equal(registry_find(registry, "codex")->title, "Mine, too");
+	assert_ptr_equal(get(place, "codex"), registry_find(registry, "codex"));
+}
+
+static void a_broken_file_is_left_out_and_named_once(void **state)
+{
+	struct place *place = *state;
+	write_file(place, "claude", "title = [");
+	assert_string_equal(get(place, "claude")->title, "Claude Code");
+	(void)get(place, "claude");
+	(void)all(place);
+	assert_int_equal(place->deck.warnings.count, 1);
+	assert_non_null(strstr(place->deck.warnings.items[0], "agents/claude.toml:1:"));
+	assert_non_null(strstr(place->deck.warnings.items[0], "left out"));
+}
+
+static void an_unknown_name_is_told_the_known_ones(void **state)
+{
+	struct place *place = *state;
+	const struct agent *agent = NULL;
+	cleanup_error struct error err = { 0 };
+	write_file(place, "mine", "command = ['mine']\n");
+	assert_true(deck_agent(&place->deck, "../agents/mine", &agent, &err) < 0);
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+	assert_non_null(strstr(err.message, "'../agents/mine'"));
+	assert_non_null(strstr(err.message, "claude, "));
+	assert_non_null(strstr(err.message, ", mine, "));
+	assert_null(agent);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_agent_costs_one_entry, begin, end),
+		cmocka_unit_test_setup_teardown(the_users_file_is_over_it, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_asked_for_stays_where_it_is, begin, end),
+		cmocka_unit_test_setup_teardown(a_broken_file_is_left_out_and_named_once, begin, end),
+		cmocka_unit_test_setup_teardown(an_unknown_name_is_told_the_known_ones, begin, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
