@@ -31,12 +31,17 @@ void unit_state_free(struct unit_state *state)
 	free(state->active);
 	free(state->result);
 	free(state->control_group);
-	free(state->invocation_id);
 	*state = (struct unit_state){ 0 };
 }
 
 int unit_get_state(struct unit_bus *bus UNUSED, const char *name UNUSED,
 		   struct unit_state *ret UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
+int unit_get_invocation(struct unit_bus *bus UNUSED, const char *name UNUSED, char **ret UNUSED,
+			struct error *err UNUSED)
 {
 	return UNIT_NO_MANAGER;
 }

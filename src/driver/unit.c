@@ -214,7 +214,6 @@ void unit_state_free(struct unit_state *state)
 	free(state->active);
 	free(state->result);
 	free(state->control_group);
-	free(state->invocation_id);
 	*state = (struct unit_state){ 0 };
 }
 
@@ -224,24 +223,6 @@ static int read_string(sd_bus_message *answer, char **slot)
 	int r = sd_bus_message_read(answer, "v", "s", &text);
 	if (r >= 0)
 		replace_string(slot, text);
-	return r;
-}
-
-static int read_invocation_id(sd_bus_message *answer, char **slot)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	const void *bytes = NULL;
-	size_t length = 0;
-
-	int r = sd_bus_message_enter_container(answer, 'v', "ay");
-	if (r >= 0)
-		r = sd_bus_message_read_array(answer, 'y', &bytes, &length);
-	if (r >= 0)
-		r = sd_bus_message_exit_container(answer);
-	for (size_t i = 0; r >= 0 && i < length; i++)
-		strbuf_addf(&text, "%02x", ((const unsigned char *)bytes)[i]);
-	if (r >= 0)
-		replace_string(slot, strbuf_text(&text));
 	return r;
 }
 
@@ -261,8 +242,6 @@ static int read_properties(sd_bus_message *answer, struct unit_state *state, cha
 			r = read_string(answer, &state->result);
 		else if (streq(name, "ControlGroup"))
 			r = read_string(answer, &state->control_group);
-		else if (streq(name, "InvocationID"))
-			r = read_invocation_id(answer, &state->invocation_id);
 		else if (streq(name, "LoadState"))
 			r = read_string(answer, load_state);
 		else
@@ -312,13 +291,56 @@ int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *re
 				 name);
 	if (streq(state.active, "inactive") && load_state && streq(load_state, "not-found"))
 		return UNIT_ABSENT;
-	char **const texts[] = { &state.result, &state.control_group, &state.invocation_id };
+	char **const texts[] = { &state.result, &state.control_group };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!*texts[i])
 			*texts[i] = xstrdup("");
 	*ret = state;
 	state = (struct unit_state){ 0 };
 	return 0;
+}
+
+static int read_invocation(sd_bus_message *answer, char **ret)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	const void *bytes = NULL;
+	size_t length = 0;
+
+	int r = sd_bus_message_enter_container(answer, 'v', "ay");
+	if (r >= 0)
+		r = sd_bus_message_read_array(answer, 'y', &bytes, &length);
+	if (r < 0)
+		return r;
+	if (!length)
+		return UNIT_ABSENT;
+	for (size_t i = 0; i < length; i++)
+		strbuf_addf(&text, "%02x", ((const unsigned char *)bytes)[i]);
+	*ret = strbuf_take(&text);
+	return 0;
+}
+
+int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	cleanup_free char *path = NULL;
+
+	int r = sd_bus_path_encode(SYSTEMD1_PATH "/unit", name, &path);
+	if (r < 0)
+		return bus_message_error(err, r);
+	if (bus_new_call(bus->bus, SYSTEMD1_NAME, path, PROPERTIES, "Get", &call, err) < 0)
+		return error_prefix(err, "ask for the invocation of %s", name);
+	r = sd_bus_message_append(call, "ss", SYSTEMD1_NAME ".Unit", "InvocationID");
+	if (r < 0)
+		return bus_message_error(err, r);
+	r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, &answer, &refusal, err);
+	if (r == BUS_REFUSED)
+		return UNIT_ABSENT;
+	if (r == 0)
+		r = read_invocation(answer, ret);
+	if (r == -1)
+		return error_prefix(err, "ask for the invocation of %s", name);
+	return r < 0 ? bus_message_error(err, r) : r;
 }
 
 int unit_kill(struct unit_bus *bus, const char *name, int signal_number, struct error *err)

@@ -59,7 +59,6 @@ struct unit_state {
 	char *active;        /* ActiveState: "active", "deactivating", "failed", "inactive", ... */
 	char *result;        /* Result: "success", "oom-kill", ... */
 	char *control_group; /* below /sys/fs/cgroup, "" when gone */
-	char *invocation_id; /* 32 hexadecimal digits, "" when none */
 };
 void unit_state_free(struct unit_state *state);
 #define cleanup_unit_state CLEANUP(unit_state_free)
@@ -68,6 +67,10 @@ void unit_state_free(struct unit_state *state);
  * without loading).  UNIT_ABSENT: not loaded, or inactive and not-found. */
 int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *ret,
 		   struct error *err);
+
+/* The unit's InvocationID (systemd.exec(5)): 32 hexadecimal digits, which the caller frees.  UNIT_ABSENT: it has none, since
+ * it is not active.  Much cheaper than all properties, for which the manager reads what the cgroup has used. */
+int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, struct error *err);
 
 /* Give a running scope these limits now (SetUnitProperties, runtime: they end with the scope).  Every one of them is
  * set: what is 0 is what the manager gives to a new scope (tasks_max: its DefaultTasksMax), LIMIT_INFINITY is none.

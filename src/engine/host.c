@@ -70,7 +70,7 @@ static struct observation host_observe(struct deck *deck UNUSED, const struct in
 		return (struct observation){ .presence = PRESENCE_ALIVE, .server = run->server,
 					     .pane = run->pane };
 	struct observation seen = ask_server(run);
-	if (run->directory)
+	if (run->directory && seen.why != no_tmux)
 		runfiles_note_answer(run->directory, seen.presence != PRESENCE_UNKNOWN);
 	if (seen.presence == PRESENCE_NONE && run->server.pid && process_alive(&run->server)) {
 		/* Somebody removed the socket: tmux makes it again on SIGUSR1 (tmux(1)). */
@@ -243,16 +243,30 @@ static int make_scope(struct deck *deck, const struct instance *instance, pid_t 
 	return r;
 }
 
-static int open_gate(struct child *gate, struct instance *instance, struct error *err)
+static int open_gate(struct child *gate, struct error *err)
 {
-	cleanup_child_result struct child_result result = { 0 };
-	struct tmux_started started;
 	if (fs_write_all(gate->gate, "g", 1, "the gate", err) < 0) {
 		child_abandon(gate);
 		return -1;
 	}
 	(void)close(gate->gate);
 	gate->gate = -1;
+	return 0;
+}
+
+/* Asked while tmux starts: each of the two waits for somebody else. */
+static void note_invocation(struct deck *deck, struct instance *instance)
+{
+	cleanup_free char *invocation = NULL;
+	if (instance->run.unit &&
+	    unit_get_invocation(deck_bus(deck), instance->run.unit, &invocation, NULL) == 0)
+		replace_string(&instance->run.invocation_id, invocation);
+}
+
+static int await_server(struct child *gate, struct instance *instance, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct tmux_started started;
 	if (child_finish(gate, clock_ms() + LAUNCH_TIMEOUT_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status == 127)

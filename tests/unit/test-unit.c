@@ -305,7 +305,17 @@ static void the_state_of_a_unit_is_told(void **state)
 	assert_string_equal(unit.active, "active");
 	assert_string_equal(unit.result, "success");
 	assert_string_equal(unit.control_group, "/fake.slice/a-b_c.scope");
-	assert_string_equal(unit.invocation_id, "0123456789abcdeffedcba9876543210");
+}
+
+static void the_invocation_of_a_unit_is_told(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *invocation = NULL;
+	assert_int_equal(unit_get_invocation(f->bus, "absent.scope", &invocation, &f->err), UNIT_ABSENT);
+	assert_null(invocation);
+	assert_int_equal(start(f, "a-b_c.scope"), 0);
+	assert_int_equal(unit_get_invocation(f->bus, "a-b_c.scope", &invocation, &f->err), 0);
+	assert_string_equal(invocation, "0123456789abcdeffedcba9876543210");
 }
 
 static void the_result_of_a_failed_unit_is_told(void **state)
@@ -465,6 +475,7 @@ int main(int argc UNUSED, char *argv[])
 		DIRECT(a_failed_unit_makes_way),
 		DIRECT(a_failed_unit_that_stays_is_taken_after_one_more_try),
 		DIRECT(the_state_of_a_unit_is_told),
+		DIRECT(the_invocation_of_a_unit_is_told),
 		DIRECT(the_result_of_a_failed_unit_is_told),
 		DIRECT(a_unit_that_is_not_there_is_absent),
 		DIRECT(a_signal_goes_to_all_processes_of_the_unit),
