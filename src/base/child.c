@@ -41,7 +41,15 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
+	cleanup_free char *program = NULL;
 	pid_t pid;
+
+	/* Not posix_spawnp(): with an empty or relative folder in PATH it would take "tmux" out of the
+	 * directory that we or the child stand in, which may be a repository of anybody's. */
+	if (strchr(request->argv[0], '/'))
+		program = xstrdup(request->argv[0]);
+	else if (child_find_program(request->argv[0], NULL, NULL, &program, err) != 0)
+		return CHILD_NOT_INSTALLED;
 
 	int r = posix_spawn_file_actions_init(&actions);
 	if (r)
@@ -59,9 +67,8 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 	if (!r)
 		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (!r)
-		r = posix_spawnp(&pid, request->argv[0], &actions, &attributes,
-				 (char *const *)request->argv,
-				 request->environment ? request->environment : environ);
+		r = posix_spawn(&pid, program, &actions, &attributes, (char *const *)request->argv,
+				request->environment ? request->environment : environ);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	if (r == ENOENT)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct child_request {
-	const char *const *argv;  /* argv[0] is looked for in PATH when it has no slash */
+	const char *const *argv;  /* argv[0] is looked for as child_find_program() does when it has no slash */
 	char *const *environment; /* NULL: ours */
 	int directory;            /* descriptor to start in; 0: ours (0 can not be a directory here) */
 	const char *input;        /* what the child reads from descriptor 0; NULL: /dev/null */

@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -54,18 +55,53 @@ int (error_set)(struct error *err, enum error_code code, const char *format, ...
 	return set(err, code, 0, message);
 }
 
-int (error_set_errno)(struct error *err, int os_errno, const char *format, ...)
+static PRINTF_LIKE(4, 0) int set_errno(struct error *err, int os_errno, const char *remedy, const char *format,
+					va_list args)
 {
 	cleanup_free char *what = NULL;
 	char *message = NULL;
-	va_list args;
-	va_start(args, format);
 	if (vasprintf(&what, format, args) < 0)
 		what = NULL;
-	va_end(args);
-	if (asprintf(&message, "%s: %s", what ? what : "system call", strerror(os_errno)) < 0)
+	if (asprintf(&message, "%s: %s%s", what ? what : "system call", strerror(os_errno), remedy) < 0)
 		message = NULL;
 	return set(err, ERROR_SYSTEM, os_errno, message);
+}
+
+int (error_set_errno)(struct error *err, int os_errno, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	set_errno(err, os_errno, "", format, args);
+	va_end(args);
+	return -1;
+}
+
+static const char *file_remedy(int os_errno)
+{
+	switch (os_errno) {
+	case ENOSPC:
+	case EDQUOT:
+		return ": make room there, then try again";
+	case EIO:
+		return ": see what the kernel says of it (dmesg), then try again";
+	case EFBIG:
+		return ": raise the limit (ulimit -f), then try again";
+	case EROFS:
+		return ": mount it writable, then try again";
+	case ENOLCK:
+		return ": its file system gives out no locks (a network's: see its server); then try again";
+	default:
+		return "";
+	}
+}
+
+int (error_set_file)(struct error *err, int os_errno, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	set_errno(err, os_errno, file_remedy(os_errno), format, args);
+	va_end(args);
+	return -1;
 }
 
 int (error_prefix)(struct error *err, const char *format, ...)

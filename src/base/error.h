@@ -49,12 +49,17 @@ int error_set(struct error *err, enum error_code code, const char *format, ...) 
 /* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended. */
 int error_set_errno(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* The same for what was done with a file; what there is to do about a full, failing or read-only file system comes
+ * behind it. */
+int error_set_file(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
+
 /* Put "<text>: " before the message of an error that is set.  Returns -1. */
 int error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* That they return -1 is seen by compilers and analyzers, too. */
 #define error_set(...) ({ (error_set)(__VA_ARGS__); -1; })
 #define error_set_errno(...) ({ (error_set_errno)(__VA_ARGS__); -1; })
+#define error_set_file(...) ({ (error_set_file)(__VA_ARGS__); -1; })
 #define error_prefix(...) ({ (error_prefix)(__VA_ARGS__); -1; })
 
 /* Forget the error; *err may be used again.  NULL is fine. */

@@ -13,15 +13,36 @@
 
 #define TEMPORARY_PREFIX ".tmp-"
 
+int fs_openat(int dirfd, const char *name, int flags, mode_t mode)
+{
+	int fd;
+	do
+		fd = openat(dirfd, name, flags, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+int fs_flush(int fd)
+{
+	int r;
+	do
+		r = fsync(fd);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
 static int check_private(int fd, const char *name, struct error *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0)
-		return error_set_errno(err, errno, "stat %s", name);
+		return error_set_file(err, errno, "stat %s", name);
 	if (st.st_uid != geteuid())
 		return error_set(err, ERROR_SYSTEM,
-				 "%s belongs to user %u, not to you: remove it, or choose another "
-				 "place with AGENTDECK_HOME", name, st.st_uid);
+				 "%s belongs to user %u, not to you: %s", name, st.st_uid,
+				 geteuid() == 0 ? "run agentdeck as that user, without sudo (for what is in /tmp: "
+						  "set TMPDIR)"
+						: "have it given to you (chown), or choose another place with "
+						  "AGENTDECK_HOME (for what is in /tmp: TMPDIR)");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, ERROR_SYSTEM,
 				 "%s can be written by others (mode %04o): run chmod 700 %s",
@@ -35,15 +56,15 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 	if (make && mkdirat(dirfd, name, 0700) == 0) {
 		/* The new name must be as durable as what will be written below it. */
 		if (dirfd != AT_FDCWD)
-			(void)fsync(dirfd);
+			(void)fs_flush(dirfd);
 	} else if (make && errno != EEXIST) {
-		return error_set_errno(err, errno, "make directory %s", name);
+		return error_set_file(err, errno, "make directory %s", name);
 	}
-	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT && !make)
 		return FS_ABSENT;
 	if (fd < 0)
-		return error_set_errno(err, errno, "open directory %s", name);
+		return error_set_file(err, errno, "open directory %s", name);
 	if (check_private(fd, name, err) < 0)
 		return -1;
 	*ret = TAKE_FD(fd);
@@ -56,10 +77,43 @@ int fs_open_private_directory(const char *path, int *ret, struct error *err)
 	for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(parent, 0700) < 0 && errno != EEXIST && errno != EROFS)
-			return error_set_errno(err, errno, "make directory %s", parent);
+			return error_set_file(err, errno, "make directory %s", parent);
 		*slash = '/';
 	}
 	return fs_open_private_directory_at(AT_FDCWD, path, true, ret, err);
+}
+
+int fs_check_owner(const char *path, struct error *err)
+{
+	bool is_open = false;
+	for (const char *slash = path, *next; slash; slash = next) {
+		struct stat st;
+		next = strchr(slash + 1, '/');
+		cleanup_free char *name = xstrndup(path, next ? (size_t)(next - path) : strlen(path));
+		if (lstat(name, &st) < 0)
+			return errno == ENOENT || errno == ENOTDIR
+				       ? FS_ABSENT : error_set_file(err, errno, "stat %s", name);
+		if ((is_open || !next) && st.st_uid != 0 && st.st_uid != geteuid())
+			return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, not to you", name,
+					 st.st_uid);
+		/* A link that is ours leads where we want. */
+		if (S_ISLNK(st.st_mode) && next && stat(name, &st) < 0)
+			return errno == ENOENT ? FS_ABSENT : error_set_file(err, errno, "stat %s", name);
+		is_open = st.st_mode & (S_IWGRP | S_IWOTH);
+	}
+	return 0;
+}
+
+int fs_check_author(int fd, const char *path, struct error *err)
+{
+	enum { NOBODY = 65534 };
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return error_set_file(err, errno, "stat %s", path);
+	if (st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == NOBODY)
+		return 0;
+	return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, who could have you run anything with it: "
+			 "put a copy of your own there", path, st.st_uid);
 }
 
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)
@@ -71,7 +125,7 @@ int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_set_errno(err, errno, "read %s", what);
+			return error_set_file(err, errno, "read %s", what);
 		if (n == 0)
 			break;
 		if (buf.length + (size_t)n > max)
@@ -89,13 +143,13 @@ int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct 
 {
 	struct stat st;
 	/* O_NONBLOCK: a FIFO put in a file's place must not hang us. */
-	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT)
 		return FS_ABSENT;
 	if (fd < 0)
-		return error_set_errno(err, errno, "open %s", name);
+		return error_set_file(err, errno, "open %s", name);
 	if (fstat(fd, &st) < 0)
-		return error_set_errno(err, errno, "stat %s", name);
+		return error_set_file(err, errno, "stat %s", name);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERROR_CORRUPT, "%s is not a regular file", name);
 	return fs_read_fd(fd, name, max, ret, err);
@@ -109,7 +163,7 @@ int fs_write_all(int fd, const void *data, size_t length, const char *what, stru
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_set_errno(err, errno, "write %s", what);
+			return error_set_file(err, errno, "write %s", what);
 		next += n;
 		length -= (size_t)n;
 	}
@@ -124,31 +178,37 @@ static void temporary_name(char name[32])
 	snprintf(name, 32, TEMPORARY_PREFIX "%016llx", (unsigned long long)random);
 }
 
-int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
-	       struct error *err)
+int fs_replace_from(int scratch, int dirfd, const char *name, const void *data, size_t length,
+		    enum fs_sync sync, struct error *err)
 {
 	char temporary[32];
 	temporary_name(temporary);
-	cleanup_close int fd = openat(dirfd, temporary,
-				      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_close int fd = fs_openat(scratch, temporary,
+					 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return error_set_errno(err, errno, "create a temporary file for %s", name);
+		return error_set_file(err, errno, "create a temporary file for %s", name);
 	if (fs_write_all(fd, data, length, name, err) < 0)
 		goto fail;
-	if (sync == FS_DURABLE && fsync(fd) < 0) {
-		error_set_errno(err, errno, "sync %s", name);
+	if (sync == FS_DURABLE && fs_flush(fd) < 0) {
+		error_set_file(err, errno, "sync %s", name);
 		goto fail;
 	}
-	if (renameat(dirfd, temporary, dirfd, name) < 0) {
-		error_set_errno(err, errno, "replace %s", name);
+	if (renameat(scratch, temporary, dirfd, name) < 0) {
+		error_set_file(err, errno, "replace %s", name);
 		goto fail;
 	}
-	if (sync == FS_DURABLE && fsync(dirfd) < 0)
-		return error_set_errno(err, errno, "sync the directory of %s", name);
+	if (sync == FS_DURABLE && fs_flush(dirfd) < 0)
+		return error_set_file(err, errno, "sync the directory of %s", name);
 	return 0;
 fail:
-	(void)unlinkat(dirfd, temporary, 0);
+	(void)unlinkat(scratch, temporary, 0);
 	return -1;
+}
+
+int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
+	       struct error *err)
+{
+	return fs_replace_from(dirfd, dirfd, name, data, length, sync, err);
 }
 
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err)
@@ -156,9 +216,9 @@ int fs_replace_link(int dirfd, const char *name, const char *target, struct erro
 	char temporary[32];
 	temporary_name(temporary);
 	if (symlinkat(target, dirfd, temporary) < 0)
-		return error_set_errno(err, errno, "create link %s", name);
+		return error_set_file(err, errno, "create link %s", name);
 	if (renameat(dirfd, temporary, dirfd, name) < 0) {
-		error_set_errno(err, errno, "replace link %s", name);
+		error_set_file(err, errno, "replace link %s", name);
 		(void)unlinkat(dirfd, temporary, 0);
 		return -1;
 	}
@@ -178,9 +238,9 @@ void fs_sweep_temporaries(int dirfd)
 int fs_remove(int dirfd, const char *name, struct error *err)
 {
 	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
-		return error_set_errno(err, errno, "remove %s", name);
-	if (fsync(dirfd) < 0)
-		return error_set_errno(err, errno, "sync the directory of %s", name);
+		return error_set_file(err, errno, "remove %s", name);
+	if (fs_flush(dirfd) < 0)
+		return error_set_file(err, errno, "sync the directory of %s", name);
 	return 0;
 }
 
@@ -195,7 +255,7 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 			if (errno == ENOENT)
 				continue;
-			return error_set_errno(err, errno, "stat %s", name);
+			return error_set_file(err, errno, "stat %s", name);
 		}
 		/* Of a directory only: on overlayfs a file's device is another (a mounted file cannot be
 		 * unlinked anyway). */
@@ -203,16 +263,16 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
 		if (S_ISDIR(st.st_mode)) {
-			cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY |
-							      O_NOFOLLOW | O_CLOEXEC);
+			cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY |
+								 O_NOFOLLOW | O_CLOEXEC, 0);
 			if (fd < 0)
-				return error_set_errno(err, errno, "open %s", name);
+				return error_set_file(err, errno, "open %s", name);
 			if (remove_content(fd, device, err) < 0)
 				return -1;
 		}
 		if (unlinkat(dirfd, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) < 0 &&
 		    errno != ENOENT)
-			return error_set_errno(err, errno, "remove %s", name);
+			return error_set_file(err, errno, "remove %s", name);
 	}
 	return 0;
 }
@@ -220,19 +280,19 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 int fs_remove_tree(int dirfd, const char *name, struct error *err)
 {
 	struct stat st;
-	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
-		return error_set_errno(err, errno, "open directory %s", name);
+		return error_set_file(err, errno, "open directory %s", name);
 	if (fstat(fd, &st) < 0)
-		return error_set_errno(err, errno, "stat %s", name);
+		return error_set_file(err, errno, "stat %s", name);
 	if (remove_content(fd, st.st_dev, err) < 0)
 		return error_prefix(err, "remove %s", name);
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return error_set_errno(err, errno, "remove directory %s", name);
+		return error_set_file(err, errno, "remove directory %s", name);
 	if (dirfd != AT_FDCWD)
-		(void)fsync(dirfd);
+		(void)fs_flush(dirfd);
 	return 0;
 }
 
@@ -250,9 +310,9 @@ int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *re
 	for (int pause_ms = 1;;) {
 		struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 		cleanup_close int fd =
-			openat(dirfd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+			fs_openat(dirfd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0)
-			return error_set_errno(err, errno, "open lock %s", name);
+			return error_set_file(err, errno, "open lock %s", name);
 		if (fcntl(fd, F_OFD_SETLK, &range) == 0) {
 			if (still_named(dirfd, name, fd)) {
 				ret->fd = TAKE_FD(fd);
@@ -260,8 +320,10 @@ int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *re
 			}
 			continue;
 		}
-		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-			return error_set_errno(err, errno, "lock %s", name);
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN && errno != EACCES)
+			return error_set_file(err, errno, "lock %s", name);
 		int left = deadline_ms ? clock_left_ms(deadline_ms) : 0;
 		if (left == 0)
 			return FS_LOCK_BUSY;
@@ -282,13 +344,13 @@ void fs_unlock(struct fs_lock *lock)
 int fs_list(int dirfd, struct strvec *ret, struct error *err)
 {
 	struct strvec names = { 0 };
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fs_openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!dir) {
 		int saved = errno;
 		if (fd >= 0)
 			(void)close(fd);
-		return error_set_errno(err, saved, "list a directory");
+		return error_set_file(err, saved, "list a directory");
 	}
 	for (;;) {
 		errno = 0;
@@ -302,7 +364,7 @@ int fs_list(int dirfd, struct strvec *ret, struct error *err)
 	(void)closedir(dir);
 	if (saved) {
 		strvec_clear(&names);
-		return error_set_errno(err, saved, "list a directory");
+		return error_set_file(err, saved, "list a directory");
 	}
 	strvec_clear(ret);
 	*ret = names;
@@ -316,9 +378,9 @@ int fs_real_directory(const char *path, char **ret, struct error *err)
 	if (!real && (errno == ENOENT || errno == ENOTDIR))
 		return FS_ABSENT;
 	if (!real)
-		return error_set_errno(err, errno, "resolve %s", path);
+		return error_set_file(err, errno, "resolve %s", path);
 	if (stat(real, &st) < 0)
-		return error_set_errno(err, errno, "stat %s", real);
+		return error_set_file(err, errno, "stat %s", real);
 	if (!S_ISDIR(st.st_mode))
 		return FS_ABSENT;
 	*ret = TAKE_PTR(real);

@@ -25,12 +25,25 @@ int fs_open_private_directory(const char *path, int *ret, struct error *err);
 int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
 				 struct error *err);
 
+/* Is path (absolute) free of what another user could have put there?  A name in a directory that others can
+ * write (/tmp) has to be ours or root's, and so has the last one wherever it stands: what is below the first
+ * such is then out of their reach.  FS_ABSENT: it is not there.  ERROR_SYSTEM: whose it is. */
+int fs_check_owner(const char *path, struct error *err);
+
+/* Is this open file what its user or root wrote?  For files that name programs to run.  One that belongs to "nobody"
+ * is root's, seen from inside a user namespace.  ERROR_SYSTEM: whose it is. */
+int fs_check_author(int fd, const char *path, struct error *err);
+
 /* Read a regular file below dirfd (or AT_FDCWD with an absolute path) whole, NUL-terminated.
  * FS_ABSENT: there is no such file.  More than max bytes: ERROR_CORRUPT.  *ret is the caller's. */
 int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct error *err);
 
 /* The same from an open descriptor up to its end (a pipe too). */
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err);
+
+/* openat(2) and fsync(2) that a signal does not end: on file systems that answer over a network it can. */
+int fs_openat(int dirfd, const char *name, int flags, mode_t mode);
+int fs_flush(int fd);
 
 /* Write all of data, retrying short writes and EINTR. */
 int fs_write_all(int fd, const void *data, size_t length, const char *what, struct error *err);
@@ -43,6 +56,11 @@ enum fs_sync { FS_VOLATILE, FS_DURABLE };
  * starts with ".tmp-"; fs_sweep_temporaries() removes such. */
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err);
+
+/* The same with the temporary in the directory scratch, of the same file system: where several write to dirfd and no
+ * lock covers them all, it is one whose sweeper holds a lock. */
+int fs_replace_from(int scratch, int dirfd, const char *name, const void *data, size_t length,
+		    enum fs_sync sync, struct error *err);
 
 /* Unlink ".tmp-*" below dirfd.  Only while the lock that covers the directory's writers is held. */
 void fs_sweep_temporaries(int dirfd);

@@ -269,3 +269,31 @@ const char *json_print(struct json_object *object)
 						      JSON_C_TO_STRING_SPACED |
 						      JSON_C_TO_STRING_NOSLASHESCAPE);
 }
+
+char *json_shown(const char *json)
+{
+	struct strbuf text = { 0 };
+	const unsigned char *next = (const unsigned char *)json;
+	while (*next) {
+		const unsigned char *start = next;
+		while (*next && *next != 0x7f && *next != 0xc2 && *next != 0xe2)
+			next++;
+		strbuf_add(&text, start, (size_t)(next - start));
+		if (!*next)
+			break;
+		/* Only strings hold anything but ASCII, so an escape is possible wherever these stand. */
+		if (*next == 0x7f) {
+			strbuf_adds(&text, "\\u007f");
+			next++;
+		} else if (*next == 0xc2 && next[1] >= 0x80 && next[1] < 0xa0) {
+			strbuf_addf(&text, "\\u00%02x", next[1]);
+			next += 2;
+		} else if (text_reorders((const char *)next)) {
+			strbuf_addf(&text, "\\u%04x", 0x2000u | (next[1] & 0x3fu) << 6 | (next[2] & 0x3fu));
+			next += 3;
+		} else {
+			strbuf_add(&text, next++, 1);
+		}
+	}
+	return strbuf_take(&text);
+}

@@ -49,3 +49,7 @@ struct json_object *json_text(const char *text);
 /* The object as text, indented, without a newline at the end.  Borrowed from the
  * object until it is changed or put. */
 const char *json_print(struct json_object *object);
+
+/* The same value for a place where a terminal may stand: what JSON allows in a string and a terminal obeys
+ * (DEL, C1, what text_reorders()) is written as \uXXXX.  json: text of json-c's.  The caller frees. */
+char *json_shown(const char *json) MUST_USE;

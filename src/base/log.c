@@ -27,10 +27,16 @@ static struct {
 	int journal; /* connected to it, to see whether it takes anything */
 } log_state = { .directory = -1, .file = -1, .component = "", .level = LOG_LEVEL_INFO, .journal = -1 };
 
+/* O_NONBLOCK: a FIFO in its place must hold nobody up. */
 static void open_file(void)
 {
-	log_state.file = openat(log_state.directory, LOG_FILE,
-				O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+	log_state.file = fs_openat(log_state.directory, LOG_FILE,
+				   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (log_state.file < 0 || (fstat(log_state.file, &st) == 0 && S_ISREG(st.st_mode)))
+		return;
+	(void)close(log_state.file);
+	log_state.file = -1;
 }
 
 void log_open(int directory, const char *component)
@@ -48,7 +54,9 @@ void log_set_level(enum log_level level)
 
 void log_set_instance(const char *id)
 {
-	snprintf(log_state.instance, sizeof(log_state.instance), "%s", id ? id : "");
+	/* It may come from a command line or an environment: no word of a line of another's making. */
+	cleanup_free char *shown = visible(id ? id : "");
+	snprintf(log_state.instance, sizeof(log_state.instance), "%.*s", (int)strcspn(shown, " "), shown);
 }
 
 void log_set_run(const char *run_id)
@@ -116,11 +124,13 @@ static void send_to_journal(enum log_level level UNUSED, const char *text UNUSED
 
 #endif
 
-/* Whoever finds the file over its size moves it aside, under a lock, if it is still the same one. */
+/* Whoever finds the file over its size moves it aside, under a lock, if it is still the same one.  So it is with one
+ * that has another name as well: what we write must appear in no other file. */
 static void rotate(void)
 {
 	struct stat opened, named;
-	if (fstat(log_state.file, &opened) < 0 || opened.st_size < LOG_SIZE_LIMIT)
+	if (fstat(log_state.file, &opened) < 0 ||
+	    (opened.st_size < LOG_SIZE_LIMIT && opened.st_nlink <= 1))
 		return;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	if (fs_lock(log_state.directory, LOG_FILE ".lock", 0, &lock, NULL) != 0)
@@ -147,9 +157,9 @@ static void write_to_file(enum log_level level, const char *text)
 	strbuf_adds(&line, text);
 	strbuf_adds(&line, "\n");
 	rotate();
-	/* One write, so that lines of several processes do not mix (O_APPEND). */
+	/* One write, so that lines of several processes do not mix (O_APPEND); more only if the kernel takes a part. */
 	if (log_state.file >= 0)
-		(void)!write(log_state.file, line.data, line.length);
+		(void)fs_write_all(log_state.file, line.data, line.length, LOG_FILE, NULL);
 }
 
 void log_line(enum log_level level, const char *format, ...)

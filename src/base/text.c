@@ -238,6 +238,16 @@ bool is_utf8(const char *text, size_t length)
 	return true;
 }
 
+size_t text_reorders(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	/* U+202A to U+202E, U+2066 to U+2069. */
+	if (s[0] != 0xe2)
+		return 0;
+	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+		       ? 3 : 0;
+}
+
 void strbuf_add_visible(struct strbuf *buf, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -245,7 +255,8 @@ void strbuf_add_visible(struct strbuf *buf, const char *text)
 	for (size_t i = 0; i < length;) {
 		uint32_t code;
 		size_t n = utf8_sequence(s + i, length - i, &code);
-		if (n > 0 && code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0)) {
+		if (n > 0 && code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0) &&
+		    !text_reorders(text + i)) {
 			strbuf_add(buf, s + i, n);
 			i += n;
 			continue;

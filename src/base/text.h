@@ -81,8 +81,13 @@ static inline bool is_empty(const char *text)
 /* True if every byte sequence is valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool is_utf8(const char *text, size_t length);
 
-/* Append text so that a terminal shows it and obeys nothing in it: control characters (C0, DEL, C1)
- * and invalid UTF-8 become \ooo or \n, \t; printable UTF-8 stays.  The counterpart of vis(3). */
+/* Length of the character at text if it makes a terminal show what follows in another order (Unicode's
+ * embeddings, overrides and isolates: "cod.exe" could read "exe.doc"), else 0.  text ends with a NUL. */
+size_t text_reorders(const char *text);
+
+/* Append text so that a terminal shows it and obeys nothing in it: control characters (C0, DEL, C1),
+ * what text_reorders(), and invalid UTF-8 become \ooo or \n, \t; other UTF-8 stays.  The counterpart of
+ * vis(3). */
 void strbuf_add_visible(struct strbuf *buf, const char *text);
 /* The same as a new string of the caller's. */
 char *visible(const char *text) MUST_USE;

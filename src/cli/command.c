@@ -32,14 +32,16 @@ int app_resolve(struct app *app, const char *target, struct store_rows *rows,
 
 void print_json(struct json_object *object)
 {
-	fputs(json_print(object), stdout);
-	fputc('\n', stdout);
+	cleanup_free char *text = json_shown(json_print(object));
+	puts(text);
 }
 
 void print_warnings(struct app *app)
 {
-	for (size_t i = 0; i < app->deck.warnings.count; i++)
-		fprintf(stderr, "agentdeck: warning: %s\n", app->deck.warnings.items[i]);
+	for (size_t i = 0; i < app->deck.warnings.count; i++) {
+		cleanup_free char *shown = visible(app->deck.warnings.items[i]);
+		fprintf(stderr, "agentdeck: warning: %s\n", shown);
+	}
 	strvec_clear(&app->deck.warnings);
 }
 
@@ -186,7 +188,9 @@ static int report_error(const struct app *app, struct error *err)
 		json_set_string(object, "code", error_code_name(err->code));
 		print_json(object);
 	} else {
-		fprintf(stderr, "agentdeck: %s\n", err->message);
+		/* Names of files and directories are in it, and whoever made a repository chose those. */
+		cleanup_free char *shown = visible(err->message);
+		fprintf(stderr, "agentdeck: %s\n", shown);
 	}
 	return status;
 }
@@ -209,9 +213,10 @@ static int run_command(struct app *app, int argc, char *argv[], const char *prof
 		log_error("%s: %s", app->command->name, err.message);
 		r = report_error(app, &err);
 	}
-	/* A full disk or a closed pipe must not look like success. */
-	if (fflush(stdout) != 0 && r == 0) {
-		fprintf(stderr, "agentdeck: standard output: %s\n", strerror(errno));
+	/* A full disk or a closed pipe must not look like success, nor when it was so only for a while. */
+	errno = 0;
+	if ((fflush(stdout) != 0 || ferror(stdout)) && r == 0) {
+		fprintf(stderr, "agentdeck: standard output: %s\n", errno ? strerror(errno) : "a part was not written");
 		r = 1;
 	}
 	return r;

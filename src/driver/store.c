@@ -153,6 +153,11 @@ const char *store_lock_base(const struct store_lock *lock)
 	return lock->base;
 }
 
+int store_lock_directory(const struct store_lock *lock)
+{
+	return lock->directory;
+}
+
 /* --- the profile lock, and what crashes left -------------------------------------------------- */
 
 /* Take the lock of a base that is (or may be) no instance.  False: somebody has it. */
@@ -303,19 +308,19 @@ static int no_manifest(struct store *store, const char *base, int directory, str
 static int read_manifest(struct store *store, const char *base, int directory, struct strbuf *ret,
 			 struct stat *ret_stat, struct error *err)
 {
-	cleanup_close int fd = openat(directory, STORE_MANIFEST,
-				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = fs_openat(directory, STORE_MANIFEST,
+					 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT)
 		return no_manifest(store, base, directory, err);
 	if (fd < 0 && errno == ELOOP)
-		return error_set_errno(err, ELOOP,
+		return error_set_file(err, ELOOP,
 				       "%s/%s/" STORE_MANIFEST " is a symbolic link, which is not "
 				       "followed: put the file itself there", store->path, base);
 	cleanup_free char *what = xasprintf("%s/%s/" STORE_MANIFEST, store->path, base);
 	if (fd < 0)
-		return error_set_errno(err, errno, "open %s", what);
+		return error_set_file(err, errno, "open %s", what);
 	if (fstat(fd, ret_stat) < 0)
-		return error_set_errno(err, errno, "stat %s", what);
+		return error_set_file(err, errno, "stat %s", what);
 	if (!S_ISREG(ret_stat->st_mode))
 		return error_set(err, ERROR_CORRUPT, "%s is not a regular file", what);
 	return fs_read_fd(fd, what, STORE_MANIFEST_MAX, ret, err);
@@ -377,7 +382,7 @@ static int set_aside(struct store_lock *lock, struct error *err)
 	} while (fstatat(lock->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0);
 	if (renameat(lock->directory, STORE_MANIFEST, lock->directory, name) < 0)
 		return error_prefix(err, "not set aside (%s)", strerror(errno));
-	(void)fsync(lock->directory);
+	(void)fs_flush(lock->directory);
 	return error_prefix(err,
 			    "the manifest of %s is damaged and was set aside as %s/%s/%s (repair "
 			    "it and rename it to " STORE_MANIFEST ", or remove the instance)",
@@ -433,17 +438,17 @@ static int create_in(struct store *store, const struct instance *instance, const
 {
 	cleanup_close int directory = -1;
 	if (mkdirat(store->directory, name, 0700) < 0)
-		return error_set_errno(err, errno, "make directory %s/%s", store->path, name);
+		return error_set_file(err, errno, "make directory %s/%s", store->path, name);
 	if (fs_open_private_directory_at(store->directory, name, false, &directory, err) < 0)
 		return error_prefix(err, "%s", store->path);
 	if (write_manifest(store, instance, directory, err) < 0)
 		return -1;
 	/* Nobody can have made the name since it was looked for: both locks are held. */
 	if (renameat(store->directory, name, store->directory, instance->base) < 0)
-		return error_set_errno(err, errno, "make directory %s/%s", store->path,
+		return error_set_file(err, errno, "make directory %s/%s", store->path,
 				       instance->base);
-	if (fsync(store->directory) < 0) {
-		error_set_errno(err, errno, "sync %s", store->path);
+	if (fs_flush(store->directory) < 0) {
+		error_set_file(err, errno, "sync %s", store->path);
 		(void)renameat(store->directory, instance->base, store->directory, name);
 		return -1;
 	}
@@ -489,9 +494,9 @@ int store_remove(struct store_lock *lock, struct error *err)
 	if (fs_remove_tree(store->directory, removed, err) < 0)
 		return error_prefix(err, "%s", store->path);
 	if (renameat(store->directory, held->base, store->directory, removed) < 0)
-		return error_set_errno(err, errno, "remove %s/%s", store->path, held->base);
-	if (fsync(store->directory) < 0) {
-		error_set_errno(err, errno, "sync %s", store->path);
+		return error_set_file(err, errno, "remove %s/%s", store->path, held->base);
+	if (fs_flush(store->directory) < 0) {
+		error_set_file(err, errno, "sync %s", store->path);
 		(void)renameat(store->directory, removed, store->directory, held->base);
 		return -1;
 	}

@@ -56,6 +56,8 @@ static inline void store_unlockp(struct store_lock **lock)
 #define cleanup_store_lock CLEANUP(store_unlockp)
 /* The base name that the lock is for. Borrowed. */
 const char *store_lock_base(const struct store_lock *lock);
+/* Descriptor of the instance's directory, where temporaries are swept.  Borrowed. */
+int store_lock_directory(const struct store_lock *lock);
 
 int store_lock_profile(struct store *store, int64_t deadline_ms, struct store_profile_lock **ret,
 		       struct error *err);

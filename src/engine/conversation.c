@@ -91,7 +91,7 @@ static int other_profiles(struct deck *deck, struct strvec *ret, struct error *e
 {
 	cleanup_strvec struct strvec names = { 0 };
 	if (fs_list(store_state_directory(deck->store), &names, err) < 0)
-		return -1;
+		return error_prefix(err, "%s", deck->paths.state);
 	for (size_t i = 0; i < names.count; i++) {
 		struct stat st;
 		if (naming_check_profile(names.items[i], NULL) == 0 &&
@@ -300,7 +300,9 @@ int conversation_claim(struct deck *deck, const struct instance *instance, const
 			clock_ms() + CLAIM_TIMEOUT_MS, &lock, err);
 	if (r == FS_LOCK_BUSY)
 		return error_set(err, ERROR_BUSY, "another agentdeck holds conversations.lock: try again");
-	if (r < 0 || find_holder(deck->store, instance, agent, err) < 0 ||
+	if (r < 0)
+		return error_prefix(err, "%s", deck->paths.state);
+	if (find_holder(deck->store, instance, agent, err) < 0 ||
 	    other_profiles(deck, &profiles, err) < 0)
 		return -1;
 	for (size_t i = 0; i < profiles.count; i++) {

@@ -39,5 +39,5 @@ int place_remove(const struct deck *deck, const char *id, struct error *err)
 	if (errno == ENOTEMPTY || errno == EEXIST)
 		return PLACE_KEPT;
 	cleanup_free char *path = place_path(deck, id);
-	return error_set_errno(err, errno, "remove %s", path);
+	return error_set_file(err, errno, "remove %s", path);
 }

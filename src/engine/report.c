@@ -53,7 +53,8 @@ static enum instance_activity activity_of(unsigned meaning)
 	return meaning & (MEANS_PROMPT | MEANS_BUSY) ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 }
 
-static void note_activity(const struct instance *instance, const struct report *report)
+/* moves: it names the conversation that the run is in from now on. */
+static void note_activity(const struct instance *instance, const struct report *report, bool moves)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
@@ -70,18 +71,20 @@ static void note_activity(const struct instance *instance, const struct report *
 	replace_string(&now.event, report->event);
 	if (report->cwd)
 		replace_string(&now.cwd, report->cwd);
+	if (moves)
+		replace_string(&now.session_id, report->session_id);
 	(void)activity_write(instance->run.directory, &now, NULL);
 }
 
 /* The hint beside the manifest.  Nobody reads it but people and tests. */
-static void write_sidecar(struct deck *deck, const struct instance *instance)
+static void write_sidecar(struct deck *deck, const struct store_lock *lock, const struct instance *instance)
 {
 	cleanup_close int fd = -1;
 	cleanup_free char *name = xasprintf("%s.sid", instance->id);
 	const char *id = instance->conversation.session_id;
 	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true, &fd,
 					       NULL) == 0)
-		(void)fs_replace(fd, name, id, strlen(id), FS_VOLATILE, NULL);
+		(void)fs_replace_from(store_lock_directory(lock), fd, name, id, strlen(id), FS_VOLATILE, NULL);
 }
 
 /* The conversation that the present attempt is known to run in, NULL while it is not.  Borrowed. */
@@ -156,6 +159,15 @@ static const char *why_foreign(const struct instance *instance, const struct age
 	return NULL;
 }
 
+/* Has a start event said so that was not taken, since its hook was killed, or could not save it?  Others of a
+ * conversation that the run's agent never announced may come from an agent inside of it. */
+static bool was_announced(const struct instance *instance, const char *session_id)
+{
+	cleanup_activity struct activity last = { 0 };
+	activity_read(instance->run.directory, &last);
+	return is(last.session_id, session_id);
+}
+
 /* May this start event say which conversation the run is in? */
 static bool may_move(const struct instance *instance, const struct report *report)
 {
@@ -165,7 +177,8 @@ static bool may_move(const struct instance *instance, const struct report *repor
 		return true;
 	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped; and what
 	 * we gave. */
-	return !instance->run.reported || !known || streq(known, report->session_id);
+	return !instance->run.reported || !known || streq(known, report->session_id) ||
+	       was_announced(instance, report->session_id);
 }
 
 /* A conversation in the place of one that could not be resumed: it counts from its first turn on. */
@@ -234,7 +247,8 @@ static bool apply(struct instance *instance, const struct agent *agent, const st
 	struct conversation *conversation = &instance->conversation;
 	const char *id = report->session_id;
 	bool is_turn = report->meaning & (MEANS_PROMPT | MEANS_TURN), changed = false;
-	if (report->meaning & MEANS_START || (agent->report_binds == BINDS_FIRST && id))
+	if (report->meaning & MEANS_START || (agent->report_binds == BINDS_FIRST && id) ||
+	    (is_turn && id && !is(conversation->session_id, id) && was_announced(instance, id)))
 		changed = take_id(instance, agent, report);
 	if (is_turn && is_provisional(instance, id) && !is(conversation->session_id, id)) {
 		set_id(instance, agent, id, agent->assign.count ? ORIGIN_MINTED : ORIGIN_REPORTED);
@@ -338,7 +352,8 @@ static int look(struct deck *deck, const char *id, const char *token, struct jso
 	 * this hook. */
 	if (r != 0 || !report.meaning || report.meaning & MEANS_END)
 		return r;
-	note_activity(instance, &report);
+	note_activity(instance, &report,
+		      report.meaning & MEANS_START && report.session_id && may_move(instance, &report));
 	*ret_change = apply(instance, agent, &report);
 	return 0;
 }
@@ -360,7 +375,7 @@ static int take_locked(struct deck *deck, struct store_lock *lock, const char *t
 	if (!apply(instance, agent, &report))
 		return 0;
 	/* First: who waits for the manifest to say so finds nothing changing behind it. */
-	write_sidecar(deck, instance);
+	write_sidecar(deck, lock, instance);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
 	const char *now = or_empty(instance->conversation.session_id);

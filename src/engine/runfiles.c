@@ -4,6 +4,7 @@
 #include "base/argsplit.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/log.h"
 #include "driver/tmux.h"
 #include "model/naming.h"
 
@@ -16,8 +17,8 @@ enum { SETTINGS_MAX = 1 << 20, ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000 
 #define SOURCE_REPORT "report"
 #define SOURCE_PANE "pane"
 
-static int open_run_directory(const struct deck *deck, const struct instance *instance, bool make,
-			      int *ret, struct error *err)
+static int make_run_directory(const struct deck *deck, const struct instance *instance, int *ret,
+			      struct error *err)
 {
 	cleanup_free char *parent =
 		xstrndup(instance->run.directory,
@@ -25,20 +26,24 @@ static int open_run_directory(const struct deck *deck, const struct instance *in
 	cleanup_close int fd = -1;
 	/* What is above a shortened place ("<direct>/<hash>/<id>") must be ours, too: in /tmp anybody can
 	 * have made it before us. */
-	if (make && starts_with(parent, deck->paths.direct)) {
+	if (starts_with(parent, deck->paths.direct)) {
 		cleanup_close int above = -1;
 		if (fs_open_private_directory(deck->paths.direct, &above, err) < 0)
 			return -1;
 	}
-	if (make && fs_open_private_directory(parent, &fd, err) < 0)
+	if (fs_open_private_directory(parent, &fd, err) < 0)
 		return -1;
-	if (!make) {
-		fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
-			return FS_ABSENT;
-	}
-	return fs_open_private_directory_at(fd, path_basename(instance->run.directory), make, ret,
+	return fs_open_private_directory_at(fd, path_basename(instance->run.directory), true, ret,
 					    err);
+}
+
+/* That of a run that is or was: -1 when it is not there.  One in /tmp may be gone, by a restart of the machine or by
+ * who tidies up there, and another user may have put something in its place. */
+static int open_run(const char *directory)
+{
+	if (!directory || fs_check_owner(directory, NULL) != 0)
+		return -1;
+	return open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int write_conf(struct deck *deck, int fd, struct error *err)
@@ -202,15 +207,15 @@ static int write_settings(struct deck *deck, int fd, const struct instance *inst
 	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
 }
 
-int runfiles_write(struct deck *deck, const struct instance *instance, const struct agent *agent,
-		   struct error *err)
+static int write_files(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		       struct error *err)
 {
 	cleanup_close int fd = -1;
 	cleanup_free char *token = naming_new_uuid();
-	if (open_run_directory(deck, instance, true, &fd, err) != 0)
+	if (make_run_directory(deck, instance, &fd, err) != 0)
 		return -1;
 	if (unlinkat(fd, RUN_SOCKET, 0) < 0 && errno != ENOENT)
-		return error_set_errno(err, errno, "remove the old socket of %s", instance->id);
+		return error_set_file(err, errno, "remove the old socket of %s", instance->id);
 	(void)unlinkat(fd, RUN_ACTIVITY, 0);
 	(void)unlinkat(fd, RUN_SILENT, 0);
 	(void)unlinkat(fd, RUN_SETTINGS, 0);
@@ -219,6 +224,15 @@ int runfiles_write(struct deck *deck, const struct instance *instance, const str
 	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
 	return fs_replace(fd, RUN_TOKEN, token, strlen(token), FS_VOLATILE, err);
+}
+
+int runfiles_write(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		   struct error *err)
+{
+	int r = write_files(deck, instance, agent, err);
+	if (r < 0 && err && err->os_errno)
+		return error_prefix(err, "%s", instance->run.directory);
+	return r;
 }
 
 char *runfiles_settings(const struct instance *instance)
@@ -232,19 +246,24 @@ char *runfiles_settings(const struct instance *instance)
 
 int runfiles_remove(const char *directory, struct error *err)
 {
-	if (!directory)
+	cleanup_error struct error foreign = { 0 };
+	int r = directory ? fs_check_owner(directory, &foreign) : FS_ABSENT;
+	/* What another user has put there is no rest of ours, and may lead anywhere. */
+	if (r < 0)
+		log_warning("the files of the last run are gone: %s", foreign.message);
+	if (r != 0)
 		return 0;
 	cleanup_free char *parent =
 		xstrndup(directory, (size_t)(path_basename(directory) - directory));
 	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	return fs_remove_tree(fd, path_basename(directory), err);
+	return fs_remove_tree(fd, path_basename(directory), err) < 0 ? error_prefix(err, "%s", directory) : 0;
 }
 
 void runfiles_note_answer(const char *directory, bool answers)
 {
-	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = open_run(directory);
 	if (fd < 0)
 		return;
 	if (answers)
@@ -255,17 +274,15 @@ void runfiles_note_answer(const char *directory, bool answers)
 
 bool runfiles_is_silent(const char *directory)
 {
-	cleanup_free char *path = path_join(directory, RUN_SILENT);
-	return access(path, F_OK) == 0;
+	cleanup_close int fd = open_run(directory);
+	return fd >= 0 && faccessat(fd, RUN_SILENT, F_OK, 0) == 0;
 }
 
 char *runfiles_token(const struct instance *instance)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	if (!instance->run.directory)
-		return NULL;
-	cleanup_free char *path = path_join(instance->run.directory, RUN_TOKEN);
-	if (fs_read(AT_FDCWD, path, 128, &text, NULL) != 0)
+	cleanup_close int fd = open_run(instance->run.directory);
+	if (fd < 0 || fs_read(fd, RUN_TOKEN, 128, &text, NULL) != 0)
 		return NULL;
 	return strbuf_take(&text);
 }
@@ -274,6 +291,7 @@ void activity_free(struct activity *activity)
 {
 	free(activity->event);
 	free(activity->cwd);
+	free(activity->session_id);
 	*activity = (struct activity){ 0 };
 }
 
@@ -282,13 +300,9 @@ void activity_read(const char *directory, struct activity *ret)
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
 	struct activity activity = { 0 };
-	if (!directory) {
-		*ret = activity;
-		return;
-	}
-	cleanup_free char *path = path_join(directory, RUN_ACTIVITY);
-	if (fs_read(AT_FDCWD, path, ACTIVITY_MAX, &text, NULL) == 0 &&
-	    json_parse(text.data, text.length, path, &object, NULL) == 0) {
+	cleanup_close int fd = open_run(directory);
+	if (fd >= 0 && fs_read(fd, RUN_ACTIVITY, ACTIVITY_MAX, &text, NULL) == 0 &&
+	    json_parse(text.data, text.length, RUN_ACTIVITY, &object, NULL) == 0) {
 		(void)instance_activity_parse(json_get_string(object, "activity", "unknown"),
 					      &activity.activity);
 		int64_t since = clock_parse(json_get_string(object, "since", ""));
@@ -297,6 +311,7 @@ void activity_read(const char *directory, struct activity *ret)
 		activity.is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 		activity.event = xstrdup_or_null(json_get_string(object, "event", NULL));
 		activity.cwd = instance_text_from_json(json_object_object_get(object, "cwd"));
+		activity.session_id = xstrdup_or_null(json_get_string(object, "session_id", NULL));
 	}
 	*ret = activity;
 }
@@ -305,14 +320,15 @@ int activity_write(const char *directory, const struct activity *activity, struc
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	char date[CLOCK_TEXT_SIZE];
-	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = open_run(directory);
 	if (fd < 0)
-		return error_set_errno(err, errno, "open %s", directory);
+		return error_set(err, ERROR_NOT_FOUND, "%s is gone", directory);
 	json_set_string(object, "activity", instance_activity_name(activity->activity));
 	json_set_string(object, "source", activity->is_seen ? SOURCE_PANE : SOURCE_REPORT);
 	json_set_string(object, "since", clock_format(activity->since, date));
 	json_set_int(object, "prompts", activity->prompts);
 	json_set_string(object, "event", activity->event);
+	json_set_string(object, "session_id", activity->session_id);
 	if (activity->cwd)
 		json_set(object, "cwd", instance_text_to_json(activity->cwd));
 	const char *text = json_print(object);
@@ -321,8 +337,8 @@ int activity_write(const char *directory, const struct activity *activity, struc
 
 int activity_lock(const char *directory, struct fs_lock *ret, struct error *err)
 {
-	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_close int fd = open_run(directory);
 	if (fd < 0)
-		return error_set_errno(err, errno, "open %s", directory);
+		return error_set(err, ERROR_NOT_FOUND, "%s is gone", directory);
 	return fs_lock(fd, "activity.lock", clock_ms() + ACTIVITY_LOCK_MS, ret, err);
 }

@@ -52,6 +52,7 @@ struct activity {
 	bool is_seen;     /* told by the screen (engine/activity.h), not by a report */
 	char *event;      /* last event's name, or NULL */
 	char *cwd;        /* directory that the agent's last report came from, or NULL */
+	char *session_id; /* the conversation that it has last said to begin or to go on with, or NULL */
 };
 void activity_free(struct activity *activity);
 #define cleanup_activity CLEANUP(activity_free)

@@ -78,6 +78,29 @@ static void error_carries_code_errno_and_message(void **state UNUSED)
 	assert_string_equal(err.message, "again");
 }
 
+static void a_disk_that_refuses_is_told_with_what_to_do(void **state UNUSED)
+{
+	static const struct {
+		int number;
+		const char *remedy;
+	} cases[] = { { ENOSPC, "make room" }, { EDQUOT, "make room" }, { EIO, "dmesg" }, { EROFS, "mount" },
+		      { EFBIG, "ulimit" },     { ENOLCK, "locks" } };
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_error struct error err = { 0 };
+		assert_int_equal(error_set_file(&err, cases[i].number, "write %s", "x"), -1);
+		assert_int_equal(err.code, ERROR_SYSTEM);
+		assert_int_equal(err.os_errno, cases[i].number);
+		assert_true(starts_with(err.message, "write x: "));
+		assert_non_null(strstr(err.message, strerror(cases[i].number)));
+		assert_non_null(strstr(err.message, cases[i].remedy));
+		assert_true(ends_with(err.message, "then try again"));
+	}
+	cleanup_error struct error other = { 0 };
+	assert_int_equal(error_set_file(&other, ENOENT, "open x"), -1);
+	assert_string_equal(other.message, "open x: No such file or directory");
+	assert_int_equal(error_set_file(NULL, EIO, "x"), -1);
+}
+
 static void error_of_a_caller_who_does_not_want_it_is_fine(void **state UNUSED)
 {
 	assert_int_equal(error_set(NULL, ERROR_BUSY, "x"), -1);
@@ -153,6 +176,7 @@ static void visible_text_cannot_play_with_a_terminal(void **state UNUSED)
 		{ "\033[31m", "\\033[31m" },
 		{ "\x7f", "\\177" },
 		{ "\xc2\x9b" "31m", "\\302\\23331m" }, /* C1: CSI */
+		{ "a\u202eb\u2066c", "a\\342\\200\\256b\\342\\201\\246c" }, /* what follows reads backwards */
 		{ "\xff\xfe", "\\377\\376" },
 		{ "\xc0\xaf", "\\300\\257" },           /* overlong */
 		{ "\xed\xa0\x80", "\\355\\240\\200" },  /* surrogate */
@@ -162,7 +186,7 @@ static void visible_text_cannot_play_with_a_terminal(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_free char *shown = visible(table[i][0]);
 		assert_string_equal(shown, table[i][1]);
-		assert_int_equal(is_utf8(table[i][0], strlen(table[i][0])), i < 6);
+		assert_int_equal(is_utf8(table[i][0], strlen(table[i][0])), i < 7);
 	}
 }
 
@@ -240,6 +264,23 @@ static void a_replace_that_fails_leaves_the_old_file_and_no_temporary(void **sta
 	assert_int_equal(names.count, 1);
 }
 
+static void a_replace_may_have_its_temporary_in_another_directory(void **state UNUSED)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(mkdirat(here, "other", 0700), 0);
+	cleanup_close int other = openat(here, "other", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(fs_replace_from(other, here, "f", "new", 3, FS_DURABLE, NULL), 0);
+	cleanup_free char *text = get("f");
+	assert_string_equal(text, "new");
+	/* It is made there, and goes when it cannot become the file. */
+	assert_int_equal(fs_replace_from(-1, here, "f", "newer", 5, FS_DURABLE, NULL), -1);
+	assert_int_equal(fs_replace_from(other, -1, "f", "newer", 5, FS_DURABLE, NULL), -1);
+	assert_int_equal(fs_list(other, &names, NULL), 0);
+	assert_int_equal(names.count, 0);
+	cleanup_free char *after = get("f");
+	assert_string_equal(after, "new");
+}
+
 static void a_replace_takes_the_place_of_a_link_and_does_not_follow_it(void **state UNUSED)
 {
 	put("target", "mine");
@@ -293,7 +334,8 @@ static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED
 		assert_int_equal(mkdirat(here, "theirs", 0700), 0);
 		assert_int_equal(fchownat(here, "theirs", 12345, 12345, 0), 0);
 		assert_int_equal(fs_open_private_directory_at(here, "theirs", true, &wrong, &err), -1);
-		assert_non_null(strstr(err.message, "belongs to user 12345"));
+		/* It is not root's to take, or to remove. */
+		assert_non_null(strstr(err.message, "belongs to user 12345, not to you: run agentdeck as that user"));
 	}
 	assert_int_equal(wrong, -1);
 }
@@ -771,6 +813,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(error_carries_code_errno_and_message),
+		TEST(a_disk_that_refuses_is_told_with_what_to_do),
 		TEST(error_of_a_caller_who_does_not_want_it_is_fine),
 		TEST(each_code_has_its_word_and_exit_status),
 		TEST(strbuf_grows_and_is_always_terminated),
@@ -783,6 +826,7 @@ int main(void)
 		TEST(what_is_left_is_never_negative),
 		TEST(a_replaced_file_is_private_and_whole),
 		TEST(a_replace_that_fails_leaves_the_old_file_and_no_temporary),
+		TEST(a_replace_may_have_its_temporary_in_another_directory),
 		TEST(a_replace_takes_the_place_of_a_link_and_does_not_follow_it),
 		TEST(reading_refuses_what_is_no_small_file_of_that_name),
 		TEST(a_directory_of_others_is_refused_with_the_remedy),

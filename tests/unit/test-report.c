@@ -5,6 +5,10 @@
 #include "engine/report.h"
 #include "engine/runfiles.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
 #define ID "0123abcd"
 #define OLD "0aaaaaaa-0000-4000-8000-000000000001"
 #define NEW "0bbbbbbb-0000-4000-8000-000000000002"
@@ -173,6 +177,41 @@ static void clear_and_resume_inside_the_agent_move_the_id(void **state)
 	cleanup_strbuf struct strbuf text = { 0 };
 	assert_int_equal(fs_read(AT_FDCWD, sidecar, 100, &text, NULL), 0);
 	assert_string_equal(text.data, OLD);
+}
+
+/* The disk is full: what is small and elsewhere can still be written. */
+static void fail_to_take(struct desk *desk, const char *text)
+{
+	struct rlimit before, tiny;
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tiny = (struct rlimit){ .rlim_cur = 512, .rlim_max = before.rlim_max };
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+	int r = take_as(desk, ID, desk->token, text, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(r, -1);
+	assert_int_equal(err.os_errno, EFBIG);
+}
+
+static void a_move_that_could_not_be_saved_is_made_up_for_by_its_first_turn(void **state)
+{
+	struct desk *desk = *state;
+	take(desk, START(OLD, "startup"));
+	fail_to_take(desk, START(NEW, "clear"));
+	expect_id(desk, OLD, "");
+	/* An agent inside of the agent: not announced, and not believed. */
+	take(desk, START(THIRD, "startup"));
+	take(desk, EVENT("UserPromptSubmit", THIRD, ""));
+	expect_id(desk, OLD, "");
+	take(desk, EVENT("UserPromptSubmit", NEW, ""));
+	expect_id(desk, NEW, OLD);
+	cleanup_instance struct instance *instance = load(desk);
+	assert_true(instance->conversation.first_turn_seen);
+	/* Once is enough: it is not gone back to. */
+	take(desk, START(THIRD, "resume"));
+	take(desk, EVENT("UserPromptSubmit", NEW, ""));
+	expect_id(desk, THIRD, NEW);
 }
 
 static void the_first_start_may_tell_another_id_and_no_later_one(void **state)
@@ -349,6 +388,7 @@ int main(void)
 		TEST(an_instance_that_is_not_there_has_no_reports),
 		TEST(a_run_that_is_over_has_no_reports),
 		TEST(clear_and_resume_inside_the_agent_move_the_id),
+		TEST(a_move_that_could_not_be_saved_is_made_up_for_by_its_first_turn),
 		TEST(the_first_start_may_tell_another_id_and_no_later_one),
 		TEST(the_start_of_the_id_that_the_attempt_was_given_is_always_believed),
 		TEST(an_end_never_moves_the_id),

@@ -229,6 +229,56 @@ static void what_failed_has_changed_nothing(void **state UNUSED)
 	assert_true(failed_at("remove", "?renameat,?renameat2") > 0);
 }
 
+/* Has the when-th of these calls been interrupted?  The operation must succeed.  paths: only those on these, below
+ * the profile's directory, since the loader of programs has calls of its own; NULL: all. */
+static bool interrupted_at(const char *operation, const char *call, const char *const *paths, int when)
+{
+	struct fixture *fixture = fixture_open();
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *self = realpath("/proc/self/exe", NULL);
+	static const char *const strace[] = { "strace", "-f", "-qq", "-o", "/dev/stderr", NULL };
+	strvec_push_array(&argv, strace);
+	for (; paths && *paths; paths++) {
+		strvec_push(&argv, "-P");
+		strvec_pushf(&argv, "%s/default%s", fixture->root, *paths);
+	}
+	strvec_push(&argv, "-e");
+	strvec_pushf(&argv, "inject=%s:error=EINTR:when=%d", call, when);
+	const char *const words[] = { self, "--do", operation, fixture->root, NULL };
+	strvec_push_array(&argv, words);
+	if (!streq(operation, "create"))
+		make(fixture->store, SUBJECT, "subject");
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
+	assert_int_equal(child_run(&request, LONG_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 0);
+	assert_int_equal(fixture_close(fixture), 0);
+	return strstr(strbuf_text(&result.errors), "(INJECTED)") != NULL;
+}
+
+static void go_on(const char *call, const char *const *paths, int least)
+{
+	static const char *const operations[] = { "create", "save", "remove" };
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		int count = 0;
+		while (interrupted_at(operations[i], call, paths, count + 1))
+			count++;
+		assert_true(count >= least);
+	}
+}
+
+/* As a signal does it on a file system that answers over a network. */
+static void what_a_signal_interrupts_goes_on(void **state UNUSED)
+{
+	static const char *const directories[] = { "", "/" SUBJECT, "/.new-" SUBJECT, "/.removed-" SUBJECT, NULL };
+	static const char *const lock[] = { "/" SUBJECT ".lock", NULL };
+	assert_traceable();
+	go_on("write", NULL, 0);
+	go_on("fsync", NULL, 1);
+	go_on("openat", directories, 1);
+	go_on("fcntl", lock, 1);
+}
+
 /* --- remnants --------------------------------------------------------------------------------- */
 
 static void the_profile_lock_clears_what_crashes_left(void **state)
@@ -399,6 +449,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_kill_while_saving_leaves_the_old_or_the_new),
 		cmocka_unit_test(a_kill_while_removing_leaves_all_or_nothing),
 		cmocka_unit_test(what_failed_has_changed_nothing),
+		cmocka_unit_test(what_a_signal_interrupts_goes_on),
 		STORE_TEST(the_profile_lock_clears_what_crashes_left),
 		STORE_TEST(nothing_is_cleared_on_a_guess),
 		STORE_TEST(what_somebody_holds_is_not_cleared),
