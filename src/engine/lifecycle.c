@@ -13,6 +13,7 @@
 #include "model/naming.h"
 #include "model/restart.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -272,7 +273,7 @@ int lifecycle_start_locked(struct deck *deck, struct store_lock *lock, struct in
 	/* The time that it took to get here is not the agent's. */
 	instance->run.attempt_since_boot_ms = clock_ms();
 	if (store_save(lock, instance, err) < 0)
-		return -1;
+		return error_prefix(err, "%s runs, but that could not be written down", instance->id);
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
 		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
 	*ret_already = false;
@@ -292,8 +293,10 @@ static int end_run(struct deck *deck, struct instance *instance, const struct ba
 	return r;
 }
 
+/* desired: what is wanted when it is over.  Of a restart that is killed in here the rest is still wanted. */
 static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		       const struct backend *backend, bool *ret_was_running, struct error *err)
+		       const struct backend *backend, enum instance_desired desired, bool *ret_was_running,
+		       struct error *err)
 {
 	struct observation seen = backend->observe(deck, instance, OBSERVE_PROCESS);
 	bool had_run = instance->run.socket != NULL;
@@ -302,7 +305,7 @@ static int stop_locked(struct deck *deck, struct store_lock *lock, struct instan
 		instance->run.server = seen.server;
 		instance->run.pane = seen.pane;
 	}
-	instance->desired = DESIRED_STOPPED;
+	instance->desired = desired;
 	if (had_run) {
 		lifecycle_set_state(instance, STATE_STOPPING, NULL);
 		if (store_save(lock, instance, err) < 0 || end_run(deck, instance, backend, err) < 0)
@@ -335,13 +338,14 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 
 	if (lifecycle_open_settled(deck, base, &lock, &instance, &backend, err) < 0 ||
 	    (restart && check_restart(deck, instance, err) < 0) ||
-	    (restart && stop_locked(deck, lock, instance, backend, &was_running, err) < 0))
+	    (restart && stop_locked(deck, lock, instance, backend, DESIRED_RUNNING, &was_running, err) < 0))
 		return -1;
 	restart_forget(instance);
 	environment_keep(deck, instance);
 	if (lifecycle_start_locked(deck, lock, instance, backend, resume_wish ? START_RESUME : START_FRESH,
 				   &already, err) < 0)
-		return -1;
+		return restart && instance->observed.state != STATE_RUNNING
+			       ? error_prefix(err, "%s is stopped, and could not be started again", instance->id) : -1;
 	*ret = (struct lifecycle_started){ .already = already, .instance = TAKE_PTR(instance) };
 	return 0;
 }
@@ -353,7 +357,7 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	const struct backend *backend;
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
-	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
+	return stop_locked(deck, lock, instance, backend, DESIRED_STOPPED, ret_was_running, err);
 }
 
 /* Conversations are the user's: what is in the instance's directory stays, and its user is told where. */
@@ -368,6 +372,15 @@ static void forget_place(struct deck *deck, const char *id)
 	else if (r == PLACE_KEPT)
 		deck_warn(deck, "its conversations stay in %s: remove that directory if nobody wants them",
 			  shown);
+}
+
+/* While its session is there, so that who cannot remove it can try again. */
+static int forget_hint(struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", id);
+	if (unlinkat(store_state_directory(deck->store), sidecar, 0) < 0 && errno != ENOENT)
+		return error_set_file(err, errno, "remove %s/%s", deck->paths.state, sidecar);
+	return 0;
 }
 
 /* Nothing can be learned from a damaged manifest: what runs under its name, and what stands there, is all
@@ -390,7 +403,7 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	if (r < 0 && damage.code != ERROR_CORRUPT)
 		return error_set(err, damage.code, "%s", damage.message);
 	log_warning("removing %s, whose manifest is damaged", base);
-	if (backend_host_end_unknown(deck, base, err) < 0)
+	if (backend_host_end_unknown(deck, base, err) < 0 || forget_hint(deck, base, err) < 0)
 		return -1;
 	forget_place(deck, base);
 	return store_remove(TAKE_PTR(lock), err);
@@ -405,11 +418,10 @@ int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct e
 	if (damaged)
 		return remove_damaged(deck, base, err);
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
-	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0)
+	    stop_locked(deck, lock, instance, backend, DESIRED_STOPPED, &was_running, err) < 0 ||
+	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
 	forget_place(deck, instance->id);
-	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", instance->id);
-	(void)unlinkat(store_state_directory(deck->store), sidecar, 0);
 	log_info("removed; conversation %s stays with its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 	return store_remove(TAKE_PTR(lock), err);

@@ -59,8 +59,16 @@ static int execute(struct deck *deck, const struct instance *instance)
 	log_info("rung %s: %s", rung_name(attempt->rung), attempt->argv.items[0]);
 	start_watch(deck);
 	deck_close(deck);
-	execvp(attempt->argv.items[0], attempt->argv.items);
-	return rung_failed("run", attempt->argv.items[0], errno);
+	/* We stand in the session's directory: a name without a slash is no program in there, whatever PATH
+	 * says (an empty folder in it means just that). */
+	const char *name = attempt->argv.items[0];
+	cleanup_free char *program = NULL;
+	if (!strchr(name, '/') && child_find_program(name, NULL, NULL, &program, NULL) != 0)
+		return rung_failed("run", name, ENOENT);
+	/* Ours alone (main.c). */
+	(void)signal(SIGXFSZ, SIG_DFL);
+	execvp(program ? program : name, attempt->argv.items);
+	return rung_failed("run", name, errno);
 }
 
 static void show_as_waiting(const struct instance *instance, bool waits)
@@ -204,7 +212,7 @@ static int finish(struct deck *deck, struct store_lock *lock, struct instance *i
 	settle_conversation(deck, instance, !failed);
 	log_info("the agent ended: %s", reason);
 	/* It ended by itself: bringing it back unasked would not be what its user did. */
-	if (clean && restart_policy_of(instance, &deck->settings) != RESTART_ALWAYS)
+	if (clean && !stopping && restart_policy_of(instance, &deck->settings) != RESTART_ALWAYS)
 		instance->desired = DESIRED_STOPPED;
 	return end_server(deck, lock, instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason, err);
 }

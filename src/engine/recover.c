@@ -95,7 +95,8 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 		return !wish->group;
 	if (row->desired != DESIRED_RUNNING || !is_in_group(row, wish->group) ||
 	    (lifecycle_row_is_live(row) && row->rung != RUNG_SHELL &&
-	     !lifecycle_is_between(&row->server, &row->pane)))
+	     /* a restart that was killed, or is at work: then it is waited for */
+	     row->state != STATE_STOPPING && !lifecycle_is_between(&row->server, &row->pane)))
 		return false;
 	lifecycle_view_row(row, &view);
 	return !wish->only_error || view.state == STATE_ERROR;

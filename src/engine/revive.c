@@ -115,10 +115,15 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	if (seen.presence == PRESENCE_UNKNOWN)
 		return lifecycle_unknown(instance, seen.why, err);
 	bool shell = lifecycle_is_shell(instance);
+	if (instance->observed.state == STATE_STOPPING) {
+		/* A restart that was killed while it ended the run: the start finishes that first. */
+		settle(ret, REVIVED, NULL);
+		return 0;
+	}
 	if (seen.presence == PRESENCE_ALIVE && !(shell && revival->cause == REVIVE_BY_USER)) {
 		settle(ret, REVIVE_ALIVE, shell ? instance->observed.reason : NULL);
 		/* A start that was killed before it could say so. */
-		if (revival->dry || shell || instance->observed.state == STATE_STOPPING)
+		if (revival->dry || shell)
 			return 0;
 		return lifecycle_note_alive(revival->lock, instance, &seen, err);
 	}
@@ -146,7 +151,9 @@ static void note_failure(const struct revival *revival, const char *why)
 	struct instance *instance = revival->instance;
 	if (instance->run.boot_id && !streq(instance->run.boot_id, process_boot_id()))
 		replace_string(&instance->run.boot_id, NULL);
-	lifecycle_set_state(instance, STATE_ERROR, why);
+	/* It may have come back, and only that could not be written down. */
+	if (instance->observed.state != STATE_RUNNING)
+		lifecycle_set_state(instance, STATE_ERROR, why);
 	log_error("not brought back: %s", why);
 	(void)store_save(revival->lock, instance, NULL);
 }

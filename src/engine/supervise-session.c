@@ -358,10 +358,11 @@ void session_on_timer(struct session *session)
 		return;
 	}
 	log_set_instance(session->id);
-	if (instance->observed.state == STATE_STOPPING) {
+	if (instance->observed.state == STATE_STOPPING && instance->desired == DESIRED_STOPPED) {
 		log_warning("a stop was interrupted: it is finished");
 		work_on(session, (const char *const[]){ "session", "stop", NULL }, on_stopped);
-	} else if (!session->is_live && instance->desired == DESIRED_RUNNING) {
+	} else if (instance->desired == DESIRED_RUNNING &&
+		   (!session->is_live || instance->observed.state == STATE_STOPPING)) {
 		queue(session);
 	}
 	log_set_instance(NULL);
@@ -407,10 +408,14 @@ static void take_outcome(struct session *session, const struct json_object *obje
 	case REVIVE_LATER:
 		watch_set_timer(session, json_get_int(object, "delay_ms", RETRY_MS));
 		break;
+	case REVIVE_ALIVE:
+		/* For a live one the look has planned no start; a nudge, maybe. */
+		if (session->is_live)
+			break;
+		__attribute__((fallthrough));
 	case REVIVE_LEFT:
 	case REVIVE_HELD:
 	case REVIVE_NOT_WANTED:
-	case REVIVE_ALIVE:
 	case REVIVE_OUTCOME_COUNT:
 		/* Nothing to do until something changes, whatever the look above has planned. */
 		watch_clear_timer(session);

@@ -193,23 +193,56 @@ static void SupervisorHoldsWhatDiesAllTheTime(void)
 	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is still held");
 }
 
-/* A command that was killed in the middle of a stop: the stop is what was asked for last. */
+/* The command is killed before its first signal. */
+static void interrupt(const struct session *session, const char *verb)
+{
+	struct process agent = session_agent(session);
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_send_signal", "-e",
+				 "inject=pidfd_send_signal:signal=SIGKILL:when=1", "agentdeck", "session", verb,
+				 session->id));
+	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
+				    session->id);
+	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && machine_alive(&agent),
+	       "the %s was not interrupted: %s", verb, or_empty(machine_read(manifest)));
+}
+
+/* The stop is what was asked for last. */
 static void SupervisorFinishesAnInterruptedStop(void)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
 	struct process agent = session_agent(&session);
-	/* Before its first signal. */
-	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_send_signal", "-e",
-				 "inject=pidfd_send_signal:signal=SIGKILL:when=1", "agentdeck", "session", "stop",
-				 session.id));
-	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
-				    session.id);
-	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && machine_alive(&agent),
-	       "the stop was not interrupted: %s", or_empty(machine_read(manifest)));
+	interrupt(&session, "stop");
 	(void)supervise();
 	WAIT_FOR(session_look(&session) && streq(session.status, "stopped") && !machine_alive(&agent),
 		 "the stop is not finished: %s", session.status);
+}
+
+/* Both halves of it are, and neither agent may see the other. */
+static void SupervisorFinishesAnInterruptedRestart(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	interrupt(&session, "restart");
+	(void)supervise();
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+/* The same without a supervisor. */
+static void RecoverFinishesAnInterruptedRestart(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	interrupt(&session, "restart");
+	struct reply reply = deck_look(WORDS("recover"));
+	ASSERT(reply.status == 0, "recover: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&server), "the old run is still there");
+	assert_came_back(&session, id, MARKER, 1);
 }
 
 /* What the next run is started with is what the last one had, and it stands in no file. */
@@ -241,6 +274,8 @@ const struct test supervise_tests[] = {
 	TEST(IdleSupervisorSleeps),
 	TEST(SupervisorHoldsWhatDiesAllTheTime),
 	TEST(SupervisorFinishesAnInterruptedStop),
+	TEST(SupervisorFinishesAnInterruptedRestart),
+	TEST(RecoverFinishesAnInterruptedRestart),
 	TEST(SupervisorKeepsTheEnvironment),
 	{ 0 },
 };
