@@ -52,11 +52,12 @@ static void say_farewell(struct app *app, const char *base)
 	cleanup_lifecycle_view struct lifecycle_view view = { 0 };
 	lifecycle_view_row(row, &view);
 	cleanup_free char *title = visible(row->title);
+	cleanup_free char *reason = visible(or_empty(view.reason));
 	if (view.state == STATE_RUNNING)
 		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, row->id);
 	else
 		printf("%s is %s%s%s. Bring it back: agentdeck start %s\n", title,
-		       instance_state_name(view.state), view.reason ? ", " : "", or_empty(view.reason),
+		       instance_state_name(view.state), *reason ? ", " : "", reason,
 		       row->id);
 }
 
@@ -69,10 +70,11 @@ int run_attach(struct app *app, const char *base, struct error *err)
 	int r = store_load(app->deck.store, base, &instance, err);
 	if (r != 0)
 		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed", base);
+	cleanup_free char *title = visible(instance->title);
 	if (!instance->run.socket)
 		return error_set(err, ERROR_INVALID, "%s is not running: start it with agentdeck start %s",
-				 instance->title, instance->id);
-	if (check_terminal(instance, err) < 0)
+				 title, instance->id);
+	if (check_terminal(instance, err) < 0 || tmux_check_socket(instance->run.socket, err) < 0)
 		return -1;
 	struct watched watched = { .server = instance->run.server, .agent = instance->run.pane };
 	if (process_open(&watched.agent, &agent, NULL) != 0)

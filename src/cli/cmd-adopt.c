@@ -84,8 +84,9 @@ static void describe(const struct adopt_find *find, const struct adopt_wish *wis
 	if (*home && find->agent->config_home_env)
 		printf("  its files     %s\n", home);
 	describe_conversation(find, wish);
-	if (find->doubt)
-		printf("  doubt         %s\n", find->doubt);
+	cleanup_free char *doubt = visible(or_empty(find->doubt));
+	if (*doubt)
+		printf("  doubt         %s\n", doubt);
 }
 
 /* Ending somebody's agent is asked for, or was said by -y. */
@@ -150,6 +151,12 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	return outcome == OUTCOME_REPORTED || outcome == OUTCOME_ALIVE ? 0 : 1;
 }
 
+static void print_failure(const struct error *err)
+{
+	cleanup_free char *shown = visible(err->message);
+	fprintf(stderr, "agentdeck: %s\n", shown);
+}
+
 static int take_each(struct app *app, const struct adopt_find *const *chosen, size_t count,
 		     struct json_object *list, struct error *err)
 {
@@ -165,7 +172,7 @@ static int take_each(struct app *app, const struct adopt_find *const *chosen, si
 		if (r < 0 && app->json)
 			json_object_array_add(list, json_of_failure(chosen[i], &one));
 		else if (r < 0)
-			fprintf(stderr, "agentdeck: %s\n", one.message);
+			print_failure(&one);
 		if (r != 0)
 			status = 1;
 	}

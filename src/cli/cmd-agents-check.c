@@ -137,13 +137,19 @@ static void print_check_json(const struct check *check)
 	print_json(object);
 }
 
+static void print_shown(const char *text)
+{
+	cleanup_free char *shown = visible(text);
+	puts(shown);
+}
+
 static void print_check(const struct check *check)
 {
 	for (size_t i = 0; i < check->count; i++)
 		if (check->files[i].problem)
-			printf("%s\n", check->files[i].problem);
+			print_shown(check->files[i].problem);
 	for (size_t i = 0; i < check->warnings.count; i++)
-		printf("%s\n", check->warnings.items[i]);
+		print_shown(check->warnings.items[i]);
 	cleanup_free char *problems = xasprintf("%zu", check->problems);
 	printf("%zu file%s, %s problem%s\n", check->count, check->count == 1 ? "" : "s",
 	       check->problems ? problems : "no", check->problems > 1 ? "s" : "");

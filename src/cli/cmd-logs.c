@@ -21,13 +21,21 @@ static bool is_wanted(const char *line, size_t length, const char *id)
 	return memmem(line, length, mark, strlen(mark)) != NULL;
 }
 
+/* We write visible text only, but an agent can write to the file as well as we can. */
+static void print_line(const char *line, size_t length)
+{
+	cleanup_free char *text = xstrndup(line, length);
+	cleanup_free char *shown = visible(text);
+	puts(shown);
+}
+
 /* Print the wanted whole lines of text; what follows the last line end stays in *text. */
 static void print_lines(struct strbuf *text, const char *id)
 {
 	const char *next = strbuf_text(text);
 	for (const char *end; (end = strchr(next, '\n')); next = end + 1)
 		if (is_wanted(next, (size_t)(end - next), id))
-			fwrite(next, 1, (size_t)(end - next) + 1, stdout);
+			print_line(next, (size_t)(end - next));
 	struct strbuf rest = { 0 };
 	strbuf_adds(&rest, next);
 	strbuf_free(text);

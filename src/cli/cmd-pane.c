@@ -29,7 +29,8 @@ static int run(struct app *app, struct error *err)
 	if (r < 0)
 		log_error("pane: %s", err->message);
 	if (r < 0 && (died || err->code == ERROR_INVALID || err->code == ERROR_NOT_FOUND)) {
-		fprintf(stderr, "agentdeck: %s\n", err->message);
+		cleanup_free char *shown = visible(err->message);
+		fprintf(stderr, "agentdeck: %s\n", shown);
 		end_own_server(app->operands.items[0]);
 	}
 	/* A first rung that cannot be executed is a failed rung: tmux takes the next. */

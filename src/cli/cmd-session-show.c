@@ -117,9 +117,11 @@ static void print_exit(const struct instance *instance)
 	cleanup_free char *words = xstrdup(record->last_words);
 	char *rest = words;
 	printf("Last words:\n");
-	for (const char *text; (text = strsep(&rest, "\n"));)
-		if (*text)
-			printf("  | %s\n", text);
+	for (const char *text; (text = strsep(&rest, "\n"));) {
+		cleanup_free char *shown = visible(text);
+		if (*shown)
+			printf("  | %s\n", shown);
+	}
 }
 
 static void print_restart(const struct app *app, const struct instance *instance)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/commands.h"
 #include "cli/live.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 #include "base/clock.h"
@@ -140,7 +141,7 @@ static void print_line(const struct usage *usage)
 	set_percent(object, "memory_pressure", now->memory_pressure);
 	set_percent(object, "io_pressure", now->io_pressure);
 	set_number(object, "oom_kills", now->oom_kills);
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	print_json_line(object);
 }
 
 static void print_list(const struct app *app, const struct usage_list *list)

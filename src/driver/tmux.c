@@ -2,6 +2,7 @@
 #include "driver/tmux.h"
 
 #include "base/clock.h"
+#include "base/fsutil.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -51,7 +52,8 @@ void tmux_start_argv(const char *socket, const struct tmux_options *options, str
 						      ";", "set-hook", "-p", "pane-died",
 						      ON_PANE_DIED, ";", "set-option", "-g",
 						      "@agentdeck_title", NULL });
-	push_text(ret, options->title);
+	cleanup_free char *title = visible(options->title);
+	push_text(ret, title);
 }
 
 bool tmux_version_is_enough(const char *version)
@@ -205,8 +207,13 @@ static int judge_failure(const struct child_result *result, struct error *err)
 	return error_set(err, ERROR_CHILD, "tmux: %s", words);
 }
 
-static int run_client(const struct strvec *argv, const char *input, size_t length, int timeout_ms,
-		      struct child_result *ret, struct error *err)
+int tmux_check_socket(const char *socket, struct error *err)
+{
+	return fs_check_owner(socket, err) < 0 ? error_prefix(err, "the tmux socket") : 0;
+}
+
+static int run_client(const char *socket, const struct strvec *argv, const char *input, size_t length,
+		      int timeout_ms, struct child_result *ret, struct error *err)
 {
 	struct error local = { 0 };
 	struct child_result result = { 0 };
@@ -216,6 +223,8 @@ static int run_client(const struct strvec *argv, const char *input, size_t lengt
 		.input_length = length,
 		.max_output = 64 << 20,
 	};
+	if (tmux_check_socket(socket, err) < 0)
+		return -1;
 	int r = child_run(&request, timeout_ms, &result, &local);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "tmux is not installed: install tmux "
@@ -251,7 +260,7 @@ static int run_words(const char *socket, const char *const *words, int timeout_m
 	/* Never start a server by asking one. */
 	strvec_push(&argv, "-N");
 	strvec_push_array(&argv, words);
-	return run_client(&argv, NULL, 0, timeout_ms, ret, err);
+	return run_client(socket, &argv, NULL, 0, timeout_ms, ret, err);
 }
 
 int tmux_set_options(const char *socket, const struct strvec *names_and_values,
@@ -267,7 +276,7 @@ int tmux_set_options(const char *socket, const struct strvec *names_and_values,
 		push_text(&argv, names_and_values->items[i]);
 		push_text(&argv, names_and_values->items[i + 1]);
 	}
-	return run_client(&argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
+	return run_client(socket, &argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
 }
 
 void tmux_pane_free(struct tmux_pane *pane)
@@ -388,7 +397,7 @@ int tmux_paste(const char *socket, const char *text, size_t length, struct error
 	strvec_push_array(&argv, (const char *const[]){ "-N", "load-buffer", "-b", buffer, "-", ";",
 							"paste-buffer", "-p", "-r", "-d", "-b",
 							buffer, "-t", PANE, NULL });
-	return run_client(&argv, text, length, CHANGE_TIMEOUT_MS, NULL, err);
+	return run_client(socket, &argv, text, length, CHANGE_TIMEOUT_MS, NULL, err);
 }
 
 int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err)
@@ -400,7 +409,7 @@ int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *
 							"send-keys", "-t", PANE, "--", NULL });
 	for (size_t i = 0; i < keys->count; i++)
 		push_text(&argv, keys->items[i]);
-	return run_client(&argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
+	return run_client(socket, &argv, NULL, 0, CHANGE_TIMEOUT_MS, NULL, err);
 }
 
 int tmux_kill_server(const char *socket, struct error *err)

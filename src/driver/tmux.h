@@ -62,6 +62,12 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 int tmux_set_options(const char *socket, const struct strvec *names_and_values,
 		     struct error *err);
 
+/* 0: what listens on the socket, if anything does, was started by us or by root.  Every function below that
+ * talks to a server asks this first; who attaches asks it itself.  ERROR_SYSTEM: whose it is. */
+int tmux_check_socket(const char *socket, struct error *err);
+/* What is told of a session where that fails. */
+#define TMUX_FOREIGN "another user has put something in the place of its tmux socket"
+
 struct tmux_pane {
 	pid_t server, pane;
 	bool dead;           /* the process has ended and was not replaced yet */

@@ -44,10 +44,9 @@ int agentfiles_apply(struct registry *registry, const char *path, struct strbuf 
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return error_set_errno(err, errno, "open %s", path);
-	int r = fs_read_fd(fd, path, AGENT_FILE_MAX, &text, err);
-	if (r < 0)
-		return r;
-	r = registry_override(registry, name, strbuf_text(&text), text.length, path, err);
+	if (fs_check_author(fd, path, err) < 0 || fs_read_fd(fd, path, AGENT_FILE_MAX, &text, err) < 0)
+		return -1;
+	int r = registry_override(registry, name, strbuf_text(&text), text.length, path, err);
 	if (ret_text) {
 		strbuf_free(ret_text);
 		*ret_text = text;

@@ -57,16 +57,17 @@ static int read_settings(struct deck *deck, struct error *err)
 	}
 	if (fd < 0)
 		return error_set_errno(err, errno, "open %s", path);
-	if (fs_read_fd(fd, path, CONFIG_MAX, &text, err) < 0)
+	if (fs_check_author(fd, path, err) < 0 || fs_read_fd(fd, path, CONFIG_MAX, &text, err) < 0)
 		return -1;
 	return settings_parse(strbuf_text(&text), text.length, path, &deck->settings, err);
 }
 
 static void open_log(struct deck *deck, const char *component)
 {
-	cleanup_free char *path = path_join(deck->paths.state, "logs");
-	cleanup_close int fd = -1;
-	if (fs_open_private_directory(path, &fd, NULL) == 0)
+	cleanup_close int state = -1, fd = -1;
+	/* By two steps, since of a path only the last name is known not to be a link. */
+	if (fs_open_private_directory(deck->paths.state, &state, NULL) == 0 &&
+	    fs_open_private_directory_at(state, "logs", true, &fd, NULL) == 0)
 		log_open(fd, component);
 	static const char *const levels[] = { "debug", "info", "warning", "error" };
 	const char *level = getenv("AGENTDECK_LOG");
@@ -234,6 +235,8 @@ char *deck_default_home(const struct deck *deck, const struct agent *agent)
 static void refresh_link(const char *directory, const char *target)
 {
 	char now[PATH_MAX];
+	if (fs_check_owner(directory, NULL) != 0)
+		return;
 	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;

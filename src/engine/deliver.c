@@ -409,6 +409,8 @@ static int open_run(struct sending *sending, struct error *err)
 	    deck_agent(sending->deck, instance->agent, &sending->agent, err) < 0)
 		return -1;
 	struct observation seen;
+	if (instance->run.socket && tmux_check_socket(instance->run.socket, err) < 0)
+		return error_prefix(err, "nothing can be sent to %s", title);
 	/* Each look is as long as a server may be silent. */
 	do
 		seen = backend->observe(sending->deck, instance, OBSERVE_ANSWER);

@@ -140,10 +140,12 @@ static size_t sequence(const char *text, size_t left)
 	return text[length - 1] >= 0x30 && text[length - 1] < 0x7f ? length : 1;
 }
 
-/* C0, DEL, C1. */
+/* C0, DEL, C1, and what makes the text another one to the eye. */
 static bool is_control(const char *text, size_t length)
 {
 	unsigned char first = (unsigned char)text[0];
+	if (length == 3)
+		return text_reorders(text) > 0;
 	if (length == 1)
 		return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
 	return length == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;

@@ -30,6 +30,6 @@ enum instance_activity display_activity(const struct agent *agent, const char *s
 char *display_box(const struct agent *agent, const char *screen) MUST_USE;
 
 /* Append text without what a terminal would obey: escape sequences, other control characters but
- * newline and tab, bytes that are not UTF-8; CR LF and CR become LF.  Returns how many bytes were left
+ * newline and tab, what text_reorders(), bytes that are not UTF-8; CR LF and CR become LF.  Returns how many bytes were left
  * out, line ends not counted. */
 size_t display_clean(const char *text, size_t length, struct strbuf *ret);

@@ -111,6 +111,9 @@ static void judge_config(const struct doctor_facts *facts, struct findings *ret)
 static char *directory_remedy(const struct doctor_facts *facts,
 			      const struct doctor_directory *directory)
 {
+	/* Root is somebody with sudo: the directory is where it should be. */
+	if (directory->is_foreign && streq(facts->user, "root"))
+		return xstrdup("run agentdeck as the user that it belongs to, without sudo");
 	if (directory->is_foreign)
 		return xasprintf("sudo chown -R %s: %s, or choose another place with AGENTDECK_HOME",
 				 facts->user, directory->path);

@@ -37,13 +37,22 @@ static bool same_boot(const struct run *run)
 	return run->boot_id && streq(run->boot_id, process_boot_id());
 }
 
+static const char no_tmux[] = "tmux is not installed or not in PATH, and its server cannot be asked";
+
 static struct observation ask_server(const struct run *run)
 {
 	cleanup_tmux_pane struct tmux_pane pane = { 0 };
+	cleanup_error struct error err = { 0 };
 	struct observation seen = { .presence = PRESENCE_UNKNOWN,
 				    .why = "its tmux server does not answer" };
-	int r = tmux_query(run->socket, &pane, NULL);
-	if (r == TMUX_NO_SERVER) {
+	if (tmux_check_socket(run->socket, NULL) < 0) {
+		seen.why = TMUX_FOREIGN;
+		return seen;
+	}
+	int r = tmux_query(run->socket, &pane, &err);
+	if (r < 0 && err.code == ERROR_UNAVAILABLE) {
+		seen.why = no_tmux;
+	} else if (r == TMUX_NO_SERVER) {
 		seen.presence = PRESENCE_NONE;
 		seen.why = "its tmux server is gone";
 	} else if (r == 0 && process_identify(pane.server, &seen.server, NULL) == 0) {
@@ -285,14 +294,6 @@ static int await_server(struct child *gate, struct instance *instance, struct er
 static int host_end(struct deck *deck, const struct instance *instance, int grace_ms,
 		    char **ret_words, struct error *err);
 
-static void note_invocation(struct deck *deck, struct instance *instance)
-{
-	cleanup_unit_state struct unit_state state = { 0 };
-	if (instance->run.unit &&
-	    unit_get_state(deck_bus(deck), instance->run.unit, &state, NULL) == 0)
-		replace_string(&instance->run.invocation_id, state.invocation_id);
-}
-
 static int launch_once(struct deck *deck, struct instance *instance, const struct agent *agent,
 		       bool *ret_scope_refused, struct error *err)
 {
@@ -304,12 +305,14 @@ static int launch_once(struct deck *deck, struct instance *instance, const struc
 		*ret_scope_refused = true;
 		return -1;
 	}
-	if (open_gate(&gate, instance, err) < 0) {
-		(void)host_end(deck, instance, 0, NULL, NULL);
-		return -1;
+	int r = open_gate(&gate, err);
+	if (r == 0) {
+		note_invocation(deck, instance);
+		r = await_server(&gate, instance, err);
 	}
-	note_invocation(deck, instance);
-	return 0;
+	if (r < 0)
+		(void)host_end(deck, instance, 0, NULL, NULL);
+	return r;
 }
 
 static int host_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,

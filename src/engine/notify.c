@@ -49,8 +49,9 @@ char *notify_payload(const struct notification *notification)
 		set_text(object, texts[i].key, texts[i].text);
 	json_set_string(object, "since", notification->since_us > 0
 						 ? clock_format(notification->since_us, date) : NULL);
-	return xasprintf("%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-									JSON_C_TO_STRING_NOSLASHESCAPE));
+	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
+		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	return xasprintf("%s\n", text);
 }
 
 /* Ours, without what makes a process part of a run: it must not be able to report for one. */

@@ -91,6 +91,9 @@ void lifecycle_view_row(const struct store_row *row, struct lifecycle_view *ret)
 		replace_string(&view.reason, row->damage);
 	} else if (is_over(row, &view.state, &why)) {
 		replace_string(&view.reason, why);
+	} else if (row->state == STATE_RUNNING && row->socket && tmux_check_socket(row->socket, NULL) < 0) {
+		view.is_silent = true;
+		replace_string(&view.reason, TMUX_FOREIGN);
 	} else if (row->state == STATE_RUNNING && is_silent(row)) {
 		view.is_silent = true;
 		replace_string(&view.reason, "its tmux server does not answer");

@@ -6,13 +6,42 @@
  * one.  agentdeck starts it, has the user manager make a scope around it, and lets it go: so no
  * process of a run exists outside the run's scope, and none remains when agentdeck dies in between.
  *
+ * PROGRAM without a slash is looked for in PATH, as execvp(3) does it, but only in its absolute folders: we stand in the
+ * session's directory, and what lies there is no program of ours.
+ *
  * Exit status: 75 not let go, 127 PROGRAM is not there, 126 it cannot be executed.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Returns only on failure, with errno set. */
+static void become(char *argv[])
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+	int why = ENOENT;
+
+	if (strchr(argv[0], '/')) {
+		execv(argv[0], argv);
+		return;
+	}
+	for (folder = folder ? folder : "/usr/local/bin:/usr/bin:/bin"; *folder;) {
+		size_t length = strcspn(folder, ":");
+		int n = snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, argv[0]);
+		if (*folder == '/' && n < (int)sizeof(path)) {
+			execv(path, argv);
+			if (errno != ENOENT && errno != ENOTDIR)
+				why = errno;
+		}
+		folder += length + (folder[length] == ':');
+	}
+	errno = why;
+}
 
 int main(int argc, char *argv[])
 {
@@ -33,7 +62,7 @@ int main(int argc, char *argv[])
 		return 126;
 	if (null > STDERR_FILENO)
 		(void)close(null);
-	execvp(argv[1], argv + 1);
+	become(argv + 1);
 	fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
 	return errno == ENOENT ? 127 : 126;
 }

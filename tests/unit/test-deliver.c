@@ -45,6 +45,11 @@ static void clean_drops_what_would_end_a_bracketed_paste(void **state UNUSED)
 	CHECK_CLEAN("a\x9b" "201~b", "a201~b", 1);
 }
 
+static void clean_drops_what_shows_text_in_another_order(void **state UNUSED)
+{
+	CHECK_CLEAN("a\u202eb\u2066c\u202f", "abc\u202f", 6);
+}
+
 static void clean_survives_sequences_that_are_cut_off(void **state UNUSED)
 {
 	CHECK_CLEAN("a\033", "a", 1);
@@ -246,6 +251,7 @@ int main(void)
 		cmocka_unit_test(clean_makes_every_line_end_a_newline),
 		cmocka_unit_test(clean_drops_whole_escape_sequences),
 		cmocka_unit_test(clean_drops_what_would_end_a_bracketed_paste),
+		cmocka_unit_test(clean_drops_what_shows_text_in_another_order),
 		cmocka_unit_test(clean_survives_sequences_that_are_cut_off),
 		cmocka_unit_test(clean_drops_control_characters_and_broken_utf8),
 		cmocka_unit_test(a_screen_is_judged_by_what_stands_lowest),

@@ -120,6 +120,10 @@ static void each_trouble_of_the_state_directory_has_its_remedy(void **state UNUS
 	directory->is_foreign = true;
 	check(&facts, "state directory", VERDICT_ERROR, "belongs to", "sudo chown -R deck: /s");
 	check(&facts, "sessions", VERDICT_UNKNOWN, "", NULL);
+	char *deck = facts.user;
+	facts.user = (char *)"root";
+	check(&facts, "state directory", VERDICT_ERROR, "belongs to", "without sudo");
+	facts.user = deck;
 	directory->is_foreign = false;
 	directory->mode = 0777;
 	check(&facts, "state directory", VERDICT_ERROR, "", "chmod 700 /s");

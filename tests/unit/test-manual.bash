@@ -151,6 +151,18 @@ case_bash_completes() {
 	# shellcheck disable=SC2016
 	press_tab agentdeck start '$(touch '"$root"'/ran)'
 	[ ! -e "$root/ran" ] || fail "what is typed was run"
+	# And what it makes of a title: the same, whatever quote it stands behind.
+	# shellcheck disable=SC2016,SC1003
+	local quote title='x$(touch ran)`touch ran`"\\'"'"'end'
+	agentdeck add . -t "$title" --agent demo >/dev/null || fail "add"
+	for quote in '"' "'" ''; do
+		press_tab agentdeck start "${quote}x"
+		((${#COMPREPLY[@]} == 1)) || fail "behind $quote: ${COMPREPLY[*]}"
+		eval "set -- $quote${COMPREPLY[0]}$quote"
+		[ "$1" = "$title" ] || fail "behind $quote it became $1"
+	done
+	[ ! -e ran ] || fail "a title was run"
+	agentdeck remove "$title" >/dev/null || fail "remove"
 	unset -f compopt
 }
 

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What other users of the machine can reach, and what they leave in our way: state, runtime directories, the place in
+ * /tmp, sockets, configuration.  docs/security.md says what is promised.
+ */
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "for my eyes only"
+
+static const char *state_file(const char *name)
+{
+	return at_home(kept(".local/state/agentdeck/%s", name));
+}
+
+static const char *runtime_file(const char *name)
+{
+	return kept("/run/user/%u/agentdeck/%s", machine_uid(), name);
+}
+
+/* Where the runs are that have no scope. */
+static const char *direct_place(void)
+{
+	return kept("/tmp/agentdeck-%u", machine_uid());
+}
+
+static void begin(struct session *session, const char *title)
+{
+	session_add(session, NULL, title, WORDS("--agent", "demo"));
+	session_start(session, NULL);
+	session_say(session, MARKER);
+}
+
+static void clear_direct_place(void)
+{
+	machine_root_ok(WORDS("rm", "-rf", direct_place(), kept("%s.aside", direct_place())));
+}
+
+static void without_scopes(void)
+{
+	if (machine_is_local())
+		skip_test("would need the place of your own sessions in /tmp");
+	at_end(clear_direct_place);
+	machine_write(at_home(".config/agentdeck/config.toml"), 0644, "[tmux]\nlaunch_in_user_scope = false\n");
+}
+
+/* ---- permissions -------------------------------------------------------------------------- */
+
+/* A session's life, all of it with this umask. */
+static void live(const char *title, const char *mask)
+{
+	machine_make_directory(at_home(title));
+	struct answer answer = machine_login(WORDS(
+		"sh", "-ec",
+		"umask \"$1\"\n"
+		"agentdeck add \"$2\" -t \"$3\" --agent demo\n"
+		"agentdeck session start \"$3\"\n"
+		"echo hello | agentdeck session send \"$3\" -\n"
+		"agentdeck session restart \"$3\"\n"
+		"agentdeck rename \"$3\" \"$3-renamed\"\n"
+		"agentdeck status --json\n"
+		"agentdeck session show \"$3-renamed\"\n",
+		"sh", mask, at_home(title), title));
+	ASSERT(answer.status == 0, "%s with umask %s: %s%s", title, mask, answer.errors, answer.output);
+}
+
+static void assert_private(const char *directory, unsigned least)
+{
+	const char *all = machine_root_ok(WORDS("find", directory, "-printf", "x"));
+	ASSERT(strlen(all) >= least, "only %zu names below %s: this proves nothing", strlen(all), directory);
+	const char *wide = machine_root_ok(WORDS("find", directory, "(", "!", "-user", machine_user_name(), "-o",
+						 "!", "-type", "l", "-perm", "/077", ")", "-printf", "%M %u %p\n"));
+	ASSERT(!*wide, "others may read or write:\n%s", wide);
+}
+
+static void StateIsTheUsersAlone(void)
+{
+	if (machine_is_local())
+		skip_test("looks at what your own sessions have made");
+	live("wide", "000");
+	live("narrow", "077");
+	assert_private(state_file(""), 12);
+	assert_private(runtime_file(""), 8);
+	without_scopes();
+	live("wide-direct", "000");
+	assert_private(direct_place(), 6);
+	assert_private(state_file(""), 12);
+	struct answer answer = machine_other_login(WORDS("cat", state_file("logs/agentdeck.log")));
+	ASSERT(answer.status != 0 && !*answer.output, "another user reads the log: %s", answer.output);
+}
+
+/* ---- planted links ------------------------------------------------------------------------ */
+
+/* For links into the runtime directory, which is a file system of its own. */
+static const char *runtime_victim(void)
+{
+	return kept("/run/user/%u/precious", machine_uid());
+}
+
+static void remove_victim(void)
+{
+	machine_root_ok(WORDS("rm", "-f", runtime_victim()));
+}
+
+static void make_runtime_victim(void)
+{
+	at_end(remove_victim);
+	machine_user_ok(WORDS("cp", "/dev/null", runtime_victim()));
+}
+
+/* What must stay as it is: a file, and a directory. */
+static void make_victims(void)
+{
+	machine_write(at_home("precious"), 0640, "mine\n");
+	machine_write(at_home("precious.d/inside"), 0640, "mine\n");
+	machine_user_ok(WORDS("chmod", "0750", at_home("precious.d")));
+}
+
+static const char *victims(void)
+{
+	return machine_root_ok(WORDS("sh", "-c", "find \"$@\" -printf '%p %M %u %s %T@\n' || :", "sh", at_home("precious"),
+				     at_home("precious.d"), runtime_victim()));
+}
+
+/* Put a link in the place of a name, live, and take it away again. */
+static void live_with_link(const struct session *session, const char *how, const char *name, const char *victim,
+			   const char *before)
+{
+	struct answer answer = machine_user(WORDS(
+		"sh", "-c",
+		"mkdir -p \"${3%/*}\"; [ ! -e \"$3\" ] || mv \"$3\" \"$3.aside\"\n"
+		"ln $2 \"$4\" \"$3\" || exit\n"
+		"for c in list \"session start $1\" \"session show $1\" \"rename $1 other\" \"rename $1 deck\""
+		" \"session stop $1\"; do agentdeck $c; done >/dev/null 2>&1\n"
+		"rm -rf \"$3\"; [ ! -e \"$3.aside\" ] || mv \"$3.aside\" \"$3\"",
+		"sh", session->id, how, name, victim));
+	ASSERT(answer.status == 0, "%s: %s", name, answer.errors);
+	const char *now = victims();
+	ASSERT(streq(now, before), "a link (ln %s) in the place of %s was followed:\n%sinstead of\n%s", how, name,
+	       now, before);
+}
+
+static void PlantedLinksLeadNowhere(void)
+{
+	if (machine_is_local())
+		skip_test("would put links between your own sessions' files");
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	session_stop(&session, NULL);
+	make_victims();
+	make_runtime_victim();
+	const char *before = victims(), *id = session.id;
+	const char *const files[] = {
+		state_file("logs/agentdeck.log"),	state_file("logs/agentdeck.log.1"),
+		state_file("logs/agentdeck.log.lock"),	state_file("conversations.lock"),
+		state_file(kept("hooks/%s.sid", id)),	state_file(kept("default/%s.lock", id)),
+		state_file(kept("default/%s/instance.json", id)),
+		state_file("default/instances.json"),	state_file("default/instances.json.lock"),
+		runtime_file(kept("%s/tmux.sock", id)), runtime_file(kept("%s/tmux.conf", id)),
+		runtime_file(kept("%s/token", id)),	runtime_file(kept("%s/settings.json", id)),
+		runtime_file(kept("%s/activity.json", id)),
+		runtime_file(kept("%s/activity.lock", id)),
+	};
+	const char *const directories[] = {
+		state_file("logs"), state_file("hooks"), state_file("default"), state_file(kept("default/%s", id)),
+		runtime_file(id), at_home(".local/state/agentdeck"),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		live_with_link(&session, "-s", files[i], at_home("precious"), before);
+		const bool is_state = starts_with(files[i], home());
+		live_with_link(&session, "-T", files[i], is_state ? at_home("precious") : runtime_victim(), before);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		live_with_link(&session, "-s", directories[i], at_home("precious.d"), before);
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+}
+
+/* renameat2(RENAME_EXCHANGE): at no moment is there neither. */
+#define SWAP                                                                                            \
+	"my $call = `uname -m` =~ /^x86_64/ ? 316 : 276;"                                                \
+	"my ($one, $other) = map { \"$_\\0\" } @ARGV;"                                                   \
+	"for (;;) { syscall($call, -100, $one, -100, $other, 2) == 0 or die \"exchange: $!\\n\" }"
+
+static void DirectoriesSwappedForLinksLeadNowhere(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	(void)deck_look(WORDS("list"));
+	make_victims();
+	const char *before = victims();
+	const char *const names[] = { "logs", "default", kept("default/%s", session.id) };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct answer answer = machine_user(WORDS(
+			"sh", "-c",
+			"ln -s \"$3\" \"$2.link\"; perl -e \"$4\" \"$2\" \"$2.link\" & swapper=$!; n=0 done=0 refused=0\n"
+			"while [ $((n += 1)) -le 150 ]; do\n"
+			"	if agentdeck rename \"$1\" \"deck-$n\"; then done=$((done + 1));"
+			" else refused=$((refused + 1)); fi\n"
+			"	agentdeck list\n"
+			"done >/dev/null 2>&1\n"
+			"kill $swapper || echo \"it did not swap\"; wait $swapper 2>/dev/null\n"
+			"if [ -L \"$2\" ]; then rm \"$2\"; mv \"$2.link\" \"$2\"; else rm \"$2.link\"; fi\n"
+			"echo \"$done done, $refused refused\" >&2",
+			"sh", session.id, state_file(names[i]), at_home("precious.d"), SWAP));
+		ASSERT(answer.status == 0 && !*answer.output, "%s: %s%s", names[i], answer.output, answer.errors);
+		const char *now = victims();
+		ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", names[i], answer.errors, now,
+		       before);
+	}
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+}
+
+/* ---- the place in /tmp -------------------------------------------------------------------- */
+
+static void as_other(const char *script, const char *one, const char *two)
+{
+	struct answer answer = machine_other_login(WORDS("sh", "-ec", script, "sh", one, two));
+	ASSERT(answer.status == 0, "the other user: %s%s", answer.errors, answer.output);
+}
+
+/* What is said when what is there belongs to the other user. */
+static void assert_refused(struct reply reply, const char *path)
+{
+	ASSERT(reply.status == 1 && strstr(reply.errors, kept("%s belongs to user 4712", path)) &&
+		       strstr(reply.errors, "TMPDIR"),
+	       "status %d: %s%s", reply.status, reply.errors, reply.output);
+}
+
+/* As after a restart of the machine, which has emptied /tmp: somebody else is there first, and what he has put there
+ * leads to where the manifests are.  (A kernel with fs.protected_symlinks=1 does not follow it either.) */
+static void PlaceInTmpThatIsAnothersIsLeftAlone(void)
+{
+	struct session session;
+	without_scopes();
+	begin(&session, "deck");
+	const char *id = session.session_id, *place = direct_place();
+	const char *manifest = state_file(kept("default/%s/instance.json", session.id));
+	session_kill_server(&session);
+	const char *before = machine_read(manifest);
+	machine_root_ok(WORDS("rm", "-r", place));
+	as_other("ln -s \"$1\" \"$2\"", state_file("default"), place);
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, place), "status %d: %s%s", reply.status, reply.errors,
+	       reply.output);
+	ASSERT(machine_exists(manifest), "what the link leads to was removed: %s", before);
+	machine_root_ok(WORDS("rm", place));
+	as_other("mkdir -m 777 \"$1\"; mkdir -m 777 \"$1/$2\"; echo busy >\"$1/$2/activity.json\"", place, session.id);
+	assert_refused(deck(NULL, WORDS("session", "start", session.id)), place);
+	const char *left = machine_root_ok(WORDS("find", place, "-type", "f", "-printf", "%P\n"));
+	ASSERT(streq(left, kept("%s/activity.json\n", session.id)), "in the other's directory is %s", left);
+	/* And he keeps nobody from going elsewhere. */
+	machine_set("TMPDIR", at_home("tmp"));
+	machine_make_directory(at_home("tmp"));
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+/* ---- a server that is not ours ------------------------------------------------------------ */
+
+static const char *others_screen(const char *socket)
+{
+	return machine_root_ok(WORDS("tmux", "-S", socket, "capture-pane", "-p", "-t", "agent"));
+}
+
+static void kill_others_server(void)
+{
+	(void)machine_root(WORDS("pkill", "-KILL", "-u", "other", "-x", "tmux: server"));
+}
+
+static void assert_says_whose(const char *const *words)
+{
+	struct reply reply = deck(NULL, words);
+	ASSERT(reply.status != 0 && (strstr(reply.errors, "belongs to user 4712") ||
+				     strstr(reply.errors, "another user has put something in the place")),
+	       "%s %s: status %d: %s%s", words[0], or_empty(words[1]), reply.status, reply.errors, reply.output);
+}
+
+/* Who tidies up in /tmp has taken the directory of a session that lives, and another user waits in its place with a
+ * server of his own, which looks the same. */
+static void ServerOfAnotherUserIsNotSpokenTo(void)
+{
+	struct session session;
+	without_scopes();
+	begin(&session, "deck");
+	struct process server = session_server(&session);
+	const char *place = direct_place(), *aside = kept("%s.aside", place), *socket = session.socket;
+	machine_root_ok(WORDS("mv", place, aside));
+	at_end(kill_others_server);
+	as_other("mkdir -m 777 -p \"$1\"; umask 0; tmux -f /dev/null -S \"$2\" new-session -d -s agent cat;"
+		 "tmux -S \"$2\" server-access -aw deck; chmod 777 \"$1\" \"$1/..\" \"$2\"",
+		 kept("%s/%s", place, session.id), socket);
+	assert_says_whose(WORDS("session", "send", session.id, MARKER));
+	assert_says_whose(WORDS("session", "output", "--pane", session.id));
+	assert_says_whose(WORDS("session", "start", session.id));
+	struct json_object *shown = session_look(&session);
+	ASSERT(streq(session.status, "unknown") && strstr(json_print(shown), "another user"), "%s",
+	       json_print(shown));
+	struct answer attached = machine_user(WORDS(
+		"sh", "-c", "TERM=xterm script -qec \"agentdeck attach $1\" /dev/null </dev/null", "sh", session.id));
+	ASSERT(attached.status != 0 && strstr(attached.output, "belongs to user 4712"), "attach: %s", attached.output);
+	const char *screen = others_screen(socket);
+	ASSERT(!strstr(screen, MARKER), "the other user reads:\n%s", screen);
+	/* What was moved away comes back, and all is well. */
+	kill_others_server();
+	machine_root_ok(WORDS("rm", "-rf", place));
+	machine_root_ok(WORDS("mv", aside, place));
+	ASSERT(machine_alive(&server), "the session's own server is gone");
+	session_look(&session);
+	ASSERT(streq(session.status, "running"), "status %s", session.status);
+	session_say(&session, "still there");
+	/* The same where only root can have put it. */
+	machine_root_ok(WORDS("chown", "-h", "other", socket));
+	assert_says_whose(WORDS("session", "send", session.id, MARKER));
+	/* To end it, nothing has to be said: its processes are known. */
+	server = session_server(&session);
+	session_stop(&session, NULL);
+	ASSERT(!machine_alive(&server), "it was stopped, and lives");
+}
+
+/* ---- configuration ------------------------------------------------------------------------ */
+
+static void ConfigurationOfAnotherUserIsRefused(void)
+{
+	if (machine_is_local())
+		skip_test("gives files to another user, which wants root");
+	const char *config = at_home(".config/agentdeck/config.toml");
+	const char *entry = at_home(".config/agentdeck/agents/planted.toml");
+	machine_write(config, 0644, "[notify]\ncommand = [\"/bin/true\"]\n");
+	machine_write(entry, 0644, "command = [\"/bin/true\"]\n");
+	(void)deck_ok(NULL, WORDS("list", "--json"));
+	struct reply agents = deck(NULL, WORDS("agents", "list", "--json"));
+	ASSERT(strstr(agents.output, "\"planted\""), "%s%s", agents.errors, agents.output);
+	machine_root_ok(WORDS("chown", "other", entry));
+	agents = deck(NULL, WORDS("agents", "list", "--json"));
+	ASSERT(!strstr(agents.output, "\"planted\"") && strstr(agents.errors, "belongs to user 4712"), "%s%s",
+	       agents.errors, agents.output);
+	machine_root_ok(WORDS("chown", "other", config));
+	struct reply list = deck(NULL, WORDS("list"));
+	ASSERT(list.status == 1 && strstr(list.errors, kept("%s belongs to user 4712", config)), "status %d: %s",
+	       list.status, list.errors);
+	machine_root_ok(WORDS("chown", "root", config));
+	(void)deck_ok(NULL, WORDS("list", "--json"));
+}
+
+const struct test security_tests[] = {
+	TEST(StateIsTheUsersAlone),
+	TEST(PlantedLinksLeadNowhere),
+	TEST(DirectoriesSwappedForLinksLeadNowhere),
+	TEST(PlaceInTmpThatIsAnothersIsLeftAlone),
+	TEST(ServerOfAnotherUserIsNotSpokenTo),
+	TEST(ConfigurationOfAnotherUserIsRefused),
+	{ 0 },
+};
