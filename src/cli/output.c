@@ -47,8 +47,9 @@ struct json_object *json_of_change(const struct change *change)
 
 void print_json_line(struct json_object *object)
 {
-	puts(json_object_to_json_string_ext(object,
-					    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
+		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	puts(text);
 }
 
 struct json_object *json_success(const struct instance *instance)
@@ -63,6 +64,14 @@ struct json_object *json_success(const struct instance *instance)
 static bool succeeded(enum lifecycle_outcome outcome)
 {
 	return outcome == OUTCOME_REPORTED || outcome == OUTCOME_ALIVE || outcome == OUTCOME_OFFERED;
+}
+
+/* A start that came to nothing: the end of an agent leaves a reason, a stop by hand none. */
+static char *why_over(const struct instance *instance)
+{
+	return is_empty(instance->observed.reason)
+		       ? xstrdup("another command stopped it before it was up")
+		       : xasprintf("the agent ended at once: %s", instance->observed.reason);
 }
 
 struct json_object *json_of_start(const struct instance *instance, bool already,
@@ -85,8 +94,7 @@ struct json_object *json_of_start(const struct instance *instance, bool already,
 		json_set_strings(object, "argv", &attempt->argv);
 	json_set_string(object, "status", instance_state_name(instance->observed.state));
 	if (!already && !succeeded(outcome)) {
-		cleanup_free char *text =
-			xasprintf("the agent ended at once: %s", or_empty(instance->observed.reason));
+		cleanup_free char *text = why_over(instance);
 		json_set_string(object, "error", text);
 		json_set_string(object, "code", "INVALID_OPERATION");
 	}
@@ -97,9 +105,11 @@ static void print_last_words(const struct instance *instance)
 {
 	cleanup_free char *words = xstrdup(or_empty(instance->observed.exit.last_words));
 	char *rest = words;
-	for (const char *line; (line = strsep(&rest, "\n"));)
-		if (*line)
-			fprintf(stderr, "  | %s\n", line);
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		cleanup_free char *shown = visible(line);
+		if (*shown)
+			fprintf(stderr, "  | %s\n", shown);
+	}
 }
 
 static void print_started(const struct instance *instance, enum lifecycle_outcome outcome)
@@ -145,6 +155,7 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 void print_start(const struct instance *instance, bool already, enum lifecycle_outcome outcome)
 {
 	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *reason = visible(or_empty(instance->observed.reason));
 	if (already) {
 		printf("%s: already running\n", title);
 	} else if (outcome == OUTCOME_OFFERED) {
@@ -154,11 +165,12 @@ void print_start(const struct instance *instance, bool already, enum lifecycle_o
 		print_started(instance, outcome);
 	} else if (outcome == OUTCOME_SHELL) {
 		fprintf(stderr, "agentdeck: %s: %s. A shell is open in its place: agentdeck attach %s\n",
-			title, or_empty(instance->observed.reason), instance->id);
+			title, reason, instance->id);
 		print_last_words(instance);
 	} else {
-		fprintf(stderr, "agentdeck: %s: the agent ended at once (%s)\n", title,
-			or_empty(instance->observed.reason));
+		cleanup_free char *why = why_over(instance);
+		cleanup_free char *shown = visible(why);
+		fprintf(stderr, "agentdeck: %s: %s\n", title, shown);
 		print_last_words(instance);
 	}
 }

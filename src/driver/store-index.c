@@ -454,6 +454,22 @@ static int ambiguous(const struct store_rows *rows, enum match match, const char
 			 strbuf_text(&list));
 }
 
+/* Whoever names a session by its title is not told that it is gone when only its manifest cannot be read. */
+static int not_found(const struct store_rows *rows, const char *target, struct error *err)
+{
+	cleanup_free char *shown = visible(target);
+	size_t damaged = 0;
+	for (size_t i = 0; i < rows->count; i++)
+		damaged += rows->rows[i].damage != NULL;
+	if (damaged)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no session has the title, the id or the directory \"%s\", but %zu cannot be read: "
+				 "see \"agentdeck list\"", shown, damaged);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "no session has the title, the id or the directory \"%s\": see "
+			 "\"agentdeck list\"", shown);
+}
+
 int store_resolve(const struct store_rows *rows, const char *target, const struct store_row **ret,
 		  struct error *err)
 {
@@ -478,8 +494,5 @@ int store_resolve(const struct store_rows *rows, const char *target, const struc
 			return 0;
 		}
 	}
-	cleanup_free char *shown = visible(target);
-	return error_set(err, ERROR_NOT_FOUND,
-			 "no session has the title, the id or the directory \"%s\": see "
-			 "\"agentdeck list\"", shown);
+	return not_found(rows, target, err);
 }

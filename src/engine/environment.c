@@ -149,7 +149,7 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct strvec *ret)
 {
 	struct stat st;
-	bool has_runtime = false;
+	bool has_runtime = false, has_home = false;
 	cleanup_strvec struct strvec own = { 0 };
 	push_own(deck, instance, agent, &own);
 	for (char **item = environ; *item; item++) {
@@ -159,10 +159,14 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 		     streq(name, agent->config_home_env)))
 			continue;
 		has_runtime |= streq(name, "XDG_RUNTIME_DIR");
+		has_home |= streq(name, "HOME");
 		strvec_push(ret, *item);
 	}
 	push_home(deck, instance, agent, ret);
 	strvec_push_all(ret, &own);
+	/* We found it in the user database; not every agent looks there, and its conversations are below it. */
+	if (!has_home)
+		strvec_pushf(ret, "HOME=%s", deck->paths.home);
 	/* The agent's own tools want the user manager as well, also when we were called by cron. */
 	if (!has_runtime && stat(deck->paths.user_runtime, &st) == 0 && st.st_uid == getuid())
 		strvec_pushf(ret, "XDG_RUNTIME_DIR=%s", deck->paths.user_runtime);

@@ -285,6 +285,20 @@ static const char *value_of(const struct strvec *environment, const char *name)
 	return found;
 }
 
+static void who_has_no_home_gives_the_agent_the_one_that_was_found(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *apart = new_one(desk, "apart", "0123abcd");
+	cleanup_strvec struct strvec with = { 0 }, without = { 0 };
+	setenv("HOME", "/of/the/caller", 1);
+	environment_build(&desk->deck, apart, agent_of(desk, "apart"), &with);
+	assert_string_equal(value_of(&with, "HOME"), "/of/the/caller");
+	unsetenv("HOME");
+	environment_build(&desk->deck, apart, agent_of(desk, "apart"), &without);
+	assert_string_equal(value_of(&without, "HOME"), desk->deck.paths.home);
+	setenv("HOME", desk->root, 1);
+}
+
 static void the_environment_isolates_and_reports(void **state)
 {
 	struct desk *desk = *state;
@@ -472,6 +486,7 @@ int main(void)
 		TEST(the_place_is_made_for_who_wants_it_and_private),
 		TEST(a_place_with_something_in_it_stays),
 		TEST(a_removed_session_leaves_its_conversations_and_says_where),
+		TEST(who_has_no_home_gives_the_agent_the_one_that_was_found),
 		TEST(the_environment_isolates_and_reports),
 		TEST(who_finds_only_the_latest_runs_alone_in_its_directory),
 		TEST(it_is_alone_in_its_directory_across_profiles_and_only_there),
