@@ -28,6 +28,8 @@ static const struct test *const tables[] = {
 	isolation_tests,
 	conversation_tests,
 	crash_tests,
+	cut_tests,
+	inject_tests,
 	limit_tests,
 	log_tests,
 	strategy_tests,
@@ -39,7 +41,12 @@ static const struct test *const tables[] = {
 	fork_tests,
 	agent_tests,
 	activity_tests,
+	fault_tests,
+	fault_file_tests,
+	fault_input_tests,
 	never_again_tests,
+	security_tests,
+	hostile_tests,
 	real_claude_tests,
 };
 

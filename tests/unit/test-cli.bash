@@ -211,7 +211,12 @@ case_damaged_agent_entry() {
 	mkdir -m 700 "$home/deck/agents"
 	printf 'title = 7\n' >"$home/deck/agents/mine.toml"
 	must add . -t a --agent demo
+	[ ! -s "$home/err" ] || fail "it concerns another agent: $(<"$home/err")"
+	run add . -t b --agent mine
+	[ "$status" = 2 ] || fail "exit status $status"
 	grep -q 'warning: .*mine\.toml:1:' "$home/err" || fail "no warning: $(<"$home/err")"
+	must agents list
+	grep -q 'warning: .*mine\.toml:1:' "$home/err" || fail "no warning in the list: $(<"$home/err")"
 }
 
 case_damaged_manifest() {
