@@ -274,11 +274,11 @@ char *json_shown(const char *json)
 {
 	struct strbuf text = { 0 };
 	const unsigned char *next = (const unsigned char *)json;
-	while (*next) {
-		const unsigned char *start = next;
-		while (*next && *next != 0x7f && *next != 0xc2 && *next != 0xe2)
-			next++;
-		strbuf_add(&text, start, (size_t)(next - start));
+	for (;;) {
+		/* A list of thousands has megabytes, and hardly ever one of these. */
+		size_t length = strcspn((const char *)next, "\x7f\xc2\xe2");
+		strbuf_add(&text, next, length);
+		next += length;
 		if (!*next)
 			break;
 		/* Only strings hold anything but ASCII, so an escape is possible wherever these stand. */
