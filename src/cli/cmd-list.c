@@ -9,10 +9,11 @@ static int run(struct app *app, struct error *err)
 	if (lifecycle_list(&app->deck, &rows, err) < 0)
 		return -1;
 	if (app->json) {
-		cleanup_json struct json_object *array = json_object_new_array();
-		for (size_t i = 0; i < rows.count; i++)
-			json_object_array_add(array, json_of_row(&rows.rows[i], app->deck.profile));
-		print_json(array);
+		for (size_t i = 0; i < rows.count; i++) {
+			cleanup_json struct json_object *object = json_of_row(&rows.rows[i], app->deck.profile);
+			print_json_element(object, i);
+		}
+		print_json_end(rows.count);
 		return 0;
 	}
 	if (rows.count == 0) {

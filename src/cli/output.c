@@ -52,6 +52,22 @@ void print_json_line(struct json_object *object)
 	puts(text);
 }
 
+void print_json_element(struct json_object *object, size_t index)
+{
+	cleanup_free char *text = json_shown(json_print(object));
+	fputs(index ? ",\n" : "[\n", stdout);
+	for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		fputs("  ", stdout);
+		fwrite(line, 1, end ? (size_t)(end - line) + 1 : strlen(line), stdout);
+	}
+}
+
+void print_json_end(size_t count)
+{
+	puts(count ? "\n]" : "[\n]");
+}
+
 struct json_object *json_success(const struct instance *instance)
 {
 	struct json_object *object = json_object_new_object();

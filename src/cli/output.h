@@ -18,6 +18,11 @@ struct json_object *json_of_change(const struct change *change) MUST_USE;
 /* On one line of its own, for streams. */
 void print_json_line(struct json_object *object);
 
+/* An array as print_json() would print it, element by element: of thousands, what is made for one serves the next.
+ * index counts from 0; count is that of all. */
+void print_json_element(struct json_object *object, size_t index);
+void print_json_end(size_t count);
+
 /* {"success": true} with the id and title of an instance; the caller's. */
 struct json_object *json_success(const struct instance *instance) MUST_USE;
 
