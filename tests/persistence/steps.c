@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "persistence/steps.h"
 
+#include "persistence/census.h"
+
 #include <string.h>
 
 #define STATE ".local/state/agentdeck"
@@ -36,6 +38,17 @@ const char *const *report_words(const struct session *session, const char *sessi
 	strvec_push_array(argv, WORDS("env", kept("AGENTDECK_REPORT_TOKEN=%s", token), "sh", "-c",
 				      "exec agentdeck hook --instance \"$0\" <\"$1\"", session->id, report));
 	return (const char *const *)argv->items;
+}
+
+void assert_resumed(struct session *session, const char *session_id, const char *where)
+{
+	(void)session_look(session);
+	ASSERT(streq(session->status, "running"), "%s: status %s", where, session->status);
+	ASSERT(streq(or_empty(session->session_id), session_id), "%s: the id became %s", where,
+	       or_empty(session->session_id));
+	assert_flag(session, "--resume", session_id);
+	assert_isolated(session);
+	assert_census(1, where);
 }
 
 const char *assert_manifest(const struct session *session, const char *session_id, const char *other,

@@ -17,6 +17,9 @@ const char *const *deck_words(const char *const *words);
 /* Add a session of the demo agent and start it, without a login: for where it is done often. */
 void session_make_running(struct session *session);
 
+/* It runs, resumed, in this conversation, in its scope, and nothing else does. */
+void assert_resumed(struct session *session, const char *session_id, const char *where);
+
 /* The manifest is one JSON object of this session, with this conversation or the other (NULL: none).  Returns the one
  * that it has. */
 const char *assert_manifest(const struct session *session, const char *session_id, const char *other,

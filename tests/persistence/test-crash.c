@@ -10,6 +10,7 @@
  */
 #include "persistence/census.h"
 #include "persistence/deck.h"
+#include "persistence/steps.h"
 #include "persistence/strace.h"
 
 #include <string.h>
@@ -36,13 +37,7 @@ static void command(const struct session *session, const char *verb, const char 
 static void assert_starts(struct session *session, const char *session_id, const char *where)
 {
 	command(session, "start", where);
-	(void)session_look(session);
-	ASSERT(streq(session->status, "running"), "%s: status %s", where, session->status);
-	ASSERT(streq(or_empty(session->session_id), session_id), "%s: the id became %s", where,
-	       or_empty(session->session_id));
-	assert_flag(session, "--resume", session_id);
-	assert_isolated(session);
-	assert_census(1, where);
+	assert_resumed(session, session_id, where);
 }
 
 static void assert_stops(struct session *session, const char *where)

@@ -175,14 +175,7 @@ static void inspect_whole(struct session *session, const struct answer *answer U
 
 static void assert_runs(struct session *session, const char *where)
 {
-	const char *session_id = session->session_id;
-	(void)session_look(session);
-	ASSERT(streq(session->status, "running"), "%s: status %s", where, session->status);
-	ASSERT(streq(or_empty(session->session_id), session_id), "%s: the id became %s", where,
-	       or_empty(session->session_id));
-	assert_flag(session, "--resume", session_id);
-	assert_isolated(session);
-	assert_census(1, where);
+	assert_resumed(session, session->session_id, where);
 }
 
 /* Nothing runs that was refused, unless the message says so. */

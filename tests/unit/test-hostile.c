@@ -2,7 +2,7 @@
  *
  * What other users, a repository or an agent put in our way, as the base layer meets it.
  */
-#include "unit/test.h"
+#include "unit/scratch.h"
 
 #include "base/child.h"
 #include "base/fsutil.h"
@@ -13,39 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { PLENTY_MS = 20000, HUNG_S = 60 };
-
-static char scratch[] = "/tmp/agentdeck-hostile-XXXXXX";
-static int here = -1;
-
-static int set_up(void **state UNUSED)
-{
-	memcpy(scratch + sizeof(scratch) - 7, "XXXXXX", 6);
-	if (!mkdtemp(scratch))
-		return -1;
-	here = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	alarm(HUNG_S);
-	return here < 0 ? -1 : 0;
-}
-
-static int tear_down(void **state UNUSED)
-{
-	alarm(0);
-	(void)close(here);
-	return fs_remove_tree(AT_FDCWD, scratch, NULL);
-}
-
-static void put(const char *name, const char *text)
-{
-	assert_int_equal(fs_replace(here, name, text, strlen(text), FS_VOLATILE, NULL), 0);
-}
-
-static char *get(const char *name)
-{
-	struct strbuf text = { 0 };
-	assert_int_equal(fs_read(here, name, 1 << 20, &text, NULL), 0);
-	return strbuf_take(&text);
-}
+enum { PLENTY_MS = 20000 };
 
 static void only_what_reorders_text_is_told_to(void **state UNUSED)
 {
