@@ -88,8 +88,6 @@ static bool take_value(struct reader *reader, int depth);
 
 static bool take_members(struct reader *reader, int depth, char close, bool named)
 {
-	if (depth >= MAX_DEPTH)
-		return false;
 	skip_space(reader);
 	if (take(reader, close))
 		return true;
@@ -107,6 +105,9 @@ static bool take_members(struct reader *reader, int depth, char close, bool name
 static bool take_value(struct reader *reader, int depth)
 {
 	bool taken;
+	/* json-c counts a value in the innermost array, too. */
+	if (depth >= MAX_DEPTH)
+		return false;
 	skip_space(reader);
 	if (take(reader, '{'))
 		taken = take_members(reader, depth, '}', true);
