@@ -225,9 +225,9 @@ static void put_synopsis(FILE *out, const char *name, const struct command *comm
 	fputc('\n', out);
 }
 
-static void put_command(FILE *out, const struct command *command)
+/* The lines of use, with the short forms. */
+static void put_usage(FILE *out, const struct command *command)
 {
-	fprintf(out, ".SS \"%s\"\n", command->name);
 	put_synopsis(out, command->name, command);
 	for (size_t i = 0; command_aliases[i].word; i++) {
 		if (!streq(command_aliases[i].name, command->name))
@@ -235,6 +235,12 @@ static void put_command(FILE *out, const struct command *command)
 		fputs(".br\n", out);
 		put_synopsis(out, command_aliases[i].word, command);
 	}
+}
+
+static void put_command(FILE *out, const struct command *command)
+{
+	fprintf(out, ".SS \"%s\"\n", command->name);
+	put_usage(out, command);
 	fputs(".PP\n", out);
 	put_sentence(out, command->summary);
 	put_paragraphs(out, command->description, false);
@@ -257,13 +263,24 @@ static void put_commands(FILE *out)
 			put_command(out, commands[i]);
 }
 
+/* name: of the page, with a dash where the command has a space. */
+static void put_title(FILE *out, const char *name, const char *summary)
+{
+	fputs(".\\\" Made by agentdeck help --man from the command table: do not edit.\n.TH ", out);
+	for (const char *c = name; *c; c++)
+		fputc(toupper((unsigned char)*c), out);
+	fprintf(out, " 1 \"" REVISED "\" \"agentdeck %s\" \"User Commands\"\n.SH NAME\n", PACKAGE_VERSION);
+	put_word(out, name, strlen(name));
+	fputs(" \\- ", out);
+	put_word(out, summary, strlen(summary));
+	fputc('\n', out);
+	put_heading(out, "SYNOPSIS");
+}
+
 static void put_beginning(FILE *out)
 {
-	fprintf(out, ".\\\" Made by agentdeck help --man from the command table: do not edit.\n"
-		     ".TH AGENTDECK 1 \"" REVISED "\" \"agentdeck %s\" \"User Commands\"\n"
-		     ".SH NAME\nagentdeck \\- keep AI coding agents alive, with their conversations\n"
-		     ".SH SYNOPSIS\n\\fBagentdeck\\fR [\\fB\\-p\\fR \\fIPROFILE\\fR] \\fICOMMAND\\fR "
-		     "[\\fIARGUMENT\\fR...]\n", PACKAGE_VERSION);
+	put_title(out, "agentdeck", "keep AI coding agents alive, with their conversations");
+	fputs("\\fBagentdeck\\fR [\\fB\\-p\\fR \\fIPROFILE\\fR] \\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n", out);
 	put_heading(out, "DESCRIPTION");
 	put_paragraphs(out,
 		"agentdeck runs each AI coding agent in a tmux server of its own, puts that server into a "
@@ -317,4 +334,23 @@ void print_manual(FILE *out)
 	put_middle(out);
 	put_commands(out);
 	put_end(out);
+}
+
+void print_command_manual(FILE *out, const struct command *command)
+{
+	cleanup_free char *name = xasprintf("agentdeck-%s", command->name);
+	for (char *space = name; (space = strchr(space, ' '));)
+		*space = '-';
+	put_title(out, name, command->summary);
+	put_usage(out, command);
+	put_heading(out, "DESCRIPTION");
+	put_sentence(out, command->summary);
+	put_paragraphs(out, command->description, false);
+	if (command->options || command->flags & HAS_JSON)
+		put_heading(out, "OPTIONS");
+	put_options(out, command->options);
+	if (command->flags & HAS_JSON)
+		put_options(out, json_options);
+	put_heading(out, "SEE ALSO");
+	fputs(".BR agentdeck (1)\n", out);
 }

@@ -35,6 +35,8 @@ void print_family(FILE *out, const char *word);
 
 /* agentdeck(1) in the man(7) language. */
 void print_manual(FILE *out);
+/* What it says of one command, as a page of its own: agentdeck-session-start(1). */
+void print_command_manual(FILE *out, const struct command *command);
 
 /* A completion script for bash, zsh or fish.  ERROR_USAGE: another shell. */
 int print_completion(FILE *out, const char *shell, struct error *err);

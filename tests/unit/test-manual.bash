@@ -31,7 +31,7 @@ missing() {
 has() { command -v "$1" >/dev/null || { missing "$1"; return 1; }; }
 
 # The full names of all commands, as the help lists them.
-names() { agentdeck help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]*\)\{0,1\}\)  .*/\1/p'; }
+names() { agentdeck help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]\{1,\}\)\{0,1\}\)  .*/\1/p'; }
 candidates() { agentdeck help --complete -- "$@" | tail -n +2 | cut -f 1; }
 # The long options in a command's help.
 options() { agentdeck help "$@" | sed -n '/^Options:/,$s/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'; }
@@ -69,14 +69,43 @@ case_the_manual_has_the_synopsis_of_the_help() {
 	done < <(names)
 }
 
+# A page of its own for each command: its options and its lines of use are those of the help, and it is installed.
+case_every_command_has_its_page() {
+	local name page
+	while read -r name; do
+		page=agentdeck-${name// /-}.1
+		# shellcheck disable=SC2086  # one or two words
+		agentdeck help --man $name >"$root/$page" || fail "help --man $name"
+		grep -qF "agentdeck\\-${name// /\\-} \\- " "$root/$page" || fail "the name of $name"
+		# shellcheck disable=SC2086
+		diff <(agentdeck help $name | sed -nE 's/^(Usage:|   or:) +//p') \
+			<(sed -n '/^\.SH SYNOPSIS$/,/^\.SH DESCRIPTION/p' "$root/$page" | sed -E '/^\.(SH|br)/d; s/\\f[A-Z]//g; s/\\-/-/g') ||
+			fail "synopsis of $name"
+		# shellcheck disable=SC2086
+		diff <(options $name | grep -vx -e --help | sort) \
+			<(sed -n '/^\.SH OPTIONS$/,$p' "$root/$page" | sed -nE 's/^(\\fB\\-.\\fR, )?\\fB(\\-\\-[a-z\\-]*)\\fR.*/\2/p' | sed 's/\\-/-/g' | sort) ||
+			fail "options of $name"
+		grep -qwF "$page" "${top_srcdir:-$(dirname "$0")/../..}/Makefile.am" || fail "$page is not in Makefile.am"
+	done < <(names)
+	agentdeck help --man session >/dev/null 2>&1 && fail "a family of commands has a page"
+	return 0
+}
+
 case_the_manual_is_well_formed() {
+	local name page
 	agentdeck help --man >"$root/agentdeck.1"
-	if has mandoc; then
-		mandoc -T lint -W warning "$root/agentdeck.1" || fail "mandoc"
-	fi
-	if command -v groff >/dev/null; then
-		[ -z "$(groff -man -ww -z "$root/agentdeck.1" 2>&1)" ] || fail "groff"
-	fi
+	while read -r name; do
+		# shellcheck disable=SC2086
+		agentdeck help --man $name >"$root/agentdeck-${name// /-}.1"
+	done < <(names)
+	for page in "$root"/agentdeck*.1; do
+		if has mandoc; then
+			mandoc -T lint -W warning "$page" || fail "mandoc: $page"
+		fi
+		if command -v groff >/dev/null; then
+			[ -z "$(groff -man -ww -z "$page" 2>&1)" ] || fail "groff: $page"
+		fi
+	done
 }
 
 case_completion_has_every_command() {
@@ -192,7 +221,9 @@ case_families_are_explained() {
 	agentdeck help agents | grep -q '^  session start  ' && fail "agents"
 	agentdeck help nonsense >/dev/null 2>&1
 	[ $? = 64 ] || fail "nonsense"
-	agentdeck help --man add >/dev/null 2>&1
+	agentdeck help --man nonsense >/dev/null 2>&1
+	[ $? = 64 ] || fail "a page of nonsense"
+	agentdeck help --completion bash add >/dev/null 2>&1
 	[ $? = 64 ] || fail "two wishes"
 }
 
