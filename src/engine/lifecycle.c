@@ -337,11 +337,13 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 	bool already = false, was_running;
 
 	if (lifecycle_open_settled(deck, base, &lock, &instance, &backend, err) < 0 ||
-	    (restart && check_restart(deck, instance, err) < 0) ||
-	    (restart && stop_locked(deck, lock, instance, backend, DESIRED_RUNNING, &was_running, err) < 0))
+	    (restart && check_restart(deck, instance, err) < 0))
 		return -1;
+	/* Before the first save of a restart: whoever finishes it has to find the programs that we do. */
 	restart_forget(instance);
 	environment_keep(deck, instance);
+	if (restart && stop_locked(deck, lock, instance, backend, DESIRED_RUNNING, &was_running, err) < 0)
+		return -1;
 	if (lifecycle_start_locked(deck, lock, instance, backend, resume_wish ? START_RESUME : START_FRESH,
 				   &already, err) < 0)
 		return restart && instance->observed.state != STATE_RUNNING
