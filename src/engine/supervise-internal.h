@@ -57,8 +57,7 @@ struct session {
 	bool is_queued;            /* to be brought back as soon as there is room */
 	bool is_working;           /* a command is at work on it */
 	bool is_left;              /* nothing to do until its manifest changes */
-	unsigned failures;         /* commands that failed, one after the other, while it did not run */
-	int64_t not_before_ms;     /* of clock_ms(): when the next may be tried after them */
+	unsigned failures;         /* commands that failed, one after the other */
 	unsigned nudges;
 	bool is_gone;              /* removed while a command was at work on it */
 	char *shown;               /* what was last told about it */

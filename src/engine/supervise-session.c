@@ -220,11 +220,8 @@ static void retry_later(struct session *session)
 	int64_t delay = RETRY_MS;
 	for (unsigned i = 0; i < session->failures && delay < RETRY_MOST_MS; i++)
 		delay *= 2;
-	if (delay > RETRY_MOST_MS)
-		delay = RETRY_MOST_MS;
 	session->failures++;
-	session->not_before_ms = clock_ms() + delay;
-	watch_set_timer(session, delay);
+	watch_set_timer(session, delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS);
 }
 
 /* It is to run and does not. */
@@ -240,9 +237,6 @@ static void plan(struct session *session, const struct instance *instance)
 	/* After a restart of the machine there is no server to take it from. */
 	if (!session->environment.count)
 		environment_of_kept(instance, &session->environment);
-	/* The failure's own change of the manifest gets here, too. */
-	if (session->failures && decision.delay_ms < session->not_before_ms - clock_ms())
-		decision.delay_ms = session->not_before_ms - clock_ms();
 	if (decision.delay_ms > 0)
 		log_info("%s (%s) comes back in %lld ms", session->id, or_empty(session->title),
 			 (long long)decision.delay_ms);
@@ -273,8 +267,6 @@ static void judge(struct session *session, const struct instance *instance)
 {
 	watch_clear_timer(session);
 	session->is_queued = false;
-	if (session->is_live)
-		session->failures = 0;
 	if (session->is_working)
 		return;
 	if (session->is_live && process_is_zombie(&session->pane)) {
@@ -446,9 +438,9 @@ static void on_revived(const struct child_result *result, const char *failure, v
 		cleanup_free char *words = said || !result ? xstrdup(said ? said : failure)
 							    : child_last_words(result);
 		log_error("%s is not back: %s", session->key, words);
-		/* What the manifest tells now may plan the next time, but what cannot be started is not tried at full speed. */
-		retry_later(session);
-		(void)session_look(session);
+		/* What the manifest tells now may have planned the next time already. */
+		if (session_look(session) && !session->timer && !session->is_queued && !session->is_live && !session->is_left)
+			retry_later(session);
 	}
 	session_run_queue(supervisor);
 }

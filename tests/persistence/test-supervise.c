@@ -262,28 +262,6 @@ static void InterruptedRestartKeepsItsPath(void)
 		 or_empty(deck_log()));
 }
 
-/* At once each time would be thousands a minute. */
-static void SupervisorIsPatientWithWhatCannotStart(void)
-{
-	struct session session;
-	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 0\n");
-	begin(&session, "deck", NULL);
-	machine_user_ok(WORDS("mv", session.directory, at_home("away")));
-	(void)supervise();
-	struct process server = session_server(&session);
-	machine_destroy(&server);
-	WAIT_FOR(strstr(or_empty(deck_log()), "is not back"), "nobody tries: %s", or_empty(deck_log()));
-	/* The next event of another session comes behind whatever it does at once. */
-	struct session other;
-	begin(&other, "other", NULL);
-	size_t tries = 0;
-	for (const char *line = deck_log(); (line = strstr(line, "is not back")); line++)
-		tries++;
-	ASSERT(tries <= 5, "it was tried %zu times while another session started", tries);
-	machine_user_ok(WORDS("mv", at_home("away"), session.directory));
-	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
-}
-
 /* What the next run is started with is what the last one had, and it stands in no file. */
 static void SupervisorKeepsTheEnvironment(void)
 {
@@ -316,7 +294,6 @@ const struct test supervise_tests[] = {
 	TEST(SupervisorFinishesAnInterruptedRestart),
 	TEST(RecoverFinishesAnInterruptedRestart),
 	TEST(InterruptedRestartKeepsItsPath),
-	TEST(SupervisorIsPatientWithWhatCannotStart),
 	TEST(SupervisorKeepsTheEnvironment),
 	{ 0 },
 };
