@@ -106,8 +106,8 @@ static bool agent_has_ended(const struct run *run)
 {
 	if (!run->pane.pid || process_alive(&run->pane))
 		return false;
-	if (process_is_zombie(&run->pane))
-		(void)process_signal(&run->server, SIGCHLD, NULL);
+	/* It, or who was to judge of its end. */
+	(void)process_signal(&run->server, SIGCHLD, NULL);
 	return true;
 }
 

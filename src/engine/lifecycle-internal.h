@@ -39,5 +39,6 @@ int lifecycle_note_alive(struct store_lock *lock, struct instance *instance,
  * most, without the lock. */
 int lifecycle_open_settled(struct deck *deck, const char *base, struct store_lock **ret_lock,
 			   struct instance **ret, const struct backend **ret_backend, struct error *err);
-/* Has the agent of this live server ended? */
+/* Has the process in the pane of this live server ended?  pane's pid may be 0: whoever wrote the run down found none, or
+ * was killed before. */
 bool lifecycle_is_between(const struct process_id *server, const struct process_id *pane);

@@ -66,10 +66,26 @@ int lifecycle_open(struct deck *deck, const char *base, struct store_lock **ret_
 
 bool lifecycle_is_between(const struct process_id *server, const struct process_id *pane)
 {
-	return server->pid && pane->pid && process_alive(server) && !process_alive(pane);
+	return server->pid && process_alive(server) && !process_alive(pane);
 }
 
 /* The agent has ended, and its pane is about to say what comes of that: a start that came now would call it alive. */
+static bool is_about_to_judge(struct deck *deck, struct instance *instance, const struct backend *backend)
+{
+	struct run *run = &instance->run;
+	if (!run->boot_id || !streq(run->boot_id, process_boot_id()))
+		return false;
+	/* A start that was killed before it could write down what it had started. */
+	if (!run->server.pid && run->socket) {
+		struct observation seen = backend->observe(deck, instance, OBSERVE_ANSWER);
+		if (seen.presence != PRESENCE_ALIVE)
+			return false;
+		run->server = seen.server;
+		run->pane = seen.pane;
+	}
+	return lifecycle_is_between(&run->server, &run->pane);
+}
+
 int lifecycle_open_settled(struct deck *deck, const char *base, struct store_lock **ret_lock,
 			   struct instance **ret, const struct backend **ret_backend, struct error *err)
 {
@@ -80,16 +96,14 @@ int lifecycle_open_settled(struct deck *deck, const char *base, struct store_loc
 		const struct backend *backend;
 		if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 			return -1;
-		const struct run *run = &instance->run;
-		bool same_boot = run->boot_id && streq(run->boot_id, process_boot_id());
-		if (!same_boot || !lifecycle_is_between(&run->server, &run->pane) || clock_ms() > deadline) {
+		if (!is_about_to_judge(deck, instance, backend) || clock_ms() > deadline) {
 			*ret_lock = TAKE_PTR(lock);
 			*ret = TAKE_PTR(instance);
 			*ret_backend = backend;
 			return 0;
 		}
 		/* tmux before 3.5 may have lost the news (see agentdeck-watch), and the pane needs the lock. */
-		(void)process_signal(&run->server, SIGCHLD, NULL);
+		(void)process_signal(&instance->run.server, SIGCHLD, NULL);
 		store_unlock(TAKE_PTR(lock));
 		(void)poll(NULL, 0, VERDICT_POLL_MS);
 	}

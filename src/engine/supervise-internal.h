@@ -58,7 +58,8 @@ struct session {
 	bool is_working;           /* a command is at work on it */
 	bool is_left;              /* nothing to do until its manifest changes */
 	unsigned failures;         /* commands that failed, one after the other */
-	unsigned nudges;
+	int64_t not_before_ms;     /* of clock_ms(): the next try */
+	unsigned nudges;           /* since its agent ended; see watch_nudge() */
 	bool is_gone;              /* removed while a command was at work on it */
 	char *shown;               /* what was last told about it */
 };
@@ -96,7 +97,10 @@ bool watch_is_live(const struct run *run);
 /* Have the loop tell of whatever happens to the run that stands in the manifest; of nothing when it is over. */
 void watch_run(struct session *session, const struct instance *instance);
 void watch_end(struct session *session);
-/* Its agent has ended, and tmux may not have noticed: make it look, and look again soon. */
+/* Has its agent ended, and nobody said yet what comes of that?  The manifest does not name the process that is to say so, and
+ * tmux before 3.5 can miss the end of either (see agentdeck-watch). */
+bool watch_is_between(const struct session *session);
+/* Make tmux look, and set the timer; each time it is a later one, 6.4 s at the most.  More than one is seldom needed. */
 void watch_nudge(struct session *session);
 void watch_nudge_later(struct session *session);
 /* There is one timer: it is set anew. */

@@ -16,6 +16,7 @@ enum {
 	INTENT_MS = 500,      /* from one look at a start or a stop of somebody else to the next */
 	RETRY_MS = 2000,      /* after a command that failed without a trace, doubled for each further one */
 	RETRY_MOST_MS = 300000,
+	PAUSE_MS = 250,       /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 };
 
@@ -240,8 +241,12 @@ static void plan(struct session *session, const struct instance *instance)
 	if (decision.delay_ms > 0)
 		log_info("%s (%s) comes back in %lld ms", session->id, or_empty(session->title),
 			 (long long)decision.delay_ms);
-	if (decision.delay_ms > 0)
-		watch_set_timer(session, decision.delay_ms);
+	/* The failure stands in the manifest, and its change is what brings us here: without a pause that would go round
+	 * and round. */
+	const int64_t pause_ms = session->not_before_ms - clock_ms();
+	const int64_t delay_ms = decision.delay_ms > pause_ms ? decision.delay_ms : pause_ms;
+	if (delay_ms > 0)
+		watch_set_timer(session, delay_ms);
 	else
 		queue(session);
 }
@@ -269,7 +274,7 @@ static void judge(struct session *session, const struct instance *instance)
 	session->is_queued = false;
 	if (session->is_working)
 		return;
-	if (session->is_live && process_is_zombie(&session->pane)) {
+	if (watch_is_between(session)) {
 		watch_nudge_later(session);
 		return;
 	}
@@ -349,11 +354,12 @@ void session_on_timer(struct session *session)
 	watch_clear_timer(session);
 	if (session->is_working || load(session, &instance) != 0)
 		return;
-	if (session->is_live && process_is_zombie(&session->pane)) {
+	const bool is_between = watch_is_between(session), has_intent = is_intent(instance);
+	if (is_between)
 		watch_nudge(session);
+	if (is_between && !has_intent)
 		return;
-	}
-	if (is_intent(instance) && is_in_work(session)) {
+	if (has_intent && is_in_work(session)) {
 		watch_set_timer(session, INTENT_MS);
 		return;
 	}
@@ -399,6 +405,7 @@ static void take_outcome(struct session *session, const struct json_object *obje
 	if (!revive_outcome_parse(word, &outcome))
 		log_error("%s: revive says \"%s\"", session->key, word);
 	session->failures = 0;
+	session->not_before_ms = 0;
 	if (!session_look(session))
 		return;
 	switch (outcome) {
@@ -438,8 +445,10 @@ static void on_revived(const struct child_result *result, const char *failure, v
 		cleanup_free char *words = said || !result ? xstrdup(said ? said : failure)
 							    : child_last_words(result);
 		log_error("%s is not back: %s", session->key, words);
+		session->not_before_ms = clock_ms() + PAUSE_MS;
 		/* What the manifest tells now may have planned the next time already. */
-		if (session_look(session) && !session->timer && !session->is_queued && !session->is_live && !session->is_left)
+		if (session_look(session) && !session->timer && !session->is_queued && !session->is_live &&
+		    !session->is_left)
 			retry_later(session);
 	}
 	session_run_queue(supervisor);

@@ -4,16 +4,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/environment.h"
+#include "engine/lifecycle-internal.h"
 #include "engine/oom.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum {
-	NUDGE_MS = 100,
-	MOST_NUDGES = 20,
-};
+/* From one nudge to the next; doubled so many times. */
+enum { NUDGE_MS = 100, MOST_DOUBLINGS = 6 };
 
 static void on_timer(void *context)
 {
@@ -43,18 +42,22 @@ static void on_server_end(void *context)
 	(void)session_look(session);
 }
 
-void watch_nudge_later(struct session *session)
+bool watch_is_between(const struct session *session)
 {
-	watch_set_timer(session, NUDGE_MS);
+	return session->is_live && lifecycle_is_between(&session->server, &session->pane);
 }
 
-/* tmux before 3.5 can miss the end of its agent (see agentdeck-watch): another SIGCHLD makes it look. */
+void watch_nudge_later(struct session *session)
+{
+	watch_set_timer(session, (int64_t)NUDGE_MS << session->nudges);
+}
+
 void watch_nudge(struct session *session)
 {
-	if (!process_is_zombie(&session->pane) || session->nudges++ >= MOST_NUDGES)
-		return;
 	(void)process_signal(&session->server, SIGCHLD, NULL);
-	watch_set_timer(session, NUDGE_MS);
+	if (session->nudges < MOST_DOUBLINGS)
+		session->nudges++;
+	watch_nudge_later(session);
 }
 
 static void on_pane_end(void *context)
@@ -63,7 +66,7 @@ static void on_pane_end(void *context)
 	loop_remove(TAKE_PTR(session->pane_end));
 	session->nudges = 0;
 	/* tmux is told at the same moment as we are. */
-	watch_set_timer(session, NUDGE_MS);
+	watch_nudge_later(session);
 }
 
 static void on_oom(int fd UNUSED, uint32_t events UNUSED, void *context)
@@ -109,6 +112,7 @@ void watch_end(struct session *session)
 	free(TAKE_PTR(session->run_directory));
 	session->server = session->pane = (struct process_id){ 0 };
 	session->is_live = false;
+	session->nudges = 0;
 	(void)follow_run(session->supervisor->follow, session->profile, session->base, NULL, NULL);
 }
 

@@ -19,11 +19,11 @@ bool lifecycle_row_is_live(const struct store_row *row)
 	       process_alive(&row->server);
 }
 
-/* tmux before 3.5 may have lost the news of its agent's end (see agentdeck-watch): then the agent is a
- * zombie, and its server must be made to look. */
+/* tmux before 3.5 may have lost the news of its agent's end, or of the end of whoever was to judge of that (see
+ * agentdeck-watch): then its server must be made to look. */
 static void nudge(const struct store_row *row)
 {
-	if (process_is_zombie(&row->pane))
+	if (lifecycle_is_between(&row->server, &row->pane))
 		(void)process_signal(&row->server, SIGCHLD, NULL);
 }
 

@@ -387,7 +387,8 @@ def do_evidence(ids):
             "list": deck(["list"])[1],
             "log": {identity: [line for line in lines if identity in line][-40:] for identity in ids},
             "last": lines[-25:],
-            "processes": [str(process) for process in processes()],
+            "processes": [str(process) for process in processes()] +
+                         do_root(["ps", "-eo", "pid,ppid,stat,lstart,args", "--sort", "pid"])["output"].splitlines(),
             "journal": do_root(["journalctl", "-q", "-o", "short-precise", "-n", "100", "--no-pager"])["output"]}
 
 

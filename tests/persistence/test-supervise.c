@@ -3,6 +3,7 @@
  * Nobody has to be there: `agentdeck supervise` brings back what dies.
  */
 #include "persistence/deck.h"
+#include "persistence/strace.h"
 
 #include <signal.h>
 #include <string.h>
@@ -280,6 +281,124 @@ static void SupervisorKeepsTheEnvironment(void)
 	ASSERT(found.status == 1, "it stands in %s", found.output);
 }
 
+/* Milliseconds of the day at which the log says text for the count-th time; -1: it does not. */
+static int64_t time_in_log(const char *text, unsigned count)
+{
+	unsigned hours, minutes, seconds, milliseconds;
+	const char *log = or_empty(deck_log()), *line = log;
+	for (unsigned i = 0; (line = strstr(line, text)) && i + 1 < count; i++)
+		line++;
+	while (line && line > log && line[-1] != '\n')
+		line--;
+	if (!line || sscanf(line, "%*u-%*u-%*uT%u:%u:%u.%uZ", &hours, &minutes, &seconds, &milliseconds) != 4)
+		return -1;
+	return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+}
+
+/* Each failure changes the manifest, and each change has it looked at. */
+static void WhatCannotStartIsNotTriedAtFullSpeed(void)
+{
+	enum { TRIES = 5, PAUSE_MS = 200, DAY_MS = 24 * 3600 * 1000 };
+	struct session session;
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 0\n");
+	begin(&session, "deck", NULL);
+	machine_user_ok(WORDS("mv", session.directory, at_home("away")));
+	(void)supervise();
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s", or_empty(deck_log()));
+	for (unsigned i = 1; i < TRIES; i++) {
+		int64_t pause = time_in_log(" is not back: ", i + 1) - time_in_log(" is not back: ", i);
+		ASSERT((pause + DAY_MS) % DAY_MS >= PAUSE_MS, "the next try came after %lld ms", (long long)pause);
+	}
+	machine_user_ok(WORDS("mv", at_home("away"), session.directory));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+}
+
+/* ---- an end that tmux has missed ------------------------------------------------------------- */
+
+static void make_lose_signal(void)
+{
+	machine_bring("persistence/lose-signal.c", at_home("lose-signal.c"));
+	if (machine_user(WORDS("cc", "--version")).status != 0)
+		skip_test("there is no C compiler in the machine");
+	(void)machine_user_ok(WORDS("cc", "-o", at_home("lose-signal"), at_home("lose-signal.c")));
+}
+
+struct pane {
+	int server, process;
+};
+
+static struct pane look_at_pane(const struct session *session)
+{
+	struct pane pane = { 0 };
+	struct answer answer = machine_user(WORDS("tmux", "-S", session->socket, "display-message", "-p", "-t",
+						  "%0", "#{pid} #{pane_pid}"));
+	(void)sscanf(answer.output, "%d %d", &pane.server, &pane.process);
+	return pane;
+}
+
+static void end_unheard(const struct pane *pane)
+{
+	/* It is to help against just this. */
+	(void)machine_user(WORDS("pkill", "-KILL", "-x", "agentdeck-watch"));
+	(void)machine_root_ok(WORDS(at_home("lose-signal"), kept("%d", pane->server), kept("%d", pane->process)));
+}
+
+/* The agent's end is noticed, and who judges of it is killed: of that process the manifest knows nothing. */
+static void SupervisorFindsAnEndThatTmuxMissed(void)
+{
+	struct session session;
+	strace_required();
+	make_lose_signal();
+	(void)supervise();
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session), agent = session_agent(&session);
+	const struct pane first = look_at_pane(&session);
+	/* Somebody has the lock, which the judge waits for. */
+	struct process writer = machine_background(
+		WORDS("strace", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
+		      "inject=renameat:delay_enter=100s", "agentdeck", "session", "set", session.id, "title", "deck"),
+		at_home("set.out"));
+	const char *const *look = WORDS("find", at_home(".local/state/agentdeck/default"), "-name", ".tmp-*");
+	WAIT_FOR(*machine_user_ok(look), "session set does not write");
+	machine_kill(&agent, SIGKILL);
+	struct pane judge = first;
+	WAIT_FOR((judge = look_at_pane(&session)).process > 0 && judge.process != first.process,
+		 "the agent's end is not noticed");
+	end_unheard(&judge);
+	machine_destroy(&writer);
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+/* The manifest names neither the server nor the agent that has ended. */
+static void MissedEndOfAnInterruptedStartIsFound(void)
+{
+	struct session session;
+	const struct point *last = NULL;
+	strace_required();
+	make_lose_signal();
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	session_stop(&session, NULL);
+	struct points points = strace_watch(WORDS("agentdeck", "session", "start", session.id));
+	for (size_t i = 0; i < points.count; i++)
+		if (strstr(points.points[i].line, "instance.json"))
+			last = &points.points[i];
+	session_stop(&session, NULL);
+	ASSERT(last && strace_kill(WORDS("agentdeck", "session", "start", session.id), last, "start"),
+	       "the start was not cut");
+	session_look(&session);
+	WAIT_FOR(session_shows(&session, "> " MARKER), "the agent is not up");
+	struct pane pane = look_at_pane(&session);
+	end_unheard(&pane);
+	struct reply reply = deck_look(WORDS("recover", "--json"));
+	ASSERT(reply.status == 0, "recover: %s%s", reply.errors, reply.output);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
 const struct test supervise_tests[] = {
 	TEST(SupervisorBringsBackAKilledServer),
 	TEST(SupervisorBringsBackAKilledAgent),
@@ -294,6 +413,9 @@ const struct test supervise_tests[] = {
 	TEST(SupervisorFinishesAnInterruptedRestart),
 	TEST(RecoverFinishesAnInterruptedRestart),
 	TEST(InterruptedRestartKeepsItsPath),
+	TEST(WhatCannotStartIsNotTriedAtFullSpeed),
+	TEST(SupervisorFindsAnEndThatTmuxMissed),
+	TEST(MissedEndOfAnInterruptedStartIsFound),
 	TEST(SupervisorKeepsTheEnvironment),
 	{ 0 },
 };
