@@ -307,10 +307,11 @@ static int end_run(struct deck *deck, struct instance *instance, const struct ba
 	return r;
 }
 
-/* desired: what is wanted when it is over.  Of a restart that is killed in here the rest is still wanted. */
-static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		       const struct backend *backend, enum instance_desired desired, bool *ret_was_running,
-		       struct error *err)
+/* End what runs, as a part of a stop or of a restart: desired tells which.  From the first save on the manifest says
+ * "stopping", and that stands until the whole is done: stopped, or started again. */
+static int end_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		      const struct backend *backend, enum instance_desired desired, bool *ret_was_running,
+		      struct error *err)
 {
 	struct observation seen = backend->observe(deck, instance, OBSERVE_PROCESS);
 	bool had_run = instance->run.socket != NULL;
@@ -328,12 +329,33 @@ static int stop_locked(struct deck *deck, struct store_lock *lock, struct instan
 		/* An agent that ended by itself may have left something running. */
 		return -1;
 	}
+	run_clear(&instance->run);
+	*ret_was_running = seen.presence != PRESENCE_NONE;
+	return 0;
+}
+
+static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		       const struct backend *backend, bool *ret_was_running, struct error *err)
+{
+	bool was_running;
+	if (end_locked(deck, lock, instance, backend, DESIRED_STOPPED, &was_running, err) < 0)
+		return -1;
 	lifecycle_note_end(instance, STATE_STOPPED, NULL);
 	if (store_save(lock, instance, err) < 0)
 		return -1;
-	log_info("stopped%s", had_run ? "" : " (was not running)");
-	*ret_was_running = seen.presence != PRESENCE_NONE;
+	log_info("stopped%s", was_running ? "" : " (was not running)");
+	*ret_was_running = was_running;
 	return 0;
+}
+
+/* Whoever asked is told, so nobody else has to finish it. */
+static int give_up_restart(struct store_lock *lock, struct instance *instance, struct error *err)
+{
+	if (instance->observed.state == STATE_STOPPING) {
+		lifecycle_note_end(instance, STATE_STOPPED, NULL);
+		(void)store_save(lock, instance, NULL);
+	}
+	return error_prefix(err, "%s is stopped, and could not be started again", instance->id);
 }
 
 void lifecycle_started_free(struct lifecycle_started *started)
@@ -356,12 +378,14 @@ int lifecycle_start(struct deck *deck, const char *base, bool restart, bool resu
 	/* Before the first save of a restart: whoever finishes it has to find the programs that we do. */
 	restart_forget(instance);
 	environment_keep(deck, instance);
-	if (restart && stop_locked(deck, lock, instance, backend, DESIRED_RUNNING, &was_running, err) < 0)
+	if (restart && end_locked(deck, lock, instance, backend, DESIRED_RUNNING, &was_running, err) < 0)
 		return -1;
+	if (restart)
+		log_info("stopped%s: to be started again", was_running ? "" : " (was not running)");
 	if (lifecycle_start_locked(deck, lock, instance, backend, resume_wish ? START_RESUME : START_FRESH,
 				   &already, err) < 0)
-		return restart && instance->observed.state != STATE_RUNNING
-			       ? error_prefix(err, "%s is stopped, and could not be started again", instance->id) : -1;
+		return restart && instance->observed.state != STATE_RUNNING ? give_up_restart(lock, instance, err)
+									     : -1;
 	*ret = (struct lifecycle_started){ .already = already, .instance = TAKE_PTR(instance) };
 	return 0;
 }
@@ -373,7 +397,7 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	const struct backend *backend;
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
-	return stop_locked(deck, lock, instance, backend, DESIRED_STOPPED, ret_was_running, err);
+	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
 
 /* Conversations are the user's: what is in the instance's directory stays, and its user is told where. */
@@ -434,7 +458,7 @@ int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct e
 	if (damaged)
 		return remove_damaged(deck, base, err);
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
-	    stop_locked(deck, lock, instance, backend, DESIRED_STOPPED, &was_running, err) < 0 ||
+	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0 ||
 	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
 	forget_place(deck, instance->id);

@@ -207,6 +207,8 @@ static int finish(struct deck *deck, struct store_lock *lock, struct instance *i
 	const struct exit_record *record = &instance->observed.exit;
 	bool clean = !failed && is_clean(record);
 	bool stopping = instance->observed.state == STATE_STOPPING;
+	/* A restart whose command was killed: the half that starts is still to come. */
+	bool restarting = stopping && instance->desired == DESIRED_RUNNING;
 	cleanup_free char *reason = describe(record);
 
 	settle_conversation(deck, instance, !failed);
@@ -214,7 +216,10 @@ static int finish(struct deck *deck, struct store_lock *lock, struct instance *i
 	/* It ended by itself: bringing it back unasked would not be what its user did. */
 	if (clean && !stopping && restart_policy_of(instance, &deck->settings) != RESTART_ALWAYS)
 		instance->desired = DESIRED_STOPPED;
-	return end_server(deck, lock, instance, clean || stopping ? STATE_STOPPED : STATE_ERROR, reason, err);
+	const enum instance_state state = restarting ? STATE_STOPPING
+					  : clean || stopping ? STATE_STOPPED
+							      : STATE_ERROR;
+	return end_server(deck, lock, instance, state, reason, err);
 }
 
 /* Another rung would fail like this one, and give the conversation up for it. */

@@ -116,6 +116,7 @@ static void write_end(const struct session *session, const struct instance *inst
 	const struct store_row row = {
 		.base = session->base,
 		.state = instance->observed.state,
+		.desired = instance->desired,
 		.server = instance->run.server,
 		.boot_id = instance->run.boot_id,
 	};

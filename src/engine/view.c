@@ -124,6 +124,18 @@ static bool is_empty_run(const struct run *run)
 	       (process_find_by_environment(marker, &left, &count, NULL) == 0 && count == 0);
 }
 
+/* Of a restart the half that starts is still to come: from its command, or from the supervisor or recover if that was
+ * killed. */
+static bool is_half_restarted(const struct store_row *row)
+{
+	return row->state == STATE_STOPPING && row->desired == DESIRED_RUNNING;
+}
+
+static bool is_to_be_corrected(const struct store_row *row, enum instance_state *ret_state, const char **ret_why)
+{
+	return !is_half_restarted(row) && is_over(row, ret_state, ret_why);
+}
+
 /* The run stays as it is written down: the next start ends what it has left behind, and reads its attempts. */
 static void correct(struct deck *deck, const struct store_row *row)
 {
@@ -131,15 +143,17 @@ static void correct(struct deck *deck, const struct store_row *row)
 	cleanup_instance struct instance *instance = NULL;
 	enum instance_state state;
 	const char *why;
-	if (!is_over(row, &state, &why) || store_lock(deck->store, row->base, 0, &lock, NULL) != 0 ||
+	if (!is_to_be_corrected(row, &state, &why) || store_lock(deck->store, row->base, 0, &lock, NULL) != 0 ||
 	    store_load_locked(lock, &instance, NULL) != 0)
 		return;
 	const struct store_row now = {
 		.state = instance->observed.state,
+		.desired = instance->desired,
 		.server = instance->run.server,
 		.boot_id = instance->run.boot_id,
 	};
-	if (!is_over(&now, &state, &why) || (state == STATE_STOPPED && !is_empty_run(&instance->run)))
+	if (!is_to_be_corrected(&now, &state, &why) ||
+	    (state == STATE_STOPPED && !is_empty_run(&instance->run)))
 		return;
 	lifecycle_set_state(instance, state, why);
 	log_set_instance(instance->id);

@@ -246,18 +246,60 @@ static void RecoverFinishesAnInterruptedRestart(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* Of one that did not run nothing is known but what the dead command has kept: where its agent is. */
+/* The command that restarts it is killed on its second save: the old run has ended, and the new one is not planned yet. */
+static void cut_in_two(const struct session *session)
+{
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
+				 "inject=renameat:signal=SIGKILL:when=2", "agentdeck", "session", "restart",
+				 session->id));
+	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
+				    session->id);
+	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\""), "the restart was not interrupted: %s",
+	       or_empty(machine_read(manifest)));
+}
+
+/* It was asked for by hand; that nobody restarts what dies is another matter.  What looks at it meanwhile changes nothing. */
+static void InterruptedRestartIsFinishedWhateverThePolicy(void)
+{
+	enum { BEFORE_THE_END, AT_THE_END, BEHIND_THE_END, CUTS };
+	struct session sessions[CUTS];
+	const char *ids[CUTS];
+	struct process servers[CUTS];
+	for (int i = 0; i < CUTS; i++) {
+		begin(&sessions[i], kept("deck-%d", i), WORDS("--restart", "no"));
+		ids[i] = sessions[i].session_id;
+		servers[i] = session_server(&sessions[i]);
+	}
+	/* Nobody is left to write the end of the run down; its pane does; the command itself has seen to it. */
+	interrupt(&sessions[BEFORE_THE_END], "restart");
+	machine_destroy(&servers[BEFORE_THE_END]);
+	struct process agent = session_agent(&sessions[AT_THE_END]);
+	interrupt(&sessions[AT_THE_END], "restart");
+	machine_destroy(&agent);
+	WAIT_FOR(!machine_alive(&servers[AT_THE_END]), "its server does not end");
+	cut_in_two(&sessions[BEHIND_THE_END]);
+	struct reply reply = deck_look(WORDS("list"));
+	ASSERT(reply.status == 0, "list: %s", reply.errors);
+	(void)supervise();
+	for (int i = 0; i < CUTS; i++) {
+		WAIT_FOR(session_look(&sessions[i]) && sessions[i].agent_pid, "%s is %s:\n%s", sessions[i].title,
+			 sessions[i].status, or_empty(deck_log()));
+		assert_came_back(&sessions[i], ids[i], MARKER, 1);
+	}
+}
+
+/* Where its agent is now only the dead command knew. */
 static void InterruptedRestartKeepsItsPath(void)
 {
 	struct session session;
 	const char *program = kept("%s/bin/agentdeck", getenv("AGENTDECK_TEST_PREFIX"));
-	session_add(&session, NULL, "deck", NULL);
-	/* Between the two halves: the first save is done. */
-	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
-				 "inject=renameat:signal=SIGKILL:when=2", "agentdeck", "session", "restart",
-				 session.id));
-	session_look(&session);
-	ASSERT(streq(session.status, "stopped"), "it was not interrupted: %s", session.status);
+	machine_write(at_home("before/keeper"), 0755, "#!/bin/sh\nexec sleep 1000\n");
+	machine_set("PATH", kept("%s:%s", at_home("before"), machine_search_path()));
+	session_add(&session, NULL, "deck", WORDS("-c", "keeper"));
+	session_start(&session, NULL);
+	machine_user_ok(WORDS("mv", at_home("before"), at_home("now")));
+	machine_set("PATH", kept("%s:%s", at_home("now"), machine_search_path()));
+	cut_in_two(&session);
 	(void)machine_background(WORDS("env", "PATH=/usr/bin:/bin", program, "supervise"), at_home("supervise.out"));
 	WAIT_FOR(session_look(&session) && streq(session.status, "running"), "it does not come up:\n%s",
 		 or_empty(deck_log()));
@@ -412,6 +454,7 @@ const struct test supervise_tests[] = {
 	TEST(SupervisorFinishesAnInterruptedStop),
 	TEST(SupervisorFinishesAnInterruptedRestart),
 	TEST(RecoverFinishesAnInterruptedRestart),
+	TEST(InterruptedRestartIsFinishedWhateverThePolicy),
 	TEST(InterruptedRestartKeepsItsPath),
 	TEST(WhatCannotStartIsNotTriedAtFullSpeed),
 	TEST(SupervisorFindsAnEndThatTmuxMissed),

@@ -387,6 +387,7 @@ static void recover_leaves_what_is_not_its_own(void **state)
 	size_t rows = 0;
 	cleanup_instance struct instance *live = killed(desk);
 	assert_int_equal(process_identify(getpid(), &live->run.server, NULL), 0);
+	live->run.pane = live->run.server;
 	put(desk, live);
 	cleanup_instance struct instance *ended = new_instance("0123abce", "ended");
 	replace_string(&ended->observed.reason, "exit 0");
