@@ -22,8 +22,7 @@ static struct patterns compile(const struct strvec *texts)
 {
 	struct patterns patterns = { .items = xcalloc(texts->count + 1, sizeof(regex_t)) };
 	for (size_t i = 0; i < texts->count; i++)
-		if (regcomp(&patterns.items[patterns.count], texts->items[i],
-			    REG_EXTENDED | REG_NOSUB) == 0)
+		if (regcomp(&patterns.items[patterns.count], texts->items[i], REG_EXTENDED) == 0)
 			patterns.count++;
 	return patterns;
 }
@@ -34,6 +33,16 @@ static bool fits(const struct patterns *patterns, const char *line)
 		if (regexec(&patterns->items[i], line, 0, NULL, 0) == 0)
 			return true;
 	return false;
+}
+
+/* What is typed into the box: it stands behind what makes the line one.  NULL: the line is none. */
+static const char *typed_in(const struct patterns *ready, const char *line)
+{
+	regmatch_t match;
+	for (size_t i = 0; i < ready->count; i++)
+		if (regexec(&ready->items[i], line, 1, &match, 0) == 0)
+			return line + match.rm_eo;
+	return NULL;
 }
 
 static bool is_own(const char *line, const char *own_text)
@@ -57,10 +66,14 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	cleanup_free char *copy = xstrdup(screen);
 	char *rest = copy;
 	for (const char *line; (line = strsep(&rest, "\n"));) {
-		if (fits(&ready, line))
-			state = DISPLAY_READY;
-		else if (fits(&waiting, line) && !is_own(line, own_text))
+		const char *typed = typed_in(&ready, line);
+		bool own = is_own(line, own_text) || (typed && is_own(typed, own_text));
+		/* A choice may look like a box with something in it ("> 1. Yes"), and what is typed there would be taken
+		 * for an answer. */
+		if (fits(&waiting, line) && !own)
 			state = DISPLAY_DIALOG;
+		else if (typed)
+			state = DISPLAY_READY;
 	}
 	return state;
 }

@@ -17,7 +17,8 @@ enum display_state {
 };
 
 /* What stands lowest counts: what an agent said long ago may look like a dialog, and its box is below
- * that.  own_text (may be NULL) is what we typed into the box: its lines are no dialog. */
+ * that.  A line that may be a box or a choice in a dialog is the dialog.  own_text (may be NULL) is what we typed into the
+ * box: its lines are no dialog. */
 enum display_state display_judge(const struct agent *agent, const char *screen,
 				 const char *own_text);
 

@@ -114,6 +114,18 @@ static void our_own_text_in_the_box_is_no_dialog(void **state UNUSED)
 	agent_end(&agent);
 }
 
+static void a_choice_that_looks_like_a_box_is_a_dialog(void **state UNUSED)
+{
+	struct agent agent = { 0 };
+	strvec_push(&agent.ready, "^> ");
+	strvec_push(&agent.waiting, "^> [0-9]+\\. ");
+	assert_int_equal(display_judge(&agent, "Run it?\n> 1. Yes\n  2. No\n", NULL), DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "> 1. eat\n  2. sleep\n", "1. eat\n2. sleep"), DISPLAY_READY);
+	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "1. eat\n2. sleep"), DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "> 1. Yes\n---\n> eat\n", NULL), DISPLAY_READY);
+	agent_end(&agent);
+}
+
 static void the_box_is_the_lowest_line_that_looks_like_one(void **state UNUSED)
 {
 	struct agent agent = boxed_agent();
@@ -257,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_screen_is_judged_by_what_stands_lowest),
 		cmocka_unit_test(an_agent_without_patterns_is_never_judged),
 		cmocka_unit_test(our_own_text_in_the_box_is_no_dialog),
+		cmocka_unit_test(a_choice_that_looks_like_a_box_is_a_dialog),
 		cmocka_unit_test(the_box_is_the_lowest_line_that_looks_like_one),
 		cmocka_unit_test(readiness_follows_the_table),
 		STORE_TEST(a_session_that_was_removed_is_not_found),
