@@ -201,7 +201,7 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 	if (snapshot(&rows, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		rows[i].member = rows[i].id.pid == root->pid && rows[i].id.start == root->start;
+		rows[i].member = process_same(&rows[i].id, root);
 		members += rows[i].member;
 	}
 	/* Marking until nothing new is found: a child may stand before its parent in /proc. */

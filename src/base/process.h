@@ -21,6 +21,12 @@ struct process_id {
 
 enum { PROCESS_GONE = 1 };
 
+/* Are these one and the same process?  None (pid 0) is the same as none. */
+static inline bool process_same(const struct process_id *a, const struct process_id *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
 /* Who bears this pid now.  PROCESS_GONE: nobody, or a zombie. */
 int process_identify(pid_t pid, struct process_id *ret, struct error *err);
 

@@ -151,7 +151,7 @@ static void tell_member(struct changes *changes, const struct profile *profile, 
 
 static void watch_process(struct process_id *watched, int *fd, const struct process_id *now)
 {
-	if (watched->pid == now->pid && watched->start == now->start)
+	if (process_same(watched, now))
 		return;
 	close_fd(fd);
 	*watched = *now;
@@ -172,7 +172,7 @@ static int watch_member(struct changes *changes, const struct profile *profile, 
 	watch_process(&member->server, &member->server_fd, same_boot ? &row->server : &none);
 	watch_process(&member->pane, &member->pane_fd, same_boot ? &row->pane : &none);
 	if (is_new_pane)
-		member->nudges = member->pane.pid && member->pane_fd < 0 && member->server_fd >= 0 ? NUDGES : 0;
+		member->nudges = member->pane_fd < 0 && member->server_fd >= 0 ? NUDGES : 0;
 	if (!is_new_run && streq(or_empty(member->directory), or_empty(row->run_directory)))
 		return 0;
 	/* Not there: the run is over, or its directory is still to be made; its manifest will tell. */

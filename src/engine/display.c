@@ -45,16 +45,24 @@ static const char *typed_in(const struct patterns *ready, const char *line)
 	return NULL;
 }
 
-static bool is_own(const char *line, const char *own_text)
+/* Where in own_text the line stands; NULL: it does not. */
+static const char *find_own(const char *line, const char *own_text)
 {
 	if (!own_text)
-		return false;
+		return NULL;
 	line += strspn(line, " ");
 	size_t length = strlen(line);
 	while (length && line[length - 1] == ' ')
 		length--;
 	cleanup_free char *trimmed = xstrndup(line, length);
-	return length && strstr(own_text, trimmed);
+	return length ? strstr(own_text, trimmed) : NULL;
+}
+
+/* typed: what stands behind the box's mark, which is how our text begins. */
+static bool is_own(const char *line, const char *typed, const char *own_text)
+{
+	return find_own(line, own_text) ||
+	       (typed && own_text && find_own(typed, own_text) == own_text + strspn(own_text, " \n"));
 }
 
 enum display_state display_judge(const struct agent *agent, const char *screen,
@@ -67,10 +75,9 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	char *rest = copy;
 	for (const char *line; (line = strsep(&rest, "\n"));) {
 		const char *typed = typed_in(&ready, line);
-		bool own = is_own(line, own_text) || (typed && is_own(typed, own_text));
 		/* A choice may look like a box with something in it ("> 1. Yes"), and what is typed there would be taken
 		 * for an answer. */
-		if (fits(&waiting, line) && !own)
+		if (fits(&waiting, line) && !is_own(line, typed, own_text))
 			state = DISPLAY_DIALOG;
 		else if (typed)
 			state = DISPLAY_READY;

@@ -31,7 +31,11 @@ int lifecycle_start_locked(struct deck *deck, struct store_lock *lock, struct in
 			   const struct backend *backend, enum start_wish wish, bool *ret_already,
 			   struct error *err);
 
-/* The run is there: write that down if it is not (a start was killed before it could). */
+/* lifecycle_stop() under the lock. */
+int lifecycle_stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			  const struct backend *backend, bool *ret_was_running, struct error *err);
+
+/* The run is there: write that down if it is not (a start was killed before it could, or saw no agent). */
 int lifecycle_note_alive(struct store_lock *lock, struct instance *instance,
 			 const struct observation *seen, struct error *err);
 

@@ -66,24 +66,27 @@ int lifecycle_open(struct deck *deck, const char *base, struct store_lock **ret_
 
 bool lifecycle_is_between(const struct process_id *server, const struct process_id *pane)
 {
-	return server->pid && process_alive(server) && !process_alive(pane);
+	return server->pid && !process_alive(pane) && process_alive(server);
 }
 
 /* The agent has ended, and its pane is about to say what comes of that: a start that came now would call it alive. */
-static bool is_about_to_judge(struct deck *deck, struct instance *instance, const struct backend *backend)
+static bool is_about_to_judge(struct deck *deck, const struct instance *instance, const struct backend *backend,
+			      struct process_id *ret_server)
 {
-	struct run *run = &instance->run;
+	const struct run *run = &instance->run;
+	struct process_id server = run->server, pane = run->pane;
 	if (!run->boot_id || !streq(run->boot_id, process_boot_id()))
 		return false;
-	/* A start that was killed before it could write down what it had started. */
-	if (!run->server.pid && run->socket) {
+	/* A start that was killed before it could write down what it had started, or could not see it. */
+	if (run->socket && (!server.pid || !pane.pid)) {
 		struct observation seen = backend->observe(deck, instance, OBSERVE_ANSWER);
 		if (seen.presence != PRESENCE_ALIVE)
 			return false;
-		run->server = seen.server;
-		run->pane = seen.pane;
+		server = seen.server;
+		pane = seen.pane;
 	}
-	return lifecycle_is_between(&run->server, &run->pane);
+	*ret_server = server;
+	return lifecycle_is_between(&server, &pane);
 }
 
 int lifecycle_open_settled(struct deck *deck, const char *base, struct store_lock **ret_lock,
@@ -96,14 +99,15 @@ int lifecycle_open_settled(struct deck *deck, const char *base, struct store_loc
 		const struct backend *backend;
 		if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 			return -1;
-		if (!is_about_to_judge(deck, instance, backend) || clock_ms() > deadline) {
+		struct process_id server;
+		if (!is_about_to_judge(deck, instance, backend, &server) || clock_ms() > deadline) {
 			*ret_lock = TAKE_PTR(lock);
 			*ret = TAKE_PTR(instance);
 			*ret_backend = backend;
 			return 0;
 		}
 		/* tmux before 3.5 may have lost the news (see agentdeck-watch), and the pane needs the lock. */
-		(void)process_signal(&instance->run.server, SIGCHLD, NULL);
+		(void)process_signal(&server, SIGCHLD, NULL);
 		store_unlock(TAKE_PTR(lock));
 		(void)poll(NULL, 0, VERDICT_POLL_MS);
 	}
@@ -173,13 +177,33 @@ bool lifecycle_is_shell(const struct instance *instance)
 int lifecycle_note_alive(struct store_lock *lock, struct instance *instance,
 			 const struct observation *seen, struct error *err)
 {
-	instance->run.server = seen->server;
-	if (seen->pane.pid)
-		instance->run.pane = seen->pane;
-	if (instance->observed.state == STATE_RUNNING)
+	struct run *run = &instance->run;
+	const bool is_known = process_same(&run->server, &seen->server) &&
+			      (!seen->pane.pid || process_same(&run->pane, &seen->pane));
+	if (instance->observed.state == STATE_RUNNING && is_known)
 		return 0;
-	lifecycle_set_state(instance, STATE_RUNNING, NULL);
+	run->server = seen->server;
+	if (seen->pane.pid)
+		run->pane = seen->pane;
+	if (instance->observed.state != STATE_RUNNING)
+		lifecycle_set_state(instance, STATE_RUNNING, NULL);
 	return store_save(lock, instance, err);
+}
+
+/* As its user would end it. */
+static int end_run(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		   const struct backend *backend, struct error *err)
+{
+	const struct agent *agent = NULL;
+	cleanup_free char *words = NULL;
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
+	bool listen = agent && agent->exit_banner;
+	int r = backend->end(deck, instance, (int)deck->settings.stop_timeout_s * 1000,
+			     listen ? &words : NULL, err);
+	/* Nobody is left who could say it again. */
+	if (conversation_take_words(deck, instance, words) && store_save(lock, instance, r < 0 ? NULL : err) < 0)
+		return -1;
+	return r;
 }
 
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared away.
@@ -191,18 +215,18 @@ static int clear_remains(struct deck *deck, struct store_lock *lock, struct inst
 	if (!instance->run.socket)
 		return 0;
 	struct observation seen = backend->observe(deck, instance, OBSERVE_ANSWER);
-	if (seen.presence == PRESENCE_UNKNOWN)
-		return lifecycle_unknown(instance, seen.why, err);
-	/* A stop that was interrupted is finished: what is alive is about to end. */
+	/* A stop that was interrupted is finished: what is alive, or silent, is about to end. */
 	bool stopping = instance->observed.state == STATE_STOPPING;
+	if (seen.presence == PRESENCE_UNKNOWN && !stopping)
+		return lifecycle_unknown(instance, seen.why, err);
 	if (seen.presence == PRESENCE_ALIVE && !lifecycle_is_shell(instance) && !stopping) {
 		return lifecycle_note_alive(lock, instance, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	}
 	log_info("the last run is over: %s", seen.why ? seen.why : stopping ? "it was being stopped"
 									   : "a shell in the agent's place");
 	/* The server is gone, but what it left behind may still hold the conversation. */
-	if (backend->end(deck, instance, stopping ? (int)deck->settings.stop_timeout_s * 1000 : 0, NULL,
-			 err) < 0)
+	if ((stopping ? end_run(deck, lock, instance, backend, err)
+		      : backend->end(deck, instance, 0, NULL, err)) < 0)
 		return -1;
 	/* Its attempts are still to be read; its processes belong to no boot any more. */
 	replace_string(&instance->run.boot_id, NULL);
@@ -294,19 +318,6 @@ int lifecycle_start_locked(struct deck *deck, struct store_lock *lock, struct in
 	return 0;
 }
 
-static int end_run(struct deck *deck, struct instance *instance, const struct backend *backend,
-		   struct error *err)
-{
-	const struct agent *agent = NULL;
-	cleanup_free char *words = NULL;
-	(void)deck_agent(deck, instance->agent, &agent, NULL);
-	bool listen = agent && agent->exit_banner;
-	int r = backend->end(deck, instance, (int)deck->settings.stop_timeout_s * 1000,
-			     listen ? &words : NULL, err);
-	(void)conversation_take_words(deck, instance, words);
-	return r;
-}
-
 /* End what runs, as a part of a stop or of a restart: desired tells which.  From the first save on the manifest says
  * "stopping", and that stands until the whole is done: stopped, or started again. */
 static int end_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -323,7 +334,7 @@ static int end_locked(struct deck *deck, struct store_lock *lock, struct instanc
 	instance->desired = desired;
 	if (had_run) {
 		lifecycle_set_state(instance, STATE_STOPPING, NULL);
-		if (store_save(lock, instance, err) < 0 || end_run(deck, instance, backend, err) < 0)
+		if (store_save(lock, instance, err) < 0 || end_run(deck, lock, instance, backend, err) < 0)
 			return -1;
 	} else if (instance->last_used_at && backend_host_end_unknown(deck, instance->id, err) < 0) {
 		/* An agent that ended by itself may have left something running. */
@@ -334,8 +345,8 @@ static int end_locked(struct deck *deck, struct store_lock *lock, struct instanc
 	return 0;
 }
 
-static int stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		       const struct backend *backend, bool *ret_was_running, struct error *err)
+int lifecycle_stop_locked(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			  const struct backend *backend, bool *ret_was_running, struct error *err)
 {
 	bool was_running;
 	if (end_locked(deck, lock, instance, backend, DESIRED_STOPPED, &was_running, err) < 0)
@@ -397,7 +408,7 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	const struct backend *backend;
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0)
 		return -1;
-	return stop_locked(deck, lock, instance, backend, ret_was_running, err);
+	return lifecycle_stop_locked(deck, lock, instance, backend, ret_was_running, err);
 }
 
 /* Conversations are the user's: what is in the instance's directory stays, and its user is told where. */
@@ -458,7 +469,7 @@ int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct e
 	if (damaged)
 		return remove_damaged(deck, base, err);
 	if (lifecycle_open(deck, base, &lock, &instance, &backend, err) < 0 ||
-	    stop_locked(deck, lock, instance, backend, &was_running, err) < 0 ||
+	    lifecycle_stop_locked(deck, lock, instance, backend, &was_running, err) < 0 ||
 	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
 	forget_place(deck, instance->id);

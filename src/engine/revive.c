@@ -101,13 +101,28 @@ static int decide_unasked(const struct revival *revival, struct revive_result *r
 	return 0;
 }
 
+/* Only a stop whose command was killed is left to do. */
+static int leave_stopped(const struct revival *revival, struct revive_result *ret, struct error *err)
+{
+	bool was_running;
+	settle(ret, REVIVE_NOT_WANTED, "it is to be stopped");
+	if (revival->dry || revival->instance->observed.state != STATE_STOPPING)
+		return 0;
+	log_warning("a stop was interrupted: it is finished");
+	return lifecycle_stop_locked(revival->deck, revival->lock, revival->instance, revival->backend, &was_running,
+				     err);
+}
+
 /* Whether it may be started; REVIVED: yes. */
 static int decide(const struct revival *revival, struct revive_result *ret, struct error *err)
 {
 	struct instance *instance = revival->instance;
 	struct observation seen = { .why = "not started" };
-	if (instance->desired != DESIRED_RUNNING) {
-		settle(ret, REVIVE_NOT_WANTED, "it is to be stopped");
+	if (instance->desired != DESIRED_RUNNING)
+		return leave_stopped(revival, ret, err);
+	if (instance->observed.state == STATE_STOPPING) {
+		/* A restart that was killed while it ended the run: the start finishes that first, whatever is there. */
+		settle(ret, REVIVED, NULL);
 		return 0;
 	}
 	if (instance->run.socket)
@@ -115,11 +130,6 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	if (seen.presence == PRESENCE_UNKNOWN)
 		return lifecycle_unknown(instance, seen.why, err);
 	bool shell = lifecycle_is_shell(instance);
-	if (instance->observed.state == STATE_STOPPING) {
-		/* A restart that was killed while it ended the run: the start finishes that first. */
-		settle(ret, REVIVED, NULL);
-		return 0;
-	}
 	if (seen.presence == PRESENCE_ALIVE && !(shell && revival->cause == REVIVE_BY_USER)) {
 		settle(ret, REVIVE_ALIVE, shell ? instance->observed.reason : NULL);
 		/* A start that was killed before it could say so. */

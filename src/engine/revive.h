@@ -18,7 +18,7 @@ enum revive_cause {
 enum revive_outcome {
 	REVIVED,          /* it runs again; instance tells how (run_attempt()) */
 	REVIVE_ALIVE,     /* it ran already */
-	REVIVE_NOT_WANTED,/* desired is "stopped", or it is not there any more */
+	REVIVE_NOT_WANTED,/* desired is "stopped" (a stop that was interrupted is finished now), or it is not there any more */
 	REVIVE_LEFT,      /* its resume policy is "never" (or the master switch is off), or its restart policy leaves it: reason */
 	REVIVE_HELD,      /* it is held, perhaps just now: reason */
 	REVIVE_LATER,     /* unasked, and not before delay_ms are over */

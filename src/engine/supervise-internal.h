@@ -100,7 +100,7 @@ void watch_end(struct session *session);
 /* Has its agent ended, and nobody said yet what comes of that?  The manifest does not name the process that is to say so, and
  * tmux before 3.5 can miss the end of either (see agentdeck-watch). */
 bool watch_is_between(const struct session *session);
-/* Make tmux look, and set the timer; each time it is a later one, 6.4 s at the most.  More than one is seldom needed. */
+/* Make tmux look, and set the timer; each time it is a later one, 51 s at the most.  More than one is seldom needed. */
 void watch_nudge(struct session *session);
 void watch_nudge_later(struct session *session);
 /* There is one timer: it is set anew. */

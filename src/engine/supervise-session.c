@@ -14,8 +14,8 @@
 
 enum {
 	INTENT_MS = 500,      /* from one look at a start or a stop of somebody else to the next */
-	RETRY_MS = 2000,      /* after a command that failed without a trace, doubled for each further one */
-	RETRY_MOST_MS = 300000,
+	RETRY_MS = 2000,      /* after a command that failed, and whose manifest cannot be read */
+	RETRY_MOST_MS = 60000,
 	PAUSE_MS = 250,       /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 };
@@ -177,18 +177,16 @@ static void note_activity(struct session *session)
 /* ---- what is done -------------------------------------------------------------------------------- */
 
 static void on_revived(const struct child_result *result, const char *failure, void *context);
-static void on_stopped(const struct child_result *result, const char *failure, void *context);
 
-static void work_on(struct session *session, const char *const *verb, work_handler handler)
+static void begin_revive(struct session *session)
 {
 	cleanup_strvec struct strvec arguments = { 0 };
 	bool handed = session->environment.count != 0;
-	strvec_push_array(&arguments, (const char *const[]){ "--profile", session->profile, NULL });
-	strvec_push_array(&arguments, verb);
-	strvec_push(&arguments, session->base);
+	strvec_push_array(&arguments, (const char *const[]){ "--profile", session->profile, "revive", "--unasked",
+							     session->base, NULL });
 	session->is_working = true;
 	work_start(session->supervisor, &arguments, handed ? &session->environment : NULL, WORK_TIMEOUT_MS,
-		   handler, session);
+		   on_revived, session);
 }
 
 static void queue(struct session *session)
@@ -212,18 +210,17 @@ void session_run_queue(struct supervisor *supervisor)
 			return;
 		next->is_queued = false;
 		supervisor->working++;
-		work_on(next, (const char *const[]){ "revive", "--unasked", NULL }, on_revived);
+		begin_revive(next);
 	}
 }
 
-/* Nothing tells when what hindered it is over. */
-static void retry_later(struct session *session)
+/* Nothing tells when what hinders it is over: so later and later, while one command after the other fails. */
+static int64_t patience_ms(const struct session *session, int64_t first_ms)
 {
-	int64_t delay = RETRY_MS;
-	for (unsigned i = 0; i < session->failures && delay < RETRY_MOST_MS; i++)
+	int64_t delay = first_ms;
+	for (unsigned i = 1; i < session->failures && delay < RETRY_MOST_MS; i++)
 		delay *= 2;
-	session->failures++;
-	watch_set_timer(session, delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS);
+	return delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS;
 }
 
 /* It is to run and does not. */
@@ -280,7 +277,7 @@ static void judge(struct session *session, const struct instance *instance)
 		return;
 	}
 	if (is_intent(instance)) {
-		watch_set_timer(session, INTENT_MS);
+		watch_set_timer(session, patience_ms(session, INTENT_MS));
 		return;
 	}
 	if (!session->is_live && instance->desired == DESIRED_RUNNING)
@@ -358,35 +355,19 @@ void session_on_timer(struct session *session)
 	const bool is_between = watch_is_between(session), has_intent = is_intent(instance);
 	if (is_between)
 		watch_nudge(session);
-	if (is_between && !has_intent)
+	if (is_between && !has_intent) {
+		/* A start that could not see its agent: it may be there. */
+		if (!session->pane.pid)
+			queue(session);
 		return;
+	}
 	if (has_intent && is_in_work(session)) {
 		watch_set_timer(session, INTENT_MS);
 		return;
 	}
-	log_set_instance(session->id);
-	if (instance->observed.state == STATE_STOPPING && instance->desired == DESIRED_STOPPED) {
-		log_warning("a stop was interrupted: it is finished");
-		work_on(session, (const char *const[]){ "session", "stop", NULL }, on_stopped);
-	} else if (instance->desired == DESIRED_RUNNING &&
-		   (!session->is_live || instance->observed.state == STATE_STOPPING)) {
+	/* What is to be done with it is decided under its lock (engine/revive.h). */
+	if (has_intent || (instance->desired == DESIRED_RUNNING && !session->is_live))
 		queue(session);
-	}
-	log_set_instance(NULL);
-}
-
-static void on_stopped(const struct child_result *result, const char *failure, void *context)
-{
-	struct session *session = context;
-	session->is_working = false;
-	if (!result || result->exit_status != 0) {
-		cleanup_free char *words = result ? child_last_words(result) : xstrdup(failure);
-		log_error("%s is not stopped: %s", session->key, words);
-		retry_later(session);
-		return;
-	}
-	session->failures = 0;
-	(void)session_look(session);
 }
 
 /* What `agentdeck revive` says came of it; NULL when it says nothing that can be read. */
@@ -447,10 +428,11 @@ static void on_revived(const struct child_result *result, const char *failure, v
 							    : child_last_words(result);
 		log_error("%s is not back: %s", session->key, words);
 		session->not_before_ms = clock_ms() + PAUSE_MS;
+		session->failures++;
 		/* What the manifest tells now may have planned the next time already. */
 		if (session_look(session) && !session->timer && !session->is_queued && !session->is_live &&
 		    !session->is_left)
-			retry_later(session);
+			watch_set_timer(session, patience_ms(session, RETRY_MS));
 	}
 	session_run_queue(supervisor);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* From one nudge to the next; doubled so many times. */
-enum { NUDGE_MS = 100, MOST_DOUBLINGS = 6 };
+enum { NUDGE_MS = 100, MOST_DOUBLINGS = 9 };
 
 static void on_timer(void *context)
 {
@@ -116,17 +116,12 @@ void watch_end(struct session *session)
 	(void)follow_run(session->supervisor->follow, session->profile, session->base, NULL, NULL);
 }
 
-static bool same_process(const struct process_id *a, const struct process_id *b)
-{
-	return a->pid == b->pid && a->start == b->start;
-}
-
 /* False: the server has ended meanwhile. */
 static bool watch_server(struct session *session, const struct run *run)
 {
 	struct supervisor *supervisor = session->supervisor;
 	cleanup_error struct error err = { 0 };
-	if (session->is_live && same_process(&session->server, &run->server))
+	if (session->is_live && process_same(&session->server, &run->server))
 		return true;
 	watch_end(session);
 	int r = loop_add_end(supervisor->loop, &run->server, on_server_end, session, &session->server_end,
@@ -147,7 +142,7 @@ static bool watch_server(struct session *session, const struct run *run)
 
 static void watch_pane(struct session *session, const struct run *run)
 {
-	if (same_process(&session->pane, &run->pane))
+	if (process_same(&session->pane, &run->pane))
 		return;
 	loop_remove(TAKE_PTR(session->pane_end));
 	session->pane = run->pane;

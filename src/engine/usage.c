@@ -57,7 +57,7 @@ static const struct usage *find(const struct usage_list *list, const struct stor
 {
 	for (size_t i = 0; list && i < list->count; i++) {
 		const struct process_id *server = &list->items[i].row->server;
-		if (server->pid == row->server.pid && server->start == row->server.start)
+		if (process_same(server, &row->server))
 			return &list->items[i];
 	}
 	return NULL;

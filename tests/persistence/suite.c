@@ -150,12 +150,25 @@ static void run_one(void **state)
 	suite.finished = true;
 }
 
+/* A line each: print_error() cuts off what is longer than 1024 bytes. */
+static void print_end_of_log(void)
+{
+	enum { LINES = 100 };
+	const char *log = or_empty(deck_log()), *line = log + strlen(log);
+	for (int i = 0; line > log && (line[-1] != '\n' || i < LINES); line--)
+		i += line[-1] == '\n';
+	print_error("-- agentdeck's log:\n");
+	for (size_t length; *line; line += length) {
+		length = strcspn(line, "\n") + 1;
+		print_error("%.*s", (int)length, line);
+		length -= !line[length - 1];
+	}
+}
+
 /* What a person needs to understand a failure, while it is still there. */
 static void print_remains(void)
 {
-	const char *log = deck_log();
-	if (log && *log)
-		print_error("-- agentdeck's log:\n%s", log);
+	print_end_of_log();
 	struct reply list = deck_look(WORDS("list", "--json"));
 	print_error("-- list (status %d):\n%s%s\n", list.status, list.output, list.errors);
 }

@@ -4,6 +4,7 @@
  * are shell scripts with an entry of the user's own.
  */
 #include "persistence/deck.h"
+#include "persistence/strace.h"
 
 #include <string.h>
 
@@ -171,6 +172,43 @@ static void LastWordsAfterAStopNameTheConversation(void)
 	assert_told(&session);
 }
 
+/* The command that restarts it is killed at this call. */
+static void cut_restart(const struct session *session, const char *call, unsigned ordinal, const char *proof)
+{
+	const char *inject = kept("inject=%s:signal=SIGKILL:when=%u", call, ordinal);
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", kept("trace=%s", call), "-e", inject,
+				 "agentdeck", "session", "restart", session->id));
+	const char *manifest = or_empty(machine_read(at_home(kept(".local/state/agentdeck/default/%s/instance.json",
+								  session->id))));
+	ASSERT(strstr(manifest, "\"stopping\"") && strstr(manifest, proof), "the restart was not cut: %s", manifest);
+}
+
+/* It says its id only once, to the half that ends it. */
+static void LastWordsSurviveAnInterruptedRestart(void)
+{
+	struct session session;
+	strace_required();
+	install_teller();
+	session_add(&session, NULL, "deck", WORDS("--agent", "teller"));
+	session_start(&session, NULL);
+	WAIT_FOR(machine_exists(at_home("argv")), "the agent does not start");
+	for (int heard = 0; heard < 2; heard++) {
+		const char *before = or_empty(session.session_id);
+		machine_remove(at_home("argv"));
+		if (heard)
+			cut_restart(&session, "renameat", 3, "talk-");
+		else
+			cut_restart(&session, "pidfd_send_signal", 1, "");
+		struct reply reply = deck_look(WORDS("recover"));
+		ASSERT(reply.status == 0, "recover: %s%s", reply.output, reply.errors);
+		session_look(&session);
+		ASSERT(starts_with(or_empty(session.session_id), "talk-") && !streq(session.session_id, before),
+		       "its last words were lost: %s", or_empty(session.session_id));
+		WAIT_FOR(machine_exists(at_home("argv")), "the agent does not start");
+		assert_arguments(kept("resume %s", session.session_id));
+	}
+}
+
 /* --- what is left behind ----------------------------------------------------------------------- */
 
 /* Starts a process in a session of its own that is nobody's child, as daemons are, and then stays, or ends if
@@ -283,6 +321,7 @@ const struct test strategy_tests[] = {
 	TEST(LatestOfADirectoryIsNotShared),
 	TEST(LastWordsAfterAnEndNameTheConversation),
 	TEST(LastWordsAfterAStopNameTheConversation),
+	TEST(LastWordsSurviveAnInterruptedRestart),
 	TEST(DaemonEndsWithStop),
 	TEST(DaemonEndsWithStopWithoutScope),
 	TEST(DaemonOfAnEndedAgentEndsWithStop),

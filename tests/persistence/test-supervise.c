@@ -246,7 +246,8 @@ static void RecoverFinishesAnInterruptedRestart(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* The command that restarts it is killed on its second save: the old run has ended, and the new one is not planned yet. */
+/* The command that restarts it is killed when it has written the first file of the new run: the old one has ended, and the
+ * manifest tells nothing of another. */
 static void cut_in_two(const struct session *session)
 {
 	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
@@ -254,8 +255,16 @@ static void cut_in_two(const struct session *session)
 				 session->id));
 	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
 				    session->id);
-	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\""), "the restart was not interrupted: %s",
-	       or_empty(machine_read(manifest)));
+	struct process server = machine_process(session->server_pid);
+	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && !server.pid,
+	       "the restart was not interrupted: %s", or_empty(machine_read(manifest)));
+}
+
+/* False; tmux may have missed the end of its agent, and where there is no supervisor nobody else tells it. */
+static bool is_told(const struct process *server)
+{
+	(void)machine_user(WORDS("kill", "-CHLD", kept("%d", (int)server->pid)));
+	return false;
 }
 
 /* It was asked for by hand; that nobody restarts what dies is another matter.  What looks at it meanwhile changes nothing. */
@@ -276,7 +285,8 @@ static void InterruptedRestartIsFinishedWhateverThePolicy(void)
 	struct process agent = session_agent(&sessions[AT_THE_END]);
 	interrupt(&sessions[AT_THE_END], "restart");
 	machine_destroy(&agent);
-	WAIT_FOR(!machine_alive(&servers[AT_THE_END]), "its server does not end");
+	WAIT_FOR(!machine_alive(&servers[AT_THE_END]) || is_told(&servers[AT_THE_END]),
+		 "its server does not end");
 	cut_in_two(&sessions[BEHIND_THE_END]);
 	struct reply reply = deck_look(WORDS("list"));
 	ASSERT(reply.status == 0, "list: %s", reply.errors);
@@ -286,6 +296,21 @@ static void InterruptedRestartIsFinishedWhateverThePolicy(void)
 			 sessions[i].status, or_empty(deck_log()));
 		assert_came_back(&sessions[i], ids[i], MARKER, 1);
 	}
+}
+
+/* Whether it answers is no question any more: its user wanted it to end. */
+static void InterruptedRestartOfASilentServerIsFinished(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	machine_kill(&server, SIGSTOP);
+	interrupt(&session, "restart");
+	struct reply reply = deck_look(WORDS("recover"));
+	ASSERT(reply.status == 0, "recover: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&server), "the old run is still there");
+	assert_came_back(&session, id, MARKER, 1);
 }
 
 /* Where its agent is now only the dead command knew. */
@@ -441,6 +466,22 @@ static void MissedEndOfAnInterruptedStartIsFound(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
+/* A start that could not read the agent's entry in /proc has written down none: the session is not without one. */
+static void UnseenAgentIsFound(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	struct process agent = session_agent(&session);
+	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"), session.id);
+	const char *named = kept("\"pane_pid\": %d,", (int)agent.pid);
+	machine_user_ok(WORDS("sed", "-i", "/pane_pid/d; /pane_start/d", manifest));
+	ASSERT(!strstr(or_empty(machine_read(manifest)), named), "the manifest names it");
+	(void)supervise();
+	WAIT_FOR(strstr(or_empty(machine_read(manifest)), named), "it is not found: %s",
+		 or_empty(machine_read(manifest)));
+	ASSERT(machine_alive(&agent), "it was ended");
+}
+
 const struct test supervise_tests[] = {
 	TEST(SupervisorBringsBackAKilledServer),
 	TEST(SupervisorBringsBackAKilledAgent),
@@ -455,10 +496,12 @@ const struct test supervise_tests[] = {
 	TEST(SupervisorFinishesAnInterruptedRestart),
 	TEST(RecoverFinishesAnInterruptedRestart),
 	TEST(InterruptedRestartIsFinishedWhateverThePolicy),
+	TEST(InterruptedRestartOfASilentServerIsFinished),
 	TEST(InterruptedRestartKeepsItsPath),
 	TEST(WhatCannotStartIsNotTriedAtFullSpeed),
 	TEST(SupervisorFindsAnEndThatTmuxMissed),
 	TEST(MissedEndOfAnInterruptedStartIsFound),
+	TEST(UnseenAgentIsFound),
 	TEST(SupervisorKeepsTheEnvironment),
 	{ 0 },
 };

@@ -122,6 +122,7 @@ static void a_choice_that_looks_like_a_box_is_a_dialog(void **state UNUSED)
 	assert_int_equal(display_judge(&agent, "Run it?\n> 1. Yes\n  2. No\n", NULL), DISPLAY_DIALOG);
 	assert_int_equal(display_judge(&agent, "> 1. eat\n  2. sleep\n", "1. eat\n2. sleep"), DISPLAY_READY);
 	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "1. eat\n2. sleep"), DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "say: 1. Yes\n2. No"), DISPLAY_DIALOG);
 	assert_int_equal(display_judge(&agent, "> 1. Yes\n---\n> eat\n", NULL), DISPLAY_READY);
 	agent_end(&agent);
 }

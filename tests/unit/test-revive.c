@@ -271,6 +271,7 @@ static void what_does_not_answer_is_not_started_again(void **state)
 	/* It is asked for its socket by this signal. */
 	(void)signal(SIGUSR1, SIG_IGN);
 	assert_int_equal(process_identify(getpid(), &instance->run.server, NULL), 0);
+	instance->run.pane = instance->run.server;
 	put(desk, instance);
 	assert_int_equal(revive(&desk->deck, ID, REVIVE_UNASKED, false, &result, &err), -1);
 	assert_int_equal(err.code, ERROR_TIMEOUT);
