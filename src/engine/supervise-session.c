@@ -280,7 +280,10 @@ static void judge(struct session *session, const struct instance *instance)
 		watch_set_timer(session, patience_ms(session, INTENT_MS));
 		return;
 	}
-	if (!session->is_live && instance->desired == DESIRED_RUNNING)
+	/* By its user's hand, maybe: what failed before says nothing of what comes. */
+	if (session->is_live)
+		session->failures = 0;
+	else if (instance->desired == DESIRED_RUNNING)
 		plan(session, instance);
 }
 
