@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -41,15 +42,23 @@ const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
 
 int64_t clock_parse(const char *text)
 {
+	char written[CLOCK_TEXT_SIZE];
 	struct tm tm = { 0 };
 	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 	int ms = 0, used = 0;
 
 	if (!rest)
 		return -1;
-	if (*rest == '.' && (sscanf(rest, ".%3d%n", &ms, &used) != 1 || used != 4 || ms < 0))
+	if (*rest == '.' && (sscanf(rest, ".%3d%n", &ms, &used) != 1 || used != 4))
 		return -1;
-	if (strcmp(rest + used, "Z") != 0)
+	if (!streq(rest + used, "Z"))
 		return -1;
-	return (int64_t)timegm(&tm) * 1000000 + (int64_t)ms * 1000;
+	int64_t time = (int64_t)timegm(&tm) * 1000000 + (int64_t)ms * 1000;
+	if (time < 0)
+		return -1;
+	/* strptime(3) takes spaces, short numbers and signs, and timegm(3) makes 2 March of 30
+	 * February, and the year 10000 of a leap second: none of those was ever written here. */
+	clock_format(time, written);
+	size_t compared = used ? strlen(text) : strlen("2026-04-14T09:08:01");
+	return strncmp(written, text, compared) == 0 ? time : -1;
 }

@@ -20,5 +20,6 @@ int clock_left_ms(int64_t deadline_ms);
 enum { CLOCK_TEXT_SIZE = 32 };
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
 
-/* The reverse of clock_format().  Returns -1 when text is something else. */
+/* The reverse of clock_format(), milliseconds may be missing.  Returns microseconds since the Epoch,
+ * or -1 when text is something else, not a day of the calendar, or before 1970. */
 int64_t clock_parse(const char *text);

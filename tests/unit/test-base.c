@@ -191,7 +191,11 @@ static void times_survive_writing_and_reading(void **state UNUSED)
 	assert_int_equal(clock_parse("2026-04-14T09:08:01Z"), INT64_C(1776157681000000));
 	static const char *const bad[] = { "", "2026-04-14", "2026-04-14T09:08:01",
 					   "2026-04-14T09:08:01.5Z", "2026-04-14T09:08:01.000",
-					   "2026-04-14T09:08:01.000Zx", "yesterday" };
+					   "2026-04-14T09:08:01.000Zx", "yesterday",
+					   " 2026-04-14T09:08:01Z", "2026-4-14T09:08:01Z",
+					   "2026-04-14T09:08:01.-12Z", "2026-04-14T09:08:01. 12Z",
+					   "2026-02-30T09:08:01.000Z", "1969-12-31T23:59:59.000Z",
+					   "9999-12-31T23:59:60.000Z", "12026-04-14T09:08:01Z" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(clock_parse(bad[i]), -1);
 }
