@@ -501,7 +501,7 @@ int lifecycle_rename(struct deck *deck, const char *base, const char *title, str
 	return store_save(lock, instance, err);
 }
 
-/* STORE_WATCH-free loop body: what the manifest says now about the run. */
+/* What the manifest says now about the run; true: there is nothing to wait for any more. */
 static bool judge_wait(const struct instance *now, const struct instance *before, bool reports,
 		       int64_t now_ms, enum lifecycle_outcome *ret)
 {
@@ -538,9 +538,10 @@ int lifecycle_wait(struct deck *deck, struct instance **instance, enum lifecycle
 	for (;;) {
 		cleanup_instance struct instance *now = NULL;
 		enum lifecycle_outcome outcome = OUTCOME_ALIVE;
-		if (store_load(deck->store, (*instance)->base, &now, err) != 0)
-			return err->code ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed "
-							  "meanwhile", (*instance)->id);
+		int r = store_load(deck->store, (*instance)->base, &now, err);
+		if (r != 0)
+			return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "session %s was removed meanwhile",
+						      (*instance)->id);
 		/* One that has to say something first may be silent for hours. */
 		bool reports = (agent->report.count || agent->report_environment.count) &&
 			       agent->report_binds == BINDS_START && now->run.directory &&
