@@ -104,6 +104,19 @@ int (error_set_file)(struct error *err, int os_errno, const char *format, ...)
 	return -1;
 }
 
+int (error_move)(struct error *err, struct error *from)
+{
+	assert(from->code != ERROR_NONE);
+	if (!err) {
+		error_clear(from);
+		return -1;
+	}
+	assert(err->code == ERROR_NONE);
+	*err = *from;
+	*from = (struct error){ 0 };
+	return -1;
+}
+
 int (error_prefix)(struct error *err, const char *format, ...)
 {
 	cleanup_free char *prefix = NULL;

@@ -56,11 +56,15 @@ int error_set_file(struct error *err, int os_errno, const char *format, ...) PRI
 /* Put "<text>: " before the message of an error that is set.  Returns -1. */
 int error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Hand on the error that *from holds, which may be used again.  Returns -1.  err as for error_set(). */
+int error_move(struct error *err, struct error *from);
+
 /* That they return -1 is seen by compilers and analyzers, too. */
 #define error_set(...) ({ (error_set)(__VA_ARGS__); -1; })
 #define error_set_errno(...) ({ (error_set_errno)(__VA_ARGS__); -1; })
 #define error_set_file(...) ({ (error_set_file)(__VA_ARGS__); -1; })
 #define error_prefix(...) ({ (error_prefix)(__VA_ARGS__); -1; })
+#define error_move(...) ({ (error_move)(__VA_ARGS__); -1; })
 
 /* Forget the error; *err may be used again.  NULL is fine. */
 void error_clear(struct error *err);

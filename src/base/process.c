@@ -15,7 +15,8 @@
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 
-enum { PROC_FILE_MAX = 4 << 20 };
+/* More than arguments and environment can have together: execve(2). */
+enum { PROC_FILE_MAX = 8 << 20 };
 
 struct stat_line {
 	char state;
@@ -34,13 +35,7 @@ static int read_proc(pid_t pid, const char *file, struct strbuf *ret, struct err
 		error_clear(&local);
 		return PROCESS_GONE;
 	}
-	if (r < 0) {
-		if (err)
-			*err = local;
-		else
-			error_clear(&local);
-	}
-	return r;
+	return r < 0 ? error_move(err, &local) : r;
 }
 
 static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
@@ -65,6 +60,12 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 	return 0;
 }
 
+/* Whose process is it that we may not look at?  Not ours: those can be looked at. */
+static bool is_hidden(const struct error *err)
+{
+	return err->os_errno == EPERM || err->os_errno == EACCES;
+}
+
 int process_identify(pid_t pid, struct process_id *ret, struct error *err)
 {
 	struct stat_line line;
@@ -81,8 +82,12 @@ int process_identify(pid_t pid, struct process_id *ret, struct error *err)
 
 bool process_alive(const struct process_id *id)
 {
-	struct process_id now;
-	return process_identify(id->pid, &now, NULL) == 0 && now.start == id->start;
+	cleanup_error struct error err = { 0 };
+	struct process_id now = { 0 };
+	int r = process_identify(id->pid, &now, &err);
+	if (r == 0)
+		return now.start == id->start;
+	return r < 0 && !is_hidden(&err);
 }
 
 bool process_is_zombie(const struct process_id *id)
@@ -109,7 +114,11 @@ int process_open(const struct process_id *id, int *ret, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, errno, "open process %d", (int)id->pid);
 	/* Compared after the open: from here on the descriptor stays with this process. */
-	if (!process_alive(id))
+	struct process_id now = { 0 };
+	int r = process_identify(id->pid, &now, err);
+	if (r < 0)
+		return r;
+	if (r == PROCESS_GONE || now.start != id->start)
 		return PROCESS_GONE;
 	*ret = TAKE_FD(fd);
 	return 0;
@@ -162,18 +171,31 @@ struct process_row {
 	bool member;
 };
 
-static int snapshot(struct process_row **ret, size_t *ret_count, struct error *err)
+/* PROCESS_GONE: there is nobody to tell of. */
+static int read_row(pid_t pid, struct process_row *ret, struct error *err)
 {
-	struct process_row *rows = NULL;
+	cleanup_error struct error local = { 0 };
+	struct stat_line line;
+	int r = read_stat(pid, &line, &local);
+	if (r < 0 && !is_hidden(&local))
+		return error_move(err, &local);
+	if (r != 0 || line.state == 'Z' || line.state == 'X')
+		return PROCESS_GONE;
+	*ret = (struct process_row){ .id = { .pid = pid, .start = line.start }, .parent = line.parent };
+	return 0;
+}
+
+static int read_rows(DIR *proc, struct process_row **ret, size_t *ret_count, struct error *err)
+{
+	cleanup_free struct process_row *rows = NULL;
 	size_t count = 0, size = 0;
-	DIR *proc = opendir("/proc");
-	if (!proc)
-		return error_set_errno(err, errno, "open /proc");
 	for (const struct dirent *entry; (entry = readdir(proc));) {
 		pid_t pid;
-		struct stat_line line;
-		if (!is_pid(entry->d_name, &pid) || read_stat(pid, &line, NULL) != 0 ||
-		    line.state == 'Z' || line.state == 'X')
+		struct process_row row;
+		int r = is_pid(entry->d_name, &pid) ? read_row(pid, &row, err) : PROCESS_GONE;
+		if (r < 0)
+			return r;
+		if (r == PROCESS_GONE)
 			continue;
 		if (count == size) {
 			size = size ? size * 2 : 256;
@@ -182,15 +204,21 @@ static int snapshot(struct process_row **ret, size_t *ret_count, struct error *e
 				abort();
 			rows = grown;
 		}
-		rows[count++] = (struct process_row){
-			.id = { .pid = pid, .start = line.start },
-			.parent = line.parent,
-		};
+		rows[count++] = row;
 	}
-	(void)closedir(proc);
-	*ret = rows;
+	*ret = TAKE_PTR(rows);
 	*ret_count = count;
 	return 0;
+}
+
+static int snapshot(struct process_row **ret, size_t *ret_count, struct error *err)
+{
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return error_set_errno(err, errno, "open /proc");
+	int r = read_rows(proc, ret, ret_count, err);
+	(void)closedir(proc);
+	return r;
 }
 
 int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
@@ -226,15 +254,17 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 	return 0;
 }
 
-static bool has_environment(pid_t pid, const char *entry)
+static int has_environment(pid_t pid, const char *entry, bool *ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	if (read_proc(pid, "environ", &text, NULL) != 0)
-		return false;
-	for (size_t i = 0; i < text.length; i += strlen(text.data + i) + 1)
-		if (streq(text.data + i, entry))
-			return true;
-	return false;
+	cleanup_error struct error local = { 0 };
+	bool found = false;
+	if (read_proc(pid, "environ", &text, &local) < 0 && !is_hidden(&local))
+		return error_move(err, &local);
+	for (size_t i = 0; i < text.length && !found; i += strlen(text.data + i) + 1)
+		found = streq(text.data + i, entry);
+	*ret = found;
+	return 0;
 }
 
 int process_find_by_environment(const char *entry, struct process_id **ret, size_t *ret_count,
@@ -244,11 +274,15 @@ int process_find_by_environment(const char *entry, struct process_id **ret, size
 	size_t count = 0, found = 0;
 	if (snapshot(&rows, &count, err) < 0)
 		return -1;
-	struct process_id *ids = xcalloc(count, sizeof(*ids));
-	for (size_t i = 0; i < count; i++)
-		if (has_environment(rows[i].id.pid, entry))
+	cleanup_free struct process_id *ids = xcalloc(count, sizeof(*ids));
+	for (size_t i = 0; i < count; i++) {
+		bool has;
+		if (has_environment(rows[i].id.pid, entry, &has, err) < 0)
+			return -1;
+		if (has)
 			ids[found++] = rows[i].id;
-	*ret = ids;
+	}
+	*ret = TAKE_PTR(ids);
 	*ret_count = found;
 	return 0;
 }
@@ -374,6 +408,12 @@ int process_cgroup(pid_t pid, char **ret, struct error *err)
 int process_argv(pid_t pid, struct strvec *ret, struct error *err)
 {
 	return read_strings(pid, "cmdline", ret, err);
+}
+
+bool process_same_boot(const char *boot_id)
+{
+	const char *now = process_boot_id();
+	return boot_id && (!*boot_id || !*now || streq(boot_id, now));
 }
 
 const char *process_boot_id(void)

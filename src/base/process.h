@@ -30,7 +30,9 @@ static inline bool process_same(const struct process_id *a, const struct process
 /* Who bears this pid now.  PROCESS_GONE: nobody, or a zombie. */
 int process_identify(pid_t pid, struct process_id *ret, struct error *err);
 
-/* Does exactly this process exist, other than as a zombie? */
+/* Does exactly this process exist, other than as a zombie?  One that cannot be looked at for want of something (ENFILE,
+ * ENOMEM) counts as alive, since nobody may end or replace what may be there.  One that is hidden from us (EPERM and
+ * EACCES: hidepid=, proc(5)) does not: it is not ours, and bears a pid that was ours. */
 bool process_alive(const struct process_id *id);
 
 /* A descriptor (pidfd_open(2)) that means exactly this process and becomes readable when it ends.
@@ -51,7 +53,8 @@ int process_signal(const struct process_id *id, int signal_number, struct error 
 enum { PROCESS_STILL_ALIVE = 2 };
 int process_wait_end(const struct process_id *id, int64_t deadline_ms, struct error *err);
 
-/* The process and all its descendants (by parent pid, a snapshot).  The array is the caller's. */
+/* The process and all its descendants (by parent pid, a snapshot).  Fails when one cannot be looked at, as the next
+ * two do, since nothing may be missing; those that are hidden from us are left out.  The array is the caller's. */
 int process_tree(const struct process_id *root, struct process_id **ret, size_t *ret_count,
 		 struct error *err);
 
@@ -92,3 +95,6 @@ int process_argv(pid_t pid, struct strvec *ret, struct error *err);
 /* /proc/sys/kernel/random/boot_id without the newline, random(4).  "" when it cannot be read.
  * Static storage: it does not change while we run. */
 const char *process_boot_id(void);
+
+/* Is what bears this boot id of this boot?  NULL: no.  When either could not be read ("") it may be, and is. */
+bool process_same_boot(const char *boot_id);

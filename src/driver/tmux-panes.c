@@ -75,11 +75,7 @@ int tmux_list_user_panes(const char *socket, struct tmux_user_panes *ret, bool *
 	if (r != 0 && !silent) {
 		if (r == CHILD_NOT_INSTALLED)
 			return 0;
-		if (err)
-			*err = local;
-		else
-			error_clear(&local);
-		return -1;
+		return error_move(err, &local);
 	}
 	error_clear(&local);
 	if (ret_unknown && (silent || strstr(strbuf_text(&result.errors), "protocol version mismatch")))

@@ -233,13 +233,8 @@ static int run_client(const char *socket, const struct strvec *argv, const char 
 		error_clear(&local);
 		return TMUX_UNKNOWN;
 	}
-	if (r < 0) {
-		if (err)
-			*err = local;
-		else
-			error_clear(&local);
-		return -1;
-	}
+	if (r < 0)
+		return error_move(err, &local);
 	if (result.exit_status != 0) {
 		r = judge_failure(&result, err);
 		child_result_free(&result);

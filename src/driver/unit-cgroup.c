@@ -67,20 +67,19 @@ static int read_members(int group, struct process_list *list, struct error *err)
 		error_clear(&local);
 		return UNIT_ABSENT;
 	}
-	if (r < 0) {
-		if (err)
-			*err = local;
-		else
-			error_clear(&local);
-		return r;
-	}
+	if (r < 0)
+		return error_move(err, &local);
 	char *rest = text.data;
 	for (const char *line; (line = strsep(&rest, "\n"));) {
 		struct process_id id;
 		int64_t pid;
 		/* 0 stands for a process outside of our PID namespace. */
-		if (parse_int64(line, 1, INT32_MAX, &pid) &&
-		    process_identify((pid_t)pid, &id, NULL) == 0)
+		if (!parse_int64(line, 1, INT32_MAX, &pid))
+			continue;
+		r = process_identify((pid_t)pid, &id, err);
+		if (r < 0)
+			return r;
+		if (r == 0)
 			process_list_add(list, &id);
 	}
 	return 0;

@@ -165,7 +165,7 @@ static int watch_member(struct changes *changes, const struct profile *profile, 
 {
 	const struct store_row *row = member->row;
 	static const struct process_id none;
-	const bool same_boot = streq(or_empty(row->boot_id), process_boot_id());
+	const bool same_boot = process_same_boot(row->boot_id);
 	const bool is_new_run = row->server.pid != member->server.pid ||
 				row->server.start != member->server.start;
 	const bool is_new_pane = row->pane.pid != member->pane.pid || row->pane.start != member->pane.start;

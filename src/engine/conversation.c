@@ -248,7 +248,7 @@ static bool is_neighbour(const struct store_row *row, const struct instance *ins
 /* An agent can outlive its tmux server, for a moment or because it ignores SIGHUP, and it goes on writing. */
 static bool is_open(const struct store_row *row)
 {
-	bool same_boot = streq(or_empty(row->boot_id), process_boot_id());
+	bool same_boot = process_same_boot(row->boot_id);
 	return row->rung != RUNG_SHELL &&
 	       (lifecycle_row_is_live(row) ||
 		(same_boot && (row->state == STATE_STARTING || process_alive(&row->pane))));

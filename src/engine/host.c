@@ -32,11 +32,6 @@ enum {
 	POLL_MS = 10,
 };
 
-static bool same_boot(const struct run *run)
-{
-	return run->boot_id && streq(run->boot_id, process_boot_id());
-}
-
 static const char no_tmux[] = "tmux is not installed or not in PATH, and its server cannot be asked";
 
 static struct observation ask_server(const struct run *run)
@@ -71,7 +66,7 @@ static struct observation host_observe(struct deck *deck UNUSED, const struct in
 	const struct run *run = &instance->run;
 	if (!run->socket)
 		return (struct observation){ .why = "not started" };
-	if (!same_boot(run))
+	if (!process_same_boot(run->boot_id))
 		return (struct observation){ .why = "the machine was restarted" };
 	if (run->server.pid && !process_alive(&run->server))
 		return (struct observation){ .why = "its tmux server was killed" };
@@ -494,7 +489,7 @@ void backend_host_end_daemons(struct deck *deck, const struct instance *instance
 	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
 	cleanup_free struct process_id *ids = NULL;
 	size_t all = 0, count = 0;
-	if (!agent->daemons.count || !same_boot(run) ||
+	if (!agent->daemons.count || !process_same_boot(run->boot_id) ||
 	    run_processes(deck, run->unit, marker, &ids, &all, NULL) < 0)
 		return;
 	for (size_t i = 0; i < all; i++)
@@ -519,7 +514,7 @@ static int host_end(struct deck *deck, const struct instance *instance, int grac
 	if (!run->socket)
 		return 0;
 	/* Pids of another boot mean nothing now, and nothing of that run can be left. */
-	if (same_boot(run)) {
+	if (process_same_boot(run->boot_id)) {
 		cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
 		/* Called from inside the run: its terminal goes, and we have to go on. */
 		if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))

@@ -75,7 +75,7 @@ static bool is_about_to_judge(struct deck *deck, const struct instance *instance
 {
 	const struct run *run = &instance->run;
 	struct process_id server = run->server, pane = run->pane;
-	if (!run->boot_id || !streq(run->boot_id, process_boot_id()))
+	if (!process_same_boot(run->boot_id))
 		return false;
 	/* A start that was killed before it could write down what it had started, or could not see it. */
 	if (run->socket && (!server.pid || !pane.pid)) {
@@ -301,11 +301,7 @@ int lifecycle_start_locked(struct deck *deck, struct store_lock *lock, struct in
 		instance->last_used_at = last_used_at;
 		log_error("not started: %s", failure.message);
 		(void)store_save(lock, instance, NULL);
-		if (err)
-			*err = failure;
-		else
-			error_clear(&failure);
-		return -1;
+		return error_move(err, &failure);
 	}
 	lifecycle_set_state(instance, STATE_RUNNING, NULL);
 	/* The time that it took to get here is not the agent's. */

@@ -95,7 +95,7 @@ static int decide_unasked(const struct revival *revival, struct revive_result *r
 		return 0;
 	}
 	const char *last = instance->run.boot_id ? instance->run.boot_id : instance->observed.boot_id;
-	if (last && streq(last, process_boot_id()))
+	if (process_same_boot(last))
 		restart_note(instance, now);
 	settle(ret, REVIVED, NULL);
 	return 0;
@@ -159,7 +159,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 static void note_failure(const struct revival *revival, const char *why)
 {
 	struct instance *instance = revival->instance;
-	if (instance->run.boot_id && !streq(instance->run.boot_id, process_boot_id()))
+	if (!process_same_boot(instance->run.boot_id))
 		replace_string(&instance->run.boot_id, NULL);
 	/* It may have come back, and only that could not be written down. */
 	if (instance->observed.state != STATE_RUNNING)

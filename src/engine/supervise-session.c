@@ -106,7 +106,7 @@ static bool has_ended_unseen(const struct instance *instance)
 	const enum instance_state state = instance->observed.state;
 	const struct run *run = &instance->run;
 	return (state == STATE_RUNNING || state == STATE_STARTING || state == STATE_STOPPING) &&
-	       run->server.pid && run->boot_id && streq(run->boot_id, process_boot_id()) && !watch_is_live(run);
+	       run->server.pid && process_same_boot(run->boot_id) && !watch_is_live(run);
 }
 
 /* The wait for its restart counts from when that is written down. */
@@ -132,7 +132,7 @@ static void correct_view(struct session *session, const struct instance *instanc
 	    (session->state != STATE_RUNNING &&
 	     !(session->state == STATE_STARTING && instance->run.server.pid)))
 		return;
-	bool same_boot = instance->run.boot_id && streq(instance->run.boot_id, process_boot_id());
+	bool same_boot = process_same_boot(instance->run.boot_id);
 	session->state = STATE_ERROR;
 	replace_string(&session->reason, same_boot ? "its tmux server was killed"
 						   : "the machine was restarted");
@@ -252,8 +252,7 @@ static void plan(struct session *session, const struct instance *instance)
 /* Somebody is starting or stopping it, or was killed in the middle of that. */
 static bool is_intent(const struct instance *instance)
 {
-	const bool same_boot = instance->observed.boot_id &&
-			       streq(instance->observed.boot_id, process_boot_id());
+	const bool same_boot = process_same_boot(instance->observed.boot_id);
 	return same_boot && (instance->observed.state == STATE_STOPPING ||
 			     (instance->observed.state == STATE_STARTING && !watch_is_live(&instance->run)));
 }

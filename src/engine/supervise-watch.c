@@ -156,8 +156,7 @@ static void watch_pane(struct session *session, const struct run *run)
 
 bool watch_is_live(const struct run *run)
 {
-	return run->server.pid && run->boot_id && streq(run->boot_id, process_boot_id()) &&
-	       process_alive(&run->server);
+	return run->server.pid && process_same_boot(run->boot_id) && process_alive(&run->server);
 }
 
 void watch_run(struct session *session, const struct instance *instance)

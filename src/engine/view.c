@@ -15,8 +15,7 @@ enum { CORRECT_MS = 50 };
 
 bool lifecycle_row_is_live(const struct store_row *row)
 {
-	return row->server.pid && row->boot_id && streq(row->boot_id, process_boot_id()) &&
-	       process_alive(&row->server);
+	return row->server.pid && process_same_boot(row->boot_id) && process_alive(&row->server);
 }
 
 /* tmux before 3.5 may have lost the news of its agent's end, or of the end of whoever was to judge of that (see
@@ -60,23 +59,18 @@ void lifecycle_view_free(struct lifecycle_view *view)
 	*view = (struct lifecycle_view){ 0 };
 }
 
-static bool is_of_this_boot(const struct store_row *row)
-{
-	return row->boot_id && streq(row->boot_id, process_boot_id());
-}
-
 /* What is stored is not true any more: what is instead, and why.  A server that does not answer is there. */
 static bool is_over(const struct store_row *row, enum instance_state *ret_state, const char **ret_why)
 {
 	bool had_server = row->state == STATE_RUNNING || row->state == STATE_STOPPING ||
 			  (row->state == STATE_STARTING && row->server.pid);
-	bool of_another_boot = row->boot_id && !is_of_this_boot(row);
+	bool of_another_boot = row->boot_id && !process_same_boot(row->boot_id);
 	if (row->damage || lifecycle_row_is_live(row) ||
 	    !(had_server || (row->state == STATE_STARTING && of_another_boot)))
 		return false;
 	*ret_state = row->state == STATE_STOPPING ? STATE_STOPPED : STATE_ERROR;
 	*ret_why = row->state == STATE_STOPPING ? NULL
-		   : is_of_this_boot(row)	? "its tmux server was killed"
+		   : process_same_boot(row->boot_id)	? "its tmux server was killed"
 						: "the machine was restarted";
 	return true;
 }
@@ -120,7 +114,7 @@ static bool is_empty_run(const struct run *run)
 	cleanup_free struct process_id *left = NULL;
 	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
 	size_t count = 0;
-	return !run->boot_id || !streq(run->boot_id, process_boot_id()) ||
+	return !process_same_boot(run->boot_id) ||
 	       (process_find_by_environment(marker, &left, &count, NULL) == 0 && count == 0);
 }
 

@@ -547,6 +547,42 @@ static void AnswerThatCannotBePrintedIsAFailure(void)
 	assert_forgotten(session.id, "removed without a word");
 }
 
+/* ---- what cannot be looked at ------------------------------------------------------------ */
+
+/* The file cannot be opened by any process of the command. */
+static const char *const *blind_words(const char *file, const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS("strace", "-f", "-qq", "-o", strace_output(), "-P", file, "-e", "trace=openat",
+				      "-e", "inject=openat:error=ENFILE"));
+	strvec_push_array(argv, deck_words(words));
+	return (const char *const *)argv->items;
+}
+
+static void WhatCannotBeLookedAtIsNotDead(void)
+{
+	struct session session;
+	strace_required();
+	begin(&session);
+	const struct session was = session;
+	const char *const files[] = { kept("/proc/%d/stat", (int)was.server_pid),
+				      kept("/proc/%d/stat", (int)was.agent_pid), "/proc/sys/kernel/random/boot_id" };
+	const char *const *const commands[] = { WORDS("list", "--json"), WORDS("status"), WORDS("recover", "--json"),
+						WORDS("session", "start", was.id, "--json") };
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(commands); j++) {
+			struct answer answer = machine_user(blind_words(files[i], commands[j]));
+			const char *traced = or_empty(machine_read(strace_output()));
+			ASSERT(i == 1 || strstr(traced, "ENFILE"), "%s does not look at %s", commands[j][0], files[i]);
+			(void)session_look(&session);
+			ASSERT(session.server_pid == was.server_pid && session.agent_pid == was.agent_pid &&
+			       streq(session.status, "running"), "%s without %s made it %s: %s%s", commands[j][0],
+			       files[i], session.status, answer.output, answer.errors);
+		}
+	}
+	assert_runs(&session, "looked at again");
+}
+
 const struct test inject_tests[] = {
 	TEST(StartThatCannotWriteLosesNothing),
 	TEST(StopThatCannotWriteLosesNothing),
@@ -557,5 +593,6 @@ const struct test inject_tests[] = {
 	TEST(ShortWritesAreCompleted),
 	TEST(WriteThatIsCutOffLeavesNoHalfFile),
 	TEST(AnswerThatCannotBePrintedIsAFailure),
+	TEST(WhatCannotBeLookedAtIsNotDead),
 	{ 0 },
 };

@@ -34,12 +34,12 @@ static int tear_down(void **state UNUSED)
 	return fs_remove_tree(AT_FDCWD, scratch, NULL);
 }
 
-static void put(const char *name, const char *text)
+static UNUSED void put(const char *name, const char *text)
 {
 	assert_int_equal(fs_replace(here, name, text, strlen(text), FS_VOLATILE, NULL), 0);
 }
 
-static char *get(const char *name)
+static UNUSED char *get(const char *name)
 {
 	struct strbuf text = { 0 };
 	assert_int_equal(fs_read(here, name, 1 << 20, &text, NULL), 0);
