@@ -94,9 +94,6 @@ static int decide_unasked(const struct revival *revival, struct revive_result *r
 		ret->delay_ms = plan.delay_ms;
 		return 0;
 	}
-	const char *last = instance->run.boot_id ? instance->run.boot_id : instance->observed.boot_id;
-	if (process_same_boot(last))
-		restart_note(instance, now);
 	settle(ret, REVIVED, NULL);
 	return 0;
 }
@@ -155,15 +152,18 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	return 0;
 }
 
-/* What failed is tried again by the policy, too: so it has to be a failure of this boot, and one that counts. */
-static void note_failure(const struct revival *revival, const char *why)
+/* No agent has run, so it is no end that counts: whoever asked tries again, and what hinders it may pass.  It still is
+ * to come back for the end that it had, in this boot or with the last one. */
+static void note_failure(const struct revival *revival, const char *last_boot, bool is_noted, const char *why)
 {
 	struct instance *instance = revival->instance;
-	if (!process_same_boot(instance->run.boot_id))
-		replace_string(&instance->run.boot_id, NULL);
-	/* It may have come back, and only that could not be written down. */
-	if (instance->observed.state != STATE_RUNNING)
+	if (instance->observed.state != STATE_RUNNING) {
+		if (is_noted)
+			restart_unnote(instance);
 		lifecycle_set_state(instance, STATE_ERROR, why);
+		replace_string(&instance->observed.boot_id, last_boot);
+	}
+	/* Else it has come back, and only that could not be written down. */
 	log_error("not brought back: %s", why);
 	(void)store_save(revival->lock, instance, NULL);
 }
@@ -173,8 +173,16 @@ static int bring_back(const struct revival *revival, struct error *err)
 	struct instance *instance = revival->instance;
 	struct error failure = { 0 };
 	const struct agent *agent;
+	cleanup_free char *last_boot = xstrdup_or_null(instance->run.boot_id ? instance->run.boot_id
+									      : instance->observed.boot_id);
+	/* A restart that was cut is finished: nothing has ended. */
+	const bool is_noted = revival->cause == REVIVE_UNASKED && !revival->dry && process_same_boot(last_boot) &&
+			      instance->observed.state != STATE_STOPPING;
 	bool already;
 	int r;
+	/* With the first save of the start: one that is killed in the middle counts. */
+	if (is_noted)
+		restart_note(instance, clock_wall_us());
 	if (revival->dry) {
 		r = lifecycle_check(revival->deck, instance, &agent, &failure);
 		if (r == 0)
@@ -183,13 +191,9 @@ static int bring_back(const struct revival *revival, struct error *err)
 		r = lifecycle_start_locked(revival->deck, revival->lock, instance, revival->backend, START_AGAIN,
 					   &already, &failure);
 		if (r < 0)
-			note_failure(revival, failure.message);
+			note_failure(revival, last_boot, is_noted, failure.message);
 	}
-	if (r < 0 && err)
-		*err = failure;
-	else
-		error_clear(&failure);
-	return r;
+	return r < 0 ? error_move(err, &failure) : r;
 }
 
 int revive(struct deck *deck, const char *base, enum revive_cause cause, bool dry,
@@ -209,11 +213,7 @@ int revive(struct deck *deck, const char *base, enum revive_cause cause, bool dr
 			result = (struct revive_result){ 0 };
 			return 0;
 		}
-		if (err)
-			*err = failure;
-		else
-			error_clear(&failure);
-		return -1;
+		return error_move(err, &failure);
 	}
 	const struct revival revival = {
 		.deck = deck, .lock = lock, .instance = instance, .backend = backend,

@@ -18,6 +18,9 @@ static void on_list(service_each each, void *closure, void *context)
 	const struct supervisor *supervisor = context;
 	for (size_t i = 0; i < supervisor->count; i++) {
 		struct service_session session;
+		/* One that could never be read has nothing to tell. */
+		if (!supervisor->sessions[i]->title)
+			continue;
 		session_describe(supervisor->sessions[i], &session);
 		each(&session, closure);
 	}

@@ -30,6 +30,8 @@ struct supervisor {
 	size_t store_count;
 	size_t working;            /* revive commands that run now */
 	struct loop_source *retry; /* to follow again what could not be followed */
+	struct loop_source *relook; /* at what could not be listed */
+	unsigned relooks;          /* without success, one after the other */
 	struct loop_source *reopen; /* to try the bus once more */
 	struct rlimit usual_files; /* RLIMIT_NOFILE of what is started */
 };
@@ -58,6 +60,8 @@ struct session {
 	bool is_working;           /* a command is at work on it */
 	bool is_left;              /* nothing to do until its manifest changes */
 	unsigned failures;         /* commands that failed, one after the other */
+	unsigned unread;           /* times that its manifest could not be read, one after the other */
+	bool is_unwatched;         /* it is live, and an end of it would not be heard */
 	int64_t not_before_ms;     /* of clock_ms(): the next try */
 	unsigned nudges;           /* since its agent ended; see watch_nudge() */
 	bool is_gone;              /* removed while a command was at work on it */

@@ -16,6 +16,8 @@ enum {
 	INTENT_MS = 500,      /* from one look at a start or a stop of somebody else to the next */
 	RETRY_MS = 2000,      /* after a command that failed, and whose manifest cannot be read */
 	RETRY_MOST_MS = 60000,
+	REVIVE_MOST_MS = 30000, /* what it failed for may be over: a mount that came late, a full disk */
+	TOLD_AFTER = 6,	      /* such failures, some eight seconds, its user is told */
 	PAUSE_MS = 250,       /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
 };
@@ -214,13 +216,13 @@ void session_run_queue(struct supervisor *supervisor)
 	}
 }
 
-/* Nothing tells when what hinders it is over: so later and later, while one command after the other fails. */
-static int64_t patience_ms(const struct session *session, int64_t first_ms)
+/* Nothing tells when what hinders it is over: so later and later, while one failure follows the other. */
+static int64_t patience_ms(unsigned failures, int64_t first_ms, int64_t most_ms)
 {
 	int64_t delay = first_ms;
-	for (unsigned i = 1; i < session->failures && delay < RETRY_MOST_MS; i++)
+	for (unsigned i = 1; i < failures && delay < most_ms; i++)
 		delay *= 2;
-	return delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS;
+	return delay < most_ms ? delay : most_ms;
 }
 
 /* It is to run and does not. */
@@ -276,14 +278,18 @@ static void judge(struct session *session, const struct instance *instance)
 		return;
 	}
 	if (is_intent(instance)) {
-		watch_set_timer(session, patience_ms(session, INTENT_MS));
+		watch_set_timer(session, patience_ms(session->failures, INTENT_MS, RETRY_MOST_MS));
 		return;
 	}
 	/* By its user's hand, maybe: what failed before says nothing of what comes. */
-	if (session->is_live)
+	if (session->is_live) {
 		session->failures = 0;
-	else if (instance->desired == DESIRED_RUNNING)
+		session->not_before_ms = 0;
+		if (session->is_unwatched)
+			watch_set_timer(session, RETRY_MS);
+	} else if (instance->desired == DESIRED_RUNNING) {
 		plan(session, instance);
+	}
 }
 
 /* What the others see of it; told when it is another than the last time. */
@@ -301,6 +307,15 @@ static void tell(struct session *session)
 		calls_session_changed(session);
 }
 
+/* Once it can be read again nothing tells of that. */
+static void note_unread(struct session *session, const char *why)
+{
+	/* Every listing tells of it, too; nothing is done on a guess. */
+	log_error("%s cannot be read: %s", session->key, why);
+	session->unread++;
+	watch_set_timer(session, patience_ms(session->unread, RETRY_MS, RETRY_MOST_MS));
+}
+
 /* 0, or the session cannot be looked at, and may be gone. */
 static int load(struct session *session, struct instance **ret)
 {
@@ -309,9 +324,10 @@ static int load(struct session *session, struct instance **ret)
 	int r = store ? store_load(store, session->base, ret, &err) : -1;
 	if (r > 0)
 		session_forget(session);
-	else if (r < 0 && store)
-		/* Every listing tells of it, too; nothing is done on a guess. */
-		log_error("%s: %s", session->key, err.message);
+	else if (r < 0)
+		note_unread(session, err.message ? err.message : "its profile cannot be opened");
+	else
+		session->unread = 0;
 	return r;
 }
 
@@ -352,7 +368,13 @@ void session_on_timer(struct session *session)
 {
 	cleanup_instance struct instance *instance = NULL;
 	watch_clear_timer(session);
-	if (session->is_working || load(session, &instance) != 0)
+	if (session->is_working)
+		return;
+	if (session->unread || session->is_unwatched) {
+		(void)session_look(session);
+		return;
+	}
+	if (load(session, &instance) != 0)
 		return;
 	const bool is_between = watch_is_between(session), has_intent = is_intent(instance);
 	if (is_between)
@@ -390,7 +412,7 @@ static void take_outcome(struct session *session, const struct json_object *obje
 		log_error("%s: revive says \"%s\"", session->key, word);
 	session->failures = 0;
 	session->not_before_ms = 0;
-	if (!session_look(session))
+	if (!session_look(session) || session->unread)
 		return;
 	switch (outcome) {
 	case REVIVED:
@@ -400,14 +422,13 @@ static void take_outcome(struct session *session, const struct json_object *obje
 		watch_set_timer(session, json_get_int(object, "delay_ms", RETRY_MS));
 		break;
 	case REVIVE_ALIVE:
-		/* For a live one the look has planned no start; a nudge, maybe. */
-		if (session->is_live)
-			break;
-		__attribute__((fallthrough));
 	case REVIVE_LEFT:
 	case REVIVE_HELD:
 	case REVIVE_NOT_WANTED:
 	case REVIVE_OUTCOME_COUNT:
+		/* For a live one the look has planned no start; a nudge, maybe. */
+		if (session->is_live)
+			break;
 		/* Nothing to do until something changes, whatever the look above has planned. */
 		watch_clear_timer(session);
 		session->is_queued = false;
@@ -429,12 +450,15 @@ static void on_revived(const struct child_result *result, const char *failure, v
 		cleanup_free char *words = said || !result ? xstrdup(said ? said : failure)
 							    : child_last_words(result);
 		log_error("%s is not back: %s", session->key, words);
-		session->not_before_ms = clock_ms() + PAUSE_MS;
 		session->failures++;
+		session->not_before_ms = clock_ms() + patience_ms(session->failures, PAUSE_MS, REVIVE_MOST_MS);
 		/* What the manifest tells now may have planned the next time already. */
-		if (session_look(session) && !session->timer && !session->is_queued && !session->is_live &&
+		const bool is_there = session_look(session);
+		if (is_there && !session->timer && !session->is_queued && !session->is_live &&
 		    !session->is_left)
-			watch_set_timer(session, patience_ms(session, RETRY_MS));
+			watch_set_timer(session, patience_ms(session->failures, RETRY_MS, RETRY_MOST_MS));
+		if (is_there && session->failures == TOLD_AFTER)
+			calls_notify(session, "error", words);
 	}
 	session_run_queue(supervisor);
 }

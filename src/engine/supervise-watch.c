@@ -116,20 +116,26 @@ void watch_end(struct session *session)
 	(void)follow_run(session->supervisor->follow, session->profile, session->base, NULL, NULL);
 }
 
+static void note_watched(struct session *session, int result, const struct error *err)
+{
+	if (result < 0 && !session->is_unwatched)
+		log_error("%s cannot be watched: %s", session->key, err->message);
+	session->is_unwatched = result < 0;
+}
+
 /* False: the server has ended meanwhile. */
 static bool watch_server(struct session *session, const struct run *run)
 {
 	struct supervisor *supervisor = session->supervisor;
 	cleanup_error struct error err = { 0 };
-	if (session->is_live && process_same(&session->server, &run->server))
+	if (session->is_live && !session->is_unwatched && process_same(&session->server, &run->server))
 		return true;
 	watch_end(session);
 	int r = loop_add_end(supervisor->loop, &run->server, on_server_end, session, &session->server_end,
 			     &err);
 	if (r == LOOP_GONE)
 		return false;
-	if (r < 0)
-		log_error("%s cannot be watched: %s", session->key, err.message);
+	note_watched(session, r, &err);
 	session->is_live = true;
 	session->server = run->server;
 	replace_string(&session->run_directory, run->directory);
@@ -148,8 +154,11 @@ static void watch_pane(struct session *session, const struct run *run)
 	session->pane = run->pane;
 	if (!run->pane.pid)
 		return;
+	cleanup_error struct error err = { 0 };
 	int r = loop_add_end(session->supervisor->loop, &run->pane, on_pane_end, session,
-			     &session->pane_end, NULL);
+			     &session->pane_end, &err);
+	if (!session->is_unwatched)
+		note_watched(session, r, &err);
 	if (r == LOOP_GONE)
 		on_pane_end(session);
 }

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,7 +16,7 @@
 
 #define LOCK_NAME "supervise.lock"
 
-enum { SUPERVISE_LOST = 2, RETRY_MS = 10500 };
+enum { SUPERVISE_LOST = 2, RETRY_MS = 10500, MOST_DOUBLINGS = 8 };
 
 struct store *supervise_store(struct supervisor *supervisor, const char *profile)
 {
@@ -33,33 +34,62 @@ struct store *supervise_store(struct supervisor *supervisor, const char *profile
 	return supervisor->stores[supervisor->store_count++] = store;
 }
 
-static void look_at_profile(struct supervisor *supervisor, const char *profile)
+/* False: what is in it could not be learned. */
+static bool look_at_profile(struct supervisor *supervisor, const char *profile)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_error struct error err = { 0 };
 	struct store *store = supervise_store(supervisor, profile);
 	if (!store)
-		return;
+		return false;
 	if (store_list(store, &rows, &err) < 0) {
 		log_error("profile %s: %s", profile, err.message);
-		return;
+		return false;
 	}
+	/* The damaged ones, too: they may be readable again before anything else tells of them. */
 	for (size_t i = 0; i < rows.count; i++)
-		if (!rows.rows[i].damage)
-			(void)session_find(supervisor, profile, rows.rows[i].base, true);
+		(void)session_find(supervisor, profile, rows.rows[i].base, true);
+	return true;
 }
+
+static bool look_at_profiles(struct supervisor *supervisor)
+{
+	bool all = true;
+	struct stat st;
+	DIR *directory = opendir(supervisor->deck->paths.state);
+	if (!directory) {
+		log_error("%s: %s", supervisor->deck->paths.state, strerror(errno));
+		return false;
+	}
+	/* Not by d_type: not every file system knows it, readdir(3). */
+	for (const struct dirent *entry; (entry = readdir(directory));)
+		if (naming_check_profile(entry->d_name, NULL) == 0 &&
+		    fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+			all &= look_at_profile(supervisor, entry->d_name);
+	(void)closedir(directory);
+	return all;
+}
+
+static void on_relook(void *context);
 
 /* Everything that is there, and everything that was. */
 static void look_at_all(struct supervisor *supervisor)
 {
-	DIR *directory = opendir(supervisor->deck->paths.state);
-	for (const struct dirent *entry; directory && (entry = readdir(directory));)
-		if (entry->d_type == DT_DIR && naming_check_profile(entry->d_name, NULL) == 0)
-			look_at_profile(supervisor, entry->d_name);
-	if (directory)
-		(void)closedir(directory);
+	loop_remove(TAKE_PTR(supervisor->relook));
+	if (look_at_profiles(supervisor)) {
+		supervisor->relooks = 0;
+	} else {
+		(void)loop_add_timer(supervisor->loop, clock_ms() + ((int64_t)RETRY_MS << supervisor->relooks),
+				     on_relook, supervisor, &supervisor->relook, NULL);
+		supervisor->relooks += supervisor->relooks < MOST_DOUBLINGS;
+	}
 	for (size_t i = supervisor->count; i > 0; i--)
 		(void)session_look(supervisor->sessions[i - 1]);
+}
+
+static void on_relook(void *context)
+{
+	look_at_all(context);
 }
 
 static void on_followed(const struct follow_event *event, void *context)

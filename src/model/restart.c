@@ -78,6 +78,12 @@ void restart_note(struct instance *instance, int64_t now_us)
 	restarts[instance->observed.restart_count++] = now_us;
 }
 
+void restart_unnote(struct instance *instance)
+{
+	if (instance->observed.restart_count > 0)
+		instance->observed.restart_count--;
+}
+
 void restart_hold(struct instance *instance, const char *why)
 {
 	replace_string(&instance->observed.held, why);

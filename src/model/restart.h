@@ -40,6 +40,9 @@ enum restart_policy restart_policy_of(const struct instance *instance, const str
 /* It is being brought back unasked, now. */
 void restart_note(struct instance *instance, int64_t now_us);
 
+/* What was noted last did not take place: nothing was started. */
+void restart_unnote(struct instance *instance);
+
 /* Nobody brings it back unasked until somebody starts it: why. */
 void restart_hold(struct instance *instance, const char *why);
 

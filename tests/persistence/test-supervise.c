@@ -362,23 +362,66 @@ static int64_t time_in_log(const char *text, unsigned count)
 	return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
-/* Each failure changes the manifest, and each change has it looked at. */
-static void WhatCannotStartIsNotTriedAtFullSpeed(void)
+/* Each is later by twice as long, whatever changes in the manifest meanwhile. */
+static void assert_slower_and_slower(void)
 {
 	enum { TRIES = 5, PAUSE_MS = 200, DAY_MS = 24 * 3600 * 1000 };
+	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s", or_empty(deck_log()));
+	for (unsigned i = 1; i < TRIES; i++) {
+		int64_t pause = time_in_log(" is not back: ", i + 1) - time_in_log(" is not back: ", i);
+		ASSERT((pause + DAY_MS) % DAY_MS >= (int64_t)PAUSE_MS << (i - 1), "try %u came after %lld ms", i + 1,
+		       (long long)pause);
+	}
+}
+
+/* Its directory is away: no agent ends, so none ends too often, and it is tried again until it is there. */
+static void WhatCannotStartIsTriedMoreAndMoreSeldom(void)
+{
 	struct session session;
-	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 0\n");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 1\n");
 	begin(&session, "deck", NULL);
 	machine_user_ok(WORDS("mv", session.directory, at_home("away")));
 	(void)supervise();
 	struct process server = session_server(&session);
 	machine_destroy(&server);
-	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s", or_empty(deck_log()));
-	for (unsigned i = 1; i < TRIES; i++) {
-		int64_t pause = time_in_log(" is not back: ", i + 1) - time_in_log(" is not back: ", i);
-		ASSERT((pause + DAY_MS) % DAY_MS >= PAUSE_MS, "the next try came after %lld ms", (long long)pause);
-	}
+	assert_slower_and_slower();
+	struct json_object *shown = session_look(&session);
+	ASSERT(streq(session.status, "error") && !json_get_string(shown, "held", NULL) &&
+	       strstr(json_get_string(shown, "reason", ""), "is missing"), "%s", json_print(shown));
 	machine_user_ok(WORDS("mv", at_home("away"), session.directory));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+}
+
+/* Nothing changes in the manifest, since nothing can be written. */
+static void WhatCannotBeWrittenIsTriedMoreAndMoreSeldom(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *place = at_home(kept(".local/state/agentdeck/default/%s", session.id));
+	(void)supervise();
+	machine_user_ok(WORDS("chmod", "0500", place));
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	assert_slower_and_slower();
+	machine_user_ok(WORDS("chmod", "0700", place));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+}
+
+/* Nothing tells that it is readable again. */
+static void UnreadableManifestIsReadAgain(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *manifest = at_home(kept(".local/state/agentdeck/default/%s/instance.json", session.id));
+	(void)supervise();
+	struct process server = session_server(&session);
+	machine_user_ok(WORDS("chmod", "0", manifest));
+	machine_destroy(&server);
+	/* The ends of its server and of its agent have it looked at, and then nothing more happens. */
+	WAIT_FOR(time_in_log(" cannot be read: ", 3) >= 0, "it is not looked at again:\n%s", or_empty(deck_log()));
+	machine_user_ok(WORDS("chmod", "0600", manifest));
+	/* No command may look at it: that would write, and the supervisor see it. */
+	WAIT_FOR(time_in_log(" started: server=", 2) >= 0, "it is not started again:\n%s", or_empty(deck_log()));
 	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
 }
 
@@ -498,7 +541,9 @@ const struct test supervise_tests[] = {
 	TEST(InterruptedRestartIsFinishedWhateverThePolicy),
 	TEST(InterruptedRestartOfASilentServerIsFinished),
 	TEST(InterruptedRestartKeepsItsPath),
-	TEST(WhatCannotStartIsNotTriedAtFullSpeed),
+	TEST(WhatCannotStartIsTriedMoreAndMoreSeldom),
+	TEST(WhatCannotBeWrittenIsTriedMoreAndMoreSeldom),
+	TEST(UnreadableManifestIsReadAgain),
 	TEST(SupervisorFindsAnEndThatTmuxMissed),
 	TEST(MissedEndOfAnInterruptedStartIsFound),
 	TEST(UnseenAgentIsFound),

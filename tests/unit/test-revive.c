@@ -222,8 +222,8 @@ static void what_ended_too_often_is_held_from_then_on(void **state)
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
 
-/* Else a supervisor would try it again and again, as something that was cut off by the machine's end. */
-static void a_failure_counts_even_after_another_boot(void **state)
+/* What hinders it may pass: even one that is not restarted comes back with the machine, if not at once. */
+static void a_failure_is_no_end_even_after_another_boot(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = killed(desk);
@@ -241,11 +241,29 @@ static void a_failure_counts_even_after_another_boot(void **state)
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 	/* What the next start has to know about the attempts is still there. */
 	assert_int_equal(after->run.attempt_count, 1);
+	after->restart_policy = RESTART_NO;
 	const struct restart_plan plan =
 		restart_decide(after, &desk->deck.settings, process_boot_id(), clock_wall_us());
 	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_int_equal(plan.delay_ms, 0);
 	assert_null(after->run.boot_id);
-	assert_string_equal(after->observed.boot_id, process_boot_id());
+	assert_string_equal(after->observed.boot_id, OTHER_BOOT);
+}
+
+static void a_failure_does_not_count_as_an_end(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	free(instance->cwd);
+	instance->cwd = path_join(desk->root, "gone");
+	put(desk, instance);
+	for (int i = 0; i < 3; i++) {
+		cleanup_revive_result struct revive_result result = { 0 };
+		assert_int_equal(revive(&desk->deck, ID, REVIVE_UNASKED, false, &result, NULL), -1);
+		cleanup_instance struct instance *after = load(desk);
+		assert_int_equal(after->observed.restart_count, 0);
+		assert_string_equal(after->observed.boot_id, process_boot_id());
+	}
 }
 
 static void a_failure_is_one_in_a_dry_run_too_and_changes_nothing(void **state)
@@ -436,7 +454,8 @@ int main(void)
 		DESK_TEST(a_death_is_written_down_when_it_is_seen),
 		DESK_TEST(it_is_not_brought_back_before_its_time),
 		DESK_TEST(what_ended_too_often_is_held_from_then_on),
-		DESK_TEST(a_failure_counts_even_after_another_boot),
+		DESK_TEST(a_failure_is_no_end_even_after_another_boot),
+		DESK_TEST(a_failure_does_not_count_as_an_end),
 		DESK_TEST(a_failure_is_one_in_a_dry_run_too_and_changes_nothing),
 		DESK_TEST(what_does_not_answer_is_not_started_again),
 		DESK_TEST(a_list_writes_down_what_nobody_could),
