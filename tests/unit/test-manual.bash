@@ -117,6 +117,7 @@ case_completion_has_every_command() {
 			candidates '' | grep -qx "$name" || fail "not $name"
 		fi
 	done < <(names)
+	candidates '' | grep -qx ls || fail "a short form"
 	candidates '' | grep -qx pane && fail "a hidden command"
 }
 
@@ -195,23 +196,115 @@ case_bash_completes() {
 	unset -f compopt
 }
 
+# What every shell offers behind a line, given a function that says it.
+offers() {	# FUNCTION
+	local name line
+	diff <(candidates '' | sort) <("$1" 'agentdeck ' | sort) || fail "commands"
+	diff <(candidates session '' | sort) <("$1" 'agentdeck session ' | sort) || fail "second words"
+	[ "$("$1" 'agentdeck sess')" = session ] || fail "a command"
+	[ "$("$1" 'agentdeck session li')" = limit ] || fail "a second word"
+	[ "$("$1" 'agentdeck "session" li')" = limit ] || fail "a second word behind one in quotes"
+	while read -r name; do
+		# shellcheck disable=SC2086  # one or two words
+		diff <(candidates $name - | sort) <("$1" "agentdeck $name -" | sort) || fail "options of $name"
+	done < <(names)
+	for line in '' it "it\\'s\\ a:" "it\\'s\\ a:\\ " '"it' "\"it's a: " "'it"; do
+		[ "$("$1" "agentdeck start $line")" = "it's a: b" ] || fail "a title behind $line"
+	done
+	[ "$("$1" 'agentdeck -p other start ')" = "" ] || fail "another profile's titles"
+	[ "$("$1" 'agentdeck add -g wo')" = work/api ] || fail "a group"
+	[ "$("$1" 'agentdeck add --agent dem')" = demo ] || fail "an agent"
+	[ "$("$1" 'agentdeck add --agent=dem')" = --agent=demo ] || fail "behind an equals sign"
+	[ "$("$1" 'agentdeck nonsense ')" = "" ] || fail "behind nonsense"
+}
+
+# shellcheck disable=SC2016,SC1003  # nothing may be expanded
+HOSTILE='x$(touch ran)`touch ran`"\'"'"'end*?~ [z]'
+
+in_fish() { fish --no-config -c "source $root/fish; $1" -- "${@:2}"; }
+offered_by_fish() { in_fish "complete -C \$argv[1]" "$1" | cut -f 1; }
+
 case_fish_completes() {
-	local fish=(fish --no-config -c)
-	command -v fish >/dev/null || return 0
+	local quoted
+	has fish || return 0
 	agentdeck help --completion fish >"$root/fish"
-	"${fish[@]}" "source $root/fish; complete -C 'agentdeck sess'" | grep -q '^session\b' || fail "a command"
-	"${fish[@]}" "source $root/fish; complete -C 'agentdeck session li'" | grep -q '^limit\b' || fail "a second word"
-	"${fish[@]}" "source $root/fish; complete -C 'agentdeck start it'" | grep -qi "s a: b" || fail "a title"
-	"${fish[@]}" "source $root/fish; complete -C 'agentdeck status --wa'" | grep -q '^--wait\b' || fail "an option"
+	offers offered_by_fish
+	in_fish "complete -C 'agentdeck status --wa'" |
+		grep -qxF -e "$(agentdeck help --complete -- status - | grep '^--wait')" || fail "an explanation"
+	[ "$(offered_by_fish "agentdeck add $root/d")" = "$(printf '%s/\n' "$root/deck" "$root/directory")" ] || fail "directories"
+	[ "$(offered_by_fish "agentdeck add $root/fis")" = "" ] || fail "a file as a directory"
+	[ "$(offered_by_fish "agentdeck start $root/dir")" = "$root/directory/" ] || fail "a session's directory"
+	[ "$(offered_by_fish "agentdeck add . -- $root/fis")" = "$root/fish" ] || fail "files"
+	[ "$(offered_by_fish 'agentdeck add --cmd agentdeck-dem')" = agentdeck-demo-agent ] || fail "programs"
+	agentdeck add . -t "$HOSTILE" --agent demo >/dev/null || fail "add"
+	quoted=$(in_fish "complete --escape -C 'agentdeck start x'" | cut -f 1)
+	[ "$(in_fish "printf %s $quoted")" = "$HOSTILE" ] || fail "a title became $quoted"
+	[ ! -e ran ] || fail "a title was run"
+	agentdeck remove "$HOSTILE" >/dev/null || fail "remove"
+}
+
+# What tests/helper/press-tab.zsh answers.
+press_tab_in_zsh() {	# LINE
+	local answer=''
+	printf '%s\n' "$1" >&"$to_zsh"
+	# one that hangs would be waited for at every line
+	IFS= read -r -t 30 -u "$from_zsh" answer || kill "$zsh" 2>/dev/null
+	printf '%s\n' "$answer"
+}
+became_in_zsh() { press_tab_in_zsh "$1" | cut -f 2; }
+offered_by_zsh() { press_tab_in_zsh "$1" | cut -s -f 3- | tr '\t' '\n'; }
+
+in_zsh() {	# COMMAND_THAT_STARTS_COMPLETION FUNCTION
+	local zsh to_zsh from_zsh
+	printf '%s\n' "zstyle ':completion:*' matcher-list '' 'm:{A-Z}={a-z}'; autoload -Uz compinit; $1" >"$root/setup"
+	mkfifo "$root/to" "$root/from"
+	TMPDIR=$root zsh -f "${top_srcdir:-$(dirname "$0")/../..}/tests/helper/press-tab.zsh" "$root/setup" <"$root/to" >"$root/from" &
+	zsh=$!
+	exec {to_zsh}>"$root/to" {from_zsh}<"$root/from"
+	"$2"
+	exec {to_zsh}>&- {from_zsh}<&-
+	wait "$zsh"
+	rm "$root/to" "$root/from"
+}
+
+zsh_offers() {
+	local quote line
+	offers offered_by_zsh
+	[ "$(became_in_zsh 'agentdeck status --wa')" = 'agentdeck status --wait ' ] || fail "what an option became"
+	[ "$(became_in_zsh 'agentdeck start IT')" = "agentdeck start it\\'s\\ a:\\ b " ] || fail "a title by the user's own matcher"
+	[ "$(became_in_zsh "agentdeck add $root/dir")" = "agentdeck add $root/directory/" ] || fail "directories"
+	[ "$(became_in_zsh "agentdeck add $root/zs")" = "agentdeck add $root/zs" ] || fail "a file as a directory"
+	[ "$(became_in_zsh "agentdeck start $root/dir")" = "agentdeck start $root/directory/" ] || fail "a session's directory"
+	[ "$(became_in_zsh "agentdeck add . -- $root/zs")" = "agentdeck add . -- $root/zsh " ] || fail "files"
+	[ "$(became_in_zsh 'agentdeck add --cmd agentdeck-dem')" = 'agentdeck add --cmd agentdeck-demo-agent ' ] || fail "programs"
+	agentdeck add . -t "$HOSTILE" --agent demo >/dev/null || fail "add"
+	for quote in '"' "'" ''; do
+		line=$(became_in_zsh "agentdeck start ${quote}x")
+		[ "$(zsh -fc "print -rn -- ${line#agentdeck start }")" = "$HOSTILE" ] || fail "behind $quote a title became $line"
+	done
+	[ ! -e ran ] || fail "a title was run"
+	agentdeck remove "$HOSTILE" >/dev/null || fail "remove"
+}
+
+zsh_offers_a_command() { [ "$(became_in_zsh 'agentdeck sess')" = 'agentdeck session ' ] || fail "from a directory of \$fpath"; }
+
+case_zsh_completes() {
+	has zsh || return 0
+	agentdeck help --completion zsh >"$root/zsh"
+	in_zsh "compinit -D -u; source $root/zsh" zsh_offers
+	# as it is installed
+	mkdir "$root/fpath"
+	cp "$root/zsh" "$root/fpath/_agentdeck"
+	in_zsh "fpath=($root/fpath \$fpath); compinit -D -u" zsh_offers_a_command
 }
 
 case_scripts_are_well_formed() {
 	local shell
 	for shell in bash zsh fish; do
 		agentdeck help --completion "$shell" >"$root/$shell" || fail "$shell: status $?"
-		! command -v "$shell" >/dev/null || "$shell" -n "$root/$shell" || fail "$shell -n"
+		! has "$shell" || "$shell" -n "$root/$shell" || fail "$shell -n"
 	done
-	! command -v shellcheck >/dev/null || shellcheck -s bash "$root/bash" || fail "shellcheck"
+	! has shellcheck || shellcheck -s bash "$root/bash" || fail "shellcheck"
 	agentdeck help --completion csh >/dev/null 2>&1
 	[ $? = 64 ] || fail "csh"
 }
