@@ -73,14 +73,17 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 
 int fs_open_private_directory(const char *path, int *ret, struct error *err)
 {
-	cleanup_free char *parent = xstrdup(path);
-	for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	cleanup_free char *name = xstrdup(path);
+	/* With a slash behind it, a link is followed in spite of O_NOFOLLOW. */
+	for (size_t length = strlen(name); length > 1 && name[length - 1] == '/'; length--)
+		name[length - 1] = '\0';
+	for (char *slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(parent, 0700) < 0 && errno != EEXIST && errno != EROFS)
-			return error_set_file(err, errno, "make directory %s", parent);
+		if (mkdir(name, 0700) < 0 && errno != EEXIST && errno != EROFS)
+			return error_set_file(err, errno, "make directory %s", name);
 		*slash = '/';
 	}
-	return fs_open_private_directory_at(AT_FDCWD, path, true, ret, err);
+	return fs_open_private_directory_at(AT_FDCWD, name, true, ret, err);
 }
 
 int fs_check_owner(const char *path, struct error *err)

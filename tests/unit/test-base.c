@@ -299,6 +299,10 @@ static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED
 	assert_int_equal(symlinkat("a", here, "link"), 0);
 	assert_int_equal(fs_open_private_directory_at(here, "link", true, &wrong, &err), -1);
 	error_clear(&err);
+	/* A slash behind it would have it followed. */
+	cleanup_free char *link = xasprintf("%s/link//", scratch);
+	assert_int_equal(fs_open_private_directory(link, &wrong, &err), -1);
+	error_clear(&err);
 	if (geteuid() == 0) {
 		assert_int_equal(mkdirat(here, "theirs", 0700), 0);
 		assert_int_equal(fchownat(here, "theirs", 12345, 12345, 0), 0);
