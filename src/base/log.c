@@ -17,7 +17,7 @@
 
 #define LOG_FILE "agentdeck.log"
 #define LOG_OLD_FILE "agentdeck.log.1"
-enum { LOG_SIZE_LIMIT = 4 << 20 };
+enum { LOG_SIZE_LIMIT = 4 << 20, ROTATE_TRIES = 5, ROTATE_LOCK_MS = 50 };
 
 static struct {
 	int directory, file;
@@ -124,22 +124,43 @@ static void send_to_journal(enum log_level level UNUSED, const char *text UNUSED
 
 #endif
 
-/* Whoever finds the file over its size moves it aside, under a lock, if it is still the same one.  So it is with one
- * that has another name as well: what we write must appear in no other file. */
-static void rotate(void)
+static bool bears_the_name(const struct stat *opened, struct stat *ret)
 {
-	struct stat opened, named;
-	if (fstat(log_state.file, &opened) < 0 ||
-	    (opened.st_size < LOG_SIZE_LIMIT && opened.st_nlink <= 1))
-		return;
+	return fstatat(log_state.directory, LOG_FILE, ret, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ret->st_ino == opened->st_ino && ret->st_dev == opened->st_dev;
+}
+
+/* Under a lock, if it is still the same one.  False: the lock cannot be had. */
+static bool move_aside(const struct stat *opened, int64_t deadline_ms)
+{
+	struct stat named;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	if (fs_lock(log_state.directory, LOG_FILE ".lock", 0, &lock, NULL) != 0)
-		return;
-	if (fstatat(log_state.directory, LOG_FILE, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    named.st_ino == opened.st_ino)
+	if (fs_lock(log_state.directory, LOG_FILE ".lock", deadline_ms, &lock, NULL) != 0)
+		return false;
+	if (bears_the_name(opened, &named))
 		(void)renameat(log_state.directory, LOG_FILE, log_state.directory, LOG_OLD_FILE);
-	(void)close(log_state.file);
-	open_file();
+	return true;
+}
+
+/* Whoever finds the file over its size moves it aside.  So it is with one that has another name as well: what we write
+ * must appear in no other file.  A count of one is not enough for that: it may be the other name's, when ours was taken
+ * away.  The next that bears the name is looked at again.  False: nothing may be written to what is open. */
+static bool rotate(void)
+{
+	for (int i = 0; i < ROTATE_TRIES; i++) {
+		struct stat opened, named;
+		if (log_state.file < 0 || fstat(log_state.file, &opened) < 0)
+			return false;
+		bool is_named = bears_the_name(&opened, &named);
+		bool is_alone = is_named && opened.st_nlink == 1 && named.st_nlink == 1;
+		if (is_alone && (opened.st_size < LOG_SIZE_LIMIT || i > 0))
+			return true;
+		if (is_named && !move_aside(&opened, is_alone ? 0 : clock_ms() + ROTATE_LOCK_MS))
+			return is_alone;
+		(void)close(log_state.file);
+		open_file();
+	}
+	return false;
 }
 
 static void write_to_file(enum log_level level, const char *text)
@@ -156,10 +177,10 @@ static void write_to_file(enum log_level level, const char *text)
 		strbuf_addf(&line, "instance=%s ", log_state.instance);
 	strbuf_adds(&line, text);
 	strbuf_adds(&line, "\n");
-	rotate();
+	if (!rotate())
+		return;
 	/* One write, so that lines of several processes do not mix (O_APPEND); more only if the kernel takes a part. */
-	if (log_state.file >= 0)
-		(void)fs_write_all(log_state.file, line.data, line.length, LOG_FILE, NULL);
+	(void)fs_write_all(log_state.file, line.data, line.length, LOG_FILE, NULL);
 }
 
 void log_line(enum log_level level, const char *format, ...)

@@ -123,6 +123,22 @@ static void a_log_writes_into_no_other_file(void **state UNUSED)
 	assert_string_equal(precious, "mine\n");
 	assert_non_null(strstr(log, " first\n"));
 	assert_non_null(strstr(log, " second\n"));
+	/* Nor where our name for it is gone before the first line, so that it has one name, which is the other one. */
+	assert_int_equal(unlinkat(here, "agentdeck.log", 0) | linkat(here, "precious", here, "agentdeck.log", 0), 0);
+	log_open(here, "test");
+	assert_int_equal(unlinkat(here, "agentdeck.log", 0), 0);
+	log_info("after");
+	cleanup_free char *untouched = get("precious"), *next = get("agentdeck.log");
+	assert_string_equal(untouched, "mine\n");
+	assert_non_null(strstr(next, " after\n"));
+	/* Nor while somebody else is about to move it aside. */
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "agentdeck.log.lock", 0, &lock, NULL), 0);
+	assert_int_equal(unlinkat(here, "agentdeck.log", 0) | linkat(here, "precious", here, "agentdeck.log", 0), 0);
+	log_open(here, "test");
+	log_info("busy");
+	cleanup_free char *same = get("precious");
+	assert_string_equal(same, "mine\n");
 	/* A link is not followed, and nobody is made to wait by what reads nothing. */
 	assert_int_equal(unlinkat(here, "agentdeck.log", 0) | symlinkat("precious", here, "agentdeck.log"), 0);
 	log_open(here, "test");
