@@ -35,7 +35,8 @@ static void begin(struct session *session, const char *title)
 
 static void clear_direct_place(void)
 {
-	machine_root_ok(WORDS("rm", "-rf", direct_place(), kept("%s.aside", direct_place())));
+	machine_root_ok(WORDS("rm", "-rf", direct_place(), kept("%s.aside", direct_place()),
+			      kept("%s.link", direct_place())));
 }
 
 static void without_scopes(void)
@@ -101,7 +102,7 @@ static const char *runtime_victim(void)
 
 static void remove_victim(void)
 {
-	machine_root_ok(WORDS("rm", "-f", runtime_victim()));
+	machine_root_ok(WORDS("sh", "-c", "rm -f \"$1\"*", "sh", runtime_victim()));
 }
 
 static void make_runtime_victim(void)
@@ -179,39 +180,134 @@ static void PlantedLinksLeadNowhere(void)
 	session_say(&session, MARKER);
 }
 
+/* ---- swapped while it is used --------------------------------------------------------------- */
+
+/* What is done meanwhile, with the session's id in $1.  Each says by its status whether it was done. */
+#define RENAME_IT "agentdeck rename \"$1\" \"deck-$n\""
+#define REPORT_IT "printf '%s' \"$6\" | AGENTDECK_REPORT_TOKEN=\"$5\" agentdeck hook --instance \"$1\""
+#define WRITE_A_LINE_OF_LOG "printf '%s' \"$6\" | AGENTDECK_REPORT_TOKEN=none agentdeck hook --instance \"$1\""
+#define START_AND_STOP_IT "agentdeck session start --no-wait \"$1\" && agentdeck session stop \"$1\""
+
 /* renameat2(RENAME_EXCHANGE): at no moment is there neither. */
 #define SWAP                                                                                            \
 	"my $call = `uname -m` =~ /^x86_64/ ? 316 : 276;"                                                \
 	"my ($one, $other) = map { \"$_\\0\" } @ARGV;"                                                   \
 	"for (;;) { syscall($call, -100, $one, -100, $other, 2) == 0 or die \"exchange: $!\\n\" }"
 
+/* The name is a hard link to the victim, then what it was before, or nothing, where nothing was kept. */
+#define LINK                                                                                            \
+	"my ($name, $victim) = @ARGV; my ($new, $kept) = (\"$victim.new\", \"$victim.kept\");"             \
+	"for (;;) { unlink $new; link $victim, $new and rename $new, $name or die \"link: $!\\n\";"         \
+	"-e $kept ? (link $kept, $new and rename $new, $name) : unlink $name }"
+
+/* NULL when there is none. */
+static const char *run_of(const struct session *session)
+{
+	const char *slash = session->socket ? strrchr(session->socket, '/') : NULL;
+	return slash ? kept("%.*s", (int)(slash - session->socket), session->socket) : NULL;
+}
+
+static const char *token_of(const struct session *session)
+{
+	const char *run = run_of(session);
+	return run ? or_empty(machine_read(kept("%s/token", run))) : "";
+}
+
+/* What is to be done is done that often, while perl's program is busy with name and other. */
+static void race(const struct session *session, const char *program, const char *name, const char *other,
+		 const char *what, unsigned rounds)
+{
+	const char *before = victims();
+	const char *report = kept("{\"hook_event_name\":\"Stop\",\"session_id\":\"%s\",\"cwd\":\"%s\"}",
+				  or_empty(session->session_id), session->directory);
+	struct answer answer = machine_user(WORDS(
+		"sh", "-c",
+		kept("perl -e \"$4\" \"$2\" \"$3\" & racer=$!; n=0 done=0 refused=0\n"
+		     "while [ $((n += 1)) -le %u ]; do\n"
+		     "	if %s; then done=$((done + 1)); else refused=$((refused + 1)); fi\n"
+		     "	agentdeck list\n"
+		     "done >/dev/null 2>&1\n"
+		     "kill $racer || echo \"nothing was swapped\"; wait $racer 2>/dev/null\n"
+		     "echo \"$done done, $refused refused\" >&2", rounds, what),
+		"sh", session->id, name, other, program, token_of(session), report));
+	ASSERT(answer.status == 0 && !*answer.output, "%s: %s%s", name, answer.output, answer.errors);
+	const char *now = victims();
+	ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", name, answer.errors, now, before);
+}
+
+/* A directory, for a link that leads to another one. */
+static void swap_directory(const struct session *session, const char *name, const char *what, unsigned rounds)
+{
+	const char *link = kept("%s.link", name);
+	machine_user_ok(WORDS("ln", "-s", at_home("precious.d"), link));
+	race(session, SWAP, name, link, what, rounds);
+	machine_user_ok(WORDS("sh", "-c", "if [ -L \"$1\" ]; then rm \"$1\"; mv \"$2\" \"$1\"; else rm \"$2\"; fi",
+			      "sh", name, link));
+}
+
 static void DirectoriesSwappedForLinksLeadNowhere(void)
 {
-	struct session session;
+	struct session session, direct;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	(void)deck_look(WORDS("list"));
 	make_victims();
-	const char *before = victims();
-	const char *const names[] = { "logs", "default", kept("default/%s", session.id) };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct answer answer = machine_user(WORDS(
-			"sh", "-c",
-			"ln -s \"$3\" \"$2.link\"; perl -e \"$4\" \"$2\" \"$2.link\" & swapper=$!; n=0 done=0 refused=0\n"
-			"while [ $((n += 1)) -le 150 ]; do\n"
-			"	if agentdeck rename \"$1\" \"deck-$n\"; then done=$((done + 1));"
-			" else refused=$((refused + 1)); fi\n"
-			"	agentdeck list\n"
-			"done >/dev/null 2>&1\n"
-			"kill $swapper || echo \"it did not swap\"; wait $swapper 2>/dev/null\n"
-			"if [ -L \"$2\" ]; then rm \"$2\"; mv \"$2.link\" \"$2\"; else rm \"$2.link\"; fi\n"
-			"echo \"$done done, $refused refused\" >&2",
-			"sh", session.id, state_file(names[i]), at_home("precious.d"), SWAP));
-		ASSERT(answer.status == 0 && !*answer.output, "%s: %s%s", names[i], answer.output, answer.errors);
-		const char *now = victims();
-		ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", names[i], answer.errors, now,
-		       before);
-	}
+	swap_directory(&session, state_file("logs"), RENAME_IT, 150);
+	swap_directory(&session, state_file("default"), RENAME_IT, 150);
+	swap_directory(&session, state_file(kept("default/%s", session.id)), RENAME_IT, 150);
 	session_start(&session, NULL);
+	session_say(&session, MARKER);
+	swap_directory(&session, run_of(&session), REPORT_IT, 150);
+	session_say(&session, MARKER);
+	/* Locally the rest is where other sessions are, too. */
+	if (machine_is_local())
+		return;
+	session_stop(&session, NULL);
+	swap_directory(&session, kept("/run/user/%u/agentdeck", machine_uid()), START_AND_STOP_IT, 12);
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+	without_scopes();
+	begin(&direct, "direct");
+	swap_directory(&direct, run_of(&direct), REPORT_IT, 150);
+	session_say(&direct, MARKER);
+	session_stop(&direct, NULL);
+	swap_directory(&direct, direct_place(), START_AND_STOP_IT, 12);
+	session_start(&direct, NULL);
+	session_say(&direct, MARKER);
+}
+
+/* A file, for a hard link to the victim, which is on the same file system. */
+static void swap_file(const struct session *session, const char *name, const char *victim, const char *what)
+{
+	const char *before = kept("%s.kept", victim);
+	const bool is_there = machine_exists(name);
+	if (is_there)
+		machine_user_ok(WORDS("mv", name, before));
+	race(session, LINK, name, victim, what, 100);
+	machine_user_ok(WORDS("rm", "-f", name, kept("%s.new", victim)));
+	if (is_there)
+		machine_user_ok(WORDS("mv", before, name));
+}
+
+static void FilesSwappedForHardLinksLeadNowhere(void)
+{
+	if (machine_is_local())
+		skip_test("would put links between your own sessions' files");
+	struct session session;
+	begin(&session, "deck");
+	make_victims();
+	make_runtime_victim();
+	const char *id = session.id;
+	const char *const files[] = {
+		state_file(kept("default/%s.lock", id)), state_file(kept("default/%s/instance.json", id)),
+		state_file("default/instances.json"), state_file("default/instances.json.lock"),
+	};
+	/* Not kept: that one would have another name as well. */
+	machine_remove(state_file("logs/agentdeck.log"));
+	swap_file(&session, state_file("logs/agentdeck.log"), at_home("precious"), WRITE_A_LINE_OF_LOG);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		swap_file(&session, files[i], at_home("precious"), RENAME_IT);
+	swap_file(&session, runtime_file(kept("%s/activity.json", id)), runtime_victim(), REPORT_IT);
+	swap_file(&session, runtime_file(kept("%s/activity.lock", id)), runtime_victim(), REPORT_IT);
 	session_say(&session, MARKER);
 }
 
@@ -351,6 +447,7 @@ const struct test security_tests[] = {
 	TEST(StateIsTheUsersAlone),
 	TEST(PlantedLinksLeadNowhere),
 	TEST(DirectoriesSwappedForLinksLeadNowhere),
+	TEST(FilesSwappedForHardLinksLeadNowhere),
 	TEST(PlaceInTmpThatIsAnothersIsLeftAlone),
 	TEST(ServerOfAnotherUserIsNotSpokenTo),
 	TEST(ConfigurationOfAnotherUserIsRefused),
