@@ -253,9 +253,10 @@ int runfiles_remove(const char *directory, struct error *err)
 		log_warning("the files of the last run are gone: %s", foreign.message);
 	if (r != 0)
 		return 0;
-	cleanup_free char *parent =
-		xstrndup(directory, (size_t)(path_basename(directory) - directory));
-	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Without the slash: with one behind it a link is followed, and what it leads to is not ours to clear. */
+	const size_t length = (size_t)(path_basename(directory) - directory);
+	cleanup_free char *parent = xstrndup(directory, length > 1 ? length - 1 : length);
+	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	return fs_remove_tree(fd, path_basename(directory), err) < 0 ? error_prefix(err, "%s", directory) : 0;

@@ -264,6 +264,20 @@ static void what_an_agent_does_is_read_as_it_was_written(void **state)
 	assert_string_equal(now.cwd, "/\xff");
 }
 
+static void what_a_link_leads_to_is_not_cleared(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_free char *place = path_join(desk->root, "place"), *run = path_join(place, "run");
+	cleanup_free char *link = path_join(desk->root, "link"), *through = path_join(link, "run");
+	assert_true(mkdir(place, 0700) == 0 && mkdir(run, 0700) == 0 && symlink(place, link) == 0);
+	free(put(desk, "place/run/file", "kept\n"));
+	assert_int_equal(runfiles_remove(through, NULL), 0);
+	assert_int_equal(access(run, F_OK), 0);
+	assert_int_equal(runfiles_remove(run, NULL), 0);
+	assert_int_equal(access(run, F_OK), -1);
+	assert_int_equal(access(place, F_OK), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +291,7 @@ int main(void)
 		DESK_TEST(no_file_is_written_that_nobody_reads),
 		DESK_TEST(every_run_has_a_token_of_its_own),
 		DESK_TEST(what_an_agent_does_is_read_as_it_was_written),
+		DESK_TEST(what_a_link_leads_to_is_not_cleared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
