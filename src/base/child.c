@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -100,6 +101,25 @@ static int make_pipe(int ends[2], struct error *err)
 	return 0;
 }
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* memfd_create(2), since Linux 6.3 */
+#endif
+
+/* The same with a file in memory.  ends[0] is read by pread(2): the offset is the writer's. */
+static int make_file(int ends[2], struct error *err)
+{
+	cleanup_close int fd = memfd_create("agentdeck-child", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("agentdeck-child", MFD_CLOEXEC);
+	cleanup_close int first = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int second = first < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (second < 0)
+		return error_set_errno(err, errno, "make a file in memory");
+	ends[0] = TAKE_FD(first);
+	ends[1] = second;
+	return 0;
+}
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -111,6 +131,7 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 {
 	cleanup_close int in_read = -1, in_write = -1, out_read = -1, out_write = -1;
 	cleanup_close int err_read = -1, err_write = -1;
+	int (*const make_ends)(int ends[2], struct error *err) = request->outlives_us ? make_file : make_pipe;
 	int ends[2];
 
 	if (request->gate || request->input) {
@@ -125,11 +146,11 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		if (in_read < 0)
 			return error_set_errno(err, errno, "open /dev/null");
 	}
-	if (make_pipe(ends, err) < 0)
+	if (make_ends(ends, err) < 0)
 		return -1;
 	out_read = ends[0];
 	out_write = ends[1];
-	if (make_pipe(ends, err) < 0)
+	if (make_ends(ends, err) < 0)
 		return -1;
 	err_read = ends[0];
 	err_write = ends[1];
@@ -158,6 +179,7 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		.input_left = request->input ? request->input_length : 0,
 		.output = TAKE_FD(out_read),
 		.errors = TAKE_FD(err_read),
+		.has_files = request->outlives_us,
 		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
 	};
 	return 0;
@@ -235,6 +257,38 @@ static void drain_rest(int fd, struct strbuf *buf, size_t max, bool *overflow)
 			break;
 }
 
+/* At most max bytes from there on; what cannot be read is missing. */
+static void read_file(int fd, off_t from, size_t max, struct strbuf *buf)
+{
+	char chunk[16384];
+	while (buf->length < max) {
+		size_t room = max - buf->length;
+		ssize_t n = pread(fd, chunk, room < sizeof(chunk) ? room : sizeof(chunk),
+				  from + (off_t)buf->length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		strbuf_add(buf, chunk, (size_t)n);
+	}
+}
+
+/* What it has said, and we have not read yet. */
+static void collect(const struct child *child, struct child_result *result, bool *overflow)
+{
+	struct stat st;
+	bool cut = false;
+	if (!child->has_files) {
+		drain_rest(child->output, &result->output, child->max_output, overflow);
+		drain_rest(child->errors, &result->errors, MAX_ERRORS, &cut);
+		return;
+	}
+	const off_t max = (off_t)child->max_output;
+	bool is_long = fstat(child->output, &st) == 0 && st.st_size > max;
+	read_file(child->output, is_long ? st.st_size - max : 0, child->max_output, &result->output);
+	read_file(child->errors, 0, MAX_ERRORS, &result->errors);
+}
+
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err)
 {
@@ -244,8 +298,8 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 	for (;;) {
 		struct pollfd events[] = {
 			{ .fd = child->pidfd, .events = POLLIN },
-			{ .fd = child->output, .events = POLLIN },
-			{ .fd = child->errors, .events = POLLIN },
+			{ .fd = child->has_files ? -1 : child->output, .events = POLLIN },
+			{ .fd = child->has_files ? -1 : child->errors, .events = POLLIN },
 			{ .fd = child->input, .events = POLLOUT },
 		};
 		int n = poll(events, ARRAY_SIZE(events), clock_left_ms(deadline_ms));
@@ -274,8 +328,7 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 		child_abandon(child);
 		return error_set(err, ERROR_TIMEOUT, "%s does not answer", child->name);
 	}
-	drain_rest(child->output, &result.output, child->max_output, &overflow);
-	drain_rest(child->errors, &result.errors, MAX_ERRORS, &cut);
+	collect(child, &result, &overflow);
 	reap(child, &result.exit_status);
 	if (overflow)
 		return error_set(err, ERROR_CHILD, "%s printed more than %zu bytes", child->name,

@@ -24,6 +24,9 @@ struct child_request {
 	size_t input_length;
 	bool gate;                /* descriptor 0 is a pipe whose other end is child.gate */
 	bool new_session;         /* setsid(2): the terminal's signals do not reach it */
+	/* What it says goes to files in memory, not to pipes: it neither waits for us to read nor dies when we are gone.  For
+	 * what says a bounded amount; read when it has ended, of too much output the last max_output bytes. */
+	bool outlives_us;
 	size_t max_output;        /* 0: 1 MiB; more output is ERROR_CHILD */
 };
 
@@ -32,7 +35,8 @@ struct child {
 	pid_t pid;
 	int pidfd;
 	int gate;          /* write end of a gated child's descriptor 0, else -1 */
-	int output, errors; /* read ends */
+	int output, errors; /* read ends, or files */
+	bool has_files;     /* the latter */
 	int input;          /* write end while there is input left, else -1 */
 	const char *input_next;
 	size_t input_left, max_output;

@@ -90,8 +90,9 @@ void work_start(struct supervisor *supervisor, const struct strvec *arguments,
 	const struct child_request request = {
 		.argv = (const char *const *)work->argv.items,
 		.environment = work->environment.items,
-		/* It lives on when we end, and a signal to our group is not for it. */
+		/* It goes on when we end, and a signal to our group is not for it. */
 		.new_session = true,
+		.outlives_us = true,
 	};
 	int r = child_start(&request, &work->child, &err);
 	if (r > 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "persistence/deck.h"
 
+#include "persistence/strace.h"
+
 #include <signal.h>
 #include <string.h>
 
@@ -137,6 +139,19 @@ void session_kill_server(struct session *session)
 	ASSERT(argv->count && starts_with(argv->items[0], "tmux"), "process %d is no tmux server",
 	       (int)server.pid);
 	machine_destroy(&server);
+}
+
+struct process session_occupy(const struct session *session)
+{
+	const char *directory = at_home(kept(".local/state/agentdeck/default/%s", session->id));
+	strace_required();
+	struct process writer = machine_background(
+		WORDS("strace", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
+		      "inject=renameat:delay_enter=100s", "agentdeck", "session", "set", session->id, "resume",
+		      "default"), at_home("set.out"));
+	WAIT_FOR(*machine_user_ok(WORDS("find", directory, "-name", ".tmp-*")), "session set does not write: %s",
+		 or_empty(machine_read(at_home("set.out"))));
+	return writer;
 }
 
 /* ---- screen and keys --------------------------------------------------------------------- */

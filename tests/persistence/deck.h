@@ -46,6 +46,8 @@ struct process session_server(const struct session *session);
 struct process session_agent(const struct session *session);
 /* SIGKILL for the tmux server, and wait until it is gone. */
 void session_kill_server(struct session *session);
+/* Somebody is at work on it, and has its lock until that process is killed. */
+struct process session_occupy(const struct session *session);
 
 /* The screen with all that scrolled off; NULL when its server does not answer. */
 const char *session_screen(const struct session *session);

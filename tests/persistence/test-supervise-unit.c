@@ -114,6 +114,22 @@ static void SuperviseUninstallLeavesSessionsAlive(void)
 	(void)deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
 }
 
+static unsigned lives_in_log(void)
+{
+	unsigned count = 0;
+	for (const char *at = or_empty(deck_log()); (at = strstr(at, " supervises ")); at++)
+		count++;
+	return count;
+}
+
+static void reload(void)
+{
+	unsigned before = lives_in_log();
+	struct answer answer = machine_login(WORDS("systemctl", "--user", "reload", "agentdeck"));
+	ASSERT(answer.status == 0, "%s", answer.errors);
+	WAIT_FOR(lives_in_log() > before, "it does not begin anew:\n%s", or_empty(deck_log()));
+}
+
 /* As after an upgrade: the very process goes on as the new program, and the user manager takes it for what it was. */
 static void SuperviseReloadIsNoRestart(void)
 {
@@ -176,6 +192,116 @@ static void BusListGetStartStopRestart(void)
 	ASSERT(unknown.status != 0 && strstr(unknown.errors, "\"nobody\""), "%s", unknown.errors);
 }
 
+/* ---- a recovery over the bus ----------------------------------------------------------------- */
+
+enum { FLEET = 4, OCCUPIED = 2, DAMAGED = 600 };
+
+struct fleet {
+	struct session sessions[FLEET];
+	struct process holders[OCCUPIED];
+};
+
+static const char *damaged(void)
+{
+	return at_home(".local/state/agentdeck/default/damaged-");
+}
+
+static void uninstall_and_sweep(void)
+{
+	(void)machine_login(WORDS("systemctl", "--user", "unset-environment", "PATH"));
+	(void)machine_user(WORDS("sh", "-c", "rm -rf \"$1\"*", "sh", damaged()));
+	uninstall();
+}
+
+/* What is recovered over the bus has the manager's environment. */
+static void install_with_path(void)
+{
+	struct answer answer = machine_login(WORDS("systemctl", "--user", "set-environment",
+						   kept("PATH=%s", machine_search_path())));
+	ASSERT(answer.status == 0, "%s", answer.errors);
+	install();
+	at_end(uninstall_and_sweep);
+}
+
+/* How many processes of the user's have this in their command line. */
+static long processes(const char *pattern)
+{
+	return strtol(machine_root(WORDS("pgrep", "-c", "-u", machine_user_name(), "-f", pattern)).output, NULL,
+		      10);
+}
+
+/* All are down, and their supervisor leaves them to their user.  He calls it, and the first two, which is as many as there may be
+ * at a time, are in somebody's hands. */
+static void begin_recovery(struct fleet *fleet)
+{
+	for (size_t i = 0; i < FLEET; i++) {
+		struct session *session = &fleet->sessions[i];
+		session_add(session, NULL, kept("deck-%zu", i), WORDS("--agent", "demo", "--restart", "no"));
+		session_start(session, NULL);
+		session_say(session, MARKER);
+	}
+	for (size_t i = 0; i < FLEET; i++)
+		session_kill_server(&fleet->sessions[i]);
+	install_with_path();
+	machine_user_ok(WORDS("sh", "-c", "cpus=$(taskset -cp $1); cpus=${cpus##* }; taskset -cp ${cpus%%[-,]*} $1",
+			      "sh", kept("%d", (int)json_get_int(status(), "pid", 0))));
+	for (size_t i = 0; i < FLEET; i++)
+		WAIT_FOR(session_look(&fleet->sessions[i]) && streq(fleet->sessions[i].status, "error"),
+			 "%s is %s", fleet->sessions[i].title, fleet->sessions[i].status);
+	/* What was used last comes first. */
+	for (size_t i = 0; i < OCCUPIED; i++)
+		fleet->holders[i] = session_occupy(&fleet->sessions[FLEET - 1 - i]);
+	(void)machine_background(WORDS("busctl", kept("--address=unix:path=/run/user/%u/bus", machine_uid()),
+				       "--timeout=120", "call", SUPERVISOR, "Recover"), at_home("recover.out"));
+	WAIT_FOR(processes(kept("[r]evive %s$", fleet->sessions[FLEET - 1].id)) == 1,
+		 "the recovery does not begin: %s", or_empty(machine_read(at_home("recover.out"))));
+}
+
+static void assert_fleet_comes_back(struct fleet *fleet)
+{
+	for (size_t i = 0; i < OCCUPIED; i++)
+		machine_destroy(&fleet->holders[i]);
+	for (size_t i = 0; i < FLEET; i++) {
+		struct session *session = &fleet->sessions[i];
+		const char *id = session->session_id;
+		WAIT_FOR(session_look(session) && streq(session->status, "running") && session->agent_pid,
+			 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+		assert_came_back(session, id, MARKER, 1);
+	}
+}
+
+static void BusRecoverOutlivesTheSupervisor(void)
+{
+	struct fleet fleet;
+	begin_recovery(&fleet);
+	struct answer answer = machine_login(WORDS("systemctl", "--user", "stop", "agentdeck"));
+	ASSERT(answer.status == 0 && !has("active", "active"), "it does not stop: %s", answer.errors);
+	assert_fleet_comes_back(&fleet);
+}
+
+static void BusRecoverOutlivesAReload(void)
+{
+	struct fleet fleet;
+	begin_recovery(&fleet);
+	reload();
+	assert_fleet_comes_back(&fleet);
+}
+
+/* A line of JSON about each is more than a pipe takes. */
+static void BusRecoverOfManyIsAnswered(void)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "--restart", "no"));
+	session_start(&session, NULL);
+	session_kill_server(&session);
+	install_with_path();
+	machine_user_ok(WORDS("sh", "-c", "for i in $(seq $2); do mkdir \"$1$i\"; echo { >\"$1$i/instance.json\"; done",
+			      "sh", damaged(), kept("%d", DAMAGED)));
+	struct answer answer = call("Recover", NULL);
+	ASSERT(answer.status == 0 && strstr(answer.output, kept("[1,%d]", DAMAGED)), "%s%s", answer.output,
+	       answer.errors);
+}
+
 #define BUS_POLICY "/etc/dbus-1/session-local.conf"
 
 static void reload_bus(void)
@@ -233,6 +359,9 @@ const struct test supervise_unit_tests[] = {
 	TEST(SuperviseUninstallLeavesSessionsAlive),
 	TEST(SuperviseReloadIsNoRestart),
 	TEST(BusListGetStartStopRestart),
+	TEST(BusRecoverOfManyIsAnswered),
+	TEST(BusRecoverOutlivesTheSupervisor),
+	TEST(BusRecoverOutlivesAReload),
 	TEST(BusIsTheUsersOwn),
 	{ 0 },
 };

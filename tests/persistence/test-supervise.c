@@ -467,12 +467,7 @@ static void SupervisorFindsAnEndThatTmuxMissed(void)
 	struct process server = session_server(&session), agent = session_agent(&session);
 	const struct pane first = look_at_pane(&session);
 	/* Somebody has the lock, which the judge waits for. */
-	struct process writer = machine_background(
-		WORDS("strace", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
-		      "inject=renameat:delay_enter=100s", "agentdeck", "session", "set", session.id, "title", "deck"),
-		at_home("set.out"));
-	const char *const *look = WORDS("find", at_home(".local/state/agentdeck/default"), "-name", ".tmp-*");
-	WAIT_FOR(*machine_user_ok(look), "session set does not write");
+	struct process writer = session_occupy(&session);
 	machine_kill(&agent, SIGKILL);
 	struct pane judge = first;
 	WAIT_FOR((judge = look_at_pane(&session)).process > 0 && judge.process != first.process,

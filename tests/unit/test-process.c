@@ -156,6 +156,27 @@ static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
 	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
 }
 
+/* Nobody reads while it runs; and where its reader has ended, there is no pipe to break. */
+static void a_child_that_outlives_us_waits_for_no_reader(void **state UNUSED)
+{
+	enum { TAIL = 1000 };
+	struct child child;
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = SHELL("head -c 3000000 /dev/zero; echo; echo last; echo why >&2; head -c 100000 /dev/zero >&2; exit 3"),
+		.outlives_us = true, .max_output = TAIL,
+	};
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	assert_int_equal(child_wait_any(&child, 1, clock_ms() + PLENTY_MS), 0);
+	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 3);
+	assert_int_equal(result.output.length, TAIL);
+	assert_memory_equal(result.output.data + TAIL - 6, "\nlast\n", 6);
+	assert_int_equal(result.errors.length, 64 << 10);
+	cleanup_free char *words = child_last_words(&result);
+	assert_string_equal(words, "why");
+}
+
 static void of_several_children_the_one_that_ended_is_told(void **state UNUSED)
 {
 	const struct child_request stays = { .argv = (const char *const[]){ "cat", NULL }, .gate = true };
@@ -350,6 +371,7 @@ int main(void)
 		TEST(a_child_that_never_stops_talking_is_given_up_too),
 		TEST(more_output_than_wanted_is_an_error),
 		TEST(a_childs_end_is_not_that_of_its_pipes),
+		TEST(a_child_that_outlives_us_waits_for_no_reader),
 		TEST(of_several_children_the_one_that_ended_is_told),
 		TEST(a_gate_that_nobody_opens_ends_with_us),
 		TEST(programs_are_found_as_execvp_would_but_only_in_absolute_folders),
