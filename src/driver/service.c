@@ -329,6 +329,8 @@ int service_open(const char *user_runtime, struct sd_event *event,
 	*service = (struct service){ .operations = operations, .context = context,
 				     .bus = TAKE_PTR(bus) };
 	LIST_INIT(&service->calls);
+	/* The loop closes it when it ends, and flushes it, else: but service_close() still has something to say. */
+	(void)sd_bus_set_close_on_exit(service->bus, 0);
 	r = sd_bus_add_object_vtable(service->bus, NULL, SERVICE_PATH, SERVICE_INTERFACE, vtable, service);
 	if (r >= 0)
 		r = sd_bus_attach_event(service->bus, event, SD_EVENT_PRIORITY_NORMAL);

@@ -268,6 +268,8 @@ static void assert_fleet_comes_back(struct fleet *fleet)
 			 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
 		assert_came_back(session, id, MARKER, 1);
 	}
+	WAIT_FOR(strstr(or_empty(machine_read(at_home("recover.out"))), "goes on without it"),
+		 "its caller hears: %s", or_empty(machine_read(at_home("recover.out"))));
 }
 
 static void BusRecoverOutlivesTheSupervisor(void)
