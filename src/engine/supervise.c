@@ -166,6 +166,14 @@ static void raise_limit(struct supervisor *supervisor)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Who begins anew takes what it finds for the usual. */
+static void restore_limit(const struct supervisor *supervisor)
+{
+	if (!supervisor->usual_files.rlim_max)
+		return;
+	(void)setrlimit(RLIMIT_NOFILE, &supervisor->usual_files);
+}
+
 static int take_lock(const struct deck *deck, struct fs_lock *ret, struct error *err)
 {
 	cleanup_close int state = -1;
@@ -211,6 +219,7 @@ static void supervisor_clear(struct supervisor *supervisor)
 	free(supervisor->stores);
 	loop_free(supervisor->loop);
 	follow_close(supervisor->follow);
+	restore_limit(supervisor);
 }
 
 int supervise_run(struct deck *deck, struct error *err)

@@ -144,6 +144,32 @@ static void SuperviseReloadIsNoRestart(void)
 	       json_print(now));
 }
 
+/* Of descriptors (getrlimit(2), RLIMIT_NOFILE). */
+static unsigned long soft_limit(int64_t pid)
+{
+	static const char name[] = "Max open files";
+	const char *line = strstr(or_empty(machine_read(kept("/proc/%d/limits", (int)pid))), name);
+	ASSERT(line, "process %d is gone", (int)pid);
+	return strtoul(line + strlen(name), NULL, 10);
+}
+
+/* It has a higher one itself, which would break agents that use select(2). */
+static void ReloadKeepsTheUsualLimits(void)
+{
+	struct session session;
+	begin(&session, "deck");
+	install();
+	have_it_revived(&session);
+	unsigned long usual = soft_limit(session.server_pid);
+	int64_t supervisor = json_get_int(status(), "pid", 0);
+	ASSERT(soft_limit(supervisor) > usual, "the supervisor has no higher limit than %lu", usual);
+	reload();
+	have_it_revived(&session);
+	ASSERT(soft_limit(session.server_pid) == usual, "the limit was %lu, and is %lu after a reload", usual,
+	       soft_limit(session.server_pid));
+	ASSERT(soft_limit(supervisor) > usual, "the supervisor's own is %lu", soft_limit(supervisor));
+}
+
 static struct answer call(const char *method, const char *session)
 {
 	const char *const with[] = { "busctl", "--user", "--timeout=60", "--json=short", "call", SUPERVISOR,
@@ -360,6 +386,7 @@ const struct test supervise_unit_tests[] = {
 	TEST(SuperviseInstallEnablesAndLingers),
 	TEST(SuperviseUninstallLeavesSessionsAlive),
 	TEST(SuperviseReloadIsNoRestart),
+	TEST(ReloadKeepsTheUsualLimits),
 	TEST(BusListGetStartStopRestart),
 	TEST(BusRecoverOfManyIsAnswered),
 	TEST(BusRecoverOutlivesTheSupervisor),
