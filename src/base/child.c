@@ -338,6 +338,45 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 	return 0;
 }
 
+static int list_inherited(struct child **ret, size_t *ret_count, struct error *err)
+{
+	cleanup_free struct process_id *tree = NULL;
+	struct process_id self;
+	size_t count, found = 0;
+	pid_t parent;
+	int fd;
+	int r = process_identify(getpid(), &self, err);
+	if (r > 0)
+		return error_set(err, ERROR_SYSTEM, "/proc does not know this process");
+	if (r < 0 || process_tree(&self, &tree, &count, err) < 0)
+		return -1;
+	struct child *children = xcalloc(count, sizeof(*children));
+	for (size_t i = 0; i < count; i++)
+		if (process_parent(tree[i].pid, &parent, NULL) == 0 && parent == self.pid &&
+		    process_open(&tree[i], &fd, NULL) == 0)
+			children[found++] = (struct child){ .pid = tree[i].pid, .pidfd = fd, .gate = -1,
+							    .output = -1, .errors = -1, .input = -1 };
+	*ret = children;
+	*ret_count = found;
+	return 0;
+}
+
+int child_inherit(struct child **ret, size_t *ret_count, struct error *err)
+{
+	struct child *children = NULL;
+	size_t count = 0;
+	siginfo_t info = { 0 };
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    list_inherited(&children, &count, err) < 0)
+		return -1;
+	/* Also one that has ended since: then its descriptor is readable, and child_abandon() finds nothing to do. */
+	for (info.si_pid = 0; waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid; info.si_pid = 0)
+		;
+	*ret = children;
+	*ret_count = count;
+	return 0;
+}
+
 size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms)
 {
 	cleanup_free struct pollfd *events = xcalloc(count, sizeof(*events));

@@ -59,6 +59,11 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err);
 
+/* The children that the program left to us which this process was before it executed ours (execve(2)).  Those that have ended
+ * are reaped; of the others *ret, the caller's array, has pid and pidfd.  When that is readable: child_abandon().  Only
+ * before the first child_start(): later ones are not told from them. */
+int child_inherit(struct child **ret, size_t *ret_count, struct error *err);
+
 /* Wait until one of count children (those with a pid) has ended, up to deadline_ms: its index; count when the deadline has
  * passed.  To be followed by child_finish(); until then what they say has to fit a pipe (64 KiB, pipe(7)). */
 size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms);

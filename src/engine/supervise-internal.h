@@ -121,6 +121,9 @@ typedef void (*work_handler)(const struct child_result *result, const char *fail
 void work_start(struct supervisor *supervisor, const struct strvec *arguments,
 		const struct strvec *environment, int timeout_ms, work_handler handler, void *context);
 
+/* Take notice of the end of what ran when we began anew.  Nobody waits for what it says.  Before the first work_start(). */
+void work_inherit(struct supervisor *supervisor);
+
 /* ---- supervise-calls.c ------------------------------------------------------------------------ */
 
 void calls_open(struct supervisor *supervisor);

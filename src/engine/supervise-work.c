@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <sys/epoll.h>
+#include <unistd.h>
 
 /* What a command that has ended still has to say is in its pipes already. */
 enum { COLLECT_TIMEOUT_MS = 1000 };
@@ -111,4 +112,35 @@ void work_start(struct supervisor *supervisor, const struct strvec *arguments,
 	}
 	fail_later(supervisor, err.message, handler, context);
 	work_free(work);
+}
+
+struct inherited {
+	struct child child;
+	struct loop_source *end;
+};
+
+static void on_inherited_end(int fd UNUSED, uint32_t events UNUSED, void *context)
+{
+	struct inherited *inherited = context;
+	loop_remove(inherited->end);
+	child_abandon(&inherited->child);
+	free(inherited);
+}
+
+void work_inherit(struct supervisor *supervisor)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_free struct child *children = NULL;
+	size_t count = 0;
+	if (child_inherit(&children, &count, &err) < 0)
+		log_warning("what was at work goes on unseen: %s", err.message);
+	for (size_t i = 0; i < count; i++) {
+		struct inherited *inherited = xcalloc(1, sizeof(*inherited));
+		inherited->child = children[i];
+		if (loop_add_io(supervisor->loop, children[i].pidfd, EPOLLIN, on_inherited_end, inherited,
+				&inherited->end, NULL) == 0)
+			continue;
+		(void)close(children[i].pidfd);
+		free(inherited);
+	}
 }

@@ -230,6 +230,7 @@ int supervise_run(struct deck *deck, struct error *err)
 	    add_sources(&supervisor, err) < 0)
 		return -1;
 	raise_limit(&supervisor);
+	work_inherit(&supervisor);
 	log_info("supervises %s", deck->paths.state);
 	calls_open(&supervisor);
 	look_at_all(&supervisor);

@@ -307,12 +307,17 @@ static void BusRecoverOutlivesTheSupervisor(void)
 	assert_fleet_comes_back(&fleet);
 }
 
+/* And who began it before it began anew takes notice of its end. */
 static void BusRecoverOutlivesAReload(void)
 {
 	struct fleet fleet;
 	begin_recovery(&fleet);
 	reload();
 	assert_fleet_comes_back(&fleet);
+	WAIT_FOR(processes("[r]ecover --json") == 0, "the recovery does not end");
+	WAIT_FOR(machine_root(WORDS("sh", "-c", "ps -o stat= --ppid $1 | grep Z", "sh",
+				    kept("%d", (int)json_get_int(status(), "pid", 0)))).status == 1,
+		 "the supervisor leaves a zombie");
 }
 
 /* A line of JSON about each is more than a pipe takes. */

@@ -177,6 +177,40 @@ static void a_child_that_outlives_us_waits_for_no_reader(void **state UNUSED)
 	assert_string_equal(words, "why");
 }
 
+/* As the image before execve(2) leaves them: one has ended, one has not. */
+static void children_of_an_earlier_image_are_inherited(void **state UNUSED)
+{
+	int gate[2];
+	struct child *children = NULL;
+	size_t count = 1;
+	siginfo_t info;
+	assert_int_equal(child_inherit(&children, &count, NULL), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	pid_t ended = fork();
+	if (ended == 0)
+		_exit(0);
+	pid_t stays = fork();
+	if (stays == 0) {
+		char byte;
+		(void)close(gate[1]);
+		_exit((int)read(gate[0], &byte, 1));
+	}
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
+	free(children);
+	assert_int_equal(child_inherit(&children, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(children[0].pid, stays);
+	assert_int_equal(child_wait_any(children, 1, clock_ms()), 1);
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOHANG), -1);
+	(void)close(gate[1]);
+	assert_int_equal(child_wait_any(children, 1, clock_ms() + PLENTY_MS), 0);
+	child_abandon(&children[0]);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	(void)close(gate[0]);
+	free(children);
+}
+
 static void of_several_children_the_one_that_ended_is_told(void **state UNUSED)
 {
 	const struct child_request stays = { .argv = (const char *const[]){ "cat", NULL }, .gate = true };
@@ -372,6 +406,7 @@ int main(void)
 		TEST(more_output_than_wanted_is_an_error),
 		TEST(a_childs_end_is_not_that_of_its_pipes),
 		TEST(a_child_that_outlives_us_waits_for_no_reader),
+		TEST(children_of_an_earlier_image_are_inherited),
 		TEST(of_several_children_the_one_that_ended_is_told),
 		TEST(a_gate_that_nobody_opens_ends_with_us),
 		TEST(programs_are_found_as_execvp_would_but_only_in_absolute_folders),
