@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "engine/revive.h"
 
+#include <unistd.h>
+
 static void add_run(struct json_object *object, const struct revive_result *result)
 {
 	const struct instance *instance = result->instance;
@@ -19,6 +21,22 @@ static void add_run(struct json_object *object, const struct revive_result *resu
 					      : instance ? instance->conversation.session_id : NULL);
 }
 
+/* Not left to who started it: the supervisor may have ended, or begun anew, while a lock is held here.  SIGALRM is as good as any
+ * kill: what is half done has a state that the next start knows what to do about. */
+static int limit_time(struct app *app, struct error *err)
+{
+	enum { SECONDS_MAX = 86400 };
+	int64_t seconds;
+	const char *text = option_value(app, "within");
+	if (!text)
+		return 0;
+	if (!parse_int64(text, 1, SECONDS_MAX, &seconds))
+		return error_set(err, ERROR_USAGE, "--within is a number from 1 to %d, not '%s'", SECONDS_MAX,
+				 text);
+	(void)alarm((unsigned)seconds);
+	return 0;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_revive_result struct revive_result result = { 0 };
@@ -26,7 +44,8 @@ static int run(struct app *app, struct error *err)
 	cleanup_json struct json_object *object = json_object_new_object();
 	const char *base = app->operands.items[0];
 	const enum revive_cause cause = option_given(app, "unasked") ? REVIVE_UNASKED : REVIVE_BY_USER;
-	(void)err;
+	if (limit_time(app, err) < 0)
+		return -1;
 	json_set_string(object, "id", base);
 	if (revive(&app->deck, base, cause, option_given(app, "dry-run"), &result, &failure) < 0) {
 		json_set_string(object, "error", failure.message);
@@ -45,6 +64,7 @@ static int run(struct app *app, struct error *err)
 
 static const struct command_option options[] = {
 	{ 0, "unasked", NULL, "by the restart policy, as the supervisor does" },
+	{ 0, "within", "SECONDS", "be ended by SIGALRM then" },
 	{ 0, "dry-run", NULL, "tell what would be done, and do nothing" },
 	{ 0 },
 };

@@ -20,6 +20,7 @@ enum {
 	TOLD_AFTER = 6,	      /* such failures, some eight seconds, its user is told */
 	PAUSE_MS = 250,       /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
+	WORK_MARGIN_S = 10,       /* then it ends by itself, if we are not there to end it and say so */
 };
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -183,9 +184,10 @@ static void on_revived(const struct child_result *result, const char *failure, v
 static void begin_revive(struct session *session)
 {
 	cleanup_strvec struct strvec arguments = { 0 };
+	cleanup_free char *within = xasprintf("%d", WORK_TIMEOUT_MS / 1000 + WORK_MARGIN_S);
 	bool handed = session->environment.count != 0;
 	strvec_push_array(&arguments, (const char *const[]){ "--profile", session->profile, "revive", "--unasked",
-							     session->base, NULL });
+							     "--within", within, session->base, NULL });
 	session->is_working = true;
 	work_start(session->supervisor, &arguments, handed ? &session->environment : NULL, WORK_TIMEOUT_MS,
 		   on_revived, session);

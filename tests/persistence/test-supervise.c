@@ -330,6 +330,27 @@ static void InterruptedRestartKeepsItsPath(void)
 		 or_empty(deck_log()));
 }
 
+/* The supervisor that would end it may not be there any more. */
+static void ReviveEndsByItselfInTime(void)
+{
+	struct session session;
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	machine_destroy(&server);
+	struct process holder = session_occupy(&session);
+	struct answer answer = machine_user(WORDS("sh", "-c", "\"$@\"; exit $?", "sh", "agentdeck", "revive",
+						  "--unasked", "--within", "1", session.id));
+	ASSERT(answer.status == 128 + SIGALRM, "status %d: %s%s", answer.status, answer.output, answer.errors);
+	(void)supervise();
+	const char *command = kept("[r]evive --unasked --within [1-9][0-9]* %s$", session.id);
+	WAIT_FOR(machine_user(WORDS("pgrep", "-f", command)).status == 0, "there is no %s:\n%s", command,
+		 or_empty(deck_log()));
+	machine_destroy(&holder);
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
 /* What the next run is started with is what the last one had, and it stands in no file. */
 static void SupervisorKeepsTheEnvironment(void)
 {
@@ -542,6 +563,7 @@ const struct test supervise_tests[] = {
 	TEST(SupervisorFindsAnEndThatTmuxMissed),
 	TEST(MissedEndOfAnInterruptedStartIsFound),
 	TEST(UnseenAgentIsFound),
+	TEST(ReviveEndsByItselfInTime),
 	TEST(SupervisorKeepsTheEnvironment),
 	{ 0 },
 };
