@@ -126,6 +126,7 @@ static int read_wish(struct app *app, struct recover_wish *ret, struct error *er
 		.only_error = only != NULL,
 		.dry = option_given(app, "dry-run"),
 		.jobs = (unsigned)number,
+		.kept_environment = option_given(app, "kept-environment"),
 	};
 	return 0;
 }
@@ -157,6 +158,7 @@ static const struct command_option options[] = {
 	{ 'n', "dry-run", NULL, "tell what would be done with each, and do nothing" },
 	{ 'g', "group", "GROUP", "only this group and those below it" },
 	{ 0, "only", "STATE", "only those in this state: error" },
+	{ 0, "kept-environment", NULL, "with the PATH and the rest that each has kept, not with yours: for cron and the like" },
 	{ 0 },
 };
 

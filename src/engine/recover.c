@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/environment.h"
 #include "engine/lifecycle-internal.h"
 #include "engine/view.h"
 
@@ -189,13 +190,25 @@ static void read_answer(struct recovery *recovery, const struct worker *worker,
 	fail(recovery, worker->row, why);
 }
 
+/* Nothing: ours.  What cannot be read is told by the command itself. */
+static void choose_environment(const struct recovery *recovery, const struct store_row *row, struct strvec *ret)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (recovery->wish->kept_environment &&
+	    store_load(recovery->deck->store, row->base, &instance, NULL) == 0)
+		environment_of_kept(instance, ret);
+}
+
 static int start(struct recovery *recovery, const struct store_row *row, struct error *err)
 {
 	size_t slot = 0;
 	const struct deck *deck = recovery->deck;
+	cleanup_strvec struct strvec environment = { 0 };
+	choose_environment(recovery, row, &environment);
 	const struct child_request request = {
 		.argv = (const char *const[]){ deck->program, "--profile", deck->profile, "revive", row->base,
 					       recovery->wish->dry ? "--dry-run" : NULL, NULL },
+		.environment = environment.items,
 		/* Who interrupts the recovery has not asked for half a start. */
 		.new_session = true,
 	};

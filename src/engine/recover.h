@@ -11,6 +11,7 @@ struct recover_wish {
 	bool only_error;      /* only those in state "error" */
 	bool dry;
 	unsigned jobs;        /* at the same time; 0: recover_jobs() */
+	bool kept_environment; /* each begins with what it has kept over ours: nobody's login calls */
 };
 
 /* One instance's result, as it comes in. */

@@ -77,7 +77,8 @@ static void on_act(enum service_verb verb, const char *target, struct service_ca
 	struct supervisor *supervisor = context;
 	cleanup_strvec struct strvec arguments = { 0 };
 	if (verb == SERVICE_RECOVER) {
-		strvec_push_array(&arguments, (const char *const[]){ "recover", "--json", NULL });
+		strvec_push_array(&arguments, (const char *const[]){ "recover", "--json", "--kept-environment",
+								     NULL });
 		work_start(supervisor, &arguments, NULL, 0, on_recovered, call);
 		return;
 	}

@@ -234,19 +234,8 @@ static const char *damaged(void)
 
 static void uninstall_and_sweep(void)
 {
-	(void)machine_login(WORDS("systemctl", "--user", "unset-environment", "PATH"));
 	(void)machine_user(WORDS("sh", "-c", "rm -rf \"$1\"*", "sh", damaged()));
 	uninstall();
-}
-
-/* What is recovered over the bus has the manager's environment. */
-static void install_with_path(void)
-{
-	struct answer answer = machine_login(WORDS("systemctl", "--user", "set-environment",
-						   kept("PATH=%s", machine_search_path())));
-	ASSERT(answer.status == 0, "%s", answer.errors);
-	install();
-	at_end(uninstall_and_sweep);
 }
 
 /* How many processes of the user's have this in their command line. */
@@ -268,7 +257,8 @@ static void begin_recovery(struct fleet *fleet)
 	}
 	for (size_t i = 0; i < FLEET; i++)
 		session_kill_server(&fleet->sessions[i]);
-	install_with_path();
+	install();
+	at_end(uninstall_and_sweep);
 	machine_user_ok(WORDS("sh", "-c", "cpus=$(taskset -cp $1); cpus=${cpus##* }; taskset -cp ${cpus%%[-,]*} $1",
 			      "sh", kept("%d", (int)json_get_int(status(), "pid", 0))));
 	for (size_t i = 0; i < FLEET; i++)
@@ -327,7 +317,8 @@ static void BusRecoverOfManyIsAnswered(void)
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "--restart", "no"));
 	session_start(&session, NULL);
 	session_kill_server(&session);
-	install_with_path();
+	install();
+	at_end(uninstall_and_sweep);
 	machine_user_ok(WORDS("sh", "-c", "for i in $(seq $2); do mkdir \"$1$i\"; echo { >\"$1$i/instance.json\"; done",
 			      "sh", damaged(), kept("%d", DAMAGED)));
 	struct answer answer = call("Recover", NULL);
