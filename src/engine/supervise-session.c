@@ -17,6 +17,7 @@ enum {
 	RETRY_MS = 2000,      /* after a command that failed, and whose manifest cannot be read */
 	RETRY_MOST_MS = 60000,
 	REVIVE_MOST_MS = 30000, /* what it failed for may be over: a mount that came late, a full disk */
+	LOGGED = 5,	      /* of the times that a manifest cannot be read; damage stays */
 	TOLD_AFTER = 6,	      /* such failures, some eight seconds, its user is told */
 	PAUSE_MS = 250,       /* after any that failed, whatever the policy says */
 	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
@@ -313,8 +314,8 @@ static void tell(struct session *session)
 static void note_unread(struct session *session, const char *why)
 {
 	/* Every listing tells of it, too; nothing is done on a guess. */
-	log_error("%s cannot be read: %s", session->key, why);
-	session->unread++;
+	if (session->unread++ < LOGGED)
+		log_error("%s cannot be read: %s", session->key, why);
 	watch_set_timer(session, patience_ms(session->unread, RETRY_MS, RETRY_MOST_MS));
 }
 
