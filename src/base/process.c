@@ -68,10 +68,13 @@ static bool is_hidden(const struct error *err)
 
 int process_identify(pid_t pid, struct process_id *ret, struct error *err)
 {
+	cleanup_error struct error local = { 0 };
 	struct stat_line line;
 	if (pid <= 0)
 		return PROCESS_GONE;
-	int r = read_stat(pid, &line, err);
+	int r = read_stat(pid, &line, &local);
+	if (r < 0)
+		return is_hidden(&local) ? PROCESS_GONE : error_move(err, &local);
 	if (r != 0)
 		return r;
 	if (line.state == 'Z' || line.state == 'X')
@@ -82,12 +85,9 @@ int process_identify(pid_t pid, struct process_id *ret, struct error *err)
 
 bool process_alive(const struct process_id *id)
 {
-	cleanup_error struct error err = { 0 };
 	struct process_id now = { 0 };
-	int r = process_identify(id->pid, &now, &err);
-	if (r == 0)
-		return now.start == id->start;
-	return r < 0 && !is_hidden(&err);
+	int r = process_identify(id->pid, &now, NULL);
+	return r < 0 || (r == 0 && now.start == id->start);
 }
 
 bool process_is_zombie(const struct process_id *id)

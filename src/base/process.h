@@ -27,12 +27,12 @@ static inline bool process_same(const struct process_id *a, const struct process
 	return a->pid == b->pid && a->start == b->start;
 }
 
-/* Who bears this pid now.  PROCESS_GONE: nobody, or a zombie. */
+/* Who bears this pid now.  PROCESS_GONE: nobody, a zombie, or one that is hidden from us (EPERM and EACCES: hidepid=,
+ * proc(5)), which is not ours. */
 int process_identify(pid_t pid, struct process_id *ret, struct error *err);
 
 /* Does exactly this process exist, other than as a zombie?  One that cannot be looked at for want of something (ENFILE,
- * ENOMEM) counts as alive, since nobody may end or replace what may be there.  One that is hidden from us (EPERM and
- * EACCES: hidepid=, proc(5)) does not: it is not ours, and bears a pid that was ours. */
+ * ENOMEM) counts as alive, since nobody may end or replace what may be there. */
 bool process_alive(const struct process_id *id);
 
 /* A descriptor (pidfd_open(2)) that means exactly this process and becomes readable when it ends.
