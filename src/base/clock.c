@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
+
 #include "base/text.h"
 
 #include <limits.h>
