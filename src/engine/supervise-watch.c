@@ -171,8 +171,10 @@ bool watch_is_live(const struct run *run)
 void watch_run(struct session *session, const struct instance *instance)
 {
 	const struct run *run = &instance->run;
-	if (watch_is_live(run) && watch_server(session, run))
+	if (watch_is_live(run) && watch_server(session, run)) {
 		watch_pane(session, run);
-	else
-		watch_end(session);
+		return;
+	}
+	watch_end(session);
+	session->is_unwatched = false;
 }
