@@ -4,14 +4,15 @@
 # lib.sh - what scripts/quickstart and scripts/test share; sourced, never run
 #
 #   manual                  print the header comment of the script, which is its manual
-#   has PROGRAM
-#   as_root COMMAND...      as it is for root, else with sudo
+#   has PROGRAM             whether the program is in PATH
+#   as_root COMMAND...      run it directly as root, else with sudo
 #   run_logged LABEL LOG COMMAND...
-#                           run it (a function too, under set -e) with its output in LOG, and show LABEL and the time
-#                           while it lasts. Does not fail: the exit status is in STATUS, the seconds are in TOOK.
-#                           Call it plainly: in a condition set -e would have no effect on COMMAND.
-#   make_configure          autoreconf, where configure is missing or older than its sources
-#   BOLD DIM RED GREEN YELLOW PLAIN    colours; empty when not on a terminal, or with NO_COLOR
+#                           run it (or a function, under set -e) with its output in LOG, and show
+#                           LABEL and the time while it runs. This never fails: STATUS has the
+#                           exit status, TOOK the seconds. Do not call it in a condition: set -e
+#                           would have no effect on COMMAND.
+#   make_configure          run autoreconf where configure is missing or older than its sources
+#   BOLD DIM RED GREEN YELLOW PLAIN    colours; empty without a terminal, or with NO_COLOR
 #
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 BOLD='' DIM='' RED='' GREEN='' YELLOW='' PLAIN=''
@@ -35,11 +36,11 @@ as_root() {
 	fi
 }
 
-# One line that is written over each second on a terminal; elsewhere it is written once, and only where the
-# command takes longer than that.
+# On a terminal, this overwrites one line each second. Elsewhere it writes the line once, and only
+# when the command takes longer than a second.
 show_progress() {	# LABEL
 	local start=$SECONDS
-	# ($$ is the script: it may have been interrupted)
+	# $$ is the script, which may have been interrupted
 	while sleep 1 && kill -0 $$ 2>/dev/null; do
 		if [[ -t 1 ]]; then
 			printf '\r%s ... %d s' "$1" $((SECONDS - start))
@@ -64,7 +65,7 @@ run_logged() {	# LABEL LOG COMMAND...
 	# shellcheck disable=SC2034  # a result
 	STATUS=$?
 	set -e
-	# its sleep ends by itself; it holds nothing but the terminal
+	# its sleep ends by itself, and has nothing open but the terminal
 	kill "$ticker" 2>/dev/null || :
 	wait "$ticker" 2>/dev/null || :
 	# shellcheck disable=SC2034  # a result

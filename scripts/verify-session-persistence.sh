@@ -1,52 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# verify-session-persistence.sh - watch sessions outlive a logout and come back with their conversation
+# verify-session-persistence.sh - watch sessions outlive a logout and resume their conversation
 #
 # USAGE
 #   bash scripts/verify-session-persistence.sh [OPTION...]
 #
-# Run it after any installation, in a terminal or in CI, as the user whose sessions matter. It verifies the agentdeck that is
-# first in PATH: it starts a session, ends the login that started it, stops it, kills it, and looks each time at what the kernel
-# and tmux say about it, not at what agentdeck says about itself.
+# Run this after any installation, in a terminal or in CI, as the user whose sessions matter. It
+# verifies the agentdeck that is first in PATH. It starts a session, ends the login that started it,
+# stops it and kills it. Each time it looks at what the kernel and tmux say about the session, not
+# at what agentdeck says about itself.
 #
-# Everything happens below a directory of its own, with a configuration, tmux servers and conversations of its own, which are all
-# gone afterwards. Your sessions, servers, settings and the lingering of your user manager are neither used nor changed.
+# Everything happens below one scratch directory, with its own configuration, tmux servers and
+# conversations, and everything is removed afterwards. It neither uses nor changes your sessions,
+# servers and settings, or the lingering of your user manager.
 #
-#   --agent NAME      the agent of the session. Without this option it is chosen, and the output says which and why:
-#                     claude, if it is in your PATH and comes up without a question (a login, trust in the directory). It is
-#                     used with your own login and settings, for what needs no conversation: scenarios 1 to 3, and its stop.
-#                     Nothing is sent to its model. The rest is done with demo, a stand-in that comes with agentdeck and needs
-#                     no model, login or network; so is everything if claude is not there, or does not come up.
-#                     Named here, claude, or another agent of yours, does it all, and for that it is sent one short message:
-#                     that is a request to its model, which may cost money. What it cannot do fails; there is no stand-in.
-#                     Its transcript is removed; what else the agent notes for itself, like a history of prompts, stays. It
-#                     must be one that takes --session-id and --resume. --agent demo: the stand-in does it all.
-#   --directory DIR   where to make the session's (empty, throw-away) directory: below one that the agent trusts. Default: below
-#                     the temporary directory; claude asks there whether it is to be trusted, which nobody answers.
+#   --agent NAME      the agent of the session. Without this option, the script chooses one, and
+#                     says which and why. It takes claude if claude is in your PATH and starts
+#                     without a question (a login, trust in the directory). It then uses claude with
+#                     your own login and settings, for what needs no conversation: scenarios 1 to 3,
+#                     and its stop. It sends nothing to claude's model. For the rest it uses demo, a
+#                     stand-in that comes with agentdeck and needs no model, login or network. It
+#                     uses demo for everything if claude is not installed or does not start.
+#                     If you name claude or another agent of yours here, that agent does everything.
+#                     It then gets one short message: a request to its model, which may cost money.
+#                     What it cannot do fails; no stand-in replaces it. The script removes its
+#                     transcript. Other notes of the agent stay, such as a history of prompts. The
+#                     agent must take --session-id and --resume. With --agent demo, the stand-in
+#                     does everything.
+#   --directory DIR   where to make the session's directory (empty, and removed at the end). Give a
+#                     directory that the agent trusts. The default is the temporary directory.
+#                     There, claude asks whether to trust it, and nobody answers.
 #   --login WHAT      what the logout ends:
-#                       ssh     a real login: "ssh localhost" by key, ended with "loginctl terminate-session"
-#                       scope   a scope made with "systemd-run --user --scope", ended with "systemctl --user stop"
-#                       auto    ssh for the stand-in, where that works without a question; else scope, in which the agent has
-#                               the environment of your terminal (default)
-#   --keep            leave the directory in place, to look into it
+#                       ssh     a real login: "ssh localhost" by key, ended with
+#                               "loginctl terminate-session"
+#                       scope   a scope made with "systemd-run --user --scope", ended with
+#                               "systemctl --user stop"
+#                       auto    ssh for the stand-in, where that works without a question; else
+#                               scope, in which the agent has the environment of your terminal
+#                               (default)
+#   --keep            keep the directory, so that you can look into it
 #   --list            print the list of scenarios and end
 #   -h, --help        this text
 #
-# The session is started by a shell in that login, and so is a control: another session, with isolation switched off. That shell
-# must be in the login's cgroup, and the control must die of the logout; otherwise the logout proves nothing, and fails.
+# A shell in that login starts the session, and also a control: another session, with isolation
+# switched off. The shell must be in the login's cgroup, and the logout must kill the control.
+# Otherwise the logout proves nothing, and counts as failed.
 #
-# Without a user manager of systemd, scenarios 1 and 2 are skipped, and all others verified.
+# Without a user manager of systemd, scenarios 1 and 2 are skipped, and all others are verified.
 #
-# The last line is "N passed, N failed", followed by ", N skipped" where some were.
+# The last line is "N passed, N failed", followed by ", N skipped" when some were skipped.
 #
 # ENVIRONMENT
 #   AGENTDECK_TEST_STRICT=1   a skip is a failure (CI)
-#   TMPDIR                    where the directory is made (/tmp)
+#   TMPDIR                    where to make the directory (/tmp)
 #   NO_COLOR                  no colours
 #
 # EXIT STATUS
-#   0 all that could be verified holds; 1 something does not, or nothing could be verified; 2 wrong usage
+#   0 everything that could be verified is true; 1 something is not, or nothing could be verified;
+#   2 wrong usage
 #
 set -euo pipefail
 
@@ -54,7 +66,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 STRICT=${AGENTDECK_TEST_STRICT-}
-readonly STRICT SHORT=20 LONG=90		# seconds that a machine, or an agent, may take for one step
+readonly STRICT SHORT=20 LONG=90	# seconds that a machine or an agent may take for one step
 SCENARIOS=(
 	"isolation|the tmux server is in a scope of its own, below your user manager and not in a login"
 	"logout|the login that started the session ends, and the session does not notice"
@@ -67,7 +79,7 @@ SCENARIOS=(
 )
 readonly SCENARIOS
 
-# ---- options --------------------------------------------------------------------------------------------------
+# ---- options -------------------------------------------------------------------------------------
 
 AGENT='' WHY_AGENT='as you asked' MAY_SEND=1 PARENT='' LOGIN=auto KEEP=''
 
@@ -99,7 +111,7 @@ auto | ssh | scope) ;;
 esac
 [[ -z $PARENT || -d $PARENT ]] || usage "$PARENT is not a directory"
 
-# ---- results --------------------------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
 PASSED=0 FAILED=0 SKIPPED=0 NOT_PASSED=() REASON=''
 
@@ -135,7 +147,7 @@ scenario() {	# NUMBER FUNCTION
 	printf '%s[FAIL]%s %d %s: %s\n' "$RED$BOLD" "$PLAIN" "$1" "$name" "${REASON:-unexpected status $status}"
 }
 
-# ---- processes ------------------------------------------------------------------------------------------------
+# ---- processes -----------------------------------------------------------------------------------
 
 wait_for() {	# SECONDS COMMAND...
 	local end=$((SECONDS + $1))
@@ -146,7 +158,8 @@ wait_for() {	# SECONDS COMMAND...
 	done
 }
 
-# With its pid, this tells a process from all others that were or will be. Nothing for one that has ended.
+# Together with its pid, this identifies a process among all earlier and later ones. It prints
+# nothing for a process that has ended.
 start_time() {	# PID
 	local stat fields
 	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -157,7 +170,7 @@ start_time() {	# PID
 is_alive() { [[ $(start_time "$1") == "$2" ]]; }	# PID START_TIME
 is_gone() { ! is_alive "$@"; }
 
-# The one of cgroup v2, or where there is none systemd's own of v1.
+# The cgroup of v2 or, where v2 is missing, systemd's own of v1.
 cgroup_of() {	# PID, or a FILE with its cgroups
 	local file=$1
 	[[ $file == */* ]] || file=/proc/$file/cgroup
@@ -171,20 +184,20 @@ processes_of() {	# AGENTDECK_HOME
 	{ grep -lzFx "AGENTDECK_HOME=$1" /proc/[0-9]*/environ 2>/dev/null || :; } | tr -cd '0-9\n'
 }
 
-# ---- the session, and the control -----------------------------------------------------------------------------
+# ---- the session, and the control ----------------------------------------------------------------
 
-# What a careless stop leaves behind: a child that ignores signals and has a process session of its own. The run in the login has
-# none, since the end of a login waits for such a child.
+# The agent gets a child that a careless stop would leave behind: it ignores signals and has its own
+# process session. The run in the login has no such child, since the end of a login waits for one.
 deck() { timeout --foreground --kill-after=5 "$LONG" env "${DECK_ENV[@]}" AGENTDECK_DEMO_LEAVE_CHILD=1 agentdeck "$@"; }
 control() { timeout --foreground --kill-after=5 "$LONG" env "${CONTROL_ENV[@]}" agentdeck "$@"; }
 tmux_of() { timeout "$SHORT" tmux -u -S "$@" 2>/dev/null; }	# SOCKET COMMAND...
 
-# agentdeck prints JSON with one member on a line.
+# agentdeck prints JSON with one member per line.
 member() {	# NAME FILE
 	sed -n '/^ *"'"$1"'": /{s/^[^:]*: "\{0,1\}//;s/"\{0,1\},\{0,1\}$//;s/^null$//;p;q}' "$2"
 }
 
-# Why a command failed whose outputs are in NAME.json and NAME.err.
+# Why a command failed. Its outputs are in NAME.json and NAME.err.
 said() {	# NAME
 	local text
 	text=$(member error "$T/$1.json" 2>/dev/null) || :
@@ -202,7 +215,7 @@ look_at_agentdeck() {
 	SOCKET=$(member socket "$T/show.json")
 }
 
-# Its processes as tmux knows them; the pane is the agent's once agentdeck has become it.
+# The processes as tmux knows them. The pane's process is the agent once agentdeck has executed it.
 agent_is_there() {
 	SERVER='' AGENT_PID='' ARGV=()
 	read -r SERVER AGENT_PID < <(tmux_of "$SOCKET" display-message -p '#{pid} #{pane_pid}') || return
@@ -224,7 +237,7 @@ shows() { screen | grep -F -- "$1" >/dev/null; }	# TEXT
 
 stand_in() { [[ $AGENT == demo ]]; }
 
-# The stand-in counts what it remembers, which a screen alone could not prove.
+# The stand-in counts what it remembers. A screen alone could not prove that.
 memory() { printf 'I remember %d of your messages; the first was "%s".' "$TURNS" "$MARKER"; }
 
 take_turn() {	# TEXT
@@ -237,10 +250,10 @@ take_turn() {	# TEXT
 
 has_reply() { deck session output "$SESSION" >"$T/reply" 2>/dev/null && [[ -s $T/reply ]]; }
 
-# A request to a model is made only where the agent was named by the user.
+# Only an agent that the user named gets a request to its model.
 sends_message() { stand_in || [[ -n $MAY_SEND ]]; }
 
-# An agent that is stopped before it has answered may not have written anything down.
+# An agent that is stopped before it has answered may not have written anything yet.
 take_first_turn() {
 	take_turn "$MARKER" || return
 	wait_for "$LONG" has_reply || { no "the agent does not answer"; return; }
@@ -258,7 +271,7 @@ show_argv() {
 	say "argv" "$line$PLAIN"
 }
 
-# This flag with the id of the conversation, once, and no other that chooses a conversation.
+# The argv has this flag with the id of the conversation, once, and no other flag that chooses one.
 argv_has_only() {	# FLAG
 	local i found=0
 	for ((i = 1; i < ${#ARGV[@]}; i++)); do
@@ -279,7 +292,7 @@ argv_has_only() {	# FLAG
 
 is_own_scope() { [[ $1 == */user@"$UID".service/*/agentdeck-tmux-"$SESSION".scope ]]; }	# CGROUP
 
-# ---- logins ---------------------------------------------------------------------------------------------------
+# ---- logins --------------------------------------------------------------------------------------
 
 WHY_NO_SCOPE='' LOGIN_KIND='' LOGIN_UNIT='' LOGIN_CGROUP='' LOGIN_NUMBER='' LOGIN_CLIENT='' LOGIN_IS_OPEN=''
 
@@ -291,7 +304,7 @@ can_make_scopes() {
 	}
 }
 
-# What the shell in the login does. It waits to be told to go on, until it is known where it is.
+# What the shell in the login does. It waits for an answer, which it gets once its place is known.
 write_login_script() {
 	{
 		printf 'T=%q SESSION=%q PATH=%q\n' "$T" "$SESSION" "$PATH"
@@ -335,7 +348,7 @@ open_ssh_login() {
 	LOGIN_CGROUP=$(cgroup_of "$T/cgroup.ssh")
 	LOGIN_UNIT=${LOGIN_CGROUP##*/}
 	LOGIN_NUMBER=${LOGIN_UNIT#session-} LOGIN_NUMBER=${LOGIN_NUMBER%.scope}
-	# Of all sessions, only one that has just been opened by us may be ended.
+	# Only a login session that we have just opened may be ended.
 	[[ $LOGIN_UNIT == session-*.scope && $LOGIN_CGROUP != "$(cgroup_of $$)" && $LOGIN_NUMBER != "${XDG_SESSION_ID-}" &&
 		$(session_value User) == "$UID" && $(session_value Service) == sshd ]] ||
 		{ give_login_up "ssh localhost is not a login of its own for logind: $LOGIN_CGROUP"; return; }
@@ -373,7 +386,8 @@ login_is_over() {
 	[[ $(systemctl "${manager[@]}" show "$LOGIN_UNIT" -p ActiveState --value 2>/dev/null) =~ ^(inactive|failed)$ ]]
 }
 
-# Only one that is known to be ours: with an empty number loginctl would end the login in which this runs.
+# End a login only when it is known to be ours: with an empty number, loginctl would end the login
+# in which this runs.
 end_login() {
 	[[ -n $LOGIN_IS_OPEN ]] || { no "no login was opened"; return; }
 	local command=(systemctl --user stop "$LOGIN_UNIT")
@@ -394,7 +408,7 @@ look_at_control() {
 	CONTROL_START=$(start_time "$CONTROL_SERVER")
 }
 
-# ---- scenarios ------------------------------------------------------------------------------------------------
+# ---- scenarios -----------------------------------------------------------------------------------
 
 started() { [[ -z $START_ERROR ]] || no "$START_ERROR"; }
 
@@ -452,8 +466,8 @@ start_again() {
 	look
 }
 
-# A newer conversation in the same directory. To come back from a lost id, agentdeck looks for one there, so that without this
-# nobody would see that it was lost.
+# Make a newer conversation in the same directory. When agentdeck has lost an id, it looks for a
+# conversation there. Without this decoy, nobody would see that the id was lost.
 lay_decoy() {
 	local transcript
 	transcript=$(member transcript_path "$T/show.json")
@@ -461,7 +475,7 @@ lay_decoy() {
 	sed "s/$SESSION_ID/$DECOY/g; s/verify-$$/decoy-$$/g" "$transcript" >"${transcript%/*}/$DECOY.jsonl"
 }
 
-# From a state in which nothing of it runs.
+# This begins in a state in which nothing of the session runs.
 comes_back() {
 	local known cgroup
 	lay_decoy
@@ -483,7 +497,7 @@ comes_back() {
 	say "history" "the agent: $(memory)"
 }
 
-# Earlier failures must not make the following ones meaningless.
+# Earlier failures must not make later results meaningless.
 is_running() {
 	started || return
 	look_at_agentdeck || return
@@ -500,7 +514,7 @@ scenario_stop_and_start() {
 }
 
 kill_server() {
-	# nothing but the server of the throw-away session
+	# kill nothing but the server of the scratch session
 	[[ $(tr '\0' '\n' <"/proc/$SERVER/cmdline") == *"$SOCKET"* && $SOCKET == "$T"/* ]] ||
 		{ no "process $SERVER is not our server"; return; }
 	say "kill -9" "$SERVER"
@@ -560,7 +574,7 @@ scenario_stop() {
 	[[ $STATUS_NOW == stopped ]] || { no "agentdeck says that the session is $STATUS_NOW"; return; }
 }
 
-# ---- the run --------------------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------
 
 end_processes() {	# AGENTDECK_HOME
 	local pid
@@ -569,7 +583,8 @@ end_processes() {	# AGENTDECK_HOME
 	done
 }
 
-# What the agent keeps for the session's directory, which nobody but us ever worked in; the name is that of claude's layout.
+# Remove what the agent keeps for the session's directory. Only we ever worked in that directory.
+# The name is that of claude's layout.
 remove_transcripts() {
 	local file directory
 	file=$(member transcript_path "$T/show.json" 2>/dev/null) || :
@@ -610,7 +625,8 @@ user_config() {
 	fi
 }
 
-# A place where nothing of the user's is found or touched: not the settings, and not lingering either.
+# Make a place that neither finds nor touches anything of the user: not the settings, and not
+# lingering.
 make_place() {
 	umask 077
 	T=$(mktemp -d "${TMPDIR:-/tmp}/agentdeck-verify.XXXXXX")
@@ -650,7 +666,8 @@ make_session() {
 	SESSION=$(member id "$T/add.json")
 }
 
-# The agent has told by its hooks that it is up, past every question. One that cannot tell is not taken unasked.
+# The agent's hooks have reported that it is up, past every question. The script never chooses an
+# agent that cannot report.
 has_reported() { deck session show "$1" --json >"$T/probe.json" 2>/dev/null && [[ $(member activity "$T/probe.json") == idle ]]; }
 
 comes_up() {	# AGENT
@@ -687,7 +704,7 @@ choose_agent() {
 
 REAL_AGENT='' REAL_STOP_ERROR=''
 
-# What follows needs a conversation, and to make one with the real agent was not asked for.
+# What follows needs a conversation, and the user did not ask for one with the real agent.
 change_to_stand_in() {
 	local left
 	! sends_message || return 0
@@ -724,7 +741,7 @@ start_in_login() {
 
 TURN_ERROR='' FIRST_ARGV=() SERVER_CGROUP='' AGENT_CGROUP=''
 
-# Everything that scenarios 1 to 3 judge is taken down before the login ends: after it, it may be gone.
+# Record everything that scenarios 1 to 3 judge before the login ends: after that, it may be gone.
 start_session() {
 	printf '\n%sStarting the session%s\n' "$BOLD" "$PLAIN"
 	if can_make_scopes; then
@@ -806,7 +823,7 @@ print_banner() {
 
 check_programs
 USER_CONFIG=$(user_config)
-# An agentdeck session in which this is run must not be mistaken for ours.
+# This may run inside an agentdeck session, which must not be mistaken for ours.
 unset TMUX TMUX_PANE "${!AGENTDECK_@}"
 make_place
 MARKER="verify-$$-$RANDOM"

@@ -12,7 +12,8 @@ static int refuse(const char *line, const char *at, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "the command has a line break at character %zu, and no shell "
 				 "reads it: write it as one line, or put the break in single "
-				 "quotes", column);
+				 "quotes",
+				 column);
 	return error_set(err, ERROR_USAGE,
 			 "the command has an unquoted %c at character %zu, which means something "
 			 "to a shell, but no shell reads it: to pass it on as it is write \\%c, "
@@ -21,7 +22,8 @@ static int refuse(const char *line, const char *at, struct error *err)
 			 *at, column, *at);
 }
 
-/* Text between double quotes, from behind the first to behind the last.  NULL with err set. */
+/* Read text between double quotes, and return the text after the closing quote.  NULL with err
+ * set. */
 static const char *read_double_quotes(const char *line, const char *next, struct strbuf *word,
 				      struct error *err)
 {
@@ -30,7 +32,7 @@ static const char *read_double_quotes(const char *line, const char *next, struct
 			error_set(err, ERROR_USAGE, "the command has a \" that is not closed");
 			return NULL;
 		}
-		/* Double quotes do not take the meaning from these two. */
+		/* Inside double quotes these two keep their special meaning. */
 		if (*next == '$' || *next == '`') {
 			refuse(line, next, err);
 			return NULL;
@@ -45,8 +47,8 @@ static const char *read_double_quotes(const char *line, const char *next, struct
 	return next + 1;
 }
 
-/* One word.  *ret_formed stays false when there was nothing but an escaped line break.  Returns
- * what follows, NULL with err set. */
+/* Read one word.  *ret_formed stays false when there was only an escaped line break.  Returns the
+ * text after it, NULL with err set. */
 static const char *read_word(const char *line, const char *next, struct strbuf *word,
 			     bool *ret_formed, struct error *err)
 {
@@ -75,8 +77,9 @@ static const char *read_word(const char *line, const char *next, struct strbuf *
 				return NULL;
 		} else {
 			if (*next == '\\' && !*++next) {
-				error_set(err, ERROR_USAGE, "the command ends with a backslash, "
-							    "which needs something to quote");
+				error_set(err, ERROR_USAGE,
+					  "the command ends with a backslash, "
+					  "which needs something to quote");
 				return NULL;
 			}
 			strbuf_add(word, next++, 1);
@@ -106,9 +109,8 @@ int argsplit(const char *line, struct strvec *ret, struct error *err)
 static bool is_reserved(const char *word)
 {
 	static const char *const reserved[] = {
-		"case", "coproc",   "do", "done", "elif",   "else", "esac", "fi",
-		"for",  "function", "if", "in",   "select", "then", "time", "until",
-		"while",
+		"case",     "coproc", "do", "done",   "elif", "else", "esac",  "fi",    "for",
+		"function", "if",     "in", "select", "then", "time", "until", "while",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (streq(word, reserved[i]))

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,14 +43,14 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	cleanup_free char *program = NULL;
 	pid_t pid;
 
-	/* Not posix_spawnp(): with an empty or relative folder in PATH it would take "tmux" out of the
-	 * directory that we or the child stand in, which may be a repository of anybody's. */
-	if (strchr(request->argv[0], '/'))
-		program = xstrdup(request->argv[0]);
-	else if (child_find_program(request->argv[0], NULL, NULL, &program, err) != 0)
+	/* Not posix_spawnp(): with an empty or relative folder in PATH it would take "tmux" from
+	 * our or the child's working directory, which may be anybody's repository. */
+	cleanup_free char *program = strchr(request->argv[0], '/')
+					     ? xstrdup(request->argv[0])
+					     : program_path(request->argv[0], NULL, NULL);
+	if (!program)
 		return CHILD_NOT_INSTALLED;
 
 	int r = posix_spawn_file_actions_init(&actions);
@@ -74,8 +75,13 @@ static int spawn(const struct child_request *request, const int stdio[3], bool n
 	posix_spawnattr_destroy(&attributes);
 	if (r == ENOENT)
 		return CHILD_NOT_INSTALLED;
-	if (r)
-		return error_set_errno(err, r, "run %s", request->argv[0]);
+	if (r) {
+		cleanup_free char *why = program_explain(program, r);
+		(void)error_set(err, ERROR_SYSTEM, "run %s: %s", request->argv[0], why);
+		if (err)
+			err->os_errno = r;
+		return -1;
+	}
 	*ret = pid;
 	return 0;
 }
@@ -127,11 +133,34 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+static void feed(struct child *child)
+{
+	/* A child that has closed its end must give EPIPE here, not kill us. */
+	sigset_t pipe_signal, old;
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
+	ssize_t n = write(child->input, child->input_next, child->input_left);
+	if (n < 0 && errno == EPIPE) {
+		struct timespec now = { 0 };
+		(void)sigtimedwait(&pipe_signal, NULL, &now);
+		child->input_left = 0;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (n > 0) {
+		child->input_next += n;
+		child->input_left -= (size_t)n;
+	}
+	if (child->input_left == 0)
+		close_fd(&child->input);
+}
+
 int child_start(const struct child_request *request, struct child *ret, struct error *err)
 {
 	cleanup_close int in_read = -1, in_write = -1, out_read = -1, out_write = -1;
 	cleanup_close int err_read = -1, err_write = -1;
-	int (*const make_ends)(int ends[2], struct error *err) = request->outlives_us ? make_file : make_pipe;
+	int (*const make_ends)(int ends[2], struct error *err) = request->outlives_us ? make_file
+										      : make_pipe;
 	int ends[2];
 
 	if (request->gate || request->input) {
@@ -182,6 +211,8 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		.has_files = request->outlives_us,
 		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
 	};
+	if (ret->input >= 0)
+		feed(ret);
 	return 0;
 }
 
@@ -208,29 +239,7 @@ void child_abandon(struct child *child)
 	reap(child, &status);
 }
 
-static void feed(struct child *child)
-{
-	/* A child that has closed its end must give EPIPE here, not kill us. */
-	sigset_t pipe_signal, old;
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &pipe_signal, &old);
-	ssize_t n = write(child->input, child->input_next, child->input_left);
-	if (n < 0 && errno == EPIPE) {
-		struct timespec now = { 0 };
-		(void)sigtimedwait(&pipe_signal, NULL, &now);
-		child->input_left = 0;
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (n > 0) {
-		child->input_next += n;
-		child->input_left -= (size_t)n;
-	}
-	if (child->input_left == 0)
-		close_fd(&child->input);
-}
-
-/* Take what is there.  False at the end of the stream. */
+/* Read what is available.  False at the end of the stream. */
 static bool drain(int fd, struct strbuf *buf, size_t max, bool *overflow)
 {
 	char chunk[16384];
@@ -257,7 +266,7 @@ static void drain_rest(int fd, struct strbuf *buf, size_t max, bool *overflow)
 			break;
 }
 
-/* At most max bytes from there on; what cannot be read is missing. */
+/* At most max bytes from that offset; bytes that cannot be read are missing. */
 static void read_file(int fd, off_t from, size_t max, struct strbuf *buf)
 {
 	char chunk[16384];
@@ -273,7 +282,7 @@ static void read_file(int fd, off_t from, size_t max, struct strbuf *buf)
 	}
 }
 
-/* What it has said, and we have not read yet. */
+/* The output that we have not read yet. */
 static void collect(const struct child *child, struct child_result *result, bool *overflow)
 {
 	struct stat st;
@@ -285,7 +294,8 @@ static void collect(const struct child *child, struct child_result *result, bool
 	}
 	const off_t max = (off_t)child->max_output;
 	bool is_long = fstat(child->output, &st) == 0 && st.st_size > max;
-	read_file(child->output, is_long ? st.st_size - max : 0, child->max_output, &result->output);
+	read_file(child->output, is_long ? st.st_size - max : 0, child->max_output,
+		  &result->output);
 	read_file(child->errors, 0, MAX_ERRORS, &result->errors);
 }
 
@@ -314,8 +324,8 @@ int child_finish(struct child *child, int64_t deadline_ms, struct child_result *
 			timed_out = true;
 			break;
 		}
-		if (events[1].revents && !drain(child->output, &result.output, child->max_output,
-						&overflow))
+		if (events[1].revents &&
+		    !drain(child->output, &result.output, child->max_output, &overflow))
 			close_fd(&child->output);
 		if (events[2].revents && !drain(child->errors, &result.errors, MAX_ERRORS, &cut))
 			close_fd(&child->errors);
@@ -354,8 +364,12 @@ static int list_inherited(struct child **ret, size_t *ret_count, struct error *e
 	for (size_t i = 0; i < count; i++)
 		if (process_parent(tree[i].pid, &parent, NULL) == 0 && parent == self.pid &&
 		    process_open(&tree[i], &fd, NULL) == 0)
-			children[found++] = (struct child){ .pid = tree[i].pid, .pidfd = fd, .gate = -1,
-							    .output = -1, .errors = -1, .input = -1 };
+			children[found++] = (struct child){ .pid = tree[i].pid,
+							    .pidfd = fd,
+							    .gate = -1,
+							    .output = -1,
+							    .errors = -1,
+							    .input = -1 };
 	*ret = children;
 	*ret_count = found;
 	return 0;
@@ -369,28 +383,14 @@ int child_inherit(struct child **ret, size_t *ret_count, struct error *err)
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    list_inherited(&children, &count, err) < 0)
 		return -1;
-	/* Also one that has ended since: then its descriptor is readable, and child_abandon() finds nothing to do. */
-	for (info.si_pid = 0; waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid; info.si_pid = 0)
+	/* Also a child that has ended since: its descriptor is readable, and child_abandon() has
+	 * nothing to do. */
+	for (info.si_pid = 0; waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid;
+	     info.si_pid = 0)
 		;
 	*ret = children;
 	*ret_count = count;
 	return 0;
-}
-
-size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms)
-{
-	cleanup_free struct pollfd *events = xcalloc(count, sizeof(*events));
-	for (;;) {
-		for (size_t i = 0; i < count; i++)
-			events[i] = (struct pollfd){ .fd = children[i].pid > 0 ? children[i].pidfd : -1,
-						     .events = POLLIN };
-		int n = poll(events, count, clock_left_ms(deadline_ms));
-		for (size_t i = 0; n > 0 && i < count; i++)
-			if (events[i].revents)
-				return i;
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return count;
-	}
 }
 
 int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
@@ -403,31 +403,31 @@ int child_run(const struct child_request *request, int timeout_ms, struct child_
 	return child_finish(&child, clock_ms() + timeout_ms, ret, err);
 }
 
-int child_foreground(const char *const *argv, char *const *environment, int watch_fd,
-		     bool (*on_readable)(void *data), void *data, int *ret_exit_status,
-		     struct error *err)
+int child_foreground(const char *const *argv, char *const *environment,
+		     const struct child_watch *watch, int *ret_exit_status, struct error *err)
 {
 	const struct child_request request = { .argv = argv, .environment = environment };
 	struct child child = { .pidfd = -1, .gate = -1, .input = -1, .output = -1, .errors = -1 };
-	int status;
 	int r = spawn(&request, NULL, false, &child.pid, err);
 	if (r != 0)
 		return r;
 	child.pidfd = pidfd_open(child.pid, 0);
-	while (child.pidfd >= 0 && on_readable && watch_fd >= 0) {
-		struct pollfd events[] = {
-			{ .fd = child.pidfd, .events = POLLIN },
-			{ .fd = watch_fd, .events = POLLIN },
-		};
-		if (poll(events, ARRAY_SIZE(events), -1) < 0 && errno != EINTR)
-			break;
+	struct pollfd events[] = {
+		{ .fd = child.pidfd, .events = POLLIN },
+		{ .fd = watch ? watch->fd : -1, .events = POLLIN },
+	};
+	while (child.pidfd >= 0 && events[1].fd >= 0) {
+		if (poll(events, ARRAY_SIZE(events), -1) < 0) {
+			if (errno != EINTR)
+				break;
+			continue;
+		}
 		if (events[0].revents)
 			break;
-		if (events[1].revents && !on_readable(data))
-			watch_fd = -1;
+		if (events[1].revents && !watch->on_readable(watch->data))
+			events[1].fd = -1;
 	}
-	reap(&child, &status);
-	*ret_exit_status = status;
+	reap(&child, ret_exit_status);
 	return 0;
 }
 
@@ -444,38 +444,4 @@ char *child_last_words(const struct child_result *result)
 	if (strlen(line) > 200)
 		line[200] = '\0';
 	return *line ? visible(line) : xstrdup("no message");
-}
-
-static bool is_program(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-int child_find_program(const char *name, const char *path, const char *directory, char **ret,
-		       struct error *err UNUSED)
-{
-	if (strchr(name, '/')) {
-		cleanup_free char *full =
-			*name == '/' || !directory ? xstrdup(name) : path_join(directory, name);
-		if (!is_program(full))
-			return CHILD_NOT_INSTALLED;
-		*ret = TAKE_PTR(full);
-		return 0;
-	}
-	if (!path)
-		path = getenv("PATH");
-	cleanup_free char *copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
-	char *rest = copy;
-	for (const char *folder; (folder = strsep(&rest, ":"));) {
-		/* An empty or relative folder means "where I stand": never what a supervisor wants. */
-		if (*folder != '/')
-			continue;
-		cleanup_free char *full = path_join(folder, name);
-		if (is_program(full)) {
-			*ret = TAKE_PTR(full);
-			return 0;
-		}
-	}
-	return CHILD_NOT_INSTALLED;
 }

@@ -5,8 +5,8 @@
  * Sequence: child_start(), then child_finish() exactly once; or child_run(), which is both; or
  * child_foreground() for a program that takes over the terminal.
  *
- * A child gets: an empty signal mask and default signal actions, whatever ours are; descriptors 0, 1
- * and 2 and no others; an argv that no shell reads.
+ * A child gets an empty signal mask and default signal actions, whatever ours are; descriptors 0, 1
+ * and 2 and no others; and an argv that no shell reads.
  */
 #pragma once
 
@@ -17,26 +17,29 @@
 #include <stdint.h>
 
 struct child_request {
-	const char *const *argv;  /* argv[0] is looked for as child_find_program() does when it has no slash */
+	/* argv[0] without a slash is found as program_path() does. */
+	const char *const *argv;
 	char *const *environment; /* NULL: ours */
-	int directory;            /* descriptor to start in; 0: ours (0 can not be a directory here) */
-	const char *input;        /* what the child reads from descriptor 0; NULL: /dev/null */
+	/* Descriptor of the working directory; 0: ours (0 cannot be a directory here). */
+	int directory;
+	const char *input; /* what the child reads from descriptor 0; NULL: /dev/null */
 	size_t input_length;
-	bool gate;                /* descriptor 0 is a pipe whose other end is child.gate */
-	bool new_session;         /* setsid(2): the terminal's signals do not reach it */
-	/* What it says goes to files in memory, not to pipes: it neither waits for us to read nor dies when we are gone.  For
-	 * what says a bounded amount; read when it has ended, of too much output the last max_output bytes. */
+	bool gate;        /* descriptor 0 is a pipe whose other end is child.gate */
+	bool new_session; /* setsid(2): the terminal's signals do not reach it */
+	/* Its output goes to files in memory instead of pipes, so that it neither waits for us to
+	 * read nor dies when we end.  For children with bounded output.  We read the files when it
+	 * has ended: at most the last max_output bytes. */
 	bool outlives_us;
-	size_t max_output;        /* 0: 1 MiB; more output is ERROR_CHILD */
+	size_t max_output; /* 0: 1 MiB; more output is ERROR_CHILD */
 };
 
 struct child {
 	const char *name; /* borrowed from argv[0], for messages */
 	pid_t pid;
 	int pidfd;
-	int gate;          /* write end of a gated child's descriptor 0, else -1 */
+	int gate;           /* write end of a gated child's descriptor 0, else -1 */
 	int output, errors; /* read ends, or files */
-	bool has_files;     /* the latter */
+	bool has_files;     /* output and errors are files */
 	int input;          /* write end while there is input left, else -1 */
 	const char *input_next;
 	size_t input_left, max_output;
@@ -59,36 +62,33 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 int child_finish(struct child *child, int64_t deadline_ms, struct child_result *ret,
 		 struct error *err);
 
-/* The children that the program left to us which this process was before it executed ours (execve(2)).  Those that have ended
- * are reaped; of the others *ret, the caller's array, has pid and pidfd.  When that is readable: child_abandon().  Only
- * before the first child_start(): later ones are not told from them. */
+/* List the children that this process had before it executed our program (execve(2)).  Those that
+ * have ended are reaped.  *ret, the caller's array, has pid and pidfd of the others; call
+ * child_abandon() when the pidfd is readable.  Call this before the first child_start(): later
+ * children cannot be told apart. */
 int child_inherit(struct child **ret, size_t *ret_count, struct error *err);
 
-/* Wait until one of count children (those with a pid) has ended, up to deadline_ms: its index; count when the deadline has
- * passed.  To be followed by child_finish(); until then what they say has to fit a pipe (64 KiB, pipe(7)). */
-size_t child_wait_any(const struct child *children, size_t count, int64_t deadline_ms);
-
-/* End it without looking at what it said: kill, reap, close.  Fine after child_finish(). */
+/* End it and ignore its output: kill, reap, close.  Fine after child_finish(). */
 void child_abandon(struct child *child);
 
 /* Start and finish within timeout_ms. */
 int child_run(const struct child_request *request, int timeout_ms, struct child_result *ret,
 	      struct error *err);
 
-/* Run with our own descriptors 0, 1, 2 until it ends, however long.  on_readable (may be NULL) is called
- * whenever watch_fd is readable in the meantime, until it returns false. */
-int child_foreground(const char *const *argv, char *const *environment, int watch_fd,
-		     bool (*on_readable)(void *data), void *data, int *ret_exit_status,
-		     struct error *err);
+/* Run with our own descriptors 0, 1, 2 until it ends, however long.  watch (may be NULL):
+ * on_readable is called whenever fd (-1: none) is readable in the meantime, until it returns
+ * false. */
+struct child_watch {
+	int fd;
+	bool (*on_readable)(void *data);
+	void *data;
+};
+int child_foreground(const char *const *argv, char *const *environment,
+		     const struct child_watch *watch, int *ret_exit_status, struct error *err);
 
 void child_result_free(struct child_result *result);
 #define cleanup_child_result CLEANUP(child_result_free)
 
-/* First line of errors (or output when there is none), visible, at most 200 bytes; "no message" when
- * the child said nothing.  The caller frees. */
+/* First line of errors (or output when there is none), visible, at most 200 bytes; "no message"
+ * when the child said nothing.  The caller frees. */
 char *child_last_words(const struct child_result *result) MUST_USE;
-
-/* Absolute path of the executable that name means in this PATH (NULL: ours); a name with a slash
- * is checked as it is, relative to directory.  CHILD_NOT_INSTALLED. *ret is the caller's. */
-int child_find_program(const char *name, const char *path, const char *directory, char **ret,
-		       struct error *err);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,8 +25,15 @@ int64_t clock_wall_us(void)
 
 int clock_left_ms(int64_t deadline_ms)
 {
-	int64_t left = deadline_ms - clock_ms();
-	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+	const int64_t now = clock_ms();
+	if (deadline_ms <= now)
+		return 0;
+	return deadline_ms - now > INT_MAX ? INT_MAX : (int)(deadline_ms - now);
+}
+
+void clock_pause_until(int64_t deadline_ms)
+{
+	(void)poll(NULL, 0, clock_left_ms(deadline_ms));
 }
 
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
@@ -57,8 +65,8 @@ int64_t clock_parse(const char *text)
 	int64_t time = (int64_t)timegm(&tm) * 1000000 + (int64_t)ms * 1000;
 	if (time < 0)
 		return -1;
-	/* strptime(3) takes spaces, short numbers and signs, and timegm(3) makes 2 March of 30
-	 * February, and the year 10000 of a leap second: none of those was ever written here. */
+	/* strptime(3) accepts spaces, short numbers and signs, and timegm(3) turns 30 February into
+	 * 2 March and a leap second into the year 10000.  clock_format() writes none of those. */
 	clock_format(time, written);
 	size_t compared = used ? strlen(text) : strlen("2026-04-14T09:08:01");
 	return strncmp(written, text, compared) == 0 ? time : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Time: deadlines on the clock that counts suspend (CLOCK_BOOTTIME, clock_gettime(2)), and the
- * calendar for what is written down.
+ * calendar for times on disk.
  */
 #pragma once
 
@@ -16,10 +16,14 @@ int64_t clock_wall_us(void);
 /* Milliseconds from now to a deadline of clock_ms(), never negative, at most INT_MAX: poll(2). */
 int clock_left_ms(int64_t deadline_ms);
 
+/* Pause until deadline_ms of clock_ms(), or until a signal is handled. Only where no event says
+ * what the caller waits for; then say so there. */
+void clock_pause_until(int64_t deadline_ms);
+
 /* RFC 3339 in UTC with milliseconds, "2026-04-14T09:08:01.000Z".  buffer holds CLOCK_TEXT_SIZE. */
 enum { CLOCK_TEXT_SIZE = 32 };
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
 
-/* The reverse of clock_format(), milliseconds may be missing.  Returns microseconds since the Epoch,
- * or -1 when text is something else, not a day of the calendar, or before 1970. */
+/* The reverse of clock_format(); milliseconds are optional.  Returns microseconds since the Epoch,
+ * or -1 when text is not such a time, not a day of the calendar, or before 1970. */
 int64_t clock_parse(const char *text);

@@ -28,8 +28,23 @@ static const struct {
 };
 _Static_assert(ARRAY_SIZE(codes) == ERROR_CODE_COUNT, "a code without a name");
 
-/* Used when memory for the message is not to be had. */
+/* The message when there is no memory for one. */
 static char out_of_memory[] = "out of memory";
+
+static void (*second_handler)(const char *first, const char *second);
+
+void error_on_second(void (*handler)(const char *first, const char *second))
+{
+	second_handler = handler;
+}
+
+/* Returns when the first error is kept. */
+static void refuse_second(const struct error *first, const char *second)
+{
+	if (!second_handler)
+		abort();
+	second_handler(first->message, second ? second : out_of_memory);
+}
 
 static int set(struct error *err, enum error_code code, int os_errno, char *message)
 {
@@ -37,14 +52,18 @@ static int set(struct error *err, enum error_code code, int os_errno, char *mess
 		free(message);
 		return -1;
 	}
-	assert(err->code == ERROR_NONE);
+	if (err->code != ERROR_NONE) {
+		refuse_second(err, message);
+		free(message);
+		return -1;
+	}
 	err->code = code;
 	err->os_errno = os_errno;
 	err->message = message ? message : out_of_memory;
 	return -1;
 }
 
-int (error_set)(struct error *err, enum error_code code, const char *format, ...)
+int(error_set)(struct error *err, enum error_code code, const char *format, ...)
 {
 	char *message = NULL;
 	va_list args;
@@ -55,19 +74,39 @@ int (error_set)(struct error *err, enum error_code code, const char *format, ...
 	return set(err, code, 0, message);
 }
 
-static PRINTF_LIKE(4, 0) int set_errno(struct error *err, int os_errno, const char *remedy, const char *format,
-					va_list args)
+const char *error_remedy(int os_errno)
+{
+	switch (os_errno) {
+	case EMFILE:
+		return "raise the limit of open files (ulimit -n), then try again";
+	case ENFILE:
+		return "the machine has too many files open: end something, then try again";
+	case ENOMEM:
+		return "there is too little memory, or the limit is too low (ulimit -v): raise it, then try again";
+	case E2BIG:
+		return "the arguments and the environment are too long for the limit of the stack (ulimit -s): shorten them, "
+		       "or raise it";
+	default:
+		return "";
+	}
+}
+
+static PRINTF_LIKE(4, 0) int set_errno(struct error *err, int os_errno, const char *remedy,
+				       const char *format, va_list args)
 {
 	cleanup_free char *what = NULL;
 	char *message = NULL;
 	if (vasprintf(&what, format, args) < 0)
 		what = NULL;
-	if (asprintf(&message, "%s: %s%s", what ? what : "system call", strerror(os_errno), remedy) < 0)
+	if (!*remedy)
+		remedy = error_remedy(os_errno);
+	if (asprintf(&message, "%s: %s%s%s", what ? what : "system call", strerror(os_errno),
+		     *remedy ? ": " : "", remedy) < 0)
 		message = NULL;
 	return set(err, ERROR_SYSTEM, os_errno, message);
 }
 
-int (error_set_errno)(struct error *err, int os_errno, const char *format, ...)
+int(error_set_errno)(struct error *err, int os_errno, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -81,21 +120,21 @@ static const char *file_remedy(int os_errno)
 	switch (os_errno) {
 	case ENOSPC:
 	case EDQUOT:
-		return ": make room there, then try again";
+		return "make room there, then try again";
 	case EIO:
-		return ": see what the kernel says of it (dmesg), then try again";
+		return "see what the kernel says of it (dmesg), then try again";
 	case EFBIG:
-		return ": raise the limit (ulimit -f), then try again";
+		return "raise the limit (ulimit -f), then try again";
 	case EROFS:
-		return ": mount it writable, then try again";
+		return "mount it writable, then try again";
 	case ENOLCK:
-		return ": its file system gives out no locks (a network's: see its server); then try again";
+		return "its file system gives out no locks (a network's: see its server); then try again";
 	default:
 		return "";
 	}
 }
 
-int (error_set_file)(struct error *err, int os_errno, const char *format, ...)
+int(error_set_file)(struct error *err, int os_errno, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -104,20 +143,24 @@ int (error_set_file)(struct error *err, int os_errno, const char *format, ...)
 	return -1;
 }
 
-int (error_move)(struct error *err, struct error *from)
+int(error_move)(struct error *err, struct error *from)
 {
 	assert(from->code != ERROR_NONE);
 	if (!err) {
 		error_clear(from);
 		return -1;
 	}
-	assert(err->code == ERROR_NONE);
+	if (err->code != ERROR_NONE) {
+		refuse_second(err, from->message);
+		error_clear(from);
+		return -1;
+	}
 	*err = *from;
 	*from = (struct error){ 0 };
 	return -1;
 }
 
-int (error_prefix)(struct error *err, const char *format, ...)
+int(error_prefix)(struct error *err, const char *format, ...)
 {
 	cleanup_free char *prefix = NULL;
 	char *message = NULL;

@@ -9,8 +9,8 @@
  *   returns positive  an outcome that the function's header names in an enum (ABSENT, BUSY, ...);
  *                     *err untouched.  The caller handles it and does not pass it on.
  *
- * Library code neither prints nor exits: main() turns an error into text or JSON and an exit status.
- * A message says what failed, on what, and what to do about it.
+ * Library code neither prints nor exits: main() turns an error into text or JSON and an exit
+ * status. A message says what failed, on what, and what to do about it.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ enum error_code {
 	ERROR_EXISTS,      /* the name is taken */
 	ERROR_INVALID,     /* the operation does not fit the state that the thing is in */
 	ERROR_REFUSED,     /* attaching is not possible here; exit status 3 */
-	ERROR_BUSY,        /* somebody else holds the lock */
-	ERROR_CORRUPT,     /* a file does not hold what it should */
+	ERROR_BUSY,        /* another process holds the lock */
+	ERROR_CORRUPT,     /* a file has unexpected contents */
 	ERROR_NEWER,       /* a file was written by a newer agentdeck */
-	ERROR_UNAVAILABLE, /* a program or a service that is needed is not there */
+	ERROR_UNAVAILABLE, /* a program or service that is needed is missing */
 	ERROR_CHILD,       /* a program was run and failed */
 	ERROR_TIMEOUT,     /* no answer within the deadline: unknown, not dead */
 	ERROR_DELIVERY,    /* a message could not be proven to have arrived */
@@ -38,41 +38,73 @@ enum error_code {
 /* Zero-initialised is "no error".  The struct owns `message`. */
 struct error {
 	enum error_code code;
-	int os_errno; /* errno value behind it, 0 if none */
+	int os_errno; /* errno value of the cause, 0 if none */
 	char *message;
 };
 
 /* Set *err and return -1, for `return error_set(...)`.  err may be NULL when the caller does not
- * want to know.  Setting an error that is already set is a programming mistake and aborts. */
+ * need the message.  Setting an error that is already set is a programming mistake: see
+ * error_on_second(). */
 int error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended. */
+/* The remedy when this process has reached a limit (files, memory, arguments); "" for every other
+ * errno. */
+const char *error_remedy(int os_errno);
+
+/* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended, and the remedy if there is one. */
 int error_set_errno(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* The same for what was done with a file; what there is to do about a full, failing or read-only file system comes
- * behind it. */
+/* The same for an operation on a file: the remedy for a full, failing or read-only file system
+ * follows. */
 int error_set_file(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Put "<text>: " before the message of an error that is set.  Returns -1. */
 int error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Hand on the error that *from holds, which may be used again.  Returns -1.  err as for error_set(). */
+/* Move the error from *from, which may be used again, to *err.  Returns -1.  err as for
+ * error_set(). */
 int error_move(struct error *err, struct error *from);
 
-/* That they return -1 is seen by compilers and analyzers, too. */
-#define error_set(...) ({ (error_set)(__VA_ARGS__); -1; })
-#define error_set_errno(...) ({ (error_set_errno)(__VA_ARGS__); -1; })
-#define error_set_file(...) ({ (error_set_file)(__VA_ARGS__); -1; })
-#define error_prefix(...) ({ (error_prefix)(__VA_ARGS__); -1; })
-#define error_move(...) ({ (error_move)(__VA_ARGS__); -1; })
+/* These show compilers and analyzers that the result is -1. */
+#define error_set(...)                    \
+	({                                \
+		(error_set)(__VA_ARGS__); \
+		-1;                       \
+	})
+#define error_set_errno(...)                    \
+	({                                      \
+		(error_set_errno)(__VA_ARGS__); \
+		-1;                             \
+	})
+#define error_set_file(...)                    \
+	({                                     \
+		(error_set_file)(__VA_ARGS__); \
+		-1;                            \
+	})
+#define error_prefix(...)                    \
+	({                                   \
+		(error_prefix)(__VA_ARGS__); \
+		-1;                          \
+	})
+#define error_move(...)                    \
+	({                                 \
+		(error_move)(__VA_ARGS__); \
+		-1;                        \
+	})
 
-/* Forget the error; *err may be used again.  NULL is fine. */
+/* What happens when a function sets an error that is already set.  NULL, the default: the program
+ * aborts.  Else the first error stays, the second is dropped, and handler gets both messages
+ * (borrowed).  command_main() sets a handler in a release build, so that such a mistake does not
+ * end the supervisor. */
+void error_on_second(void (*handler)(const char *first, const char *second));
+
+/* Clear the error; *err may be used again.  NULL is fine. */
 void error_clear(struct error *err);
 
 /* The upper-case word that JSON output carries, "NOT_FOUND" for ERROR_NOT_FOUND.  Static. */
 const char *error_code_name(enum error_code code);
 
-/* Exit status of the program for this code: 1, or 2, 3, 64 as said at the enum. */
+/* Exit status of the program for this code: 1, or what the enum says. */
 int error_exit_status(enum error_code code);
 
 #define cleanup_error CLEANUP(error_clear)

@@ -2,16 +2,15 @@
 #include "base/fsutil.h"
 
 #include "base/clock.h"
+#include "base/watch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
-
-#define TEMPORARY_PREFIX ".tmp-"
 
 int fs_openat(int dirfd, const char *name, int flags, mode_t mode)
 {
@@ -31,23 +30,41 @@ int fs_flush(int fd)
 	return r;
 }
 
+static int check_mine(const struct stat *st, const char *name, struct error *err)
+{
+	if (st->st_uid == geteuid())
+		return 0;
+	return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, not to you: %s", name,
+			 st->st_uid,
+			 geteuid() == 0
+				 ? "run agentdeck as that user, without sudo (for what is in /tmp: "
+				   "set TMPDIR)"
+				 : "have it given to you (chown), or choose another place with "
+				   "AGENTDECK_HOME (for what is in /tmp: TMPDIR)");
+}
+
 static int check_private(int fd, const char *name, struct error *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return error_set_file(err, errno, "stat %s", name);
-	if (st.st_uid != geteuid())
-		return error_set(err, ERROR_SYSTEM,
-				 "%s belongs to user %u, not to you: %s", name, st.st_uid,
-				 geteuid() == 0 ? "run agentdeck as that user, without sudo (for what is in /tmp: "
-						  "set TMPDIR)"
-						: "have it given to you (chown), or choose another place with "
-						  "AGENTDECK_HOME (for what is in /tmp: TMPDIR)");
+	if (check_mine(&st, name, err) < 0)
+		return -1;
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, ERROR_SYSTEM,
-				 "%s can be written by others (mode %04o): run chmod 700 %s",
-				 name, st.st_mode & 07777, name);
+				 "%s can be written by others (mode %04o): run chmod 700 %s", name,
+				 st.st_mode & 07777, name);
 	return 0;
+}
+
+/* Another user may keep it private; else the system's message says why. */
+static int not_opened(int dirfd, const char *name, int os_errno, struct error *err)
+{
+	struct stat st;
+	if (os_errno == EACCES && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    check_mine(&st, name, err) < 0)
+		return -1;
+	return error_set_file(err, os_errno, "open directory %s", name);
 }
 
 int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
@@ -60,11 +77,12 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 	} else if (make && errno != EEXIST) {
 		return error_set_file(err, errno, "make directory %s", name);
 	}
-	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	cleanup_close int fd = fs_openat(dirfd, name,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT && !make)
 		return FS_ABSENT;
 	if (fd < 0)
-		return error_set_file(err, errno, "open directory %s", name);
+		return not_opened(dirfd, name, errno, err);
 	if (check_private(fd, name, err) < 0)
 		return -1;
 	*ret = TAKE_FD(fd);
@@ -74,7 +92,7 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 int fs_open_private_directory(const char *path, int *ret, struct error *err)
 {
 	cleanup_free char *name = xstrdup(path);
-	/* With a slash behind it, a link is followed in spite of O_NOFOLLOW. */
+	/* With a slash at its end, a link is followed in spite of O_NOFOLLOW. */
 	for (size_t length = strlen(name); length > 1 && name[length - 1] == '/'; length--)
 		name[length - 1] = '\0';
 	for (char *slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -86,22 +104,64 @@ int fs_open_private_directory(const char *path, int *ret, struct error *err)
 	return fs_open_private_directory_at(AT_FDCWD, name, true, ret, err);
 }
 
+int fs_follow_own_link(const char *path, char **ret, struct error *err)
+{
+	char target[PATH_MAX];
+	struct stat st, led;
+	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode)) {
+		*ret = xstrdup(path);
+		return 0;
+	}
+	ssize_t length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return error_set_file(err, errno, "read the link %s", path);
+	target[length] = '\0';
+	cleanup_free char *shown = visible(target);
+	if (st.st_uid != geteuid())
+		return error_set(
+			err, ERROR_SYSTEM,
+			"%s is a link to %s that belongs to user %u, not to you: remove it, "
+			"or choose another place with AGENTDECK_HOME",
+			path, shown, st.st_uid);
+	cleanup_free char *parent = xstrndup(path, (size_t)(path_basename(path) - path));
+	cleanup_free char *place = *target == '/' ? xstrdup(target) : path_join(parent, target);
+	if (lstat(place, &led) < 0)
+		return error_set_file(
+			err, errno,
+			"%s is a link to %s, which is not there: make it (mkdir -m 700), or "
+			"remove the link",
+			path, shown);
+	if (S_ISLNK(led.st_mode))
+		return error_set(err, ERROR_SYSTEM,
+				 "%s is a link to %s, which is another link: let it lead to the "
+				 "directory itself",
+				 path, shown);
+	char *real = realpath(place, NULL);
+	if (!real)
+		return error_set_file(err, errno, "resolve %s", place);
+	*ret = real;
+	return 0;
+}
+
 int fs_check_owner(const char *path, struct error *err)
 {
 	bool is_open = false;
 	for (const char *slash = path, *next; slash; slash = next) {
 		struct stat st;
 		next = strchr(slash + 1, '/');
-		cleanup_free char *name = xstrndup(path, next ? (size_t)(next - path) : strlen(path));
+		cleanup_free char *name = xstrndup(path,
+						   next ? (size_t)(next - path) : strlen(path));
 		if (lstat(name, &st) < 0)
 			return errno == ENOENT || errno == ENOTDIR
-				       ? FS_ABSENT : error_set_file(err, errno, "stat %s", name);
+				       ? FS_ABSENT
+				       : error_set_file(err, errno, "stat %s", name);
 		if ((is_open || !next) && st.st_uid != 0 && st.st_uid != geteuid())
-			return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, not to you", name,
-					 st.st_uid);
-		/* A link that is ours leads where we want. */
+			return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, not to you",
+					 name, st.st_uid);
+		/* Our own link leads where we want. */
 		if (S_ISLNK(st.st_mode) && next && stat(name, &st) < 0)
-			return errno == ENOENT ? FS_ABSENT : error_set_file(err, errno, "stat %s", name);
+			return errno == ENOENT ? FS_ABSENT
+					       : error_set_file(err, errno, "stat %s", name);
 		is_open = st.st_mode & (S_IWGRP | S_IWOTH);
 	}
 	return 0;
@@ -115,8 +175,10 @@ int fs_check_author(int fd, const char *path, struct error *err)
 		return error_set_file(err, errno, "stat %s", path);
 	if (st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == NOBODY)
 		return 0;
-	return error_set(err, ERROR_SYSTEM, "%s belongs to user %u, who could have you run anything with it: "
-			 "put a copy of your own there", path, st.st_uid);
+	return error_set(err, ERROR_SYSTEM,
+			 "%s belongs to user %u, who could have you run anything with it: "
+			 "put a copy of your own there",
+			 path, st.st_uid);
 }
 
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)
@@ -132,7 +194,8 @@ int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct 
 		if (n == 0)
 			break;
 		if (buf.length + (size_t)n > max)
-			return error_set(err, ERROR_CORRUPT, "%s is larger than %zu bytes", what, max);
+			return error_set(err, ERROR_CORRUPT, "%s is larger than %zu bytes", what,
+					 max);
 		strbuf_add(&buf, chunk, (size_t)n);
 	}
 	strbuf_add(&buf, "", 0);
@@ -146,7 +209,8 @@ int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct 
 {
 	struct stat st;
 	/* O_NONBLOCK: a FIFO put in a file's place must not hang us. */
-	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	cleanup_close int fd = fs_openat(dirfd, name,
+					 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT)
 		return FS_ABSENT;
 	if (fd < 0)
@@ -178,21 +242,21 @@ static void temporary_name(char name[32])
 	uint64_t random = 0;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = (uint64_t)clock_wall_us() ^ ((uint64_t)getpid() << 40);
-	snprintf(name, 32, TEMPORARY_PREFIX "%016llx", (unsigned long long)random);
+	snprintf(name, 32, FS_TEMPORARY_PREFIX "%016llx", (unsigned long long)random);
 }
 
-int fs_replace_from(int scratch, int dirfd, const char *name, const void *data, size_t length,
-		    enum fs_sync sync, struct error *err)
+int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_content *content,
+		    struct error *err)
 {
 	char temporary[32];
 	temporary_name(temporary);
-	cleanup_close int fd = fs_openat(scratch, temporary,
-					 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_close int fd = fs_openat(
+		scratch, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set_file(err, errno, "create a temporary file for %s", name);
-	if (fs_write_all(fd, data, length, name, err) < 0)
+	if (fs_write_all(fd, content->data, content->length, name, err) < 0)
 		goto fail;
-	if (sync == FS_DURABLE && fs_flush(fd) < 0) {
+	if (content->sync == FS_DURABLE && fs_flush(fd) < 0) {
 		error_set_file(err, errno, "sync %s", name);
 		goto fail;
 	}
@@ -200,7 +264,7 @@ int fs_replace_from(int scratch, int dirfd, const char *name, const void *data, 
 		error_set_file(err, errno, "replace %s", name);
 		goto fail;
 	}
-	if (sync == FS_DURABLE && fs_flush(dirfd) < 0)
+	if (content->sync == FS_DURABLE && fs_flush(dirfd) < 0)
 		return error_set_file(err, errno, "sync the directory of %s", name);
 	return 0;
 fail:
@@ -211,7 +275,8 @@ fail:
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err)
 {
-	return fs_replace_from(dirfd, dirfd, name, data, length, sync, err);
+	const struct fs_content content = { data, length, sync };
+	return fs_replace_from(dirfd, dirfd, name, &content, err);
 }
 
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err)
@@ -234,7 +299,7 @@ void fs_sweep_temporaries(int dirfd)
 	if (fs_list(dirfd, &names, NULL) != 0)
 		return;
 	for (size_t i = 0; i < names.count; i++)
-		if (starts_with(names.items[i], TEMPORARY_PREFIX))
+		if (starts_with(names.items[i], FS_TEMPORARY_PREFIX))
 			(void)unlinkat(dirfd, names.items[i], 0);
 }
 
@@ -260,14 +325,14 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 				continue;
 			return error_set_file(err, errno, "stat %s", name);
 		}
-		/* Of a directory only: on overlayfs a file's device is another (a mounted file cannot be
-		 * unlinked anyway). */
+		/* Of a directory only: on overlayfs a file's device is another (a mounted file
+		 * cannot be unlinked anyway). */
 		if (S_ISDIR(st.st_mode) && st.st_dev != device)
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
 		if (S_ISDIR(st.st_mode)) {
-			cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY |
-								 O_NOFOLLOW | O_CLOEXEC, 0);
+			cleanup_close int fd = fs_openat(
+				dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 			if (fd < 0)
 				return error_set_file(err, errno, "open %s", name);
 			if (remove_content(fd, device, err) < 0)
@@ -283,7 +348,8 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 int fs_remove_tree(int dirfd, const char *name, struct error *err)
 {
 	struct stat st;
-	cleanup_close int fd = fs_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	cleanup_close int fd = fs_openat(dirfd, name,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
@@ -299,7 +365,7 @@ int fs_remove_tree(int dirfd, const char *name, struct error *err)
 	return 0;
 }
 
-/* Is the open lock file still the one that bears the name? */
+/* Whether the open lock file still has this name. */
 static bool still_named(int dirfd, const char *name, int fd)
 {
 	struct stat opened, named;
@@ -307,34 +373,143 @@ static bool still_named(int dirfd, const char *name, int fd)
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+static int open_lock(int dirfd, const char *name, struct error *err)
+{
+	int fd = fs_openat(dirfd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? error_set_file(err, errno, "open lock %s", name) : fd;
+}
+
+/* Somebody waits until another process gives a lock back, for which F_OFD_SETLKW has no deadline.
+ * closes: a watch on the lock file. */
+struct lock_wait {
+	int64_t deadline_ms;
+	int closes, pause_ms;
+};
+
+static void lock_wait_end(struct lock_wait *wait)
+{
+	if (wait->closes >= 0)
+		(void)close(wait->closes);
+}
+#define cleanup_lock_wait CLEANUP(lock_wait_end)
+#define LOCK_WAIT(ms)     ((struct lock_wait){ .deadline_ms = (ms), .closes = -1 })
+
+enum { MOST_PAUSE_MS = 20, MOST_WATCHED_PAUSE_MS = 1000 };
+
+/* Wait until whoever holds a lock of this file may have closed it. False: the time is over. The
+ * kernel reports the close a moment before it releases the lock, and does not report other ways to
+ * release it: hence the pauses, which double. */
+static bool wait_for_lock(struct lock_wait *wait, int fd)
+{
+	if (clock_left_ms(wait->deadline_ms) == 0)
+		return false;
+	if (!wait->pause_ms) {
+		char path[32];
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		wait->closes = watch_open(path, IN_CLOSE_WRITE);
+		wait->pause_ms = 1;
+	}
+	int64_t next_ms = clock_ms() + wait->pause_ms;
+	if (next_ms > wait->deadline_ms)
+		next_ms = wait->deadline_ms;
+	if (watch_wait(wait->closes, next_ms))
+		wait->pause_ms = 1;
+	else if (wait->pause_ms < (wait->closes >= 0 ? MOST_WATCHED_PAUSE_MS : MOST_PAUSE_MS))
+		wait->pause_ms *= 2;
+	return true;
+}
+
+/* Lock these bytes (length 0: all from start).  FS_LOCK_BUSY. */
+static int lock_range(int fd, const char *name, off_t start, off_t length, struct error *err)
+{
+	struct flock range = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length
+	};
+	if (TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &range)) == 0)
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? FS_LOCK_BUSY
+						  : error_set_file(err, errno, "lock %s", name);
+}
+
 int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 	    struct error *err)
 {
-	for (int pause_ms = 1;;) {
-		struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-		cleanup_close int fd =
-			fs_openat(dirfd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0)
-			return error_set_file(err, errno, "open lock %s", name);
-		if (fcntl(fd, F_OFD_SETLK, &range) == 0) {
-			if (still_named(dirfd, name, fd)) {
+	for (;;) {
+		cleanup_lock_wait struct lock_wait wait = LOCK_WAIT(deadline_ms);
+		cleanup_close int fd = open_lock(dirfd, name, err);
+		int r = fd < 0 ? fd : lock_range(fd, name, 0, 0, err);
+		/* The file stays open: to close it would wake the others that wait. */
+		while (r == FS_LOCK_BUSY && still_named(dirfd, name, fd) &&
+		       wait_for_lock(&wait, fd))
+			r = lock_range(fd, name, 0, 0, err);
+		if (r < 0)
+			return r;
+		if (still_named(dirfd, name, fd)) {
+			if (r == 0)
 				ret->fd = TAKE_FD(fd);
-				return 0;
-			}
-			continue;
+			return r;
 		}
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN && errno != EACCES)
-			return error_set_file(err, errno, "lock %s", name);
-		int left = deadline_ms ? clock_left_ms(deadline_ms) : 0;
-		if (left == 0)
-			return FS_LOCK_BUSY;
-		/* F_OFD_SETLKW has no timeout: poll with a deadline, backing off to 20 ms. */
-		(void)poll(NULL, 0, left < pause_ms ? left : pause_ms);
-		if (pause_ms < 20)
-			pause_ms *= 2;
 	}
+}
+
+/* The first byte after all bytes that others have locked between start and end (0: the file's end).
+ * Returns start if none is locked. */
+static int behind_locks(int fd, const char *name, off_t start, off_t end, off_t *ret,
+			struct error *err)
+{
+	*ret = start;
+	while (!end || *ret < end) {
+		struct flock range = { .l_type = F_WRLCK,
+				       .l_whence = SEEK_SET,
+				       .l_start = *ret,
+				       .l_len = end ? end - *ret : 0 };
+		if (fcntl(fd, F_OFD_GETLK, &range) < 0)
+			return error_set_file(err, errno, "look at the lock %s", name);
+		if (range.l_type == F_UNLCK)
+			break;
+		if (!range.l_len)
+			return FS_LOCK_BUSY;
+		*ret = range.l_start + range.l_len;
+	}
+	return 0;
+}
+
+/* A process holds byte 0 while it draws a ticket. A ticket is the byte behind all others, held until
+ * the file is closed. Locks end with their process, so nobody waits for one that was killed. */
+static int draw_ticket(int fd, const char *name, int64_t deadline_ms, off_t *ret, struct error *err)
+{
+	cleanup_lock_wait struct lock_wait wait = LOCK_WAIT(deadline_ms);
+	int r;
+	while ((r = lock_range(fd, name, 0, 1, err)) == FS_LOCK_BUSY)
+		if (!wait_for_lock(&wait, fd))
+			return FS_LOCK_BUSY;
+	if (r == 0)
+		r = behind_locks(fd, name, 1, 0, ret, err);
+	if (r == 0)
+		r = lock_range(fd, name, *ret, 1, err);
+	struct flock drawn = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	if (r == 0 && fcntl(fd, F_OFD_SETLK, &drawn) < 0)
+		return error_set_file(err, errno, "unlock %s", name);
+	return r;
+}
+
+int fs_lock_in_turn(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
+		    struct error *err)
+{
+	cleanup_lock_wait struct lock_wait wait = LOCK_WAIT(deadline_ms);
+	off_t ticket = 0, behind = 0;
+	cleanup_close int fd = open_lock(dirfd, name, err);
+	int r = fd < 0 ? fd : draw_ticket(fd, name, deadline_ms, &ticket, err);
+	while (r == 0) {
+		r = behind_locks(fd, name, 1, ticket, &behind, err);
+		if (r != 0 || behind == 1)
+			break;
+		if (!wait_for_lock(&wait, fd))
+			return FS_LOCK_BUSY;
+	}
+	if (r == 0)
+		ret->fd = TAKE_FD(fd);
+	return r;
 }
 
 void fs_unlock(struct fs_lock *lock)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Files: read bounded, replace atomically and durably, lock, walk below a directory descriptor.
+ * Files: bounded reads, atomic and durable replacement, locks, walks below a directory descriptor.
  *
  * Everything is opened below a directory descriptor with O_NOFOLLOW|O_CLOEXEC, so that a symbolic
- * link put there by somebody else is refused and never followed.
+ * link that somebody else put there is never followed.
  */
 #pragma once
 
@@ -17,31 +17,40 @@
 enum { FS_ABSENT = 1 };
 
 /* Make path (absolute) and its missing parents with mode 0700, open it, and check that it is a
- * directory of ours that nobody else can write: otherwise ERROR_REFUSED-like ERROR_SYSTEM with the
- * remedy.  *ret is a descriptor of the caller's (O_DIRECTORY|O_PATH is not used: it can be synced). */
+ * directory of ours that nobody else can write; ERROR_SYSTEM with the remedy if not.  *ret, the
+ * caller's, can be synced (it is not an O_PATH descriptor). */
 int fs_open_private_directory(const char *path, int *ret, struct error *err);
 
-/* The same for one name below dirfd; made when make is true, else FS_ABSENT when missing. */
+/* The same for one name below dirfd.  A missing directory is made, or, when make is false,
+ * FS_ABSENT. */
 int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *ret,
 				 struct error *err);
 
-/* Is path (absolute) free of what another user could have put there?  A name in a directory that others can
- * write (/tmp) has to be ours or root's, and so has the last one wherever it stands: what is below the first
- * such is then out of their reach.  FS_ABSENT: it is not there.  ERROR_SYSTEM: whose it is. */
+/* Resolve the last name of path if it is a symbolic link that we own.  Only one link is followed,
+ * and whoever opens the result checks it as any other path.  *ret, the caller's, is path itself
+ * when path does not exist or is not a link.  ERROR_SYSTEM: the link belongs to another user, or
+ * leads to nothing or to another link; the message says which. */
+int fs_follow_own_link(const char *path, char **ret, struct error *err);
+
+/* Check that no other user can have put something into path (absolute).  Each name in a directory
+ * that others can write (/tmp), and the last name in any case, must be ours or root's: others
+ * cannot reach what is below it.  FS_ABSENT: it does not exist.  ERROR_SYSTEM: the message says
+ * whose it is. */
 int fs_check_owner(const char *path, struct error *err);
 
-/* Is this open file what its user or root wrote?  For files that name programs to run.  One that belongs to "nobody"
- * is root's, seen from inside a user namespace.  ERROR_SYSTEM: whose it is. */
+/* Check that this open file belongs to us or to root.  For files that name programs to run.  Inside
+ * a user namespace root's files belong to "nobody".  ERROR_SYSTEM: the message says whose it is. */
 int fs_check_author(int fd, const char *path, struct error *err);
 
 /* Read a regular file below dirfd (or AT_FDCWD with an absolute path) whole, NUL-terminated.
  * FS_ABSENT: there is no such file.  More than max bytes: ERROR_CORRUPT.  *ret is the caller's. */
 int fs_read(int dirfd, const char *name, size_t max, struct strbuf *ret, struct error *err);
 
-/* The same from an open descriptor up to its end (a pipe too). */
+/* The same from an open descriptor, up to its end.  A pipe is fine. */
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err);
 
-/* openat(2) and fsync(2) that a signal does not end: on file systems that answer over a network it can. */
+/* openat(2) and fsync(2) that continue after a signal: on file systems over a network it can
+ * interrupt them. */
 int fs_openat(int dirfd, const char *name, int flags, mode_t mode);
 int fs_flush(int fd);
 
@@ -50,29 +59,36 @@ int fs_write_all(int fd, const void *data, size_t length, const char *what, stru
 
 enum fs_sync { FS_VOLATILE, FS_DURABLE };
 
-/* Replace (or create) name below dirfd with mode 0600: temporary, write, fsync, rename, fsync of the
- * directory; with FS_VOLATILE without the two fsyncs, for what may be lost with the machine.
- * A reader sees the old or the new content, never a part.  A crash may leave a file whose name
- * starts with ".tmp-"; fs_sweep_temporaries() removes such. */
+/* Replace (or create) name below dirfd with mode 0600: temporary file, write, fsync, rename, fsync
+ * of the directory.  FS_VOLATILE leaves out the two fsyncs, for data that may be lost with the
+ * machine. A reader sees the old or the new content, never a part.  A crash may leave a file whose
+ * name starts with ".tmp-"; fs_sweep_temporaries() removes such files. */
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err);
 
-/* The same with the temporary in the directory scratch, of the same file system: where several write to dirfd and no
- * lock covers them all, it is one whose sweeper holds a lock. */
-int fs_replace_from(int scratch, int dirfd, const char *name, const void *data, size_t length,
-		    enum fs_sync sync, struct error *err);
+/* The same with the temporary file in the directory scratch on the same file system.  For a dirfd
+ * with several writers and no common lock: scratch is a directory whose sweeper holds a lock. */
+struct fs_content {
+	const void *data;
+	size_t length;
+	enum fs_sync sync;
+};
+int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_content *content,
+		    struct error *err);
 
-/* Unlink ".tmp-*" below dirfd.  Only while the lock that covers the directory's writers is held. */
+#define FS_TEMPORARY_PREFIX ".tmp-"
+/* Unlink ".tmp-*" below dirfd.  Only while you hold the lock that covers the directory's
+ * writers. */
 void fs_sweep_temporaries(int dirfd);
 
 /* Make path a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);
 
-/* Unlink name if it is there, and sync the directory. */
+/* Unlink name if it exists, and sync the directory. */
 int fs_remove(int dirfd, const char *name, struct error *err);
 
-/* Remove the directory name below dirfd with all that is in it, without following links or leaving
- * the file system.  Nothing there: 0. */
+/* Remove the directory name below dirfd with its contents, without following links or leaving the
+ * file system.  It does not exist: 0. */
 int fs_remove_tree(int dirfd, const char *name, struct error *err);
 
 /* An exclusive open-file-description lock (fcntl(2), F_OFD_SETLK) on a lock file.  Holding the
@@ -84,18 +100,21 @@ struct fs_lock {
 enum { FS_LOCK_BUSY = 1 };
 
 /* Take the lock file name below dirfd, waiting until deadline_ms of clock_ms() (0: do not wait).
- * FS_LOCK_BUSY: somebody else has it.  A lock file that was unlinked while we waited is not
- * mistaken for the one that now bears the name. */
+ * Whoever gives the lock back wakes those who wait. FS_LOCK_BUSY: another process has it. If the
+ * lock file was replaced while we waited, we lock the new one. */
 int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 	    struct error *err);
+/* The same, in the order of the requests.  All users of a name must take it in this way. */
+int fs_lock_in_turn(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
+		    struct error *err);
 void fs_unlock(struct fs_lock *lock);
 #define cleanup_fs_lock CLEANUP(fs_unlock)
-#define FS_UNLOCKED ((struct fs_lock){ .fd = -1 })
+#define FS_UNLOCKED     ((struct fs_lock){ .fd = -1 })
 
 /* Names below dirfd without "." and "..", unsorted. */
 int fs_list(int dirfd, struct strvec *ret, struct error *err);
 
-/* realpath(3) of an existing directory.  FS_ABSENT when it does not exist or is no directory. */
+/* realpath(3) of an existing directory.  FS_ABSENT when it does not exist or is not a directory. */
 int fs_real_directory(const char *path, char **ret, struct error *err);
 
 /* "<directory>/<name>", one slash between.  The caller frees. */

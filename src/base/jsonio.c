@@ -31,7 +31,7 @@ static size_t digits_length(const char *text, size_t length)
 	return i;
 }
 
-/* Of what makes up numbers, as much as is one: 0 if it is none. */
+/* Length of the number that text begins with; 0: it begins with none. */
 static size_t number_length(const char *text, size_t length)
 {
 	size_t i = length && *text == '-', digits = digits_length(text + i, length - i);
@@ -50,10 +50,11 @@ static size_t number_length(const char *text, size_t length)
 	return i;
 }
 
-/* Length of the string that text begins with, up to its last quote, or up to a control character in it. */
+/* Length of the string that text begins with, up to its last quote, or up to a control character in
+ * it. */
 static size_t string_length(const char *text, size_t length)
 {
-	/* Most bytes of a large file pass here. */
+	/* Most bytes of a large file are handled here. */
 	static const bool is_special[256] = { [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true };
 	size_t i = 1;
 	for (; i < length; i++) {
@@ -67,8 +68,9 @@ static size_t string_length(const char *text, size_t length)
 	return i;
 }
 
-/* Where the text is not RFC 8259 although json-c takes it, more of it in one version than in another: control
- * characters in strings, single quotes, NaN and Infinity, numbers like 00 and 1.  length: nowhere. */
+/* Offset of the first text that json-c accepts (some versions more than others) against RFC 8259:
+ * control characters in strings, single quotes, NaN and Infinity, numbers like 00 and 1.  Returns
+ * length if there is none. */
 static size_t find_lapse(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -89,7 +91,7 @@ static size_t find_lapse(const char *text, size_t length)
 	return length;
 }
 
-/* Where the first byte stands that belongs to no character. */
+/* Offset of the first byte that belongs to no character. */
 static size_t find_broken_utf8(const char *text, size_t length)
 {
 	size_t i = 0;
@@ -101,14 +103,15 @@ static size_t find_broken_utf8(const char *text, size_t length)
 	return i;
 }
 
-/* json-c's own look at UTF-8 lets overlong forms and surrogates pass. */
+/* json-c's own check of UTF-8 lets overlong forms and surrogates pass. */
 static int check_text(const char *text, size_t length, const char *what, struct error *err)
 {
 	size_t lapse = find_lapse(text, length);
 	if (lapse < length)
 		return parse_error(text, lapse, what, "this character may not stand here", err);
 	if (!is_utf8(text, length))
-		return parse_error(text, find_broken_utf8(text, length), what, "this is not UTF-8", err);
+		return parse_error(text, find_broken_utf8(text, length), what, "this is not UTF-8",
+				   err);
 	return 0;
 }
 
@@ -121,8 +124,7 @@ int json_parse(const char *text, size_t length, const char *what, struct json_ob
 	if (!tokener)
 		abort();
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-	cleanup_json struct json_object *object =
-		json_tokener_parse_ex(tokener, text, (int)length);
+	cleanup_json struct json_object *object = json_tokener_parse_ex(tokener, text, (int)length);
 	enum json_tokener_error status = json_tokener_get_error(tokener);
 	/* A bare number is complete only once something follows it. */
 	if (status == json_tokener_continue) {
@@ -160,13 +162,12 @@ static struct json_object *get(const struct json_object *object, const char *key
 	return value;
 }
 
-const char *json_get_string(const struct json_object *object, const char *key,
-			    const char *fallback)
+const char *json_get_string(const struct json_object *object, const char *key, const char *fallback)
 {
 	struct json_object *value = get(object, key, json_type_string);
-	/* A string with a NUL inside would be cut: it is not what anybody wrote on purpose. */
-	if (!value || strlen(json_object_get_string(value)) !=
-			      (size_t)json_object_get_string_len(value))
+	/* A string with a NUL inside would be cut, and nobody writes one on purpose. */
+	if (!value ||
+	    strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
 		return fallback;
 	return json_object_get_string(value);
 }
@@ -264,10 +265,10 @@ struct json_object *json_make_object(struct json_object *object, const char *key
 
 const char *json_print(struct json_object *object)
 {
-	/* Slashes stay as they are: paths must be readable, and grep must find them. */
+	/* Slashes stay unescaped: paths must be readable, and grep must find them. */
 	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-						      JSON_C_TO_STRING_SPACED |
-						      JSON_C_TO_STRING_NOSLASHESCAPE);
+							      JSON_C_TO_STRING_SPACED |
+							      JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
 char *json_shown(const char *json)
@@ -275,13 +276,14 @@ char *json_shown(const char *json)
 	struct strbuf text = { 0 };
 	const unsigned char *next = (const unsigned char *)json;
 	for (;;) {
-		/* A list of thousands has megabytes, and hardly ever one of these. */
+		/* A list of thousands has megabytes and almost never one of these. */
 		size_t length = strcspn((const char *)next, "\x7f\xc2\xe2");
 		strbuf_add(&text, next, length);
 		next += length;
 		if (!*next)
 			break;
-		/* Only strings hold anything but ASCII, so an escape is possible wherever these stand. */
+		/* Only strings hold anything but ASCII, so an escape is possible wherever these
+		 * occur. */
 		if (*next == 0x7f) {
 			strbuf_adds(&text, "\\u007f");
 			next++;
@@ -289,7 +291,8 @@ char *json_shown(const char *json)
 			strbuf_addf(&text, "\\u00%02x", next[1]);
 			next += 2;
 		} else if (text_reorders((const char *)next)) {
-			strbuf_addf(&text, "\\u%04x", 0x2000u | (next[1] & 0x3fu) << 6 | (next[2] & 0x3fu));
+			strbuf_addf(&text, "\\u%04x",
+				    0x2000u | (next[1] & 0x3fu) << 6 | (next[2] & 0x3fu));
 			next += 3;
 		} else {
 			strbuf_add(&text, next++, 1);

@@ -22,13 +22,13 @@ static inline void cleanup_json_function(struct json_object **object)
 int json_parse(const char *text, size_t length, const char *what, struct json_object **ret,
 	       struct error *err);
 
-/* Getters: the member of object under key if it is there and of that type, else the fallback.
+/* Getters: the member of object under key if it exists and has that type, else the fallback.
  * Borrowed from object. */
 const char *json_get_string(const struct json_object *object, const char *key,
 			    const char *fallback);
 int64_t json_get_int(const struct json_object *object, const char *key, int64_t fallback);
 bool json_get_bool(const struct json_object *object, const char *key, bool fallback);
-/* NULL unless it is there and an object, an array. */
+/* NULL unless it exists and is an object, an array. */
 struct json_object *json_get_object(const struct json_object *object, const char *key);
 struct json_object *json_get_array(const struct json_object *object, const char *key);
 /* Fill vec from an array of strings; other elements are left out. */
@@ -43,13 +43,14 @@ void json_set_strings(struct json_object *object, const char *key, const struct 
 /* The member object under key, made when it is missing or something else.  Borrowed. */
 struct json_object *json_make_object(struct json_object *object, const char *key);
 
-/* A JSON string of any text: what is not UTF-8 is made visible first. */
+/* A JSON string of any text: bytes that are not UTF-8 are made visible first. */
 struct json_object *json_text(const char *text);
 
 /* The object as text, indented, without a newline at the end.  Borrowed from the
  * object until it is changed or put. */
 const char *json_print(struct json_object *object);
 
-/* The same value for a place where a terminal may stand: what JSON allows in a string and a terminal obeys
- * (DEL, C1, what text_reorders()) is written as \uXXXX.  json: text of json-c's.  The caller frees. */
+/* The same value for output that a terminal may show: characters that JSON allows in a string and a
+ * terminal obeys (DEL, C1, what text_reorders() finds) become \uXXXX.  json: text that json-c
+ * printed.  The caller frees. */
 char *json_shown(const char *json) MUST_USE;

@@ -15,7 +15,7 @@
 #include <systemd/sd-journal.h>
 #endif
 
-#define LOG_FILE "agentdeck.log"
+#define LOG_FILE     "agentdeck.log"
 #define LOG_OLD_FILE "agentdeck.log.1"
 enum { LOG_SIZE_LIMIT = 4 << 20, ROTATE_TRIES = 5, ROTATE_LOCK_MS = 50 };
 
@@ -25,14 +25,17 @@ static struct {
 	enum log_level level;
 	char instance[32], run[40];
 	int journal; /* connected to it, to see whether it takes anything */
-} log_state = { .directory = -1, .file = -1, .component = "", .level = LOG_LEVEL_INFO, .journal = -1 };
+} log_state = {
+	.directory = -1, .file = -1, .component = "", .level = LOG_LEVEL_INFO, .journal = -1
+};
 
-/* O_NONBLOCK: a FIFO in its place must hold nobody up. */
+/* O_NONBLOCK: a FIFO in its place must not block us. */
 static void open_file(void)
 {
 	struct stat st;
-	log_state.file = fs_openat(log_state.directory, LOG_FILE,
-				   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	log_state.file = fs_openat(
+		log_state.directory, LOG_FILE,
+		O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (log_state.file < 0 || (fstat(log_state.file, &st) == 0 && S_ISREG(st.st_mode)))
 		return;
 	(void)close(log_state.file);
@@ -54,9 +57,10 @@ void log_set_level(enum log_level level)
 
 void log_set_instance(const char *id)
 {
-	/* It may come from a command line or an environment: no word of a line of another's making. */
+	/* It may come from a command line or an environment, and must not forge a line. */
 	cleanup_free char *shown = visible(id ? id : "");
-	snprintf(log_state.instance, sizeof(log_state.instance), "%.*s", (int)strcspn(shown, " "), shown);
+	snprintf(log_state.instance, sizeof(log_state.instance), "%.*s", (int)strcspn(shown, " "),
+		 shown);
 }
 
 void log_set_run(const char *run_id)
@@ -83,7 +87,8 @@ static void add_field(struct iovec *fields, int *count, const char *name, const 
 	if (!*value)
 		return;
 	strbuf_addf(storage, "%s=%s", name, value);
-	fields[(*count)++] = (struct iovec){ .iov_base = storage->data, .iov_len = storage->length };
+	fields[(*count)++] = (struct iovec){ .iov_base = storage->data,
+					     .iov_len = storage->length };
 }
 
 static void send_to_journal(enum log_level level, const char *text)
@@ -101,7 +106,7 @@ static void send_to_journal(enum log_level level, const char *text)
 	struct strbuf storage[ARRAY_SIZE(values)] = { 0 };
 	struct iovec fields[ARRAY_SIZE(values)];
 	int count = 0;
-	/* sd_journal_sendv() waits for a journal that hangs with its queue full, for ever. */
+	/* sd_journal_sendv() would wait forever for a journal that hangs with a full queue. */
 	if (log_state.journal < 0 || poll(&takes, 1, 0) != 1 || !(takes.revents & POLLOUT))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
@@ -130,7 +135,7 @@ static bool bears_the_name(const struct stat *opened, struct stat *ret)
 	       ret->st_ino == opened->st_ino && ret->st_dev == opened->st_dev;
 }
 
-/* Under a lock, if it is still the same one.  False: the lock cannot be had. */
+/* Under a lock, and only if it is still the same file.  False: no lock. */
 static bool move_aside(const struct stat *opened, int64_t deadline_ms)
 {
 	struct stat named;
@@ -142,9 +147,10 @@ static bool move_aside(const struct stat *opened, int64_t deadline_ms)
 	return true;
 }
 
-/* Whoever finds the file over its size moves it aside.  So it is with one that has another name as well: what we write
- * must appear in no other file.  A count of one is not enough for that: it may be the other name's, when ours was taken
- * away.  The next that bears the name is looked at again.  False: nothing may be written to what is open. */
+/* Whoever finds the file over its size moves it aside, and also a file with a second name: our
+ * lines must not appear in another file.  A link count of one is not enough to know, since it may
+ * be that of the other name, once ours was removed.  The next file of our name is checked again.
+ * False: do not write to the open file. */
 static bool rotate(void)
 {
 	for (int i = 0; i < ROTATE_TRIES; i++) {
@@ -179,7 +185,8 @@ static void write_to_file(enum log_level level, const char *text)
 	strbuf_adds(&line, "\n");
 	if (!rotate())
 		return;
-	/* One write, so that lines of several processes do not mix (O_APPEND); more only if the kernel takes a part. */
+	/* One write, so that lines of several processes do not mix (O_APPEND); more only if the
+	 * kernel takes a part. */
 	(void)fs_write_all(log_state.file, line.data, line.length, LOG_FILE, NULL);
 }
 

@@ -2,9 +2,9 @@
  *
  * Attributes and the few macros of this code base.
  *
- * Ownership is spelled in the declaration: a local that carries a cleanup attribute owns what it
- * holds, and leaving the scope alive is spelled TAKE_PTR() or TAKE_FD().  A borrowed pointer never
- * carries an attribute.
+ * The declaration shows the ownership: a local with a cleanup attribute owns its value, and
+ * TAKE_PTR() or TAKE_FD() lets the value leave the scope.  A borrowed pointer never has an
+ * attribute.
  */
 #pragma once
 
@@ -14,27 +14,27 @@
 #include <unistd.h>
 
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
-#define MUST_USE __attribute__((warn_unused_result))
-#define UNUSED __attribute__((unused))
-#define CLEANUP(function) __attribute__((cleanup(function)))
+#define MUST_USE                 __attribute__((warn_unused_result))
+#define UNUSED                   __attribute__((unused))
+#define CLEANUP(function)        __attribute__((cleanup(function)))
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The value, and the variable gives it up. */
-#define TAKE_PTR(pointer)                          \
-	({                                         \
+/* The value; the variable no longer owns it. */
+#define TAKE_PTR(pointer)                             \
+	({                                            \
 		__typeof__(pointer) *p_ = &(pointer); \
-		__typeof__(pointer) v_ = *p_;      \
-		*p_ = NULL;                        \
-		v_;                                \
+		__typeof__(pointer) v_ = *p_;         \
+		*p_ = NULL;                           \
+		v_;                                   \
 	})
 
-#define TAKE_FD(fd)               \
-	({                        \
-		int *p_ = &(fd);  \
-		int v_ = *p_;     \
-		*p_ = -1;         \
-		v_;               \
+#define TAKE_FD(fd)              \
+	({                       \
+		int *p_ = &(fd); \
+		int v_ = *p_;    \
+		*p_ = -1;        \
+		v_;              \
 	})
 
 static inline void cleanup_free_function(void *pointer)
@@ -55,6 +55,6 @@ static inline void cleanup_fclose_function(FILE **file)
 		(void)fclose(*file);
 }
 
-#define cleanup_free CLEANUP(cleanup_free_function)
-#define cleanup_close CLEANUP(cleanup_close_function)
+#define cleanup_free   CLEANUP(cleanup_free_function)
+#define cleanup_close  CLEANUP(cleanup_close_function)
 #define cleanup_fclose CLEANUP(cleanup_fclose_function)

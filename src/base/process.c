@@ -15,7 +15,7 @@
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 
-/* More than arguments and environment can have together: execve(2). */
+/* More than arguments and environment can take together (execve(2)). */
 enum { PROC_FILE_MAX = 8 << 20 };
 
 struct stat_line {
@@ -49,9 +49,11 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 	unsigned long long start;
 	int parent;
 	struct stat_line result = { 0 };
-	if (!rest || sscanf(rest + 1,
-			    " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			    "%*d %llu", &result.state, &parent, &start) != 3)
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &result.state, &parent, &start) != 3)
 		return error_set(err, ERROR_SYSTEM, "/proc/%d/stat does not read as proc(5) says",
 				 (int)pid);
 	result.parent = parent;
@@ -60,7 +62,7 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 	return 0;
 }
 
-/* Whose process is it that we may not look at?  Not ours: those can be looked at. */
+/* A process that we may not examine is not ours. */
 static bool is_hidden(const struct error *err)
 {
 	return err->os_errno == EPERM || err->os_errno == EACCES;
@@ -113,7 +115,7 @@ int process_open(const struct process_id *id, int *ret, struct error *err)
 		return PROCESS_GONE;
 	if (fd < 0)
 		return error_set_errno(err, errno, "open process %d", (int)id->pid);
-	/* Compared after the open: from here on the descriptor stays with this process. */
+	/* Compared after the open: the descriptor stays with this process from here on. */
 	struct process_id now = { 0 };
 	int r = process_identify(id->pid, &now, err);
 	if (r < 0)
@@ -171,7 +173,7 @@ struct process_row {
 	bool member;
 };
 
-/* PROCESS_GONE: there is nobody to tell of. */
+/* PROCESS_GONE: there is no such process. */
 static int read_row(pid_t pid, struct process_row *ret, struct error *err)
 {
 	cleanup_error struct error local = { 0 };
@@ -181,7 +183,8 @@ static int read_row(pid_t pid, struct process_row *ret, struct error *err)
 		return error_move(err, &local);
 	if (r != 0 || line.state == 'Z' || line.state == 'X')
 		return PROCESS_GONE;
-	*ret = (struct process_row){ .id = { .pid = pid, .start = line.start }, .parent = line.parent };
+	*ret = (struct process_row){ .id = { .pid = pid, .start = line.start },
+				     .parent = line.parent };
 	return 0;
 }
 
@@ -199,10 +202,7 @@ static int read_rows(DIR *proc, struct process_row **ret, size_t *ret_count, str
 			continue;
 		if (count == size) {
 			size = size ? size * 2 : 256;
-			struct process_row *grown = reallocarray(rows, size, sizeof(*grown));
-			if (!grown)
-				abort();
-			rows = grown;
+			rows = xreallocarray(rows, size, sizeof(*rows));
 		}
 		rows[count++] = row;
 	}
@@ -232,7 +232,7 @@ int process_tree(const struct process_id *root, struct process_id **ret, size_t 
 		rows[i].member = process_same(&rows[i].id, root);
 		members += rows[i].member;
 	}
-	/* Marking until nothing new is found: a child may stand before its parent in /proc. */
+	/* Mark until nothing new is found: a child may come before its parent in /proc. */
 	for (bool grew = members > 0; grew;) {
 		grew = false;
 		for (size_t i = 0; i < count; i++) {
@@ -315,6 +315,25 @@ int process_parent(pid_t pid, pid_t *ret, struct error *err)
 	return r;
 }
 
+size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size)
+{
+	struct stat_line line, parent, again;
+	size_t count = 0;
+	int r = read_stat(pid, &line, NULL);
+	while (r == 0 && count < size && line.parent > 0) {
+		/* A child that still has the same parent had it all the time: no other process got
+		 * that pid. */
+		r = read_stat(line.parent, &parent, NULL);
+		if (r != 0 || read_stat(pid, &again, NULL) != 0 || again.start != line.start ||
+		    again.parent != line.parent)
+			break;
+		ret[count++] = (struct process_id){ .pid = line.parent, .start = parent.start };
+		pid = line.parent;
+		line = parent;
+	}
+	return count;
+}
+
 static int read_link(pid_t pid, const char *name, char **ret, struct error *err)
 {
 	char path[64], target[PATH_MAX + sizeof(" (deleted)")];
@@ -344,12 +363,13 @@ int process_terminal(pid_t pid, char **ret, struct error *err)
 	cleanup_free char *path = NULL;
 	struct process_id id;
 	int r = read_link(pid, "fd/0", &path, err);
-	/* A process without a descriptor 0 is there all the same. */
+	/* A process without a descriptor 0 still exists. */
 	if (r == PROCESS_GONE && process_identify(pid, &id, NULL) == 0)
 		r = 0;
 	if (r != 0)
 		return r;
-	bool is_terminal = path && (starts_with(path, "/dev/pts/") || starts_with(path, "/dev/tty"));
+	bool is_terminal = path &&
+			   (starts_with(path, "/dev/pts/") || starts_with(path, "/dev/tty"));
 	*ret = is_terminal ? TAKE_PTR(path) : NULL;
 	return 0;
 }
@@ -369,7 +389,7 @@ int process_variable(pid_t pid, const char *name, char **ret, struct error *err)
 	return 0;
 }
 
-/* What a file of /proc holds, one string after the other. */
+/* The strings of a file of /proc, one after the other. */
 static int read_strings(pid_t pid, const char *file, struct strvec *ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };

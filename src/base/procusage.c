@@ -7,8 +7,16 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Fields of /proc/PID/stat that stand behind the name, counted from the state, which is 3 in proc(5). */
-enum { STAT_UTIME = 14 - 3, STAT_STIME, STAT_CUTIME, STAT_CSTIME, STAT_THREADS = 20 - 3, STAT_RSS = 24 - 3, STAT_COUNT };
+/* Fields of /proc/PID/stat after the name, counted from the state, which is 3 in proc(5). */
+enum {
+	STAT_UTIME = 14 - 3,
+	STAT_STIME,
+	STAT_CUTIME,
+	STAT_CSTIME,
+	STAT_THREADS = 20 - 3,
+	STAT_RSS = 24 - 3,
+	STAT_COUNT
+};
 enum { MAX_STAT = 4096 };
 
 int process_usage(pid_t pid, struct process_usage *ret, struct error *err)
@@ -22,16 +30,18 @@ int process_usage(pid_t pid, struct process_usage *ret, struct error *err)
 		return PROCESS_GONE;
 	if (r < 0)
 		return error_set(err, local.code, "%s", local.message);
-	/* The name may hold anything, but nothing after it holds a ")". */
+	/* The name may contain anything, but nothing after it contains a ")". */
 	char *rest = strrchr(strbuf_text(&text), ')');
 	if (rest)
 		rest += strspn(rest, ") ");
 	for (int i = 0; i < STAT_COUNT; i++) {
 		const char *field = strsep(&rest, " ");
 		if (!field || (i > 0 && !parse_int64(field, INT64_MIN, INT64_MAX, &fields[i])))
-			return error_set(err, ERROR_SYSTEM, "%s does not read as proc(5) says", path);
+			return error_set(err, ERROR_SYSTEM, "%s does not read as proc(5) says",
+					 path);
 	}
-	const int64_t ticks = fields[STAT_UTIME] + fields[STAT_STIME] + fields[STAT_CUTIME] + fields[STAT_CSTIME];
+	const int64_t ticks = fields[STAT_UTIME] + fields[STAT_STIME] + fields[STAT_CUTIME] +
+			      fields[STAT_CSTIME];
 	*ret = (struct process_usage){
 		.memory = fields[STAT_RSS] * sysconf(_SC_PAGESIZE),
 		.cpu_us = ticks * (1000000 / sysconf(_SC_CLK_TCK)),

@@ -3,12 +3,22 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+static __attribute__((noreturn)) void out_of_memory(void)
+{
+	static const char message[] =
+		"agentdeck: out of memory: end something, or raise the limit (ulimit -v), then try again\n";
+	ssize_t n = write(STDERR_FILENO, message, sizeof(message) - 1);
+	(void)n;
+	_exit(1);
+}
 
 void *xcalloc(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size ? size : 1);
 	if (!memory)
-		abort();
+		out_of_memory();
 	return memory;
 }
 
@@ -16,7 +26,7 @@ void *xreallocarray(void *memory, size_t count, size_t size)
 {
 	void *grown = reallocarray(memory, count ? count : 1, size ? size : 1);
 	if (!grown)
-		abort();
+		out_of_memory();
 	return grown;
 }
 
@@ -24,7 +34,7 @@ char *xstrndup(const char *text, size_t length)
 {
 	char *copy = strndup(text, length);
 	if (!copy)
-		abort();
+		out_of_memory();
 	return copy;
 }
 
@@ -32,7 +42,7 @@ char *xstrdup(const char *text)
 {
 	char *copy = strdup(text);
 	if (!copy)
-		abort();
+		out_of_memory();
 	return copy;
 }
 
@@ -41,13 +51,19 @@ char *xstrdup_or_null(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-char *xasprintf(const char *format, ...)
+char *xvasprintf(const char *format, va_list args)
 {
 	char *text = NULL;
+	if (vasprintf(&text, format, args) < 0)
+		out_of_memory();
+	return text;
+}
+
+char *xasprintf(const char *format, ...)
+{
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	char *text = xvasprintf(format, args);
 	va_end(args);
 	return text;
 }
@@ -62,12 +78,8 @@ void replace_string(char **slot, const char *text)
 void strbuf_add(struct strbuf *buf, const void *data, size_t length)
 {
 	if (buf->length + length + 1 > buf->size) {
-		size_t size = (buf->length + length + 1) * 2;
-		char *grown = realloc(buf->data, size);
-		if (!grown)
-			abort();
-		buf->data = grown;
-		buf->size = size;
+		buf->size = (buf->length + length + 1) * 2;
+		buf->data = xreallocarray(buf->data, buf->size, 1);
 	}
 	if (length)
 		memcpy(buf->data + buf->length, data, length);
@@ -82,11 +94,9 @@ void strbuf_adds(struct strbuf *buf, const char *text)
 
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 {
-	cleanup_free char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	cleanup_free char *text = xvasprintf(format, args);
 	va_end(args);
 	strbuf_adds(buf, text);
 }
@@ -114,12 +124,8 @@ void strbuf_free(struct strbuf *buf)
 void strvec_push_take(struct strvec *vec, char *text)
 {
 	if (vec->count + 2 > vec->size) {
-		size_t size = vec->size ? vec->size * 2 : 8;
-		char **grown = reallocarray(vec->items, size, sizeof(*grown));
-		if (!grown)
-			abort();
-		vec->items = grown;
-		vec->size = size;
+		vec->size = vec->size ? vec->size * 2 : 8;
+		vec->items = xreallocarray(vec->items, vec->size, sizeof(*vec->items));
 	}
 	vec->items[vec->count++] = text;
 	vec->items[vec->count] = NULL;
@@ -132,13 +138,10 @@ void strvec_push(struct strvec *vec, const char *text)
 
 void strvec_pushf(struct strvec *vec, const char *format, ...)
 {
-	char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	strvec_push_take(vec, xvasprintf(format, args));
 	va_end(args);
-	strvec_push_take(vec, text);
 }
 
 void strvec_push_all(struct strvec *vec, const struct strvec *other)
@@ -200,8 +203,11 @@ bool ends_with(const char *text, const char *suffix)
 static size_t utf8_sequence(const unsigned char *s, size_t left, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
-			: (s[0] & 0xf8) == 0xf0 ? 4 : 0;
+	size_t length = s[0] < 0x80             ? 1
+			: (s[0] & 0xe0) == 0xc0 ? 2
+			: (s[0] & 0xf0) == 0xe0 ? 3
+			: (s[0] & 0xf8) == 0xf0 ? 4
+						: 0;
 	if (length == 0 || length > left)
 		return 0;
 	uint32_t code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
@@ -244,8 +250,10 @@ size_t text_reorders(const char *text)
 	/* U+202A to U+202E, U+2066 to U+2069. */
 	if (s[0] != 0xe2)
 		return 0;
-	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
-		       ? 3 : 0;
+	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+			       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+		       ? 3
+		       : 0;
 }
 
 void strbuf_add_visible(struct strbuf *buf, const char *text)
@@ -268,8 +276,11 @@ void strbuf_add_visible(struct strbuf *buf, const char *text)
 		else if (s[i] == '\r')
 			strbuf_adds(buf, "\\r");
 		else
-			strbuf_add(buf, (char[]){ '\\', (char)('0' + (s[i] >> 6)), (char)('0' + (s[i] >> 3 & 7)),
-						  (char)('0' + (s[i] & 7)) }, 4);
+			strbuf_add(buf,
+				   (char[]){ '\\', (char)('0' + (s[i] >> 6)),
+					     (char)('0' + (s[i] >> 3 & 7)),
+					     (char)('0' + (s[i] & 7)) },
+				   4);
 		i++;
 	}
 }

@@ -3,8 +3,8 @@
  * Growing strings, string vectors, and small text helpers.
  *
  * Running out of memory ends the program (abort): a supervisor that cannot allocate a few hundred
- * bytes cannot do anything useful, and its state on disk is consistent at any moment.  What comes
- * from outside is bounded by its reader (file sizes, child output), not here.
+ * bytes cannot do anything useful, and its state on disk is consistent at any moment.  Whoever
+ * reads from outside (files, child output) sets a bound; this module does not.
  */
 #pragma once
 
@@ -20,6 +20,7 @@ void *xreallocarray(void *memory, size_t count, size_t size) MUST_USE;
 char *xstrdup(const char *text) MUST_USE;
 char *xstrndup(const char *text, size_t length) MUST_USE;
 char *xasprintf(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
+char *xvasprintf(const char *format, va_list args) PRINTF_LIKE(1, 0) MUST_USE;
 /* NULL for NULL. */
 char *xstrdup_or_null(const char *text) MUST_USE;
 /* Free *slot and set it to a copy of text (or NULL). */
@@ -81,18 +82,19 @@ static inline bool is_empty(const char *text)
 /* True if every byte sequence is valid UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool is_utf8(const char *text, size_t length);
 
-/* Length of the character at text if it makes a terminal show what follows in another order (Unicode's
- * embeddings, overrides and isolates: "cod.exe" could read "exe.doc"), else 0.  text ends with a NUL. */
+/* Length of the character at text if it makes a terminal show what follows in another order
+ * (Unicode's embeddings, overrides and isolates: "cod.exe" could read "exe.doc"), else 0.  text
+ * ends with a NUL. */
 size_t text_reorders(const char *text);
 
-/* Append text so that a terminal shows it and obeys nothing in it: control characters (C0, DEL, C1),
- * what text_reorders(), and invalid UTF-8 become \ooo or \n, \t; other UTF-8 stays.  The counterpart of
+/* Append text in a form that a terminal shows and never obeys: control characters (C0, DEL, C1),
+ * what text_reorders() finds, and invalid UTF-8 become \ooo, \n or \t; other UTF-8 stays.  Compare
  * vis(3). */
 void strbuf_add_visible(struct strbuf *buf, const char *text);
 /* The same as a new string of the caller's. */
 char *visible(const char *text) MUST_USE;
-/* Words of an argv, visible, quoted for reading where needed; for messages and logs only: it is
- * never given to a shell.  The caller frees. */
+/* Words of an argv, visible, quoted for reading where needed; for messages and logs only, never
+ * for a shell.  The caller frees. */
 char *visible_argv(char *const *argv) MUST_USE;
 
 /* Decimal number of the whole text within [min, max].  False otherwise, *ret untouched. */

@@ -17,18 +17,18 @@ extern "C" {
 #include "base/toml.h"
 }
 
-/* toml++ 3.3 asserts what a malformed document can break ("a = [}").  Without the assertion it goes
- * on and reports a proper error, memory intact (fuzzed); with NDEBUG it would let the compiler
- * assume what it asserts. */
+/* toml++ 3.3 asserts a condition that a malformed document can break ("a = [}").  Without the
+ * assertion it continues and reports a proper error, memory intact (fuzzed); with NDEBUG the
+ * compiler could rely on the condition. */
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_UNDEF_MACROS 1
-#define TOML_MAX_NESTED_VALUES 64
-/* toml++ 3.3 promises the compiler that some letters cannot come where they do ("a = 1\u00fc"), in its tables of what is a
- * blank or a letter: here they are none. */
+#define TOML_HEADER_ONLY        1
+#define TOML_EXCEPTIONS         0
+#define TOML_ENABLE_FORMATTERS  0
+#define TOML_UNDEF_MACROS       1
+#define TOML_MAX_NESTED_VALUES  64
+/* toml++ 3.3 tells the compiler, in its tables of blanks and letters, that some letters cannot
+ * occur where they do ("a = 1\u00fc").  Here those tables answer "no" instead. */
 #include <toml++/impl/preprocessor.h>
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
@@ -88,7 +88,8 @@ json_object *string_object(std::string_view text)
 	return checked(json_object_new_string_len(text.data(), static_cast<int>(text.size())));
 }
 
-/* As the JSON side knows the key: it cannot hold a NUL, and cut off there it could be another. */
+/* As the JSON side knows the key: it cannot hold a NUL, and cut off there it could be another
+ * key. */
 std::string key_text(const toml::key &key)
 {
 	std::string text(key.str());
@@ -135,7 +136,7 @@ json_object *to_json(const toml::node &node)
 	}
 }
 
-/* Behind the string that begins at i with its quote: '...', "...", or three of either. */
+/* Offset after the string whose first quote is at i: '...', "...", or three of either. */
 size_t skip_string(std::string_view text, size_t i)
 {
 	const char quote = text[i];
@@ -155,8 +156,8 @@ size_t skip_string(std::string_view text, size_t i)
 	return text.size();
 }
 
-/* toml++ bounds the nesting of values only: a long dotted key would nest tables until the stack is
- * full, so the dots outside of strings and comments are counted first. */
+/* toml++ only limits the nesting of values: a long dotted key would nest tables until the stack is
+ * full.  So count the dots outside of strings and comments first. */
 bool keys_too_deep(std::string_view text, unsigned *ret_line, unsigned *ret_column)
 {
 	int dots = 0;
@@ -185,8 +186,8 @@ bool keys_too_deep(std::string_view text, unsigned *ret_line, unsigned *ret_colu
 	return false;
 }
 
-/* Where the rest of a key path stands below node.  A key may hold dots itself, so every key that
- * the rest starts with is tried. */
+/* Find the rest of a key path below node.  A key may contain dots, so try every key that the rest
+ * starts with. */
 const toml::source_region *find(const toml::node &node, std::string_view path)
 {
 	if (const toml::table *table = node.as_table()) {
@@ -242,8 +243,8 @@ extern "C" int toml_parse(const char *text, size_t length, const char *what,
 	return 0;
 }
 
-extern "C" void toml_position(const char *text, size_t length, const char *path,
-			      unsigned *ret_line, unsigned *ret_column)
+extern "C" void toml_position(const char *text, size_t length, const char *path, unsigned *ret_line,
+			      unsigned *ret_column)
 {
 	unsigned line, column;
 	*ret_line = 1;

@@ -2,7 +2,7 @@
  *
  * TOML 1.0, read only, as a json-c tree: tables are objects, dates are strings.
  *
- * Behind it is toml++ (the one C++ file of the program): Debian packages no C library for TOML.
+ * It uses toml++ (in the only C++ file of the program): Debian packages no C library for TOML.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 int toml_parse(const char *text, size_t length, const char *what, struct json_object **ret,
 	       struct error *err);
 
-/* Where key path ("tmux.options.mouse", as the keys stand, joined by dots) stands in the same
- * text: for messages about values that parse but make no sense.  An element of an array goes by
- * its index: "screen.ready.2".  1:1 when it is not there. */
+/* Line and column of the key path ("tmux.options.mouse": keys joined by dots) in the same text, for
+ * messages about values that parse but make no sense.  An element of an array goes by its index:
+ * "screen.ready.2".  1:1 when there is no such key. */
 void toml_position(const char *text, size_t length, const char *path, unsigned *ret_line,
 		   unsigned *ret_column);

@@ -32,16 +32,14 @@ bool toml_document_has(const struct toml_document *document, const char *path)
 	return object && json_object_object_get_ex(object, path, NULL);
 }
 
-int (toml_error)(const struct toml_document *document, const char *path, struct error *err,
-		 const char *format, ...)
+int(toml_error)(const struct toml_document *document, const char *path, struct error *err,
+		const char *format, ...)
 {
 	cleanup_strbuf struct strbuf why = { 0 };
-	cleanup_free char *text = NULL;
 	unsigned line, column;
 	va_list args;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	cleanup_free char *text = xvasprintf(format, args);
 	va_end(args);
 	strbuf_add_visible(&why, text);
 	toml_position(document->text, document->length, path, &line, &column);
@@ -67,8 +65,8 @@ static const char *type_name(const struct json_object *value)
 	}
 }
 
-int (toml_type_error)(const struct toml_document *document, const char *path,
-		      const struct json_object *value, const char *wanted, struct error *err)
+int(toml_type_error)(const struct toml_document *document, const char *path,
+		     const struct json_object *value, const char *wanted, struct error *err)
 {
 	return toml_error(document, path, err, "%s must be %s, not %s", path, wanted,
 			  type_name(value));
@@ -135,9 +133,29 @@ int toml_store_strings(const struct toml_document *document, const struct toml_k
 	return 0;
 }
 
+int toml_store_word(const struct toml_document *document, const struct toml_key *key,
+		    struct json_object *value, void *field, struct error *err)
+{
+	cleanup_strbuf struct strbuf known = { 0 };
+	const char *const *words = key->words;
+	int r = toml_check_string(document, key->path, value, err);
+	if (r < 0)
+		return r;
+	const char *text = json_object_get_string(value);
+	for (unsigned i = 0; words[i]; i++) {
+		if (streq(text, words[i])) {
+			*(unsigned *)field = (unsigned)key->min + i;
+			return 0;
+		}
+		strbuf_addf(&known, "%s\"%s\"", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	}
+	return toml_error(document, key->path, err, "%s must be %s, not \"%s\"", key->path,
+			  strbuf_text(&known), text);
+}
+
 enum { MAX_NAME = 64 };
 
-/* Levenshtein distance; names that are too long for it are far from everything. */
+/* Levenshtein distance; a name that is too long for the table is far from every other. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[MAX_NAME + 1], length = strlen(b);
@@ -159,8 +177,8 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* The key that path is most likely meant to be, NULL when none is near: spelt nearly so, or of the
- * same name in another table. */
+/* The key that path most likely means: one with a similar spelling, or the same name in another
+ * table. NULL when none is near. */
 static const char *nearest_key(const char *path, const struct toml_key *keys, size_t count)
 {
 	const char *nearest = NULL;

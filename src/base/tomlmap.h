@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A TOML document into a struct, by a table that says which keys there are and where their values
- * go.  What the table does not know is an error: a misspelt key must not be ignored in silence.
+ * Fill a struct from a TOML document, by a table of the keys and where their values go.  A key that
+ * the table does not know is an error: a misspelt key must not be ignored in silence.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ struct toml_document {
 
 struct toml_key {
 	const char *path; /* "default_agent", "tmux.mouse" */
-	/* Check value and store it into *field.  May keep what was stored before a failure: the
-	 * target is then thrown away. */
+	/* Check value and store it into *field.  After a failure the caller discards the target. */
 	int (*store)(const struct toml_document *document, const struct toml_key *key,
 		     struct json_object *value, void *field, struct error *err);
-	size_t offset;    /* of field in the target struct */
-	int64_t min, max; /* for toml_store_int() */
+	size_t offset;            /* of field in the target struct */
+	int64_t min, max;         /* for toml_store_int(); min also for toml_store_word() */
+	const char *const *words; /* for toml_store_word(); ends with NULL */
 };
 
 /* Parse text, which stays borrowed.  ERROR_CORRUPT as toml_parse().  *ret: toml_document_free(). */
@@ -31,14 +31,14 @@ int toml_document_parse(const char *text, size_t length, const char *what,
 void toml_document_free(struct toml_document *document);
 #define cleanup_toml_document CLEANUP(toml_document_free)
 
-/* Give every value of the document to the store function of its key.  ERROR_CORRUPT
+/* Pass every value of the document to the store function of its key.  ERROR_CORRUPT
  * "<what>:<line>:<column>: <why>" for a key that the table does not have (why names the key and the
- * one that is spelt most like it), and whatever the store functions refuse.  On an error *target
- * holds some of the values: give it a copy. */
+ * one with the most similar spelling), and for every value that a store function refuses.  On an
+ * error *target has some of the values: pass a copy. */
 int toml_document_store(const struct toml_document *document, const struct toml_key *keys,
 			size_t count, void *target, struct error *err);
 
-/* Does the document say this key itself? */
+/* Whether the document itself has this key. */
 bool toml_document_has(const struct toml_document *document, const char *path);
 
 /* ERROR_CORRUPT at the place of path, "<what>:<line>:<column>: <text>". */
@@ -47,8 +47,16 @@ int toml_error(const struct toml_document *document, const char *path, struct er
 /* The same for a value of the wrong type: "<path> must be <wanted>, not <what it is>". */
 int toml_type_error(const struct toml_document *document, const char *path,
 		    const struct json_object *value, const char *wanted, struct error *err);
-#define toml_error(...) ({ (toml_error)(__VA_ARGS__); -1; })
-#define toml_type_error(...) ({ (toml_type_error)(__VA_ARGS__); -1; })
+#define toml_error(...)                    \
+	({                                 \
+		(toml_error)(__VA_ARGS__); \
+		-1;                        \
+	})
+#define toml_type_error(...)                    \
+	({                                      \
+		(toml_type_error)(__VA_ARGS__); \
+		-1;                             \
+	})
 /* 0 when value is a string without a NUL in it. */
 int toml_check_string(const struct toml_document *document, const char *path,
 		      struct json_object *value, struct error *err);
@@ -62,3 +70,6 @@ int toml_store_string(const struct toml_document *document, const struct toml_ke
 		      struct json_object *value, void *field, struct error *err); /* char * */
 int toml_store_strings(const struct toml_document *document, const struct toml_key *key,
 		       struct json_object *value, void *field, struct error *err); /* strvec */
+/* Into an enum: the index of the string in key->words, plus key->min. */
+int toml_store_word(const struct toml_document *document, const struct toml_key *key,
+		    struct json_object *value, void *field, struct error *err);

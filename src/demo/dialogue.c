@@ -4,12 +4,13 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
-#include "driver/transcript.h"
-#include "model/naming.h"
+#include "driver/transcript/transcript.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static void forget_turns(struct dialogue *dialogue)
 {
@@ -59,8 +60,8 @@ static void set_place(struct dialogue *dialogue, const char *folder, const char 
 	replace_string(&dialogue->folder, folder);
 	replace_string(&dialogue->session_id, session_id);
 	free(dialogue->path);
-	dialogue->path =
-		xasprintf("%s/projects/%s/%s.jsonl", dialogue->home, folder, session_id);
+	dialogue->path = xasprintf("%s/projects/%s/%s.jsonl", dialogue->home, folder,
+				   dialogue->session_id);
 }
 
 void dialogue_begin(struct dialogue *dialogue, const char *session_id)
@@ -74,8 +75,8 @@ bool dialogue_is_taken(const struct dialogue *dialogue, const char *session_id)
 {
 	struct stat st;
 	cleanup_free char *slug = transcript_slug(dialogue->cwd);
-	cleanup_free char *path =
-		xasprintf("%s/projects/%s/%s.jsonl", dialogue->home, slug, session_id);
+	cleanup_free char *path = xasprintf("%s/projects/%s/%s.jsonl", dialogue->home, slug,
+					    session_id);
 	return lstat(path, &st) == 0;
 }
 
@@ -93,7 +94,7 @@ static void add_turn(struct dialogue *dialogue, bool by_user, char *text)
 	dialogue->turns[dialogue->count++] = (struct turn){ .by_user = by_user, .text = text };
 }
 
-/* One line without a line break in it, and paths readable.  Borrowed from object. */
+/* One line without line breaks, and with readable paths.  Borrowed from object. */
 static const char *as_line(struct json_object *object)
 {
 	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
@@ -114,7 +115,7 @@ static bool remember(struct json_object *record, void *data)
 	return true;
 }
 
-/* Was the last write cut short?  Then the next record must not stick to its remains. */
+/* Whether the last write was cut short.  The next record must then start on a new line. */
 static bool is_torn(const char *path)
 {
 	struct stat st;
@@ -126,9 +127,8 @@ static bool is_torn(const char *path)
 
 static int load(struct dialogue *dialogue, const struct transcript *transcript, struct error *err)
 {
-	cleanup_free char *directory =
-		xstrndup(transcript->path,
-			 (size_t)(path_basename(transcript->path) - transcript->path - 1));
+	cleanup_free char *directory = xstrndup(
+		transcript->path, (size_t)(path_basename(transcript->path) - transcript->path - 1));
 	forget_turns(dialogue);
 	int r = transcript_visit(transcript->path, remember, dialogue, err);
 	if (r < 0)
@@ -144,6 +144,8 @@ int dialogue_resume(struct dialogue *dialogue, const char *session_id, struct er
 {
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_strvec struct strvec folders = { 0 };
+	if (dialogue->is_bound && !dialogue_is_taken(dialogue, session_id))
+		return DIALOGUE_ABSENT;
 	cleanup_free char *projects = path_join(dialogue->home, "projects");
 	int r = transcript_find(dialogue->home, dialogue->cwd, session_id, NULL, &found, err);
 	if (r < 0)
@@ -157,8 +159,8 @@ int dialogue_resume(struct dialogue *dialogue, const char *session_id, struct er
 	if (fs_list(fd, &folders, err) < 0)
 		return -1;
 	for (size_t i = 0; i < folders.count; i++) {
-		cleanup_free char *hint =
-			xasprintf("%s/%s/%s.jsonl", projects, folders.items[i], session_id);
+		cleanup_free char *hint = xasprintf("%s/%s/%s.jsonl", projects, folders.items[i],
+						    session_id);
 		r = transcript_find(dialogue->home, dialogue->cwd, session_id, hint, &found, err);
 		if (r < 0)
 			return -1;
@@ -195,7 +197,7 @@ void dialogue_fork(struct dialogue *dialogue, const char *session_id)
 	set_place(dialogue, slug, session_id);
 }
 
-/* Open the file for a first or a further record; made, with its directories, when missing. */
+/* Open the file to append a record; make it and its directories when missing. */
 static int open_file(const struct dialogue *dialogue, int *ret, struct error *err)
 {
 	cleanup_close int home = -1, projects = -1, folder = -1;
@@ -218,7 +220,7 @@ static int open_file(const struct dialogue *dialogue, int *ret, struct error *er
 	return 0;
 }
 
-/* Everything that is held back, with what it follows. */
+/* Write the records that are held back; in a fork's new file, after those it was made from. */
 static int write_late(struct dialogue *dialogue, struct error *err)
 {
 	cleanup_strbuf struct strbuf data = { 0 };
@@ -230,7 +232,7 @@ static int write_late(struct dialogue *dialogue, struct error *err)
 	if (dialogue->is_fork)
 		strbuf_adds(&data, strbuf_text(&dialogue->carried));
 	strbuf_adds(&data, strbuf_text(&dialogue->late));
-	/* From here on the file may end anywhere. */
+	/* From here on the file may end in the middle of a record. */
 	dialogue->torn = true;
 	if (fs_write_all(fd, data.data, data.length, dialogue->path, err) < 0)
 		return -1;
@@ -258,10 +260,50 @@ static int append(struct dialogue *dialogue, bool by_user, const char *record, s
 	strbuf_addf(&dialogue->late, "%s\n", record);
 	if (said <= dialogue->late_turns || write_late(dialogue, err) == 0)
 		return 0;
-	/* The caller takes it for not said. */
+	/* The caller treats it as not said. */
 	dialogue->late.length = before;
 	dialogue->late.data[before] = '\0';
 	return -1;
+}
+
+/* As claude does: move the file to the directory's folder, and record the move in it. */
+static int move_file(struct dialogue *dialogue, const char *folder, struct error *err)
+{
+	cleanup_close int home = -1, projects = -1, target = -1;
+	cleanup_free char *path = xasprintf("%s/projects/%s/%s.jsonl", dialogue->home, folder,
+					    dialogue->session_id);
+	cleanup_json struct json_object *record = json_object_new_object();
+	if (access(dialogue->path, F_OK) < 0)
+		return 0;
+	if (fs_open_private_directory(dialogue->home, &home, err) < 0 ||
+	    fs_open_private_directory_at(home, "projects", true, &projects, err) < 0 ||
+	    fs_open_private_directory_at(projects, folder, true, &target, err) < 0)
+		return -1;
+	if (rename(dialogue->path, path) < 0)
+		return error_set_errno(err, errno, "rename %s", dialogue->path);
+	set_place(dialogue, folder, dialogue->session_id);
+	json_set_string(record, "type", "relocated");
+	json_set_string(record, "relocatedCwd", dialogue->cwd);
+	json_set_string(record, "sessionId", dialogue->session_id);
+	return append(dialogue, false, as_line(record), err);
+}
+
+int dialogue_move(struct dialogue *dialogue, const char *directory, struct error *err)
+{
+	cleanup_free char *real = NULL;
+	int r = fs_real_directory(directory, &real, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "there is no directory %s", directory);
+	if (r < 0 || dialogue_flush(dialogue, err) < 0)
+		return -1;
+	if (chdir(real) < 0)
+		return error_set_errno(err, errno, "enter %s", real);
+	replace_string(&dialogue->cwd, real);
+	cleanup_free char *slug = transcript_slug(real);
+	if (move_file(dialogue, slug, err) < 0)
+		return -1;
+	set_place(dialogue, slug, dialogue->session_id);
+	return 0;
 }
 
 static struct json_object *make_message(const struct dialogue *dialogue, bool by_user,
@@ -329,9 +371,10 @@ int dialogue_reply(struct dialogue *dialogue, const char **ret, struct error *er
 			first = last;
 	}
 	cleanup_free char *shown_first = visible(or_empty(first)), *shown_last = visible(last);
-	cleanup_free char *reply =
-		xasprintf("demo: reply %zu. You said: \"%s\". I remember %zu of your messages; "
-			  "the first was \"%s\".", replies + 1, shown_last, said, shown_first);
+	cleanup_free char *reply = xasprintf(
+		"demo: reply %zu. You said: \"%s\". I remember %zu of your messages; "
+		"the first was \"%s\".",
+		replies + 1, shown_last, said, shown_first);
 	if (write_turn(dialogue, false, reply, err) < 0)
 		return -1;
 	*ret = dialogue->turns[dialogue->count - 1].text;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The demo agent's conversation: its turns, its file, and what the agent has to say.
+ * The demo agent's conversation: its turns, its file, and the agent's replies.
  *
  *   <home>/projects/<slug of the directory>/<session id>.jsonl
  *
- * The file appears with the first turn.  What the user said is on disk before the reply is made, unless
- * the first turns are held back (late_turns).
+ * The file appears with the first turn.  The user's words are on disk before the reply is made,
+ * unless the first turns are held back (late_turns).
  */
 #pragma once
 
@@ -20,17 +20,20 @@ struct dialogue {
 	/* Set by the caller; owned. */
 	char *home, *cwd;
 	const char *model, *system_prompt; /* borrowed; NULL: none */
-	bool is_saved;                     /* false: nothing is written */
-	int late_turns;                    /* so many turns are written only with what follows them */
-	/* The rest by the functions below. */
+	bool is_saved;                     /* false: write nothing */
+	/* This many first turns are written only together with the next one. */
+	int late_turns;
+	/* Resume only from the directory of the conversation. */
+	bool is_bound;
+	/* The functions below set the rest. */
 	char *session_id;
-	char *folder;        /* below <home>/projects */
-	char *path;          /* of the transcript, whether or not it exists */
+	char *folder; /* below <home>/projects */
+	char *path;   /* of the transcript, whether or not it exists */
 	struct turn *turns;
 	size_t count, size;
 	char *last_uuid;
-	struct strbuf carried; /* records that were read ... */
-	bool is_fork;          /* ... and go into another file with its first turn */
+	struct strbuf carried; /* the records that were read */
+	bool is_fork;          /* copy them into another file with its first turn */
 	bool torn;             /* the file does not end with a line break */
 	struct strbuf late;    /* records that are held back */
 };
@@ -43,24 +46,27 @@ int dialogue_find_home(char **ret, struct error *err);
 /* A new conversation under this id: no turns, no file. */
 void dialogue_begin(struct dialogue *dialogue, const char *session_id);
 
-/* Does a file for this id exist in the directory's folder, whatever is in it? */
+/* Whether a file for this id exists in the directory's folder, whatever its contents. */
 bool dialogue_is_taken(const struct dialogue *dialogue, const char *session_id);
 
-/* Read a conversation: of any directory by its id, the latest one of this directory.
- * DIALOGUE_ABSENT: there is none with a turn in it. */
+/* Read a conversation: one of any directory by its id, or the latest one of this directory.
+ * DIALOGUE_ABSENT: there is none that has a turn. */
 enum { DIALOGUE_ABSENT = 1 };
 int dialogue_resume(struct dialogue *dialogue, const char *session_id, struct error *err);
 int dialogue_resume_latest(struct dialogue *dialogue, struct error *err);
 
-/* Go on under a new id, in a new file that begins with the records read so far. */
+/* Move the conversation and its file to another directory, and change the process's own. */
+int dialogue_move(struct dialogue *dialogue, const char *directory, struct error *err);
+
+/* Continue under a new id, in a new file that begins with the records read so far. */
 void dialogue_fork(struct dialogue *dialogue, const char *session_id);
 
-/* Write down durably what the user said. */
+/* Write the user's words to disk, durably. */
 int dialogue_say(struct dialogue *dialogue, const char *text, struct error *err);
 
-/* Write down what was held back, as at an orderly end. */
+/* Write the records that were held back, as at an orderly end. */
 int dialogue_flush(struct dialogue *dialogue, struct error *err);
 
-/* Make the reply to the last thing said, and write it down.  *ret is borrowed until dialogue
+/* Make the reply to the user's last words, and write it.  *ret is borrowed until dialogue
  * changes. */
 int dialogue_reply(struct dialogue *dialogue, const char **ret, struct error *err);

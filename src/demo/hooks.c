@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "demo/hooks.h"
 
-#include "base/argsplit.h"
 #include "base/child.h"
 #include "base/fsutil.h"
 
@@ -39,12 +38,9 @@ static bool fits(const char *matcher, const char *subject)
 
 static void run_one(const char *command, const char *input, int timeout_ms)
 {
-	cleanup_strvec struct strvec words = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
-	if (argsplit(command, &words, NULL) < 0 || words.count == 0)
-		return;
 	const struct child_request request = {
-		.argv = (const char *const *)strvec_argv(&words),
+		.argv = (const char *const[]){ "/bin/sh", "-c", command, NULL },
 		.input = input,
 		.input_length = strlen(input),
 	};
@@ -56,8 +52,8 @@ void hooks_run(const struct json_object *hooks, const char *event, const char *s
 {
 	const struct json_object *groups = json_get_array(hooks, event);
 	size_t group_count = groups ? json_object_array_length(groups) : 0;
-	const char *input = json_object_to_json_string_ext(payload, JSON_C_TO_STRING_PLAIN |
-								    JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *input = json_object_to_json_string_ext(
+		payload, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	for (size_t i = 0; i < group_count; i++) {
 		const struct json_object *group = json_object_array_get_idx(groups, i);
 		const struct json_object *commands = json_get_array(group, "hooks");

@@ -26,7 +26,7 @@ static bool is_control(char byte)
 	return (unsigned char)byte < 0x20 || byte == DELETE;
 }
 
-/* Bytes at the end of a run of text that are the beginning of one more character. */
+/* Number of bytes at the end of text that begin an incomplete character. */
 static size_t unfinished(const char *text, size_t length)
 {
 	for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -41,7 +41,7 @@ static size_t unfinished(const char *text, size_t length)
 	return 0;
 }
 
-/* Text up to the next control character.  KEY_NONE: not even one character is complete. */
+/* Take text up to the next control character.  KEY_NONE: not even one character is complete. */
 static enum key take_text(struct keys *keys, const char *start, size_t left, bool is_complete,
 			  struct strbuf *text)
 {
@@ -92,9 +92,9 @@ static enum key meaning(const char *parameters, size_t length, char final)
 		char final;
 		enum key key;
 	} sequences[] = {
-		{ "", 'C', KEY_RIGHT }, { "", 'D', KEY_LEFT },	  { "", 'F', KEY_END },
-		{ "", 'H', KEY_HOME },	{ "1", '~', KEY_HOME },	  { "3", '~', KEY_DELETE },
-		{ "4", '~', KEY_END },	{ "7", '~', KEY_HOME },	  { "8", '~', KEY_END },
+		{ "", 'C', KEY_RIGHT }, { "", 'D', KEY_LEFT },  { "", 'F', KEY_END },
+		{ "", 'H', KEY_HOME },  { "1", '~', KEY_HOME }, { "3", '~', KEY_DELETE },
+		{ "4", '~', KEY_END },  { "7", '~', KEY_HOME }, { "8", '~', KEY_END },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(sequences); i++)
 		if (final == sequences[i].final && length == strlen(sequences[i].parameters) &&
@@ -112,7 +112,7 @@ static enum key take_escape(struct keys *keys, const char *start, size_t left, b
 		return KEY_ESCAPE;
 	}
 	if (start[1] != '[' && start[1] != 'O') {
-		/* Meta and a key: neither is ours. */
+		/* Meta and a key: we use neither. */
 		keys->taken += 2;
 		return KEY_OTHER;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the terminal sends, taken apart into keys: UTF-8 text, control characters, escape sequences
- * (ECMA-48, xterm's cursor keys) and bracketed paste, in whatever pieces it arrives.
+ * Splits terminal input into keys: UTF-8 text, control characters, escape sequences (ECMA-48,
+ * xterm's cursor keys) and bracketed paste, whatever the pieces it arrives in.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 enum key {
 	KEY_NONE, /* more bytes are needed */
-	KEY_TEXT, /* to be inserted: typed or pasted; a pasted line break is "\n" */
+	KEY_TEXT, /* to insert: typed or pasted; a pasted line break is "\n" */
 	KEY_ENTER,
 	KEY_BACKSPACE,
 	KEY_DELETE,
@@ -23,22 +23,22 @@ enum key {
 	KEY_INTERRUPT,    /* Ctrl-C */
 	KEY_END_OF_INPUT, /* Ctrl-D */
 	KEY_ESCAPE,       /* alone */
-	KEY_OTHER,        /* something that means nothing here */
+	KEY_OTHER,        /* something without a meaning here */
 };
 
-/* Zero-initialised is the start. */
+/* Zero-initialise it to start. */
 struct keys {
 	struct strbuf pending;
-	size_t taken; /* bytes of pending that are done */
+	size_t taken; /* bytes of pending that were processed */
 	bool pasting, after_return;
 };
 void keys_free(struct keys *keys);
 
 void keys_add(struct keys *keys, const char *data, size_t length);
 
-/* The next key.  is_complete: the terminal has been silent for a moment, so that an escape
- * character at the end is the key of that name.  For KEY_TEXT the text is appended to *text. */
+/* Take the next key.  is_complete: the terminal has been silent for a moment, so an escape
+ * character at the end is the Escape key.  For KEY_TEXT the text is appended to *text. */
 enum key keys_take(struct keys *keys, bool is_complete, struct strbuf *text);
 
-/* Are there bytes that were not enough for a key? */
+/* Whether some bytes wait for the rest of their key. */
 bool keys_are_waiting(const struct keys *keys);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "demo/hooks.h"
 #include "demo/options.h"
 #include "demo/session.h"
-#include "model/naming.h"
+#include "model/session/naming.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_PROMPT = 1 << 20, THINK_MS = 150, IDLE_MS = 60000, LEFT_CHILD_MS = 600000 };
 
-/* For tests: a process that a supervisor has to find and end by itself. */
+/* For tests: a process that a supervisor must find and end itself. */
 static void leave_child(void)
 {
 	if (fork() != 0)
@@ -21,13 +24,39 @@ static void leave_child(void)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
-	/* Nothing of the terminal stays open, or its other side would wait for us. */
+	/* Close the terminal too, or its other side would wait for us. */
 	if (close_range(0, ~0U, 0) == 0)
-		(void)poll(NULL, 0, LEFT_CHILD_MS);
+		clock_pause_until(clock_ms() + LEFT_CHILD_MS);
 	_exit(0);
 }
 
-/* Give the session a conversation.  The messages are what such agents say, word for word. */
+static void begin_fork(struct session *session, const char *new_id)
+{
+	struct dialogue *dialogue = &session->dialogue;
+	if (switch_is_on("AGENTDECK_DEMO_FORK_AS_PARENT")) {
+		session->parent_id = xstrdup(dialogue->session_id);
+		session->parent_path = xstrdup(dialogue->path);
+	} else {
+		session->source = "fork";
+	}
+	dialogue_fork(dialogue, new_id);
+}
+
+/* Enter a directory below this one, as claude makes a git worktree.  An empty name: a new one. */
+static int enter_worktree(const char *name, struct error *err)
+{
+	cleanup_free char *made_up = naming_new_uuid();
+	cleanup_free char *path = xasprintf(".demo/worktrees/%s", *name ? name : made_up);
+	static const char *const above[] = { ".demo", ".demo/worktrees" };
+	for (size_t i = 0; i < ARRAY_SIZE(above); i++)
+		if (mkdir(above[i], 0700) < 0 && errno != EEXIST)
+			return error_set_errno(err, errno, "make %s", above[i]);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return error_set_errno(err, errno, "make %s", path);
+	return chdir(path) < 0 ? error_set_errno(err, errno, "enter %s", path) : 0;
+}
+
+/* Give the session a conversation.  The messages are word for word those of real agents. */
 static int choose_dialogue(const struct options *options, struct session *session,
 			   struct error *err)
 {
@@ -57,20 +86,37 @@ static int choose_dialogue(const struct options *options, struct session *sessio
 	if (r < 0)
 		return error_prefix(err, "Error");
 	if (r == DIALOGUE_ABSENT && options->resume)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "No conversation found with session ID: %s", options->resume);
+		return error_set(err, ERROR_NOT_FOUND, "No conversation found with session ID: %s",
+				 options->resume);
 	if (r == DIALOGUE_ABSENT)
-		return options->print ? 0 : error_set(err, ERROR_NOT_FOUND,
-						      "No conversation found to continue");
-	if (options->fork)
-		dialogue_fork(dialogue, new_id);
+		return options->print ? 0
+				      : error_set(err, ERROR_NOT_FOUND,
+						  "No conversation found to continue");
 	session->source = "resume";
+	if (options->fork)
+		begin_fork(session, new_id);
 	return 0;
+}
+
+static void keep_argv(const struct options *options, const char *program, struct strvec *ret)
+{
+	const char *const kept[][2] = {
+		{ "--settings", options->settings },
+		{ "--model", options->model },
+		{ "--append-system-prompt", options->system_prompt },
+	};
+	strvec_push(ret, program);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (kept[i][1])
+			strvec_push_array(ret,
+					  (const char *const[]){ kept[i][0], kept[i][1], NULL });
 }
 
 static int set_up(const struct options *options, struct session *session, struct error *err)
 {
 	struct dialogue *dialogue = &session->dialogue;
+	if (options->worktree && enter_worktree(options->worktree, err) < 0)
+		return error_prefix(err, "Error");
 	int r = fs_real_directory(".", &dialogue->cwd, err);
 	if (r == FS_ABSENT)
 		error_set(err, ERROR_INVALID, "the working directory does not exist any more");
@@ -80,6 +126,7 @@ static int set_up(const struct options *options, struct session *session, struct
 	dialogue->system_prompt = options->system_prompt;
 	dialogue->is_saved = !switch_is_on("CLAUDE_CODE_CHILD_SESSION") ||
 			     switch_is_on("CLAUDE_CODE_FORCE_SESSION_PERSISTENCE");
+	dialogue->is_bound = switch_is_on("AGENTDECK_DEMO_OWN_DIRECTORY");
 	dialogue->late_turns = switch_number("AGENTDECK_DEMO_LATE_TURNS", 0);
 	session->think_ms = switch_number("AGENTDECK_DEMO_DELAY_MS", THINK_MS);
 	session->idle_ms = switch_number("AGENTDECK_DEMO_IDLE_MS", IDLE_MS);
@@ -104,8 +151,9 @@ static int answer(const struct options *options, struct session *session, int *r
 	while (input.length && strchr("\r\n", input.data[input.length - 1]))
 		input.data[--input.length] = '\0';
 	if (!input.length)
-		return error_set(err, ERROR_USAGE, "Error: no prompt: give it as an argument or on "
-						   "standard input.");
+		return error_set(err, ERROR_USAGE,
+				 "Error: no prompt: give it as an argument or on "
+				 "standard input.");
 	return session_answer(session, input.data, ret_exit_status, err);
 }
 
@@ -122,6 +170,7 @@ static int run(const struct options *options, struct session *session, int *ret_
 	}
 	if (switch_is_on("AGENTDECK_DEMO_LEAVE_CHILD"))
 		leave_child();
+	screen->keep_ms = switch_number("AGENTDECK_DEMO_KEEP_MS", 0);
 	int early = switch_number("AGENTDECK_DEMO_EXIT_AT_START", -1);
 	if (early >= 0) {
 		*ret_exit_status = early & 0xff;
@@ -147,6 +196,7 @@ int main(int argc, char *argv[])
 
 	if (!options_parse(argc, argv, &options, &exit_status))
 		return exit_status;
+	keep_argv(&options, argv[0], &session.argv);
 	if (run(&options, &session, &exit_status, &err) < 0) {
 		cleanup_free char *message = visible(err.message);
 		fprintf(stderr, "%s\n", message);
@@ -154,6 +204,9 @@ int main(int argc, char *argv[])
 	}
 	json_object_put(session.hooks);
 	dialogue_free(&session.dialogue);
+	strvec_clear(&session.argv);
+	free(session.parent_id);
+	free(session.parent_path);
 	if (session.screen.signals >= 0)
 		(void)close(session.screen.signals);
 	return exit_status;

@@ -6,43 +6,6 @@
 
 #include <getopt.h>
 
-static const char help[] =
-	"Usage: agentdeck-demo-agent [OPTION]... [PROMPT]\n"
-	"\n"
-	"An agent for a terminal without intelligence or network: it repeats what you say and\n"
-	"remembers it, so that you can see a conversation come back after a crash or a reboot.\n"
-	"\n"
-	"  -p, --print                     answer PROMPT (or standard input), and end\n"
-	"  -c, --continue                  go on with this directory's latest conversation\n"
-	"  -r, --resume UUID               go on with this conversation\n"
-	"      --fork-session              with these two: under a new id, the old one stays\n"
-	"      --session-id UUID           use this id for the new conversation\n"
-	"      --settings FILE             JSON with hooks\n"
-	"      --model NAME                shown and recorded\n"
-	"      --append-system-prompt TEXT shown and recorded\n"
-	"  -h, --help                      this text\n"
-	"  -v, --version                   the version\n"
-	"\n"
-	"At the prompt: Enter sends, Ctrl-J breaks the line, Esc or Ctrl-C interrupts a reply,\n"
-	"Ctrl-C clears the line (twice: ends), Ctrl-D ends; /help, /clear, /exit.\n"
-	"\n"
-	"Conversations are kept below $AGENTDECK_DEMO_CONFIG_DIR, else\n"
-	"below ~/.local/share/agentdeck-demo-agent.\n"
-	"\n"
-	"For tests, in the environment:\n"
-	"  AGENTDECK_DEMO_DELAY_MS=N        think so long about a reply (150)\n"
-	"  AGENTDECK_DEMO_IDLE_MS=N         Notification hook after so long at the prompt (60000)\n"
-	"  AGENTDECK_DEMO_START_DELAY_MS=N  start so slowly\n"
-	"  AGENTDECK_DEMO_EXIT_AT_START=N   end at once with this exit status\n"
-	"  AGENTDECK_DEMO_LATE_TURNS=N      write a conversation's first N turns down with the next\n"
-	"                                   one, or at an orderly end\n"
-	"  AGENTDECK_DEMO_NO_REPORT=1       run no hooks\n"
-	"  AGENTDECK_DEMO_IGNORE_SIGNALS=1  ignore SIGHUP, SIGTERM and SIGINT\n"
-	"  AGENTDECK_DEMO_LEAVE_CHILD=1     leave a process behind, in a session of its own, that\n"
-	"                                   ignores the same signals (for ten minutes at most)\n"
-	"  CLAUDE_CODE_CHILD_SESSION=1      write no transcript, unless\n"
-	"                                   CLAUDE_CODE_FORCE_SESSION_PERSISTENCE=1\n";
-
 enum { OPTION_SESSION_ID = 256, OPTION_FORK, OPTION_SETTINGS, OPTION_MODEL, OPTION_SYSTEM_PROMPT };
 
 static const struct option long_options[] = {
@@ -56,55 +19,44 @@ static const struct option long_options[] = {
 	{ "session-id", required_argument, NULL, OPTION_SESSION_ID },
 	{ "settings", required_argument, NULL, OPTION_SETTINGS },
 	{ "version", no_argument, NULL, 'v' },
+	{ "worktree", optional_argument, NULL, 'w' },
 	{ NULL, 0, NULL, 0 },
 };
-
-/* True when the option was one that only stores something. */
-static bool store(int option, struct options *options)
-{
-	switch (option) {
-	case 'c':
-		options->continue_latest = true;
-		return true;
-	case 'p':
-		options->print = true;
-		return true;
-	case 'r':
-		options->resume = optarg;
-		return true;
-	case OPTION_SESSION_ID:
-		options->session_id = optarg;
-		return true;
-	case OPTION_FORK:
-		options->fork = true;
-		return true;
-	case OPTION_SETTINGS:
-		options->settings = optarg;
-		return true;
-	case OPTION_MODEL:
-		options->model = optarg;
-		return true;
-	case OPTION_SYSTEM_PROMPT:
-		options->system_prompt = optarg;
-		return true;
-	default:
-		return false;
-	}
-}
 
 bool options_parse(int argc, char *argv[], struct options *ret, int *ret_exit_status)
 {
 	int option;
+	const char **const texts[] = {
+		['r'] = &ret->resume,
+		['w'] = &ret->worktree,
+		[OPTION_SESSION_ID] = &ret->session_id,
+		[OPTION_SETTINGS] = &ret->settings,
+		[OPTION_MODEL] = &ret->model,
+		[OPTION_SYSTEM_PROMPT] = &ret->system_prompt,
+	};
+	bool *const flags[ARRAY_SIZE(texts)] = {
+		['c'] = &ret->continue_latest,
+		['p'] = &ret->print,
+		[OPTION_FORK] = &ret->fork,
+	};
 
 	*ret = (struct options){ 0 };
-	while ((option = getopt_long(argc, argv, "chpr:v", long_options, NULL)) >= 0) {
-		if (store(option, ret))
+	while ((option = getopt_long(argc, argv, "chpr:vw", long_options, NULL)) >= 0) {
+		/* Its value is optional, and may be the next word. */
+		if (option == 'w' && !optarg && optind < argc && argv[optind][0] != '-')
+			optarg = argv[optind++];
+		if (texts[option] || flags[option]) {
+			if (flags[option])
+				*flags[option] = true;
+			else
+				*texts[option] = or_empty(optarg);
 			continue;
+		}
 		if (option == 'h')
-			fputs(help, stdout);
+			fputs(demo_help, stdout);
 		else if (option == 'v')
 			puts("agentdeck-demo-agent " PACKAGE_VERSION);
-		/* getopt_long has named the mistake. */
+		/* getopt_long() has printed the error. */
 		*ret_exit_status = option == 'h' || option == 'v' ? 0 : 1;
 		return false;
 	}

@@ -10,13 +10,17 @@
 struct options {
 	/* Borrowed from argv; NULL where not given. */
 	const char *session_id, *resume, *settings, *model, *system_prompt, *prompt;
+	const char *worktree; /* a name; "": the agent makes one up */
 	bool continue_latest, fork, print;
 };
 
-/* True: go on.  False: end with *ret_exit_status; what there was to say has been printed. */
+/* The texts of --help and /help (data/texts/). */
+extern const char demo_help[], demo_commands[];
+
+/* Returns true to go on.  False: exit with *ret_exit_status; any message has been printed. */
 bool options_parse(int argc, char *argv[], struct options *ret, int *ret_exit_status);
 
-/* Is the variable set to anything but "" and "0"? */
+/* Whether the variable is set to anything but "" and "0". */
 bool switch_is_on(const char *variable);
 
 /* The variable as a number from 0 to a day of milliseconds, else the fallback. */

@@ -13,7 +13,7 @@
 #include <sys/signalfd.h>
 #include <wchar.h>
 
-/* An escape sequence arrives in one piece or nearly so; a finger is slower. */
+/* An escape sequence arrives in one piece, or nearly; a finger is slower. */
 enum { ESCAPE_MS = 50, DOUBLE_MS = 1000 };
 
 static const int ending_signals[] = { SIGTERM, SIGINT, SIGHUP };
@@ -25,7 +25,8 @@ int screen_watch_signals(struct screen *screen, bool is_deaf, struct error *err)
 	sigaddset(&watched, SIGWINCH);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
-		/* An ignored signal is never pending, so an inherited disposition must go. */
+		/* An ignored signal never becomes pending, so reset a disposition that we
+		 * inherited. */
 		signal(ending_signals[i], is_deaf ? SIG_IGN : SIG_DFL);
 		if (!is_deaf)
 			sigaddset(&watched, ending_signals[i]);
@@ -39,7 +40,7 @@ int screen_watch_signals(struct screen *screen, bool is_deaf, struct error *err)
 	return 0;
 }
 
-/* A terminal that is gone is noticed where we read from it. */
+/* We notice a lost terminal where we read from it. */
 static void put(const char *text)
 {
 	(void)fs_write_all(STDOUT_FILENO, text, strlen(text), "terminal", NULL);
@@ -53,7 +54,7 @@ int screen_open(struct screen *screen, struct error *err)
 	if (tcgetattr(STDIN_FILENO, &raw) < 0)
 		return error_set_errno(err, errno, "ask for the terminal's settings");
 	screen->saved = raw;
-	/* Output processing stays: "\n" goes to the start of the next line. */
+	/* Keep output processing: "\n" then goes to the start of the next line. */
 	raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
 	raw.c_oflag |= OPOST | ONLCR;
@@ -112,9 +113,9 @@ void screen_wipe(struct screen *screen)
 	put("\033[H\033[2J\033[3J");
 }
 
-/* One character at text as it is shown: *ret_width columns, and how many bytes it took. */
-static size_t show_character(const char *text, size_t left, struct strbuf *row,
-			     unsigned *ret_width)
+/* Append the visible form of the character at text.  Returns its bytes; *ret_width is its
+ * columns. */
+static size_t show_character(const char *text, size_t left, struct strbuf *row, unsigned *ret_width)
 {
 	wchar_t character;
 	mbstate_t state = { 0 };
@@ -135,7 +136,7 @@ struct layout {
 	unsigned cursor_row, cursor_column;
 };
 
-/* Break the prompt and the line into rows by ourselves, so that we know where the cursor is. */
+/* Break the prompt and the line into rows ourselves, so that we know where the cursor is. */
 static void lay_out(const struct screen *screen, unsigned columns, struct layout *ret)
 {
 	cleanup_strbuf struct strbuf row = { 0 };
@@ -180,7 +181,7 @@ static void draw(struct screen *screen)
 	size_t height = size.ws_row > 3 ? size.ws_row - 1u : 2;
 	lay_out(screen, size.ws_col > 8 ? size.ws_col : 80, &layout);
 
-	/* More than fits: the part around the cursor, which then is on the last row shown. */
+	/* If not all rows fit, show the part around the cursor, which is then on the last row. */
 	size_t first = 0, end = layout.rows.count;
 	if (end > height) {
 		end = layout.cursor_row + 1 > height ? layout.cursor_row + 1 : height;
@@ -255,6 +256,43 @@ static size_t word_start(const struct screen *screen)
 	return at;
 }
 
+/* A backslash turns Enter into a line break.  Blanks at the end are not sent. */
+static void enter(struct screen *screen)
+{
+	const char *text = strbuf_text(&screen->line);
+	if (screen->cursor && text[screen->cursor - 1] == '\\') {
+		erase(screen, screen->cursor - 1, screen->cursor);
+		insert(screen, "\n", 1);
+		return;
+	}
+	size_t length = screen->line.length;
+	while (length && text[length - 1] == ' ')
+		length--;
+	strvec_push_take(&screen->queue, xstrndup(text, length));
+	screen->kept = screen->line.length;
+	if (screen->keep_ms)
+		screen->kept_until_ms = clock_ms() + screen->keep_ms;
+	else
+		erase(screen, 0, screen->line.length);
+}
+
+/* Remove the entered line from the prompt, and keep what was typed after it. */
+static void drop_kept(struct screen *screen)
+{
+	if (!screen->kept_until_ms || clock_ms() < screen->kept_until_ms)
+		return;
+	if (screen->line.length == screen->kept)
+		erase(screen, 0, screen->line.length);
+	screen->kept_until_ms = 0;
+}
+
+/* Returns ms (-1: for ever), or less if the entered line must leave the prompt earlier. */
+static int until_dropped(const struct screen *screen, int ms)
+{
+	int left = screen->kept_until_ms ? clock_left_ms(screen->kept_until_ms) : -1;
+	return left >= 0 && (ms < 0 || left < ms) ? left : ms;
+}
+
 static void edit(struct screen *screen, enum key key, const struct strbuf *text)
 {
 	switch (key) {
@@ -262,8 +300,7 @@ static void edit(struct screen *screen, enum key key, const struct strbuf *text)
 		insert(screen, text->data, text->length);
 		break;
 	case KEY_ENTER:
-		strvec_push_take(&screen->queue, strbuf_take(&screen->line));
-		screen->cursor = 0;
+		enter(screen);
 		break;
 	case KEY_BACKSPACE:
 		erase(screen, before(screen, screen->cursor), screen->cursor);
@@ -294,7 +331,7 @@ static void edit(struct screen *screen, enum key key, const struct strbuf *text)
 	}
 }
 
-/* True when a signal says that we shall end. */
+/* Returns true when a signal tells us to end. */
 static bool take_signal(struct screen *screen)
 {
 	struct signalfd_siginfo info;
@@ -336,7 +373,7 @@ static enum screen_event receive(struct screen *screen, int timeout_ms)
 	return SCREEN_SIGNAL;
 }
 
-/* Ctrl-C at the prompt.  True when it was the second within a moment. */
+/* Ctrl-C at the prompt.  Returns true if it was the second one within a moment. */
 static bool interrupt_prompt(struct screen *screen)
 {
 	int64_t now = clock_ms();
@@ -350,7 +387,7 @@ static bool interrupt_prompt(struct screen *screen)
 	return is_second;
 }
 
-/* Apply the keys that are there, up to a whole line.  SCREEN_DONE: none ended anything. */
+/* Apply the pending keys up to a whole line.  SCREEN_DONE: none of them ended anything. */
 static enum screen_event apply_keys(struct screen *screen, bool is_complete)
 {
 	while (screen->queue.count == 0) {
@@ -381,6 +418,7 @@ enum screen_event screen_ask(struct screen *screen, int idle_ms, char **ret)
 {
 	bool is_complete = false;
 	for (;;) {
+		drop_kept(screen);
 		if (apply_keys(screen, is_complete) == SCREEN_END)
 			return SCREEN_END;
 		if (screen->queue.count) {
@@ -390,17 +428,41 @@ enum screen_event screen_ask(struct screen *screen, int idle_ms, char **ret)
 		}
 		bool is_partial = !is_complete &&
 				  (screen->keys.pasting || keys_are_waiting(&screen->keys));
-		/* A long paste comes in many pieces: it is laid out once. */
+		/* A long paste comes in many pieces: lay it out once. */
 		if (!is_partial)
 			draw(screen);
-		enum screen_event event = receive(screen, is_partial ? ESCAPE_MS : idle_ms);
+		int wait = is_partial ? ESCAPE_MS : idle_ms;
+		enum screen_event event = receive(screen, until_dropped(screen, wait));
+		if (event == SCREEN_IDLE && until_dropped(screen, wait) != wait)
+			continue;
 		if (event == SCREEN_SIGNAL || (event == SCREEN_IDLE && !is_partial))
 			return event;
 		is_complete = event == SCREEN_IDLE;
 	}
 }
 
-/* Keys typed during a pause.  True when one of them interrupts it. */
+enum screen_event screen_view(struct screen *screen, const char *text)
+{
+	bool is_complete = false;
+	put(text);
+	for (;;) {
+		cleanup_strbuf struct strbuf swallowed = { 0 };
+		enum key key = keys_take(&screen->keys, is_complete, &swallowed);
+		if (key == KEY_ESCAPE)
+			break;
+		if (key != KEY_NONE)
+			continue;
+		enum screen_event event = receive(screen,
+						  keys_are_waiting(&screen->keys) ? ESCAPE_MS : -1);
+		if (event == SCREEN_SIGNAL)
+			return event;
+		is_complete = event == SCREEN_IDLE;
+	}
+	put("\r\033[J");
+	return SCREEN_DONE;
+}
+
+/* Apply keys typed during a pause.  Returns true if one of them interrupts it. */
 static bool apply_early_keys(struct screen *screen, bool is_complete)
 {
 	for (;;) {
@@ -419,16 +481,22 @@ enum screen_event screen_pause(struct screen *screen, const char *note, int ms)
 	int64_t deadline = clock_ms() + ms;
 	enum screen_event event = SCREEN_DONE;
 	bool is_complete = false;
-	if (note && screen->is_open)
+	const bool is_shown = note && screen->is_open;
+	if (is_shown) {
 		put(note);
+		put("\n");
+	}
 	for (;;) {
-		int left = clock_left_ms(deadline);
+		drop_kept(screen);
+		int left = until_dropped(screen, clock_left_ms(deadline));
 		if (screen->is_open && apply_early_keys(screen, is_complete)) {
 			event = SCREEN_INTERRUPTED;
 			break;
 		}
-		if (left == 0)
+		if (clock_left_ms(deadline) == 0)
 			break;
+		if (is_shown && !screen->keys.pasting)
+			draw(screen);
 		bool is_partial = keys_are_waiting(&screen->keys) && !is_complete;
 		int wait = is_partial && left > ESCAPE_MS ? ESCAPE_MS : left;
 		enum screen_event received = receive(screen, wait);
@@ -438,7 +506,9 @@ enum screen_event screen_pause(struct screen *screen, const char *note, int ms)
 		}
 		is_complete = received == SCREEN_IDLE && wait == ESCAPE_MS;
 	}
-	if (note && screen->is_open)
-		put("\r\033[J");
+	if (is_shown) {
+		erase_prompt(screen);
+		put("\033[A\r\033[J");
+	}
 	return event;
 }

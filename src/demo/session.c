@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "demo/session.h"
 
+#include "base/child.h"
 #include "demo/hooks.h"
-#include "model/naming.h"
+#include "demo/options.h"
+#include "model/session/naming.h"
 
 #include <signal.h>
 #include <string.h>
 
-/* The last hook gets less time when somebody waits for our end. */
-enum { HOOK_MS = 5000, LAST_HOOK_MS = 1500 };
+/* The last hook gets less time while somebody waits for our end. */
+enum { HOOK_MS = 5000, LAST_HOOK_MS = 1500, NESTED_MS = 60000 };
 
 int session_signal_status(int signal_number)
 {
 	return signal_number == SIGINT ? 0 : 128 + signal_number;
 }
 
-/* Tell the hooks of event.  key and value: what this event has more than the others. */
+/* Report event to its hooks.  key and value are the additional member of this event. */
 static void report(const struct session *session, const char *event, const char *key,
 		   const char *value, int timeout_ms)
 {
@@ -23,8 +25,10 @@ static void report(const struct session *session, const char *event, const char 
 	cleanup_json struct json_object *payload = json_object_new_object();
 	if (!session->hooks)
 		return;
-	json_set_string(payload, "session_id", dialogue->session_id);
-	json_set_string(payload, "transcript_path", dialogue->path);
+	json_set_string(payload, "session_id",
+			session->parent_id ? session->parent_id : dialogue->session_id);
+	json_set_string(payload, "transcript_path",
+			session->parent_id ? session->parent_path : dialogue->path);
 	json_set_string(payload, "cwd", dialogue->cwd);
 	json_set_string(payload, "hook_event_name", event);
 	if (dialogue->model)
@@ -33,7 +37,14 @@ static void report(const struct session *session, const char *event, const char 
 	hooks_run(session->hooks, event, value, payload, timeout_ms);
 }
 
-/* What happened to the turn: SCREEN_DONE with *ret_reply, or what ended it. */
+static void report_start(struct session *session)
+{
+	report(session, "SessionStart", "source", session->source, HOOK_MS);
+	replace_string(&session->parent_id, NULL);
+	replace_string(&session->parent_path, NULL);
+}
+
+/* Take one turn.  SCREEN_DONE with *ret_reply, or the event that ended it. */
 static enum screen_event take_turn(struct session *session, const char *prompt,
 				   const char **ret_reply, struct error *err)
 {
@@ -41,8 +52,8 @@ static enum screen_event take_turn(struct session *session, const char *prompt,
 	if (dialogue_say(&session->dialogue, prompt, err) < 0)
 		return SCREEN_DONE;
 	report(session, "UserPromptSubmit", "prompt", prompt, HOOK_MS);
-	enum screen_event event = screen_pause(
-		&session->screen, "✻ Thinking… (esc to interrupt)", session->think_ms);
+	enum screen_event event = screen_pause(&session->screen, "✻ Thinking… (esc to interrupt)",
+					       session->think_ms);
 	if (event != SCREEN_DONE || dialogue_reply(&session->dialogue, ret_reply, err) < 0)
 		return event;
 	return SCREEN_DONE;
@@ -110,7 +121,8 @@ static void print_history(struct session *session)
 		screen_print(&session->screen, "");
 }
 
-static void clear(struct session *session)
+/* source: the "source" that the hooks get. */
+static void begin_another(struct session *session, const char *source)
 {
 	cleanup_free char *session_id = naming_new_uuid();
 	(void)dialogue_flush(&session->dialogue, NULL);
@@ -118,10 +130,84 @@ static void clear(struct session *session)
 	dialogue_begin(&session->dialogue, session_id);
 	screen_wipe(&session->screen);
 	print_banner(session);
-	report(session, "SessionStart", "source", "clear", HOOK_MS);
+	report(session, "SessionStart", "source", source, HOOK_MS);
 }
 
-/* What the user entered: a command or a prompt. */
+/* The same process begins again, as claude does for its other renderer: with its conversation if
+ * that has a turn, else with another one.  The end of the first is not reported. */
+static void restart_in_place(struct session *session)
+{
+	const struct dialogue *dialogue = &session->dialogue;
+	cleanup_strvec struct strvec argv = { 0 };
+	strvec_push_all(&argv, &session->argv);
+	if (dialogue->count)
+		strvec_push_array(&argv,
+				  (const char *const[]){ "--resume", dialogue->session_id, NULL });
+	(void)dialogue_flush(&session->dialogue, NULL);
+	screen_close(&session->screen);
+	execv("/proc/self/exe", strvec_argv(&argv));
+	(void)screen_open(&session->screen, NULL);
+	screen_print(&session->screen, "Error: cannot execute itself\n");
+}
+
+/* Start another agent as a tool of this one would: through a shell, with our environment and
+ * settings. mode: --session-id or --resume. */
+static void run_nested(struct session *session, const char *mode, const char *session_id)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	strvec_push_array(&argv,
+			  (const char *const[]){ "/bin/sh", "-c", "\"$0\" \"$@\"; exit $?", NULL });
+	strvec_push_all(&argv, &session->argv);
+	strvec_push_array(&argv, (const char *const[]){ "--print", mode, session_id, "from inside",
+							NULL });
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
+	(void)child_run(&request, NESTED_MS, &result, NULL);
+	screen_print(&session->screen, strbuf_text(&result.output));
+}
+
+static void nest(struct session *session)
+{
+	cleanup_free char *session_id = naming_new_uuid();
+	run_nested(session, "--session-id", session_id);
+	run_nested(session, "--resume", session_id);
+}
+
+/* Hooks learn of it only with the next turn. */
+static void change_directory(struct session *session, const char *directory)
+{
+	cleanup_error struct error err = { 0 };
+	int r = dialogue_move(&session->dialogue, directory, &err);
+	cleanup_free char *text = r < 0 ? xasprintf("Error: %s\n", err.message)
+					: xasprintf("Moved to %s\n", session->dialogue.cwd);
+	screen_print(&session->screen, text);
+}
+
+/* Change to another conversation, of any directory. */
+static void go_to(struct session *session, const char *session_id)
+{
+	cleanup_error struct error err = { 0 };
+	struct dialogue *dialogue = &session->dialogue;
+	cleanup_free char *before = xstrdup(dialogue->session_id);
+	(void)dialogue_flush(dialogue, NULL);
+	int r = naming_is_uuid(session_id) ? dialogue_resume(dialogue, session_id, &err)
+					   : DIALOGUE_ABSENT;
+	if (r != 0) {
+		cleanup_free char *text = xasprintf("No conversation found with session ID: %s\n",
+						    session_id);
+		screen_print(&session->screen, text);
+		if (!streq(dialogue->session_id, before) ||
+		    dialogue_resume(dialogue, before, NULL) != 0)
+			dialogue_begin(dialogue, before);
+		return;
+	}
+	screen_wipe(&session->screen);
+	print_banner(session);
+	print_history(session);
+	report(session, "SessionStart", "source", "resume", HOOK_MS);
+}
+
+/* Act on a line of the user's: a command or a prompt. */
 static enum screen_event obey(struct session *session, const char *line)
 {
 	size_t start = strspn(line, " \t\n"), length = strlen(line);
@@ -132,19 +218,31 @@ static enum screen_event obey(struct session *session, const char *line)
 		return SCREEN_DONE;
 	if (streq(word, "/exit") || streq(word, "/quit"))
 		return SCREEN_END;
+	if (starts_with(word, "/cd ")) {
+		change_directory(session, word + strlen("/cd "));
+		return SCREEN_DONE;
+	}
+	if (starts_with(word, "/resume ")) {
+		go_to(session, word + strlen("/resume ") + strspn(word + strlen("/resume "), " "));
+		return SCREEN_DONE;
+	}
 	if (*word != '/' || strpbrk(word, " \t\n") || strchr(word + 1, '/'))
 		return talk_turn(session, line);
 	if (streq(word, "/clear")) {
-		clear(session);
+		begin_another(session, "clear");
+	} else if (streq(word, "/new")) {
+		begin_another(session, "startup");
+	} else if (streq(word, "/tui")) {
+		restart_in_place(session);
+	} else if (streq(word, "/nested")) {
+		nest(session);
+	} else if (streq(word, "/config")) {
+		return screen_view(&session->screen, "Settings (Esc closes)");
 	} else if (streq(word, "/help")) {
-		screen_print(&session->screen,
-			     "/clear  begin a new conversation, with a new id\n"
-			     "/exit   end (so does Ctrl-D)\n"
-			     "/help   this list\n"
-			     "Anything else is repeated to you. Ctrl-J breaks the line.\n");
+		screen_print(&session->screen, demo_commands);
 	} else {
-		cleanup_free char *text =
-			xasprintf("Unknown command: %s (/help lists them)\n", word);
+		cleanup_free char *text = xasprintf("Unknown command: %s (/help lists them)\n",
+						    word);
 		screen_print(&session->screen, text);
 	}
 	return SCREEN_DONE;
@@ -179,7 +277,7 @@ int session_talk(struct session *session, const char *prompt, int *ret_exit_stat
 		return -1;
 	print_banner(session);
 	print_history(session);
-	report(session, "SessionStart", "source", session->source, HOOK_MS);
+	report_start(session);
 	bool by_user = converse(session, prompt) == SCREEN_END;
 	(void)dialogue_flush(&session->dialogue, NULL);
 	screen_close(&session->screen);
@@ -198,7 +296,7 @@ int session_answer(struct session *session, const char *prompt, int *ret_exit_st
 		   struct error *err)
 {
 	const char *reply;
-	report(session, "SessionStart", "source", session->source, HOOK_MS);
+	report_start(session);
 	enum screen_event event = take_turn(session, prompt, &reply, err);
 	if (reply) {
 		puts(reply);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One life of the demo agent: prompts become turns, and hooks are told.
+ * One life of the demo agent: prompts become turns, and hooks get each event.
  */
 #pragma once
 
@@ -10,13 +10,19 @@
 
 struct session {
 	struct dialogue dialogue;
-	struct screen screen;      /* its signals are watched */
+	struct screen screen;      /* with its signals watched */
 	struct json_object *hooks; /* NULL: none */
-	const char *source;        /* "startup" or "resume" */
+	const char *source;        /* "startup", "resume" or "fork" */
+	/* The conversation that the start reports, and its file, where it is not the dialogue's
+	 * own: claude 2.1.197 reports a fork's own id only from its first turn on.  Owned; free()
+	 * both. */
+	char *parent_id, *parent_path;
+	/* The command line without conversation and prompt.  Owned; strvec_clear(). */
+	struct strvec argv;
 	int think_ms, idle_ms;
 };
 
-/* The exit status that goes with a signal. */
+/* The exit status for an end by this signal. */
 int session_signal_status(int signal_number);
 
 /* Talk in the terminal until the user or a signal ends it; prompt (or NULL) is the first turn.
@@ -24,6 +30,6 @@ int session_signal_status(int signal_number);
 int session_talk(struct session *session, const char *prompt, int *ret_exit_status,
 		 struct error *err);
 
-/* One turn, the reply on standard output. */
+/* Take one turn, with the reply on standard output. */
 int session_answer(struct session *session, const char *prompt, int *ret_exit_status,
 		   struct error *err);

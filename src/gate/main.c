@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * agentdeck-gate PROGRAM ARGUMENT...
+ * agentdeck-gate --while PID
  *
- * Waits for one byte on descriptor 0 and then becomes PROGRAM; ends when the descriptor ends without
- * one.  agentdeck starts it, has the user manager make a scope around it, and lets it go: so no
- * process of a run exists outside the run's scope, and none remains when agentdeck dies in between.
+ * Waits for one byte on descriptor 0 and then becomes PROGRAM.  It exits when descriptor 0 ends
+ * without a byte.  agentdeck starts it, has the user manager put a scope around it, and then sends
+ * the byte.  So no process of a run exists outside the run's scope, and none remains when agentdeck
+ * dies in between.
  *
- * PROGRAM without a slash is looked for in PATH, as execvp(3) does it, but only in its absolute folders: we stand in the
- * session's directory, and what lies there is no program of ours.
+ * PROGRAM without a slash is searched in PATH as execvp(3) does, but only in its absolute folders:
+ * the working directory is the session's, and files there are not ours to run.
  *
- * Exit status: 75 not let go, 127 PROGRAM is not there, 126 it cannot be executed.
+ * --while: exits when the process PID does.
+ *
+ * Exit status: 75 no byte came, 127 PROGRAM does not exist, 126 it cannot be executed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* Returns only on failure, with errno set. */
@@ -43,6 +49,16 @@ static void become(char *argv[])
 	errno = why;
 }
 
+static int wait_for(const char *pid)
+{
+	struct pollfd event = { .fd = pidfd_open((pid_t)strtol(pid, NULL, 10), 0),
+				.events = POLLIN };
+
+	while (event.fd >= 0 && poll(&event, 1, -1) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
 int main(int argc, char *argv[])
 {
 	char byte;
@@ -52,6 +68,8 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "agentdeck-gate: part of agentdeck, not for people\n");
 		return 64;
 	}
+	if (strcmp(argv[1], "--while") == 0 && argc == 3)
+		return wait_for(argv[2]);
 	do
 		n = read(STDIN_FILENO, &byte, 1);
 	while (n < 0 && errno == EINTR);

@@ -2,14 +2,14 @@
  *
  * agentdeck-watch PID MILLISECONDS
  *
- * Watches the process in a pane through its probation, and makes sure that its tmux server notices when
- * it ends.  tmux before 3.5 loses that news now and then: when the terminal closes it runs libutempter's
- * helper, which sets SIGCHLD to its default action for a moment, and a signal that comes just then is
- * gone.  The pane stays dead without a status, and no hook runs.  Another SIGCHLD makes tmux look
- * again; sending one too many does no harm.
+ * Watches the process in a pane through its probation, and makes sure that its tmux server notices
+ * its end.  tmux before 3.5 sometimes misses it: when the terminal closes, tmux runs libutempter's
+ * helper, which sets SIGCHLD to its default action for a moment, and a signal that arrives in that
+ * moment is lost.  The pane then stays dead without a status, and no hook runs.  Another SIGCHLD
+ * makes tmux look again; one too many does no harm.
  *
- * The first process ends at once; its grandchild watches and ends with the probation, so that nothing is
- * left beside an agent that is up.  Exit status: 0, or 64 for wrong arguments.
+ * The first process exits at once.  Its grandchild watches, and exits when the probation is over,
+ * so that nothing runs beside an agent that is up.  Exit status: 0, or 64 for wrong arguments.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 enum { NUDGE_TRIES = 60, NUDGE_PAUSE_MS = 50 };
 
-/* Is the process that the descriptor means still unreaped? */
+/* Whether the process of this descriptor is still unreaped. */
 static int unreaped(int pidfd)
 {
 	return pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM;
@@ -39,9 +39,10 @@ static void watch(int agent, int server, int milliseconds)
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		return;
+	/* POLLHUP, since Linux 6.9: it was reaped. Give the first signal time to arrive. */
+	event.events = 0;
 	for (int i = 0; i < NUDGE_TRIES && unreaped(agent); i++) {
-		/* The signal that is on its way gets the first chance. */
-		(void)poll(NULL, 0, NUDGE_PAUSE_MS);
+		(void)poll(&event, 1, NUDGE_PAUSE_MS);
 		if (unreaped(agent))
 			(void)pidfd_send_signal(server, SIGCHLD, NULL, 0);
 	}
@@ -75,8 +76,8 @@ int main(int argc, char *argv[])
 	int server = pidfd_open(server_pid, 0);
 	if (agent < 0 || server < 0)
 		return 1;
-	/* The process that we watch leads the terminal's session: when it ends at once, its hang-up must
-	 * not take us with it before setsid(). */
+	/* The watched process leads the terminal's session.  If it ends at once, its hang-up must
+	 * not kill us before setsid(). */
 	(void)signal(SIGHUP, SIG_IGN);
 	if (fork() != 0)
 		_exit(0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * -c 'command': what is refused changes nothing; what is taken means the same when it is written down and read
- * again, here and by another reader of the shell's language (wordexp(3)).  Any words at all survive that.
+ * -c 'command': what is refused changes nothing.  What is accepted means the same after it is
+ * written and read again, both by us and by another reader of the shell's language (wordexp(3)).
+ * Any words at all survive that.
  */
 #include "fuzz/fuzz.h"
 
@@ -11,7 +12,7 @@
 
 #define BEFORE "before"
 
-/* glibc's wordexp() takes '' for a word of its own wherever it stands. */
+/* glibc's wordexp() takes '' for a separate word wherever it is. */
 static bool is_quoted_with_nothing(const char *word)
 {
 	return *word && (*word == '\'' || ends_with(word, "'") || strstr(word, "''"));
@@ -30,7 +31,7 @@ static void check_shell(const char *line, const struct strvec *words)
 	wordfree(&shell);
 }
 
-/* argjoin() promises that a shell and argsplit() read it alike. */
+/* argjoin() promises that a shell and argsplit() read its line alike. */
 static void check_line_of(const struct strvec *words)
 {
 	cleanup_free char *line = argjoin(strvec_argv(words));
@@ -40,7 +41,7 @@ static void check_line_of(const struct strvec *words)
 	check_shell(line, words);
 }
 
-/* Any words: between the NULs of the input. */
+/* Any words: the texts between the NULs of the input. */
 static void check_words(const uint8_t *data, size_t size)
 {
 	cleanup_free char *text = fuzz_text(data, size);
@@ -62,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		HOLDS(words.count == 1 && streq(words.items[0], BEFORE));
 		fuzz_failed(&err);
 	} else {
-		HOLDS(words.count >= 1 && streq(words.items[0], BEFORE) && !words.items[words.count]);
+		HOLDS(words.count >= 1 && streq(words.items[0], BEFORE) &&
+		      !words.items[words.count]);
 		check_line_of(&words);
 	}
 	check_words(data, size);

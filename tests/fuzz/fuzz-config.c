@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * config.toml: what is refused is refused with its place and leaves the settings as they were; what is taken keeps
- * to the ranges of docs/configuration.md, means the same when it is read again, and fits into tmux's own language.
+ * config.toml: an error names its place and leaves the settings unchanged.  Accepted settings are
+ * in the ranges of docs/configuration.md, mean the same when they are read again, and can be
+ * written in tmux's own language.
  */
 #include "fuzz/fuzz.h"
 
-#include "driver/tmux.h"
-#include "model/naming.h"
-#include "model/settings.h"
+#include "driver/tmux/tmux.h"
+#include "model/session/naming.h"
+#include "model/settings/settings.h"
 
 static void check_limits(const struct limits *limits)
 {
@@ -37,10 +38,11 @@ static void check_tmux(const struct settings *settings)
 	cleanup_strbuf struct strbuf text = { 0 };
 	struct error err = { 0 };
 	HOLDS(settings->tmux.options.count % 2 == 0);
-	HOLDS(settings->tmux.history_limit >= 0 && settings->tmux.history_limit <= 10 * 1000 * 1000);
+	HOLDS(settings->tmux.history_limit >= 0 &&
+	      settings->tmux.history_limit <= 10 * 1000 * 1000);
 	if (tmux_conf_text(&conf, &text, &err) == 0)
 		return;
-	/* Only a path may have in it what has no place in a line. */
+	/* Only a path may have characters that cannot be in a line. */
 	HOLDS(settings->tmux.conf && !fuzz_is_clean(settings->tmux.conf, false) && !text.length);
 	fuzz_failed(&err);
 }
@@ -48,11 +50,14 @@ static void check_tmux(const struct settings *settings)
 static void check_settings(const struct settings *settings)
 {
 	HOLDS(!settings->default_agent || naming_is_agent(settings->default_agent));
-	HOLDS(settings->resume < POLICY_DEFAULT && settings_resume_policy(settings, "other") == settings->resume);
+	HOLDS(settings->resume < POLICY_DEFAULT &&
+	      settings_resume_policy(settings, "other") == settings->resume);
 	HOLDS(settings->resume_by_agent.count % 2 == 0);
-	HOLDS(settings->restart.policy != RESTART_DEFAULT && settings->restart.burst <= INSTANCE_RESTARTS);
+	HOLDS(settings->restart.policy != RESTART_DEFAULT &&
+	      settings->restart.burst <= INSTANCE_RESTARTS);
 	HOLDS(settings->restart.delay_s >= 0 && settings->restart.window_s >= 1);
-	HOLDS(settings->probation_s >= 1 && settings->stop_timeout_s >= 1 && settings->stop_timeout_s <= 3600);
+	HOLDS(settings->probation_s >= 1 && settings->stop_timeout_s >= 1 &&
+	      settings->stop_timeout_s <= 3600);
 	check_limits(&settings->limits);
 	check_groups(settings);
 	check_tmux(settings);
@@ -63,7 +68,8 @@ static void check_same(const struct settings *a, const struct settings *b)
 	HOLDS(streq(or_empty(a->default_agent), or_empty(b->default_agent)));
 	HOLDS(strvec_equal(&a->resume_by_agent, &b->resume_by_agent));
 	HOLDS(strvec_equal(&a->tmux.options, &b->tmux.options));
-	HOLDS(strvec_equal(&a->notify.command, &b->notify.command) && strvec_equal(&a->notify.on, &b->notify.on));
+	HOLDS(strvec_equal(&a->notify.command, &b->notify.command) &&
+	      strvec_equal(&a->notify.on, &b->notify.on));
 	HOLDS(strvec_equal(&a->environment_keep, &b->environment_keep));
 	HOLDS(a->group_count == b->group_count && a->limits.memory_max == b->limits.memory_max);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An agent's report, from its standard input into the manifest: long strings are cut so that what is left is JSON
- * where the whole was; and whatever it says, the manifest stays readable, the id one that the agent takes, and
- * no id is forgotten.
+ * An agent's report, from its standard input into the manifest.  Long strings are cut so that valid
+ * JSON stays valid.  Whatever the report says, the manifest stays readable, the id is one that the
+ * agent accepts, and no id is forgotten.
  *
- * In the input the first few \001 and \002 stand for nearly as much text as a string may keep, of one byte and of
- * two bytes a character; the first byte chooses the agent.
+ * In the input the first few \001 and \002 stand for nearly as much text as a string may keep, with
+ * one byte and two bytes for a character; the first byte chooses the agent.
  */
 #include "fuzz/fuzz.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/report.h"
-#include "engine/runfiles.h"
-#include "model/resume.h"
+#include "engine/conversation/report.h"
+#include "engine/place/runfiles.h"
+#include "model/plan/resume.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,14 +22,15 @@ enum { LONG_TEXT = REPORT_STRING_MAX - 4, LONG_TEXTS = 3 };
 
 #define FIRST_ID "0aaaaaaa-0000-4000-8000-000000000001"
 
-/* One of each: its id is ours and moves at a start; it says its id with whatever comes first. */
+/* One of each kind: we choose the id, and a start may change it; the agent reports its id with any
+ * event. */
 static const char *const agents[] = { "claude", "codex" };
 static const char *const ids[ARRAY_SIZE(agents)] = { "0123abcd", "1123abcd" };
 
 struct desk {
 	struct deck deck;
 	char *manifests[ARRAY_SIZE(agents)], *tokens[ARRAY_SIZE(agents)];
-	int input; /* what a report is read from */
+	int input; /* the report is read from it */
 };
 
 static char *read_manifest(const struct desk *desk, size_t i)
@@ -44,7 +45,8 @@ static void add_instance(struct desk *desk, size_t i)
 {
 	cleanup_instance struct instance *instance = instance_new();
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
-	struct attempt attempt = { .rung = RUNG_RESUME, .reason = (char *)"conversation_data_present",
+	struct attempt attempt = { .rung = RUNG_RESUME,
+				   .reason = REASON_CONVERSATION_DATA_PRESENT,
 				   .session_id = i ? NULL : (char *)FIRST_ID };
 	const struct agent *agent;
 	if (deck_agent(&desk->deck, agents[i], &agent, NULL) < 0)
@@ -100,7 +102,7 @@ static void expand(const uint8_t *data, size_t size, struct strbuf *ret)
 	}
 }
 
-/* No string, a member's name included, is much longer than is kept: at most one character longer. */
+/* No string, not even a member's name, is more than one character longer than the limit. */
 static void check_strings(struct json_object *value)
 {
 	if (json_object_is_type(value, json_type_string)) {
@@ -146,7 +148,8 @@ static void check_instance(struct desk *desk, size_t i)
 	HOLDS(deck_agent(&desk->deck, agents[i], &agent, NULL) == 0);
 	const struct conversation *conversation = &instance->conversation;
 	HOLDS(conversation->session_id && resume_takes_id(agent, conversation->session_id));
-	HOLDS(streq(conversation->session_id, FIRST_ID) || strvec_contains(&conversation->previous, FIRST_ID));
+	HOLDS(streq(conversation->session_id, FIRST_ID) ||
+	      strvec_contains(&conversation->previous, FIRST_ID));
 	HOLDS(!conversation->transcript_path || conversation->transcript_path[0] == '/');
 	HOLDS(instance->run.attempt_count == 1 && streq(instance->run.id, "run-1"));
 }
@@ -154,19 +157,22 @@ static void check_instance(struct desk *desk, size_t i)
 static void take_report(struct desk *desk, size_t i, const struct strbuf *text)
 {
 	struct error err = { 0 };
-	int r = report_take(&desk->deck, ids[i], desk->tokens[i], strbuf_text(text), text->length, &err);
+	int r = report_take(&desk->deck, ids[i], &(struct sender){ .token = desk->tokens[i] },
+			    strbuf_text(text), text->length, &err);
 	cleanup_free char *now = read_manifest(desk, i);
 	HOLDS(r == 0 || r == REPORT_FOREIGN || (r < 0 && err.code == ERROR_CORRUPT));
 	HOLDS(r == 0 || streq(now, desk->manifests[i]));
 	if (r < 0)
 		fuzz_failed(&err);
 	check_instance(desk, i);
-	/* Not by this run's token: nothing at all. */
-	HOLDS(report_take(&desk->deck, ids[i], "guessed", strbuf_text(text), text->length, NULL) != 0);
+	/* Without this run's token nothing happens at all. */
+	HOLDS(report_take(&desk->deck, ids[i], &(struct sender){ .token = "guessed" },
+			  strbuf_text(text), text->length, NULL) != 0);
 	cleanup_free char *name = xasprintf("%s/instance.json", ids[i]);
 	if (!streq(now, desk->manifests[i]))
-		HOLDS(fs_replace(store_profile_directory(desk->deck.store), name, desk->manifests[i],
-				 strlen(desk->manifests[i]), FS_VOLATILE, NULL) == 0);
+		HOLDS(fs_replace(store_profile_directory(desk->deck.store), name,
+				 desk->manifests[i], strlen(desk->manifests[i]), FS_VOLATILE,
+				 NULL) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

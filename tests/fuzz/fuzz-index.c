@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * instances.json is a cache: whatever stands in it, a listing is complete, and true to the manifests wherever a row
- * does not carry the very stamp of one.  What a reader then writes is as good.
+ * instances.json is a cache: whatever it contains, a listing is complete, and every row that does
+ * not carry the very stamp of its manifest is as the manifest says.  The index that a reader then
+ * writes is as good.
  *
- * The bytes \001, \002 and \003 of the input stand for the stamps of three instances that are there, so that rows
- * with other content can be made to look current.
+ * The bytes \001, \002 and \003 of the input stand for the stamps of three existing instances, so
+ * that rows with other content can look current.
  */
 #include "fuzz/fuzz.h"
 
 #include "base/clock.h"
-#include "driver/store.h"
+#include "driver/store/store.h"
 
 #include <sys/stat.h>
 
@@ -40,7 +41,7 @@ static void add_instance(struct store *store, int i)
 	instance->created_at = INT64_C(1776157681000000) + i;
 	if (store_lock_profile(store, clock_ms() + 60000, &lock, NULL) != 0 ||
 	    store_create(lock, instance, NULL) != 0 ||
-	    /* A manifest that was written just now gets no row. */
+	    /* A manifest that was just written gets no row. */
 	    utimensat(store_profile_directory(store), path, old, 0) < 0)
 		abort();
 }
@@ -53,10 +54,10 @@ static void write_index(const struct deck *deck, const char *text, size_t length
 		abort();
 }
 
-/* The stamps, out of an index that the store has written itself. */
+/* Read the stamps from an index that the store has written itself. */
 static void learn_stamps(struct deck *deck)
 {
-	static const char stale[] = "{\"format\":1,\"rows\":[\"zz\\tgone\"]}";
+	static const char stale[] = "{\"format\":5,\"rows\":[\"zz\\tgone\"]}";
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
 	write_index(deck, stale, strlen(stale));
@@ -96,7 +97,8 @@ static void check_same(const struct store_row *a, const struct store_row *b)
 	check_text(a->id, b->id);
 	check_text(a->title, b->title);
 	check_text(a->group, b->group);
-	check_text(a->cwd, b->cwd);
+	check_text(a->lookup_directory, b->lookup_directory);
+	check_text(a->owner_directory, b->owner_directory);
 	check_text(a->agent, b->agent);
 	check_text(a->backend, b->backend);
 	check_text(a->session_id, b->session_id);
@@ -114,8 +116,10 @@ static void check_rows(const struct store_rows *rows)
 	HOLDS(rows->count == COUNT);
 	for (size_t i = 0; i < COUNT; i++) {
 		const struct store_row *row = &rows->rows[i];
-		HOLDS(!row->damage && *row->id && *row->title && *row->cwd && *row->agent && *row->backend);
-		HOLDS(row->state < STATE_COUNT && row->rung < RUNG_COUNT && row->server.pid >= 0 && row->pane.pid >= 0);
+		HOLDS(!row->damage && *row->id && *row->title && *row->lookup_directory &&
+		      *row->agent && *row->backend);
+		HOLDS(row->state < STATE_COUNT && row->rung < RUNG_COUNT && row->server.pid >= 0 &&
+		      row->pane.pid >= 0);
 		HOLDS(i == 0 || rows->rows[i - 1].created_at <= row->created_at);
 		for (unsigned j = 0; j < COUNT; j++)
 			seen |= streq(row->base, ids[j]) ? 1u << j : 0;

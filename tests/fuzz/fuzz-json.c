@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * json_parse() takes RFC 8259 and nothing else: a second, plain reader of the grammar must come to the same verdict.
- * Under everything that is read as JSON: manifests, the index, reports, transcripts.
+ * json_parse() accepts RFC 8259 and nothing else: a second, simple reader of the grammar must come
+ * to the same verdict.  All JSON is read with it: manifests, the index, reports, transcripts.
  */
 #include "fuzz/fuzz.h"
 
@@ -29,7 +29,8 @@ static bool take(struct reader *reader, char c)
 static bool take_word(struct reader *reader, const char *word)
 {
 	size_t length = strlen(word);
-	bool is_next = (size_t)(reader->end - reader->next) >= length && memcmp(reader->next, word, length) == 0;
+	bool is_next = (size_t)(reader->end - reader->next) >= length &&
+		       memcmp(reader->next, word, length) == 0;
 	reader->next += is_next ? length : 0;
 	return is_next;
 }
@@ -116,8 +117,8 @@ static bool take_value(struct reader *reader, int depth)
 	else if (reader->next < reader->end && *reader->next == '"')
 		taken = take_string(reader);
 	else
-		taken = take_word(reader, "true") || take_word(reader, "false") || take_word(reader, "null") ||
-			take_number(reader);
+		taken = take_word(reader, "true") || take_word(reader, "false") ||
+			take_word(reader, "null") || take_number(reader);
 	skip_space(reader);
 	return taken;
 }
@@ -130,7 +131,7 @@ static bool is_json(const char *text, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* No NUL behind it: the length is what counts. */
+	/* No NUL after it: only the length counts. */
 	cleanup_free char *text = xcalloc(size, 1);
 	cleanup_json struct json_object *object = NULL, *again = NULL;
 	struct json_object *untouched = (struct json_object *)(uintptr_t)1, *ret = untouched;
@@ -141,13 +142,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool is_valid = is_json(text, size);
 	if (json_parse(text, size, "input", &ret, &err) < 0) {
 		HOLDS(!is_valid);
-		HOLDS(ret == untouched && err.code == ERROR_CORRUPT && starts_with(err.message, "input:"));
+		HOLDS(ret == untouched && err.code == ERROR_CORRUPT &&
+		      starts_with(err.message, "input:"));
 		fuzz_failed(&err);
 		return 0;
 	}
 	object = ret;
 	HOLDS(is_valid);
-	/* null is no object of json-c's. */
+	/* In json-c null is no object. */
 	const char *written = object ? json_print(object) : "null";
 	HOLDS(json_parse(written, strlen(written), "written", &again, NULL) == 0);
 	HOLDS(json_object_equal(object, again));

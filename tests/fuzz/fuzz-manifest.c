@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The manifest: what is refused leaves nothing behind; what is taken is written so that it reads as the same, for
- * ever; and keys that we do not know are still there.
+ * The manifest: what is refused leaves nothing behind.  What is accepted is written so that it
+ * reads as the same any number of times, and unknown keys are kept.
  */
 #include "fuzz/fuzz.h"
 
-#include "model/instance.h"
-#include "model/naming.h"
+#include "model/session/instance.h"
+#include "model/session/naming.h"
 
 static void check_instance(const struct instance *instance)
 {
 	const struct run *run = &instance->run;
-	HOLDS(naming_is_id(instance->id) && *instance->title && *instance->agent && *instance->backend);
+	HOLDS(naming_is_id(instance->copy_of ? instance->copy_of : instance->id));
+	HOLDS(*instance->title && *instance->agent && *instance->backend);
 	HOLDS(instance->cwd[0] == '/' && instance->base);
-	HOLDS(instance->created_at >= 0 && instance->last_used_at >= 0 && instance->observed.since >= 0);
+	/* A copy has its directory's name, which the store compares with the directory. */
+	HOLDS(!instance->copy_of || streq(instance->id, instance->base));
+	HOLDS(instance->created_at >= 0 && instance->last_used_at >= 0 &&
+	      instance->observed.since >= 0);
 	HOLDS(instance->observed.state < STATE_COUNT);
 	HOLDS(instance->observed.restart_count <= INSTANCE_RESTARTS);
 	HOLDS(instance->limits.memory_max >= 0 && instance->limits.tasks_max >= 0);
@@ -22,14 +26,15 @@ static void check_instance(const struct instance *instance)
 	HOLDS(!run_attempt(run) == !run->attempt_count);
 }
 
-/* Members whose names begin with "x" are none of ours. */
+/* Members whose names begin with "x" are unknown to us. */
 static void check_unknown(struct json_object *before, struct json_object *after)
 {
 	static const char *const sections[] = { "env", "policy", "observed", "conversation" };
 	for (size_t i = 0; i <= ARRAY_SIZE(sections); i++) {
 		bool is_root = i == ARRAY_SIZE(sections);
 		struct json_object *old = is_root ? before : json_get_object(before, sections[i]);
-		struct json_object *new = is_root ? after : json_get_object(after, sections[i]), *kept;
+		struct json_object *new = is_root ? after : json_get_object(after, sections[i]),
+				   *kept;
 		if (!old)
 			continue;
 		json_object_object_foreach(old, name, value)
@@ -39,8 +44,9 @@ static void check_unknown(struct json_object *before, struct json_object *after)
 	}
 }
 
-/* The instance from text, NULL when it is refused. */
-static struct instance *read_instance(const char *text, size_t length, struct json_object **ret_object)
+/* The instance from text; NULL when it is refused. */
+static struct instance *read_instance(const char *text, size_t length,
+				      struct json_object **ret_object)
 {
 	struct instance *untouched = (struct instance *)(uintptr_t)1, *instance = untouched;
 	struct error err = { 0 };
@@ -57,8 +63,10 @@ static struct instance *read_instance(const char *text, size_t length, struct js
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	cleanup_json struct json_object *object = NULL, *written = NULL, *read = NULL, *rewritten = NULL;
-	cleanup_instance struct instance *instance = read_instance((const char *)data, size, &object);
+	cleanup_json struct json_object *object = NULL, *written = NULL, *read = NULL,
+					*rewritten = NULL;
+	cleanup_instance struct instance *instance = read_instance((const char *)data, size,
+								   &object);
 	if (!instance)
 		return 0;
 	check_instance(instance);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Names, and text that others wrote: what a rule lets through can stand where its header says, and what is made
- * visible moves no terminal.
+ * Names, and texts by others: what a rule accepts can be used where its header says, and visible
+ * text has no effect on a terminal.
  */
 #include "fuzz/fuzz.h"
 
 #include "base/clock.h"
-#include "driver/transcript.h"
-#include "model/limits.h"
-#include "model/naming.h"
-#include "model/settings.h"
+#include "driver/transcript/transcript.h"
+#include "model/session/naming.h"
+#include "model/settings/limits.h"
+#include "model/settings/settings.h"
 
 #define FILE_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/* A second opinion on is_utf8(): decode by the lead bytes, and encode anew. */
+/* A second opinion on is_utf8(): decode by the lead bytes, and encode again. */
 static bool encodes_back(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -56,7 +56,7 @@ static bool is_file_name(const char *text, size_t max)
 	       strspn(text, FILE_NAME) == length;
 }
 
-/* What has its own rule, and an error where it breaks it. */
+/* Whether the check accepts text; if not, it must set an error. */
 static bool passes(int (*check)(const char *text, struct error *err), const char *text)
 {
 	struct error err = { 0 };
@@ -69,7 +69,8 @@ static bool passes(int (*check)(const char *text, struct error *err), const char
 
 static void check_names(const char *text)
 {
-	bool is_title = passes(naming_check_title, text), is_group = passes(naming_check_group, text);
+	bool is_title = passes(naming_check_title, text),
+	     is_group = passes(naming_check_group, text);
 	if (is_title || is_group)
 		HOLDS(*text && strlen(text) <= 250 && fuzz_is_clean(text, false) && text[0] != ' ');
 	if (!strchr(text, '/'))
@@ -81,21 +82,23 @@ static void check_names(const char *text)
 	HOLDS(!naming_is_uuid(text) || (strlen(text) == 36 && naming_is_session_id(text)));
 	if (naming_is_id(text)) {
 		cleanup_free char *scope = naming_scope(text);
-		HOLDS(is_file_name(text, 8) && streq(scope + strlen(scope) - strlen(".scope"), ".scope"));
+		HOLDS(is_file_name(text, 8) &&
+		      streq(scope + strlen(scope) - strlen(".scope"), ".scope"));
 	}
 }
 
 static void check_slug(const char *text)
 {
 	cleanup_free char *slug = transcript_slug(text);
-	HOLDS(strlen(slug) <= 208 && strspn(slug, FILE_NAME) == strlen(slug) && !strpbrk(slug, "._"));
+	HOLDS(strlen(slug) <= 208 && strspn(slug, FILE_NAME) == strlen(slug) &&
+	      !strpbrk(slug, "._"));
 }
 
 static void check_numbers(const char *text)
 {
 	char buffer[CLOCK_TEXT_SIZE];
 	int64_t number = -7, time = clock_parse(text);
-	/* What was read as a time is written as one that is read. */
+	/* A text that was read as a time is written as one that can be read. */
 	HOLDS(time < 0 || clock_parse(clock_format(time, buffer)) == time);
 	if (parse_int64(text, -5, INT64_MAX, &number))
 		HOLDS(number >= -5);
@@ -110,7 +113,8 @@ static void check_numbers(const char *text)
 			continue;
 		}
 		cleanup_free char *written = limit_text(limit, value);
-		HOLDS(value >= 0 && limit_parse(limit, written, &again, NULL) == 0 && again == value);
+		HOLDS(value >= 0 && limit_parse(limit, written, &again, NULL) == 0 &&
+		      again == value);
 	}
 }
 

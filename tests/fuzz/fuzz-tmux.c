@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a tmux client prints, and how it ends: an answer that makes no sense never becomes a process that is not
- * there, and no text out of it moves a terminal.
+ * The output of tmux clients, and how they end.  An answer that makes no sense never becomes a
+ * process that does not exist, and no text in it has an effect on a terminal.
  *
- * The input is what the clients of one call say, in turn, with a form feed between: the first character is how it
- * ends ("0": well, "t": too late, "n": no tmux, other: badly), the rest is printed.  child_run() is replaced by that
- * when this is linked.
+ * The input is the output of the clients of one call, one after the other, separated by form feeds.
+ * The first character of each is how the client ends ("0": well, "t": too late, "n": no tmux,
+ * other: badly); it prints the rest.  This program replaces child_run().
  */
 #include "fuzz/fuzz.h"
 
 #include "base/child.h"
-#include "driver/tmux-panes.h"
-#include "driver/tmux.h"
+#include "driver/tmux/tmux-panes.h"
+#include "driver/tmux/tmux.h"
 
 static struct strvec answers;
 static size_t next_answer;
@@ -69,7 +69,8 @@ static void check_query(void)
 	struct error err = { 0 };
 	int r = tmux_query("socket", &pane, &err);
 	if (r == 0)
-		HOLDS(pane.server > 0 && pane.pane > 0 && pane.command && !strchr(pane.command, '\n'));
+		HOLDS(pane.server > 0 && pane.pane > 0 && pane.command &&
+		      !strchr(pane.command, '\n'));
 	else
 		HOLDS(pane.server == 7 && pane.pane == 7 && !pane.command);
 	check_outcome(r, &err);
@@ -78,18 +79,18 @@ static void check_query(void)
 
 static void check_exit(void)
 {
-	struct tmux_exit end = { .code = 7, .signal_number = 7 };
+	struct exit_record end = { .code = 7, .signal = 7 };
 	struct error err = { 0 };
 	int r = tmux_pane_exit("socket", &end, &err);
 	if (r == 0) {
-		HOLDS(end.code >= 0 && end.code <= 255 && end.signal_number >= 0 && end.signal_number <= 64);
+		HOLDS(end.code >= 0 && end.code <= 255 && end.signal >= 0 && end.signal <= 64);
 		HOLDS(end.last_words && fuzz_is_clean(end.last_words, true));
 		size_t lines = 0;
 		for (const char *s = end.last_words; (s = strchr(s, '\n')); s++)
 			lines++;
 		HOLDS(lines <= 40);
 	} else {
-		HOLDS(end.code == 7 && end.signal_number == 7 && !end.last_words);
+		HOLDS(end.code == 7 && end.signal == 7 && !end.last_words);
 	}
 	check_outcome(r, &err);
 	free(end.last_words);

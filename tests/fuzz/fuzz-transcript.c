@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A transcript, which its agent may be writing: the scanners that read from its head and from its end must see the
- * same conversation, whatever is torn in it.
+ * A transcript that its agent may be writing: the scanners that read it from its head and from its
+ * end must see the same conversation, whatever is torn in it.
  *
- * Each of the first bytes \001 of the input stands for so much blank that a line of a few of them reaches over the
- * scanner's buffer.
+ * Each \001 among the first bytes of the input stands for so many blanks that a line with a few of
+ * them is longer than the scanner's buffer.
  */
 #include "fuzz/fuzz.h"
 
-#include "driver/transcript.h"
+#include "driver/transcript/transcript.h"
 
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ static bool visit(struct json_object *record, void *data)
 	const char *type = json_get_string(record, "type", "");
 	bool is_assistant = streq(type, "assistant");
 	HOLDS(json_object_is_type(record, json_type_object));
-	/* No further than the first turn: so does who asks for it. */
+	/* No further than the first turn, as the scanner does. */
 	if (!seen->has_turns && !seen->cwd)
 		replace_string(&seen->cwd, json_get_string(record, "cwd", NULL));
 	if ((is_assistant || streq(type, "user")) && json_get_object(record, "message"))
@@ -64,7 +64,8 @@ static void check_find(const char *home, const char *path, const struct seen *se
 	HOLDS(found.has_turns == seen->has_turns);
 	HOLDS(streq(or_empty(found.cwd), or_empty(seen->cwd)));
 	bool is_ours = seen->has_turns && streq(or_empty(seen->cwd), "/srv");
-	HOLDS(transcript_latest(home, "/srv", NULL, NULL, &latest, NULL) == (is_ours ? 0 : TRANSCRIPT_NONE));
+	HOLDS(transcript_latest(home, "/srv", NULL, NULL, &latest, NULL) ==
+	      (is_ours ? 0 : TRANSCRIPT_NONE));
 }
 
 static void check_reply(const char *path, const struct seen *seen)
@@ -89,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)mkdir(folder, 0700);
 	write_input(path, data, size, &has_escapes);
 	HOLDS(transcript_visit(path, visit, &seen, NULL) == 0);
-	/* Letters that are written as \u0061 are read, but not looked for: no agent writes them so. */
+	/* Letters that are written as \u0061 can be read, but we do not search for them: no agent
+	 * writes them. */
 	if (!has_escapes) {
 		check_find(fuzz_directory(), path, &seen);
 		check_reply(path, &seen);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What every fuzz target shares.  A target is one file that defines LLVMFuzzerTestOneInput() and nothing else that
- * others see.  Linked with libFuzzer it looks for inputs itself; linked with replay.c it is a plain test that takes
- * those of its corpus.  docs/testing.md, "Fuzzing", says how to run either.
+ * Shared by all fuzz targets.  A target is one file that defines LLVMFuzzerTestOneInput() and
+ * exports nothing else.  Linked with libFuzzer it searches for inputs itself; linked with replay.c
+ * it is an ordinary test of the inputs in its corpus.  docs/testing.md, "Fuzzing", says how to run
+ * either.
  *
- * HOLDS() says what must be true for every input; that nothing crashes, leaks, hangs or eats memory is seen to by
- * the sanitizers and by the limits that scripts/test sets.
+ * HOLDS() states what must be true for every input.  The sanitizers and the limits that
+ * scripts/test sets find crashes, leaks, hangs and excessive memory.
  */
 #pragma once
 
@@ -25,14 +26,14 @@ static inline void fuzz_broken(const char *condition, const char *file, int line
 	abort();
 }
 
-#define HOLDS(condition)                                          \
-	do {                                                      \
-		if (!(condition))                                 \
+#define HOLDS(condition)                                             \
+	do {                                                         \
+		if (!(condition))                                    \
 			fuzz_broken(#condition, __FILE__, __LINE__); \
 	} while (0)
 
-/* The input as a string of exactly its length, so that each byte behind it is known to be out of bounds.  What follows a NUL
- * is not seen by who takes a string. */
+/* The input as a string of exactly its length, so that each byte after it is out of bounds.  A
+ * function that takes a string does not see what follows a NUL. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
 	char *text = xcalloc(size + 1, 1);
@@ -41,16 +42,17 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	return text;
 }
 
-/* Neither a terminal nor a log obeys anything in this text, a line break perhaps aside. */
+/* Neither a terminal nor a log interprets anything in this text, except perhaps a line break. */
 static inline bool fuzz_is_clean(const char *text, bool may_break)
 {
 	for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-		if ((*s < 0x20 && !(may_break && *s == '\n')) || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0))
+		if ((*s < 0x20 && !(may_break && *s == '\n')) || *s == 0x7f ||
+		    (*s == 0xc2 && s[1] < 0xa0))
 			return false;
 	return is_utf8(text, strlen(text));
 }
 
-/* A failure that keeps the contract of base/error.h; forgets it. */
+/* A failure as base/error.h demands; clears it. */
 static inline void fuzz_failed(struct error *err)
 {
 	HOLDS(err->code != ERROR_NONE && err->code < ERROR_CODE_COUNT);
@@ -70,7 +72,7 @@ static inline void fuzz_remove_directory(void)
 	free(*fuzz_directory_slot());
 }
 
-/* A scratch directory that goes with the process.  Static. */
+/* A scratch directory that is removed with the process.  Static. */
 static inline const char *fuzz_directory(void)
 {
 	char **slot = fuzz_directory_slot();

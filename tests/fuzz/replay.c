@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * main() of a fuzz target that is not linked with libFuzzer: every input of its corpus once, or the files that are
- * named.  A program "fuzz-NAME" finds its corpus in tests/fuzz/corpus/NAME.
+ * main() of a fuzz target without libFuzzer: every input of its corpus once, or the named files.  A
+ * program "fuzz-NAME" has its corpus in tests/fuzz/corpus/NAME.
  */
 #include "fuzz/fuzz.h"
 
@@ -20,7 +20,7 @@ static int replay(const char *path)
 		fprintf(stderr, "%s: %s\n", path, err.message ? err.message : "it is not there");
 		return -1;
 	}
-	/* Said first: what ends the program here is found by its name. */
+	/* Print it first, so that an input that ends the program here can be found by its name. */
 	printf("%s: %zu bytes\n", path, input.length);
 	(void)fflush(stdout);
 	cleanup_free char *exact = fuzz_text((const uint8_t *)input.data, input.length);
@@ -34,10 +34,12 @@ static int list_corpus(const char *program, struct strvec *ret)
 	cleanup_strvec struct strvec names = { 0 };
 	if (starts_with(name, "fuzz-"))
 		name += strlen("fuzz-");
-	cleanup_free char *directory = xasprintf("%s/tests/fuzz/corpus/%s", source ? source : ".", name);
+	cleanup_free char *directory = xasprintf("%s/tests/fuzz/corpus/%s", source ? source : ".",
+						 name);
 	cleanup_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fs_list(fd, &names, NULL) < 0 || !names.count) {
-		fprintf(stderr, "there is no corpus in %s: run this in the root of the checkout, or name files\n",
+		fprintf(stderr,
+			"there is no corpus in %s: run this in the root of the checkout, or name files\n",
 			directory);
 		return -1;
 	}
@@ -54,7 +56,7 @@ int main(int argc, char **argv)
 		strvec_push(&paths, argv[i]);
 	if (!paths.count && list_corpus(argv[0], &paths) < 0)
 		return EXIT_FAILURE;
-	/* Nothing is a special case, everywhere. */
+	/* The empty input is a special case everywhere. */
 	(void)LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	for (size_t i = 0; i < paths.count; i++)
 		if (replay(paths.items[i]) < 0)

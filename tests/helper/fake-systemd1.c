@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A stand-in for org.freedesktop.systemd1 (and, on a bus, org.freedesktop.login1) that refuses,
- * fails, falls silent and vanishes on demand.  A scope's name says what is done with it:
+ * fails, falls silent and vanishes on demand.  A scope's name chooses what happens to it:
  *
  *   failed timeout canceled dependency   the job ends with that result
  *   early      the job ends before the call is answered
  *   noise      jobs of others and other jobs of the unit end first
  *   silent     the job never ends            mute        the call is never answered
- *   late       that call is answered when the next one comes, with a job of its own
+ *   late       the call is answered when the next one comes, with its own job
  *   vanish     the manager exits unanswered  vanish-job  it exits before the job ends
  *   refused    AccessDenied
- *   stubborn   is started, and does not let its properties be changed
+ *   stubborn   is started, and refuses changes of its properties
  *   taken      UnitExists, the unit is active
  *   over       UnitExists, the unit is failed until it is reset;  stuck: and after that too
- *   old        does not know OOMPolicy nor ManagedOOMPreference, and says which
- *   limitless  does not know MemoryHigh      vague       as old, but does not say which
+ *   leaving    is active; once somebody has asked for its state it is removed
+ *   old        does not know OOMPolicy nor ManagedOOMPreference, and names them
+ *   limitless  does not know MemoryHigh      vague       as old, but does not name them
  *   hopeless   does not know anything, and does not say what
  *
- * "agentdeck.service" is a service with a file, if there is one, in the directories of UnitPath, which lie beside LOG's directory.
+ * "agentdeck.service" is a service.  Its file, if there is one, is in the directories of UnitPath,
+ * which are beside LOG's directory.  Everything else succeeds.
  *
- * Everything else is done.  Usage: fake-systemd1 direct SOCKET LOG | fake-systemd1 bus LOG
- * Prints "ready" when it can be talked to; writes a line for every call to LOG; ends when the other
- * end of its standard input, a pipe, is closed.
+ * Usage: fake-systemd1 direct SOCKET LOG | fake-systemd1 bus LOG
+ *
+ * Prints "ready" when it accepts calls, and writes a line for every call to LOG.  Exits when the
+ * other end of its standard input, a pipe, is closed.
  */
 #include "base/text.h"
 
@@ -32,8 +35,8 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
-#define NAME "org.freedesktop.systemd1"
-#define PATH "/org/freedesktop/systemd1"
+#define NAME    "org.freedesktop.systemd1"
+#define PATH    "/org/freedesktop/systemd1"
 #define MANAGER NAME ".Manager"
 
 struct fake {
@@ -41,7 +44,7 @@ struct fake {
 	FILE *log;
 	struct strvec active; /* "<unit>", of scopes that were started */
 	bool reset;           /* somebody has reset "over" */
-	sd_bus_message *late; /* a call that is not answered yet */
+	sd_bus_message *late; /* a call without an answer yet */
 	unsigned jobs;
 	struct strvec unit_path;
 	bool service_enabled, service_up;
@@ -87,7 +90,7 @@ static void write_variant(FILE *log, sd_bus_message *call)
 		check(-EBADMSG, contents);
 }
 
-/* Log the properties, and say which of them this case does not know. */
+/* Log the properties, and return the error about those that this case does not know. */
 static int read_properties(struct fake *fake, sd_bus_message *call, const char *unit,
 			   sd_bus_error *ret_error)
 {
@@ -99,9 +102,8 @@ static int read_properties(struct fake *fake, sd_bus_message *call, const char *
 		write_variant(fake->log, call);
 		check(sd_bus_message_exit_container(call), "property");
 		bool recent = streq(name, "OOMPolicy") || streq(name, "ManagedOOMPreference");
-		if (!unknown &&
-		    ((recent && (is_case(unit, "old") || is_case(unit, "vague"))) ||
-		     (streq(name, "MemoryHigh") && is_case(unit, "limitless"))))
+		if (!unknown && ((recent && (is_case(unit, "old") || is_case(unit, "vague"))) ||
+				 (streq(name, "MemoryHigh") && is_case(unit, "limitless"))))
 			unknown = name;
 	}
 	(void)fputc('\n', fake->log);
@@ -168,8 +170,7 @@ static int start_transient_unit(sd_bus_message *call, void *userdata, sd_bus_err
 	if (r < 0)
 		return r;
 	if (is_case(unit, "refused"))
-		return sd_bus_error_set_const(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					      "not today");
+		return sd_bus_error_set_const(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "not today");
 	if (is_case(unit, "taken") || is_case(unit, "stuck") ||
 	    (is_case(unit, "over") && !fake->reset))
 		return sd_bus_error_setf(ret_error, NAME ".UnitExists", "Unit %s exists", unit);
@@ -217,9 +218,9 @@ static int stop_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_err
 	return answer_with_job(fake, call, unit);
 }
 
-/* ---- services and their files ------------------------------------------------------------------- */
+/* ---- services and their files --------------------------------------------------------------- */
 
-/* directory: LOG's, which is the runtime directory, too. */
+/* directory: LOG's, which is also the runtime directory. */
 static void make_unit_path(struct fake *fake, const char *log)
 {
 	cleanup_free char *directory = xstrndup(log, (size_t)(strrchr(log, '/') - log));
@@ -235,7 +236,8 @@ static void make_unit_path(struct fake *fake, const char *log)
 static char *find_file(const struct fake *fake)
 {
 	for (size_t i = 0; i < fake->unit_path.count; i++) {
-		cleanup_free char *file = xasprintf("%s/agentdeck.service", fake->unit_path.items[i]);
+		cleanup_free char *file = xasprintf("%s/agentdeck.service",
+						    fake->unit_path.items[i]);
 		if (access(file, F_OK) == 0)
 			return TAKE_PTR(file);
 	}
@@ -271,7 +273,8 @@ static int change_unit_files(sd_bus_message *call, void *userdata, sd_bus_error 
 	check(sd_bus_message_read(call, "b", &runtime), "unit files");
 	if (enable)
 		check(sd_bus_message_read(call, "b", &force), "unit files");
-	(void)fprintf(fake->log, "%s %s %d %d\n", sd_bus_message_get_member(call), unit, runtime, force);
+	(void)fprintf(fake->log, "%s %s %d %d\n", sd_bus_message_get_member(call), unit, runtime,
+		      force);
 	(void)fflush(fake->log);
 	cleanup_free char *file = find_file(fake);
 	if (is_case(unit, "refused"))
@@ -291,7 +294,8 @@ static int get_unit_file_state(sd_bus_message *call, void *userdata, sd_bus_erro
 	cleanup_free char *file = find_file(fake);
 	if (!is_service(unit) || !*file)
 		return no_such_unit(unit, ret_error);
-	return sd_bus_reply_method_return(call, "s", fake->service_enabled ? "enabled" : "disabled");
+	return sd_bus_reply_method_return(call, "s",
+					  fake->service_enabled ? "enabled" : "disabled");
 }
 
 static int restart_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -307,9 +311,9 @@ static int restart_unit(sd_bus_message *call, void *userdata, sd_bus_error *ret_
 	return answer_with_job(fake, call, unit);
 }
 
-static int get_service_property(sd_bus *bus UNUSED, const char *path UNUSED, const char *interface UNUSED,
-				const char *property, sd_bus_message *reply, void *userdata,
-				sd_bus_error *error UNUSED)
+static int get_service_property(sd_bus *bus UNUSED, const char *path UNUSED,
+				const char *interface UNUSED, const char *property,
+				sd_bus_message *reply, void *userdata, sd_bus_error *error UNUSED)
 {
 	struct fake *fake = userdata;
 	cleanup_free char *file = find_file(fake);
@@ -375,12 +379,16 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD("ResetFailedUnit", "s", "", reset_failed_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("UnitPath", "as", get_unit_path, 0, 0),
 	SD_BUS_METHOD("Reload", "", "", reload, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("EnableUnitFiles", "asbb", "ba(sss)", change_unit_files, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("DisableUnitFiles", "asb", "a(sss)", change_unit_files, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("GetUnitFileState", "s", "s", get_unit_file_state, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("EnableUnitFiles", "asbb", "ba(sss)", change_unit_files,
+		      SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("DisableUnitFiles", "asb", "a(sss)", change_unit_files,
+		      SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetUnitFileState", "s", "s", get_unit_file_state,
+		      SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("RestartUnit", "ss", "o", restart_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Subscribe", "", "", subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL("JobRemoved", "uoss", 0),
+	SD_BUS_SIGNAL("UnitRemoved", "so", 0),
 	SD_BUS_VTABLE_END,
 };
 
@@ -390,11 +398,13 @@ static const char *active_state(const struct fake *fake, const char *unit)
 		return "failed";
 	if (is_service(unit))
 		return fake->service_up ? "active" : "inactive";
-	return is_case(unit, "taken") || strvec_contains(&fake->active, unit) ? "active"
-									      : "inactive";
+	return is_case(unit, "taken") || is_case(unit, "leaving") ||
+			       strvec_contains(&fake->active, unit)
+		       ? "active"
+		       : "inactive";
 }
 
-static int get_unit_property(sd_bus *bus UNUSED, const char *path, const char *interface UNUSED,
+static int get_unit_property(sd_bus *bus, const char *path, const char *interface UNUSED,
 			     const char *property, sd_bus_message *reply, void *userdata,
 			     sd_bus_error *error UNUSED)
 {
@@ -407,6 +417,9 @@ static int get_unit_property(sd_bus *bus UNUSED, const char *path, const char *i
 
 	if (streq(property, "InvocationID"))
 		return sd_bus_message_append_array(reply, 'y', id, there ? sizeof(id) : 0);
+	if (streq(property, "ActiveState") && is_case(unit, "leaving"))
+		check(sd_bus_emit_signal(bus, PATH, MANAGER, "UnitRemoved", "so", unit, path),
+		      "UnitRemoved");
 	if (streq(property, "ActiveState"))
 		return sd_bus_message_append(reply, "s", active);
 	if (streq(property, "LoadState"))
@@ -456,7 +469,7 @@ static int get_kill_user_processes(sd_bus *bus UNUSED, const char *path UNUSED,
 	return sd_bus_message_append(reply, "b", 1);
 }
 
-/* Only to user 0 will this administrator not give it. */
+/* The administrator of this machine refuses it to user 0 only. */
 static int set_user_linger(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
 	struct fake *fake = userdata;
@@ -483,11 +496,14 @@ static void serve(sd_bus *bus, struct fake *fake)
 {
 	check(sd_bus_add_object_vtable(bus, NULL, PATH, MANAGER, manager_vtable, fake), "manager");
 	check(sd_bus_add_fallback_vtable(bus, NULL, PATH "/unit", NAME ".Unit", unit_vtable,
-					 find_unit, fake), "units");
+					 find_unit, fake),
+	      "units");
 	check(sd_bus_add_fallback_vtable(bus, NULL, PATH "/unit", NAME ".Scope", scope_vtable,
-					 find_unit, fake), "scopes");
+					 find_unit, fake),
+	      "scopes");
 	check(sd_bus_add_fallback_vtable(bus, NULL, PATH "/unit", NAME ".Service", service_vtable,
-					 find_unit, fake), "services");
+					 find_unit, fake),
+	      "services");
 	check(sd_bus_attach_event(bus, fake->event, 0), "attach");
 }
 

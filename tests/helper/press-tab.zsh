@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# press-tab.zsh - what zsh makes of command lines when Tab is pressed behind them
+# press-tab.zsh - how zsh completes command lines when Tab is pressed at their end
 #
 # USAGE
 #   zsh -f press-tab.zsh SETUP <LINES
 #
-# A zsh of its own, on a terminal of its own, sources the file SETUP, in which the completion system is to be
-# started, and gets one line after the other with a Tab behind it. For each it prints, with tabs between: the line,
-# what it became, and each word that was offered for it, unquoted.
+# Starts a zsh on a new terminal that sources the file SETUP, which must start the completion
+# system. It gets one line after the other, each followed by a Tab. Prints for each, separated by
+# tabs: the line, the completed line, and each word that was offered for it, unquoted.
 #
 emulate -R zsh
 zmodload zsh/zpty || exit

@@ -1,34 +1,64 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "persistence/census.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* agentdeck-watch ends by itself, with the probation. */
+enum { NAME_WIDTH = 16 };
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + (*line == '\n');
+}
+
+static bool is_agent(const char *line)
+{
+	return starts_with(line, "agentdeck-demo-");
+}
+
+/* While an agent starts a hook, its child is still the agent until it has become the shell. */
+static bool is_child_of_agent(const char *text, const char *line)
+{
+	int pid, parent, agent;
+	if (sscanf(line + NAME_WIDTH, "%d %d", &pid, &parent) != 2)
+		return false;
+	for (const char *other = text; *other; other = next_line(other))
+		if (is_agent(other) && sscanf(other + NAME_WIDTH, "%d", &agent) == 1 &&
+		    agent == parent)
+			return true;
+	return false;
+}
+
+/* agentdeck-watch ends when the probation does. */
 struct census take_census(void)
 {
 	struct census census = {
-		.text = machine_root(WORDS("ps", "-u", machine_user_name(), "-o", "comm=,pid=,stat=,args="))
+		.text = machine_root(WORDS("ps", "-u", machine_user_name(), "-o",
+					   "comm:16=,pid=,ppid=,stat=,args="))
 				.output,
 	};
-	for (const char *line = census.text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = census.text; *line; line = next_line(line)) {
 		if (starts_with(line, "tmux: server"))
 			census.servers++;
-		else if (starts_with(line, "agentdeck-demo-"))
-			census.agents++;
-		else if ((starts_with(line, "agentdeck") && !starts_with(line, "agentdeck-watch")) ||
+		else if (is_agent(line))
+			census.agents += !is_child_of_agent(census.text, line);
+		else if ((starts_with(line, "agentdeck") &&
+			  !starts_with(line, "agentdeck-watch")) ||
 			 starts_with(line, "tmux") || starts_with(line, "strace"))
 			census.strays++;
 	}
 	return census;
 }
 
-/* Servers and agents at once; what a dead command was about to do may take a moment to end. */
+/* Servers and agents must be right at once; processes that a dead command started may need a moment
+ * to end. */
 void assert_census(unsigned expected, const char *where)
 {
 	struct census census = take_census();
 	ASSERT(census.servers == expected && census.agents == expected,
-	       "%s: %u servers and %u agents instead of %u:\n%s", where, census.servers, census.agents,
-	       expected, census.text);
+	       "%s: %u servers and %u agents instead of %u:\n%s", where, census.servers,
+	       census.agents, expected, census.text);
 	WAIT_FOR((census = take_census()).strays == 0, "%s: %u processes are left over:\n%s", where,
 		 census.strays, census.text);
 	ASSERT(census.servers == expected && census.agents == expected,

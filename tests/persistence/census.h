@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who runs in the machine as the user of the sessions.
+ * Which processes run in the machine as the user of the sessions.
  */
 #pragma once
 
@@ -14,6 +14,6 @@ struct census {
 
 struct census take_census(void);
 
-/* So many tmux servers and demo agents, at once and for good; and nobody else of ours, as soon as
- * what is about to end has ended.  where: for the message. */
+/* Assert that so many tmux servers and demo agents run, at once and lastingly, and that all other
+ * processes of ours end soon.  where: for the message. */
 void assert_census(unsigned expected, const char *where);

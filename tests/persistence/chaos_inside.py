@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The half of the chaos test that runs inside the machine, as root, in one long-lived process: it does what it is told and
-looks whether the invariants hold.  `chaos` hands its text to an interpreter in there; requests and answers are
-lines of JSON on standard input and output.
+"""The half of the chaos test that runs inside the machine, as root, in one long-lived process: it
+executes requests and checks the invariants.  `chaos` hands this text to an interpreter inside;
+requests and answers are lines of JSON on standard input and output.
 
-What ought to be there comes with each request; nothing is remembered here, since a power cut takes this half along.
+Each request has the expected state; this half remembers nothing, because a power cut ends it, too.
 """
 
 import ctypes
@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -23,11 +24,12 @@ STATE = HOME + "/.local/state/agentdeck"
 PROFILE = STATE + "/default"
 TRANSCRIPTS = HOME + "/.local/share/agentdeck-demo-agent/projects"
 SCOPES = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
-SUPERVISOR_LOCK = "supervise.lock"      # held for as long as it runs
+SUPERVISOR_LOCK = "supervise"           # how its name begins; held for as long as it runs
+RUNTIME = "/run/user/4711/agentdeck"
 FILLER = HOME + "/.filler"
 MARKER = re.compile(r"mark-(\d+)-\d+-\d+(?!\d)")
 REPLY = re.compile(r'^demo: reply \d+\. You said: "(.*)"\. I remember (\d+) of your messages;', re.S)
-F_OFD_GETLK = 36
+F_OFD_GETLK, F_OFD_SETLKW = 36, 38
 FLOCK = "hhqqi4x"
 LOOK_AGAIN_S, LOOK_AGAIN_MOST_S, NUDGE_S = 0.01, 0.25, 2
 COMMAND_TIMEOUT_S = 60
@@ -96,7 +98,8 @@ def read_json(path):
 
 
 class Transcript:
-    """One conversation's file: what the user said in it, and whether what the agent remembered at each reply was that."""
+    """One conversation's file: the user's words in it, and whether the agent remembered exactly
+    those at each reply."""
 
     def __init__(self, path):
         self.id = os.path.basename(path)[:-len(".jsonl")]
@@ -148,14 +151,14 @@ def begin(words, output=subprocess.DEVNULL, environment=()):
 
 
 def run(words, kill_after_s=None):
-    """Exit status and output; killed after that time, if it takes so long."""
+    """Exit status and output; kills it after that time."""
     process = begin(words, subprocess.PIPE)
     try:
         output, errors = process.communicate(timeout=COMMAND_TIMEOUT_S if kill_after_s is None else kill_after_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        # (what it started may keep the pipe open)
+        # (its children may keep the pipe open)
         process.stdout.close(), process.stderr.close()
         return -9, "", "killed" if kill_after_s is not None else f"does not end in {COMMAND_TIMEOUT_S} s"
     return process.returncode, output.decode(errors="replace"), errors.decode(errors="replace")
@@ -182,7 +185,7 @@ def is_there(process):
 
 
 def is_inhabited(unit):
-    """The manager may keep a scope whose process ended while it was made."""
+    """The manager may keep a scope whose process ended while the scope was made."""
     try:
         with open(f"{SCOPES}/{unit}/cgroup.events") as file:
             return unit.endswith(".scope") and "populated 1" in file.read()
@@ -200,7 +203,7 @@ def tmux_keys(identity, *keys):
 
 
 def answer_offer(identity):
-    """A pane that asks whether to resume is told yes."""
+    """Say yes in a pane that asks whether to resume."""
     if not manifest_of(identity).get("run", {}).get("offer"):
         return
     tmux_keys(identity, "Enter")
@@ -226,7 +229,7 @@ def do_deck(words, kill_after_s=None):
 
 
 def do_together(commands):
-    """Several commands side by side."""
+    """Run several commands at the same time."""
     running = [(words, begin(["agentdeck", *words], subprocess.PIPE)) for words in commands]
     result = []
     for _, process in running:
@@ -247,13 +250,26 @@ def do_begin(commands, delay_s):
     return {}
 
 
-def do_send(identity, text, clear_box=False, patience_s=30):
+def do_send(identity, text, patience_s=30):
+    """Also submits text that a killed command has typed and not sent."""
     answer_offer(identity)
-    if clear_box:
-        # what a killed command has typed would come before it
-        tmux_keys(identity, "C-u")
-    status, output, errors = deck(["session", "send", identity, text, "--json", "--timeout", str(patience_s)])
+    status, output, errors = deck(["session", "send", identity, text, "--replace-draft", "--json", "--timeout", str(patience_s)])
     return {"status": status, "delivery": delivery_in(output), "output": output, "errors": errors}
+
+
+def do_pick(identity, session_id):
+    """In one session's agent, go to the conversation of another session. False: it has not been
+    written yet."""
+    answer_offer(identity)
+    if not any(transcript.id == session_id and transcript.said for transcript in transcripts()):
+        return {"picked": False}
+    tmux_keys(identity, "C-u")
+    tmux_keys(identity, "-l", f"/resume {session_id}")
+    tmux_keys(identity, "Enter")
+    shared = lambda: manifest_of(identity).get("conversation", {}).get("shared", {}).get("session_id")
+    if not wait_until(lambda: shared() == session_id, 10):
+        raise AssertionError(f"{identity} is not marked as sharing {session_id}: {manifest_of(identity)['conversation']}")
+    return {"picked": True}
 
 
 def do_exit(identity, insist=True):
@@ -282,7 +298,7 @@ def delivery_in(output):
 
 
 def do_burden(identity):
-    """A process of the run that no signal but SIGKILL ends: what an agent's tool may leave behind."""
+    """Start a process of the run that only SIGKILL ends, as an agent's tool may leave behind."""
     server = next((process for process in processes() if process.is_server and process.instance == identity), None)
     if not server:
         return {}
@@ -295,7 +311,7 @@ def do_burden(identity):
 def do_strike(identity, text, delay_s, what):
     """Kill while a message is on its way."""
     answer_offer(identity)
-    sender = begin(["agentdeck", "session", "send", identity, text, "--json", "--timeout", "5"], subprocess.PIPE)
+    sender = begin(["agentdeck", "session", "send", identity, text, "--replace-draft", "--json", "--timeout", "5"], subprocess.PIPE)
     time.sleep(delay_s)
     killed = do_kill([identity], what)["killed"]
     output, errors = sender.communicate(timeout=COMMAND_TIMEOUT_S)
@@ -303,7 +319,8 @@ def do_strike(identity, text, delay_s, what):
 
 
 def do_kill_helpers():
-    """All that is agentdeck's own, but the reports of agents: one that is lost is never repeated."""
+    """Kill all of agentdeck's own processes except the reports of agents: a lost report is never
+    repeated."""
     chosen = [process for process in processes() if process.program.startswith("agentdeck") and not process.is_agent and
               "hook" not in process.argv]
     kill(chosen)
@@ -315,7 +332,7 @@ def do_kill_supervisor():
 
 
 def do_freeze(identity, seconds, commands):
-    """The tmux server stands still for a while, in which commands are given."""
+    """Stop the tmux server for a while, during which commands are given."""
     servers = [process for process in processes() if process.is_server and process.instance == identity]
     for process in servers:
         os.kill(process.pid, signal.SIGSTOP)
@@ -343,7 +360,7 @@ def fill():
 
 
 def do_full(requests):
-    """The disk is full while this is done."""
+    """Fill the disk during a command."""
     fill()
     try:
         return {"results": [answer(request) for request in requests]}
@@ -356,8 +373,96 @@ def do_root(words):
     return {"status": result.returncode, "output": result.stdout, "errors": result.stderr}
 
 
+def do_clock(seconds):
+    """Set the wall clock that agentdeck sees forward or back by so much."""
+    try:
+        with open("/var/lib/shifted-clock", "r+b") as file:
+            shift = struct.unpack("q", file.read(8))[0] + seconds
+            file.seek(0)
+            file.write(struct.pack("q", shift))
+    except FileNotFoundError:
+        # a machine that has its own clock
+        time.clock_settime(time.CLOCK_REALTIME, time.time() + seconds)
+    return {}
+
+
+class Bystanders:
+    """The targets of a forged manifest: a directory, a process and a tmux server of the user's
+    own."""
+
+    def __enter__(self):
+        self.directory, self.socket = HOME + "/precious", HOME + "/own.sock"
+        os.makedirs(self.directory)
+        self.file = self.directory + "/work"
+        with open(self.file, "w"):
+            pass
+        for path in (self.directory, self.file):
+            os.chown(path, UID, UID)
+        self.process = begin(["sleep", "600"])
+        # (the program's name appears a moment after its process)
+        wait_until(lambda: Process(self.process.pid).program == "sleep", 5)
+        run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "sleep", "600"])
+        return self
+
+    def lost(self):
+        alive = {"directory": os.path.exists(self.file), "process": self.process.poll() is None,
+                 "tmux server": run(["tmux", "-S", self.socket, "has-session"])[0] == 0}
+        return [name for name, is_there in alive.items() if not is_there]
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        run(["tmux", "-S", self.socket, "kill-server"])
+        shutil.rmtree(self.directory, ignore_errors=True)
+        wait_until(lambda: not any(process.is_server and not process.instance for process in processes()), 5)
+
+
+def forge(manifest, what, bystanders, other):
+    run_of, start = manifest.get("run"), Process(bystanders.process.pid).start
+    forged = {"directory": {"directory": bystanders.directory}, "socket": {"socket": bystanders.socket},
+              "server": {"server_pid": bystanders.process.pid, "server_start": start},
+              "pane": {"pane_pid": bystanders.process.pid, "pane_start": start},
+              "unit": {"unit": f"agentdeck-tmux-{other}.scope"}}
+    if run_of and what in forged:
+        run_of.update(forged[what])
+    else:
+        manifest["note"] = "by hand"
+
+
+def edit(identity, change):
+    """As docs/state-format.md says: under the instance's lock, and by replacing the whole file."""
+    path = f"{PROFILE}/{identity}/instance.json"
+    with open(f"{PROFILE}/{identity}.lock", "r+b") as lock:
+        wish = struct.pack(FLOCK, fcntl.F_WRLCK, 0, 0, 0, 0)
+        fcntl.fcntl(lock, F_OFD_SETLKW, wish)
+        manifest = read_json(path)
+        change(manifest)
+        with open(path + ".edited", "w") as file:
+            json.dump(manifest, file)
+        os.chmod(path + ".edited", 0o600)
+        os.chown(path + ".edited", UID, UID)
+        os.rename(path + ".edited", path)
+
+
+def do_edit(identity, what, other, words):
+    """Edit a manifest by hand, and give a command. It must touch none of the bystanders."""
+    with Bystanders() as bystanders:
+        edit(identity, lambda manifest: forge(manifest, what, bystanders, other))
+        status, output, errors = deck(words)
+        return {"status": status, "output": output + errors, "lost": bystanders.lost()}
+
+
+def do_lose(identities, everything):
+    """Remove the runtime directory of live sessions, and look at each."""
+    for path in [RUNTIME] if everything else [f"{RUNTIME}/{identity}" for identity in identities]:
+        shutil.rmtree(path, ignore_errors=True)
+    results = [deck(["session", "output", identity, "--pane"]) for identity in identities]
+    return {"errors": [result[2] for result in results if result[0] != 0]}
+
+
 def do_settle():
-    """Until every server has somebody living in it: what became of an agent that ended is written by its pane."""
+    """Wait until every server has a live process in it: its pane still has to record the end of an
+    agent."""
     def is_settled():
         found = processes()
         inhabited = {process.parent for process in found if process.is_agent or process.program == "bash" or
@@ -374,7 +479,7 @@ def do_age(start):
 
 
 def do_evidence(ids):
-    """For who has to find out what went wrong."""
+    """Data for the person who has to find out what went wrong."""
     log = ""
     for suffix in (".1", ""):
         try:
@@ -404,7 +509,8 @@ def rows_of_list():
 
 
 class Look:
-    """One look at everything.  problems: the invariants that do not hold; facts: what the other half wants to know."""
+    """One look at everything. problems: the invariants that do not hold; facts: what the other half
+    needs to know."""
 
     def __init__(self, expected):
         self.expected, self.problems, self.facts = expected, [], {}
@@ -460,7 +566,8 @@ class Look:
 
     @staticmethod
     def target(wish, manifest, live):
-        """up: to run.  down: stopped.  dead: it was to run, has died, and nobody is to bring it back."""
+        """up: should run. down: stopped. dead: it should run, has died, and nobody may restart
+        it."""
         if manifest["desired"] == "stopped":
             return "down"
         return "up" if live or "dead" not in wish["allowed"] else "dead"
@@ -530,9 +637,10 @@ class Look:
             self.problem(None, "no orphan scope", f"there are {sorted(self.units)}, and to be {sorted(self.wanted_units)}")
 
     def files(self):
-        """No stray lock, no temporary file, nothing damaged, nothing that does not belong there."""
+        """No stray lock, no temporary file, nothing damaged, nothing unknown."""
         identities = {wish["id"] for wish in self.expected["instances"]}
-        known = {"": {"default", "hooks", "logs", "conversations.lock", SUPERVISOR_LOCK},
+        known = {"": {"default", "hooks", "logs", "conversations.lock", "config.good.toml",
+                      "config.good.toml.lock"},
                  "logs": {"agentdeck.log", "agentdeck.log.1"},
                  "default": {"instances.json", "instances.json.lock"} | identities | {name + ".lock" for name in identities},
                  "hooks": {name + ".sid" for name in identities}}
@@ -540,15 +648,16 @@ class Look:
         for folder, allowed in known.items():
             path = os.path.join(STATE, folder)
             for name in sorted(os.listdir(path) if os.path.isdir(path) else ()):
-                if name not in allowed:
+                if name not in allowed and not (folder == "" and name.startswith(SUPERVISOR_LOCK)):
                     self.problem(None, "no file left", os.path.join(path, name))
-                if name.endswith(".lock") and name != SUPERVISOR_LOCK and is_locked(os.path.join(path, name)):
+                if name.endswith(".lock") and not name.startswith(SUPERVISOR_LOCK) and is_locked(os.path.join(path, name)):
                     self.problem(None, "no stray lock", os.path.join(path, name))
         if self.rows.keys() != identities:
             self.problem(None, "index = manifests", f"the list has {sorted(self.rows)}, not {sorted(identities)}")
 
     def conversations(self):
-        """Every message is where it belongs, once; no agent has lost its memory, or shares it."""
+        """Every message is once in its own conversation; no agent has lost its memory, or shares
+        it."""
         self.with_turns()
         owners, places, chains = {}, {}, {}
         for wish in self.expected["instances"]:
@@ -578,8 +687,8 @@ class Look:
 
 
 def nudge(look, expected):
-    """What the user would do whose command was killed: give it again.  Nothing else finishes a stop that was cut off, or
-    sweeps what a killed writer has left."""
+    """Give a killed command again, as its user would. Nothing else finishes a stop that was cut
+    off, or removes what a killed writer has left."""
     done = []
     for wish in expected["instances"]:
         troubled = any(problem["title"] == wish["title"] for problem in look.problems)

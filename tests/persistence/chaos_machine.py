@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machine of the chaos test: its power, and the half of the test that runs in there (chaos_inside.py)."""
+"""The machine of the chaos test: its power, and the half of the test inside (chaos_inside.py)."""
 
 import json
 import os
@@ -13,6 +13,7 @@ TESTS = os.environ.get("AGENTDECK_TEST_SOURCE") or os.path.dirname(os.path.dirna
 PREFIX = os.environ.get("AGENTDECK_TEST_PREFIX") or "/usr/local"
 PYTHON = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") or sys.executable
 INSIDE = os.path.join(TESTS, "persistence", "chaos_inside.py")
+CLOCK = os.path.join(TESTS, "helper", "shifted-clock.c")
 ANSWER_TIMEOUT_S, POWER_TIMEOUT_S = 240, 400
 
 
@@ -39,7 +40,7 @@ class Machine:
         self.python, self.channel, self.is_up = [PYTHON], None, False
 
     def call(self, verb, *words, timeout=POWER_TIMEOUT_S):
-        # (a disk that can be filled up in a moment)
+        # (a disk that can be filled up quickly)
         return subprocess.run([self.tool, verb, self.directory, *words], stdin=subprocess.DEVNULL, text=True, timeout=timeout,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                               env=dict(os.environ, TESTHOST_DISK="320m"))
@@ -47,7 +48,7 @@ class Machine:
     def up(self):
         words = []
         if self.is_vm:
-            # it has no Python of its own
+            # it has no Python
             home = os.path.join(self.scratch, "python")
             ask = [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
             library = subprocess.run(ask, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
@@ -62,7 +63,18 @@ class Machine:
         if result.returncode != 0:
             raise RuntimeError("no machine: " + result.stdout)
         self.is_up = True
+        if not self.is_vm:
+            self.give_clock()
         self.connect()
+
+    def give_clock(self):
+        """Give it a wall clock that can be set: a test host has this machine's."""
+        library = os.path.join(self.scratch, "shifted-clock.so")
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, CLOCK], check=True)
+        script = ("cat >/usr/lib/shifted-clock.so && head -c 8 /dev/zero >/var/lib/shifted-clock && "
+                  "echo /usr/lib/shifted-clock.so >/etc/ld.so.preload")
+        with open(library, "rb") as file:
+            subprocess.run([self.tool, "root", self.directory, "--", "sh", "-c", script], stdin=file, check=True)
 
     def connect(self):
         with open(INSIDE) as file:
@@ -92,7 +104,8 @@ class Machine:
         return self.read_answer(action)
 
     def disconnect(self):
-        """The half inside ends by itself: one that is killed from here would go on in there."""
+        """The half inside must end by itself: if it were killed from here it would keep running
+        inside."""
         if not self.channel:
             return
         try:

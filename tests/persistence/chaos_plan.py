@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the chaos test does, and in which order: a seed gives a plan."""
+"""The steps of the chaos test and their order: a seed gives a plan."""
 
 import random
 
@@ -8,7 +8,7 @@ WEIGHTS = {
     "start": (10, 2), "stop": (7, 1), "restart": (6, 1), "send": (20, 4), "rename": (3, 1), "clear": (7, 1), "exit": (6, 1),
     "kill-server": (6, 0), "kill-agent": (6, 0), "kill-many": (4, 1), "strike": (7, 1), "kill-supervisor": (5, 0),
     "kill-helpers": (5, 1), "kill-command": (9, 2), "race": (7, 0), "freeze": (4, 0), "logout": (3, 0), "full": (4, 1),
-    "manager": (3, 0), "reboot": (3, 0), "power": (5, 9),
+    "manager": (3, 0), "reboot": (3, 0), "power": (5, 9), "clock": (3, 1), "pick": (4, 1), "edit": (5, 1), "lose": (3, 0),
 }
 
 
@@ -29,7 +29,7 @@ def runs_first(index):
 
 
 def directory_of(index):
-    """Some share one."""
+    """Some instances share a directory."""
     return f"/home/deck/d{index // 2 * 2 if index in (5, 7, 9) else index}"
 
 
@@ -37,7 +37,8 @@ def directory_of(index):
 
 
 class Plan:
-    """The steps, chosen with a guess of what will run by then: what really runs is not known here."""
+    """The steps, chosen by a guess of what will run by then: the plan does not know what really
+    runs."""
 
     def __init__(self, seed, count, instances, supervised, is_vm):
         self.random = random.Random(f"agentdeck-{seed}")
@@ -65,7 +66,7 @@ class Plan:
         return round(self.random.uniform(0, 1) ** 2 * most)
 
     def commands(self, count):
-        """For what happens meanwhile: verbs and instances."""
+        """Verbs and instances for commands that run meanwhile."""
         chosen = []
         for _ in range(self.random.randint(0, count)):
             verb = self.random.choice(["start", "stop", "restart"])
@@ -101,7 +102,7 @@ class Plan:
 
     def plan_kill_server(self):
         index = self.killed(self.one(True))
-        # (what is dead may leave what it likes: the next start ends it)
+        # (a dead one may leave anything: the next start ends it)
         return index, policy_of(index) != "no" and self.chance(0.4)
 
     plan_kill_agent = plan_kill_server
@@ -118,7 +119,7 @@ class Plan:
         return self.commands(3), self.milliseconds(120)
 
     def plan_kill_supervisor(self):
-        """And, with nobody there to see it, some others."""
+        """Some others die, too, while no supervisor can see it."""
         count = self.random.choice([0, 0, 1, 2, 3])
         running = [index for index, up in enumerate(self.up) if up]
         return [self.killed(index) for index in self.random.sample(running, min(len(running), count))],
@@ -153,3 +154,26 @@ class Plan:
         return self.commands(2), self.milliseconds(100)
 
     plan_power = plan_reboot
+
+    def plan_pick(self):
+        taker = self.one(True)
+        others = [index for index in range(len(self.up)) if index != taker]
+        return self.killed(taker), self.random.choice(others), self.random.choice(["server", "agent"])
+
+    def plan_edit(self):
+        what = self.random.choice(["directory", "socket", "server", "pane", "unit", "note"])
+        # (a start that finds it running writes nothing, so the file would keep the forged text)
+        verb = self.random.choice(["stop", "restart"] + ["start"] * (what in ("server", "pane", "note")))
+        index = self.random.randrange(len(self.up))
+        self.up[index] = verb != "stop"
+        return index, what, self.random.randrange(len(self.up)), verb
+
+    def plan_lose(self):
+        running = [index for index, up in enumerate(self.up) if up]
+        return self.random.sample(running, min(len(running), self.random.randint(1, 3))), self.chance(0.4)
+
+    def plan_clock(self):
+        """Mostly back; then a command that reads the clock."""
+        running = [index for index, up in enumerate(self.up) if up]
+        chosen = self.random.sample(running, min(len(running), self.random.randint(0, 3)))
+        return self.random.choice([-86400, -7200, -3600, -90, -1, 3600]), [self.killed(index) for index in chosen]

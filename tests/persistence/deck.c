@@ -64,6 +64,11 @@ struct json_object *deck_ok(struct login *login, const char *const *words)
 
 /* ---- sessions ---------------------------------------------------------------------------- */
 
+static bool names_agent(const struct strvec *argv)
+{
+	return strvec_contains(argv, "--agent") || strvec_contains(argv, "-c");
+}
+
 void session_add(struct session *session, struct login *login, const char *title,
 		 const char *const *words)
 {
@@ -73,6 +78,8 @@ void session_add(struct session *session, struct login *login, const char *title
 	strvec_push_array(argv, WORDS("add", session->directory, "-t", title, "--json"));
 	if (words)
 		strvec_push_array(argv, words);
+	if (!names_agent(argv))
+		strvec_push_array(argv, WORDS("--agent", "demo"));
 	struct json_object *object = deck_ok(login, (const char *const *)argv->items);
 	session->id = json_get_string(object, "id", NULL);
 	ASSERT(session->id, "add gives no id");
@@ -117,6 +124,34 @@ struct json_object *session_look(struct session *session)
 	return object;
 }
 
+static const char *manifest_of(const struct session *session)
+{
+	return at_home(kept(".local/state/agentdeck/default/%s/instance.json", session->id));
+}
+
+struct json_object *session_manifest(const struct session *session)
+{
+	const char *text = or_empty(machine_read(manifest_of(session)));
+	struct json_object *manifest = NULL;
+	if (json_parse(text, strlen(text), session->id, &manifest, NULL) < 0)
+		fail_test("the manifest of %s is no JSON: %s", session->title, text);
+	keep_json(manifest);
+	return manifest;
+}
+
+void session_forge(const struct session *session, struct json_object *manifest)
+{
+	machine_write(manifest_of(session), 0600, json_print(manifest));
+}
+
+void session_forge_id(struct session *session, const char *session_id)
+{
+	struct json_object *manifest = session_manifest(session);
+	json_set_string(json_get_object(manifest, "conversation"), "session_id", session_id);
+	session_forge(session, manifest);
+	(void)session_look(session);
+}
+
 struct process session_server(const struct session *session)
 {
 	struct process process = machine_process(session->server_pid);
@@ -147,10 +182,11 @@ struct process session_occupy(const struct session *session)
 	strace_required();
 	struct process writer = machine_background(
 		WORDS("strace", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
-		      "inject=renameat:delay_enter=100s", "agentdeck", "session", "set", session->id, "resume",
-		      "default"), at_home("set.out"));
-	WAIT_FOR(*machine_user_ok(WORDS("find", directory, "-name", ".tmp-*")), "session set does not write: %s",
-		 or_empty(machine_read(at_home("set.out"))));
+		      "inject=renameat:delay_enter=100s", "agentdeck", "session", "set",
+		      session->id, "resume", "default"),
+		at_home("set.out"));
+	WAIT_FOR(*machine_user_ok(WORDS("find", directory, "-name", ".tmp-*")),
+		 "session set does not write: %s", or_empty(machine_read(at_home("set.out"))));
 	return writer;
 }
 
@@ -249,8 +285,8 @@ void assert_came_back(struct session *session, const char *session_id, const cha
 	const char *said = kept("> %s", first);
 	WAIT_FOR(session_shows(session, said), "'%s' did not come back on the screen:\n%s", said,
 		 or_empty(session_screen(session)));
-	const char *memory =
-		kept("I remember %u of your messages; the first was \"%s\".", before + 1, first);
+	const char *memory = kept("I remember %u of your messages; the first was \"%s\".",
+				  before + 1, first);
 	session_say(session, kept("turn %u", before + 1));
 	ASSERT(session_shows(session, memory), "the agent does not say '%s':\n%s", memory,
 	       session_screen(session));

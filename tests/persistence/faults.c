@@ -39,7 +39,7 @@ static void begin_world(void)
 	session_start(&world.deck, NULL);
 	session_say(&world.deck, MARKER);
 	write_decoy(&world.deck);
-	/* From now on every run is one that resumes. */
+	/* From now on every start resumes. */
 	session_restart(&world.deck, NULL);
 }
 
@@ -51,7 +51,7 @@ static void end_world(void)
 	assert_came_back(&world.other, session_id, MARKER, 1);
 }
 
-/* Each session on a line: what must not be lost, doubled or mistaken. */
+/* One line for each session, with what must not be lost, doubled or confused. */
 static const char *take_rows(void)
 {
 	struct strbuf text = { 0 };
@@ -61,7 +61,8 @@ static const char *take_rows(void)
 	for (size_t i = 0; i < json_object_array_length(list.json); i++) {
 		struct json_object *row = json_object_array_get_idx(list.json, i);
 		strvec_pushf(&lines, "%s %s %s\n", json_get_string(row, "id", "-"),
-			     json_get_string(row, "title", "-"), json_get_string(row, "session_id", "-"));
+			     json_get_string(row, "title", "-"),
+			     json_get_string(row, "session_id", "-"));
 	}
 	for (size_t i = 0; i < lines.count; i++)
 		strbuf_adds(&text, lines.items[i]);
@@ -111,36 +112,40 @@ static void take_step(const struct fault *fault, const struct fault_step *step)
 		ASSERT(is_one_message(answer.errors) && strstr(answer.errors, step->says),
 		       "%s: not one message with '%s' but: %s", where, step->says, answer.errors);
 	const char *shows = step->shows ? expand(fault, step->shows) : "";
-	ASSERT(strstr(answer.output, shows), "%s: it does not show '%s' but: %s", where, shows, answer.output);
+	ASSERT(strstr(answer.output, shows), "%s: it does not show '%s' but: %s", where, shows,
+	       answer.output);
 }
 
 /* ---- what holds afterwards --------------------------------------------------------------- */
 
 static void assert_no_rest(const char *where)
 {
-	struct answer found = machine_root(WORDS("find", state_path("default"), "-name", ".new-*", "-o",
-						 "-name", ".removed-*", "-o", "-name", ".tmp-*"));
-	ASSERT(found.status == 0 && *found.output == '\0', "%s: this is left: %s%s", where, found.output,
-	       found.errors);
+	struct answer found = machine_root(WORDS("find", state_path("default"), "-name", ".new-*",
+						 "-o", "-name", ".removed-*", "-o", "-name",
+						 ".tmp-*"));
+	ASSERT(found.status == 0 && *found.output == '\0', "%s: this is left: %s%s", where,
+	       found.output, found.errors);
 }
 
-/* What comes back has the history on its screen; that it is in its memory as well is seen at the
- * end of all. */
+/* Only the history on the screen is checked here; its memory is checked at the very end. */
 static void assert_is_back(const char *session_id, const char *where)
 {
-	ASSERT(streq(or_empty(world.deck.session_id), session_id), "%s: conversation %s became %s", where,
-	       session_id, or_empty(world.deck.session_id));
+	ASSERT(streq(or_empty(world.deck.session_id), session_id), "%s: conversation %s became %s",
+	       where, session_id, or_empty(world.deck.session_id));
 	assert_flag(&world.deck, "--resume", session_id);
 	assert_no_flag(&world.deck, "--session-id");
-	WAIT_FOR(session_shows(&world.deck, "> " MARKER), "%s: its history is not on the screen:\n%s", where,
+	WAIT_FOR(session_shows(&world.deck, "> " MARKER),
+		 "%s: its history is not on the screen:\n%s", where,
 		 or_empty(session_screen(&world.deck)));
 }
 
 static void assert_whole(const struct fault *fault, const char *rows, const struct process *agent)
 {
 	const char *after = take_rows(), *session_id = world.deck.session_id;
-	ASSERT(streq(after, rows), "%s: the sessions were\n%sand are\n%s", fault->name, rows, after);
-	ASSERT(fault->run == NEW_RUN || machine_alive(agent), "%s: the agent has ended", fault->name);
+	ASSERT(streq(after, rows), "%s: the sessions were\n%sand are\n%s", fault->name, rows,
+	       after);
+	ASSERT(fault->run == NEW_RUN || machine_alive(agent), "%s: the agent has ended",
+	       fault->name);
 	tell_deck("start");
 	ASSERT(streq(world.deck.status, "running"), "%s: it is %s", fault->name, world.deck.status);
 	bool same = world.deck.agent_pid == agent->pid && machine_alive(agent);

@@ -6,7 +6,8 @@
 
 #include <signal.h>
 
-/* What the login's terminal runs: it reads names of scripts, as its user would type commands. */
+/* Runs in the login's terminal: it reads names of scripts, as its user would type commands. */
+/* clang-format off */
 static const char terminal[] =
 	"stty -echo\n"
 	"cd \"$1\" || exit\n"
@@ -17,6 +18,7 @@ static const char terminal[] =
 	"	sh \"./$name\" >\"$name.out\" 2>\"$name.err\"\n"
 	"	echo $? >\"$name.new\" && mv \"$name.new\" \"$name.status\"\n"
 	"done\n";
+/* clang-format on */
 
 struct login {
 	struct child child;
@@ -64,7 +66,8 @@ struct login *login_open(void)
 	login->scope = kept("session-%s.scope", login->number);
 	const char *witness = machine_read(path_of(login, "witness"));
 	login->witness = machine_process((pid_t)strtol(witness, NULL, 10));
-	/* Else this would be no login at all, and whatever survives its end would prove nothing. */
+	/* Otherwise this is not a real login, and it proves nothing if something survives its
+	 * end. */
 	ASSERT(ends_with(machine_cgroup(login->witness.pid), login->scope),
 	       "the witness is in %s, not in %s", machine_cgroup(login->witness.pid), login->scope);
 	ASSERT(login_is_known(login), "logind does not know session %s", login->number);
@@ -114,12 +117,12 @@ bool login_is_known(const struct login *login)
 
 bool login_is_open(const struct login *login)
 {
-	struct answer answer =
-		machine_root(WORDS("loginctl", "show-session", "-P", "State", login->number));
+	struct answer answer = machine_root(
+		WORDS("loginctl", "show-session", "-P", "State", login->number));
 	return answer.status == 0 && !streq(answer.output, "closing\n");
 }
 
-/* The client has ended, or is now ended. */
+/* Wait until the client has ended. */
 static void finish(struct login *login)
 {
 	cleanup_child_result struct child_result result = { 0 };

@@ -9,8 +9,8 @@
 
 struct login;
 
-/* A real SSH login with a terminal.  Beside its shell it leaves a daemon running, the witness: what
- * a server that nobody isolated would be.  Locally the test is skipped. */
+/* Open a real SSH login with a terminal.  Besides its shell it leaves a daemon running, the
+ * witness, which is in the position of a server without isolation.  Locally the test is skipped. */
 struct login *login_open(void);
 
 /* Run a command in that login. */
@@ -19,14 +19,14 @@ struct answer login_run(struct login *login, const char *const *argv);
 const char *login_number(const struct login *login);
 /* "session-<number>.scope". */
 const char *login_scope(const struct login *login);
-/* Does logind have the session still? */
+/* Whether logind still has the session. */
 bool login_is_known(const struct login *login);
-/* And is its user still in there?  A session whose leader has gone stays "closing" while a process
+/* Whether its user is still in it.  A session whose leader has gone stays "closing" while a process
  * is left. */
 bool login_is_open(const struct login *login);
 const struct process *login_witness(const struct login *login);
 
-/* The user says "exit".  Returns when the connection is closed. */
+/* The user types "exit".  Returns when the connection is closed. */
 void login_close(struct login *login);
 /* The connection breaks: the client is killed. */
 void login_drop(struct login *login);

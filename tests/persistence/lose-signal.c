@@ -2,10 +2,11 @@
  *
  * lose-signal SERVER CHILD
  *
- * Kills CHILD, a child of SERVER, with SIGKILL, and takes care that SERVER never hears of it: what libutempter's helper
- * does to tmux by chance (see src/watch/main.c) happens each time.  It is ptrace(2) that takes the SIGCHLD away.
+ * Kills CHILD, a child of SERVER, with SIGKILL, and makes sure that SERVER never gets the SIGCHLD,
+ * by ptrace(2).  So what libutempter's helper sometimes does to tmux (see src/watch/main.c) happens
+ * each time.
  *
- * Exit status: 0; 1: this cannot be done here, or SERVER has heard of it all the same.
+ * Exit status: 0; 1: this is not possible here, or SERVER got the signal after all.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -16,7 +17,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* Looks without any signal, after which none is on its way. */
+/* After QUIET_LOOKS looks in a row without a signal none is pending. */
 enum { LOOK_MS = 10, QUIET_LOOKS = 20, MOST_LOOKS = 1000 };
 
 static bool is_zombie(pid_t pid)
@@ -31,7 +32,7 @@ static bool is_zombie(pid_t pid)
 	return read && state == 'Z';
 }
 
-/* True: it had stopped, and goes on, without the signal if that was one of a child. */
+/* Returns true if it had stopped; then it continues, without the signal if that was SIGCHLD. */
 static bool let_go_on(pid_t server)
 {
 	int status;
@@ -68,10 +69,11 @@ int main(int argc, char *argv[])
 		(void)poll(NULL, 0, LOOK_MS);
 	}
 	if (!is_zombie(child)) {
-		fprintf(stderr, "process %d is no zombie: %d has heard of its end\n", (int)child, (int)server);
+		fprintf(stderr, "process %d is no zombie: %d has heard of its end\n", (int)child,
+			(int)server);
 		return 1;
 	}
-	/* It ends with us anyway; a stopped one could not be let go. */
+	/* It is detached when we exit anyway, and we could not continue a stopped one. */
 	(void)ptrace(PTRACE_INTERRUPT, server, NULL, NULL);
 	int status;
 	if (waitpid(server, &status, __WALL) == server)

@@ -12,8 +12,8 @@ struct machine {
 	char *user;
 	char *tests;     /* directory of the checkout's tests */
 	char *testhost;  /* the program */
-	char *directory; /* the test host's, outside; NULL: there is none */
-	char *root;      /* where its root directory is seen from outside; "" locally */
+	char *directory; /* of the test host, outside; NULL: there is none */
+	char *root;      /* its root directory as seen from outside; "" locally */
 	char *prefix;    /* where agentdeck is installed */
 	char *home;      /* the present test's */
 	struct strvec *environment;
@@ -21,9 +21,9 @@ struct machine {
 
 extern struct machine machine;
 
-/* A path of the machine as it is seen from outside. */
+/* A path of the machine as seen from outside. */
 const char *machine_path(const char *path);
 
-/* Wait a while for the end of all processes with this entry in their environment, then kill
- * the rest.  Returns who they were, or NULL. */
+/* Wait a while for the end of all processes with this entry in their environment, then kill the
+ * rest.  Returns their descriptions, or NULL. */
 const char *machine_kill_rest(const char *entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Processes and files of the machine.  They are read from outside, through the root directory of
- * the machine's first process, so that looking changes nothing in there.
+ * Processes and files of the machine.  We read them from outside, through the root directory of the
+ * machine's first process, so that reading changes nothing inside.
  */
 #include "persistence/machine-internal.h"
 
@@ -19,7 +19,7 @@ const char *machine_path(const char *path)
 	return kept("%s%s", or_empty(machine.root), path);
 }
 
-/* The whole file with its length, since files of proc(5) hold NULs.  False: not there. */
+/* The whole file with its length, because files of proc(5) hold NULs.  False: it does not exist. */
 static bool read_bytes(const char *path, struct strbuf *ret)
 {
 	return fs_read(AT_FDCWD, machine_path(path), READ_MAX, ret, NULL) == 0;
@@ -160,7 +160,7 @@ const struct strvec *machine_argv(pid_t pid)
 
 const char *machine_cgroup(pid_t pid)
 {
-	/* Read in there: the path is relative to the reader's own cgroup namespace. */
+	/* Read it inside: the path is relative to the reader's own cgroup namespace. */
 	const char *path = kept("/proc/%d/cgroup", (int)pid);
 	const char *text = machine.local ? or_empty(machine_read(path))
 					 : machine_root(WORDS("cat", path)).output;

@@ -61,8 +61,8 @@ static struct answer enter(const char *verb, const char *const *argv)
 	struct strvec *words = kept_vector();
 	strvec_push(words, "--");
 	strvec_push_array(words, argv);
-	struct answer answer =
-		testhost(verb, (const char *const *)words->items, COMMAND_TIMEOUT_MS);
+	struct answer answer = testhost(verb, (const char *const *)words->items,
+					COMMAND_TIMEOUT_MS);
 	bool lost = answer.status == 125 || (streq(verb, "ssh") && answer.status == 255);
 	ASSERT(!lost, "the test host does not take '%s': %s", argv[0], answer.errors);
 	return answer;
@@ -191,7 +191,7 @@ struct process machine_background(const char *const *argv, const char *output_pa
 	ASSERT(background_count < BACKGROUND_MAX, "too many background processes");
 	if (!machine.local)
 		strvec_push_array(words, WORDS(machine.testhost, "user", machine.directory, "--"));
-	/* The pid counts in there, and the name is complete before it is looked at. */
+	/* The pid must be the one inside, and the file must be complete when it gets its name. */
 	const char *script = "echo $$ >\"$1.new\"; mv \"$1.new\" \"$1\"; out=$2; shift 2; "
 			     "exec \"$@\" >\"$out\" 2>&1";
 	strvec_push_array(words,
@@ -262,7 +262,8 @@ const char *machine_boot_id(void)
 
 /* ---- the suite's machine ----------------------------------------------------------------- */
 
-/* The host does not outlive us.  All that is called here is allowed in a handler (signal-safety(7)). */
+/* The host must not outlive us.  All functions called here are allowed in a handler
+ * (signal-safety(7)). */
 static void on_signal(int signal_number)
 {
 	char *const argv[] = { machine.testhost, (char *)"down", machine.directory, NULL };
@@ -310,7 +311,8 @@ static const char *boot_host(void)
 		fprintf(stderr, "persistence: %s: %s\n", machine.directory, strerror(errno));
 		exit(1);
 	}
-	/* Not before it is up: there would be nothing to take down yet, and then it would come. */
+	/* Not before it is up: otherwise there is nothing to take down yet, and it comes up
+	 * afterwards. */
 	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	sigset_t blocked, before;
 	(void)sigemptyset(&blocked);
@@ -406,8 +408,8 @@ const char *machine_end_test(void)
 	end_backgrounds();
 	const char *left = machine_kill_rest(kept("HOME=%s", machine.home));
 	const char *const remove[] = { "rm", "-rf", machine.home, NULL };
-	struct answer answer =
-		machine.local ? outside(remove, COMMAND_TIMEOUT_MS) : enter("root", remove);
+	struct answer answer = machine.local ? outside(remove, COMMAND_TIMEOUT_MS)
+					     : enter("root", remove);
 	ASSERT(answer.status == 0, "%s cannot be removed: %s", machine.home, answer.errors);
 	free(machine.home);
 	machine.home = NULL;

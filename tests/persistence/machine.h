@@ -3,14 +3,14 @@
  * The machine that the sessions live on, and the ways into it.
  *
  * It is a test host (tests/testbed/testhost): a whole Debian with systemd, logind and sshd, where
- * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this very
- * machine and this very user; what would log the developer out is skipped then.
+ * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this machine
+ * and this user; tests that would log the developer out are then skipped.
  *
- * Each test has a home directory of its own in there, where the user's agents, settings and state
- * lie in their usual places: nothing points agentdeck anywhere but HOME.
+ * Each test has its own home directory there, with the user's agents, settings and state in their
+ * usual places: only HOME tells agentdeck where they are.
  *
- * What these functions return lives until the test is over.  They fail the test when the machine
- * does not do as it should; a command's own failure is in the answer.
+ * The results of these functions live until the test is over.  The functions fail the test when the
+ * machine does not do as it should; a command's own failure is in the answer.
  */
 #pragma once
 
@@ -18,31 +18,31 @@
 
 #include <sys/types.h>
 
-/* Once for the suite.  Returns NULL, or why there is no such machine here (static or kept for
- * good). */
+/* Call it once for the suite.  Returns NULL, or why there is no such machine here (static or never
+ * freed). */
 const char *machine_up(void);
 void machine_down(void);
 bool machine_is_local(void);
-/* The user that the sessions belong to, in the machine. */
+/* The user who owns the sessions, in the machine. */
 unsigned machine_uid(void);
 const char *machine_user_name(void);
 
-/* Around each test: make and remove its home, end what is left of it. */
+/* Call these around each test: they make and remove its home and end its remaining processes. */
 void machine_begin_test(const char *name);
-/* Returns NULL, or what the test has left behind (it is gone now). */
+/* Returns NULL, or a description of what the test left behind (it is gone now). */
 const char *machine_end_test(void);
 
-/* The test's home directory, as it is called in there. */
+/* The test's home directory, by its path inside. */
 const char *home(void);
 /* "<home>/<path>". */
 const char *at_home(const char *path);
-/* NAME=VALUE for everything that the test runs as the user from now on.  A second one of the same
- * NAME takes the first one's place. */
+/* NAME=VALUE for everything that the test runs as the user from now on.  It replaces an earlier one
+ * of the same NAME. */
 void machine_set(const char *name, const char *value);
-/* PATH as it is without machine_set(). */
+/* PATH without machine_set(). */
 const char *machine_search_path(void);
 
-/* A process in the machine: a pid with its start time, since pids come again. */
+/* A process in the machine: a pid with its start time, because pids are reused. */
 struct process {
 	pid_t pid; /* 0: there is none */
 	const char *start;
@@ -55,21 +55,21 @@ struct answer {
 
 /* One real SSH login that runs the command and ends.  Locally: just the command. */
 struct answer machine_login(const char *const *argv);
-/* As the user without any login, as cron runs things: no session, no XDG_RUNTIME_DIR, no bus. */
+/* As the user without any login, as cron runs commands: no session, no XDG_RUNTIME_DIR, no bus. */
 struct answer machine_user(const char *const *argv);
-/* A login of another user who has nothing to do with us. */
+/* A login of another user, unrelated to ours. */
 struct answer machine_other_login(const char *const *argv);
 /* As root.  Locally the test is skipped. */
 struct answer machine_root(const char *const *argv);
 /* The same, and anything but exit status 0 fails the test.  Returns the output. */
 const char *machine_root_ok(const char *const *argv);
 const char *machine_user_ok(const char *const *argv);
-/* As machine_user(), and goes on running: until it ends, machine_stop() or the end of the test.
+/* As machine_user(), but it keeps running until it ends, machine_stop() or the end of the test.
  * Returns its process. */
 struct process machine_background(const char *const *argv, const char *output_path);
 
-/* For logins that stay: the argv of an SSH client with a terminal; a shell script that runs argv as
- * machine_login() would. */
+/* For logins that stay: the argv of an SSH client with a terminal, and a shell script that runs
+ * argv as machine_login() would. */
 const char *const *machine_ssh(const char *const *argv);
 const char *machine_script(const char *const *argv);
 
@@ -79,17 +79,17 @@ struct answer outside(const char *const *argv, int timeout_ms);
 const char *machine_source(const char *path);
 
 /* The machine's power. */
-void machine_reboot(void);   /* in order, and up again */
-void machine_powercut(void); /* every process is gone at once */
+void machine_reboot(void);   /* an orderly reboot, until it is up again */
+void machine_powercut(void); /* ends every process at once */
 void machine_boot(void);
 const char *machine_boot_id(void);
 
 /* Processes in the machine. */
-/* pid 0 when there is none, or a zombie. */
+/* pid 0 when it does not exist or is a zombie. */
 struct process machine_process(pid_t pid);
 bool machine_alive(const struct process *process);
 void machine_kill(const struct process *process, int signal_number);
-/* Kill it if it is still there, as a test's end does with what is about to end anyway. */
+/* Kill it if it still exists, at a test's end, for processes that are about to end anyway. */
 void machine_sweep(const struct process *process);
 /* Kill -9 and wait until it is gone. */
 void machine_destroy(const struct process *process);
@@ -98,9 +98,9 @@ const struct strvec *machine_argv(pid_t pid);
 const char *machine_cgroup(pid_t pid);
 
 /* Files in the machine, by their names in there. */
-const char *machine_read(const char *path); /* NULL: not there */
+const char *machine_read(const char *path); /* NULL: it does not exist */
 bool machine_exists(const char *path);
-/* With missing parents; the user's. */
+/* With missing parents; owned by the user. */
 void machine_write(const char *path, mode_t mode, const char *text);
 void machine_make_directory(const char *path);
 /* Set the modification time, in seconds since the Epoch. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For LD_PRELOAD: every write to a file takes half of what it is given, as write(2) may.  Of agentdeck itself
- * only, not of what starts it, nor of what it starts.
+ * For LD_PRELOAD: every write to a file writes half of its data, as write(2) may.  Only in
+ * agentdeck itself, not in its parents or children.
  */
 #define _GNU_SOURCE
 #include <errno.h>

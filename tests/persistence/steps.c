@@ -28,15 +28,18 @@ static const char *read_of_run(const struct session *session, const char *name)
 const char *const *report_words(const struct session *session, const char *session_id)
 {
 	struct strvec *argv = kept_vector();
-	const char *report = at_home(kept("report-%s", session_id)), *token = read_of_run(session, "token");
+	const char *report = at_home(kept("report-%s", session_id)),
+		   *token = read_of_run(session, "token");
 	const char *event = strstr(read_of_run(session, "activity.json"), session_id)
-				    ? "UserPromptSubmit" : "SessionStart\",\"source\":\"clear";
+				    ? "UserPromptSubmit"
+				    : "SessionStart\",\"source\":\"clear";
 	ASSERT(*token, "the run of %s has no token", session->id);
 	machine_write(report, 0600,
-		      kept("{\"hook_event_name\":\"%s\",\"session_id\":\"%s\",\"cwd\":\"%s\"}", event,
-			   session_id, session->directory));
+		      kept("{\"hook_event_name\":\"%s\",\"session_id\":\"%s\",\"cwd\":\"%s\"}",
+			   event, session_id, session->directory));
 	strvec_push_array(argv, WORDS("env", kept("AGENTDECK_REPORT_TOKEN=%s", token), "sh", "-c",
-				      "exec agentdeck hook --instance \"$0\" <\"$1\"", session->id, report));
+				      "exec agentdeck hook --instance \"$0\" <\"$1\"", session->id,
+				      report));
 	return (const char *const *)argv->items;
 }
 
@@ -51,19 +54,21 @@ void assert_resumed(struct session *session, const char *session_id, const char 
 	assert_census(1, where);
 }
 
-const char *assert_manifest(const struct session *session, const char *session_id, const char *other,
-			    const char *where)
+const char *assert_manifest(const struct session *session, const char *session_id,
+			    const char *other, const char *where)
 {
 	const char *path = at_home(kept(STATE "/default/%s/instance.json", session->id));
 	const char *text = or_empty(machine_read(path));
 	struct json_object *object = NULL;
-	ASSERT(json_parse(text, strlen(text), "manifest", &object, NULL) == 0, "%s: the manifest is torn:\n%s",
-	       where, text);
+	ASSERT(json_parse(text, strlen(text), "manifest", &object, NULL) == 0,
+	       "%s: the manifest is torn:\n%s", where, text);
 	keep_json(object);
-	ASSERT(streq(json_get_string(object, "id", ""), session->id), "%s: another's manifest:\n%s", where, text);
-	const char *now = json_get_string(json_get_object(object, "conversation"), "session_id", "");
-	ASSERT(streq(now, session_id) || (other && streq(now, other)), "%s: the conversation became '%s'", where,
-	       now);
+	ASSERT(streq(json_get_string(object, "id", ""), session->id), "%s: another's manifest:\n%s",
+	       where, text);
+	const char *now = json_get_string(json_get_object(object, "conversation"), "session_id",
+					  "");
+	ASSERT(streq(now, session_id) || (other && streq(now, other)),
+	       "%s: the conversation became '%s'", where, now);
 	return now;
 }
 
@@ -71,7 +76,8 @@ void session_make_running(struct session *session)
 {
 	*session = (struct session){ .title = "deck", .directory = at_home("deck") };
 	machine_make_directory(session->directory);
-	struct reply reply = deck_look(WORDS("add", session->directory, "-t", "deck", "--agent", "demo", "--json"));
+	struct reply reply = deck_look(
+		WORDS("add", session->directory, "-t", "deck", "--agent", "demo", "--json"));
 	ASSERT(reply.status == 0, "add: %s%s", reply.errors, reply.output);
 	session->id = json_get_string(reply.json, "id", "");
 	reply = deck_look(WORDS("session", "start", session->id));
@@ -79,7 +85,7 @@ void session_make_running(struct session *session)
 	(void)session_look(session);
 }
 
-/* NULL: what it looked at changed meanwhile. */
+/* Returns NULL if the files changed while it looked. */
 static const char *find(const char *const *tests)
 {
 	struct strvec *argv = kept_vector();
@@ -89,7 +95,7 @@ static const char *find(const char *const *tests)
 	return answer.status == 0 ? answer.output : NULL;
 }
 
-/* An agent's report may be under way. */
+/* A report of the agent may be in progress. */
 static void assert_nothing_is_found(const char *const *tests, const char *where)
 {
 	const char *left = "";
@@ -98,7 +104,8 @@ static void assert_nothing_is_found(const char *const *tests, const char *where)
 
 void assert_no_remnants(const char *where)
 {
-	assert_nothing_is_found(WORDS("-name", ".tmp-*", "-o", "-name", ".new-*", "-o", "-name", ".removed-*"),
+	assert_nothing_is_found(WORDS("-name", ".tmp-*", "-o", "-name", ".new-*", "-o", "-name",
+				      ".removed-*"),
 				where);
 }
 

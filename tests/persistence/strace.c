@@ -5,15 +5,27 @@
 
 enum { KILLED = 128 + 9 };
 
-/* What tells the kernel, the disk, the manager, the bus, the tmux server or the user something.  "?": not on
- * every machine. */
+/* The calls that reach the kernel, the disk, the manager, the bus, the tmux server or the user.
+ * "?": not on every machine. */
 static const char *const calls[] = {
-	"clone",     "?clone3",	  "?fork",     "?vfork",     "connect",	 "sendmsg",
-	"sendto",    "write",	  "writev",    "pwrite64",   "pwritev",	 "fsync",
-	"fdatasync", "?renameat", "renameat2", "?rename",    "openat",	 "?mkdir",
-	"mkdirat",   "unlinkat",  "?unlink",   "?rmdir",     "linkat",	 "symlinkat",
-	"ftruncate", "fchmod",	  "fchmodat",  "utimensat",  "fallocate", "copy_file_range",
-	"sendfile",  "kill",	  "tgkill",    "pidfd_send_signal", "fcntl",
+	"clone",     "?clone3",
+	"?fork",     "?vfork",
+	"connect",   "sendmsg",
+	"sendto",    "write",
+	"writev",    "pwrite64",
+	"pwritev",   "fsync",
+	"fdatasync", "?renameat",
+	"renameat2", "?rename",
+	"openat",    "?mkdir",
+	"mkdirat",   "unlinkat",
+	"?unlink",   "?rmdir",
+	"linkat",    "symlinkat",
+	"ftruncate", "fchmod",
+	"fchmodat",  "utimensat",
+	"fallocate", "copy_file_range",
+	"sendfile",  "kill",
+	"tgkill",    "pidfd_send_signal",
+	"fcntl",
 };
 
 void strace_required(void)
@@ -27,22 +39,25 @@ const char *strace_output(void)
 	return at_home("trace");
 }
 
-/* A shell is between: the way into the machine would not tell a command's death from its own. */
+/* With a shell in between: the way into the machine would not distinguish a command's death from
+ * its own. */
 const char *const *strace_argv(const char *const *words, const char *trace, const char *inject)
 {
 	struct strvec *argv = kept_vector();
-	strvec_push_array(argv, WORDS("sh", "-c", "\"$@\"; exit $?", "sh", "strace", "-qq", "-y", "-o",
-				      strace_output(), "-e", trace));
+	strvec_push_array(argv, WORDS("sh", "-c", "\"$@\"; exit $?", "sh", "strace", "-qq", "-y",
+				      "-o", strace_output(), "-e", trace));
 	if (inject)
 		strvec_push_array(argv, WORDS("-e", inject));
 	strvec_push_array(argv, words);
 	return (const char *const *)argv->items;
 }
 
-/* A call that failed, a file that was only opened, and all but a lock of fcntl(2), changed nothing. */
+/* These changed nothing: a failed call, a file that was only opened, and fcntl(2) except for a
+ * lock. */
 static bool changed_something(const char *line)
 {
-	return !strstr(line, " = -1 ") && (!starts_with(line, "openat(") || strstr(line, "O_CREAT")) &&
+	return !strstr(line, " = -1 ") &&
+	       (!starts_with(line, "openat(") || strstr(line, "O_CREAT")) &&
 	       (!starts_with(line, "fcntl(") || strstr(line, "F_OFD_SETLK"));
 }
 
@@ -55,7 +70,8 @@ static struct points read_trace(const char *text)
 		if (line[name] != '(' || strchr("+-", *line))
 			continue;
 		struct point point = { .call = kept("%.*s", (int)name, line),
-				       .line = kept("%.*s", (int)length, line), .ordinal = 1 };
+				       .line = kept("%.*s", (int)length, line),
+				       .ordinal = 1 };
 		for (const char *l = text; l < line; l = strchr(l, '\n') + 1)
 			point.ordinal += starts_with(l, point.call) && l[name] == '(';
 		ASSERT(all.count < POINTS_MAX, "the command does not come to an end");
@@ -86,7 +102,7 @@ struct points strace_sample(const struct points *all, size_t most)
 				before += k < i;
 				total++;
 			}
-		/* The one in each of most equal parts that begins it. */
+		/* Divide all into "most" equal parts, and take the first one of each. */
 		bool taken = total <= most || before == total - 1 ||
 			     (before * (most - 1)) % (total - 1) < most - 1;
 		if (taken)
@@ -95,7 +111,8 @@ struct points strace_sample(const struct points *all, size_t most)
 	return some;
 }
 
-static struct answer run_injected(const char *const *words, const struct point *point, const char *what)
+static struct answer run_injected(const char *const *words, const struct point *point,
+				  const char *what)
 {
 	const char *trace = kept("trace=%s", point->call);
 	const char *inject = kept("inject=%s:%s:when=%u", point->call, what, point->ordinal);

@@ -13,7 +13,7 @@ static struct {
 	const char *unavailable; /* why nothing can be tested here, or NULL */
 	bool strict;
 	unsigned skipped;
-	bool finished; /* the present test left in order: it passed or was skipped */
+	bool finished; /* the present test ended normally: it passed or was skipped */
 	struct kept {
 		void *object;
 		void (*release)(void *object);
@@ -22,33 +22,20 @@ static struct {
 	void (*at_end)(void);
 } suite;
 
-static const struct test *const tables[] = {
-	named_tests,
-	logout_tests,
-	isolation_tests,
-	conversation_tests,
-	crash_tests,
-	cut_tests,
-	inject_tests,
-	limit_tests,
-	log_tests,
-	strategy_tests,
-	adopt_tests,
-	policy_tests,
-	recover_tests,
-	supervise_tests,
-	supervise_unit_tests,
-	fork_tests,
-	agent_tests,
-	activity_tests,
-	fault_tests,
-	fault_file_tests,
-	fault_input_tests,
-	never_again_tests,
-	security_tests,
-	hostile_tests,
-	real_claude_tests,
-};
+static struct test *first_test; /* sorted by file and line */
+
+/* The linker and the compiler may call the constructors in any order. */
+void register_test(struct test *test)
+{
+	struct test **link = &first_test;
+	for (; *link; link = &(*link)->next) {
+		int order = strcmp((*link)->file, test->file);
+		if (order > 0 || (order == 0 && (*link)->line > test->line))
+			break;
+	}
+	test->next = *link;
+	*link = test;
+}
 
 void keep_with(void *object, void (*release)(void *object))
 {
@@ -150,7 +137,7 @@ static void run_one(void **state)
 	suite.finished = true;
 }
 
-/* A line each: print_error() cuts off what is longer than 1024 bytes. */
+/* Line by line: print_error() cuts off a text at 1024 bytes. */
 static void print_end_of_log(void)
 {
 	enum { LINES = 100 };
@@ -165,7 +152,7 @@ static void print_end_of_log(void)
 	}
 }
 
-/* What a person needs to understand a failure, while it is still there. */
+/* Print what a person needs to understand a failure, while it still exists. */
 static void print_remains(void)
 {
 	print_end_of_log();
@@ -196,18 +183,16 @@ static int end_test(void **state UNUSED)
 static size_t count_tests(void)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct test *test = tables[i]; test->name; test++)
-			count++;
+	for (const struct test *test = first_test; test; test = test->next)
+		count++;
 	return count;
 }
 
 static const struct test *find_test(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct test *test = tables[i]; test->name; test++)
-			if (streq(test->name, name))
-				return test;
+	for (const struct test *test = first_test; test; test = test->next)
+		if (streq(test->name, name))
+			return test;
 	return NULL;
 }
 
@@ -229,9 +214,8 @@ static int usage(const char *message)
 
 static void list_tests(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		for (const struct test *test = tables[i]; test->name; test++)
-			puts(test->name);
+	for (const struct test *test = first_test; test; test = test->next)
+		puts(test->name);
 }
 
 static int run_suite(struct CMUnitTest *tests, size_t count)
@@ -251,8 +235,8 @@ static int run_suite(struct CMUnitTest *tests, size_t count)
 
 int main(int argc, char *argv[])
 {
-	cleanup_free struct CMUnitTest *tests =
-		xcalloc(count_tests() + (size_t)argc, sizeof(*tests));
+	cleanup_free struct CMUnitTest *tests = xcalloc(count_tests() + (size_t)argc,
+							sizeof(*tests));
 	size_t count = 0;
 	setlinebuf(stdout);
 	if (argc == 2 && streq(argv[1], "--list")) {
@@ -266,8 +250,7 @@ int main(int argc, char *argv[])
 						       : "no test of this name: see --list");
 		add_test(tests, &count, test);
 	}
-	for (size_t i = 0; argc == 1 && i < ARRAY_SIZE(tables); i++)
-		for (const struct test *test = tables[i]; test->name; test++)
-			add_test(tests, &count, test);
+	for (const struct test *test = first_test; argc == 1 && test; test = test->next)
+		add_test(tests, &count, test);
 	return run_suite(tests, count);
 }

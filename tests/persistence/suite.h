@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The runner: named tests, skips with their reasons, and what lives exactly as long as one test.
+ * The runner: named tests, skips with their reasons, and objects that live exactly as long as one
+ * test.
  */
 #pragma once
 
@@ -12,52 +13,38 @@
 struct test {
 	const char *name;
 	void (*run)(void);
+	const char *file;
+	int line;
+	struct test *next;
 };
 
-#define TEST(function)                             \
-	{                                          \
-		.name = #function, .run = function \
-	}
+/* Defines a test and registers it: TEST(StopLeavesNoProcess) { ... }  Tests run in the order of
+ * their files' names, and in each file from top to bottom. */
+#define TEST(function)                                                                       \
+	static void function(void);                                                          \
+	__attribute__((constructor)) static void register_##function(void)                   \
+	{                                                                                    \
+		static struct test test = { #function, function, __FILE__, __LINE__, NULL }; \
+		register_test(&test);                                                        \
+	}                                                                                    \
+	static void function(void)
 
-/* One table per file of tests, each ended by an entry without a name. */
-extern const struct test activity_tests[];
-extern const struct test adopt_tests[];
-extern const struct test agent_tests[];
-extern const struct test conversation_tests[];
-extern const struct test crash_tests[];
-extern const struct test cut_tests[];
-extern const struct test fault_tests[];
-extern const struct test fault_file_tests[];
-extern const struct test fault_input_tests[];
-extern const struct test inject_tests[];
-extern const struct test isolation_tests[];
-extern const struct test limit_tests[];
-extern const struct test log_tests[];
-extern const struct test logout_tests[];
-extern const struct test named_tests[];
-extern const struct test never_again_tests[];
-extern const struct test fork_tests[];
-extern const struct test policy_tests[];
-extern const struct test recover_tests[];
-extern const struct test security_tests[];
-extern const struct test hostile_tests[];
-extern const struct test supervise_tests[];
-extern const struct test supervise_unit_tests[];
-extern const struct test real_claude_tests[];
-extern const struct test strategy_tests[];
+/* For TEST(). The test is borrowed for ever. */
+void register_test(struct test *test);
 
 /* An argv of literals: WORDS("list", "--json"). */
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* The memory is freed when the test is over, however it ends.  Returns its argument. */
+/* Frees the memory when the test is over, however it ends.  Returns its argument. */
 void *keep(void *pointer);
-/* The same, freed by a function of its own. */
+/* The same, with another function that frees. */
 void keep_with(void *object, void (*release)(void *object));
 const char *kept(const char *format, ...) PRINTF_LIKE(1, 2);
 /* An empty vector that lives as long as the test. */
 struct strvec *kept_vector(void);
 
-/* Call it when the test is over, however it ends, while its sessions and its home are still there.  One for each test. */
+/* Have function called when the test is over, however it ends, while its sessions and its home
+ * still exist. One for each test. */
 void at_end(void (*function)(void));
 
 /* Leave the test: a prerequisite is missing.  With AGENTDECK_TEST_STRICT=1 that is a failure. */
@@ -68,7 +55,7 @@ void fail_test(const char *format, ...) PRINTF_LIKE(1, 2) __attribute__((noretur
 /* Tests wait for conditions, never for time: this bounds how long a broken one can hang. */
 enum { PATIENCE_MS = 60000, LOOK_AGAIN_MS = 20 };
 
-/* One pause between two looks; false once the deadline has passed. */
+/* Pause once between two looks.  False once the deadline has passed. */
 bool look_again(int64_t deadline_ms);
 
 /* Wait until the condition holds; the rest is the message if it never does. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What agents are doing, and who is told when that changes.
+ * The activity of agents, and the commands that wait for a change of it.
  */
-#include "persistence/deck.h"
+#include "persistence/steps.h"
 
+#include <signal.h>
 #include <string.h>
 
-/* An agent that makes no reports: what it does is on its screen. */
+/* An agent without reports: only its screen shows its activity. */
 static void install_finch(void)
 {
 	machine_write(at_home("bin/finch"), 0755,
@@ -43,9 +44,9 @@ static const char *since(struct session *session)
 	return json_get_string(session_look(session), "activity_since", "");
 }
 
-#define WAIT_UNTIL_IT_IS(session, activity)                                                       \
-	WAIT_FOR(does(session, activity), "it is %s, not %s:\n%s",                                \
-		 json_get_string(session_look(session), "activity", "?"), activity,               \
+#define WAIT_UNTIL_IT_IS(session, activity)                                         \
+	WAIT_FOR(does(session, activity), "it is %s, not %s:\n%s",                  \
+		 json_get_string(session_look(session), "activity", "?"), activity, \
 		 or_empty(session_screen(session)))
 
 static int64_t count_of(const char *what)
@@ -53,9 +54,9 @@ static int64_t count_of(const char *what)
 	return json_get_int(deck_ok(NULL, WORDS("status", "--json")), what, -1);
 }
 
-/* ---- waiting for a session ---------------------------------------------------------------------- */
+/* ---- waiting for a session ------------------------------------------------------------------ */
 
-/* `agentdeck status --wait` beside the test, which says at its end with what status it ended. */
+/* `agentdeck status --wait` beside the test; at its end we get its exit status. */
 struct waiter {
 	struct process process;
 	const char *output;
@@ -63,63 +64,72 @@ struct waiter {
 
 static bool somebody_follows(void)
 {
-	return streq(machine_user(WORDS("sh", "-c", "for p in $(pgrep -x agentdeck); do ls -l /proc/$p/fd; done "
-						    "2>/dev/null | grep -q inotify && echo yes"))
-			     .output,
-		     "yes\n");
+	return streq(
+		machine_user(WORDS("sh", "-c",
+				   "for p in $(pgrep -x agentdeck); do ls -l /proc/$p/fd; done "
+				   "2>/dev/null | grep -q inotify && echo yes"))
+			.output,
+		"yes\n");
 }
 
 static struct waiter start_waiting(const char *words, const char *target)
 {
 	struct waiter waiter = { .output = at_home(kept("%s.out", words)) };
 	waiter.process = machine_background(
-		WORDS("sh", "-c", "agentdeck status --wait \"$1\" \"$2\"; echo \"status $?\"", "sh", words, target),
+		WORDS("sh", "-c", "agentdeck status --wait \"$1\" \"$2\"; echo \"status $?\"", "sh",
+		      words, target),
 		waiter.output);
 	WAIT_FOR(somebody_follows(), "it does not wait: %s", or_empty(machine_read(waiter.output)));
 	return waiter;
 }
 
-static void assert_told(const struct waiter *waiter, const struct session *session, const char *word)
+static void assert_told(const struct waiter *waiter, const struct session *session,
+			const char *word)
 {
 	WAIT_FOR(!machine_alive(&waiter->process), "it still waits; status says: %s",
 		 deck_look(WORDS("status")).output);
 	const char *output = or_empty(machine_read(waiter->output));
 	ASSERT(starts_with(output, kept("%s (%s): %s since ", session->title, session->id, word)) &&
-	       ends_with(output, "\nstatus 0\n"), "it says: %s", output);
+		       ends_with(output, "\nstatus 0\n"),
+	       "it says: %s", output);
 }
 
-static void StatusWaitReturnsWhenAnAgentWaits(void)
+TEST(StatusWaitReturnsWhenAnAgentWaits)
 {
 	struct session reporter, finch;
 	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
 	install_finch();
 	session_add(&reporter, NULL, "reporter", WORDS("--agent", "demo"));
 	session_start(&reporter, NULL);
-	/* It asks for its user when it has had nothing to do for a while after a turn. */
+	/* It asks for its user when it had nothing to do for a while after a turn. */
 	struct waiter waiter = start_waiting("waiting", reporter.id);
 	session_say(&reporter, "hello");
 	assert_told(&waiter, &reporter, "waiting");
 	struct reply already = deck(NULL, WORDS("status", "--wait", "error,waiting", "--json"));
 	ASSERT(already.status == 0 && already.json && json_object_array_length(already.json) == 1 &&
-	       streq(json_get_string(json_object_array_get_idx(already.json, 0), "id", ""), reporter.id),
+		       streq(json_get_string(json_object_array_get_idx(already.json, 0), "id", ""),
+			     reporter.id),
 	       "status %d: %s%s", already.status, already.output, already.errors);
 
 	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
 	session_start(&finch, NULL);
-	struct reply none = deck(NULL, WORDS("status", "--wait", "waiting", "--timeout", "1", finch.id));
-	ASSERT(none.status == 1 && strstr(none.errors, "waiting") && !*none.output, "status %d: %s%s",
-	       none.status, none.output, none.errors);
+	struct reply none = deck(NULL,
+				 WORDS("status", "--wait", "waiting", "--timeout", "1", finch.id));
+	ASSERT(none.status == 1 && strstr(none.errors, "waiting") && !*none.output,
+	       "status %d: %s%s", none.status, none.output, none.errors);
 	waiter = start_waiting("waiting,error", finch.id);
 	tell_finch(&finch, "ask");
 	assert_told(&waiter, &finch, "waiting");
 }
 
-static void StatusWaitNoticesADeath(void)
+TEST(StatusWaitNoticesADeath)
 {
 	struct session session, other;
-	session_add(&session, NULL, "deck", NULL);
+	/* The agent outlives its server, and does not report. */
+	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	session_start(&session, NULL);
-	session_add(&other, NULL, "other", NULL);
+	session_add(&other, NULL, "other", WORDS("--agent", "demo"));
 	session_start(&other, NULL);
 	struct waiter waiter = start_waiting("error", session.id);
 	session_kill_server(&other);
@@ -127,11 +137,12 @@ static void StatusWaitNoticesADeath(void)
 	ASSERT(streq(other.status, "error"), "the other one is %s", other.status);
 	ASSERT(machine_alive(&waiter.process), "it was told of another session: %s",
 	       or_empty(machine_read(waiter.output)));
-	/* Nobody is left who could write a file. */
-	struct process server = session_server(&session);
+	/* No process writes a file. */
+	struct process server = session_server(&session), agent = session_agent(&session);
 	machine_destroy(&server);
 	assert_told(&waiter, &session, "error");
-	/* An agent that ends by itself is written down by its pane. */
+	ASSERT(machine_alive(&agent), "the agent has ended, and may have reported");
+	/* When an agent ends by itself, its pane records it. */
 	session_start(&session, NULL);
 	waiter = start_waiting("stopped", session.id);
 	session_type(&session, "/exit");
@@ -139,7 +150,7 @@ static void StatusWaitNoticesADeath(void)
 	assert_told(&waiter, &session, "stopped");
 }
 
-/* ---- events --------------------------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 struct told {
 	struct strvec *lines; /* "title status activity" */
@@ -155,7 +166,8 @@ static struct told read_events(const char *path)
 		       "this is no JSON: %s", text);
 		keep_json(object);
 		strvec_pushf(told.lines, "%s %s %s", json_get_string(object, "title", ""),
-			     json_get_string(object, "status", ""), json_get_string(object, "activity", "-"));
+			     json_get_string(object, "status", ""),
+			     json_get_string(object, "activity", "-"));
 	}
 	return told;
 }
@@ -169,9 +181,9 @@ static size_t count_events(const char *path, const char *line)
 	return count;
 }
 
-#define WAIT_FOR_EVENT(path, line, times)                                                         \
-	WAIT_FOR(count_events(path, line) == (times), "\"%s\" is told %zu times, not %d:\n%s", line, \
-		 count_events(path, line), times, or_empty(machine_read(path)))
+#define WAIT_FOR_EVENT(path, line, times)                                                      \
+	WAIT_FOR(count_events(path, line) == (times), "\"%s\" is told %zu times, not %d:\n%s", \
+		 line, count_events(path, line), times, or_empty(machine_read(path)))
 
 static void set_title(const struct session *session, const char *title)
 {
@@ -183,16 +195,16 @@ static void assert_no_repetition(const char *path)
 {
 	const struct told told = read_events(path);
 	for (size_t i = 1; i < told.lines->count; i++)
-		ASSERT(!streq(told.lines->items[i], told.lines->items[i - 1]), "\"%s\" is told twice:\n%s",
-		       told.lines->items[i], machine_read(path));
+		ASSERT(!streq(told.lines->items[i], told.lines->items[i - 1]),
+		       "\"%s\" is told twice:\n%s", told.lines->items[i], machine_read(path));
 }
 
-static void EventsTellEachChangeOnce(void)
+TEST(EventsTellEachChangeOnce)
 {
 	struct session session;
 	const char *path = at_home("events");
 	machine_set("AGENTDECK_DEMO_DELAY_MS", "1000");
-	session_add(&session, NULL, "before", NULL);
+	session_add(&session, NULL, "before", WORDS("--agent", "demo"));
 	(void)machine_background(WORDS("agentdeck", "events", "--json"), path);
 	WAIT_FOR(somebody_follows(), "nobody follows");
 	set_title(&session, "deck");
@@ -207,7 +219,7 @@ static void EventsTellEachChangeOnce(void)
 	struct process server = session_server(&session);
 	machine_destroy(&server);
 	WAIT_FOR_EVENT(path, "deck error -", 1);
-	/* Who looks writes it down, which is no news. */
+	/* A listing records it, which is no event. */
 	(void)session_look(&session);
 	session_start(&session, NULL);
 	WAIT_FOR_EVENT(path, "deck running idle", 3);
@@ -216,14 +228,15 @@ static void EventsTellEachChangeOnce(void)
 	ASSERT(deck(NULL, WORDS("remove", session.id)).status == 0, "remove fails");
 	WAIT_FOR_EVENT(path, "deck removed -", 1);
 	assert_no_repetition(path);
-	ASSERT(count_events(path, "deck error -") == 1 && count_events(path, "deck stopped -") == 2 &&
-	       count_events(path, "deck running busy") == 1, "something is told twice:\n%s",
-	       machine_read(path));
+	ASSERT(count_events(path, "deck error -") == 1 &&
+		       count_events(path, "deck stopped -") == 2 &&
+		       count_events(path, "deck running busy") == 1,
+	       "something is told twice:\n%s", machine_read(path));
 }
 
-/* ---- screens --------------------------------------------------------------------------------------- */
+/* ---- screens -------------------------------------------------------------------------------- */
 
-static void ActivityFromThePaneOfAnAgentWithoutReports(void)
+TEST(ActivityFromThePaneOfAnAgentWithoutReports)
 {
 	struct session session;
 	install_finch();
@@ -237,12 +250,12 @@ static void ActivityFromThePaneOfAnAgentWithoutReports(void)
 	       since(&session));
 	ASSERT(count_of("busy") == 1 && count_of("idle") == 0, "status counts otherwise");
 	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
-	ASSERT(streq(json_get_string(json_object_array_get_idx(list, 0), "activity", ""), "busy"), "list: %s",
-	       json_print(list));
+	ASSERT(streq(json_get_string(json_object_array_get_idx(list, 0), "activity", ""), "busy"),
+	       "list: %s", json_print(list));
 	tell_finch(&session, "ask");
 	WAIT_UNTIL_IT_IS(&session, "waiting");
 	ASSERT(!streq(since(&session), begin), "it waits since it was busy");
-	/* Nothing is guessed. */
+	/* No pattern matches, so there is no guess. */
 	tell_finch(&session, "odd");
 	WAIT_UNTIL_IT_IS(&session, "unknown");
 	ASSERT(count_of("activity_unknown") == 1, "status counts otherwise");
@@ -250,10 +263,34 @@ static void ActivityFromThePaneOfAnAgentWithoutReports(void)
 	WAIT_FOR(count_of("idle") == 1, "status does not look at the screen");
 }
 
-const struct test activity_tests[] = {
-	TEST(StatusWaitReturnsWhenAnAgentWaits),
-	TEST(StatusWaitNoticesADeath),
-	TEST(EventsTellEachChangeOnce),
-	TEST(ActivityFromThePaneOfAnAgentWithoutReports),
-	{ 0 },
-};
+/* Start the command, whose reader leaves at once.  It must end although it has nothing to write. */
+static void assert_ends_unread(const char *command)
+{
+	const char *status = at_home("status");
+	const char *script = kept("{ timeout 20 agentdeck %s; echo $? >%s; } | true; cat %s",
+				  command, status, status);
+	struct answer answer = machine_user(WORDS("sh", "-c", script));
+	ASSERT(!streq(answer.output, "124\n"), "agentdeck %s goes on without its reader", command);
+	ASSERT(*answer.output, "agentdeck %s: %s", command, answer.errors);
+}
+
+TEST(WaitingEndsWithItsReader)
+{
+	struct session session;
+	/* Its start enables lingering, so that the user bus stays. */
+	session_make_running(&session);
+	session_stop(&session, NULL);
+	assert_ends_unread("events");
+	assert_ends_unread("status --wait busy");
+	assert_ends_unread("logs --follow --instance 00000000");
+	assert_ends_unread("top --json --interval 60");
+	/* The same while a supervisor is on the bus. */
+	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+						       at_home("supervise.out"));
+	WAIT_FOR(strstr(machine_user(WORDS("agentdeck", "supervise", "--status", "--json")).output,
+			"\"on_bus\": true"),
+		 "the supervisor is not on the bus");
+	assert_ends_unread("events");
+	machine_kill(&supervisor, SIGTERM);
+	WAIT_FOR(!machine_alive(&supervisor), "the supervisor does not end");
+}

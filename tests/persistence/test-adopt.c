@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Agents that run in the user's own tmux come into a session, and none is taken on a guess.
+ * Sessions adopt agents that run in the user's own tmux, and never by a guess.
  */
 #include "persistence/deck.h"
 
@@ -23,19 +23,22 @@ static void say_in(const char *pane, const char *text)
 	WAIT_FOR(strstr(screen_of(pane), reply), "no reply in %s:\n%s", pane, screen_of(pane));
 }
 
-/* The demo agent in a pane of the user's tmux, which sits in that login as tmux does.  Returns the pane's id. */
+/* Run the demo agent in a pane of the user's tmux, whose server is in that login.  Returns the
+ * pane's id. */
 static const char *run_by_hand(struct login *login, const char *window)
 {
 	const char *directory = at_home("work");
 	struct answer answer;
 	machine_make_directory(directory);
 	if (machine_user(WORDS("tmux", "has-session", "-t", "=hand")).status == 0)
-		answer = login_run(login, WORDS("tmux", "new-window", "-d", "-P", "-F", "#{pane_id}", "-n",
-						window, "-t", "hand", "-c", directory, "agentdeck-demo-agent"));
-	else
-		answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
-						"hand", "-n", window, "-x", "150", "-y", "40", "-c",
+		answer = login_run(login, WORDS("tmux", "new-window", "-d", "-P", "-F",
+						"#{pane_id}", "-n", window, "-t", "hand", "-c",
 						directory, "agentdeck-demo-agent"));
+	else
+		answer = login_run(login,
+				   WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}",
+					 "-s", "hand", "-n", window, "-x", "150", "-y", "40", "-c",
+					 directory, "agentdeck-demo-agent"));
 	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
 	return kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
 }
@@ -56,7 +59,7 @@ static struct process process_of(struct json_object *find)
 	return machine_process((pid_t)json_get_int(find, "pid", 0));
 }
 
-static void AdoptBringsAnAgentOutOfTheLogin(void)
+TEST(AdoptBringsAnAgentOutOfTheLogin)
 {
 	struct login *login = login_open();
 	const char *pane = run_by_hand(login, "one");
@@ -64,13 +67,14 @@ static void AdoptBringsAnAgentOutOfTheLogin(void)
 	struct json_object *find = find_at(pane);
 	struct process by_hand = process_of(find);
 	const char *id = json_get_string(find, "session_id", "");
-	ASSERT(strstr(machine_cgroup(by_hand.pid), login_scope(login)), "it is not in the login: %s",
-	       machine_cgroup(by_hand.pid));
+	ASSERT(strstr(machine_cgroup(by_hand.pid), login_scope(login)),
+	       "it is not in the login: %s", machine_cgroup(by_hand.pid));
 	struct reply reply = deck(login, WORDS("adopt", pane, "--yes", "--json", "-t", "adopted"));
 	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
 	ASSERT(!machine_alive(&by_hand), "the old process lives");
 	struct json_object *started = json_object_array_get_idx(reply.json, 0);
-	struct session session = { .title = "adopted", .directory = at_home("work"),
+	struct session session = { .title = "adopted",
+				   .directory = at_home("work"),
 				   .id = json_get_string(started, "id", "") };
 	session_look(&session);
 	assert_came_back(&session, id, MARKER, 1);
@@ -80,7 +84,7 @@ static void AdoptBringsAnAgentOutOfTheLogin(void)
 	ASSERT(machine_alive(&server), "it ended with the login");
 }
 
-static void AdoptAsksAndDoesNothingWithoutAnAnswer(void)
+TEST(AdoptAsksAndDoesNothingWithoutAnAnswer)
 {
 	struct login *login = login_open();
 	const char *pane = run_by_hand(login, "one");
@@ -92,11 +96,12 @@ static void AdoptAsksAndDoesNothingWithoutAnAnswer(void)
 	reply = deck(NULL, WORDS("adopt", pane, "--dry-run"));
 	ASSERT(reply.status == 0, "--dry-run: %s", reply.errors);
 	ASSERT(machine_alive(&by_hand), "the process was ended");
-	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))), "there is a session");
+	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))),
+	       "there is a session");
 	login_terminate(login);
 }
 
-static void AdoptNeverGuessesBetweenTwoInOneDirectory(void)
+TEST(AdoptNeverGuessesBetweenTwoInOneDirectory)
 {
 	struct login *login = login_open();
 	const char *one = run_by_hand(login, "one"), *two = run_by_hand(login, "two");
@@ -104,15 +109,16 @@ static void AdoptNeverGuessesBetweenTwoInOneDirectory(void)
 	say_in(two, "I am two");
 	struct process first = process_of(find_at(one)), second = process_of(find_at(two));
 	struct reply reply = deck(NULL, WORDS("adopt", "--all", "--yes", "--json"));
-	ASSERT(reply.status == 1 && strstr(reply.output, "--session-id"), "status %d: %s", reply.status,
-	       reply.output);
+	ASSERT(reply.status == 1 && strstr(reply.output, "--session-id"), "status %d: %s",
+	       reply.status, reply.output);
 	ASSERT(machine_alive(&first) && machine_alive(&second), "one was ended on a guess");
-	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))), "there is a session");
+	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))),
+	       "there is a session");
 	login_terminate(login);
 }
 
-/* The user went on by hand with what is a session's conversation. */
-static void AdoptLeavesASessionsConversationToIt(void)
+/* The user has resumed a session's conversation by hand. */
+TEST(AdoptLeavesASessionsConversationToIt)
 {
 	struct session session;
 	session_add(&session, NULL, "work", WORDS("--agent", "demo"));
@@ -121,9 +127,9 @@ static void AdoptLeavesASessionsConversationToIt(void)
 	const char *id = session.session_id;
 	session_stop(&session, NULL);
 	struct login *login = login_open();
-	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}",
-						      "-s", "hand", "-c", session.directory, "agentdeck-demo-agent",
-						      "--resume", id));
+	struct answer answer = login_run(
+		login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "hand",
+			     "-c", session.directory, "agentdeck-demo-agent", "--resume", id));
 	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
 	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
 	say_in(pane, "by hand");
@@ -137,32 +143,35 @@ static void AdoptLeavesASessionsConversationToIt(void)
 
 /* --- what is only said at the end --------------------------------------------------------------- */
 
-/* Notes its arguments and its home, and on Ctrl-C says its id and ends; "deaf" does neither, "mute" says nothing. */
-#define SPEAKER                                                                          \
-	"#!/usr/bin/env python3\n"                                                       \
-	"import os, sys, time, tty\n"                                                    \
-	"note = ' '.join(sys.argv[1:]) + '|' + os.environ.get('SPEAKER_HOME', '') + '\\n'\n" \
-	"open(os.environ['HOME'] + '/argv', 'a').write(note)\n"                          \
-	"tty.setraw(0)\n"                                                                \
-	"print('ready', end='\\r\\n', flush=True)\n"                                     \
-	"while 'deaf' in sys.argv or b'\\x03' not in os.read(0, 100):\n"                 \
-	"    time.sleep(0.05)\n"                                                         \
-	"if 'mute' not in sys.argv:\n"                                                   \
+/* An agent that records its arguments and its home, and on Ctrl-C says its id and ends.  "deaf"
+ * does neither, "mute" says nothing. */
+#define SPEAKER                                                                                \
+	"#!/usr/bin/env python3\n"                                                             \
+	"import os, sys, time, tty\n"                                                          \
+	"note = ' '.join(sys.argv[1:]) + '|' + os.environ.get('SPEAKER_HOME', '') + '\\n'\n"   \
+	"open(os.environ['HOME'] + '/argv', 'a').write(note)\n"                                \
+	"tty.setraw(0)\n"                                                                      \
+	"print('ready', end='\\r\\n', flush=True)\n"                                           \
+	"while 'deaf' in sys.argv or b'\\x03' not in os.read(0, 100):\n"                       \
+	"    time.sleep(0.05)\n"                                                               \
+	"if 'mute' not in sys.argv:\n"                                                         \
 	"    print(f'\\r\\nto come back: speaker resume talk-{os.getpid()}\\r', flush=True)\n" \
 	"time.sleep(0.3)\n"
-#define SPEAKER_ENTRY                                                                    \
+#define SPEAKER_ENTRY                                                                                 \
 	"command = [\"speaker\"]\n[session]\nid = \"any\"\nresume = [\"resume\", \"{session_id}\"]\n" \
 	"[arguments]\nprompt_positional = true\n[home]\nvariable = \"SPEAKER_HOME\"\n"
 
-/* In a pane of its user, with a home of its own.  Returns the pane's id. */
+/* Run it in a pane of its user's, with its own home.  Returns the pane's id. */
 static const char *run_speaker(struct login *login, const char *entry, const char *word)
 {
 	machine_write(at_home("bin/speaker"), 0755, SPEAKER);
-	machine_write(at_home(".config/agentdeck/agents/speaker.toml"), 0644, kept(SPEAKER_ENTRY "%s", entry));
+	machine_write(at_home(".config/agentdeck/agents/speaker.toml"), 0644,
+		      kept(SPEAKER_ENTRY "%s", entry));
 	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 3\n");
 	machine_make_directory(at_home("work"));
-	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
-						      "hand", "-x", "150", "-y", "40", "-c", at_home("work"), "-e",
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F",
+						      "#{pane_id}", "-s", "hand", "-x", "150", "-y",
+						      "40", "-c", at_home("work"), "-e",
 						      kept("SPEAKER_HOME=%s", at_home("elsewhere")),
 						      at_home("bin/speaker"), word, "--flag"));
 	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
@@ -171,73 +180,80 @@ static const char *run_speaker(struct login *login, const char *entry, const cha
 	return pane;
 }
 
-#define WITH_KEYS "[screen]\nexit_banner = '^to come back: speaker resume (talk-[0-9]+)'\n[keys]\nbanner = [\"C-c\"]\n"
+#define WITH_KEYS \
+	"[screen]\nexit_banner = '^to come back: speaker resume (talk-[0-9]+)'\n[keys]\nbanner = [\"C-c\"]\n"
 
 static size_t session_count(void)
 {
 	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
 }
 
-static void AdoptHearsTheIdInTheLastWords(void)
+TEST(AdoptHearsTheIdInTheLastWords)
 {
 	struct login *login = login_open();
 	const char *pane = run_speaker(login, WITH_KEYS, "a prompt");
 	struct process by_hand = process_of(find_at(pane));
 	struct reply reply = deck(NULL, WORDS("adopt", pane, "--dry-run"));
-	ASSERT(strstr(reply.output, "read from what it prints when it ends"), "it is not told: %s%s",
-	       reply.output, reply.errors);
-	ASSERT(strstr(reply.output, at_home("elsewhere")), "its home is not told: %s", reply.output);
+	ASSERT(strstr(reply.output, "read from what it prints when it ends"),
+	       "it is not told: %s%s", reply.output, reply.errors);
+	ASSERT(strstr(reply.output, at_home("elsewhere")), "its home is not told: %s",
+	       reply.output);
 	ASSERT(machine_alive(&by_hand), "the process was ended");
 	reply = deck(NULL, WORDS("adopt", pane, "--yes", "--json", "-t", "adopted"));
 	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
 	ASSERT(!machine_alive(&by_hand), "the old process lives");
-	/* With its own arguments but the prompt, in its own home. */
-	const char *expected = kept("a prompt --flag|%s\n--flag resume talk-%d|%s\n", at_home("elsewhere"),
-				    (int)by_hand.pid, at_home("elsewhere"));
-	WAIT_FOR(streq(or_empty(machine_read(at_home("argv"))), expected), "started with:\n%s, not\n%s",
-		 machine_read(at_home("argv")), expected);
+	/* With its own arguments except for the prompt, in its own home. */
+	const char *expected = kept("a prompt --flag|%s\n--flag resume talk-%d|%s\n",
+				    at_home("elsewhere"), (int)by_hand.pid, at_home("elsewhere"));
+	WAIT_FOR(streq(or_empty(machine_read(at_home("argv"))), expected),
+		 "started with:\n%s, not\n%s", machine_read(at_home("argv")), expected);
 	login_terminate(login);
 }
 
-static void AdoptLeavesOneRunningThatDoesNotEndWhenAsked(void)
+TEST(AdoptLeavesOneRunningThatDoesNotEndWhenAsked)
 {
 	struct login *login = login_open();
 	const char *pane = run_speaker(login, WITH_KEYS, "deaf");
 	struct process by_hand = process_of(find_at(pane));
 	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes"));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh"), "status %d: %s", reply.status, reply.errors);
+	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh"), "status %d: %s", reply.status,
+	       reply.errors);
 	ASSERT(machine_alive(&by_hand), "it was ended, and with it what nobody knows");
 	ASSERT(!session_count(), "there is a session");
 	login_terminate(login);
 }
 
-static void AdoptSaysWhenNothingWasSaid(void)
+TEST(AdoptSaysWhenNothingWasSaid)
 {
 	struct login *login = login_open();
 	const char *pane = run_speaker(login, WITH_KEYS, "mute");
 	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "-t", "adopted"));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "session-id ID"), "status %d: %s", reply.status,
-	       reply.errors);
+	ASSERT(reply.status != 0 && strstr(reply.errors, "session-id ID"), "status %d: %s",
+	       reply.status, reply.errors);
 	struct session session = { .title = "adopted", .directory = at_home("work") };
-	session.id = json_get_string(json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
+	session.id = json_get_string(
+		json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
 	session_look(&session);
-	ASSERT(streq(session.status, "stopped") && !session.session_id, "it is %s, in %s", session.status,
-	       or_empty(session.session_id));
+	ASSERT(streq(session.status, "stopped") && !session.session_id, "it is %s, in %s",
+	       session.status, or_empty(session.session_id));
 	login_terminate(login);
 }
 
-/* Its words would only come by keys that nobody knows. */
-static void AdoptEndsNothingUnknownWithoutFresh(void)
+/* Only keys that we do not know would make it say its id. */
+TEST(AdoptEndsNothingUnknownWithoutFresh)
 {
 	struct login *login = login_open();
-	const char *pane = run_speaker(login, "[screen]\nexit_banner = 'resume (talk-[0-9]+)'\n", "a prompt");
+	const char *pane = run_speaker(login, "[screen]\nexit_banner = 'resume (talk-[0-9]+)'\n",
+				       "a prompt");
 	struct process by_hand = process_of(find_at(pane));
-	/* Not asked for consent, either. */
+	/* It is not even asked for consent. */
 	struct reply reply = deck(NULL, WORDS("adopt", pane));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh") && strstr(reply.output, "unknown"),
+	ASSERT(reply.status != 0 && strstr(reply.errors, "--fresh") &&
+		       strstr(reply.output, "unknown"),
 	       "status %d: %s%s", reply.status, reply.output, reply.errors);
 	reply = deck(NULL, WORDS("adopt", pane, "--yes"));
-	ASSERT(reply.status != 0 && machine_alive(&by_hand), "status %d: it was ended", reply.status);
+	ASSERT(reply.status != 0 && machine_alive(&by_hand), "status %d: it was ended",
+	       reply.status);
 	ASSERT(!session_count(), "there is a session");
 	reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh"));
 	ASSERT(reply.status == 0, "--fresh: %s", reply.errors);
@@ -247,26 +263,29 @@ static void AdoptEndsNothingUnknownWithoutFresh(void)
 	login_terminate(login);
 }
 
-/* A program "hidden" in a pane whose PATH has it, or that only calls itself so. */
+/* A program "hidden" in a pane whose PATH has it, or one that only has that name. */
 static const char *run_hidden(struct login *login, const char *script)
 {
-	machine_write(at_home(".config/agentdeck/agents/hidden.toml"), 0644, "command = [\"hidden\"]\n");
+	machine_write(at_home(".config/agentdeck/agents/hidden.toml"), 0644,
+		      "command = [\"hidden\"]\n");
 	machine_make_directory(at_home("aside"));
 	machine_make_directory(at_home("work"));
 	machine_user_ok(WORDS("ln", "-s", "/bin/cat", at_home("aside/hidden")));
-	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_id}", "-s",
-						      "hand", "-c", at_home("work"), "bash", "-c", script));
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F",
+						      "#{pane_id}", "-s", "hand", "-c",
+						      at_home("work"), "bash", "-c", script));
 	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
 	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
 	WAIT_FOR(strstr(deck(NULL, WORDS("adopt")).output, "hidden"), "it is not found");
 	return pane;
 }
 
-static void AdoptTakesTheProgramFromItsOwnPath(void)
+TEST(AdoptTakesTheProgramFromItsOwnPath)
 {
 	struct login *login = login_open();
 	const char *pane = run_hidden(login, kept("PATH=%s:$PATH exec hidden", at_home("aside")));
-	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh", "-t", "adopted", "--json"));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh", "-t", "adopted",
+					      "--json"));
 	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
 	struct json_object *started = json_object_array_get_idx(reply.json, 0);
 	const char *program = json_object_get_string(
@@ -275,29 +294,37 @@ static void AdoptTakesTheProgramFromItsOwnPath(void)
 	login_terminate(login);
 }
 
-static void AdoptEndsNothingThatCannotBeStartedAgain(void)
+TEST(AdoptEndsNothingThatCannotBeStartedAgain)
 {
 	struct login *login = login_open();
 	const char *pane = run_hidden(login, "exec -a hidden cat");
 	struct process by_hand = process_of(find_at(pane));
 	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes", "--fresh"));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "nothing was ended"), "status %d: %s", reply.status,
-	       reply.errors);
+	ASSERT(reply.status != 0 && strstr(reply.errors, "nothing was ended"), "status %d: %s",
+	       reply.status, reply.errors);
 	ASSERT(machine_alive(&by_hand), "it was ended");
 	ASSERT(!session_count(), "there is a session");
 	login_terminate(login);
 }
 
-const struct test adopt_tests[] = {
-	TEST(AdoptBringsAnAgentOutOfTheLogin),
-	TEST(AdoptAsksAndDoesNothingWithoutAnAnswer),
-	TEST(AdoptNeverGuessesBetweenTwoInOneDirectory),
-	TEST(AdoptLeavesASessionsConversationToIt),
-	TEST(AdoptHearsTheIdInTheLastWords),
-	TEST(AdoptLeavesOneRunningThatDoesNotEndWhenAsked),
-	TEST(AdoptSaysWhenNothingWasSaid),
-	TEST(AdoptEndsNothingUnknownWithoutFresh),
-	TEST(AdoptTakesTheProgramFromItsOwnPath),
-	TEST(AdoptEndsNothingThatCannotBeStartedAgain),
-	{ 0 },
-};
+/* The tmux here is the user's, and nobody asks it to make a server. */
+TEST(AdoptEndsNothingWithABrokenTmux)
+{
+	struct login *login = login_open();
+	const char *pane = run_by_hand(login, "one");
+	say_in(pane, MARKER);
+	struct process by_hand = process_of(find_at(pane));
+	machine_write(
+		at_home("fake/tmux"), 0755,
+		"#!/bin/sh\ncase $* in *new-session*) exit 1;; esac\nexec /usr/bin/tmux \"$@\"\n");
+	machine_set("PATH", kept("%s:%s", at_home("fake"), machine_search_path()));
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes"));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "nothing was ended"), "status %d: %s",
+	       reply.status, reply.errors);
+	ASSERT(machine_alive(&by_hand), "it was ended");
+	ASSERT(!session_count(), "there is a session");
+	machine_set("PATH", machine_search_path());
+	reply = deck(NULL, WORDS("adopt", pane, "--yes"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	login_terminate(login);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Agents of the user's own.  docs/adding-an-agent.md is taken at its word: its entries and its script
- * are used as they stand there.
+ * The user's own agents.  These tests use the entries and the script of docs/adding-an-agent.md
+ * exactly as they are there.
  */
 #include "persistence/deck.h"
 
@@ -24,7 +24,7 @@ static const char *manual(void)
 	return keep(strbuf_take(&text));
 }
 
-/* Write each block that begins with "```<language> <file>" where it belongs.  Returns how many. */
+/* Write each block that begins with "```<language> <file>" to its file.  Returns how many. */
 static unsigned write_blocks(const char *language, mode_t mode, const char *directory)
 {
 	const char *opening = kept("\n```%s ", language);
@@ -63,7 +63,7 @@ static void assert_member(struct json_object *object, const char *key, const cha
 	ASSERT(streq(is, value), "%s is %s, not %s", key, is, value);
 }
 
-/* The parrot says what it was told, now or before. */
+/* The parrot repeats what it was told, now or earlier. */
 static void wait_for_words(const struct session *session, const char *text)
 {
 	WAIT_FOR(session_shows(session, kept("parrot says: %s", text)), "no '%s':\n%s", text,
@@ -92,7 +92,7 @@ static struct session launch_parrot(const char *title)
 	return session;
 }
 
-static void EntriesOfTheManualAreValid(void)
+TEST(EntriesOfTheManualAreValid)
 {
 	install_parrot();
 	struct json_object *check = deck_ok(NULL, WORDS("agents", "check", "--json"));
@@ -114,7 +114,7 @@ static void EntriesOfTheManualAreValid(void)
 	assert_member(named(list, "claude"), "source", "overridden");
 }
 
-static void AgentOfTheManualComesBack(void)
+TEST(AgentOfTheManualComesBack)
 {
 	install_parrot();
 	struct session session = launch_parrot("deck");
@@ -140,16 +140,16 @@ static void AgentOfTheManualComesBack(void)
 	wait_for_words(&session, "hammerhead");
 }
 
-static void BrokenEntryConcernsNoOtherAgent(void)
+TEST(BrokenEntryConcernsNoOtherAgent)
 {
 	install_parrot();
 	const char *broken = at_home(CONFIG "/agents/claude.toml");
 	const char *place = kept("%s:2:1: ", broken);
 	machine_write(broken, 0644, "[session]\nassing = []\n");
-	/* Kept elsewhere, as people keep such files. */
+	/* The file is elsewhere behind a link, as some people keep such files. */
 	machine_user_ok(WORDS("mv", at_home(CONFIG "/agents/parrot.toml"), at_home("kept.toml")));
-	machine_user_ok(WORDS("ln", "-s", at_home("kept.toml"),
-			      at_home(CONFIG "/agents/parrot.toml")));
+	machine_user_ok(
+		WORDS("ln", "-s", at_home("kept.toml"), at_home(CONFIG "/agents/parrot.toml")));
 	struct reply check = deck(NULL, WORDS("agents", "check"));
 	ASSERT(check.status == 1 && starts_with(check.output, place), "status %d: %s%s",
 	       check.status, check.output, check.errors);
@@ -160,10 +160,3 @@ static void BrokenEntryConcernsNoOtherAgent(void)
 	struct session session = launch_parrot("deck");
 	say(&session, "swordfish");
 }
-
-const struct test agent_tests[] = {
-	TEST(EntriesOfTheManualAreValid),
-	TEST(AgentOfTheManualComesBack),
-	TEST(BrokenEntryConcernsNoOtherAgent),
-	{ 0 },
-};

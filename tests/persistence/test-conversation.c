@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which conversation a session comes back to, whatever has become of what was known of it.
+ * Which conversation a session resumes, whatever happened to the records of it.
  */
 #include "persistence/deck.h"
 
@@ -24,7 +24,8 @@ static void kill_and_start(struct session *session)
 	session_start(session, NULL);
 }
 
-/* The end of its terminal would let the agent write what it holds back: it gets no time for that. */
+/* The end of its terminal would let the agent write what it holds back; a power cut gives it no
+ * time. */
 static void lose_power_and_start(struct session *session)
 {
 	(void)session_look(session);
@@ -40,18 +41,19 @@ static void lose_sidecar(const struct session *session)
 	machine_remove(at_home(kept(".local/state/agentdeck/hooks/%s.sid", session->id)));
 }
 
-/* Conversations of nobody, in the same directory: whoever loses the session's own would take one of them. */
+/* Put conversations without an owner into the same directory: a program that loses the session's id
+ * would take one of them. */
 static void lay_bait(const struct session *session)
 {
 	machine_set_time(write_transcript(session, new_uuid(), "a decoy"),
 			 clock_wall_us() / 1000000 + 3600);
 }
 
-/* As if the manifest came from a backup of before the first start. */
+/* As if the manifest came from a backup from before the first start. */
 static void lose_stored_id(const struct session *session)
 {
-	const char *path =
-		at_home(kept(".local/state/agentdeck/default/%s/instance.json", session->id));
+	const char *path = at_home(
+		kept(".local/state/agentdeck/default/%s/instance.json", session->id));
 	const char *text = or_empty(machine_read(path));
 	struct json_object *manifest = NULL;
 	if (json_parse(text, strlen(text), path, &manifest, NULL) < 0)
@@ -66,7 +68,7 @@ static void lose_stored_id(const struct session *session)
 	machine_write(path, 0600, json_print(manifest));
 }
 
-static void TwoInstancesInOneDirectoryKeepTheirConversations(void)
+TEST(TwoInstancesInOneDirectoryKeepTheirConversations)
 {
 	struct session one, two = { 0 };
 	install_claude_stand_in();
@@ -75,7 +77,8 @@ static void TwoInstancesInOneDirectoryKeepTheirConversations(void)
 	session_say(&one, "I am one");
 	struct json_object *added = deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json",
 							"--agent", "claude"));
-	two = (struct session){ .title = "two", .directory = one.directory,
+	two = (struct session){ .title = "two",
+				.directory = one.directory,
 				.id = json_get_string(added, "id", "") };
 	session_start(&two, NULL);
 	session_say(&two, "I am two");
@@ -86,7 +89,7 @@ static void TwoInstancesInOneDirectoryKeepTheirConversations(void)
 	lose_sidecar(&one);
 	lose_sidecar(&two);
 	lose_stored_id(&one);
-	/* The other one's is the newest. */
+	/* The other session's transcript is the newest. */
 	machine_set_time(claude_transcript(&one, first), 1776157600);
 	session_start(&one, NULL);
 	session_start(&two, NULL);
@@ -94,7 +97,7 @@ static void TwoInstancesInOneDirectoryKeepTheirConversations(void)
 	assert_came_back(&two, second, "I am two", 1);
 }
 
-static void ClearThenKillThenStart(void)
+TEST(ClearThenKillThenStart)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -110,8 +113,8 @@ static void ClearThenKillThenStart(void)
 	ASSERT(machine_exists(claude_transcript(&session, before)), "the old one was removed");
 }
 
-/* Neither flag accepts such a file: a new conversation it must be, and its user must know. */
-static void HeaderOnlyTranscriptGivesANewIdThatSaysSo(void)
+/* Neither flag accepts such a file: it needs a new conversation, and its user must know. */
+TEST(HeaderOnlyTranscriptGivesANewIdThatSaysSo)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -137,11 +140,12 @@ static void HeaderOnlyTranscriptGivesANewIdThatSaysSo(void)
 	assert_came_back(&session, after, MARKER, 1);
 }
 
-static void TornLastLineDoesNotCostTheConversation(void)
+TEST(TornLastLineDoesNotCostTheConversation)
 {
 	struct session session;
 	begin(&session, "deck");
-	const char *session_id = session.session_id, *path = claude_transcript(&session, session_id);
+	const char *session_id = session.session_id,
+		   *path = claude_transcript(&session, session_id);
 	session_kill_server(&session);
 	machine_write(path, 0600,
 		      kept("%s{\"type\":\"user\",\"message\":{\"ro", or_empty(machine_read(path))));
@@ -149,7 +153,7 @@ static void TornLastLineDoesNotCostTheConversation(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-/* An agent that has told its id, and its first prompt, and has written nothing yet. */
+/* An agent that has reported its id and its first prompt, and has written nothing yet. */
 static void begin_late(struct session *session)
 {
 	install_claude_stand_in();
@@ -165,7 +169,7 @@ static void assert_not_written(const struct session *session, const char *sessio
 	ASSERT(!machine_exists(path), "%s is there: its writing was not late", path);
 }
 
-/* The end of its terminal would give it the time to write. */
+/* The end of its terminal would give it the time to write, so kill it first. */
 static void kill_agent_and_start(struct session *session)
 {
 	struct process agent = session_agent(session);
@@ -186,7 +190,7 @@ static void assert_begun_anew(struct session *session, const char *session_id)
 	       or_empty(session_screen(session)));
 }
 
-static void KilledBeforeTheFirstFlushKeepsItsId(void)
+TEST(KilledBeforeTheFirstFlushKeepsItsId)
 {
 	struct session session;
 	begin_late(&session);
@@ -195,7 +199,7 @@ static void KilledBeforeTheFirstFlushKeepsItsId(void)
 	lose_power_and_start(&session);
 	assert_begun_anew(&session, session_id);
 
-	/* Now there was a prompt, of which only its report is known. */
+	/* Now there was a prompt, but only its report is left of it. */
 	session_say(&session, "lost words");
 	WAIT_FOR(json_get_bool(session_look(&session), "first_turn_seen", false),
 		 "the prompt was not reported");
@@ -216,7 +220,7 @@ static void KilledBeforeTheFirstFlushKeepsItsId(void)
 	assert_came_back(&session, session_id, MARKER, 2);
 }
 
-static void KilledAfterALateFlushComesBack(void)
+TEST(KilledAfterALateFlushComesBack)
 {
 	struct session session;
 	begin_late(&session);
@@ -230,7 +234,7 @@ static void KilledAfterALateFlushComesBack(void)
 }
 
 /* An orderly stop gives the agent the time to write. */
-static void StopWaitsForALateFlush(void)
+TEST(StopWaitsForALateFlush)
 {
 	struct session session;
 	begin_late(&session);
@@ -242,16 +246,15 @@ static void StopWaitsForALateFlush(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-/* "/x/deck.a" and "/x/deck-a" have one directory of transcripts: the name proves nothing. */
-static void TranscriptOfAnotherProjectIsNotTaken(void)
+/* "/x/deck.a" and "/x/deck-a" share a directory of transcripts: the name proves nothing. */
+TEST(TranscriptOfAnotherProjectIsNotTaken)
 {
 	struct session session, neighbour = { .directory = at_home("deck-a") };
 	install_claude_stand_in();
 	machine_write(at_home("wrapper"), 0755, "#!/bin/sh\nexec claude \"$@\"\n");
 	const char *foreign = new_uuid(), *own = new_uuid();
 	machine_set_time(write_transcript(&neighbour, foreign, "not yours"), 1776157800);
-	session_add(&session, NULL, "deck.a",
-		    WORDS("--agent", "claude", "-c", at_home("wrapper")));
+	session_add(&session, NULL, "deck.a", WORDS("--agent", "claude", "-c", at_home("wrapper")));
 	machine_set_time(write_transcript(&session, own, MARKER), 1776157700);
 	ASSERT(machine_exists(claude_transcript(&session, foreign)), "not the same directory");
 	session_start(&session, NULL);
@@ -267,8 +270,8 @@ static void start_without(struct session *session, const char *variable)
 	(void)session_look(session);
 }
 
-/* A session keeps the agent's home that it was added with, whoever brings it back. */
-static void TranscriptUnderAnotherConfigHome(void)
+/* A session keeps the agent's home that it was added with, whoever starts it again. */
+TEST(TranscriptUnderAnotherConfigHome)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -288,36 +291,129 @@ static void TranscriptUnderAnotherConfigHome(void)
 	assert_came_back(&session, session_id, MARKER, 2);
 }
 
-/* Variables of the claude that agentdeck was called from: with the first of them another claude writes no
+/* Variables of the claude that called agentdeck: with the first of them another claude writes no
  * transcript. */
-static void PoisonVariableIsScrubbed(void)
+TEST(PoisonVariableIsScrubbed)
 {
-	static const char *const poison[] = { "CLAUDE_CODE_CHILD_SESSION", "CLAUDECODE",
-					      "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT",
-					      "CLAUDE_CODE_SSE_SOCKET_X", "TMUX", "XDG_SESSION_ID" };
+	static const char *const poison[] = { "CLAUDE_CODE_CHILD_SESSION",
+					      "CLAUDECODE",
+					      "CLAUDE_CODE_SESSION_ID",
+					      "CLAUDE_CODE_ENTRYPOINT",
+					      "CLAUDE_CODE_SSE_SOCKET_X",
+					      "TMUX",
+					      "XDG_SESSION_ID" };
 	struct session session;
 	for (size_t i = 0; i < ARRAY_SIZE(poison); i++)
 		machine_set(poison[i], "1-poisoned");
 	begin(&session, "deck");
 	const char *session_id = session.session_id;
-	const char *environment = machine_root_ok(
-		WORDS("sh", "-c", "tr '\\0' '\\n' <\"/proc/$1/environ\"", "sh",
-		      kept("%d", (int)session.agent_pid)));
+	const char *environment = machine_root_ok(WORDS("sh", "-c",
+							"tr '\\0' '\\n' <\"/proc/$1/environ\"",
+							"sh", kept("%d", (int)session.agent_pid)));
 	ASSERT(strstr(environment, kept("HOME=%s", home())), "no environment: %s", environment);
 	ASSERT(!strstr(environment, "1-poisoned"), "the agent got it:\n%s", environment);
 	kill_and_start(&session);
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-static void WrapperScriptKeepsItsConversation(void)
+/* Start an agent that the pane executes, or (is_wrapped) that a script in the pane starts. */
+static void begin_as(struct session *session, const char *title, bool is_wrapped)
+{
+	const char *wrapper = at_home("bin/wrapper");
+	install_claude_stand_in();
+	machine_write(wrapper, 0755, "#!/bin/sh\nclaude \"$@\"\nexit $?\n");
+	session_add(session, NULL, title,
+		    WORDS("--agent", "claude", "-c", is_wrapped ? wrapper : "claude"));
+	session_start(session, NULL);
+}
+
+static void enter(const struct session *session, const char *command)
+{
+	session_type(session, command);
+	session_press(session, "Enter");
+}
+
+/* How many reports of such a start the log has, accepted or not. */
+static unsigned startups(void)
+{
+	unsigned count = 0;
+	for (const char *at = or_empty(deck_log()); (at = strstr(at, "source=startup")); at++)
+		count++;
+	return count;
+}
+
+static void begin_another(struct session *session, const char *command)
+{
+	unsigned before = startups();
+	struct process agent = session_agent(session);
+	enter(session, command);
+	WAIT_FOR(startups() > before, "%s begins no conversation:\n%s", command,
+		 or_empty(session_screen(session)));
+	ASSERT(machine_alive(&agent), "%s: the agent is another process", command);
+}
+
+static void follow(const char *title, bool is_wrapped)
+{
+	struct session session;
+	begin_as(&session, title, is_wrapped);
+	const char *first = session.session_id;
+	begin_another(&session, "/tui");
+	session_say(&session, MARKER);
+	session_look(&session);
+	const char *second = session.session_id;
+	ASSERT(!streq(second, first), "what was said after /tui is not in conversation %s", first);
+	kill_and_start(&session);
+	assert_came_back(&session, second, MARKER, 1);
+	/* Nothing was said in the new one, so the one before is worth more. */
+	begin_another(&session, "/new");
+	kill_and_start(&session);
+	assert_came_back(&session, second, MARKER, 2);
+	begin_another(&session, "/new");
+	session_say(&session, "in the new one");
+	session_look(&session);
+	const char *third = session.session_id;
+	ASSERT(!streq(third, second), "what was said after /new is not in conversation %s", second);
+	kill_and_start(&session);
+	assert_came_back(&session, third, "in the new one", 1);
+}
+
+TEST(AgentThatRestartsInPlaceIsFollowed)
+{
+	follow("deck", false);
+	follow("wrapped", true);
+}
+
+static void nest(const char *title, bool is_wrapped)
+{
+	struct session session;
+	begin_as(&session, title, is_wrapped);
+	const char *session_id = session.session_id;
+	session_say(&session, MARKER);
+	/* One that begins a conversation, and one that resumes it. */
+	enter(&session, "/nested");
+	WAIT_FOR(session_shows(&session,
+			       "I remember 2 of your messages; the first was \"from inside\"."),
+		 "no agent answers from inside:\n%s", or_empty(session_screen(&session)));
+	kill_and_start(&session);
+	assert_came_back(&session, session_id, MARKER, 1);
+}
+
+TEST(NestedAgentMovesNothing)
+{
+	nest("deck", false);
+	nest("wrapped", true);
+}
+
+TEST(WrapperScriptKeepsItsConversation)
 {
 	struct session session;
 	install_claude_stand_in();
 	machine_write(at_home("bin/my wrapper"), 0755,
 		      "#!/bin/sh\nexport WRAPPED=yes\nexec claude --model opus \"$@\"\n");
-	session_add(&session, NULL, "deck",
-		    WORDS("--agent", "claude", "-c",
-			  kept("'%s' --append-system-prompt 'be brief'", at_home("bin/my wrapper"))));
+	session_add(
+		&session, NULL, "deck",
+		WORDS("--agent", "claude", "-c",
+		      kept("'%s' --append-system-prompt 'be brief'", at_home("bin/my wrapper"))));
 	session_start(&session, NULL);
 	session_say(&session, MARKER);
 	write_decoy(&session);
@@ -330,7 +426,7 @@ static void WrapperScriptKeepsItsConversation(void)
 	}
 }
 
-/* What the agent was started with, but for the flag that names the conversation. */
+/* The arguments of the agent's start, without the flag that names the conversation. */
 static const char *flags(const struct session *session)
 {
 	const struct strvec *argv = machine_argv(session->agent_pid);
@@ -343,7 +439,7 @@ static const char *flags(const struct session *session)
 	return keep(visible_argv(strvec_argv(same)));
 }
 
-static void FlagsIdenticalBetweenStartAndRestart(void)
+TEST(FlagsIdenticalBetweenStartAndRestart)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -355,26 +451,29 @@ static void FlagsIdenticalBetweenStartAndRestart(void)
 	assert_flag(&session, "--append-system-prompt", "two words; $HOME \"q\"");
 	const char *at_start = flags(&session);
 	session_restart(&session, NULL);
-	ASSERT(streq(flags(&session), at_start), "restart: %s\nstart: %s", flags(&session), at_start);
+	ASSERT(streq(flags(&session), at_start), "restart: %s\nstart: %s", flags(&session),
+	       at_start);
 	kill_and_start(&session);
 	ASSERT(streq(flags(&session), at_start), "after SIGKILL: %s\nstart: %s", flags(&session),
 	       at_start);
 	assert_came_back(&session, session.session_id, MARKER, 1);
 }
 
-static void DuplicateConversationRefused(void)
+TEST(DuplicateConversationRefused)
 {
 	struct session one, two;
 	begin(&one, "deck");
 	const char *session_id = one.session_id;
 	struct process agent = session_agent(&one);
-	struct json_object *added =
-		deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json", "--agent", "claude",
-				    "--session-id", session_id));
-	two = (struct session){ .title = "two", .directory = one.directory,
+	struct json_object *added = deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json",
+							"--agent", "claude"));
+	two = (struct session){ .title = "two",
+				.directory = one.directory,
 				.id = json_get_string(added, "id", "") };
+	session_forge_id(&two, session_id);
 	struct reply reply = deck(NULL, WORDS("session", "start", two.id));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "deck") && strstr(reply.errors, session_id),
+	ASSERT(reply.status != 0 && strstr(reply.errors, "deck") &&
+		       strstr(reply.errors, session_id),
 	       "status %d: %s%s", reply.status, reply.errors, reply.output);
 	(void)session_look(&two);
 	ASSERT(!two.server_pid && machine_alive(&agent), "two agents on one conversation");
@@ -382,20 +481,3 @@ static void DuplicateConversationRefused(void)
 	session_start(&two, NULL);
 	assert_came_back(&two, session_id, MARKER, 1);
 }
-
-const struct test conversation_tests[] = {
-	TEST(TwoInstancesInOneDirectoryKeepTheirConversations),
-	TEST(ClearThenKillThenStart),
-	TEST(HeaderOnlyTranscriptGivesANewIdThatSaysSo),
-	TEST(TornLastLineDoesNotCostTheConversation),
-	TEST(KilledBeforeTheFirstFlushKeepsItsId),
-	TEST(KilledAfterALateFlushComesBack),
-	TEST(StopWaitsForALateFlush),
-	TEST(TranscriptOfAnotherProjectIsNotTaken),
-	TEST(TranscriptUnderAnotherConfigHome),
-	TEST(PoisonVariableIsScrubbed),
-	TEST(WrapperScriptKeepsItsConversation),
-	TEST(FlagsIdenticalBetweenStartAndRestart),
-	TEST(DuplicateConversationRefused),
-	{ 0 },
-};

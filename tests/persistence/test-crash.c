@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The command is cut off at every step that it takes: strace kills it as it enters a system call that changes
- * something, or stops it there and the machine's power fails.  Whatever is left, the next command makes one
- * run of it, with the same conversation, or none.
+ * Cuts off a command at every step: strace kills it as it enters a system call that changes
+ * something, or stops it there and the machine's power fails.  Whatever is left, the next command
+ * makes one run with the same conversation of it, or none.
  *
- * What it has started is not traced and lives on, as it would if the command's terminal died.  Its own children
- * are begun with clone3(2) and have become other programs when that returns (vfork(2)), so that the calls
- * before and after stand for a death on either side of their execve(2).
+ * The command's children are not traced and live on, as they would if the command's terminal died.
+ * They start with clone3(2) and have become other programs when that returns (vfork(2)), so that
+ * the calls before and after it cover a death on either side of their execve(2).
  */
 #include "persistence/census.h"
 #include "persistence/deck.h"
@@ -59,7 +59,7 @@ static const char *begin(struct session *session)
 	session_start(session, NULL);
 	session_say(session, MARKER);
 	write_decoy(session);
-	/* From now on every run is one that resumes. */
+	/* From now on every start resumes. */
 	session_restart(session, NULL);
 	return session->session_id;
 }
@@ -76,7 +76,7 @@ static void set_up(struct session *session, const char *verb)
 	command(session, streq(verb, "start") ? "stop" : "start", "before the cut");
 }
 
-/* ways: 1, what is left is started, or by turns stopped and then started; 2, both each time. */
+/* ways: 1, start what is left, or by turns stop and then start it; 2, do both each time. */
 static void cut_everywhere(const char *verb, unsigned ways)
 {
 	struct session session;
@@ -88,31 +88,31 @@ static void cut_everywhere(const char *verb, unsigned ways)
 	for (size_t i = 0; i < some.count * ways; i++) {
 		const struct point *point = &some.points[i % some.count];
 		bool stops = ways == 1 ? i % 2 : i >= some.count;
-		const char *where = kept("%s cut at %s %u, then %s", verb, point->call, point->ordinal,
-					 stops ? "stop" : "start");
+		const char *where = kept("%s cut at %s %u, then %s", verb, point->call,
+					 point->ordinal, stops ? "stop" : "start");
 		set_up(&session, verb);
 		cuts += strace_kill(words, point, where);
 		if (stops)
 			assert_stops(&session, where);
 		assert_starts(&session, session_id, where);
 	}
-	print_message("%s: %zu cuts at %zu of the %zu steps that it takes\n", verb, cuts, some.count,
-		      all.count);
+	print_message("%s: %zu cuts at %zu of the %zu steps that it takes\n", verb, cuts,
+		      some.count, all.count);
 	ASSERT(cuts >= 20 && cuts * 4 >= some.count * ways * 3, "only %zu cuts took place", cuts);
 	end(&session, session_id);
 }
 
-static void StartCutAnywhereConverges(void)
+TEST(StartCutAnywhereConverges)
 {
 	cut_everywhere("start", 2);
 }
 
-static void StopCutAnywhereConverges(void)
+TEST(StopCutAnywhereConverges)
 {
 	cut_everywhere("stop", 1);
 }
 
-static void RestartCutAnywhereConverges(void)
+TEST(RestartCutAnywhereConverges)
 {
 	cut_everywhere("restart", 1);
 }
@@ -121,7 +121,8 @@ static void RestartCutAnywhereConverges(void)
 
 enum which { FIRST, MIDDLE, LAST };
 
-static struct point pick(const struct points *all, const char *verb, const char *call, enum which which)
+static struct point pick(const struct points *all, const char *verb, const char *call,
+			 enum which which)
 {
 	struct points same = { 0 };
 	for (size_t i = 0; i < all->count; i++)
@@ -131,8 +132,9 @@ static struct point pick(const struct points *all, const char *verb, const char 
 	return same.points[which == FIRST ? 0 : which == LAST ? same.count - 1 : same.count / 2];
 }
 
-/* Unlike SIGKILL, SIGSTOP lets the call happen: the command stands right behind it. */
-static void cut_power(struct session *session, const char *verb, struct point point, const char *where)
+/* Unlike SIGKILL, SIGSTOP lets the call happen: the command stops right after it. */
+static void cut_power(struct session *session, const char *verb, struct point point,
+		      const char *where)
 {
 	const char *trace = kept("trace=%s", point.call);
 	const char *inject = kept("inject=%s:signal=STOP:when=%u", point.call, point.ordinal);
@@ -140,22 +142,23 @@ static void cut_power(struct session *session, const char *verb, struct point po
 	machine_write(strace_output(), 0644, "");
 	(void)machine_background(strace_argv(words_of(session, verb), trace, inject), output);
 	WAIT_FOR(strstr(or_empty(machine_read(strace_output())), "stopped by SIGSTOP"),
-		 "%s: it does not stop there:\n%s%s", where, or_empty(machine_read(strace_output())),
-		 or_empty(machine_read(output)));
+		 "%s: it does not stop there:\n%s%s", where,
+		 or_empty(machine_read(strace_output())), or_empty(machine_read(output)));
 	machine_powercut();
 	machine_boot();
 }
 
-static void PowerCutInsideStartOrStopConverges(void)
+TEST(PowerCutInsideStartOrStopConverges)
 {
 	static const struct {
 		const char *verb, *call;
 		enum which which;
 	} cuts[] = {
-		/* The intent: not there yet, there. */
+		/* The intent: before and after it is on disk. */
 		{ "start", "fsync", FIRST },
 		{ "start", "renameat", LAST },
-		/* The gate, its scope, and what it became: not written down, written down. */
+		/* The gate, its scope, and the program that it became: before and after they are
+		 * recorded. */
 		{ "start", "clone3", LAST },
 		{ "start", "sendmsg", LAST },
 		{ "start", "fsync", LAST },
@@ -172,7 +175,8 @@ static void PowerCutInsideStartOrStopConverges(void)
 		const char *verb = cuts[i].verb;
 		struct point point = pick(streq(verb, "start") ? &start : &stop, verb, cuts[i].call,
 					  cuts[i].which);
-		const char *where = kept("power cut in %s at %s %u", verb, point.call, point.ordinal);
+		const char *where = kept("power cut in %s at %s %u", verb, point.call,
+					 point.ordinal);
 		const char *boot_id = machine_boot_id();
 		set_up(&session, verb);
 		cut_power(&session, verb, point, where);
@@ -184,11 +188,3 @@ static void PowerCutInsideStartOrStopConverges(void)
 	}
 	end(&session, session_id);
 }
-
-const struct test crash_tests[] = {
-	TEST(StartCutAnywhereConverges),
-	TEST(StopCutAnywhereConverges),
-	TEST(RestartCutAnywhereConverges),
-	TEST(PowerCutInsideStartOrStopConverges),
-	{ 0 },
-};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * As test-crash.c, for the commands that forget a session, that take an agent's report, and that bring many
- * sessions back: killed at every step that they take.
+ * As test-crash.c, for the commands that remove a session, that take an agent's report, and that
+ * restart many sessions: each is killed at every step.
  */
 #include "persistence/census.h"
 #include "persistence/steps.h"
@@ -13,22 +13,24 @@
 enum { SESSIONS = 3, SAMPLES = 5 };
 
 /* Enough of the cuts took place for the test to mean something. */
-static void assert_cuts(const char *what, size_t cuts, const struct points *some, const struct points *all)
+static void assert_cuts(const char *what, size_t cuts, const struct points *some,
+			const struct points *all)
 {
 	enum { LEAST = 8 };
-	print_message("%s: %zu cuts at %zu of the %zu steps that it takes\n", what, cuts, some->count, all->count);
+	print_message("%s: %zu cuts at %zu of the %zu steps that it takes\n", what, cuts,
+		      some->count, all->count);
 	ASSERT(cuts >= LEAST && cuts * 4 >= some->count * 3, "only %zu cuts took place", cuts);
 }
 
 /* ---- remove ------------------------------------------------------------------------------ */
 
-/* What the cut has left is a whole session, which can be removed, or none. */
+/* The cut leaves either a whole session, which can be removed, or none. */
 static void remove_what_is_left(struct session *session, const char *where)
 {
 	const char *session_id = session->session_id;
 	struct reply show = deck_look(WORDS("session", "show", session->id, "--json"));
-	ASSERT(show.status == 0 || show.status == 2, "%s: neither there nor gone: %s%s", where, show.errors,
-	       show.output);
+	ASSERT(show.status == 0 || show.status == 2, "%s: neither there nor gone: %s%s", where,
+	       show.errors, show.output);
 	if (show.status == 0)
 		(void)assert_manifest(session, session_id, NULL, where);
 	struct reply reply = deck_look(WORDS("remove", session->id));
@@ -36,7 +38,7 @@ static void remove_what_is_left(struct session *session, const char *where)
 	assert_census(0, where);
 }
 
-static void RemoveCutAnywhereConverges(void)
+TEST(RemoveCutAnywhereConverges)
 {
 	struct session session;
 	size_t cuts = 0;
@@ -48,9 +50,10 @@ static void RemoveCutAnywhereConverges(void)
 		struct session next;
 		const char *where = kept("remove cut at %s", some.points[i].line);
 		session_make_running(&session);
-		cuts += strace_kill(deck_words(WORDS("remove", session.id)), &some.points[i], where);
+		cuts += strace_kill(deck_words(WORDS("remove", session.id)), &some.points[i],
+				    where);
 		remove_what_is_left(&session, where);
-		/* Whoever adds a session clears what is left of others. */
+		/* The next "add" clears the remains of other sessions. */
 		session_make_running(&next);
 		assert_forgotten(session.id, where);
 		assert_no_remnants(where);
@@ -65,20 +68,21 @@ static void RemoveCutAnywhereConverges(void)
 static void report(const struct session *session, const char *session_id, const char *where)
 {
 	struct answer answer = machine_user(report_words(session, session_id));
-	ASSERT(answer.status == 0 && !*answer.output && !*answer.errors, "%s: hook: %d %s%s", where, answer.status,
-	       answer.errors, answer.output);
+	ASSERT(answer.status == 0 && !*answer.output && !*answer.errors, "%s: hook: %d %s%s", where,
+	       answer.status, answer.errors, answer.output);
 	(void)assert_manifest(session, session_id, NULL, where);
 }
 
 /* The hint beside the manifest is one id or the other, not a part of one. */
-static void assert_hint(const struct session *session, const char *before, const char *after, const char *where)
+static void assert_hint(const struct session *session, const char *before, const char *after,
+			const char *where)
 {
 	const char *path = at_home(kept(".local/state/agentdeck/hooks/%s.sid", session->id));
 	const char *hint = or_empty(machine_read(path));
 	ASSERT(streq(hint, before) || streq(hint, after), "%s: the hint is '%s'", where, hint);
 }
 
-static void HookCutAnywhereConverges(void)
+TEST(HookCutAnywhereConverges)
 {
 	struct session session;
 	size_t cuts = 0;
@@ -87,9 +91,11 @@ static void HookCutAnywhereConverges(void)
 	session_start(&session, NULL);
 	session_say(&session, "cut me off");
 	const char *own = session.session_id, *before = new_uuid();
-	struct points all = strace_watch(report_words(&session, before)), some = strace_sample(&all, SAMPLES);
+	struct points all = strace_watch(report_words(&session, before)),
+		      some = strace_sample(&all, SAMPLES);
 	for (size_t i = 0; i < some.count; i++) {
-		const char *after = new_uuid(), *where = kept("hook cut at %s", some.points[i].line);
+		const char *after = new_uuid(),
+			   *where = kept("hook cut at %s", some.points[i].line);
 		cuts += strace_kill(report_words(&session, after), &some.points[i], where);
 		(void)assert_manifest(&session, after, before, where);
 		assert_hint(&session, before, after, where);
@@ -129,8 +135,8 @@ static void kill_all(struct session sessions[SESSIONS])
 		WAIT_FOR(!machine_alive(&servers[i]), "server %d lives", (int)servers[i].pid);
 }
 
-/* Whatever the first one left, and whoever of its workers is still at it: one more brings all back, each with its own
- * conversation. */
+/* Whatever the first one left, and whichever of its workers still run: one more recover restarts
+ * all, each with its own conversation. */
 static void recover_the_rest(struct session sessions[SESSIONS], const char *where)
 {
 	struct reply reply = deck_look(WORDS("recover"));
@@ -138,8 +144,8 @@ static void recover_the_rest(struct session sessions[SESSIONS], const char *wher
 	for (size_t i = 0; i < SESSIONS; i++) {
 		const char *session_id = sessions[i].session_id;
 		(void)session_look(&sessions[i]);
-		ASSERT(streq(sessions[i].status, "running"), "%s: %s is %s", where, sessions[i].title,
-		       sessions[i].status);
+		ASSERT(streq(sessions[i].status, "running"), "%s: %s is %s", where,
+		       sessions[i].title, sessions[i].status);
 		(void)assert_manifest(&sessions[i], session_id, NULL, where);
 		assert_flag(&sessions[i], "--resume", session_id);
 		assert_isolated(&sessions[i]);
@@ -147,8 +153,9 @@ static void recover_the_rest(struct session sessions[SESSIONS], const char *wher
 	assert_census(SESSIONS, where);
 }
 
-/* words: recover, or what it runs for the first session. */
-static void cut_recovery(struct session sessions[SESSIONS], const char *what, const char *const *words)
+/* words: recover, or the command that it runs for the first session. */
+static void cut_recovery(struct session sessions[SESSIONS], const char *what,
+			 const char *const *words)
 {
 	size_t cuts = 0;
 	kill_all(sessions);
@@ -166,7 +173,7 @@ static void cut_recovery(struct session sessions[SESSIONS], const char *what, co
 		assert_came_back(&sessions[i], sessions[i].session_id, kept("marker %zu", i), 1);
 }
 
-static void RecoverCutAnywhereConverges(void)
+TEST(RecoverCutAnywhereConverges)
 {
 	struct session sessions[SESSIONS];
 	strace_required();
@@ -174,19 +181,11 @@ static void RecoverCutAnywhereConverges(void)
 	cut_recovery(sessions, "recover", deck_words(WORDS("recover")));
 }
 
-/* Each session is brought back by a process of its own. */
-static void RecoverOfOneCutAnywhereConverges(void)
+/* recover starts one process for each session. */
+TEST(RecoverOfOneCutAnywhereConverges)
 {
 	struct session sessions[SESSIONS];
 	strace_required();
 	begin_all(sessions);
 	cut_recovery(sessions, "revive", deck_words(WORDS("revive", sessions[0].id)));
 }
-
-const struct test cut_tests[] = {
-	TEST(RemoveCutAnywhereConverges),
-	TEST(HookCutAnywhereConverges),
-	TEST(RecoverCutAnywhereConverges),
-	TEST(RecoverOfOneCutAnywhereConverges),
-	{ 0 },
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is odd, hostile or false in what agentdeck is given: directories, titles, reports.
+ * Odd, hostile or false input for agentdeck: directories, titles, reports.
  */
 #include "persistence/faults.h"
 
@@ -9,13 +9,14 @@
 
 /* ---- directories ------------------------------------------------------------------------- */
 
-/* A session is made for the directory as it is given, and its agent stands in the real one, also
- * when it comes back after what was only there for the way in (NULL: nothing) is gone. */
+/* Make a session for the directory as given.  Its agent runs in the real one, also when it is
+ * resumed after the way in (NULL: nothing) has been removed. */
 static void live_in(const struct fault *fault, const char *given, const char *real, const char *way)
 {
 	struct session session = { .title = "there", .directory = real };
 	machine_make_directory(real);
-	struct reply reply = deck_look(WORDS("add", given, "-t", session.title, "--agent", "demo", "--json"));
+	struct reply reply = deck_look(
+		WORDS("add", given, "-t", session.title, "--agent", "demo", "--json"));
 	ASSERT(reply.status == 0 && reply.json, "%s: add: %s", fault->name, reply.errors);
 	session.id = json_get_string(reply.json, "id", "");
 	for (unsigned i = 0; i < 2; i++) {
@@ -42,7 +43,7 @@ static void live_in_argument(const struct fault *fault)
 	live_in(fault, at_home(fault->argument), at_home(fault->argument), NULL);
 }
 
-/* So many characters in one name, or in all: a path of more than one. */
+/* Number of characters in one name, or in a path of several names. */
 static void live_in_long(const struct fault *fault)
 {
 	struct strbuf path = { 0 };
@@ -72,7 +73,7 @@ static void make_directory(const struct fault *fault UNUSED)
 	machine_make_directory(world.deck.directory);
 }
 
-/* The argument is what a shell does to the directory "$1". */
+/* The argument is a shell command that changes the directory "$1". */
 static void die_and_spoil_directory(const struct fault *fault)
 {
 	session_kill_server(&world.deck);
@@ -84,9 +85,14 @@ static const struct fault of_directories[] = {
 	{ .name = "cwd-with-a-newline", .strike = live_in_argument, .argument = "two\nlines" },
 	{ .name = "cwd-in-utf-8", .strike = live_in_argument, .argument = "ünï €😀" },
 	{ .name = "cwd-not-in-utf-8", .strike = live_in_argument, .argument = "b\xfft" },
-	{ .name = "cwd-with-formats", .strike = live_in_argument, .argument = "#{pid}%s$HOME'\"\\;`x`" },
+	{ .name = "cwd-with-formats",
+	  .strike = live_in_argument,
+	  .argument = "#{pid}%s$HOME'\"\\;`x`" },
 	{ .name = "cwd-of-250-characters", .strike = live_in_long, .argument = "d", .number = 250 },
-	{ .name = "cwd-of-1000-characters", .strike = live_in_long, .argument = "deep/", .number = 999 },
+	{ .name = "cwd-of-1000-characters",
+	  .strike = live_in_long,
+	  .argument = "deep/",
+	  .number = 999 },
 	{ .name = "cwd-behind-a-link-that-goes", .strike = live_behind_link },
 	{ .name = "cwd-deleted-while-it-runs",
 	  .strike = delete_directory,
@@ -95,7 +101,8 @@ static const struct fault of_directories[] = {
 	{ .name = "cwd-deleted",
 	  .strike = die_and_spoil_directory,
 	  .argument = "rm -r \"$1\"",
-	  .steps = { FAILS(START, 2, "is missing: bring it back, or forget the session with agentdeck remove"),
+	  .steps = { FAILS(START, 2,
+			   "is missing: bring it back, or, if it was moved, say where it is"),
 		     FAILS(RESTART, 2, "is missing"),
 		     SHOWS_FAILURE(DECK("recover"), 1, "is missing") },
 	  .mend = make_directory,
@@ -116,20 +123,23 @@ static const struct fault of_directories[] = {
 	  .steps = { FAILS(DECK("add", "~/nowhere", "-t", "new", "--agent", "demo"), 2,
 			   "there is no directory") } },
 	{ .name = "called-from-a-deleted-directory",
-	  .steps = { SHOWS(WORDS("sh", "-c", "mkdir \"$HOME/gone\" && cd \"$HOME/gone\" && rmdir \"$HOME/gone\" && "
-			     "exec agentdeck session restart deck"), "resumed") },
+	  .steps = { SHOWS(
+		  WORDS("sh", "-c",
+			"mkdir \"$HOME/gone\" && cd \"$HOME/gone\" && rmdir \"$HOME/gone\" && "
+			"exec agentdeck session restart deck"),
+		  "resumed") },
 	  .run = NEW_RUN },
 };
 
-static void FaultsOfDirectories(void)
+TEST(FaultsOfDirectories)
 {
 	run_faults(of_directories, ARRAY_SIZE(of_directories));
 }
 
 /* ---- titles ------------------------------------------------------------------------------ */
 
-#define CANARY "/tmp/x"
-#define LETTERS "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwx"
+#define CANARY      "/tmp/x"
+#define LETTERS     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwx"
 #define LETTERS_250 LETTERS LETTERS LETTERS LETTERS LETTERS
 
 static void assert_not_obeyed(const struct fault *fault)
@@ -139,18 +149,20 @@ static void assert_not_obeyed(const struct fault *fault)
 	       "%s: the title was taken for a path", fault->name);
 }
 
-/* It lives under this title, and comes back under it. */
-#define ACCEPTED                                                                                \
-	.mend = assert_not_obeyed, .run = NEW_RUN,                                              \
-	.steps = { DONE(DECK("rename", "@deck", "--", "@argument")), SHOWS(LIST, "@argument"),  \
-		   SHOWS(RESTART, ": resumed"),                                                 \
-		   SHOWS(DECK("session", "start", "--", "@argument"), "already running"),       \
-		   FAILS(DECK("add", "~/deck", "--agent", "demo", "-t", "@argument"), 1, "already"), \
-		   SHOWS(DECK("session", "show", "@deck"), "@argument"),                        \
+/* It lives under this title, and is resumed under it. */
+#define ACCEPTED                                                                          \
+	.mend = assert_not_obeyed, .run = NEW_RUN,                                        \
+	.steps = { DONE(DECK("rename", "@deck", "--", "@argument")),                      \
+		   SHOWS(LIST, "@argument"),                                              \
+		   SHOWS(RESTART, ": resumed"),                                           \
+		   SHOWS(DECK("session", "start", "--", "@argument"), "already running"), \
+		   FAILS(DECK("add", "~/deck", "--agent", "demo", "-t", "@argument"), 1,  \
+			 "already"),                                                      \
+		   SHOWS(DECK("session", "show", "@deck"), "@argument"),                  \
 		   DONE(DECK("rename", "@deck", "deck")) }
-#define REFUSED(why)                                                                            \
-	.mend = assert_not_obeyed,                                                              \
-	.steps = { FAILS(DECK("rename", "@deck", "--", "@argument"), 64, why),                  \
+#define REFUSED(why)                                                           \
+	.mend = assert_not_obeyed,                                             \
+	.steps = { FAILS(DECK("rename", "@deck", "--", "@argument"), 64, why), \
 		   FAILS(DECK("add", "~/deck", "--agent", "demo", "-t", "@argument"), 64, why) }
 
 static const struct fault of_titles[] = {
@@ -164,17 +176,23 @@ static const struct fault of_titles[] = {
 	{ .name = "title-that-is-a-path", .argument = "../../x", ACCEPTED },
 	{ .name = "title-in-utf-8", .argument = "ünï €😀", ACCEPTED },
 	{ .name = "title-of-250-bytes", .argument = LETTERS_250, ACCEPTED },
-	{ .name = "title-of-251-bytes", .argument = LETTERS_250 "y", REFUSED("at most 250 are possible") },
+	{ .name = "title-of-251-bytes",
+	  .argument = LETTERS_250 "y",
+	  REFUSED("at most 250 are possible") },
 	{ .name = "title-with-a-newline",
 	  .argument = "two\nlines",
 	  REFUSED("\"two\\nlines\" cannot be a title: it holds a control character") },
-	{ .name = "title-with-an-escape", .argument = "\033[31mred", REFUSED("it holds a control character") },
+	{ .name = "title-with-an-escape",
+	  .argument = "\033[31mred",
+	  REFUSED("it holds a control character") },
 	{ .name = "title-not-in-utf-8", .argument = "b\xfft", REFUSED("it is not valid UTF-8") },
 	{ .name = "title-empty", .argument = "", REFUSED("it is empty") },
-	{ .name = "title-of-blanks", .argument = "  ", REFUSED("it starts or ends with white space") },
+	{ .name = "title-of-blanks",
+	  .argument = "  ",
+	  REFUSED("it starts or ends with white space") },
 };
 
-static void FaultsOfTitles(void)
+TEST(FaultsOfTitles)
 {
 	run_faults(of_titles, ARRAY_SIZE(of_titles));
 }
@@ -192,9 +210,9 @@ static size_t count_not_taken(void)
 	return count_of(or_empty(deck_log()), "report not taken");
 }
 
-/* The argument is what a shell does with "tell EVENT CONVERSATION [MORE]", which reports with the
- * run's token, as the agent would, and with $another, a conversation that is not the session's. 
- * Whatever it reports, it hears nothing. */
+/* The argument is a shell script with "tell EVENT CONVERSATION [MORE]", which reports with the
+ * run's token, as the agent would, and with $another, a conversation that is not the session's.
+ * Whatever it reports, it gets no output. */
 static const char *report(const struct fault *fault)
 {
 	static const char prelude[] =
@@ -206,26 +224,28 @@ static const char *report(const struct fault *fault)
 		"\"$directory\" \"$3\" | hook; }\n";
 	const char *another = new_uuid();
 	const char *script = kept("%s%s", prelude, fault->argument);
-	struct answer answer = machine_user(WORDS("sh", "-c", script, "sh", world.deck.id, conversation_now(),
-						  world.deck.directory, another, world.other.id));
-	ASSERT(answer.status == 0 && *answer.output == '\0' && *answer.errors == '\0', "%s: status %d: %s%s",
-	       fault->name, answer.status, answer.output, answer.errors);
+	struct answer answer = machine_user(WORDS("sh", "-c", script, "sh", world.deck.id,
+						  conversation_now(), world.deck.directory, another,
+						  world.other.id));
+	ASSERT(answer.status == 0 && *answer.output == '\0' && *answer.errors == '\0',
+	       "%s: status %d: %s%s", fault->name, answer.status, answer.output, answer.errors);
 	return another;
 }
 
-/* So many of them are not taken, and the log says so; none moves the conversation. */
+/* So many of them are refused, and the log says so; none changes the conversation. */
 static void report_in_vain(const struct fault *fault)
 {
 	size_t before = count_not_taken();
 	const char *conversation = conversation_now();
 	(void)report(fault);
-	ASSERT(count_not_taken() == before + fault->number, "%s: %zu reports were not taken, not %zu", fault->name,
-	       count_not_taken() - before, fault->number);
-	ASSERT(streq(conversation_now(), conversation), "%s: %s became %s", fault->name, conversation,
-	       conversation_now());
+	ASSERT(count_not_taken() == before + fault->number,
+	       "%s: %zu reports were not taken, not %zu", fault->name, count_not_taken() - before,
+	       fault->number);
+	ASSERT(streq(conversation_now(), conversation), "%s: %s became %s", fault->name,
+	       conversation, conversation_now());
 }
 
-/* This one is taken. */
+/* This one is accepted. */
 static void report_prompt(const struct fault *fault)
 {
 	const char *before = json_get_string(session_look(&world.deck), "activity", "");
@@ -246,45 +266,49 @@ static void report_of_earlier_run(const struct fault *fault)
 	machine_set("token", "");
 }
 
-/* The user has cleared the agent, and then what was reported before comes once more. */
+/* The user has cleared the agent, and then an earlier report arrives once more. */
 static void report_again(const struct fault *fault)
 {
 	const char *conversation = conversation_now(), *another = report(fault);
 	ASSERT(streq(conversation_now(), another), "%s: it is %s, not %s", fault->name,
 	       conversation_now(), another);
-	const struct fault back = { .name = fault->name,
-				    .argument = kept("tell SessionStart %s ',\"source\":\"resume\"'", conversation) };
+	const struct fault back = {
+		.name = fault->name,
+		.argument = kept("tell SessionStart %s ',\"source\":\"resume\"'", conversation)
+	};
 	(void)report(&back);
-	ASSERT(streq(conversation_now(), conversation), "%s: the user does not get back", fault->name);
+	ASSERT(streq(conversation_now(), conversation), "%s: the user does not get back",
+	       fault->name);
 	tell_deck("restart");
 }
 
-/* The start of the conversation that the run was given is believed whenever it comes; the other
- * one is kept beside it. */
+/* A report of the start of the run's own conversation is believed at any time; the other
+ * conversation is kept beside it. */
 static void report_start_again(const struct fault *fault)
 {
 	const char *conversation = conversation_now(), *another = report(fault);
-	ASSERT(streq(conversation_now(), conversation), "%s: it is %s", fault->name, conversation_now());
-	ASSERT(strstr(or_empty(machine_read(manifest_path(&world.deck))), another), "%s: %s is lost", fault->name,
-	       another);
+	ASSERT(streq(conversation_now(), conversation), "%s: it is %s", fault->name,
+	       conversation_now());
+	ASSERT(strstr(or_empty(machine_read(manifest_path(&world.deck))), another),
+	       "%s: %s is lost", fault->name, another);
 }
 
 #define TEN_MEGABYTES "head -c 10000000 /dev/zero | tr '\\0' "
-#define CLEARED "',\"source\":\"clear\"'"
+#define CLEARED       "',\"source\":\"clear\"'"
 
 static const struct fault of_reports[] = {
 	{ .name = "report-of-ten-megabytes",
 	  .strike = report_prompt,
 	  .argument = "{ printf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"%s\","
-		      "\"prompt\":\"' $conversation; "
-		      TEN_MEGABYTES "a; printf '\"}'; } | hook" },
+		      "\"prompt\":\"' $conversation; " TEN_MEGABYTES "a; printf '\"}'; } | hook" },
 	{ .name = "report-of-ten-megabytes-of-garbage",
 	  .strike = report_in_vain,
 	  .argument = TEN_MEGABYTES "'[' | hook; " TEN_MEGABYTES "'\\377' | hook",
 	  .number = 2 },
 	{ .name = "report-of-garbage",
 	  .strike = report_in_vain,
-	  .argument = "printf garbage | hook; printf '{\"hook_event_name\":' | hook; printf '[]' | hook; : | hook",
+	  .argument =
+		  "printf garbage | hook; printf '{\"hook_event_name\":' | hook; printf '[]' | hook; : | hook",
 	  .number = 4 },
 	{ .name = "report-of-an-odd-conversation",
 	  .strike = report_in_vain,
@@ -293,9 +317,10 @@ static const struct fault of_reports[] = {
 	  .number = 4 },
 	{ .name = "reports-out-of-order",
 	  .strike = report_in_vain,
-	  .argument = "tell SessionEnd $another; tell Stop $conversation; tell SessionEnd $conversation; "
-		      "tell UserPromptSubmit $conversation; tell SessionStart $conversation ',\"source\":\"startup\"'; "
-		      "tell Stop $conversation" },
+	  .argument =
+		  "tell SessionEnd $another; tell Stop $conversation; tell SessionEnd $conversation; "
+		  "tell UserPromptSubmit $conversation; tell SessionStart $conversation ',\"source\":\"startup\"'; "
+		  "tell Stop $conversation" },
 	{ .name = "report-of-an-earlier-run",
 	  .strike = report_of_earlier_run,
 	  .argument = "tell SessionStart $another " CLEARED "; tell SessionEnd $another",
@@ -311,8 +336,9 @@ static const struct fault of_reports[] = {
 		      "; id=nobody00; tell SessionStart $another " CLEARED },
 	{ .name = "reports-replayed",
 	  .strike = report_again,
-	  .argument = "tell SessionStart $another " CLEARED "; tell UserPromptSubmit $another; "
-		      "tell UserPromptSubmit $conversation; tell Stop $conversation; tell SessionEnd $conversation",
+	  .argument =
+		  "tell SessionStart $another " CLEARED "; tell UserPromptSubmit $another; "
+		  "tell UserPromptSubmit $conversation; tell Stop $conversation; tell SessionEnd $conversation",
 	  .run = NEW_RUN },
 	{ .name = "start-replayed",
 	  .strike = report_start_again,
@@ -320,14 +346,7 @@ static const struct fault of_reports[] = {
 		      "tell SessionStart $conversation ',\"source\":\"startup\"'" },
 };
 
-static void FaultsOfReports(void)
+TEST(FaultsOfReports)
 {
 	run_faults(of_reports, ARRAY_SIZE(of_reports));
 }
-
-const struct test fault_input_tests[] = {
-	TEST(FaultsOfDirectories),
-	TEST(FaultsOfTitles),
-	TEST(FaultsOfReports),
-	{ 0 },
-};

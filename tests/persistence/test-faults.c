@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is killed, stands still, is not there, or comes all at once.
+ * Processes that are killed, hang or are missing, or many at once.
  */
 #include "persistence/faults.h"
 
 #include <signal.h>
 #include <string.h>
 
-#define NO_MANAGER "the user manager is not reachable"
-#define BUSY "agentdeck: another agentdeck is working on session "
+#define NO_MANAGER         "the user manager is not reachable"
+#define BUSY               "agentdeck: another agentdeck is working on session "
 #define STOPPED_BY_ANOTHER "agentdeck: deck: another command stopped it before it was up\n"
 
 /* ---- processes --------------------------------------------------------------------------- */
@@ -29,14 +29,16 @@ static void kill_agent(const struct fault *fault)
 static void kill_both(const struct fault *fault UNUSED)
 {
 	struct process server = session_server(&world.deck), agent = session_agent(&world.deck);
-	machine_root_ok(WORDS("kill", "-9", kept("%d", (int)server.pid), kept("%d", (int)agent.pid)));
+	/* The agent first: it may end with its server before kill(1) comes to it. */
+	machine_root_ok(
+		WORDS("kill", "-9", kept("%d", (int)agent.pid), kept("%d", (int)server.pid)));
 	WAIT_FOR(!machine_alive(&server) && !machine_alive(&agent), "they survive SIGKILL");
 }
 
 static void kill_supervisor(const struct fault *fault UNUSED)
 {
-	struct process supervisor =
-		machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+						       at_home("supervise.out"));
 	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor");
 	machine_destroy(&supervisor);
 }
@@ -89,7 +91,7 @@ static void end_manager(const struct fault *fault UNUSED)
 	machine_root_ok(WORDS("systemctl", "stop", kept("user@%u.service", machine_uid())));
 }
 
-/* What was started meanwhile is without a scope, and goes on until it is started again. */
+/* A session started meanwhile has no scope, and keeps running until its next restart. */
 static void bring_manager(const struct fault *fault UNUSED)
 {
 	struct answer answer = machine_login(WORDS("true"));
@@ -149,25 +151,25 @@ static const struct fault of_processes[] = {
 	  .run = NEW_RUN },
 };
 
-static void FaultsOfProcesses(void)
+TEST(FaultsOfProcesses)
 {
 	run_faults(of_processes, ARRAY_SIZE(of_processes));
 }
 
 /* ---- many at once ------------------------------------------------------------------------ */
 
-/* fault->number commands at the same time, each of which the shell makes of fault->argument.  What
- * each of them printed, its message, and "failed" if it did. */
+/* Run fault->number commands at the same time; the shell makes each from fault->argument.  Returns
+ * the output and message of each, and "failed" if it did. */
 static const char *at_once(const struct fault *fault)
 {
-	struct answer answer = machine_user(WORDS(
-		"sh", "-c",
-		"id=$1 directory=$2 out=$3; i=0; mkdir \"$out\"\n"
-		"while [ $((i += 1)) -le $4 ]; do\n"
-		"	{ eval \"$5\" || echo failed; } >\"$out/$i\" 2>&1 &\n"
-		"done; wait; cd \"$out\" && cat -- * && rm -r \"$out\"",
-		"sh", world.deck.id, world.deck.directory, at_home("at-once"), kept("%zu", fault->number),
-		fault->argument));
+	struct answer answer = machine_user(
+		WORDS("sh", "-c",
+		      "id=$1 directory=$2 out=$3; i=0; mkdir \"$out\"\n"
+		      "while [ $((i += 1)) -le $4 ]; do\n"
+		      "	{ eval \"$5\" || echo failed; } >\"$out/$i\" 2>&1 &\n"
+		      "done; wait; cd \"$out\" && cat -- * && rm -r \"$out\"",
+		      "sh", world.deck.id, world.deck.directory, at_home("at-once"),
+		      kept("%zu", fault->number), fault->argument));
 	ASSERT(answer.status == 0, "%s: %s%s", fault->name, answer.errors, answer.output);
 	return answer.output;
 }
@@ -211,8 +213,8 @@ static void add_and_remove_at_once(const struct fault *fault)
 	(void)all_succeed(&removal);
 }
 
-/* Who starts what another stops is told so, and so is who waits for more than ten seconds.  The
- * last word is a stop's, so that what the crowd leaves is known. */
+/* A start that meets a stop gets a message, and so does a command that waits for more than ten
+ * seconds.  A stop comes last, so that the crowd leaves a known state. */
 static void start_and_stop_at_once(const struct fault *fault)
 {
 	const char *output = at_once(fault);
@@ -223,19 +225,38 @@ static void start_and_stop_at_once(const struct fault *fault)
 }
 
 #define ONE_START "agentdeck session start \"$id\""
-#define ONE_ADD "agentdeck add \"$directory\" -t new-$i --agent demo"
-#define MIX                                                                                     \
+#define ONE_ADD   "agentdeck add \"$directory\" -t new-$i --agent demo"
+#define MIX                                                                                                  \
 	"case $(((i + 5) % 6)) in 0) agentdeck session stop \"$id\";; 1) agentdeck session start \"$id\";; " \
 	"2) agentdeck session start --no-wait \"$id\";; 3) agentdeck rename \"$id\" deck;; *) agentdeck list;; esac"
-#define LOOK "case $((i % 2)) in 0) agentdeck list --json;; *) agentdeck session show \"$id\";; esac"
+#define LOOK \
+	"case $((i % 2)) in 0) agentdeck list --json;; *) agentdeck session show \"$id\";; esac"
 
 static const struct fault of_crowds[] = {
-	{ .name = "two-starts", .strike = start_at_once, .argument = ONE_START, .number = 2, .run = NEW_RUN },
-	{ .name = "twenty-starts", .strike = start_at_once, .argument = ONE_START, .number = 20, .run = NEW_RUN },
-	{ .name = "fifty-starts", .strike = start_at_once, .argument = ONE_START, .number = 50, .run = NEW_RUN },
+	{ .name = "two-starts",
+	  .strike = start_at_once,
+	  .argument = ONE_START,
+	  .number = 2,
+	  .run = NEW_RUN },
+	{ .name = "twenty-starts",
+	  .strike = start_at_once,
+	  .argument = ONE_START,
+	  .number = 20,
+	  .run = NEW_RUN },
+	{ .name = "fifty-starts",
+	  .strike = start_at_once,
+	  .argument = ONE_START,
+	  .number = 50,
+	  .run = NEW_RUN },
 	{ .name = "two-adds", .strike = add_and_remove_at_once, .argument = ONE_ADD, .number = 2 },
-	{ .name = "twenty-adds", .strike = add_and_remove_at_once, .argument = ONE_ADD, .number = 20 },
-	{ .name = "fifty-adds", .strike = add_and_remove_at_once, .argument = ONE_ADD, .number = 50 },
+	{ .name = "twenty-adds",
+	  .strike = add_and_remove_at_once,
+	  .argument = ONE_ADD,
+	  .number = 20 },
+	{ .name = "fifty-adds",
+	  .strike = add_and_remove_at_once,
+	  .argument = ONE_ADD,
+	  .number = 50 },
 	{ .name = "two-of-each-kind",
 	  .strike = start_and_stop_at_once,
 	  .argument = MIX,
@@ -254,29 +275,57 @@ static const struct fault of_crowds[] = {
 	{ .name = "fifty-looks", .strike = do_at_once, .argument = LOOK, .number = 50 },
 };
 
-static void FaultsOfCrowds(void)
+TEST(FaultsOfCrowds)
 {
 	run_faults(of_crowds, ARRAY_SIZE(of_crowds));
 }
 
 /* ---- what is not there ------------------------------------------------------------------- */
 
-/* PATH with all that is there, but for this program. */
-static void hide_program(const struct fault *fault)
+/* The home directory in the user database. */
+static void set_database_home(const char *directory)
 {
-	const char *rest = at_home("rest");
-	machine_user_ok(WORDS("sh", "-c", "mkdir \"$1\" && ln -s /usr/bin/* \"$1\" && rm \"$1/$2\"", "sh", rest,
-			      fault->argument));
-	const char *usual = machine_search_path();
-	machine_set("PATH", kept("%.*s:%s", (int)(strstr(usual, ":/usr/local/bin") - usual), usual, rest));
-	ASSERT(machine_user(WORDS("sh", "-c", "command -v \"$1\"", "sh", fault->argument)).status != 0,
-	       "%s is still there", fault->argument);
+	machine_root_ok(WORDS("sed", "-i",
+			      kept("s|^\\(%s:.*\\):[^:]*:\\([^:]*\\)$|\\1:%s:\\2|",
+				   machine_user_name(), directory),
+			      "/etc/passwd"));
 }
+
+static void restore_database_home(void)
+{
+	set_database_home(kept("/home/%s", machine_user_name()));
+}
+
+/* Where it was; NULL: it is in place. */
+static const char *hidden;
 
 static void show_program(const struct fault *fault UNUSED)
 {
-	machine_set("PATH", machine_search_path());
-	machine_root_ok(WORDS("rm", "-r", at_home("rest")));
+	machine_root_ok(WORDS("mv", kept("%s.hidden", hidden), hidden));
+	hidden = NULL;
+}
+
+/* Restore all that the rows have taken away. */
+static void restore(void)
+{
+	restore_database_home();
+	machine_root_ok(WORDS("chmod", "0700", kept("/run/user/%u", machine_uid())));
+	if (hidden)
+		show_program(NULL);
+}
+
+/* Hide it for good: a start that does not find it in its own PATH looks in the one that the session
+ * has kept. */
+static void hide_program(const struct fault *fault)
+{
+	const char *found = machine_user_ok(
+		WORDS("sh", "-c", "command -v \"$1\"", "sh", fault->argument));
+	hidden = kept("%.*s", (int)strcspn(found, "\n"), found);
+	at_end(restore);
+	machine_root_ok(WORDS("mv", hidden, kept("%s.hidden", hidden)));
+	ASSERT(machine_user(WORDS("sh", "-c", "command -v \"$1\"", "sh", fault->argument)).status !=
+		       0,
+	       "%s is still there", fault->argument);
 }
 
 static void assert_direct_and_show_program(const struct fault *fault)
@@ -321,22 +370,10 @@ static void show_bus(const struct fault *fault)
 	stop_deck(fault);
 }
 
-/* The home directory that the user database has. */
-static void set_database_home(const char *directory)
-{
-	machine_root_ok(WORDS("sed", "-i", kept("s|^\\(%s:.*\\):[^:]*:\\([^:]*\\)$|\\1:%s:\\2|",
-					       machine_user_name(), directory), "/etc/passwd"));
-}
-
-static void restore_database_home(void)
-{
-	set_database_home(kept("/home/%s", machine_user_name()));
-}
-
 static void take_home_away(const struct fault *fault UNUSED)
 {
 	tell_deck("stop");
-	at_end(restore_database_home);
+	at_end(restore);
 	set_database_home(home());
 }
 
@@ -344,9 +381,30 @@ static void give_home_back(const struct fault *fault UNUSED)
 {
 	restore_database_home();
 	(void)session_look(&world.deck);
-	const char *found = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' <\"/proc/$1/environ\"", "sh",
+	const char *found = machine_root_ok(WORDS("sh", "-c",
+						  "tr '\\0' '\\n' <\"/proc/$1/environ\"", "sh",
 						  kept("%d", (int)world.deck.agent_pid)));
 	ASSERT(strstr(found, kept("HOME=%s\n", home())), "the agent has no HOME:\n%s", found);
+	tell_deck("stop");
+}
+
+/* The user manager runs, but nothing can be created beside its sockets. */
+static void close_runtime(const struct fault *fault UNUSED)
+{
+	const char *runtime = kept("/run/user/%u", machine_uid());
+	tell_deck("stop");
+	at_end(restore);
+	machine_root_ok(WORDS("rm", "-rf", kept("%s/agentdeck", runtime)));
+	machine_root_ok(WORDS("chmod", "0500", runtime));
+}
+
+static void open_runtime(const struct fault *fault)
+{
+	(void)session_look(&world.deck);
+	ASSERT(starts_with(world.deck.socket, kept("/tmp/agentdeck-%u/", machine_uid())),
+	       "%s: its socket is %s", fault->name, world.deck.socket);
+	assert_isolated(&world.deck);
+	machine_root_ok(WORDS("chmod", "0700", kept("/run/user/%u", machine_uid())));
 	tell_deck("stop");
 }
 
@@ -359,8 +417,9 @@ static void take_scope_name(const struct fault *fault UNUSED)
 {
 	const char *runtime = kept("XDG_RUNTIME_DIR=/run/user/%u", machine_uid());
 	tell_deck("stop");
-	halted = machine_background(WORDS("env", runtime, "systemd-run", "--user", "--scope", "--unit",
-					  scope_name(), "sleep", "infinity"), at_home("squatter.out"));
+	halted = machine_background(WORDS("env", runtime, "systemd-run", "--user", "--scope",
+					  "--unit", scope_name(), "sleep", "infinity"),
+				    at_home("squatter.out"));
 	WAIT_FOR(ends_with(machine_cgroup(halted.pid), scope_name()), "the name is not taken");
 }
 
@@ -372,14 +431,13 @@ static void assert_scope_is_ours(const struct fault *fault)
 }
 
 #define START_WITH(...) WORDS("env", __VA_ARGS__, "agentdeck", "session", "start", "@deck")
-#define LIST_WITH(...) WORDS("env", __VA_ARGS__, "agentdeck", "list")
+#define LIST_WITH(...)  WORDS("env", __VA_ARGS__, "agentdeck", "list")
 
 static const struct fault of_surroundings[] = {
 	{ .name = "tmux-missing",
 	  .strike = hide_program_from_stopped,
 	  .argument = "tmux",
-	  .steps = { FAILS(START, 1, "tmux is not installed: install tmux"),
-		     SHOWS(LIST, "stopped"),
+	  .steps = { FAILS(START, 1, "tmux is not installed: install tmux"), SHOWS(LIST, "stopped"),
 		     SHOWS_FAILURE(DECK("doctor"), 1, "install tmux") },
 	  .mend = show_program,
 	  .run = NEW_RUN },
@@ -387,8 +445,7 @@ static const struct fault of_surroundings[] = {
 	  .strike = hide_program,
 	  .argument = "tmux",
 	  .steps = { FAILS(START, 1, "tmux is not installed"),
-		     FAILS(RESTART, 1, "tmux is not installed"),
-		     SHOWS(LIST, "running") },
+		     FAILS(RESTART, 1, "tmux is not installed"), SHOWS(LIST, "running") },
 	  .mend = show_program },
 	{ .name = "systemd-run-missing",
 	  .strike = hide_program_from_stopped,
@@ -398,8 +455,7 @@ static const struct fault of_surroundings[] = {
 	  .run = NEW_RUN },
 	{ .name = "bus-missing",
 	  .strike = hide_bus,
-	  .steps = { WARNS(START, NO_MANAGER, "resumed"),
-		     SHOWS(LIST, "running") },
+	  .steps = { WARNS(START, NO_MANAGER, "resumed"), SHOWS(LIST, "running") },
 	  .mend = show_bus,
 	  .run = NEW_RUN },
 	{ .name = "bus-address-wrong",
@@ -414,11 +470,32 @@ static const struct fault of_surroundings[] = {
 	{ .name = "home-empty",
 	  .steps = { FAILS(LIST_WITH("HOME="), 64, "set HOME to an absolute path") } },
 	{ .name = "home-not-there",
-	  .steps = { FAILS(LIST_WITH("HOME=/nowhere"), 1, "make directory /nowhere: Permission denied") } },
+	  .steps = { FAILS(LIST_WITH("HOME=/nowhere"), 1,
+			   "make directory /nowhere: Permission denied") } },
 	{ .name = "runtime-directory-not-there",
 	  .strike = stop_deck,
-	  .steps = { WARNS(START_WITH("XDG_RUNTIME_DIR=/nowhere"), NO_MANAGER, "resumed") },
-	  .mend = stop_deck,
+	  .steps = { SHOWS(START_WITH("XDG_RUNTIME_DIR=/nowhere"), "resumed"),
+		     SHOWS(WORDS("sh", "-c", "XDG_RUNTIME_DIR=/nowhere agentdeck doctor || :"),
+			   "/nowhere is no directory of yours") },
+	  .run = NEW_RUN },
+	{ .name = "runtime-directory-of-another-user",
+	  .strike = stop_deck,
+	  .steps = { SHOWS(START_WITH("XDG_RUNTIME_DIR=/root"), "resumed") },
+	  .run = NEW_RUN },
+	{ .name = "runtime-directory-is-a-file",
+	  .strike = stop_deck,
+	  .steps = { SHOWS(START_WITH("XDG_RUNTIME_DIR=/etc/passwd"), "resumed") },
+	  .run = NEW_RUN },
+	{ .name = "runtime-directory-open-to-all",
+	  .strike = stop_deck,
+	  .steps = { SHOWS(START_WITH("XDG_RUNTIME_DIR=/tmp"), "resumed") },
+	  .run = NEW_RUN },
+	{ .name = "runtime-directories-not-writable",
+	  .strike = close_runtime,
+	  .steps = { SHOWS(START, "resumed"), SHOWS(LIST, "running"),
+		     SHOWS(WORDS("sh", "-c", "agentdeck doctor || :"),
+			   "that can be written: runs are in /tmp/agentdeck-") },
+	  .mend = open_runtime,
 	  .run = NEW_RUN },
 	{ .name = "runtime-directory-missing",
 	  .strike = stop_deck,
@@ -436,14 +513,7 @@ static const struct fault of_surroundings[] = {
 	  .run = NEW_RUN },
 };
 
-static void FaultsOfSurroundings(void)
+TEST(FaultsOfSurroundings)
 {
 	run_faults(of_surroundings, ARRAY_SIZE(of_surroundings));
 }
-
-const struct test fault_tests[] = {
-	TEST(FaultsOfProcesses),
-	TEST(FaultsOfCrowds),
-	TEST(FaultsOfSurroundings),
-	{ 0 },
-};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The disk refuses: each system call by which a command writes state is failed once, with each error that it can
- * have.  The command does its work all the same, or says in one line what failed, where, and what to do; nothing is
- * lost or left behind, and the next one does it.
+ * The disk refuses: each system call with which a command writes state fails once, with each of its
+ * possible errors.  The command does its work anyway, or says in one line what failed, where, and
+ * what to do.  Nothing is lost or left behind, and the next command succeeds.
  */
 #include "persistence/census.h"
 #include "persistence/steps.h"
@@ -14,19 +14,28 @@
 
 #define MARKER "the disk is full"
 
-/* What the manual pages say that these can have.  ENOSPC of unlinkat(2) is btrfs's. */
+/* The errors that the manual pages list.  ENOSPC of unlinkat(2) is btrfs's. */
 static const struct {
 	const char *call, *errors[3];
 } faults[] = {
-	{ "write", { "ENOSPC", "EIO", "EINTR" } },     { "writev", { "ENOSPC", "EIO", "EINTR" } },
-	{ "pwrite64", { "ENOSPC", "EIO", "EINTR" } },  { "openat", { "ENOSPC", "EIO", "EINTR" } },
-	{ "fsync", { "ENOSPC", "EIO", "EINTR" } },     { "fdatasync", { "ENOSPC", "EIO", "EINTR" } },
-	{ "ftruncate", { "EIO", "EINTR" } },	       { "fallocate", { "ENOSPC", "EIO", "EINTR" } },
-	{ "renameat", { "ENOSPC", "EIO" } },	       { "renameat2", { "ENOSPC", "EIO" } },
-	{ "rename", { "ENOSPC", "EIO" } },	       { "mkdir", { "ENOSPC", "EIO" } },
-	{ "mkdirat", { "ENOSPC", "EIO" } },	       { "unlinkat", { "ENOSPC", "EIO" } },
-	{ "unlink", { "ENOSPC", "EIO" } },	       { "rmdir", { "ENOSPC", "EIO" } },
-	{ "linkat", { "ENOSPC", "EIO" } },	       { "symlinkat", { "ENOSPC", "EIO" } },
+	{ "write", { "ENOSPC", "EIO", "EINTR" } },
+	{ "writev", { "ENOSPC", "EIO", "EINTR" } },
+	{ "pwrite64", { "ENOSPC", "EIO", "EINTR" } },
+	{ "openat", { "ENOSPC", "EIO", "EINTR" } },
+	{ "fsync", { "ENOSPC", "EIO", "EINTR" } },
+	{ "fdatasync", { "ENOSPC", "EIO", "EINTR" } },
+	{ "ftruncate", { "EIO", "EINTR" } },
+	{ "fallocate", { "ENOSPC", "EIO", "EINTR" } },
+	{ "renameat", { "ENOSPC", "EIO" } },
+	{ "renameat2", { "ENOSPC", "EIO" } },
+	{ "rename", { "ENOSPC", "EIO" } },
+	{ "mkdir", { "ENOSPC", "EIO" } },
+	{ "mkdirat", { "ENOSPC", "EIO" } },
+	{ "unlinkat", { "ENOSPC", "EIO" } },
+	{ "unlink", { "ENOSPC", "EIO" } },
+	{ "rmdir", { "ENOSPC", "EIO" } },
+	{ "linkat", { "ENOSPC", "EIO" } },
+	{ "symlinkat", { "ENOSPC", "EIO" } },
 	{ "fcntl", { "ENOLCK", "EINTR" } },
 };
 
@@ -43,20 +52,21 @@ static const char *text_of(const char *error)
 	fail_test("no number for %s", error);
 }
 
-/* A command whose calls are failed. */
+/* A command whose calls are made to fail. */
 struct subject {
 	const char *name;
-	/* Before each: the session is as the command wants it. */
+	/* Before each failure: bring the session into the state that the command needs. */
 	void (*prepare)(struct session *session, const char *where);
 	const char *const *(*words)(const struct session *session);
-	/* Nothing is lost, whether it was done or not. */
-	void (*inspect)(struct session *session, const struct answer *answer, const char *error, const char *where);
-	/* Once more, with nothing in the way: now it is done. */
+	/* After it: nothing is lost, whether the command succeeded or not. */
+	void (*inspect)(struct session *session, const struct answer *answer, const char *error,
+			const char *where);
+	/* The same command again, undisturbed: now it succeeds. */
 	void (*repeat)(struct session *session, const char *where);
-	bool is_silent;	  /* what there is to say stands in the log */
-	bool speaks_json; /* its message, too */
-	/* Each call has each of its errors; else one of them, in turn.  Stop, restart and remove begin with the
-	 * same calls, and with another error each. */
+	bool is_silent;   /* its messages go to the log */
+	bool speaks_json; /* its messages are JSON, too */
+	/* Each call fails with each of its errors; else with one of them, in turn.  Stop, restart
+	 * and remove begin with the same calls, and get different errors. */
 	bool all;
 	size_t turn;
 };
@@ -73,45 +83,52 @@ static bool is_state(const char *line)
 	       strstr(line, "/agentdeck>");
 }
 
-/* What its user gets to read: what failed, on what file, why, and what to do. */
+/* What its user reads: what failed, on what file, why, and what to do. */
 static void assert_told(const char *text, const char *error, const char *where)
 {
-	ASSERT(starts_with(text, "agentdeck: ") && strchr(text, '\n') == strrchr(text, '\n') && strchr(text, '\n'),
+	ASSERT(starts_with(text, "agentdeck: ") && strchr(text, '\n') == strrchr(text, '\n') &&
+		       strchr(text, '\n'),
 	       "%s: not one message: '%s'", where, text);
 	ASSERT(strstr(text, text_of(error)), "%s: it does not say why: %s", where, text);
-	ASSERT(strstr(text, home()) || strstr(text, "/run/user/"), "%s: it names no file: %s", where, text);
-	ASSERT(ends_with(text, "then try again\n"), "%s: it does not say what to do: %s", where, text);
+	ASSERT(strstr(text, home()) || strstr(text, "/run/user/"), "%s: it names no file: %s",
+	       where, text);
+	ASSERT(ends_with(text, "then try again\n"), "%s: it does not say what to do: %s", where,
+	       text);
 }
 
 static const char *message_in(const char *output)
 {
 	struct json_object *object = NULL;
-	ASSERT(json_parse(output, strlen(output), "output", &object, NULL) == 0, "not JSON: %s", output);
+	ASSERT(json_parse(output, strlen(output), "output", &object, NULL) == 0, "not JSON: %s",
+	       output);
 	keep_json(object);
 	return kept("agentdeck: %s\n", json_get_string(object, "error", ""));
 }
 
-static void fail_once(const struct subject *subject, struct session *session, const struct point *point,
-		      const char *error, struct tally *tally)
+static void fail_once(const struct subject *subject, struct session *session,
+		      const struct point *point, const char *error, struct tally *tally)
 {
 	const char *line, *where = kept("%s with %s in %s", subject->name, error, point->line);
 	subject->prepare(session, where);
 	struct answer answer = strace_fail(subject->words(session), point, error, &line);
-	/* Its steps differ a little from one time to the next: it may have met one that has no such error. */
-	if (!line || !is_state(line) || (starts_with(line, "openat(") && !strstr(line, "O_CREAT")) ||
+	/* Its steps vary a little: the injection may have hit a call that cannot have this
+	 * error. */
+	if (!line || !is_state(line) ||
+	    (starts_with(line, "openat(") && !strstr(line, "O_CREAT")) ||
 	    (starts_with(line, "fcntl(") && !strstr(line, "F_OFD_SETLK"))) {
 		subject->repeat(session, where);
 		return;
 	}
 	where = kept("%s with %s in %s", subject->name, error, line);
-	ASSERT(answer.status == 0 || answer.status == 1, "%s: it ended with %d: %s", where, answer.status,
-	       answer.errors);
+	ASSERT(answer.status == 0 || answer.status == 1, "%s: it ended with %d: %s", where,
+	       answer.status, answer.errors);
 	/* A signal is no reason to leave work undone. */
 	ASSERT(answer.status == 0 || !streq(error, "EINTR"), "%s: %s", where, answer.errors);
-	ASSERT(!subject->is_silent || (answer.status == 0 && !*answer.output && !*answer.errors), "%s: it says %s%s",
-	       where, answer.output, answer.errors);
+	ASSERT(!subject->is_silent || (answer.status == 0 && !*answer.output && !*answer.errors),
+	       "%s: it says %s%s", where, answer.output, answer.errors);
 	if (answer.status != 0)
-		assert_told(subject->speaks_json ? message_in(answer.output) : answer.errors, error, where);
+		assert_told(subject->speaks_json ? message_in(answer.output) : answer.errors, error,
+			    where);
 	subject->inspect(session, &answer, error, where);
 	subject->repeat(session, where);
 	tally->cases++;
@@ -119,8 +136,8 @@ static void fail_once(const struct subject *subject, struct session *session, co
 	tally->refused += answer.status != 0;
 }
 
-static void fail_each(const struct subject *subject, struct session *session, const struct point *point,
-		      size_t turn, struct tally *tally)
+static void fail_each(const struct subject *subject, struct session *session,
+		      const struct point *point, size_t turn, struct tally *tally)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
 		if (!streq(faults[i].call, point->call))
@@ -143,10 +160,13 @@ static void fail_everywhere(const struct subject *subject, struct session *sessi
 	subject->repeat(session, "undisturbed");
 	for (size_t i = 0; i < all.count; i++)
 		if (is_state(all.points[i].line))
-			fail_each(subject, session, &all.points[i], subject->turn + calls++, &tally);
-	print_message("%s: %zu failures of %zu calls: done all the same %zu times, refused %zu times\n",
-		      subject->name, tally.cases, calls, tally.done, tally.refused);
-	ASSERT(tally.cases * 4 >= calls * 3 && calls >= 8, "only %zu failures at %zu calls", tally.cases, calls);
+			fail_each(subject, session, &all.points[i], subject->turn + calls++,
+				  &tally);
+	print_message(
+		"%s: %zu failures of %zu calls: done all the same %zu times, refused %zu times\n",
+		subject->name, tally.cases, calls, tally.done, tally.refused);
+	ASSERT(tally.cases * 4 >= calls * 3 && calls >= 8, "only %zu failures at %zu calls",
+	       tally.cases, calls);
 }
 
 /* ---- the commands ------------------------------------------------------------------------ */
@@ -154,7 +174,8 @@ static void fail_everywhere(const struct subject *subject, struct session *sessi
 static void command(const char *const *words, const char *where)
 {
 	struct reply reply = deck_look(words);
-	ASSERT(reply.status == 0, "%s: %s %s: %s%s", where, words[0], words[1], reply.errors, reply.output);
+	ASSERT(reply.status == 0, "%s: %s %s: %s%s", where, words[0], words[1], reply.errors,
+	       reply.output);
 }
 
 static void set_stopped(struct session *session, const char *where)
@@ -167,8 +188,8 @@ static void set_running(struct session *session, const char *where)
 	command(WORDS("session", "start", session->id), where);
 }
 
-static void inspect_whole(struct session *session, const struct answer *answer UNUSED, const char *error UNUSED,
-			  const char *where)
+static void inspect_whole(struct session *session, const struct answer *answer UNUSED,
+			  const char *error UNUSED, const char *where)
 {
 	(void)assert_manifest(session, session->session_id, NULL, where);
 	assert_no_remnants(where);
@@ -179,7 +200,7 @@ static void assert_runs(struct session *session, const char *where)
 	assert_resumed(session, session->session_id, where);
 }
 
-/* Nothing runs that was refused, unless the message says so. */
+/* A start that was refused leaves nothing running, unless the message says so. */
 static void inspect_started(struct session *session, const struct answer *answer, const char *error,
 			    const char *where)
 {
@@ -187,9 +208,9 @@ static void inspect_started(struct session *session, const struct answer *answer
 	assert_census(answer->status == 0 || strstr(answer->errors, " runs, but ") ? 1 : 0, where);
 }
 
-/* Of a restart its first half may be all that was done. */
-static void inspect_restarted(struct session *session, const struct answer *answer, const char *error,
-			      const char *where)
+/* Perhaps only the first half of a restart was done. */
+static void inspect_restarted(struct session *session, const struct answer *answer,
+			      const char *error, const char *where)
 {
 	inspect_whole(session, answer, error, where);
 	if (answer->status == 0 || strstr(answer->errors, " runs, but "))
@@ -240,7 +261,7 @@ static void begin(struct session *session)
 	session_start(session, NULL);
 	session_say(session, MARKER);
 	write_decoy(session);
-	/* From now on every run is one that resumes. */
+	/* From now on every start resumes. */
 	session_restart(session, NULL);
 }
 
@@ -251,31 +272,41 @@ static void end(struct session *session)
 	assert_came_back(session, session->session_id, MARKER, 1);
 }
 
-static void StartThatCannotWriteLosesNothing(void)
+TEST(StartThatCannotWriteLosesNothing)
 {
-	static const struct subject start = { .name = "start", .prepare = set_stopped, .words = start_words,
-					      .inspect = inspect_started, .repeat = repeat_start, .all = true };
+	static const struct subject start = { .name = "start",
+					      .prepare = set_stopped,
+					      .words = start_words,
+					      .inspect = inspect_started,
+					      .repeat = repeat_start,
+					      .all = true };
 	struct session session;
 	begin(&session);
 	fail_everywhere(&start, &session);
 	end(&session);
 }
 
-static void StopThatCannotWriteLosesNothing(void)
+TEST(StopThatCannotWriteLosesNothing)
 {
-	static const struct subject stop = { .name = "stop", .prepare = set_running, .words = stop_words,
-					     .inspect = inspect_whole, .repeat = repeat_stop };
+	static const struct subject stop = { .name = "stop",
+					     .prepare = set_running,
+					     .words = stop_words,
+					     .inspect = inspect_whole,
+					     .repeat = repeat_stop };
 	struct session session;
 	begin(&session);
 	fail_everywhere(&stop, &session);
 	end(&session);
 }
 
-static void RestartThatCannotWriteLosesNothing(void)
+TEST(RestartThatCannotWriteLosesNothing)
 {
-	static const struct subject restart = { .name = "restart", .prepare = set_running,
-						.words = restart_words, .inspect = inspect_restarted,
-						.repeat = repeat_restart, .turn = 1 };
+	static const struct subject restart = { .name = "restart",
+						.prepare = set_running,
+						.words = restart_words,
+						.inspect = inspect_restarted,
+						.repeat = repeat_restart,
+						.turn = 1 };
 	struct session session;
 	begin(&session);
 	fail_everywhere(&restart, &session);
@@ -294,13 +325,13 @@ static const char *const *remove_words(const struct session *session)
 	return deck_words(WORDS("remove", session->id));
 }
 
-/* Whole, or gone; what is left of one that is gone is cleared by whoever adds the next one. */
+/* It is whole, or gone; the next "add" clears what is left of it. */
 static void inspect_removed(struct session *session, const struct answer *answer, const char *error,
 			    const char *where)
 {
 	struct reply show = deck_look(WORDS("session", "show", session->id));
-	ASSERT(show.status == (answer->status == 0 ? 2 : 0), "%s: show: %d %s%s", where, show.status, show.errors,
-	       show.output);
+	ASSERT(show.status == (answer->status == 0 ? 2 : 0), "%s: show: %d %s%s", where,
+	       show.status, show.errors, show.output);
 	if (answer->status != 0)
 		inspect_whole(session, answer, error, where);
 }
@@ -317,10 +348,13 @@ static void repeat_remove(struct session *session, const char *where)
 	command(WORDS("remove", next.id), where);
 }
 
-static void RemoveThatCannotWriteLosesNothing(void)
+TEST(RemoveThatCannotWriteLosesNothing)
 {
-	static const struct subject removal = { .name = "remove", .prepare = make_another, .words = remove_words,
-						.inspect = inspect_removed, .repeat = repeat_remove,
+	static const struct subject removal = { .name = "remove",
+						.prepare = make_another,
+						.words = remove_words,
+						.inspect = inspect_removed,
+						.repeat = repeat_remove,
 						.turn = 2 };
 	struct session session;
 	strace_required();
@@ -343,15 +377,16 @@ static const char *const *hook_words(const struct session *session)
 	return report_words(session, reported);
 }
 
-static void inspect_report(struct session *session, const struct answer *answer UNUSED, const char *error,
-			   const char *where)
+static void inspect_report(struct session *session, const struct answer *answer UNUSED,
+			   const char *error, const char *where)
 {
 	const char *now = assert_manifest(session, reported, reported_before, where);
 	const char *log = or_empty(deck_log()), *refusal = strstr(log, "report not taken: ");
 	for (const char *next; refusal && (next = strstr(refusal + 1, "report not taken: "));)
 		refusal = next;
 	bool refused = !streq(error, "EINTR") && refusal && strstr(refusal, text_of(error));
-	ASSERT(refused || streq(now, reported), "%s: it was not taken, and the log does not say why", where);
+	ASSERT(refused || streq(now, reported),
+	       "%s: it was not taken, and the log does not say why", where);
 	assert_no_remnants(where);
 	assert_census(1, where);
 }
@@ -363,11 +398,15 @@ static void repeat_report(struct session *session, const char *where)
 	(void)assert_manifest(session, reported, NULL, where);
 }
 
-static void HookThatCannotWriteLosesNothing(void)
+TEST(HookThatCannotWriteLosesNothing)
 {
-	static const struct subject hook = { .name = "hook", .prepare = choose_report, .words = hook_words,
-					     .inspect = inspect_report, .repeat = repeat_report,
-					     .is_silent = true, .all = true };
+	static const struct subject hook = { .name = "hook",
+					     .prepare = choose_report,
+					     .words = hook_words,
+					     .inspect = inspect_report,
+					     .repeat = repeat_report,
+					     .is_silent = true,
+					     .all = true };
 	struct session session;
 	begin(&session);
 	reported = NULL;
@@ -385,7 +424,7 @@ static void kill_it(struct session *session, const char *where)
 	session_kill_server(session);
 }
 
-/* What recover runs for each session: that is where it writes. */
+/* The command that recover runs for each session: that one writes. */
 static const char *const *revive_words(const struct session *session)
 {
 	return deck_words(WORDS("revive", session->id));
@@ -397,10 +436,13 @@ static void repeat_recover(struct session *session, const char *where)
 	assert_runs(session, where);
 }
 
-static void RecoverThatCannotWriteLosesNothing(void)
+TEST(RecoverThatCannotWriteLosesNothing)
 {
-	static const struct subject recovery = { .name = "recover", .prepare = kill_it, .words = revive_words,
-						 .inspect = inspect_whole, .repeat = repeat_recover,
+	static const struct subject recovery = { .name = "recover",
+						 .prepare = kill_it,
+						 .words = revive_words,
+						 .inspect = inspect_whole,
+						 .repeat = repeat_recover,
 						 .speaks_json = true };
 	struct session session;
 	begin(&session);
@@ -427,8 +469,9 @@ static void make_writes_short(void)
 	(void)machine_user_ok(WORDS("cc", "-shared", "-fPIC", "-o", library, source));
 }
 
-/* The command succeeds; and it did not get a file written at once. */
-static void write_shortly(const struct session *session, const char *const *(*words)(const struct session *session))
+/* The command succeeds although no file was written in one piece. */
+static void write_shortly(const struct session *session,
+			  const char *const *(*words)(const struct session *session))
 {
 	struct points points = strace_watch(short_words(words(session)));
 	size_t writes = 0, files = 0;
@@ -437,10 +480,11 @@ static void write_shortly(const struct session *session, const char *const *(*wo
 		writes += temporary && streq(points.points[i].call, "write");
 		files += temporary && streq(points.points[i].call, "openat");
 	}
-	ASSERT(files > 0 && writes > 2 * files, "%zu writes for %zu files: none was short", writes, files);
+	ASSERT(files > 0 && writes > 2 * files, "%zu writes for %zu files: none was short", writes,
+	       files);
 }
 
-static void ShortWritesAreCompleted(void)
+TEST(ShortWritesAreCompleted)
 {
 	struct session session;
 	begin(&session);
@@ -472,16 +516,17 @@ static struct answer run_limited(const char *const *words)
 	return machine_user((const char *const *)argv->items);
 }
 
-static void refuse_limited(struct session *session, const char *const *(*words)(const struct session *session),
+static void refuse_limited(struct session *session,
+			   const char *const *(*words)(const struct session *session),
 			   const char *where)
 {
 	struct answer answer = run_limited(words(session));
-	ASSERT(answer.status == 1 && strstr(answer.errors, strerror(EFBIG)), "%s: %d %s%s", where, answer.status,
-	       answer.errors, answer.output);
+	ASSERT(answer.status == 1 && strstr(answer.errors, strerror(EFBIG)), "%s: %d %s%s", where,
+	       answer.status, answer.errors, answer.output);
 	inspect_whole(session, &answer, NULL, where);
 }
 
-static void WriteThatIsCutOffLeavesNoHalfFile(void)
+TEST(WriteThatIsCutOffLeavesNoHalfFile)
 {
 	struct session session;
 	begin(&session);
@@ -509,10 +554,11 @@ static void refuse_to_print(const char *const *words)
 	strvec_push_array(argv, deck_words(words));
 	struct answer answer = machine_user((const char *const *)argv->items);
 	ASSERT(answer.status == 1 && strstr(answer.errors, "standard output: ") &&
-	       strstr(answer.errors, strerror(ENOSPC)), "%s: %d %s", words[0], answer.status, answer.errors);
+		       strstr(answer.errors, strerror(ENOSPC)),
+	       "%s: %d %s", words[0], answer.status, answer.errors);
 }
 
-/* The disk is full for the first of several writes only. */
+/* The disk is full only for the first of several writes. */
 static void refuse_to_print_a_part(struct session *session)
 {
 	const char *line, *const *words = deck_words(WORDS("recover", "--json"));
@@ -525,11 +571,11 @@ static void refuse_to_print_a_part(struct session *session)
 	(void)session_look(session);
 	session_kill_server(session);
 	struct answer answer = strace_fail(words, &all.points[i], "ENOSPC", &line);
-	ASSERT(line && answer.status == 1 && strstr(answer.errors, "standard output: "), "recover: %d %s%s",
-	       answer.status, answer.errors, answer.output);
+	ASSERT(line && answer.status == 1 && strstr(answer.errors, "standard output: "),
+	       "recover: %d %s%s", answer.status, answer.errors, answer.output);
 }
 
-static void AnswerThatCannotBePrintedIsAFailure(void)
+TEST(AnswerThatCannotBePrintedIsAFailure)
 {
 	struct session session;
 	begin(&session);
@@ -550,50 +596,41 @@ static void AnswerThatCannotBePrintedIsAFailure(void)
 
 /* ---- what cannot be looked at ------------------------------------------------------------ */
 
-/* The file cannot be opened by any process of the command. */
+/* No process of the command can open the file. */
 static const char *const *blind_words(const char *file, const char *const *words)
 {
 	struct strvec *argv = kept_vector();
-	strvec_push_array(argv, WORDS("strace", "-f", "-qq", "-o", strace_output(), "-P", file, "-e", "trace=openat",
-				      "-e", "inject=openat:error=ENFILE"));
+	strvec_push_array(argv, WORDS("strace", "-f", "-qq", "-o", strace_output(), "-P", file,
+				      "-e", "trace=openat", "-e", "inject=openat:error=ENFILE"));
 	strvec_push_array(argv, deck_words(words));
 	return (const char *const *)argv->items;
 }
 
-static void WhatCannotBeLookedAtIsNotDead(void)
+TEST(WhatCannotBeLookedAtIsNotDead)
 {
 	struct session session;
 	strace_required();
 	begin(&session);
 	const struct session was = session;
 	const char *const files[] = { kept("/proc/%d/stat", (int)was.server_pid),
-				      kept("/proc/%d/stat", (int)was.agent_pid), "/proc/sys/kernel/random/boot_id" };
-	const char *const *const commands[] = { WORDS("list", "--json"), WORDS("status"), WORDS("recover", "--json"),
+				      kept("/proc/%d/stat", (int)was.agent_pid),
+				      "/proc/sys/kernel/random/boot_id" };
+	const char *const *const commands[] = { WORDS("list", "--json"), WORDS("status"),
+						WORDS("recover", "--json"),
 						WORDS("session", "start", was.id, "--json") };
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(commands); j++) {
 			struct answer answer = machine_user(blind_words(files[i], commands[j]));
 			const char *traced = or_empty(machine_read(strace_output()));
-			ASSERT(i == 1 || strstr(traced, "ENFILE"), "%s does not look at %s", commands[j][0], files[i]);
+			ASSERT(i == 1 || strstr(traced, "ENFILE"), "%s does not look at %s",
+			       commands[j][0], files[i]);
 			(void)session_look(&session);
-			ASSERT(session.server_pid == was.server_pid && session.agent_pid == was.agent_pid &&
-			       streq(session.status, "running"), "%s without %s made it %s: %s%s", commands[j][0],
-			       files[i], session.status, answer.output, answer.errors);
+			ASSERT(session.server_pid == was.server_pid &&
+				       session.agent_pid == was.agent_pid &&
+				       streq(session.status, "running"),
+			       "%s without %s made it %s: %s%s", commands[j][0], files[i],
+			       session.status, answer.output, answer.errors);
 		}
 	}
 	assert_runs(&session, "looked at again");
 }
-
-const struct test inject_tests[] = {
-	TEST(StartThatCannotWriteLosesNothing),
-	TEST(StopThatCannotWriteLosesNothing),
-	TEST(RestartThatCannotWriteLosesNothing),
-	TEST(RemoveThatCannotWriteLosesNothing),
-	TEST(HookThatCannotWriteLosesNothing),
-	TEST(RecoverThatCannotWriteLosesNothing),
-	TEST(ShortWritesAreCompleted),
-	TEST(WriteThatIsCutOffLeavesNoHalfFile),
-	TEST(AnswerThatCannotBePrintedIsAFailure),
-	TEST(WhatCannotBeLookedAtIsNotDead),
-	{ 0 },
-};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A run is its own: nobody else's server, nobody else's end, and never two of one.
+ * A run is separate: it has its own server, nobody else's end ends it, and there are never two of
+ * one session.
  */
 #include "persistence/deck.h"
 
 #include <signal.h>
 #include <string.h>
 
-#define MARKER "keep it apart"
+#define MARKER        "keep it apart"
 #define NO_SECOND_RUN "it is not started a second time"
 
 static const char *unit_of(const struct session *session)
@@ -15,7 +16,7 @@ static const char *unit_of(const struct session *session)
 	return kept("agentdeck-tmux-%s.scope", session->id);
 }
 
-/* How many processes of our user are called so. */
+/* Number of our user's processes with this name. */
 static long count_processes(const char *how, const char *pattern)
 {
 	struct answer answer = machine_root(
@@ -36,8 +37,7 @@ static void assert_nothing_runs(void)
 {
 	long servers = count_processes("-x", "tmux: server");
 	long agents = count_processes("-f", "^agentdeck-demo-agent");
-	ASSERT(servers == 0 && agents == 0, "%ld servers and %ld agents are left", servers,
-	       agents);
+	ASSERT(servers == 0 && agents == 0, "%ld servers and %ld agents are left", servers, agents);
 }
 
 static void begin(struct session *session, struct login *login, const char *title)
@@ -47,7 +47,7 @@ static void begin(struct session *session, struct login *login, const char *titl
 	session_say(session, MARKER);
 }
 
-static void OwnServerEvenIfDefaultServerIsInLogin(void)
+TEST(OwnServerEvenIfDefaultServerIsInLogin)
 {
 	struct session session;
 	machine_set("TMUX_TMPDIR", home());
@@ -72,7 +72,7 @@ static void OwnServerEvenIfDefaultServerIsInLogin(void)
 	ASSERT(streq(session.status, "running"), "status %s", session.status);
 }
 
-static void UnreachableManagerStartsDirect(void)
+TEST(UnreachableManagerStartsDirect)
 {
 	struct session session;
 	machine_set("XDG_RUNTIME_DIR", at_home("no-runtime"));
@@ -97,7 +97,7 @@ static void UnreachableManagerStartsDirect(void)
 	assert_nothing_runs();
 }
 
-static void StopOfOneSparesOthers(void)
+TEST(StopOfOneSparesOthers)
 {
 	struct session one, other;
 	begin(&one, NULL, "one");
@@ -122,20 +122,20 @@ static void StopOfOneSparesOthers(void)
 	ASSERT(machine_alive(&server) && machine_alive(&agent), "the start ended the other one");
 }
 
-/* What cannot be asked is neither dead nor started again; these must come back in time, or "timeout" ends
- * them with status 124. */
+/* A server that does not answer is neither dead nor started again.  These commands must return in
+ * time; else "timeout" ends them with status 124. */
 static struct answer bounded(const char *verb, const char *id)
 {
 	return machine_user(WORDS("timeout", "60", "agentdeck", "session", verb, id));
 }
 
-/* The status that listings and "session show" give: both see the same, or NULL. */
+/* The status in listings and in "session show" if both agree, else NULL. */
 static const char *shown_status(const struct session *session)
 {
 	struct reply list = deck_look(WORDS("list", "--json"));
 	struct reply show = deck_look(WORDS("session", "show", session->id, "--json"));
-	ASSERT(list.status == 0 && list.json && show.status == 0 && show.json, "list %d, show %d: %s%s",
-	       list.status, show.status, list.errors, show.errors);
+	ASSERT(list.status == 0 && list.json && show.status == 0 && show.json,
+	       "list %d, show %d: %s%s", list.status, show.status, list.errors, show.errors);
 	const char *status = json_get_string(show.json, "status", "none");
 	for (size_t i = 0; i < json_object_array_length(list.json); i++) {
 		struct json_object *row = json_object_array_get_idx(list.json, i);
@@ -148,8 +148,8 @@ static const char *shown_status(const struct session *session)
 static void assert_shown(const struct session *session, const char *status)
 {
 	const char *shown = NULL;
-	WAIT_FOR((shown = shown_status(session)) && streq(shown, status), "it is shown as %s, not as %s",
-		 shown ? shown : "this and that", status);
+	WAIT_FOR((shown = shown_status(session)) && streq(shown, status),
+		 "it is shown as %s, not as %s", shown ? shown : "this and that", status);
 }
 
 static void assert_unknown(const struct session *session)
@@ -174,7 +174,7 @@ static void assert_same_run(struct session *session, const struct process *serve
 	session_say(session, "still there");
 }
 
-static void WedgedServerIsUnknown(void)
+TEST(WedgedServerIsUnknown)
 {
 	struct session session;
 	begin(&session, NULL, "deck");
@@ -184,14 +184,14 @@ static void WedgedServerIsUnknown(void)
 	machine_kill(&server, SIGCONT);
 	assert_same_run(&session, &server, &agent);
 
-	/* And it can be ended as it is. */
+	/* It can still be ended in this state. */
 	machine_kill(&server, SIGSTOP);
 	struct answer stop = bounded("stop", session.id);
 	ASSERT(stop.status == 0, "session stop ended with %d: %s", stop.status, stop.errors);
 	assert_nothing_runs();
 }
 
-static void ProtocolMismatchIsUnknown(void)
+TEST(ProtocolMismatchIsUnknown)
 {
 	struct session session;
 	begin(&session, NULL, "deck");
@@ -207,7 +207,7 @@ static void ProtocolMismatchIsUnknown(void)
 	assert_same_run(&session, &server, &agent);
 }
 
-static void ConcurrentStartsGiveOneRun(void)
+TEST(ConcurrentStartsGiveOneRun)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -226,8 +226,8 @@ static void ConcurrentStartsGiveOneRun(void)
 	session_say(&session, MARKER);
 }
 
-/* Two that outlive their terminal, each of which starts a third when the other one ends: so do those that supervise
- * their workers. */
+/* Two processes that outlive their terminal; when one ends the other starts a third.  So do
+ * programs that supervise their workers. */
 static void install_twins(void)
 {
 	machine_write(at_home("bin/twins"), 0755,
@@ -249,18 +249,18 @@ static void check_stop_of_what_grows(void)
 	session_add(&session, NULL, "twins", WORDS("-c", "twins"));
 	session_start(&session, NULL);
 	WAIT_FOR(machine_exists(at_home("ready")), "the two do not start");
-	/* After each signal the third has time to start. */
-	struct answer stop = machine_user(
-		WORDS("strace", "-qq", "-o", at_home("trace"), "-e", "trace=pidfd_send_signal,kill", "-e",
-		      "inject=pidfd_send_signal,kill:delay_exit=200000", "agentdeck", "session", "stop",
-		      session.id));
+	/* After each signal the third one has time to start. */
+	struct answer stop = machine_user(WORDS("strace", "-qq", "-o", at_home("trace"), "-e",
+						"trace=pidfd_send_signal,kill", "-e",
+						"inject=pidfd_send_signal,kill:delay_exit=200000",
+						"agentdeck", "session", "stop", session.id));
 	ASSERT(stop.status == 0, "session stop: %s", stop.errors);
 	ASSERT(machine_exists(at_home("born")), "no third was started: this proves nothing");
 	long left = count_processes("-f", "^sleep 86398");
 	ASSERT(left == 0, "%ld processes were started meanwhile and are left", left);
 }
 
-static void StopLeavesNoProcess(void)
+TEST(StopLeavesNoProcess)
 {
 	struct session session;
 	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
@@ -270,12 +270,13 @@ static void StopLeavesNoProcess(void)
 	ASSERT(agents == 2, "%ld agents and daemons, not 2: this proves nothing", agents);
 	session_stop(&session, NULL);
 	assert_nothing_runs();
-	struct answer state = machine_login(WORDS("systemctl", "--user", "is-active", unit_of(&session)));
+	struct answer state = machine_login(
+		WORDS("systemctl", "--user", "is-active", unit_of(&session)));
 	ASSERT(!streq(state.output, "active\n"), "%s is still active", unit_of(&session));
 	check_stop_of_what_grows();
 }
 
-static void AgentThatEndsByItselfLeavesNoServer(void)
+TEST(AgentThatEndsByItselfLeavesNoServer)
 {
 	struct session session;
 	begin(&session, NULL, "deck");
@@ -291,7 +292,7 @@ static void AgentThatEndsByItselfLeavesNoServer(void)
 	assert_nothing_runs();
 }
 
-static void LadderEndsInShell(void)
+TEST(LadderEndsInShell)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -314,24 +315,24 @@ static const char *link_target(const char *path)
 	return machine_user_ok(WORDS("readlink", "-n", path));
 }
 
-static void SshAgentLinkFollowsLogins(void)
+TEST(SshAgentLinkFollowsLogins)
 {
 	struct session session;
 	const char *first = at_home("agent-1"), *second = at_home("agent-2");
 	const char *link = kept("/run/user/%u/agentdeck/ssh-auth.sock", machine_uid());
 	if (machine_user(WORDS("sh", "-c", "command -v ssh-agent")).status != 0)
 		skip_test("ssh-agent is not installed");
-	struct process agent =
-		machine_background(WORDS("ssh-agent", "-D", "-a", first), at_home("agent-1.out"));
+	struct process agent = machine_background(WORDS("ssh-agent", "-D", "-a", first),
+						  at_home("agent-1.out"));
 	(void)machine_background(WORDS("ssh-agent", "-D", "-a", second), at_home("agent-2.out"));
 	WAIT_FOR(machine_exists(first) && machine_exists(second), "ssh-agent does not start");
 	machine_set("SSH_AUTH_SOCK", first);
 	begin(&session, NULL, "deck");
-	const char *environment = machine_root_ok(
-		WORDS("sh", "-c", "tr '\\0' '\\n' <\"/proc/$1/environ\"", "sh",
-		      kept("%d", (int)session.agent_pid)));
-	ASSERT(strstr(environment, kept("\nSSH_AUTH_SOCK=%s\n", link)), "the agent's is not %s:\n%s",
-	       link, environment);
+	const char *environment = machine_root_ok(WORDS("sh", "-c",
+							"tr '\\0' '\\n' <\"/proc/$1/environ\"",
+							"sh", kept("%d", (int)session.agent_pid)));
+	ASSERT(strstr(environment, kept("\nSSH_AUTH_SOCK=%s\n", link)),
+	       "the agent's is not %s:\n%s", link, environment);
 	ASSERT(streq(link_target(link), first), "the link goes to %s", link_target(link));
 	machine_destroy(&agent);
 	machine_set("SSH_AUTH_SOCK", second);
@@ -339,17 +340,3 @@ static void SshAgentLinkFollowsLogins(void)
 	ASSERT(streq(link_target(link), second), "after another login's command it goes to %s",
 	       link_target(link));
 }
-
-const struct test isolation_tests[] = {
-	TEST(OwnServerEvenIfDefaultServerIsInLogin),
-	TEST(UnreachableManagerStartsDirect),
-	TEST(StopOfOneSparesOthers),
-	TEST(WedgedServerIsUnknown),
-	TEST(ProtocolMismatchIsUnknown),
-	TEST(ConcurrentStartsGiveOneRun),
-	TEST(StopLeavesNoProcess),
-	TEST(AgentThatEndsByItselfLeavesNoServer),
-	TEST(LadderEndsInShell),
-	TEST(SshAgentLinkFollowsLogins),
-	{ 0 },
-};

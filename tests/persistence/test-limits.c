@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Limits reach the scope, also of what runs.  That the kernel keeps them is tested where it has a memory controller:
- * tests/persistence/vm.
+ * Limits reach the scope, also of a running session.  That the kernel enforces them is tested where
+ * it has a memory controller: tests/persistence/vm.
  */
 #include "persistence/deck.h"
 
@@ -12,13 +12,13 @@ static void configure(const char *text)
 	machine_write(at_home(".config/agentdeck/config.toml"), 0644, text);
 }
 
-/* A property of the session's scope, as the user's manager has it. */
+/* A property of the session's scope, from the user's manager. */
 static const char *property(const struct session *session, const char *name)
 {
 	const char *unit = kept("agentdeck-tmux-%s.scope", session->id);
-	struct answer answer =
-		machine_user(WORDS("env", kept("XDG_RUNTIME_DIR=/run/user/%u", machine_uid()),
-				   "systemctl", "--user", "show", "-P", name, unit));
+	struct answer answer = machine_user(
+		WORDS("env", kept("XDG_RUNTIME_DIR=/run/user/%u", machine_uid()), "systemctl",
+		      "--user", "show", "-P", name, unit));
 	ASSERT(answer.status == 0, "systemctl show: %s", answer.errors);
 	return kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
 }
@@ -29,7 +29,7 @@ static void assert_property(const struct session *session, const char *name, con
 	ASSERT(streq(found, value), "%s of the scope is %s, not %s", name, found, value);
 }
 
-/* What the kernel has, where this machine has such a controller. */
+/* The kernel's value, where this machine has such a controller. */
 static void assert_in_kernel(const struct session *session, const char *file, const char *value)
 {
 	const char *path = kept("/sys/fs/cgroup%s/%s", machine_cgroup(session->server_pid), file);
@@ -37,7 +37,7 @@ static void assert_in_kernel(const struct session *session, const char *file, co
 	ASSERT(!text || streq(text, kept("%s\n", value)), "%s is %s", path, text);
 }
 
-/* "session limit" with these words; effect: NULL when nothing is to be changed. */
+/* "session limit" with these words; effect: NULL when nothing must change. */
 static struct json_object *limit(const struct session *session, const char *const *words,
 				 const char *effect)
 {
@@ -46,18 +46,20 @@ static struct json_object *limit(const struct session *session, const char *cons
 	strvec_push_array(all, words);
 	struct json_object *object = deck_ok(NULL, (const char *const *)all->items);
 	const char *found = json_get_string(object, "effect", NULL);
-	ASSERT(effect ? found && streq(found, effect) : !found, "the effect is %s", or_empty(found));
+	ASSERT(effect ? found && streq(found, effect) : !found, "the effect is %s",
+	       or_empty(found));
 	return json_get_object(object, "limits");
 }
 
-static void LimitIsChangedInTheRunningScope(void)
+TEST(LimitIsChangedInTheRunningScope)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	session_start(&session, NULL);
 	struct process server = session_server(&session), agent = session_agent(&session);
 	const char *usual = property(&session, "TasksMax");
-	(void)limit(&session, WORDS("--tasks-max", "321", "--cpu-weight", "50", "--memory-max", "1G"), "now");
+	(void)limit(&session,
+		    WORDS("--tasks-max", "321", "--cpu-weight", "50", "--memory-max", "1G"), "now");
 	assert_property(&session, "TasksMax", "321");
 	assert_property(&session, "CPUWeight", "50");
 	assert_property(&session, "MemoryMax", "1073741824");
@@ -73,7 +75,7 @@ static void LimitIsChangedInTheRunningScope(void)
 	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session was disturbed");
 }
 
-static void LimitsOfTheGroupHoldUnlessTheSessionSaysMore(void)
+TEST(LimitsOfTheGroupHoldUnlessTheSessionSaysMore)
 {
 	struct session session;
 	configure("[limits]\ntasks_max = 900\ncpu_weight = 10\n"
@@ -88,7 +90,8 @@ static void LimitsOfTheGroupHoldUnlessTheSessionSaysMore(void)
 	struct json_object *limits = limit(&session, WORDS(NULL), NULL);
 	struct json_object *tasks = json_get_object(limits, "tasks_max");
 	ASSERT(json_get_int(tasks, "value", 0) == 700 &&
-	       streq(json_get_string(tasks, "group", ""), "work/api"), "tasks_max: %s", json_print(tasks));
+		       streq(json_get_string(tasks, "group", ""), "work/api"),
+	       "tasks_max: %s", json_print(tasks));
 	(void)limit(&session, WORDS("--tasks-max", "infinity"), "now");
 	assert_property(&session, "TasksMax", "infinity");
 	session_restart(&session, NULL);
@@ -96,8 +99,8 @@ static void LimitsOfTheGroupHoldUnlessTheSessionSaysMore(void)
 	assert_property(&session, "CPUWeight", "20");
 }
 
-/* What was changed in a running scope must not come back in the next one of its name. */
-static void LimitsOfALifeEndWithIt(void)
+/* A change in a running scope must not return in the next scope of that name. */
+TEST(LimitsOfALifeEndWithIt)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -113,7 +116,7 @@ static void LimitsOfALifeEndWithIt(void)
 	assert_property(&session, "CPUWeight", "[not set]");
 }
 
-static void TopShowsWhatRuns(void)
+TEST(TopShowsWhatRuns)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -122,17 +125,10 @@ static void TopShowsWhatRuns(void)
 	session_say(&session, "work hard");
 	struct json_object *line = deck_ok(NULL, WORDS("top", "--json"));
 	ASSERT(streq(json_get_string(line, "id", ""), session.id) &&
-	       json_get_bool(line, "in_scope", false) && json_get_int(line, "memory", 0) > 0 &&
-	       json_get_int(line, "tasks", 0) >= 2 && json_get_int(line, "cpu_us", 0) > 0,
+		       json_get_bool(line, "in_scope", false) &&
+		       json_get_int(line, "memory", 0) > 0 && json_get_int(line, "tasks", 0) >= 2 &&
+		       json_get_int(line, "cpu_us", 0) > 0,
 	       "top: %s", line ? json_print(line) : "nothing");
 	struct reply table = deck(NULL, WORDS("top"));
 	ASSERT(table.status == 0 && strstr(table.output, session.id), "top: %s", table.output);
 }
-
-const struct test limit_tests[] = {
-	TEST(LimitIsChangedInTheRunningScope),
-	TEST(LimitsOfTheGroupHoldUnlessTheSessionSaysMore),
-	TEST(LimitsOfALifeEndWithIt),
-	TEST(TopShowsWhatRuns),
-	{ 0 },
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What was decided can be read afterwards: in the log, and in the journal for those who want it there.
+ * Decisions can be read afterwards: in the log, and in the journal for those who want it there.
  */
 #include "persistence/deck.h"
 
@@ -9,35 +9,38 @@
 
 #define ISOLATION "tmux cgroup isolation: enabled ("
 
-/* The log from where it ends now. */
+/* Offset of the present end of the log. */
 static size_t log_end(void)
 {
 	return strlen(or_empty(deck_log()));
 }
 
-/* Since then the session's log has a line of this component with the text. */
+/* Since that offset the session's log has a line of this component with the text. */
 static void assert_line(const struct session *session, size_t since, const char *component,
 			const char *text)
 {
 	const char *log = or_empty(deck_log());
 	const char *who = kept(" %s pid=", component), *whose = kept(" instance=%s ", session->id);
 	ASSERT(strlen(log) >= since, "the log became shorter");
-	for (const char *line = log + since; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = log + since; *line;
+	     line += strcspn(line, "\n"), line += *line == '\n') {
 		const char *one = kept("%.*s", (int)strcspn(line, "\n"), line);
 		if (strstr(one, who) && strstr(one, whose) && strstr(one, text))
 			return;
 	}
-	fail_test("no line of '%s' for %s with '%s':\n%s", component, session->id, text, log + since);
+	fail_test("no line of '%s' for %s with '%s':\n%s", component, session->id, text,
+		  log + since);
 }
 
-static void EveryStartLogsIsolationAndResume(void)
+TEST(EveryStartLogsIsolationAndResume)
 {
 	struct session session;
 	install_claude_stand_in();
 	size_t since = log_end();
-	struct json_object *launched = deck_ok(NULL, WORDS("launch", home(), "-t", "deck", "--agent",
-							   "claude", "--json"));
-	session = (struct session){ .title = "deck", .directory = home(),
+	struct json_object *launched = deck_ok(NULL, WORDS("launch", home(), "-t", "deck",
+							   "--agent", "claude", "--json"));
+	session = (struct session){ .title = "deck",
+				    .directory = home(),
 				    .id = json_get_string(launched, "id", "") };
 	(void)session_look(&session);
 	const char *session_id = session.session_id;
@@ -46,7 +49,8 @@ static void EveryStartLogsIsolationAndResume(void)
 		    kept("resume: none reason=fresh_session id=%s", session_id));
 	session_say(&session, "words");
 
-	const char *const resumed = kept("resume: id=%s reason=conversation_data_present", session_id);
+	const char *const resumed = kept("resume: id=%s reason=conversation_data_present",
+					 session_id);
 	since = log_end();
 	session_restart(&session, NULL);
 	assert_line(&session, since, "restart", ISOLATION);
@@ -59,7 +63,7 @@ static void EveryStartLogsIsolationAndResume(void)
 	assert_line(&session, since, "start", resumed);
 }
 
-static void FurtherRungsLogIsolationAndResume(void)
+TEST(FurtherRungsLogIsolationAndResume)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -67,7 +71,7 @@ static void FurtherRungsLogIsolationAndResume(void)
 	session_start(&session, NULL);
 	session_say(&session, "words");
 	session_stop(&session, NULL);
-	/* An agent that cannot find a conversation that is there, and ends. */
+	/* An agent that does not find a conversation, although it exists, and ends. */
 	machine_write(at_home("bin/claude"), 0755,
 		      "#!/bin/sh\n"
 		      "export AGENTDECK_DEMO_CONFIG_DIR=\"${CLAUDE_CONFIG_DIR:-$HOME/.claude}\"\n"
@@ -78,17 +82,19 @@ static void FurtherRungsLogIsolationAndResume(void)
 	session_start(&session, NULL);
 	assert_line(&session, since, "pane", ISOLATION);
 	assert_line(&session, since, "pane", "resume: none reason=resume_failed id=");
-	/* The new conversation is the session's from its first turn on, and that is told, too. */
+	/* The new conversation becomes the session's with its first turn, and that is logged,
+	 * too. */
 	ASSERT(streq(session.session_id, before), "it gave %s up at once", before);
 	session_say(&session, "words");
 	WAIT_FOR(session_look(&session) && !streq(session.session_id, before),
 		 "the new conversation does not count");
 	WAIT_FOR(strstr(deck_log() + since, "conversation: "), "the log does not tell of it");
 	assert_line(&session, since, "hook",
-		    kept("conversation: %s -> %s event=UserPromptSubmit", before, session.session_id));
+		    kept("conversation: %s -> %s event=UserPromptSubmit", before,
+			 session.session_id));
 }
 
-static void ChangeOfConversationIsLogged(void)
+TEST(ChangeOfConversationIsLogged)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -118,9 +124,9 @@ static void use_journal(void)
 static struct json_object *entry(const struct session *session, const char *text)
 {
 	machine_root_ok(WORDS("journalctl", "--sync"));
-	const char *lines = machine_root_ok(
-		WORDS("journalctl", "SYSLOG_IDENTIFIER=agentdeck",
-		      kept("AGENTDECK_INSTANCE=%s", session->id), "-o", "json", "--no-pager"));
+	const char *lines = machine_root_ok(WORDS("journalctl", "SYSLOG_IDENTIFIER=agentdeck",
+						  kept("AGENTDECK_INSTANCE=%s", session->id), "-o",
+						  "json", "--no-pager"));
 	for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		struct json_object *object = NULL;
 		if (json_parse(line, strcspn(line, "\n"), "entry", &object, NULL) != 0)
@@ -135,10 +141,11 @@ static struct json_object *entry(const struct session *session, const char *text
 static void assert_field(struct json_object *object, const char *field, const char *value)
 {
 	const char *found = json_get_string(object, field, "nothing");
-	ASSERT(streq(found, value), "%s is %s, not %s: %s", field, found, value, json_print(object));
+	ASSERT(streq(found, value), "%s is %s, not %s: %s", field, found, value,
+	       json_print(object));
 }
 
-static void JournalHasTheLog(void)
+TEST(JournalHasTheLog)
 {
 	struct session session;
 	use_journal();
@@ -150,7 +157,8 @@ static void JournalHasTheLog(void)
 	assert_field(resume, "AGENTDECK_COMPONENT", "start");
 	assert_field(resume, "_UID", kept("%u", machine_uid()));
 	const char *run = json_get_string(resume, "AGENTDECK_RUN", NULL);
-	const char *environment = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' <\"/proc/$1/environ\"",
+	const char *environment = machine_root_ok(WORDS("sh", "-c",
+							"tr '\\0' '\\n' <\"/proc/$1/environ\"",
 							"sh", kept("%d", (int)session.agent_pid)));
 	ASSERT(run && strstr(environment, kept("AGENTDECK_RUN=%s\n", run)),
 	       "AGENTDECK_RUN is %s, and not that of the agent:\n%s", or_empty(run), environment);
@@ -166,12 +174,38 @@ static void JournalHasTheLog(void)
 
 	machine_write(at_home(".config/agentdeck/config.toml"), 0644, "");
 	session_stop(&session, NULL);
-	assert_logged("stopped");
-	ASSERT(!entry(&session, "stopped"), "the journal gets it unasked");
+	assert_logged("-> stopped");
+	ASSERT(!entry(&session, "-> stopped"), "the journal gets it by default");
 }
 
-/* Every command writes to it; a full queue that nobody reads must stop none of them. */
-static void HangingJournalStopsNobody(void)
+/* Whoever changes the state of a session, the log says so. */
+TEST(EachChangeOfStateIsLogged)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "--restart", "no"));
+	size_t since = log_end();
+	session_start(&session, NULL);
+	assert_line(&session, since, "start", "state stopped -> starting");
+	assert_line(&session, since, "start", "state starting -> running");
+	since = log_end();
+	session_stop(&session, NULL);
+	assert_line(&session, since, "stop", "state running -> stopping");
+	assert_line(&session, since, "stop", "state stopping -> stopped");
+	session_start(&session, NULL);
+	since = log_end();
+	session_type(&session, "/exit");
+	session_press(&session, "Enter");
+	WAIT_FOR(strstr(deck_log() + since, "-> stopped"), "its end is not logged");
+	assert_line(&session, since, "pane", "state running -> stopped: exit 0");
+	session_start(&session, NULL);
+	since = log_end();
+	session_kill_server(&session);
+	deck_ok(NULL, WORDS("list", "--json"));
+	assert_line(&session, since, "list", "state running -> error: its tmux server was killed");
+}
+
+/* Every command writes to the journal; a full queue without a reader must stop none of them. */
+TEST(HangingJournalStopsNobody)
 {
 	struct session session;
 	use_journal();
@@ -181,16 +215,16 @@ static void HangingJournalStopsNobody(void)
 	struct process journal = machine_process((pid_t)strtol(pid, NULL, 10));
 	ASSERT(journal.pid, "there is no journald");
 	machine_kill(&journal, SIGSTOP);
-	/* Fill its queue, until the next one would wait. */
-	struct answer full = machine_user(WORDS(
-		"sh", "-c",
-		"i=0; while [ $((i += 1)) -lt 10000 ]; do\n"
-		"	printf 'MESSAGE=full\\n\\n' | timeout 5 logger --journald || exit 0\n"
-		"done; exit 1"));
-	struct answer start = machine_user(WORDS("timeout", "60", "agentdeck", "session", "start",
-						 session.id));
-	struct answer stop = machine_user(WORDS("timeout", "60", "agentdeck", "session", "stop",
-						session.id));
+	/* Fill its queue, until the next write would block. */
+	struct answer full = machine_user(
+		WORDS("sh", "-c",
+		      "i=0; while [ $((i += 1)) -lt 10000 ]; do\n"
+		      "	printf 'MESSAGE=full\\n\\n' | timeout 5 logger --journald || exit 0\n"
+		      "done; exit 1"));
+	struct answer start = machine_user(
+		WORDS("timeout", "60", "agentdeck", "session", "start", session.id));
+	struct answer stop = machine_user(
+		WORDS("timeout", "60", "agentdeck", "session", "stop", session.id));
 	machine_kill(&journal, SIGCONT);
 	ASSERT(full.status == 0, "the queue does not fill: %s", full.errors);
 	ASSERT(start.status == 0, "start ended with %d: %s", start.status, start.errors);
@@ -198,11 +232,78 @@ static void HangingJournalStopsNobody(void)
 	assert_logged("started: ");
 }
 
-const struct test log_tests[] = {
-	TEST(EveryStartLogsIsolationAndResume),
-	TEST(FurtherRungsLogIsolationAndResume),
-	TEST(ChangeOfConversationIsLogged),
-	TEST(JournalHasTheLog),
-	TEST(HangingJournalStopsNobody),
-	{ 0 },
-};
+#define CANARY "message-canary-0815"
+
+/* Processes of the machine with the pattern in their command line.  The pattern is in a file, so
+ * that this process is not among them. */
+static const char *tellers(void)
+{
+	return machine_root(WORDS("sh", "-c", "grep -alsf \"$1\" /proc/[0-9]*/cmdline; :", "sh",
+				  at_home("pattern")))
+		.output;
+}
+
+/* Send a message as a word of the command line, from a script, so that no other process has it in
+ * its command line. */
+static struct process say_by_word(const char *command)
+{
+	machine_write(at_home("say"), 0755,
+		      kept("text=$(cat %s); exec agentdeck %s\n", at_home("pattern"), command));
+	return machine_background(WORDS("sh", at_home("say")), at_home("said"));
+}
+
+static bool is_at_work(const struct process *process, const char *word)
+{
+	const struct strvec *argv = machine_argv(process->pid);
+	return argv && strvec_contains(argv, word);
+}
+
+static void assert_not_told(const char *when)
+{
+	machine_root_ok(WORDS("journalctl", "--sync"));
+	struct answer journal = machine_root(
+		WORDS("sh", "-c", "journalctl -o json --no-pager | grep -f \"$1\"; :", "sh",
+		      at_home("pattern")));
+	ASSERT(!*journal.output, "%s the journal has the message:\n%s", when, journal.output);
+	assert_not_logged(CANARY);
+}
+
+TEST(MessageIsInNoCommandLineOfTheJournal)
+{
+	struct session session;
+	use_journal();
+	machine_write(at_home("pattern"), 0600, CANARY "\n");
+	machine_make_directory(at_home("other"));
+	struct process launch = say_by_word(
+		kept("launch %s -t other --agent demo --message=\"$text\"", at_home("other")));
+	WAIT_FOR(!machine_alive(&launch), "launch does not end: %s",
+		 or_empty(machine_read(at_home("said"))));
+	ASSERT(strstr(or_empty(machine_read(at_home("said"))), "message submitted"),
+	       "launch says:\n%s", or_empty(machine_read(at_home("said"))));
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	/* It waits for a tmux server that was stopped by SIGSTOP. */
+	struct process server = session_server(&session);
+	machine_kill(&server, SIGSTOP);
+	struct process send = say_by_word("session send deck \"$text\" --timeout 120");
+	WAIT_FOR(is_at_work(&send, "send"), "send does not start");
+	WAIT_FOR(!*tellers(), "while it waits it is in the command line of %s", tellers());
+	ASSERT(machine_alive(&send), "it does not wait: %s",
+	       or_empty(machine_read(at_home("said"))));
+	machine_kill(&server, SIGCONT);
+	WAIT_FOR(!machine_alive(&send), "send does not end: %s",
+		 or_empty(machine_read(at_home("said"))));
+	ASSERT(strstr(or_empty(machine_read(at_home("said"))), "deck: submitted"), "send says:\n%s",
+	       or_empty(machine_read(at_home("said"))));
+	WAIT_FOR(session_shows(&session, CANARY), "the agent has another message:\n%s",
+		 or_empty(session_screen(&session)));
+	ASSERT(entry(&session, "resume: none"),
+	       "the journal has nothing of the start: this proves nothing");
+	assert_not_told("after a launch and a send");
+	/* An agent's report arrives in the same way. */
+	machine_write(at_home("say"), 0755,
+		      kept("text=$(cat %s); exec agentdeck hook --instance %s \"$text\"\n",
+			   at_home("pattern"), session.id));
+	(void)machine_user(WORDS("sh", at_home("say")));
+	assert_not_told("after a report");
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What ends logins, servers and machines does not end conversations.
+ * Conversations survive the end of logins, servers and machines.
  */
 #include "persistence/deck.h"
 
@@ -50,7 +50,7 @@ static void configure_logind(const char *setting)
 			      "sh", path, setting));
 }
 
-static void SurvivesOrdinaryLogout(void)
+TEST(SurvivesOrdinaryLogout)
 {
 	struct session session;
 	struct login *login = login_open();
@@ -61,7 +61,7 @@ static void SurvivesOrdinaryLogout(void)
 	assert_untouched(&session, &server, &agent);
 }
 
-static void SurvivesDroppedConnection(void)
+TEST(SurvivesDroppedConnection)
 {
 	struct session session;
 	struct login *login = login_open();
@@ -72,7 +72,7 @@ static void SurvivesDroppedConnection(void)
 	assert_untouched(&session, &server, &agent);
 }
 
-static void SurvivesTerminateSession(void)
+TEST(SurvivesTerminateSession)
 {
 	struct session session;
 	struct login *login = login_open();
@@ -82,7 +82,7 @@ static void SurvivesTerminateSession(void)
 	assert_untouched(&session, &server, &agent);
 }
 
-static void SurvivesLogoutWithKillUserProcesses(void)
+TEST(SurvivesLogoutWithKillUserProcesses)
 {
 	struct session session;
 	struct login *login = login_open();
@@ -105,8 +105,8 @@ static bool manager_is_up(const char *uid)
 	return !streq(state, "inactive\n") && !streq(state, "failed\n");
 }
 
-/* Without lingering the user manager ends some time after the last logout.  That this time has
- * passed is seen from another user who logged in and out after us, and whose manager is gone. */
+/* Without lingering the user manager ends some time after the last logout.  Another user logs in
+ * and out after ours: when that user's manager has gone, the time has passed. */
 static void wait_for_end_of_managers(void)
 {
 	const char *uid = "4712";
@@ -116,7 +116,7 @@ static void wait_for_end_of_managers(void)
 	WAIT_FOR(!manager_is_up(uid), "the other user's manager does not end");
 }
 
-static void EnablesLingerWhereItWasOff(void)
+TEST(EnablesLingerWhereItWasOff)
 {
 	struct session session;
 	const char *user = machine_user_name(), *uid = kept("%u", machine_uid());
@@ -132,7 +132,7 @@ static void EnablesLingerWhereItWasOff(void)
 	assert_untouched(&session, &server, &agent);
 }
 
-static void KilledServerComesBackWithItsConversation(void)
+TEST(KilledServerComesBackWithItsConversation)
 {
 	struct session session;
 	begin(&session, NULL, "api");
@@ -160,7 +160,7 @@ static void after_boot(struct session *session, const char *session_id, const ch
 	assert_isolated(session);
 }
 
-static void RebootComesBackWithItsConversation(void)
+TEST(RebootComesBackWithItsConversation)
 {
 	struct session session;
 	begin(&session, NULL, "api");
@@ -169,7 +169,7 @@ static void RebootComesBackWithItsConversation(void)
 	after_boot(&session, session_id, boot_id);
 }
 
-static void PowerCutComesBackWithItsConversation(void)
+TEST(PowerCutComesBackWithItsConversation)
 {
 	struct session session;
 	begin(&session, NULL, "api");
@@ -178,15 +178,3 @@ static void PowerCutComesBackWithItsConversation(void)
 	machine_boot();
 	after_boot(&session, session_id, boot_id);
 }
-
-const struct test logout_tests[] = {
-	TEST(SurvivesOrdinaryLogout),
-	TEST(SurvivesDroppedConnection),
-	TEST(SurvivesTerminateSession),
-	TEST(SurvivesLogoutWithKillUserProcesses),
-	TEST(EnablesLingerWhereItWasOff),
-	TEST(KilledServerComesBackWithItsConversation),
-	TEST(RebootComesBackWithItsConversation),
-	TEST(PowerCutComesBackWithItsConversation),
-	{ 0 },
-};

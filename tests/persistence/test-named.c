@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The nine tests that CLAUDE.md names.  Their names are a promise and do not change; CLAUDE.md and
- * this table are kept in step by a test of their own.
+ * The nine tests that CLAUDE.md names.  Their names are promises and do not change:
+ * tests/check-claude-md.
  */
 #include "persistence/deck.h"
 
@@ -17,9 +17,9 @@ static void begin_claude(struct session *session, struct login *login, const cha
 	session_start(session, login);
 }
 
-/* What happened on 2026-04-14: several logins, each of which had started sessions, were removed by
- * logind at once. */
-static void TestPersistence_TmuxSurvivesLoginSessionRemoval(void)
+/* What happened on 2026-04-14: logind removed several logins at once, each of which had started
+ * sessions. */
+TEST(TestPersistence_TmuxSurvivesLoginSessionRemoval)
 {
 	enum { LOGINS = 3 };
 	struct login *logins[LOGINS];
@@ -50,9 +50,9 @@ static void TestPersistence_TmuxSurvivesLoginSessionRemoval(void)
 	}
 }
 
-/* The same teardown on the same machine, without the scope: it is the scope that keeps sessions
+/* The same teardown on the same machine, without the scope: so it is the scope that keeps sessions
  * alive. */
-static void TestPersistence_TmuxDiesWithoutUserScope(void)
+TEST(TestPersistence_TmuxDiesWithoutUserScope)
 {
 	struct session session;
 	machine_write(at_home(".config/agentdeck/config.toml"), 0644,
@@ -76,7 +76,7 @@ static void TestPersistence_TmuxDiesWithoutUserScope(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-static void TestPersistence_LinuxDefaultIsUserScope(void)
+TEST(TestPersistence_LinuxDefaultIsUserScope)
 {
 	struct session session;
 	const char *config = at_home(".config/agentdeck/config.toml");
@@ -95,7 +95,7 @@ static const char *path_without_systemd_run(void)
 {
 	const char *all = at_home("all-but-one");
 	machine_make_directory(all);
-	/* What comes first in PATH stays: a later link of the same name fails. */
+	/* The first link in PATH stays: a later one of the same name fails. */
 	machine_user_ok(WORDS("sh", "-c",
 			      "IFS=:; for d in $2; do ln -s \"$d\"/* \"$1\"; done 2>&-; "
 			      "rm \"$1/systemd-run\"",
@@ -103,7 +103,7 @@ static const char *path_without_systemd_run(void)
 	return all;
 }
 
-static void TestPersistence_MacOSDefaultIsDirect(void)
+TEST(TestPersistence_MacOSDefaultIsDirect)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -123,7 +123,7 @@ static void TestPersistence_MacOSDefaultIsDirect(void)
 	assert_not_logged(" error ");
 }
 
-static void TestPersistence_RestartResumesConversation(void)
+TEST(TestPersistence_RestartResumesConversation)
 {
 	struct session session;
 	begin_claude(&session, NULL, "deck");
@@ -139,7 +139,7 @@ static void TestPersistence_RestartResumesConversation(void)
 	session_restart(&session, NULL);
 	assert_came_back(&session, session_id, MARKER, 1);
 
-	/* And of one that runs. */
+	/* Also the transcript of a running session. */
 	struct process second = session_agent(&session);
 	session_restart(&session, NULL);
 	ASSERT(!machine_alive(&second), "session restart left the agent running");
@@ -147,7 +147,7 @@ static void TestPersistence_RestartResumesConversation(void)
 	ASSERT(machine_exists(transcript), "the transcript %s is gone", transcript);
 }
 
-static void TestPersistence_StartAfterSIGKILLResumesConversation(void)
+TEST(TestPersistence_StartAfterSIGKILLResumesConversation)
 {
 	struct session session;
 	begin_claude(&session, NULL, "deck");
@@ -163,7 +163,7 @@ static void TestPersistence_StartAfterSIGKILLResumesConversation(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-static void TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion(void)
+TEST(TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion)
 {
 	struct session session;
 	begin_claude(&session, NULL, "deck");
@@ -183,7 +183,7 @@ static void TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-static void TestPersistence_FreshSessionUsesSessionIDNotResume(void)
+TEST(TestPersistence_FreshSessionUsesSessionIDNotResume)
 {
 	struct session session;
 	begin_claude(&session, NULL, "deck");
@@ -197,7 +197,7 @@ static void TestPersistence_FreshSessionUsesSessionIDNotResume(void)
 	assert_not_logged("resume: id=");
 }
 
-/* A script of the user's that starts claude in a way of its own. */
+/* A user's script that starts claude in its own way. */
 static const char *install_wrapper(void)
 {
 	const char *path = at_home("my-wrapper.sh");
@@ -214,7 +214,7 @@ static void add_wrapped(struct session *session, const char *title, const char *
 	ASSERT(!id, "a custom command got the id %s before anybody has used it", id);
 }
 
-static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
+TEST(TestPersistence_CustomCommandResumesFromLatestJSONL)
 {
 	enum { LATER_S = 3600 };
 	struct session session, other;
@@ -226,9 +226,9 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	machine_set_time(write_transcript(&session, newer, MARKER), 1776157700);
 	machine_set_time(write_transcript(&session, older, "long ago"), 1776157600);
 	machine_set_time(write_transcript(&session, owned, "not yours"), 1776157800);
-	struct json_object *added =
-		deck_ok(NULL, WORDS("add", session.directory, "-t", "other", "--json", "--agent",
-				    "claude", "--session-id", owned));
+	struct json_object *added = deck_ok(NULL,
+					    WORDS("add", session.directory, "-t", "other", "--json",
+						  "--agent", "claude", "--session-id", owned));
 	other = (struct session){ .title = "other",
 				  .directory = session.directory,
 				  .id = json_get_string(added, "id", "") };
@@ -240,7 +240,7 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	ASSERT(streq(json_get_string(shown, "claude_session_id", ""), newer),
 	       "the id was not kept");
 
-	/* From now on the id counts and not the disk. */
+	/* From now on the id counts and not the newest file. */
 	machine_set_time(claude_transcript(&session, older), clock_wall_us() / 1000000 + LATER_S);
 	session_kill_server(&session);
 	session_start(&session, NULL);
@@ -249,13 +249,13 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 	session_start(&other, NULL);
 	assert_came_back(&other, owned, "not yours", 1);
 
-	/* All but the oldest have owners now; after that there is none. */
+	/* All but the oldest have owners now; then none is left. */
 	struct session third = { 0 }, fourth = { 0 };
 	struct session *const more[] = { &third, &fourth };
 	for (size_t i = 0; i < ARRAY_SIZE(more); i++) {
-		struct json_object *object =
-			deck_ok(NULL, WORDS("add", session.directory, "-t", kept("more-%zu", i),
-					    "--json", "--agent", "claude", "-c", wrapper));
+		struct json_object *object = deck_ok(
+			NULL, WORDS("add", session.directory, "-t", kept("more-%zu", i), "--json",
+				    "--agent", "claude", "-c", wrapper));
 		*more[i] = (struct session){ .title = "more",
 					     .directory = session.directory,
 					     .id = json_get_string(object, "id", "") };
@@ -267,16 +267,3 @@ static void TestPersistence_CustomCommandResumesFromLatestJSONL(void)
 		       !streq(fourth.session_id, older) && !streq(fourth.session_id, owned),
 	       "a conversation was given away: %s", or_empty(fourth.session_id));
 }
-
-const struct test named_tests[] = {
-	TEST(TestPersistence_TmuxSurvivesLoginSessionRemoval),
-	TEST(TestPersistence_TmuxDiesWithoutUserScope),
-	TEST(TestPersistence_LinuxDefaultIsUserScope),
-	TEST(TestPersistence_MacOSDefaultIsDirect),
-	TEST(TestPersistence_RestartResumesConversation),
-	TEST(TestPersistence_StartAfterSIGKILLResumesConversation),
-	TEST(TestPersistence_ClaudeSessionIDSurvivesHookSidecarDeletion),
-	TEST(TestPersistence_FreshSessionUsesSessionIDNotResume),
-	TEST(TestPersistence_CustomCommandResumesFromLatestJSONL),
-	{ 0 },
-};

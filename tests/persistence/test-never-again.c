@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Failures that users of other supervisors have met.  docs/never-again.md lists them all, with the test that
- * holds each; here are those that had none.
+ * Failures that users of other supervisors have met.  docs/never-again.md lists them all, each with
+ * its test; here are the tests of those that had none.
  */
-#include "persistence/deck.h"
+#include "persistence/attach.h"
 
 #include <signal.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static void begin(struct session *session, const char *title)
 
 static long count_processes(const char *how, const char *pattern)
 {
-	struct answer answer =
-		machine_root(WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern));
+	struct answer answer = machine_root(
+		WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern));
 	ASSERT(answer.status <= 1, "pgrep: %s", answer.errors);
 	return strtol(answer.output, NULL, 10);
 }
@@ -40,91 +40,57 @@ static const char *state_file(const char *name)
 
 /* ---- terminals --------------------------------------------------------------------------- */
 
-/* Attach a terminal whose keys come from a pipe of this name. */
-static const char *attach(const struct session *session, const char *name)
-{
-	const char *keys = at_home(name);
-	machine_user_ok(WORDS("mkfifo", keys));
-	(void)machine_background(
-		WORDS("sh", "-c",
-		      "exec 3<>\"$2\"; TERM=xterm exec script -qfc \"exec agentdeck attach $1\" "
-		      "/dev/null <&3 3<&-",
-		      "sh", session->id, keys),
-		kept("%s.out", keys));
-	return keys;
-}
-
-static void press_in(const char *keys, const char *text)
-{
-	machine_user_ok(WORDS("sh", "-c", "printf \"$2\" >\"$1\"", "sh", keys, text));
-}
-
-/* The pids of the terminals' tmux clients; "": there is none. */
-static const char *clients(const struct session *session)
-{
-	return machine_user(WORDS("tmux", "-S", session->socket, "list-clients", "-F",
-				  "#{client_pid}"))
-		.output;
-}
-
-static size_t client_count(const struct session *session)
-{
-	size_t count = 0;
-	for (const char *c = clients(session); *c; c++)
-		count += *c == '\n';
-	return count;
-}
-
-static void KilledTerminalsHarmNoServerAndLeaveNoClient(void)
+TEST(KilledTerminalsHarmNoServerAndLeaveNoClient)
 {
 	struct session session;
 	begin(&session, "deck");
 	struct process server = session_server(&session), agent = session_agent(&session);
 	for (unsigned i = 0; i < 4; i++) {
-		(void)attach(&session, kept("keys-%u", i));
-		WAIT_FOR(client_count(&session) == 1, "terminal %u is not attached: %s", i,
+		(void)attach_open(session.id, kept("keys-%u", i));
+		WAIT_FOR(attach_count(&session) == 1, "terminal %u is not attached: %s", i,
 			 or_empty(machine_read(at_home(kept("keys-%u.out", i)))));
-		struct process victim =
-			machine_process((pid_t)strtol(clients(&session), NULL, 10));
-		/* Sometimes the tmux client, sometimes the agentdeck that waits for it. */
+		struct process victim = machine_process(
+			(pid_t)strtol(attach_clients(&session), NULL, 10));
+		/* Kill the tmux client or, in turn, the agentdeck that waits for it. */
 		if (i % 2) {
 			const char *pattern = kept("^agentdeck attach %s", session.id);
 			const char *found = machine_root_ok(WORDS("pgrep", "-f", pattern));
 			victim = machine_process((pid_t)strtol(found, NULL, 10));
 		}
 		machine_destroy(&victim);
-		WAIT_FOR(client_count(&session) == 0, "terminal %u is still attached", i);
+		WAIT_FOR(attach_count(&session) == 0, "terminal %u is still attached", i);
 		WAIT_FOR(count_processes("-f", "attach-session") == 0, "client %u is left", i);
 	}
-	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session ended with a terminal");
+	ASSERT(machine_alive(&server) && machine_alive(&agent),
+	       "the session ended with a terminal");
 	session_say(&session, "still there");
 }
 
-static void EachTerminalIsLeftByItself(void)
+TEST(EachTerminalIsLeftByItself)
 {
 	struct session one, other;
 	begin(&one, "one");
 	begin(&other, "other");
-	const char *first = attach(&one, "first"), *second = attach(&one, "second");
-	const char *third = attach(&other, "third");
-	WAIT_FOR(client_count(&one) == 2 && client_count(&other) == 1, "they are not attached");
-	press_in(first, "\\021");
-	WAIT_FOR(client_count(&one) == 1, "Ctrl-Q does not leave");
-	ASSERT(client_count(&other) == 1, "the other session was left as well");
-	press_in(second, "by the second\\r");
+	const char *first = attach_open(one.id, "first"), *second = attach_open(one.id, "second");
+	const char *third = attach_open(other.id, "third");
+	WAIT_FOR(attach_count(&one) == 2 && attach_count(&other) == 1, "they are not attached");
+	attach_press(first, "\\021");
+	WAIT_FOR(attach_count(&one) == 1, "Ctrl-Q does not leave");
+	ASSERT(attach_count(&other) == 1, "the other session was left as well");
+	attach_press(second, "by the second\\r");
 	WAIT_FOR(session_shows(&one, "You said: \"by the second\""),
 		 "the second terminal of the same session is dead:\n%s",
 		 or_empty(session_screen(&one)));
-	press_in(third, "by the third\\r");
+	attach_press(third, "by the third\\r");
 	WAIT_FOR(session_shows(&other, "You said: \"by the third\""), "the third is dead:\n%s",
 		 or_empty(session_screen(&other)));
-	press_in(third, "\\021");
-	WAIT_FOR(client_count(&other) == 0, "Ctrl-Q does not leave the other session");
-	ASSERT(client_count(&one) == 1, "the first session was left as well");
+	attach_press(third, "\\021");
+	WAIT_FOR(attach_count(&other) == 0, "Ctrl-Q does not leave the other session");
+	ASSERT(attach_count(&one) == 1, "the first session was left as well");
 	assert_runs(2);
 }
 
-static void LooksAtAWedgedServerLeaveNoClient(void)
+TEST(LooksAtAWedgedServerLeaveNoClient)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -144,17 +110,18 @@ static void LooksAtAWedgedServerLeaveNoClient(void)
 
 /* ---- servers ----------------------------------------------------------------------------- */
 
-static void DeletedDirectoryHarmsNoOtherAndComesBack(void)
+TEST(DeletedDirectoryHarmsNoOtherAndComesBack)
 {
 	struct session one, other;
 	begin(&one, "one");
 	const char *session_id = one.session_id;
 	machine_root_ok(WORDS("rm", "-r", one.directory));
 	session_add(&other, NULL, "other", WORDS("--agent", "demo"));
-	/* Called from a directory that is gone, too. */
-	struct answer start = machine_login(
-		WORDS("sh", "-c", "mkdir \"$2\" && cd \"$2\" && rmdir \"$2\" && "
-		      "exec agentdeck session start \"$1\"", "sh", other.id, at_home("gone")));
+	/* The caller's directory is gone, too. */
+	struct answer start = machine_login(WORDS("sh", "-c",
+						  "mkdir \"$2\" && cd \"$2\" && rmdir \"$2\" && "
+						  "exec agentdeck session start \"$1\"",
+						  "sh", other.id, at_home("gone")));
 	ASSERT(start.status == 0, "no start: %s%s", start.errors, start.output);
 	(void)session_look(&other);
 	const char *stands = machine_root_ok(
@@ -171,7 +138,7 @@ static void DeletedDirectoryHarmsNoOtherAndComesBack(void)
 	assert_came_back(&one, session_id, MARKER, 2);
 }
 
-static void NoShellReadsTheCommand(void)
+TEST(NoShellReadsTheCommand)
 {
 	static const char prompt[] = "a; touch obeyed $(touch obeyed) `touch obeyed` | \"x\" #{pid}";
 	struct session session;
@@ -193,7 +160,7 @@ static void NoShellReadsTheCommand(void)
 	ASSERT(!machine_exists(kept("%s/obeyed", session.directory)), "a shell read the command");
 }
 
-static void PlainLocaleKeepsEveryCharacter(void)
+TEST(PlainLocaleKeepsEveryCharacter)
 {
 	static const char title[] = "Ünï €😀", text[] = "grüße €😀";
 	struct session session;
@@ -206,10 +173,10 @@ static void PlainLocaleKeepsEveryCharacter(void)
 	const char *reply = kept("You said: \"%s\"", text);
 	WAIT_FOR(strstr(deck_look(WORDS("session", "output", session.id)).output, reply),
 		 "the reply is not '%s'", reply);
-	/* What it keeps is one thing, what tmux makes of it another. */
+	/* The agent's conversation is one thing, tmux's screen of it another. */
 	WAIT_FOR(strstr(deck_look(WORDS("session", "output", "--pane", session.id)).output, reply),
 		 "the screen does not have '%s':\n%s", reply, or_empty(session_screen(&session)));
-	(void)attach(&session, "keys");
+	(void)attach_open(session.id, "keys");
 	WAIT_FOR(strstr(or_empty(machine_read(at_home("keys.out"))), reply),
 		 "the terminal does not show '%s': %s", reply,
 		 or_empty(machine_read(at_home("keys.out"))));
@@ -221,20 +188,20 @@ static void PlainLocaleKeepsEveryCharacter(void)
 	ASSERT(streq(stands, session.directory), "the agent stands in %s", stands);
 }
 
-/* From now on the user manager is slow to make a scope. */
+/* From now on the user manager takes long to make a scope. */
 static void slow_the_manager_down(void)
 {
 	const char *pid = machine_root_ok(
 		WORDS("pgrep", "-o", "-u", machine_user_name(), "-f", "systemd --user"));
 	pid = kept("%d", (int)strtol(pid, NULL, 10));
-	(void)machine_background(WORDS("strace", "-qq", "-p", pid, "-e", "trace=?mkdir,mkdirat", "-e",
-				       "inject=?mkdir,mkdirat:delay_enter=500000"),
+	(void)machine_background(WORDS("strace", "-qq", "-p", pid, "-e", "trace=?mkdir,mkdirat",
+				       "-e", "inject=?mkdir,mkdirat:delay_enter=500000"),
 				 at_home("manager.out"));
 	WAIT_FOR(!strstr(or_empty(machine_read(kept("/proc/%s/status", pid))), "\nTracerPid:\t0\n"),
 		 "strace does not attach: %s", or_empty(machine_read(at_home("manager.out"))));
 }
 
-static void StopAndStartInQuickSuccession(void)
+TEST(StopAndStartInQuickSuccession)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -260,7 +227,7 @@ static void StopAndStartInQuickSuccession(void)
 	       "the manager was not slow: this proves nothing");
 }
 
-static void ConcurrentRestartsGiveOneRun(void)
+TEST(ConcurrentRestartsGiveOneRun)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -283,7 +250,7 @@ static size_t row_count(void)
 	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
 }
 
-static void RestartWorksFromEveryStatus(void)
+TEST(RestartWorksFromEveryStatus)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -310,7 +277,7 @@ static void RestartWorksFromEveryStatus(void)
 	assert_runs(1);
 }
 
-static void CustomCommandWithoutAnIdComesBack(void)
+TEST(CustomCommandWithoutAnIdComesBack)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("-c", "sleep 3600"));
@@ -329,8 +296,8 @@ static void CustomCommandWithoutAnIdComesBack(void)
 	session_stop(&session, NULL);
 }
 
-/* There is such a file, so it is not "not installed", and yet it cannot be run. */
-static void AgentThatCannotBeExecutedSaysWhy(void)
+/* The file exists, so it is not "not installed", and yet it cannot be run. */
+TEST(AgentThatCannotBeExecutedSaysWhy)
 {
 	struct session session;
 	const char *program = at_home("bin/broken-agent");
@@ -342,7 +309,7 @@ static void AgentThatCannotBeExecutedSaysWhy(void)
 	ASSERT(streq(session.status, "error"), "status %s", session.status);
 	ASSERT(strstr(json_print(shown), "does not start"), "no reason is kept: %s",
 	       json_print(shown));
-	/* The agent's last words: what the shell in its place has wiped off the screen. */
+	/* The agent's last words, which the shell in its place has wiped off the screen. */
 	ASSERT(strstr(json_print(shown), "No such file or directory"), "nor why: %s",
 	       json_print(shown));
 	ASSERT(session_shows(&session, "does not start (exit 127)"), "the screen says nothing:\n%s",
@@ -351,8 +318,8 @@ static void AgentThatCannotBeExecutedSaysWhy(void)
 
 /* ---- conversations ----------------------------------------------------------------------- */
 
-/* Nothing was written under the id yet: resuming it fails, and it is free to be used. */
-static void KilledBeforeTheFirstTurnKeepsItsId(void)
+/* Nothing was written under the id yet: resuming it fails, and it is free for use. */
+TEST(KilledBeforeTheFirstTurnKeepsItsId)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -370,7 +337,7 @@ static void KilledBeforeTheFirstTurnKeepsItsId(void)
 	assert_came_back(&session, session_id, MARKER, 1);
 }
 
-static void LostTranscriptIsToldAndItsBackupIsLeftAlone(void)
+TEST(LostTranscriptIsToldAndItsBackupIsLeftAlone)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -380,13 +347,13 @@ static void LostTranscriptIsToldAndItsBackupIsLeftAlone(void)
 	machine_write(backup, 0600, text);
 	machine_remove(path);
 	session_start(&session, NULL);
-	WAIT_FOR(session_shows(&session, "history not restored"),
-		 "the screen does not say so:\n%s", or_empty(session_screen(&session)));
+	WAIT_FOR(session_shows(&session, "history not restored"), "the screen does not say so:\n%s",
+		 or_empty(session_screen(&session)));
 	ASSERT(streq(or_empty(machine_read(backup)), text), "%s was changed", backup);
 	session_say(&session, "a new beginning");
 }
 
-static void FakedSidecarChangesNothing(void)
+TEST(FakedSidecarChangesNothing)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -406,7 +373,7 @@ static void assert_title(const char *titles, const char *title, bool wanted)
 	ASSERT(there == wanted, "%s is %s:\n%s", title, there ? "back" : "lost", titles);
 }
 
-static void ParallelCommandsLoseNothing(void)
+TEST(ParallelCommandsLoseNothing)
 {
 	enum { MANY = 6 };
 	struct session running;
@@ -442,7 +409,7 @@ static void ParallelCommandsLoseNothing(void)
 	assert_came_back(&running, session_id, MARKER, 1);
 }
 
-static void RemoveLeavesNoProcessAndNoSession(void)
+TEST(RemoveLeavesNoProcessAndNoSession)
 {
 	struct session session;
 	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
@@ -463,17 +430,17 @@ static void RemoveLeavesNoProcessAndNoSession(void)
 	ASSERT(machine_exists(transcript), "the agent's own %s is gone", transcript);
 }
 
-static void SecretsOfTheEnvironmentAreNotStored(void)
+TEST(SecretsOfTheEnvironmentAreNotStored)
 {
 	static const char secret[] = "sk-never-write-this-down";
 	struct session session;
 	machine_set("SOME_API_KEY", secret);
 	begin(&session, "deck");
-	struct answer seen = machine_root(WORDS("grep", "-c", secret,
-						kept("/proc/%d/environ", (int)session.agent_pid)));
+	struct answer seen = machine_root(
+		WORDS("grep", "-c", secret, kept("/proc/%d/environ", (int)session.agent_pid)));
 	ASSERT(seen.status == 0, "the agent did not get it: this proves nothing");
 	session_restart(&session, NULL);
-	/* 1: read all, found nothing. */
+	/* 1: grep read all files and found nothing. */
 	struct answer stored = machine_root(
 		WORDS("grep", "-rlsD", "skip", secret, state_file(""),
 		      kept("/run/user/%u/agentdeck", machine_uid()),
@@ -487,16 +454,17 @@ static void SecretsOfTheEnvironmentAreNotStored(void)
 
 /* ---- one conversation, one owner --------------------------------------------------------- */
 
-static void KilledHolderHoldsNothing(void)
+TEST(KilledHolderHoldsNothing)
 {
 	struct session one, two;
 	begin(&one, "deck");
 	const char *session_id = one.session_id;
-	struct json_object *added =
-		deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json", "--agent", "demo",
-				    "--session-id", session_id));
-	two = (struct session){ .title = "two", .directory = one.directory,
+	struct json_object *added = deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json",
+							"--agent", "demo"));
+	two = (struct session){ .title = "two",
+				.directory = one.directory,
 				.id = json_get_string(added, "id", "") };
+	session_forge_id(&two, session_id);
 	struct process agent = session_agent(&one);
 	session_kill_server(&one);
 	WAIT_FOR(!machine_alive(&agent), "the agent outlives its server");
@@ -508,47 +476,23 @@ static void KilledHolderHoldsNothing(void)
 	assert_runs(1);
 }
 
-/* It ignores the end of its terminal, and goes on writing. */
-static void AgentThatOutlivesItsServerHoldsItsConversation(void)
+/* It ignores the end of its terminal, and continues to write. */
+TEST(AgentThatOutlivesItsServerHoldsItsConversation)
 {
-	struct session one;
+	struct session one, two;
 	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
 	begin(&one, "deck");
 	struct process agent = session_agent(&one);
-	struct json_object *added =
-		deck_ok(NULL, WORDS("add", one.directory, "-t", "two", "--json", "--agent", "demo",
-				    "--session-id", one.session_id));
+	session_add(&two, NULL, "two", WORDS("--agent", "demo"));
+	session_forge_id(&two, one.session_id);
 	session_kill_server(&one);
 	ASSERT(machine_alive(&agent), "the agent ended: this proves nothing");
-	struct reply reply = deck(NULL, WORDS("session", "start", json_get_string(added, "id", "")));
+	struct reply reply = deck(NULL, WORDS("session", "start", two.id));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "deck"), "status %d: %s", reply.status,
 	       reply.errors);
-	/* Its own session ends it, and has the conversation back. */
+	/* Its own session ends it, and has the conversation again. */
 	const char *session_id = one.session_id;
 	session_start(&one, NULL);
 	ASSERT(!machine_alive(&agent), "the old agent lives on beside the new one");
 	assert_came_back(&one, session_id, MARKER, 1);
 }
-
-const struct test never_again_tests[] = {
-	TEST(KilledTerminalsHarmNoServerAndLeaveNoClient),
-	TEST(EachTerminalIsLeftByItself),
-	TEST(LooksAtAWedgedServerLeaveNoClient),
-	TEST(DeletedDirectoryHarmsNoOtherAndComesBack),
-	TEST(NoShellReadsTheCommand),
-	TEST(PlainLocaleKeepsEveryCharacter),
-	TEST(StopAndStartInQuickSuccession),
-	TEST(ConcurrentRestartsGiveOneRun),
-	TEST(RestartWorksFromEveryStatus),
-	TEST(CustomCommandWithoutAnIdComesBack),
-	TEST(AgentThatCannotBeExecutedSaysWhy),
-	TEST(KilledBeforeTheFirstTurnKeepsItsId),
-	TEST(LostTranscriptIsToldAndItsBackupIsLeftAlone),
-	TEST(FakedSidecarChangesNothing),
-	TEST(ParallelCommandsLoseNothing),
-	TEST(RemoveLeavesNoProcessAndNoSession),
-	TEST(SecretsOfTheEnvironmentAreNotStored),
-	TEST(KilledHolderHoldsNothing),
-	TEST(AgentThatOutlivesItsServerHoldsItsConversation),
-	{ 0 },
-};

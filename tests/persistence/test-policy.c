@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who may decide that a conversation comes back: policies, and the question that "confirm" asks.
+ * Who may decide that a conversation is resumed: policies, and the question that "confirm" asks.
  */
 #include "persistence/deck.h"
 
 #include <string.h>
 
-#define MARKER "the ladder is in the shed"
+#define MARKER   "the ladder is in the shed"
 #define QUESTION "Enter  resume it"
 
-/* A session with a turn in it whose server was killed, and started again under "confirm". */
+/* A session with a turn whose server was killed, and that was started again under "confirm". */
 static const char *begin(struct session *session)
 {
 	session_add(session, NULL, "deck", WORDS("--agent", "demo", "--resume", "confirm"));
@@ -19,11 +19,12 @@ static const char *begin(struct session *session)
 	const char *id = session->session_id;
 	session_kill_server(session);
 	session_start(session, NULL);
-	WAIT_FOR(session_shows(session, QUESTION), "no question:\n%s", or_empty(session_screen(session)));
+	WAIT_FOR(session_shows(session, QUESTION), "no question:\n%s",
+		 or_empty(session_screen(session)));
 	return id;
 }
 
-static void ConfirmAsksAndEnterResumes(void)
+TEST(ConfirmAsksAndEnterResumes)
 {
 	struct session session;
 	const char *id = begin(&session);
@@ -37,8 +38,9 @@ static void ConfirmAsksAndEnterResumes(void)
 	assert_logged("offer: answered, rung resume");
 }
 
-/* A mistyped key must not cost the old conversation: until the new one has a turn it is the session's. */
-static void ConfirmStartsANewOneAndKeepsTheOld(void)
+/* A mistyped key must not cost the old conversation: it stays the session's until the new one has a
+ * turn. */
+TEST(ConfirmStartsANewOneAndKeepsTheOld)
 {
 	struct session session;
 	const char *id = begin(&session);
@@ -46,14 +48,16 @@ static void ConfirmStartsANewOneAndKeepsTheOld(void)
 	WAIT_FOR(session_look(&session) && session.agent_pid && session_shows(&session, "❯"),
 		 "no agent:\n%s", or_empty(session_screen(&session)));
 	assert_no_flag(&session, "--resume");
-	ASSERT(session_shows(&session, id), "the old id is not told:\n%s", session_screen(&session));
+	ASSERT(session_shows(&session, id), "the old id is not told:\n%s",
+	       session_screen(&session));
 	session_look(&session);
 	ASSERT(streq(or_empty(session.session_id), id), "it gave %s up before a turn", id);
 	session_say(&session, "something new");
-	WAIT_FOR(session_look(&session) && !streq(session.session_id, id), "the new one does not count");
+	WAIT_FOR(session_look(&session) && !streq(session.session_id, id),
+		 "the new one does not count");
 }
 
-static void ConfirmLeavesAShell(void)
+TEST(ConfirmLeavesAShell)
 {
 	struct session session;
 	const char *id = begin(&session);
@@ -71,7 +75,7 @@ static void ConfirmLeavesAShell(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-static void SendIsRefusedWhileASessionAsks(void)
+TEST(SendIsRefusedWhileASessionAsks)
 {
 	struct session session;
 	(void)begin(&session);
@@ -81,7 +85,7 @@ static void SendIsRefusedWhileASessionAsks(void)
 	ASSERT(session_shows(&session, QUESTION), "it was answered:\n%s", session_screen(&session));
 }
 
-static void PolicyOfTheAgentAndTheMasterSwitchHold(void)
+TEST(PolicyOfTheAgentAndTheMasterSwitchHold)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
@@ -93,7 +97,8 @@ static void PolicyOfTheAgentAndTheMasterSwitchHold(void)
 	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
 		      "[resume]\npolicy = \"never\"\n[resume.agents]\ndemo = \"confirm\"\n");
 	session_start(&session, NULL);
-	WAIT_FOR(session_shows(&session, QUESTION), "no question:\n%s", or_empty(session_screen(&session)));
+	WAIT_FOR(session_shows(&session, QUESTION), "no question:\n%s",
+		 or_empty(session_screen(&session)));
 	ASSERT(session_shows(&session, id), "it asks about another:\n%s", session_screen(&session));
 	session_press(&session, "Enter");
 	WAIT_FOR(session_shows(&session, MARKER), "it does not come back");
@@ -107,12 +112,3 @@ static void PolicyOfTheAgentAndTheMasterSwitchHold(void)
 	assert_no_flag(&session, "--resume");
 	ASSERT(!session_shows(&session, QUESTION), "it asks:\n%s", session_screen(&session));
 }
-
-const struct test policy_tests[] = {
-	TEST(ConfirmAsksAndEnterResumes),
-	TEST(ConfirmStartsANewOneAndKeepsTheOld),
-	TEST(ConfirmLeavesAShell),
-	TEST(SendIsRefusedWhileASessionAsks),
-	TEST(PolicyOfTheAgentAndTheMasterSwitchHold),
-	{ 0 },
-};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The real claude, against a stub of the model's API on the machine's loopback.  The stub writes
- * down what each request carries: that an earlier turn comes along is the proof that the
- * conversation is back, which no screen and no exit status is.
+ * The real claude, against a stub of the model's API on the machine's loopback.  The stub records
+ * what each request carries: an earlier turn in it proves that the conversation was resumed; no
+ * screen or exit status proves that.
  *
  * It runs inside the test host like everything else here, so that the scope, the user manager and
- * the login are real too; the program itself is installed outside, where the package registry is.
+ * the login are real, too.  The program itself is installed outside, where the package registry can
+ * be reached.
  */
 #include "persistence/deck.h"
 
@@ -79,7 +80,7 @@ static void begin(struct claude *claude)
 	assert_isolated(&claude->session);
 }
 
-/* The nth turn that the model was asked for, from 1; NULL when it was not yet. */
+/* The nth turn that the model was asked for, from 1; NULL if there was none yet. */
 static struct json_object *turn(const struct claude *claude, unsigned n)
 {
 	const char *line = or_empty(machine_read(claude->log));
@@ -94,14 +95,14 @@ static struct json_object *turn(const struct claude *claude, unsigned n)
 	return NULL;
 }
 
-/* Say it: the nth turn.  Returns what the model was sent. */
+/* Say text as the nth turn.  Returns the request that the model got. */
 static struct json_object *say(const struct claude *claude, const char *text, unsigned n)
 {
 	const char *reply = kept("stub reply %u:", n);
 	int64_t patience = clock_ms() + PATIENCE_MS;
 	session_type(&claude->session, text);
 	while (!turn(claude, n)) {
-		/* An Enter that follows a paste too soon is taken for a part of it. */
+		/* It takes an Enter that follows a paste too soon for a part of the paste. */
 		int64_t soon = clock_ms() + ENTER_AGAIN_MS;
 		session_press(&claude->session, "Enter");
 		while (!turn(claude, n) && look_again(soon))
@@ -138,7 +139,7 @@ static void kill_and_start(struct claude *claude, const char *session_id)
 	assert_isolated(&claude->session);
 }
 
-static void RealClaudeResumesConversation(void)
+TEST(RealClaudeResumesConversation)
 {
 	struct claude claude = { 0 };
 	begin(&claude);
@@ -150,13 +151,13 @@ static void RealClaudeResumesConversation(void)
 		 or_empty(session_screen(&claude.session)));
 	assert_carried(say(&claude, "second words", 2), session_id,
 		       WORDS("first words", "second words"));
-	/* And once more, since the first resume must not have cost the second. */
+	/* Once more: the first resume must not have cost the second. */
 	kill_and_start(&claude, session_id);
 	assert_carried(say(&claude, "third words", 3), session_id,
 		       WORDS("first words", "second words", "third words"));
 }
 
-static void RealClaudeComesBackToWhatFollowedClear(void)
+TEST(RealClaudeComesBackToWhatFollowedClear)
 {
 	struct claude claude = { 0 };
 	begin(&claude);
@@ -172,9 +173,3 @@ static void RealClaudeComesBackToWhatFollowedClear(void)
 	kill_and_start(&claude, after);
 	assert_carried(say(&claude, "and again", 3), after, WORDS("after the clear", "and again"));
 }
-
-const struct test real_claude_tests[] = {
-	TEST(RealClaudeResumesConversation),
-	TEST(RealClaudeComesBackToWhatFollowedClear),
-	{ 0 },
-};

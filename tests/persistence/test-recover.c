@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * After an incident: `agentdeck recover`, what it leaves alone, and what a listing makes of sessions that nobody
- * was left to write the end of.
+ * After an incident: `agentdeck recover`, the sessions that it does not touch, and how listings
+ * show sessions whose end nobody was left to record.
  */
 #include "persistence/deck.h"
 
@@ -15,8 +15,9 @@ static const char *marker(size_t i)
 	return kept("marker number %zu", i);
 }
 
-/* A session of the demo agent with a turn in it. */
-static void begin(struct session *session, const char *title, const char *text, const char *const *words)
+/* A session of the demo agent with one turn. */
+static void begin(struct session *session, const char *title, const char *text,
+		  const char *const *words)
 {
 	session_add(session, NULL, title, words);
 	session_start(session, NULL);
@@ -30,7 +31,7 @@ static void begin_all(struct session sessions[SESSIONS])
 		begin(&sessions[i], kept("deck-%zu", i), marker(i), NULL);
 }
 
-/* kill -9 for all of their servers in one moment. */
+/* kill -9 for all of their servers at once. */
 static void kill_all(const struct session *sessions, size_t count)
 {
 	struct process servers[SESSIONS];
@@ -50,7 +51,7 @@ struct recovery {
 	struct json_object *summary;
 };
 
-/* The line of JSON about this session; of NULL: the last one. */
+/* The line of JSON about this session; for NULL: the last line. */
 static struct json_object *find_line(const char *output, const char *id)
 {
 	struct json_object *found = NULL;
@@ -59,8 +60,8 @@ static struct json_object *find_line(const char *output, const char *id)
 		struct json_object *object = NULL;
 		if (!*line)
 			continue;
-		ASSERT(json_parse(line, strlen(line), "recover", &object, NULL) == 0, "no line of JSON: %s",
-		       line);
+		ASSERT(json_parse(line, strlen(line), "recover", &object, NULL) == 0,
+		       "no line of JSON: %s", line);
 		keep_json(object);
 		if (!id || streq(json_get_string(object, "id", ""), id))
 			found = object;
@@ -70,9 +71,11 @@ static struct json_object *find_line(const char *output, const char *id)
 
 static struct recovery read_recovery(int status, const char *output)
 {
-	struct recovery recovery = { .status = status, .output = output,
+	struct recovery recovery = { .status = status,
+				     .output = output,
 				     .summary = find_line(output, NULL) };
-	ASSERT(recovery.summary && json_get_int(recovery.summary, "total", -1) >= 0, "no summary: %s", output);
+	ASSERT(recovery.summary && json_get_int(recovery.summary, "total", -1) >= 0,
+	       "no summary: %s", output);
 	return recovery;
 }
 
@@ -89,15 +92,17 @@ static struct recovery recover(const char *const *words)
 static void assert_count(const struct recovery *recovery, const char *what, int64_t expected)
 {
 	int64_t count = json_get_int(recovery->summary, what, -1);
-	ASSERT(count == expected, "%s is %lld, not %lld:\n%s", what, (long long)count, (long long)expected,
-	       recovery->output);
+	ASSERT(count == expected, "%s is %lld, not %lld:\n%s", what, (long long)count,
+	       (long long)expected, recovery->output);
 }
 
-static void assert_row(const struct recovery *recovery, const struct session *session, const char *outcome)
+static void assert_row(const struct recovery *recovery, const struct session *session,
+		       const char *outcome)
 {
 	struct json_object *row = find_line(recovery->output, session->id);
 	const char *is = row ? json_get_string(row, "outcome", "") : "not there";
-	ASSERT(streq(is, outcome), "%s is %s, not %s:\n%s", session->title, is, outcome, recovery->output);
+	ASSERT(streq(is, outcome), "%s is %s, not %s:\n%s", session->title, is, outcome,
+	       recovery->output);
 }
 
 static const char *manifest(const struct session *session)
@@ -124,17 +129,18 @@ static void assert_all_came_back(struct session sessions[SESSIONS])
 }
 
 /* They were started in the order of the array. */
-static void assert_newest_first(const struct recovery *recovery, const struct session *sessions, size_t count)
+static void assert_newest_first(const struct recovery *recovery, const struct session *sessions,
+				size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		const char *newer = strstr(recovery->output, sessions[i].id);
 		const char *older = strstr(recovery->output, sessions[i - 1].id);
-		ASSERT(newer && older && newer < older, "%s does not come before %s:\n%s", sessions[i].title,
-		       sessions[i - 1].title, recovery->output);
+		ASSERT(newer && older && newer < older, "%s does not come before %s:\n%s",
+		       sessions[i].title, sessions[i - 1].title, recovery->output);
 	}
 }
 
-static void RecoverBringsAllBackAfterIncident(void)
+TEST(RecoverBringsAllBackAfterIncident)
 {
 	struct session sessions[SESSIONS];
 	begin_all(sessions);
@@ -146,12 +152,14 @@ static void RecoverBringsAllBackAfterIncident(void)
 	for (size_t i = 0; i < SESSIONS - 1; i++) {
 		struct json_object *row = find_line(recovery.output, sessions[i].id);
 		ASSERT(row && streq(json_get_string(row, "rung", ""), "resume") &&
-			       streq(json_get_string(row, "session_id", ""), sessions[i].session_id),
-		       "%s did not come back by its own id:\n%s", sessions[i].title, recovery.output);
+			       streq(json_get_string(row, "session_id", ""),
+				     sessions[i].session_id),
+		       "%s did not come back by its own id:\n%s", sessions[i].title,
+		       recovery.output);
 		const char *id = sessions[i].session_id;
 		assert_came_back(&sessions[i], id, marker(i), 1);
 	}
-	/* Last used first, and that is not changed by coming back. */
+	/* The last used comes first, and a restart does not change that. */
 	for (int time = 0; time < 2; time++) {
 		kill_all(sessions, SESSIONS - 1);
 		recovery = recover(WORDS("--jobs", "1"));
@@ -159,13 +167,13 @@ static void RecoverBringsAllBackAfterIncident(void)
 		for (size_t i = 0; i < SESSIONS - 1; i++)
 			(void)session_look(&sessions[i]);
 	}
-	/* And nothing is left to do. */
+	/* Nothing is left to do. */
 	recovery = recover(NULL);
 	ASSERT(recovery.status == 0, "status %d: %s", recovery.status, recovery.output);
 	assert_count(&recovery, "total", 0);
 }
 
-static void RecoverAfterPowerCut(void)
+TEST(RecoverAfterPowerCut)
 {
 	struct session sessions[SESSIONS];
 	begin_all(sessions);
@@ -181,7 +189,7 @@ static void RecoverAfterPowerCut(void)
 	assert_all_came_back(sessions);
 }
 
-/* How often has a run of this session been started? */
+/* How often a run of this session was started. */
 static unsigned starts(const struct session *session)
 {
 	const char *text = kept("instance=%s started: ", session->id);
@@ -191,7 +199,7 @@ static unsigned starts(const struct session *session)
 	return count;
 }
 
-static void RecoverTwiceSideBySideStartsNoneTwice(void)
+TEST(RecoverTwiceSideBySideStartsNoneTwice)
 {
 	struct session sessions[SESSIONS];
 	begin_all(sessions);
@@ -205,15 +213,15 @@ static void RecoverTwiceSideBySideStartsNoneTwice(void)
 	struct recovery second = read_recovery(0, or_empty(machine_read(at_home("second"))));
 	int64_t revived = json_get_int(first.summary, "revived", 0) +
 			  json_get_int(second.summary, "revived", 0);
-	ASSERT(revived == SESSIONS, "%lld were brought back:\n%s%s", (long long)revived, first.output,
-	       second.output);
+	ASSERT(revived == SESSIONS, "%lld were brought back:\n%s%s", (long long)revived,
+	       first.output, second.output);
 	for (size_t i = 0; i < SESSIONS; i++)
 		ASSERT(starts(&sessions[i]) == 2, "%s was started %u times", sessions[i].title,
 		       starts(&sessions[i]));
 	assert_all_came_back(sessions);
 }
 
-static void RecoverLeavesWhatWasStopped(void)
+TEST(RecoverLeavesWhatWasStopped)
 {
 	struct session stopped, ended, killed;
 	begin(&stopped, "stopped", marker(0), NULL);
@@ -227,18 +235,18 @@ static void RecoverLeavesWhatWasStopped(void)
 	struct recovery recovery = recover(NULL);
 	assert_count(&recovery, "total", 1);
 	assert_count(&recovery, "revived", 1);
-	/* It is offered, and what somebody stopped is not. */
+	/* recover offers it, but not a session that somebody stopped. */
 	assert_count(&recovery, "ended_by_themselves", 1);
 	(void)session_look(&stopped);
 	(void)session_look(&ended);
 	ASSERT(streq(stopped.status, "stopped"), "what was stopped is %s", stopped.status);
 	ASSERT(streq(ended.status, "stopped"), "what ended by itself is %s", ended.status);
 	struct reply reply = deck(NULL, WORDS("revive", stopped.id));
-	ASSERT(reply.json && streq(json_get_string(reply.json, "outcome", ""), "not-wanted"), "%s%s",
-	       reply.output, reply.errors);
+	ASSERT(reply.json && streq(json_get_string(reply.json, "outcome", ""), "not-wanted"),
+	       "%s%s", reply.output, reply.errors);
 }
 
-static void RecoverDryRunChangesNothing(void)
+TEST(RecoverDryRunChangesNothing)
 {
 	struct session session;
 	begin(&session, "deck", marker(0), NULL);
@@ -253,17 +261,17 @@ static void RecoverDryRunChangesNothing(void)
 	       "it does not tell what it would do:\n%s", recovery.output);
 	ASSERT(streq(manifest(&session), before), "the manifest was changed");
 	ASSERT(starts(&session) == 1, "it was started");
-	/* And it is what is done then. */
+	/* And then recover does it. */
 	(void)recover(NULL);
 	assert_came_back(&session, id, marker(0), 1);
 }
 
-static void RecoverOnlyErrorAndGroup(void)
+TEST(RecoverOnlyErrorAndGroup)
 {
 	struct session api, web, calm;
 	begin(&api, "api", marker(0), WORDS("-g", "work/api"));
 	begin(&web, "web", marker(1), WORDS("-g", "workshop"));
-	/* To be running, and in order: nothing that somebody would call an error. */
+	/* It should run again, but it ended in good order, so "--only error" leaves it out. */
 	begin(&calm, "calm", marker(2), WORDS("-g", "workshop", "--restart", "always"));
 	session_type(&calm, "/exit");
 	session_press(&calm, "Enter");
@@ -283,7 +291,7 @@ static void RecoverOnlyErrorAndGroup(void)
 	ASSERT(reply.status == 64, "status %d: %s", reply.status, reply.errors);
 }
 
-static void RecoverReportsFailures(void)
+TEST(RecoverReportsFailures)
 {
 	struct session lost, other;
 	begin(&lost, "lost", marker(0), NULL);
@@ -312,10 +320,10 @@ static void RecoverReportsFailures(void)
 
 static struct json_object *revive(const struct session *session)
 {
-	return deck_ok(NULL, WORDS("revive", "--unasked", session->id));
+	return deck_ok(NULL, WORDS("revive", "--automatic", session->id));
 }
 
-static void ReviveUnaskedHoldsAfterTooManyRestarts(void)
+TEST(ReviveHoldsAfterTooManyRestarts)
 {
 	enum { BURST = 2 };
 	struct session session;
@@ -326,17 +334,19 @@ static void ReviveUnaskedHoldsAfterTooManyRestarts(void)
 	for (int i = 0; i < BURST; i++) {
 		session_kill_server(&session);
 		struct json_object *answer = revive(&session);
-		ASSERT(streq(json_get_string(answer, "outcome", ""), "revived"), "%s", json_print(answer));
+		ASSERT(streq(json_get_string(answer, "outcome", ""), "revived"), "%s",
+		       json_print(answer));
 	}
 	session_kill_server(&session);
 	struct json_object *answer = revive(&session);
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
 	struct json_object *shown = session_look(&session);
-	ASSERT(streq(session.status, "error") && strstr(json_get_string(shown, "held", ""), "3 times"),
+	ASSERT(streq(session.status, "error") &&
+		       strstr(json_get_string(shown, "held", ""), "3 times"),
 	       "%s", json_print(shown));
 	ASSERT(strstr(show(&session), kept("agentdeck session start %s", session.id)),
 	       "show has no remedy:\n%s", show(&session));
-	/* A start by hand begins to count anew. */
+	/* A start by hand resets the count. */
 	session_start(&session, NULL);
 	assert_came_back(&session, id, marker(0), 1);
 	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is held still");
@@ -345,7 +355,7 @@ static void ReviveUnaskedHoldsAfterTooManyRestarts(void)
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "revived"), "%s", json_print(answer));
 }
 
-static void LoginThatIsDeadIsHeld(void)
+TEST(LoginThatIsDeadIsHeld)
 {
 	struct session session;
 	install_claude_stand_in();
@@ -359,13 +369,15 @@ static void LoginThatIsDeadIsHeld(void)
 	WAIT_FOR(session_look(&session) && streq(session.status, "error") && !session.server_pid,
 		 "it is %s:\n%s", session.status, or_empty(session_screen(&session)));
 	struct json_object *shown = session_look(&session);
-	ASSERT(strstr(json_get_string(shown, "held", ""), "Please run /login"), "%s", json_print(shown));
+	ASSERT(strstr(json_get_string(shown, "held", ""), "Please run /login"), "%s",
+	       json_print(shown));
 	ASSERT(streq(json_get_string(shown, "desired", ""), "running"), "it is to be stopped");
-	/* No other rung was tried for it: the conversation is what it was. */
+	/* No other rung was tried for it: the conversation is unchanged. */
 	ASSERT(streq(or_empty(session.session_id), id), "the conversation is %s",
 	       or_empty(session.session_id));
 	assert_not_logged("next is");
-	ASSERT(strstr(show(&session), "Please run /login"), "show does not tell:\n%s", show(&session));
+	ASSERT(strstr(show(&session), "Please run /login"), "show does not tell:\n%s",
+	       show(&session));
 	struct json_object *answer = revive(&session);
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
 	/* Its user has logged in. */
@@ -376,7 +388,7 @@ static void LoginThatIsDeadIsHeld(void)
 	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is held still");
 }
 
-static void RestartAlwaysBringsBackACleanEnd(void)
+TEST(RestartAlwaysBringsBackACleanEnd)
 {
 	struct session always, usual;
 	begin(&always, "always", marker(0), WORDS("--restart", "always"));
@@ -386,19 +398,21 @@ static void RestartAlwaysBringsBackACleanEnd(void)
 	for (size_t i = 0; i < ARRAY_SIZE(sessions); i++) {
 		session_type(sessions[i], "/exit");
 		session_press(sessions[i], "Enter");
-		WAIT_FOR(session_look(sessions[i]) && streq(sessions[i]->status, "stopped"), "it is %s",
-			 sessions[i]->status);
+		WAIT_FOR(session_look(sessions[i]) && streq(sessions[i]->status, "stopped"),
+			 "it is %s", sessions[i]->status);
 	}
 	struct json_object *answer = revive(&usual);
-	ASSERT(streq(json_get_string(answer, "outcome", ""), "not-wanted"), "%s", json_print(answer));
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "not-wanted"), "%s",
+	       json_print(answer));
 	answer = revive(&always);
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "revived"), "%s", json_print(answer));
 	assert_came_back(&always, id, marker(0), 1);
-	/* But for a stop. */
+	/* Except for a stop. */
 	session_stop(&always, NULL);
 	answer = revive(&always);
-	ASSERT(streq(json_get_string(answer, "outcome", ""), "not-wanted"), "%s", json_print(answer));
-	/* What it is can be changed while it runs. */
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "not-wanted"), "%s",
+	       json_print(answer));
+	/* Its policy can be changed while it runs. */
 	session_start(&always, NULL);
 	deck_ok(NULL, WORDS("session", "set", always.id, "restart", "no", "--json"));
 	session_kill_server(&always);
@@ -413,7 +427,7 @@ static bool stands_as(const struct session *session, const char *state)
 	return strstr(manifest(session), kept("\"state\": \"%s\"", state));
 }
 
-static void ListCorrectsWhatIsNotTrue(void)
+TEST(ListCorrectsWhatIsNotTrue)
 {
 	struct session killed, wedged;
 	begin(&killed, "killed", marker(0), NULL);
@@ -426,25 +440,28 @@ static void ListCorrectsWhatIsNotTrue(void)
 	       manifest(&killed));
 	struct reply list = deck_look(WORDS("list", "--json"));
 	ASSERT(list.status == 0, "status %d: %s", list.status, list.errors);
-	ASSERT(stands_as(&killed, "error") && strstr(manifest(&killed), "its tmux server was killed"),
+	ASSERT(stands_as(&killed, "error") &&
+		       strstr(manifest(&killed), "its tmux server was killed"),
 	       "it stands as it was:\n%s", manifest(&killed));
 	ASSERT(strstr(manifest(&killed), "\"desired\": \"running\""), "the wish was changed");
-	/* Not to be known is not to be dead. */
+	/* "Unknown" does not mean dead. */
 	(void)session_look(&wedged);
 	ASSERT(streq(wedged.status, "unknown"), "status %s", wedged.status);
-	ASSERT(stands_as(&wedged, "running"), "what does not answer was written off:\n%s", manifest(&wedged));
+	ASSERT(stands_as(&wedged, "running"), "what does not answer was written off:\n%s",
+	       manifest(&wedged));
 	machine_kill(&server, SIGCONT);
 	struct recovery recovery = recover(NULL);
 	assert_count(&recovery, "total", 1);
 	assert_came_back(&killed, id, marker(0), 1);
-	WAIT_FOR(session_look(&wedged) && streq(wedged.status, "running"), "status %s", wedged.status);
+	WAIT_FOR(session_look(&wedged) && streq(wedged.status, "running"), "status %s",
+		 wedged.status);
 }
 
 /* ---- the size of the incident ------------------------------------------------------------------ */
 
 enum { INCIDENT = 72 };
 
-/* What the listing says of all sessions: title, id of the conversation, status. */
+/* Title, id of the conversation and status of all sessions, as the listing has them. */
 static const char *listed(void)
 {
 	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
@@ -452,27 +469,34 @@ static const char *listed(void)
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const struct json_object *row = json_object_array_get_idx(list, i);
 		strbuf_addf(&text, "%s %s %s\n", json_get_string(row, "title", "?"),
-			    json_get_string(row, "session_id", "?"), json_get_string(row, "status", "?"));
+			    json_get_string(row, "session_id", "?"),
+			    json_get_string(row, "status", "?"));
 	}
 	return keep(strbuf_take(&text));
 }
 
 static long count_user_processes(const char *how, const char *pattern)
 {
-	return strtol(machine_user(WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern)).output,
-		      NULL, 10);
+	return strtol(
+		machine_user(WORDS("pgrep", "-c", "-u", machine_user_name(), how, pattern)).output,
+		NULL, 10);
 }
 
-static void SeventyTwoComeBackByOneCommand(void)
+TEST(SeventyTwoComeBackByOneCommand)
 {
-	const char *start = kept("for i in $(seq %d); do agentdeck add \"$HOME\" -t n$i --agent demo && "
-				 "agentdeck session start n$i --no-wait; done", INCIDENT);
+	const char *start = kept(
+		"for i in $(seq %d); do agentdeck add \"$HOME\" -t n$i --agent demo && "
+		"agentdeck session start n$i --no-wait; done",
+		INCIDENT);
 	struct answer answer = machine_user(WORDS("sh", "-c", start));
 	ASSERT(answer.status == 0, "status %d: %s", answer.status, answer.errors);
-	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == INCIDENT, "not all have begun");
+	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == INCIDENT,
+		 "not all have begun");
 	const char *before = listed();
-	ASSERT(!strstr(before, "?") && !strstr(before, "error"), "they do not all run:\n%s", before);
-	(void)machine_root_ok(WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
+	ASSERT(!strstr(before, "?") && !strstr(before, "error"), "they do not all run:\n%s",
+	       before);
+	(void)machine_root_ok(
+		WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
 	WAIT_FOR(count_user_processes("-f", "^agentdeck-demo-agent") == 0, "the agents outlive it");
 	struct recovery recovery = recover(NULL);
 	ASSERT(recovery.status == 0, "status %d: %s", recovery.status, recovery.output);
@@ -482,23 +506,8 @@ static void SeventyTwoComeBackByOneCommand(void)
 		 count_user_processes("-f", "^agentdeck-demo-agent"));
 	ASSERT(count_user_processes("-x", "tmux: server") == INCIDENT, "%ld servers",
 	       count_user_processes("-x", "tmux: server"));
-	/* Each its own, and none another's. */
+	/* Each has its own conversation. */
 	ASSERT(streq(before, listed()), "before:\n%s\nafter:\n%s", before, listed());
-	(void)machine_root_ok(WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
+	(void)machine_root_ok(
+		WORDS("pkill", "-9", "-u", machine_user_name(), "-f", "tmux.*new-session"));
 }
-
-const struct test recover_tests[] = {
-	TEST(RecoverBringsAllBackAfterIncident),
-	TEST(SeventyTwoComeBackByOneCommand),
-	TEST(RecoverAfterPowerCut),
-	TEST(RecoverTwiceSideBySideStartsNoneTwice),
-	TEST(RecoverLeavesWhatWasStopped),
-	TEST(RecoverDryRunChangesNothing),
-	TEST(RecoverOnlyErrorAndGroup),
-	TEST(RecoverReportsFailures),
-	TEST(ReviveUnaskedHoldsAfterTooManyRestarts),
-	TEST(LoginThatIsDeadIsHeld),
-	TEST(RestartAlwaysBringsBackACleanEnd),
-	TEST(ListCorrectsWhatIsNotTrue),
-	{ 0 },
-};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Agents that are found again in other ways than by an id of ours, and what agents leave behind.  The agents
- * are shell scripts with an entry of the user's own.
+ * Agents whose conversations are found in other ways than by an id of ours, and what agents leave
+ * behind. They are shell scripts with the user's own entries.
  */
 #include "persistence/deck.h"
 #include "persistence/strace.h"
@@ -16,7 +16,7 @@ static void install(const char *name, const char *entry, const char *script)
 			      kept("command = [\"%s\"]\n%s", name, entry));
 }
 
-/* Appends its arguments to <home>/argv, a line each time. */
+/* Appends its arguments to <home>/argv, one line each time. */
 #define NOTE_ARGUMENTS "echo \"$*\" >>\"$HOME/argv\"\n"
 
 /* The arguments of the agent's latest start. */
@@ -33,7 +33,8 @@ static const char *latest_arguments(void)
 static void assert_arguments(const char *expected)
 {
 	const char *found = latest_arguments();
-	ASSERT(streq(found, expected), "the agent was started with '%s', not '%s'", found, expected);
+	ASSERT(streq(found, expected), "the agent was started with '%s', not '%s'", found,
+	       expected);
 }
 
 static void wait_until_stopped(struct session *session)
@@ -44,7 +45,7 @@ static void wait_until_stopped(struct session *session)
 
 /* --- conversations ----------------------------------------------------------------------------- */
 
-static void ConversationMadeByTheAgentComesBack(void)
+TEST(ConversationMadeByTheAgentComesBack)
 {
 	struct session session;
 	install("maker",
@@ -63,7 +64,7 @@ static void ConversationMadeByTheAgentComesBack(void)
 	assert_arguments(kept("--resume %s", id));
 }
 
-static void AgentThatMakesNoConversationIsNotStarted(void)
+TEST(AgentThatMakesNoConversationIsNotStarted)
 {
 	struct session session;
 	install("maker",
@@ -74,14 +75,15 @@ static void AgentThatMakesNoConversationIsNotStarted(void)
 	session_add(&session, NULL, "deck", WORDS("--agent", "maker"));
 	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
 	ASSERT(reply.status == 1, "status %d", reply.status);
-	ASSERT(strstr(reply.errors, "create-chat") && strstr(reply.errors, "please log in"), "it says: %s",
-	       reply.errors);
+	ASSERT(strstr(reply.errors, "create-chat") && strstr(reply.errors, "please log in"),
+	       "it says: %s", reply.errors);
 	(void)session_look(&session);
-	ASSERT(streq(session.status, "stopped") && !session.server_pid, "status %s", session.status);
+	ASSERT(streq(session.status, "stopped") && !session.server_pid, "status %s",
+	       session.status);
 	ASSERT(!machine_exists(at_home("argv")), "the agent was started without a conversation");
 }
 
-static void LatestConversationStaysInItsOwnPlace(void)
+TEST(LatestConversationStaysInItsOwnPlace)
 {
 	struct session session;
 	install("apart",
@@ -89,7 +91,8 @@ static void LatestConversationStaysInItsOwnPlace(void)
 		"[isolation]\narguments = [\"--dir\", \"{state}\"]\n",
 		NOTE_ARGUMENTS "echo said >>\"$2/talk\"\nexec cat\n");
 	session_add(&session, NULL, "deck", WORDS("--agent", "apart"));
-	const char *place = at_home(kept(".local/state/agentdeck/default/conversations/%s", session.id));
+	const char *place = at_home(
+		kept(".local/state/agentdeck/default/conversations/%s", session.id));
 	session_start(&session, NULL);
 	assert_arguments(kept("--dir %s", place));
 	session_kill_server(&session);
@@ -102,7 +105,7 @@ static void LatestConversationStaysInItsOwnPlace(void)
 	ASSERT(machine_exists(kept("%s/talk", place)), "the conversation went with the session");
 }
 
-static void LatestOfADirectoryIsNotShared(void)
+TEST(LatestOfADirectoryIsNotShared)
 {
 	struct session first, second;
 	install("latest", "[session]\nid = \"none\"\ncontinue = [\"--continue\"]\n",
@@ -115,7 +118,7 @@ static void LatestOfADirectoryIsNotShared(void)
 	struct reply refused = deck(NULL, WORDS("session", "start", second.id));
 	ASSERT(refused.status == 1 && strstr(refused.errors, first.id), "not refused: %s",
 	       refused.errors);
-	/* Alone again, but the other one was here, too. */
+	/* It is alone again, but another session was in this directory, too. */
 	session_restart(&first, NULL);
 	assert_arguments("");
 }
@@ -126,16 +129,15 @@ static void install_teller(void)
 		"[session]\nid = \"any\"\nresume = [\"resume\", \"{session_id}\"]\n"
 		"[report]\nenvironment = [\"TELLER_HOOK={hook}\"]\n"
 		"[screen]\nexit_banner = '^to come back: teller resume (talk-[0-9]+)'\n",
-		NOTE_ARGUMENTS
-		"bye() {\n"
-		"	echo \"to come back: teller resume talk-$$\"\n"
-		/* tmux reads what is printed at the very end late, or not at all. */
-		"	sleep 0.5\n"
-		"	exit 0\n"
-		"}\n"
-		"trap bye TERM\n"
-		"[ -e \"$HOME/leave\" ] && bye\n"
-		"while :; do sleep 0.1; done\n");
+		NOTE_ARGUMENTS "bye() {\n"
+			       "	echo \"to come back: teller resume talk-$$\"\n"
+			       /* tmux reads the very last output late, or not at all. */
+			       "	sleep 0.5\n"
+			       "	exit 0\n"
+			       "}\n"
+			       "trap bye TERM\n"
+			       "[ -e \"$HOME/leave\" ] && bye\n"
+			       "while :; do sleep 0.1; done\n");
 }
 
 static void assert_told(struct session *session)
@@ -147,7 +149,7 @@ static void assert_told(struct session *session)
 	assert_arguments(kept("resume %s", id));
 }
 
-static void LastWordsAfterAnEndNameTheConversation(void)
+TEST(LastWordsAfterAnEndNameTheConversation)
 {
 	struct session session;
 	install_teller();
@@ -160,7 +162,7 @@ static void LastWordsAfterAnEndNameTheConversation(void)
 	assert_told(&session);
 }
 
-static void LastWordsAfterAStopNameTheConversation(void)
+TEST(LastWordsAfterAStopNameTheConversation)
 {
 	struct session session;
 	install_teller();
@@ -172,19 +174,22 @@ static void LastWordsAfterAStopNameTheConversation(void)
 	assert_told(&session);
 }
 
-/* The command that restarts it is killed at this call. */
-static void cut_restart(const struct session *session, const char *call, unsigned ordinal, const char *proof)
+/* Kill the command that restarts it at this call. */
+static void cut_restart(const struct session *session, const char *call, unsigned ordinal,
+			const char *proof)
 {
 	const char *inject = kept("inject=%s:signal=SIGKILL:when=%u", call, ordinal);
-	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", kept("trace=%s", call), "-e", inject,
-				 "agentdeck", "session", "restart", session->id));
-	const char *manifest = or_empty(machine_read(at_home(kept(".local/state/agentdeck/default/%s/instance.json",
-								  session->id))));
-	ASSERT(strstr(manifest, "\"stopping\"") && strstr(manifest, proof), "the restart was not cut: %s", manifest);
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e",
+				 kept("trace=%s", call), "-e", inject, "agentdeck", "session",
+				 "restart", session->id));
+	const char *manifest = or_empty(machine_read(
+		at_home(kept(".local/state/agentdeck/default/%s/instance.json", session->id))));
+	ASSERT(strstr(manifest, "\"stopping\"") && strstr(manifest, proof),
+	       "the restart was not cut: %s", manifest);
 }
 
-/* It says its id only once, to the half that ends it. */
-static void LastWordsSurviveAnInterruptedRestart(void)
+/* It says its id only once: to the half that ends it. */
+TEST(LastWordsSurviveAnInterruptedRestart)
 {
 	struct session session;
 	strace_required();
@@ -202,7 +207,8 @@ static void LastWordsSurviveAnInterruptedRestart(void)
 		struct reply reply = deck_look(WORDS("recover"));
 		ASSERT(reply.status == 0, "recover: %s%s", reply.output, reply.errors);
 		session_look(&session);
-		ASSERT(starts_with(or_empty(session.session_id), "talk-") && !streq(session.session_id, before),
+		ASSERT(starts_with(or_empty(session.session_id), "talk-") &&
+			       !streq(session.session_id, before),
 		       "its last words were lost: %s", or_empty(session.session_id));
 		WAIT_FOR(machine_exists(at_home("argv")), "the agent does not start");
 		assert_arguments(kept("resume %s", session.session_id));
@@ -211,8 +217,8 @@ static void LastWordsSurviveAnInterruptedRestart(void)
 
 /* --- what is left behind ----------------------------------------------------------------------- */
 
-/* Starts a process in a session of its own that is nobody's child, as daemons are, and then stays, or ends if
- * <home>/leave is there. */
+/* Starts a process in a new session that is nobody's child, as daemons are, and then stays, or ends
+ * if <home>/leave exists. */
 static void install_leaver(const char *entry)
 {
 	install("leaver", entry,
@@ -227,8 +233,8 @@ static void install_leaver(const char *entry)
 static struct process sitter(void)
 {
 	WAIT_FOR(machine_exists(at_home("sitter")), "nothing was left behind: this proves nothing");
-	struct process process =
-		machine_process((pid_t)strtol(machine_read(at_home("sitter")), NULL, 10));
+	struct process process = machine_process(
+		(pid_t)strtol(machine_read(at_home("sitter")), NULL, 10));
 	return process;
 }
 
@@ -265,29 +271,29 @@ static void check_stop_of_an_ended_one(void)
 	ASSERT(!machine_alive(&left), "what the agent left behind outlives session stop");
 }
 
-static void DaemonEndsWithStop(void)
+TEST(DaemonEndsWithStop)
 {
 	check_stop_of_a_running_one();
 }
 
-static void DaemonEndsWithStopWithoutScope(void)
+TEST(DaemonEndsWithStopWithoutScope)
 {
 	no_scope();
 	check_stop_of_a_running_one();
 }
 
-static void DaemonOfAnEndedAgentEndsWithStop(void)
+TEST(DaemonOfAnEndedAgentEndsWithStop)
 {
 	check_stop_of_an_ended_one();
 }
 
-static void DaemonOfAnEndedAgentEndsWithStopWithoutScope(void)
+TEST(DaemonOfAnEndedAgentEndsWithStopWithoutScope)
 {
 	no_scope();
 	check_stop_of_an_ended_one();
 }
 
-static void KnownDaemonEndsWithItsAgent(void)
+TEST(KnownDaemonEndsWithItsAgent)
 {
 	struct session session;
 	install_leaver("[daemons]\nend = [\"sleep 86399\"]\n");
@@ -299,7 +305,7 @@ static void KnownDaemonEndsWithItsAgent(void)
 	WAIT_FOR(!machine_alive(&left), "the daemon outlives its agent");
 }
 
-static void RemainsOfAnEndedAgentDoNotCostTheScope(void)
+TEST(RemainsOfAnEndedAgentDoNotCostTheScope)
 {
 	struct session session;
 	install_leaver(NULL);
@@ -313,20 +319,3 @@ static void RemainsOfAnEndedAgentDoNotCostTheScope(void)
 	assert_isolated(&session);
 	ASSERT(!machine_alive(&left), "it still sits in the scope");
 }
-
-const struct test strategy_tests[] = {
-	TEST(ConversationMadeByTheAgentComesBack),
-	TEST(AgentThatMakesNoConversationIsNotStarted),
-	TEST(LatestConversationStaysInItsOwnPlace),
-	TEST(LatestOfADirectoryIsNotShared),
-	TEST(LastWordsAfterAnEndNameTheConversation),
-	TEST(LastWordsAfterAStopNameTheConversation),
-	TEST(LastWordsSurviveAnInterruptedRestart),
-	TEST(DaemonEndsWithStop),
-	TEST(DaemonEndsWithStopWithoutScope),
-	TEST(DaemonOfAnEndedAgentEndsWithStop),
-	TEST(DaemonOfAnEndedAgentEndsWithStopWithoutScope),
-	TEST(KnownDaemonEndsWithItsAgent),
-	TEST(RemainsOfAnEndedAgentDoNotCostTheScope),
-	{ 0 },
-};

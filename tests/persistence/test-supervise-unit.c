@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The supervisor as a service of the user manager, and what others ask it over the user bus.
+ * The supervisor as a service of the user manager, and its answers on the user bus.
  */
 #include "persistence/deck.h"
 
 #include <string.h>
 
 #define MARKER "the kettle is on the left"
-#define SUPERVISOR "io.agentdeck.Supervisor1", "/io/agentdeck/Supervisor1", "io.agentdeck.Supervisor1"
+#define SUPERVISOR \
+	"io.agentdeck.Supervisor1", "/io/agentdeck/Supervisor1", "io.agentdeck.Supervisor1"
 
-/* Also after a failure: a service of the user manager would outlive the test and come back when it is killed. */
+/* Also after a failure: a service of the user manager would outlive the test and restart when it is
+ * killed. */
 static void uninstall(void)
 {
 	(void)machine_user(WORDS("agentdeck", "supervise", "--uninstall"));
@@ -23,7 +25,7 @@ static void install(void)
 	(void)deck_ok(NULL, WORDS("supervise", "--install", "--json"));
 }
 
-/* As it is seen without any login. */
+/* As seen without any login. */
 static struct json_object *status(void)
 {
 	struct reply reply = deck_look(WORDS("supervise", "--status", "--json"));
@@ -44,19 +46,20 @@ static void begin(struct session *session, const char *title)
 	session_look(session);
 }
 
-/* Kill its server, and wait until the supervisor has brought it back. */
+/* Kill its server, and wait until the supervisor has restarted it. */
 static void have_it_revived(struct session *session)
 {
 	struct process old = session_server(session);
 	machine_destroy(&old);
 	WAIT_FOR(session_look(session) && session->server_pid && session->server_pid != old.pid &&
 			 streq(session->status, "running") && session->agent_pid,
-		 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+		 "%s does not come back: %s\n%s", session->title, session->status,
+		 or_empty(deck_log()));
 	WAIT_FOR(session_shows(session, MARKER), "its screen is empty:\n%s",
 		 or_empty(session_screen(session)));
 }
 
-static void SuperviseInstallEnablesAndLingers(void)
+TEST(SuperviseInstallEnablesAndLingers)
 {
 	struct session session;
 	const char *user = machine_user_name();
@@ -68,13 +71,15 @@ static void SuperviseInstallEnablesAndLingers(void)
 	const char *linger = machine_root_ok(WORDS("loginctl", "show-user", "-P", "Linger", user));
 	ASSERT(streq(linger, "yes\n"), "Linger=%s", linger);
 	struct json_object *now = status();
-	ASSERT(has("enabled", "enabled") && has("active", "active") && json_get_bool(now, "lingers", false) &&
-		       json_get_bool(now, "on_bus", false) && json_get_bool(now, "file_is_ours", false),
+	ASSERT(has("enabled", "enabled") && has("active", "active") &&
+		       json_get_bool(now, "lingers", false) &&
+		       json_get_bool(now, "on_bus", false) &&
+		       json_get_bool(now, "file_is_ours", false),
 	       "it is %s", json_print(now));
 	const char *file = json_get_string(now, "file", "");
 	ASSERT(machine_exists(file), "there is no %s", file);
 
-	/* Nobody logs in, and it is there, and at work. */
+	/* Nobody logs in, but it runs and works. */
 	const char *id = session.session_id;
 	machine_powercut();
 	machine_boot();
@@ -84,14 +89,15 @@ static void SuperviseInstallEnablesAndLingers(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-static void SuperviseUninstallLeavesSessionsAlive(void)
+TEST(SuperviseUninstallLeavesSessionsAlive)
 {
 	struct session scoped, direct;
 	begin(&scoped, "scoped");
 	install();
 	have_it_revived(&scoped);
 	/* Without a scope it is a child of the service itself, in the service's control group. */
-	machine_write(at_home(".config/agentdeck/config.toml"), 0644, "[tmux]\nlaunch_in_user_scope = false\n");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0644,
+		      "[tmux]\nlaunch_in_user_scope = false\n");
 	begin(&direct, "direct");
 	have_it_revived(&direct);
 	struct process servers[] = { session_server(&scoped), session_server(&direct) };
@@ -110,7 +116,7 @@ static void SuperviseUninstallLeavesSessionsAlive(void)
 		       "session %zu ended with the supervisor", i);
 	session_say(&scoped, "still there");
 	session_say(&direct, "still there");
-	/* And a second time there is nothing to do. */
+	/* The second time there is nothing to do. */
 	(void)deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
 }
 
@@ -130,18 +136,20 @@ static void reload(void)
 	WAIT_FOR(lives_in_log() > before, "it does not begin anew:\n%s", or_empty(deck_log()));
 }
 
-/* As after an upgrade: the very process goes on as the new program, and the user manager takes it for what it was. */
-static void SuperviseReloadIsNoRestart(void)
+/* As after an upgrade: the same process continues as the new program, and to the user manager it is
+ * the same service. */
+TEST(SuperviseReloadIsNoRestart)
 {
 	install();
 	int64_t pid = json_get_int(status(), "pid", 0);
 	struct answer answer = machine_login(WORDS("systemctl", "--user", "reload", "agentdeck"));
 	ASSERT(answer.status == 0, "%s", answer.errors);
-	WAIT_FOR(strstr(or_empty(deck_log()), "begins anew") && json_get_bool(status(), "on_bus", false),
+	WAIT_FOR(strstr(or_empty(deck_log()), "begins anew") &&
+			 json_get_bool(status(), "on_bus", false),
 		 "it does not come back:\n%s", or_empty(deck_log()));
 	struct json_object *now = status();
-	ASSERT(has("active", "active") && json_get_int(now, "pid", 0) == pid, "it was %d, and is %s", (int)pid,
-	       json_print(now));
+	ASSERT(has("active", "active") && json_get_int(now, "pid", 0) == pid,
+	       "it was %d, and is %s", (int)pid, json_print(now));
 }
 
 /* Of descriptors (getrlimit(2), RLIMIT_NOFILE). */
@@ -153,8 +161,8 @@ static unsigned long soft_limit(int64_t pid)
 	return strtoul(line + strlen(name), NULL, 10);
 }
 
-/* It has a higher one itself, which would break agents that use select(2). */
-static void ReloadKeepsTheUsualLimits(void)
+/* The supervisor has a higher limit itself, which would break agents that use select(2). */
+TEST(ReloadKeepsTheUsualLimits)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -162,20 +170,124 @@ static void ReloadKeepsTheUsualLimits(void)
 	have_it_revived(&session);
 	unsigned long usual = soft_limit(session.server_pid);
 	int64_t supervisor = json_get_int(status(), "pid", 0);
-	ASSERT(soft_limit(supervisor) > usual, "the supervisor has no higher limit than %lu", usual);
+	ASSERT(soft_limit(supervisor) > usual, "the supervisor has no higher limit than %lu",
+	       usual);
 	reload();
 	have_it_revived(&session);
-	ASSERT(soft_limit(session.server_pid) == usual, "the limit was %lu, and is %lu after a reload", usual,
+	ASSERT(soft_limit(session.server_pid) == usual,
+	       "the limit was %lu, and is %lu after a reload", usual,
 	       soft_limit(session.server_pid));
-	ASSERT(soft_limit(supervisor) > usual, "the supervisor's own is %lu", soft_limit(supervisor));
+	ASSERT(soft_limit(supervisor) > usual, "the supervisor's own is %lu",
+	       soft_limit(supervisor));
+}
+
+static void control(const char *verb)
+{
+	struct answer answer = machine_login(WORDS("systemctl", "--user", verb, "agentdeck"));
+	ASSERT(answer.status == 0, "systemctl %s agentdeck: %s", verb, answer.errors);
+}
+
+/* How often the user manager had to start it again. */
+static const char *restarts(void)
+{
+	return machine_login(WORDS("systemctl", "--user", "show", "-P", "NRestarts", "agentdeck"))
+		.output;
+}
+
+static int64_t server_of(const struct session *session)
+{
+	const char *text = machine_read(
+		at_home(kept(".local/state/agentdeck/default/%s/instance.json", session->id)));
+	struct json_object *object = NULL;
+	if (json_parse(or_empty(text), strlen(or_empty(text)), "the manifest", &object, NULL) < 0)
+		return 0;
+	keep_json(object);
+	const char *state = json_get_string(json_get_object(object, "observed"), "state", "");
+	return streq(state, "running")
+		       ? json_get_int(json_get_object(object, "run"), "server_pid", 0)
+		       : 0;
+}
+
+/* Commands refuse to work with a broken configuration, so read the manifest. */
+static void have_it_revived_unseen(struct session *session)
+{
+	struct process old = machine_process((pid_t)server_of(session));
+	machine_destroy(&old);
+	WAIT_FOR(server_of(session) && server_of(session) != old.pid, "%s does not come back:\n%s",
+		 session->title, or_empty(deck_log()));
+}
+
+static void assert_history_limit(const struct session *session, const char *limit)
+{
+	const char *now = machine_user_ok(
+		WORDS("tmux", "-S", session->socket, "show", "-gv", "history-limit"));
+	ASSERT(starts_with(now, limit), "history-limit is %s, not %s", now, limit);
+}
+
+static void repair(void)
+{
+	machine_write(at_home(".config/agentdeck/config.toml"), 0644,
+		      "[tmux]\nhistory_limit = 4712\n");
+	uninstall();
+}
+
+TEST(ServiceOutlivesABrokenConfiguration)
+{
+	struct session session;
+	const char *config = at_home(".config/agentdeck/config.toml");
+	begin(&session, "deck");
+	machine_write(config, 0644, "[tmux]\nhistory_limit = 4711\n");
+	install();
+	at_end(repair);
+	machine_write(config, 0644, "[tmux\n");
+	/* With the last good one, as after a reload or a reboot. */
+	reload();
+	have_it_revived_unseen(&session);
+	control("restart");
+	have_it_revived_unseen(&session);
+	assert_history_limit(&session, "4711");
+	ASSERT(!is_empty(json_get_string(status(), "config_problem", "")),
+	       "--status does not tell of it");
+	/* With the defaults, where there never was a good one. */
+	machine_remove(at_home(".local/state/agentdeck/config.good.toml"));
+	control("restart");
+	have_it_revived_unseen(&session);
+	ASSERT(streq(restarts(), "0\n"), "it was started again %s times:\n%s", restarts(),
+	       or_empty(deck_log()));
+	unsigned before = lives_in_log();
+	machine_write(config, 0644, "[tmux]\nhistory_limit = 4712\n");
+	WAIT_FOR(lives_in_log() > before, "it does not take the repaired one:\n%s",
+		 or_empty(deck_log()));
+	(void)session_look(&session);
+	have_it_revived(&session);
+	assert_history_limit(&session, "4712");
+}
+
+TEST(ServiceWaitsForAnotherSupervisor)
+{
+	struct session session;
+	begin(&session, "deck");
+	install();
+	control("stop");
+	struct process other = machine_background(WORDS("agentdeck", "supervise"),
+						  at_home("supervise.out"));
+	WAIT_FOR(json_get_bool(status(), "running", false), "the other one does not start");
+	control("start");
+	ASSERT(has("active", "active") && machine_alive(&other), "the service is %s",
+	       json_print(status()));
+	machine_destroy(&other);
+	have_it_revived(&session);
+	ASSERT(streq(restarts(), "0\n"), "it was started again %s times:\n%s", restarts(),
+	       or_empty(deck_log()));
 }
 
 static struct answer call(const char *method, const char *session)
 {
-	const char *const with[] = { "busctl", "--user", "--timeout=60", "--json=short", "call", SUPERVISOR,
-				     method, "s", session, NULL };
-	const char *const without[] = { "busctl", "--user", "--timeout=60", "--json=short", "call",
-					SUPERVISOR, method, NULL };
+	const char *const with[] = { "busctl", "--user",   "--timeout=60", "--json=short",
+				     "call",   SUPERVISOR, method,         "s",
+				     session,  NULL };
+	const char *const without[] = { "busctl", "--user",   "--timeout=60", "--json=short",
+					"call",   SUPERVISOR, method,         NULL };
 	return machine_login(session ? with : without);
 }
 
@@ -185,7 +297,7 @@ static void call_ok(const char *method, const char *session)
 	ASSERT(answer.status == 0, "%s: %s", method, answer.errors);
 }
 
-static void BusListGetStartStopRestart(void)
+TEST(BusListGetStartStopRestart)
 {
 	struct session session;
 	begin(&session, "deck");
@@ -204,7 +316,8 @@ static void BusListGetStartStopRestart(void)
 	session_look(&session);
 	ASSERT(streq(session.status, "stopped"), "after Stop it is %s", session.status);
 	get = call("Get", session.id);
-	ASSERT(strstr(get.output, "\"stopped\"") && strstr(get.output, "\"data\":false"), "%s", get.output);
+	ASSERT(strstr(get.output, "\"stopped\"") && strstr(get.output, "\"data\":false"), "%s",
+	       get.output);
 
 	call_ok("Start", "deck");
 	assert_came_back(&session, id, MARKER, 1);
@@ -214,7 +327,8 @@ static void BusListGetStartStopRestart(void)
 	assert_came_back(&session, id, MARKER, 1);
 
 	struct answer recover = call("Recover", NULL), unknown = call("Start", "nobody");
-	ASSERT(recover.status == 0 && strstr(recover.output, "[0,0]"), "%s%s", recover.output, recover.errors);
+	ASSERT(recover.status == 0 && strstr(recover.output, "[0,0]"), "%s%s", recover.output,
+	       recover.errors);
 	ASSERT(unknown.status != 0 && strstr(unknown.errors, "\"nobody\""), "%s", unknown.errors);
 }
 
@@ -238,20 +352,22 @@ static void uninstall_and_sweep(void)
 	uninstall();
 }
 
-/* How many processes of the user's have this in their command line. */
+/* Number of the user's processes with this in their command line. */
 static long processes(const char *pattern)
 {
-	return strtol(machine_root(WORDS("pgrep", "-c", "-u", machine_user_name(), "-f", pattern)).output, NULL,
-		      10);
+	return strtol(
+		machine_root(WORDS("pgrep", "-c", "-u", machine_user_name(), "-f", pattern)).output,
+		NULL, 10);
 }
 
-/* All are down, and their supervisor leaves them to their user.  He calls it, and the first two, which is as many as there may be
- * at a time, are in somebody's hands. */
+/* All are down, and their supervisor leaves them to their user, who calls recover.  The first two,
+ * as many as may start at a time, are locked by others. */
 static void begin_recovery(struct fleet *fleet)
 {
 	for (size_t i = 0; i < FLEET; i++) {
 		struct session *session = &fleet->sessions[i];
-		session_add(session, NULL, kept("deck-%zu", i), WORDS("--agent", "demo", "--restart", "no"));
+		session_add(session, NULL, kept("deck-%zu", i),
+			    WORDS("--agent", "demo", "--restart", "no"));
 		session_start(session, NULL);
 		session_say(session, MARKER);
 	}
@@ -259,16 +375,21 @@ static void begin_recovery(struct fleet *fleet)
 		session_kill_server(&fleet->sessions[i]);
 	install();
 	at_end(uninstall_and_sweep);
-	machine_user_ok(WORDS("sh", "-c", "cpus=$(taskset -cp $1); cpus=${cpus##* }; taskset -cp ${cpus%%[-,]*} $1",
-			      "sh", kept("%d", (int)json_get_int(status(), "pid", 0))));
+	machine_user_ok(
+		WORDS("sh", "-c",
+		      "cpus=$(taskset -cp $1); cpus=${cpus##* }; taskset -cp ${cpus%%[-,]*} $1",
+		      "sh", kept("%d", (int)json_get_int(status(), "pid", 0))));
 	for (size_t i = 0; i < FLEET; i++)
-		WAIT_FOR(session_look(&fleet->sessions[i]) && streq(fleet->sessions[i].status, "error"),
+		WAIT_FOR(session_look(&fleet->sessions[i]) &&
+				 streq(fleet->sessions[i].status, "error"),
 			 "%s is %s", fleet->sessions[i].title, fleet->sessions[i].status);
-	/* What was used last comes first. */
+	/* The last used comes first. */
 	for (size_t i = 0; i < OCCUPIED; i++)
 		fleet->holders[i] = session_occupy(&fleet->sessions[FLEET - 1 - i]);
-	(void)machine_background(WORDS("busctl", kept("--address=unix:path=/run/user/%u/bus", machine_uid()),
-				       "--timeout=120", "call", SUPERVISOR, "Recover"), at_home("recover.out"));
+	(void)machine_background(WORDS("busctl",
+				       kept("--address=unix:path=/run/user/%u/bus", machine_uid()),
+				       "--timeout=120", "call", SUPERVISOR, "Recover"),
+				 at_home("recover.out"));
 	WAIT_FOR(processes(kept("[r]evive %s$", fleet->sessions[FLEET - 1].id)) == 1,
 		 "the recovery does not begin: %s", or_empty(machine_read(at_home("recover.out"))));
 }
@@ -280,25 +401,28 @@ static void assert_fleet_comes_back(struct fleet *fleet)
 	for (size_t i = 0; i < FLEET; i++) {
 		struct session *session = &fleet->sessions[i];
 		const char *id = session->session_id;
-		WAIT_FOR(session_look(session) && streq(session->status, "running") && session->agent_pid,
-			 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+		WAIT_FOR(session_look(session) && streq(session->status, "running") &&
+				 session->agent_pid,
+			 "%s does not come back: %s\n%s", session->title, session->status,
+			 or_empty(deck_log()));
 		assert_came_back(session, id, MARKER, 1);
 	}
 	WAIT_FOR(strstr(or_empty(machine_read(at_home("recover.out"))), "goes on without it"),
 		 "its caller hears: %s", or_empty(machine_read(at_home("recover.out"))));
 }
 
-static void BusRecoverOutlivesTheSupervisor(void)
+TEST(BusRecoverOutlivesTheSupervisor)
 {
 	struct fleet fleet;
 	begin_recovery(&fleet);
 	struct answer answer = machine_login(WORDS("systemctl", "--user", "stop", "agentdeck"));
-	ASSERT(answer.status == 0 && !has("active", "active"), "it does not stop: %s", answer.errors);
+	ASSERT(answer.status == 0 && !has("active", "active"), "it does not stop: %s",
+	       answer.errors);
 	assert_fleet_comes_back(&fleet);
 }
 
-/* And who began it before it began anew takes notice of its end. */
-static void BusRecoverOutlivesAReload(void)
+/* The supervisor notices the end of a recovery that it began before a reload. */
+TEST(BusRecoverOutlivesAReload)
 {
 	struct fleet fleet;
 	begin_recovery(&fleet);
@@ -306,12 +430,13 @@ static void BusRecoverOutlivesAReload(void)
 	assert_fleet_comes_back(&fleet);
 	WAIT_FOR(processes("[r]ecover --json") == 0, "the recovery does not end");
 	WAIT_FOR(machine_root(WORDS("sh", "-c", "ps -o stat= --ppid $1 | grep Z", "sh",
-				    kept("%d", (int)json_get_int(status(), "pid", 0)))).status == 1,
+				    kept("%d", (int)json_get_int(status(), "pid", 0))))
+				 .status == 1,
 		 "the supervisor leaves a zombie");
 }
 
-/* A line of JSON about each is more than a pipe takes. */
-static void BusRecoverOfManyIsAnswered(void)
+/* The lines of JSON about all of them are more than a pipe holds. */
+TEST(BusRecoverOfManyIsAnswered)
 {
 	struct session session;
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "--restart", "no"));
@@ -319,20 +444,22 @@ static void BusRecoverOfManyIsAnswered(void)
 	session_kill_server(&session);
 	install();
 	at_end(uninstall_and_sweep);
-	machine_user_ok(WORDS("sh", "-c", "for i in $(seq $2); do mkdir \"$1$i\"; echo { >\"$1$i/instance.json\"; done",
-			      "sh", damaged(), kept("%d", DAMAGED)));
+	machine_user_ok(
+		WORDS("sh", "-c",
+		      "for i in $(seq $2); do mkdir \"$1$i\"; echo { >\"$1$i/instance.json\"; done",
+		      "sh", damaged(), kept("%d", DAMAGED)));
 	struct answer answer = call("Recover", NULL);
-	ASSERT(answer.status == 0 && strstr(answer.output, kept("[1,%d]", DAMAGED)), "%s%s", answer.output,
-	       answer.errors);
+	ASSERT(answer.status == 0 && strstr(answer.output, kept("[1,%d]", DAMAGED)), "%s%s",
+	       answer.output, answer.errors);
 }
 
 #define BUS_POLICY "/etc/dbus-1/session-local.conf"
 
 static void reload_bus(void)
 {
-	machine_user_ok(WORDS("busctl", kept("--address=unix:path=/run/user/%u/bus", machine_uid()), "call",
-			      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-			      "ReloadConfig"));
+	machine_user_ok(WORDS("busctl", kept("--address=unix:path=/run/user/%u/bus", machine_uid()),
+			      "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
+			      "org.freedesktop.DBus", "ReloadConfig"));
 }
 
 static void close_bus(void)
@@ -346,47 +473,38 @@ static void close_bus(void)
 static void open_bus(void)
 {
 	at_end(close_bus);
-	machine_root_ok(WORDS("sh", "-c",
-			      "printf '<busconfig><policy context=\"default\"><allow user=\"root\"/></policy>"
-			      "</busconfig>' >" BUS_POLICY));
+	machine_root_ok(WORDS(
+		"sh", "-c",
+		"printf '<busconfig><policy context=\"default\"><allow user=\"root\"/></policy>"
+		"</busconfig>' >" BUS_POLICY));
 	reload_bus();
 }
 
-static void BusIsTheUsersOwn(void)
+TEST(BusIsTheUsersOwn)
 {
 	struct session session;
 	begin(&session, "deck");
 	install();
 	const char *address = kept("--address=unix:path=/run/user/%u/bus", machine_uid());
 	const char *const list[] = { "busctl", address, "call", SUPERVISOR, "List", NULL };
-	const char *const stop[] = { "busctl", address, "call", SUPERVISOR, "Stop", "s", session.id, NULL };
+	const char *const stop[] = { "busctl", address, "call",     SUPERVISOR,
+				     "Stop",   "s",     session.id, NULL };
 	struct answer answer = machine_user(list);
-	ASSERT(answer.status == 0 && strstr(answer.output, session.id), "the user: %s", answer.errors);
+	ASSERT(answer.status == 0 && strstr(answer.output, session.id), "the user: %s",
+	       answer.errors);
 	answer = machine_other_login(list);
-	ASSERT(answer.status != 0 && !strstr(answer.output, session.id), "another user: %s", answer.output);
-	/* Nor by ourselves, where the bus lets somebody in. */
+	ASSERT(answer.status != 0 && !strstr(answer.output, session.id), "another user: %s",
+	       answer.output);
+	/* We refuse it ourselves, too, where the bus lets somebody in. */
 	open_bus();
-	machine_root_ok(WORDS("busctl", address, "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
-			      "org.freedesktop.DBus", "GetId"));
+	machine_root_ok(WORDS("busctl", address, "call", "org.freedesktop.DBus",
+			      "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId"));
 	answer = machine_root(list);
-	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s", answer.output,
-	       answer.errors);
+	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s",
+	       answer.output, answer.errors);
 	answer = machine_root(stop);
-	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s", answer.output,
-	       answer.errors);
+	ASSERT(answer.status != 0 && strstr(answer.errors, "Access denied"), "root: %s%s",
+	       answer.output, answer.errors);
 	session_look(&session);
 	ASSERT(streq(session.status, "running"), "it is %s", session.status);
 }
-
-const struct test supervise_unit_tests[] = {
-	TEST(SuperviseInstallEnablesAndLingers),
-	TEST(SuperviseUninstallLeavesSessionsAlive),
-	TEST(SuperviseReloadIsNoRestart),
-	TEST(ReloadKeepsTheUsualLimits),
-	TEST(BusListGetStartStopRestart),
-	TEST(BusRecoverOfManyIsAnswered),
-	TEST(BusRecoverOutlivesTheSupervisor),
-	TEST(BusRecoverOutlivesAReload),
-	TEST(BusIsTheUsersOwn),
-	{ 0 },
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nobody has to be there: `agentdeck supervise` brings back what dies.
+ * `agentdeck supervise` restarts what dies, without a user.
  */
 #include "persistence/deck.h"
 #include "persistence/strace.h"
@@ -12,14 +12,14 @@
 
 static struct process supervise(void)
 {
-	struct process supervisor =
-		machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+						       at_home("supervise.out"));
 	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor:\n%s",
 		 or_empty(machine_read(at_home("supervise.out"))));
 	return supervisor;
 }
 
-/* A session of the demo agent with a turn in it. */
+/* A session of the demo agent with one turn. */
 static void begin(struct session *session, const char *title, const char *const *words)
 {
 	session_add(session, NULL, title, words);
@@ -28,11 +28,12 @@ static void begin(struct session *session, const char *title, const char *const 
 	session_look(session);
 }
 
-/* Whoever lists finds out that a server has died, and writes it down: the supervisor has to find out by itself. */
+/* A listing would find that a server has died, and record it; the supervisor must find out
+ * itself. */
 static bool has_another_server(const struct session *session, const struct process *old)
 {
-	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
-				    session->id);
+	const char *manifest = kept("%s/%s/instance.json",
+				    at_home(".local/state/agentdeck/default"), session->id);
 	const char *text = or_empty(machine_read(manifest));
 	const char *pid = strstr(text, "\"server_pid\": ");
 	return pid && strtol(pid + strlen("\"server_pid\": "), NULL, 10) != old->pid;
@@ -43,25 +44,52 @@ static void wait_for_another_server(struct session *session, const struct proces
 	WAIT_FOR(has_another_server(session, old), "%s does not come back:\n%s", session->title,
 		 or_empty(deck_log()));
 	WAIT_FOR(session_look(session) && session->server_pid && session->server_pid != old->pid &&
-		 streq(session->status, "running") && session->agent_pid,
-		 "%s does not come back: %s\n%s", session->title, session->status, or_empty(deck_log()));
+			 streq(session->status, "running") && session->agent_pid,
+		 "%s does not come back: %s\n%s", session->title, session->status,
+		 or_empty(deck_log()));
 }
 
-static void SupervisorBringsBackAKilledServer(void)
+/* Only the end of the server tells: the agent outlives it, and does not report. */
+TEST(SupervisorBringsBackAKilledServer)
 {
 	struct session session;
+	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
 	begin(&session, "deck", NULL);
 	(void)supervise();
 	const char *id = session.session_id;
-	struct process server = session_server(&session);
+	struct process server = session_server(&session), agent = session_agent(&session);
 	machine_destroy(&server);
 	wait_for_another_server(&session, &server);
+	ASSERT(!machine_alive(&agent), "two agents have the conversation");
 	assert_came_back(&session, id, MARKER, 1);
 	assert_isolated(&session);
 	assert_logged("resume: id=%s", id);
 }
 
-static void SupervisorBringsBackAKilledAgent(void)
+/* The clock was a day ahead while the session ended again and again, and was then set back. */
+TEST(RestartsOfTheFutureHoldNoSession)
+{
+	struct session session;
+	char date[CLOCK_TEXT_SIZE];
+	begin(&session, "deck", NULL);
+	const char *id = session.session_id;
+	struct process server = session_server(&session);
+	session_kill_server(&session);
+	(void)session_look(&session);
+	struct json_object *manifest = session_manifest(&session),
+			   *restarts = json_object_new_array();
+	clock_format(clock_wall_us() + INT64_C(86400000000), date);
+	for (int i = 0; i < 5; i++)
+		json_object_array_add(restarts, json_object_new_string(date));
+	json_object_object_add(json_get_object(manifest, "observed"), "restarts", restarts);
+	json_set_string(json_get_object(manifest, "observed"), "since", date);
+	session_forge(&session, manifest);
+	(void)supervise();
+	wait_for_another_server(&session, &server);
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+TEST(SupervisorBringsBackAKilledAgent)
 {
 	struct session session;
 	(void)supervise();
@@ -73,7 +101,7 @@ static void SupervisorBringsBackAKilledAgent(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-static void SupervisorLeavesWhatWasStopped(void)
+TEST(SupervisorLeavesWhatWasStopped)
 {
 	struct session stopped, ended, witness;
 	(void)supervise();
@@ -84,7 +112,8 @@ static void SupervisorLeavesWhatWasStopped(void)
 	session_type(&ended, "/exit");
 	session_press(&ended, "Enter");
 	WAIT_FOR(session_look(&ended) && streq(ended.status, "stopped"), "it is %s", ended.status);
-	/* What happens to this one happens after whatever would have happened to those. */
+	/* What happens to this one happens after anything that would have happened to the
+	 * others. */
 	struct process server = session_server(&witness);
 	machine_destroy(&server);
 	wait_for_another_server(&witness, &server);
@@ -94,7 +123,7 @@ static void SupervisorLeavesWhatWasStopped(void)
 	ASSERT(streq(ended.status, "stopped"), "what ended by itself is %s", ended.status);
 }
 
-static void SupervisorLeavesRestartNo(void)
+TEST(SupervisorLeavesRestartNo)
 {
 	struct session session, witness;
 	(void)supervise();
@@ -106,30 +135,31 @@ static void SupervisorLeavesRestartNo(void)
 	wait_for_another_server(&witness, &other);
 	session_look(&session);
 	ASSERT(streq(session.status, "error"), "it is %s", session.status);
-	/* By hand it comes back. */
+	/* A start by hand works. */
 	const char *id = session.session_id;
 	session_start(&session, NULL);
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-static void KilledSupervisorDisturbsNoSession(void)
+TEST(KilledSupervisorDisturbsNoSession)
 {
 	struct session session;
 	struct process supervisor = supervise();
 	begin(&session, "deck", NULL);
 	struct process server = session_server(&session), agent = session_agent(&session);
 	machine_destroy(&supervisor);
-	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session ended with its supervisor");
+	ASSERT(machine_alive(&server) && machine_alive(&agent),
+	       "the session ended with its supervisor");
 	session_say(&session, "still there");
 	const char *id = session.session_id;
 	machine_destroy(&server);
-	/* The next one finds out where things stand. */
+	/* The next supervisor finds out the state of each session. */
 	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
 	wait_for_another_server(&session, &server);
 	assert_came_back(&session, id, MARKER, 2);
 }
 
-static void SecondSupervisorIsRefused(void)
+TEST(SecondSupervisorIsRefused)
 {
 	(void)supervise();
 	struct answer answer = machine_user(WORDS("agentdeck", "supervise"));
@@ -137,7 +167,7 @@ static void SecondSupervisorIsRefused(void)
 	       answer.status, answer.errors);
 }
 
-static void SupervisorEndsWithinItsSignals(void)
+TEST(SupervisorEndsWithinItsSignals)
 {
 	struct session session;
 	struct process supervisor = supervise();
@@ -148,8 +178,8 @@ static void SupervisorEndsWithinItsSignals(void)
 	ASSERT(machine_alive(&server), "the session ended with its supervisor");
 }
 
-/* Sessions that nothing happens to wake nobody. */
-static void IdleSupervisorSleeps(void)
+/* Sessions without events wake no process. */
+TEST(IdleSupervisorSleeps)
 {
 	struct session one, two;
 	struct process supervisor = supervise();
@@ -157,24 +187,27 @@ static void IdleSupervisorSleeps(void)
 	begin(&two, "two", NULL);
 	const char *status = kept("/proc/%d/status", (int)supervisor.pid);
 	const char *line = "voluntary_ctxt_switches:", *before = NULL;
-	/* Until what the turns above have caused is over. */
+	/* Wait until the effects of the turns above are over. */
 	WAIT_FOR(({
-		const char *now = strstr(or_empty(machine_read(status)), line);
-		bool same = before && now && streq(before, now);
-		before = now;
-		same;
-	}), "it never sleeps");
-	/* Whatever polls in any sensible rhythm shows within this many looks at something else. */
+			 const char *now = strstr(or_empty(machine_read(status)), line);
+			 bool same = before && now && streq(before, now);
+			 before = now;
+			 same;
+		 }),
+		 "it never sleeps");
+	/* A process that polls at any sensible interval would wake within this many unrelated
+	 * commands. */
 	for (unsigned i = 0; i < 20; i++)
 		(void)machine_user_ok(WORDS("true"));
 	const char *after = strstr(or_empty(machine_read(status)), line);
 	ASSERT(after && streq(before, after), "it woke: %s then %s", before, after);
 }
 
-static void SupervisorHoldsWhatDiesAllTheTime(void)
+TEST(SupervisorHoldsWhatDiesAllTheTime)
 {
 	struct session session;
-	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 2\n");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      "[restart]\ndelay = 0\nburst = 2\n");
 	(void)supervise();
 	begin(&session, "deck", NULL);
 	for (unsigned i = 0; i < 2; i++) {
@@ -187,40 +220,42 @@ static void SupervisorHoldsWhatDiesAllTheTime(void)
 	WAIT_FOR(strstr(or_empty(json_get_string(session_look(&session), "held", NULL)), "ended"),
 		 "it is not held: %s", session.status);
 	ASSERT(streq(session.status, "error"), "it is %s", session.status);
-	/* By hand it begins to count anew. */
+	/* A start by hand resets the count. */
 	const char *id = session.session_id;
 	session_start(&session, NULL);
 	assert_came_back(&session, id, MARKER, 1);
 	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is still held");
 }
 
-/* The command is killed before its first signal. */
+/* Kill the command before its first signal. */
 static void interrupt(const struct session *session, const char *verb)
 {
 	struct process agent = session_agent(session);
-	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pidfd_send_signal", "-e",
-				 "inject=pidfd_send_signal:signal=SIGKILL:when=1", "agentdeck", "session", verb,
-				 session->id));
-	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
-				    session->id);
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e",
+				 "trace=pidfd_send_signal", "-e",
+				 "inject=pidfd_send_signal:signal=SIGKILL:when=1", "agentdeck",
+				 "session", verb, session->id));
+	const char *manifest = kept("%s/%s/instance.json",
+				    at_home(".local/state/agentdeck/default"), session->id);
 	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && machine_alive(&agent),
 	       "the %s was not interrupted: %s", verb, or_empty(machine_read(manifest)));
 }
 
-/* The stop is what was asked for last. */
-static void SupervisorFinishesAnInterruptedStop(void)
+/* The stop was requested last. */
+TEST(SupervisorFinishesAnInterruptedStop)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
 	struct process agent = session_agent(&session);
 	interrupt(&session, "stop");
 	(void)supervise();
-	WAIT_FOR(session_look(&session) && streq(session.status, "stopped") && !machine_alive(&agent),
+	WAIT_FOR(session_look(&session) && streq(session.status, "stopped") &&
+			 !machine_alive(&agent),
 		 "the stop is not finished: %s", session.status);
 }
 
-/* Both halves of it are, and neither agent may see the other. */
-static void SupervisorFinishesAnInterruptedRestart(void)
+/* Both halves of the restart take place, and neither agent may see the other. */
+TEST(SupervisorFinishesAnInterruptedRestart)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
@@ -233,7 +268,7 @@ static void SupervisorFinishesAnInterruptedRestart(void)
 }
 
 /* The same without a supervisor. */
-static void RecoverFinishesAnInterruptedRestart(void)
+TEST(RecoverFinishesAnInterruptedRestart)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
@@ -246,29 +281,31 @@ static void RecoverFinishesAnInterruptedRestart(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* The command that restarts it is killed when it has written the first file of the new run: the old one has ended, and the
- * manifest tells nothing of another. */
+/* Kill the command that restarts it when it has written the first file of the new run: the old run
+ * has ended, and the manifest has no other yet. */
 static void cut_in_two(const struct session *session)
 {
-	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e",
-				 "inject=renameat:signal=SIGKILL:when=2", "agentdeck", "session", "restart",
-				 session->id));
-	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"),
-				    session->id);
+	(void)machine_user(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat",
+				 "-e", "inject=renameat:signal=SIGKILL:when=2", "agentdeck",
+				 "session", "restart", session->id));
+	const char *manifest = kept("%s/%s/instance.json",
+				    at_home(".local/state/agentdeck/default"), session->id);
 	struct process server = machine_process(session->server_pid);
 	ASSERT(strstr(or_empty(machine_read(manifest)), "\"stopping\"") && !server.pid,
 	       "the restart was not interrupted: %s", or_empty(machine_read(manifest)));
 }
 
-/* False; tmux may have missed the end of its agent, and where there is no supervisor nobody else tells it. */
+/* False: tmux may have missed the end of its agent, and without a supervisor nothing else tells
+ * it. */
 static bool is_told(const struct process *server)
 {
 	(void)machine_user(WORDS("kill", "-CHLD", kept("%d", (int)server->pid)));
 	return false;
 }
 
-/* It was asked for by hand; that nobody restarts what dies is another matter.  What looks at it meanwhile changes nothing. */
-static void InterruptedRestartIsFinishedWhateverThePolicy(void)
+/* The user asked for it; the policy about sessions that die does not matter.  A command that only
+ * looks at it meanwhile changes nothing. */
+TEST(InterruptedRestartIsFinishedWhateverThePolicy)
 {
 	enum { BEFORE_THE_END, AT_THE_END, BEHIND_THE_END, CUTS };
 	struct session sessions[CUTS];
@@ -279,7 +316,8 @@ static void InterruptedRestartIsFinishedWhateverThePolicy(void)
 		ids[i] = sessions[i].session_id;
 		servers[i] = session_server(&sessions[i]);
 	}
-	/* Nobody is left to write the end of the run down; its pane does; the command itself has seen to it. */
+	/* In turn: nobody is left to record the end of the run; its pane records it; the command
+	 * itself has recorded it. */
 	interrupt(&sessions[BEFORE_THE_END], "restart");
 	machine_destroy(&servers[BEFORE_THE_END]);
 	struct process agent = session_agent(&sessions[AT_THE_END]);
@@ -292,14 +330,14 @@ static void InterruptedRestartIsFinishedWhateverThePolicy(void)
 	ASSERT(reply.status == 0, "list: %s", reply.errors);
 	(void)supervise();
 	for (int i = 0; i < CUTS; i++) {
-		WAIT_FOR(session_look(&sessions[i]) && sessions[i].agent_pid, "%s is %s:\n%s", sessions[i].title,
-			 sessions[i].status, or_empty(deck_log()));
+		WAIT_FOR(session_look(&sessions[i]) && sessions[i].agent_pid, "%s is %s:\n%s",
+			 sessions[i].title, sessions[i].status, or_empty(deck_log()));
 		assert_came_back(&sessions[i], ids[i], MARKER, 1);
 	}
 }
 
-/* Whether it answers is no question any more: its user wanted it to end. */
-static void InterruptedRestartOfASilentServerIsFinished(void)
+/* Whether it answers does not matter any more: its user wanted it to end. */
+TEST(InterruptedRestartOfASilentServerIsFinished)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
@@ -313,8 +351,8 @@ static void InterruptedRestartOfASilentServerIsFinished(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* Where its agent is now only the dead command knew. */
-static void InterruptedRestartKeepsItsPath(void)
+/* Only the dead command knew where its agent is now. */
+TEST(InterruptedRestartKeepsItsPath)
 {
 	struct session session;
 	const char *program = kept("%s/bin/agentdeck", getenv("AGENTDECK_TEST_PREFIX"));
@@ -325,13 +363,14 @@ static void InterruptedRestartKeepsItsPath(void)
 	machine_user_ok(WORDS("mv", at_home("before"), at_home("now")));
 	machine_set("PATH", kept("%s:%s", at_home("now"), machine_search_path()));
 	cut_in_two(&session);
-	(void)machine_background(WORDS("env", "PATH=/usr/bin:/bin", program, "supervise"), at_home("supervise.out"));
-	WAIT_FOR(session_look(&session) && streq(session.status, "running"), "it does not come up:\n%s",
-		 or_empty(deck_log()));
+	(void)machine_background(WORDS("env", "PATH=/usr/bin:/bin", program, "supervise"),
+				 at_home("supervise.out"));
+	WAIT_FOR(session_look(&session) && streq(session.status, "running"),
+		 "it does not come up:\n%s", or_empty(deck_log()));
 }
 
-/* The supervisor that would end it may not be there any more. */
-static void ReviveEndsByItselfInTime(void)
+/* The supervisor that would end it may be gone. */
+TEST(ReviveEndsByItselfInTime)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
@@ -339,20 +378,22 @@ static void ReviveEndsByItselfInTime(void)
 	struct process server = session_server(&session);
 	machine_destroy(&server);
 	struct process holder = session_occupy(&session);
-	struct answer answer = machine_user(WORDS("sh", "-c", "\"$@\"; exit $?", "sh", "agentdeck", "revive",
-						  "--unasked", "--within", "1", session.id));
-	ASSERT(answer.status == 128 + SIGALRM, "status %d: %s%s", answer.status, answer.output, answer.errors);
+	struct answer answer = machine_user(WORDS("sh", "-c", "\"$@\"; exit $?", "sh", "agentdeck",
+						  "revive", "--automatic", "--within", "1",
+						  session.id));
+	ASSERT(answer.status == 128 + SIGALRM, "status %d: %s%s", answer.status, answer.output,
+	       answer.errors);
 	(void)supervise();
-	const char *command = kept("[r]evive --unasked --within [1-9][0-9]* %s$", session.id);
-	WAIT_FOR(machine_user(WORDS("pgrep", "-f", command)).status == 0, "there is no %s:\n%s", command,
-		 or_empty(deck_log()));
+	const char *command = kept("[r]evive --automatic --within [1-9][0-9]* %s$", session.id);
+	WAIT_FOR(machine_user(WORDS("pgrep", "-f", command)).status == 0, "there is no %s:\n%s",
+		 command, or_empty(deck_log()));
 	machine_destroy(&holder);
 	wait_for_another_server(&session, &server);
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* What the next run is started with is what the last one had, and it stands in no file. */
-static void SupervisorKeepsTheEnvironment(void)
+/* The next run starts with the last one's environment, which is in no file. */
+TEST(SupervisorKeepsTheEnvironment)
 {
 	struct session session;
 	(void)supervise();
@@ -362,14 +403,15 @@ static void SupervisorKeepsTheEnvironment(void)
 	struct process server = session_server(&session);
 	machine_destroy(&server);
 	wait_for_another_server(&session, &server);
-	const char *environment = machine_root_ok(WORDS("grep", "-a", "-c", "DECK_SECRET=tincture-of-iodine",
-					    kept("/proc/%d/environ", (int)session.agent_pid)));
+	const char *environment = machine_root_ok(
+		WORDS("grep", "-a", "-c", "DECK_SECRET=tincture-of-iodine",
+		      kept("/proc/%d/environ", (int)session.agent_pid)));
 	ASSERT(strtol(environment, NULL, 10) == 1, "the agent lost its environment");
 	struct answer found = machine_root(WORDS("grep", "-r", "-l", "tincture-of-iodine", home()));
 	ASSERT(found.status == 1, "it stands in %s", found.output);
 }
 
-/* Milliseconds of the day at which the log says text for the count-th time; -1: it does not. */
+/* Milliseconds of the day at which the log has text for the count-th time; -1: it does not. */
 static int64_t time_in_log(const char *text, unsigned count)
 {
 	unsigned hours, minutes, seconds, milliseconds;
@@ -378,28 +420,33 @@ static int64_t time_in_log(const char *text, unsigned count)
 		line++;
 	while (line && line > log && line[-1] != '\n')
 		line--;
-	if (!line || sscanf(line, "%*u-%*u-%*uT%u:%u:%u.%uZ", &hours, &minutes, &seconds, &milliseconds) != 4)
+	if (!line || sscanf(line, "%*u-%*u-%*uT%u:%u:%u.%uZ", &hours, &minutes, &seconds,
+			    &milliseconds) != 4)
 		return -1;
 	return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
-/* Each is later by twice as long, whatever changes in the manifest meanwhile. */
+/* Each pause is twice as long as the last, whatever changes in the manifest meanwhile. */
 static void assert_slower_and_slower(void)
 {
 	enum { TRIES = 5, PAUSE_MS = 200, DAY_MS = 24 * 3600 * 1000 };
-	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s", or_empty(deck_log()));
+	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s",
+		 or_empty(deck_log()));
 	for (unsigned i = 1; i < TRIES; i++) {
-		int64_t pause = time_in_log(" is not back: ", i + 1) - time_in_log(" is not back: ", i);
-		ASSERT((pause + DAY_MS) % DAY_MS >= (int64_t)PAUSE_MS << (i - 1), "try %u came after %lld ms", i + 1,
-		       (long long)pause);
+		int64_t pause = time_in_log(" is not back: ", i + 1) -
+				time_in_log(" is not back: ", i);
+		ASSERT((pause + DAY_MS) % DAY_MS >= (int64_t)PAUSE_MS << (i - 1),
+		       "try %u came after %lld ms", i + 1, (long long)pause);
 	}
 }
 
-/* Its directory is away: no agent ends, so none ends too often, and it is tried again until it is there. */
-static void WhatCannotStartIsTriedMoreAndMoreSeldom(void)
+/* Its directory is missing: no agent ends, so none ends too often, and it is retried until the
+ * directory exists. */
+TEST(WhatCannotStartIsTriedMoreAndMoreSeldom)
 {
 	struct session session;
-	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[restart]\ndelay = 0\nburst = 1\n");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      "[restart]\ndelay = 0\nburst = 1\n");
 	begin(&session, "deck", NULL);
 	machine_user_ok(WORDS("mv", session.directory, at_home("away")));
 	(void)supervise();
@@ -408,13 +455,15 @@ static void WhatCannotStartIsTriedMoreAndMoreSeldom(void)
 	assert_slower_and_slower();
 	struct json_object *shown = session_look(&session);
 	ASSERT(streq(session.status, "error") && !json_get_string(shown, "held", NULL) &&
-	       strstr(json_get_string(shown, "reason", ""), "is missing"), "%s", json_print(shown));
+		       strstr(json_get_string(shown, "reason", ""), "is missing"),
+	       "%s", json_print(shown));
 	machine_user_ok(WORDS("mv", at_home("away"), session.directory));
-	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s",
+		 or_empty(deck_log()));
 }
 
-/* Nothing changes in the manifest, since nothing can be written. */
-static void WhatCannotBeWrittenIsTriedMoreAndMoreSeldom(void)
+/* Nothing changes in the manifest, because nothing can be written. */
+TEST(WhatCannotBeWrittenIsTriedMoreAndMoreSeldom)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
@@ -425,25 +474,31 @@ static void WhatCannotBeWrittenIsTriedMoreAndMoreSeldom(void)
 	machine_destroy(&server);
 	assert_slower_and_slower();
 	machine_user_ok(WORDS("chmod", "0700", place));
-	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s",
+		 or_empty(deck_log()));
 }
 
-/* Nothing tells that it is readable again. */
-static void UnreadableManifestIsReadAgain(void)
+/* Nothing signals that it is readable again. */
+TEST(UnreadableManifestIsReadAgain)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
-	const char *manifest = at_home(kept(".local/state/agentdeck/default/%s/instance.json", session.id));
+	const char *manifest = at_home(
+		kept(".local/state/agentdeck/default/%s/instance.json", session.id));
 	(void)supervise();
 	struct process server = session_server(&session);
 	machine_user_ok(WORDS("chmod", "0", manifest));
 	machine_destroy(&server);
-	/* The ends of its server and of its agent have it looked at, and then nothing more happens. */
-	WAIT_FOR(time_in_log(" cannot be read: ", 3) >= 0, "it is not looked at again:\n%s", or_empty(deck_log()));
+	/* The ends of its server and of its agent cause two looks at it, and then nothing more
+	 * happens. */
+	WAIT_FOR(time_in_log(" cannot be read: ", 3) >= 0, "it is not looked at again:\n%s",
+		 or_empty(deck_log()));
 	machine_user_ok(WORDS("chmod", "0600", manifest));
-	/* No command may look at it: that would write, and the supervisor see it. */
-	WAIT_FOR(time_in_log(" started: server=", 2) >= 0, "it is not started again:\n%s", or_empty(deck_log()));
-	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s", or_empty(deck_log()));
+	/* No command may look at it: that would write, and wake the supervisor. */
+	WAIT_FOR(time_in_log(" started: server=", 2) >= 0, "it is not started again:\n%s",
+		 or_empty(deck_log()));
+	WAIT_FOR(has_another_server(&session, &server), "it does not come back:\n%s",
+		 or_empty(deck_log()));
 }
 
 /* ---- an end that tmux has missed ------------------------------------------------------------- */
@@ -463,21 +518,23 @@ struct pane {
 static struct pane look_at_pane(const struct session *session)
 {
 	struct pane pane = { 0 };
-	struct answer answer = machine_user(WORDS("tmux", "-S", session->socket, "display-message", "-p", "-t",
-						  "%0", "#{pid} #{pane_pid}"));
+	struct answer answer = machine_user(WORDS("tmux", "-S", session->socket, "display-message",
+						  "-p", "-t", "%0", "#{pid} #{pane_pid}"));
 	(void)sscanf(answer.output, "%d %d", &pane.server, &pane.process);
 	return pane;
 }
 
 static void end_unheard(const struct pane *pane)
 {
-	/* It is to help against just this. */
+	/* The test is about the case without it. */
 	(void)machine_user(WORDS("pkill", "-KILL", "-x", "agentdeck-watch"));
-	(void)machine_root_ok(WORDS(at_home("lose-signal"), kept("%d", pane->server), kept("%d", pane->process)));
+	(void)machine_root_ok(
+		WORDS(at_home("lose-signal"), kept("%d", pane->server), kept("%d", pane->process)));
 }
 
-/* The agent's end is noticed, and who judges of it is killed: of that process the manifest knows nothing. */
-static void SupervisorFindsAnEndThatTmuxMissed(void)
+/* tmux notices the agent's end, and the process that judges it is killed; the manifest does not
+ * know that process. */
+TEST(SupervisorFindsAnEndThatTmuxMissed)
 {
 	struct session session;
 	strace_required();
@@ -487,7 +544,7 @@ static void SupervisorFindsAnEndThatTmuxMissed(void)
 	const char *id = session.session_id;
 	struct process server = session_server(&session), agent = session_agent(&session);
 	const struct pane first = look_at_pane(&session);
-	/* Somebody has the lock, which the judge waits for. */
+	/* Another process holds the lock that the judge waits for. */
 	struct process writer = session_occupy(&session);
 	machine_kill(&agent, SIGKILL);
 	struct pane judge = first;
@@ -499,39 +556,94 @@ static void SupervisorFindsAnEndThatTmuxMissed(void)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
-/* The manifest names neither the server nor the agent that has ended. */
-static void MissedEndOfAnInterruptedStartIsFound(void)
+/* Leaves a session whose manifest names neither its server nor its agent: its start is killed
+ * before it writes them down. */
+static struct pane begin_with_cut_start(struct session *session)
 {
-	struct session session;
 	const struct point *last = NULL;
-	strace_required();
-	make_lose_signal();
-	begin(&session, "deck", NULL);
-	const char *id = session.session_id;
-	session_stop(&session, NULL);
-	struct points points = strace_watch(WORDS("agentdeck", "session", "start", session.id));
+	begin(session, "deck", NULL);
+	session_stop(session, NULL);
+	const char *const *const start = WORDS("agentdeck", "session", "start", session->id);
+	struct points points = strace_watch(start);
 	for (size_t i = 0; i < points.count; i++)
 		if (strstr(points.points[i].line, "instance.json"))
 			last = &points.points[i];
-	session_stop(&session, NULL);
-	ASSERT(last && strace_kill(WORDS("agentdeck", "session", "start", session.id), last, "start"),
-	       "the start was not cut");
-	session_look(&session);
-	WAIT_FOR(session_shows(&session, "> " MARKER), "the agent is not up");
-	struct pane pane = look_at_pane(&session);
-	end_unheard(&pane);
-	struct reply reply = deck_look(WORDS("recover", "--json"));
-	ASSERT(reply.status == 0, "recover: %s%s", reply.errors, reply.output);
-	assert_came_back(&session, id, MARKER, 1);
+	session_stop(session, NULL);
+	ASSERT(last && strace_kill(start, last, "start"), "the start was not cut");
+	session_look(session);
+	WAIT_FOR(session_shows(session, "> " MARKER), "the agent is not up");
+	return look_at_pane(session);
 }
 
-/* A start that could not read the agent's entry in /proc has written down none: the session is not without one. */
-static void UnseenAgentIsFound(void)
+static void assert_recovers(struct session *session, const char *id)
+{
+	struct reply reply = deck_look(WORDS("recover", "--json"));
+	ASSERT(reply.status == 0, "recover: %s%s", reply.errors, reply.output);
+	assert_came_back(session, id, MARKER, 1);
+}
+
+/* The manifest names neither the server nor the agent that has ended. */
+TEST(MissedEndOfAnInterruptedStartIsFound)
+{
+	struct session session;
+	strace_required();
+	make_lose_signal();
+	struct pane pane = begin_with_cut_start(&session);
+	const char *id = session.session_id;
+	end_unheard(&pane);
+	assert_recovers(&session, id);
+}
+
+/* The server and what it starts make this system call on this file 4 s later. */
+static void slow_down(const struct pane *pane, const char *call, const char *file)
+{
+	const char *status = kept("/proc/%d/status", pane->server);
+	(void)machine_background(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-p",
+				       kept("%d", pane->server), "-P", file, "-e",
+				       kept("trace=%s", call), "-e",
+				       kept("inject=%s:delay_enter=4s", call)),
+				 at_home("strace.out"));
+	WAIT_FOR(!strstr(or_empty(machine_read(status)), "\nTracerPid:\t0\n"),
+		 "strace does not attach: %s", or_empty(machine_read(at_home("strace.out"))));
+}
+
+/* file NULL: the session's lock. */
+static void assert_verdict_is_awaited(const char *call, const char *file)
+{
+	struct session session;
+	strace_required();
+	struct pane pane = begin_with_cut_start(&session);
+	const char *id = session.session_id;
+	slow_down(&pane, call,
+		  file ? file
+		       : kept("%s/%s.lock", at_home(".local/state/agentdeck/default"), session.id));
+	(void)machine_user_ok(WORDS("kill", "-KILL", kept("%d", pane.process)));
+	WAIT_FOR(look_at_pane(&session).process != pane.process, "the end is not noticed");
+	assert_recovers(&session, id);
+}
+
+/* The process that judges the end waits longer for its lock than a start usually waits for it. */
+TEST(LateVerdictOnAnInterruptedStartIsAwaited)
+{
+	assert_verdict_is_awaited("fcntl", NULL);
+}
+
+/* tmux has forked that process, and it has executed nothing yet. */
+TEST(VerdictThatHasNotBegunIsAwaited)
+{
+	assert_verdict_is_awaited("execve",
+				  kept("%s/bin/agentdeck", getenv("AGENTDECK_TEST_PREFIX")));
+}
+
+/* A start that could not read the agent's entry in /proc recorded no agent: the session still has
+ * one. */
+TEST(UnseenAgentIsFound)
 {
 	struct session session;
 	begin(&session, "deck", NULL);
 	struct process agent = session_agent(&session);
-	const char *manifest = kept("%s/%s/instance.json", at_home(".local/state/agentdeck/default"), session.id);
+	const char *manifest = kept("%s/%s/instance.json",
+				    at_home(".local/state/agentdeck/default"), session.id);
 	const char *named = kept("\"pane_pid\": %d,", (int)agent.pid);
 	machine_user_ok(WORDS("sed", "-i", "/pane_pid/d; /pane_start/d", manifest));
 	ASSERT(!strstr(or_empty(machine_read(manifest)), named), "the manifest names it");
@@ -540,30 +652,3 @@ static void UnseenAgentIsFound(void)
 		 or_empty(machine_read(manifest)));
 	ASSERT(machine_alive(&agent), "it was ended");
 }
-
-const struct test supervise_tests[] = {
-	TEST(SupervisorBringsBackAKilledServer),
-	TEST(SupervisorBringsBackAKilledAgent),
-	TEST(SupervisorLeavesWhatWasStopped),
-	TEST(SupervisorLeavesRestartNo),
-	TEST(KilledSupervisorDisturbsNoSession),
-	TEST(SecondSupervisorIsRefused),
-	TEST(SupervisorEndsWithinItsSignals),
-	TEST(IdleSupervisorSleeps),
-	TEST(SupervisorHoldsWhatDiesAllTheTime),
-	TEST(SupervisorFinishesAnInterruptedStop),
-	TEST(SupervisorFinishesAnInterruptedRestart),
-	TEST(RecoverFinishesAnInterruptedRestart),
-	TEST(InterruptedRestartIsFinishedWhateverThePolicy),
-	TEST(InterruptedRestartOfASilentServerIsFinished),
-	TEST(InterruptedRestartKeepsItsPath),
-	TEST(WhatCannotStartIsTriedMoreAndMoreSeldom),
-	TEST(WhatCannotBeWrittenIsTriedMoreAndMoreSeldom),
-	TEST(UnreadableManifestIsReadAgain),
-	TEST(SupervisorFindsAnEndThatTmuxMissed),
-	TEST(MissedEndOfAnInterruptedStartIsFound),
-	TEST(UnseenAgentIsFound),
-	TEST(ReviveEndsByItselfInTime),
-	TEST(SupervisorKeepsTheEnvironment),
-	{ 0 },
-};

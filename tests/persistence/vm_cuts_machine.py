@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine of vm-cuts (tests/testbed/testvm), and what its disk would hold if its power failed now."""
+"""A machine of vm-cuts (tests/testbed/testvm), and the contents of its disk if its power failed
+now."""
 
 import contextlib
 import os
@@ -26,7 +27,7 @@ class Impossible(Exception):
 
 
 def run(words, **more):
-    # (there are two of them)
+    # (there are two machines)
     environment = dict(os.environ, TESTVM_MEMORY="640", PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env=environment, **more)
 
@@ -39,7 +40,7 @@ def done(words, **more):
 
 
 def read_tree(top):
-    """What is below: for each path its bytes; None for a directory."""
+    """The contents below: for each path its bytes; None for a directory."""
     tree = {}
     for path, directories, files in os.walk(top):
         for name in directories:
@@ -100,7 +101,7 @@ class Machine:
 
     @contextlib.contextmanager
     def frozen(self):
-        """Nothing of the machine moves: what its disk holds is what kill -9 would leave."""
+        """Stop the whole machine: its disk then has what kill -9 would leave."""
         with open(os.path.join(self.directory, "qemu")) as file:
             pid = int(file.read().split()[0])
         os.kill(pid, signal.SIGSTOP)
@@ -123,8 +124,8 @@ class Machine:
         return True
 
     def disk_now(self):
-        """The home of the user, as the machine would find it if its power failed now: the journal is applied as a
-        mount does it."""
+        """The home of the user, as the machine would find it if its power failed now: with the
+        journal applied, as a mount does."""
         image, folder = os.path.join(self.scratch, "cut.img"), os.path.join(self.scratch, "cut")
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder)

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the tests of reports share: a deck in a scratch directory, and a session of an agent of the test's own.
+ * Shared by the tests of reports: a deck in a scratch directory, and a session of an agent that the
+ * test defines.
  */
 #pragma once
 
 #include "unit/store-fixture.h"
 
-#include "engine/report.h"
-#include "engine/runfiles.h"
+#include "engine/conversation/report.h"
+#include "engine/place/activityfile.h"
+#include "engine/place/runfiles.h"
 
-#define ID "0123abcd"
-#define OLD "0aaaaaaa-0000-4000-8000-000000000001"
-#define NEW "0bbbbbbb-0000-4000-8000-000000000002"
+#define ID    "0123abcd"
+#define OLD   "0aaaaaaa-0000-4000-8000-000000000001"
+#define NEW   "0bbbbbbb-0000-4000-8000-000000000002"
 #define THIRD "0ccccccc-0000-4000-8000-000000000003"
 
 struct desk {
-	char *root, *cwd; /* cwd: of the session */
+	char *root, *cwd; /* cwd: the session's */
 	struct deck deck;
 	char *token;
 };
@@ -32,7 +34,8 @@ static inline int desk_set_up(void **state)
 	setenv("AGENTDECK_HOME", desk->root, 1);
 	setenv("HOME", desk->root, 1);
 	unsetenv("AGENTDECK_PROFILE");
-	if (deck_open("default", "test", &desk->deck, NULL) < 0 || deck_open_store(&desk->deck, NULL) < 0)
+	if (deck_open("default", "test", &desk->deck, NULL) < 0 ||
+	    deck_open_store(&desk->deck, NULL) < 0)
 		return -1;
 	*state = desk;
 	return 0;
@@ -52,7 +55,7 @@ static inline int desk_tear_down(void **state)
 
 #define DESK_TEST(function) cmocka_unit_test_setup_teardown(function, desk_set_up, desk_tear_down)
 
-/* The agent of this name, as the test says it is. */
+/* The agent of this name, as the test's entry defines it. */
 static inline const struct agent *desk_agent(struct desk *desk, const char *name, const char *toml)
 {
 	struct error err = { 0 };
@@ -79,7 +82,7 @@ static inline struct instance *desk_instance(const struct desk *desk, const stru
 	return instance;
 }
 
-/* A run of these attempts (NULL: without an id), the last of which is the present one.  stored: the
+/* A run with these attempts (NULL: without an id); the last one is the present one.  stored: the
  * conversation's id. */
 static inline void desk_run(struct desk *desk, const struct agent *agent, const char *stored,
 			    const struct attempt *attempts, size_t count)
@@ -105,7 +108,7 @@ static inline struct instance *desk_load(struct desk *desk)
 	return instance;
 }
 
-/* Nothing of the manifest changes while a test's block runs. */
+/* Assert that the test's block does not change the manifest. */
 static inline char *desk_manifest(struct desk *desk)
 {
 	return content(desk->deck.store, ID "/instance.json");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A directory of its own for each test of a program, and the end of a test that hangs.
+ * A scratch directory for each test of a program, and an end for a test that hangs.
  */
 #pragma once
 

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For tests of src/driver/service.h: the supervisor on a bus of its own, which other users may enter, and those who talk to it,
- * all in this process, by one event loop.
+ * For tests of src/driver/systemd/service.h: the supervisor on a test bus, which other users may
+ * enter, and its callers, all in this process and on one event loop.
  */
 #pragma once
 
+#include "unit/files.h"
 #include "unit/test.h"
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/service.h"
+#include "base/loop.h"
+#include "base/program.h"
+#include "driver/systemd/bus.h"
+#include "driver/systemd/service.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <systemd/sd-bus.h>
-#include <systemd/sd-event.h>
 
 #define NAME "io.agentdeck.Supervisor1"
 #define PATH "/io/agentdeck/Supervisor1"
@@ -27,24 +30,35 @@ struct fixture {
 	char *directory; /* the "user_runtime": its bus is <directory>/bus */
 	char *address, *config;
 	struct child daemon;
-	sd_event *event;
+	struct loop *loop;
 	sd_bus *caller;
+	struct bus_attachment *attachment;
 	struct service *service;
 	struct error err;
 
-	struct service_call *waiting; /* what act() was given and nobody has answered yet */
+	struct service_call *waiting; /* the call that act() got and nobody has answered yet */
 	enum service_verb verb;
 	char *target;
 	unsigned listed, acted;
 };
 
 static const struct service_session api = {
-	.id = "3f2a", .profile = "default", .title = "api", .group = "work", .agent = "claude",
-	.directory = "/home/\xff", .session_id = "11-22", .status = "running", .activity = "busy",
-	.desired = true, .since_us = 1700000000000001, .activity_since_us = 1700000000000002,
+	.id = "3f2a",
+	.profile = "default",
+	.title = "api",
+	.group = "work",
+	.agent = "claude",
+	.directory = "/home/\xff",
+	.session_id = "11-22",
+	.status = "running",
+	.activity = "busy",
+	.desired = true,
+	.since_us = 1700000000000001,
+	.activity_since_us = 1700000000000002,
 };
-static const struct service_session web = { .id = "77aa", .title = "web", .status = "stopped",
-					    .reason = "stopped by hand" };
+static const struct service_session web = {
+	.id = "77aa", .title = "web", .status = "stopped", .reason = "stopped by hand"
+};
 
 static inline void list(service_each each, void *closure, void *context)
 {
@@ -61,7 +75,8 @@ static inline bool get(const char *target, service_each each, void *closure, voi
 	return true;
 }
 
-static inline void act(enum service_verb verb, const char *target, struct service_call *call, void *context)
+static inline void act(enum service_verb verb, const char *target, struct service_call *call,
+		       void *context)
 {
 	struct fixture *f = context;
 	assert_null(f->waiting);
@@ -73,7 +88,7 @@ static inline void act(enum service_verb verb, const char *target, struct servic
 
 static const struct service_operations operations = { "/state", list, get, act };
 
-/* ---- the bus ------------------------------------------------------------------------------------ */
+/* ---- the bus -------------------------------------------------------------------------------- */
 
 static inline void start_daemon(struct fixture *f)
 {
@@ -84,21 +99,27 @@ static inline void start_daemon(struct fixture *f)
 		    "<policy context='default'><allow user='*'/><allow own='*'/>"
 		    "<allow send_destination='*'/><allow receive_sender='*'/></policy></busconfig>",
 		    f->address);
-	assert_int_equal(fs_replace(AT_FDCWD, f->config, config.data, config.length, FS_VOLATILE, NULL), 0);
-	const char *const argv[] = { "dbus-daemon", "--nofork", "--print-address", "--config-file",
-				     f->config, NULL };
+	write_path(f->config, config.data, config.length);
+	const char *const argv[] = { "dbus-daemon",   "--nofork", "--print-address",
+				     "--config-file", f->config,  NULL };
 	const struct child_request request = { .argv = argv, .gate = true };
 	assert_int_equal(child_start(&request, &f->daemon, NULL), 0);
 	assert_true(read(f->daemon.output, line, sizeof(line)) > 0);
 }
 
-static inline void connect_to(struct fixture *f, sd_bus **ret)
+static inline void connect_caller(struct fixture *f)
 {
-	assert_true(sd_bus_new(ret) >= 0);
-	assert_true(sd_bus_set_address(*ret, f->address) >= 0);
-	assert_true(sd_bus_set_bus_client(*ret, 1) >= 0);
-	assert_true(sd_bus_start(*ret) >= 0);
-	assert_true(sd_bus_attach_event(*ret, f->event, 0) >= 0);
+	assert_true(sd_bus_new(&f->caller) >= 0);
+	assert_true(sd_bus_set_address(f->caller, f->address) >= 0);
+	assert_true(sd_bus_set_bus_client(f->caller, 1) >= 0);
+	assert_true(sd_bus_start(f->caller) >= 0);
+	assert_int_equal(bus_attach(f->caller, f->loop, &f->attachment, &f->err), 0);
+}
+
+static inline void disconnect_caller(struct fixture *f)
+{
+	(void)sd_bus_close_unref(TAKE_PTR(f->caller));
+	bus_detach(TAKE_PTR(f->attachment));
 }
 
 static inline int set_up_bus(void **state)
@@ -112,14 +133,14 @@ static inline int set_up_bus(void **state)
 	f->config = path_join(root, "bus.conf");
 	*state = f;
 	start_daemon(f);
-	assert_true(sd_event_new(&f->event) >= 0);
-	connect_to(f, &f->caller);
+	assert_int_equal(loop_new(&f->loop, NULL), 0);
+	connect_caller(f);
 	return 0;
 }
 
 static inline int open_service(struct fixture *f)
 {
-	return service_open(f->directory, f->event, &operations, f, &f->service, &f->err);
+	return service_open(f->directory, f->loop, &operations, f, &f->service, &f->err);
 }
 
 static inline int set_up(void **state)
@@ -135,8 +156,8 @@ static inline int tear_down(void **state)
 	service_close(f->service);
 	if (f->waiting)
 		service_answer(f->waiting, "late");
-	(void)sd_bus_close_unref(f->caller);
-	(void)sd_event_unref(f->event);
+	disconnect_caller(f);
+	loop_free(f->loop);
 	child_abandon(&f->daemon);
 	error_clear(&f->err);
 	assert_int_equal(fs_remove_tree(AT_FDCWD, f->directory, NULL), 0);
@@ -148,11 +169,11 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-/* ---- one who calls -------------------------------------------------------------------------------- */
+/* ---- one who calls -------------------------------------------------------------------------- */
 
 static inline void turn(struct fixture *f)
 {
-	assert_true(sd_event_run(f->event, (uint64_t)PLENTY_MS * 1000) > 0);
+	assert_int_equal(loop_turn(f->loop, clock_ms() + PLENTY_MS, NULL), 1);
 }
 
 static inline int take(sd_bus_message *answer, void *userdata, sd_bus_error *error UNUSED)
@@ -162,7 +183,8 @@ static inline int take(sd_bus_message *answer, void *userdata, sd_bus_error *err
 }
 
 /* The answer goes to *slot.  target NULL: a method without arguments. */
-static inline void send_call(struct fixture *f, const char *method, const char *target, sd_bus_message **slot)
+static inline void send_call(struct fixture *f, const char *method, const char *target,
+			     sd_bus_message **slot)
 {
 	int r = sd_bus_call_method_async(f->caller, NULL, NAME, PATH, NAME, method, take, slot,
 					 target ? "s" : NULL, target);
@@ -184,14 +206,13 @@ static inline void wait_for_act(struct fixture *f)
 		turn(f);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST(test)     cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define BUS_ONLY(test) cmocka_unit_test_setup_teardown(test, set_up_bus, tear_down)
 
-/* 0: go on; else the exit status of a test that cannot be run here. */
+/* 0: continue; else the exit status of a test that cannot run here. */
 static inline int begin(char *argv[])
 {
-	cleanup_free char *program = NULL;
-	if (child_find_program("dbus-daemon", NULL, NULL, &program, NULL) != 0) {
+	if (!program_is_installed("dbus-daemon")) {
 		(void)fprintf(stderr, "skipped: no dbus-daemon\n");
 		return getenv("AGENTDECK_TEST_STRICT") ? 1 : 77;
 	}

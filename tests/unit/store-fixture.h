@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the tests of the store share: a store in a scratch directory, and instances to put into it.
+ * Shared by the tests of the store: a store in a scratch directory, and instances to put into it.
  */
 #pragma once
 
 #include "unit/test.h"
 
 #include "base/clock.h"
-#include "driver/store.h"
+#include "driver/store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static inline int fixture_teardown(void **state)
 #define STORE_TEST(function) \
 	cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
-/* An instance with only what is needed. */
+/* An instance with required values only. */
 static inline struct instance *new_instance(const char *id, const char *title)
 {
 	struct instance *instance = instance_new();
@@ -104,7 +104,7 @@ static inline void rename_instance(struct store *store, const char *base, const 
 	assert_int_equal(store_save(lock, instance, NULL), 0);
 }
 
-/* Take and leave the profile's lock: clears what crashes left. */
+/* Take and release the profile's lock, which clears what crashes left. */
 static inline void sweep(struct store *store)
 {
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
@@ -122,7 +122,7 @@ static inline char *manifest_of(const char *base)
 	return xasprintf("%s/instance.json", base);
 }
 
-/* Content of a file below the profile; the caller frees. */
+/* Contents of a file below the profile; the caller frees. */
 static inline char *content(const struct store *store, const char *path)
 {
 	struct strbuf text = { 0 };
@@ -139,7 +139,8 @@ static inline void put_content(const struct store *store, const char *path, cons
 	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
 }
 
-/* The damaged name of base's manifest; the caller frees; fails unless there are count of them. */
+/* The name under which base's damaged manifest was set aside; the caller frees.  Fails unless there
+ * are count of them. */
 static inline char *damaged_name(const struct store *store, const char *base, size_t count)
 {
 	cleanup_strvec struct strvec names = { 0 };
@@ -169,7 +170,7 @@ static inline const struct store_row *row_of(const struct store_rows *rows, cons
 	abort();
 }
 
-/* Exit status of a child that runs function(data). */
+/* Start a child that exits with the result of function(data). */
 static inline pid_t start_child(int (*function)(void *data), void *data)
 {
 	pid_t pid = fork();

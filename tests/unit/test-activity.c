@@ -2,11 +2,13 @@
 #include "unit/store-fixture.h"
 
 #include "base/child.h"
-#include "engine/activity.h"
-#include "engine/display.h"
-#include "engine/runfiles.h"
+#include "engine/place/activityfile.h"
+#include "engine/place/place.h"
+#include "engine/place/runfiles.h"
+#include "engine/screen/activity.h"
+#include "model/agent/display.h"
 
-/* ---- screens of the agents that we know ----------------------------------------------------------- */
+/* ---- screens of known agents ---------------------------------------------------------------- */
 
 #define LINE "────────────────────────────────\n"
 
@@ -14,30 +16,42 @@ static const struct sample {
 	const char *agent, *screen;
 	enum instance_activity activity;
 } samples[] = {
-	{ "claude", LINE "❯ Try \"fix lint errors\"\n" LINE "  ? for shortcuts\n\n", ACTIVITY_IDLE },
-	{ "claude", "❯ say hi\n\n✻ Pondering… (3s · ↓ 12 tokens · esc to interrupt)\n\n" LINE "❯ \n" LINE,
+	{ "claude", LINE "❯ Try \"fix lint errors\"\n" LINE "  ? for shortcuts\n\n",
+	  ACTIVITY_IDLE },
+	{ "claude",
+	  "❯ say hi\n\n✻ Pondering… (3s · ↓ 12 tokens · esc to interrupt)\n\n" LINE "❯ \n" LINE,
 	  ACTIVITY_BUSY },
-	{ "claude", "❯ say hi\n\n✶ Pondering…\n\n" LINE "❯ \n" LINE "  esc to interrupt\n", ACTIVITY_BUSY },
-	{ "claude", "❯ remove x\n\n● Bash(rm x)\n" LINE " Bash command\n\n   rm x\n\n Do you want to proceed?\n"
-		    " ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n", ACTIVITY_WAITING },
-	/* It works, and asks: that is what its user has to know. */
-	{ "claude", "✻ Pondering… (3s · esc to interrupt)\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
+	{ "claude", "❯ say hi\n\n✶ Pondering…\n\n" LINE "❯ \n" LINE "  esc to interrupt\n",
+	  ACTIVITY_BUSY },
+	{ "claude",
+	  "❯ remove x\n\n● Bash(rm x)\n" LINE
+	  " Bash command\n\n   rm x\n\n Do you want to proceed?\n"
+	  " ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n",
 	  ACTIVITY_WAITING },
-	/* What it said stands above its box. */
-	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  ? for shortcuts\n", ACTIVITY_IDLE },
-	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  esc to interrupt\n", ACTIVITY_BUSY },
+	/* It works and asks at the same time: its user must know of the question. */
+	{ "claude",
+	  "✻ Pondering… (3s · esc to interrupt)\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
+	  ACTIVITY_WAITING },
+	/* Its words are above its box. */
+	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  ? for shortcuts\n",
+	  ACTIVITY_IDLE },
+	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  esc to interrupt\n",
+	  ACTIVITY_BUSY },
 	{ "claude", "$ ls\nsrc\n$ \n", ACTIVITY_UNKNOWN },
 	{ "claude", "", ACTIVITY_UNKNOWN },
 	{ "cn", "● Ask anything, @ for context, / for slash commands\n", ACTIVITY_IDLE },
 	{ "cn", "⠋ ( 3s • esc to interrupt )\n● Ask anything, @ for context\n", ACTIVITY_BUSY },
 	{ "codex", "\n› Ask Codex to do anything\n\n  100% context left\n", ACTIVITY_IDLE },
-	{ "codex", "• Working (1m 03s • esc to interrupt)\n\n› Ask Codex to do anything\n", ACTIVITY_BUSY },
+	{ "codex", "• Working (1m 03s • esc to interrupt)\n\n› Ask Codex to do anything\n",
+	  ACTIVITY_BUSY },
 	/* The choice looks like the box. */
-	{ "codex", "  Would you like to run this command?\n\n  $ rm x\n\n› 1. Yes, proceed (y)\n  2. No (esc)\n",
+	{ "codex",
+	  "  Would you like to run this command?\n\n  $ rm x\n\n› 1. Yes, proceed (y)\n  2. No (esc)\n",
 	  ACTIVITY_WAITING },
 	{ "copilot", LINE "❯ \n" LINE, ACTIVITY_IDLE },
 	{ "copilot", " ◉ Working (Esc to cancel)\n" LINE "❯ \n" LINE, ACTIVITY_BUSY },
-	{ "copilot", "│ Do you want to run this command?\n│ ❯ 1. Yes\n│   2. No\n", ACTIVITY_WAITING },
+	{ "copilot", "│ Do you want to run this command?\n│ ❯ 1. Yes\n│   2. No\n",
+	  ACTIVITY_WAITING },
 	{ "demo", "❯ \n", ACTIVITY_IDLE },
 	{ "demo", "❯ hello\n(esc to interrupt)\n", ACTIVITY_BUSY },
 	{ "gemini", LINE " >   Type your message or @path/to/file\n" LINE, ACTIVITY_IDLE },
@@ -47,8 +61,10 @@ static const struct sample {
 	{ "opencode", "  ⬝⬝⬝⬝  esc interrupt      ctrl+p commands\n", ACTIVITY_BUSY },
 	{ "pi", LINE "\n" LINE "~/project\n0.0%/200k (auto)\n", ACTIVITY_IDLE },
 	{ "pi", " ⠙ Working...\n" LINE "\n" LINE "1.2%/200k (auto)\n", ACTIVITY_BUSY },
-	{ "qwen", " >   Type your message or @path/to/file\n", ACTIVITY_IDLE },
-	{ "qwen", "⠏ Thinking (3s · esc to cancel)\n >   Type your message or @path/to/file\n", ACTIVITY_BUSY },
+	{ "qwen", LINE ">   Type your message or @path/to/file\n" LINE, ACTIVITY_IDLE },
+	{ "qwen",
+	  "⠏ Thinking (3s · esc to cancel)\n" LINE ">   Type your message or @path/to/file\n" LINE,
+	  ACTIVITY_BUSY },
 };
 
 static void screens_are_read_by_the_patterns_of_their_agent(void **state UNUSED)
@@ -60,7 +76,8 @@ static void screens_are_read_by_the_patterns_of_their_agent(void **state UNUSED)
 		assert_non_null(agent);
 		enum instance_activity activity = display_activity(agent, samples[i].screen);
 		if (activity != samples[i].activity)
-			fail_msg("%s is %s, not %s:\n%s", samples[i].agent, instance_activity_name(activity),
+			fail_msg("%s is %s, not %s:\n%s", samples[i].agent,
+				 instance_activity_name(activity),
 				 instance_activity_name(samples[i].activity), samples[i].screen);
 	}
 }
@@ -89,16 +106,17 @@ static void each_agent_with_patterns_has_its_screens_here(void **state UNUSED)
 static void an_agent_without_patterns_is_never_guessed(void **state UNUSED)
 {
 	const struct agent agent = { 0 };
-	assert_int_equal(display_activity(&agent, "❯ \nDo you want to proceed?\nesc to interrupt\n"),
+	assert_int_equal(display_activity(&agent,
+					  "❯ \nDo you want to proceed?\nesc to interrupt\n"),
 			 ACTIVITY_UNKNOWN);
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------- */
+/* ---- looking -------------------------------------------------------------------------------- */
 
 static const char entry[] = "command = ['finch']\n[screen]\nready = ['^> ']\nbusy = ['^working']\n"
 			    "waiting = ['^may I']\n";
 
-/* A tmux server whose pane shows what stands in a file, and the row of its session. */
+/* A tmux server whose pane shows the text of a file, and the row of its session. */
 struct cage {
 	char *root, *directory, *socket, *text;
 	struct deck deck;
@@ -118,14 +136,22 @@ static int cage_set_up(void **state)
 	setenv("HOME", cage->root, 1);
 	unsetenv("AGENTDECK_PROFILE");
 	const struct registry *registry;
-	if (mkdir(cage->directory, 0700) < 0 || deck_open("default", "test", &cage->deck, NULL) < 0 ||
+	if (mkdir(cage->directory, 0700) < 0 ||
+	    deck_open("default", "test", &cage->deck, NULL) < 0 ||
 	    deck_registry(&cage->deck, &registry, NULL) < 0 ||
-	    registry_override(&cage->deck.registry, "finch", entry, strlen(entry), "finch", NULL) < 0)
+	    registry_override(&cage->deck.registry, "finch", entry, strlen(entry), "finch", NULL) <
+		    0)
 		return -1;
 	cage->row = (struct store_row){
-		.base = (char *)"one", .id = (char *)"0123abcd", .title = (char *)"one",
-		.agent = (char *)"finch", .state = STATE_RUNNING, .rung = RUNG_LAUNCH,
-		.run_directory = cage->directory, .socket = cage->socket,
+		.backend = (char *)PLACE_DEFAULT,
+		.base = (char *)"one",
+		.id = (char *)"0123abcd",
+		.title = (char *)"one",
+		.agent = (char *)"finch",
+		.state = STATE_RUNNING,
+		.rung = RUNG_LAUNCH,
+		.run_directory = cage->directory,
+		.socket = cage->socket,
 		.boot_id = (char *)(uintptr_t)process_boot_id(),
 	};
 	*state = cage;
@@ -157,8 +183,8 @@ static void run_tmux(const struct cage *cage, const char *const *words, struct s
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec argv = { 0 };
 	struct error err = { 0 };
-	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-S", cage->socket, "-f", "/dev/null",
-							NULL });
+	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-S", cage->socket, "-f",
+							"/dev/null", NULL });
 	strvec_push_array(&argv, words);
 	const struct child_request request = { .argv = (const char *const *)argv.items };
 	if (child_run(&request, LONG_MS, &result, &err) != 0 || result.exit_status != 0)
@@ -171,18 +197,22 @@ static void start_server(struct cage *cage)
 {
 	cleanup_strbuf struct strbuf pids = { 0 };
 	pid_t server, pane;
-	run_tmux(cage, (const char *const[]){ "new-session", "-d", "-s", "agent", "-P", "-F", "#{pid} #{pane_pid}",
-					      "--", "sleep", "1000", NULL }, &pids);
+	run_tmux(cage,
+		 (const char *const[]){ "new-session", "-d", "-s", "agent", "-P", "-F",
+					"#{pid} #{pane_pid}", "--", "sleep", "1000", NULL },
+		 &pids);
 	assert_int_equal(sscanf(strbuf_text(&pids), "%d %d", &server, &pane), 2);
 	assert_int_equal(process_identify(server, &cage->row.server, NULL), 0);
 	assert_int_equal(process_identify(pane, &cage->row.pane, NULL), 0);
 }
 
-/* Write on the pane's terminal, and wait until it is there. */
+/* Write on the pane's terminal, and wait until the text is there. */
 static void show(const struct cage *cage, const char *text)
 {
 	cleanup_strbuf struct strbuf terminal = { 0 };
-	run_tmux(cage, (const char *const[]){ "display-message", "-p", "-t", "%0", "#{pane_tty}", NULL }, &terminal);
+	run_tmux(cage,
+		 (const char *const[]){ "display-message", "-p", "-t", "%0", "#{pane_tty}", NULL },
+		 &terminal);
 	terminal.data[strcspn(terminal.data, "\n")] = '\0';
 	cleanup_close int fd = open(terminal.data, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	assert_true(fd >= 0);
@@ -190,8 +220,10 @@ static void show(const struct cage *cage, const char *text)
 	assert_int_equal(fs_write_all(fd, all, strlen(all), "the terminal", NULL), 0);
 	for (int64_t deadline = clock_ms() + LONG_MS; clock_ms() < deadline;) {
 		cleanup_strbuf struct strbuf screen = { 0 };
-		run_tmux(cage, (const char *const[]){ "capture-pane", "-p", "-t", "%0", NULL }, &screen);
-		if (starts_with(strbuf_text(&screen), text) && strstr(strbuf_text(&screen), "\n.\n"))
+		run_tmux(cage, (const char *const[]){ "capture-pane", "-p", "-t", "%0", NULL },
+			 &screen);
+		if (starts_with(strbuf_text(&screen), text) &&
+		    strstr(strbuf_text(&screen), "\n.\n"))
 			return;
 	}
 	fail_msg("the screen never shows %s", text);
@@ -233,9 +265,11 @@ static void what_the_screen_shows_is_stored_and_its_begin_is_kept(void **state)
 
 static void report(const struct cage *cage, enum instance_activity what)
 {
-	const struct activity activity = { .activity = what, .since = 7000000, .prompts = 3,
+	const struct activity activity = { .activity = what,
+					   .since = 7000000,
 					   .event = (char *)"Stop" };
-	assert_int_equal(activity_write(cage->directory, &activity, NULL), 0);
+	const struct announced announced = { .prompts = 3 };
+	assert_int_equal(activityfile_write(cage->directory, &activity, &announced, NULL), 0);
 }
 
 static void a_report_beats_the_screen(void **state)
@@ -259,7 +293,9 @@ static void a_look_keeps_what_reports_have_counted(void **state)
 	report(cage, ACTIVITY_UNKNOWN);
 	check_look(cage, "working hard", ACTIVITY_BUSY);
 	cleanup_activity struct activity activity = stored(cage);
-	assert_int_equal(activity.prompts, 3);
+	cleanup_announced struct announced announced = { 0 };
+	announced_read(cage->directory, &announced);
+	assert_int_equal(announced.prompts, 3);
 	assert_null(activity.event);
 }
 
@@ -308,7 +344,8 @@ static void only_a_running_agent_with_patterns_is_looked_at(void **state)
 static void what_older_versions_have_stored_is_a_report(void **state)
 {
 	struct cage *cage = *state;
-	static const char text[] = "{\"activity\":\"busy\",\"since\":\"2026-04-14T09:08:01.000Z\",\"prompts\":1}";
+	static const char text[] =
+		"{\"activity\":\"busy\",\"since\":\"2026-04-14T09:08:01.000Z\",\"prompts\":1}";
 	cleanup_close int fd = open(cage->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, NULL), 0);
 	cleanup_activity struct activity activity = stored(cage);

@@ -4,14 +4,13 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "engine/agentfiles.h"
-#include "engine/agentversion.h"
+#include "engine/deck/agentversion.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A directory for the programs, the state and the count of questions. */
+/* A directory for the programs, the state and the number of runs. */
 static char *scratch;
 
 static const char *at(const char *name)
@@ -31,11 +30,11 @@ static void write_file(const char *name, const char *text, mode_t mode)
 	close(fd);
 }
 
-/* A program that counts how often it is asked. */
+/* A program that counts its runs. */
 static void write_program(const char *name, const char *body)
 {
-	cleanup_free char *text =
-		xasprintf("#!/bin/sh\necho \"$0 $*\" >>%s/asked\n%s\n", scratch, body);
+	cleanup_free char *text = xasprintf("#!/bin/sh\necho \"$0 $*\" >>%s/asked\n%s\n", scratch,
+					    body);
 	write_file(name, text, 0700);
 }
 
@@ -124,7 +123,7 @@ static void a_program_is_asked_once_until_it_changes(void **state)
 	assert_version("bird", ASKED, "1.0.0");
 	assert_version("bird", ASKED, "1.0.0");
 	assert_int_equal(questions(), 1);
-	/* Of the same size, and the same time of modification. */
+	/* With the same size and the same time of modification. */
 	struct stat st;
 	assert_int_equal(stat(at("bird"), &st), 0);
 	write_program("bird", "echo bird 1.0.1; echo 2.0.0 >&2");
@@ -145,9 +144,8 @@ static void who_cannot_be_asked_has_no_version(void **state)
 	write_program("on-errors", "echo 3.1 >&2");
 	assert_version("bird", "", NULL);
 	assert_version("not-there", ASKED, NULL);
-	/* It would be npx's own. */
-	cleanup_free char *through =
-		xasprintf("command = ['npx', '%s']\n", at("bird"));
+	/* The version would be npx's. */
+	cleanup_free char *through = xasprintf("command = ['npx', '%s']\n", at("bird"));
 	cleanup_registry struct registry registry = { 0 };
 	struct error err = { 0 };
 	cleanup_free char *text = xasprintf("%s" ASKED "\n", through);
@@ -172,7 +170,8 @@ static void silence_is_remembered_too(void **state)
 	/* But not for ever. */
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *cache = NULL;
-	assert_int_equal(fs_read(AT_FDCWD, at("state/agent-versions.json"), 1 << 20, &text, NULL), 0);
+	assert_int_equal(fs_read(AT_FDCWD, at("state/agent-versions.json"), 1 << 20, &text, NULL),
+			 0);
 	assert_int_equal(json_parse(strbuf_text(&text), text.length, "x", &cache, NULL), 0);
 	json_set_int(json_get_object(cache, at("mute")), "asked_us", 1);
 	write_file("state/agent-versions.json", json_print(cache), 0600);
@@ -224,60 +223,6 @@ static void nowhere_to_keep_it_is_no_reason_not_to_ask(void **state)
 	assert_string_equal(or_empty(seen.version), "1.0");
 }
 
-static void the_users_files_are_listed_by_name(void **state)
-{
-	(void)state;
-	cleanup_strvec struct strvec files = { 0 };
-	agentfiles_list(scratch, &files);
-	assert_int_equal(files.count, 0);
-	assert_int_equal(mkdir(at("agents"), 0700), 0);
-	write_file("agents/b.toml", "", 0600);
-	write_file("agents/a.toml", "", 0600);
-	write_file("agents/.c.toml", "", 0600);
-	write_file("agents/d.toml~", "", 0600);
-	agentfiles_list(scratch, &files);
-	assert_int_equal(files.count, 2);
-	assert_string_equal(files.items[0], at("agents/a.toml"));
-	assert_string_equal(files.items[1], at("agents/b.toml"));
-	cleanup_free char *name = agentfiles_name(files.items[0]);
-	assert_string_equal(name, "a");
-}
-
-static void a_link_is_followed(void **state)
-{
-	(void)state;
-	cleanup_registry struct registry registry = { 0 };
-	cleanup_strbuf struct strbuf text = { 0 };
-	struct error err = { 0 };
-	write_file("real", "command = ['bird']\n", 0600);
-	assert_int_equal(symlink("real", at("bird.toml")), 0);
-	if (agentfiles_apply(&registry, at("bird.toml"), &text, &err) != 0)
-		fail_msg("%s", err.message);
-	assert_non_null(registry_find(&registry, "bird"));
-	assert_string_equal(strbuf_text(&text), "command = ['bird']\n");
-}
-
-static void what_cannot_be_used_is_told_with_its_path(void **state)
-{
-	(void)state;
-	cleanup_registry struct registry registry = { 0 };
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_error struct error err = { 0 };
-	write_file("bird.toml", "command = []\nx = 1\n", 0600);
-	assert_int_equal(agentfiles_apply(&registry, at("bird.toml"), &text, &err), -1);
-	cleanup_free char *place = xasprintf("%s:2:1: ", at("bird.toml"));
-	assert_true(starts_with(err.message, place));
-	assert_string_equal(strbuf_text(&text), "command = []\nx = 1\n");
-	error_clear(&err);
-	assert_int_equal(symlink("nowhere", at("dangling.toml")), 0);
-	assert_int_equal(agentfiles_apply(&registry, at("dangling.toml"), NULL, &err), -1);
-	assert_true(strstr(err.message, "dangling.toml: No such file"));
-	error_clear(&err);
-	assert_int_equal(mkdir(at("directory.toml"), 0700), 0);
-	assert_int_equal(agentfiles_apply(&registry, at("directory.toml"), NULL, &err), -1);
-	assert_int_equal(registry.count, 0);
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -290,9 +235,6 @@ int main(void)
 		TEST(a_damaged_memory_is_begun_anew),
 		TEST(one_that_hangs_does_not_keep_the_others),
 		TEST(nowhere_to_keep_it_is_no_reason_not_to_ask),
-		TEST(the_users_files_are_listed_by_name),
-		TEST(a_link_is_followed),
-		TEST(what_cannot_be_used_is_told_with_its_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

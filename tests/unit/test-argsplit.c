@@ -16,8 +16,8 @@ static void assert_words(const char *line, size_t count, const char *const *word
 	for (size_t i = 0; i < count; i++)
 		assert_string_equal(got.items[i], words[i]);
 }
-#define assert_split(line, ...)                                                            \
-	assert_words(line, ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })),             \
+#define assert_split(line, ...)                                                \
+	assert_words(line, ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })), \
 		     (const char *const[]){ __VA_ARGS__ })
 
 static void assert_refused(const char *line, const char *named)
@@ -147,10 +147,11 @@ static void join_quotes_what_begins_a_command_differently(void **state UNUSED)
 	assert_string_equal(b, "'A=b' A=b");
 }
 
-static const char *const awkward[] = { "printf", "[%s]",    "",	"a b",	"it's", "''",  "\"",
-				 "\\",	   "$HOME",   "`id`",	"*",	"#x",	"~",   "~root",
-				 "a\nb",   "ü ❯",     "{a,b}",	"!x",	"=ls",	"-n",  "a;b",
-				 "a=~",	   "\t tab ", "\\'",	"\177", "(",	"100%", NULL };
+static const char *const awkward[] = { "printf", "[%s]",  "",      "a b",  "it's",    "''",
+				       "\"",     "\\",    "$HOME", "`id`", "*",       "#x",
+				       "~",      "~root", "a\nb",  "ü ❯",  "{a,b}",   "!x",
+				       "=ls",    "-n",    "a;b",   "a=~",  "\t tab ", "\\'",
+				       "\177",   "(",     "100%",  NULL };
 
 static void join_then_split_is_the_same(void **state UNUSED)
 {

@@ -6,11 +6,11 @@
 # USAGE
 #   test-cli.bash [NAME...]    only these cases; agentdeck and its helpers are found in PATH
 #
-# After each refusal: the documented exit status, one line that says what to do, the state as it was, and no
-# process left.  Sessions are made without systemd, in scratch directories.
+# After each refusal: the documented exit status, one line that says what to do, an unchanged state,
+# and no process left.  Sessions are made without systemd, in scratch directories.
 #
 # EXIT STATUS
-#   0 all passed; 1 some failed; 77 there is no tmux to start anything with
+#   0 all passed; 1 some failed; 77 there is no tmux
 #
 # The cases are called by their names, which shellcheck does not see.
 # shellcheck disable=SC2317,SC2015,SC2016
@@ -28,7 +28,7 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# A scratch deck: $home, with a project directory in it, where we stand.
+# A scratch deck: $home, with a project directory in it, which becomes the working directory.
 fresh_deck() {
 	home=$(mktemp -d "$root/XXXXXX")
 	mkdir "$home/user" "$home/tmp" "$home/work"
@@ -45,31 +45,31 @@ run() {
 	status=$?
 }
 
-# Must work: what a case stands on.
+# A command that a case depends on, and that must succeed.
 must() {
 	run "$@"
 	[ "$status" = 0 ] || fail "$*: status $status, $(<"$home/err")"
 }
 
-# A member of session show --json that stands on a line of its own.
+# A member of session show --json that has its own line.
 value() {
 	"${deck[@]}" agentdeck session show "$1" --json |
 		sed -n "s/^ *\"$2\": *\"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" | sed -n 1p
 }
 
-# Everything that must last, with content; logs and locks come and go.
+# All files that must last, with their contents; logs, locks and copies come and go.
 state() {
 	(cd "$home/deck" 2>/dev/null && find . -path ./logs -prune -o -name '*.lock' -prune -o \
-		-name instances.json -prune -o -type f -exec sha256sum {} + | sort)
+		-name instances.json -prune -o -name config.good.toml -prune -o -type f -exec sha256sum {} + | sort)
 }
 
 # shellcheck disable=SC2013 # pids, no spaces
-# Processes that belong to this deck: they carry its root in their environment.
+# Processes that belong to this deck: they have its root in their environment.
 left() {
 	local file
 	for file in $(grep -lzxsF "AGENTDECK_HOME=$home/deck" /proc/[0-9]*/environ); do
 		file=${file%/environ}
-		# agentdeck-watch ends by itself, shortly.
+		# agentdeck-watch ends soon, without our help.
 		case $(tr '\0' ' ' <"$file/cmdline" 2>/dev/null) in
 		'' | *agentdeck-watch*) ;;
 		*) echo "${file#/proc/}" ;;
@@ -77,7 +77,7 @@ left() {
 	done
 }
 
-# What was told to end may take a moment.
+# Processes that were told to end may need a moment.
 settle() {
 	for _ in $(seq 50); do
 		[ -n "$(left)" ] || return 0
@@ -92,7 +92,7 @@ end_all() {
 	done
 }
 
-# refused STATUS PATTERN ARGUMENT...: one line on standard error that fits, nothing else changed.
+# refused STATUS PATTERN ARGUMENT...: one matching line on standard error, and nothing else changed.
 refused() {
 	local expected=$1 pattern=$2 before after lines
 	shift 2
@@ -120,7 +120,7 @@ refused_json() {
 	! grep -v '^agentdeck: warning: ' "$home/err" | grep -q . || fail "$* --json: $(<"$home/err")"
 }
 
-# As refused, for a start: it may write down that and why it failed, but nothing of the conversation.
+# As refused, for a start: it may record that and why it failed, but nothing about the conversation.
 not_started() {
 	local expected=$1 pattern=$2 id=$3 before after
 	before=$(value "$id" session_id)
@@ -143,6 +143,29 @@ case_unknown_things() {
 	refused 2 'no session' remove nosuch
 	refused_json 2 NOT_FOUND session start nosuch
 	refused_json 2 NOT_FOUND add . -t a --agent nosuch
+}
+
+case_no_agent_is_chosen_for_a_script() {
+	local program bin=$home/bin
+	program=$(command -v agentdeck)
+	mkdir "$bin"
+	ln -s "$(command -v agentdeck-demo-agent)" "$bin"
+	for command in add launch; do
+		"${deck[@]}" PATH="$bin" "$program" "$command" . >"$home/out" 2>"$home/err" </dev/null
+		[ $? = 1 ] && grep -q 'no coding agent is installed: .* --agent NAME' "$home/err" ||
+			fail "$command: $(<"$home/out") $(<"$home/err")"
+	done
+	must list
+	[ ! -s "$home/out" ] || ! grep -q demo "$home/out" || fail "made: $(<"$home/out")"
+}
+
+case_attach_without_a_terminal() {
+	refused 2 'there is no session yet' attach
+	must add . -t a --agent demo
+	refused 3 'attaching needs a terminal' attach
+	refused 3 'attaching needs a terminal' attach a
+	refused 2 'no session waits for an answer' attach --next
+	refused 64 "leave 'a' out" attach --next a
 }
 
 case_usage() {
@@ -182,7 +205,7 @@ case_deleted_directory() {
 	mkdir "$home/gone"
 	must session start gone
 	rmdir "$home/gone"
-	# What runs is not ended for a restart that cannot succeed.
+	# A restart that cannot succeed does not end what runs.
 	local pid
 	pid=$(value gone server_pid)
 	refused 2 'directory .*/gone is missing' session restart gone
@@ -194,14 +217,32 @@ case_deleted_directory() {
 
 case_damaged_config() {
 	must add . -t a --agent demo
+	# What makes a session, or sets what the file would set, is refused.
 	printf '[tmux]\nhistory_limit = "many"\n' >"$home/deck/config.toml"
-	refused 1 'config\.toml:2:[0-9]+: ' list
+	refused 1 'config\.toml:2:[0-9]+: ' add . -t b --agent demo
 	printf '[tmux\n' >"$home/deck/config.toml"
-	refused 1 'config\.toml:1:[0-9]+: ' session start a
+	refused 1 'config\.toml:1:[0-9]+: ' launch . -t b --agent demo
 	printf '[tmux]\n\nhistroy_limit = 7\n' >"$home/deck/config.toml"
-	refused 1 'config\.toml:3:1: .*history_limit' list
-	refused_json 1 CORRUPT list
-	# A link into a collection of such files is nothing wrong.
+	refused 1 'config\.toml:3:1: .*history_limit' session limit a --memory-max 1G
+	refused_json 1 CORRUPT session limit a --memory-max 1G
+	# All else goes on with the last good one, and says so in one line before it begins.
+	local said='^agentdeck: warning: .*config\.toml:3:1: .*history_limit.* \(using the last good configuration\)$'
+	for command in list status 'show a' 'start a' 'stop a' \
+		'rename a c' 'agents list' 'supervise --status' logs 'remove c'; do
+		# shellcheck disable=SC2086 # words
+		run $command
+		[ "$status" = 0 ] || [ "$command" = 'supervise --status' ] ||
+			fail "$command: status $status, $(<"$home/err")"
+		[ "$(wc -l <"$home/err")" = 1 ] && grep -Eq "$said" "$home/err" || fail "$command: $(<"$home/err")"
+	done
+	[ -z "$(left)" ] || fail "processes left: $(left)"
+	run list --json
+	[ "$(<"$home/out")" = '[
+]' ] || fail "list --json: $(<"$home/out")"
+	rm "$home/deck/config.good.toml"
+	run list
+	grep -q '(using the defaults)$' "$home/err" || fail "without a copy: $(<"$home/err")"
+	# A link into a collection of such files is fine.
 	printf 'default_agent = "demo"\n' >"$home/real.toml"
 	ln -sf "$home/real.toml" "$home/deck/config.toml"
 	must list
@@ -289,8 +330,9 @@ poor_path() {
 }
 
 case_no_tmux() {
-	must add . -t a --agent demo
+	# Otherwise tmux is in the PATH that the session keeps.
 	poor_path
+	must add . -t a --agent demo
 	not_started 1 'tmux is not installed: install tmux 3\.2' a
 	[ "$(value a status)" = stopped ] || fail "status $(value a status)"
 }
@@ -304,7 +346,7 @@ case_old_tmux() {
 	chmod 755 "$home/bin/tmux"
 	not_started 1 'tmux 3\.1c is too old: install tmux 3\.2' a
 	deck=("${good[@]}")
-	# Nothing is lost by it: the first launch is still to come, with its prompt.
+	# The refusal costs nothing: the first launch is still to come, with its prompt.
 	must session start a
 	"${deck[@]}" agentdeck session show a --json | grep -q 'the first prompt' || fail "the prompt is lost"
 	must session stop a
@@ -314,10 +356,11 @@ case_no_home() {
 	deck=(env -i "PATH=$PATH" "AGENTDECK_HOME=relative")
 	refused 64 'AGENTDECK_HOME .*absolute' list
 	deck=(env -i "PATH=$PATH" "HOME=relative")
-	# The user database still knows one.
+	# The user database still has one.
 	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		deck=(setpriv --reuid=54321 --clear-groups env -i "PATH=$PATH")
-		# who may not execute it here, or (built for gcov) not write its notes, cannot tell
+		# a user who may not execute it here, or (built for gcov) not write its notes,
+		# cannot show it
 		[ -z "$("${deck[@]}" agentdeck --version 2>&1 >/dev/null)" ] || return 0
 		refused 64 'no home directory: set HOME' list
 	fi
@@ -383,8 +426,13 @@ case_two_on_one_conversation() {
 	must add . -t one --agent demo
 	local id
 	id=$(value one session_id)
-	must add . -t two --agent demo --session-id "$id"
-	must -p second add . -t three --agent demo --session-id "$id"
+	refused 1 "of 'one'" add . -t two --agent demo --session-id "$id"
+	refused 1 "of 'one'" -p second add . -t three --agent demo --session-id "${id^^}"
+	must add . -t two --agent demo
+	must -p second add . -t three --agent demo
+	# As an older version could leave it.
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$id\"/" \
+		"$home/deck/default/$(value two id)/instance.json" "$home"/deck/second/*/instance.json
 	must session start one
 	local pid
 	pid=$(value one server_pid)
@@ -446,7 +494,7 @@ case_limits() {
 }
 
 case_top() {
-	refused 64 '--interval is a whole number of seconds' top --interval 0.5
+	refused 64 '--interval is a whole number of seconds from 1 to 3600' top --interval 0.5
 	refused 64 '--sort is memory, cpu, tasks or title' top --sort size
 	refused 64 '--once does not go with --interval' top --once --interval 2
 	must top
@@ -464,7 +512,7 @@ case_status_wait() {
 	refused 64 'takes waiting, idle, busy, error and stopped' status --wait sleeping
 	refused 64 'takes waiting, idle' status --wait idle,
 	refused 64 'go with --wait' status --timeout 3
-	refused 64 'whole seconds' status --wait idle --timeout soon
+	refused 64 'a whole number of seconds' status --wait idle --timeout soon
 	refused 2 'no session' status --wait idle nosuch
 	refused 1 'no session was idle within 0 s' status --wait idle --timeout 0
 	refused_json 1 TIMEOUT status --wait idle --timeout 0
@@ -482,7 +530,7 @@ case_status_wait() {
 case_recover() {
 	refused 64 "a number from 1 to 256, not 'many'" recover --jobs many
 	refused 64 'a number from 1 to 256' recover --jobs 0
-	refused 64 "knows 'error', not 'stopped'" recover --only stopped
+	refused 64 "--only is error, not 'stopped'" recover --only stopped
 	refused 64 'one word too many' recover a
 	refused 64 'no, on-failure or always' add . -t a --restart sometimes
 	mkdir "$home/gone"
@@ -510,7 +558,7 @@ case_recover() {
 	must session stop a
 }
 
-# What only its user can change in an agent's own settings.
+# A setting of an agent that only its user can change.
 case_hint_of_an_agent() {
 	local settings=$home/user/nest/settings.json hint='it forgets'
 	mkdir -m 700 "$home/deck/agents" "$home/user/nest"

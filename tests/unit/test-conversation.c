@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/store-fixture.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/transcript.h"
-#include "engine/conversation.h"
+#include "driver/transcript/transcript.h"
+#include "engine/conversation/conversation.h"
 
 #include <sys/stat.h>
 
-#define MINE "0aaaaaaa-0000-4000-8000-000000000001"
+#define MINE   "0aaaaaaa-0000-4000-8000-000000000001"
 #define THEIRS "0bbbbbbb-0000-4000-8000-000000000002"
-#define LOOSE "0ccccccc-0000-4000-8000-000000000003"
+#define LOOSE  "0ccccccc-0000-4000-8000-000000000003"
 
 struct desk {
 	char *root, *cwd, *home; /* home: the agent's */
 	struct deck deck;
 	const struct agent *claude, *shell;
-	int age;                 /* each transcript is a second newer than the one before */
+	int age; /* each transcript is a second newer than the one before */
 };
 
 static int set_up(void **state)
@@ -60,7 +61,8 @@ static void write_transcript(struct desk *desk, const char *home, const char *id
 	cleanup_close int fd = -1;
 	cleanup_free char *text = xasprintf(
 		"{\"type\":\"summary\",\"cwd\":\"%s\",\"sessionId\":\"%s\"}\n%s", desk->cwd, id,
-		turns ? "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n" : "");
+		turns ? "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n"
+		      : "");
 	struct timespec times[2] = { { .tv_sec = 1700000000 + desk->age },
 				     { .tv_sec = 1700000000 + desk->age } };
 	desk->age++;
@@ -88,7 +90,7 @@ static void settle(struct desk *desk, struct instance *instance, enum transcript
 	assert_int_equal(fact, expected);
 }
 
-/* Another instance of the same directory, as it stands on disk. */
+/* Another instance of the same directory, as it is on disk. */
 static struct instance *other_one(struct desk *desk, const char *session_id)
 {
 	return new_one(desk, "0000zzzz", session_id);
@@ -165,7 +167,7 @@ static void the_newest_conversation_that_nobody_owns_is_discovered(void **state)
 	assert_true(ends_with(instance->conversation.transcript_path, MINE ".jsonl"));
 }
 
-/* LOOSE is older than THEIRS: taken only because THEIRS has an owner. */
+/* LOOSE is older than THEIRS: it is taken only because THEIRS has an owner. */
 static void expect_loose(struct desk *desk)
 {
 	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
@@ -250,7 +252,8 @@ static void a_wrapper_whose_agent_reported_the_id_keeps_it(void **state)
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = used_wrapper(desk, "/opt/my-wrapper");
 	/* As the report of a start leaves it, before the agent writes the first turn. */
-	instance->conversation.transcript_path = xasprintf("%s/projects/x/" MINE ".jsonl", desk->home);
+	instance->conversation.transcript_path = xasprintf("%s/projects/x/" MINE ".jsonl",
+							   desk->home);
 	settle(desk, instance, TRANSCRIPT_ABSENT);
 	assert_string_equal(instance->conversation.session_id, MINE);
 }
@@ -337,9 +340,20 @@ static void a_commit_takes_only_a_fresh_id(void **state)
 	assert_string_equal(none->conversation.session_id, MINE);
 }
 
+/* Otherwise the last words of the next run would count as older than a report that was never made
+ * in it. */
+static void no_run_begins_before_what_was_learned_earlier(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	instance->conversation.captured_at = clock_wall_us() + INT64_C(86400000000);
+	assert_int_equal(conversation_foretell(&desk->deck, instance, desk->claude, NULL), 0);
+	assert_true(instance->conversation.captured_at <= clock_wall_us());
+}
+
 /* --- two on one conversation ------------------------------------------------------------------ */
 
-/* A run of the other that is there now, as far as its server's process tells: it is ours. */
+/* A present run of the other instance, judging by its server's process: that is this process. */
 static void bring_to_life(struct instance *other)
 {
 	other->run.socket = xstrdup("/nowhere/tmux.sock");
@@ -400,8 +414,13 @@ static void a_conversation_that_is_being_opened_is_refused(void **state)
 static void who_does_not_hold_it_is_no_reason_to_refuse(void **state)
 {
 	struct desk *desk = *state;
-	static const char *const kinds[] = { "stopped", "dead",         "other boot", "other home",
-					     "other agent", "interrupted boot", "a shell in its place" };
+	static const char *const kinds[] = { "stopped",
+					     "dead",
+					     "other boot",
+					     "other home",
+					     "other agent",
+					     "interrupted boot",
+					     "a shell in its place" };
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cleanup_error struct error err = { 0 };
 		cleanup_free char *id = xasprintf("000000a%zu", i);
@@ -452,8 +471,9 @@ static void a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command(
 	instance->run.directory = path_join(desk->root, "run/0123abcd");
 	strvec_push(&instance->argv, "--verbose");
 	strvec_push(&instance->argv, "a prompt");
-	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_ABSENT, true,
-					   NULL), 0);
+	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_ABSENT,
+					   PLAN_RESUME, NULL),
+			 0);
 	const char *id = instance->conversation.session_id;
 	assert_non_null(id);
 	assert_int_equal(instance->conversation.origin, ORIGIN_MINTED);
@@ -470,13 +490,14 @@ static void a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id(voi
 	instance->run.directory = path_join(desk->root, "run/0123abcd");
 	instance->resume_policy = POLICY_NEVER;
 	instance->last_used_at = 1;
-	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_TURNS, true,
-					   NULL), 0);
+	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_TURNS,
+					   PLAN_RESUME, NULL),
+			 0);
 	assert_int_equal(run_attempt(&instance->run)->rung, RUNG_FRESH);
 	assert_string_equal(instance->conversation.session_id, MINE);
 }
 
-/* The nearest word counts: the instance's, the agent's, the general one. */
+/* The most specific policy counts: the instance's, the agent's, the general one. */
 static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to(void **state)
 {
 	struct desk *desk = *state;
@@ -506,10 +527,13 @@ static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to
 			strvec_push(&settings->resume_by_agent, table[i].agents);
 		}
 		assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude,
-						   table[i].first ? TRANSCRIPT_ABSENT : TRANSCRIPT_TURNS,
-						   table[i].wish, NULL), 0);
+						   table[i].first ? TRANSCRIPT_ABSENT
+								  : TRANSCRIPT_TURNS,
+						   table[i].wish ? PLAN_RESUME : PLAN_FRESH, NULL),
+				 0);
 		if (instance->run.offer != table[i].asks)
-			fail_msg("row %zu: it %s", i, instance->run.offer ? "asks" : "does not ask");
+			fail_msg("row %zu: it %s", i,
+				 instance->run.offer ? "asks" : "does not ask");
 	}
 }
 
@@ -535,6 +559,7 @@ int main(void)
 		TEST(a_fresh_id_counts_once_something_was_said_under_it),
 		TEST(a_fresh_id_counts_where_nothing_will_ever_tell),
 		TEST(a_commit_takes_only_a_fresh_id),
+		TEST(no_run_begins_before_what_was_learned_earlier),
 		TEST(a_conversation_that_is_open_is_refused_naming_its_holder),
 		TEST(a_conversation_that_is_open_in_another_profile_is_refused),
 		TEST(a_conversation_that_is_being_opened_is_refused),

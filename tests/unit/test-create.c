@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the engine does for agents that cannot be given an id: conversations made by the agent, a place of
- * their own, one instance a directory, ids in last words.
+ * The engine's work for agents that cannot be given an id: conversations that the agent makes, a
+ * place for each instance, one instance for each directory, ids in last words.
  */
 #include "unit/store-fixture.h"
 
 #include "base/fsutil.h"
-#include "engine/conversation.h"
-#include "engine/create.h"
-#include "engine/environment.h"
-#include "engine/lifecycle.h"
-#include "engine/place.h"
-#include "engine/runfiles.h"
+#include "engine/conversation/conversation.h"
+#include "engine/conversation/create.h"
+#include "engine/deck/home.h"
+#include "engine/place/environment.h"
+#include "engine/place/runfiles.h"
+#include "engine/run/lifecycle.h"
 
 #include <sys/stat.h>
 
-#define MADE "chat-0123"
+#define MADE   "chat-0123"
 #define THEIRS "chat-9999"
 
 struct desk {
@@ -60,10 +60,11 @@ static int set_up(void **state)
 	write_file(desk, "agents/latest.toml", 0600,
 		   "title = \"Latest\"\ncommand = [\"latest\"]\n[session]\nid = \"none\"\n"
 		   "continue = [\"-c\"]\n");
-	write_file(desk, "agents/teller.toml", 0600,
-		   "command = [\"teller\"]\n[session]\nid = \"any\"\n"
-		   "resume = [\"resume\", \"{session_id}\"]\n[report]\narguments = [\"-c\", \"n={hook}\"]\n"
-		   "[screen]\nexit_banner = 'resume ([a-z0-9-]+)'\n");
+	write_file(
+		desk, "agents/teller.toml", 0600,
+		"command = [\"teller\"]\n[session]\nid = \"any\"\n"
+		"resume = [\"resume\", \"{session_id}\"]\n[report]\narguments = [\"-c\", \"n={hook}\"]\n"
+		"[screen]\nexit_banner = 'resume ([a-z0-9-]+)'\n");
 	if (deck_open("default", "test", &desk->deck, NULL) < 0 ||
 	    deck_open_store(&desk->deck, NULL) < 0)
 		return -1;
@@ -91,7 +92,7 @@ static const struct agent *agent_of(struct desk *desk, const char *name)
 	return agent;
 }
 
-/* One with a prepared run, called by its path. */
+/* An instance with a prepared run, found by its path. */
 static struct instance *new_one(struct desk *desk, const char *agent, const char *id)
 {
 	struct instance *instance = new_instance(id, id);
@@ -124,8 +125,10 @@ static void a_made_conversation_has_the_id_that_was_printed(void **state)
 	cleanup_free char *id = NULL;
 	struct error err = { 0 };
 	/* In the instance's directory, with its environment and the registry's words. */
-	if (create(desk, "#!/bin/sh\necho noise: \"$1\"\necho \"id: $(basename \"$PWD\")-"
-			 "$AGENTDECK_INSTANCE_ID-$#-$1\"\n", &id, &err) != 0)
+	if (create(desk,
+		   "#!/bin/sh\necho noise: \"$1\"\necho \"id: $(basename \"$PWD\")-"
+		   "$AGENTDECK_INSTANCE_ID-$#-$1\"\n",
+		   &id, &err) != 0)
 		fail_msg("%s", err.message);
 	assert_string_equal(id, "work-0123abcd-1-create-chat");
 }
@@ -139,7 +142,8 @@ static void what_stands_before_the_program_stands_before_it_there_too(void **sta
 	strvec_clear(&instance->argv);
 	strvec_push_array(&instance->argv, words);
 	write_file(desk, "bin/maker", 0700, "#!/bin/sh\necho \"id: $WHICH-$#\"\n");
-	assert_int_equal(create_conversation(&desk->deck, instance, agent_of(desk, "maker"), &id, NULL), 0);
+	assert_int_equal(
+		create_conversation(&desk->deck, instance, agent_of(desk, "maker"), &id, NULL), 0);
 	assert_string_equal(id, "mine-1");
 }
 
@@ -171,7 +175,7 @@ static void a_conversation_that_was_not_made_is_an_error_with_the_agents_words(v
 static int plan(struct desk *desk, struct instance *instance, bool resume_wish)
 {
 	return conversation_plan(&desk->deck, instance, agent_of(desk, instance->agent),
-				 TRANSCRIPT_UNKNOWN, resume_wish, NULL);
+				 TRANSCRIPT_UNKNOWN, resume_wish ? PLAN_RESUME : PLAN_FRESH, NULL);
 }
 
 static void a_plan_has_a_conversation_made_only_when_one_is_needed(void **state)
@@ -195,7 +199,7 @@ static void a_plan_has_a_conversation_made_only_when_one_is_needed(void **state)
 	assert_int_equal(fs_read(AT_FDCWD, path, 100, &log, NULL), 0);
 	assert_string_equal(log.data, "made\n");
 
-	/* A new one was wished for. */
+	/* The user wants a new one. */
 	run_clear(&instance->run);
 	instance->run.id = xstrdup("run");
 	instance->run.directory = path_join(desk->root, "run/x");
@@ -221,8 +225,8 @@ static void the_place_is_made_for_who_wants_it_and_private(void **state)
 	struct stat st;
 	cleanup_instance struct instance *apart = new_one(desk, "apart", "0123abcd");
 	cleanup_instance struct instance *latest = new_one(desk, "latest", "0123abce");
-	cleanup_free char *path = place_path(&desk->deck, "0123abcd");
-	cleanup_free char *other = place_path(&desk->deck, "0123abce");
+	cleanup_free char *path = home_path(&desk->deck, "0123abcd");
+	cleanup_free char *other = home_path(&desk->deck, "0123abce");
 	assert_int_equal(plan(desk, apart, true), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
@@ -235,23 +239,6 @@ static void the_place_is_made_for_who_wants_it_and_private(void **state)
 	assert_int_equal(rows.count, 0);
 }
 
-static void a_place_with_something_in_it_stays(void **state)
-{
-	struct desk *desk = *state;
-	struct stat st;
-	cleanup_instance struct instance *apart = new_one(desk, "apart", "0123abcd");
-	cleanup_free char *path = place_path(&desk->deck, "0123abcd");
-	assert_int_equal(place_remove(&desk->deck, "0123abcd", NULL), 0);
-	assert_int_equal(place_make(&desk->deck, apart, agent_of(desk, "apart"), NULL), 0);
-	write_file(desk, "default/conversations/0123abcd/talk", 0600, "hello");
-	assert_int_equal(place_remove(&desk->deck, "0123abcd", NULL), PLACE_KEPT);
-	assert_int_equal(stat(path, &st), 0);
-	cleanup_free char *file = path_join(path, "talk");
-	assert_int_equal(unlink(file), 0);
-	assert_int_equal(place_remove(&desk->deck, "0123abcd", NULL), 0);
-	assert_int_equal(stat(path, &st), -1);
-}
-
 static void a_removed_session_leaves_its_conversations_and_says_where(void **state)
 {
 	struct desk *desk = *state;
@@ -259,10 +246,10 @@ static void a_removed_session_leaves_its_conversations_and_says_where(void **sta
 	static const char *const ids[] = { "0123abcd", "0123abce" };
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		cleanup_instance struct instance *apart = new_one(desk, "apart", ids[i]);
-		cleanup_free char *path = place_path(&desk->deck, ids[i]);
+		cleanup_free char *path = home_path(&desk->deck, ids[i]);
 		run_clear(&apart->run);
 		put_instance(desk, apart);
-		assert_int_equal(place_make(&desk->deck, apart, agent_of(desk, "apart"), NULL), 0);
+		assert_int_equal(home_make(&desk->deck, apart, agent_of(desk, "apart"), NULL), 0);
 		if (i == 0)
 			write_file(desk, "default/conversations/0123abcd/talk", 0600, "hello");
 		assert_int_equal(lifecycle_remove(&desk->deck, ids[i], false, NULL), 0);
@@ -309,7 +296,7 @@ static void the_environment_isolates_and_reports(void **state)
 	setenv("APART_HOME", "/of/the/caller", 1);
 	environment_build(&desk->deck, apart, agent_of(desk, "apart"), &without);
 	assert_string_equal(value_of(&without, "APART_HOME"), home);
-	/* No settings were written: half of a report is none. */
+	/* No settings were written: half of a report is useless. */
 	assert_null(value_of(&without, "APART_HOOK"));
 
 	assert_int_equal(fs_open_private_directory(apart->run.directory, &fd, NULL), 0);
@@ -356,7 +343,7 @@ static void who_finds_only_the_latest_runs_alone_in_its_directory(void **state)
 	assert_int_equal(err.code, ERROR_EXISTS);
 	assert_non_null(strstr(err.message, "0000zzzz"));
 	assert_non_null(strstr(err.message, "another directory"));
-	/* Others have a place of their own, or are another agent. */
+	/* Others have their own place, or are another agent. */
 	assert_int_equal(claim(desk, "apart", NULL), 0);
 	assert_int_equal(claim(desk, "teller", NULL), 0);
 }
@@ -402,7 +389,7 @@ static void the_latest_is_continued_only_where_nobody_else_was(void **state)
 static struct instance *ended(struct desk *desk)
 {
 	struct instance *instance = new_one(desk, "teller", "0123abcd");
-	struct attempt attempt = { .rung = RUNG_LAUNCH, .reason = (char *)"no_id_reported_yet" };
+	struct attempt attempt = { .rung = RUNG_LAUNCH, .reason = REASON_NO_ID_REPORTED_YET };
 	run_add_attempt(&instance->run, &attempt);
 	instance->run.attempt_since = 1000;
 	return instance;
@@ -416,7 +403,7 @@ static void an_id_in_the_last_words_is_the_conversations(void **state)
 	assert_string_equal(instance->conversation.session_id, MADE);
 	assert_int_equal(instance->conversation.origin, ORIGIN_REPORTED);
 	assert_int_equal(instance->resume_argv.count, 3);
-	/* Said again: nothing moves. */
+	/* The same words again change nothing. */
 	instance->conversation.captured_at = 0;
 	assert_false(conversation_take_words(&desk->deck, instance, WORDS));
 	assert_false(conversation_take_words(&desk->deck, instance, NULL));
@@ -433,7 +420,7 @@ static void a_report_of_the_run_knows_better_than_its_screen(void **state)
 	conversation_set_id(&captured->conversation, THEIRS, ORIGIN_REPORTED, 2000);
 	assert_false(conversation_take_words(&desk->deck, captured, WORDS));
 	assert_string_equal(captured->conversation.session_id, THEIRS);
-	/* One of an earlier run does not. */
+	/* The words of an earlier run do not count. */
 	captured->conversation.captured_at = 500;
 	assert_true(conversation_take_words(&desk->deck, captured, WORDS));
 	assert_string_equal(captured->conversation.previous.items[0], THEIRS);
@@ -447,9 +434,11 @@ static void last_words_give_nobody_anothers_conversation(void **state)
 	run_clear(&other->run);
 	conversation_set_id(&other->conversation, MADE, ORIGIN_REPORTED, 1);
 	put_instance(desk, other);
-	assert_false(conversation_take_words(&desk->deck, instance, WORDS));
+	assert_true(conversation_take_words(&desk->deck, instance, WORDS));
 	assert_null(instance->conversation.session_id);
-	/* Nor does a shell in the agent's place say anything about it. */
+	assert_string_equal(instance->conversation.shared.session_id, MADE);
+	assert_string_equal(instance->conversation.shared.owner, "0000zzzz");
+	/* A shell in the agent's place says nothing about it either. */
 	cleanup_instance struct instance *shell = ended(desk);
 	shell->run.attempts[0].rung = RUNG_SHELL;
 	assert_false(conversation_take_words(&desk->deck, shell, "resume chat-7"));
@@ -464,7 +453,9 @@ static void an_id_that_the_agent_would_refuse_is_refused_before_anything_is_writ
 	cleanup_error struct error err = { 0 };
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct lifecycle_new wish = {
-		.directory = desk->cwd, .agent = "claude", .session_id = "no-uuid",
+		.directory = desk->cwd,
+		.agent = "claude",
+		.session_id = "no-uuid",
 	};
 	assert_int_equal(lifecycle_add(&desk->deck, &wish, &added, &err), -1);
 	assert_int_equal(err.code, ERROR_INVALID);
@@ -484,7 +475,6 @@ int main(void)
 		TEST(a_plan_has_a_conversation_made_only_when_one_is_needed),
 		TEST(a_plan_without_the_conversation_is_none),
 		TEST(the_place_is_made_for_who_wants_it_and_private),
-		TEST(a_place_with_something_in_it_stays),
 		TEST(a_removed_session_leaves_its_conversations_and_says_where),
 		TEST(who_has_no_home_gives_the_agent_the_one_that_was_found),
 		TEST(the_environment_isolates_and_reports),

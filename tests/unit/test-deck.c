@@ -2,7 +2,7 @@
 #include "unit/test.h"
 
 #include "base/fsutil.h"
-#include "engine/deck.h"
+#include "engine/deck/deck.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -57,6 +57,46 @@ static const struct registry *all(struct place *place)
 	const struct registry *registry = NULL;
 	assert_int_equal(deck_registry(&place->deck, &registry, NULL), 0);
 	return registry;
+}
+
+static void write_config(const struct place *place, const char *text)
+{
+	cleanup_free char *path = path_join(place->root, "config.toml");
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static void a_broken_configuration_is_replaced_by_the_last_good_one(void **state)
+{
+	struct place *place = *state;
+	cleanup_deck struct deck good = { 0 }, kept = { 0 }, none = { 0 }, empty = { 0 };
+	cleanup_free char *copy = path_join(place->root, "config.good.toml");
+	cleanup_free char *config = path_join(place->root, "config.toml");
+	assert_int_equal(setenv("AGENTDECK_HOME", place->root, 1), 0);
+	write_config(place, "[stop]\ntimeout = 7\n");
+	assert_int_equal(deck_open("default", "test", &good, NULL), 0);
+	assert_null(good.config_problem);
+	write_config(place, "[stop]\ntimeout = never\n");
+	assert_int_equal(deck_open("default", "test", &none, NULL), -1);
+	assert_false(deck_config_is_valid(&good));
+	assert_int_equal(deck_open_anyway("default", "test", &kept, NULL), 0);
+	assert_non_null(strstr(kept.config_problem, "config.toml"));
+	assert_int_equal(kept.settings.stop_timeout_s, 7);
+	assert_string_equal(deck_config_in_use(&kept), "the last good configuration");
+	assert_int_equal(unlink(copy), 0);
+	assert_int_equal(deck_open_anyway("default", "test", &none, NULL), 0);
+	assert_int_equal(none.settings.stop_timeout_s, 10);
+	assert_string_equal(deck_config_in_use(&none), "the defaults");
+	/* A file that is gone is valid, and what it once said does not count any more. */
+	write_config(place, "[stop]\ntimeout = 8\n");
+	deck_close(&good);
+	assert_int_equal(deck_open("default", "test", &good, NULL), 0);
+	assert_int_equal(access(copy, F_OK), 0);
+	assert_int_equal(unlink(config), 0);
+	assert_int_equal(deck_open("default", "test", &empty, NULL), 0);
+	assert_int_equal(access(copy, F_OK), -1);
+	assert_int_equal(unsetenv("AGENTDECK_HOME"), 0);
 }
 
 static void one_agent_costs_one_entry(void **state)
@@ -122,10 +162,13 @@ static void an_unknown_name_is_told_the_known_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_broken_configuration_is_replaced_by_the_last_good_one, begin, end),
 		cmocka_unit_test_setup_teardown(one_agent_costs_one_entry, begin, end),
 		cmocka_unit_test_setup_teardown(the_users_file_is_over_it, begin, end),
 		cmocka_unit_test_setup_teardown(what_was_asked_for_stays_where_it_is, begin, end),
-		cmocka_unit_test_setup_teardown(a_broken_file_is_left_out_and_named_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_broken_file_is_left_out_and_named_once, begin,
+						end),
 		cmocka_unit_test_setup_teardown(an_unknown_name_is_told_the_known_ones, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/store-fixture.h"
 
-#include "engine/deliver.h"
-#include "engine/display.h"
+#include "engine/screen/deliver.h"
+#include "model/agent/display.h"
 
-/* --- cleaning ------------------------------------------------------------------------------------ */
+/* --- cleaning -------------------------------------------------------------------------------- */
 
 static void check_clean(const char *text, size_t length, const char *expected, size_t removed)
 {
@@ -13,8 +13,7 @@ static void check_clean(const char *text, size_t length, const char *expected, s
 	assert_string_equal(strbuf_text(&clean), expected);
 }
 
-#define CHECK_CLEAN(text, expected, removed) \
-	check_clean(text, sizeof(text) - 1, expected, removed)
+#define CHECK_CLEAN(text, expected, removed) check_clean(text, sizeof(text) - 1, expected, removed)
 
 static void clean_keeps_what_people_write(void **state UNUSED)
 {
@@ -41,8 +40,12 @@ static void clean_drops_whole_escape_sequences(void **state UNUSED)
 static void clean_drops_what_would_end_a_bracketed_paste(void **state UNUSED)
 {
 	CHECK_CLEAN("a\033[201~\rb", "a\nb", 6);
-	CHECK_CLEAN("a\xc2\x9b" "201~b", "a201~b", 2);
-	CHECK_CLEAN("a\x9b" "201~b", "a201~b", 1);
+	CHECK_CLEAN("a\xc2\x9b"
+		    "201~b",
+		    "a201~b", 2);
+	CHECK_CLEAN("a\x9b"
+		    "201~b",
+		    "a201~b", 1);
 }
 
 static void clean_drops_what_shows_text_in_another_order(void **state UNUSED)
@@ -67,7 +70,7 @@ static void clean_drops_control_characters_and_broken_utf8(void **state UNUSED)
 	CHECK_CLEAN("\xff\xe2\x9d", "", 3);
 }
 
-/* --- reading a screen ---------------------------------------------------------------------------- */
+/* --- reading a screen ------------------------------------------------------------------------ */
 
 static struct agent boxed_agent(void)
 {
@@ -119,10 +122,14 @@ static void a_choice_that_looks_like_a_box_is_a_dialog(void **state UNUSED)
 	struct agent agent = { 0 };
 	strvec_push(&agent.ready, "^> ");
 	strvec_push(&agent.waiting, "^> [0-9]+\\. ");
-	assert_int_equal(display_judge(&agent, "Run it?\n> 1. Yes\n  2. No\n", NULL), DISPLAY_DIALOG);
-	assert_int_equal(display_judge(&agent, "> 1. eat\n  2. sleep\n", "1. eat\n2. sleep"), DISPLAY_READY);
-	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "1. eat\n2. sleep"), DISPLAY_DIALOG);
-	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "say: 1. Yes\n2. No"), DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "Run it?\n> 1. Yes\n  2. No\n", NULL),
+			 DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "> 1. eat\n  2. sleep\n", "1. eat\n2. sleep"),
+			 DISPLAY_READY);
+	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "1. eat\n2. sleep"),
+			 DISPLAY_DIALOG);
+	assert_int_equal(display_judge(&agent, "> 1. Yes\n  2. No\n", "say: 1. Yes\n2. No"),
+			 DISPLAY_DIALOG);
 	assert_int_equal(display_judge(&agent, "> 1. Yes\n---\n> eat\n", NULL), DISPLAY_READY);
 	agent_end(&agent);
 }
@@ -136,56 +143,7 @@ static void the_box_is_the_lowest_line_that_looks_like_one(void **state UNUSED)
 	agent_end(&agent);
 }
 
-/* --- readiness ----------------------------------------------------------------------------------- */
-
-static void readiness_follows_the_table(void **state UNUSED)
-{
-	static const struct {
-		const char *what;
-		struct deliver_facts facts;
-		bool ready;
-	} cases[] = {
-		{ "reported, box", { .can_report = true, .has_reported = true, .has_box_pattern = true,
-				     .display = DISPLAY_READY }, true },
-		{ "box, not reported yet", { .can_report = true, .has_box_pattern = true,
-					     .display = DISPLAY_READY, .lived_ms = 500 }, false },
-		{ "box, never reported", { .can_report = true, .has_box_pattern = true,
-					   .display = DISPLAY_READY, .lived_ms = 10000 }, true },
-		{ "dialog whatever else", { .can_report = true, .has_reported = true,
-					    .has_box_pattern = true, .display = DISPLAY_DIALOG,
-					    .waited_ms = 99999, .lived_ms = 99999, .quiet_ms = 99999 },
-		  false },
-		{ "reported, busy, no box", { .can_report = true, .has_reported = true,
-					      .has_box_pattern = true,
-					      .activity = ACTIVITY_BUSY }, true },
-		{ "reported, idle, no box", { .can_report = true, .has_reported = true,
-					      .has_box_pattern = true, .activity = ACTIVITY_IDLE,
-					      .waited_ms = 500 }, false },
-		{ "reported, idle, never a box", { .can_report = true, .has_reported = true,
-						   .has_box_pattern = true,
-						   .activity = ACTIVITY_IDLE,
-						   .waited_ms = 2000 }, true },
-		{ "reported, waits, no box", { .can_report = true, .has_reported = true,
-					       .has_box_pattern = true,
-					       .activity = ACTIVITY_WAITING,
-					       .waited_ms = 99999 }, false },
-		{ "reported, waits, box", { .can_report = true, .has_reported = true,
-					    .has_box_pattern = true, .activity = ACTIVITY_WAITING,
-					    .display = DISPLAY_READY }, true },
-		{ "no reports, box", { .has_box_pattern = true, .display = DISPLAY_READY }, true },
-		{ "no reports, quiet, no box", { .has_box_pattern = true, .quiet_ms = 99999 }, false },
-		{ "no reports, no pattern, moving", { .quiet_ms = 100 }, false },
-		{ "no reports, no pattern, quiet", { .quiet_ms = 300 }, true },
-		{ "nothing on the screen yet", { .quiet_ms = 300, .is_blank = true }, false },
-		{ "nothing on the screen ever", { .quiet_ms = 1500, .is_blank = true }, true },
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (deliver_is_ready(&cases[i].facts) != cases[i].ready)
-			fail_msg("%s: expected %s", cases[i].what,
-				 cases[i].ready ? "ready" : "not ready");
-}
-
-/* --- what can be known without a running agent ---------------------------------------------------- */
+/* --- what can be known without a running agent ----------------------------------------------- */
 
 static struct deck deck_of(struct fixture *fixture)
 {
@@ -196,7 +154,7 @@ static struct deck deck_of(struct fixture *fixture)
 	};
 }
 
-/* The store stays the fixture's. */
+/* The fixture keeps its store. */
 static void deck_end(struct deck *deck)
 {
 	deck->store = NULL;
@@ -209,7 +167,11 @@ static void check_refusal(struct fixture *fixture, const char *base, enum error_
 	cleanup_error struct error err = { 0 };
 	struct delivery_result result = { .delivery = DELIVERY_COUNT };
 	const struct delivery_request request = {
-		.base = base, .text = "hello", .length = 5, .timeout_ms = 1000, .wait = true,
+		.base = base,
+		.text = "hello",
+		.length = 5,
+		.timeout_ms = 1000,
+		.wait = true,
 	};
 	assert_int_equal(deliver(&deck, &request, &result, &err), -1);
 	assert_int_equal(err.code, code);
@@ -254,6 +216,7 @@ static void every_delivery_has_its_word(void **state UNUSED)
 	assert_string_equal(delivery_name(DELIVERY_TYPED), "typed");
 	assert_string_equal(delivery_name(DELIVERY_UNVERIFIED), "unverified");
 	assert_string_equal(delivery_name(DELIVERY_NOT_READY), "not_ready");
+	assert_string_equal(delivery_name(DELIVERY_DRAFT), "draft");
 	assert_string_equal(delivery_name(DELIVERY_FAILED), "failed");
 }
 
@@ -272,7 +235,6 @@ int main(void)
 		cmocka_unit_test(our_own_text_in_the_box_is_no_dialog),
 		cmocka_unit_test(a_choice_that_looks_like_a_box_is_a_dialog),
 		cmocka_unit_test(the_box_is_the_lowest_line_that_looks_like_one),
-		cmocka_unit_test(readiness_follows_the_table),
 		STORE_TEST(a_session_that_was_removed_is_not_found),
 		STORE_TEST(a_session_that_does_not_run_is_refused_with_the_remedy),
 		STORE_TEST(a_run_of_an_earlier_boot_does_not_run),

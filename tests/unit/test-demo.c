@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The demo agent, driven as its users and its supervisor do: the real program, in a real terminal.
+ * The demo agent, driven as its users and its supervisor do: the real program in a real terminal.
  * The program is $AGENTDECK_DEMO_AGENT, else ./agentdeck-demo-agent.
  */
 #include "unit/test.h"
@@ -23,17 +23,24 @@
 
 #define ID_1 "11111111-1111-4111-8111-111111111111"
 #define ID_2 "22222222-2222-4222-8222-222222222222"
+#define ID_3 "33333333-3333-4333-8333-333333333333"
 
 enum { PATIENCE_MS = 30000 };
 
 static char scratch[] = "/tmp/test-demo-XXXXXX";
 static char *program;
 static const char *const variables[] = {
-	"AGENTDECK_DEMO_DELAY_MS",    "AGENTDECK_DEMO_IDLE_MS",
-	"AGENTDECK_DEMO_EXIT_AT_START", "AGENTDECK_DEMO_START_DELAY_MS",
-	"AGENTDECK_DEMO_NO_REPORT",   "AGENTDECK_DEMO_IGNORE_SIGNALS",
-	"AGENTDECK_DEMO_LEAVE_CHILD", "AGENTDECK_DEMO_LATE_TURNS",
-	"CLAUDE_CODE_CHILD_SESSION",  "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE",
+	"AGENTDECK_DEMO_DELAY_MS",
+	"AGENTDECK_DEMO_IDLE_MS",
+	"AGENTDECK_DEMO_EXIT_AT_START",
+	"AGENTDECK_DEMO_START_DELAY_MS",
+	"AGENTDECK_DEMO_NO_REPORT",
+	"AGENTDECK_DEMO_IGNORE_SIGNALS",
+	"AGENTDECK_DEMO_LEAVE_CHILD",
+	"AGENTDECK_DEMO_LATE_TURNS",
+	"AGENTDECK_DEMO_FORK_AS_PARENT",
+	"CLAUDE_CODE_CHILD_SESSION",
+	"CLAUDE_CODE_FORCE_SESSION_PERSISTENCE",
 };
 
 static char *in_scratch(const char *name)
@@ -49,7 +56,7 @@ static void write_file(const char *name, const char *text, mode_t mode)
 	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
 }
 
-/* A hook that keeps what it is told, one line an event, in "events". */
+/* A hook that writes each event it gets on a line of "events". */
 static void write_settings(void)
 {
 	cleanup_free char *hook = xasprintf("#!/bin/sh\n{ cat; echo; } >> '%s/events'\n", scratch);
@@ -86,16 +93,14 @@ static int tear_down(void **state UNUSED)
 	return chdir("/") < 0 || fs_remove_tree(AT_FDCWD, scratch, NULL) < 0 ? -1 : 0;
 }
 
-/* One run without a terminal. */
+/* Run it once without a terminal. */
 static int run(const char *const *arguments, struct child_result *ret)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_error struct error err = { 0 };
 	strvec_push(&argv, program);
 	strvec_push_array(&argv, arguments);
-	const struct child_request request = {
-		.argv = (const char *const *)strvec_argv(&argv)
-	};
+	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
 	*ret = (struct child_result){ 0 };
 	if (child_run(&request, PATIENCE_MS, ret, &err) != 0)
 		fail_msg("run %s: %s", program, or_empty(err.message));
@@ -109,18 +114,18 @@ static void expect_run(int exit_status, const char *text, const char *const *arg
 	const char *said = strbuf_text(exit_status ? &result.errors : &result.output);
 	if (got != exit_status || !strstr(said, text))
 		fail_msg("exit status %d, output \"%s\", errors \"%s\"; expected %d and \"%s\"",
-			 got, strbuf_text(&result.output), strbuf_text(&result.errors),
-			 exit_status, text);
+			 got, strbuf_text(&result.output), strbuf_text(&result.errors), exit_status,
+			 text);
 }
 #define expect(exit_status, text, ...) \
 	expect_run(exit_status, text, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The program in a terminal of its own. */
+/* The program in its own terminal. */
 struct terminal {
 	pid_t pid;
 	int fd;
-	struct strbuf seen; /* what it wrote */
-	size_t read_to;     /* what see() has gone past */
+	struct strbuf seen; /* its output */
+	size_t read_to;     /* the part of it that see() has passed */
 };
 
 static struct terminal open_program(const char *const *arguments)
@@ -133,7 +138,7 @@ static struct terminal open_program(const char *const *arguments)
 	terminal.pid = forkpty(&terminal.fd, NULL, NULL, &size);
 	assert_true(terminal.pid >= 0);
 	if (terminal.pid == 0) {
-		/* A test that fails in the middle leaves nobody behind. */
+		/* A test that fails in the middle must leave no process. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execv(program, strvec_argv(&argv));
 		_exit(127);
@@ -142,7 +147,7 @@ static struct terminal open_program(const char *const *arguments)
 }
 #define open_terminal(...) open_program((const char *const[]){ __VA_ARGS__, NULL })
 
-/* Take what the program writes.  False when it has ended. */
+/* Read the program's output.  False when it has ended. */
 static bool take_output(struct terminal *terminal, int64_t deadline, const char *wanted)
 {
 	char chunk[4096];
@@ -158,7 +163,7 @@ static bool take_output(struct terminal *terminal, int64_t deadline, const char 
 	return true;
 }
 
-/* Wait until text has been written, behind what was seen before. */
+/* Wait until text has been written, after all that was seen before. */
 static void see(struct terminal *terminal, const char *text)
 {
 	int64_t deadline = clock_ms() + PATIENCE_MS;
@@ -186,7 +191,7 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/* Read to the end; the exit status, or 1000 and the signal. */
+/* Read to the end; returns the exit status, or 1000 plus the signal. */
 static int finish(struct terminal *terminal)
 {
 	int64_t deadline = clock_ms() + PATIENCE_MS;
@@ -225,7 +230,7 @@ static void read_whole(const char *path, struct strbuf *ret)
 		strbuf_adds(ret, "");
 }
 
-/* "event=value session" for each report that the hook has got, one a line. */
+/* "event=value session" for each report that the hook got, one on a line. */
 static char *told(const char *value_keys)
 {
 	struct strbuf lines = { 0 };
@@ -260,10 +265,14 @@ static char *settings_path(void)
 
 static void remembers_across_a_resume(void **state UNUSED)
 {
-	expect(0, "demo: reply 1. You said: \"one\". I remember 1 of your messages; the first was "
-		  "\"one\".\n", "-p", "--session-id", ID_1, "one");
-	expect(0, "demo: reply 2. You said: \"two\". I remember 2 of your messages; the first was "
-		  "\"one\".\n", "--print", "two", "--resume", ID_1);
+	expect(0,
+	       "demo: reply 1. You said: \"one\". I remember 1 of your messages; the first was "
+	       "\"one\".\n",
+	       "-p", "--session-id", ID_1, "one");
+	expect(0,
+	       "demo: reply 2. You said: \"two\". I remember 2 of your messages; the first was "
+	       "\"one\".\n",
+	       "--print", "two", "--resume", ID_1);
 	expect(0, "reply 3. You said: \"three\"", "-p", "--continue", "three");
 	assert_true(exists(ID_1));
 }
@@ -294,8 +303,8 @@ static void transcript_has_the_contracts_shape(void **state UNUSED)
 	assert_string_equal(json_get_string(reply, "type", ""), "assistant");
 	assert_string_equal(json_get_string(reply, "parentUuid", ""),
 			    json_get_string(user, "uuid", "?"));
-	const struct json_object *content =
-		json_get_array(json_get_object(reply, "message"), "content");
+	const struct json_object *content = json_get_array(json_get_object(reply, "message"),
+							   "content");
 	assert_int_equal(json_object_array_length(content), 1);
 	const struct json_object *block = json_object_array_get_idx(content, 0);
 	assert_string_equal(json_get_string(block, "type", ""), "text");
@@ -395,8 +404,7 @@ static void needs_a_terminal_to_talk(void **state UNUSED)
 static void file_appears_with_the_first_turn(void **state UNUSED)
 {
 	cleanup_free char *settings = settings_path();
-	struct terminal terminal =
-		open_terminal("--session-id", ID_1, "--settings", settings);
+	struct terminal terminal = open_terminal("--session-id", ID_1, "--settings", settings);
 	see(&terminal, "❯ ");
 	assert_false(exists(ID_1));
 	type(&terminal, "hello\r");
@@ -415,8 +423,10 @@ static void killed_while_thinking_the_question_is_kept(void **state UNUSED)
 	see(&terminal, "✻ Thinking… (esc to interrupt)");
 	assert_int_equal(kill_and_finish(&terminal, SIGKILL), 1000 + SIGKILL);
 	setenv("AGENTDECK_DEMO_DELAY_MS", "1", 1);
-	expect(0, "reply 1. You said: \"x\". I remember 2 of your messages; the first was \"first "
-		  "question\".", "-p", "--resume", ID_1, "x");
+	expect(0,
+	       "reply 1. You said: \"x\". I remember 2 of your messages; the first was \"first "
+	       "question\".",
+	       "-p", "--resume", ID_1, "x");
 }
 
 static void late_turns_are_lost_by_a_kill_and_written_with_the_next_one(void **state UNUSED)
@@ -599,8 +609,8 @@ static void terminal_gets_its_settings_back(void **state UNUSED)
 static void hooks_are_told_in_order(void **state UNUSED)
 {
 	cleanup_free char *settings = settings_path(), *path = transcript_of(ID_1);
-	struct terminal terminal =
-		open_terminal("--session-id", ID_1, "--settings", settings, "one");
+	struct terminal terminal = open_terminal("--session-id", ID_1, "--settings", settings,
+						 "one");
 	see(&terminal, "demo: reply 1.");
 	see(&terminal, "❯ ");
 	type(&terminal, "/exit\r");
@@ -612,9 +622,8 @@ static void hooks_are_told_in_order(void **state UNUSED)
 				    "Stop=demo: reply 1. You said: \"one\". I remember 1 of your "
 				    "messages; the first was \"one\".\n"
 				    "SessionEnd=prompt_input_exit\n");
-	cleanup_free char *expected =
-		xasprintf("SessionStart%sUserPromptSubmit%sStop%sSessionEnd%s", each, each, each,
-			  each);
+	cleanup_free char *expected = xasprintf(
+		"SessionStart%sUserPromptSubmit%sStop%sSessionEnd%s", each, each, each, each);
 	assert_string_equal(places, expected);
 }
 
@@ -628,11 +637,30 @@ static void resume_is_reported_as_such(void **state UNUSED)
 				    "\nStop=" ID_1 "\nSessionEnd=" ID_1 "=other\n");
 }
 
+static void fork_is_reported_as_either_version_of_claude_does(void **state UNUSED)
+{
+	cleanup_free char *settings = settings_path(), *path = transcript_of(ID_1);
+	expect(0, "", "-p", "--session-id", ID_1, "x");
+	expect(0, "", "-p", "--resume", ID_1, "--fork-session", "--session-id", ID_2, "--settings",
+	       settings, "y");
+	setenv("AGENTDECK_DEMO_FORK_AS_PARENT", "1", 1);
+	expect(0, "", "-p", "--resume", ID_1, "--fork-session", "--session-id", ID_3, "--settings",
+	       settings, "y");
+	unsetenv("AGENTDECK_DEMO_FORK_AS_PARENT");
+	cleanup_free char *events = told("source session_id reason"),
+			  *places = told("transcript_path");
+	assert_string_equal(events, "SessionStart=fork=" ID_2 "\nUserPromptSubmit=" ID_2
+				    "\nStop=" ID_2 "\nSessionEnd=" ID_2 "=other\n"
+				    "SessionStart=resume=" ID_1 "\nUserPromptSubmit=" ID_3
+				    "\nStop=" ID_3 "\nSessionEnd=" ID_3 "=other\n");
+	assert_non_null(strstr(places, path));
+}
+
 static void clear_rotates_the_id_and_says_so(void **state UNUSED)
 {
 	cleanup_free char *settings = settings_path();
-	struct terminal terminal =
-		open_terminal("--session-id", ID_1, "--settings", settings, "before");
+	struct terminal terminal = open_terminal("--session-id", ID_1, "--settings", settings,
+						 "before");
 	see(&terminal, "❯ ");
 	type(&terminal, "/clear\r");
 	see(&terminal, "session ");
@@ -648,8 +676,10 @@ static void clear_rotates_the_id_and_says_so(void **state UNUSED)
 				    "SessionEnd=prompt_input_exit\n");
 	assert_non_null(strstr(ids, "SessionEnd=" ID_1 "\nSessionStart="));
 	assert_null(strstr(strstr(ids, "SessionEnd=" ID_1 "\n") + 1, "SessionStart=" ID_1));
-	expect(0, "reply 2. You said: \"x\". I remember 2 of your messages; the first was "
-		  "\"before\"", "-p", "--resume", ID_1, "x");
+	expect(0,
+	       "reply 2. You said: \"x\". I remember 2 of your messages; the first was "
+	       "\"before\"",
+	       "-p", "--resume", ID_1, "x");
 }
 
 static void waiting_is_reported_once(void **state UNUSED)
@@ -673,6 +703,53 @@ static void waiting_is_reported_once(void **state UNUSED)
 				    "SessionEnd\n");
 }
 
+static void a_restart_in_place_keeps_the_process_and_a_conversation_with_turns(void **state UNUSED)
+{
+	cleanup_free char *settings = settings_path();
+	struct terminal terminal = open_terminal("--session-id", ID_1, "--settings", settings,
+						 "--model", "m");
+	see(&terminal, "session " ID_1);
+	see(&terminal, "❯ ");
+	type(&terminal, "/tui\r");
+	see(&terminal, "model m");
+	see(&terminal, "❯ ");
+	type(&terminal, "after\r");
+	see(&terminal, "reply 1. You said: \"after\". I remember 1");
+	see(&terminal, "❯ ");
+	type(&terminal, "/tui\r");
+	see(&terminal, "model m");
+	see(&terminal, "> after");
+	type(&terminal, "\004");
+	assert_int_equal(finish(&terminal), 0);
+	cleanup_free char *events = told("source reason"), *ids = told("session_id");
+	assert_string_equal(events,
+			    "SessionStart=startup\nSessionStart=startup\nUserPromptSubmit\nStop\n"
+			    "SessionStart=resume\nSessionEnd=prompt_input_exit\n");
+	assert_true(starts_with(ids, "SessionStart=" ID_1 "\n"));
+	assert_null(strstr(ids + 1, ID_1 "\nUserPromptSubmit"));
+}
+
+static void agents_inside_of_it_are_told_of_as_well(void **state UNUSED)
+{
+	cleanup_free char *settings = settings_path();
+	struct terminal terminal = open_terminal("--session-id", ID_1, "--settings", settings);
+	see(&terminal, "❯ ");
+	type(&terminal, "/nested\r");
+	see(&terminal, "I remember 2 of your messages; the first was \"from inside\"");
+	see(&terminal, "❯ ");
+	type(&terminal, "/new\r");
+	see(&terminal, "session ");
+	see(&terminal, "❯ ");
+	type(&terminal, "\004");
+	assert_int_equal(finish(&terminal), 0);
+	cleanup_free char *events = told("source reason");
+	assert_string_equal(
+		events, "SessionStart=startup\n"
+			"SessionStart=startup\nUserPromptSubmit\nStop\nSessionEnd=other\n"
+			"SessionStart=resume\nUserPromptSubmit\nStop\nSessionEnd=other\n"
+			"SessionEnd=clear\nSessionStart=startup\nSessionEnd=prompt_input_exit\n");
+}
+
 static void matcher_chooses_the_sources(void **state UNUSED)
 {
 	cleanup_free char *path = in_scratch("chosen.json");
@@ -680,7 +757,8 @@ static void matcher_chooses_the_sources(void **state UNUSED)
 		"{\"hooks\":{\"SessionStart\":["
 		"{\"matcher\":\"resume|clear\",\"hooks\":[{\"type\":\"command\",\"command\":"
 		"\"'%s/hook'\"}]},{\"matcher\":\"\",\"hooks\":[{\"type\":\"other\",\"command\":"
-		"\"'%s/hook'\"}]}]}}", scratch, scratch);
+		"\"'%s/hook'\"}]}]}}",
+		scratch, scratch);
 	write_file("chosen.json", text, 0600);
 	expect(0, "", "-p", "--session-id", ID_1, "--settings", path, "x");
 	expect(0, "", "-p", "--resume", ID_1, "--settings", path, "x");
@@ -696,7 +774,8 @@ static void failing_hooks_do_not_matter(void **state UNUSED)
 		   "{\"type\":\"command\",\"command\":\"/nowhere/program\"},"
 		   "{\"type\":\"command\",\"command\":\"not | split\"},"
 		   "{\"type\":\"command\",\"command\":\"\"},{\"type\":\"command\"},7,"
-		   "{\"type\":\"command\",\"command\":\"false\"}]},3],\"Stop\":{}}}", 0600);
+		   "{\"type\":\"command\",\"command\":\"false\"}]},3],\"Stop\":{}}}",
+		   0600);
 	expect(0, "reply 1.", "-p", "--settings", path, "x");
 }
 
@@ -723,7 +802,7 @@ static void switches_misbehave_as_asked(void **state UNUSED)
 	assert_string_equal(events, "");
 }
 
-/* Wait until SIGTERM is in this set of the process ("SigBlk:", "SigIgn:" of proc(5)). */
+/* Wait until SIGTERM is in this signal set of the process ("SigBlk:", "SigIgn:" of proc(5)). */
 static void await_signal_set(pid_t pid, const char *set)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/status", pid);
@@ -763,7 +842,7 @@ static void signals_can_be_ignored(void **state UNUSED)
 
 static void child_can_be_left_behind(void **state UNUSED)
 {
-	/* Orphans come to us. */
+	/* Orphans become our children. */
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	setenv("AGENTDECK_DEMO_LEAVE_CHILD", "1", 1);
 	expect(0, "reply 1.", "-p", "x");
@@ -792,7 +871,7 @@ static void help_and_version(void **state UNUSED)
 
 /* ---- keys ---- */
 
-/* What bytes mean, arriving step bytes at a time: text as it is, other keys as <number>. */
+/* The keys of bytes that arrive step bytes at a time: text unchanged, other keys as <number>. */
 static char *keys_of(const char *bytes, size_t step)
 {
 	struct keys keys = { 0 };
@@ -801,7 +880,7 @@ static char *keys_of(const char *bytes, size_t step)
 		enum key key;
 		keys_add(&keys, bytes + i, i + step > length ? length - i : step);
 		while ((key = keys_take(&keys, false, &all)) != KEY_NONE) {
-			/* No character comes in halves. */
+			/* No character arrives in parts. */
 			assert_true(is_utf8(strbuf_text(&all), all.length));
 			if (key != KEY_TEXT && key != KEY_OTHER)
 				strbuf_addf(&all, "<%d>", key);
@@ -886,8 +965,11 @@ int main(void)
 		scratch_test(terminal_gets_its_settings_back),
 		scratch_test(hooks_are_told_in_order),
 		scratch_test(resume_is_reported_as_such),
+		scratch_test(fork_is_reported_as_either_version_of_claude_does),
 		scratch_test(clear_rotates_the_id_and_says_so),
 		scratch_test(waiting_is_reported_once),
+		scratch_test(a_restart_in_place_keeps_the_process_and_a_conversation_with_turns),
+		scratch_test(agents_inside_of_it_are_told_of_as_well),
 		scratch_test(matcher_chooses_the_sources),
 		scratch_test(failing_hooks_do_not_matter),
 		scratch_test(bad_settings_end_with_1),

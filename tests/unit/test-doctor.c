@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "engine/doctor.h"
+#include "engine/doctor/doctor.h"
 
 #include <string.h>
 
-/* A machine on which all is well.  Literals are not owned: the facts are never freed, only changed copies'
- * vectors are. */
+/* A machine on which all is well.  Literals are not owned: the facts are never freed, only the
+ * vectors of changed copies. */
 static struct doctor_facts healthy(void)
 {
 	return (struct doctor_facts){
 		.user = (char *)"deck",
 		.config_path = (char *)"/c/config.toml",
 		.config_exists = true,
-		.state = { .path = (char *)"/s", .exists = true, .is_writable = true, .mode = 0700,
+		.state = { .path = (char *)"/s",
+			   .exists = true,
+			   .is_writable = true,
+			   .mode = 0700,
 			   .free_bytes = INT64_C(1) << 30 },
-		.runtime = { .path = (char *)"/r", .exists = true, .is_writable = true, .mode = 0700,
+		.runtime = { .path = (char *)"/r",
+			     .exists = true,
+			     .is_writable = true,
+			     .mode = 0700,
 			     .free_bytes = -1 },
-		.session_count = 3, .live_count = 2,
+		.session_count = 3,
+		.live_count = 2,
 		.helpers_known = true,
-		.tmux_version = (char *)"3.5a", .tmux_enough = true,
-		.built_with_systemd = true, .booted_with_systemd = true,
+		.tmux_version = (char *)"3.5a",
+		.tmux_enough = true,
+		.built_with_systemd = true,
+		.booted_with_systemd = true,
 		.manager_version = (char *)"252.39",
-		.isolation_known = true, .is_isolated = true,
+		.isolation_known = true,
+		.is_isolated = true,
 		.isolation_why = (char *)"systemd-run detected",
-		.login_known = true, .lingers = true,
+		.login_known = true,
+		.lingers = true,
 		.cgroup = (char *)"/user.slice/user-4711.slice/session-4.scope",
 	};
 }
@@ -37,8 +48,8 @@ static const struct finding *find(const struct findings *findings, const char *c
 	return NULL;
 }
 
-/* The verdict of one check; text must stand in its reason, remedy in its remedy ("": it has one, NULL:
- * none). */
+/* Check the verdict of one check.  text must be in its reason, remedy in its remedy ("": any
+ * remedy, NULL: none). */
 static void check(const struct doctor_facts *facts, const char *name, enum verdict verdict,
 		  const char *text, const char *remedy)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Scripts in panes of a tmux server as a user has it, which say their ids at the end, or do not.
+ * Scripts in panes of a tmux server like a user's, some of which say their ids when they end.
  */
 #include "unit/test.h"
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/tmux-panes.h"
-#include "engine/farewell.h"
+#include "base/program.h"
+#include "driver/tmux/tmux-panes.h"
+#include "engine/adopt/farewell.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +17,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { PLENTY_MS = 20000, LOOK_MS = 20, HUNG_S = 200, PATIENCE_MS = 20000, SHORT_MS = 1200, ROUNDS_MS = 3000 };
+enum {
+	PLENTY_MS = 20000,
+	LOOK_MS = 20,
+	HUNG_S = 200,
+	PATIENCE_MS = 20000,
+	SHORT_MS = 1200,
+	ROUNDS_MS = 3000
+};
 
 struct fixture {
 	char *directory, *socket, *pane;
@@ -29,9 +37,11 @@ static const char *tmux(const struct fixture *f, char **keep, const char *const 
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
-	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-f", "/dev/null", "-S", f->socket, NULL });
+	strvec_push_array(&argv, (const char *const[]){ "tmux", "-u", "-f", "/dev/null", "-S",
+							f->socket, NULL });
 	strvec_push_array(&argv, words);
-	const struct child_request request = { .argv = (const char *const *)argv.items, .new_session = true };
+	const struct child_request request = { .argv = (const char *const *)argv.items,
+					       .new_session = true };
 	if (child_run(&request, PLENTY_MS, &result, NULL) != 0)
 		fail_msg("tmux does not run");
 	replace_string(keep, strbuf_text(&result.output));
@@ -46,7 +56,8 @@ static void define(struct fixture *f, const char *more)
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *text = xasprintf(
 		"command = [\"teller\"]\n[session]\nid = \"any\"\nresume = [\"resume\", \"{session_id}\"]\n"
-		"[screen]\nexit_banner = '^to come back: teller resume (talk-[0-9]+)'\n%s", more);
+		"[screen]\nexit_banner = '^to come back: teller resume (talk-[0-9]+)'\n%s",
+		more);
 	if (registry_override(&f->registry, "teller", text, strlen(text), "teller.toml", &err) < 0)
 		fail_msg("%s", err.message);
 }
@@ -95,12 +106,13 @@ static bool find_agent(struct fixture *f)
 	       process_identify((pid_t)pid, &f->agent, NULL) == 0;
 }
 
-/* The script is the pane's own process, and says so.  "^C" at the beginning of a line would hide what it says behind. */
+/* The script is the pane's own process, and says when it is ready.  A "^C" at the beginning of a
+ * line would hide the words after it. */
 #define READY "stty -echo\necho $$ >\"$D/new\"; mv \"$D/new\" \"$D/agent\"\n"
-/* What the pane's own process prints in its last moment may be lost in an old tmux. */
-#define LAST "sleep 0.3\n"
+/* An old tmux may lose what the pane's own process prints in its last moment. */
+#define LAST    "sleep 0.3\n"
 #define BYE(id) "bye() { echo 'to come back: teller resume " id "'; " LAST "exit 0; }\n"
-#define STAY "while :; do sleep 0.05; done\n"
+#define STAY    "while :; do sleep 0.05; done\n"
 
 static void run(struct fixture *f, const char *script)
 {
@@ -108,7 +120,8 @@ static void run(struct fixture *f, const char *script)
 	int64_t number;
 	f->pane = xstrdup(TMUX(f, &answer, "new-session", "-d", "-x", "100", "-y", "30", "-P", "-F",
 			       "#{pane_id}", "sh", "-c", script));
-	assert_true(parse_int64(TMUX(f, &pid, "display-message", "-p", "#{pid}"), 1, INT32_MAX, &number));
+	assert_true(parse_int64(TMUX(f, &pid, "display-message", "-p", "#{pid}"), 1, INT32_MAX,
+				&number));
 	assert_int_equal(process_identify((pid_t)number, &f->server, NULL), 0);
 	for (int64_t deadline = clock_ms() + PLENTY_MS; !find_agent(f);) {
 		assert_true(clock_ms() < deadline);
@@ -127,7 +140,7 @@ static struct farewell farewell_of(const struct fixture *f, int64_t patience_ms)
 	};
 }
 
-/* What is heard; the caller's. */
+/* The id that was heard; the caller's. */
 static char *hear(const struct fixture *f)
 {
 	cleanup_error struct error err = { 0 };
@@ -154,14 +167,14 @@ static void what_it_says_when_it_is_asked_is_heard(void **state)
 	assert_heard(f, "talk-17");
 }
 
-/* One ^C at a time: two in one read are a paste for it. */
-#define KEYS                                                                   \
-	"stty raw -echo\n" READY "n=0\n"                                       \
-	"while [ $n -lt 2 ]; do\n"                                             \
+/* It takes one ^C at a time: two in one read are a paste. */
+#define KEYS                                                                \
+	"stty raw -echo\n" READY "n=0\n"                                    \
+	"while [ $n -lt 2 ]; do\n"                                          \
 	"	k=$(dd bs=16 count=1 2>/dev/null | od -An -tx1 | tr -d ' \\n')\n" \
-	"	[ \"$k\" = 03 ] && n=$((n + 1))\n"                             \
-	"	[ \"$k\" ] || exit 1\n"                                        \
-	"done\n"                                                               \
+	"	[ \"$k\" = 03 ] && n=$((n + 1))\n"                                \
+	"	[ \"$k\" ] || exit 1\n"                                           \
+	"done\n"                                                            \
 	"stty sane\n"
 
 static void keys_are_pressed_one_by_one(void **state)
@@ -172,7 +185,7 @@ static void keys_are_pressed_one_by_one(void **state)
 	assert_heard(f, "talk-3");
 }
 
-/* A turn under way, a half-typed line: the first keys did something else. */
+/* During a turn or on a half-typed line the first keys have another effect. */
 static void keys_are_pressed_again(void **state)
 {
 	struct fixture *f = *state;
@@ -192,13 +205,14 @@ static void words_of_an_earlier_end_do_not_count(void **state)
 static void the_same_words_once_more_count(void **state)
 {
 	struct fixture *f = *state;
-	run(f, "echo 'to come back: teller resume talk-1'\n" BYE("talk-1") "trap bye INT\n" READY STAY);
+	run(f, "echo 'to come back: teller resume talk-1'\n" BYE(
+		       "talk-1") "trap bye INT\n" READY STAY);
 	assert_heard(f, "talk-1");
 }
 
 #define ASIDE "echo 'to come back: teller resume talk-1'\nprintf '\\033[?1049h\\033[H'\n"
 
-/* What comes to light again when it leaves the alternate screen was said before. */
+/* Text that reappears when it leaves the alternate screen was said before. */
 static void words_below_an_alternate_screen_do_not_count(void **state)
 {
 	struct fixture *f = *state;
@@ -209,8 +223,8 @@ static void words_below_an_alternate_screen_do_not_count(void **state)
 static void words_behind_an_alternate_screen_are_heard(void **state)
 {
 	struct fixture *f = *state;
-	run(f, "seq 60\n" ASIDE "echo 'to come back: teller resume talk-9'\n" BYE("talk-2")
-	    "trap 'printf \"\\033[?1049l\"; bye' INT\n" READY STAY);
+	run(f, "seq 60\n" ASIDE "echo 'to come back: teller resume talk-9'\n" BYE(
+		       "talk-2") "trap 'printf \"\\033[?1049l\"; bye' INT\n" READY STAY);
 	assert_heard(f, "talk-2");
 }
 
@@ -225,7 +239,7 @@ static void one_that_stays_is_left_running(void **state)
 	assert_true(process_alive(&f->agent));
 }
 
-/* One that has said its id may take its time: it can be ended now. */
+/* After it has said its id there is no need to wait for its end: it can be ended now. */
 static void one_that_has_spoken_is_not_waited_for_long(void **state)
 {
 	struct fixture *f = *state;
@@ -241,13 +255,16 @@ static void a_pane_is_as_it_was_afterwards(void **state)
 {
 	struct fixture *f = *state;
 	cleanup_free char *answer = NULL;
-	/* Below a shell, which goes on. */
+	/* Below a shell, which continues. */
 	setenv("TELLER", BYE("talk-6") "trap bye INT\n" READY STAY, 1);
 	run(f, "trap : INT\nsh -c \"$TELLER\"\nexec sleep 600");
 	(void)TMUX(f, &answer, "set-option", "-p", "-t", f->pane, "remain-on-exit", "off");
 	assert_heard(f, "talk-6");
-	assert_string_equal(TMUX(f, &answer, "show-options", "-p", "-v", "-t", f->pane, "remain-on-exit"), "off");
-	assert_string_equal(TMUX(f, &answer, "display-message", "-p", "-t", f->pane, "#{pane_dead}"), "0");
+	assert_string_equal(TMUX(f, &answer, "show-options", "-p", "-v", "-t", f->pane,
+				 "remain-on-exit"),
+			    "off");
+	assert_string_equal(
+		TMUX(f, &answer, "display-message", "-p", "-t", f->pane, "#{pane_dead}"), "0");
 }
 
 static void a_pane_that_was_only_the_agents_closes(void **state)
@@ -267,21 +284,25 @@ static void a_pane_that_was_to_stay_stays(void **state)
 	run(f, BYE("talk-8") "trap bye INT\n" READY STAY);
 	(void)TMUX(f, &answer, "set-option", "-w", "-t", f->pane, "remain-on-exit", "on");
 	assert_heard(f, "talk-8");
-	assert_string_equal(TMUX(f, &answer, "display-message", "-p", "-t", f->pane, "#{pane_dead}"), "1");
-	assert_string_equal(TMUX(f, &answer, "show-options", "-p", "-v", "-t", f->pane, "remain-on-exit"), "");
+	assert_string_equal(
+		TMUX(f, &answer, "display-message", "-p", "-t", f->pane, "#{pane_dead}"), "1");
+	assert_string_equal(
+		TMUX(f, &answer, "show-options", "-p", "-v", "-t", f->pane, "remain-on-exit"), "");
 }
 
 static void who_says_nothing_or_is_not_in_front_is_not_heard(void **state)
 {
 	struct fixture *f = *state;
-	/* Interactive shells give a job in the background a group of its own. */
-	run(f, "set -m\nsh -c 'echo $$ >\"$D/new\"; mv \"$D/new\" \"$D/agent\"; exec sleep 600' &\nwait");
+	/* Interactive shells give each job in the background its own group. */
+	run(f,
+	    "set -m\nsh -c 'echo $$ >\"$D/new\"; mv \"$D/new\" \"$D/agent\"; exec sleep 600' &\nwait");
 	struct farewell farewell = farewell_of(f, SHORT_MS), front = farewell;
 	cleanup_free char *answer = NULL;
 	struct process_id shell;
 	int64_t pid;
 	assert_false(farewell_is_heard(&farewell));
-	assert_true(parse_int64(TMUX(f, &answer, "display-message", "-p", "#{pane_pid}"), 1, INT32_MAX, &pid));
+	assert_true(parse_int64(TMUX(f, &answer, "display-message", "-p", "#{pane_pid}"), 1,
+				INT32_MAX, &pid));
 	assert_int_equal(process_identify((pid_t)pid, &shell, NULL), 0);
 	front.process = &shell;
 	assert_true(farewell_is_heard(&front));
@@ -314,25 +335,31 @@ static void an_end_takes_along_what_the_agent_started(void **state)
 
 int main(void)
 {
-	cleanup_free char *path = NULL;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_it_says_when_it_is_asked_is_heard, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_it_says_when_it_is_asked_is_heard, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(keys_are_pressed_one_by_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keys_are_pressed_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(words_of_an_earlier_end_do_not_count, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_same_words_once_more_count, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(words_below_an_alternate_screen_do_not_count, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(words_behind_an_alternate_screen_are_heard, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_stays_is_left_running, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_has_spoken_is_not_waited_for_long, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pane_is_as_it_was_afterwards, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pane_that_was_only_the_agents_closes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pane_that_was_to_stay_stays, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_says_nothing_or_is_not_in_front_is_not_heard, set_up,
+		cmocka_unit_test_setup_teardown(words_of_an_earlier_end_do_not_count, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(an_end_takes_along_what_the_agent_started, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_same_words_once_more_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(words_below_an_alternate_screen_do_not_count,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(words_behind_an_alternate_screen_are_heard, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(one_that_stays_is_left_running, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_has_spoken_is_not_waited_for_long, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_pane_is_as_it_was_afterwards, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pane_that_was_only_the_agents_closes, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_pane_that_was_to_stay_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_says_nothing_or_is_not_in_front_is_not_heard,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_end_takes_along_what_the_agent_started, set_up,
+						tear_down),
 	};
-	if (child_find_program("tmux", NULL, NULL, &path, NULL) != 0) {
+	if (!program_is_installed("tmux")) {
 		puts("skipped: tmux is not installed");
 		return 77;
 	}

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * src/driver/follow.h, with real directories and the real store.
+ * src/driver/follow/follow.h, with real directories and the real store.
  */
 #include "unit/store-fixture.h"
 
-#include "driver/follow.h"
+#include "driver/follow/follow.h"
 
 #include <poll.h>
 #include <sched.h>
 
 enum { MANY = 10000 };
 
-/* What was told, one text each: "manifest default/aaaaaaa1", "all". */
+/* The events, one text each: "manifest default/aaaaaaa1", "all". */
 struct told {
 	struct strvec events;
 	struct follow *follow;
-	const char *run; /* followed for each manifest that is told */
+	const char *run; /* follow this run directory for each manifest event */
 };
 
 static const char *const words[] = {
@@ -36,8 +36,8 @@ static void note(const struct follow_event *event, void *context)
 	}
 	strvec_pushf(&told->events, "%s %s/%s", words[event->what], event->profile, event->base);
 	if (told->run && event->what == FOLLOW_MANIFEST)
-		assert_int_equal(follow_run(told->follow, event->profile, event->base, told->run,
-					    NULL), 0);
+		assert_int_equal(
+			follow_run(told->follow, event->profile, event->base, told->run, NULL), 0);
 }
 
 static struct follow *follow_state(const struct fixture *fixture, const char *profile)
@@ -102,12 +102,11 @@ static void move(const struct fixture *fixture, const char *from, const char *to
 	assert_int_equal(renameat(at_profile(fixture), from, at_profile(fixture), to), 0);
 }
 
-/* How many watches the kernel holds for this descriptor (proc(5), fdinfo). */
+/* Number of watches that the kernel has for this descriptor (proc(5), fdinfo). */
 static size_t watches_of(const struct follow *follow)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_free char *path =
-		xasprintf("/proc/self/fdinfo/%d", follow_descriptor(follow));
+	cleanup_free char *path = xasprintf("/proc/self/fdinfo/%d", follow_descriptor(follow));
 	size_t count = 0;
 	assert_int_equal(fs_read(AT_FDCWD, path, 64 << 20, &text, NULL), 0);
 	for (const char *at = strstr(text.data, "inotify wd:"); at;
@@ -149,7 +148,8 @@ static void a_change_is_told_once_for_each_write(void **state)
 	rename_instance(fixture->store, "aaaaaaa1", "un");
 	rename_instance(fixture->store, "aaaaaaa2", "due");
 	rename_instance(fixture->store, "aaaaaaa1", "ichi");
-	expect(follow, "manifest default/aaaaaaa1, manifest default/aaaaaaa2, manifest default/aaaaaaa1");
+	expect(follow,
+	       "manifest default/aaaaaaa1, manifest default/aaaaaaa2, manifest default/aaaaaaa1");
 }
 
 static void an_instance_that_is_made_later_is_followed(void **state)
@@ -264,7 +264,8 @@ static void two_directories_that_change_places_are_both_followed(void **state)
 	make(fixture->store, "bbbbbbb1", "two");
 	cleanup_follow struct follow *follow = follow_state(fixture, NULL);
 	assert_int_equal(renameat2(at_profile(fixture), "aaaaaaa1", at_profile(fixture), "bbbbbbb1",
-				   RENAME_EXCHANGE), 0);
+				   RENAME_EXCHANGE),
+			 0);
 	free(events_of(follow));
 	move(fixture, "aaaaaaa1/instance.json", "aaaaaaa1/.old");
 	move(fixture, "bbbbbbb1/instance.json", "bbbbbbb1/.old");
@@ -291,7 +292,7 @@ static void of_one_profile_only_that_is_told(void **state)
 	cleanup_follow struct follow *follow = follow_state(fixture, "work");
 	make(fixture->store, "aaaaaaa1", "one");
 	expect(follow, "");
-	/* Made later than it was asked for. */
+	/* It is made after the watch was asked for. */
 	struct store *store = other_profile(fixture, "work");
 	make(store, "bbbbbbb1", "two");
 	expect(follow, "manifest work/bbbbbbb1");
@@ -306,7 +307,8 @@ static void a_profile_that_goes_takes_its_instances_along(void **state)
 	cleanup_follow struct follow *follow = follow_state(fixture, NULL);
 	size_t before = watches_of(follow);
 	assert_int_equal(renameat(store_state_directory(store), "work",
-				  store_state_directory(store), "play"), 0);
+				  store_state_directory(store), "play"),
+			 0);
 	expect(follow, "removed work/aaaaaaa1, manifest play/aaaaaaa1");
 	assert_int_equal(watches_of(follow), before);
 	assert_int_equal(fs_remove_tree(store_state_directory(store), "play", NULL), 0);
@@ -546,7 +548,8 @@ static int64_t sysctl_value(const char *path)
 	return value;
 }
 
-/* More than the kernel keeps: each rename is two events, and of two that are the same it would keep one. */
+/* More than the kernel keeps.  Each rename is two events; of two equal ones the kernel would keep
+ * one. */
 static void overrun(const struct fixture *fixture)
 {
 	int64_t count = sysctl_value("/proc/sys/fs/inotify/max_queued_events");
@@ -567,7 +570,7 @@ static void a_queue_that_ran_over_is_told_as_all(void **state)
 	assert_int_equal(follow_run(follow, "default", "aaaaaaa2", run, NULL), 0);
 	size_t before = watches_of(follow);
 	overrun(fixture);
-	/* The kernel tells none of these. */
+	/* The kernel reports none of these. */
 	remove_instance(fixture->store, "aaaaaaa1");
 	make(fixture->store, "aaaaaaa3", "three");
 	struct store *store = other_profile(fixture, "work");
@@ -577,7 +580,8 @@ static void a_queue_that_ran_over_is_told_as_all(void **state)
 	rename_instance(fixture->store, "aaaaaaa3", "tr");
 	rename_instance(store, "bbbbbbb1", "quattro");
 	say(run, "activity.json");
-	expect(follow, "manifest default/aaaaaaa3, manifest work/bbbbbbb1, activity default/aaaaaaa2");
+	expect(follow,
+	       "manifest default/aaaaaaa3, manifest work/bbbbbbb1, activity default/aaaaaaa2");
 	assert_int_equal(watches_of(follow), before + 2);
 	store_close(store);
 	remove_run(run);
@@ -611,7 +615,8 @@ static void ten_thousand_instances_are_followed(void **state)
 		cleanup_free char *manifest = manifest_of(name);
 		make_directory(fixture, name);
 		assert_int_equal(linkat(at_profile(fixture), ".manifest", at_profile(fixture),
-					manifest, 0), 0);
+					manifest, 0),
+				 0);
 	}
 	cleanup_follow struct follow *follow = follow_state(fixture, NULL);
 	assert_int_equal(watches_of(follow), MANY + 2);
@@ -633,7 +638,7 @@ static bool put_number(const char *path, int number)
 
 enum { DONE, CANNOT_LIMIT = 77 };
 
-/* In a user namespace of its own, which has limits of its own. */
+/* In a new user namespace, which has its own limits. */
 static bool limit(const char *name, int number)
 {
 	cleanup_free char *path = xasprintf("/proc/sys/user/%s", name);
@@ -686,7 +691,7 @@ static int read_without_watches(void *data)
 		return CANNOT_LIMIT;
 	if (follow_open(fixture->root, NULL, &follow, &err) != 0)
 		return 2;
-	/* Nothing asserts in a child: cmocka would go on to the next test in it. */
+	/* No assertions in a child: after a failure cmocka would run the next test in it. */
 	int at = at_profile(fixture);
 	if (mkdirat(at, "bbbbbbb1", 0700) < 0 ||
 	    renameat(at, "aaaaaaa1/instance.json", at, "aaaaaaa1/.old") < 0)
@@ -695,7 +700,7 @@ static int read_without_watches(void *data)
 	bool is_right = r < 0 && err.code == ERROR_UNAVAILABLE && told.events.count == 1 &&
 			streq(told.events.items[0], "manifest default/aaaaaaa1");
 	error_clear(&err);
-	/* Not said again for the next one. */
+	/* The next one does not repeat it. */
 	if (mkdirat(at, "bbbbbbb2", 0700) < 0)
 		return 3;
 	r = follow_read(follow, note, &told, &err);
@@ -762,7 +767,7 @@ static void what_vanishes_while_it_is_looked_at_does_no_harm(void **state)
 		assert_int_equal(follow_read(follow, note, &told, NULL), 0);
 	assert_int_equal(end_of_child(child), 0);
 	assert_int_equal(follow_read(follow, note, &told, NULL), 0);
-	/* The last one stays. */
+	/* The last one is still there. */
 	assert_true(told.events.count > 0);
 	assert_string_equal(told.events.items[told.events.count - 1], "manifest default/aaaaaaa5");
 	assert_int_equal(watches_of(follow), before + 1);
@@ -824,7 +829,8 @@ int main(void)
 		STORE_TEST(what_vanishes_while_it_is_looked_at_does_no_harm),
 		STORE_TEST(closing_leaves_no_descriptor),
 	};
-	/* It is about what the kernel tells; ten thousand directories take long on a disk. */
+	/* Use memory: the test is about the kernel's events, and ten thousand directories take long
+	 * on a disk. */
 	if (access("/dev/shm", W_OK) == 0)
 		(void)setenv("TMPDIR", "/dev/shm", 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/instance.h"
+#include "model/session/instance.h"
 
 #include <string.h>
 
 #define CREATED "\"created_at\":\"2026-04-14T09:08:01.000Z\""
-#define REQUIRED                                                                            \
-	"\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv/api\",\"agent\":\"claude\","  \
-	"\"argv\":[\"claude\"],\"backend\":\"host\",\"desired\":\"stopped\","               \
+#define REQUIRED                                                                           \
+	"\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv/api\",\"agent\":\"claude\"," \
+	"\"argv\":[\"claude\"],\"backend\":\"host\",\"desired\":\"stopped\","              \
 	"\"observed\":{\"state\":\"stopped\"}"
 #define MINIMAL "{\"format\":1," CREATED "," REQUIRED "}"
 
@@ -31,7 +31,7 @@ static struct instance *read_text(const char *text)
 	return instance;
 }
 
-/* What the instance is written as. */
+/* The text that the instance is written as. */
 static char *written(const struct instance *instance)
 {
 	cleanup_json struct json_object *object = instance_to_json(instance);
@@ -87,7 +87,7 @@ static const char full[] =
 	"\"reason\":\"conversation_data_present\",\"session_id\":\"s-2\",\"argv\":[\"claude\"]},"
 	"{\"rung\":\"shell\",\"reason\":\"last\",\"argv\":[\"sh\"]}],\"attempt\":1,"
 	"\"attempt_since\":\"2026-04-14T09:08:05.678Z\",\"attempt_since_boot_ms\":99,"
-	"\"reported\":true,\"history_note\":\"history not restored: x\"},"
+	"\"reported\":true,\"reporter_pid\":15,\"reporter_start\":16,\"history_note\":\"history not restored: x\"},"
 	"\"limits\":{\"memory_high\":1,\"memory_max\":2,\"tasks_max\":3,\"cpu_weight\":4}}";
 
 static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
@@ -112,6 +112,8 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_string_equal(instance->conversation.previous.items[0], "s-1");
 	assert_int_equal(instance->run.server.pid, 11);
 	assert_int_equal(instance->run.pane.start, 14);
+	assert_int_equal(instance->run.reporter.pid, 15);
+	assert_int_equal(instance->run.reporter.start, 16);
 	assert_int_equal(instance->run.attempt_count, 2);
 	assert_int_equal(instance->run.attempts[1].rung, RUNG_SHELL);
 	assert_int_equal(run_attempt(&instance->run)->rung, RUNG_SHELL);
@@ -160,6 +162,31 @@ static void what_is_written_can_be_read_whatever_is_empty(void **state UNUSED)
 	assert_int_equal(again->argv.count, 0);
 }
 
+static void each_question_for_a_directory_has_its_answer(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	instance_set_directory(instance, "/srv/api");
+	assert_string_equal(instance_launch_directory(instance), "/srv/api");
+	assert_string_equal(instance_transcript_directory(instance), "/srv/api");
+	assert_string_equal(instance_owner_directory(instance), "/srv/api");
+	assert_string_equal(instance_lookup_directory(instance), "/srv/api");
+
+	instance_set_launch_directory(instance, "/srv/api/tree");
+	assert_string_equal(instance_launch_directory(instance), "/srv/api/tree");
+	assert_string_equal(instance_transcript_directory(instance), "/srv/api");
+	assert_string_equal(instance_owner_directory(instance), "/srv/api");
+	assert_string_equal(instance_lookup_directory(instance), "/srv/api");
+
+	/* The conversation is back where it began, and then its user moves the directory. */
+	instance_set_launch_directory(instance, "/srv/api");
+	assert_null(instance->conversation.directory);
+	instance_set_launch_directory(instance, "/srv/new");
+	instance_set_directory(instance, "/srv/new");
+	assert_null(instance->conversation.directory);
+	assert_string_equal(instance_launch_directory(instance), "/srv/new");
+	assert_string_equal(instance_lookup_directory(instance), "/srv/new");
+}
+
 static void unknown_keys_survive_at_every_level(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(
@@ -174,17 +201,18 @@ static void unknown_keys_survive_at_every_level(void **state UNUSED)
 	replace_string(&instance->title, "renamed");
 	instance->observed.state = STATE_STOPPING;
 	conversation_set_id(&instance->conversation, "s-9", ORIGIN_REPORTED, 1000);
-	static const char *const keys[] = { "x-top",  "x-env",          "cleanup",  "x-observed",
-					    "x-exit", "x-conversation", "x-limits", "x-run",
-					    "x-attempt", "1.50" };
+	static const char *const keys[] = { "x-top",      "x-env",  "cleanup",
+					    "x-observed", "x-exit", "x-conversation",
+					    "x-limits",   "x-run",  "x-attempt",
+					    "1.50" };
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_written(instance, keys[i]);
 	assert_written(instance, "\"title\":\"renamed\"");
 	assert_not_written(instance, "\"api\"");
 }
 
-#define WITH_RUN                                                                           \
-	"{\"format\":1," CREATED "," REQUIRED ",\"run\":{\"id\":\"r-1\",\"socket\":\"/s\"," \
+#define WITH_RUN                                                                              \
+	"{\"format\":1," CREATED "," REQUIRED ",\"run\":{\"id\":\"r-1\",\"socket\":\"/s\","   \
 	"\"unit\":\"u\",\"x-run\":1,\"attempts\":[{\"rung\":\"resume\",\"session_id\":\"s\"," \
 	"\"x-attempt\":1}]}}"
 
@@ -232,8 +260,8 @@ static void members_that_are_gone_are_removed(void **state UNUSED)
 	replace_string(&instance->observed.reason, NULL);
 	replace_string(&instance->conversation.session_id, NULL);
 	replace_string(&instance->group, NULL);
-	static const char *const keys[] = { "\"run\"",    "\"exit\"",         "\"limits\"",
-					    "\"reason\"", "\"session_id\"",   "\"group\"",
+	static const char *const keys[] = { "\"run\"",      "\"exit\"",        "\"limits\"",
+					    "\"reason\"",   "\"session_id\"",  "\"group\"",
 					    "\"attempts\"", "\"last_used_at\"" };
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_not_written(instance, keys[i]);
@@ -264,13 +292,13 @@ static void paths_and_arguments_may_be_any_bytes(void **state UNUSED)
 
 static void bytes_that_are_none_are_refused(void **state UNUSED)
 {
-	static const char *const bad[] = { "{\"bytes\":\"2\"}",  "{\"bytes\":\"zz\"}",
+	static const char *const bad[] = { "{\"bytes\":\"2\"}",    "{\"bytes\":\"zz\"}",
 					   "{\"bytes\":\"2f00\"}", "{\"bytes\":\"2F\"}",
-					   "{\"bytes\":7}",
-					   "{\"byte\":\"2f\"}",  "\"a\\u0000b\"", "7" };
+					   "{\"bytes\":7}",        "{\"byte\":\"2f\"}",
+					   "\"a\\u0000b\"",        "7" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		cleanup_free char *text = xasprintf("{\"format\":1," CREATED "," REQUIRED
-						    ",\"group\":%s}", bad[i]);
+		cleanup_free char *text = xasprintf(
+			"{\"format\":1," CREATED "," REQUIRED ",\"group\":%s}", bad[i]);
 		assert_refused(text, ERROR_CORRUPT, "group is not a string");
 	}
 }
@@ -304,7 +332,8 @@ static void each_required_member_is_required(void **state UNUSED)
 	}
 	assert_refused("{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"a\","
 		       "\"cwd\":\"/\",\"agent\":\"a\",\"argv\":[],\"backend\":\"host\","
-		       "\"desired\":\"stopped\",\"observed\":{}}", ERROR_CORRUPT, "observed.state is missing");
+		       "\"desired\":\"stopped\",\"observed\":{}}",
+		       ERROR_CORRUPT, "observed.state is missing");
 }
 
 static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
@@ -335,20 +364,20 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 		{ "\"limits\":{\"memory_max\":-5}", "limits.memory_max is out of range" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		/* The last one of two equal keys counts. */
+		/* Of two equal keys the last one counts. */
 		cleanup_free char *text = xasprintf("{\"format\":1," CREATED "," REQUIRED ",%s}",
 						    bad[i].member);
 		assert_refused(text, ERROR_CORRUPT, bad[i].says);
 	}
 }
 
-#define CHECK_WORDS(type, count, name, parse)                  \
-	for (int value_ = 0; value_ < (count); value_++) {     \
-		type read_ = (type)((value_ + 1) % (count));   \
+#define CHECK_WORDS(type, count, name, parse)                   \
+	for (int value_ = 0; value_ < (count); value_++) {      \
+		type read_ = (type)((value_ + 1) % (count));    \
 		assert_true(parse(name((type)value_), &read_)); \
-		assert_int_equal(read_, value_);               \
-		assert_false(parse("no-such-word", &read_));   \
-		assert_int_equal(read_, value_);               \
+		assert_int_equal(read_, value_);                \
+		assert_false(parse("no-such-word", &read_));    \
+		assert_int_equal(read_, value_);                \
 	}
 
 static void an_answered_offer_is_gone_from_the_manifest(void **state UNUSED)
@@ -411,6 +440,19 @@ static void the_same_id_changes_neither_origin_nor_history(void **state UNUSED)
 	assert_true(conversation->captured_at == 2);
 }
 
+static void another_spelling_of_a_uuid_is_the_same_id(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct conversation *conversation = &instance->conversation;
+	conversation_set_id(conversation, "550e8400-e29b-41d4-a716-44665544abcd", ORIGIN_MINTED, 1);
+	conversation->first_turn_seen = true;
+	conversation_set_id(conversation, "550E8400-E29B-41D4-A716-44665544ABCD", ORIGIN_REPORTED,
+			    2);
+	assert_string_equal(conversation->session_id, "550E8400-E29B-41D4-A716-44665544ABCD");
+	assert_true(conversation->first_turn_seen);
+	assert_int_equal(conversation->previous.count, 0);
+}
+
 static void previous_ids_stand_once_and_the_latest_last(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = instance_new();
@@ -418,7 +460,7 @@ static void previous_ids_stand_once_and_the_latest_last(void **state UNUSED)
 	conversation_set_id(conversation, "s-1", ORIGIN_MINTED, 1);
 	conversation_set_id(conversation, "s-2", ORIGIN_REPORTED, 2);
 	conversation_set_id(conversation, "s-3", ORIGIN_REPORTED, 3);
-	/* Gone back to, by a text that is the vector's own. */
+	/* Return to an earlier id, with a text that the vector itself owns. */
 	conversation_set_id(conversation, conversation->previous.items[0], ORIGIN_REPORTED, 4);
 	assert_string_equal(conversation->session_id, "s-1");
 	assert_int_equal(conversation->previous.count, 2);
@@ -433,13 +475,15 @@ static void previous_ids_stand_once_and_the_latest_last(void **state UNUSED)
 static void an_attempt_is_added_as_a_copy(void **state UNUSED)
 {
 	struct run run = { 0 };
-	struct attempt attempt = { .rung = RUNG_FRESH, .reason = xstrdup("fresh_session") };
+	struct attempt attempt = { .rung = RUNG_FRESH,
+				   .reason = REASON_OTHER,
+				   .other_reason = xstrdup("of_another_version") };
 	strvec_push(&attempt.argv, "claude");
 	run_add_attempt(&run, &attempt);
 	attempt_clear(&attempt);
 	assert_null(attempt.argv.items);
 	assert_int_equal(run.attempt_count, 1);
-	assert_string_equal(run_attempt(&run)->reason, "fresh_session");
+	assert_string_equal(attempt_reason(run_attempt(&run)), "of_another_version");
 	assert_string_equal(run_attempt(&run)->argv.items[0], "claude");
 	run.attempt = 1;
 	assert_null(run_attempt(&run));
@@ -460,6 +504,7 @@ int main(void)
 		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
 		cmocka_unit_test(absent_members_mean_none),
 		cmocka_unit_test(what_is_written_can_be_read_whatever_is_empty),
+		cmocka_unit_test(each_question_for_a_directory_has_its_answer),
 		cmocka_unit_test(unknown_keys_survive_at_every_level),
 		cmocka_unit_test(unknown_keys_of_a_run_go_with_it),
 		cmocka_unit_test(unknown_keys_of_an_attempt_go_with_it),
@@ -476,6 +521,7 @@ int main(void)
 		cmocka_unit_test(each_word_means_its_value_and_no_other),
 		cmocka_unit_test(another_id_starts_a_conversation_anew),
 		cmocka_unit_test(the_same_id_changes_neither_origin_nor_history),
+		cmocka_unit_test(another_spelling_of_a_uuid_is_the_same_id),
 		cmocka_unit_test(previous_ids_stand_once_and_the_latest_last),
 		cmocka_unit_test(an_attempt_is_added_as_a_copy),
 		cmocka_unit_test(nothing_can_be_freed),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Limits: their words, what config.toml says of groups, and what holds for an instance.
+ * Limits: their words, the limits of groups in config.toml, and those of an instance.
  */
 #include "unit/test.h"
 
-#include "model/settings.h"
+#include "model/settings/settings.h"
 
 #include <string.h>
 
@@ -29,7 +29,8 @@ static void assert_refused(const char *text, const char *message)
 }
 
 static void assert_limit(const struct settings *settings, const struct instance *instance,
-			 enum limit limit, int64_t value, enum limit_origin origin, const char *group)
+			 enum limit limit, int64_t value, enum limit_origin origin,
+			 const char *group)
 {
 	enum limit_origin found;
 	const char *of_group;
@@ -57,12 +58,15 @@ static void the_nearest_that_says_a_limit_counts(void **state UNUSED)
 	cleanup_settings struct settings settings = parse(config);
 	char name[] = "work/api/v2";
 	struct instance instance = { .group = name, .limits = { .memory_max = INT64_C(1) << 30 } };
-	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, INT64_C(1) << 30, LIMIT_SAID_BY_SESSION, NULL);
-	assert_limit(&settings, &instance, LIMIT_TASKS_MAX, LIMIT_INFINITY, LIMIT_SAID_BY_GROUP, "work/api");
+	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, INT64_C(1) << 30,
+		     LIMIT_SAID_BY_SESSION, NULL);
+	assert_limit(&settings, &instance, LIMIT_TASKS_MAX, LIMIT_INFINITY, LIMIT_SAID_BY_GROUP,
+		     "work/api");
 	assert_limit(&settings, &instance, LIMIT_CPU_WEIGHT, 20, LIMIT_SAID_BY_GROUP, "work");
 	assert_limit(&settings, &instance, LIMIT_MEMORY_HIGH, 0, LIMIT_SAID_BY_NOBODY, NULL);
 	instance.limits = (struct limits){ 0 };
-	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, INT64_C(2) << 30, LIMIT_SAID_BY_GROUP, "work/api");
+	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, INT64_C(2) << 30, LIMIT_SAID_BY_GROUP,
+		     "work/api");
 }
 
 static void a_group_is_not_the_start_of_a_name(void **state UNUSED)
@@ -74,7 +78,8 @@ static void a_group_is_not_the_start_of_a_name(void **state UNUSED)
 		const struct instance instance = { .group = name };
 		assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, INT64_C(8) << 30,
 			     LIMIT_SAID_BY_GENERAL, NULL);
-		assert_limit(&settings, &instance, LIMIT_TASKS_MAX, 1000, LIMIT_SAID_BY_GENERAL, NULL);
+		assert_limit(&settings, &instance, LIMIT_TASKS_MAX, 1000, LIMIT_SAID_BY_GENERAL,
+			     NULL);
 	}
 	const struct instance none = { .group = NULL };
 	assert_limit(&settings, &none, LIMIT_CPU_WEIGHT, 10, LIMIT_SAID_BY_GENERAL, NULL);
@@ -84,32 +89,41 @@ static void infinity_takes_back_what_is_said_farther_out(void **state UNUSED)
 {
 	cleanup_settings struct settings settings = parse(config);
 	char name[] = "work";
-	const struct instance instance = { .group = name, .limits = { .memory_max = LIMIT_INFINITY,
-								      .cpu_weight = LIMIT_INFINITY } };
-	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, LIMIT_INFINITY, LIMIT_SAID_BY_SESSION, NULL);
-	assert_limit(&settings, &instance, LIMIT_CPU_WEIGHT, LIMIT_INFINITY, LIMIT_SAID_BY_SESSION, NULL);
+	const struct instance instance = { .group = name,
+					   .limits = { .memory_max = LIMIT_INFINITY,
+						       .cpu_weight = LIMIT_INFINITY } };
+	assert_limit(&settings, &instance, LIMIT_MEMORY_MAX, LIMIT_INFINITY, LIMIT_SAID_BY_SESSION,
+		     NULL);
+	assert_limit(&settings, &instance, LIMIT_CPU_WEIGHT, LIMIT_INFINITY, LIMIT_SAID_BY_SESSION,
+		     NULL);
 }
 
 static void what_is_wrong_in_a_group_is_named_with_its_place(void **state UNUSED)
 {
-	assert_refused("[groups.'work/api'.limits]\nmemory_max = '4 GB'\n",
-		       "config.toml:2:1: groups.work/api.limits.memory_max is \"4 GB\": write a size as "
-		       "\"512M\", \"1.5G\" or in bytes, or \"infinity\"");
-	assert_refused("[groups.'a.b'.limits]\n\n tasks_max = true\n",
-		       "config.toml:3:2: groups.a.b.limits.tasks_max must be a whole number, not true or false");
-	assert_refused("[groups.work.limits]\ncpu_weight = 10001\n",
-		       "config.toml:2:1: groups.work.limits.cpu_weight must be from 0 to 10000, not 10001");
-	assert_refused("[groups.work.limits]\nmemory_maks = 1\n",
-		       "config.toml:2:1: there is no key \"groups.work.limits.memory_maks\": limits are "
-		       "memory_high, memory_max, tasks_max and cpu_weight");
-	assert_refused("[groups.work]\nmemory_max = '1G'\n",
-		       "config.toml:2:1: there is no key \"groups.work.memory_max\": a group has \"limits\", and "
-		       "a name with a slash needs quotes, as in [groups.\"work/api\".limits]");
+	assert_refused(
+		"[groups.'work/api'.limits]\nmemory_max = '4 GB'\n",
+		"config.toml:2:1: groups.work/api.limits.memory_max is \"4 GB\": write a size as "
+		"\"512M\", \"1.5G\" or in bytes, or \"infinity\"");
+	assert_refused(
+		"[groups.'a.b'.limits]\n\n tasks_max = true\n",
+		"config.toml:3:2: groups.a.b.limits.tasks_max must be a whole number, not true or false");
+	assert_refused(
+		"[groups.work.limits]\ncpu_weight = 10001\n",
+		"config.toml:2:1: groups.work.limits.cpu_weight must be from 0 to 10000, not 10001");
+	assert_refused(
+		"[groups.work.limits]\nmemory_maks = 1\n",
+		"config.toml:2:1: there is no key \"groups.work.limits.memory_maks\": limits are "
+		"memory_high, memory_max, tasks_max and cpu_weight");
+	assert_refused(
+		"[groups.work]\nmemory_max = '1G'\n",
+		"config.toml:2:1: there is no key \"groups.work.memory_max\": a group has \"limits\", and "
+		"a name with a slash needs quotes, as in [groups.\"work/api\".limits]");
 	assert_refused("[groups]\nwork = 3\n",
 		       "config.toml:2:1: groups.work must be a table, not a whole number");
 	assert_refused("[groups.work]\nlimits = 3\n",
 		       "config.toml:2:1: groups.work.limits must be a table, not a whole number");
-	assert_refused("groups = 3\n", "config.toml:1:1: groups must be a table, not a whole number");
+	assert_refused("groups = 3\n",
+		       "config.toml:1:1: groups must be a table, not a whole number");
 }
 
 static void what_cannot_be_a_group_is_refused(void **state UNUSED)
@@ -119,7 +133,8 @@ static void what_cannot_be_a_group_is_refused(void **state UNUSED)
 		cleanup_free char *text = xasprintf("[groups.\"%s\".limits]\n", names[i]);
 		struct settings settings;
 		cleanup_error struct error err = { 0 };
-		assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, &err), -1);
+		assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, &err),
+				 -1);
 		if (!strstr(err.message, "cannot be a group's name"))
 			fail_msg("%s", err.message);
 	}
@@ -160,10 +175,14 @@ static void what_is_no_limit_is_refused_by_its_name(void **state UNUSED)
 		enum limit limit;
 		const char *text, *part;
 	} bad[] = {
-		{ LIMIT_MEMORY_MAX, "4 GB", "no memory_max" },	 { LIMIT_MEMORY_HIGH, "15M", "too little" },
-		{ LIMIT_MEMORY_MAX, "50%", "no memory_max" },	 { LIMIT_TASKS_MAX, "-1", "no tasks_max" },
-		{ LIMIT_TASKS_MAX, "10K", "no tasks_max" },	 { LIMIT_CPU_WEIGHT, "10001", "1 to 10000" },
-		{ LIMIT_CPU_WEIGHT, "", "no cpu_weight" },	 { LIMIT_MEMORY_MAX, "Infinity", "no memory_max" },
+		{ LIMIT_MEMORY_MAX, "4 GB", "no memory_max" },
+		{ LIMIT_MEMORY_HIGH, "15M", "too little" },
+		{ LIMIT_MEMORY_MAX, "50%", "no memory_max" },
+		{ LIMIT_TASKS_MAX, "-1", "no tasks_max" },
+		{ LIMIT_TASKS_MAX, "10K", "no tasks_max" },
+		{ LIMIT_CPU_WEIGHT, "10001", "1 to 10000" },
+		{ LIMIT_CPU_WEIGHT, "", "no cpu_weight" },
+		{ LIMIT_MEMORY_MAX, "Infinity", "no memory_max" },
 		{ LIMIT_TASKS_MAX, "\033[2J", "'\\033[2J'" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * src/driver/loop.h.  Built twice: with sd-event (loop.c) and with epoll (loop-none.c).
+ * src/base/loop.h
  */
 #include "unit/test.h"
 
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/loop.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,11 +63,12 @@ static void exit_on_timer(void *context)
 	loop_exit(scene->loop, 0);
 }
 
-/* Everything that is ready now has been handled by then: it goes in turns. */
+/* By then all sources that are ready now have been handled, because the loop serves them in
+ * turn. */
 static void exit_soon(struct scene *scene)
 {
-	assert_int_equal(loop_add_timer(scene->loop, clock_ms() + 30, exit_on_timer, scene, NULL,
-					NULL), 0);
+	assert_int_equal(
+		loop_add_timer(scene->loop, clock_ms() + 30, exit_on_timer, scene, NULL, NULL), 0);
 }
 
 static void write_byte(const struct scene *scene)
@@ -90,6 +91,16 @@ static void run_returns_the_code_of_exit(void **state)
 	assert_int_equal(loop_run(scene->loop, NULL), 7);
 }
 
+static void count_timer(void *context)
+{
+	struct scene *scene = context;
+	scene->calls++;
+}
+
+static void nothing(void *context UNUSED)
+{
+}
+
 static void an_exit_before_the_run_counts(void **state)
 {
 	struct scene *scene = *state;
@@ -105,6 +116,48 @@ static void a_second_run_is_refused(void **state)
 	run(scene);
 	assert_true(loop_run(scene->loop, &err) < 0);
 	assert_int_equal(err.code, ERROR_SYSTEM);
+}
+
+static void a_turn_handles_one_event(void **state)
+{
+	struct scene *scene = *state;
+	assert_int_equal(loop_add_timer(scene->loop, 0, count_timer, scene, NULL, NULL), 0);
+	assert_int_equal(loop_add_timer(scene->loop, 0, count_timer, scene, NULL, NULL), 0);
+	assert_int_equal(loop_turn(scene->loop, INT64_MAX, NULL), 1);
+	assert_int_equal(scene->calls, 1);
+	assert_int_equal(loop_turn(scene->loop, 0, NULL), 1);
+	assert_int_equal(scene->calls, 2);
+}
+
+static void a_turn_ends_at_its_deadline(void **state)
+{
+	struct scene *scene = *state;
+	const int64_t deadline_ms = clock_ms() + 20;
+	assert_int_equal(loop_turn(scene->loop, deadline_ms, NULL), 0);
+	assert_true(clock_ms() >= deadline_ms);
+	assert_int_equal(loop_turn(scene->loop, 0, NULL), 0);
+}
+
+static void set_the_timer_until_three(void *context)
+{
+	struct scene *scene = context;
+	if (++scene->calls <= 3)
+		assert_int_equal(loop_set_timer(scene->source, 0, NULL), 0);
+}
+
+static void what_prepares_runs_before_each_wait(void **state)
+{
+	struct scene *scene = *state;
+	assert_int_equal(
+		loop_add_timer(scene->loop, INT64_MAX, nothing, scene, &scene->source, NULL), 0);
+	loop_add_prepare(scene->loop, set_the_timer_until_three, scene, &scene->other);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(loop_turn(scene->loop, INT64_MAX, NULL), 1);
+	assert_int_equal(loop_turn(scene->loop, 0, NULL), 0);
+	assert_int_equal(scene->calls, 4);
+	loop_remove(scene->other);
+	assert_int_equal(loop_turn(scene->loop, 0, NULL), 0);
+	assert_int_equal(scene->calls, 4);
 }
 
 static void nothing_and_null_can_be_removed(void **state UNUSED)
@@ -128,8 +181,10 @@ static void note_io(int fd, uint32_t events, void *context)
 static void a_descriptor_with_data_is_handled(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_io, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ scene->pipe[0], EPOLLIN, note_io, scene },
+				     &scene->source, NULL),
+			 0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
@@ -139,8 +194,10 @@ static void a_descriptor_with_data_is_handled(void **state)
 static void the_end_of_the_other_side_is_told(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_io, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ scene->pipe[0], EPOLLIN, note_io, scene },
+				     &scene->source, NULL),
+			 0);
 	(void)close(scene->pipe[1]);
 	scene->pipe[1] = -1;
 	run(scene);
@@ -158,8 +215,11 @@ static void note_and_stay(int fd UNUSED, uint32_t events, void *context)
 static void what_is_left_unread_is_told_again(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_and_stay, scene,
-				     NULL, NULL), 0);
+	assert_int_equal(
+		loop_add_io(scene->loop,
+			    &(struct loop_io){ scene->pipe[0], EPOLLIN, note_and_stay, scene },
+			    NULL, NULL),
+		0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 3);
@@ -170,8 +230,10 @@ static void only_the_events_asked_for_are_told(void **state)
 	struct scene *scene = *state;
 	int pair[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	assert_int_equal(loop_add_io(scene->loop, pair[0], EPOLLIN, note_and_stay, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ pair[0], EPOLLIN, note_and_stay, scene },
+				     &scene->source, NULL),
+			 0);
 	assert_int_equal(write(pair[1], "x", 1), 1);
 	assert_int_equal(loop_set_io(scene->source, EPOLLOUT, NULL), 0);
 	run(scene);
@@ -187,13 +249,16 @@ static void a_descriptor_that_cannot_be_waited_for_is_an_error(void **state)
 	cleanup_error struct error err = { 0 };
 	cleanup_error struct error twice = { 0 };
 	cleanup_close int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	assert_true(loop_add_io(scene->loop, fd, EPOLLIN, note_io, scene, &scene->source, &err) <
-		    0);
+	assert_true(loop_add_io(scene->loop, &(struct loop_io){ fd, EPOLLIN, note_io, scene },
+				&scene->source, &err) < 0);
 	assert_int_equal(err.os_errno, EPERM);
 	assert_null(scene->source);
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_io, scene,
-				     NULL, NULL), 0);
-	assert_true(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_io, scene,
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ scene->pipe[0], EPOLLIN, note_io, scene },
+				     NULL, NULL),
+			 0);
+	assert_true(loop_add_io(scene->loop,
+				&(struct loop_io){ scene->pipe[0], EPOLLIN, note_io, scene },
 				&scene->source, &twice) < 0);
 	assert_int_equal(twice.os_errno, EEXIST);
 }
@@ -212,8 +277,11 @@ static void remove_oneself(int fd UNUSED, uint32_t events UNUSED, void *context)
 static void a_handler_may_remove_its_own_source(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, remove_oneself, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(
+		loop_add_io(scene->loop,
+			    &(struct loop_io){ scene->pipe[0], EPOLLIN, remove_oneself, scene },
+			    &scene->source, NULL),
+		0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
@@ -233,10 +301,15 @@ static void a_removed_source_is_not_called_for_what_is_pending(void **state)
 	struct scene *scene = *state;
 	int copy = fcntl(scene->pipe[0], F_DUPFD_CLOEXEC, 0);
 	assert_true(copy >= 0);
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, remove_both, scene,
-				     &scene->source, NULL), 0);
-	assert_int_equal(loop_add_io(scene->loop, copy, EPOLLIN, remove_both, scene,
-				     &scene->other, NULL), 0);
+	assert_int_equal(
+		loop_add_io(scene->loop,
+			    &(struct loop_io){ scene->pipe[0], EPOLLIN, remove_both, scene },
+			    &scene->source, NULL),
+		0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ copy, EPOLLIN, remove_both, scene },
+				     &scene->other, NULL),
+			 0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
@@ -256,7 +329,8 @@ static void a_timer_may_remove_itself(void **state)
 {
 	struct scene *scene = *state;
 	assert_int_equal(loop_add_timer(scene->loop, 0, remove_timer_and_exit, scene,
-					&scene->source, NULL), 0);
+					&scene->source, NULL),
+			 0);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
 }
@@ -265,26 +339,25 @@ static void add_another(int fd, uint32_t events UNUSED, void *context)
 {
 	struct scene *scene = context;
 	loop_remove(scene->source);
-	assert_int_equal(loop_add_io(scene->loop, fd, EPOLLIN, note_io, scene, NULL, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop, &(struct loop_io){ fd, EPOLLIN, note_io, scene },
+				     NULL, NULL),
+			 0);
 }
 
 static void a_handler_may_put_another_in_its_place(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, add_another, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(
+		loop_add_io(scene->loop,
+			    &(struct loop_io){ scene->pipe[0], EPOLLIN, add_another, scene },
+			    &scene->source, NULL),
+		0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
 }
 
 /* --- timers ----------------------------------------------------------------------------------- */
-
-static void count_timer(void *context)
-{
-	struct scene *scene = context;
-	scene->calls++;
-}
 
 static void a_timer_runs_once(void **state)
 {
@@ -339,9 +412,11 @@ static void a_timer_for_never_waits_until_it_is_set(void **state)
 {
 	struct scene *scene = *state;
 	assert_int_equal(loop_add_timer(scene->loop, INT64_MAX, count_timer, scene, &scene->source,
-					NULL), 0);
+					NULL),
+			 0);
 	assert_int_equal(loop_add_timer(scene->loop, clock_ms() + 20, exit_on_timer, scene,
-					&scene->other, NULL), 0);
+					&scene->other, NULL),
+			 0);
 	assert_int_equal(loop_set_timer(scene->source, 0, NULL), 0);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
@@ -370,9 +445,13 @@ static void a_timer_may_be_set_by_another_handler(void **state)
 {
 	struct scene *scene = *state;
 	assert_int_equal(loop_add_timer(scene->loop, INT64_MAX, exit_on_timer, scene,
-					&scene->source, NULL), 0);
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, set_the_timer, scene,
-				     NULL, NULL), 0);
+					&scene->source, NULL),
+			 0);
+	assert_int_equal(
+		loop_add_io(scene->loop,
+			    &(struct loop_io){ scene->pipe[0], EPOLLIN, set_the_timer, scene },
+			    NULL, NULL),
+		0);
 	write_byte(scene);
 	run(scene);
 }
@@ -392,7 +471,8 @@ static void a_timer_that_is_due_and_removed_runs_no_other(void **state)
 	assert_int_equal(loop_add_timer(scene->loop, 1, count_timer, scene, &scene->other, NULL),
 			 0);
 	assert_int_equal(loop_add_timer(scene->loop, clock_ms() + 600000, count_timer, scene, NULL,
-					NULL), 0);
+					NULL),
+			 0);
 	run(scene);
 	assert_int_equal(scene->calls, 0);
 }
@@ -409,8 +489,8 @@ static void again_until_three(void *context)
 static void a_timer_may_be_set_again_by_its_handler(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_timer(scene->loop, 0, again_until_three, scene, &scene->source,
-					NULL), 0);
+	assert_int_equal(
+		loop_add_timer(scene->loop, 0, again_until_three, scene, &scene->source, NULL), 0);
 	run(scene);
 	assert_int_equal(scene->calls, 3);
 }
@@ -424,10 +504,12 @@ static void again_for_ever(void *context)
 static void a_timer_that_is_always_due_starves_nobody(void **state)
 {
 	struct scene *scene = *state;
-	assert_int_equal(loop_add_timer(scene->loop, 0, again_for_ever, scene, &scene->source,
-					NULL), 0);
-	assert_int_equal(loop_add_io(scene->loop, scene->pipe[0], EPOLLIN, note_io, scene, NULL,
-				     NULL), 0);
+	assert_int_equal(
+		loop_add_timer(scene->loop, 0, again_for_ever, scene, &scene->source, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ scene->pipe[0], EPOLLIN, note_io, scene },
+				     NULL, NULL),
+			 0);
 	write_byte(scene);
 	run(scene);
 	assert_int_equal(scene->calls, 1);
@@ -623,7 +705,7 @@ static void manager_close(const struct manager *manager)
 	assert_int_equal(fs_remove_tree(AT_FDCWD, manager->directory, NULL), 0);
 }
 
-/* What was told, as it stands there; "" for nothing. */
+/* The text that the manager got; "" for none. */
 static const char *told(const struct manager *manager, char buffer[256])
 {
 	ssize_t n = recv(manager->fd, buffer, 255, MSG_DONTWAIT);
@@ -688,8 +770,10 @@ static void the_watchdog_is_fed_again_and_again(void **state)
 	(void)snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	assert_int_equal(setenv("WATCHDOG_PID", pid, 1) | setenv("WATCHDOG_USEC", "40000", 1), 0);
 	loop_ready(scene->loop, NULL);
-	assert_int_equal(loop_add_io(scene->loop, manager.fd, EPOLLIN, count_signs, scene,
-				     &scene->source, NULL), 0);
+	assert_int_equal(loop_add_io(scene->loop,
+				     &(struct loop_io){ manager.fd, EPOLLIN, count_signs, scene },
+				     &scene->source, NULL),
+			 0);
 	run(scene);
 	assert_int_equal(scene->calls, 3);
 	loop_remove(scene->source);
@@ -721,6 +805,9 @@ int main(void)
 		LOOP_TEST(run_returns_the_code_of_exit),
 		LOOP_TEST(an_exit_before_the_run_counts),
 		LOOP_TEST(a_second_run_is_refused),
+		LOOP_TEST(a_turn_handles_one_event),
+		LOOP_TEST(a_turn_ends_at_its_deadline),
+		LOOP_TEST(what_prepares_runs_before_each_wait),
 		LOOP_TEST(nothing_and_null_can_be_removed),
 		LOOP_TEST(a_descriptor_with_data_is_handled),
 		LOOP_TEST(the_end_of_the_other_side_is_told),

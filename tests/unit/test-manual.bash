@@ -24,13 +24,13 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# With AGENTDECK_TEST_STRICT=1 what cannot be checked is a failure.
+# With AGENTDECK_TEST_STRICT=1 it is a failure when something cannot be checked.
 missing() {
 	if [ "${AGENTDECK_TEST_STRICT-}" = 1 ]; then fail "$1 is not installed"; else echo "no $1: not checked with it"; fi
 }
 has() { command -v "$1" >/dev/null || { missing "$1"; return 1; }; }
 
-# The full names of all commands, as the help lists them.
+# The full names of all commands in the help.
 names() { agentdeck help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]\{1,\}\)\{0,1\}\)  .*/\1/p'; }
 candidates() { agentdeck help --complete -- "$@" | tail -n +2 | cut -f 1; }
 # The long options in a command's help.
@@ -55,7 +55,7 @@ case_the_manual_has_every_command_and_option() {
 	done < <(names)
 }
 
-# The lines of use, with the short forms.
+# The usage lines, with the short forms.
 case_the_manual_has_the_synopsis_of_the_help() {
 	local name
 	agentdeck help --man >"$root/agentdeck.1"
@@ -69,7 +69,8 @@ case_the_manual_has_the_synopsis_of_the_help() {
 	done < <(names)
 }
 
-# A page of its own for each command: its options and its lines of use are those of the help, and it is installed.
+# Each command has its own page: its options and usage lines are those of the help, and it is
+# installed.
 case_every_command_has_its_page() {
 	local name page
 	while read -r name; do
@@ -89,6 +90,16 @@ case_every_command_has_its_page() {
 	done < <(names)
 	agentdeck help --man session >/dev/null 2>&1 && fail "a family of commands has a page"
 	return 0
+}
+
+# A text under a wrong name would be lost in silence.
+case_every_description_belongs_to_a_command() {
+	local name texts=${top_srcdir:-$(dirname "$0")/../..}/data/texts/commands.txt
+	[ "$(grep -c '^\[.*\]$' "$texts")" -gt 10 ] || fail "no descriptions in $texts"
+	while read -r name; do
+		# shellcheck disable=SC2086  # one or two words
+		agentdeck help --man $name >/dev/null || fail "there is no command $name"
+	done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$texts")
 }
 
 case_the_manual_is_well_formed() {
@@ -121,7 +132,7 @@ case_completion_has_every_command() {
 	candidates '' | grep -qx pane && fail "a hidden command"
 }
 
-# Each first word that is offered is understood, short forms too.
+# Each first word that is offered is a command, short forms too.
 case_what_is_offered_works() {
 	local word
 	for word in $(candidates ''); do
@@ -157,7 +168,7 @@ case_completion_knows_names() {
 	candidates help session '' | grep -qx start || fail "help of a family"
 }
 
-# Fill COMPREPLY as bash does when Tab is pressed behind these words.
+# Fill COMPREPLY as bash does when Tab is pressed after these words.
 press_tab() {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 	_agentdeck
@@ -181,7 +192,7 @@ case_bash_completes() {
 	# shellcheck disable=SC2016
 	press_tab agentdeck start '$(touch '"$root"'/ran)'
 	[ ! -e "$root/ran" ] || fail "what is typed was run"
-	# And what it makes of a title: the same, whatever quote it stands behind.
+	# A title is completed to the same text, whatever quote it follows.
 	# shellcheck disable=SC2016,SC1003
 	local quote title='x$(touch ran)`touch ran`"\\'"'"'end'
 	agentdeck add . -t "$title" --agent demo >/dev/null || fail "add"
@@ -196,7 +207,7 @@ case_bash_completes() {
 	unset -f compopt
 }
 
-# What every shell offers behind a line, given a function that says it.
+# What every shell offers after a line; the function prints that.
 offers() {	# FUNCTION
 	local name line
 	diff <(candidates '' | sort) <("$1" 'agentdeck ' | sort) || fail "commands"
@@ -243,11 +254,11 @@ case_fish_completes() {
 	agentdeck remove "$HOSTILE" >/dev/null || fail "remove"
 }
 
-# What tests/helper/press-tab.zsh answers.
+# The answer of tests/helper/press-tab.zsh.
 press_tab_in_zsh() {	# LINE
 	local answer=''
 	printf '%s\n' "$1" >&"$to_zsh"
-	# one that hangs would be waited for at every line
+	# otherwise we would wait for a hanging one at every line
 	IFS= read -r -t 30 -u "$from_zsh" answer || kill "$zsh" 2>/dev/null
 	printf '%s\n' "$answer"
 }
@@ -322,7 +333,7 @@ case_families_are_explained() {
 
 case_help_fits_the_terminal() {
 	local name
-	# A command's own tables keep their lines, and so does a synopsis.
+	# The lines of a command's own tables and of its synopsis are not wrapped.
 	while read -r name; do
 		# shellcheck disable=SC2086
 		agentdeck help $name | awk -v name="$name" 'length($0) > 80 && !/^(Usage:|   or:)/ { print name ": " $0; bad = 1 } END { exit bad }' ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/naming.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
-/* length times the text; the caller frees. */
+/* count times the text; the caller frees. */
 static char *repeated(const char *text, size_t count)
 {
 	struct strbuf buf = { 0 };
@@ -39,8 +39,8 @@ static void the_characters_of_new_ids_do_not_depend_on_each_other(void **state)
 {
 	(void)state;
 	static const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
-	/* 1,024 pairs at each of 7 places: one is missing after so many ids in one of 10^13 runs.
-	 */
+	/* 1,024 pairs at each of 7 places: in one of 10^13 runs a pair is missing after so many
+	 * ids. */
 	static bool seen[7][32][32];
 	for (int i = 0; i < 40 * 1024; i++) {
 		cleanup_free char *id = naming_new_id();
@@ -57,8 +57,8 @@ static void ids_have_eight_characters_of_lower_case_crockford(void **state)
 {
 	(void)state;
 	assert_true(naming_is_id("0123456z"));
-	static const char *const others[] = { "",	   "0123456",  "012345678", "0123456i",
-					      "0123456l", "0123456o", "0123456u",  "0123456A",
+	static const char *const others[] = { "",         "0123456",  "012345678",    "0123456i",
+					      "0123456l", "0123456o", "0123456u",     "0123456A",
 					      "0123456-", "012345 7", "0123456\u00e9" };
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_false(naming_is_id(others[i]));
@@ -94,7 +94,7 @@ static void titles_are_any_visible_text(void **state)
 	struct error err = { 0 };
 	cleanup_free char *longest = repeated("x", 250);
 	static const char *const good[] = { "a",   "api: fix (2)", "\u00fcber \u732b", "-x",
-					    "a/b", "#(x)",	   "\xf0\x9f\x90\x88" };
+					    "a/b", "#(x)",         "\xf0\x9f\x90\x88" };
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_int_equal(naming_check_title(good[i], &err), 0);
 	assert_int_equal(naming_check_title(longest, &err), 0);
@@ -117,7 +117,10 @@ static void a_bad_title_is_told_the_rule_that_it_breaks(void **state)
 	assert_usage(naming_check_title(" a", &err), &err, "white space");
 	assert_usage(naming_check_title("a ", &err), &err, "white space");
 	assert_usage(naming_check_title("a\u3000", &err), &err, "white space");
-	assert_usage(naming_check_title("\u00a0" "a", &err), &err, "white space");
+	assert_usage(naming_check_title("\u00a0"
+					"a",
+					&err),
+		     &err, "white space");
 }
 
 static void groups_are_titles_between_slashes(void **state)
@@ -146,9 +149,7 @@ static void profiles_are_file_names(void **state)
 	assert_int_equal(naming_check_profile("A.b_c-9", &err), 0);
 	assert_int_equal(naming_check_profile("logs2", &err), 0);
 	assert_int_equal(naming_check_profile(longest, &err), 0);
-	static const char *const bad[] = {
-		"", ".hidden", "..", "-x", "_x", "a/b", "a b", "\u00fc"
-	};
+	static const char *const bad[] = { "", ".hidden", "..", "-x", "_x", "a/b", "a b", "\u00fc" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_usage(naming_check_profile(bad[i], &err), &err, "letters, digits");
 	assert_usage(naming_check_profile(too_long, &err), &err, "1 to 64");
@@ -181,11 +182,32 @@ static void session_ids_fit_an_argv_and_a_file_name(void **state)
 	assert_true(naming_is_session_id("550e8400-e29b-41d4-a716-446655440000"));
 	assert_true(naming_is_session_id("ses_0aB.c"));
 	assert_true(naming_is_session_id(longest));
-	static const char *const bad[] = { "", "-x", "--resume", ".", "..", ".x", "a/b", "a b",
-					   "a;b", "a\nb", "\u00fc" };
+	static const char *const bad[] = { "",    "-x",  "--resume", ".",    "..",    ".x",
+					   "a/b", "a b", "a;b",      "a\nb", "\u00fc" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(naming_is_session_id(bad[i]));
 	assert_false(naming_is_session_id(too_long));
+}
+
+static void session_ids_that_are_uuids_are_the_same_in_either_case(void **state)
+{
+	(void)state;
+	struct strvec ids = { 0 };
+	strvec_push(&ids, "550e8400-e29b-41d4-a716-446655440000");
+	strvec_push(&ids, "ses_0aB");
+	assert_true(naming_same_session_id("550e8400-e29b-41d4-a716-44665544abcd",
+					   "550E8400-E29B-41D4-A716-44665544ABCD"));
+	assert_true(naming_same_session_id("ses_0aB", "ses_0aB"));
+	assert_false(naming_same_session_id("ses_0aB", "ses_0ab"));
+	assert_false(naming_same_session_id("550e8400-e29b-41d4-a716-446655440000",
+					    "550e8400-e29b-41d4-a716-446655440001"));
+	assert_false(naming_same_session_id(NULL, NULL));
+	assert_false(naming_same_session_id("x", NULL));
+	assert_true(naming_has_session_id(&ids, "550E8400-E29B-41D4-A716-446655440000"));
+	assert_true(naming_has_session_id(&ids, "ses_0aB"));
+	assert_false(naming_has_session_id(&ids, "ses_0ab"));
+	assert_false(naming_has_session_id(&ids, NULL));
+	strvec_clear(&ids);
 }
 
 static void a_scope_is_named_after_its_instance(void **state)
@@ -193,6 +215,23 @@ static void a_scope_is_named_after_its_instance(void **state)
 	(void)state;
 	cleanup_free char *scope = naming_scope("0123abcd");
 	assert_string_equal(scope, "agentdeck-tmux-0123abcd.scope");
+}
+
+static void a_base_tells_the_id(void **state)
+{
+	(void)state;
+	static const char *const bases[][2] = {
+		{ "0123abcd", "0123abcd" },
+		{ "ad-0123abcd-api-claude", "0123abcd" },
+		{ "ad-0123abcd", "0123abcd" },
+		{ "ad-api", "ad-api" },
+		{ "ad-", "ad-" },
+		{ "", "" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		cleanup_free char *id = naming_id_of_base(bases[i][0]);
+		assert_string_equal(id, bases[i][1]);
+	}
 }
 
 int main(void)
@@ -210,7 +249,9 @@ int main(void)
 		cmocka_unit_test(profiles_leave_the_names_beside_them_alone),
 		cmocka_unit_test(agents_are_named_like_files),
 		cmocka_unit_test(session_ids_fit_an_argv_and_a_file_name),
+		cmocka_unit_test(session_ids_that_are_uuids_are_the_same_in_either_case),
 		cmocka_unit_test(a_scope_is_named_after_its_instance),
+		cmocka_unit_test(a_base_tells_the_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,8 @@
 #include "unit/store-fixture.h"
 
 #include "base/jsonio.h"
-#include "engine/notify.h"
-#include "engine/runfiles.h"
-
-#include <poll.h>
+#include "engine/place/runfiles.h"
+#include "engine/supervise/notify.h"
 
 struct bell {
 	char *root, *program, *result;
@@ -39,7 +37,7 @@ static int bell_tear_down(void **state)
 
 #define BELL_TEST(function) cmocka_unit_test_setup_teardown(function, bell_set_up, bell_tear_down)
 
-/* The command is a script of these lines, with the file for its results as its argument. */
+/* Make the command a script of these lines, with the file for its results as its argument. */
 static void set_command(struct bell *bell, const char *lines)
 {
 	cleanup_free char *text = xasprintf("#!/bin/sh\n%s\n", lines);
@@ -65,19 +63,36 @@ static const struct notification example = {
 	.since_us = INT64_C(1776157681000000),
 };
 
-static struct child start(const struct bell *bell, const struct notification *notification)
+struct waiting {
+	struct loop *loop;
+	struct error *err;
+};
+
+static void on_done(const struct error *failure, void *context)
 {
-	struct child child;
-	cleanup_error struct error err = { 0 };
-	if (notify_start(&bell->deck, notification, &child, &err) != 0)
-		fail_msg("not started: %s", or_empty(err.message));
-	return child;
+	const struct waiting *waiting = context;
+	if (failure && waiting->err)
+		(void)error_set(waiting->err, failure->code, "%s", failure->message);
+	loop_exit(waiting->loop, failure != NULL);
 }
 
-static void wait_for_end(const struct child *child)
+static struct loop *start(const struct bell *bell, const struct notification *notification,
+			  int timeout_ms, struct waiting *waiting)
 {
-	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
-	assert_int_equal(poll(&end, 1, LONG_MS), 1);
+	assert_int_equal(loop_new(&waiting->loop, NULL), 0);
+	assert_int_equal(notify_start(&bell->deck, waiting->loop, notification, timeout_ms, on_done,
+				      waiting),
+			 0);
+	return waiting->loop;
+}
+
+/* To its end: 0, or 1 with *err. */
+static int tell(const struct bell *bell, const struct notification *notification, int timeout_ms,
+		struct error *err)
+{
+	struct waiting waiting = { .err = err };
+	cleanup_loop struct loop *loop = start(bell, notification, timeout_ms, &waiting);
+	return loop_run(loop, NULL);
 }
 
 static char *read_result(const struct bell *bell)
@@ -92,9 +107,7 @@ static void the_command_reads_one_line_of_json(void **state)
 	struct bell *bell = *state;
 	cleanup_json struct json_object *object = NULL;
 	set_command(bell, "cat > \"$1\"");
-	struct child child = start(bell, &example);
-	wait_for_end(&child);
-	assert_int_equal(notify_end(&child, NULL), 0);
+	assert_int_equal(tell(bell, &example, LONG_MS, NULL), 0);
 	cleanup_free char *text = read_result(bell);
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 	assert_int_equal(json_parse(text, strlen(text), "payload", &object, NULL), 0);
@@ -120,32 +133,39 @@ static void long_texts_are_cut_so_that_nothing_is_waited_for(void **state)
 	for (int i = 0; i < 20000; i++)
 		strbuf_adds(&text, i % 2 ? "\001" : "é");
 	const struct notification notification = {
-		.occasion = "error", .id = text.data, .title = text.data, .group = text.data,
-		.profile = text.data, .agent = text.data, .state = text.data, .activity = text.data,
-		.reason = text.data, .message = text.data,
+		.occasion = "error",
+		.id = text.data,
+		.title = text.data,
+		.group = text.data,
+		.profile = text.data,
+		.agent = text.data,
+		.state = text.data,
+		.activity = text.data,
+		.reason = text.data,
+		.message = text.data,
 	};
 	cleanup_free char *payload = notify_payload(&notification);
 	assert_in_range(strlen(payload), 4000, 64 << 10);
 	assert_true(is_utf8(payload, strlen(payload)));
-	/* Nobody reads. */
+	/* It never reads. */
 	set_command(bell, "exec sleep 1000");
-	struct child child = start(bell, &notification);
-	assert_int_equal(notify_end(&child, NULL), -1);
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(tell(bell, &notification, 1, &err), 1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
 }
 
 static void only_the_occasions_that_are_asked_for_are_told(void **state)
 {
 	struct bell *bell = *state;
 	struct notification notification = example;
-	struct child child;
-	assert_int_equal(notify_start(&bell->deck, &notification, &child, NULL), NOTIFY_UNWANTED);
+	assert_int_equal(notify_start(&bell->deck, NULL, &notification, 0, on_done, NULL),
+			 NOTIFY_UNWANTED);
 	set_command(bell, "exit 0");
 	notification.occasion = "idle";
-	assert_int_equal(notify_start(&bell->deck, &notification, &child, NULL), NOTIFY_UNWANTED);
+	assert_int_equal(notify_start(&bell->deck, NULL, &notification, 0, on_done, NULL),
+			 NOTIFY_UNWANTED);
 	strvec_push(&bell->deck.settings.notify.on, "idle");
-	child = start(bell, &notification);
-	wait_for_end(&child);
-	assert_int_equal(notify_end(&child, NULL), 0);
+	assert_int_equal(tell(bell, &notification, LONG_MS, NULL), 0);
 }
 
 static void the_command_is_no_part_of_a_run(void **state)
@@ -156,13 +176,13 @@ static void the_command_is_no_part_of_a_run(void **state)
 	setenv(ENV_RUN, "run-1", 1);
 	setenv("AGENTDECK_TEST_KEPT", "kept", 1);
 	set_command(bell, "cat > /dev/null; env > \"$1\"");
-	struct child child = start(bell, &example);
+	struct waiting waiting = { 0 };
+	cleanup_loop struct loop *loop = start(bell, &example, LONG_MS, &waiting);
 	unsetenv(ENV_TOKEN);
 	unsetenv(ENV_INSTANCE);
 	unsetenv(ENV_RUN);
 	unsetenv("AGENTDECK_TEST_KEPT");
-	wait_for_end(&child);
-	assert_int_equal(notify_end(&child, NULL), 0);
+	assert_int_equal(loop_run(loop, NULL), 0);
 	cleanup_free char *text = read_result(bell);
 	assert_null(strstr(text, ENV_TOKEN));
 	assert_null(strstr(text, ENV_INSTANCE));
@@ -175,9 +195,7 @@ static void no_shell_reads_the_command(void **state)
 	struct bell *bell = *state;
 	set_command(bell, "printf '%s' \"$2\" > \"$1\"");
 	strvec_push(&bell->deck.settings.notify.command, "; $(touch x) *");
-	struct child child = start(bell, &example);
-	wait_for_end(&child);
-	assert_int_equal(notify_end(&child, NULL), 0);
+	assert_int_equal(tell(bell, &example, LONG_MS, NULL), 0);
 	cleanup_free char *text = read_result(bell);
 	assert_string_equal(text, "; $(touch x) *");
 }
@@ -187,7 +205,9 @@ static void one_that_hangs_is_killed_with_what_it_started(void **state)
 	struct bell *bell = *state;
 	cleanup_error struct error err = { 0 };
 	set_command(bell, "sleep 1000 & echo $! > \"$1.new\"; mv \"$1.new\" \"$1\"; wait");
-	struct child child = start(bell, &example);
+	struct waiting waiting = { .err = &err };
+	/* Its time is over when the loop begins to look. */
+	cleanup_loop struct loop *loop = start(bell, &example, 1, &waiting);
 	struct process_id helper = { 0 };
 	for (int64_t deadline = clock_ms() + LONG_MS; access(bell->result, F_OK) < 0;)
 		assert_true(clock_ms() < deadline);
@@ -196,7 +216,7 @@ static void one_that_hangs_is_killed_with_what_it_started(void **state)
 	text[strcspn(text, "\n")] = '\0';
 	assert_true(parse_int64(text, 1, INT32_MAX, &pid));
 	assert_int_equal(process_identify((pid_t)pid, &helper, NULL), 0);
-	assert_int_equal(notify_end(&child, &err), -1);
+	assert_int_equal(loop_run(loop, NULL), 1);
 	assert_int_equal(err.code, ERROR_TIMEOUT);
 	assert_non_null(strstr(err.message, bell->program));
 	assert_int_equal(process_wait_end(&helper, clock_ms() + LONG_MS, NULL), 0);
@@ -206,9 +226,8 @@ static void one_that_is_not_there_is_an_error(void **state)
 {
 	struct bell *bell = *state;
 	cleanup_error struct error err = { 0 };
-	struct child child;
 	strvec_push(&bell->deck.settings.notify.command, "/there/is/no/such/program");
-	assert_int_equal(notify_start(&bell->deck, &example, &child, &err), -1);
+	assert_int_equal(tell(bell, &example, LONG_MS, &err), 1);
 	assert_int_equal(err.code, ERROR_UNAVAILABLE);
 	assert_non_null(strstr(err.message, "/there/is/no/such/program"));
 }
@@ -218,23 +237,18 @@ static void one_that_fails_is_quoted(void **state)
 	struct bell *bell = *state;
 	cleanup_error struct error err = { 0 };
 	set_command(bell, "echo 'no display' >&2; exit 3");
-	struct child child = start(bell, &example);
-	wait_for_end(&child);
-	assert_int_equal(notify_end(&child, &err), -1);
+	assert_int_equal(tell(bell, &example, LONG_MS, &err), 1);
 	assert_int_equal(err.code, ERROR_CHILD);
 	assert_non_null(strstr(err.message, "status 3: no display"));
 }
 
-/* A signal for it would end whoever calls. */
+/* A SIGPIPE from it would end the caller. */
 static void one_that_does_not_read_harms_nobody(void **state)
 {
 	struct bell *bell = *state;
 	set_command(bell, "exec <&-; exit 0");
-	for (int i = 0; i < 20; i++) {
-		struct child child = start(bell, &example);
-		wait_for_end(&child);
-		assert_int_equal(notify_end(&child, NULL), 0);
-	}
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(tell(bell, &example, LONG_MS, NULL), 0);
 }
 
 int main(void)

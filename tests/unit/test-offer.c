@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "engine/offer.h"
+#include "engine/run/offer.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,16 +18,19 @@ static void one_character_answers_and_a_longer_text_does_not(void **state UNUSED
 		const char *typed;
 		enum offer_choice choice;
 	} table[] = {
-		{ "\r", OFFER_RESUME },   { "\n", OFFER_RESUME },   { "\r\n", OFFER_RESUME },
-		{ "n", OFFER_FRESH },     { "N\r", OFFER_FRESH },   { "q", OFFER_SHELL },
-		{ "Q\n", OFFER_SHELL },   { "\x03", OFFER_SHELL },  { "\x04", OFFER_SHELL },
-		{ "x", OFFER_NONE },      { "\x1b", OFFER_NONE },   { "\x1b[A", OFFER_NONE },
-		{ "\x1bn", OFFER_NONE },  { "nq", OFFER_NONE },     { "no\r", OFFER_NONE },
-		{ "please resume\r", OFFER_NONE },
+		{ "\r", OFFER_RESUME },   { "\n", OFFER_RESUME },
+		{ "\r\n", OFFER_RESUME }, { "n", OFFER_FRESH },
+		{ "N\r", OFFER_FRESH },   { "q", OFFER_SHELL },
+		{ "Q\n", OFFER_SHELL },   { "\x03", OFFER_SHELL },
+		{ "\x04", OFFER_SHELL },  { "x", OFFER_NONE },
+		{ "\x1b", OFFER_NONE },   { "\x1b[A", OFFER_NONE },
+		{ "\x1bn", OFFER_NONE },  { "nq", OFFER_NONE },
+		{ "no\r", OFFER_NONE },   { "please resume\r", OFFER_NONE },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (offer_parse(table[i].typed, strlen(table[i].typed)) != table[i].choice)
-			fail_msg("row %zu: %d", i, offer_parse(table[i].typed, strlen(table[i].typed)));
+			fail_msg("row %zu: %d", i,
+				 offer_parse(table[i].typed, strlen(table[i].typed)));
 	assert_int_equal(offer_parse("", 0), OFFER_NONE);
 	assert_int_equal(offer_parse("\0", 1), OFFER_NONE);
 }
@@ -55,10 +58,11 @@ static void the_text_names_the_conversation_and_obeys_nothing(void **state UNUSE
 		assert_true(s > text.data && s[-1] == '\r');
 }
 
-/* The other end of a terminal on which the question is asked. */
+/* The other end of a terminal that shows the question. */
 struct asked {
 	int master;
-	pid_t pid; /* ends with the choice as its exit status, 100 for an error, 101 for settings not put back */
+	/* exits with the choice; 100 for an error, 101 if the settings were not restored */
+	pid_t pid;
 };
 
 static void ask(struct asked *asked)
@@ -78,10 +82,12 @@ static void ask(struct asked *asked)
 		alarm(HUNG_S);
 		(void)close(asked->master);
 		if (tcgetattr(terminal, &before) < 0 ||
-		    offer_ask(terminal, instance, &choice, NULL) < 0 || tcgetattr(terminal, &after) < 0)
+		    offer_ask(terminal, instance, &choice, NULL) < 0 ||
+		    tcgetattr(terminal, &after) < 0)
 			_exit(100);
-		_exit(before.c_lflag == after.c_lflag && before.c_iflag == after.c_iflag ? (int)choice
-											 : 101);
+		_exit(before.c_lflag == after.c_lflag && before.c_iflag == after.c_iflag
+			      ? (int)choice
+			      : 101);
 	}
 	(void)close(terminal);
 }
@@ -108,7 +114,7 @@ static int ended(const struct asked *asked)
 	return WEXITSTATUS(status);
 }
 
-/* The last thing that the question shows before it waits. */
+/* The last text that the question shows before it waits. */
 static void see_question(const struct asked *asked)
 {
 	see(asked, 'q');
@@ -169,7 +175,8 @@ static void without_a_terminal_there_is_no_offer(void **state UNUSED)
 
 static void a_choice_starts_at_its_rung(void **state UNUSED)
 {
-	static const enum rung ladder[] = { RUNG_RESUME, RUNG_ASSIGN, RUNG_FRESH, RUNG_LAUNCH, RUNG_SHELL };
+	static const enum rung ladder[] = { RUNG_RESUME, RUNG_ASSIGN, RUNG_FRESH, RUNG_LAUNCH,
+					    RUNG_SHELL };
 	struct run run = { 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(ladder); i++)
 		run_add_attempt(&run, &(struct attempt){ .rung = ladder[i] });

@@ -2,7 +2,7 @@
 #include "unit/test.h"
 
 #include "base/text.h"
-#include "model/paths.h"
+#include "model/settings/paths.h"
 
 #include <string.h>
 
@@ -17,7 +17,11 @@ static const char *lookup(const char *name)
 	return NULL;
 }
 
-#define ENVIRONMENT(...) environment = (const char *const[]){ __VA_ARGS__ }
+#define ENVIRONMENT(...)                    \
+	environment = (const char *const[]) \
+	{                                   \
+		__VA_ARGS__                 \
+	}
 
 static struct paths find(const char *passwd_home)
 {
@@ -156,9 +160,44 @@ static void long_roots_do_not_meet_and_stay_where_they_are(void **state)
 	cleanup_free char *again = paths_run_directory(one, "/tmp/ad", "0123abcd");
 	assert_string_not_equal(a, b);
 	assert_string_equal(a, again);
-	/* A running server is found again by a later version, too: the hash must not change. */
+	/* A later version must find a running server, too: the hash must not change. */
 	cleanup_free char *known = paths_run_directory(one, "/s", "0123abcd");
 	assert_string_equal(known, "/s/3e9e7fa8/0123abcd");
+}
+
+static void a_run_directory_is_known_by_its_name(void **state)
+{
+	(void)state;
+	static const char *const ours[] = {
+		"/run/user/1000/agentdeck/0123abcd",
+		"/tmp/agentdeck-1000/0123abcd",
+		"/home/x/deck/run/0123abcd",
+		"/tmp/agentdeck-1000/3e9e7fa8/0123abcd",
+	};
+	static const char *const foreign[] = {
+		"",
+		"/",
+		"/0123abcd",
+		"agentdeck/0123abcd",
+		"/home/x",
+		"/home/x/projects/0123abcd",
+		"/run/user/1000/agentdeck/abcd0123",
+		"/run/user/1000/agentdeck/0123abcd/",
+		"/run/user/1000/agentdeck/../0123abcd",
+		"/home/x/agentdeck//0123abcd",
+		"/home/x/agentdeck/./0123abcd",
+		"/home/../agentdeck/0123abcd",
+		"/home/x/3e9e7fa8/0123abcd",
+		"/tmp/agentdeck-x/0123abcd",
+		"/tmp/agentdeck-/0123abcd",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (!paths_is_run_directory(ours[i], "0123abcd"))
+			fail_msg("%s is refused", ours[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+		if (paths_is_run_directory(foreign[i], "0123abcd"))
+			fail_msg("%s is taken", foreign[i]);
+	assert_false(paths_is_run_directory("/home/x/run/", ""));
 }
 
 int main(void)
@@ -173,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_relative_agentdeck_home_is_refused),
 		cmocka_unit_test(a_run_lives_below_its_root_while_its_socket_fits),
 		cmocka_unit_test(long_roots_do_not_meet_and_stay_where_they_are),
+		cmocka_unit_test(a_run_directory_is_known_by_its_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The picker: what an answer means, and the question on a terminal with two agents installed.
+ * The picker: the meaning of an answer, and the question on a terminal with two agents installed.
  */
 #include "unit/test.h"
 
 #include "base/fsutil.h"
-#include "cli/pick.h"
+#include "cli/cmd/pick.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static int tear_down(void **state UNUSED)
 static enum pick_answer parse(const char *line, const struct agent **agent, struct strvec *command)
 {
 	*agent = NULL;
-	return pick_parse(line, &registry, agents, ARRAY_SIZE(agents), agent, command, NULL);
+	return pick_parse(line, &(struct pick_offer){ &registry, agents, ARRAY_SIZE(agents) },
+			  agent, command, NULL);
 }
 
 static void a_number_a_name_and_a_program_mean_an_agent(void **state UNUSED)
@@ -47,22 +48,28 @@ static void a_number_a_name_and_a_program_mean_an_agent(void **state UNUSED)
 	static const struct {
 		const char *line, *name;
 	} table[] = {
-		{ "1", "claude" },   { " 2 ", "kimi-code" }, { "3", "shell" },  { "claude", "claude" },
-		/* By its program; and one that is not installed, so that it is told. */
-		{ "kimi", "kimi-code" }, { "bash", "shell" }, { "codex", "codex" },
+		{ "1", "claude" },
+		{ " 2 ", "kimi-code" },
+		{ "3", "shell" },
+		{ "claude", "claude" },
+		/* By its program; and one that is not installed, for which there is a message. */
+		{ "kimi", "kimi-code" },
+		{ "bash", "shell" },
+		{ "codex", "codex" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_strvec struct strvec command = { 0 };
 		const struct agent *agent;
-		if (parse(table[i].line, &agent, &command) != PICK_AGENT || !streq(agent->name, table[i].name))
+		if (parse(table[i].line, &agent, &command) != PICK_AGENT ||
+		    !streq(agent->name, table[i].name))
 			fail_msg("'%s' is no %s", table[i].line, table[i].name);
 		assert_int_equal(command.count, 0);
 	}
 }
 
-static void nothing_and_q_mean_the_default(void **state UNUSED)
+static void nothing_means_the_default(void **state UNUSED)
 {
-	const char *const lines[] = { "", "  ", "\t", "q", " q " };
+	const char *const lines[] = { "", "  ", "\t" };
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		cleanup_strvec struct strvec command = { 0 };
 		const struct agent *agent;
@@ -87,17 +94,23 @@ static void an_answer_without_a_meaning_is_told(void **state UNUSED)
 {
 	static const struct {
 		const char *line, *why;
-	} table[] = { { "4", "no number 4" }, { "0", "no number 0" }, { "99999999999999999999", "no number" },
-		      { "a 'b", "not closed" }, { "a | b", "shell" } };
+	} table[] = { { "4", "no number 4" },
+		      { "0", "no number 0" },
+		      { "99999999999999999999", "no number" },
+		      { "a 'b", "not closed" },
+		      { "a | b", "shell" } };
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_strvec struct strvec command = { 0 };
 		cleanup_error struct error err = { 0 };
 		const struct agent *agent = NULL;
-		assert_int_equal(pick_parse(table[i].line, &registry, agents, ARRAY_SIZE(agents), &agent,
-					    &command, &err), PICK_NONE);
+		assert_int_equal(
+			pick_parse(table[i].line,
+				   &(struct pick_offer){ &registry, agents, ARRAY_SIZE(agents) },
+				   &agent, &command, &err),
+			PICK_NONE);
 		if (!err.message || !strstr(err.message, table[i].why))
-			fail_msg("'%s': \"%s\" does not say \"%s\"", table[i].line, or_empty(err.message),
-				 table[i].why);
+			fail_msg("'%s': \"%s\" does not say \"%s\"", table[i].line,
+				 or_empty(err.message), table[i].why);
 		assert_int_equal(command.count, 0);
 	}
 }
@@ -141,7 +154,7 @@ static int clear_scene(void **state)
 	return r;
 }
 
-enum { SAID_DEFAULT = 10, SAID_AGENT, SAID_COMMAND, SAID_ERROR };
+enum { SAID_DEFAULT = 10, SAID_AGENT, SAID_COMMAND, SAID_ERROR, SAID_NOTHING };
 
 static _Noreturn void be_asked(struct scene *scene, int input, int output)
 {
@@ -151,16 +164,25 @@ static _Noreturn void be_asked(struct scene *scene, int input, int output)
 		_exit(100);
 	int r = pick_ask(&scene->app, &wish, NULL);
 	(void)fflush(stdout);
-	if (r < 0)
-		_exit(SAID_ERROR);
+	if (r != 0)
+		_exit(r < 0 ? SAID_ERROR : r == PICK_CANCELLED ? SAID_NOTHING : 103);
 	if (wish.wish.agent)
 		_exit(streq(wish.wish.agent, "codex") ? SAID_AGENT : 101);
 	if (wish.command.count)
-		_exit(streq(wish.command.items[0], "own") && wish.command.count == 2 ? SAID_COMMAND : 102);
+		_exit(streq(wish.command.items[0], "own") && wish.command.count == 2 ? SAID_COMMAND
+										     : 102);
 	_exit(SAID_DEFAULT);
 }
 
-/* All that is shown until the other end is closed. */
+/* Read until the end of the question, when the keys have their meaning. */
+static void read_question(int fd, struct strbuf *ret)
+{
+	char c;
+	while (!ends_with(strbuf_text(ret), "\n> ") && read(fd, &c, 1) == 1)
+		strbuf_add(ret, &c, 1);
+}
+
+/* Read all output until the other end is closed. */
 static void read_all(int fd, struct strbuf *ret)
 {
 	char buffer[4096];
@@ -168,7 +190,7 @@ static void read_all(int fd, struct strbuf *ret)
 		strbuf_add(ret, buffer, (size_t)n);
 }
 
-/* Type the line when the question is there; the exit status of be_asked(). */
+/* Type the line when the question is shown; returns the exit status of be_asked(). */
 static int ask(struct scene *scene, const char *typed, struct strbuf *ret_shown)
 {
 	int status, master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -180,7 +202,7 @@ static int ask(struct scene *scene, const char *typed, struct strbuf *ret_shown)
 	if (pid == 0)
 		be_asked(scene, terminal, terminal);
 	(void)close(terminal);
-	/* The terminal keeps what comes early until it is read. */
+	read_question(master, ret_shown);
 	assert_int_equal(write(master, typed, strlen(typed)), strlen(typed));
 	read_all(master, ret_shown);
 	(void)close(master);
@@ -197,7 +219,7 @@ static void it_asks_for_what_is_installed_and_takes_the_answer(void **state)
 	assert_non_null(strstr(shown.data, "1  codex"));
 	assert_non_null(strstr(shown.data, "2  demo"));
 	assert_non_null(strstr(shown.data, "3  shell"));
-	assert_non_null(strstr(shown.data, "or q, is codex"));
+	assert_non_null(strstr(shown.data, "Enter alone chooses codex; q cancels"));
 	assert_null(strstr(shown.data, "claude"));
 	assert_int_equal(ask(scene, "own thing\n", &shown), SAID_COMMAND);
 	assert_int_equal(ask(scene, "\n", &shown), SAID_DEFAULT);
@@ -211,12 +233,28 @@ static void it_asks_again_after_an_answer_without_a_meaning(void **state)
 	assert_non_null(strstr(shown.data, "there is no number 17"));
 }
 
-/* Ctrl-D. */
-static void the_end_of_the_input_makes_nothing(void **state)
+/* q, Escape, an arrow key, Ctrl-C, Ctrl-D. */
+static void a_key_that_cancels_makes_nothing(void **state)
+{
+	static const char *const keys[] = { "q\n",     " q \n", "\033",    "\033[A",
+					    "cod\033", "\003",  "cod\003", "\004" };
+	struct scene *scene = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		cleanup_strbuf struct strbuf shown = { 0 };
+		assert_int_equal(ask(scene, keys[i], &shown), SAID_NOTHING);
+	}
+}
+
+static void a_stand_in_is_never_the_default(void **state)
 {
 	struct scene *scene = *state;
 	cleanup_strbuf struct strbuf shown = { 0 };
-	assert_int_equal(ask(scene, "\x04", &shown), SAID_ERROR);
+	cleanup_free char *path = path_join(scene->root, "codex");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ask(scene, "\nq\n", &shown), SAID_NOTHING);
+	assert_non_null(strstr(shown.data, "1  demo"));
+	assert_null(strstr(shown.data, "Enter"));
+	assert_non_null(strstr(shown.data, "type a number or a name"));
 }
 
 static void nobody_is_asked_who_has_said_it(void **state)
@@ -254,15 +292,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_a_name_and_a_program_mean_an_agent),
-		cmocka_unit_test(nothing_and_q_mean_the_default),
+		cmocka_unit_test(nothing_means_the_default),
 		cmocka_unit_test(anything_else_is_a_command_in_words),
 		cmocka_unit_test(an_answer_without_a_meaning_is_told),
-		cmocka_unit_test_setup_teardown(it_asks_for_what_is_installed_and_takes_the_answer, set_scene,
+		cmocka_unit_test_setup_teardown(it_asks_for_what_is_installed_and_takes_the_answer,
+						set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(it_asks_again_after_an_answer_without_a_meaning,
+						set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(a_key_that_cancels_makes_nothing, set_scene,
 						clear_scene),
-		cmocka_unit_test_setup_teardown(it_asks_again_after_an_answer_without_a_meaning, set_scene,
+		cmocka_unit_test_setup_teardown(a_stand_in_is_never_the_default, set_scene,
 						clear_scene),
-		cmocka_unit_test_setup_teardown(the_end_of_the_input_makes_nothing, set_scene, clear_scene),
-		cmocka_unit_test_setup_teardown(nobody_is_asked_who_has_said_it, set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(nobody_is_asked_who_has_said_it, set_scene,
+						clear_scene),
 		cmocka_unit_test_setup_teardown(a_script_is_not_asked, set_scene, clear_scene),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Processes: our children, and those that are not.
+ * Processes that we did not start: their identity, and whether they live.
  */
 #include "unit/scratch.h"
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/fsutil.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -22,253 +21,11 @@
 /* Long, for what must happen; short, for what never does. */
 enum { PLENTY_MS = 20000, SOON_MS = 100 };
 
-/* --- child ------------------------------------------------------------------------------------ */
-
-#define SHELL(script) (const char *const[]){ "/bin/sh", "-c", script, NULL }
-
-static int run(const struct child_request *request, int timeout_ms, struct child_result *ret,
-	       struct error *err)
-{
-	*ret = (struct child_result){ 0 };
-	return child_run(request, timeout_ms, ret, err);
-}
-
-static void a_child_says_how_it_ended_and_what_it_said(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	struct child_request request = { .argv = SHELL("printf out; printf 'e\\033r\\nx' >&2; exit 7") };
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	assert_int_equal(result.exit_status, 7);
-	assert_string_equal(strbuf_text(&result.output), "out");
-	cleanup_free char *words = child_last_words(&result);
-	assert_string_equal(words, "e\\033r");
-	child_result_free(&result);
-	request.argv = SHELL("kill -9 $$");
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	assert_int_equal(result.exit_status, 128 + SIGKILL);
-	cleanup_free char *none = child_last_words(&result);
-	assert_string_equal(none, "no message");
-}
-
-static void a_program_that_is_not_there_is_an_outcome(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	const struct child_request request = {
-		.argv = (const char *const[]){ "agentdeck-no-such-program", NULL },
-	};
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), CHILD_NOT_INSTALLED);
-}
-
-static void a_child_inherits_neither_descriptors_nor_signal_settings(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	struct child_request request = {
-		.argv = (const char *const[]){ "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status", NULL },
-	};
-	int leaky = fcntl(here, F_DUPFD, 50); /* without O_CLOEXEC */
-	sigset_t set, old;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, &old);
-	void (*before)(int) = signal(SIGINT, SIG_IGN);
-	int r = run(&request, PLENTY_MS, &result, NULL);
-	(void)signal(SIGINT, before);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	assert_int_equal(r, 0);
-	/* But for 32 and 33, which are the C library's own. */
-	assert_true(starts_with(strbuf_text(&result.output), "SigBlk:\t0000000000000000\nSigIgn:\t"));
-	assert_true(ends_with(strbuf_text(&result.output), "0000000\n"));
-	child_result_free(&result);
-	request.argv = (const char *const[]){ "ls", "/proc/self/fd", NULL };
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	(void)close(leaky);
-	/* 3 is the one that reads the directory. */
-	assert_string_equal(strbuf_text(&result.output), "0\n1\n2\n3\n");
-}
-
-static void a_child_reads_all_its_input_while_it_writes(void **state UNUSED)
-{
-	enum { MEGABYTES = 3 << 20 };
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_free char *text = xcalloc(MEGABYTES + 1, 1);
-	memset(text, 'x', MEGABYTES);
-	const struct child_request request = { .argv = (const char *const[]){ "cat", NULL },
-					       .input = text,
-					       .input_length = MEGABYTES,
-					       .max_output = MEGABYTES };
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	assert_int_equal(result.output.length, MEGABYTES);
-	assert_memory_equal(result.output.data, text, MEGABYTES);
-}
-
-static void a_child_that_does_not_read_does_not_end_us(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_free char *text = xcalloc(1 << 20, 1);
-	const struct child_request request = { .argv = SHELL("exec <&-; echo done"),
-					       .input = text,
-					       .input_length = 1 << 20 };
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	assert_string_equal(strbuf_text(&result.output), "done\n");
-}
-
-static void a_silent_child_is_given_up_at_the_deadline(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_error struct error err = { 0 };
-	const struct child_request request = { .argv = (const char *const[]){ "sleep", "1000", NULL } };
-	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
-	assert_int_equal(err.code, ERROR_TIMEOUT);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	assert_int_equal(errno, ECHILD);
-}
-
-static void a_child_that_never_stops_talking_is_given_up_too(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_error struct error err = { 0 };
-	const struct child_request request = { .argv = (const char *const[]){ "yes", NULL } };
-	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
-	assert_true(err.code == ERROR_TIMEOUT || err.code == ERROR_CHILD);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-}
-
-static void more_output_than_wanted_is_an_error(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_error struct error err = { 0 };
-	const struct child_request request = { .argv = SHELL("printf 12345"), .max_output = 4 };
-	assert_int_equal(run(&request, PLENTY_MS, &result, &err), -1);
-	assert_int_equal(err.code, ERROR_CHILD);
-	assert_null(result.output.data);
-}
-
-/* The grandchild holds both pipes, as a daemon does that the child leaves behind. */
-static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	const struct child_request request = { .argv = SHELL("sleep 1000 & echo $!") };
-	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
-	int64_t pid;
-	char *text = result.output.data;
-	text[strcspn(text, "\n")] = '\0';
-	assert_true(parse_int64(text, 2, INT_MAX, &pid));
-	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
-}
-
-/* Nobody reads while it runs; and where its reader has ended, there is no pipe to break. */
-static void a_child_that_outlives_us_waits_for_no_reader(void **state UNUSED)
-{
-	enum { TAIL = 1000 };
-	struct child child;
-	cleanup_child_result struct child_result result = { 0 };
-	const struct child_request request = {
-		.argv = SHELL("head -c 3000000 /dev/zero; echo; echo last; echo why >&2; head -c 100000 /dev/zero >&2; exit 3"),
-		.outlives_us = true, .max_output = TAIL,
-	};
-	assert_int_equal(child_start(&request, &child, NULL), 0);
-	assert_int_equal(child_wait_any(&child, 1, clock_ms() + PLENTY_MS), 0);
-	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
-	assert_int_equal(result.exit_status, 3);
-	assert_int_equal(result.output.length, TAIL);
-	assert_memory_equal(result.output.data + TAIL - 6, "\nlast\n", 6);
-	assert_int_equal(result.errors.length, 64 << 10);
-	cleanup_free char *words = child_last_words(&result);
-	assert_string_equal(words, "why");
-}
-
-/* As the image before execve(2) leaves them: one has ended, one has not. */
-static void children_of_an_earlier_image_are_inherited(void **state UNUSED)
-{
-	int gate[2];
-	struct child *children = NULL;
-	size_t count = 1;
-	siginfo_t info;
-	assert_int_equal(child_inherit(&children, &count, NULL), 0);
-	assert_int_equal(count, 0);
-	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
-	pid_t ended = fork();
-	if (ended == 0)
-		_exit(0);
-	pid_t stays = fork();
-	if (stays == 0) {
-		char byte;
-		(void)close(gate[1]);
-		_exit((int)read(gate[0], &byte, 1));
+#define SHELL(script)                         \
+	(const char *const[])                 \
+	{                                     \
+		"/bin/sh", "-c", script, NULL \
 	}
-	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
-	free(children);
-	assert_int_equal(child_inherit(&children, &count, NULL), 0);
-	assert_int_equal(count, 1);
-	assert_int_equal(children[0].pid, stays);
-	assert_int_equal(child_wait_any(children, 1, clock_ms()), 1);
-	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOHANG), -1);
-	(void)close(gate[1]);
-	assert_int_equal(child_wait_any(children, 1, clock_ms() + PLENTY_MS), 0);
-	child_abandon(&children[0]);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	(void)close(gate[0]);
-	free(children);
-}
-
-static void of_several_children_the_one_that_ended_is_told(void **state UNUSED)
-{
-	const struct child_request stays = { .argv = (const char *const[]){ "cat", NULL }, .gate = true };
-	const struct child_request ends = { .argv = (const char *const[]){ "true", NULL } };
-	struct child children[3] = { 0 };
-	cleanup_child_result struct child_result result = { 0 };
-	assert_int_equal(child_start(&stays, &children[0], NULL), 0);
-	assert_int_equal(child_start(&ends, &children[2], NULL), 0);
-	assert_int_equal(child_wait_any(children, 3, clock_ms() + PLENTY_MS), 2);
-	assert_int_equal(child_finish(&children[2], clock_ms() + PLENTY_MS, &result, NULL), 0);
-	/* The one that is left goes on. */
-	assert_int_equal(child_wait_any(children, 3, clock_ms()), 3);
-	child_abandon(&children[0]);
-}
-
-static void a_gate_that_nobody_opens_ends_with_us(void **state UNUSED)
-{
-	struct child child;
-	cleanup_child_result struct child_result result = { 0 };
-	const struct child_request request = { .argv = SHELL("read x && echo open $x"), .gate = true };
-	assert_int_equal(child_start(&request, &child, NULL), 0);
-	assert_int_equal(fs_write_all(child.gate, "sesame\n", 7, "gate", NULL), 0);
-	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
-	assert_string_equal(strbuf_text(&result.output), "open sesame\n");
-	assert_int_equal(child_start(&request, &child, NULL), 0);
-	child_abandon(&child);
-	child_abandon(&child);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-}
-
-static void programs_are_found_as_execvp_would_but_only_in_absolute_folders(void **state UNUSED)
-{
-	cleanup_free char *path = xasprintf(":.:relative:%s", scratch);
-	cleanup_free char *found = NULL;
-	put("tool", "#!/bin/sh\n");
-	assert_int_equal(child_find_program("tool", path, NULL, &found, NULL), CHILD_NOT_INSTALLED);
-	assert_int_equal(fchmodat(here, "tool", 0700, 0), 0);
-	assert_int_equal(child_find_program("tool", path, NULL, &found, NULL), 0);
-	assert_true(starts_with(found, scratch));
-	free(TAKE_PTR(found));
-	assert_int_equal(child_find_program("./tool", path, scratch, &found, NULL), 0);
-	assert_int_equal(child_find_program("../nothing", path, scratch, &found, NULL),
-			 CHILD_NOT_INSTALLED);
-	assert_int_equal(mkdirat(here, "folder", 0700), 0);
-	assert_int_equal(child_find_program("folder", path, NULL, &found, NULL), CHILD_NOT_INSTALLED);
-}
-
-static void a_foreground_program_has_our_descriptors(void **state UNUSED)
-{
-	int status = -1;
-	assert_int_equal(child_foreground(SHELL("exit 5"), NULL, -1, NULL, NULL, &status, NULL), 0);
-	assert_int_equal(status, 5);
-	assert_int_equal(child_foreground((const char *const[]){ "agentdeck-no-such-program", NULL },
-					  NULL, -1, NULL, NULL, &status, NULL),
-			 CHILD_NOT_INSTALLED);
-}
-
-/* --- process ---------------------------------------------------------------------------------- */
 
 static pid_t sleeper(void)
 {
@@ -291,7 +48,7 @@ static void a_process_is_known_by_pid_and_start(void **state UNUSED)
 	other = id;
 	other.start++;
 	assert_false(process_alive(&other));
-	/* The same pid, another process: it must not be hit. */
+	/* The same pid, but another process: it must not get the signal. */
 	assert_int_equal(process_signal(&other, SIGKILL, NULL), PROCESS_GONE);
 	assert_int_equal(process_wait_end(&other, clock_ms() + PLENTY_MS, NULL), 0);
 	assert_int_equal(process_wait_end(&id, clock_ms() + SOON_MS, NULL), PROCESS_STILL_ALIVE);
@@ -318,7 +75,7 @@ static void nobody_is_no_process(void **state UNUSED)
 
 static void a_tree_and_an_environment_find_the_descendants(void **state UNUSED)
 {
-	/* The name is one that confuses a reader of /proc/PID/stat. */
+	/* A name that confuses a simple reader of /proc/PID/stat. */
 	cleanup_free char *marker = xasprintf("AGENTDECK_TEST_MARKER=%d", (int)getpid());
 	char *const environment[] = { marker, NULL };
 	struct child child;
@@ -346,7 +103,8 @@ static void a_tree_and_an_environment_find_the_descendants(void **state UNUSED)
 	free(marked);
 }
 
-/* What cannot be known is not "gone": on that word something is ended, or begun a second time. */
+/* A process that cannot be examined is not "gone": that answer would end something, or start it
+ * twice. */
 static void who_cannot_be_looked_at_is_not_dead(void **state UNUSED)
 {
 	cleanup_error struct error err = { 0 };
@@ -391,32 +149,35 @@ static void a_boot_and_an_argv_have_a_text(void **state UNUSED)
 	assert_true(argv.count >= 1);
 	assert_int_equal(process_argv(INT_MAX, &argv, NULL), PROCESS_GONE);
 }
+
+static void ancestors_are_told_nearest_first(void **state UNUSED)
+{
+	struct process_id few[1], all[64], mother;
+	pid_t grandmother;
+	assert_int_equal(process_identify(getppid(), &mother, NULL), 0);
+	assert_int_equal(process_ancestors(getpid(), few, ARRAY_SIZE(few)), 1);
+	assert_true(process_same(&few[0], &mother));
+	const size_t count = process_ancestors(getpid(), all, ARRAY_SIZE(all));
+	assert_true(count >= 1 && process_same(&all[0], &mother));
+	if (count > 1) {
+		assert_int_equal(process_parent(mother.pid, &grandmother, NULL), 0);
+		assert_int_equal(all[1].pid, grandmother);
+	}
+	assert_int_equal(process_ancestors(INT32_MAX, all, ARRAY_SIZE(all)), 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_child_says_how_it_ended_and_what_it_said),
-		TEST(a_program_that_is_not_there_is_an_outcome),
-		TEST(a_child_inherits_neither_descriptors_nor_signal_settings),
-		TEST(a_child_reads_all_its_input_while_it_writes),
-		TEST(a_child_that_does_not_read_does_not_end_us),
-		TEST(a_silent_child_is_given_up_at_the_deadline),
-		TEST(a_child_that_never_stops_talking_is_given_up_too),
-		TEST(more_output_than_wanted_is_an_error),
-		TEST(a_childs_end_is_not_that_of_its_pipes),
-		TEST(a_child_that_outlives_us_waits_for_no_reader),
-		TEST(children_of_an_earlier_image_are_inherited),
-		TEST(of_several_children_the_one_that_ended_is_told),
-		TEST(a_gate_that_nobody_opens_ends_with_us),
-		TEST(programs_are_found_as_execvp_would_but_only_in_absolute_folders),
-		TEST(a_foreground_program_has_our_descriptors),
 		TEST(a_process_is_known_by_pid_and_start),
 		TEST(nobody_is_no_process),
 		TEST(a_tree_and_an_environment_find_the_descendants),
 		TEST(who_cannot_be_looked_at_is_not_dead),
 		TEST(a_boot_id_is_compared),
 		TEST(a_boot_and_an_argv_have_a_text),
+		TEST(ancestors_are_told_nearest_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/registry.h"
+#include "model/agent/registry.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static struct registry builtin(void)
 	return registry;
 }
 
-/* Over the built-in entries; the registry must be as before. */
+/* Apply it to the built-in entries; the registry must stay unchanged. */
 static void assert_refused(const char *name, const char *text, const char *message)
 {
 	cleanup_registry struct registry registry = builtin();
@@ -81,9 +81,10 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	(void)state;
 	assert_refused("claude", "[session]\nresume = ['--resume']\n",
 		       "x.toml:2:1: session.resume: one of the words must hold {session_id}");
-	assert_refused("claude", "[report]\narguments = ['--settings', '{setting}']\n",
-		       "x.toml:2:1: report.arguments: one of the words must hold {settings}, {hook} or "
-		       "{hook_command}");
+	assert_refused(
+		"claude", "[report]\narguments = ['--settings', '{setting}']\n",
+		"x.toml:2:1: report.arguments: one of the words must hold {settings}, {hook} or "
+		"{hook_command}");
 	assert_refused("claude", "[session]\ntranscript = 'cloud'\n",
 		       "x.toml:2:1: session.transcript: \"cloud\" is no known layout: known is "
 		       "\"projects\"");
@@ -118,20 +119,23 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "packages = ['@a/b@2']\n",
 		       "x.toml:1:13: packages: \"@a/b@2\" must be the name of a package, without a "
 		       "version");
-	assert_refused("claude", "[daemons]\nend = [' x']\n",
-		       "x.toml:2:8: daemons.end: \" x\" must be a program's name and its arguments");
+	assert_refused(
+		"claude", "[daemons]\nend = [' x']\n",
+		"x.toml:2:8: daemons.end: \" x\" must be a program's name and its arguments");
 	assert_refused("claude", "[report]\nid_key = 'a b'\n",
 		       "x.toml:2:1: report.id_key: \"a b\" must be one word of ASCII characters");
 	assert_refused("codex", "[keys]\nbanner = ['']\n",
 		       "x.toml:2:11: keys.banner: \"\" must be one word of ASCII characters");
-	assert_refused("claude", "[doctor]\nfile = 'x'\nunless = 'a=b'\n",
-		       "x.toml:2:1: doctor.file: \"x\" must be an absolute path, or start with \"~/\" or "
-		       "\"{home}/\"");
+	assert_refused(
+		"claude", "[doctor]\nfile = 'x'\nunless = 'a=b'\n",
+		"x.toml:2:1: doctor.file: \"x\" must be an absolute path, or start with \"~/\" or "
+		"\"{home}/\"");
 	assert_refused("claude", "[doctor]\nfile = '~/x'\nunless = 'a'\n",
 		       "x.toml:3:1: doctor.unless: \"a\" must be MEMBER.MEMBER=VALUE");
-	assert_refused("claude", "[doctor]\nfile = '~/x'\n",
-		       "x.toml:2:1: doctor.file and doctor.unless go together: which member of which file "
-		       "settles the hint?");
+	assert_refused(
+		"claude", "[doctor]\nfile = '~/x'\n",
+		"x.toml:2:1: doctor.file and doctor.unless go together: which member of which file "
+		"settles the hint?");
 	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
 		       "x.toml:2:1: screen.exit_banner is missing: what do keys.banner show?");
 	assert_refused("claude", "[keys]\nquit = ['C-c C-c']\n",
@@ -148,8 +152,9 @@ static void a_choice_names_its_words(void **state)
 	assert_refused("claude", "[session.unknown]\nbehaviour = 'dies'\n",
 		       "x.toml:2:1: session.unknown.behaviour must be \"exits\", \"creates\" or "
 		       "\"new\", not \"dies\"");
-	assert_refused("claude", "[report]\npayload = 'file'\n",
-		       "x.toml:2:1: report.payload must be \"stdin\" or \"argument\", not \"file\"");
+	assert_refused(
+		"claude", "[report]\npayload = 'file'\n",
+		"x.toml:2:1: report.payload must be \"stdin\" or \"argument\", not \"file\"");
 	assert_refused("claude", "[report]\nbinds = 'last'\n",
 		       "x.toml:2:1: report.binds must be \"start\" or \"first\", not \"last\"");
 }
@@ -177,9 +182,10 @@ static void a_pattern_that_is_to_find_an_id_needs_a_group(void **state)
 	assert_refused("claude", "[screen]\nexit_banner = '(x'\n",
 		       "x.toml:2:1: screen.exit_banner: \"(x\" is no extended regular expression: "
 		       "Unmatched ( or \\(");
-	assert_refused("claude", "[session]\ncreate = ['x']\ncreate_pattern = '.*'\n",
-		       "x.toml:3:1: session.create_pattern: \".*\" has no group: put what is the id "
-		       "into parentheses");
+	assert_refused(
+		"claude", "[session]\ncreate = ['x']\ncreate_pattern = '.*'\n",
+		"x.toml:3:1: session.create_pattern: \".*\" has no group: put what is the id "
+		"into parentheses");
 	assert_refused("claude", "[session.unknown]\npattern = '[z-a]'\n",
 		       "x.toml:2:1: session.unknown.pattern: \"[z-a]\" is no extended regular "
 		       "expression: Invalid range end");
@@ -193,7 +199,8 @@ static void what_makes_an_id_is_told_completely(void **state)
 		       "session.create is the id?");
 	assert_refused("claude", "[session]\ncreate_pattern = '(.*)'\n",
 		       "x.toml:2:1: session.create is missing: which command prints the id?");
-	assert_refused("new", "command = ['x']\n[session]\ncreate = ['x']\ncreate_pattern = '(.)'\n",
+	assert_refused("new",
+		       "command = ['x']\n[session]\ncreate = ['x']\ncreate_pattern = '(.)'\n",
 		       "x.toml:3:1: session.resume is missing: what is the id made for?");
 }
 
@@ -207,7 +214,8 @@ static void settings_to_start_from_must_be_an_object(void **state)
 	const char *text = "[report]\nsettings = '{\"a\": }'\n";
 	assert_int_equal(registry_override(&registry, "claude", text, strlen(text), "x.toml", &err),
 			 -1);
-	assert_true(starts_with(err.message, "x.toml:2:1: report.settings is no JSON object: JSON:1:"));
+	assert_true(
+		starts_with(err.message, "x.toml:2:1: report.settings is no JSON object: JSON:1:"));
 }
 
 static void an_incomplete_new_entry_is_refused(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/registry.h"
+#include "model/agent/registry.h"
 
 #include <string.h>
 
@@ -18,7 +18,8 @@ static struct registry builtin(void)
 	struct error err = { 0 };
 	if (registry_builtin(&registry, &err) != 0)
 		fail_msg("%s", err.message);
-	put(&registry, "parrot", "command = ['parrot']\npackages = ['@bird/parrot-cli', 'parrot-py']\n");
+	put(&registry, "parrot",
+	    "command = ['parrot']\npackages = ['@bird/parrot-cli', 'parrot-py']\n");
 	return registry;
 }
 
@@ -31,7 +32,7 @@ static struct strvec words(const char *const *items)
 
 #define WORDS(...) words((const char *const[]){ __VA_ARGS__, NULL })
 
-/* A command line without quotes in it. */
+/* Split a command line without quotes. */
 static struct strvec split(const char *line)
 {
 	struct strvec argv = { 0 };
@@ -96,7 +97,7 @@ static void an_interpreters_script_is_looked_at(void **state)
 	assert_match(WORDS("node"), NULL, 0);
 }
 
-/* What runs a program out of a package, and where its name stands. */
+/* Programs that run a program out of a package, and the place of its name. */
 static void what_runs_packages_is_looked_through(void **state)
 {
 	(void)state;
@@ -139,12 +140,12 @@ static void what_runs_packages_is_looked_through(void **state)
 		{ "deno run -A npm:@bird/parrot-cli@1", "parrot", 3 },
 		{ "deno run --allow-all npm:@bird/parrot-cli", "parrot", 3 },
 		{ "bun run /opt/bin/parrot", "parrot", 2 },
-		/* Somebody else's. */
+		/* A package of somebody else's scope. */
 		{ "npx @other/parrot", NULL, 1 },
 		{ "npx @bird/parrot-cli-extra", NULL, 1 },
 		{ "npx @bird", NULL, 1 },
 		{ "npx other @bird/parrot-cli", NULL, 1 },
-		/* The package is not the one, but the program's name is. */
+		/* Another package, but the program's name matches. */
 		{ "npx -p other parrot", "parrot", 3 },
 		{ "npm install @bird/parrot-cli", NULL, 0 },
 		{ "pnpm add parrot", NULL, 0 },
@@ -167,9 +168,12 @@ static void what_runs_packages_is_looked_through(void **state)
 static void a_script_is_known_by_the_package_that_it_lies_in(void **state)
 {
 	(void)state;
-	assert_match(split("node /usr/lib/node_modules/@bird/parrot-cli/dist/cli.js -c"), "parrot", 1);
-	assert_match(split("node --no-warnings=X --max-old-space-size=9 /usr/bin/parrot"), "parrot", 3);
-	assert_match(split("node /x/node_modules/a/node_modules/@bird/parrot-cli/cli.js"), "parrot", 1);
+	assert_match(split("node /usr/lib/node_modules/@bird/parrot-cli/dist/cli.js -c"), "parrot",
+		     1);
+	assert_match(split("node --no-warnings=X --max-old-space-size=9 /usr/bin/parrot"), "parrot",
+		     3);
+	assert_match(split("node /x/node_modules/a/node_modules/@bird/parrot-cli/cli.js"), "parrot",
+		     1);
 	assert_match(split("node /x/node_modules/@bird/parrot-cli/node_modules/a/cli.js"), NULL, 1);
 	assert_match(split("node /x/node_modules/.bin/parrot"), "parrot", 1);
 	assert_match(split("node /x/node_modules/@bird"), NULL, 1);
@@ -189,8 +193,8 @@ static void no_name_means_two_builtin_agents(void **state)
 						 &registry.agents[i]->packages };
 		for (size_t j = 0; j < ARRAY_SIZE(lists); j++) {
 			for (size_t k = 0; k < lists[j]->count; k++) {
-				cleanup_free char *name =
-					xasprintf("%zu %s", j, lists[j]->items[k]);
+				cleanup_free char *name = xasprintf("%zu %s", j,
+								    lists[j]->items[k]);
 				if (strvec_contains(&seen, name))
 					fail_msg("%s: %s", registry.agents[i]->name, name);
 				strvec_push(&seen, name);
@@ -206,7 +210,7 @@ static void of_two_entries_that_fit_the_users_own_wins(void **state)
 	cleanup_strvec struct strvec argv = WORDS("claude"), package = WORDS("npx", "parrot-py");
 	put(&registry, "zz", "command = ['zz']\nmatch = ['claude']\npackages = ['parrot-py']\n");
 	assert_string_equal(registry_match(&registry, &argv)->name, "zz");
-	/* Of two of theirs, the first by name. */
+	/* Two entries of the user's match: the first by name counts. */
 	assert_string_equal(registry_match(&registry, &package)->name, "parrot");
 	put(&registry, "zz", "match = []\n");
 	put(&registry, "shell", "match = ['claude']\n");
@@ -224,30 +228,12 @@ static void an_interpreter_can_be_an_agent_itself(void **state)
 	assert_string_equal(agent->name, "repl");
 }
 
-static void assert_has(struct strvec argv, const char *flag, bool expected)
-{
-	assert_int_equal(registry_user_has_flag(&argv, flag), expected);
-	strvec_clear(&argv);
-}
-
-static void the_users_own_flags_are_seen(void **state)
-{
-	(void)state;
-	assert_has(WORDS("claude", "--settings", "x"), "--settings", true);
-	assert_has(WORDS("claude", "-c", "--settings=x"), "--settings", true);
-	assert_has(WORDS("env", "A=1", "claude", "--settings", "x"), "--settings", true);
-	assert_has(WORDS("claude", "--setting"), "--settings", false);
-	assert_has(WORDS("claude", "--settings-file", "x"), "--settings", false);
-	assert_has(WORDS("claude", "--", "--settings"), "--settings", false);
-	assert_has(WORDS("--settings"), "--settings", false);
-	assert_has(WORDS("claude"), "--settings", false);
-}
-
 static void assert_login_line(const char *words, const char *expected)
 {
 	cleanup_registry struct registry registry = builtin();
 	cleanup_free char *line = NULL;
-	put(&registry, "zz", "command = ['zz']\n[screen]\nlogin = ['run /login', '^Invalid API key']\n");
+	put(&registry, "zz",
+	    "command = ['zz']\n[screen]\nlogin = ['run /login', '^Invalid API key']\n");
 	line = registry_login_line(registry_find(&registry, "zz"), words);
 	if (expected && line)
 		assert_string_equal(line, expected);
@@ -263,7 +249,7 @@ static void a_dead_login_is_read_from_the_last_words(void **state)
 	assert_login_line("an Invalid API key\n", NULL);
 	assert_login_line("", NULL);
 	assert_login_line(NULL, NULL);
-	/* Far above the end it is something that was talked about. */
+	/* Far above the end it is part of a conversation. */
 	assert_login_line("run /login\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", "run /login");
 	assert_login_line("run /login\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n", NULL);
 }
@@ -285,11 +271,12 @@ static void claude_says_that_its_login_is_dead(void **state)
 		"API Error: 401 {\"type\":\"error\"}\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		cleanup_free char *line = registry_login_line(registry_find(&registry, "claude"), words[i]);
+		cleanup_free char *line = registry_login_line(registry_find(&registry, "claude"),
+							      words[i]);
 		assert_non_null(line);
 	}
-	cleanup_free char *other = registry_login_line(registry_find(&registry, "claude"),
-						       "No conversation found with session ID: 401\n");
+	cleanup_free char *other = registry_login_line(
+		registry_find(&registry, "claude"), "No conversation found with session ID: 401\n");
 	assert_null(other);
 }
 
@@ -304,7 +291,6 @@ int main(void)
 		cmocka_unit_test(no_name_means_two_builtin_agents),
 		cmocka_unit_test(of_two_entries_that_fit_the_users_own_wins),
 		cmocka_unit_test(an_interpreter_can_be_an_agent_itself),
-		cmocka_unit_test(the_users_own_flags_are_seen),
 		cmocka_unit_test(a_dead_login_is_read_from_the_last_words),
 		cmocka_unit_test(an_agent_whose_words_are_not_known_has_no_dead_login),
 		cmocka_unit_test(claude_says_that_its_login_is_dead),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/registry-data.h"
-#include "model/registry.h"
+#include "model/agent/registry-data.h"
+#include "model/agent/registry.h"
 
 #include <regex.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static struct registry builtin(void)
 	return registry;
 }
 
-static const struct agent *override(struct registry *registry, const char *name, const char *text)
+static const struct agent * override(struct registry *registry, const char *name, const char *text)
 {
 	struct error err = { 0 };
 	if (registry_override(registry, name, text, strlen(text), "x.toml", &err) != 0)
@@ -80,8 +80,10 @@ static void claude_is_described_completely(void **state)
 	cleanup_strvec struct strvec resume = WORDS("--resume", "{session_id}");
 	cleanup_strvec struct strvec latest = WORDS("--continue");
 	cleanup_strvec struct strvec report = WORDS("--settings", "{settings}");
-	cleanup_strvec struct strvec events =
-		WORDS("SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "Notification");
+	cleanup_strvec struct strvec events = WORDS("SessionStart", "SessionEnd",
+						    "UserPromptSubmit", "Stop", "Notification",
+						    "PermissionRequest", "PostToolUse",
+						    "PostToolUseFailure");
 	assert_int_equal(claude->id_kind, ID_UUID);
 	assert_true(strvec_equal(&claude->assign, &assign));
 	assert_true(strvec_equal(&claude->resume, &resume));
@@ -107,6 +109,7 @@ static void claude_is_described_completely(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(poison); i++)
 		assert_true(strvec_contains(&claude->scrub, poison[i]));
 	assert_true(strvec_contains(&claude->set, "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE=1"));
+	assert_true(strvec_contains(&claude->set, "CLAUDE_CODE_DISABLE_AGENT_VIEW=1"));
 }
 
 static void only_the_shell_runs_what_nothing_matches(void **state)
@@ -221,7 +224,7 @@ static void an_override_replaces_whole_values_and_only_those(void **state)
 	assert_null(claude->transcript);
 	assert_int_equal(claude->set.count, 0);
 	assert_false(claude->prompt_positional);
-	/* The rest is what it was. */
+	/* The rest is unchanged. */
 	assert_true(strvec_equal(&claude->match, &match));
 	assert_string_equal(claude->title, "Claude Code");
 	assert_int_equal(claude->id_kind, ID_UUID);
@@ -254,8 +257,8 @@ static void a_new_entry_needs_only_a_command(void **state)
 	(void)state;
 	cleanup_registry struct registry registry = builtin();
 	size_t count = registry.count;
-	const struct agent *agent =
-		override(&registry, "0parrot", "command = ['/opt/bin/parrot', '--vim']\n");
+	const struct agent *agent = override(&registry, "0parrot",
+					     "command = ['/opt/bin/parrot', '--vim']\n");
 	assert_int_equal(registry.count, count + 1);
 	assert_string_equal(registry.agents[0]->name, "0parrot");
 	assert_false(agent->builtin);
@@ -280,7 +283,8 @@ static void every_key_arrives_in_its_field(void **state)
 {
 	(void)state;
 	cleanup_registry struct registry registry = { 0 };
-	const struct agent *agent = override(&registry, "x",
+	const struct agent *agent = override(
+		&registry, "x",
 		"stand_in = true\ngeneric = true\n"
 		"title = 'T'\ncommand = ['c']\nmatch = ['m']\nevidence = ['e']\n"
 		"packages = ['@a/p']\nversion = ['-V']\n"
@@ -293,7 +297,7 @@ static void every_key_arrives_in_its_field(void **state)
 		"[report]\narguments = ['--s={settings}']\nevents = ['Stop']\n"
 		"environment = ['X_H={hook}']\nsettings = '{\"a\": 1}'\npayload = 'argument'\n"
 		"binds = 'first'\nevent_key = 'ek'\nid_key = 'ik'\ntranscript_key = 'tk'\n"
-		"cwd_key = 'ck'\nsource_key = 'sk'\nstart = ['s']\nprompt = ['p']\nbusy = ['b']\n"
+		"cwd_key = 'ck'\nsource_key = 'sk'\nkind_key = 'kk'\nstart = ['s']\nprompt = ['p']\nbusy = ['b']\n"
 		"waiting = ['w']\nidle = ['i']\nturn = ['t']\nend = ['e']\n"
 		"[arguments]\nprompt_positional = true\nstrip = ['-a']\nstrip_value = ['-b']\n"
 		"strip_optional = ['-c']\nadopt = ['-b']\nvalue = ['-d']\nvariadic = ['-e']\n"
@@ -362,6 +366,7 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_string_equal(agent->transcript_key, "tk");
 	assert_string_equal(agent->cwd_key, "ck");
 	assert_string_equal(agent->source_key, "sk");
+	assert_string_equal(agent->kind_key, "kk");
 	assert_string_equal(agent->report_start.items[0], "s");
 	assert_string_equal(agent->report_prompt.items[0], "p");
 	assert_string_equal(agent->report_busy.items[0], "b");
@@ -379,16 +384,16 @@ static void every_word_of_a_choice_is_known(void **state)
 	cleanup_registry struct registry registry = { 0 };
 	static const char *const kinds[] = { "none", "uuid", "any", "path", "name" };
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		cleanup_free char *text =
-			xasprintf("command = ['x']\n[session]\nid = '%s'\n", kinds[i]);
+		cleanup_free char *text = xasprintf("command = ['x']\n[session]\nid = '%s'\n",
+						    kinds[i]);
 		assert_int_equal(override(&registry, "x", text)->id_kind, i);
 	}
-	assert_int_equal(override(&registry, "x", "[session.unknown]\nbehaviour = 'creates'\n")
-				 ->unknown_id,
-			 UNKNOWN_CREATES);
-	assert_int_equal(override(&registry, "x", "[session.unknown]\nbehaviour = 'exits'\n")
-				 ->unknown_id,
-			 UNKNOWN_EXITS);
+	assert_int_equal(
+		override(&registry, "x", "[session.unknown]\nbehaviour = 'creates'\n")->unknown_id,
+		UNKNOWN_CREATES);
+	assert_int_equal(
+		override(&registry, "x", "[session.unknown]\nbehaviour = 'exits'\n")->unknown_id,
+		UNKNOWN_EXITS);
 }
 
 static void what_a_reporting_entry_leaves_out_has_the_usual_names(void **state)
@@ -400,6 +405,7 @@ static void what_a_reporting_entry_leaves_out_has_the_usual_names(void **state)
 					     "environment = ['S={settings}']\n"
 					     "waiting = []\nsource_key = ''\nid_key = 'id'\n");
 	cleanup_strvec struct strvec busy = WORDS("PreToolUse", "PostToolUse");
+	cleanup_strvec struct strvec idle = WORDS("Stop", "Notification:idle_prompt");
 	assert_string_equal(agent->event_key, "hook_event_name");
 	assert_string_equal(agent->id_key, "id");
 	assert_string_equal(agent->transcript_key, "transcript_path");
@@ -409,10 +415,11 @@ static void what_a_reporting_entry_leaves_out_has_the_usual_names(void **state)
 	assert_string_equal(agent->report_prompt.items[0], "UserPromptSubmit");
 	assert_true(strvec_equal(&agent->report_busy, &busy));
 	assert_int_equal(agent->report_waiting.count, 0);
-	assert_string_equal(agent->report_idle.items[0], "Stop");
+	assert_string_equal(agent->kind_key, "notification_type");
+	assert_true(strvec_equal(&agent->report_idle, &idle));
 	assert_int_equal(agent->report_turn.count, 0);
 	assert_string_equal(agent->report_end.items[0], "SessionEnd");
-	/* An override that does not speak of them keeps what was left empty empty. */
+	/* An override that does not mention them leaves empty fields empty. */
 	agent = override(&registry, "x", "title = 'X'\n");
 	assert_int_equal(agent->report_waiting.count, 0);
 	assert_null(agent->source_key);
@@ -425,23 +432,30 @@ static void the_strategy_follows_from_what_the_entry_can(void **state)
 		const char *text, *name;
 	} cases[] = {
 		{ "", "none" },
-		{ "[session]\nid='uuid'\nassign=['-n','{session_id}']\nresume=['-r','{session_id}']", "A" },
-		{ "[session]\nid='any'\nassign=['-r','{session_id}']\nresume=['-r','{session_id}']", "A*" },
+		{ "[session]\nid='uuid'\nassign=['-n','{session_id}']\nresume=['-r','{session_id}']",
+		  "A" },
+		{ "[session]\nid='any'\nassign=['-r','{session_id}']\nresume=['-r','{session_id}']",
+		  "A*" },
 		{ "[session]\nid='uuid'\ncreate=['x','new']\ncreate_pattern='(.*)'\n"
-		  "resume=['-r','{session_id}']", "A'" },
+		  "resume=['-r','{session_id}']",
+		  "A'" },
 		{ "[session]\nid='uuid'\nresume=['-r','{session_id}']\n"
-		  "[report]\narguments=['--s','{settings}']", "R" },
+		  "[report]\narguments=['--s','{settings}']",
+		  "R" },
 		{ "[session]\nid='uuid'\nresume=['-r','{session_id}']\n"
-		  "[report]\nenvironment=['X={hook}']", "R" },
+		  "[report]\nenvironment=['X={hook}']",
+		  "R" },
 		{ "[session]\ncontinue=['-c']\n[isolation]\narguments=['--d','{state}']", "B" },
 		{ "[session]\ncontinue=['-c']\ncontinue_scope='global'\n"
-		  "[isolation]\nenvironment=['D={state}']", "B" },
+		  "[isolation]\nenvironment=['D={state}']",
+		  "B" },
 		{ "[session]\ncontinue=['-c']", "B" },
 		{ "[session]\ncontinue=['-c']\ncontinue_scope='global'", "none" },
 		/* No id becomes known. */
 		{ "[session]\nid='uuid'\nresume=['-r','{session_id}']", "none" },
 		{ "[session]\nid='uuid'\nresume=['-r','{session_id}']\ncontinue=['-c']", "B" },
-		{ "[session]\nid='none'\nassign=['-n{session_id}']\nresume=['-r{session_id}']", "none" },
+		{ "[session]\nid='none'\nassign=['-n{session_id}']\nresume=['-r{session_id}']",
+		  "none" },
 		{ "[session]\nid='uuid'\nassign=['-n{session_id}']", "none" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/store-fixture.h"
 
-#include "engine/report.h"
+#include "engine/conversation/report.h"
 
 #include <signal.h>
 
 #define HEAD "{\"event\":\"prompt\",\"prompt\":\""
 #define TAIL "\",\"id\":\"behind\"}"
 
-/* What an agent writes: text, or, without one, a string that never ends. */
+/* What an agent writes: text, or, if that is NULL, a string that never ends. */
 struct writer {
 	const char *text;
 	size_t length;
 	int fd;
 };
 
-/* 0 when all of it could be written; SIGPIPE ends it, as it ends an agent. */
+/* Returns 0 when all of it could be written.  SIGPIPE ends it, as it would end an agent. */
 static int write_text(void *data)
 {
 	const struct writer *writer = data;
@@ -28,7 +28,7 @@ static int write_text(void *data)
 	return 1;
 }
 
-/* report_read() of what a process writes; *ret_status is how that ended. */
+/* report_read() of a process' output; *ret_status is how that process ended. */
 static int read_from_process(const char *text, size_t length, struct strbuf *ret, int *ret_status,
 			     struct error *err)
 {
@@ -48,7 +48,7 @@ static int read_from_process(const char *text, size_t length, struct strbuf *ret
 	return r;
 }
 
-/* Valid JSON, whose members before and behind the long one are as they were. */
+/* Valid JSON; the members before and after the long one are unchanged. */
 static void expect_members(const struct strbuf *text)
 {
 	cleanup_json struct json_object *object = NULL;
@@ -97,7 +97,8 @@ static void a_long_string_is_cut_and_what_is_behind_it_counts(void **state UNUSE
 static void a_cut_tears_no_character_and_no_escape(void **state UNUSED)
 {
 	static const char *const units[] = {
-		"\\\\", "\\\"", "\\n", "\\u00e9", "\\ud83d\\ude00", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+		"\\\\",           "\\\"",     "\\n",          "\\u00e9",
+		"\\ud83d\\ude00", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		cleanup_strbuf struct strbuf many = { 0 };
@@ -106,8 +107,10 @@ static void a_cut_tears_no_character_and_no_escape(void **state UNUSED)
 		for (size_t shift = 0; shift < 12; shift++) {
 			cleanup_strbuf struct strbuf report = { 0 }, text = { 0 };
 			int status;
-			strbuf_addf(&report, HEAD "%.*s%s" TAIL, (int)shift, "xxxxxxxxxxxx", many.data);
-			assert_int_equal(read_from_process(report.data, report.length, &text, &status, NULL),
+			strbuf_addf(&report, HEAD "%.*s%s" TAIL, (int)shift, "xxxxxxxxxxxx",
+				    many.data);
+			assert_int_equal(read_from_process(report.data, report.length, &text,
+							   &status, NULL),
 					 0);
 			assert_true(text.length < report.length);
 			expect_members(&text);

@@ -2,16 +2,17 @@
 #include "unit/store-fixture.h"
 
 #include "base/fsutil.h"
-#include "engine/report.h"
-#include "engine/runfiles.h"
+#include "engine/conversation/report.h"
+#include "engine/place/activityfile.h"
+#include "engine/place/runfiles.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#define ID "0123abcd"
-#define OLD "0aaaaaaa-0000-4000-8000-000000000001"
-#define NEW "0bbbbbbb-0000-4000-8000-000000000002"
+#define ID    "0123abcd"
+#define OLD   "0aaaaaaa-0000-4000-8000-000000000001"
+#define NEW   "0bbbbbbb-0000-4000-8000-000000000002"
 #define THIRD "0ccccccc-0000-4000-8000-000000000003"
 
 struct desk {
@@ -20,7 +21,7 @@ struct desk {
 	char *token;
 };
 
-/* A run as a start leaves it, before the agent has said a word. */
+/* A run as a start leaves it, before the agent's first report. */
 static void make_run(struct desk *desk)
 {
 	const struct agent *agent;
@@ -74,7 +75,8 @@ static int tear_down(void **state)
 static int take_as(struct desk *desk, const char *id, const char *token, const char *text,
 		   struct error *err)
 {
-	return report_take(&desk->deck, id, token, text, strlen(text), err);
+	return report_take(&desk->deck, id, &(struct sender){ .token = token }, text, strlen(text),
+			   err);
 }
 
 static void take(struct desk *desk, const char *text)
@@ -103,7 +105,7 @@ static void expect_id(struct desk *desk, const char *id, const char *previous)
 	assert_string_equal(old->count ? old->items[old->count - 1] : "", previous);
 }
 
-/* Nothing of the manifest changes while a test's block runs. */
+/* Assert that the test's block does not change the manifest. */
 static char *manifest(struct desk *desk)
 {
 	return content(desk->deck.store, ID "/instance.json");
@@ -112,8 +114,9 @@ static char *manifest(struct desk *desk)
 static void a_start_of_the_given_conversation_is_the_proof_that_the_agent_is_up(void **state)
 {
 	struct desk *desk = *state;
-	take(desk, EVENT("SessionStart", OLD, ",\"source\":\"startup\","
-					      "\"transcript_path\":\"/t/x.jsonl\""));
+	take(desk, EVENT("SessionStart", OLD,
+			 ",\"source\":\"startup\","
+			 "\"transcript_path\":\"/t/x.jsonl\""));
 	cleanup_instance struct instance *instance = load(desk);
 	assert_true(instance->run.reported);
 	assert_string_equal(instance->conversation.session_id, OLD);
@@ -129,7 +132,8 @@ static void only_the_token_of_the_present_run_counts(void **state)
 	static const char *const tokens[] = { NULL, "", "run-1", OLD };
 	cleanup_free char *before = manifest(desk);
 	for (size_t i = 0; i < ARRAY_SIZE(tokens); i++)
-		assert_int_equal(take_as(desk, ID, tokens[i], START(NEW, "clear"), NULL), REPORT_FOREIGN);
+		assert_int_equal(take_as(desk, ID, tokens[i], START(NEW, "clear"), NULL),
+				 REPORT_FOREIGN);
 	cleanup_free char *longer = xasprintf("%sx", desk->token);
 	assert_int_equal(take_as(desk, ID, longer, START(NEW, "clear"), NULL), REPORT_FOREIGN);
 	cleanup_free char *after = manifest(desk);
@@ -179,7 +183,7 @@ static void clear_and_resume_inside_the_agent_move_the_id(void **state)
 	assert_string_equal(text.data, OLD);
 }
 
-/* The disk is full: what is small and elsewhere can still be written. */
+/* The disk is full, but a small file elsewhere can still be written. */
 static void fail_to_take(struct desk *desk, const char *text)
 {
 	struct rlimit before, tiny;
@@ -200,7 +204,7 @@ static void a_move_that_could_not_be_saved_is_made_up_for_by_its_first_turn(void
 	take(desk, START(OLD, "startup"));
 	fail_to_take(desk, START(NEW, "clear"));
 	expect_id(desk, OLD, "");
-	/* An agent inside of the agent: not announced, and not believed. */
+	/* An agent inside the agent: not announced, so not believed. */
 	take(desk, START(THIRD, "startup"));
 	take(desk, EVENT("UserPromptSubmit", THIRD, ""));
 	expect_id(desk, OLD, "");
@@ -208,7 +212,7 @@ static void a_move_that_could_not_be_saved_is_made_up_for_by_its_first_turn(void
 	expect_id(desk, NEW, OLD);
 	cleanup_instance struct instance *instance = load(desk);
 	assert_true(instance->conversation.first_turn_seen);
-	/* Once is enough: it is not gone back to. */
+	/* Once is enough: the session does not return to it. */
 	take(desk, START(THIRD, "resume"));
 	take(desk, EVENT("UserPromptSubmit", NEW, ""));
 	expect_id(desk, THIRD, NEW);
@@ -226,7 +230,7 @@ static void the_first_start_may_tell_another_id_and_no_later_one(void **state)
 	expect_id(desk, NEW, OLD);
 }
 
-/* The report of a rung that failed may come when the next one runs already. */
+/* The report of a rung that failed may arrive when the next one already runs. */
 static void the_start_of_the_id_that_the_attempt_was_given_is_always_believed(void **state)
 {
 	struct desk *desk = *state;
@@ -237,8 +241,9 @@ static void the_start_of_the_id_that_the_attempt_was_given_is_always_believed(vo
 	instance->run.attempt = 1;
 	assert_int_equal(store_save(lock, instance, NULL), 0);
 	store_unlock(TAKE_PTR(lock));
-	/* What the attempt that failed had to say comes late. */
-	assert_int_equal(take_as(desk, ID, desk->token, START(OLD, "startup"), NULL), REPORT_FOREIGN);
+	/* A report of the failed attempt arrives late. */
+	assert_int_equal(take_as(desk, ID, desk->token, START(OLD, "startup"), NULL),
+			 REPORT_FOREIGN);
 	take(desk, START(NEW, "startup"));
 	expect_id(desk, NEW, OLD);
 }
@@ -280,21 +285,27 @@ static void events_tell_what_the_agent_does(void **state)
 		{ EVENT("Notification", OLD, ""), ACTIVITY_WAITING, 1 },
 		{ EVENT("PostToolUse", OLD, ""), ACTIVITY_BUSY, 1 },
 		{ EVENT("NoSuchEvent", OLD, ""), ACTIVITY_BUSY, 1 },
+		{ EVENT("Notification", OLD, ",\"notification_type\":\"permission_prompt\""),
+		  ACTIVITY_WAITING, 1 },
 		{ EVENT("Stop", OLD, ""), ACTIVITY_IDLE, 1 },
+		{ EVENT("Notification", OLD, ",\"notification_type\":\"idle_prompt\""),
+		  ACTIVITY_IDLE, 1 },
 		{ EVENT("UserPromptSubmit", OLD, ""), ACTIVITY_BUSY, 2 },
 	};
 	cleanup_free char *directory = xasprintf("%s/run/" ID, desk->root);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_activity struct activity activity = { 0 };
+		cleanup_announced struct announced announced = { 0 };
 		take(desk, table[i].text);
 		activity_read(directory, &activity);
+		announced_read(directory, &announced);
 		assert_int_equal(activity.activity, table[i].expected);
-		assert_int_equal(activity.prompts, table[i].prompts);
+		assert_int_equal(announced.prompts, table[i].prompts);
 		assert_true(activity.since > 0);
 	}
 }
 
-/* An agent that went elsewhere for a while is still the session of its directory. */
+/* An agent that went elsewhere for a while still belongs to the session of its directory. */
 static void the_directory_of_a_report_moves_no_session(void **state)
 {
 	struct desk *desk = *state;
@@ -319,12 +330,20 @@ static void garbage_is_refused_and_changes_nothing(void **state)
 {
 	struct desk *desk = *state;
 	static const char *const garbage[] = {
-		"", "x", "{", "[]", "null", "7", "{}", "{\"hook_event_name\":7}",
+		"",
+		"x",
+		"{",
+		"[]",
+		"null",
+		"7",
+		"{}",
+		"{\"hook_event_name\":7}",
 		"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"../x\"}",
 		"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"-x\"}",
 		"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"\"}",
 		"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"a b\"}",
-		"{\"hook_event_name\":\"SessionStart\"} {}", "\xff\xfe",
+		"{\"hook_event_name\":\"SessionStart\"} {}",
+		"\xff\xfe",
 	};
 	cleanup_free char *before = manifest(desk);
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
@@ -356,7 +375,9 @@ static void ten_megabytes_are_read_and_not_kept(void **state)
 			   "\",\"prompt\":\"");
 	strbuf_add(&text, prompt, SIZE);
 	strbuf_adds(&text, "\"}");
-	assert_int_equal(report_take(&desk->deck, ID, desk->token, text.data, text.length, NULL), 0);
+	assert_int_equal(report_take(&desk->deck, ID, &(struct sender){ .token = desk->token },
+				     text.data, text.length, NULL),
+			 0);
 	cleanup_instance struct instance *instance = load(desk);
 	assert_true(instance->conversation.first_turn_seen);
 	cleanup_free char *after = manifest(desk);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/restart.h"
+#include "model/plan/restart.h"
 
-#define BOOT "b1"
+#define BOOT   "b1"
 #define SECOND INT64_C(1000000)
-#define NOW (INT64_C(1700000000) * SECOND)
+#define NOW    (INT64_C(1700000000) * SECOND)
 
-/* An instance that is to run, died in this boot, and was brought back that many times, a second apart. */
+/* An instance that should run, died in this boot, and was restarted that many times, a second
+ * apart. */
 static struct instance *dead(unsigned restarts)
 {
 	struct instance *instance = instance_new();
@@ -20,11 +21,18 @@ static struct instance *dead(unsigned restarts)
 	return instance;
 }
 
+static enum machine_relation relation(const struct instance *instance)
+{
+	const char *last = instance->run.boot_id ? instance->run.boot_id
+						 : instance->observed.boot_id;
+	return streq(last, BOOT) ? MACHINE_THIS_BOOT : MACHINE_EARLIER_BOOT;
+}
+
 static struct restart_plan decide(const struct instance *instance)
 {
 	cleanup_settings struct settings settings = { 0 };
 	settings_init(&settings);
-	return restart_decide(instance, &settings, BOOT, NOW);
+	return restart_decide(instance, &settings, relation(instance), NOW);
 }
 
 static void the_first_comes_back_at_once(void **state UNUSED)
@@ -35,7 +43,7 @@ static void the_first_comes_back_at_once(void **state UNUSED)
 	assert_int_equal(plan.delay_ms, 0);
 }
 
-/* Full wait of the nth restart, with the default settings. */
+/* The full wait of the nth restart, with the default settings. */
 static void assert_wait(int64_t delay, int64_t full)
 {
 	assert_in_range(delay, full / 2, full);
@@ -56,9 +64,9 @@ static void a_wait_is_never_longer_than_the_longest(void **state UNUSED)
 	settings.restart.burst = 0;
 	settings.restart.delay_max_s = 3;
 	cleanup_instance struct instance *instance = dead(16);
-	assert_wait(restart_decide(instance, &settings, BOOT, NOW).delay_ms, 3000);
+	assert_wait(restart_decide(instance, &settings, relation(instance), NOW).delay_ms, 3000);
 	settings.restart.delay_s = 9;
-	assert_wait(restart_decide(instance, &settings, BOOT, NOW).delay_ms, 3000);
+	assert_wait(restart_decide(instance, &settings, relation(instance), NOW).delay_ms, 3000);
 }
 
 static void many_do_not_wait_equally_long(void **state UNUSED)
@@ -80,11 +88,16 @@ static void the_same_end_has_the_same_answer(void **state UNUSED)
 	cleanup_settings struct settings settings = { 0 };
 	settings_init(&settings);
 	cleanup_instance struct instance *instance = dead(3);
-	int64_t first = restart_decide(instance, &settings, BOOT, NOW).delay_ms;
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW + SECOND).delay_ms, first - 1000);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW + 9 * SECOND).delay_ms, 0);
-	/* The clock was set back. */
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW - SECOND).delay_ms, first);
+	int64_t first = restart_decide(instance, &settings, relation(instance), NOW).delay_ms;
+	assert_int_equal(
+		restart_decide(instance, &settings, relation(instance), NOW + SECOND).delay_ms,
+		first - 1000);
+	assert_int_equal(
+		restart_decide(instance, &settings, relation(instance), NOW + 9 * SECOND).delay_ms,
+		0);
+	/* The clock was set back: we do not know how long ago it ended. */
+	assert_int_equal(
+		restart_decide(instance, &settings, relation(instance), NOW - SECOND).delay_ms, 0);
 }
 
 static void too_often_within_the_window_is_the_end(void **state UNUSED)
@@ -105,11 +118,21 @@ static void what_is_longer_ago_than_the_window_does_not_count(void **state UNUSE
 	assert_int_equal(plan.delay_ms, 0);
 }
 
-static void a_clock_that_was_set_back_does_not_lift_the_limit(void **state UNUSED)
+static void restarts_of_the_future_hold_no_session(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(0);
 	for (unsigned i = 0; i < 5; i++)
 		restart_note(instance, NOW + 86400 * SECOND);
+	instance->observed.since = NOW + 86400 * SECOND;
+	struct restart_plan plan = decide(instance);
+	assert_int_equal(plan.verdict, RESTART_AFTER);
+	assert_int_equal(plan.delay_ms, 0);
+	/* Later restarts count, and those of the future do not count again when their time
+	 * comes. */
+	for (unsigned i = 0; i < 5; i++)
+		restart_note(instance, NOW);
+	assert_int_equal(instance->observed.restart_count, 5);
+	assert_true(instance->observed.restarts[0] == NOW);
 	assert_int_equal(decide(instance).verdict, RESTART_LIMIT);
 }
 
@@ -119,7 +142,8 @@ static void no_limit_where_the_user_wants_none(void **state UNUSED)
 	settings_init(&settings);
 	settings.restart.burst = 0;
 	cleanup_instance struct instance *instance = dead(16);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_AFTER);
+	assert_int_equal(restart_decide(instance, &settings, relation(instance), NOW).verdict,
+			 RESTART_AFTER);
 }
 
 static void what_is_to_be_stopped_stays_stopped(void **state UNUSED)
@@ -128,7 +152,7 @@ static void what_is_to_be_stopped_stays_stopped(void **state UNUSED)
 	instance->desired = DESIRED_STOPPED;
 	instance->restart_policy = RESTART_ALWAYS;
 	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
-	/* Also over a restart of the machine. */
+	/* Also over a reboot of the machine. */
 	replace_string(&instance->observed.boot_id, "b0");
 	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
 }
@@ -148,9 +172,20 @@ static void the_general_policy_holds_where_there_is_no_own(void **state UNUSED)
 	settings_init(&settings);
 	settings.restart.policy = RESTART_NO;
 	cleanup_instance struct instance *instance = dead(0);
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_LEAVE);
+	assert_int_equal(restart_decide(instance, &settings, relation(instance), NOW).verdict,
+			 RESTART_LEAVE);
 	instance->restart_policy = RESTART_ON_FAILURE;
-	assert_int_equal(restart_decide(instance, &settings, BOOT, NOW).verdict, RESTART_AFTER);
+	assert_int_equal(restart_decide(instance, &settings, relation(instance), NOW).verdict,
+			 RESTART_AFTER);
+}
+
+static void another_machine_brings_back_its_own(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	cleanup_instance struct instance *instance = dead(0);
+	assert_int_equal(restart_decide(instance, &settings, MACHINE_OTHER, NOW).verdict,
+			 RESTART_LEAVE);
 }
 
 static void a_boot_is_no_failure(void **state UNUSED)
@@ -199,7 +234,7 @@ static void history_and_hold_survive_the_manifest(void **state UNUSED)
 	assert_int_equal(back->observed.restart_count, 2);
 	assert_true(back->observed.restarts[1] == NOW - SECOND);
 	assert_string_equal(back->observed.held, "it needs a login");
-	/* And are gone from it when they are forgotten. */
+	/* They are removed from it when they are forgotten. */
 	restart_forget(back);
 	cleanup_json struct json_object *after = instance_to_json(back);
 	cleanup_instance struct instance *later = NULL;
@@ -218,11 +253,12 @@ int main(void)
 		cmocka_unit_test(the_same_end_has_the_same_answer),
 		cmocka_unit_test(too_often_within_the_window_is_the_end),
 		cmocka_unit_test(what_is_longer_ago_than_the_window_does_not_count),
-		cmocka_unit_test(a_clock_that_was_set_back_does_not_lift_the_limit),
+		cmocka_unit_test(restarts_of_the_future_hold_no_session),
 		cmocka_unit_test(no_limit_where_the_user_wants_none),
 		cmocka_unit_test(what_is_to_be_stopped_stays_stopped),
 		cmocka_unit_test(policy_no_leaves_a_failure_and_not_a_boot),
 		cmocka_unit_test(the_general_policy_holds_where_there_is_no_own),
+		cmocka_unit_test(another_machine_brings_back_its_own),
 		cmocka_unit_test(a_boot_is_no_failure),
 		cmocka_unit_test(what_is_held_stays_until_somebody_asks),
 		cmocka_unit_test(only_the_latest_are_kept),

@@ -4,26 +4,31 @@
 #include "base/argsplit.h"
 #include "base/child.h"
 #include "base/toml.h"
-#include "engine/environment.h"
-#include "model/resume.h"
+#include "engine/place/environment.h"
+#include "model/plan/resume.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { PATIENCE_MS = 30000 };
 
 #define PLACED "HOOKED_SETTINGS"
 
-static const char by_flag[] = "command = ['flagged']\n"
-			      "[report]\narguments = ['--settings', '{settings}']\nevents = ['Start', 'Stop']\n"
-			      "settings = '{\"keep\": {\"for_ever\": true}, \"hooks\": {\"Start\": [{\"hooks\": []}]}}'\n";
+static const char by_flag[] =
+	"command = ['flagged']\n"
+	"[report]\narguments = ['--settings', '{settings}']\nevents = ['Start', 'Stop']\n"
+	"settings = '{\"keep\": {\"for_ever\": true}, \"hooks\": {\"Start\": [{\"hooks\": []}]}}'\n";
 static const char by_variable[] = "command = ['placed']\n"
-				  "[report]\nenvironment = ['" PLACED "={settings}']\nevents = ['Start']\n"
+				  "[report]\nenvironment = ['" PLACED
+				  "={settings}']\nevents = ['Start']\n"
 				  "settings = '{\"keep\": {\"for_ever\": true}}'\n";
 static const char by_hook[] = "command = ['notifier']\n"
 			      "[report]\narguments = ['-c', 'notify={hook}']\nturn = ['done']\n";
 
-/* The file that is written for an instance with these words behind its command; NULL: none is. */
-static struct json_object *write_for(struct desk *desk, const struct agent *agent, const char *const *words)
+/* The file that is written for an instance with these words after its command; NULL: none is
+ * written. */
+static struct json_object *write_for(struct desk *desk, const struct agent *agent,
+				     const char *const *words)
 {
 	cleanup_instance struct instance *instance = desk_instance(desk, agent);
 	struct error err = { 0 };
@@ -55,15 +60,15 @@ static bool keeps(struct json_object *settings)
 	return json_get_bool(json_get_object(settings, "keep"), "for_ever", false);
 }
 
-/* How many hooks there are for an event, and the command of the last. */
+/* The number of hooks for an event, and the command of the last one. */
 static size_t hooks_for(struct json_object *settings, const char *event, const char **ret_command)
 {
 	struct json_object *list = json_get_array(json_get_object(settings, "hooks"), event);
 	size_t count = list ? json_object_array_length(list) : 0;
 	if (count) {
 		struct json_object *last = json_object_array_get_idx(list, count - 1);
-		struct json_object *hook =
-			json_object_array_get_idx(json_get_array(last, "hooks"), 0);
+		struct json_object *hook = json_object_array_get_idx(json_get_array(last, "hooks"),
+								     0);
 		*ret_command = json_get_string(hook, "command", "");
 	}
 	return count;
@@ -74,15 +79,16 @@ static void the_file_holds_what_the_entry_wants_and_its_hooks(void **state)
 	struct desk *desk = *state;
 	const char *command = "";
 	replace_string(&desk->deck.program, "/opt/it's \"ours\" $HOME/agentdeck");
-	cleanup_json struct json_object *settings =
-		WRITE_FOR(desk, desk_agent(desk, "flagged", by_flag));
+	cleanup_json struct json_object *settings = WRITE_FOR(desk,
+							      desk_agent(desk, "flagged", by_flag));
 	assert_true(keeps(settings));
 	assert_int_equal(hooks_for(settings, "Start", &command), 2);
 	assert_int_equal(hooks_for(settings, "Stop", &command), 1);
 	cleanup_strvec struct strvec words = { 0 };
 	assert_int_equal(argsplit(command, &words, NULL), 0);
 	const struct strvec expected = {
-		.items = (char *[]){ desk->deck.program, (char *)"hook", (char *)"--instance", (char *)ID, NULL },
+		.items = (char *[]){ desk->deck.program, (char *)"hook", (char *)"--instance",
+				     (char *)ID, NULL },
 		.count = 4,
 	};
 	assert_true(strvec_equal(&words, &expected));
@@ -93,10 +99,13 @@ static void the_user_s_own_settings_stay(void **state)
 	struct desk *desk = *state;
 	const struct agent *agent = desk_agent(desk, "flagged", by_flag);
 	const char *command = "";
-	static const char own[] = "{\"model\":\"x\",\"keep\":{\"other\":1},\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}";
+	static const char own[] =
+		"{\"model\":\"x\",\"keep\":{\"other\":1},\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}";
 	cleanup_free char *path = put(desk, "project/own.json", own);
 	const char *const forms[][3] = {
-		{ "--settings", path }, { "--settings", own }, { "--settings", "own.json" },
+		{ "--settings", path },
+		{ "--settings", own },
+		{ "--settings", "own.json" },
 		{ "--settings=own.json" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -152,7 +161,8 @@ static void the_variable_of_another_run_is_not_the_user_s(void **state)
 	struct desk *desk = *state;
 	const struct agent *agent = desk_agent(desk, "placed", by_variable);
 	const char *command = "";
-	cleanup_free char *other = put(desk, "settings.json", "{\"own\":1,\"hooks\":{\"Start\":[{\"hooks\":[]}]}}");
+	cleanup_free char *other = put(desk, "settings.json",
+				       "{\"own\":1,\"hooks\":{\"Start\":[{\"hooks\":[]}]}}");
 	free(put(desk, RUN_TOKEN, OLD));
 	setenv(PLACED, other, 1);
 	cleanup_json struct json_object *settings = WRITE_FOR(desk, agent);
@@ -161,11 +171,12 @@ static void the_variable_of_another_run_is_not_the_user_s(void **state)
 	unsetenv(PLACED);
 }
 
-/* A program in a directory with everything in its name that a shell, JSON or TOML would read; it says what it
- * is called with. */
+/* A program in a directory whose name has every character that is special to a shell, JSON or TOML.
+ * It prints its arguments. */
 static void put_program(struct desk *desk)
 {
-	cleanup_free char *directory = path_join(desk->root, "it's \"ours\" $HOME `x` \\n [a],{b};& \xc3\xbc\t~");
+	cleanup_free char *directory = path_join(
+		desk->root, "it's \"ours\" $HOME `x` \\n [a],{b};& \xc3\xbc\t~");
 	assert_int_equal(mkdir(directory, 0700), 0);
 	free(desk->deck.program);
 	desk->deck.program = path_join(directory, "agentdeck");
@@ -175,14 +186,16 @@ static void put_program(struct desk *desk)
 	(void)close(fd);
 }
 
-/* As agents run a hook. */
+/* Run it as agents run a hook. */
 static void assert_shell_says(const char *command, const char *wanted)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	const struct child_request request = { .argv = (const char *const[]){ "/bin/sh", "-c", command, NULL } };
+	const struct child_request request = { .argv = (const char *const[]){ "/bin/sh", "-c",
+									      command, NULL } };
 	assert_int_equal(child_run(&request, PATIENCE_MS, &result, NULL), 0);
 	if (!streq(strbuf_text(&result.output), wanted))
-		fail_msg("%s: \"%s\", %s", command, strbuf_text(&result.output), strbuf_text(&result.errors));
+		fail_msg("%s: \"%s\", %s", command, strbuf_text(&result.output),
+			 strbuf_text(&result.errors));
 }
 
 static void a_shell_finds_our_program_whatever_its_path(void **state)
@@ -190,12 +203,14 @@ static void a_shell_finds_our_program_whatever_its_path(void **state)
 	struct desk *desk = *state;
 	const char *command = "";
 	put_program(desk);
-	cleanup_json struct json_object *settings = WRITE_FOR(desk, desk_agent(desk, "flagged", by_flag));
+	cleanup_json struct json_object *settings = WRITE_FOR(desk,
+							      desk_agent(desk, "flagged", by_flag));
 	assert_int_equal(hooks_for(settings, "Stop", &command), 1);
 	assert_shell_says(command, "hook --instance " ID "\n");
 }
 
-/* Every built-in entry that hands the command over among its arguments: as TOML, which JSON is, too. */
+/* Every built-in entry that has the command among its arguments, as TOML, of which JSON strings are
+ * a part. */
 static void a_shell_finds_our_program_by_an_agent_s_arguments(void **state)
 {
 	struct desk *desk = *state;
@@ -212,14 +227,20 @@ static void a_shell_finds_our_program_by_an_agent_s_arguments(void **state)
 			if (!strstr(words->items[j], "{hook_command}"))
 				continue;
 			strvec_push(&template, words->items[j]);
-			resume_expand(&template, &(const struct resume_slots){ .hook = hook }, &word);
-			assert_int_equal(toml_parse(word.items[0], strlen(word.items[0]), "-c", &root, NULL), 0);
+			resume_expand(&template, &(const struct resume_slots){ .hook = hook },
+				      &word);
+			assert_int_equal(toml_parse(word.items[0], strlen(word.items[0]), "-c",
+						    &root, NULL),
+					 0);
 			const char *command = NULL;
 			json_object_object_foreach(json_get_object(root, "hooks"), event, list) {
 				struct json_object *group = json_object_array_get_idx(list, 0);
-				assert_true(strvec_contains(&registry.agents[i]->report_events, event));
-				command = json_get_string(json_object_array_get_idx(json_get_array(group, "hooks"), 0),
-							  "command", NULL);
+				assert_true(
+					strvec_contains(&registry.agents[i]->report_events, event));
+				command = json_get_string(
+					json_object_array_get_idx(json_get_array(group, "hooks"),
+								  0),
+					"command", NULL);
 			}
 			assert_non_null(command);
 			assert_shell_says(command, "hook\n");
@@ -248,34 +269,137 @@ static void every_run_has_a_token_of_its_own(void **state)
 	assert_string_not_equal(first, second);
 }
 
-static void what_an_agent_does_is_read_as_it_was_written(void **state)
+#define RUN_ID "11111111-2222-4333-8444-555555555555"
+
+/* A run directory of the session 0123abcd with these files, "<root>/<parent>/0123abcd".  The caller
+ * frees. */
+static char *make_run(struct desk *desk, const char *parent, const char *const *files)
 {
-	struct desk *desk = *state;
-	struct activity written = { .activity = ACTIVITY_WAITING, .since = INT64_C(1776157681000000), .prompts = 3,
-				    .event = (char *)"Notification", .cwd = (char *)"/\xff" };
-	cleanup_activity struct activity now = { 0 };
-	activity_read(desk->root, &now);
-	assert_int_equal(now.activity, ACTIVITY_UNKNOWN);
-	assert_int_equal(activity_write(desk->root, &written, NULL), 0);
-	activity_read(desk->root, &now);
-	assert_int_equal(now.activity, ACTIVITY_WAITING);
-	assert_true(now.since == written.since && now.prompts == 3);
-	assert_string_equal(now.event, "Notification");
-	assert_string_equal(now.cwd, "/\xff");
+	cleanup_free char *above = path_join(desk->root, parent);
+	char *run = path_join(above, "0123abcd");
+	assert_true(mkdir(above, 0700) == 0 || errno == EEXIST);
+	assert_int_equal(mkdir(run, 0700), 0);
+	for (size_t i = 0; files[i]; i += 2) {
+		cleanup_free char *name = xasprintf("%s/0123abcd/%s", parent, files[i]);
+		free(put(desk, name, files[i + 1]));
+	}
+	return run;
 }
 
 static void what_a_link_leads_to_is_not_cleared(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_free char *place = path_join(desk->root, "place"), *run = path_join(place, "run");
-	cleanup_free char *link = path_join(desk->root, "link"), *through = path_join(link, "run");
-	assert_true(mkdir(place, 0700) == 0 && mkdir(run, 0700) == 0 && symlink(place, link) == 0);
-	free(put(desk, "place/run/file", "kept\n"));
-	assert_int_equal(runfiles_remove(through, NULL), 0);
+	cleanup_free char *run = make_run(desk, "run",
+					  (const char *const[]){ RUN_MARK, RUN_ID, NULL });
+	cleanup_free char *place = path_join(desk->root, "run"),
+			  *link = path_join(desk->root, "agentdeck");
+	cleanup_free char *through = path_join(link, "0123abcd");
+	assert_int_equal(symlink(place, link), 0);
+	assert_int_equal(runfiles_remove("0123abcd", through, RUN_ID, NULL), 0);
 	assert_int_equal(access(run, F_OK), 0);
-	assert_int_equal(runfiles_remove(run, NULL), 0);
+	assert_int_equal(runfiles_remove("0123abcd", run, RUN_ID, NULL), 0);
 	assert_int_equal(access(run, F_OK), -1);
 	assert_int_equal(access(place, F_OK), 0);
+}
+
+static void only_a_marked_directory_of_the_run_is_removed(void **state)
+{
+	struct desk *desk = *state;
+	static const char *const marked[] = { RUN_MARK, RUN_ID, "file", "kept\n", NULL };
+	static const char *const other[] = { RUN_MARK, "another", RUN_TOKEN, RUN_ID, NULL };
+	static const char *const bare[] = { "file", "kept\n", NULL };
+	static const struct {
+		const char *parent, *const *files;
+		int expected;
+	} cases[] = {
+		{ "projects", marked, RUNFILES_KEPT },   /* not by its name */
+		{ "agentdeck", bare, RUNFILES_KEPT },    /* without a mark */
+		{ "agentdeck-0", other, RUNFILES_KEPT }, /* of another run */
+		{ "run", marked, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *run = make_run(desk, cases[i].parent, cases[i].files);
+		cleanup_free char *file = path_join(run, cases[i].files[0]);
+		assert_int_equal(runfiles_remove("0123abcd", run, RUN_ID, NULL), cases[i].expected);
+		assert_int_equal(access(file, F_OK), cases[i].expected ? 0 : -1);
+		assert_int_equal(runfiles_remove("xxxxxxxx", run, RUN_ID, NULL), RUNFILES_KEPT);
+	}
+	/* A run of an earlier version has a token and no mark. */
+	cleanup_free char *old = make_run(desk, "agentdeck-1",
+					  (const char *const[]){ RUN_TOKEN, RUN_ID, NULL });
+	assert_int_equal(runfiles_remove("0123abcd", old, RUN_ID, NULL), 0);
+	assert_int_equal(access(old, F_OK), -1);
+}
+
+static void what_a_killed_start_leaves_goes_unless_it_lives(void **state)
+{
+	static const char live[] = "11111111-2222-4333-8444-777777777777",
+			  dead[] = "11111111-2222-4333-8444-666666666666";
+	struct desk *desk = *state;
+	struct child child;
+	const struct child_request request = {
+		.argv = (const char *const[]){ "sleep", "60", NULL },
+		.environment = (char *[]){ (char *)"PATH=/usr/bin:/bin",
+					   (char *)ENV_RUN "=11111111-2222-4333-8444-777777777777",
+					   NULL },
+	};
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	cleanup_free char *begun = make_run(
+		desk, "run", (const char *const[]){ FS_TEMPORARY_PREFIX "0", "x", NULL });
+	cleanup_free char *unsaved = make_run(desk, "agentdeck",
+					      (const char *const[]){ RUN_MARK, dead, NULL });
+	cleanup_free char *living = make_run(desk, "agentdeck-1",
+					     (const char *const[]){ RUN_MARK, live, NULL });
+	/* Until the child has become its program, it has our environment. */
+	for (size_t count = 0; count == 0;) {
+		cleanup_free struct process_id *found = NULL;
+		assert_int_equal(
+			process_find_by_environment(ENV_RUN "=11111111-2222-4333-8444-777777777777",
+						    &found, &count, NULL),
+			0);
+	}
+	assert_int_equal(runfiles_remove("0123abcd", begun, RUN_ID, NULL), 0);
+	assert_int_equal(runfiles_remove("0123abcd", unsaved, RUN_ID, NULL), 0);
+	assert_int_equal(runfiles_remove("0123abcd", living, RUN_ID, NULL), RUNFILES_KEPT);
+	child_abandon(&child);
+}
+
+/* The limit leaves descriptors for the parent and the directory, but not for the mark. */
+static void a_mark_that_cannot_be_read_is_an_error(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_error struct error error = { 0 };
+	cleanup_free char *run = make_run(desk, "run",
+					  (const char *const[]){ RUN_MARK, RUN_ID, NULL });
+	cleanup_free char *mark = path_join(run, RUN_MARK);
+	struct rlimit before, low;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	int next = dup(STDIN_FILENO);
+	assert_true(next >= 0);
+	close(next);
+	low = (struct rlimit){ .rlim_cur = (rlim_t)next + 2, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	int r = runfiles_remove("0123abcd", run, RUN_ID, &error);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(r, -1);
+	assert_int_equal(error.os_errno, EMFILE);
+	assert_non_null(strstr(error.message, run));
+	assert_int_equal(access(mark, F_OK), 0);
+	assert_int_equal(runfiles_remove("0123abcd", run, RUN_ID, NULL), 0);
+	assert_int_equal(access(run, F_OK), -1);
+}
+
+static void a_directory_in_a_run_s_directory_stays(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_free char *run = make_run(desk, "run",
+					  (const char *const[]){ RUN_MARK, RUN_ID, NULL });
+	cleanup_free char *inside = path_join(run, "tree");
+	assert_int_equal(mkdir(inside, 0700), 0);
+	free(put(desk, "run/0123abcd/tree/file", "kept\n"));
+	assert_int_equal(runfiles_remove("0123abcd", run, RUN_ID, NULL), RUNFILES_KEPT);
+	cleanup_free char *file = path_join(inside, "file");
+	assert_int_equal(access(file, F_OK), 0);
 }
 
 int main(void)
@@ -290,8 +414,11 @@ int main(void)
 		DESK_TEST(a_shell_finds_our_program_by_an_agent_s_arguments),
 		DESK_TEST(no_file_is_written_that_nobody_reads),
 		DESK_TEST(every_run_has_a_token_of_its_own),
-		DESK_TEST(what_an_agent_does_is_read_as_it_was_written),
 		DESK_TEST(what_a_link_leads_to_is_not_cleared),
+		DESK_TEST(only_a_marked_directory_of_the_run_is_removed),
+		DESK_TEST(what_a_killed_start_leaves_goes_unless_it_lives),
+		DESK_TEST(a_directory_in_a_run_s_directory_stays),
+		DESK_TEST(a_mark_that_cannot_be_read_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

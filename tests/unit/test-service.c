@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the supervisor offers on the user bus, and to whom.
+ * The supervisor's interface on the user bus, and who may use it.
  */
 #include "unit/service-fixture.h"
 
@@ -46,9 +46,9 @@ static char *read_dictionary(sd_bus_message *answer)
 	return strbuf_take(&text);
 }
 
-#define API                                                                                       \
-	"id=3f2a;profile=default;title=api;group=work;agent=claude;path=/home/\\377;"             \
-	"session_id=11-22;status=running;activity=busy;desired=yes;since=1700000000000001;"       \
+#define API                                                                                 \
+	"id=3f2a;profile=default;title=api;group=work;agent=claude;path=/home/\\377;"       \
+	"session_id=11-22;status=running;activity=busy;desired=yes;since=1700000000000001;" \
 	"activity_since=1700000000000002;"
 #define WEB "id=77aa;title=web;status=stopped;reason=stopped by hand;desired=no;"
 
@@ -94,7 +94,8 @@ static void a_verb_is_answered_when_it_is_done(void **state)
 	static const struct {
 		const char *method;
 		enum service_verb verb;
-	} cases[] = { { "Start", SERVICE_START }, { "Stop", SERVICE_STOP },
+	} cases[] = { { "Start", SERVICE_START },
+		      { "Stop", SERVICE_STOP },
 		      { "Restart", SERVICE_RESTART } };
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -103,7 +104,7 @@ static void a_verb_is_answered_when_it_is_done(void **state)
 		wait_for_act(f);
 		assert_int_equal(f->verb, cases[i].verb);
 		assert_string_equal(f->target, "api");
-		/* Others are served in the meantime. */
+		/* Other callers get answers in the meantime. */
 		sd_bus_message_unref(call(f, "Get", "api"));
 		assert_null(answer);
 		service_answer(TAKE_PTR(f->waiting), "running");
@@ -143,15 +144,45 @@ static void recover_says_how_many_came_back(void **state)
 	sd_bus_message_unref(answer);
 }
 
+/* No message arrives: the loop itself knows when the time is over. */
+static void a_caller_may_stop_waiting(void **state)
+{
+	struct fixture *f = *state;
+	sd_bus_message *answer = NULL;
+	assert_true(sd_bus_set_method_call_timeout(f->caller, 50000) >= 0);
+	send_call(f, "Start", "api", &answer);
+	wait_for_act(f);
+	while (!answer)
+		turn(f);
+	assert_refused(answer, "org.freedesktop.DBus.Error.NoReply", "timed out");
+	service_answer(TAKE_PTR(f->waiting), "running");
+}
+
+static void calls_that_nobody_answers_end_together(void **state)
+{
+	struct fixture *f = *state;
+	sd_bus_message *answers[20] = { NULL };
+	sd_bus_message_unref(call(f, "Get", "api"));
+	assert_int_equal(kill(f->daemon.pid, SIGSTOP), 0);
+	assert_true(sd_bus_set_method_call_timeout(f->caller, 50000) >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		send_call(f, "Get", "api", &answers[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		while (!answers[i])
+			turn(f);
+		assert_refused(answers[i], "org.freedesktop.DBus.Error.NoReply", "timed out");
+	}
+}
+
 static void a_caller_that_has_gone_is_no_trouble(void **state)
 {
 	struct fixture *f = *state;
 	sd_bus_message *answer = NULL;
 	send_call(f, "Start", "api", &answer);
 	wait_for_act(f);
-	(void)sd_bus_close_unref(TAKE_PTR(f->caller));
+	disconnect_caller(f);
 	service_answer(TAKE_PTR(f->waiting), "running");
-	connect_to(f, &f->caller);
+	connect_caller(f);
 	sd_bus_message_unref(call(f, "Get", "api"));
 	assert_null(answer);
 }
@@ -169,9 +200,9 @@ static void who_waits_when_it_closes_is_told(void **state)
 	service_answer_failure(TAKE_PTR(f->waiting), "too late to tell");
 }
 
-/* ---- who may call --------------------------------------------------------------------------------- */
+/* ---- who may call --------------------------------------------------------------------------- */
 
-/* 0: refused as it should be. */
+/* Returns 0 if it was refused as it should be. */
 static int call_as_nobody(const char *address, const char *method, const char *target)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -182,26 +213,32 @@ static int call_as_nobody(const char *address, const char *method, const char *t
 	if (sd_bus_new(&bus) < 0 || sd_bus_set_address(bus, address) < 0 ||
 	    sd_bus_set_bus_client(bus, 1) < 0 || sd_bus_start(bus) < 0)
 		return 3;
-	int r = sd_bus_call_method(bus, NAME, PATH, NAME, method, &error, NULL, target ? "s" : NULL, target);
+	int r = sd_bus_call_method(bus, NAME, PATH, NAME, method, &error, NULL, target ? "s" : NULL,
+				   target);
 	return r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_ACCESS_DENIED) ? 0 : 4;
 }
 
-static int on_child(sd_event_source *source UNUSED, const siginfo_t *info, void *userdata)
+static void note_end(void *context)
 {
-	*(int *)userdata = info->si_code == CLD_EXITED ? info->si_status : 128;
-	return 0;
+	*(bool *)context = true;
 }
 
 static void assert_refused_to_nobody(struct fixture *f, const char *method, const char *target)
 {
-	int status = -1;
+	bool has_ended = false;
+	struct loop_source *end;
+	struct process_id id;
+	int status;
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
 		_exit(call_as_nobody(f->address, method, target));
-	assert_true(sd_event_add_child(f->event, NULL, pid, WEXITED, on_child, &status) >= 0);
-	while (status < 0)
+	assert_int_equal(process_identify(pid, &id, NULL), 0);
+	assert_int_equal(loop_add_end(f->loop, &id, note_end, &has_ended, &end, NULL), 0);
+	while (!has_ended)
 		turn(f);
+	loop_remove(end);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status != 0)
 		fail_msg("%s as another user: %d", method, status);
 }
@@ -209,12 +246,8 @@ static void assert_refused_to_nobody(struct fixture *f, const char *method, cons
 static void another_user_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	sigset_t mask;
 	if (geteuid() != 0)
 		skip();
-	(void)sigemptyset(&mask);
-	(void)sigaddset(&mask, SIGCHLD);
-	(void)sigprocmask(SIG_BLOCK, &mask, NULL);
 	assert_refused_to_nobody(f, "List", NULL);
 	assert_refused_to_nobody(f, "Get", "api");
 	assert_refused_to_nobody(f, "Start", "api");
@@ -222,17 +255,17 @@ static void another_user_is_refused(void **state)
 	assert_int_equal(f->listed + f->acted, 0);
 }
 
-/* ---- coming and going ----------------------------------------------------------------------------- */
+/* ---- coming and going ----------------------------------------------------------------------- */
 
 static void a_second_supervisor_is_told_that_the_name_is_taken(void **state)
 {
 	struct fixture *f = *state;
 	struct service *second = NULL;
-	int r = service_open(f->directory, f->event, &operations, f, &second, &f->err);
+	int r = service_open(f->directory, f->loop, &operations, f, &second, &f->err);
 	assert_int_equal(r, SERVICE_TAKEN);
 	assert_null(second);
 	sd_bus_message_unref(call(f, "Get", "api"));
-	/* And gets it when the first one has gone. */
+	/* It gets the name when the first one has gone. */
 	service_close(TAKE_PTR(f->service));
 	assert_int_equal(open_service(f), 0);
 }
@@ -241,11 +274,9 @@ static void no_bus_is_an_outcome(void **state)
 {
 	struct fixture *f = *state;
 	pid_t pid;
-	struct service_client *client;
 	child_abandon(&f->daemon);
 	assert_int_equal(open_service(f), SERVICE_NO_BUS);
 	assert_int_equal(service_owner(f->directory, &pid, &f->err), SERVICE_NO_BUS);
-	assert_int_equal(service_client_open(f->directory, NULL, &client, &f->err), SERVICE_NO_BUS);
 	assert_int_equal(service_owner("/nonexistent", &pid, &f->err), SERVICE_NO_BUS);
 	assert_int_equal(f->err.code, ERROR_NONE);
 }
@@ -289,16 +320,61 @@ static void without_a_bus_the_loop_goes_on(void **state)
 	service_changed(f->service, &api);
 	service_removed(f->service, "3f2a");
 	service_answer(TAKE_PTR(f->waiting), "running");
-	(void)sd_bus_close_unref(TAKE_PTR(f->caller));
-	/* Nothing is left that would wake the loop. */
-	while (sd_event_run(f->event, 0) > 0)
+	disconnect_caller(f);
+	/* Wait until nothing is left that would wake the loop. */
+	while (loop_turn(f->loop, 0, NULL) > 0)
 		;
-	assert_int_equal(sd_event_run(f->event, 20000), 0);
+	assert_int_equal(loop_turn(f->loop, clock_ms() + 20, NULL), 0);
 }
 
-/* ---- the interface -------------------------------------------------------------------------------- */
+static void without_a_supervisor_there_is_none(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid;
+	assert_int_equal(service_owner(f->directory, &pid, &f->err), SERVICE_ABSENT);
+}
 
-/* Copy what stands between before and after in text; NULL when before is not there. */
+static void its_process_is_known(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = 0;
+	assert_int_equal(service_owner(f->directory, &pid, &f->err), 0);
+	assert_int_equal(pid, getpid());
+}
+
+static int hear(sd_bus_message *signal, void *userdata, sd_bus_error *error UNUSED)
+{
+	const char *id;
+	assert_true(sd_bus_message_read(signal, "s", &id) > 0);
+	strbuf_addf(userdata, "%s %s ", sd_bus_message_get_member(signal), id);
+	if (streq(sd_bus_message_get_member(signal), "InstanceChanged")) {
+		cleanup_free char *text = read_dictionary(signal);
+		strbuf_adds(userdata, text);
+	}
+	return 0;
+}
+
+static void changes_are_signalled(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_strbuf struct strbuf heard = { 0 };
+	assert_true(sd_bus_match_signal_async(f->caller, NULL, NAME, PATH, NAME, NULL, hear, NULL,
+					      &heard) >= 0);
+	/* The answer comes when the match is in force. */
+	sd_bus_message_unref(call(f, "Get", "api"));
+	service_changed(f->service, &api);
+	service_changed(f->service, &web);
+	service_removed(f->service, "77aa");
+	while (!strstr(strbuf_text(&heard), "InstanceRemoved"))
+		turn(f);
+	assert_string_equal(strbuf_text(&heard),
+			    "InstanceChanged 3f2a " API "InstanceChanged 77aa " WEB
+			    "InstanceRemoved 77aa ");
+}
+
+/* ---- the interface -------------------------------------------------------------------------- */
+
+/* Copy the part of text between before and after; NULL when before does not occur. */
 static char *between(const char *text, const char *before, const char *after)
 {
 	const char *start = strstr(text, before);
@@ -351,19 +427,23 @@ static void the_interface_is_the_documented_one(void **state)
 	const char *xml, *source = getenv("top_srcdir");
 	unsigned rows = 0;
 
-	int r = sd_bus_call_method_async(f->caller, NULL, NAME, PATH, "org.freedesktop.DBus.Introspectable",
-					 "Introspect", take, &answer, "");
+	int r = sd_bus_call_method_async(f->caller, NULL, NAME, PATH,
+					 "org.freedesktop.DBus.Introspectable", "Introspect", take,
+					 &answer, "");
 	assert_true(r >= 0);
 	while (!answer)
 		turn(f);
 	assert_true(sd_bus_message_read(answer, "s", &xml) > 0);
-	cleanup_free char *interface = between(xml, "<interface name=\"" NAME "\">", "</interface>");
+	cleanup_free char *interface = between(xml, "<interface name=\"" NAME "\">",
+					       "</interface>");
 	assert_non_null(interface);
 	add_members(&lines, interface, "method");
 	add_members(&lines, interface, "signal");
 	assert_int_equal(lines.count, 8);
-	assert_non_null(strstr(interface, "<property name=\"Version\" type=\"s\" access=\"read\">"));
-	assert_non_null(strstr(interface, "<property name=\"StateDirectory\" type=\"s\" access=\"read\">"));
+	assert_non_null(
+		strstr(interface, "<property name=\"Version\" type=\"s\" access=\"read\">"));
+	assert_non_null(
+		strstr(interface, "<property name=\"StateDirectory\" type=\"s\" access=\"read\">"));
 	strvec_push(&lines, "| `StateDirectory` (`s`) |");
 	strvec_push(&lines, "| `Version` (`s`) |");
 
@@ -388,6 +468,8 @@ int main(int argc UNUSED, char *argv[])
 		TEST(a_verb_is_answered_when_it_is_done),
 		TEST(what_went_wrong_is_told),
 		TEST(recover_says_how_many_came_back),
+		TEST(a_caller_may_stop_waiting),
+		TEST(calls_that_nobody_answers_end_together),
 		TEST(a_caller_that_has_gone_is_no_trouble),
 		TEST(who_waits_when_it_closes_is_told),
 		TEST(another_user_is_refused),
@@ -396,6 +478,9 @@ int main(int argc UNUSED, char *argv[])
 		TEST(without_one_below_the_runtime_directory_the_bus_of_the_environment_counts),
 		BUS_ONLY(a_bus_that_does_not_answer_is_given_up_on),
 		TEST(without_a_bus_the_loop_goes_on),
+		BUS_ONLY(without_a_supervisor_there_is_none),
+		TEST(its_process_is_known),
+		TEST(changes_are_signalled),
 		TEST(the_interface_is_the_documented_one),
 	};
 	int r = begin(argv);

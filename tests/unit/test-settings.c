@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
-#include "model/settings.h"
+#include "model/settings/settings.h"
 
 #include <string.h>
 
@@ -58,8 +58,8 @@ static void assert_defaults(const struct settings *settings)
 static void occasions_of_the_user_take_the_place_of_ours(void **state)
 {
 	(void)state;
-	cleanup_settings struct settings some =
-		parse("[notify]\ncommand = [\"tell\", \"me; now\"]\non = [\"idle\", \"recovered\"]\n");
+	cleanup_settings struct settings some = parse(
+		"[notify]\ncommand = [\"tell\", \"me; now\"]\non = [\"idle\", \"recovered\"]\n");
 	cleanup_settings struct settings none = parse("[notify]\non = []\n");
 	assert_int_equal(some.notify.command.count, 2);
 	assert_string_equal(some.notify.command.items[1], "me; now");
@@ -67,9 +67,10 @@ static void occasions_of_the_user_take_the_place_of_ours(void **state)
 	assert_string_equal(some.notify.on.items[0], "idle");
 	assert_string_equal(some.notify.on.items[1], "recovered");
 	assert_int_equal(none.notify.on.count, 0);
-	assert_refused("[notify]\non = [\"always\"]\n",
-		       "config.toml:2:1: notify.on holds \"always\": it may hold \"waiting\", \"idle\", \"error\", "
-		       "\"held\", \"oom\" and \"recovered\"");
+	assert_refused(
+		"[notify]\non = [\"always\"]\n",
+		"config.toml:2:1: notify.on holds \"always\": it may hold \"waiting\", \"idle\", \"error\", "
+		"\"held\", \"oom\" and \"recovered\"");
 	assert_refused("[notify]\ncommand = \"tell me\"\n",
 		       "config.toml:2:1: notify.command must be an array of strings, not a string");
 }
@@ -77,15 +78,17 @@ static void occasions_of_the_user_take_the_place_of_ours(void **state)
 static void an_agents_policy_goes_before_the_general_one(void **state)
 {
 	(void)state;
-	cleanup_settings struct settings settings =
-		parse("[resume]\npolicy = \"never\"\n[resume.agents]\ncodex = \"confirm\"\nclaude = \"auto\"\n");
+	cleanup_settings struct settings settings = parse(
+		"[resume]\npolicy = \"never\"\n[resume.agents]\ncodex = \"confirm\"\nclaude = \"auto\"\n");
 	assert_int_equal(settings_resume_policy(&settings, "codex"), POLICY_CONFIRM);
 	assert_int_equal(settings_resume_policy(&settings, "claude"), POLICY_AUTO);
 	assert_int_equal(settings_resume_policy(&settings, "demo"), POLICY_NEVER);
-	assert_refused("[resume.agents]\ncodex = \"perhaps\"\n",
-		       "config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"perhaps\"");
-	assert_refused("[resume.agents]\ncodex = \"default\"\n",
-		       "config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"default\"");
+	assert_refused(
+		"[resume.agents]\ncodex = \"perhaps\"\n",
+		"config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"perhaps\"");
+	assert_refused(
+		"[resume.agents]\ncodex = \"default\"\n",
+		"config.toml:2:1: resume.agents.codex must be \"auto\", \"confirm\" or \"never\", not \"default\"");
 	assert_refused("[resume.agents]\n\"a/b\" = \"auto\"\n",
 		       "config.toml:2:1: \"a/b\" cannot be an agent's name");
 }
@@ -101,8 +104,8 @@ static void the_defaults_are_those_of_the_manual(void **state)
 static void an_empty_file_changes_nothing(void **state)
 {
 	(void)state;
-	cleanup_settings struct settings settings =
-		parse("# nothing\n[tmux]\n[tmux.options]\n[resume]\n");
+	cleanup_settings struct settings settings = parse(
+		"# nothing\n[tmux]\n[tmux.options]\n[resume]\n");
 	assert_defaults(&settings);
 }
 
@@ -171,8 +174,9 @@ static void tmux_options_are_pairs_as_tmux_writes_them(void **state)
 							  "focus-events = false\n");
 	const struct strvec *options = &settings.tmux.options;
 	static const char *const expected[][2] = {
-		{ "status-left", "#(not run)" }, { "set-titles", "on" }, { "escape-time", "20" },
-		{ "@mine", "" }, { "update-environment[9]", "X" }, { "focus-events", "off" },
+		{ "status-left", "#(not run)" },  { "set-titles", "on" },
+		{ "escape-time", "20" },          { "@mine", "" },
+		{ "update-environment[9]", "X" }, { "focus-events", "off" },
 	};
 	assert_int_equal(options->count, 2 * ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
@@ -308,7 +312,7 @@ static void sizes_have_suffixes_of_1024(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		int64_t size = -1;
-		if (!settings_parse_size(good[i].text, &size))
+		if (!limit_parse_size(good[i].text, &size))
 			fail_msg("\"%s\" is refused", good[i].text);
 		assert_true(size == good[i].size);
 	}
@@ -317,7 +321,7 @@ static void sizes_have_suffixes_of_1024(void **state)
 static void other_texts_are_no_sizes(void **state)
 {
 	(void)state;
-	static const char *const bad[] = { "",	       "G",
+	static const char *const bad[] = { "",         "G",
 					   "-1",       "+1",
 					   " 1",       "1 ",
 					   "1.5",      "1.",
@@ -329,7 +333,7 @@ static void other_texts_are_no_sizes(void **state)
 					   "infinity" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		int64_t size = 4711;
-		if (settings_parse_size(bad[i], &size))
+		if (limit_parse_size(bad[i], &size))
 			fail_msg("\"%s\" is taken", bad[i]);
 		assert_int_equal(size, 4711);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is left when a process dies, when many come at once, and when the disk is full.
+ * What is left when a process dies, when many run at once, and when the disk is full.
  *
- * The program runs itself under strace(1), which kills it at a chosen system call, with
- * "--do create|save|remove <root>".
+ * The program runs itself under strace(1), which kills it at a chosen system call, with "--do
+ * create|save|remove <root>".
  */
 #include "unit/store-fixture.h"
 
@@ -14,7 +14,7 @@
 #include <sys/mount.h>
 
 #define BYSTANDER "aaaa0001"
-#define SUBJECT "aaaa0002"
+#define SUBJECT   "aaaa0002"
 
 enum { CREATORS = 50 };
 
@@ -50,25 +50,25 @@ static int do_operation(const char *operation, const char *root)
 	cleanup_store struct store *store = NULL;
 	if (store_open(root, "default", &store, NULL) != 0)
 		return 1;
-	int r = streq(operation, "create") ? do_create(store) :
-		streq(operation, "save")   ? do_save(store) :
-					     do_remove(store);
+	int r = streq(operation, "create") ? do_create(store)
+		: streq(operation, "save") ? do_save(store)
+					   : do_remove(store);
 	return r == 0 ? 0 : 1;
 }
 
 /* --- killed at every system call -------------------------------------------------------------- */
 
 /* Exit status under strace, which does what to the when-th of these calls. */
-static int run_traced(const char *operation, const char *root, const char *calls,
-		      const char *what, int when)
+static int run_traced(const char *operation, const char *root, const char *calls, const char *what,
+		      int when)
 {
 	cleanup_free char *inject = xasprintf("inject=%s:%s:when=%d", calls, what, when);
 	char self[4096];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	assert_true(length > 0);
 	self[length] = '\0';
-	const char *const argv[] = { "strace", "-f", "-qq", "-o",      "/dev/null", "-e",
-				     inject,   self, "--do", operation, root,       NULL };
+	const char *const argv[] = { "strace", "-f", "-qq",  "-o",      "/dev/null", "-e",
+				     inject,   self, "--do", operation, root,        NULL };
 	const struct child_request request = { .argv = argv };
 	cleanup_child_result struct child_result result = { 0 };
 	struct error err = { 0 };
@@ -79,14 +79,15 @@ static int run_traced(const char *operation, const char *root, const char *calls
 
 static bool can_trace(void)
 {
-	static const char *const argv[] = { "strace", "-qq", "-o", "/dev/null", "-e",
-					    "inject=fsync:signal=KILL:when=1", "true", NULL };
+	static const char *const argv[] = { "strace",    "-qq", "-o",
+					    "/dev/null", "-e",  "inject=fsync:signal=KILL:when=1",
+					    "true",      NULL };
 	const struct child_request request = { .argv = argv };
 	cleanup_child_result struct child_result result = { 0 };
 	return child_run(&request, LONG_MS, &result, NULL) == 0 && result.exit_status == 0;
 }
 
-/* Names that may stand in the profile when no operation is under way. */
+/* Assert that the profile has only names that may be there while no operation is in progress. */
 static void assert_no_remnants(struct store *store, bool subject_there)
 {
 	cleanup_strvec struct strvec names = { 0 };
@@ -128,7 +129,7 @@ static void assert_consistent(struct store *store, const char *operation)
 		assert_int_equal(names.count, 1);
 	}
 
-	/* And the work can be done now. */
+	/* Now the operation succeeds. */
 	if (r == 0 || streq(operation, "create")) {
 		(void)do_create(store);
 		assert_int_equal(do_save(store), 0);
@@ -165,8 +166,8 @@ static void assert_traceable(void)
 
 static void assert_survives_kills(const char *operation, int least)
 {
-	static const char *const calls[] = { "?mkdirat",           "write", "fsync",
-					     "?renameat,?renameat2", "unlinkat", "fcntl" };
+	static const char *const calls[] = { "?mkdirat", "write", "fsync", "?renameat,?renameat2",
+					     "unlinkat", "fcntl" };
 	int kills = 0;
 	assert_traceable();
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
@@ -192,7 +193,7 @@ static void a_kill_while_removing_leaves_all_or_nothing(void **state UNUSED)
 
 /* --- a system call fails ---------------------------------------------------------------------- */
 
-/* How often the operation failed; each time nothing may have changed. */
+/* How often the operation failed; a failure must change nothing. */
 static int failed_at(const char *operation, const char *calls)
 {
 	int failures = 0;
@@ -229,9 +230,11 @@ static void what_failed_has_changed_nothing(void **state UNUSED)
 	assert_true(failed_at("remove", "?renameat,?renameat2") > 0);
 }
 
-/* Has the when-th of these calls been interrupted?  The operation must succeed.  paths: only those on these, below
- * the profile's directory, since the loader of programs has calls of its own; NULL: all. */
-static bool interrupted_at(const char *operation, const char *call, const char *const *paths, int when)
+/* Whether the when-th of these calls was interrupted.  The operation must succeed.  paths: only
+ * calls on these, below the profile's directory, because the dynamic loader makes calls of its own;
+ * NULL: all. */
+static bool interrupted_at(const char *operation, const char *call, const char *const *paths,
+			   int when)
 {
 	struct fixture *fixture = fixture_open();
 	cleanup_strvec struct strvec argv = { 0 };
@@ -267,10 +270,11 @@ static void go_on(const char *call, const char *const *paths, int least)
 	}
 }
 
-/* As a signal does it on a file system that answers over a network. */
+/* As a signal does on a file system over a network. */
 static void what_a_signal_interrupts_goes_on(void **state UNUSED)
 {
-	static const char *const directories[] = { "", "/" SUBJECT, "/.new-" SUBJECT, "/.removed-" SUBJECT, NULL };
+	static const char *const directories[] = { "", "/" SUBJECT, "/.new-" SUBJECT,
+						   "/.removed-" SUBJECT, NULL };
 	static const char *const lock[] = { "/" SUBJECT ".lock", NULL };
 	assert_traceable();
 	go_on("write", NULL, 0);
@@ -416,7 +420,7 @@ static void full_disk_refuses(struct store *store)
 	assert_false(is_there(store, SUBJECT ".lock"));
 	assert_false(is_there(store, ".new-" SUBJECT));
 
-	/* Removing needs no room, and makes some. */
+	/* Removing needs no space, and frees some. */
 	assert_int_equal(store_remove(TAKE_PTR(lock), NULL), 0);
 	assert_int_equal(unlinkat(store_profile_directory(store), "ballast", 0), 0);
 	assert_int_equal(create_instance(store, other, NULL), 0);

@@ -2,8 +2,8 @@
 #include "unit/store-fixture.h"
 
 #define INDEX "instances.json"
-#define ONE "aaaa0001"
-#define TWO "aaaa0002"
+#define ONE   "aaaa0001"
+#define TWO   "aaaa0002"
 
 enum { MANY = 20, FEW = 16 };
 
@@ -12,7 +12,7 @@ static char *many_id(int i)
 	return xasprintf("bbbb%04d", i);
 }
 
-/* The file times of what was just made are too fresh to be trusted: make them old. */
+/* The times of new files are too fresh to be trusted: make them old. */
 static void age(const struct store *store, const char *base)
 {
 	const struct timespec times[2] = { { .tv_sec = 1700000000 }, { .tv_sec = 1700000000 } };
@@ -50,7 +50,7 @@ static void assert_titles(struct store *store, int count)
 	}
 }
 
-/* Put to in the place of from, which must be there, in the index. */
+/* Replace from, which must be there, by to in the index. */
 static void tamper(const struct store *store, const char *from, const char *to)
 {
 	cleanup_free char *text = content(store, INDEX);
@@ -74,6 +74,8 @@ static struct instance *full_instance(void)
 	instance->desired = DESIRED_RUNNING;
 	instance->observed.state = STATE_RUNNING;
 	instance->observed.reason = xstrdup("asked");
+	instance->observed.held = xstrdup("too often");
+	instance->observed.since = INT64_C(1776157683000000);
 	instance->conversation.session_id = xstrdup("s-1");
 	instance->conversation.config_home = xstrdup("/home/x/.claude");
 	instance->run.socket = xstrdup("/run/x/tmux");
@@ -86,15 +88,12 @@ static struct instance *full_instance(void)
 	return instance;
 }
 
-static void assert_full_row(struct store *store)
+static void assert_full(const struct store_row *row)
 {
-	cleanup_store_rows struct store_rows rows = { 0 };
-	assert_int_equal(store_list(store, &rows, NULL), 0);
-	const struct store_row *row = row_of(&rows, ONE);
 	assert_string_equal(row->id, ONE);
 	assert_string_equal(row->title, "M\xc3\xbcller \"1\" \\ /");
 	assert_string_equal(row->group, "work");
-	assert_string_equal(row->cwd, "/srv");
+	assert_string_equal(row->lookup_directory, "/srv");
 	assert_string_equal(row->agent, "claude");
 	assert_string_equal(row->backend, "host");
 	assert_string_equal(row->session_id, "s-1");
@@ -113,7 +112,21 @@ static void assert_full_row(struct store *store)
 	assert_int_equal(row->pane.start, 14);
 	assert_true(row->created_at == INT64_C(1776157681123000));
 	assert_true(row->last_used_at == INT64_C(1776157682000000));
+	assert_string_equal(row->held, "too often");
+	assert_true(row->since == INT64_C(1776157683000000));
 	assert_null(row->damage);
+}
+
+static void assert_full_row(struct store *store)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	struct store_row alone;
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	assert_full(row_of(&rows, ONE));
+	assert_int_equal(store_load_row(store, ONE, &alone), 0);
+	assert_full(&alone);
+	store_row_free(&alone);
+	assert_int_equal(store_load_row(store, "absent", &alone), STORE_ABSENT);
 }
 
 static void a_row_says_what_the_manifest_says_from_both_sources(void **state)
@@ -153,7 +166,9 @@ static void rows_come_in_the_order_of_creation(void **state)
 	static const struct {
 		const char *id;
 		int64_t created_at;
-	} made[] = { { "aaaa0003", 2000 }, { "aaaa0001", 3000 }, { "aaaa0004", 1000 },
+	} made[] = { { "aaaa0003", 2000 },
+		     { "aaaa0001", 3000 },
+		     { "aaaa0004", 1000 },
 		     { "aaaa0002", 2000 } };
 	static const char *const order[] = { "aaaa0004", "aaaa0002", "aaaa0003", "aaaa0001" };
 	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
@@ -204,7 +219,7 @@ static void damage_is_listed_and_takes_nothing_else_down(void **state)
 		assert_non_null(strstr(row->damage, "instance.json"));
 		assert_string_equal(row->id, TWO);
 		assert_string_equal(row->title, TWO);
-		assert_null(row->cwd);
+		assert_null(row->lookup_directory);
 		assert_int_equal(store_load_locked(lock, &instance, NULL), -1);
 	}
 }
@@ -232,9 +247,9 @@ static void assert_listed_without_index(struct store *store, const char *cwd)
 		cleanup_store_rows struct store_rows rows = { 0 };
 		assert_int_equal(store_list(store, &rows, NULL), 0);
 		assert_int_equal(rows.count, MANY);
-		assert_string_equal(row_of(&rows, "bbbb0001")->cwd, cwd);
+		assert_string_equal(row_of(&rows, "bbbb0001")->lookup_directory, cwd);
 	}
-	/* And they are no reason to write it again and again. */
+	/* They are no reason to write it again and again. */
 	assert_false(is_there(store, INDEX));
 }
 
@@ -321,8 +336,13 @@ static void an_index_that_is_none_is_written_anew(void **state)
 {
 	const struct fixture *fixture = *state;
 	static const char *const bad[] = {
-		"", "garbage", "{", "[]", "{}", "{\"format\":1,\"rows\":{}}",
-		"{\"format\":2,\"rows\":[\"bbbb0000\"]}",
+		"",
+		"garbage",
+		"{",
+		"[]",
+		"{}",
+		"{\"format\":1,\"rows\":{}}",
+		"{\"format\":4,\"rows\":[\"bbbb0000\"]}",
 	};
 	make_many(fixture->store, MANY);
 	assert_int_equal(listed(fixture->store), MANY);
@@ -359,10 +379,10 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 	static const struct {
 		const char *from, *to;
 	} changes[] = {
-		{ "forged\\t", "" },           /* a text too few */
+		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":1", "\"format\":2" },
+		{ "\"format\":5", "\"format\":4" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },
@@ -406,7 +426,7 @@ static void who_finds_the_profile_locked_leaves_the_index_alone(void **state)
 	assert_int_equal(store_lock_profile(fixture->store, 0, &lock, NULL), 0);
 	assert_titles(other, MANY);
 	assert_false(is_there(fixture->store, INDEX));
-	/* The holder may. */
+	/* The holder of the lock may. */
 	assert_titles(fixture->store, MANY);
 	assert_true(is_there(fixture->store, INDEX));
 }
@@ -457,6 +477,28 @@ static void make_at(struct store *store, const char *id, const char *title, cons
 	assert_int_equal(create_instance(store, instance, NULL), 0);
 }
 
+static void copies_of_one_id_are_named_by_their_directories(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const char *const bases[] = { "copy1", "copy2" };
+	cleanup_store_rows struct store_rows rows = { 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		cleanup_instance struct instance *instance = new_instance(ONE, "one");
+		replace_string(&instance->base, bases[i]);
+		assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	}
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, 2);
+	assert_string_equal(resolved(&rows, "copy1"), "copy1");
+	assert_string_equal(resolved(&rows, "copy2"), "copy2");
+	assert_unresolved(&rows, ONE, ERROR_AMBIGUOUS, "one (copy1), one (copy2)");
+	assert_unresolved(&rows, "one", ERROR_AMBIGUOUS, "one (copy1), one (copy2)");
+	make(fixture->store, ONE, "two");
+	store_rows_free(&rows);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_string_equal(resolved(&rows, ONE), ONE);
+}
+
 static void a_target_is_title_then_id_then_prefix_then_directory(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -495,11 +537,97 @@ static void a_damaged_instance_is_found_by_its_id(void **state)
 	cleanup_store_rows struct store_rows rows = { 0 };
 	make(fixture->store, ONE, "one");
 	put_content(fixture->store, ONE "/instance.json", "{");
+	store_rows_free(&rows);
 	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
 	assert_string_equal(resolved(&rows, ONE), ONE);
 	assert_unresolved(&rows, "/", ERROR_NOT_FOUND, "agentdeck list");
-	/* Its title stands in what cannot be read: nobody is told that it is gone. */
-	assert_unresolved(&rows, "one", ERROR_NOT_FOUND, "\"one\", but 1 cannot be read: see \"agentdeck list\"");
+	/* The title may be in a manifest that cannot be read, so no message says that it is
+	 * gone. */
+	assert_unresolved(&rows, "one", ERROR_NOT_FOUND,
+			  "\"one\", but 1 cannot be read: see \"agentdeck list\"");
+}
+
+/* --- where runs live -------------------------------------------------------------------------- */
+
+static struct instance *run_at(const char *id, const char *directory, const char *socket,
+			       const char *unit)
+{
+	struct instance *instance = new_instance(id, id);
+	instance->run.id = xstrdup("run");
+	instance->run.directory = xstrdup_or_null(directory);
+	instance->run.socket = xstrdup_or_null(socket);
+	instance->run.unit = xstrdup_or_null(unit);
+	return instance;
+}
+
+static void assert_place(struct store *store, const char *id, const char *directory,
+			 const char *unit)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_free char *socket = path_join(directory, "tmux.sock");
+	assert_int_equal(store_load(store, id, &instance, NULL), 0);
+	assert_string_equal(instance->run.directory, directory);
+	assert_string_equal(instance->run.socket, socket);
+	assert_string_equal(or_empty(instance->run.unit), unit);
+	/* A row as well, with and without the index. */
+	assert_int_equal(store_list(store, &rows, NULL), 0);
+	const struct store_row *row = row_of(&rows, id);
+	assert_string_equal(row->run_directory, directory);
+	assert_string_equal(row->socket, socket);
+	assert_string_equal(or_empty(row->unit), unit);
+}
+
+static void places_that_are_no_run_s_are_not_believed(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct {
+		const char *directory, *socket, *unit, *expected, *expected_unit;
+	} cases[] = {
+		{ "/r/agentdeck/" ONE, "/r/agentdeck/" ONE "/tmux.sock",
+		  "agentdeck-tmux-" ONE ".scope", "/r/agentdeck/" ONE,
+		  "agentdeck-tmux-" ONE ".scope" },
+		{ "/t/agentdeck-1/" ONE, "/t/agentdeck-1/" ONE "/tmux.sock", NULL,
+		  "/t/agentdeck-1/" ONE, "" },
+		{ "/home/x", "/home/x/tmux.sock", NULL, "/t/agentdeck-1/" ONE, "" },
+		{ "/r/agentdeck/" ONE, "/tmp/tmux-1000/default", "user@1000.service",
+		  "/r/agentdeck/" ONE, "agentdeck-tmux-" ONE ".scope" },
+		{ "/r/agentdeck/" TWO, "/r/agentdeck/" TWO "/tmux.sock",
+		  "agentdeck-tmux-" TWO ".scope", "/r/agentdeck/" ONE,
+		  "agentdeck-tmux-" ONE ".scope" },
+		/* A name like one of ours, but nothing of ours is there. */
+		{ "/nowhere/agentdeck/" ONE, "/nowhere/agentdeck/" ONE "/tmux.sock", NULL,
+		  "/t/agentdeck-1/" ONE, "" },
+		{ NULL, NULL, "agentdeck-tmux-" ONE ".scope", "/r/agentdeck/" ONE,
+		  "agentdeck-tmux-" ONE ".scope" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_instance struct instance *instance = run_at(ONE, cases[i].directory,
+								    cases[i].socket, cases[i].unit);
+		assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+		store_set_roots(fixture->store, "/r/agentdeck", "/t/agentdeck-1");
+		assert_place(fixture->store, ONE, cases[i].expected, cases[i].expected_unit);
+		cleanup_store_lock struct store_lock *lock = NULL;
+		assert_int_equal(store_lock(fixture->store, ONE, 0, &lock, NULL), 0);
+		assert_int_equal(store_remove(TAKE_PTR(lock), NULL), 0);
+		store_set_roots(fixture->store, NULL, NULL);
+	}
+}
+
+static void a_run_that_lives_elsewhere_stays_there(void **state)
+{
+	struct fixture *fixture = *state;
+	cleanup_free char *above = path_join(fixture->root, "agentdeck-1"),
+			  *directory = path_join(above, ONE);
+	cleanup_free char *socket = path_join(directory, "tmux.sock"),
+			  *token = path_join(directory, "token");
+	cleanup_instance struct instance *instance = run_at(ONE, directory, socket, NULL);
+	assert_true(mkdir(above, 0700) == 0 && mkdir(directory, 0700) == 0);
+	int fd = open(token, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && close(fd) == 0);
+	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	store_set_roots(fixture->store, "/r/agentdeck", "/t/agentdeck-1");
+	assert_place(fixture->store, ONE, directory, "");
 }
 
 int main(void)
@@ -524,9 +652,12 @@ int main(void)
 		STORE_TEST(rows_that_make_no_sense_are_read_anew),
 		STORE_TEST(what_is_no_row_spoils_no_other),
 		STORE_TEST(who_finds_the_profile_locked_leaves_the_index_alone),
+		STORE_TEST(copies_of_one_id_are_named_by_their_directories),
 		STORE_TEST(manifests_that_are_too_fresh_are_not_trusted),
 		STORE_TEST(a_target_is_title_then_id_then_prefix_then_directory),
 		STORE_TEST(a_damaged_instance_is_found_by_its_id),
+		STORE_TEST(places_that_are_no_run_s_are_not_believed),
+		STORE_TEST(a_run_that_lives_elsewhere_stays_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

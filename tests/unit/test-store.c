@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/store-fixture.h"
 
+#include "driver/store/store-watch.h"
+
 #include <poll.h>
 
 #define ONE "aaaa0001"
@@ -103,9 +105,16 @@ static void a_base_is_given_once(void **state)
 static void names_that_are_no_base_are_refused(void **state)
 {
 	const struct fixture *fixture = *state;
-	static const char *const bad[] = { "",      "..",         ".hidden",        "a/b",
-					   "a.lock", "a b",        "instances.json", "-x",
-					   "\xc3\xa4", "instances.json.lock" };
+	static const char *const bad[] = { "",
+					   "..",
+					   ".hidden",
+					   "a/b",
+					   "a.lock",
+					   "a b",
+					   "instances.json",
+					   "-x",
+					   "\xc3\xa4",
+					   "instances.json.lock" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		cleanup_error struct error err = { 0 };
 		cleanup_instance struct instance *instance = new_instance(ONE, "one");
@@ -124,9 +133,40 @@ static void container_names_are_bases_too(void **state)
 	const struct fixture *fixture = *state;
 	cleanup_instance struct instance *instance = new_instance(ONE, "one"), *loaded = NULL;
 	replace_string(&instance->base, "ad-" ONE "-My.work_space-agent");
+	replace_string(&instance->backend, "container");
 	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
 	assert_int_equal(store_load(fixture->store, instance->base, &loaded, NULL), 0);
 	assert_string_equal(loaded->id, ONE);
+}
+
+static void a_copy_goes_by_its_directory_and_leaves_the_run_to_its_original(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = new_instance(ONE, "one"), *loaded = NULL,
+					 *again = NULL;
+	replace_string(&instance->base, "copy1");
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_RUNNING;
+	instance->run.id = xstrdup("run-1");
+	instance->run.socket = xstrdup("/run/" ONE "/tmux.sock");
+	instance->run.directory = xstrdup("/run/" ONE);
+	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	assert_int_equal(store_load(fixture->store, "copy1", &loaded, NULL), 0);
+	assert_string_equal(loaded->id, "copy1");
+	assert_string_equal(loaded->copy_of, ONE);
+	assert_null(loaded->run.socket);
+	assert_int_equal(loaded->desired, DESIRED_STOPPED);
+	assert_int_equal(loaded->observed.state, STATE_STOPPED);
+	/* A run of its own belongs to the copy. */
+	loaded->desired = DESIRED_RUNNING;
+	loaded->run.socket = xstrdup("/run/copy1/tmux.sock");
+	loaded->run.directory = xstrdup("/run/copy1");
+	cleanup_store_lock struct store_lock *lock = lock_of(fixture->store, "copy1");
+	assert_int_equal(store_save(lock, loaded, NULL), 0);
+	assert_int_equal(store_load(fixture->store, "copy1", &again, NULL), 0);
+	assert_string_equal(again->copy_of, ONE);
+	assert_string_equal(again->run.socket, "/run/copy1/tmux.sock");
+	assert_int_equal(again->desired, DESIRED_RUNNING);
 }
 
 static void what_was_saved_is_loaded(void **state)
@@ -147,7 +187,6 @@ static void a_lock_saves_no_other_instance(void **state)
 	cleanup_instance struct instance *other = new_instance(TWO, "two");
 	make(fixture->store, ONE, "one");
 	cleanup_store_lock struct store_lock *lock = lock_of(fixture->store, ONE);
-	assert_string_equal(store_lock_base(lock), ONE);
 	assert_int_equal(store_save(lock, other, &err), -1);
 	assert_int_equal(err.code, ERROR_INVALID);
 }
@@ -248,7 +287,7 @@ static void what_was_removed_leaves_nothing(void **state)
 
 struct waiter {
 	struct store *store;
-	int go; /* there is something to read once the lock is held */
+	int go; /* can be read once the lock is held */
 };
 
 static int wait_for_lock(void *data)
@@ -262,7 +301,7 @@ static int wait_for_lock(void *data)
 	return r == 0 ? 98 : r;
 }
 
-/* Until the process has the lock file open, which it does while it waits for it. */
+/* Wait until the process has opened the lock file, which it does while it waits for it. */
 static void await_waiting(pid_t pid)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/fd", (int)pid);
@@ -290,7 +329,7 @@ static void who_waits_for_what_is_removed_finds_it_absent(void **state)
 	int ends[2];
 	make(fixture->store, ONE, "one");
 	assert_int_equal(pipe(ends), 0);
-	/* Forked before the lock is taken: a child shares the locks that its parent holds. */
+	/* Fork before the lock is taken: a child shares its parent's locks. */
 	struct waiter waiter = { .store = fixture->store, .go = ends[0] };
 	pid_t child = start_child(wait_for_lock, &waiter);
 	struct store_lock *lock = lock_of(fixture->store, ONE);
@@ -528,7 +567,8 @@ static void nothing_can_be_watched(void **state)
 	assert_int_equal(base_err.code, ERROR_NOT_FOUND);
 	make(fixture->store, ONE, "one");
 	assert_int_equal(store_watch_open(fixture->store, ONE, "/nowhere/at/all", &watch,
-					  &directory_err), -1);
+					  &directory_err),
+			 -1);
 	assert_int_equal(directory_err.os_errno, ENOENT);
 	assert_null(watch);
 }
@@ -544,6 +584,7 @@ int main(void)
 		STORE_TEST(a_base_is_given_once),
 		STORE_TEST(names_that_are_no_base_are_refused),
 		STORE_TEST(container_names_are_bases_too),
+		STORE_TEST(a_copy_goes_by_its_directory_and_leaves_the_run_to_its_original),
 		STORE_TEST(what_was_saved_is_loaded),
 		STORE_TEST(a_lock_saves_no_other_instance),
 		STORE_TEST(what_could_not_be_read_again_is_not_saved),

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck.service, put in place and taken away by a user manager that tests/helper/fake-systemd1 plays.
+ * agentdeck.service, installed and removed with a user manager that tests/helper/fake-systemd1
+ * plays.
  */
+#include "unit/files.h"
 #include "unit/unit-fixture.h"
 
-#include "engine/supervise-unit.h"
+#include "base/machine.h"
+#include "engine/supervise/supervise-unit.h"
 
 #include <pwd.h>
 
 struct scene {
 	struct fixture *f;
 	struct deck deck;
-	char *root, *own, *package; /* package, own: where the unit file may be */
+	char *root, *own, *package; /* package, own: possible places of the unit file */
 };
 
 static int set_up_scene(void **state)
@@ -21,14 +24,15 @@ static int set_up_scene(void **state)
 	void *fixture;
 	(void)set_up(&fixture);
 	s->f = fixture;
-	s->root = xstrndup(s->f->directory, (size_t)(strrchr(s->f->directory, '/') - s->f->directory));
+	s->root = xstrndup(s->f->directory,
+			   (size_t)(strrchr(s->f->directory, '/') - s->f->directory));
 	s->own = path_join(s->root, "config/systemd/user/agentdeck.service");
 	s->package = path_join(s->root, "vendor/units/agentdeck.service");
 	s->deck.paths.user_runtime = xstrdup(s->f->directory);
 	s->deck.paths.state = path_join(s->root, "state");
 	s->deck.program = path_join(s->root, "agentdeck");
 	s->deck.settings.tmux.linger = OFF;
-	assert_int_equal(fs_replace(AT_FDCWD, s->deck.program, "", 0, FS_VOLATILE, NULL), 0);
+	write_path(s->deck.program, "", 0);
 	assert_int_equal(mkdir(s->deck.paths.state, 0700), 0);
 	(void)setenv("HOME", user->pw_dir, 1);
 	(void)unsetenv("AGENTDECK_HOME");
@@ -55,7 +59,7 @@ static void put(const char *path, const char *text)
 	cleanup_free char *directory = xstrndup(path, (size_t)(strrchr(path, '/') - path));
 	cleanup_close int dirfd = -1;
 	assert_int_equal(fs_open_private_directory(directory, &dirfd, NULL), 0);
-	assert_int_equal(fs_replace(AT_FDCWD, path, text, strlen(text), FS_VOLATILE, NULL), 0);
+	write_path(path, text, strlen(text));
 }
 
 /* NULL: there is no such file. */
@@ -81,7 +85,7 @@ static struct supervise_status status_of(struct scene *s)
 	return status;
 }
 
-/* ---- the text ------------------------------------------------------------------------------------- */
+/* ---- the text ------------------------------------------------------------------------------- */
 
 static void the_unit_is_the_packaged_one_with_our_program_and_our_mark(void **state UNUSED)
 {
@@ -92,18 +96,21 @@ static void the_unit_is_the_packaged_one_with_our_program_and_our_mark(void **st
 	assert_non_null(strstr(text, "\nExecStart=\"/opt/x/agentdeck\" supervise\n"));
 	assert_non_null(strstr(text, "\n[Service]\nType=notify\n"));
 	assert_null(strstr(text, "@bindir@"));
-	/* But for the mark and the program it is the very text. */
-	const char *rest = strstr(supervise_unit_template, "/agentdeck supervise\n") + strlen("/agentdeck");
+	/* Except for the mark and the program it is the same text. */
+	const char *rest = strstr(supervise_unit_template, "/agentdeck supervise\n") +
+			   strlen("/agentdeck");
 	assert_true(ends_with(text, rest));
 }
 
 static void sessions_survive_its_end_and_nothing_is_taken_from_what_it_starts(void **state UNUSED)
 {
-	static const char *const lines[] = { "\nKillMode=process\n", "\nOOMPolicy=continue\n",
-					     "\nRestart=always\n", "\nStartLimitIntervalSec=0\n",
-					     "\nWantedBy=default.target\n", "\nNotifyAccess=main\n" };
-	static const char *const never[] = { "\nProtect", "\nPrivate", "\nNoNewPrivileges", "\nRestrict",
-					     "\nMemory", "\nSystemCall" };
+	static const char *const lines[] = {
+		"\nKillMode=process\n",        "\nOOMPolicy=continue\n",
+		"\nRestart=always\n",          "\nStartLimitIntervalSec=0\n",
+		"\nWantedBy=default.target\n", "\nNotifyAccess=main\n"
+	};
+	static const char *const never[] = { "\nProtect",  "\nPrivate", "\nNoNewPrivileges",
+					     "\nRestrict", "\nMemory",  "\nSystemCall" };
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		if (!strstr(supervise_unit_template, lines[i]))
 			fail_msg("missing: %s", lines[i]);
@@ -118,8 +125,9 @@ static void what_systemd_would_read_otherwise_is_quoted(void **state UNUSED)
 	cleanup_free char *text = NULL;
 	strvec_push(&environment, "AGENTDECK_HOME=/a \"b\\c%d\n$e/\xc3\xa4");
 	assert_int_equal(supervise_unit_text("/opt/my %h/agentdeck", &environment, &text, NULL), 0);
-	assert_non_null(strstr(text, "\n[Service]\n"
-				     "Environment=\"AGENTDECK_HOME=/a \\\"b\\\\c%%d\\x0a$e/\xc3\xa4\"\nType="));
+	assert_non_null(strstr(
+		text, "\n[Service]\n"
+		      "Environment=\"AGENTDECK_HOME=/a \\\"b\\\\c%%d\\x0a$e/\xc3\xa4\"\nType="));
 	assert_non_null(strstr(text, "\nExecStart=\"/opt/my %%h/agentdeck\" supervise\n"));
 }
 
@@ -134,7 +142,7 @@ static void what_systemd_cannot_read_is_refused(void **state UNUSED)
 	assert_null(text);
 }
 
-/* ---- put in place --------------------------------------------------------------------------------- */
+/* ---- put in place --------------------------------------------------------------------------- */
 
 static void without_a_package_it_is_written_where_the_manager_looks(void **state)
 {
@@ -158,7 +166,7 @@ static void without_a_package_it_is_written_where_the_manager_looks(void **state
 	assert_int_equal(status.bus_pid, 0);
 	assert_false(status.is_running);
 
-	/* Twice is as good as once. */
+	/* Installing twice changes nothing. */
 	install(s);
 	assert_int_equal(count_calls(s->f, "RestartUnit agentdeck.service replace"), 2);
 }
@@ -166,10 +174,12 @@ static void without_a_package_it_is_written_where_the_manager_looks(void **state
 static void a_packaged_unit_of_this_program_is_just_enabled(void **state)
 {
 	struct scene *s = *state;
-	cleanup_free char *unit = xasprintf("[Service]\nExecStart=%s/./agentdeck supervise\n", s->root);
+	cleanup_free char *unit = xasprintf("[Service]\nExecStart=%s/./agentdeck supervise\n",
+					    s->root);
 	put(s->package, unit);
-	/* Written before the package came. */
-	put(s->own, "# Written by \"agentdeck supervise --install\", removed by --uninstall. For changes of your own: \n");
+	/* Written before the package was installed. */
+	put(s->own,
+	    "# Written by \"agentdeck supervise --install\", removed by --uninstall. For changes of your own: \n");
 	install(s);
 	assert_null(content(s->own));
 	assert_int_equal(count_calls(s->f, "EnableUnitFiles agentdeck.service"), 1);
@@ -213,7 +223,7 @@ static void a_unit_of_the_users_own_is_left_alone(void **state)
 	assert_string_equal(text, "[Service]\nExecStart=/bin/true\n");
 	assert_int_equal(count_calls(s->f, "EnableUnitFiles"), 0);
 
-	/* So is a mask. */
+	/* A mask stays, too. */
 	assert_int_equal(unlink(s->own), 0);
 	assert_int_equal(symlink("/dev/null", s->own), 0);
 	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_EXISTS, "move it away");
@@ -224,7 +234,9 @@ static void one_that_was_started_by_hand_is_in_the_way(void **state)
 	struct scene *s = *state;
 	cleanup_close int dirfd = open(s->deck.paths.state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	assert_int_equal(fs_lock(dirfd, "supervise.lock", 0, &lock, NULL), 0);
+	cleanup_free char *name = *machine_id() ? xasprintf("supervise-%s.lock", machine_id())
+						: xstrdup("supervise.lock");
+	assert_int_equal(fs_lock(dirfd, name, 0, &lock, NULL), 0);
 	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_BUSY, "started by hand");
 	assert_null(content(s->own));
 	cleanup_supervise_status struct supervise_status status = status_of(s);
@@ -235,14 +247,16 @@ static void without_a_manager_the_remedy_is_named(void **state)
 {
 	struct scene *s = *state;
 	child_abandon(&s->f->manager);
-	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_UNAVAILABLE, "agentdeck supervise");
-	assert_error(s->f, supervise_uninstall(&s->deck, &s->f->err), ERROR_UNAVAILABLE, "no user manager");
+	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_UNAVAILABLE,
+		     "agentdeck supervise");
+	assert_error(s->f, supervise_uninstall(&s->deck, &s->f->err), ERROR_UNAVAILABLE,
+		     "no user manager");
 	cleanup_supervise_status struct supervise_status status = status_of(s);
 	assert_false(status.has_manager || status.is_installed);
 	assert_non_null(status.why);
 }
 
-/* ---- taken away ----------------------------------------------------------------------------------- */
+/* ---- taken away ----------------------------------------------------------------------------- */
 
 static void what_was_written_is_removed(void **state)
 {
@@ -273,7 +287,7 @@ static void what_others_wrote_is_only_disabled(void **state)
 	assert_int_equal(supervise_uninstall(&s->deck, &s->f->err), SUPERVISE_NOT_INSTALLED);
 }
 
-/* ---- the manager's answers ------------------------------------------------------------------------ */
+/* ---- the manager's answers ------------------------------------------------------------------ */
 
 static void what_the_manager_refuses_is_told(void **state)
 {
@@ -283,15 +297,17 @@ static void what_the_manager_refuses_is_told(void **state)
 	cleanup_free char *word = NULL;
 	struct unit_service service;
 	int64_t deadline_ms = clock_ms() + PLENTY_MS;
-	assert_error(f, unit_enable(bus, "refused.scope", &f->err), ERROR_SYSTEM, "enable refused.scope: not today");
+	assert_error(f, unit_enable(bus, "refused.scope", &f->err), ERROR_SYSTEM,
+		     "enable refused.scope: not today");
 	assert_int_equal(unit_enable(bus, "absent.scope", &f->err), UNIT_ABSENT);
 	assert_int_equal(unit_file_state(bus, "absent.scope", &word, &f->err), UNIT_ABSENT);
-	assert_int_equal(unit_get_service(bus, "agentdeck.service", &service, &f->err), UNIT_ABSENT);
+	assert_int_equal(unit_get_service(bus, "agentdeck.service", &service, &f->err),
+			 UNIT_ABSENT);
 	assert_int_equal(unit_restart(bus, "absent.scope", deadline_ms, &f->err), UNIT_ABSENT);
 	assert_error(f, unit_restart(bus, "failed.scope", deadline_ms, &f->err), ERROR_SYSTEM,
 		     "journalctl --user -u failed.scope");
-	assert_error(f, unit_restart(bus, "silent.scope", clock_ms() + SOON_MS, &f->err), ERROR_TIMEOUT,
-		     "start silent.scope");
+	assert_error(f, unit_restart(bus, "silent.scope", clock_ms() + SOON_MS, &f->err),
+		     ERROR_TIMEOUT, "start silent.scope");
 	assert_error(f, unit_restart(bus, "vanish.scope", deadline_ms, &f->err), ERROR_UNAVAILABLE,
 		     "start vanish.scope");
 }
@@ -316,8 +332,8 @@ int main(int argc UNUSED, char *argv[])
 		SCENE(what_others_wrote_is_only_disabled),
 		SCENE(what_the_manager_refuses_is_told),
 	};
-	static const char *const ours[] = { "DBUS_SESSION_BUS_ADDRESS", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
-					    "XDG_RUNTIME_DIR" };
+	static const char *const ours[] = { "DBUS_SESSION_BUS_ADDRESS", "XDG_CONFIG_HOME",
+					    "XDG_STATE_HOME", "XDG_RUNTIME_DIR" };
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		(void)unsetenv(ours[i]);
 	if (argv[1])

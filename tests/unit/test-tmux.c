@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The driver against the tmux that is installed, each test with a server of its own in a scratch
- * directory; skipped as a whole where there is none.
+ * The driver against the installed tmux, with a server for each test in a scratch directory;
+ * skipped as a whole without tmux.
  *
- * The pane's first command is this very program, as in real life it is agentdeck: called as
- * "pane SCRIPT DIED-SCRIPT" it becomes a shell with one of the two.
+ * The pane's first command is this program, where it is otherwise agentdeck: called as "pane SCRIPT
+ * DIED-SCRIPT" it becomes a shell with one of the two.
  */
+#include "unit/files.h"
 #include "unit/test.h"
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/tmux.h"
+#include "driver/tmux/tmux.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -39,13 +40,13 @@ static void write_conf(const struct fixture *f, const struct tmux_conf *conf)
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_free char *path = below(f, "conf");
 	assert_int_equal(tmux_conf_text(conf, &text, NULL), 0);
-	assert_int_equal(fs_replace(AT_FDCWD, path, text.data, text.length, FS_VOLATILE, NULL), 0);
+	write_path(path, text.data, text.length);
 }
 
 static int set_up(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
-	/* What a shell or tmux's formats would stumble over stands in every path. */
+	/* Every path has characters that a shell or tmux's formats would interpret. */
 	char root[] = "/tmp/agentdeck-tmux-XXXXXX";
 	if (!mkdtemp(root))
 		return -1;
@@ -83,15 +84,13 @@ static void start(struct fixture *f, const char *title, const char *const *pane)
 	cleanup_strvec struct strvec argv = { 0 }, words = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_error struct error err = { 0 };
-	/* A client that finds the socket of a server that is just going talks to that one: who starts a server removes
+	/* A client that finds the socket of a server that is just ending talks to that one: remove
 	 * the socket first, as runfiles.c does. */
 	(void)unlink(f->socket);
 	strvec_push_array(&words, pane);
-	const struct tmux_options options = { .conf_file = conf,
-					      .title = title,
-					      .pane = &words,
-					      .columns = 100,
-					      .rows = 30 };
+	const struct tmux_options options = {
+		.conf_file = conf, .title = title, .pane = &words, .columns = 100, .rows = 30
+	};
 	tmux_start_argv(f->socket, &options, &argv);
 	const struct child_request request = { .argv = (const char *const *)argv.items,
 					       .new_session = true };
@@ -122,21 +121,29 @@ static void wait_for(const struct fixture *f, const char *name)
 	}
 }
 
+/* A file exists a moment before its only write: wait for that. */
 static char *content(const struct fixture *f, const char *name)
 {
 	cleanup_free char *path = below(f, name);
-	struct strbuf text = { 0 };
-	assert_int_equal(fs_read(AT_FDCWD, path, 64 << 20, &text, NULL), 0);
-	return strbuf_take(&text);
+	for (int64_t deadline = clock_ms() + PLENTY_MS;;) {
+		struct strbuf text = { 0 };
+		assert_int_equal(fs_read(AT_FDCWD, path, 64 << 20, &text, NULL), 0);
+		if (text.length)
+			return strbuf_take(&text);
+		strbuf_free(&text);
+		if (clock_ms() > deadline)
+			fail_msg("%s stays empty", name);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
 }
 
-/* What the server says to a command of its own language. */
+/* The server's answer to a command in its own language. */
 static char *ask(const struct fixture *f, const char *format)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	const struct child_request request = {
-		.argv = (const char *const[]){ "tmux", "-u", "-N", "-S", f->socket, "display-message",
-					       "-p", "-t", "%0", format, NULL },
+		.argv = (const char *const[]){ "tmux", "-u", "-N", "-S", f->socket,
+					       "display-message", "-p", "-t", "%0", format, NULL },
 	};
 	assert_int_equal(child_run(&request, PLENTY_MS, &result, NULL), 0);
 	char *text = strbuf_take(&result.output);
@@ -147,10 +154,31 @@ static char *ask(const struct fixture *f, const char *format)
 /* --- what is never interpreted ---------------------------------------------------------------- */
 
 static const char *const nasty[] = {
-	"plain", "#(touch $D/pwned)", "#{pid}", "#{E:@agentdeck_exit}", "trailing;", "trailing\\;", ";",
-	"\\;", ";;", "$(touch $D/pwned)", "`touch $D/pwned`", "it's \"quoted\"", "back\\slash", "~",
-	"{ }", "%if 1", "Ünï €😀", "-x", "--", " spaces ", "", "%H:%M", "line\nbreak",
-	"#[fg=red]", "a|b&c<d>e",
+	"plain",
+	"#(touch $D/pwned)",
+	"#{pid}",
+	"#{E:@agentdeck_exit}",
+	"trailing;",
+	"trailing\\;",
+	";",
+	"\\;",
+	";;",
+	"$(touch $D/pwned)",
+	"`touch $D/pwned`",
+	"it's \"quoted\"",
+	"back\\slash",
+	"~",
+	"{ }",
+	"%if 1",
+	"Ünï €😀",
+	"-x",
+	"--",
+	" spaces ",
+	"",
+	"%H:%M",
+	"line\nbreak",
+	"#[fg=red]",
+	"a|b&c<d>e",
 };
 
 static void words_of_the_pane_arrive_as_they_are(void **state)
@@ -179,7 +207,13 @@ static void a_title_is_shown_and_not_obeyed(void **state)
 		start(f, nasty[i], (const char *const[]){ self, "pane", "read x", "", NULL });
 		cleanup_free char *title = ask(f, "#{@agentdeck_title}");
 		assert_string_equal(title, nasty[i]);
-		/* As the status line does it: once more through the language of formats. */
+		assert_int_equal(tmux_set_title(f->socket, "another", NULL), 0);
+		cleanup_free char *other = ask(f, "#{@agentdeck_title}");
+		assert_string_equal(other, "another");
+		assert_int_equal(tmux_set_title(f->socket, nasty[i], NULL), 0);
+		cleanup_free char *again = ask(f, "#{@agentdeck_title}");
+		assert_string_equal(again, nasty[i]);
+		/* As the status line does it: expanded a second time as a format. */
 		cleanup_free char *line = ask(f, "#{E:status-left}");
 		assert_null(strstr(line, "/tmp"));
 		cleanup_free char *escaped = ask(f, "#{T:status-left}");
@@ -225,7 +259,7 @@ static void a_configuration_holds_its_values_literally(void **state)
 					    .detach_key = "C-]",
 					    .user_conf = user };
 	static const char line[] = "set -g @user yes\n";
-	assert_int_equal(fs_replace(AT_FDCWD, user, line, strlen(line), FS_VOLATILE, NULL), 0);
+	write_path(user, line, strlen(line));
 	write_conf(f, &settings);
 	start(f, "t", (const char *const[]){ self, "pane", "read x", "", NULL });
 	static const char *const facts[][2] = {
@@ -257,7 +291,7 @@ static void a_configuration_refuses_what_would_be_another_line(void **state UNUS
 	}
 }
 
-/* Until tmux has read what the pane printed. */
+/* Wait until tmux has read what the pane printed. */
 static void wait_for_screen(const struct fixture *f, const char *words)
 {
 	for (int64_t deadline = clock_ms() + PLENTY_MS;; (void)poll(NULL, 0, LOOK_MS)) {
@@ -295,9 +329,9 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup_free char *died = below(f, "died");
-		struct tmux_exit end = { 0 };
+		struct exit_record end = { 0 };
 		(void)unlink(died);
-		/* Short-lived processes are just those whose end tmux may miss: a nudge tells it. */
+		/* tmux may miss the end of a short-lived process; a nudge tells it. */
 		start_scripts(f, table[i].script, ": > \"$D/died\"; read x");
 		wait_for_screen(f, "last words");
 		press_enter(f);
@@ -308,7 +342,7 @@ static void the_end_of_a_process_is_noted_with_its_last_words(void **state)
 		}
 		assert_int_equal(tmux_pane_exit(f->socket, &end, NULL), 0);
 		assert_int_equal(end.code, table[i].code);
-		assert_int_equal(end.signal_number, table[i].signal_number);
+		assert_int_equal(end.signal, table[i].signal_number);
 		if (!ends_with(end.last_words, "last words\n"))
 			fail_msg("row %zu: the last words are \"%s\"", i, end.last_words);
 		if (table[i].one_line)
@@ -333,8 +367,8 @@ static void the_end_is_noticed_although_the_signal_was_lost(void **state)
 	agent_pid[strcspn(agent_pid, "\n")] = '\0';
 	assert_true(parse_int64(agent_pid, 2, INT32_MAX, &pid));
 	assert_int_equal(process_identify((pid_t)pid, &agent, NULL), 0);
-	/* Two ends at once leave one signal: while the server stands still, the agent ends, and what was
-	 * pending is what a nudge looks like. */
+	/* Two ends at once leave one signal.  While the server is stopped, the agent ends, and the
+	 * signal that was already pending looks like a nudge. */
 	assert_int_equal(process_signal(&f->server, SIGSTOP, NULL), 0);
 	assert_int_equal(process_signal(&agent, SIGKILL, NULL), 0);
 	assert_int_equal(process_wait_end(&agent, clock_ms() + PLENTY_MS, NULL), 0);
@@ -345,9 +379,9 @@ static void the_end_is_noticed_although_the_signal_was_lost(void **state)
 		assert_int_equal(process_signal(&f->server, SIGCHLD, NULL), 0);
 		(void)poll(NULL, 0, 100);
 	}
-	struct tmux_exit end = { 0 };
+	struct exit_record end = { 0 };
 	assert_int_equal(tmux_pane_exit(f->socket, &end, NULL), 0);
-	assert_int_equal(end.signal_number, SIGKILL);
+	assert_int_equal(end.signal, SIGKILL);
 	free(end.last_words);
 }
 
@@ -368,8 +402,10 @@ static void captures_have_the_screen_and_the_history_without_escapes(void **stat
 {
 	struct fixture *f = *state;
 	cleanup_free char *screen = NULL, *all = NULL;
-	start_scripts(f, "i=0; while [ $i -lt 100 ]; do echo \"line $i \"; i=$((i+1)); done; "
-			 "printf '\\033[1mbold\\033[0m Ünï'; : > \"$D/up\"; read x", "");
+	start_scripts(f,
+		      "i=0; while [ $i -lt 100 ]; do echo \"line $i \"; i=$((i+1)); done; "
+		      "printf '\\033[1mbold\\033[0m Ünï'; : > \"$D/up\"; read x",
+		      "");
 	wait_for(f, "up");
 	for (int64_t deadline = clock_ms() + PLENTY_MS; !screen || !strstr(screen, "bold Ünï");) {
 		assert_true(clock_ms() < deadline);
@@ -385,12 +421,14 @@ static void captures_have_the_screen_and_the_history_without_escapes(void **stat
 
 /* --- paste and keys --------------------------------------------------------------------------- */
 
-/* Paste text into a program that takes it raw, and compare. */
+/* Paste text into a program that reads it raw, and compare. */
 static void check_paste(struct fixture *f, const char *text, size_t length)
 {
 	cleanup_error struct error err = { 0 };
-	cleanup_free char *script = xasprintf("stty raw -echo; : > \"$D/up\"; head -c %zu > \"$D/got\"; "
-					      ": > \"$D/done\"; read x", length);
+	cleanup_free char *script = xasprintf(
+		"stty raw -echo; : > \"$D/up\"; head -c %zu > \"$D/got\"; "
+		": > \"$D/done\"; read x",
+		length);
 	start_scripts(f, script, "");
 	wait_for(f, "up");
 	if (tmux_paste(f->socket, text, length, &err) != 0)
@@ -428,10 +466,13 @@ static void a_large_text_is_pasted_whole(void **state)
 static void a_paste_is_bracketed_where_the_program_asked_for_it(void **state)
 {
 	struct fixture *f = *state;
-	start_scripts(f, "stty raw -echo; printf '\\033[?2004h'; : > \"$D/up\"; head -c 15 > \"$D/got\"; "
-			 ": > \"$D/done\"; read x", "");
+	start_scripts(
+		f,
+		"stty raw -echo; printf '\\033[?2004h'; : > \"$D/up\"; head -c 15 > \"$D/got\"; "
+		": > \"$D/done\"; read x",
+		"");
 	wait_for(f, "up");
-	/* The server has to have read the sequence. */
+	/* Wait until the server has read the sequence. */
 	for (int64_t deadline = clock_ms() + PLENTY_MS; !exists(f, "done");) {
 		assert_true(clock_ms() < deadline);
 		assert_int_equal(tmux_paste(f->socket, "a\nb", 3, NULL), 0);
@@ -447,18 +488,21 @@ static void keys_are_pressed_by_name_and_reach_the_program_in_copy_mode_too(void
 	cleanup_strvec struct strvec keys = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	const struct child_request copy_mode = {
-		.argv = (const char *const[]){ "tmux", "-S", f->socket, "copy-mode", "-t", "%0", NULL },
+		.argv = (const char *const[]){ "tmux", "-S", f->socket, "copy-mode", "-t", "%0",
+					       NULL },
 	};
-	start_scripts(f, "stty raw -echo; : > \"$D/up\"; head -c 3 > \"$D/got\"; : > \"$D/done\"; read x",
-		      "");
+	start_scripts(
+		f, "stty raw -echo; : > \"$D/up\"; head -c 3 > \"$D/got\"; : > \"$D/done\"; read x",
+		"");
 	wait_for(f, "up");
 	strvec_push(&keys, "Enter");
 	strvec_push(&keys, ";");
 	assert_int_equal(tmux_send_keys(f->socket, &keys, NULL), 0);
 	/* As after somebody has scrolled back and left. */
 	assert_int_equal(child_run(&copy_mode, PLENTY_MS, &result, NULL), 0);
-	assert_int_equal(tmux_send_keys(f->socket, &(struct strvec){ .items = keys.items, .count = 1 },
-					NULL), 0);
+	assert_int_equal(tmux_send_keys(f->socket,
+					&(struct strvec){ .items = keys.items, .count = 1 }, NULL),
+			 0);
 	wait_for(f, "done");
 	cleanup_free char *got = content(f, "got");
 	assert_string_equal(got, "\r;\r");
@@ -470,7 +514,7 @@ static void check_each(const struct fixture *f, int expected)
 {
 	cleanup_tmux_pane struct tmux_pane pane = { 0 };
 	cleanup_strvec struct strvec words = { 0 };
-	struct tmux_exit end = { 0 };
+	struct exit_record end = { 0 };
 	char *text = NULL;
 	strvec_push(&words, "@x");
 	strvec_push(&words, "y");
@@ -490,7 +534,7 @@ static void no_server_is_an_outcome_and_none_is_started(void **state)
 	check_each(f, TMUX_NO_SERVER);
 	assert_int_equal(tmux_kill_server(f->socket, NULL), 0);
 	assert_false(exists(f, "sock"));
-	/* The socket of a server that was killed. */
+	/* The socket of a killed server. */
 	start_scripts(f, "read x", "");
 	assert_int_equal(process_signal(&f->server, SIGKILL, NULL), 0);
 	assert_int_equal(process_wait_end(&f->server, clock_ms() + PLENTY_MS, NULL), 0);
@@ -518,7 +562,7 @@ static void a_server_that_stands_still_is_unknown_within_the_deadline(void **sta
 static void use_fake_tmux(const struct fixture *f, const char *script)
 {
 	cleanup_free char *program = below(f, "tmux");
-	assert_int_equal(fs_replace(AT_FDCWD, program, script, strlen(script), FS_VOLATILE, NULL), 0);
+	write_path(program, script, strlen(script));
 	assert_int_equal(chmod(program, 0700), 0);
 	setenv("PATH", f->directory, 1);
 }
@@ -527,9 +571,12 @@ static void another_protocol_version_is_unknown_and_never_dead(void **state)
 {
 	struct fixture *f = *state;
 	cleanup_free char *path = xstrdup(getenv("PATH"));
-	use_fake_tmux(f, "#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2\nexit 1\n");
+	use_fake_tmux(
+		f,
+		"#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2\nexit 1\n");
 	check_each(f, TMUX_UNKNOWN);
-	use_fake_tmux(f, "#!/bin/sh\necho 'error connecting to x (Permission denied)' >&2\nexit 1\n");
+	use_fake_tmux(f,
+		      "#!/bin/sh\necho 'error connecting to x (Permission denied)' >&2\nexit 1\n");
 	cleanup_tmux_pane struct tmux_pane pane = { 0 };
 	assert_int_not_equal(tmux_query(f->socket, &pane, NULL), TMUX_NO_SERVER);
 	setenv("PATH", path, 1);
@@ -538,8 +585,8 @@ static void another_protocol_version_is_unknown_and_never_dead(void **state)
 static void versions_are_compared_by_their_numbers(void **state)
 {
 	struct fixture *f = *state;
-	static const char *const enough[] = { "3.2", "3.2a", "3.3a", "3.10", "4.0", "next-3.6", "master",
-					      "openbsd-7.4" };
+	static const char *const enough[] = { "3.2", "3.2a",     "3.3a",   "3.10",
+					      "4.0", "next-3.6", "master", "openbsd-7.4" };
 	static const char *const old[] = { "3.1c", "3.0", "2.9a", "1.8", "", "x" };
 	for (size_t i = 0; i < ARRAY_SIZE(enough); i++)
 		assert_true(tmux_version_is_enough(enough[i]));
@@ -584,7 +631,7 @@ static int play_pane(int argc, char *argv[])
 		cleanup_strbuf struct strbuf text = { 0 };
 		for (int i = 2; i < argc; i++)
 			strbuf_addf(&text, "%s\x1e", argv[i]);
-		(void)fs_replace(AT_FDCWD, path, text.data, text.length, FS_VOLATILE, NULL);
+		write_path(path, text.data, text.length);
 		for (;;)
 			(void)pause();
 	}

@@ -209,7 +209,7 @@ static void what_is_not_there_stands_at_the_start(void **state)
 	assert_position("not toml", "a", 1, 1);
 }
 
-/* begin, then a key of so many parts that its tables would fill the stack. */
+/* begin, then a key with so many parts that its tables would fill the stack. */
 static char *with_long_key(const char *begin, size_t parts)
 {
 	struct strbuf text = { 0 };
@@ -225,17 +225,17 @@ static void a_key_of_very_many_parts_is_refused_wherever_it_stands(void **state)
 	(void)state;
 	const char *const begins[] = {
 		"a",
-		"\"\\\"\"",                    /* behind an escaped quote */
+		"\"\\\"\"", /* after an escaped quote */
 		"'\"'",
-		"# \" '\na",                   /* behind quotes that open nothing */
-		"b = \"\"\"\nx\"\"\"\"\na",    /* behind a long string with a quote at its end */
+		"# \" '\na",                /* after quotes that open nothing */
+		"b = \"\"\"\nx\"\"\"\"\na", /* after a long string with a quote at its end */
 		"b = '''\n'\n'''\na",
 		"b = \"#\"\na",
 	};
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
 		cleanup_free char *text = with_long_key(begins[i], 300000);
 		assert_refused(text, "test.toml:");
-		/* Few of them are fine, and what stands in a text is not counted. */
+		/* Few of them are fine, and those inside a text do not count. */
 		cleanup_free char *few = with_long_key(begins[i], 20);
 		json_object_put(parse(few));
 	}

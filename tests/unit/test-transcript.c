@@ -3,7 +3,7 @@
 
 #include "base/fsutil.h"
 #include "base/jsonio.h"
-#include "driver/transcript.h"
+#include "driver/transcript/transcript.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #define ID_1 "11111111-1111-4111-8111-111111111111"
 #define ID_2 "22222222-2222-4222-8222-222222222222"
 #define ID_3 "33333333-3333-4333-8333-333333333333"
-#define CWD "/srv/work"
+#define CWD  "/srv/work"
 
-/* A record as agents write it: header (no turn), what the user said, what the agent said. */
+/* A record as agents write it: header (no turn), the user's words, the agent's words. */
 #define HEADER(id) "{\"type\":\"mode\",\"cwd\":\"" CWD "\",\"sessionId\":\"" id "\"}\n"
-#define USER(id, text)                                                              \
-	"{\"type\":\"user\",\"cwd\":\"" CWD "\",\"sessionId\":\"" id                 \
+#define USER(id, text)                                               \
+	"{\"type\":\"user\",\"cwd\":\"" CWD "\",\"sessionId\":\"" id \
 	"\",\"message\":{\"role\":\"user\",\"content\":\"" text "\"}}\n"
 #define REPLY(text, time)                                                           \
-	"{\"type\":\"assistant\",\"timestamp\":\"" time "\",\"message\":{\"role\":"  \
+	"{\"type\":\"assistant\",\"timestamp\":\"" time "\",\"message\":{\"role\":" \
 	"\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}\n"
 
 /* The scratch directory, used as the agent's home. */
@@ -104,7 +104,9 @@ static void slug_counts_utf16_units(void **state UNUSED)
 	assert_slug("/ü", "--");
 	assert_slug("/❯", "--");
 	assert_slug("/😀", "---");
-	assert_slug("/a\xff" "b", "-a-b");
+	assert_slug("/a\xff"
+		    "b",
+		    "-a-b");
 }
 
 static void slug_of_a_long_path_ends_with_its_hash(void **state UNUSED)
@@ -247,8 +249,7 @@ static void line_over_16_mib_is_passed_over(void **state UNUSED)
 		    filler);
 	strbuf_adds(&text, USER(ID_1, "hello") REPLY("found", "t"));
 	strbuf_addf(&text, "{\"type\":\"assistant\",\"message\":{\"content\":\"%s\"}}\n", filler);
-	cleanup_free char *path =
-		put_data("-srv-work", ID_1 ".jsonl", text.data, text.length);
+	cleanup_free char *path = put_data("-srv-work", ID_1 ".jsonl", text.data, text.length);
 	assert_int_equal(find(ID_1, NULL, &found), 0);
 	assert_string_equal(found.cwd, CWD);
 	assert_true(found.has_turns);
@@ -263,13 +264,12 @@ static void line_just_under_the_limit_is_read(void **state UNUSED)
 	cleanup_free char *reply = NULL;
 	memset(filler, 'x', 15 << 20);
 	strbuf_addf(&text, "{\"type\":\"assistant\",\"message\":{\"content\":\"%s\"}}\n", filler);
-	cleanup_free char *path =
-		put_data("-srv-work", ID_1 ".jsonl", text.data, text.length);
+	cleanup_free char *path = put_data("-srv-work", ID_1 ".jsonl", text.data, text.length);
 	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), 0);
 	assert_string_equal(reply, filler);
 }
 
-/* Make a file of a GB (a hole) between its first lines and its last. */
+/* Make a file with a GB (a hole) between its first lines and its last. */
 static char *put_giant(const char *first, const char *last)
 {
 	char *path = put("-srv-work", ID_1 ".jsonl", first);
@@ -305,8 +305,8 @@ static void links_are_not_followed(void **state UNUSED)
 {
 	struct transcript found = { 0 };
 	cleanup_free char *reply = NULL;
-	cleanup_free char *target =
-		put("-elsewhere", ID_2 ".jsonl", USER(ID_2, "hello") REPLY("x", "t"));
+	cleanup_free char *target = put("-elsewhere", ID_2 ".jsonl",
+					USER(ID_2, "hello") REPLY("x", "t"));
 	cleanup_free char *link = put("-srv-work", ID_1 ".jsonl", "");
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(symlink(target, link), 0);
@@ -334,8 +334,8 @@ static void another_users_file_is_passed_over(void **state UNUSED)
 	cleanup_free char *reply = NULL;
 	if (geteuid() != 0)
 		skip();
-	cleanup_free char *path =
-		put("-srv-work", ID_1 ".jsonl", USER(ID_1, "hello") REPLY("x", "t"));
+	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
+				      USER(ID_1, "hello") REPLY("x", "t"));
 	assert_int_equal(chown(path, 65534, 65534), 0);
 	assert_int_equal(find(ID_1, NULL, &found), TRANSCRIPT_NONE);
 	assert_int_equal(transcript_latest(home, CWD, NULL, NULL, &found, NULL), TRANSCRIPT_NONE);
@@ -451,7 +451,7 @@ static void no_file_is_no_reply(void **state UNUSED)
 	assert_int_equal(transcript_last_reply(path, &reply, NULL, NULL), TRANSCRIPT_NONE);
 }
 
-/* Line ends around the borders of the chunks in which a file is read. */
+/* Line ends around the borders of the chunks that are read. */
 static void replies_are_found_across_chunk_borders(void **state UNUSED)
 {
 	for (size_t padding = (64 << 10) - 160; padding < (64 << 10) + 160; padding += 7) {
@@ -482,9 +482,9 @@ static bool note(struct json_object *record, void *data)
 static void records_are_visited_in_order(void **state UNUSED)
 {
 	struct visited all = { 0 }, one = { .stop_after = 1 };
-	cleanup_free char *path =
-		put("-srv-work", ID_1 ".jsonl",
-		    HEADER(ID_1) USER(ID_1, "q") "broken\n" REPLY("a", "t") "{\"torn");
+	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
+				      HEADER(ID_1)
+					      USER(ID_1, "q") "broken\n" REPLY("a", "t") "{\"torn");
 	assert_int_equal(transcript_visit(path, note, &all, NULL), 0);
 	assert_string_equal(all.texts.data, "-;q;a;");
 	assert_int_equal(transcript_visit(path, note, &one, NULL), 0);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user manager and logind on a message bus, which dbus-run-session(1) makes: this program runs
+ * The user manager and logind on a message bus that dbus-run-session(1) makes: this program runs
  * itself below it.
  */
 #include "unit/unit-fixture.h"
+
+#include "base/program.h"
 
 #define BELOW_BUS "AGENTDECK_TEST_BELOW_BUS"
 
@@ -32,7 +34,7 @@ static void on_a_bus_a_manager_that_vanishes_is_unavailable(void **state)
 {
 	struct fixture *f = *state;
 	assert_error(f, start(f, "vanish-job.scope"), ERROR_UNAVAILABLE, "vanish-job.scope");
-	/* The bus is still there, the name is nobody's. */
+	/* The bus is still there, but the name has no owner. */
 	assert_error(f, start(f, "good.scope"), ERROR_UNAVAILABLE, "good.scope");
 }
 
@@ -112,11 +114,12 @@ static void without_a_system_bus_there_is_no_logind(void **state)
 	assert_int_equal(r, UNIT_NO_MANAGER);
 }
 
-/* Only comes back when there is no dbus-run-session. */
+/* Returns only if there is no dbus-run-session. */
 static void run_below_a_bus(char *argv[])
 {
-	cleanup_free char *program = NULL, *self = realpath("/proc/self/exe", NULL);
-	if (!self || child_find_program("dbus-run-session", NULL, NULL, &program, NULL) != 0)
+	cleanup_free char *program = program_path("dbus-run-session", NULL, NULL);
+	cleanup_free char *self = realpath("/proc/self/exe", NULL);
+	if (!self || !program)
 		return;
 	char separator[] = "--";
 	char *run[] = { program, separator, self, argv[1], NULL };

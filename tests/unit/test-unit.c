@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user manager on a socket of its own, as systemd's private one, and control groups.
+ * The user manager on its private socket, as systemd has one, and control groups.
  */
 #include "unit/unit-fixture.h"
 
@@ -27,7 +27,7 @@ static void the_private_socket_is_found_and_asked(void **state)
 	assert_int_equal(count_calls(f, "Subscribe"), 0);
 }
 
-/* As unit_bus_open(), with this in the place of what the environment says (NULL: nothing). */
+/* As unit_bus_open(), with this address instead of the environment's (NULL: none). */
 static int open_with_address(struct fixture *f, const char *directory, const char *address,
 			     char **ret_why)
 {
@@ -128,11 +128,19 @@ static void a_scope_gets_its_pid_its_properties_and_its_limits(void **state)
 	assert_int_equal(start(f, "good.scope"), 0);
 	cleanup_free char *call = last_call(f);
 	const char *const parts[] = {
-		"StartTransientUnit good.scope fail ", " Description=a scope ",
-		" Slice=agentdeck.slice ", " PIDs=4711 ", " CollectMode=inactive-or-failed ",
-		" SendSIGHUP=1 ", " TimeoutStopUSec=5000000 ", " MemoryHigh=1000 ",
-		" MemoryMax=2000 ", " TasksMax=30 ", " CPUWeight=40 ",
-		" ManagedOOMPreference=avoid ", " OOMPolicy=continue",
+		"StartTransientUnit good.scope fail ",
+		" Description=a scope ",
+		" Slice=agentdeck.slice ",
+		" PIDs=4711 ",
+		" CollectMode=inactive-or-failed ",
+		" SendSIGHUP=1 ",
+		" TimeoutStopUSec=5000000 ",
+		" MemoryHigh=1000 ",
+		" MemoryMax=2000 ",
+		" TasksMax=30 ",
+		" CPUWeight=40 ",
+		" ManagedOOMPreference=avoid ",
+		" OOMPolicy=continue",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strstr(call, parts[i]))
@@ -143,8 +151,9 @@ static void limits_that_are_not_set_are_not_sent(void **state)
 {
 	struct fixture *f = *state;
 	const struct limits limits = { .tasks_max = 7 };
-	const struct unit_scope scope = { .name = "good.scope", .slice = "agentdeck.slice",
-					  .pid = 1, .limits = &limits };
+	const struct unit_scope scope = {
+		.name = "good.scope", .slice = "agentdeck.slice", .pid = 1, .limits = &limits
+	};
 	assert_int_equal(unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err), 0);
 	cleanup_free char *call = last_call(f);
 	assert_non_null(strstr(call, " TasksMax=7"));
@@ -205,7 +214,7 @@ static void a_manager_that_vanishes_is_unavailable(void **state)
 {
 	struct fixture *f = *state;
 	assert_error(f, start(f, "vanish.scope"), ERROR_UNAVAILABLE, "vanish.scope");
-	/* And stays so, whatever is asked. */
+	/* It stays so, whatever is asked. */
 	struct unit_state unit = { 0 };
 	assert_error(f, start(f, "good.scope"), ERROR_UNAVAILABLE, "good.scope");
 	int r = unit_get_state(f->bus, "good.scope", &unit, &f->err);
@@ -294,6 +303,18 @@ static void a_failed_unit_that_stays_is_taken_after_one_more_try(void **state)
 	assert_int_equal(count_calls(f, "StartTransientUnit"), 2);
 }
 
+static void who_waits_for_the_end_of_a_unit_hears_of_it(void **state)
+{
+	struct fixture *f = *state;
+	const int64_t deadline = clock_ms() + PLENTY_MS;
+	assert_int_equal(unit_wait_gone(f->bus, "leaving.scope", deadline, &f->err), 0);
+	assert_int_equal(unit_wait_gone(f->bus, "absent.scope", deadline, &f->err), 0);
+	assert_true(clock_ms() < deadline);
+	assert_int_equal(unit_wait_gone(f->bus, "taken.scope", clock_ms() + 20, &f->err),
+			 UNIT_TAKEN);
+	assert_int_equal(f->err.code, ERROR_NONE);
+}
+
 /* Asking, killing, stopping. */
 
 static void the_state_of_a_unit_is_told(void **state)
@@ -311,7 +332,8 @@ static void the_invocation_of_a_unit_is_told(void **state)
 {
 	struct fixture *f = *state;
 	cleanup_free char *invocation = NULL;
-	assert_int_equal(unit_get_invocation(f->bus, "absent.scope", &invocation, &f->err), UNIT_ABSENT);
+	assert_int_equal(unit_get_invocation(f->bus, "absent.scope", &invocation, &f->err),
+			 UNIT_ABSENT);
 	assert_null(invocation);
 	assert_int_equal(start(f, "a-b_c.scope"), 0);
 	assert_int_equal(unit_get_invocation(f->bus, "a-b_c.scope", &invocation, &f->err), 0);
@@ -334,18 +356,8 @@ static void a_unit_that_is_not_there_is_absent(void **state)
 	const char *name = "absent.scope";
 	assert_int_equal(unit_get_state(f->bus, name, &unit, &f->err), UNIT_ABSENT);
 	assert_null(unit.active);
-	assert_int_equal(unit_kill(f->bus, name, SIGTERM, &f->err), UNIT_ABSENT);
 	assert_int_equal(unit_stop(f->bus, name, clock_ms() + PLENTY_MS, &f->err), UNIT_ABSENT);
 	assert_int_equal(f->err.code, ERROR_NONE);
-}
-
-static void a_signal_goes_to_all_processes_of_the_unit(void **state)
-{
-	struct fixture *f = *state;
-	assert_int_equal(unit_kill(f->bus, "good.scope", SIGUSR1, &f->err), 0);
-	assert_int_equal(count_calls(f, "KillUnit good.scope all 10"), 1);
-	int r = unit_kill(f->bus, "refused.scope", SIGUSR1, &f->err);
-	assert_error(f, r, ERROR_SYSTEM, "refused.scope: not today");
 }
 
 static void stopping_waits_for_its_own_job(void **state)
@@ -363,42 +375,26 @@ static void stopping_waits_for_its_own_job(void **state)
 
 /* Control groups. */
 
-static void the_processes_of_our_own_group_include_us(void **state UNUSED)
-{
-	cleanup_free struct process_id *processes = NULL;
-	cleanup_free char *group = NULL;
-	struct process_id self;
-	size_t count = 0;
-	bool found = false;
-
-	if (process_cgroup(getpid(), &group, NULL) != 0 ||
-	    unit_processes(group, &processes, &count, NULL) == UNIT_ABSENT) {
-		print_message("no unified control groups here\n");
-		skip();
-	}
-	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
-	for (size_t i = 0; i < count; i++)
-		found |= processes[i].pid == self.pid && processes[i].start == self.start;
-	assert_true(found);
-}
-
 static void limits_of_a_running_scope_are_all_set(void **state)
 {
 	struct fixture *f = *state;
 	const struct limits some = { .memory_max = 64 << 20, .cpu_weight = 50 };
-	const struct limits endless = { .memory_high = LIMIT_INFINITY, .memory_max = LIMIT_INFINITY,
-					.tasks_max = LIMIT_INFINITY, .cpu_weight = LIMIT_INFINITY };
+	const struct limits endless = { .memory_high = LIMIT_INFINITY,
+					.memory_max = LIMIT_INFINITY,
+					.tasks_max = LIMIT_INFINITY,
+					.cpu_weight = LIMIT_INFINITY };
 	assert_int_equal(start(f, "good.scope"), 0);
 	assert_int_equal(unit_set_limits(f->bus, "good.scope", &some, &f->err), 0);
 	cleanup_free char *call = last_call(f);
-	/* What is not said becomes what a new scope would have. */
+	/* A limit that is not given gets the value that a new scope would have. */
 	assert_string_equal(call, "SetUnitProperties good.scope 1 MemoryHigh=18446744073709551615 "
 				  "MemoryMax=67108864 TasksMax=4711 CPUWeight=50");
 	assert_int_equal(unit_set_limits(f->bus, "good.scope", &endless, &f->err), 0);
 	cleanup_free char *second = last_call(f);
-	assert_string_equal(second, "SetUnitProperties good.scope 1 MemoryHigh=18446744073709551615 "
-				    "MemoryMax=18446744073709551615 TasksMax=18446744073709551615 "
-				    "CPUWeight=18446744073709551615");
+	assert_string_equal(second,
+			    "SetUnitProperties good.scope 1 MemoryHigh=18446744073709551615 "
+			    "MemoryMax=18446744073709551615 TasksMax=18446744073709551615 "
+			    "CPUWeight=18446744073709551615");
 }
 
 static void limits_of_what_does_not_run_are_not_set(void **state)
@@ -410,15 +406,17 @@ static void limits_of_what_does_not_run_are_not_set(void **state)
 	assert_int_equal(f->err.code, ERROR_NONE);
 	assert_int_equal(count_calls(f, "SetUnitProperties"), 0);
 	assert_int_equal(start(f, "stubborn.scope"), 0);
-	assert_error(f, unit_set_limits(f->bus, "stubborn.scope", &limits, &f->err), ERROR_SYSTEM, "not today");
+	assert_error(f, unit_set_limits(f->bus, "stubborn.scope", &limits, &f->err), ERROR_SYSTEM,
+		     "not today");
 }
 
 static void no_limit_by_demand_is_sent_as_that(void **state)
 {
 	struct fixture *f = *state;
 	const struct limits limits = { .memory_max = LIMIT_INFINITY, .tasks_max = LIMIT_INFINITY };
-	const struct unit_scope scope = { .name = "good.scope", .slice = "agentdeck.slice", .pid = 4711,
-					  .limits = &limits };
+	const struct unit_scope scope = {
+		.name = "good.scope", .slice = "agentdeck.slice", .pid = 4711, .limits = &limits
+	};
 	assert_int_equal(unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err), 0);
 	cleanup_free char *call = last_call(f);
 	assert_non_null(strstr(call, " MemoryMax=18446744073709551615 "));
@@ -426,28 +424,8 @@ static void no_limit_by_demand_is_sent_as_that(void **state)
 	assert_null(strstr(call, "MemoryHigh"));
 }
 
-static void a_group_that_is_not_there_is_absent(void **state UNUSED)
-{
-	const char *const groups[] = { "", "x", "/no-such.slice/no-such.scope", "/../cgroup",
-				       "/../unified", "/../cgroup/..", "/.." };
-	struct error err = { 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct process_id *processes = NULL;
-		size_t count = 0;
-		assert_int_equal(unit_processes(groups[i], &processes, &count, &err), UNIT_ABSENT);
-		assert_null(processes);
-		assert_int_equal(err.code, ERROR_NONE);
-		assert_int_equal(unit_oom_kills(groups[i]), -1);
-		struct unit_usage usage;
-		assert_int_equal(unit_usage(groups[i], &usage), UNIT_ABSENT);
-		assert_int_equal(unit_oom_open(groups[i], &err), -1);
-		assert_int_equal(err.code, ERROR_UNAVAILABLE);
-		error_clear(&err);
-	}
-}
-
 #define DIRECT(test) cmocka_unit_test_setup_teardown(test, set_up_direct, tear_down)
-#define PLAIN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define PLAIN(test)  cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(int argc UNUSED, char *argv[])
 {
@@ -474,19 +452,17 @@ int main(int argc UNUSED, char *argv[])
 		DIRECT(a_name_in_use_is_taken_and_its_unit_left_alone),
 		DIRECT(a_failed_unit_makes_way),
 		DIRECT(a_failed_unit_that_stays_is_taken_after_one_more_try),
+		DIRECT(who_waits_for_the_end_of_a_unit_hears_of_it),
 		DIRECT(the_state_of_a_unit_is_told),
 		DIRECT(the_invocation_of_a_unit_is_told),
 		DIRECT(the_result_of_a_failed_unit_is_told),
 		DIRECT(a_unit_that_is_not_there_is_absent),
-		DIRECT(a_signal_goes_to_all_processes_of_the_unit),
 		DIRECT(stopping_waits_for_its_own_job),
 		PLAIN(without_a_manager_the_reason_names_the_directory),
 		PLAIN(a_socket_of_a_dead_manager_is_no_manager),
 		PLAIN(a_peer_that_hangs_up_is_no_manager),
 		PLAIN(a_stopped_manager_is_a_timeout_not_a_hang),
 		PLAIN(a_full_queue_of_a_stopped_manager_is_a_timeout_too),
-		cmocka_unit_test(the_processes_of_our_own_group_include_us),
-		cmocka_unit_test(a_group_that_is_not_there_is_absent),
 	};
 	if (argv[1])
 		cmocka_set_test_filter(argv[1]);

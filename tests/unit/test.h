@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What every unit test includes first: cmocka wants its own includes before it, in this order.
+ * Every unit test includes this first: cmocka needs these includes before it, in this order.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For tests of src/driver/unit.h: a user manager played by tests/helper/fake-systemd1.
+ * For tests of src/driver/systemd/unit.h: tests/helper/fake-systemd1 plays the user manager.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
-#include "driver/unit.h"
+#include "driver/systemd/unit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -75,11 +75,15 @@ static inline int tear_down(void **state)
 
 static inline int start_with(struct fixture *f, const char *name, int64_t deadline_ms)
 {
-	static const struct limits limits = { .memory_high = 1000, .memory_max = 2000,
-					      .tasks_max = 30, .cpu_weight = 40 };
-	const struct unit_scope scope = { .name = name, .slice = "agentdeck.slice",
-					  .description = "a scope", .pid = 4711,
-					  .limits = &limits, .stop_timeout_s = 5 };
+	static const struct limits limits = {
+		.memory_high = 1000, .memory_max = 2000, .tasks_max = 30, .cpu_weight = 40
+	};
+	const struct unit_scope scope = { .name = name,
+					  .slice = "agentdeck.slice",
+					  .description = "a scope",
+					  .pid = 4711,
+					  .limits = &limits,
+					  .stop_timeout_s = 5 };
 	return unit_start_scope(f->bus, &scope, deadline_ms, &f->err);
 }
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/runner.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* What a program that has ended still has to say is in its pipes already. */
+enum { COLLECT_TIMEOUT_MS = 1000 };
+
+struct runner {
+	struct child child; /* pid 0: it could not be started */
+	char *name;
+	int timeout_ms;
+	bool kills_group;
+	struct error failure;
+	struct loop_source *end, *limit;
+	runner_handler handler;
+	void *context;
+};
+
+static void finish(struct runner *runner, const struct child_result *result)
+{
+	loop_remove(runner->end);
+	loop_remove(runner->limit);
+	if (runner->handler)
+		runner->handler(result, result ? NULL : &runner->failure, runner->context);
+	error_clear(&runner->failure);
+	free(runner->name);
+	free(runner);
+}
+
+static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
+{
+	struct runner *runner = context;
+	cleanup_child_result struct child_result result = { 0 };
+	loop_remove(TAKE_PTR(runner->end));
+	int r = child_finish(&runner->child, clock_ms() + COLLECT_TIMEOUT_MS, &result,
+			     &runner->failure);
+	finish(runner, r < 0 ? NULL : &result);
+}
+
+/* Also the turn in which a failed start is told. */
+static void on_limit(void *context)
+{
+	struct runner *runner = context;
+	loop_remove(TAKE_PTR(runner->end));
+	if (runner->child.pid > 0) {
+		/* It is not reaped yet, so that the group is still its own. */
+		if (runner->kills_group)
+			(void)kill(-runner->child.pid, SIGKILL);
+		child_abandon(&runner->child);
+		(void)error_set(&runner->failure, ERROR_TIMEOUT,
+				"%s took longer than %d s, and was killed", runner->name,
+				runner->timeout_ms / 1000);
+	}
+	finish(runner, NULL);
+}
+
+void runner_start(struct loop *loop, const struct runner_request *request, runner_handler handler,
+		  void *context)
+{
+	struct runner *runner = xcalloc(1, sizeof(*runner));
+	*runner = (struct runner){
+		.name = xstrdup(request->child.argv[0]),
+		.timeout_ms = request->timeout_ms,
+		.kills_group = request->kills_group,
+		.handler = handler,
+		.context = context,
+	};
+	int r = child_start(&request->child, &runner->child, &runner->failure);
+	if (r > 0)
+		r = error_set(&runner->failure, ERROR_UNAVAILABLE, "there is no program '%s'",
+			      runner->name);
+	runner->child.name = runner->name;
+	if (r == 0 && runner->child.input_left)
+		r = error_set(&runner->failure, ERROR_SYSTEM,
+			      "what %s is to read does not fit its pipe", runner->name);
+	/* It has hardly been born, and has opened nothing that counts. */
+	if (r == 0 && request->files)
+		(void)prlimit(runner->child.pid, RLIMIT_NOFILE, request->files, NULL);
+	if (r == 0)
+		r = loop_add_io(loop,
+				&(struct loop_io){ runner->child.pidfd, EPOLLIN, on_end, runner },
+				&runner->end, &runner->failure);
+	const int64_t at_ms = r < 0                 ? 0
+			      : request->timeout_ms ? clock_ms() + request->timeout_ms
+						    : INT64_MAX;
+	if (r < 0)
+		child_abandon(&runner->child);
+	/* A loop without room for a timer is about to fail as a whole. */
+	if (at_ms != INT64_MAX)
+		(void)loop_add_timer(loop, at_ms, on_limit, runner, &runner->limit, NULL);
+}
+
+int runner_inherit(struct loop *loop, struct error *err)
+{
+	cleanup_free struct child *children = NULL;
+	size_t count = 0;
+	if (child_inherit(&children, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct runner *runner = xcalloc(1, sizeof(*runner));
+		*runner = (struct runner){ .child = children[i], .name = xstrdup("a program") };
+		runner->child.name = runner->name;
+		if (loop_add_io(loop,
+				&(struct loop_io){ children[i].pidfd, EPOLLIN, on_end, runner },
+				&runner->end, NULL) == 0)
+			continue;
+		(void)close(children[i].pidfd);
+		free(runner->name);
+		free(runner);
+	}
+	return 0;
+}

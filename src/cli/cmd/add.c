@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/cmd/pick.h"
+#include "cli/cmd/wish.h"
+#include "cli/show/output.h"
+
+struct options {
+	struct wish_options wish;
+};
+
+static const struct command_option options[] = {
+	WISH_OPTIONS(wish),
+	{ 0 },
+};
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_wish struct wish wish = { 0 };
+	if (wish_read(app, &given->wish, &wish, err) < 0)
+		return -1;
+	int r = pick_ask(app, &wish, err);
+	if (r == 0)
+		r = lifecycle_add(&app->deck, &wish.wish, &instance, err);
+	if (r != 0)
+		return r;
+	struct json_object *object = json_success(instance->id, instance->title);
+	json_set_string(object, "path", instance_lookup_directory(instance));
+	json_set_string(object, "agent", instance->agent);
+	json_set_string(object, "session_id", instance->conversation.session_id);
+	(void)print_done(app, object,
+			 xasprintf("Added %s (%s, %s). Start it with: agentdeck start %s",
+				   instance->title, instance->id, instance->agent, instance->id));
+	if (instance->conversation.origin == ORIGIN_ADOPTED && !app->json)
+		say("It goes on with conversation %s.", instance->conversation.session_id);
+	return 0;
+}
+
+const struct command command_add = {
+	.name = "add",
+	.arguments = "[PATH] [-- ARG...]",
+	.summary = "make a session for a directory, without starting it",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | IS_STRICT | HAS_JSON | HAS_REST,
+	.run = run,
+};

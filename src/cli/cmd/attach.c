@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Attaching the terminal: what may be attached, and what is said afterwards.
+ */
+#include "cli/cmd/attach.h"
+
+#include "engine/place/alive.h"
+#include "engine/roster/view.h"
+#include "engine/run/lifecycle.h"
+
+static int check_terminal(const struct instance *instance, struct error *err)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return error_set(err, ERROR_REFUSED,
+				 "attaching needs a terminal: run agentdeck attach %s "
+				 "from one",
+				 instance->id);
+	if (terminal_is_own(instance->run.socket))
+		return error_set(err, ERROR_REFUSED, "this terminal shows session %s already",
+				 instance->id);
+	return 0;
+}
+
+/* Say what happened to the session while the user was attached. */
+static void say_farewell(struct app *app, const char *id)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (store_list(app->deck.store, &rows, NULL) < 0 ||
+	    store_resolve(&rows, id, &row, NULL) < 0)
+		return;
+	cleanup_view struct view view = view_of(row);
+	cleanup_free char *title = visible(row->title);
+	cleanup_free char *reason = visible(or_empty(view.reason));
+	if (state_is_running(view.state))
+		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, row->id);
+	else
+		printf("%s is %s%s%s. Bring it back: agentdeck start %s\n", title,
+		       instance_state_name(view.state), *reason ? ", " : "", reason, row->id);
+}
+
+int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	int status;
+	if (deck_load(&app->deck, base, &instance, err) < 0)
+		return -1;
+	cleanup_free char *title = visible(instance->title);
+	if (place_check_here(instance, err) < 0)
+		return -1;
+	if (!instance->run.socket)
+		return error_set(err, ERROR_INVALID,
+				 "%s is not running: start it with agentdeck start %s", title,
+				 instance->id);
+	if (check_terminal(instance, err) < 0)
+		return -1;
+	if (mode == ATTACH_FULLY)
+		lifecycle_note_use(&app->deck, base);
+	if (screen_attach(&app->deck, instance, mode, &status, err) < 0)
+		return -1;
+	say_farewell(app, instance->id);
+	return status == 0 ? 0 : 1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The commands, each in the file with its name (add.c, session-start.c, ...).
+ */
+#pragma once
+
+#include "cli/core/command.h"
+
+/* In the order of the help.  clang-format cannot fold such a list. */
+/* clang-format off */
+#define COMMANDS(X) \
+	X(add) X(launch) X(list) X(status) X(events) X(top) \
+	X(session_start) X(session_stop) X(session_restart) X(session_attach) \
+	X(session_show) X(session_current) X(session_fork) X(session_set) X(session_limit) \
+	X(session_send) X(session_output) X(recover) X(adopt) X(rename) X(remove) \
+	X(agents_list) X(agents_show) X(agents_check) \
+	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(help)
+/* clang-format on */
+
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+COMMANDS(DECLARE_COMMAND)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+#include "cli/show/table.h"
+
+#include "engine/doctor/doctor.h"
+
+static void print_findings_json(const struct findings *findings)
+{
+	cleanup_json struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		struct json_object *object = json_object_new_object();
+		json_set_string(object, "check", finding->check);
+		json_set_string(object, "verdict", verdict_name(finding->verdict));
+		json_set_string(object, "reason", finding->reason);
+		json_set_string(object, "remedy", finding->remedy);
+		json_object_array_add(array, object);
+	}
+	print_json(array);
+}
+
+static const char *color_of(enum verdict verdict)
+{
+	static const char *const colors[] = {
+		[VERDICT_OK] = "green",
+		[VERDICT_WARNING] = "yellow",
+		[VERDICT_ERROR] = "red",
+		[VERDICT_UNKNOWN] = NULL,
+	};
+	return colors[verdict];
+}
+
+static void print_remedies(const struct findings *findings)
+{
+	bool is_first = true;
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		if (!finding->remedy)
+			continue;
+		if (is_first)
+			printf("\nWhat to do:\n");
+		say("  %s: %s", finding->check, finding->remedy);
+		is_first = false;
+	}
+}
+
+static void print_findings(const struct app *app, const struct findings *findings,
+			   const char *conclusion)
+{
+	cleanup_table struct table *table = table_new(
+		app, (const char *const[]){ "CHECK", "VERDICT", "REASON", NULL });
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+		table_add(table,
+			  (const char *const[]){ finding->check, verdict_name(finding->verdict),
+						 finding->reason, NULL },
+			  color_of(finding->verdict));
+	}
+	table_print(table);
+	print_remedies(findings);
+	printf("\n%s\n", conclusion);
+}
+
+static int run(struct app *app, struct error *err UNUSED)
+{
+	cleanup_doctor_facts struct doctor_facts facts = { 0 };
+	cleanup_findings struct findings findings = { 0 };
+	doctor_gather(&app->deck, app->profile, &facts);
+	doctor_judge(&facts, &findings);
+	if (app->json)
+		print_findings_json(&findings);
+	else
+		print_findings(app, &findings, doctor_conclusion(&facts, &findings));
+	return findings_have_error(&findings) ? 1 : 0;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.arguments = "",
+	.summary = "check whether sessions survive a logout on this machine",
+	.flags = HAS_JSON,
+	.run = run,
+};

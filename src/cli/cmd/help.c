@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/help/help.h"
+#include "cli/cmd/commands.h"
+
+struct options {
+	bool man, complete;
+	enum shell shell;
+};
+
+static const struct command_option options[] = {
+	{ 0, "man", NULL, "print the manual page, or that of COMMAND, for man -l -", TO_FLAG(man) },
+	{ 0, "completion", "SHELL", "print the completion script for bash, zsh or fish",
+	  TO_CHOICE(shell, shell_words) },
+	{ 0, "complete", NULL, "print what can stand as the last word behind --, for those scripts",
+	  TO_FLAG(complete) },
+	{ 0 },
+};
+
+static char *asked_name(const struct app *app)
+{
+	struct strbuf name = { 0 };
+	for (size_t i = 0; i < app->operands.count; i++)
+		strbuf_addf(&name, "%s%s", i ? " " : "", app->operands.items[i]);
+	return strbuf_take(&name);
+}
+
+static int unknown(const char *name, struct error *err)
+{
+	cleanup_free char *shown = visible(name);
+	return error_set(err, ERROR_USAGE,
+			 "there is no command '%s': agentdeck help lists them all", shown);
+}
+
+static int explain(const struct app *app, struct error *err)
+{
+	cleanup_free char *name = asked_name(app);
+	const struct command *command = command_named(name);
+	if (!command && *name && !command_is_family(name))
+		return unknown(name, err);
+	if (!command && *name)
+		print_family(stdout, name);
+	else
+		print_help(stdout, command);
+	return 0;
+}
+
+static int show_manual(const struct app *app, struct error *err)
+{
+	cleanup_free char *name = asked_name(app);
+	const struct command *command = command_named(name);
+	if (!command && *name)
+		return unknown(name, err);
+	if (command)
+		print_command_manual(stdout, command);
+	else
+		print_manual(stdout);
+	return 0;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const int wishes = given->man + given->complete + (given->shell != SHELL_NONE);
+
+	if (wishes > 1 || (wishes == 1 && !given->man && app->operands.count) ||
+	    (!given->complete && app->rest.count))
+		return error_set(err, ERROR_USAGE,
+				 "ask for one thing: a command, --man, --completion or "
+				 "--complete");
+	if (given->shell != SHELL_NONE) {
+		print_completion(stdout, given->shell);
+		return 0;
+	}
+	if (given->complete)
+		return print_candidates(stdout, app, &app->rest, err);
+	return given->man ? show_manual(app, err) : explain(app, err);
+}
+
+const struct command command_help = {
+	.name = "help",
+	.arguments = "[COMMAND...]",
+	.summary = "explain agentdeck, or one command",
+	OWN_OPTIONS,
+	.flags = HAS_REST,
+	.run = run,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/conversation/report.h"
+#include "engine/place/runfiles.h"
+
+struct options {
+	const char *instance;
+};
+
+static const struct command_option options[] = {
+	{ 0, "instance", "NAME",
+	  "whose report it is, by the name of its directory; without it AGENTDECK_INSTANCE_BASE, "
+	  "or AGENTDECK_INSTANCE_ID",
+	  TO_TEXT(instance) },
+	{ 0 },
+};
+
+/* An agent that passes its report as an argument appends it to the command that it runs. */
+static int read_payload(const struct app *app, struct strbuf *ret, struct error *err)
+{
+	if (app->operands.count == 0)
+		return report_read(STDIN_FILENO, clock_ms() + REPORT_TIMEOUT_MS, ret, err);
+	strbuf_adds(ret, app->operands.items[app->operands.count - 1]);
+	return 0;
+}
+
+/* A run that an older version started has no ENV_BASE: there both names were the same. */
+static const char *base_of(const struct options *given)
+{
+	const char *base = getenv(ENV_BASE);
+	if (given->instance)
+		return given->instance;
+	return is_empty(base) ? getenv(ENV_INSTANCE) : base;
+}
+
+static int take(struct app *app, const char *base, const struct sender *sender,
+		const struct strbuf *text, struct error *err)
+{
+	if (deck_open_store(&app->deck, err) < 0)
+		return -1;
+	return report_take(&app->deck, base, sender, strbuf_text(text), text->length, err);
+}
+
+/* A hook that fails or prints something would disturb the agent.  So the exit status is always 0,
+ * and messages go to the log. */
+static int run(struct app *app, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error unread = { 0 };
+	struct sender sender = { .token = getenv(ENV_TOKEN) };
+	const struct options *given = app->options;
+	const char *base = base_of(given);
+	sender_find(&sender);
+	/* Read it even if nobody wants it or the log cannot be opened, since the agent writes it. */
+	int r = read_payload(app, &text, &unread);
+	if (is_empty(base) || deck_open_anyway(NULL, "hook", &app->deck, err) < 0) {
+		error_clear(err);
+		return 0;
+	}
+	log_set_instance(base);
+	if (r < 0)
+		log_warning("report not taken: %s", unread.message);
+	else if (take(app, base, &sender, &text, err) < 0)
+		log_warning("report not taken: %s", err->message);
+	error_clear(err);
+	strvec_clear(&app->deck.warnings);
+	return 0;
+}
+
+const struct command command_hook = {
+	.name = "hook",
+	.arguments = "[PAYLOAD...]",
+	.summary = "take an agent's report (agents call this)",
+	OWN_OPTIONS,
+	.flags = HAS_MESSAGE,
+	.run = run,
+};

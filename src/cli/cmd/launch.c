@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/attach.h"
+#include "cli/cmd/commands.h"
+#include "cli/cmd/message.h"
+#include "cli/cmd/pick.h"
+#include "cli/cmd/start.h"
+#include "cli/cmd/wish.h"
+#include "cli/show/output.h"
+
+struct options {
+	struct wish_options wish;
+	const char *message, *message_file;
+	bool no_wait, attach;
+};
+
+static const struct command_option options[] = {
+	WISH_OPTIONS(wish),
+	{ 'm', "message", "TEXT", "send the agent this as soon as it is ready; - is standard input",
+	  TO_MESSAGE(message) },
+	{ 0, "message-file", "FILE", "send it what is in this file; - is standard input",
+	  TO_TEXT(message_file) },
+	{ 0, "no-wait", NULL, "return when the session is durable, without waiting for the agent",
+	  TO_FLAG(no_wait) },
+	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
+	{ 0 },
+};
+
+enum { MESSAGE_TIMEOUT_MS = 30000 };
+
+struct launched {
+	struct lifecycle_started started;
+	bool is_up;
+	struct delivery_result delivery;
+};
+
+static void launched_free(struct launched *launched)
+{
+	lifecycle_started_free(&launched->started);
+	delivery_result_free(&launched->delivery);
+}
+#define cleanup_launched CLEANUP(launched_free)
+
+/* Add and start.  A session that cannot start at all is removed again, so that the same command
+ * works once the cause is gone. */
+static int add_and_start(struct app *app, const struct wish *wish, struct launched *ret,
+			 struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_instance struct instance *added = NULL;
+	if (lifecycle_add(&app->deck, &wish->wish, &added, err) < 0)
+		return -1;
+	const struct start_order order = { .base = added->base, .no_wait = given->no_wait };
+	if (start_and_wait(app, &order, &ret->started, err) < 0) {
+		(void)lifecycle_remove(&app->deck, added->base, false, NULL);
+		return -1;
+	}
+	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||
+		     ret->started.outcome == OUTCOME_ALIVE;
+	return 0;
+}
+
+static int send_message(struct app *app, const struct strbuf *message, struct launched *launched,
+			struct error *err)
+{
+	const struct delivery_request request = {
+		.base = launched->started.instance->base,
+		.text = message->data,
+		.length = message->length,
+		.timeout_ms = MESSAGE_TIMEOUT_MS,
+		.wait = true,
+	};
+	if (launched->is_up)
+		return deliver(&app->deck, &request, &launched->delivery, err);
+	launched->delivery.delivery = DELIVERY_NOT_READY;
+	launched->delivery.reason = xstrdup("the agent ended at once");
+	return 0;
+}
+
+static int print_launched(struct app *app, const struct launched *launched, bool has_message,
+			  struct error *err)
+{
+	const struct options *given = app->options;
+	const struct instance *instance = launched->started.instance;
+	const struct delivery_result *delivery = &launched->delivery;
+	bool delivered = !has_message || delivery->delivery == DELIVERY_SUBMITTED;
+	if (app->json) {
+		cleanup_json struct json_object *object = json_of_start(&launched->started);
+		json_set_string(object, "path", instance_lookup_directory(instance));
+		json_set_string(object, "agent", instance->agent);
+		if (has_message && launched->is_up)
+			message_add_json(object, instance->id, delivery);
+		else if (has_message)
+			json_set_string(object, "delivery", delivery_name(delivery->delivery));
+		print_json(object);
+		return launched->is_up && delivered ? 0 : 1;
+	}
+	print_start(&launched->started);
+	if (!launched->is_up)
+		return 1;
+	if (has_message && message_judge(instance->title, instance->id, delivery, err) < 0)
+		return -1;
+	if (has_message)
+		say("%s: message submitted", instance->title);
+	if (!given->attach)
+		printf("Work in it with: agentdeck attach %s\n", instance->id);
+	return 0;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_wish struct wish wish = { 0 };
+	cleanup_strbuf struct strbuf message = { 0 };
+	cleanup_launched struct launched launched = { 0 };
+	const bool has_message = given->message || given->message_file;
+
+	if (wish_read(app, &given->wish, &wish, err) < 0)
+		return -1;
+	if (has_message && given->no_wait)
+		return error_set(err, ERROR_USAGE,
+				 "--no-wait does not go with a message, which waits for "
+				 "the agent: leave one of them out");
+	if (has_message && message_read(given->message, given->message_file, &message, err) < 0)
+		return -1;
+	int r = pick_ask(app, &wish, err);
+	if (r != 0)
+		return r;
+	if (add_and_start(app, &wish, &launched, err) < 0 ||
+	    (has_message && send_message(app, &message, &launched, err) < 0))
+		return -1;
+	r = print_launched(app, &launched, has_message, err);
+	if (r == 0 && given->attach && !app->json) {
+		/* The text in our buffer belongs above the agent's screen. */
+		(void)fflush(stdout);
+		return run_attach(app, launched.started.instance->base, ATTACH_FULLY, err);
+	}
+	return r;
+}
+
+const struct command command_launch = {
+	.name = "launch",
+	.arguments = "[PATH] [-- ARG...]",
+	.summary = "make a session for a directory and start it",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | IS_STRICT | HAS_JSON | HAS_REST,
+	.run = run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/pick.h"
+
+#include "base/argsplit.h"
+#include "base/program.h"
+#include "cli/show/ask.h"
+
+#include <string.h>
+
+/* Find an agent by the name of its entry or of its program. */
+static const struct agent *find_named(const char *word, const struct pick_offer *offer)
+{
+	for (size_t i = 0; i < offer->count; i++)
+		if (strvec_contains(&offer->agents[i]->match, word))
+			return offer->agents[i];
+	return registry_find(offer->registry, word);
+}
+
+enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
+			    const struct agent **ret_agent, struct strvec *ret_command,
+			    struct error *err)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	int64_t number;
+	if (!line[strspn(line, " \t")])
+		return PICK_DEFAULT;
+	if (argsplit(line, &words, err) < 0 || !words.count)
+		return PICK_NONE;
+	const char *word = words.items[0];
+	if (words.count == 1 && !word[strspn(word, "0123456789")]) {
+		if (parse_int64(word, 1, (int64_t)offer->count, &number)) {
+			*ret_agent = offer->agents[number - 1];
+			return PICK_AGENT;
+		}
+		(void)error_set(err, ERROR_USAGE, "there is no number %s", word);
+		return PICK_NONE;
+	}
+	*ret_agent = words.count == 1 ? find_named(word, offer) : NULL;
+	if (*ret_agent)
+		return PICK_AGENT;
+	strvec_push_all(ret_command, &words);
+	return PICK_COMMAND;
+}
+
+static bool is_asked(const struct app *app, const struct wish *wish)
+{
+	return !wish->wish.agent && !wish->command.count && !app->deck.settings.default_agent &&
+	       !app->json && ask_is_possible();
+}
+
+/* The installed ones: first the agents, then the stand-ins. */
+static size_t list_offered(const struct registry *registry, const struct agent **ret)
+{
+	size_t count = 0;
+	for (int stand_ins = 0; stand_ins < 2; stand_ins++) {
+		for (size_t i = 0; i < registry->count; i++) {
+			const struct agent *agent = registry->agents[i];
+			if (agent->stand_in == (stand_ins == 1) &&
+			    (!agent->command.count ||
+			     program_is_installed(agent->command.items[0])))
+				ret[count++] = agent;
+		}
+	}
+	return count;
+}
+
+/* What is offered; returns the default: the first that is not a stand-in, or NULL. */
+static const char *show(const struct agent *const *offered, size_t count)
+{
+	const char *usual = count && !offered[0]->stand_in ? offered[0]->name : NULL;
+	printf("Which agent?\n");
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *title = visible(offered[i]->title);
+		printf("  %2zu  %-14s %s\n", i + 1, offered[i]->name, title);
+	}
+	printf("Type a number, a name, or another command as in a shell");
+	if (usual)
+		printf("; Enter alone chooses %s", usual);
+	printf("; q cancels.\n");
+	return usual;
+}
+
+int pick_ask(struct app *app, struct wish *wish, struct error *err)
+{
+	const struct registry *registry;
+	const struct agent *agent = NULL;
+	if (!is_asked(app, wish))
+		return 0;
+	if (deck_registry(&app->deck, &registry, err) < 0)
+		return -1;
+	cleanup_free const struct agent **offered = xcalloc(registry->count + 1, sizeof(*offered));
+	const struct pick_offer offer = { registry, offered, list_offered(registry, offered) };
+	const char *usual = show(offered, offer.count);
+	for (;;) {
+		cleanup_error struct error why = { 0 };
+		cleanup_free char *line = NULL;
+		int r = ask_line(&line, err);
+		if (r == ASK_CANCELLED) {
+			fprintf(stderr, "agentdeck: cancelled: no session was created\n");
+			return PICK_CANCELLED;
+		}
+		if (r < 0)
+			return -1;
+		enum pick_answer answer = pick_parse(line, &offer, &agent, &wish->command, &why);
+		if (answer == PICK_AGENT)
+			wish->wish.agent = agent->name;
+		if (answer != PICK_NONE && (answer != PICK_DEFAULT || usual))
+			return 0;
+		printf("%s\n", why.message ? why.message : "type a number or a name");
+	}
+}

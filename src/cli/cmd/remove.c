@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+static int run(struct app *app, struct error *err)
+{
+	const struct store_row *row = app->session;
+	if (lifecycle_remove(&app->deck, row->base, row->damage != NULL, err) < 0)
+		return -1;
+	struct json_object *object = json_success(row->id, row->title);
+	json_set_string(object, "session_id", row->session_id);
+	return print_done(app, object,
+			  row->session_id
+				  ? xasprintf("Removed %s (%s). Its conversation %s stays with %s.",
+					      row->title, row->id, row->session_id, row->agent)
+				  : xasprintf("Removed %s (%s).", row->title, row->id));
+}
+
+static const struct command_option options[] = {
+	OPTION_TAKE_OVER,
+	{ 0 },
+};
+
+const struct command command_remove = {
+	.name = "remove",
+	.arguments = "SESSION",
+	.summary = "stop a session and forget it",
+	.options = options,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+static int run(struct app *app, struct error *err)
+{
+	const struct store_row *row = app->session;
+	const char *title = app->operands.items[1];
+	if (lifecycle_rename(&app->deck, row->base, title, err) < 0)
+		return -1;
+	struct json_object *object = json_success(row->id, title);
+	json_set_string(object, "old_title", row->title);
+	return print_done(app, object, xasprintf("%s is now %s", row->title, title));
+}
+
+const struct command command_rename = {
+	.name = "rename",
+	.arguments = "SESSION TITLE",
+	.summary = "give a session another title",
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run,
+};

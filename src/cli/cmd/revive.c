@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/cmd/start.h"
+#include "cli/show/output.h"
+
+#include "base/log.h"
+#include "engine/run/revive.h"
+
+#include <unistd.h>
+
+struct options {
+	bool automatic, dry_run;
+	int64_t within; /* 0: as long as it takes */
+};
+
+static const struct command_option options[] = {
+	{ 0, "automatic", NULL, "by the restart policy, as the supervisor does",
+	  TO_FLAG(automatic) },
+	{ 0, "within", "SECONDS", "be ended by SIGALRM then", TO_SECONDS(within, 1, 86400) },
+	OPTION_TAKE_OVER,
+	{ 0, "dry-run", NULL, "tell what would be done, and do nothing", TO_FLAG(dry_run) },
+	{ 0 },
+};
+
+static int run(struct app *app, struct error *err UNUSED)
+{
+	cleanup_revive_result struct revive_result result = { 0 };
+	cleanup_error struct error failure = { 0 };
+	cleanup_json struct json_object *object = json_object_new_object();
+	const char *base = app->operands.items[0];
+	const struct options *given = app->options;
+	const enum revive_cause cause = given->automatic ? REVIVE_AUTOMATIC : REVIVE_BY_USER;
+	/* The caller does not keep the time: the supervisor may end or restart while we hold a
+	 * lock.  SIGALRM is as good as any kill: the next start knows what to do about each
+	 * half-done state. */
+	(void)alarm((unsigned)given->within);
+	const int r = revive(&app->deck, base, cause, given->dry_run ? REVIVE_TRIAL : REVIVE_REALLY,
+			     &result, &failure);
+	json_set_string(object, "id", result.id ? result.id : base);
+	if (r < 0) {
+		json_set_string(object, "error", failure.message);
+		json_set_string(object, "code", error_code_name(failure.code));
+		log_error("revive: %s", failure.message);
+		print_json_line(object);
+		return 1;
+	}
+	json_set_string(object, "title", result.title);
+	json_set_string(object, "outcome", revive_outcome_name(result.outcome));
+	json_set_string(object, "reason", result.reason);
+	json_set_string(object, "rung", result.rung);
+	json_set_string(object, "note", result.note);
+	json_set_string(object, "session_id", result.session_id);
+	json_set_int(object, "delay_ms", result.delay_ms);
+	print_json_line(object);
+	return 0;
+}
+
+const struct command command_revive = {
+	.name = "revive",
+	.arguments = "INSTANCE",
+	.summary = "bring back one session that is to run (recover and supervise call this)",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | IS_HIDDEN,
+	.run = run,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/attach.h"
+#include "cli/cmd/commands.h"
+#include "cli/cmd/start.h"
+#include "cli/show/output.h"
+
+struct options {
+	const char *title, *group;
+	bool no_start, no_wait, attach;
+};
+
+static const struct command_option options[] = {
+	{ 't', "title", "TITLE", "its title; without it SESSION's with -fork behind",
+	  TO_TEXT(title) },
+	{ 'g', "group", "GROUP", "a group to list it under; without it SESSION's", TO_TEXT(group) },
+	{ 0, "no-start", NULL, "make it, and start it later", TO_FLAG(no_start) },
+	{ 0, "no-wait", NULL, "return when the session is durable, without waiting for the agent",
+	  TO_FLAG(no_wait) },
+	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
+	{ 0 },
+};
+
+static int run(struct app *app, struct error *err)
+{
+	const struct store_row *row = app->session;
+	const struct options *given = app->options;
+	cleanup_instance struct instance *fork = NULL;
+	if (lifecycle_fork(&app->deck, row->base, given->title, given->group, &fork, err) < 0)
+		return -1;
+	if (given->no_start)
+		return print_done(
+			app, json_success(fork->id, fork->title),
+			xasprintf("%s (%s): made; it is started with: agentdeck session start %s",
+				  fork->title, fork->id, fork->id));
+	const struct start_order order = { .base = fork->base, .no_wait = given->no_wait };
+	int r = run_start(app, &order, err);
+	if (r == 0 && given->attach && !app->json)
+		return run_attach(app, fork->base, ATTACH_FULLY, err);
+	return r;
+}
+
+const struct command command_session_fork = {
+	.name = "session fork",
+	.arguments = "SESSION",
+	.summary = "begin another session with a copy of a session's conversation",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | IS_STRICT | HAS_JSON,
+	.run = run,
+};

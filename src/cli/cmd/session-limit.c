@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/cmd/limitopts.h"
+#include "cli/show/output.h"
+#include "cli/show/table.h"
+
+#include <string.h>
+
+struct options {
+	struct limit_change change;
+};
+
+static const struct command_option options[] = {
+	LIMIT_OPTIONS(change),
+	{ 0, "reset", NULL,
+	  "forget first what this session says itself, so that its group's limits hold",
+	  TO_FLAG(change.reset) },
+	{ 0 },
+};
+
+static struct json_object *json_of_limit(const struct settings *settings,
+					 const struct instance *instance, enum limit limit)
+{
+	struct json_object *object = json_object_new_object();
+	enum limit_origin origin;
+	const char *group;
+	int64_t value = settings_limit(settings, instance, limit, &origin, &group);
+	if (value && value != LIMIT_INFINITY)
+		json_set_int(object, "value", value);
+	else
+		json_set(object, "value", NULL);
+	json_set_string(object, "from", limit_origin_name(origin));
+	json_set_string(object, "group", group);
+	return object;
+}
+
+static void show_json(struct app *app, const struct instance *instance, const char *effect)
+{
+	cleanup_json struct json_object *object = json_success(instance->id, instance->title);
+	struct json_object *limits = json_make_object(object, "limits");
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
+		json_set(limits, limit_name(limit),
+			 json_of_limit(&app->deck.settings, instance, limit));
+	json_set_string(object, "effect", effect);
+	print_json(object);
+}
+
+static void show_table(struct app *app, const struct instance *instance)
+{
+	cleanup_table struct table *table = table_new(app, (const char *const[]){ "LIMIT", "VALUE",
+										  "FROM", NULL });
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		enum limit_origin origin;
+		const char *group;
+		int64_t value = settings_limit(&app->deck.settings, instance, limit, &origin,
+					       &group);
+		cleanup_free char *text = value ? limit_text(limit, value) : xstrdup("-");
+		cleanup_free char *from = group ? xasprintf("group %s", group)
+						: xstrdup(value ? limit_origin_name(origin) : "-");
+		table_add(table, (const char *const[]){ limit_name(limit), text, from, NULL },
+			  NULL);
+	}
+	table_print(table);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct store_row *row = app->session;
+	static const struct {
+		const char *word, *text;
+	} effects[] = {
+		[LIMIT_EFFECT_NOW] = { "now", "hold now" },
+		[LIMIT_EFFECT_NEXT_START] = { "next_start", "hold from its next start on" },
+		[LIMIT_EFFECT_NEXT_SCOPE] = { "next_scope",
+					      "are stored; it runs without a scope, which is what can be limited" },
+	};
+	cleanup_instance struct instance *instance = NULL;
+	const struct options *given = app->options;
+	const struct limit_change *change = &given->change;
+	const char *word = NULL;
+	if (row->damage)
+		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
+	if (change->reset || memchr(change->given, 1, sizeof(change->given))) {
+		enum limit_effect effect;
+		if (lifecycle_set_limits(&app->deck, row->base, change, &effect, &instance, err) <
+		    0)
+			return -1;
+		word = effects[effect].word;
+		if (!app->json)
+			say("%s: the limits %s", instance->title, effects[effect].text);
+	} else if (deck_load(&app->deck, row->base, &instance, err) < 0) {
+		return -1;
+	}
+	if (app->json)
+		show_json(app, instance, word);
+	else
+		show_table(app, instance);
+	return 0;
+}
+
+const struct command command_session_limit = {
+	.name = "session limit",
+	.arguments = "SESSION",
+	.summary = "show or change what a session may use",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | IS_STRICT | HAS_JSON,
+	.run = run,
+};

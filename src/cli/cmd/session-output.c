@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+#include "driver/transcript/transcript.h"
+#include "engine/place/alive.h"
+#include "engine/screen/screen.h"
+#include "model/agent/display.h"
+
+#include <string.h>
+
+struct options {
+	bool pane;
+	int64_t lines; /* 0: all of the reply; with pane: the screen alone */
+};
+
+static const struct command_option options[] = {
+	{ 0, "pane", NULL, "what stands on its screen, instead of its last reply", TO_FLAG(pane) },
+	{ 'n', "lines", "N", "only the last N lines of the reply; with --pane: and N lines above",
+	  TO_NUMBER(lines, 1, 1000000) },
+	{ 0 },
+};
+
+/* Returns the text without control characters and without empty lines at the end.  lines: only so
+ * many of the last lines; 0: all.  The caller frees. */
+static char *tidy(const char *text, unsigned lines)
+{
+	cleanup_strbuf struct strbuf clean = { 0 };
+	(void)display_clean(text, strlen(text), &clean);
+	while (clean.length && strchr(" \t\n", clean.data[clean.length - 1]))
+		clean.data[--clean.length] = '\0';
+	size_t start = clean.length;
+	for (unsigned seen = 0; start > 0; start--)
+		if (clean.data[start - 1] == '\n' && lines && ++seen == lines)
+			break;
+	return xstrdup(strbuf_text(&clean) + start);
+}
+
+static int pane_text(struct deck *deck, const struct instance *instance, unsigned lines, char **ret,
+		     struct error *err)
+{
+	cleanup_free char *screen = NULL;
+	cleanup_free char *title = visible(instance->title);
+	if (place_check_here(instance, err) < 0)
+		return -1;
+	int r = screen_text(deck, instance, lines, &screen, err);
+	if (r < 0)
+		return -1;
+	if (r == 0) {
+		*ret = tidy(screen, 0);
+		return 0;
+	}
+	/* Its last words were kept when it ended. */
+	const struct exit_record *record = &instance->observed.exit;
+	if (!record->present || is_empty(record->last_words))
+		return error_set(err, ERROR_INVALID,
+				 "%s is not running, and left no last words: start it "
+				 "with agentdeck session start %s",
+				 title, instance->id);
+	*ret = tidy(record->last_words, 0);
+	return 0;
+}
+
+static int find_reply(struct app *app, const struct instance *instance, char **ret_text,
+		      char **ret_time, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_free char *title = visible(instance->title);
+	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
+		return -1;
+	if (!agent->transcript)
+		return error_set(err, ERROR_INVALID,
+				 "%s writes no transcript that can be read: see its screen "
+				 "with --pane",
+				 agent->title ? agent->title : agent->name);
+	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
+							    : deck_config_home(&app->deck, agent);
+	int r = TRANSCRIPT_NONE;
+	if (conversation->session_id && home)
+		r = transcript_find(home, instance_launch_directory(instance),
+				    conversation->session_id, conversation->transcript_path, &found,
+				    err);
+	if (r == 0)
+		r = transcript_last_reply(found.path, ret_text, ret_time, err);
+	if (r > 0)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no reply yet: send it something with agentdeck "
+				 "session send %s TEXT, or see its screen with --pane",
+				 title, instance->id);
+	return r;
+}
+
+static void print_output(struct app *app, const struct instance *instance, const char *content,
+			 const char *time)
+{
+	if (!app->json) {
+		printf("%s\n", content);
+		return;
+	}
+	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_string(object, "id", instance->id);
+	json_set_string(object, "title", instance->title);
+	json_set_string(object, "session_id", instance->conversation.session_id);
+	json_set_string(object, "agent", instance->agent);
+	if (time)
+		json_set_string(object, "role", "assistant");
+	json_set_string(object, "content", content);
+	if (time)
+		json_set_string(object, "timestamp", *time ? time : NULL);
+	print_json(object);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct store_row *row = app->session;
+	const struct options *given = app->options;
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_free char *text = NULL, *time = NULL;
+	const unsigned lines = (unsigned)given->lines;
+	if (deck_load(&app->deck, row->base, &instance, err) < 0)
+		return -1;
+	if (given->pane) {
+		if (pane_text(&app->deck, instance, lines, &text, err) < 0)
+			return -1;
+		print_output(app, instance, text, NULL);
+		return 0;
+	}
+	if (find_reply(app, instance, &text, &time, err) < 0)
+		return -1;
+	cleanup_free char *content = tidy(text, lines);
+	print_output(app, instance, content, time);
+	return 0;
+}
+
+const struct command command_session_output = {
+	.name = "session output",
+	.arguments = "SESSION",
+	.summary = "print an agent's last reply, or its screen",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run,
+};

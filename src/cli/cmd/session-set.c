@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+#include "engine/run/lifecycle.h"
+
+struct options {
+	bool copy_transcript;
+};
+
+static const struct command_option options[] = {
+	{ 0, "copy-transcript", NULL,
+	  "with path: copy the transcript to where the agent looks for those of the new "
+	  "directory",
+	  TO_FLAG(copy_transcript) },
+	{ 0 },
+};
+
+static int set_session_id(struct app *app, const char *base, const char *value,
+			  char **ret_note UNUSED, struct error *err)
+{
+	return lifecycle_set_session_id(&app->deck, base, value, err);
+}
+
+static int set_resume(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
+		      struct error *err)
+{
+	enum resume_policy policy;
+	if (!resume_policy_parse(value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "resume must be auto, confirm, never or default, not '%s'", value);
+	return lifecycle_set_resume_policy(&app->deck, base, policy, err);
+}
+
+static int set_restart(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
+		       struct error *err)
+{
+	enum restart_policy policy;
+	if (!restart_policy_parse(value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "restart must be no, on-failure, always or default, not '%s'",
+				 value);
+	return lifecycle_set_restart_policy(&app->deck, base, policy, err);
+}
+
+static int set_title(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
+		     struct error *err)
+{
+	return lifecycle_rename(&app->deck, base, value, err);
+}
+
+/* Say what will happen to its conversation.  The caller frees. */
+static char *describe_move(struct app *app, const struct instance *instance,
+			   enum location_outcome outcome)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent;
+	cleanup_free char *cwd = visible(instance_lookup_directory(instance)),
+			  *launch = visible(instance_launch_directory(instance));
+	cleanup_free char *path = visible(or_empty(conversation->transcript_path));
+	if (deck_agent(&app->deck, instance->agent, &agent, NULL) < 0 || !conversation->session_id)
+		return NULL;
+	switch (outcome) {
+	case LOCATION_ELSEWHERE:
+		return xasprintf(
+			"Conversation %s stays at %s, where %s keeps those of the old directory. Not every "
+			"version finds it from here; nothing else takes its place. If it is not found: "
+			"agentdeck session set %s path %s --copy-transcript",
+			conversation->session_id, path, agent->title, instance->id, cwd);
+	case LOCATION_COPIED:
+		return xasprintf(
+			"Conversation %s was copied to %s; the earlier file is left as it is",
+			conversation->session_id, path);
+	case LOCATION_HERE:
+		return conversation->directory ? xasprintf("Its conversation goes on in %s", launch)
+					       : NULL;
+	case LOCATION_NONE:
+		return agent->id_scope == ID_SCOPE_CWD && !location_is_known(agent)
+			       ? xasprintf(
+					 "%s may find conversation %s only from the old directory, and agentdeck "
+					 "cannot look at it",
+					 agent->title, conversation->session_id)
+			       : NULL;
+	}
+	return NULL;
+}
+
+static int set_path(struct app *app, const char *base, const char *value, char **ret_note,
+		    struct error *err)
+{
+	const struct options *given = app->options;
+	struct lifecycle_move move = { .path = value, .copies_transcript = given->copy_transcript };
+	if (lifecycle_set_path(&app->deck, base, &move, err) < 0)
+		return -1;
+	*ret_note = describe_move(app, move.instance, move.outcome);
+	instance_free(move.instance);
+	return 0;
+}
+
+static const struct field {
+	const char *name;
+	int (*set)(struct app *app, const char *base, const char *value, char **ret_note,
+		   struct error *err);
+} fields[] = {
+	{ "session-id", set_session_id }, { "resume", set_resume }, { "restart", set_restart },
+	{ "title", set_title },           { "path", set_path },
+};
+
+static int run(struct app *app, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	const struct field *field = NULL;
+	const struct options *given = app->options;
+	cleanup_free char *note = NULL;
+	const char *name = app->operands.items[1], *value = app->operands.items[2];
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (streq(fields[i].name, name))
+			field = fields + i;
+	if (!field)
+		return error_set(
+			err, ERROR_USAGE,
+			"'%s' cannot be set: there are session-id, resume, restart, title and path",
+			name);
+	if (given->copy_transcript && !streq(name, "path"))
+		return error_set(err, ERROR_USAGE,
+				 "--copy-transcript goes with path only: leave it out");
+	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
+	    field->set(app, row->base, value, &note, err) < 0)
+		return -1;
+	struct json_object *object = json_object_new_object();
+	json_set_bool(object, "success", true);
+	json_set_string(object, "id", row->id);
+	json_set_string(object, "field", name);
+	json_set_string(object, "value", value);
+	json_set_string(object, "note", note);
+	(void)print_done(app, object, xasprintf("%s: %s is now %s", row->title, name, value));
+	if (note && !app->json)
+		say("%s.", note);
+	return 0;
+}
+
+const struct command command_session_set = {
+	.name = "session set",
+	.arguments = "SESSION FIELD VALUE",
+	.summary = "change a session's conversation, policies, title or directory",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = run,
+};

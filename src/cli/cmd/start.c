@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/start.h"
+
+#include "cli/show/output.h"
+#include "model/plan/resume.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+
+static bool succeeded(enum lifecycle_outcome outcome)
+{
+	return outcome == OUTCOME_REPORTED || outcome == OUTCOME_ALIVE ||
+	       outcome == OUTCOME_OFFERED;
+}
+
+/* Why a start came to nothing: an agent that ends leaves a reason, a stop by hand does not. */
+static char *why_over(const struct instance *instance)
+{
+	return is_empty(instance->observed.reason)
+		       ? xstrdup("another command stopped it before it was up")
+		       : xasprintf("the agent ended at once: %s", instance->observed.reason);
+}
+
+struct json_object *json_of_start(const struct lifecycle_started *started)
+{
+	const struct instance *instance = started->instance;
+	const enum lifecycle_outcome outcome = started->outcome;
+	const bool already = started->already;
+	struct json_object *object = json_success(instance->id, instance->title);
+	const struct attempt *attempt = run_attempt(&instance->run);
+	json_set_bool(object, "success", already || succeeded(outcome));
+	json_set_bool(object, "already_running", already);
+	json_set_string(object, "tmux", instance->run.socket);
+	/* The id of the run: a new conversation that replaces a lost one belongs to the instance
+	 * only from its first turn on. */
+	json_set_string(object, "session_id",
+			!already && attempt && attempt->rung == RUNG_FRESH
+				? attempt->session_id
+				: instance->conversation.session_id);
+	json_set_bool(object, "resumed",
+		      attempt && attempt->rung == RUNG_RESUME && succeeded(outcome));
+	json_set_string(object, "rung", attempt ? rung_name(attempt->rung) : NULL);
+	json_set_string(object, "reason", attempt ? attempt_reason(attempt) : NULL);
+	if (attempt)
+		json_set_strings(object, "argv", &attempt->argv);
+	json_set_string(object, "status", instance_state_name(instance->observed.state));
+	if (!already && !succeeded(outcome)) {
+		cleanup_free char *text = why_over(instance);
+		json_set_string(object, "error", text);
+		json_set_string(object, "code", "INVALID_OPERATION");
+	}
+	return object;
+}
+
+static void print_last_words(const struct instance *instance)
+{
+	cleanup_free char *words = xstrdup(or_empty(instance->observed.exit.last_words));
+	char *rest = words;
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		if (*line)
+			say_to(stderr, xasprintf("  | %s", line));
+	}
+}
+
+static void print_started(const struct instance *instance, enum lifecycle_outcome outcome)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	cleanup_free char *title = visible(instance->title);
+	const char *id = instance->conversation.session_id;
+	switch (attempt->rung) {
+	case RUNG_RESUME:
+		if (attempt->reason == REASON_FORKED) {
+			printf("%s: started with a copy of conversation %s", title,
+			       or_empty(instance->conversation.forked_from));
+			break;
+		}
+		printf("%s: resumed conversation %s", title, id);
+		if (instance->run.history_note)
+			printf("; %s", instance->run.history_note);
+		break;
+	case RUNG_ASSIGN:
+		printf("%s: started, conversation %s", title, id);
+		if (instance->run.history_note)
+			printf("; %s", instance->run.history_note);
+		break;
+	case RUNG_FRESH:
+		if (attempt->reason == REASON_RESUME_DISABLED) {
+			printf("%s: started with a new conversation %s", title,
+			       or_empty(attempt->session_id));
+			break;
+		}
+		printf("%s: started with a NEW conversation %s; history not restored (%s), earlier id %s",
+		       title, or_empty(attempt->session_id), attempt_reason(attempt),
+		       instance->conversation.previous.count &&
+				       naming_same_session_id(id, attempt->session_id)
+			       ? instance->conversation.previous
+					 .items[instance->conversation.previous.count - 1]
+			       : or_empty(id));
+		break;
+	default:
+		printf("%s: started", title);
+	}
+	bool waits = outcome == OUTCOME_ALIVE && instance->run.directory &&
+		     attempt->rung != RUNG_LAUNCH;
+	printf("%s\n", waits ? " (no word from the agent yet)" : "");
+}
+
+void print_start(const struct lifecycle_started *started)
+{
+	const struct instance *instance = started->instance;
+	const enum lifecycle_outcome outcome = started->outcome;
+	const char *title = instance->title;
+	if (started->already) {
+		say("%s: already running", title);
+	} else if (outcome == OUTCOME_OFFERED) {
+		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",
+		    title, or_empty(instance->conversation.session_id), instance->id);
+	} else if (succeeded(outcome)) {
+		print_started(instance, outcome);
+	} else if (outcome == OUTCOME_SHELL) {
+		complain("%s: %s. A shell is open in its place: agentdeck attach %s", title,
+			 or_empty(instance->observed.reason), instance->id);
+		print_last_words(instance);
+	} else {
+		cleanup_free char *why = why_over(instance);
+		complain("%s: %s", title, why);
+		print_last_words(instance);
+	}
+}
+
+int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
+		   struct error *err)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	if (lifecycle_start(&app->deck, order->base, order->kind, order->wish, &started, err) < 0)
+		return -1;
+	print_warnings(app);
+	if (!order->no_wait && !started.already && lifecycle_wait(&app->deck, &started, err) < 0)
+		return -1;
+	*ret = started;
+	started = (struct lifecycle_started){ 0 };
+	return 0;
+}
+
+int run_start(struct app *app, const struct start_order *order, struct error *err)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	if (start_and_wait(app, order, &started, err) < 0)
+		return -1;
+	if (app->json) {
+		cleanup_json struct json_object *object = json_of_start(&started);
+		print_json(object);
+	} else {
+		print_start(&started);
+	}
+	return started.already || succeeded(started.outcome) ? 0 : 1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Starts of sessions: for each command that starts one.
+ */
+#pragma once
+
+#include "cli/core/command.h"
+#include "engine/run/lifecycle.h"
+
+/* What a command wants of a start. */
+struct start_order {
+	const char *base;
+	enum start_kind kind;
+	enum start_wish wish;
+	bool no_wait; /* return when the session is durable, without waiting for the agent */
+};
+
+/* Start or restart, wait as ordered, print the result (text or JSON).  A positive value is the exit
+ * status. */
+int run_start(struct app *app, const struct start_order *order, struct error *err);
+
+/* The same, without printing.  *ret is the caller's. */
+int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
+		   struct error *err);
+
+/* The JSON of a start: success, id, title, tmux, session_id, resumed, rung, reason, argv. */
+struct json_object *json_of_start(const struct lifecycle_started *started) MUST_USE;
+/* One line for people. */
+void print_start(const struct lifecycle_started *started);

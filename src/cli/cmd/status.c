@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+#include "base/clock.h"
+#include "engine/roster/roster.h"
+#include "engine/run/correct.h"
+
+#include <string.h>
+
+struct options {
+	const char *wait;
+	int64_t timeout_s; /* NO_TIMEOUT: not given */
+};
+
+enum { NO_TIMEOUT = -1 };
+
+static const struct command_option options[] = {
+	{ 'w', "wait", "WORDS", "until a session is waiting, idle, busy, error or stopped",
+	  TO_TEXT(wait) },
+	{ 0, "timeout", "SECONDS", "give up after so long, with exit status 1",
+	  TO_SECONDS(timeout_s, 0, 365 * 24 * 3600) },
+	{ 0 },
+};
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+struct counts {
+	size_t states[STATE_COUNT];
+	size_t busy, waiting, idle, doing_unknown, unknown, elsewhere, total;
+};
+
+static void count_one(const struct view *view, struct counts *counts)
+{
+	counts->total++;
+	if (view->is_silent) {
+		counts->unknown++;
+		counts->elsewhere += view->host != NULL;
+		return;
+	}
+	counts->states[view->state]++;
+	if (!state_is_running(view->state))
+		return;
+	counts->busy += view->activity == ACTIVITY_BUSY;
+	counts->waiting += view->activity == ACTIVITY_WAITING;
+	counts->idle += view->activity == ACTIVITY_IDLE;
+	counts->doing_unknown += view->activity == ACTIVITY_UNKNOWN;
+}
+
+static void print_counts_json(const struct counts *counts)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	for (size_t i = 0; i < STATE_COUNT; i++)
+		json_set_int(object, instance_state_name((enum instance_state)i),
+			     (int64_t)counts->states[i]);
+	json_set_int(object, "unknown", (int64_t)counts->unknown);
+	json_set_int(object, "elsewhere", (int64_t)counts->elsewhere);
+	json_set_int(object, "busy", (int64_t)counts->busy);
+	json_set_int(object, "waiting", (int64_t)counts->waiting);
+	json_set_int(object, "idle", (int64_t)counts->idle);
+	json_set_int(object, "activity_unknown", (int64_t)counts->doing_unknown);
+	json_set_int(object, "total", (int64_t)counts->total);
+	print_json(object);
+}
+
+static int count_all(struct app *app, struct error *err)
+{
+	cleanup_roster struct roster *roster = NULL;
+	struct counts counts = { 0 };
+	const struct roster_wish wish = { .profile = app->deck.profile,
+					  .looks = true,
+					  .asks = true };
+	if (correct_list(&app->deck, &wish, &roster, err) < 0)
+		return -1;
+	for (size_t i = 0; i < roster_count(roster); i++)
+		count_one(&roster_at(roster, i)->view, &counts);
+	if (app->json) {
+		print_counts_json(&counts);
+		return 0;
+	}
+	if (counts.elsewhere)
+		printf("%zu on another machine, ", counts.elsewhere);
+	if (counts.unknown > counts.elsewhere)
+		printf("%zu unknown (the tmux server does not answer), ",
+		       counts.unknown - counts.elsewhere);
+	printf("%zu running (%zu busy, %zu waiting, %zu idle", counts.states[STATE_RUNNING],
+	       counts.busy, counts.waiting, counts.idle);
+	if (counts.doing_unknown)
+		printf(", %zu not known", counts.doing_unknown);
+	printf("), %zu stopped, %zu in error, %zu in all\n", counts.states[STATE_STOPPED],
+	       counts.states[STATE_ERROR], counts.total);
+	return 0;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static const char *const waitable[] = { "waiting", "idle", "busy", "error", "stopped" };
+
+static int parse_words(const char *text, struct strvec *ret, struct error *err)
+{
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	for (const char *word; (word = strsep(&rest, ","));) {
+		bool is_known = false;
+		for (size_t i = 0; i < ARRAY_SIZE(waitable); i++)
+			is_known |= streq(word, waitable[i]);
+		cleanup_free char *shown = visible(word);
+		if (!is_known)
+			return error_set(
+				err, ERROR_USAGE,
+				"--wait %s: it takes waiting, idle, busy, error and stopped, "
+				"with commas between them",
+				shown);
+		strvec_push(ret, word);
+	}
+	return 0;
+}
+
+/* The word that fits the session now, borrowed from words; NULL if none does. */
+static const char *fitting_word(const struct strvec *words, const struct roster_entry *entry)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (streq(words->items[i], view_status(&entry->view)) ||
+		    streq(words->items[i], or_empty(entry_activity(entry))))
+			return words->items[i];
+	return NULL;
+}
+
+static void add_line(struct strbuf *lines, const struct roster_entry *entry, const char *word)
+{
+	char date[CLOCK_TEXT_SIZE];
+	cleanup_free char *title = visible(entry->row.title);
+	cleanup_free char *reason = visible(or_empty(entry->view.reason));
+	strbuf_addf(lines, "%s (%s): %s", title, entry->row.id, word);
+	if (entry->since_us > 0)
+		strbuf_addf(lines, " since %s", clock_format(entry->since_us, date));
+	strbuf_addf(lines, "%s%s\n", *reason ? ": " : "", reason);
+}
+
+/* Print those that fit.  Returns false if none does. */
+static bool print_found(const struct roster *roster, const struct strvec *words, bool json)
+{
+	cleanup_json struct json_object *array = json_object_new_array();
+	cleanup_strbuf struct strbuf lines = { 0 };
+	for (size_t i = 0; i < roster_count(roster); i++) {
+		const struct roster_entry *entry = roster_at(roster, i);
+		const char *word = fitting_word(words, entry);
+		if (!word)
+			continue;
+		json_object_array_add(array, json_of_entry(entry, false));
+		add_line(&lines, entry, word);
+	}
+	if (lines.length == 0)
+		return false;
+	if (json)
+		print_json(array);
+	else
+		fputs(strbuf_text(&lines), stdout);
+	return true;
+}
+
+static int resolve_all(struct app *app, struct strvec *ret_ids, struct error *err)
+{
+	for (size_t i = 0; i < app->operands.count; i++) {
+		cleanup_store_rows struct store_rows rows = { 0 };
+		const struct store_row *row;
+		if (app_resolve(app, app->operands.items[i], &rows, &row, err) < 0)
+			return -1;
+		strvec_push(ret_ids, row->id);
+	}
+	return 0;
+}
+
+struct waiting {
+	struct roster *roster;
+	struct error *err;
+	bool has_failed;
+};
+
+static void read_on(void *context)
+{
+	struct waiting *waiting = context;
+	waiting->has_failed = waiting->has_failed || roster_read(waiting->roster, waiting->err) < 0;
+}
+
+static int wait_for(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_strvec struct strvec words = { 0 }, ids = { 0 };
+	cleanup_loop struct loop *loop = NULL;
+	cleanup_roster struct roster *roster = NULL;
+	struct waiting waiting = { .err = err };
+	const int64_t deadline_ms = given->timeout_s == NO_TIMEOUT
+					    ? INT64_MAX
+					    : clock_ms() + given->timeout_s * 1000;
+	if (parse_words(given->wait, &words, err) < 0 || resolve_all(app, &ids, err) < 0 ||
+	    loop_new(&loop, err) < 0)
+		return -1;
+	const struct roster_wish wish = { .loop = loop,
+					  .due = read_on,
+					  .profile = app->deck.profile,
+					  .ids = ids.count ? &ids : NULL,
+					  .looks = true,
+					  .asks = true };
+	if (roster_open(&app->deck, &wish, NULL, &waiting, &roster, err) < 0)
+		return -1;
+	waiting.roster = roster;
+	read_on(&waiting);
+	while (!waiting.has_failed && !print_found(roster, &words, app->json)) {
+		if (ids.count && roster_count(roster) == 0)
+			return error_set(err, ERROR_NOT_FOUND,
+					 "removed meanwhile: nothing is left to wait for");
+		if (clock_ms() >= deadline_ms)
+			return error_set(err, ERROR_TIMEOUT, "no session was %s within %lld s",
+					 given->wait, (long long)given->timeout_s);
+		if (output_turn(loop, deadline_ms, err) < 0)
+			return -1;
+	}
+	return waiting.has_failed ? -1 : 0;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->wait)
+		return wait_for(app, err);
+	if (app->operands.count || given->timeout_s != NO_TIMEOUT)
+		return error_set(
+			err, ERROR_USAGE,
+			"sessions and --timeout go with --wait; all that is known of one is "
+			"told by: agentdeck session show SESSION");
+	return count_all(app, err);
+}
+
+const struct command command_status = {
+	.name = "status",
+	.arguments = "[SESSION...]",
+	.summary = "count the sessions by state, or wait for one",
+	OWN_OPTIONS,
+	.defaults = &(const struct options){ .timeout_s = NO_TIMEOUT },
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = run,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+#include "base/clock.h"
+#include "engine/supervise/supervise-unit.h"
+#include "engine/supervise/supervise.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	bool install, uninstall, status;
+};
+
+static const struct command_option options[] = {
+	{ 0, "install", NULL, "have the user manager run it, now and at boot", TO_FLAG(install) },
+	{ 0, "uninstall", NULL, "take that back; sessions run on", TO_FLAG(uninstall) },
+	{ 0, "status", NULL, "tell whether one runs; exit status 3 when none does",
+	  TO_FLAG(status) },
+	{ 0 },
+};
+
+/* The configuration and the program itself may have changed. */
+static int begin_anew(struct app *app, struct error *err)
+{
+	cleanup_free char *program = xstrdup(app->deck.program);
+	deck_close(&app->deck);
+	(void)execl(program, "agentdeck", "supervise", (char *)NULL);
+	return error_set_errno(err, errno, "run %s", program);
+}
+
+static int print_installed(const struct app *app, bool installed, const char *text)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_bool(object, "installed", installed);
+	return print_done(app, object, xstrdup(text));
+}
+
+static int install(struct app *app, struct error *err)
+{
+	if (supervise_install(&app->deck, err) < 0)
+		return -1;
+	print_warnings(app);
+	return print_installed(
+		app, true,
+		"The user manager runs the supervisor now, and from now on whenever the machine starts.");
+}
+
+static int uninstall(struct app *app, struct error *err)
+{
+	int r = supervise_uninstall(&app->deck, err);
+	if (r < 0)
+		return -1;
+	return print_installed(
+		app, false,
+		r == SUPERVISE_NOT_INSTALLED
+			? "There is no unit " SUPERVISE_UNIT "."
+			: "The supervisor is gone. The sessions run on; nothing brings them back by itself.");
+}
+
+static void print_status_json(const struct app *app, const struct supervise_status *status)
+{
+	char since[CLOCK_TEXT_SIZE];
+	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_bool(object, "running", status->is_running);
+	json_set_bool(object, "manager", status->has_manager);
+	json_set_string(object, "manager_missing", status->why);
+	json_set_bool(object, "installed", status->is_installed);
+	json_set_string(object, "file", status->file);
+	json_set_bool(object, "file_is_ours", status->is_ours);
+	json_set_string(object, "enabled", status->enabled);
+	json_set_string(object, "active", status->active);
+	json_set_string(object, "since",
+			status->since_us ? clock_format(status->since_us, since) : NULL);
+	json_set_int(object, "pid", status->unit_pid ? status->unit_pid : status->bus_pid);
+	json_set_bool(object, "on_bus", status->bus_pid != 0);
+	json_set_string(object, "config_problem", app->deck.config_problem);
+	json_set_bool(object, "lingers", status->lingers);
+	print_json(object);
+}
+
+/* The exit status is 0 if one runs, else 3, as with systemctl(1). */
+static int show_status(struct app *app, struct error *err)
+{
+	enum { NOT_RUNNING = 3 };
+	cleanup_supervise_status struct supervise_status status = { 0 };
+	if (supervise_status(&app->deck, &status, err) < 0)
+		return -1;
+	if (app->json) {
+		print_status_json(app, &status);
+		return status.is_running ? 0 : NOT_RUNNING;
+	}
+	pid_t pid = status.unit_pid ? status.unit_pid : status.bus_pid;
+	printf("supervisor  %s", status.is_running ? "running" : "not running");
+	if (status.is_running && pid)
+		printf(" (pid %d)", (int)pid);
+	printf("\n");
+	if (app->deck.config_problem)
+		printf("settings    %s: %s\n", deck_config_in_use(&app->deck),
+		       app->deck.config_problem);
+	if (!status.has_manager)
+		printf("unit        unknown: %s\n", or_empty(status.why));
+	else if (status.is_installed)
+		printf("unit        %s, %s: %s\n", or_empty(status.enabled),
+		       or_empty(status.active), or_empty(status.file));
+	else
+		printf("unit        not installed: agentdeck supervise --install\n");
+	if (status.has_manager)
+		printf("lingering   %s\n", status.lingers
+						   ? "yes"
+						   : "no: nothing comes back at boot before a "
+						     "login (loginctl enable-linger)");
+	return status.is_running ? 0 : NOT_RUNNING;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->install + given->uninstall + given->status > 1)
+		return error_set(err, ERROR_USAGE,
+				 "one of --install, --uninstall and --status, not several");
+	if (given->install)
+		return install(app, err);
+	if (given->uninstall)
+		return uninstall(app, err);
+	if (given->status)
+		return show_status(app, err);
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr,
+			"Supervising the sessions below %s until Ctrl-C. To have the service manager do it: "
+			"agentdeck supervise --install\n",
+			app->deck.paths.state);
+	print_warnings(app);
+	int r = supervise_run(&app->deck, err);
+	return r == SUPERVISE_AGAIN ? begin_anew(app, err) : r;
+}
+
+const struct command command_supervise = {
+	.name = "supervise",
+	.arguments = "",
+	.summary = "bring back what dies, and everything after a reboot",
+	OWN_OPTIONS,
+	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
+	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,
+	.run = run,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/wish.h"
+
+#include "base/argsplit.h"
+
+const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
+const char *const wish_restart_words[3] = { "no", "on-failure", "always" };
+
+int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
+	      struct error *err)
+{
+	if (options->command && argsplit(options->command, &ret->command, err) < 0)
+		return error_prefix(err, "-c");
+	if (options->command && ret->command.count == 0)
+		return error_set(err, ERROR_USAGE, "-c is empty: name a program");
+	ret->wish = (struct lifecycle_new){
+		.title = options->title,
+		.group = options->group,
+		.directory = app->operands.count ? app->operands.items[0] : ".",
+		.agent = options->agent,
+		.argv = &ret->command,
+		.arguments = &app->rest,
+		.session_id = options->session_id,
+		.resume = options->resume,
+		.restart = options->restart,
+		.limits = options->limits.limits,
+	};
+	return 0;
+}
+
+void wish_free(struct wish *wish)
+{
+	strvec_clear(&wish->command);
+}

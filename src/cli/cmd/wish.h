@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the user wishes of a new session: the options that add and launch share.
+ */
+#pragma once
+
+#include "cli/cmd/limitopts.h"
+#include "engine/run/lifecycle.h"
+
+struct wish_options {
+	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
+	struct limit_change limits;
+};
+
+/* They set the struct wish_options that is this member of `struct options`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
+#define WISH_OPTIONS(member)                                                                 \
+	{ 't', "title", "TITLE", "its title; without it the directory's name",               \
+	  TO_TEXT(member.title) },                                                           \
+		{ 0, "agent", "NAME", "which agent: see agentdeck agents list",              \
+		  TO_VALUE(member.agent, VALUE_AGENT) },                                     \
+		{ 'c', "cmd", "COMMAND",                                                     \
+		  "another command line, split like a shell would; no shell runs it",        \
+		  TO_VALUE(member.command, VALUE_PROGRAM) },                                 \
+		{ 'g', "group", "GROUP", "a group to list it under, like work/api",          \
+		  TO_TEXT(member.group) },                                                   \
+		{ 0, "session-id", "ID", "take over this conversation of the agent",         \
+		  TO_TEXT(member.session_id) },                                              \
+		{ 0, "resume", "POLICY", "after an unexpected end: auto, confirm or never",  \
+		  TO_WORD(member.resume, wish_resume_words) },                               \
+		{ 0, "restart", "WHEN", "restarted automatically: no, on-failure or always", \
+		  TO_WORD(member.restart, wish_restart_words) },                             \
+		LIMIT_OPTIONS(member.limits)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+extern const char *const wish_resume_words[3];
+extern const char *const wish_restart_words[3];
+
+struct wish {
+	struct lifecycle_new wish;
+	struct strvec command;
+};
+
+/* Fill *ret, which borrows from app and options. */
+int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
+	      struct error *err);
+void wish_free(struct wish *wish);
+#define cleanup_wish CLEANUP(wish_free)

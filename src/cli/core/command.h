@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Commands: each verb is one `const struct command` in its own file, listed in cli/cmd/commands.h.
+ * The parser, --help, the manual pages and the shell completions all read these tables
+ * (docs/adding-a-command.md).
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "engine/run/limit.h"
+
+#include <stddef.h>
+
+/* The type of the variable that an option sets. */
+enum option_type {
+	OPTION_FLAG,    /* bool */
+	OPTION_TEXT,    /* const char *, borrowed from the command line */
+	OPTION_MESSAGE, /* the same, from app->messages: the word leaves the command line */
+	OPTION_NUMBER,  /* int64_t from least to most */
+	OPTION_CHOICE,  /* an enum, by its words */
+	OPTION_LIMIT,   /* struct limit_change, of which it sets one limit */
+};
+
+/* What completion offers for a value or an operand. */
+enum value_kind {
+	VALUE_BY_ARGUMENT, /* what its placeholder says; nothing, if that is not known */
+	VALUE_SESSION,
+	VALUE_AGENT,
+	VALUE_GROUP,
+	VALUE_PROFILE,
+	VALUE_DIRECTORY,
+	VALUE_FILE,
+	VALUE_PROGRAM,
+	VALUE_COMMAND,
+};
+
+struct command_option {
+	char letter;          /* 'j', 0 for none */
+	const char *name;     /* "json" */
+	const char *argument; /* "TITLE"; NULL: it takes none */
+	const char *help;     /* one line, no full stop */
+
+	enum option_type type;
+	bool is_of_app; /* the variable is in struct app, else in the command's own options */
+	size_t offset;  /* of the variable in its struct */
+	int64_t least, most;
+	const char *unit;         /* "a whole number of seconds"; NULL: "a number" */
+	const char *const *words; /* what completion offers; a choice takes only these */
+	size_t word_count;        /* a word's index is its value; NULL for a value without word */
+	enum limit limit;
+	enum value_kind kind;
+};
+
+/* The end of a line in an option table: the variable that the option sets.  It is a member of the
+ * file's `struct options`, or of struct app.  A member that does not exist, or has another type,
+ * does not compile. */
+#define TO_FLAG(member)     .type = OPTION_FLAG, MEMBER(struct options, member, bool)
+#define TO_TEXT(member)     .type = OPTION_TEXT, MEMBER(struct options, member, const char *)
+#define TO_MESSAGE(member)  .type = OPTION_MESSAGE, MEMBER(struct options, member, const char *)
+#define TO_APP_FLAG(member) .type = OPTION_FLAG, OF_APP(member, bool)
+#define TO_APP_TEXT(member) .type = OPTION_TEXT, OF_APP(member, const char *)
+#define TO_NUMBER(member, from, to)                           \
+	.type = OPTION_NUMBER, .least = (from), .most = (to), \
+	MEMBER(struct options, member, int64_t)
+#define TO_SECONDS(member, from, to) \
+	TO_NUMBER(member, from, to), .unit = "a whole number of seconds"
+/* list: an array of words, by the values of the enum. */
+#define TO_CHOICE(member, list) \
+	.type = OPTION_CHOICE, OFFER(list), MEMBER(struct options, member, unsigned)
+#define TO_LIMIT(member, which) \
+	.type = OPTION_LIMIT, .limit = (which), MEMBER(struct options, member, struct limit_change)
+/* A text for which completion offers these words; these values. */
+#define TO_WORD(member, list)    TO_TEXT(member), OFFER(list)
+#define TO_VALUE(member, values) TO_TEXT(member), .kind = (values)
+
+#define OFFER(list)            .words = (list), .word_count = ARRAY_SIZE(list)
+#define OF_APP(member, c_type) .is_of_app = true, MEMBER(struct app, member, c_type)
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member and a type cannot have any */
+#define MEMBER(in, member, c_type) \
+	.offset = offsetof(in, member) + 0 * sizeof(_Generic(&((in *)0)->member, c_type * : 0))
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* The file's `options` and `struct options`, in its struct command. */
+#define OWN_OPTIONS .options = options, .options_size = sizeof(struct options)
+
+/* For each command that ends or starts what another machine may run. */
+#define OPTION_TAKE_OVER                                                                      \
+	{                                                                                     \
+		0, "take-over", NULL, "also if another machine ran it and does not any more", \
+			TO_APP_FLAG(takes_over)                                               \
+	}
+
+enum command_flags {
+	NEEDS_DECK = 1 << 0,    /* paths, settings, log */
+	NEEDS_STORE = 1 << 1,   /* and the profile's instances; implies NEEDS_DECK */
+	NEEDS_SESSION = 1 << 8, /* and app->session; implies NEEDS_STORE */
+	HAS_JSON = 1 << 2,      /* takes --json */
+	HAS_REST = 1 << 3,      /* words after "--" are not for us */
+	IS_HIDDEN = 1 << 4,     /* called by agentdeck itself, not by people */
+	IS_STRICT = 1 << 5,     /* writes what config.toml says: refuses a broken one */
+	HAS_MESSAGE = 1 << 6,   /* operands behind the required ones leave the command line */
+	KEEPS_SIGNALS = 1 << 7, /* the signals that the caller blocks stay blocked */
+};
+
+struct app;
+
+struct command {
+	const char *name;      /* "session start" */
+	const char *arguments; /* synopsis of the operands, which also says how many may be given */
+	const char *summary;   /* one line: help, completion, manual */
+	const struct command_option *options; /* up to an entry with name NULL; or NULL */
+	size_t options_size;                  /* of the struct whose members the options set */
+	const void *defaults;    /* its values where no option says otherwise; NULL: all zero */
+	enum value_kind operand; /* what completion offers, if the synopsis does not tell */
+	unsigned flags;
+	/* Returns 0, or an error; a positive value is the exit status. */
+	int (*run)(struct app *app, struct error *err);
+};
+
+/* One call of the program. */
+struct app {
+	struct deck deck;
+	/* What the command line says: parse_command_line(). */
+	const struct command *command; /* NULL: none */
+	const char *family;            /* without a command: the first word of several */
+	void *options;                 /* the command's own struct, filled */
+	const char *profile;           /* NULL: the default */
+	bool json, takes_over, wants_help, wants_version;
+	struct strvec operands;
+	struct strvec rest;     /* the words after "--" */
+	struct strvec messages; /* what was taken out of the command line */
+
+	struct store_rows rows;
+	const struct store_row *session; /* NEEDS_SESSION: that of the first operand, in rows */
+
+	bool color; /* standard output is a terminal and NO_COLOR is not set */
+};
+
+void app_free(struct app *app);
+#define cleanup_app CLEANUP(app_free)
+
+/* Every command, NULL at the end, in the order of the help (cli/cmd/commands.h). */
+extern const struct command *const commands[];
+
+/* Short forms: agentdeck <word> is agentdeck <name>.  Up to an entry with word NULL. */
+struct command_alias {
+	const char *word, *name;
+};
+extern const struct command_alias command_aliases[];
+
+/* Options before the command, up to an entry with name NULL. */
+extern const struct command_option global_options[];
+/* What HAS_JSON adds to a command's own. */
+extern const struct command_option json_options[];
+/* What every command takes. */
+extern const struct command_option help_options[];
+
+/* Returns the command of this name or short form, also a hidden one; NULL if there is none. */
+const struct command *command_named(const char *name);
+/* The command that the first words name, and how many of them do; NULL and 0 if they name none. */
+const struct command *command_find(int argc, char *const argv[], int *ret_words);
+
+/* Is the command's name word and another one? */
+bool command_is_in(const struct command *command, const char *word);
+/* Is word the first of several commands' names ("session")? */
+bool command_is_family(const char *word);
+
+/* How many operands the command takes, by its synopsis. */
+struct operand_range {
+	unsigned least, most;
+};
+struct operand_range command_operands(const struct command *command);
+
+/* Find the instance that target names among all (store_list()).  rows is the caller's; *ret is
+ * borrowed from it. */
+int app_resolve(struct app *app, const char *target, struct store_rows *rows,
+		const struct store_row **ret, struct error *err);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/core/parse.h"
+
+#include <getopt.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 32, LONG_OPTION = 256 };
+
+/* What one call of getopt_long() may meet. */
+struct option_set {
+	const char *manual; /* what the error refers to */
+	const struct command_option *options[OPTIONS_MAX];
+	struct option longs[OPTIONS_MAX + 1]; /* by the same index; their values from LONG_OPTION */
+	char letters[3 + 2 * OPTIONS_MAX];
+	size_t count;
+};
+
+struct parser {
+	struct app *app;
+	struct parse_place *place; /* of an unfinished line; else NULL */
+};
+
+static void set_add(struct option_set *set, const struct command_option *option)
+{
+	size_t end = strlen(set->letters);
+	for (; option && option->name; option++) {
+		if (set->count == OPTIONS_MAX)
+			abort();
+		set->options[set->count] = option;
+		set->longs[set->count] = (struct option){ option->name,
+							  option->argument ? required_argument
+									   : no_argument,
+							  NULL, LONG_OPTION + (int)set->count };
+		set->count++;
+		if (option->letter)
+			set->letters[end++] = option->letter;
+		if (option->letter && option->argument)
+			set->letters[end++] = ':';
+	}
+}
+
+static const struct command_option *set_find(const struct option_set *set, int letter)
+{
+	if (letter >= LONG_OPTION)
+		return set->options[letter - LONG_OPTION];
+	for (size_t i = 0; i < set->count; i++)
+		if (letter && set->options[i]->letter == letter)
+			return set->options[i];
+	return NULL;
+}
+
+/* Everybody on the machine can read a command line, and journald adds it to each line of the log.
+ * So "-" takes the place of the word, before the log is opened. */
+static void take_out(char *word)
+{
+	const size_t length = strlen(word);
+	if (length == 0)
+		return;
+	memset(word, 0, length);
+	*word = '-';
+}
+
+static int refuse_value(const struct command_option *option, const char *value, const char *wanted,
+			struct error *err)
+{
+	cleanup_free char *shown = visible(value);
+	return error_set(err, ERROR_USAGE, "--%s is %s, not '%s'", option->name, wanted, shown);
+}
+
+static int set_number(const struct command_option *option, const char *value, int64_t *variable,
+		      struct error *err)
+{
+	if (parse_int64(value, option->least, option->most, variable))
+		return 0;
+	cleanup_free char *wanted = xasprintf("%s from %lld to %lld",
+					      option->unit ? option->unit : "a number",
+					      (long long)option->least, (long long)option->most);
+	return refuse_value(option, value, wanted, err);
+}
+
+static int set_choice(const struct command_option *option, const char *value, unsigned *variable,
+		      struct error *err)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_strbuf struct strbuf wanted = { 0 };
+	for (size_t i = 0; i < option->word_count; i++) {
+		const char *word = option->words[i];
+		if (word && streq(word, value)) {
+			*variable = (unsigned)i;
+			return 0;
+		}
+		if (word)
+			strvec_push(&words, word);
+	}
+	for (size_t i = 0; i < words.count; i++)
+		strbuf_addf(&wanted, "%s%s",
+			    i == 0                 ? ""
+			    : i + 1 == words.count ? " or "
+						   : ", ",
+			    words.items[i]);
+	return refuse_value(option, value, strbuf_text(&wanted), err);
+}
+
+static int set_limit(const struct command_option *option, const char *value,
+		     struct limit_change *variable, struct error *err)
+{
+	if (limit_parse(option->limit, value, limit_of(&variable->limits, option->limit), err) < 0)
+		return error_prefix(err, "--%s", option->name);
+	variable->given[option->limit] = true;
+	return 0;
+}
+
+static int set_variable(struct app *app, const struct command_option *option, char *value,
+			struct error *err)
+{
+	void *variable = (char *)(option->is_of_app ? (void *)app : app->options) + option->offset;
+	switch (option->type) {
+	case OPTION_FLAG:
+		*(bool *)variable = true;
+		return 0;
+	case OPTION_TEXT:
+		*(const char **)variable = value;
+		return 0;
+	case OPTION_MESSAGE:
+		/* The strings stay where they are when the vector grows. */
+		strvec_push(&app->messages, value);
+		take_out(value);
+		*(const char **)variable = app->messages.items[app->messages.count - 1];
+		return 0;
+	case OPTION_NUMBER:
+		return set_number(option, value, variable, err);
+	case OPTION_CHOICE:
+		return set_choice(option, value, variable, err);
+	case OPTION_LIMIT:
+		return set_limit(option, value, variable, err);
+	}
+	return 0;
+}
+
+static int refuse_option(const struct option_set *set, int letter, const char *word,
+			 struct error *err)
+{
+	cleanup_free char *shown = visible(word);
+	return error_set(err, ERROR_USAGE,
+			 letter == ':' ? "%s wants a value: see agentdeck %s"
+				       : "unknown option %s: see agentdeck %s",
+			 shown, set->manual);
+}
+
+/* The operands follow from argv[optind] on. */
+static int read_options(const struct parser *parser, const struct option_set *set, int argc,
+			char *argv[], struct error *err)
+{
+	struct app *app = parser->app;
+	optind = 0;
+	opterr = 0;
+	while (!app->wants_help && !app->wants_version) {
+		int letter = getopt_long(argc, argv, set->letters, set->longs, NULL);
+		if (letter == -1)
+			break;
+		const struct command_option *option = set_find(set, letter);
+		if (!parser->place) {
+			if (!option)
+				return refuse_option(set, letter, argv[optind - 1], err);
+			if (set_variable(app, option, optarg, err) < 0)
+				return -1;
+		} else if (letter == ':') {
+			parser->place->option = set_find(set, optopt);
+		} else if (option && option->type == OPTION_TEXT) {
+			(void)set_variable(app, option, optarg, NULL);
+		}
+	}
+	return 0;
+}
+
+static int check_operands(const struct app *app, struct error *err)
+{
+	const struct command *command = app->command;
+	const struct operand_range range = command_operands(command);
+	if (app->operands.count < range.least)
+		return error_set(err, ERROR_USAGE, "usage: agentdeck %s %s", command->name,
+				 command->arguments);
+	if (app->operands.count <= range.most)
+		return 0;
+	cleanup_free char *shown = visible(app->operands.items[range.most]);
+	return error_set(err, ERROR_USAGE, "one word too many: '%s' (usage: agentdeck %s %s)",
+			 shown, command->name, command->arguments);
+}
+
+/* The words behind the command; argv[0] is its last one. */
+static int read_command(const struct parser *parser, int argc, char *argv[], struct error *err)
+{
+	struct app *app = parser->app;
+	const struct command *command = app->command;
+	cleanup_free char *manual = xasprintf("%s --help", command->name);
+	struct option_set set = { .manual = manual, .letters = ":" };
+	int end = argc;
+
+	set_add(&set, command->options);
+	set_add(&set, command->flags & HAS_JSON ? json_options : NULL);
+	set_add(&set, help_options);
+	app->options = xcalloc(1, command->options_size + 1);
+	if (command->defaults)
+		memcpy(app->options, command->defaults, command->options_size);
+	for (int i = 1; (command->flags & HAS_REST || parser->place) && i < argc && end == argc;
+	     i++)
+		if (streq(argv[i], "--"))
+			end = i;
+	for (int i = end + 1; i < argc; i++)
+		strvec_push(&app->rest, argv[i]);
+	if (read_options(parser, &set, end, argv, err) < 0)
+		return -1;
+	for (int i = optind; i < end; i++)
+		strvec_push(&app->operands, argv[i]);
+	if (parser->place) {
+		parser->place->is_rest = end < argc;
+		return 0;
+	}
+	if (app->wants_help)
+		return 0;
+	if (check_operands(app, err) < 0)
+		return -1;
+	/* The operands are copies already. */
+	for (size_t i = command_operands(command).least;
+	     command->flags & HAS_MESSAGE && i < app->operands.count; i++)
+		take_out(argv[optind + (int)i]);
+	return 0;
+}
+
+/* Names those commands that begin like what was typed. */
+static int refuse_command(const char *word, struct error *err)
+{
+	cleanup_strbuf struct strbuf near = { 0 };
+	cleanup_free char *shown = visible(word);
+	for (size_t i = 0; commands[i]; i++) {
+		const char *name = commands[i]->name;
+		if (!(commands[i]->flags & IS_HIDDEN) &&
+		    (command_is_in(commands[i], word) || strncmp(name, word, 2) == 0 ||
+		     ends_with(name, word)))
+			strbuf_addf(&near, "%s%s", near.length ? ", " : "", name);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "unknown command '%s'%s%s: agentdeck help lists them all", shown,
+			 near.length ? ", did you mean: " : "", strbuf_text(&near));
+}
+
+static int read_line(const struct parser *parser, int argc, char *argv[], struct error *err)
+{
+	struct app *app = parser->app;
+	struct option_set set = { .manual = "help", .letters = "+:" };
+	int words;
+
+	set_add(&set, global_options);
+	if (read_options(parser, &set, argc, argv, err) < 0)
+		return -1;
+	argc -= optind;
+	argv += optind;
+	if (argc <= 0 || app->wants_help || app->wants_version)
+		return 0;
+	app->command = command_find(argc, argv, &words);
+	if (app->command) {
+		app->json &= (app->command->flags & HAS_JSON) != 0;
+		return read_command(parser, argc - words + 1, argv + words - 1, err);
+	}
+	app->wants_version = streq(argv[0], "version");
+	app->wants_help = argc > 1 && (streq(argv[1], "--help") || streq(argv[1], "-h"));
+	if (!app->wants_version && command_is_family(argv[0]) && (argc == 1 || app->wants_help))
+		app->family = argv[0];
+	return app->wants_version || app->family ? 0 : refuse_command(argv[0], err);
+}
+
+int parse_command_line(struct app *app, int argc, char *argv[], struct error *err)
+{
+	const struct parser parser = { .app = app };
+	return read_line(&parser, argc, argv, err);
+}
+
+void parse_unfinished(struct app *app, int argc, char *argv[], struct parse_place *ret)
+{
+	const struct parser parser = { .app = app, .place = ret };
+	*ret = (struct parse_place){ 0 };
+	ret->is_lost = read_line(&parser, argc, argv, NULL) < 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/help/help.h"
+
+#include "cli/help/texts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WIDTH = 80, WIDEST_TERM = 28 };
+
+/* Print text in lines up to the right margin.  column: where we are; indent: of further lines. */
+static void print_folded(FILE *out, size_t column, size_t indent, const char *text)
+{
+	const char *space = "";
+	while (*text) {
+		size_t length = strcspn(text, " \n");
+		if (column > indent && column + strlen(space) + length > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			space = "";
+		}
+		fprintf(out, "%s%.*s", space, (int)length, text);
+		column += strlen(space) + length;
+		text += length;
+		text += strspn(text, " \n");
+		space = " ";
+	}
+	fputc('\n', out);
+}
+
+char *next_paragraph(const char **text, bool *ret_as_is)
+{
+	if (!**text)
+		return NULL;
+	const char *end = strstr(*text, "\n\n");
+	char *paragraph = end ? xstrndup(*text, (size_t)(end - *text)) : xstrdup(*text);
+	*text += strlen(paragraph);
+	*text += strspn(*text, "\n");
+	*ret_as_is = *paragraph == ' ' || strstr(paragraph, "\n ");
+	return paragraph;
+}
+
+static void print_paragraphs(FILE *out, const char *text)
+{
+	bool as_is;
+	for (char *paragraph; (paragraph = next_paragraph(&text, &as_is)); free(paragraph)) {
+		fputc('\n', out);
+		if (as_is)
+			fprintf(out, "%s\n", paragraph);
+		else
+			print_folded(out, 0, 0, paragraph);
+	}
+}
+
+static char *option_term(const struct command_option *option)
+{
+	cleanup_free char *letter = option->letter ? xasprintf("-%c, ", option->letter)
+						   : xstrdup("    ");
+	return xasprintf("%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+			 or_empty(option->argument));
+}
+
+/* Print a term in a column of this width, with its explanation beside it. */
+static void print_term(FILE *out, const char *term, size_t width, const char *text)
+{
+	size_t column = strlen(term) + 2;
+	fprintf(out, "  %s", term);
+	if (column > width + 2) {
+		fputc('\n', out);
+		column = 0;
+	}
+	fprintf(out, "%*s", (int)(width + 4 - column), "");
+	print_folded(out, width + 4, width + 4, text);
+}
+
+static size_t term_width(const struct command_option *options, size_t width)
+{
+	for (size_t i = 0; options && options[i].name; i++) {
+		cleanup_free char *term = option_term(&options[i]);
+		size_t length = strlen(term);
+		if (length > width && length <= WIDEST_TERM)
+			width = length;
+	}
+	return width;
+}
+
+static void print_options(FILE *out, const struct command_option *options, size_t width)
+{
+	for (size_t i = 0; options && options[i].name; i++) {
+		cleanup_free char *term = option_term(&options[i]);
+		print_term(out, term, width, options[i].help);
+	}
+}
+
+static void print_usage(FILE *out, const char *lead, const char *name,
+			const struct command *command)
+{
+	fprintf(out, "%s agentdeck %s%s%s%s\n", lead, name,
+		command->options || command->flags & HAS_JSON ? " [OPTION...]" : "",
+		*command->arguments ? " " : "", command->arguments);
+}
+
+static void print_command(FILE *out, const struct command *command)
+{
+	size_t width = term_width(command->options, term_width(help_options, 0));
+
+	print_usage(out, "Usage:", command->name, command);
+	for (size_t i = 0; command_aliases[i].word; i++)
+		if (streq(command_aliases[i].name, command->name))
+			print_usage(out, "   or:", command_aliases[i].word, command);
+	cleanup_free char *summary = xasprintf("%c%s.", toupper((unsigned char)command->summary[0]),
+					       command->summary + 1);
+	fputc('\n', out);
+	print_folded(out, 0, 0, summary);
+	cleanup_free char *description = command_description(command);
+	print_paragraphs(out, description);
+	fprintf(out, "\nOptions:\n");
+	print_options(out, command->options, width);
+	if (command->flags & HAS_JSON)
+		print_options(out, json_options, width);
+	print_options(out, help_options, width);
+}
+
+/* family: only its commands; NULL: all. */
+static void print_commands(FILE *out, const char *family)
+{
+	size_t width = 0;
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->flags & IS_HIDDEN) && strlen(commands[i]->name) > width)
+			width = strlen(commands[i]->name);
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->flags & IS_HIDDEN) &&
+		    (!family || command_is_in(commands[i], family)))
+			print_term(out, commands[i]->name, width, commands[i]->summary);
+}
+
+void print_family(FILE *out, const char *word)
+{
+	fprintf(out, "Usage: agentdeck %s COMMAND [ARGUMENT...]\n\nCommands:\n", word);
+	print_commands(out, word);
+	fprintf(out, "\nagentdeck help %s COMMAND tells more about one of them.\n", word);
+}
+
+static void print_all(FILE *out, const struct command *command UNUSED)
+{
+	print_commands(out, NULL);
+}
+
+static void print_globals(FILE *out, const struct command *command UNUSED)
+{
+	print_options(out, global_options, term_width(global_options, 0));
+}
+
+void print_help(FILE *out, const struct command *command)
+{
+	static const struct text_part parts[] = {
+		{ "COMMANDS", print_all },
+		{ "OPTIONS", print_globals },
+		{ 0 },
+	};
+	if (command)
+		print_command(out, command);
+	else
+		print_text(out, text_help, parts, NULL);
+}

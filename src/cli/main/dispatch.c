@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/main/dispatch.h"
+
+#include "base/log.h"
+#include "base/version.h"
+#include "cli/core/parse.h"
+#include "cli/help/help.h"
+#include "cli/show/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* Callers leave us signal settings that break our work.  A signal that they have us ignore (nohup)
+ * is their user's wish. */
+static void settle_signals(const struct command *command)
+{
+	sigset_t none;
+	/* While it is ignored, the kernel keeps no status of a child (waitid(2)). */
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)signal(SIGALRM, SIG_DFL);
+	sigemptyset(&none);
+	if (!(command->flags & KEEPS_SIGNALS))
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int open_needs(struct app *app, struct error *err)
+{
+	const char *name = app->command->name;
+	const unsigned flags = app->command->flags;
+	if (!(flags & (NEEDS_DECK | NEEDS_STORE | NEEDS_SESSION)))
+		return 0;
+	const char *component = strrchr(name, ' ') ? strrchr(name, ' ') + 1 : name;
+	if ((flags & IS_STRICT ? deck_open(app->profile, component, &app->deck, err)
+			       : deck_open_anyway(app->profile, component, &app->deck, err)) < 0)
+		return -1;
+	/* Before the output: some commands run long, and attach takes the terminal. */
+	if (app->deck.config_problem && !(flags & IS_HIDDEN)) {
+		strvec_push_take(&app->deck.warnings,
+				 xasprintf("%s (using %s)", app->deck.config_problem,
+					   deck_config_in_use(&app->deck)));
+		print_warnings(app);
+	}
+	app->deck.takes_over = app->takes_over;
+	/* A caller from a new login hands that login's SSH agent to the sessions. */
+	deck_refresh_ssh_agent(&app->deck);
+	if (flags & (NEEDS_STORE | NEEDS_SESSION) && deck_open_store(&app->deck, err) < 0)
+		return -1;
+	return flags & NEEDS_SESSION
+		       ? app_resolve(app, app->operands.items[0], &app->rows, &app->session, err)
+		       : 0;
+}
+
+static int report_error(const struct app *app, const struct error *err)
+{
+	if (app->json) {
+		cleanup_json struct json_object *object = json_object_new_object();
+		json_set_bool(object, "success", false);
+		json_set_string(object, "error", err->message);
+		json_set_string(object, "code", error_code_name(err->code));
+		print_json(object);
+	} else {
+		/* The message may name files that a stranger's repository brought along. */
+		complain("%s", err->message);
+	}
+	return error_exit_status(err->code);
+}
+
+static int run_command(struct app *app, struct error *err)
+{
+	settle_signals(app->command);
+	int r = open_needs(app, err);
+	if (r == 0)
+		r = app->command->run(app, err);
+	print_warnings(app);
+	if (r < 0)
+		log_error("%s: %s", app->command->name, err->message);
+	return r;
+}
+
+/* Help that the user asked for goes to standard output.  Else the command is missing. */
+static int explain(const struct app *app)
+{
+	FILE *out = app->wants_help ? stdout : stderr;
+	if (app->family)
+		print_family(out, app->family);
+	else
+		print_help(out, app->command);
+	return app->wants_help ? 0 : error_exit_status(ERROR_USAGE);
+}
+
+/* A full disk or a closed pipe must not look like success, even if it was so only for a while. */
+static int check_output(int status)
+{
+	errno = 0;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status != 0)
+		return status;
+	fprintf(stderr, "agentdeck: standard output: %s\n",
+		errno ? strerror(errno) : "a part was not written");
+	return 1;
+}
+
+#ifndef DEBUG_BUILD
+/* Our mistake is not a reason to exit: the supervisor looks after other sessions. */
+static void log_second_error(const char *first, const char *second)
+{
+	log_error("a second error, \"%s\", came after \"%s\": please report this", second, first);
+}
+#endif
+
+int dispatch(int argc, char *argv[])
+{
+#ifndef DEBUG_BUILD
+	error_on_second(log_second_error);
+#endif
+	cleanup_app struct app app = { 0 };
+	cleanup_error struct error err = { 0 };
+
+	app.color = isatty(STDOUT_FILENO) && is_empty(getenv("NO_COLOR"));
+	/* An error in the command line is JSON, too. */
+	for (int i = 1; i < argc && !streq(argv[i], "--"); i++)
+		app.json |= streq(argv[i], "--json");
+	int r = parse_command_line(&app, argc, argv, &err);
+	if (r == 0 && app.wants_version)
+		printf("agentdeck %s\n", agentdeck_version);
+	else if (r == 0 && (app.wants_help || !app.command))
+		r = explain(&app);
+	else if (r == 0)
+		r = run_command(&app, &err);
+	return check_output(r < 0 ? report_error(&app, &err) : r);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A question on the terminal that the user can always get out of.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* Whether somebody can answer: a terminal on both sides. */
+bool ask_is_possible(void);
+
+/* Prompt for one line from the terminal.  *ret: the line without its end; the caller frees.
+ * ASK_CANCELLED: q, Escape, Ctrl-C or the end of the input. */
+enum { ASK_CANCELLED = 1 };
+int ask_line(char **ret, struct error *err);

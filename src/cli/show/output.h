@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What several commands print in the same form.
+ */
+#pragma once
+
+#include "cli/core/command.h"
+#include "engine/roster/roster.h"
+#include "engine/run/lifecycle.h"
+
+#include <stdio.h>
+
+/* Returns the members that list has for each session.  The caller's. */
+struct json_object *json_of_row(const struct store_row *row, const struct view *view,
+				const char *profile) MUST_USE;
+
+/* What the roster says of a session: id, title, profile, status, activity, reason, since; the
+ * caller's.  is_removed: it is gone. */
+struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed) MUST_USE;
+
+/* Its activity, for people and programs; NULL: it does not run.  Static. */
+const char *entry_activity(const struct roster_entry *entry);
+
+/* Wait for fd (-1: for nothing) to be readable, up to deadline_ms; returns 0.  When nobody reads
+ * standard output any more it ends the process, as a write would: by SIGPIPE; -1 where that is
+ * ignored. */
+int output_wait(int fd, int64_t deadline_ms, struct error *err);
+/* The same for the next event of a loop, and handle all that there are; returns 0. */
+int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
+
+/* Print a line, with what a terminal would obey made visible; and the same on standard error. */
+#define say(...)      say_to(stdout, xasprintf(__VA_ARGS__))
+#define complain(...) say_to(stderr, xasprintf("agentdeck: " __VA_ARGS__))
+/* Takes ownership of line. */
+void say_to(FILE *out, char *line);
+
+/* Print what a command has done: the object with --json, else the line.  Takes ownership of both.
+ * Returns 0. */
+int print_done(const struct app *app, struct json_object *object, char *line);
+
+/* Print the deck's warnings on standard error, and forget them. */
+void print_warnings(struct app *app);
+
+/* Print a JSON object or array on standard output. */
+void print_json(struct json_object *object);
+/* The same on one line, for streams. */
+void print_json_line(struct json_object *object);
+
+/* Print an array as print_json() would, but one element at a time: so thousands need the memory of
+ * one.  index counts from 0; count is the number of elements. */
+void print_json_element(struct json_object *object, size_t index);
+void print_json_end(size_t count);
+
+/* {"success": true} with the id and title of a session; the caller's. */
+struct json_object *json_success(const char *id, const char *title) MUST_USE;

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/systemd/unit.h"
+
+#include "base/clock.h"
+#include "driver/systemd/unit-internal.h"
+
+#include <string.h>
+
+#define UNIT_EXISTS  SYSTEMD1_NAME ".UnitExists"
+#define NO_SUCH_UNIT SYSTEMD1_NAME ".NoSuchUnit"
+
+/* A property that a manager may not know. type: 's', 'b' or 't' of D-Bus. */
+struct property {
+	const char *name;
+	char type;
+	const char *text;
+	uint64_t number; /* 0: leave it out; UINT64_MAX: no limit */
+	bool recent;     /* systemd 247 does not know it for scopes */
+};
+
+enum { MAX_PROPERTIES = 9 };
+
+static uint64_t limit_number(int64_t limit)
+{
+	return limit == LIMIT_INFINITY ? UINT64_MAX : (uint64_t)limit;
+}
+
+static size_t list_properties(const struct unit_scope *scope, struct property list[MAX_PROPERTIES])
+{
+	static const struct limits none = { 0 };
+	const struct limits *limits = scope->limits ? scope->limits : &none;
+	const struct property all[MAX_PROPERTIES] = {
+		{ "CollectMode", 's', "inactive-or-failed", 1, false },
+		{ "SendSIGHUP", 'b', NULL, 1, false },
+		{ "TimeoutStopUSec", 't', NULL, scope->stop_timeout_s * UINT64_C(1000000), false },
+		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
+		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
+		{ "TasksMax", 't', NULL, limit_number(limits->tasks_max), false },
+		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
+		/* 248 */
+		{ "ManagedOOMPreference", 's', "avoid", 1, true },
+		/* 253; some distributions have it in their 252 */
+		{ "OOMPolicy", 's', "continue", 1, true },
+	};
+	size_t count = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].number)
+			list[count++] = all[i];
+	return count;
+}
+
+static int append_property(sd_bus_message *call, const struct property *property)
+{
+	switch (property->type) {
+	case 's':
+		return sd_bus_message_append(call, "(sv)", property->name, "s", property->text);
+	case 'b':
+		return sd_bus_message_append(call, "(sv)", property->name, "b",
+					     (int)property->number);
+	default:
+		return sd_bus_message_append(call, "(sv)", property->name, "t", property->number);
+	}
+}
+
+static int append_scope(sd_bus_message *call, const struct unit_scope *scope,
+			const struct strvec *unknown)
+{
+	struct property list[MAX_PROPERTIES];
+	size_t count = list_properties(scope, list);
+
+	int r = sd_bus_message_append(call, "ss", scope->name, "fail");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(sv)");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "(sv)(sv)(sv)", "Description", "s",
+					  or_empty(scope->description), "Slice", "s", scope->slice,
+					  "PIDs", "au", 1, (uint32_t)scope->pid);
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		if (!strvec_contains(unknown, list[i].name))
+			r = append_property(call, &list[i]);
+	if (r >= 0)
+		r = sd_bus_message_close_container(call);
+	if (r >= 0)
+		r = sd_bus_message_append(call, "a(sa(sv))", 0);
+	return r;
+}
+
+/* Remember what the manager does not know: the properties that the refusal names, else all recent
+ * ones. False: that adds nothing, so another call would be refused as well. */
+static bool leave_out(struct unit_bus *bus, const struct unit_scope *scope,
+		      const sd_bus_error *refusal)
+{
+	struct strvec *unknown = &bus->unknown_properties;
+	struct property list[MAX_PROPERTIES];
+	size_t count = list_properties(scope, list), before = unknown->count;
+
+	if (!sd_bus_error_has_name(refusal, SD_BUS_ERROR_PROPERTY_READ_ONLY) &&
+	    !sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_PROPERTY))
+		return false;
+	/* Only the text has the name. If the wording changes, we leave out a few more. */
+	for (size_t i = 0; i < count; i++)
+		if (!strvec_contains(unknown, list[i].name) &&
+		    strstr(or_empty(refusal->message), list[i].name))
+			strvec_push(unknown, list[i].name);
+	bool named = unknown->count > before;
+	for (size_t i = 0; i < count && !named; i++)
+		if (list[i].recent && !strvec_contains(unknown, list[i].name))
+			strvec_push(unknown, list[i].name);
+	return unknown->count > before;
+}
+
+/* The name is taken. A unit that has ended is cleared away, else UNIT_TAKEN. */
+static int clear_name(struct unit_bus *bus, const char *name, int64_t deadline_ms,
+		      struct error *err)
+{
+	cleanup_unit_state struct unit_state state = { 0 };
+	cleanup_message sd_bus_message *call = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+
+	int r = unit_get_state(bus, name, &state, err);
+	if (r < 0)
+		return r;
+	if (r == UNIT_ABSENT || streq(state.active, "inactive"))
+		return 0;
+	if (!streq(state.active, "failed"))
+		return UNIT_TAKEN;
+	if (bus_new_call(bus->bus, &MANAGER("ResetFailedUnit"), &call, err, "s", name) < 0)
+		return -1;
+	r = bus_call(bus->bus, call, deadline_ms, NULL, &refusal, err);
+	/* A refusal does not matter here: if the name stays taken, the next start says so. */
+	return r < 0 ? r : 0;
+}
+
+static int start_once(struct unit_bus *bus, const struct unit_scope *scope, struct unit_job *job,
+		      struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL;
+	if (bus_new_call(bus->bus, &MANAGER("StartTransientUnit"), &call, err, NULL) < 0)
+		return -1;
+	int r = append_scope(call, scope, &bus->unknown_properties);
+	if (r < 0)
+		return bus_message_error(err, r);
+	return unit_run_job(bus, call, job, err);
+}
+
+int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64_t deadline_ms,
+		     struct error *err)
+{
+	bool cleared = false;
+
+	for (;;) {
+		cleanup_unit_job struct unit_job job = { .unit = scope->name,
+							 .deadline_ms = deadline_ms };
+		int r = start_once(bus, scope, &job, err);
+		if (r == 0 && streq(job.result, "done"))
+			return 0;
+		if (r == 0)
+			return error_set(err, ERROR_SYSTEM,
+					 "start %s: the user manager's job ended as \"%s\": see "
+					 "\"journalctl --user -u %s\"",
+					 scope->name, job.result, scope->name);
+		if (r == BUS_REFUSED && leave_out(bus, scope, &job.refusal))
+			continue;
+		if (r == BUS_REFUSED && !sd_bus_error_has_name(&job.refusal, UNIT_EXISTS))
+			return error_set(err, ERROR_SYSTEM,
+					 "start %s: the user manager refused: %s", scope->name,
+					 bus_refusal_text(&job.refusal));
+		if (r == BUS_REFUSED && cleared)
+			return UNIT_TAKEN;
+		if (r == BUS_REFUSED) {
+			r = clear_name(bus, scope->name, deadline_ms, err);
+			cleared = true;
+		}
+		if (r == UNIT_TAKEN)
+			return r;
+		if (r < 0)
+			return error_prefix(err, "start %s", scope->name);
+	}
+}
+
+struct removal {
+	const char *name;
+	bool is_done;
+};
+
+static int on_unit_removed(sd_bus_message *signal, void *userdata, sd_bus_error *error UNUSED)
+{
+	struct removal *removal = userdata;
+	const char *name, *path;
+	if (sd_bus_message_read(signal, "so", &name, &path) >= 0 && streq(name, removal->name))
+		removal->is_done = true;
+	return 0;
+}
+
+int unit_wait_gone(struct unit_bus *bus, const char *name, int64_t deadline_ms, struct error *err)
+{
+	CLEANUP(sd_bus_slot_unrefp) sd_bus_slot *slot = NULL;
+	cleanup_unit_state struct unit_state state = { 0 };
+	cleanup_error struct error failure = { 0 };
+	struct removal removal = { .name = name };
+
+	int r = sd_bus_match_signal_async(bus->bus, &slot, NULL, SYSTEMD1_PATH, SYSTEMD1_MANAGER,
+					  "UnitRemoved", on_unit_removed, NULL, &removal);
+	if (r < 0)
+		return bus_message_error(err, r);
+	/* After the match, so that we miss no removal. */
+	r = unit_get_state(bus, name, &state, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (bus_wait(bus->bus, &removal.is_done, deadline_ms, &failure) == 0)
+		return 0;
+	if (failure.code == ERROR_TIMEOUT)
+		return UNIT_TAKEN;
+	return error_move(err, &failure);
+}
+
+/* The manager's value for a scope that does not set it. */
+static int default_tasks_max(struct unit_bus *bus, uint64_t *ret, struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+
+	if (bus_new_call(bus->bus, &BUS_GET(SYSTEMD1_NAME, SYSTEMD1_PATH), &call, err, "ss",
+			 SYSTEMD1_MANAGER, "DefaultTasksMax") < 0)
+		return -1;
+	int r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, &answer, &refusal, err);
+	if (r < 0)
+		return r;
+	*ret = UINT64_MAX;
+	if (r == BUS_REFUSED)
+		return 0;
+	r = sd_bus_message_read(answer, "v", "t", ret);
+	return r < 0 ? bus_message_error(err, r) : 0;
+}
+
+static int append_limits(sd_bus_message *call, const char *name, const struct limits *limits,
+			 uint64_t tasks_max)
+{
+	const struct property all[] = {
+		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
+		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
+		{ "TasksMax", 't', NULL,
+		  limits->tasks_max ? limit_number(limits->tasks_max) : tasks_max, false },
+		/* UINT64_MAX: unset, so systemd's default holds. */
+		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
+	};
+	int r = sd_bus_message_append(call, "sb", name, 1);
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(sv)");
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(all); i++)
+		r = sd_bus_message_append(call, "(sv)", all[i].name, "t",
+					  all[i].number ? all[i].number : UINT64_MAX);
+	return r < 0 ? r : sd_bus_message_close_container(call);
+}
+
+int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
+		    struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	cleanup_unit_state struct unit_state state = { 0 };
+	uint64_t tasks_max = UINT64_MAX;
+
+	/* SetUnitProperties would load a unit that does not exist, and leave settings behind for
+	 * the next one of its name. */
+	int r = unit_get_state(bus, name, &state, err);
+	if (r == 0 && !streq(state.active, "active"))
+		return UNIT_ABSENT;
+	if (r != 0)
+		return r < 0 ? -1 : UNIT_ABSENT;
+	if (!limits->tasks_max && default_tasks_max(bus, &tasks_max, err) < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	if (bus_new_call(bus->bus, &MANAGER("SetUnitProperties"), &call, err, NULL) < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	r = append_limits(call, name, limits, tasks_max);
+	if (r < 0)
+		return bus_message_error(err, r);
+	r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, NULL, &refusal, err);
+	if (r < 0)
+		return error_prefix(err, "set the limits of %s", name);
+	if (r == 0)
+		return 0;
+	if (sd_bus_error_has_name(&refusal, NO_SUCH_UNIT))
+		return UNIT_ABSENT;
+	return error_set(err, ERROR_SYSTEM, "set the limits of %s: the user manager refused: %s",
+			 name, bus_refusal_text(&refusal));
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/tmux/tmux.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
+
+/* The session by exact name ("=" forbids tmux to match a prefix).  The first pane of a server is
+ * always %0, whatever base-index the user's configuration sets. */
+#define SESSION "agent"
+#define PANE    "%0"
+/* How long to show how a nested session is left. */
+#define NESTED_NOTE_MS "8000"
+/* The option that the status line shows. */
+#define TITLE "@agentdeck_title"
+
+/* Constants of ours, the only texts that tmux's own language reads.  respawn-pane without a command
+ * runs the pane's first command again. */
+#define ON_PANE_DIED                                                                      \
+	"set-option -p -F @agentdeck_exit \"#{pane_dead_status}/#{pane_dead_signal}\" ; " \
+	"capture-pane -J -b agentdeck-last -S -100 ; "                                    \
+	"respawn-pane -e AGENTDECK_PANE_DIED=1"
+
+/* An argument that ends in ";" would end the command (cmd_parse_from_arguments). */
+static void push_text(struct strvec *argv, const char *text)
+{
+	if (ends_with(text, ";"))
+		strvec_pushf(argv, "%.*s\\;", (int)(strlen(text) - 1), text);
+	else
+		strvec_push(argv, text);
+}
+
+static void push_client(struct strvec *argv, const char *socket)
+{
+	strvec_push_array(argv, (const char *const[]){ "tmux", "-u", "-S", socket, NULL });
+}
+
+void tmux_start_argv(const char *socket, const struct tmux_options *options, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "-f", options->conf_file, "new-session", "-d",
+						      "-s", SESSION, "-n", SESSION, NULL });
+	strvec_pushf(ret, "-x%u", options->columns);
+	strvec_pushf(ret, "-y%u", options->rows);
+	strvec_push_array(ret, (const char *const[]){ "-P", "-F", "#{pid} #{pane_pid} #{version}",
+						      "--", NULL });
+	for (size_t i = 0; i < options->pane->count; i++)
+		push_text(ret, options->pane->items[i]);
+	strvec_push_array(ret,
+			  (const char *const[]){ ";", "set-option", "-p", "remain-on-exit", "on",
+						 ";", "set-hook", "-p", "pane-died", ON_PANE_DIED,
+						 ";", "set-option", "-g", TITLE, NULL });
+	cleanup_free char *title = visible(options->title);
+	push_text(ret, title);
+}
+
+bool tmux_version_is_enough(const char *version)
+{
+	unsigned major, minor;
+	/* "next-3.5" and "openbsd-7.0" are built from the code after a release. */
+	if (starts_with(version, "next-") || starts_with(version, "openbsd-") ||
+	    streq(version, "master"))
+		return true;
+	return sscanf(version, "%u.%u", &major, &minor) == 2 &&
+	       (major > 3 || (major == 3 && minor >= 2));
+}
+
+int tmux_version(char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "tmux", "-V", NULL },
+	};
+	int r = child_run(&request, QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	if (result.exit_status != 0 || !starts_with(text, "tmux "))
+		return error_set(err, ERROR_CHILD, "tmux -V does not tell its version");
+	text += strlen("tmux ");
+	cleanup_free char *version = xstrndup(text, strcspn(text, "\n"));
+	*ret = visible(version);
+	return 0;
+}
+
+int tmux_check_version(const char *version, struct error *err)
+{
+	if (tmux_version_is_enough(version))
+		return 0;
+	cleanup_free char *shown = visible(version);
+	return error_set(err, ERROR_UNAVAILABLE,
+			 "tmux %s is too old: install tmux " TMUX_OLDEST " or newer", shown);
+}
+
+/* The characters of versions. */
+#define VERSION_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-+_~"
+
+/* kill(2) takes 0 and negative numbers for many processes. */
+static bool are_processes(pid_t server, pid_t pane)
+{
+	return server > 0 && pane > 0;
+}
+
+int tmux_parse_started(const struct child_result *result, struct tmux_started *ret,
+		       struct error *err)
+{
+	struct tmux_started started;
+	if (result->exit_status != 0) {
+		cleanup_free char *version = NULL;
+		cleanup_free char *words = child_last_words(result);
+		if (tmux_version(&version, NULL) == 0 && tmux_check_version(version, err) < 0)
+			return -1;
+		return error_set(err, ERROR_CHILD, "tmux could not start a server: %s", words);
+	}
+	if (sscanf(strbuf_text(&result->output), "%d %d %15s", &started.server, &started.pane,
+		   started.version) != 3 ||
+	    !are_processes(started.server, started.pane) ||
+	    started.version[strspn(started.version, VERSION_CHARACTERS)])
+		return error_set(err, ERROR_CHILD, "tmux did not say which server it started");
+	if (tmux_check_version(started.version, err) < 0)
+		return -1;
+	*ret = started;
+	return 0;
+}
+
+/* In tmux's configuration language a single-quoted string is literal; a quote inside is written
+ * outside of it. */
+static int add_quoted(struct strbuf *buf, const char *text, struct error *err)
+{
+	strbuf_adds(buf, "'");
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text))
+			return error_set(err, ERROR_CORRUPT,
+					 "a tmux setting must not contain control characters");
+		if (*text == '\'')
+			strbuf_adds(buf, "'\"'\"'");
+		else
+			strbuf_add(buf, text, 1);
+	}
+	strbuf_adds(buf, "'");
+	return 0;
+}
+
+static int add_setting(struct strbuf *buf, const char *before, const char *value, const char *after,
+		       struct error *err)
+{
+	strbuf_adds(buf, before);
+	if (add_quoted(buf, value, err) < 0)
+		return -1;
+	strbuf_adds(buf, after);
+	return 0;
+}
+
+int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf buf = { 0 };
+
+	/* Take nothing from clients that attach: the agent keeps the environment that it was
+	 * started with, and SSH_AUTH_SOCK is a link of ours. */
+	strbuf_adds(&buf,
+		    "set -g update-environment ''\n"
+		    "set -g exit-empty on\n"
+		    "set -g destroy-unattached off\n"
+		    "set -g set-clipboard on\n"
+		    "set -g focus-events on\n"
+		    "set -g escape-time 10\n"
+		    "set -g extended-keys on\n"
+		    "set -g allow-rename off\n"
+		    "set -g automatic-rename off\n"
+		    "set -g status-interval 0\n"
+		    /* Keep "Pane is dead" (tmux 3.3) out of the agent's last words. */
+		    "set -gwq remain-on-exit-format ''\n"
+		    "set -g status-left-length 60\n"
+		    "set -g status-left '[#{q/h:" TITLE "}] '\n"
+		    "set -g status-right '#{?client_prefix,prefix ,}detach: #{@agentdeck_detach}'\n"
+		    "set -ga terminal-features ',*:RGB'\n"
+		    "set -g default-command ''\n");
+	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
+		    conf->history_limit);
+	if (add_setting(&buf, "set -g default-terminal ", conf->default_terminal, "\n", err) < 0)
+		return -1;
+	if (is_empty(conf->detach_key)) {
+		strbuf_adds(&buf, "set -g @agentdeck_detach 'C-b d'\n");
+	} else if (add_setting(&buf, "bind-key -n ", conf->detach_key, " detach-client\n", err) <
+			   0 ||
+		   add_setting(&buf, "set -g @agentdeck_detach ", conf->detach_key, "\n", err) <
+			   0) {
+		return -1;
+	}
+	if (conf->source_user_config)
+		strbuf_adds(&buf, "source-file -q /etc/tmux.conf\nsource-file -q ~/.tmux.conf\n"
+				  "source-file -q ~/.config/tmux/tmux.conf\n");
+	if (conf->user_conf && add_setting(&buf, "source-file -q ", conf->user_conf, "\n", err) < 0)
+		return -1;
+	strbuf_adds(ret, strbuf_text(&buf));
+	return 0;
+}
+
+/* Judge a failed client by its message, with the texts of tmux's client.c.  Any other text is an
+ * error that quotes it. */
+static int judge_failure(const struct child_result *result, struct error *err)
+{
+	const char *text = strbuf_text(&result->errors);
+	if (strstr(text, "protocol version mismatch") || strstr(text, "(Permission denied)"))
+		return TMUX_UNKNOWN;
+	if (strstr(text, "no server running") || strstr(text, "error connecting to") ||
+	    strstr(text, "lost server") || strstr(text, "server exited"))
+		return TMUX_NO_SERVER;
+	cleanup_free char *words = child_last_words(result);
+	return error_set(err, ERROR_CHILD, "tmux: %s", words);
+}
+
+int tmux_check_socket(const char *socket, struct error *err)
+{
+	return fs_check_owner(socket, err) < 0 ? error_prefix(err, "the tmux socket") : 0;
+}
+
+int tmux_listener(const char *path, struct process_id *ret)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	if (strlen(path) >= sizeof(address.sun_path) || tmux_check_socket(path, NULL) < 0)
+		return TMUX_UNKNOWN;
+	memcpy(address.sun_path, path, strlen(path));
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return TMUX_UNKNOWN;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR ? TMUX_NO_SERVER
+										    : TMUX_UNKNOWN;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.uid != geteuid())
+		return TMUX_UNKNOWN;
+	return process_identify(peer.pid, ret, NULL) == 0 ? 0 : TMUX_UNKNOWN;
+}
+
+static int run_client(const char *socket, const struct child_request *wish, int timeout_ms,
+		      struct child_result *ret, struct error *err)
+{
+	struct error local = { 0 };
+	struct child_result result = { 0 };
+	struct child_request request = *wish;
+	request.max_output = 64 << 20;
+	if (tmux_check_socket(socket, err) < 0)
+		return -1;
+	int r = child_run(&request, timeout_ms, &result, &local);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
+	if (r < 0 && local.code == ERROR_TIMEOUT) {
+		error_clear(&local);
+		return TMUX_UNKNOWN;
+	}
+	if (r < 0)
+		return error_move(err, &local);
+	if (result.exit_status != 0) {
+		r = judge_failure(&result, err);
+		child_result_free(&result);
+		return r;
+	}
+	if (ret)
+		*ret = result;
+	else
+		child_result_free(&result);
+	return 0;
+}
+
+static int run_argv(const char *socket, const struct strvec *argv, int timeout_ms,
+		    struct child_result *ret, struct error *err)
+{
+	const struct child_request request = { .argv = (const char *const *)argv->items };
+	return run_client(socket, &request, timeout_ms, ret, err);
+}
+
+static int run_words(const char *socket, const char *const *words, int timeout_ms,
+		     struct child_result *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	/* A question must never start a server. */
+	strvec_push(&argv, "-N");
+	strvec_push_array(&argv, words);
+	return run_argv(socket, &argv, timeout_ms, ret, err);
+}
+
+int tmux_set_options(const char *socket, const struct strvec *names_and_values, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	strvec_push(&argv, "-N");
+	for (size_t i = 0; i + 1 < names_and_values->count; i += 2) {
+		if (i)
+			strvec_push(&argv, ";");
+		strvec_push_array(&argv, (const char *const[]){ "set-option", "-g", "--", NULL });
+		push_text(&argv, names_and_values->items[i]);
+		push_text(&argv, names_and_values->items[i + 1]);
+	}
+	return run_argv(socket, &argv, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+int tmux_set_title(const char *socket, const char *title, struct error *err)
+{
+	cleanup_strvec struct strvec option = { 0 };
+	cleanup_free char *text = visible(title);
+	strvec_push(&option, TITLE);
+	strvec_push(&option, text);
+	return tmux_set_options(socket, &option, err);
+}
+
+void tmux_pane_free(struct tmux_pane *pane)
+{
+	free(pane->command);
+	*pane = (struct tmux_pane){ 0 };
+}
+
+int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct tmux_pane pane = { 0 };
+	int dead = 0, used = 0;
+	int r = run_words(socket,
+			  (const char *const[]){
+				  "display-message", "-p", "-t", PANE,
+				  "#{pid} #{pane_pid} #{?pane_dead,1,0} #{window_active_clients} "
+				  "#{pane_current_command}",
+				  NULL },
+			  QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	const char *text = strbuf_text(&result.output);
+	if (sscanf(text, "%d %d %d %u %n", &pane.server, &pane.pane, &dead, &pane.clients, &used) <
+		    4 ||
+	    !are_processes(pane.server, pane.pane))
+		return error_set(err, ERROR_CHILD, "the tmux server has no agent pane");
+	pane.dead = dead;
+	pane.command = xstrndup(text + used, strcspn(text + used, "\n"));
+	*ret = pane;
+	return 0;
+}
+
+/* The last lines that are not blank, made visible, at most max of them. */
+static char *last_lines(const char *text, size_t max)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	struct strbuf buf = { 0 };
+	char *rest = copy;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line[strcspn(line, "\r")] = '\0';
+		/* -J keeps the spaces at the end of a line. */
+		size_t length = strlen(line);
+		while (length > 0 && line[length - 1] == ' ')
+			line[--length] = '\0';
+		if (length > 0)
+			strvec_push(&lines, line);
+	}
+	for (size_t i = lines.count > max ? lines.count - max : 0; i < lines.count; i++) {
+		strbuf_add_visible(&buf, lines.items[i]);
+		strbuf_adds(&buf, "\n");
+	}
+	return strbuf_take(&buf);
+}
+
+/* Parse "0/" or "/9".  Whoever is in the pane can set this option, too. */
+static bool parse_exit(const char *text, struct exit_record *ret)
+{
+	size_t code_length = strcspn(text, "/\n");
+	const char *slash = text + code_length;
+	int64_t code = 0, signal_number = 0;
+	if (*slash != '/')
+		return false;
+	cleanup_free char *code_text = xstrndup(text, code_length);
+	cleanup_free char *signal_text = xstrndup(slash + 1, strcspn(slash + 1, "\n"));
+	if ((*code_text && !parse_int64(code_text, 0, 255, &code)) ||
+	    (*signal_text && !parse_int64(signal_text, 0, SIGRTMAX, &signal_number)))
+		return false;
+	*ret = (struct exit_record){ .present = true,
+				     .code = (int)code,
+				     .signal = (int)signal_number };
+	return true;
+}
+
+int tmux_pane_exit(const char *socket, struct exit_record *ret, struct error *err)
+{
+	cleanup_child_result struct child_result status = { 0 }, screen = { 0 };
+	struct exit_record found = { 0 };
+	int r = run_words(socket,
+			  (const char *const[]){ "show-options", "-pqv", "-t", PANE,
+						 "@agentdeck_exit", NULL },
+			  QUERY_TIMEOUT_MS, &status, err);
+	if (r != 0)
+		return r;
+	if (!parse_exit(strbuf_text(&status.output), &found))
+		return error_set(err, ERROR_CHILD, "tmux did not note how the agent ended");
+	/* This needs its own client: show-buffer wants a standard output that nothing was printed
+	 * on. */
+	r = run_words(socket, (const char *const[]){ "show-buffer", "-b", "agentdeck-last", NULL },
+		      QUERY_TIMEOUT_MS, &screen, NULL);
+	found.last_words = last_lines(r == 0 ? strbuf_text(&screen.output) : "", 40);
+	*ret = found;
+	return 0;
+}
+
+/* option: "-e" keeps colours and attributes, "-p" adds nothing. */
+static int capture(const char *socket, const char *option, const char *start, int timeout_ms,
+		   char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	int r = run_words(socket,
+			  (const char *const[]){ "capture-pane", "-p", option, "-J", "-t", PANE,
+						 "-S", start, NULL },
+			  timeout_ms, &result, err);
+	if (r == 0)
+		*ret = strbuf_take(&result.output);
+	return r;
+}
+
+int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err)
+{
+	cleanup_free char *start = xasprintf("-%u", history_lines);
+	return capture(socket, "-p", history_lines ? start : "0", CHANGE_TIMEOUT_MS, ret, err);
+}
+
+int tmux_capture_styled(const char *socket, char **ret, struct error *err)
+{
+	return capture(socket, "-e", "0", CHANGE_TIMEOUT_MS, ret, err);
+}
+
+int tmux_glance(const char *socket, char **ret, struct error *err)
+{
+	return capture(socket, "-p", "0", QUERY_TIMEOUT_MS, ret, err);
+}
+
+int tmux_paste(const char *socket, const char *text, size_t length, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_free char *buffer = xasprintf("agentdeck-%d", (int)getpid());
+	push_client(&argv, socket);
+	strvec_push_array(&argv, (const char *const[]){ "-N", "load-buffer", "-b", buffer, "-", ";",
+							"paste-buffer", "-p", "-r", "-d", "-b",
+							buffer, "-t", PANE, NULL });
+	const struct child_request request = {
+		.argv = (const char *const *)argv.items,
+		.input = text,
+		.input_length = length,
+	};
+	return run_client(socket, &request, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	/* In copy mode (somebody has scrolled back) tmux would take the keys for itself. */
+	strvec_push_array(&argv, (const char *const[]){ "-N", "copy-mode", "-q", "-t", PANE, ";",
+							"send-keys", "-t", PANE, "--", NULL });
+	for (size_t i = 0; i < keys->count; i++)
+		push_text(&argv, keys->items[i]);
+	return run_argv(socket, &argv, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+int tmux_kill_server(const char *socket, struct error *err)
+{
+	int r = run_words(socket, (const char *const[]){ "kill-server", NULL }, CHANGE_TIMEOUT_MS,
+			  NULL, err);
+	return r == TMUX_NO_SERVER ? 0 : r;
+}
+
+void tmux_attach_argv(const char *socket, bool read_only, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "attach-session", "-t", "=" SESSION, NULL });
+	if (read_only)
+		strvec_push(ret, "-r");
+}
+
+void tmux_attach_nested_argv(const char *socket, bool read_only, const char *note,
+			     struct strvec *ret)
+{
+	cleanup_free char *name = xasprintf("nested-%d", (int)getpid());
+	cleanup_free char *target = xasprintf("=%s:", name);
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "-N", "new-session", "-t", "=" SESSION, "-s",
+						      name, NULL });
+	if (read_only)
+		strvec_push_array(ret, (const char *const[]){ "-f", "read-only", NULL });
+	strvec_push_array(ret, (const char *const[]){
+				       ";", "set-option", "-t", target, "status", "off", ";",
+				       "set-option", "-t", target, "destroy-unattached", "on", ";",
+				       "display-message", "-d", NESTED_NOTE_MS, note, NULL });
+}

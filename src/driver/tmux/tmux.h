@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * tmux commands as functions.  One server for each run, named by the path of its socket (tmux -S),
+ * with one session ("agent") whose first pane is the agent's.
+ *
+ * Every call runs the tmux client with an argv and a deadline.  tmux must not interpret our texts:
+ *
+ * - the pane's command has several words, so that tmux executes it without a shell (tmux(1),
+ * COMMANDS)
+ * - directories are handed over as the client's own, never with -c, which is a format
+ * - texts of users go into user options (@agentdeck_*), which formats show without expanding them
+ * - an argument's final ";" is escaped, because tmux takes it for the end of a command
+ */
+#pragma once
+
+#include "base/child.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "model/session/instance.h"
+
+/* TMUX_NO_SERVER: the socket does not exist, or nobody listens on it.  TMUX_UNKNOWN: the server
+ * does not answer in time, or speaks another protocol version; it may well be alive. */
+enum { TMUX_NO_SERVER = 1, TMUX_UNKNOWN = 2 };
+
+/* The oldest version that has all we use (pane options and hooks, respawn-pane -e). */
+#define TMUX_OLDEST "3.2"
+
+struct tmux_options {
+	const char *conf_file;     /* for -f; "/dev/null" for none */
+	const char *title;         /* shown in the status line */
+	const struct strvec *pane; /* the command of the pane: at least two words */
+	unsigned columns, rows;    /* size until somebody attaches */
+};
+
+/* Arguments for one client that makes a server with its session and sets it up; appended to *ret.
+ * tmux_parse_started() reads its output.  When the pane's process ends, tmux itself records its
+ * exit, keeps its last screen, and runs the pane's command again with AGENTDECK_PANE_DIED=1 in its
+ * environment. */
+void tmux_start_argv(const char *socket, const struct tmux_options *options, struct strvec *ret);
+
+struct tmux_started {
+	pid_t server, pane;
+	char version[16];
+};
+/* ERROR_CHILD: the client failed; the message has its output.  ERROR_UNAVAILABLE: tmux is too
+ * old. */
+int tmux_parse_started(const struct child_result *result, struct tmux_started *ret,
+		       struct error *err);
+
+/* The configuration file of our servers, from the user's settings; appended to *ret.  At its end
+ * it sources user_conf (may be NULL), and the user's own configuration when source_user_config
+ * is set. */
+struct tmux_conf {
+	const char *default_terminal;
+	long history_limit;
+	bool mouse;
+	const char *detach_key; /* "" for none */
+	bool source_user_config;
+	const char *user_conf;
+};
+/* ERROR_CORRUPT: a value has control characters and cannot be written into a configuration file. */
+int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err);
+
+/* Set global options; names and values alternate.  Stops at the first one that tmux refuses. */
+int tmux_set_options(const char *socket, const struct strvec *names_and_values, struct error *err);
+/* Show another title in the status line. */
+int tmux_set_title(const char *socket, const char *title, struct error *err);
+
+/* Check that we or root started whatever listens on the socket.  0 also when nobody listens.  Every
+ * function below that talks to a server checks this first; a caller that attaches checks it itself.
+ * ERROR_SYSTEM: the message says whose it is. */
+int tmux_check_socket(const char *socket, struct error *err);
+
+/* Find the process that listens on the socket (unix(7), SO_PEERCRED), without running a program.
+ * TMUX_NO_SERVER: nobody listens.  TMUX_UNKNOWN: it cannot be found out. */
+int tmux_listener(const char *socket, struct process_id *ret);
+
+struct tmux_pane {
+	pid_t server, pane;
+	bool dead;        /* the process has ended and was not replaced yet */
+	unsigned clients; /* attached terminals */
+	char *command;    /* name of the foreground process */
+};
+void tmux_pane_free(struct tmux_pane *pane);
+#define cleanup_tmux_pane CLEANUP(tmux_pane_free)
+
+/* The pane's state now.  Deadline: 2 s. */
+int tmux_query(const char *socket, struct tmux_pane *ret, struct error *err);
+
+/* How the pane's last process ended, as tmux recorded it: code, signal and last words.  The last
+ * milliseconds of output may be missing: tmux 3.3a and older close the terminal on SIGCHLD without
+ * reading it to its end (server_child_exited in server.c). */
+int tmux_pane_exit(const char *socket, struct exit_record *ret, struct error *err);
+
+/* Text of the pane, without escape sequences: the screen, and up to history_lines of what scrolled
+ * off.  *ret is the caller's. */
+int tmux_capture(const char *socket, unsigned history_lines, char **ret, struct error *err);
+/* The screen alone, with the escape sequences of its colours and attributes. */
+int tmux_capture_styled(const char *socket, char **ret, struct error *err);
+/* The screen alone, for listings.  Deadline: 2 s. */
+int tmux_glance(const char *socket, char **ret, struct error *err);
+
+/* Paste text as a terminal would (bracketed if the program asked for it), of any size, without
+ * adding a line ending.  The caller removes control characters other than newline and tab. */
+int tmux_paste(const char *socket, const char *text, size_t length, struct error *err);
+
+/* Press keys by their tmux names ("Enter", "C-c"). */
+int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *err);
+
+/* End the server and the processes in it (SIGHUP to the panes).  No server: 0. */
+int tmux_kill_server(const char *socket, struct error *err);
+
+/* Arguments of a client that attaches the caller's terminal; appended to *ret. */
+void tmux_attach_argv(const char *socket, bool read_only, struct strvec *ret);
+/* The same for a terminal that is a pane of another tmux (the client must not have TMUX): without
+ * our status line, in a session that ends with the client and shares the window.  note: a format
+ * that is shown for some seconds. */
+void tmux_attach_nested_argv(const char *socket, bool read_only, const char *note,
+			     struct strvec *ret);
+
+/* Version of the installed tmux ("3.3a"); the caller frees *ret.  CHILD_NOT_INSTALLED. */
+int tmux_version(char **ret, struct error *err);
+bool tmux_version_is_enough(const char *version);
+/* ERROR_UNAVAILABLE: it is too old. */
+int tmux_check_version(const char *version, struct error *err);
+
+struct tmux_probe {
+	const char *socket;               /* the caller removes its file */
+	const struct strvec *environment; /* of the server */
+	const char *marker;               /* an entry of environment that no other process has */
+	const char *gate;                 /* path of agentdeck-gate */
+};
+/* Check that the installed tmux works: it must print its version, and make a server that answers.
+ * The server is ended in every case; it also ends when this process is killed. */
+int tmux_probe(const struct tmux_probe *probe, struct error *err);

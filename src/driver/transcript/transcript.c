@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/transcript/transcript.h"
+
+#include "base/fsutil.h"
+#include "base/jsonio.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { MAX_LINE = 16 << 20, CHUNK = 64 << 10, SLUG_UNITS = 200 };
+
+static const char suffix[] = ".jsonl";
+
+/* Return the code point at *next and advance *next.  Each byte that is not UTF-8 counts as
+ * U+FFFD. */
+static uint32_t take_code_point(const char **next)
+{
+	const unsigned char *s = (const unsigned char *)*next;
+	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (strnlen(*next, length) < length || !is_utf8(*next, length)) {
+		*next += 1;
+		return 0xfffd;
+	}
+	uint32_t code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	*next += length;
+	return code;
+}
+
+static bool stays(uint32_t unit)
+{
+	return (unit >= 'A' && unit <= 'Z') || (unit >= 'a' && unit <= 'z') ||
+	       (unit >= '0' && unit <= '9') || unit == '-';
+}
+
+static void add_base36(struct strbuf *buf, uint32_t number)
+{
+	char digits[8];
+	size_t first = sizeof(digits);
+	do {
+		digits[--first] = "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36];
+		number /= 36;
+	} while (number);
+	strbuf_add(buf, digits + first, sizeof(digits) - first);
+}
+
+char *transcript_slug(const char *real_path)
+{
+	struct strbuf slug = { 0 };
+	size_t units = 0;
+	uint32_t hash = 0;
+	for (const char *next = real_path; *next;) {
+		uint32_t code = take_code_point(&next);
+		uint32_t pair[2] = { code, 0 };
+		if (code > 0xffff) {
+			pair[0] = 0xd800 + ((code - 0x10000) >> 10);
+			pair[1] = 0xdc00 + ((code - 0x10000) & 0x3ff);
+		}
+		for (size_t i = 0; i < (code > 0xffff ? 2 : 1); i++) {
+			char letter = (char)(stays(pair[i]) ? pair[i] : '-');
+			hash = hash * 31 + pair[i];
+			if (units++ < SLUG_UNITS)
+				strbuf_add(&slug, &letter, 1);
+		}
+	}
+	if (units > SLUG_UNITS) {
+		strbuf_adds(&slug, "-");
+		add_base36(&slug, hash >> 31 ? -hash : hash);
+	}
+	return strbuf_take(&slug);
+}
+
+void transcript_free(struct transcript *transcript)
+{
+	free(transcript->path);
+	free(transcript->session_id);
+	free(transcript->cwd);
+	*transcript = (struct transcript){ 0 };
+}
+
+/* The lines of a file in order, in bounded memory whatever the length of a line. */
+struct lines {
+	int fd;
+	const char *path;
+	struct strbuf line;
+	size_t at, filled;
+	char chunk[CHUNK];
+};
+
+enum { LINES_END = 1 };
+
+/* Put the next line of at most MAX_LINE bytes into lines->line; skip longer ones. */
+static int lines_next(struct lines *lines, struct error *err)
+{
+	bool skipping = false;
+	lines->line.length = 0;
+	for (;;) {
+		if (lines->at == lines->filled) {
+			ssize_t n = read(lines->fd, lines->chunk, sizeof(lines->chunk));
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				return error_set_errno(err, errno, "read %s", lines->path);
+			if (n == 0)
+				return lines->line.length > 0 && !skipping ? 0 : LINES_END;
+			lines->at = 0;
+			lines->filled = (size_t)n;
+		}
+		const char *start = lines->chunk + lines->at;
+		size_t left = lines->filled - lines->at;
+		const char *newline = memchr(start, '\n', left);
+		size_t length = newline ? (size_t)(newline - start) : left;
+		lines->at += length + (newline ? 1 : 0);
+		skipping = skipping || lines->line.length + length > MAX_LINE;
+		if (!skipping)
+			strbuf_add(&lines->line, start, length);
+		if (newline && !skipping)
+			return 0;
+		if (skipping)
+			strbuf_free(&lines->line);
+		if (newline)
+			skipping = false;
+	}
+}
+
+static void lines_free(struct lines *lines)
+{
+	strbuf_free(&lines->line);
+}
+
+static bool contains(const struct strbuf *line, const char *text)
+{
+	return line->length > 0 && memmem(line->data, line->length, text, strlen(text));
+}
+
+/* NULL: the line is not a JSON object, so it is torn or not a record. */
+static struct json_object *parse_record(const struct strbuf *line, const char *path)
+{
+	struct json_object *record = NULL;
+	if (line->length == 0 || json_parse(line->data, line->length, path, &record, NULL) != 0)
+		return NULL;
+	if (json_object_is_type(record, json_type_object))
+		return record;
+	json_object_put(record);
+	return NULL;
+}
+
+static bool is_turn(const struct json_object *record)
+{
+	const char *type = json_get_string(record, "type", "");
+	return (streq(type, "user") || streq(type, "assistant")) &&
+	       json_get_object(record, "message");
+}
+
+/* Open a regular file of ours.  TRANSCRIPT_NONE: it is absent, a link, or another user's. */
+static int open_own(const char *path, struct stat *ret_st, int *ret, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENXIO))
+		return TRANSCRIPT_NONE;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open %s", path);
+	if (fstat(fd, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", path);
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return TRANSCRIPT_NONE;
+	*ret_st = st;
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+/* Fill cwd and has_turns, reading no further than the first turn. */
+static int scan(struct lines *lines, struct transcript *transcript, struct error *err)
+{
+	int r;
+	while ((r = lines_next(lines, err)) == 0) {
+		/* Parsing is what costs: parse only lines whose bytes say that it may help. */
+		if (!contains(&lines->line, "\"user\"") &&
+		    !contains(&lines->line, "\"assistant\"") &&
+		    (transcript->cwd || !contains(&lines->line, "\"cwd\"")))
+			continue;
+		cleanup_json struct json_object *record = parse_record(&lines->line, lines->path);
+		if (!record)
+			continue;
+		if (!transcript->cwd)
+			transcript->cwd = xstrdup_or_null(json_get_string(record, "cwd", NULL));
+		if (is_turn(record)) {
+			transcript->has_turns = true;
+			return 0;
+		}
+	}
+	return r < 0 ? -1 : 0;
+}
+
+static int look(const char *path, struct transcript *ret, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = -1;
+	int r = open_own(path, &st, &fd, err);
+	if (r != 0)
+		return r;
+	CLEANUP(lines_free) struct lines lines;
+	lines = (struct lines){ .fd = fd, .path = path };
+	cleanup_transcript struct transcript found = { 0 };
+	if (scan(&lines, &found, err) < 0)
+		return -1;
+	const char *name = path_basename(path);
+	found.path = xstrdup(path);
+	found.session_id = xstrndup(name, strlen(name) - strlen(suffix));
+	found.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	*ret = found;
+	found = (struct transcript){ 0 };
+	return 0;
+}
+
+/* Names in a directory; none when it does not exist. */
+static int list(const char *path, struct strvec *ret, struct error *err)
+{
+	/* Follow links here: some people move their agent's home to another disk. */
+	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0)
+		return error_set_errno(err, errno, "open directory %s", path);
+	if (fs_list(fd, ret, err) < 0)
+		return error_prefix(err, "%s", path);
+	return 0;
+}
+
+/* Find the newest transcript with this file name in any project directory whose own cwd is cwd. */
+static int find_elsewhere(const char *projects, const char *cwd, const char *name,
+			  struct transcript *ret, struct error *err)
+{
+	cleanup_transcript struct transcript best = { 0 };
+	cleanup_strvec struct strvec folders = { 0 };
+	if (list(projects, &folders, err) < 0)
+		return -1;
+	for (size_t i = 0; i < folders.count; i++) {
+		cleanup_transcript struct transcript candidate = { 0 };
+		cleanup_free char *path = xasprintf("%s/%s/%s", projects, folders.items[i], name);
+		/* If we cannot read it, we do not know that it is ours. */
+		if (look(path, &candidate, NULL) != 0 || !candidate.cwd ||
+		    !streq(candidate.cwd, cwd))
+			continue;
+		if (best.path && best.modified_ns >= candidate.modified_ns)
+			continue;
+		transcript_free(&best);
+		best = candidate;
+		candidate = (struct transcript){ 0 };
+	}
+	if (!best.path)
+		return TRANSCRIPT_NONE;
+	*ret = best;
+	best = (struct transcript){ 0 };
+	return 0;
+}
+
+int transcript_find(const char *config_home, const char *cwd, const char *session_id,
+		    const char *hint, struct transcript *ret, struct error *err)
+{
+	if (!naming_is_session_id(session_id))
+		return TRANSCRIPT_NONE;
+	cleanup_free char *name = xasprintf("%s%s", session_id, suffix);
+	if (hint && *hint == '/' && streq(path_basename(hint), name)) {
+		int r = look(hint, ret, err);
+		if (r != TRANSCRIPT_NONE)
+			return r;
+	}
+	cleanup_free char *projects = path_join(config_home, "projects");
+	cleanup_free char *slug = transcript_slug(cwd);
+	cleanup_free char *path = xasprintf("%s/%s/%s", projects, slug, name);
+	int r = look(path, ret, err);
+	if (r != TRANSCRIPT_NONE)
+		return r;
+	return find_elsewhere(projects, cwd, name, ret, err);
+}
+
+struct candidate {
+	char *path, *session_id;
+	int64_t modified_ns;
+};
+
+struct candidates {
+	struct candidate *items;
+	size_t count;
+};
+
+static void candidates_free(struct candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		free(candidates->items[i].path);
+		free(candidates->items[i].session_id);
+	}
+	free(candidates->items);
+}
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+	if (a->modified_ns != b->modified_ns)
+		return a->modified_ns < b->modified_ns ? 1 : -1;
+	return strcmp(a->session_id, b->session_id);
+}
+
+static int list_candidates(const char *folder, struct candidates *ret, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (list(folder, &names, err) < 0)
+		return -1;
+	ret->items = xcalloc(names.count, sizeof(*ret->items));
+	for (size_t i = 0; i < names.count; i++) {
+		struct stat st;
+		if (!ends_with(names.items[i], suffix))
+			continue;
+		cleanup_free char *path = path_join(folder, names.items[i]);
+		cleanup_free char *session_id = xstrndup(names.items[i],
+							 strlen(names.items[i]) - strlen(suffix));
+		if (!naming_is_uuid(session_id) || lstat(path, &st) < 0)
+			continue;
+		ret->items[ret->count++] = (struct candidate){
+			.path = TAKE_PTR(path),
+			.session_id = TAKE_PTR(session_id),
+			.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+		};
+	}
+	qsort(ret->items, ret->count, sizeof(*ret->items), newest_first);
+	return 0;
+}
+
+int transcript_latest(const char *config_home, const char *cwd,
+		      bool (*is_owned)(const char *session_id, void *data), void *data,
+		      struct transcript *ret, struct error *err)
+{
+	CLEANUP(candidates_free) struct candidates candidates = { 0 };
+	cleanup_free char *slug = transcript_slug(cwd);
+	cleanup_free char *folder = xasprintf("%s/projects/%s", config_home, slug);
+	if (list_candidates(folder, &candidates, err) < 0)
+		return -1;
+	for (size_t i = 0; i < candidates.count; i++) {
+		const struct candidate *candidate = &candidates.items[i];
+		cleanup_transcript struct transcript found = { 0 };
+		if (is_owned && is_owned(candidate->session_id, data))
+			continue;
+		if (look(candidate->path, &found, NULL) != 0 || !found.has_turns || !found.cwd ||
+		    !streq(found.cwd, cwd))
+			continue;
+		*ret = found;
+		found = (struct transcript){ 0 };
+		return 0;
+	}
+	return TRANSCRIPT_NONE;
+}
+
+int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),
+		     void *data, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = -1;
+	int r = open_own(path, &st, &fd, err);
+	if (r != 0)
+		return r;
+	CLEANUP(lines_free) struct lines lines;
+	lines = (struct lines){ .fd = fd, .path = path };
+	while ((r = lines_next(&lines, err)) == 0) {
+		cleanup_json struct json_object *record = parse_record(&lines.line, path);
+		if (record && !visit(record, data))
+			return 0;
+	}
+	return r < 0 ? -1 : 0;
+}
+
+char *transcript_record_text(const struct json_object *record)
+{
+	const struct json_object *message = json_get_object(record, "message");
+	const char *plain = json_get_string(message, "content", NULL);
+	if (plain)
+		return *plain ? xstrdup(plain) : NULL;
+	const struct json_object *blocks = json_get_array(message, "content");
+	size_t count = blocks ? json_object_array_length(blocks) : 0;
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		const struct json_object *block = json_object_array_get_idx(blocks, i);
+		const char *part = json_get_string(block, "text", "");
+		if (!streq(json_get_string(block, "type", ""), "text") || !*part)
+			continue;
+		if (text.length)
+			strbuf_adds(&text, "\n");
+		strbuf_adds(&text, part);
+	}
+	return text.length ? strbuf_take(&text) : NULL;
+}
+
+/* A file read from its end: the last chunk that was read. */
+struct backwards {
+	int fd;
+	const char *path;
+	off_t start;
+	size_t filled;
+	char chunk[CHUNK];
+};
+
+/* Read all of [start, start + length), or less if the file became shorter. */
+static int read_at(const struct backwards *file, off_t start, char *buffer, size_t length,
+		   size_t *ret_filled, struct error *err)
+{
+	size_t filled = 0;
+	while (filled < length) {
+		ssize_t n = pread(file->fd, buffer + filled, length - filled,
+				  start + (off_t)filled);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, errno, "read %s", file->path);
+		if (n == 0)
+			break;
+		filled += (size_t)n;
+	}
+	*ret_filled = filled;
+	return 0;
+}
+
+/* Offset of the start of the line that ends before offset end. */
+static int find_line_start(struct backwards *file, off_t end, off_t *ret, struct error *err)
+{
+	while (end > 0) {
+		if (end <= file->start || end > file->start + (off_t)file->filled) {
+			file->start = end > CHUNK ? end - CHUNK : 0;
+			if (read_at(file, file->start, file->chunk, (size_t)(end - file->start),
+				    &file->filled, err) < 0)
+				return -1;
+			/* The file was cut short while we read: these lines no longer exist. */
+			if (end > file->start + (off_t)file->filled)
+				break;
+		}
+		const char *newline = memrchr(file->chunk, '\n', (size_t)(end - file->start));
+		if (newline) {
+			*ret = file->start + (newline - file->chunk) + 1;
+			return 0;
+		}
+		end = file->start;
+	}
+	*ret = 0;
+	return 0;
+}
+
+static int read_line(struct backwards *file, off_t start, off_t end, struct strbuf *line,
+		     struct error *err)
+{
+	size_t length = (size_t)(end - start), filled;
+	line->length = 0;
+	if (length > MAX_LINE)
+		return 0;
+	if (start >= file->start && end <= file->start + (off_t)file->filled) {
+		strbuf_add(line, file->chunk + (start - file->start), length);
+		return 0;
+	}
+	cleanup_free char *buffer = xcalloc(length, 1);
+	if (read_at(file, start, buffer, length, &filled, err) < 0)
+		return -1;
+	strbuf_add(line, buffer, filled);
+	return 0;
+}
+
+/* The line's text if it is a reply to the user, else NULL. */
+static char *reply_of(const struct strbuf *line, const char *path, char **ret_time)
+{
+	if (!contains(line, "\"assistant\""))
+		return NULL;
+	cleanup_json struct json_object *record = parse_record(line, path);
+	/* A side chain is a sub-agent's text, not addressed to the user. */
+	if (!record || !streq(json_get_string(record, "type", ""), "assistant") ||
+	    json_get_bool(record, "isSidechain", false))
+		return NULL;
+	char *text = transcript_record_text(record);
+	if (text && ret_time)
+		*ret_time = xstrdup(json_get_string(record, "timestamp", ""));
+	return text;
+}
+
+/* Pass each line to visit, the last one first, until it returns true.  TRANSCRIPT_NONE: it never
+ * did. */
+static int visit_backwards(const char *path,
+			   bool (*visit)(const struct strbuf *line, const char *path, void *data),
+			   void *data, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = -1;
+	int r = open_own(path, &st, &fd, err);
+	if (r != 0)
+		return r;
+	struct backwards file;
+	file.fd = fd;
+	file.path = path;
+	file.start = 0;
+	file.filled = 0;
+	cleanup_strbuf struct strbuf line = { 0 };
+	for (off_t end = st.st_size, start; end > 0; end = start - 1) {
+		if (find_line_start(&file, end, &start, err) < 0 ||
+		    read_line(&file, start, end, &line, err) < 0)
+			return -1;
+		if (visit(&line, path, data))
+			return 0;
+	}
+	return TRANSCRIPT_NONE;
+}
+
+struct reply {
+	char **text, **time;
+};
+
+static bool take_reply(const struct strbuf *line, const char *path, void *data)
+{
+	const struct reply *reply = data;
+	char *text = reply_of(line, path, reply->time);
+	if (text)
+		*reply->text = text;
+	return text != NULL;
+}
+
+int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err)
+{
+	return visit_backwards(path, take_reply, &(struct reply){ ret, ret_time }, err);
+}
+
+struct place {
+	char *folder;
+	char **directory;
+};
+
+/* A record has the directory of a tool's shell, which need not be the conversation's. */
+static bool take_directory(const struct strbuf *line, const char *path, void *data)
+{
+	const struct place *place = data;
+	if (!contains(line, "\"cwd\"") && !contains(line, "\"relocatedCwd\""))
+		return false;
+	cleanup_json struct json_object *record = parse_record(line, path);
+	const char *cwd = record ? json_get_string(record, "relocatedCwd",
+						   json_get_string(record, "cwd", NULL))
+				 : NULL;
+	cleanup_free char *slug = cwd && *cwd == '/' ? transcript_slug(cwd) : NULL;
+	if (!slug || !streq(slug, place->folder))
+		return false;
+	*place->directory = xstrdup(cwd);
+	return true;
+}
+
+int transcript_last_directory(const char *path, char **ret, struct error *err)
+{
+	cleanup_free char *directory = xstrndup(path, (size_t)(path_basename(path) - path));
+	size_t length = strlen(directory);
+	if (length > 1)
+		directory[length - 1] = '\0';
+	cleanup_free char *folder = xstrdup(path_basename(directory));
+	return visit_backwards(path, take_directory, &(struct place){ folder, ret }, err);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Conversations as agents keep them on disk: JSONL files in the layout "projects",
+ *
+ *   <config home>/projects/<slug of cwd>/<session id>.jsonl
+ *
+ * where each line is a JSON object and the first ones carry "cwd" and "sessionId".  A transcript
+ * belongs to its agent: we only read it, and copy it when its user asks for that.  Lines may be
+ * huge, and the last one may be torn (the agent was killed during a write); neither is an error.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/plan/resume.h"
+
+/* The directory name that the layout derives from a real path: every UTF-16 unit outside
+ * [A-Za-z0-9-] becomes "-" (so a character beyond U+FFFF becomes two).  Of over 200 units the first
+ * 200 remain, followed by "-" and a base-36 hash of the path (h = h * 31 + unit in 32 bits signed,
+ * absolute value).  Not injective: never proof of anything.  The caller frees. */
+char *transcript_slug(const char *real_path) MUST_USE;
+
+struct transcript {
+	char *path;
+	char *session_id; /* base name without .jsonl */
+	char *cwd;        /* first "cwd" in it, NULL if none */
+	bool has_turns;   /* a record of type "user" or "assistant" that has a message */
+	int64_t modified_ns;
+};
+void transcript_free(struct transcript *transcript);
+#define cleanup_transcript CLEANUP(transcript_free)
+
+enum { TRANSCRIPT_NONE = 1 };
+
+/* Find the transcript of session_id: at hint (a path the agent reported; may be NULL) if it has
+ * that name; then below config_home in the directory of cwd; then in any other project directory,
+ * but there only if its own "cwd" is cwd.  TRANSCRIPT_NONE: there is none. */
+int transcript_find(const char *config_home, const char *cwd, const char *session_id,
+		    const char *hint, struct transcript *ret, struct error *err);
+
+/* The newest transcript in the directory of cwd that has turns, whose own "cwd" agrees, whose name
+ * is a UUID (files "agent-*" are sub-agents'), and for which is_owned(session_id, data) is false.
+ * TRANSCRIPT_NONE: there is none. */
+int transcript_latest(const char *config_home, const char *cwd,
+		      bool (*is_owned)(const char *session_id, void *data), void *data,
+		      struct transcript *ret, struct error *err);
+
+/* The agent's directory when it last wrote to the transcript at its present place: the last "cwd"
+ * or "relocatedCwd" whose slug is the name of the file's directory.  TRANSCRIPT_NONE: there is
+ * none. */
+int transcript_last_directory(const char *path, char **ret, struct error *err);
+
+/* Copy a transcript, durably, to where the agent looks for those of another directory (a real
+ * path). Never overwrites a file.  TRANSCRIPT_TAKEN: a file of that name exists, and nothing was
+ * done.  *ret is the path of the copy. */
+enum { TRANSCRIPT_TAKEN = 1 };
+int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
+		    struct error *err);
+
+/* The text of the last assistant record that has text, unchanged: the caller cleans control
+ * characters before printing.  A sub-agent's records (isSidechain) do not count.  TRANSCRIPT_NONE:
+ * no reply yet.  *ret and *ret_time (may be NULL; the record's timestamp, "" without one) are the
+ * caller's. */
+int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err);
+
+/* Pass each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
+ * file, until it returns false.  TRANSCRIPT_NONE: there is no such file. */
+int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),
+		     void *data, struct error *err);
+
+/* The text of a record's message: a string, or the text blocks of an array with line breaks
+ * between.  NULL when it has none.  The caller frees. */
+char *transcript_record_text(const struct json_object *record) MUST_USE;

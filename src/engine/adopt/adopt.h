@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Agents that already run in a terminal or tmux of the user's: find them, and adopt one.
+ *
+ * Finding changes nothing.  Adopting ends the agent's process, so that no two processes write into
+ * one conversation.  The user decides about that; so a find says where its id comes from, and which
+ * doubt there is.
+ */
+#pragma once
+
+#include "driver/tmux/tmux-panes.h"
+#include "engine/deck/deck.h"
+
+/* Where a find's conversation id comes from. */
+enum adopt_source {
+	ADOPT_UNKNOWN,   /* there is no id */
+	ADOPT_ARGUMENTS, /* its own command line */
+	/* the newest transcript in its directory without an owner, written since it started */
+	ADOPT_TRANSCRIPT,
+	ADOPT_LAST_WORDS, /* not known yet: it says it when it ends, and we can read its pane */
+};
+
+struct adopt_find {
+	struct process_id process;
+	const struct agent *agent; /* borrowed from the deck's registry */
+	struct strvec argv;
+	char *cwd, *config_home; /* config_home: NULL when the agent has none */
+	char *terminal;          /* "/dev/pts/3" */
+	/* of its tmux pane; NULL: in no pane that we can see */
+	char *pane, *socket, *where;
+	char *session_id; /* NULL: not known, or not yet */
+	enum adopt_source source;
+	/* it says its id when it ends, and we can read it: that id counts */
+	bool is_heard;
+	char *owner; /* id of the session that has this conversation; NULL: none */
+	/* why we need the id from the user to adopt it; NULL: no doubt */
+	char *doubt;
+};
+
+struct adopt_finds {
+	struct adopt_find *finds;
+	size_t count;
+};
+
+/* List every agent of this user that has a terminal and is not in a session of agentdeck, oldest
+ * pid first.  Of an agent that started another (a launcher script), only the first.  Includes
+ * stand-ins, but not generic entries. */
+int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err);
+void adopt_finds_free(struct adopt_finds *finds);
+#define cleanup_adopt_finds CLEANUP(adopt_finds_free)
+
+/* Find the one that target names: a pid, a pane's id ("%3", of the server that TMUX names, else of
+ * the only one that has it), or a terminal's path.  A pid or a terminal may also be that of a
+ * parent of the agent: the pane's shell.  ERROR_NOT_FOUND; ERROR_AMBIGUOUS.  *ret is borrowed from
+ * finds. */
+int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
+		 struct error *err);
+
+/* How to adopt it. */
+struct adopt_wish {
+	const char *title, *group; /* NULL: the default of lifecycle_add() */
+	const char *session_id;    /* instead of the find's; NULL */
+	bool fresh;                /* accept that no conversation is known */
+};
+
+/* Check whether adopt_take() would begin.  Contacts and ends nothing.  ERROR_INVALID: there is a
+ * doubt, or no id, and the wish does not settle it; or we run below that very process.
+ * ERROR_EXISTS: a session has the conversation.  ERROR_NOT_FOUND: it has ended. ERROR_UNAVAILABLE:
+ * its program could not be started again. */
+int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err);
+
+/* Make a stopped instance of it, then end the process and the processes it started.  In this order,
+ * so that the conversation is on disk before anything ends; when the process cannot be ended the
+ * instance is removed again.  The caller starts the instance.
+ *
+ * An agent whose id is known is asked to exit, and killed after [stop] timeout.  One that must say
+ * its id is only asked: if it does not exit, it keeps running (ERROR_TIMEOUT).  Of the process'
+ * environment only the agent's home ([home] variable), which is no secret, is kept.  A program that
+ * is not in our PATH is taken from the process' own.
+ *
+ * ADOPT_UNNAMED: it ended without saying an id, as many do that had no turn; the instance exists,
+ * without an id.  Errors as adopt_check(); ERROR_EXISTS also for an id that it said at its end.
+ * *ret is the caller's. */
+enum { ADOPT_UNNAMED = 1 };
+int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
+	       struct instance **ret, struct error *err);
+
+/* "arguments", "transcript", "last_words", "unknown"; static. */
+const char *adopt_source_name(enum adopt_source source);

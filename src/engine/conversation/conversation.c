@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/conversation.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "driver/transcript/transcript.h"
+#include "engine/conversation/create.h"
+#include "engine/conversation/location.h"
+#include "engine/conversation/owner.h"
+#include "engine/deck/home.h"
+#include "engine/place/alive.h"
+#include "engine/place/environment.h"
+#include "engine/place/runfiles.h"
+#include "model/session/naming.h"
+#include "model/session/state.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* Whether the agent is started by its own name, so that it gets the arguments we add; a wrapper may
+ * drop them. */
+static bool is_own_command(const struct agent *agent, const struct instance *instance)
+{
+	size_t program = registry_program(&instance->argv);
+	return program < instance->argv.count &&
+	       strvec_contains(&agent->match, path_basename(instance->argv.items[program]));
+}
+
+/* For transcript_latest(). */
+struct ownership {
+	const struct instance *instance;
+	struct owner_profiles profiles;
+};
+
+static void ownership_free(struct ownership *ownership)
+{
+	owner_profiles_free(&ownership->profiles);
+}
+#define cleanup_ownership CLEANUP(ownership_free)
+
+/* Another instance's, now or earlier: also the ids that it had before a /clear. */
+static bool is_owned_in(const struct owner_profile *profile, const struct instance *instance,
+			const char *session_id)
+{
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const struct store_row *row = &profile->rows.rows[i];
+		cleanup_instance struct instance *other = NULL;
+		if (row->damage || owner_is_self(profile, row, instance))
+			continue;
+		if (naming_same_session_id(row->session_id, session_id))
+			return true;
+		if (!streq(row->owner_directory, instance_owner_directory(instance)) ||
+		    store_load(profile->store, row->base, &other, NULL) != 0)
+			continue;
+		if (naming_has_session_id(&other->conversation.previous, session_id))
+			return true;
+		for (size_t j = 0; j < other->run.attempt_count; j++)
+			if (naming_same_session_id(other->run.attempts[j].session_id, session_id))
+				return true;
+	}
+	return false;
+}
+
+/* Is this id another instance's, of any profile, now or earlier?  Its own earlier ones it may well
+ * come back to.  True also when that cannot be found out. */
+static bool is_anothers(struct deck *deck, const struct instance *instance, const char *session_id)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (is_owned_in(&profiles.items[i], instance, session_id))
+			return true;
+	return false;
+}
+
+static bool is_owned(const char *session_id, void *data)
+{
+	const struct ownership *ownership = data;
+	for (size_t i = 0; i < ownership->profiles.count; i++)
+		if (is_owned_in(&ownership->profiles.items[i], ownership->instance, session_id))
+			return true;
+	return naming_has_session_id(&ownership->instance->conversation.previous, session_id);
+}
+
+int conversation_latest(struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct transcript *ret, struct error *err)
+{
+	cleanup_ownership struct ownership ownership = { .instance = instance };
+	if (!location_is_known(agent) || !instance->conversation.config_home)
+		return TRANSCRIPT_NONE;
+	if (owner_list(deck, &ownership.profiles, err) < 0)
+		return -1;
+	return transcript_latest(instance->conversation.config_home,
+				 instance_transcript_directory(instance), is_owned, &ownership, ret,
+				 err);
+}
+
+static int discover(struct deck *deck, struct instance *instance, const struct agent *agent,
+		    enum transcript_fact *ret_fact, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	int r = conversation_latest(deck, instance, agent, &found, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	conversation_set_id(&instance->conversation, found.session_id, ORIGIN_DISCOVERED,
+			    clock_wall_us());
+	replace_string(&instance->conversation.transcript_path, found.path);
+	log_info("conversation %s found on disk: newest of this directory that no instance owns",
+		 found.session_id);
+	*ret_fact = TRANSCRIPT_TURNS;
+	return 0;
+}
+
+/* A run that ended without a word may still have moved to its fresh id: its transcript
+ * tells.  Of an agent that neither reports nor shows its transcripts nothing will ever tell: it
+ * refused the stored id, and what was said since is under the fresh one.  The stored one stays
+ * among the previous ones. */
+static int settle_unfinished(struct instance *instance, const struct agent *agent,
+			     struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const char *stored = instance->conversation.session_id;
+	if (!attempt || !attempt->session_id ||
+	    (!location_is_known(agent) && agent_reports(agent)) ||
+	    naming_same_session_id(stored, attempt->session_id) ||
+	    /* It was the conversation's already, and gave way to a later one. */
+	    naming_has_session_id(&instance->conversation.previous, attempt->session_id))
+		return 0;
+	if (!location_is_known(agent)) {
+		conversation_commit(instance);
+		return 0;
+	}
+	int r = transcript_find(instance->conversation.config_home,
+				instance_launch_directory(instance), attempt->session_id, NULL,
+				&found, err);
+	if (r == 0 && found.has_turns)
+		conversation_commit(instance);
+	return r < 0 ? -1 : 0;
+}
+
+int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
+			       struct error *err)
+{
+	struct conversation *conversation = &instance->conversation;
+	struct shared_conversation owned = { 0 };
+	if (!conversation->shared.session_id)
+		return 0;
+	if (owner_lock(deck, lock, err) < 0)
+		return -1;
+	int r = owner_find(deck, instance, conversation->shared.session_id, &owned, err);
+	if (r < 0)
+		return -1;
+	if (r == 0) {
+		owned.since = conversation->shared.since;
+		shared_conversation_clear(&conversation->shared);
+		conversation->shared = owned;
+		return 0;
+	}
+	cleanup_free char *id = xstrdup(conversation->shared.session_id);
+	log_info("conversation: %s -> %s source=released",
+		 conversation->session_id ? conversation->session_id : "none", id);
+	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
+	/* It was resumed there, so there was something to resume. */
+	conversation->first_turn_seen = true;
+	return 0;
+}
+
+int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
+			enum transcript_fact *ret_fact, struct error *err)
+{
+	struct conversation *conversation = &instance->conversation;
+	enum transcript_fact fact = TRANSCRIPT_UNKNOWN;
+
+	if (!conversation->config_home)
+		conversation->config_home = deck_config_home(deck, agent);
+	if (settle_unfinished(instance, agent, err) < 0)
+		return -1;
+	if (!conversation->session_id && agent->resume.count) {
+		const char *adopted = resume_adopted_id(agent, &instance->argv);
+		if (adopted && !conversation->forked_from && resume_takes_id(agent, adopted) &&
+		    !is_anothers(deck, instance, adopted))
+			conversation_set_id(conversation, adopted, ORIGIN_ADOPTED, clock_wall_us());
+	}
+	if (!location_is_known(agent) || !conversation->config_home) {
+		*ret_fact = fact;
+		return 0;
+	}
+	fact = TRANSCRIPT_ABSENT;
+	if (conversation->session_id && location_settle(instance, &fact, err) < 0)
+		return -1;
+	/* A wrapper that drops our arguments leaves a minted id that nobody ever used; one that the
+	 * agent has reported (then it said where it will write) it did use. */
+	bool unused = conversation->session_id && conversation->origin == ORIGIN_MINTED &&
+		      fact == TRANSCRIPT_ABSENT && !conversation->first_turn_seen &&
+		      !conversation->transcript_path && instance->last_used_at != 0 &&
+		      !is_own_command(agent, instance);
+	if ((!conversation->session_id || unused) &&
+	    discover(deck, instance, agent, &fact, err) < 0)
+		return -1;
+	*ret_fact = fact;
+	return 0;
+}
+
+/* Does the agent come back to whatever is the latest of its directory, with nothing to tell one
+ * instance's from another's? */
+static bool shares_directory(const struct agent *agent)
+{
+	return registry_strategy(agent) == STRATEGY_CONTINUE && !agent->isolation_arguments.count &&
+	       !agent->isolation_environment.count;
+}
+
+/* Another instance of the same agent in the same directory, running or not. */
+static bool is_neighbour(const struct store_row *row, const struct instance *instance)
+{
+	return !row->damage && streq(row->agent, instance->agent) &&
+	       streq(row->owner_directory, instance_owner_directory(instance));
+}
+
+/* An agent can outlive its tmux server, for a moment or because it ignores SIGHUP, and it goes on
+ * writing.  What another machine runs cannot be seen from here. */
+static bool is_open(const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	const enum machine_relation relation = place_relation(&run);
+	return row->rung != RUNG_SHELL &&
+	       (relation == MACHINE_OTHER || place_is_live(&run) || place_agent_is_live(&run) ||
+		(relation == MACHINE_THIS_BOOT && state_is_starting(row->state)));
+}
+
+static bool is_holder(const struct store_row *row, const struct instance *instance)
+{
+	const struct conversation *conversation = &instance->conversation;
+	return !row->damage && naming_same_session_id(row->session_id, conversation->session_id) &&
+	       streq(row->agent, instance->agent) &&
+	       streq(or_empty(row->config_home), or_empty(conversation->config_home)) &&
+	       is_open(row);
+}
+
+/* " on HOST", for what another machine runs, else "".  The caller frees. */
+static char *where(const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	if (place_relation(&run) != MACHINE_OTHER)
+		return xstrdup("");
+	cleanup_free char *host = visible(row->host ? row->host : MACHINE_UNNAMED);
+	return xasprintf(" on %s", host);
+}
+
+/* Has its agent picked the instance's conversation? */
+static bool is_taker(const struct store_row *row, const struct instance *instance)
+{
+	return !row->damage && streq(or_empty(row->shared.owner), or_empty(instance->id)) &&
+	       naming_same_session_id(row->shared.session_id, instance->conversation.session_id) &&
+	       is_open(row);
+}
+
+static int find_holder(struct deck *deck, const struct owner_profile *profile,
+		       const struct instance *instance, const struct agent *agent,
+		       struct error *err)
+{
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const struct store_row *row = &profile->rows.rows[i];
+		if (owner_is_self(profile, row, instance))
+			continue;
+		cleanup_free char *title = visible(row->title);
+		cleanup_free char *place = where(row);
+		if (shares_directory(agent) && is_neighbour(row, instance) && is_open(row))
+			return error_set(
+				err, ERROR_EXISTS,
+				"session '%s' (%s)%s runs %s in this directory "
+				"already, and %s only finds the latest conversation of a directory: "
+				"stop that one first, or work in another directory (a git worktree)",
+				title, row->id, place, agent->title, agent->title);
+		/* The owner keeps it, and is not the one who has to wait. */
+		if (is_taker(row, instance))
+			deck_warn(
+				deck,
+				"conversation %s is open in session '%s' (%s) as well, whose user picked it: "
+				"leave it there, or what is said there and here becomes two branches",
+				instance->conversation.session_id, title, row->id);
+		if (!is_holder(row, instance))
+			continue;
+		return error_set(
+			err, ERROR_EXISTS,
+			"conversation %s is open in session '%s' (%s)%s: two "
+			"agents on one conversation would split its history; attach to that "
+			"one, or stop it first",
+			instance->conversation.session_id, title, row->id, place);
+	}
+	return 0;
+}
+
+int conversation_claim(struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct fs_lock *lock, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (!instance->conversation.session_id && !shares_directory(agent))
+		return 0;
+	if (owner_lock(deck, lock, err) < 0 || owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (find_holder(deck, &profiles.items[i], instance, agent, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int find_neighbour(struct deck *deck, const struct instance *instance,
+			  const struct agent *agent, bool *ret, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	bool found = false;
+	if (shares_directory(agent) && owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		for (size_t j = 0; j < profiles.items[i].rows.count; j++)
+			found |= !owner_is_self(&profiles.items[i], &profiles.items[i].rows.rows[j],
+						instance) &&
+				 is_neighbour(&profiles.items[i].rows.rows[j], instance);
+	*ret = found;
+	return 0;
+}
+
+/* One plan, and what it is for. */
+struct planning {
+	struct deck *deck;
+	struct instance *instance;
+	const struct agent *agent;
+	enum transcript_fact fact;
+	enum plan_purpose purpose;
+};
+
+/* A new id where one may be needed.  Of what the agent has to make only when it is: nobody wants a
+ * heap of empty conversations. */
+static int make_id(const struct planning *planning, const char *state, bool resume_enabled,
+		   char **ret, struct error *err)
+{
+	const struct instance *instance = planning->instance;
+	const struct agent *agent = planning->agent;
+	bool needed = !instance->conversation.session_id ||
+		      (!resume_enabled && instance->last_used_at != 0);
+	if (registry_strategy(agent) != STRATEGY_CREATE)
+		*ret = resume_new_id(agent, instance, state);
+	else if (needed && create_conversation(planning->deck, instance, agent, ret, err) < 0)
+		return -1;
+	return 0;
+}
+
+static char *find_shell(const struct instance *instance)
+{
+	const char *shell = getenv("SHELL");
+	cleanup_free char *found = is_empty(shell)
+					   ? NULL
+					   : program_path(shell, NULL,
+							  instance_launch_directory(instance));
+	return xstrdup(found ? shell : "/bin/sh");
+}
+
+enum resume_policy conversation_policy(const struct deck *deck, const struct instance *instance)
+{
+	return instance->resume_policy == POLICY_DEFAULT
+		       ? settings_resume_policy(&deck->settings, instance->agent)
+		       : instance->resume_policy;
+}
+
+/* Is there something to come back to, so that asking makes sense? */
+static bool brings_back(const struct run *run)
+{
+	const struct attempt *first = run_attempt(run);
+	return first->rung == RUNG_CONTINUE ||
+	       (first->rung == RUNG_RESUME && first->reason != REASON_FRESH_SESSION &&
+		first->reason != REASON_FORKED);
+}
+
+/* The last run was in a conversation that another instance owns: this one comes back to its own,
+ * and its user is told. */
+static void note_shared(struct instance *instance)
+{
+	struct shared_conversation *shared = &instance->conversation.shared;
+	cleanup_free char *text = shared_conversation_text(shared);
+	if (!text)
+		return;
+	cleanup_free char *shown = visible(text);
+	char *note = xasprintf(
+		"%s%s%s was open here and stays with its owner, so this session is in its own again; "
+		"agentdeck session fork %s makes a copy of that one",
+		or_empty(instance->run.history_note), instance->run.history_note ? "; " : "", shown,
+		or_empty(shared->owner));
+	free(instance->run.history_note);
+	instance->run.history_note = note;
+	shared_conversation_clear(shared);
+}
+
+static int plan(const struct planning *planning, struct error *err)
+{
+	struct deck *deck = planning->deck;
+	struct instance *instance = planning->instance;
+	const struct agent *agent = planning->agent;
+	const bool foretell = planning->purpose == PLAN_FORETELL;
+	cleanup_free char *settings = foretell ? NULL : runfiles_settings(instance);
+	cleanup_free char *hook = environment_hook(deck);
+	cleanup_free char *state = home_path(deck, instance->id);
+	cleanup_free char *shell = find_shell(instance);
+	cleanup_free char *new_id = NULL;
+	const enum resume_policy policy = conversation_policy(deck, instance);
+	struct resume_facts facts = {
+		.agent = agent,
+		.instance = instance,
+		.transcript = planning->fact,
+		.resume_enabled = planning->purpose != PLAN_FRESH && deck->settings.resume_agents &&
+				  policy != POLICY_NEVER,
+		.settings_file = settings,
+		.hook = hook,
+		.state = state,
+		.shell = shell,
+	};
+	if ((!foretell && home_make(deck, instance, agent, err) < 0) ||
+	    find_neighbour(deck, instance, agent, &facts.place_shared, err) < 0)
+		return -1;
+	/* An id that only the agent can make is not made for an answer. */
+	if (!(foretell && registry_strategy(agent) == STRATEGY_CREATE) &&
+	    make_id(planning, state, facts.resume_enabled, &new_id, err) < 0)
+		return -1;
+	facts.new_session_id = new_id;
+	/* A report of this run is later than its start, also when the clock was set back before it.
+	 */
+	if (instance->conversation.captured_at > clock_wall_us())
+		instance->conversation.captured_at = clock_wall_us();
+	resume_plan(&facts, &instance->run);
+	const struct attempt *first = run_attempt(&instance->run);
+	if (!instance->conversation.session_id && first->session_id)
+		conversation_set_id(&instance->conversation, first->session_id, ORIGIN_MINTED,
+				    clock_wall_us());
+	instance->run.offer = policy == POLICY_CONFIRM && facts.resume_enabled &&
+			      brings_back(&instance->run);
+	free(instance->run.history_note);
+	instance->run.history_note = resume_history_note(agent, instance);
+	note_shared(instance);
+	strvec_clear(&instance->resume_argv);
+	resume_command(agent, instance, state, &instance->resume_argv);
+	return 0;
+}
+
+int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      enum transcript_fact fact, enum plan_purpose purpose, struct error *err)
+{
+	const struct planning planning = {
+		.deck = deck,
+		.instance = instance,
+		.agent = agent,
+		.fact = fact,
+		.purpose = purpose,
+	};
+	return plan(&planning, err);
+}
+
+int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
+			  struct error *err)
+{
+	struct planning planning = {
+		.deck = deck,
+		.instance = instance,
+		.agent = agent,
+		.purpose = PLAN_FORETELL,
+	};
+	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+	if (conversation_settle_shared(deck, instance, &claim, err) < 0 ||
+	    conversation_settle(deck, instance, agent, &planning.fact, err) < 0 ||
+	    conversation_claim(deck, instance, agent, &claim, err) < 0)
+		return -1;
+	run_clear(&instance->run);
+	return plan(&planning, err);
+}
+
+bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words)
+{
+	const struct agent *agent;
+	struct conversation *conversation = &instance->conversation;
+	struct shared_conversation owned = { 0 };
+	const struct run *run = &instance->run;
+	const struct attempt *attempt = run_attempt(run);
+	/* A screen can say anything; a report carries the run's token. */
+	bool reported = run->reported || conversation->captured_at > run->attempt_since;
+
+	if (!words || !attempt || attempt->rung == RUNG_SHELL || reported ||
+	    deck_agent(deck, instance->agent, &agent, NULL) < 0)
+		return false;
+	cleanup_free char *id = resume_match_id(agent, agent->exit_banner, words);
+	if (!id || naming_same_session_id(id, conversation->session_id))
+		return false;
+	if (owner_find(deck, instance, id, &owned, NULL) == 0) {
+		log_warning("last words name conversation %s, which session %s owns", id,
+			    owned.owner);
+		owned.since = clock_wall_us();
+		shared_conversation_clear(&conversation->shared);
+		conversation->shared = owned;
+		return true;
+	}
+	if (is_anothers(deck, instance, id)) {
+		log_warning("last words name conversation %s, which was another session's: ignored",
+			    id);
+		return false;
+	}
+	log_info("conversation: %s -> %s source=last_words",
+		 conversation->session_id ? conversation->session_id : "none", id);
+	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
+	conversation->first_turn_seen = true;
+	cleanup_free char *state = home_path(deck, instance->id);
+	strvec_clear(&instance->resume_argv);
+	resume_command(agent, instance, state, &instance->resume_argv);
+	return true;
+}
+
+void conversation_commit(struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const char *before = instance->conversation.session_id;
+	if (!attempt || attempt->rung != RUNG_FRESH || !attempt->session_id)
+		return;
+	if (!naming_same_session_id(before, attempt->session_id))
+		log_info("conversation: %s -> %s source=fresh_start", before ? before : "none",
+			 attempt->session_id);
+	conversation_set_id(&instance->conversation, attempt->session_id, ORIGIN_MINTED,
+			    clock_wall_us());
+}

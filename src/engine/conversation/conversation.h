@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which conversation an instance comes back to: facts from disk, ownership, and the plan made of
+ * them.
+ */
+#pragma once
+
+#include "driver/transcript/transcript.h"
+#include "engine/deck/deck.h"
+#include "model/plan/resume.h"
+
+/* Before a start of an instance whose last run was in another instance's conversation: when nobody
+ * owns that any more, it becomes this one's; else the mark stays, for the plan to tell its user.
+ * *lock is held afterwards (owner_lock()). */
+int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
+			       struct error *err);
+
+/* Settle the conversation's id before a start: keep the stored one; else adopt what the user's argv
+ * carries; else, for an agent whose transcripts we know, the newest transcript of this directory
+ * that no other instance owns (REQ-7); else leave it empty, for the plan to mint one.
+ * *ret_fact tells what is known of its transcript. */
+int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
+			enum transcript_fact *ret_fact, struct error *err);
+
+/* The newest transcript with turns of the instance's directory and home that no other instance of
+ * any profile owns. TRANSCRIPT_NONE: there is none, or the agent's transcripts cannot be looked at.
+ */
+int conversation_latest(struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct transcript *ret, struct error *err);
+
+/* ERROR_EXISTS, naming the holder, when another live instance (of any profile) has the conversation
+ * that the instance is about to run; for an agent that comes back to the latest conversation of its
+ * directory, when another one is live in this directory.  One that has only picked it does not hold
+ * it: of that the user is warned. The lock that makes this and the save that follows one step is
+ * *lock (owner_lock()): held until it is unlocked. */
+int conversation_claim(struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct fs_lock *lock, struct error *err);
+
+enum plan_purpose {
+	PLAN_RESUME,
+	PLAN_FRESH,    /* without the old conversation */
+	PLAN_FORETELL, /* conversation_foretell() only */
+};
+
+/* Plan the ladder of a prepared run, and store what the plan settled: a new id (for an agent that
+ * makes its conversations first: made by it, engine/conversation/create.h), the resolved resume
+ * command, what the user is told about the history.  The directory of the instance is made if the
+ * agent wants one. */
+int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      enum transcript_fact fact, enum plan_purpose purpose, struct error *err);
+
+/* What the ladder of a start would be: all of the above but for what they make and write, and for
+ * the id of an agent that makes its conversations first.  The instance's run is then that plan; it
+ * is not for store_save(). */
+int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
+			  struct error *err);
+
+/* What holds for a start of it: its own policy, else its agent's, else the general one. */
+enum resume_policy conversation_policy(const struct deck *deck, const struct instance *instance);
+
+/* The agent has ended, and these are its last words: an id in them (exit_banner) becomes the
+ * conversation's, when no report of this run has named one and no other instance has it.  One that
+ * another instance owns is noted as shared.  True: the instance was changed. */
+bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words);
+
+/* An id that only the run used so far (a fresh one after a lost history) becomes the
+ * conversation's. */
+void conversation_commit(struct instance *instance);

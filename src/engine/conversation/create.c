@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/create.h"
+
+#include "base/child.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "engine/deck/home.h"
+#include "engine/place/environment.h"
+#include "model/plan/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+enum { CREATE_TIMEOUT_MS = 30000 };
+
+/* The user's "env X=1 /opt/x/agent" in the place of the registry's "agent". */
+static void build_argv(const struct instance *instance, const struct agent *agent,
+		       const char *state, struct strvec *ret)
+{
+	const struct resume_slots slots = { .state = state };
+	cleanup_strvec struct strvec words = { 0 };
+	size_t program = registry_program(&instance->argv);
+
+	resume_expand(&agent->create, &slots, &words);
+	if (program < instance->argv.count &&
+	    strvec_contains(&agent->match, path_basename(instance->argv.items[program])) &&
+	    strvec_contains(&agent->match, words.items[0]))
+		for (size_t i = 0; i <= program; i++)
+			strvec_push(ret, instance->argv.items[i]);
+	else
+		strvec_push(ret, words.items[0]);
+	strvec_push_array(ret, (const char *const *)words.items + 1);
+}
+
+static int judge(const struct instance *instance, const struct agent *agent, const char *command,
+		 const struct child_result *result, char **ret, struct error *err)
+{
+	cleanup_free char *words = child_last_words(result);
+	cleanup_free char *cwd = visible(instance_launch_directory(instance));
+	if (result->exit_status != 0)
+		return error_set(
+			err, ERROR_CHILD,
+			"%s made no conversation: \"%s\" ended with status %d (%s). "
+			"Nothing was started; run it by hand in %s and do what it asks for",
+			agent->title, command, result->exit_status, words, cwd);
+	char *id = resume_match_id(agent, agent->create_pattern, strbuf_text(&result->output));
+	if (!id)
+		return error_set(
+			err, ERROR_CHILD,
+			"%s made no conversation that can be told: \"%s\" printed no "
+			"id (%s is wanted; it said: %s). Nothing was started; look at what it prints, "
+			"and at session.create_pattern with agentdeck agents show %s",
+			agent->title, command, resume_id_text(agent), words, agent->name);
+	*ret = id;
+	return 0;
+}
+
+int create_conversation(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent, char **ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *state = home_path(deck, instance->id);
+	const char *directory = instance_launch_directory(instance);
+	cleanup_close int cwd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cwd < 0)
+		return error_set_errno(err, errno, "open %s", directory);
+	build_argv(instance, agent, state, &argv);
+	environment_build(deck, instance, agent, &environment);
+	cleanup_free char *command = visible_argv(argv.items);
+	const struct child_request request = {
+		.argv = (const char *const *)argv.items,
+		.environment = environment.items,
+		.directory = cwd,
+		.new_session = true,
+	};
+	int r = child_run(&request, CREATE_TIMEOUT_MS, &result, err);
+	if (r < 0)
+		return error_prefix(err,
+				    "%s makes no conversation, and nothing was started: \"%s\"",
+				    agent->title, command);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s is not installed: no program '%s' in PATH", agent->title,
+				 argv.items[0]);
+	if (judge(instance, agent, command, &result, ret, err) < 0)
+		return -1;
+	log_info("conversation %s made by: %s", *ret, command);
+	return 0;
+}

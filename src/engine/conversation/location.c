@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/location.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+#include <unistd.h>
+
+bool location_is_known(const struct agent *agent)
+{
+	return agent->transcript && streq(agent->transcript, "projects");
+}
+
+/* The project directory that a transcript is in: "-home-me-work" of
+ * ".../projects/-home-me-work/ID.jsonl"; "" for a path of another form. */
+static char *folder_of(const char *transcript_path)
+{
+	static const char above[] = "projects";
+	cleanup_strvec struct strvec parts = { 0 };
+	cleanup_free char *copy = xstrdup(transcript_path);
+	char *rest = copy;
+	for (const char *part; (part = strsep(&rest, "/"));)
+		if (*part)
+			strvec_push(&parts, part);
+	size_t count = parts.count;
+	return xstrdup(count >= 3 && streq(parts.items[count - 3], above) ? parts.items[count - 2]
+									  : "");
+}
+
+/* Would an agent in this directory keep its transcripts in the folder? */
+static bool belongs_to(const char *directory, const char *folder)
+{
+	cleanup_free char *real = NULL;
+	if (fs_real_directory(directory, &real, NULL) != 0)
+		real = xstrdup(directory);
+	cleanup_free char *slug = transcript_slug(real);
+	return streq(slug, folder);
+}
+
+/* A UUID that its user has written in capitals, of a file whose name has none. */
+static int find_in_lower_case(const struct instance *instance, struct transcript *ret,
+			      struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	cleanup_free char *lower = xstrdup(conversation->session_id);
+	for (char *c = lower; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
+	if (!naming_same_session_id(lower, conversation->session_id) ||
+	    streq(lower, conversation->session_id))
+		return TRANSCRIPT_NONE;
+	return transcript_find(conversation->config_home, instance_launch_directory(instance),
+			       lower, NULL, ret, err);
+}
+
+static int find(const struct instance *instance, struct transcript *ret, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const char *launch = instance_launch_directory(instance);
+	const char *began = instance_transcript_directory(instance);
+	int r = transcript_find(conversation->config_home, launch, conversation->session_id,
+				conversation->transcript_path, ret, err);
+	/* A transcript says first where it began, and it may have moved since. */
+	if (r == TRANSCRIPT_NONE && !streq(launch, began))
+		r = transcript_find(conversation->config_home, began, conversation->session_id,
+				    NULL, ret, err);
+	return r == TRANSCRIPT_NONE ? find_in_lower_case(instance, ret, err) : r;
+}
+
+/* Has the transcript left the project directory that it was last known in? */
+static bool has_moved(const struct instance *instance, const char *folder)
+{
+	const char *known = instance->conversation.transcript_path;
+	cleanup_free char *before = known ? folder_of(known) : NULL;
+	return !before || !streq(before, folder);
+}
+
+/* The agent may have been killed before it could report that it had moved.  *ret_elsewhere: an
+ * agent in the launch directory may not find it. */
+static int follow(struct instance *instance, const struct transcript *found, bool *ret_elsewhere,
+		  struct error *err)
+{
+	cleanup_free char *folder = folder_of(found->path);
+	cleanup_free char *directory = NULL;
+	*ret_elsewhere = *folder && !belongs_to(instance_launch_directory(instance), folder);
+	if (!*ret_elsewhere || !has_moved(instance, folder))
+		return 0;
+	/* claude 2.1.330 brings it back to where it began when it removes its worktree. */
+	const char *began = instance_transcript_directory(instance);
+	int r = belongs_to(began, folder) ? (directory = xstrdup(began), 0)
+					  : transcript_last_directory(found->path, &directory, err);
+	if (r < 0)
+		return -1;
+	if (r == 0) {
+		instance_set_launch_directory(instance, directory);
+		log_info("conversation %s: found in %s", instance->conversation.session_id,
+			 directory);
+	}
+	*ret_elsewhere = r == TRANSCRIPT_NONE;
+	return 0;
+}
+
+int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	bool is_elsewhere = false;
+	int r = find(instance, &found, err);
+	if (r < 0 || (r == 0 && follow(instance, &found, &is_elsewhere, err) < 0))
+		return -1;
+	if (r == TRANSCRIPT_NONE) {
+		*ret = TRANSCRIPT_ABSENT;
+		return 0;
+	}
+	/* The agent finds it under this name alone. */
+	replace_string(&instance->conversation.session_id, found.session_id);
+	replace_string(&instance->conversation.transcript_path, found.path);
+	*ret = !found.has_turns ? TRANSCRIPT_EMPTY
+	       : is_elsewhere   ? TRANSCRIPT_ELSEWHERE
+				: TRANSCRIPT_TURNS;
+	return 0;
+}
+
+int location_refresh(struct instance *instance, const struct agent *agent, struct error *err)
+{
+	enum transcript_fact fact;
+	return location_is_known(agent) && instance->conversation.session_id &&
+			       instance->conversation.config_home
+		       ? location_settle(instance, &fact, err)
+		       : 0;
+}
+
+bool location_learn(struct instance *instance, const struct agent *agent,
+		    const char *transcript_path, const char *cwd)
+{
+	cleanup_free char *real = NULL;
+	if (!location_is_known(agent) || !transcript_path || !cwd ||
+	    fs_real_directory(cwd, &real, NULL) != 0)
+		return false;
+	cleanup_free char *folder = folder_of(transcript_path);
+	if (!*folder || belongs_to(instance_launch_directory(instance), folder) ||
+	    !belongs_to(real, folder))
+		return false;
+	/* claude 2.1.330, resumed from another directory, names a file that is not there. */
+	if (instance->conversation.first_turn_seen && access(transcript_path, F_OK) < 0)
+		return false;
+	instance_set_launch_directory(instance, real);
+	return true;
+}
+
+/* A worktree in a directory that was moved has moved with it. */
+static void move_launch_directory(struct instance *instance, const char *directory)
+{
+	const char *launch = instance->conversation.directory;
+	const char *from = instance_lookup_directory(instance);
+	const size_t length = strlen(from);
+	cleanup_free char *real = NULL;
+	if (!launch)
+		return;
+	if (strncmp(launch, from, length) == 0 && launch[length] == '/') {
+		cleanup_free char *moved = path_join(directory, launch + length + 1);
+		if (fs_real_directory(moved, &real, NULL) == 0)
+			replace_string(&instance->conversation.directory, real);
+	}
+	location_forget_missing(instance);
+}
+
+int location_move(struct instance *instance, const struct agent *agent, const char *directory,
+		  bool copies, enum location_outcome *ret, struct error *err)
+{
+	struct conversation *conversation = &instance->conversation;
+	cleanup_free char *copy = NULL, *real = NULL;
+	enum transcript_fact fact = TRANSCRIPT_ABSENT;
+	const bool can_look = location_is_known(agent) && conversation->session_id &&
+			      conversation->config_home;
+	/* Where it is now: from here on another project directory is not a move by the agent. */
+	if (can_look && location_settle(instance, &fact, err) < 0)
+		return -1;
+	move_launch_directory(instance, directory);
+	instance_set_directory(instance, directory);
+	if (fact != TRANSCRIPT_ABSENT && location_settle(instance, &fact, err) < 0)
+		return -1;
+	*ret = fact == TRANSCRIPT_ABSENT      ? LOCATION_NONE
+	       : fact == TRANSCRIPT_ELSEWHERE ? LOCATION_ELSEWHERE
+					      : LOCATION_HERE;
+	if (*ret != LOCATION_ELSEWHERE || !copies)
+		return 0;
+	int r = fs_real_directory(instance_launch_directory(instance), &real, err);
+	if (r == 0)
+		r = transcript_copy(conversation->transcript_path, conversation->config_home, real,
+				    &copy, err);
+	if (r < 0)
+		return -1;
+	if (r > 0)
+		return error_set(err, ERROR_EXISTS,
+				 "there is another transcript of conversation %s in the place of "
+				 "the copy: nothing was changed",
+				 conversation->session_id);
+	replace_string(&conversation->transcript_path, copy);
+	*ret = LOCATION_COPIED;
+	return 0;
+}
+
+void location_forget_missing(struct instance *instance)
+{
+	cleanup_free char *real = NULL;
+	if (instance->conversation.directory &&
+	    fs_real_directory(instance->conversation.directory, &real, NULL) == FS_ABSENT)
+		replace_string(&instance->conversation.directory, NULL);
+}
+
+int location_check(const struct instance *instance, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	cleanup_free char *real = NULL;
+	cleanup_free char *shown = visible(instance_launch_directory(instance));
+	cleanup_free char *home = visible(instance_transcript_directory(instance));
+	int r = fs_real_directory(instance_launch_directory(instance), &real, err);
+	if (r == FS_ABSENT && conversation->directory)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"its conversation %s was last in %s, which is missing: bring "
+			"that directory back, or go on in another with agentdeck session set %s path "
+			"DIRECTORY, or begin a new conversation in %s with agentdeck session start "
+			"--fresh %s",
+			or_empty(conversation->session_id), shown, instance->id, home,
+			instance->id);
+	if (r == FS_ABSENT)
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"its directory %s is missing: bring it back, or, if it was "
+			"moved, say where it is with agentdeck session set %s path DIRECTORY, or forget "
+			"the session with agentdeck remove %s",
+			shown, instance->id, instance->id);
+	return r < 0 ? -1 : 0;
+}

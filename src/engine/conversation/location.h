@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where an instance's conversation is, and the directory that its agent has to be started in to
+ * find it (conversation.directory): an agent may move its conversation to another directory
+ * (claude's /cd), or make one of its own (a git worktree).
+ *
+ * Only the transcript proves a move.  A tool that changes its directory leaves the transcript where
+ * it was.
+ */
+#pragma once
+
+#include "driver/transcript/transcript.h"
+#include "model/agent/registry.h"
+#include "model/session/instance.h"
+
+/* Can this agent's transcripts be looked at? */
+bool location_is_known(const struct agent *agent);
+
+/* Look for the transcript of the stored id, and follow it where it has moved.  *ret says what was
+ * found.  For an agent whose transcripts can be looked at, and an instance with an id and a config
+ * home. */
+int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err);
+
+/* The same where there is something to look at, and nothing else. */
+int location_refresh(struct instance *instance, const struct agent *agent, struct error *err);
+
+/* The session's directory is now this one (a real path): where its agent is started follows from
+ * that, and the transcript is copied to where the agent looks for it if that is wished. */
+enum location_outcome {
+	LOCATION_NONE,      /* there is no transcript to look at */
+	LOCATION_HERE,      /* the agent finds its conversation from the new launch directory */
+	LOCATION_COPIED,    /* and that is so because its transcript was copied */
+	LOCATION_ELSEWHERE, /* not every version of the agent finds it from there */
+};
+int location_move(struct instance *instance, const struct agent *agent, const char *directory,
+		  bool copies, enum location_outcome *ret, struct error *err);
+
+/* A report says where the transcript is, and what the agent's directory is: does that move the
+ * conversation? True: conversation.directory was changed. */
+bool location_learn(struct instance *instance, const struct agent *agent,
+		    const char *transcript_path, const char *cwd);
+
+/* A new conversation begins in the instance's own directory where the one of the last is missing. */
+void location_forget_missing(struct instance *instance);
+
+/* Is the launch directory there?  ERROR_NOT_FOUND says where the conversation is, and what to do. */
+int location_check(const struct instance *instance, struct error *err);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/owner.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "model/session/naming.h"
+
+enum { LOCK_TIMEOUT_MS = 10000 };
+
+int owner_lock(struct deck *deck, struct fs_lock *lock, struct error *err)
+{
+	if (lock->fd >= 0)
+		return 0;
+	int r = fs_lock(store_state_directory(deck->store), "conversations.lock",
+			clock_ms() + LOCK_TIMEOUT_MS, lock, err);
+	if (r == FS_LOCK_BUSY)
+		return error_set(err, ERROR_BUSY,
+				 "another agentdeck holds conversations.lock: try again");
+	return r < 0 ? error_prefix(err, "%s", deck->paths.state) : 0;
+}
+
+void owner_profiles_free(struct owner_profiles *profiles)
+{
+	for (size_t i = 0; i < profiles->count; i++) {
+		store_rows_free(&profiles->items[i].rows);
+		if (!profiles->items[i].is_own)
+			store_close(profiles->items[i].store);
+	}
+	free(profiles->items);
+	*profiles = (struct owner_profiles){ 0 };
+}
+
+int owner_list(struct deck *deck, struct owner_profiles *ret, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (deck_profiles(deck, &names, err) < 0)
+		return -1;
+	profiles.items = xcalloc(names.count + 1, sizeof(*profiles.items));
+	profiles.items[profiles.count++] = (struct owner_profile){ .store = deck->store,
+								   .is_own = true };
+	if (store_list(deck->store, &profiles.items[0].rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		struct owner_profile *profile = &profiles.items[profiles.count];
+		if (streq(names.items[i], deck->profile))
+			continue;
+		if (deck_open_profile(deck, names.items[i], &profile->store, err) < 0)
+			return -1;
+		profiles.count++;
+		if (store_list(profile->store, &profile->rows, err) < 0)
+			return -1;
+	}
+	*ret = profiles;
+	profiles = (struct owner_profiles){ 0 };
+	return 0;
+}
+
+bool owner_is_self(const struct owner_profile *profile, const struct store_row *row,
+		   const struct instance *instance)
+{
+	return profile->is_own &&
+	       streq(row->base, or_empty(instance->base ? instance->base : instance->id));
+}
+
+static bool owns(const struct store_row *row, const struct instance *instance,
+		 const char *session_id)
+{
+	return !row->damage && streq(row->agent, instance->agent) &&
+	       streq(or_empty(row->config_home), or_empty(instance->conversation.config_home)) &&
+	       (naming_same_session_id(row->session_id, session_id) ||
+		naming_same_session_id(row->next_session_id, session_id));
+}
+
+int owner_find(struct deck *deck, const struct instance *instance, const char *session_id,
+	       struct shared_conversation *ret, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++) {
+		const struct owner_profile *profile = &profiles.items[i];
+		for (size_t j = 0; j < profile->rows.count; j++) {
+			const struct store_row *row = &profile->rows.rows[j];
+			if (owner_is_self(profile, row, instance) ||
+			    !owns(row, instance, session_id))
+				continue;
+			*ret = (struct shared_conversation){
+				.session_id = xstrdup(session_id),
+				.owner = xstrdup(row->id),
+				.title = xstrdup(row->title),
+				.profile = profile->is_own ? NULL
+							   : xstrdup(store_profile(profile->store)),
+			};
+			return 0;
+		}
+	}
+	return OWNER_NONE;
+}
+
+char *owner_command(const struct shared_conversation *owned)
+{
+	return xasprintf("agentdeck%s%s", owned->profile ? " --profile " : "",
+			 or_empty(owned->profile));
+}
+
+int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
+		struct error *err)
+{
+	struct shared_conversation owned = { 0 };
+	int r = owner_find(deck, instance, session_id, &owned, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	cleanup_free char *text = shared_conversation_text(&owned);
+	cleanup_free char *shown = visible(text);
+	cleanup_free char *command = owner_command(&owned);
+	r = error_set(err, ERROR_EXISTS,
+		      "%s belongs to that session: go on there with %s session start %s, begin a "
+		      "copy with %s session fork %s, or remove that session first",
+		      shown, command, owned.owner, command, owned.owner);
+	shared_conversation_clear(&owned);
+	return r;
+}

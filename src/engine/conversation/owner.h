@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who owns a conversation: the instance, of any profile, running or not, whose current session id
+ * it is, or whose run is about to move to it.  An id that an instance had before is nobody's.
+ *
+ * The owner keeps it.  Whoever gives an instance an id that it did not have asks here first, and
+ * saves the manifest before it lets the lock go.  Order of the locks: the instance's, this one, the
+ * profile's.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+/* conversations.lock.  ERROR_BUSY: somebody holds it for too long.  One that is held already stays
+ * as it is. */
+int owner_lock(struct deck *deck, struct fs_lock *lock, struct error *err);
+
+/* The rows of every profile, this one's first. */
+struct owner_profile {
+	struct store *store; /* borrowed when it is the deck's own */
+	bool is_own;
+	struct store_rows rows;
+};
+struct owner_profiles {
+	struct owner_profile *items;
+	size_t count;
+};
+int owner_list(struct deck *deck, struct owner_profiles *ret, struct error *err);
+void owner_profiles_free(struct owner_profiles *profiles);
+#define cleanup_owner_profiles CLEANUP(owner_profiles_free)
+
+/* Is this row, of a profile in that list, the instance's own? */
+bool owner_is_self(const struct owner_profile *profile, const struct store_row *row,
+		   const struct instance *instance);
+
+/* The owner of this conversation of the instance's agent and home, other than the instance itself.
+ * *ret is the caller's, with since unset.  OWNER_NONE: nobody owns it. */
+enum { OWNER_NONE = 1 };
+int owner_find(struct deck *deck, const struct instance *instance, const char *session_id,
+	       struct shared_conversation *ret, struct error *err);
+
+/* "agentdeck", with the profile in which the owner is found.  The caller frees. */
+char *owner_command(const struct shared_conversation *owned) MUST_USE;
+
+/* 0 when nobody else owns it; ERROR_EXISTS names the owner and what to do. */
+int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
+		struct error *err);

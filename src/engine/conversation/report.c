@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/report.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "engine/conversation/location.h"
+#include "engine/conversation/owner.h"
+#include "engine/place/activityfile.h"
+#include "engine/place/runfiles.h"
+#include "model/plan/resume.h"
+#include "model/session/naming.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What an event says. */
+enum {
+	MEANS_START = 1 << 0,
+	MEANS_PROMPT = 1 << 1,
+	MEANS_BUSY = 1 << 2,
+	MEANS_WAITING = 1 << 3,
+	MEANS_IDLE = 1 << 4,
+	MEANS_TURN = 1 << 5,
+	MEANS_END = 1 << 6,
+};
+
+/* Borrowed from the JSON object, and from the instance. */
+struct report {
+	const struct agent *agent; /* of the instance; borrowed from the deck */
+	unsigned meaning;
+	const char *event, *session_id, *transcript_path, *source, *cwd;
+	/* whose it is, when the conversation is another instance's; the report's own */
+	struct shared_conversation owned;
+	enum sender_relation relation;
+	struct process_id process; /* of the sender; pid 0: unknown */
+};
+
+static void report_clear(struct report *report)
+{
+	shared_conversation_clear(&report->owned);
+}
+#define cleanup_report CLEANUP(report_clear)
+
+static unsigned meaning_of_name(const struct agent *agent, const char *event)
+{
+	const struct {
+		const struct strvec *events;
+		unsigned meaning;
+	} table[] = {
+		{ &agent->report_start, MEANS_START }, { &agent->report_prompt, MEANS_PROMPT },
+		{ &agent->report_busy, MEANS_BUSY },   { &agent->report_waiting, MEANS_WAITING },
+		{ &agent->report_idle, MEANS_IDLE },   { &agent->report_turn, MEANS_TURN },
+		{ &agent->report_end, MEANS_END },
+	};
+	unsigned meaning = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strvec_contains(table[i].events, event))
+			meaning |= table[i].meaning;
+	return meaning;
+}
+
+/* An entry may tell the kinds of an event apart: "Notification:idle_prompt". */
+static unsigned meaning_of(const struct agent *agent, const char *event, const char *kind)
+{
+	cleanup_free char *name = xasprintf("%s:%s", event, or_empty(kind));
+	unsigned meaning = kind ? meaning_of_name(agent, name) : 0;
+	return meaning ? meaning : meaning_of_name(agent, event);
+}
+
+static enum instance_activity activity_of(unsigned meaning)
+{
+	if (meaning & MEANS_WAITING)
+		return ACTIVITY_WAITING;
+	return meaning & (MEANS_PROMPT | MEANS_BUSY) ? ACTIVITY_BUSY : ACTIVITY_IDLE;
+}
+
+/* Of an end only the directory: another conversation may follow, in the one that this one has moved
+ * to without a word.  moves: it names the conversation that the run is in from now on. */
+static void note_activity(const struct instance *instance, const struct report *report, bool moves)
+{
+	const bool is_end = report->meaning & MEANS_END;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_activity struct activity now = { 0 };
+	cleanup_announced struct announced announced = { 0 };
+	/* A lock that cannot be had loses less than a wait. */
+	if ((is_end && !report->cwd) || activityfile_lock(instance->run.directory, &lock, NULL) < 0)
+		return;
+	activity_read(instance->run.directory, &now);
+	announced_read(instance->run.directory, &announced);
+	if (report->cwd)
+		replace_string(&announced.directory, report->cwd);
+	if (!is_end) {
+		enum instance_activity activity = activity_of(report->meaning);
+		if (now.activity != activity || !now.since)
+			now.since = clock_wall_us();
+		now.activity = activity;
+		now.is_seen = false;
+		replace_string(&now.event, report->event);
+		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
+	}
+	if (moves)
+		replace_string(&announced.session_id, report->session_id);
+	(void)activityfile_write(instance->run.directory, &now, &announced, NULL);
+}
+
+/* The hint beside the manifest.  Nobody reads it but people and tests. */
+static void write_sidecar(struct deck *deck, const struct store_lock *lock,
+			  const struct instance *instance)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *name = xasprintf("%s.sid", instance->id);
+	const char *id = instance->conversation.session_id;
+	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true,
+					       &fd, NULL) == 0)
+		(void)fs_replace_from(store_lock_directory(lock), fd, name,
+				      &(struct fs_content){ id, strlen(id), FS_VOLATILE }, NULL);
+}
+
+/* The conversation that the present attempt is known to run in, NULL while it is not.  Borrowed. */
+static const char *known_id(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return attempt ? attempt->session_id : NULL;
+}
+
+static bool is(const char *text, const char *other)
+{
+	return text && other && streq(text, other);
+}
+
+static bool is_id(const char *session_id, const char *other)
+{
+	return naming_same_session_id(session_id, other);
+}
+
+/* Did the user go to another conversation inside the agent? */
+static bool moved_inside(const struct report *report)
+{
+	return report->meaning & MEANS_START &&
+	       (streq(report->source, "clear") || streq(report->source, "resume"));
+}
+
+static bool is_in_directory(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+	while (length > 0 && directory[length - 1] == '/')
+		length--;
+	return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
+}
+
+static bool is_at_home(const struct instance *instance, const char *cwd)
+{
+	cleanup_announced struct announced last = { 0 };
+	cleanup_free char *real = NULL, *home = NULL;
+	const char *began = instance_transcript_directory(instance);
+	announced_read(instance->run.directory, &last);
+	if (is(last.directory, cwd))
+		return true;
+	/* What is not there any more is compared as it is written. */
+	if (fs_real_directory(cwd, &real, NULL) != 0)
+		real = xstrdup(cwd);
+	if (fs_real_directory(began, &home, NULL) != 0)
+		home = xstrdup(began);
+	return is_in_directory(real, home) ||
+	       is_in_directory(real, instance_launch_directory(instance));
+}
+
+/* An attempt that failed had not reported; what it had to say may come when the next one runs
+ * already. */
+static bool is_late(const struct instance *instance, const struct report *report)
+{
+	const struct run *run = &instance->run;
+	if (run->reported || !report->session_id || is_id(known_id(instance), report->session_id))
+		return false;
+	for (size_t i = 0; i < run->attempt && i < run->attempt_count; i++)
+		if (is_id(run->attempts[i].session_id, report->session_id))
+			return true;
+	return false;
+}
+
+/* NULL: the report is the present run's own.  Else why it is not, static. */
+static const char *why_foreign(const struct instance *instance, const struct report *report)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const char *id = report->session_id, *known = known_id(instance);
+	bool is_shared = is_id(instance->conversation.shared.session_id, id);
+	bool is_known = is_id(known, id) || is_id(instance->conversation.session_id, id) ||
+			is_shared;
+	if (attempt && attempt->rung == RUNG_SHELL)
+		return "the session's agent is not running";
+	if (is_late(instance, report))
+		return "it comes from an attempt that failed";
+	if (report->agent->report_binds == BINDS_FIRST && id && known && !is_id(known, id) &&
+	    !is_shared && !moved_inside(report))
+		return "it is about another conversation";
+	if (!is_known && id && report->relation == SENDER_NESTED)
+		return "it comes from an agent that the session's agent has started";
+	if (!is_known && report->cwd && !is_at_home(instance, report->cwd))
+		return "it comes from another directory";
+	return NULL;
+}
+
+/* Has a start event said so that was not taken, since its hook was killed, or could not save it?
+ * Others of a conversation that the run's agent never announced may come from an agent inside of
+ * it. */
+static bool was_announced(const struct instance *instance, const char *session_id)
+{
+	cleanup_announced struct announced last = { 0 };
+	announced_read(instance->run.directory, &last);
+	return is_id(last.session_id, session_id);
+}
+
+/* May this start event say which conversation the run is in? */
+static bool may_move(const struct instance *instance, const struct report *report)
+{
+	const char *known = known_id(instance);
+	if (streq(report->source, "clear") || streq(report->source, "resume") ||
+	    streq(report->source, "compact"))
+		return true;
+	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped;
+	 * and what we gave. */
+	return !instance->run.reported || !known || is_id(known, report->session_id) ||
+	       (!(report->meaning & MEANS_START) && was_announced(instance, report->session_id));
+}
+
+/* The session's own agent begins another conversation without saying why: it has executed itself in
+ * place (claude's /tui), or the user has asked for one (codex's /new).  Nothing is in it yet, and
+ * something may be in the present one: so it is announced, and its first turn moves the session. */
+static bool may_announce(const struct instance *instance, const struct report *report)
+{
+	return may_move(instance, report) || report->relation == SENDER_AGENT;
+}
+
+/* A conversation in the place of one that could not be resumed: it counts from its first turn on. */
+static bool is_provisional(const struct instance *instance, const char *session_id)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return attempt && (attempt->rung == RUNG_FRESH || attempt->rung == RUNG_LAUNCH) &&
+	       instance->conversation.session_id && attempt->reason == REASON_RESUME_FAILED &&
+	       is_id(attempt->session_id, session_id);
+}
+
+static void set_id(struct instance *instance, const struct agent *agent, const char *session_id,
+		   enum session_origin origin)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	conversation_set_id(&instance->conversation, session_id, origin, clock_wall_us());
+	if (!agent->resume.count)
+		return;
+	resume_carried_argv(agent, &instance->argv, &argv);
+	resume_push_template(&argv, &agent->resume, session_id);
+	strvec_clear(&instance->resume_argv);
+	strvec_push_all(&instance->resume_argv, &argv);
+}
+
+/* The run's id is what it was given, or what it said first. */
+static bool learn(struct instance *instance, const struct agent *agent, const struct report *report)
+{
+	struct run *run = &instance->run;
+	struct attempt *attempt = run_attempt(run) ? &run->attempts[run->attempt] : NULL;
+	if (!attempt || !report->session_id || is_id(attempt->session_id, report->session_id) ||
+	    (attempt->session_id && agent->report_binds == BINDS_START))
+		return false;
+	replace_string(&attempt->session_id, report->session_id);
+	return true;
+}
+
+/* The owner keeps its conversation, and this instance its id: that the agent has gone there is only
+ * noted. */
+static bool share(struct instance *instance, const struct report *report)
+{
+	struct shared_conversation *shared = &instance->conversation.shared;
+	const struct shared_conversation *owned = &report->owned;
+	if (is_id(shared->session_id, owned->session_id) && is(shared->owner, owned->owner))
+		return false;
+	shared_conversation_clear(shared);
+	*shared = (struct shared_conversation){
+		.session_id = xstrdup(owned->session_id),
+		.owner = xstrdup(owned->owner),
+		.title = xstrdup(owned->title),
+		.profile = xstrdup_or_null(owned->profile),
+		.since = clock_wall_us(),
+	};
+	return true;
+}
+
+static void note_reporter(struct run *run, const struct report *report)
+{
+	if (!run->reported)
+		run->reporter = report->process;
+	run->reported = true;
+}
+
+/* The agent is up, and says what conversation it is in. */
+static bool take_id(struct instance *instance, const struct agent *agent,
+		    const struct report *report)
+{
+	struct conversation *conversation = &instance->conversation;
+	const char *id = report->session_id;
+	bool changed = !instance->run.reported;
+	bool other = id && !is_id(conversation->session_id, id);
+	bool given = is_id(known_id(instance), id) && agent->assign.count;
+
+	if (other && !may_move(instance, report)) {
+		if (may_announce(instance, report))
+			log_info("conversation %s counts from its first turn on: source=%s", id,
+				 report->source);
+		else
+			log_warning("report of conversation %s ignored: source=%s", id,
+				    report->source);
+		return changed;
+	}
+	if (report->owned.session_id) {
+		note_reporter(&instance->run, report);
+		return share(instance, report) || changed;
+	}
+	if (!instance->run.reported && id)
+		changed |= resume_note_reported(agent, instance, id);
+	changed |= learn(instance, agent, report);
+	note_reporter(&instance->run, report);
+	if (other && is_provisional(instance, id) && !streq(report->source, "clear"))
+		return changed;
+	if (other)
+		set_id(instance, agent, id, given ? ORIGIN_MINTED : ORIGIN_REPORTED);
+	conversation->captured_at = clock_wall_us();
+	return changed || other;
+}
+
+/* Some versions name, at their start, a file that they do not write to. */
+static bool names_better(const char *known, const char *path)
+{
+	return path && !is(known, path) &&
+	       !(known && access(known, F_OK) == 0 && access(path, F_OK) < 0);
+}
+
+/* Does the report change what must last?  Then the manifest is saved. */
+static bool apply(struct instance *instance, const struct report *report)
+{
+	const struct agent *agent = report->agent;
+	struct conversation *conversation = &instance->conversation;
+	const char *id = report->session_id;
+	bool is_turn = report->meaning & (MEANS_PROMPT | MEANS_TURN), changed = false;
+	if (report->meaning & MEANS_START || (agent->report_binds == BINDS_FIRST && id) ||
+	    (is_turn && id && !is_id(conversation->session_id, id) && was_announced(instance, id)))
+		changed = take_id(instance, agent, report);
+	if (is_turn && is_provisional(instance, id) && !is_id(conversation->session_id, id)) {
+		set_id(instance, agent, id, agent->assign.count ? ORIGIN_MINTED : ORIGIN_REPORTED);
+		changed = true;
+	}
+	if (!is_id(conversation->session_id, id))
+		return changed;
+	/* The agent's files bear the id as the agent writes it. */
+	if (!is(conversation->session_id, id)) {
+		set_id(instance, agent, id, conversation->origin);
+		changed = true;
+	}
+	if (conversation->shared.session_id) {
+		shared_conversation_clear(&conversation->shared);
+		changed = true;
+	}
+	/* The one before its first turn: the agent may have made a directory of its own, and no
+	 * transcript yet. */
+	changed |= location_learn(instance, agent, report->transcript_path, report->cwd);
+	if (is_turn && !conversation->first_turn_seen)
+		changed = conversation->first_turn_seen = true;
+	if (names_better(conversation->transcript_path, report->transcript_path)) {
+		replace_string(&conversation->transcript_path, report->transcript_path);
+		changed = true;
+	}
+	return changed;
+}
+
+/* Where the entry has no such member: NULL. */
+static const char *member(struct json_object *object, const char *key)
+{
+	return key ? json_get_string(object, key, NULL) : NULL;
+}
+
+static const char *absolute(const char *path)
+{
+	return path && *path == '/' ? path : NULL;
+}
+
+/* Agents that we tell the place or the name of their conversation may call it otherwise among
+ * themselves; what those say, and those that name nothing, is about the conversation of the run. */
+static bool names_conversations(const struct agent *agent)
+{
+	return agent->id_key && (agent->id_kind == ID_UUID || agent->id_kind == ID_ANY);
+}
+
+/* Some agents report the start of a fork under the id of its parent, and name the fork from its
+ * first turn on. */
+static bool is_start_of_fork(const struct instance *instance, const struct report *report)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return report->meaning & MEANS_START && attempt && attempt->reason == REASON_FORKED &&
+	       !conversation->first_turn_seen &&
+	       is_id(conversation->forked_from, report->session_id);
+}
+
+static int decode(struct json_object *object, const struct instance *instance,
+		  const struct agent *agent, struct report *ret, struct error *err)
+{
+	struct report report = {
+		.agent = agent,
+		.event = member(object, agent->event_key),
+		.session_id = member(object, agent->id_key),
+		.transcript_path = absolute(member(object, agent->transcript_key)),
+		.source = or_empty(member(object, agent->source_key)),
+		.cwd = absolute(member(object, agent->cwd_key)),
+	};
+	if (!report.event)
+		return error_set(err, ERROR_CORRUPT, "the report has no %s",
+				 agent->event_key ? agent->event_key
+						  : "event that the agent's entry knows");
+	if (!names_conversations(agent))
+		report.session_id = known_id(instance);
+	else if (report.session_id &&
+		 !(agent->id_kind == ID_UUID ? naming_is_uuid(report.session_id)
+					     : naming_is_session_id(report.session_id)))
+		return error_set(err, ERROR_CORRUPT, "the report's %s is none", agent->id_key);
+	report.meaning = meaning_of(agent, report.event, member(object, agent->kind_key));
+	if (is_start_of_fork(instance, &report)) {
+		report.session_id = known_id(instance);
+		report.transcript_path = NULL;
+	}
+	*ret = report;
+	return 0;
+}
+
+static bool is_from_run(struct deck *deck, const struct instance *instance, const char *token)
+{
+	cleanup_free char *expected = runfiles_token(instance);
+	/* Somebody has cleared the run's directory away: its agent knows which token was there. */
+	if (!expected && token && run_relation(&instance->run) == MACHINE_THIS_BOOT &&
+	    runfiles_restore(deck, instance, &instance->run.pane, NULL) == 0)
+		expected = runfiles_token(instance);
+	return token && expected && *expected && streq(token, expected);
+}
+
+/* Whose is the conversation that the report names?  Asked only of one that the instance does not
+ * have, since a hook is to be fast.  lock: held afterwards, so that nobody else takes it before
+ * this instance is saved; NULL for a look. */
+static int find_owner(struct deck *deck, const struct instance *instance, struct fs_lock *lock,
+		      struct report *report, struct error *err)
+{
+	if (!report->session_id || is_id(instance->conversation.session_id, report->session_id) ||
+	    !(report->meaning & (MEANS_START | MEANS_PROMPT | MEANS_TURN)))
+		return 0;
+	if (lock && owner_lock(deck, lock, err) < 0)
+		return -1;
+	return owner_find(deck, instance, report->session_id, &report->owned, err) < 0 ? -1 : 0;
+}
+
+/* A report that came in. */
+struct incoming {
+	struct deck *deck;
+	const struct sender *sender;
+	struct json_object *object;
+};
+
+/* The report as this instance sees it: 0, or REPORT_FOREIGN.  lock: see find_owner(). */
+static int judge(const struct incoming *incoming, const struct instance *instance,
+		 struct fs_lock *lock, struct report *ret, struct error *err)
+{
+	const struct sender *sender = incoming->sender;
+	const struct agent *agent;
+	if (!is_from_run(incoming->deck, instance, sender->token)) {
+		log_warning("report ignored: not from the present run");
+		return REPORT_FOREIGN;
+	}
+	log_set_run(instance->run.id);
+	if (deck_agent(incoming->deck, instance->agent, &agent, err) < 0 ||
+	    decode(incoming->object, instance, agent, ret, err) < 0)
+		return -1;
+	ret->relation = sender_relation(sender, &instance->run);
+	ret->process = sender->count ? sender->processes[0] : (struct process_id){ 0 };
+	const char *why = why_foreign(instance, ret);
+	if (!why)
+		return find_owner(incoming->deck, instance, lock, ret, err);
+	log_warning("report %s of %s ignored: %s", ret->event, or_empty(ret->session_id), why);
+	return REPORT_FOREIGN;
+}
+
+/* A look without the lock: most reports change nothing that lasts, and whoever is ending this very
+ * agent holds the lock while it waits for it.  True when the manifest must be changed. */
+static int look(const struct incoming *incoming, const char *base, bool *ret_change,
+		struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_report struct report report = { 0 };
+	int r = store_load(incoming->deck->store, base, &instance, err);
+	if (r < 0)
+		return -1;
+	if (r > 0) {
+		log_warning("report ignored: there is no such session");
+		return REPORT_FOREIGN;
+	}
+	log_set_instance(instance->id);
+	r = judge(incoming, instance, NULL, &report, err);
+	if (r != 0 || !report.meaning)
+		return r;
+	const bool is_end = report.meaning & MEANS_END;
+	note_activity(instance, &report,
+		      !is_end && report.meaning & MEANS_START && report.session_id &&
+			      may_announce(instance, &report));
+	/* An end changes nothing, and who ends the run holds the lock and waits for the agent,
+	 * which waits for this hook. */
+	*ret_change = !is_end && apply(instance, &report);
+	return 0;
+}
+
+static int take_locked(const struct incoming *incoming, struct store_lock *lock, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_report struct report report = { 0 };
+	int r = store_load_locked(lock, &instance, err);
+	if (r != 0)
+		return r < 0 ? -1 : REPORT_FOREIGN;
+	/* The run may have ended while we waited, or its attempt. */
+	r = judge(incoming, instance, &conversations, &report, err);
+	if (r != 0)
+		return r;
+	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
+	cleanup_free char *shared = xstrdup_or_null(instance->conversation.shared.session_id);
+	cleanup_free char *place = xstrdup(instance_launch_directory(instance));
+	if (!apply(instance, &report))
+		return 0;
+	/* First: who waits for the manifest to say so finds nothing changing behind it. */
+	write_sidecar(incoming->deck, lock, instance);
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	const char *now = or_empty(instance->conversation.session_id);
+	if (!streq(or_empty(before), now))
+		log_info("conversation: %s -> %s event=%s source=%s", before ? before : "none", now,
+			 report.event, *report.source ? report.source : "none");
+	if (!streq(place, instance_launch_directory(instance)))
+		log_info("conversation %s: moved to %s", now, instance_launch_directory(instance));
+	const struct shared_conversation *shares = &instance->conversation.shared;
+	if (!streq(or_empty(shared), or_empty(shares->session_id)))
+		log_info("shared conversation: %s -> %s owner=%s event=%s source=%s",
+			 shared ? shared : "none", shares->session_id ? shares->session_id : "none",
+			 shares->owner ? shares->owner : "none", report.event,
+			 *report.source ? report.source : "none");
+	log_info("report %s source=%s id=%s", report.event, report.source,
+		 or_empty(report.session_id));
+	return 0;
+}
+
+int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
+		size_t length, struct error *err)
+{
+	cleanup_json struct json_object *object = NULL;
+	cleanup_store_lock struct store_lock *lock = NULL;
+	bool change = false;
+
+	log_set_instance(base);
+	if (json_parse(text, length, "report", &object, err) < 0)
+		return -1;
+	const struct incoming incoming = { .deck = deck, .sender = sender, .object = object };
+	int r = look(&incoming, base, &change, err);
+	if (r != 0 || !change)
+		return r;
+	r = store_lock(deck->store, base, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
+	if (r < 0)
+		return -1;
+	if (r == STORE_BUSY)
+		return error_set(err, ERROR_BUSY, "session %s is locked", base);
+	return r == 0 ? take_locked(&incoming, lock, err) : REPORT_FOREIGN;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What agents tell us at their events: one JSON object, on the standard input of `agentdeck hook`
+ * or as its last argument.  The names of the members and the meaning of the events are in the
+ * agent's entry.
+ *
+ * A report counts only if it is the present run's own:
+ *   - it carries the run's token (ENV_TOKEN in the hook's environment);
+ *   - the agent of the run is what runs now, not the shell at the end of the ladder;
+ *   - it is not a late word of an attempt that failed before this one;
+ *   - where events bind the first id (BINDS_FIRST), it names no other conversation than the run's,
+ * unless it is a start that says that the user went to another one inside the agent;
+ *   - it is in the instance's directory, below it, or where the agent said last that it is.
+ * Agents report where they have gone (cd, a worktree), and a conversation belongs to the directory
+ * that it began in: so a report of the conversation that we know counts wherever it is made, and
+ * tells where the agent is; another conversation that begins elsewhere is that of another agent,
+ * which inherited our environment.
+ *
+ * A report may move the conversation's id: the user may have cleared the agent, or picked another
+ * conversation inside.  It never does so at an agent's end.  An agent that runs below the session's
+ * own is another one, whatever it reports of other conversations; the session's own agent may begin
+ * one without saying why (it has executed itself in place), and moves to it with its first turn.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "engine/place/sender.h"
+
+enum {
+	REPORT_MAX = 1 << 20, /* of the text that is kept */
+	/* a longer string of it is cut: what counts are ids and paths */
+	REPORT_STRING_MAX = 16 << 10,
+	REPORT_DRAIN_MAX = 64 << 20, /* of what is read at all */
+	REPORT_TIMEOUT_MS = 10000,
+};
+
+/* Read one report up to the end of fd, so that whoever writes it is not hit by SIGPIPE; long
+ * strings (a prompt, what a tool printed) are cut.  ERROR_CORRUPT: larger than REPORT_MAX all the
+ * same (read to its end), or than REPORT_DRAIN_MAX.  ERROR_TIMEOUT: it does not end by deadline_ms
+ * of clock_ms(). */
+int report_read(int fd, int64_t deadline_ms, struct strbuf *ret, struct error *err);
+
+/* REPORT_FOREIGN: it is not the present run's own, and was ignored. */
+enum { REPORT_FOREIGN = 1 };
+
+/* Take one report for the instance of this base.  ERROR_CORRUPT: the text is none. */
+int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
+		size_t length, struct error *err);

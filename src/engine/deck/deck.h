@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The deck: what the operations of this layer need.  The dispatcher opens it once.
+ *
+ * The engine prints nothing.  Messages for the user about an operation that succeeded go into
+ * deck->warnings, and the command line shows them.
+ */
+#pragma once
+
+#include "driver/store/store.h"
+#include "driver/systemd/unit.h"
+#include "model/agent/registry.h"
+#include "model/settings/paths.h"
+#include "model/settings/settings.h"
+
+/* Environment of what runs in the pane. */
+#define ENV_INSTANCE  "AGENTDECK_INSTANCE_ID"
+#define ENV_BASE      "AGENTDECK_INSTANCE_BASE" /* the name of its directory */
+#define ENV_PROFILE   "AGENTDECK_PROFILE"
+#define ENV_RUN       "AGENTDECK_RUN"
+#define ENV_TOKEN     "AGENTDECK_REPORT_TOKEN"
+#define ENV_PANE_DIED "AGENTDECK_PANE_DIED"
+
+struct deck {
+	struct paths paths;
+	struct settings settings;
+	/* XDG_RUNTIME_DIR, when it is unusable and another is in use; else NULL */
+	char *unusable_runtime;
+	char *profile;
+	char *program;        /* absolute path of agentdeck itself */
+	char *gate, *watch;   /* absolute paths of agentdeck-gate and agentdeck-watch */
+	struct store *store;  /* NULL until deck_open_store() */
+	char *config_problem; /* why config.toml cannot be used; NULL: it is in use */
+	bool has_kept_config; /* then: the last good one is in use */
+	struct strvec warnings;
+	/* It is an error when the user manager refuses a scope; do not start without one.  For
+	 * automatic starts: they can be made later, and a process started beside a manager that is
+	 * about to end would end with it. */
+	bool needs_scope;
+	/* The user says that the machine of a run is gone (--take-over). */
+	bool takes_over;
+
+	struct registry registry; /* use deck_registry() or deck_agent() */
+	struct strvec agents;     /* names of those that deck_agent() has loaded */
+	bool registry_complete;
+	struct unit_bus *bus; /* use deck_bus() */
+	bool bus_tried;
+	char *bus_why; /* why there is no bus */
+};
+
+/* Find paths, read config.toml, choose the profile (profile, else AGENTDECK_PROFILE, else
+ * "default") and open the log below the state directory.  component names the command in the
+ * log.  A copy of a valid config.toml is kept in the state directory. */
+int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err);
+/* The same, but a mistake in config.toml locks nobody out: it continues with the last good one (the
+ * kept copy), else with the defaults.  The log and deck->config_problem say so. */
+int deck_open_anyway(const char *profile, const char *component, struct deck *ret,
+		     struct error *err);
+/* The configuration in use: "config.toml", "the last good configuration", "the defaults".
+ * Static. */
+const char *deck_config_in_use(const struct deck *deck);
+bool deck_config_is_valid(const struct deck *deck);
+void deck_close(struct deck *deck);
+#define cleanup_deck CLEANUP(deck_close)
+
+/* Whether a run can have its files below the user's runtime directory. */
+bool deck_has_runtime(const struct deck *deck);
+
+int deck_open_store(struct deck *deck, struct error *err);
+/* The store of any profile of the deck; *ret is the caller's. */
+int deck_open_profile(const struct deck *deck, const char *profile, struct store **ret,
+		      struct error *err);
+
+/* The names of all profiles that there are, unsorted. */
+int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err);
+
+/* The instance of the deck's profile.  ERROR_NOT_FOUND: it was removed. */
+int deck_load(struct deck *deck, const char *base, struct instance **ret, struct error *err);
+
+/* All agents: the built-in ones and the user's.  A user's file that cannot be used becomes a
+ * warning, and the built-in entry stays.  Borrowed. */
+int deck_registry(struct deck *deck, const struct registry **ret, struct error *err);
+
+/* The user manager, or NULL: then deck->bus_why says why.  Connects once.  Borrowed. */
+struct unit_bus *deck_bus(struct deck *deck);
+
+/* Forget that the user manager could not be reached, after a change that may have mended it. */
+void deck_retry_bus(struct deck *deck);
+
+/* Record a warning for the user, and log it. */
+void deck_warn(struct deck *deck, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The agent of an instance; reads only that agent's files.  Warns about the user's file as
+ * deck_registry() does.  ERROR_NOT_FOUND lists the existing names.  Borrowed while deck is open. */
+int deck_agent(struct deck *deck, const char *name, const struct agent **ret, struct error *err);
+
+/* The agent's home for this caller: its variable if set, else its default.  NULL when the agent has
+ * none.  The caller frees. */
+char *deck_config_home(const struct deck *deck, const struct agent *agent) MUST_USE;
+/* The default alone. */
+char *deck_default_home(const struct deck *deck, const struct agent *agent) MUST_USE;
+
+/* SSH_AUTH_SOCK of panes is a link of ours, <runtime>/ssh-auth.sock (and in the direct
+ * directory). Point it at this login's agent, if this login has one that is alive and is not the
+ * link itself. */
+void deck_refresh_ssh_agent(const struct deck *deck);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/deck/home.h"
+
+#include "base/fsutil.h"
+#include "model/plan/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define PLACES "conversations"
+
+char *home_path(const struct deck *deck, const char *id)
+{
+	return xasprintf("%s/%s/" PLACES "/%s", deck->paths.state, deck->profile, id);
+}
+
+int home_make(const struct deck *deck, const struct instance *instance, const struct agent *agent,
+	      struct error *err)
+{
+	cleanup_close int all = -1, own = -1;
+	if (!resume_needs_state(agent))
+		return 0;
+	if (fs_open_private_directory_at(store_profile_directory(deck->store), PLACES, true, &all,
+					 err) < 0 ||
+	    fs_open_private_directory_at(all, instance->id, true, &own, err) < 0)
+		return error_prefix(err, "the directory for the conversations of %s", instance->id);
+	return 0;
+}
+
+int home_remove(const struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_close int all = -1;
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), PLACES, false,
+					     &all, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (unlinkat(all, id, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == ENOTEMPTY || errno == EEXIST)
+		return HOME_KEPT;
+	cleanup_free char *path = home_path(deck, id);
+	return error_set_file(err, errno, "remove %s", path);
+}

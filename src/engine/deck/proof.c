@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/deck/proof.h"
+
+#include "engine/deck/deck.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_in_group(const char *id, const char *group)
+{
+	cleanup_free char *scope = naming_scope(id);
+	const size_t length = strlen(scope);
+	for (const char *found = strstr(group, scope); found; found = strstr(found + 1, scope))
+		if (found > group && found[-1] == '/' && (!found[length] || found[length] == '/'))
+			return true;
+	return false;
+}
+
+bool proof_is_in_scope(const char *id, pid_t pid)
+{
+	cleanup_free char *group = NULL;
+	return process_cgroup(pid, &group, NULL) == 0 && is_in_group(id, group);
+}
+
+/* A lack of memory or descriptors says nothing about the process.  Anything else that fails proves
+ * nothing for it. */
+static bool is_want(const struct error *err)
+{
+	return err->os_errno == ENFILE || err->os_errno == EMFILE || err->os_errno == ENOMEM;
+}
+
+static enum proof look_at(const char *id, pid_t pid)
+{
+	cleanup_free char *group = NULL, *instance = NULL;
+	cleanup_error struct error first = { 0 }, second = { 0 };
+	if (process_cgroup(pid, &group, &first) == 0 && is_in_group(id, group))
+		return PROOF_OURS;
+	if (process_variable(pid, ENV_INSTANCE, &instance, &second) == 0 && instance &&
+	    streq(instance, id))
+		return PROOF_OURS;
+	return is_want(&first) || is_want(&second) ? PROOF_UNKNOWN : PROOF_FOREIGN;
+}
+
+enum proof proof_of(const char *id, const struct process_id *process)
+{
+	pid_t parent;
+	if (!process->pid || !process_alive(process))
+		return PROOF_FOREIGN;
+	const enum proof proof = look_at(id, process->pid);
+	if (proof != PROOF_FOREIGN || process_parent(process->pid, &parent, NULL) != 0)
+		return proof;
+	return look_at(id, parent) == PROOF_OURS ? PROOF_OURS : PROOF_FOREIGN;
+}
+
+int proof_signal(const char *id, const struct process_id *process, int signal_number,
+		 struct error *err)
+{
+	/* Looked at by its pid, and signalled with its start time: one that takes the pid in
+	 * between is not it. */
+	return proof_of(id, process) == PROOF_OURS ? process_signal(process, signal_number, err)
+						   : PROCESS_GONE;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The doctor's first half: gathers facts.  It gets as far as it can, whatever is broken, and
+ * changes nothing, except that it makes the state directory, as every command does.
+ */
+#include "engine/doctor/doctor.h"
+
+#include "base/fsutil.h"
+#include "base/program.h"
+#include "engine/place/alive.h"
+#include "engine/place/isolation.h"
+#include "engine/place/runfiles.h"
+#include "engine/terminal/terminal.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+enum { HINT_FILE_MAX = 1 << 20 };
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static char *user_name(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+	return user ? xstrdup(user->pw_name) : xasprintf("%u", (unsigned)getuid());
+}
+
+/* Open the deck.  If the settings or the profile are wrong, make one without them, so that the rest
+ * can still be examined. */
+static void open_deck(struct deck *deck, const char *profile, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 }, home = { 0 };
+	const struct passwd *user = getenv("HOME") ? NULL : getpwuid(getuid());
+	if (paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, &home) <
+	    0) {
+		facts->home_problem = xstrdup(home.message);
+		facts->home_is_ours = !is_empty(getenv("AGENTDECK_HOME"));
+		return;
+	}
+	facts->config_path = path_join(deck->paths.config, "config.toml");
+	facts->config_exists = access(facts->config_path, F_OK) == 0;
+	paths_free(&deck->paths);
+	if (deck_open(profile, "doctor", deck, &err) == 0) {
+		facts->helpers_known = true;
+		return;
+	}
+	(void)paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, NULL);
+	settings_init(&deck->settings);
+	if (is_empty(profile))
+		profile = getenv("AGENTDECK_PROFILE");
+	if (!is_empty(profile) && naming_check_profile(profile, NULL) < 0) {
+		facts->profile_problem = xstrdup(err.message);
+		profile = NULL;
+	} else {
+		facts->config_problem = xstrdup(err.message);
+	}
+	deck->profile = xstrdup(is_empty(profile) ? "default" : profile);
+}
+
+static void look_at_directory(const char *path, struct doctor_directory *ret)
+{
+	struct stat st;
+	struct statvfs space;
+	struct statfs kind;
+	ret->path = visible(path);
+	ret->free_bytes = -1;
+	if (lstat(path, &st) < 0) {
+		if (errno != ENOENT && !ret->problem)
+			ret->problem = xasprintf("%s: %s", ret->path, strerror(errno));
+		return;
+	}
+	ret->exists = true;
+	ret->owner = st.st_uid;
+	ret->mode = st.st_mode & 07777;
+	ret->is_foreign = st.st_uid != geteuid();
+	ret->is_writable = access(path, W_OK | X_OK) == 0;
+	if (statvfs(path, &space) == 0)
+		ret->free_bytes = (int64_t)space.f_bavail * (int64_t)space.f_frsize;
+	ret->is_volatile = statfs(path, &kind) == 0 &&
+			   (kind.f_type == TMPFS_MAGIC || kind.f_type == RAMFS_MAGIC);
+	if (ret->problem)
+		return;
+	if (!S_ISDIR(st.st_mode))
+		ret->problem = xasprintf("%s is no directory", ret->path);
+	else if (ret->is_foreign)
+		ret->problem = xasprintf("%s belongs to user %u, not to you", ret->path,
+					 ret->owner);
+	else if (ret->mode & 022)
+		ret->problem = xasprintf("%s can be written by others (mode %04o)", ret->path,
+					 ret->mode);
+	else if (!ret->is_writable)
+		ret->problem = xasprintf("%s cannot be written", ret->path);
+}
+
+static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (deck_open_store(deck, &err) < 0 || store_list(deck->store, &rows, &err) < 0) {
+		facts->sessions_problem = xstrdup(err.message);
+		return;
+	}
+	facts->session_count = rows.count;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		if (row->damage)
+			strvec_push(&facts->damaged, row->damage);
+		if (row->damage)
+			strvec_push(&facts->damaged_ids, row->base);
+		if (row->damage || !place_row_is_live(row))
+			continue;
+		facts->live_count++;
+		if (!row->unit)
+			strvec_push(&facts->unscoped, row->id);
+	}
+}
+
+static void look_at_places(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	int r = deck_open_store(deck, &err);
+	look_at_directory(deck->paths.state, &facts->state);
+	/* When the directory itself does not explain it: a profile of another user's, ... */
+	if (r < 0 && !facts->state.problem)
+		facts->state.problem = xstrdup(err.message);
+	look_at_directory(isolation_root(deck,
+					 facts->is_isolated ? ISOLATION_SCOPE : ISOLATION_DIRECT),
+			  &facts->runtime);
+	if (deck->unusable_runtime)
+		facts->unusable_runtime = visible(deck->unusable_runtime);
+	else if (facts->is_isolated && !deck_has_runtime(deck))
+		facts->unusable_runtime = visible(deck->paths.user_runtime);
+	if (!facts->state.problem)
+		look_at_sessions(deck, facts);
+	for (int i = 0; facts->helpers_known && i < 2; i++) {
+		const char *helper = i ? deck->watch : deck->gate;
+		if (access(helper, X_OK) < 0)
+			strvec_push(&facts->missing_helpers, helper);
+	}
+}
+
+static void look_at_tmux(struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	struct terminal_program tmux = { 0 };
+	if (terminal_program(&tmux, &err) < 0)
+		facts->tmux_problem = xstrdup(err.message);
+	facts->tmux_version = tmux.version;
+	facts->tmux_enough = tmux.is_enough;
+	facts->tmux_loses_ends = tmux.loses_ends;
+}
+
+/* Resolve "~/x" and "{home}/x" of an entry's doctor.file. */
+static char *hint_file(const struct deck *deck, const struct agent *agent)
+{
+	static const char slot[] = "{home}/";
+	const char *file = agent->doctor_file;
+	cleanup_free char *home = deck_config_home(deck, agent);
+	if (starts_with(file, slot))
+		return path_join(home ? home : deck->paths.home, file + strlen(slot));
+	return starts_with(file, "~/") ? path_join(deck->paths.home, file + 2) : xstrdup(file);
+}
+
+/* Whether the user has done what the hint asks for.  No, if the file cannot be read. */
+static bool is_settled(const struct deck *deck, const struct agent *agent)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *root = NULL;
+	if (!agent->doctor_file)
+		return false;
+	cleanup_free char *path = hint_file(deck, agent);
+	cleanup_free char *members = xstrndup(agent->doctor_unless,
+					      strcspn(agent->doctor_unless, "="));
+	if (fs_read(AT_FDCWD, path, HINT_FILE_MAX, &text, NULL) != 0 ||
+	    json_parse(strbuf_text(&text), text.length, path, &root, NULL) < 0)
+		return false;
+	struct json_object *value = root;
+	char *rest = members;
+	for (char *name; value && (name = strsep(&rest, "."));)
+		if (!json_object_is_type(value, json_type_object) ||
+		    !json_object_object_get_ex(value, name, &value))
+			value = NULL;
+	return value && streq(json_object_get_string(value), strchr(agent->doctor_unless, '=') + 1);
+}
+
+static bool has_session(const struct deck *deck, const struct agent *agent)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (!deck->store || store_list(deck->store, &rows, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < rows.count; i++)
+		if (!rows.rows[i].damage && streq(rows.rows[i].agent, agent->name))
+			return true;
+	return false;
+}
+
+static void look_at_hint(const struct deck *deck, const struct agent *agent, bool is_there,
+			 struct doctor_facts *facts)
+{
+	if (!agent->doctor_hint || !(is_there || has_session(deck, agent)) ||
+	    is_settled(deck, agent))
+		return;
+	strvec_pushf(&facts->agent_hints, "%s: %s", agent->title, agent->doctor_hint);
+	strvec_push(&facts->agent_remedies, or_empty(agent->doctor_remedy));
+}
+
+static void look_at_agents(struct deck *deck, struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	const struct registry *registry;
+	if (deck_registry(deck, &registry, &err) < 0) {
+		strvec_push(&facts->agent_problems, err.message);
+		return;
+	}
+	strvec_push_all(&facts->agent_problems, &deck->warnings);
+	strvec_clear(&deck->warnings);
+	facts->default_agent = xstrdup_or_null(deck->settings.default_agent);
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct agent *agent = registry->agents[i];
+		cleanup_free char *path = agent->command.count
+						  ? program_path(agent->command.items[0], NULL,
+								 NULL)
+						  : NULL;
+		bool is_default = facts->default_agent && streq(agent->name, facts->default_agent);
+		bool is_there = !agent->command.count || path;
+		look_at_hint(deck, agent, is_there, facts);
+		facts->default_known |= is_default;
+		facts->default_installed |= is_default && is_there;
+		if (is_there && agent->stand_in)
+			strvec_push(&facts->stand_ins, agent->name);
+		else if (is_there)
+			strvec_pushf(&facts->agents, "%s (%s)", agent->name, or_empty(path));
+	}
+}
+
+static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
+{
+	const char *why;
+	struct unit_bus *bus = deck_bus(deck);
+	if (bus)
+		facts->manager_version = xstrdup(unit_bus_version(bus));
+	else
+		facts->manager_why = xstrdup(or_empty(deck->bus_why));
+	facts->is_isolated = isolation_examine(deck, &why) == ISOLATION_SCOPE;
+	facts->isolation_why = xstrdup(why);
+	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
+	/* With a damaged file we do not know what it says. */
+	facts->isolation_known = !facts->config_problem && !facts->profile_problem;
+	facts->linger_forbidden = deck->settings.tmux.linger == OFF;
+}
+
+static void look_at_login(struct doctor_facts *facts)
+{
+	cleanup_error struct error err = { 0 };
+	struct login_facts login = { 0 };
+#ifdef HAVE_SYSTEMD
+	facts->built_with_systemd = true;
+#endif
+	/* sd_booted(3) */
+	facts->booted_with_systemd = access("/run/systemd/system", F_OK) == 0;
+	int r = login_facts(getuid(), &login, &err);
+	facts->login_known = r == 0;
+	if (r != 0)
+		facts->login_why = xstrdup(r < 0 ? err.message
+					   : facts->built_with_systemd
+						   ? "there is no logind to ask"
+						   : "agentdeck was built without systemd");
+	facts->lingers = login_lingers(getuid());
+	facts->kills_user_processes = login.kill_user_processes;
+	facts->cgroup = isolation_own_group();
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+static void look_at_ssh_agent(const struct deck *deck, struct doctor_facts *facts)
+{
+	const char *socket = getenv("SSH_AUTH_SOCK");
+	const char *root = facts->is_isolated ? deck->paths.runtime : deck->paths.direct;
+	char target[PATH_MAX];
+	if (!is_empty(socket)) {
+		facts->agent_socket = visible(socket);
+		facts->agent_socket_alive = is_socket(socket);
+	}
+	if (!root)
+		return;
+	facts->link_path = path_join(root, RUN_SSH_LINK);
+	ssize_t length = readlink(facts->link_path, target, sizeof(target) - 1);
+	if (length < 0)
+		return;
+	target[length] = '\0';
+	facts->link_target = visible(target);
+	facts->link_alive = is_socket(facts->link_path);
+}
+
+static void look_at_notify(const struct deck *deck, struct doctor_facts *facts)
+{
+	const struct strvec *command = &deck->settings.notify.command;
+	if (!command->count)
+		return;
+	facts->notify_program = visible(command->items[0]);
+	facts->notify_installed = program_is_installed(command->items[0]);
+}
+
+void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret)
+{
+	struct doctor_facts facts = { .user = user_name() };
+	open_deck(deck, profile, &facts);
+	look_at_tmux(&facts);
+	look_at_login(&facts);
+	if (facts.home_problem) {
+		facts.manager_why = xstrdup("not looked for without a home directory");
+	} else {
+		look_at_manager(deck, &facts);
+		look_at_places(deck, &facts);
+		look_at_agents(deck, &facts);
+	}
+	look_at_ssh_agent(deck, &facts);
+	look_at_notify(deck, &facts);
+	*ret = facts;
+}

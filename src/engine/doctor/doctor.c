@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The doctor's second half: judges the facts that doctor-gather.c gathers.
+ */
+#include "engine/doctor/doctor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FREE_LOW_MIB = 64, FREE_NONE_MIB = 2 };
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[] = {
+		[VERDICT_OK] = "ok",
+		[VERDICT_WARNING] = "warning",
+		[VERDICT_ERROR] = "error",
+		[VERDICT_UNKNOWN] = "unknown",
+	};
+	return names[verdict];
+}
+
+void findings_free(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		free(findings->items[i].reason);
+		free(findings->items[i].remedy);
+	}
+	free(findings->items);
+	*findings = (struct findings){ 0 };
+}
+
+bool findings_have_error(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].verdict == VERDICT_ERROR)
+			return true;
+	return false;
+}
+
+static void directory_free(struct doctor_directory *directory)
+{
+	free(directory->path);
+	free(directory->problem);
+}
+
+void doctor_facts_free(struct doctor_facts *facts)
+{
+	directory_free(&facts->state);
+	directory_free(&facts->runtime);
+	free(facts->unusable_runtime);
+	char *const texts[] = {
+		facts->user,
+		facts->home_problem,
+		facts->profile_problem,
+		facts->config_path,
+		facts->config_problem,
+		facts->sessions_problem,
+		facts->tmux_version,
+		facts->tmux_problem,
+		facts->default_agent,
+		facts->manager_version,
+		facts->manager_why,
+		facts->isolation_why,
+		facts->login_why,
+		facts->cgroup,
+		facts->agent_socket,
+		facts->link_path,
+		facts->link_target,
+		facts->notify_program,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		free(texts[i]);
+	strvec_clear(&facts->damaged);
+	strvec_clear(&facts->damaged_ids);
+	strvec_clear(&facts->unscoped);
+	strvec_clear(&facts->missing_helpers);
+	strvec_clear(&facts->agents);
+	strvec_clear(&facts->stand_ins);
+	strvec_clear(&facts->agent_problems);
+	strvec_clear(&facts->agent_hints);
+	strvec_clear(&facts->agent_remedies);
+	*facts = (struct doctor_facts){ 0 };
+}
+
+static void PRINTF_LIKE(3, 4)
+	found(struct findings *findings, enum verdict verdict, const char *format, ...)
+{
+	struct finding finding = { .verdict = verdict };
+	struct finding *items = reallocarray(findings->items, findings->count + 1, sizeof(*items));
+	va_list args;
+	va_start(args, format);
+	if (!items || vasprintf(&finding.reason, format, args) < 0)
+		abort();
+	va_end(args);
+	items[findings->count++] = finding;
+	findings->items = items;
+}
+
+/* How a judge_...() says what it has found; it calls its findings ret. */
+#define ok(...)      found(ret, VERDICT_OK, __VA_ARGS__)
+#define warn(...)    found(ret, VERDICT_WARNING, __VA_ARGS__)
+#define wrong(...)   found(ret, VERDICT_ERROR, __VA_ARGS__)
+#define unknown(...) found(ret, VERDICT_UNKNOWN, __VA_ARGS__)
+/* And what to do about the last of them. */
+#define advise(...) (ret->items[ret->count - 1].remedy = xasprintf(__VA_ARGS__))
+
+static char *join(const struct strvec *words, const char *separator)
+{
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < words->count; i++)
+		strbuf_addf(&text, "%s%s", i ? separator : "", words->items[i]);
+	return strbuf_take(&text);
+}
+
+static void judge_home(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (!facts->home_problem)
+		return;
+	wrong("%s", facts->home_problem);
+	advise("%s", facts->home_is_ours ? "unset AGENTDECK_HOME"
+					 : "export HOME=/the/directory/that/is/yours");
+}
+
+static void judge_profile(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (!facts->profile_problem)
+		return;
+	wrong("%s", facts->profile_problem);
+	advise("unset AGENTDECK_PROFILE");
+}
+
+static void judge_config(const struct doctor_facts *facts, struct findings *ret)
+{
+	const char *path = facts->config_path;
+	if (facts->config_problem) {
+		wrong("%s", facts->config_problem);
+		advise("correct %s at the place that is named; until then the last valid one is in "
+		       "use, and no session can be created",
+		       path);
+	} else if (facts->config_exists) {
+		ok("%s is valid", path);
+	} else {
+		ok("defaults; %s would change them", path);
+	}
+}
+
+static void advise_on_directory(const struct doctor_facts *facts,
+				const struct doctor_directory *directory, struct findings *ret)
+{
+	/* Root is somebody with sudo: the directory is in the right place. */
+	if (directory->is_foreign && streq(facts->user, "root"))
+		advise("run agentdeck as the user that it belongs to, without sudo");
+	else if (directory->is_foreign)
+		advise("sudo chown -R %s: %s, or choose another place with AGENTDECK_HOME",
+		       facts->user, directory->path);
+	else if (directory->exists && directory->mode & 022)
+		advise("chmod 700 %s", directory->path);
+	else if (directory->exists && !directory->is_writable)
+		advise("chmod 700 %s, or choose another place with AGENTDECK_HOME",
+		       directory->path);
+	else
+		advise("choose another place with AGENTDECK_HOME");
+}
+
+static void judge_state(const struct doctor_facts *facts, struct findings *ret)
+{
+	const struct doctor_directory *state = &facts->state;
+	int64_t mib = state->free_bytes / (1024 * 1024);
+	if (state->problem) {
+		wrong("%s", state->problem);
+		advise_on_directory(facts, state, ret);
+	} else if (state->free_bytes >= 0 && mib < FREE_NONE_MIB) {
+		wrong("%s: the file system is full, and nothing can be saved", state->path);
+		advise("make room: df -h %s", state->path);
+	} else if (state->free_bytes >= 0 && mib < FREE_LOW_MIB) {
+		warn("%s: only %" PRId64 " MiB are free", state->path, mib);
+		advise("make room: df -h %s", state->path);
+	} else if (state->is_volatile) {
+		warn("%s is in memory: sessions are forgotten at a restart of the machine",
+		     state->path);
+		advise("choose a place on a disk with AGENTDECK_HOME");
+	} else {
+		ok("%s, mode %04o, %" PRId64 " MiB free", state->path, state->mode, mib);
+	}
+}
+
+static void judge_runtime(const struct doctor_facts *facts, struct findings *ret)
+{
+	const struct doctor_directory *runtime = &facts->runtime;
+	if (runtime->problem) {
+		wrong("%s", runtime->problem);
+		advise_on_directory(facts, runtime, ret);
+	} else if (facts->unusable_runtime) {
+		warn("%s is no directory of yours that can be written: runs are in %s",
+		     facts->unusable_runtime, runtime->path);
+		advise("log in again, or export XDG_RUNTIME_DIR=/run/user/%u", (unsigned)getuid());
+	} else if (!runtime->exists) {
+		ok("%s is made when the first session starts", runtime->path);
+	} else {
+		ok("%s, mode %04o", runtime->path, runtime->mode);
+	}
+}
+
+static void judge_sessions(const struct doctor_facts *facts, struct findings *ret)
+{
+	const bool unscoped = facts->unscoped.count && facts->is_isolated;
+	if (facts->state.problem || facts->sessions_problem) {
+		unknown("they cannot be listed: %s", facts->sessions_problem
+							     ? facts->sessions_problem
+							     : "see the state directory");
+		return;
+	}
+	if (facts->damaged.count) {
+		cleanup_free char *list = join(&facts->damaged, "; ");
+		warn("%zu of %zu cannot be read: %s", facts->damaged.count, facts->session_count,
+		     list);
+		advise("correct the file, or forget the session: agentdeck remove %s",
+		       facts->damaged_ids.items[0]);
+	}
+	if (unscoped) {
+		cleanup_free char *list = join(&facts->unscoped, " ");
+		warn("%zu of %zu running were started without a scope and may end with a login: "
+		     "%s",
+		     facts->unscoped.count, facts->live_count, list);
+		advise("agentdeck session restart %s", facts->unscoped.items[0]);
+	}
+	if (!facts->damaged.count && !unscoped)
+		ok("%zu in all, %zu running", facts->session_count, facts->live_count);
+}
+
+static void judge_helpers(const struct doctor_facts *facts, struct findings *ret)
+{
+	cleanup_free char *missing = join(&facts->missing_helpers, ", ");
+	if (!facts->helpers_known) {
+		unknown("not looked for while what is above is wrong");
+	} else if (*missing) {
+		wrong("not installed: %s", missing);
+		advise("install agentdeck again: make install");
+	} else {
+		ok("agentdeck-gate and agentdeck-watch are installed");
+	}
+}
+
+static void judge_tmux(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->tmux_problem) {
+		wrong("%s", facts->tmux_problem);
+		advise("install tmux 3.2 or newer, on Debian: sudo apt-get install tmux");
+	} else if (!facts->tmux_enough) {
+		wrong("version %s is too old", facts->tmux_version);
+		advise("install tmux 3.2 or newer");
+	} else {
+		ok("version %s%s", facts->tmux_version,
+		   facts->tmux_loses_ends ? "; before 3.5 it may miss an agent's end, which "
+					    "agentdeck-watch makes up for"
+					  : "");
+	}
+}
+
+static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
+{
+	cleanup_free char *agents = join(&facts->agents, ", ");
+	for (size_t i = 0; i < facts->agent_problems.count; i++) {
+		warn("%s", facts->agent_problems.items[i]);
+		advise("correct the file at the place that is named");
+	}
+	for (size_t i = 0; i < facts->agent_hints.count; i++) {
+		warn("%s", facts->agent_hints.items[i]);
+		if (!is_empty(facts->agent_remedies.items[i]))
+			advise("%s", facts->agent_remedies.items[i]);
+	}
+	if (facts->default_agent && !facts->default_known) {
+		wrong("default_agent is %s, which is unknown", facts->default_agent);
+		advise("correct default_agent in %s: agentdeck agents list names them",
+		       facts->config_path);
+	} else if (facts->default_agent && !facts->default_installed) {
+		warn("default_agent is %s, which is not installed", facts->default_agent);
+		advise("install it, or change default_agent in %s", facts->config_path);
+	} else if (facts->agents.count) {
+		ok("%s", agents);
+	} else {
+		warn("no coding agent is in PATH%s",
+		     facts->stand_ins.count ? ", only stand-ins are" : "");
+		advise("install one of those that agentdeck agents list names, or use add -c");
+	}
+}
+
+static void judge_systemd(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->manager_version) {
+		ok("version %s", facts->manager_version);
+	} else if (!facts->booted_with_systemd) {
+		warn("this machine does not run it");
+	} else if (!facts->built_with_systemd) {
+		warn("agentdeck was built without it");
+		advise("build and install again: ./configure && make && make install");
+	} else {
+		unknown("runs; its version is asked of the user manager");
+	}
+}
+
+static void judge_manager(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->manager_version) {
+		ok("answers");
+		return;
+	}
+	found(ret, facts->home_problem ? VERDICT_UNKNOWN : VERDICT_WARNING, "not reachable: %s",
+	      or_empty(facts->manager_why));
+	if (facts->booted_with_systemd && facts->built_with_systemd)
+		advise("log in again, or start it: sudo loginctl enable-linger %s", facts->user);
+}
+
+/* Without a scope a session ends with the login that started it. */
+static void judge_isolation(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (!facts->isolation_known) {
+		unknown("not known while what is above is wrong");
+	} else if (facts->is_isolated) {
+		ok("each session gets a scope of its own (%s)", facts->isolation_why);
+	} else if (facts->isolation_is_override) {
+		warn("off by launch_in_user_scope = false: sessions may end with your login");
+		advise("take that line out of %s", facts->config_path);
+	} else if (facts->manager_version) {
+		warn("off, sessions may end with your login: %s", facts->isolation_why);
+		advise("put this into %s: [tmux] launch_in_user_scope = true", facts->config_path);
+	} else {
+		warn("off, for want of a user manager: sessions may end with your login");
+	}
+}
+
+static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->lingers) {
+		ok("on: %s's user manager outlives the last logout", facts->user);
+	} else if (!facts->login_known) {
+		unknown("%s", facts->login_why);
+	} else if (facts->isolation_known && facts->isolation_is_override) {
+		ok("off, which only matters to sessions with a scope");
+	} else {
+		warn("%s",
+		     facts->linger_forbidden
+			     ? "off, and [tmux] linger = false: sessions end about 10 s after your "
+			       "last logout"
+			     : "off: sessions end about 10 s after your last logout, unless the "
+			       "next start is allowed to turn it on");
+		advise("sudo loginctl enable-linger %s", facts->user);
+	}
+}
+
+static void judge_kill(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (!facts->login_known) {
+		unknown("%s", facts->login_why);
+	} else if (!facts->kills_user_processes) {
+		ok("no");
+	} else if (facts->isolation_known && !facts->is_isolated) {
+		wrong("yes, and sessions have no scope: they are killed at your logout");
+		advise("make isolation work (see there), or set KillUserProcesses=no in "
+		       "/etc/systemd/logind.conf");
+	} else {
+		ok("yes: a logout kills what is in its session; scopes are not");
+	}
+}
+
+static void judge_login(const struct doctor_facts *facts, struct findings *ret)
+{
+	const char *slash = facts->cgroup ? strstr(facts->cgroup, "/session-") : NULL;
+	cleanup_free char *scope = slash ? xstrndup(slash + 1, strcspn(slash + 1, "/")) : NULL;
+	if (!facts->cgroup) {
+		unknown("our own control group cannot be read");
+	} else if (!scope) {
+		ok("this command is in no login session (%s)", facts->cgroup);
+	} else if (facts->isolation_known && !facts->is_isolated) {
+		warn("sessions that are started here belong to %s, your login", scope);
+		advise("see isolation");
+	} else {
+		ok("this command is in %s; sessions are not", scope);
+	}
+}
+
+static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->link_alive) {
+		ok("sessions reach %s", facts->link_target);
+	} else if (facts->agent_socket_alive) {
+		ok("this login's (%s) is handed to sessions at the next start or attach",
+		   facts->agent_socket);
+	} else if (facts->link_target) {
+		warn("sessions look for it at %s, where none is any more", facts->link_target);
+		advise("log in with ssh -A, then: agentdeck attach SESSION");
+	} else if (facts->agent_socket) {
+		warn("SSH_AUTH_SOCK is %s, where none is", facts->agent_socket);
+		advise("log in again, or unset SSH_AUTH_SOCK");
+	} else {
+		ok("this login has none, so sessions have none");
+	}
+}
+
+static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
+{
+	const char *program = facts->notify_program;
+	if (program && facts->notify_installed) {
+		ok("%s is called when a session wants you", program);
+	} else if (program) {
+		warn("there is no program %s: nobody is called when a session wants you", program);
+		advise("install it, or change [notify] command in %s", facts->config_path);
+	}
+}
+
+void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
+{
+	static const struct {
+		const char *name;
+		void (*judge)(const struct doctor_facts *facts, struct findings *ret);
+		bool needs_home;
+	} checks[] = {
+		{ "home", judge_home, false },
+		{ "profile", judge_profile, true },
+		{ "config", judge_config, true },
+		{ "state directory", judge_state, true },
+		{ "runtime directory", judge_runtime, true },
+		{ "sessions", judge_sessions, true },
+		{ "helpers", judge_helpers, true },
+		{ "agents", judge_agents, true },
+		{ "tmux", judge_tmux, false },
+		{ "systemd", judge_systemd, false },
+		{ "user manager", judge_manager, false },
+		{ "isolation", judge_isolation, false },
+		{ "linger", judge_linger, false },
+		{ "KillUserProcesses", judge_kill, false },
+		{ "login", judge_login, false },
+		{ "ssh agent", judge_ssh_agent, false },
+		{ "notify", judge_notify, false },
+	};
+	for (size_t i = 0, first = ret->count; i < ARRAY_SIZE(checks); i++) {
+		if (!checks[i].needs_home || !facts->home_problem)
+			checks[i].judge(facts, ret);
+		for (; first < ret->count; first++)
+			ret->items[first].check = checks[i].name;
+	}
+}
+
+const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings)
+{
+	if (findings_have_error(findings))
+		return "Correct the errors first.";
+	if (!facts->is_isolated)
+		return "Sessions are not kept apart from your login here, and may end with it.";
+	if (!facts->lingers)
+		return "Sessions outlive a login here, but not the last one: lingering is off.";
+	return "Sessions outlive your logins here.";
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Does this machine keep sessions alive?  One function gathers facts, and a pure one judges them.
+ *
+ * The checks, in this order: "home" and "profile" (only when something is wrong), "config", "state
+ * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user
+ * manager", "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "notify" (only when
+ * there is a command).  A check may have several findings.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+enum verdict { VERDICT_OK, VERDICT_WARNING, VERDICT_ERROR, VERDICT_UNKNOWN };
+const char *verdict_name(enum verdict verdict);
+
+struct finding {
+	const char *check;
+	enum verdict verdict;
+	char *reason;
+	char *remedy; /* a command or what to do; NULL: nothing to do */
+};
+
+struct findings {
+	struct finding *items;
+	size_t count;
+};
+void findings_free(struct findings *findings);
+#define cleanup_findings CLEANUP(findings_free)
+bool findings_have_error(const struct findings *findings);
+
+struct doctor_directory {
+	char *path;
+	char *problem; /* why it cannot be used; NULL: it can */
+	bool exists, is_foreign, is_writable;
+	bool is_volatile; /* a file system in memory, lost at a reboot */
+	unsigned owner, mode;
+	int64_t free_bytes; /* -1: not known */
+};
+
+/* Texts are owned; NULL means none or not known, as the comments say. */
+struct doctor_facts {
+	char *user;         /* the login name, else the uid */
+	char *home_problem; /* no place for our files is known; then none was examined */
+	bool home_is_ours;  /* it comes from AGENTDECK_HOME */
+	char *profile_problem;
+	char *config_path, *config_problem;
+	bool config_exists;
+	struct doctor_directory state, runtime;
+	/* the user's runtime directory, when runs have theirs elsewhere; else NULL */
+	char *unusable_runtime;
+	/* sessions; only where state.problem is NULL */
+	size_t session_count, live_count;
+	struct strvec damaged, damaged_ids; /* what is wrong with each, and its id */
+	struct strvec unscoped;             /* ids of live sessions without a scope */
+	char *sessions_problem;
+	struct strvec missing_helpers;
+	bool helpers_known;
+	char *tmux_version, *tmux_problem;
+	bool tmux_enough, tmux_loses_ends; /* before 3.5 */
+	struct strvec agents; /* installed ones that are no stand-ins: "claude (/usr/bin/claude)" */
+	struct strvec stand_ins; /* installed stand-ins */
+	struct strvec agent_problems;
+	struct strvec agent_hints,
+		agent_remedies; /* of agents in use, by their entries; "": no remedy */
+	char *default_agent;    /* of the settings; NULL: none */
+	bool default_known, default_installed;
+	bool built_with_systemd, booted_with_systemd;
+	char *manager_version; /* NULL: it cannot be reached; manager_why says why */
+	char *manager_why;
+	bool isolation_known, is_isolated, isolation_is_override;
+	char *isolation_why;
+	bool login_known, lingers, kills_user_processes;
+	char *login_why;       /* why it is not known */
+	bool linger_forbidden; /* [tmux] linger = false */
+	char *cgroup;          /* our own */
+	char *agent_socket;    /* SSH_AUTH_SOCK, NULL: none */
+	bool agent_socket_alive;
+	char *notify_program; /* of [notify] command; NULL: there is none */
+	bool notify_installed;
+	char *link_path, *link_target; /* of ours; NULL: none yet */
+	bool link_alive;
+};
+void doctor_facts_free(struct doctor_facts *facts);
+#define cleanup_doctor_facts CLEANUP(doctor_facts_free)
+
+/* Gather all facts.  Opens deck, which must be empty, as far as it can; the caller closes it. */
+void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret);
+
+/* Pure. */
+void doctor_judge(const struct doctor_facts *facts, struct findings *ret);
+
+/* The result in one sentence: do sessions outlive a logout here?  Static.  Pure. */
+const char *doctor_conclusion(const struct doctor_facts *facts, const struct findings *findings);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/activityfile.h"
+
+#include "base/clock.h"
+#include "engine/place/runfiles.h"
+
+#include <string.h>
+
+enum { ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000 };
+
+#define SOURCE_REPORT "report"
+#define SOURCE_PANE   "pane"
+
+void activity_free(struct activity *activity)
+{
+	free(activity->event);
+	*activity = (struct activity){ 0 };
+}
+
+void announced_free(struct announced *announced)
+{
+	free(announced->directory);
+	free(announced->session_id);
+	*announced = (struct announced){ 0 };
+}
+
+/* NULL: it cannot be read. */
+static struct json_object *read_file(const char *directory)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct json_object *object = NULL;
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0 || fs_read(fd, RUN_ACTIVITY, ACTIVITY_MAX, &text, NULL) != 0 ||
+	    json_parse(text.data, text.length, RUN_ACTIVITY, &object, NULL) != 0)
+		return NULL;
+	return object;
+}
+
+void activity_read(const char *directory, struct activity *ret)
+{
+	cleanup_json struct json_object *object = read_file(directory);
+	*ret = (struct activity){ 0 };
+	if (!object)
+		return;
+	(void)instance_activity_parse(json_get_string(object, "activity", "unknown"),
+				      &ret->activity);
+	int64_t since = clock_parse(json_get_string(object, "since", ""));
+	ret->since = since < 0 ? 0 : since;
+	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
+	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
+}
+
+void announced_read(const char *directory, struct announced *ret)
+{
+	cleanup_json struct json_object *object = read_file(directory);
+	*ret = (struct announced){ 0 };
+	if (!object)
+		return;
+	ret->prompts = json_get_int(object, "prompts", 0);
+	ret->directory = instance_text_from_json(json_object_object_get(object, "cwd"));
+	ret->session_id = xstrdup_or_null(json_get_string(object, "session_id", NULL));
+}
+
+int activityfile_write(const char *directory, const struct activity *activity,
+		       const struct announced *announced, struct error *err)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	char date[CLOCK_TEXT_SIZE];
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0)
+		return error_set(err, ERROR_NOT_FOUND, "%s is gone", directory);
+	json_set_string(object, "activity", instance_activity_name(activity->activity));
+	json_set_string(object, "source", activity->is_seen ? SOURCE_PANE : SOURCE_REPORT);
+	json_set_string(object, "since", clock_format(activity->since, date));
+	json_set_int(object, "prompts", announced->prompts);
+	json_set_string(object, "event", activity->event);
+	json_set_string(object, "session_id", announced->session_id);
+	if (announced->directory)
+		json_set(object, "cwd", instance_text_to_json(announced->directory));
+	const char *text = json_print(object);
+	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
+}
+
+int activityfile_lock(const char *directory, struct fs_lock *ret, struct error *err)
+{
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0)
+		return error_set(err, ERROR_NOT_FOUND, "%s is gone", directory);
+	return fs_lock(fd, "activity.lock", clock_ms() + ACTIVITY_LOCK_MS, ret, err);
+}

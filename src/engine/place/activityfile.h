@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * activity.json in a run's directory: two records in one file.
+ *
+ * The first is the activity, for whoever watches a session.  The second is what the agent's reports
+ * have announced in this run, for the reports and messages that follow.  One report changes both
+ * with one atomic write, so that a hook that is killed leaves both as they were; and a run that an
+ * older version has started goes on, since all versions read the same file.
+ *
+ * directory is the run's everywhere here.
+ */
+#pragma once
+
+#include "base/fsutil.h"
+#include "model/session/instance.h"
+
+/* What the agent is doing. */
+struct activity {
+	enum instance_activity activity;
+	int64_t since; /* µs since the Epoch, 0: unknown */
+	bool is_seen;  /* read from the screen (engine/screen/activity.h), not reported */
+	char *event;   /* name of the event that was reported last, or NULL */
+};
+void activity_free(struct activity *activity);
+#define cleanup_activity CLEANUP(activity_free)
+
+/* What the agent has announced in this run. */
+struct announced {
+	int64_t prompts; /* how many prompts it has reported */
+	char *directory; /* where its last report came from, or NULL */
+	/* the conversation that it last said it begins or goes on with, or NULL */
+	char *session_id;
+};
+void announced_free(struct announced *announced);
+#define cleanup_announced CLEANUP(announced_free)
+
+/* What cannot be read is unknown, and nothing announced. */
+void activity_read(const char *directory, struct activity *ret);
+void announced_read(const char *directory, struct announced *ret);
+
+/* Held from reading to writing, so that two writers lose no count.  FS_LOCK_BUSY: somebody holds it
+ * for more than a second. */
+int activityfile_lock(const char *directory, struct fs_lock *ret, struct error *err);
+int activityfile_write(const char *directory, const struct activity *activity,
+		       const struct announced *announced, struct error *err);

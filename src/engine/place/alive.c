@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/alive.h"
+
+#include "engine/place/runfiles.h"
+
+struct place_run place_run_of(const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	return (struct place_run){
+		.id = instance->id,
+		.backend = instance->backend,
+		.run_id = run->id,
+		.socket = run->socket,
+		.directory = run->directory,
+		.unit = run->unit,
+		.boot_id = run->boot_id,
+		.machine_id = run->machine_id,
+		.server = run->server,
+		.pane = run->pane,
+	};
+}
+
+struct place_run place_run_of_row(const struct store_row *row)
+{
+	return (struct place_run){
+		.id = row->id,
+		.backend = row->backend,
+		.socket = row->socket,
+		.directory = row->run_directory,
+		.unit = row->unit,
+		.boot_id = row->boot_id,
+		.machine_id = row->machine_id,
+		.server = row->server,
+		.pane = row->pane,
+	};
+}
+
+enum machine_relation place_relation(const struct place_run *run)
+{
+	return machine_relation(run->boot_id, run->machine_id);
+}
+
+/* An earlier boot has left nothing, wherever it ran. */
+enum presence place_presence(const struct place_run *run)
+{
+	const enum machine_relation relation = place_relation(run);
+	if (relation == MACHINE_EARLIER_BOOT)
+		return PRESENCE_NONE;
+	const struct place *place = place_of(run);
+	return relation == MACHINE_OTHER || !place ? PRESENCE_UNKNOWN : place->presence(run);
+}
+
+bool place_is_live(const struct place_run *run)
+{
+	return place_presence(run) == PRESENCE_ALIVE;
+}
+
+bool place_row_is_live(const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	return place_is_live(&run);
+}
+
+const char *place_end_reason(const struct place_run *run)
+{
+	return place_relation(run) == MACHINE_THIS_BOOT ? "its tmux server was killed"
+							: "the machine was restarted";
+}
+
+/* Its place, if what is written down of its processes means something now. */
+static const struct place *place_now(const struct place_run *run)
+{
+	return place_relation(run) == MACHINE_THIS_BOOT ? place_of(run) : NULL;
+}
+
+struct place_watch place_watch(const struct place_run *run)
+{
+	const struct place *place = place_now(run);
+	return place ? place->watch(run) : (struct place_watch){ 0 };
+}
+
+char *place_control_group(const struct place_run *run)
+{
+	const struct place *place = place_now(run);
+	return place ? place->control_group(run) : NULL;
+}
+
+bool place_is_empty(const struct place_run *run)
+{
+	const enum machine_relation relation = place_relation(run);
+	const struct place *place = place_of(run);
+	return relation == MACHINE_EARLIER_BOOT ||
+	       (relation == MACHINE_THIS_BOOT && place && place->is_empty(run));
+}
+
+bool place_agent_is_live(const struct place_run *run)
+{
+	const struct place *place = place_now(run);
+	return place && run->pane.pid && place->agent_is_live(run);
+}
+
+const char *place_silence(const struct place_run *run)
+{
+	const struct place *place = place_of(run);
+	return place ? place->silence(run) : NULL;
+}
+
+bool place_was_silent(const struct place_run *run)
+{
+	return process_is_stopped(&run->server) || runfiles_is_silent(run->directory);
+}
+
+void place_nudge(const struct place_run *run)
+{
+	const struct place *place = place_of(run);
+	if (place)
+		place->nudge(run);
+}
+
+bool place_is_between(const struct process_id *server, const struct process_id *pane)
+{
+	return server->pid && !process_alive(pane) && process_alive(server);
+}
+
+int place_take_pane(struct run *run, struct error *err)
+{
+	return process_identify(getpid(), &run->pane, err) == 0 ? 0 : -1;
+}
+
+void place_take_over(struct run *run)
+{
+	const struct machine_stamp here = machine_stamp();
+	replace_string(&run->machine_id, here.id);
+	replace_string(&run->host, here.host);
+}
+
+int place_check_here(const struct instance *instance, struct error *err)
+{
+	if (run_relation(&instance->run) != MACHINE_OTHER)
+		return 0;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *host = visible(instance_host(instance));
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' (%s) runs on %s: use it there. If that machine does not run "
+			 "it any more, take it over with agentdeck session start --take-over %s",
+			 title, instance->id, host, instance->id);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Does a run live?  The same functions answer for a row of a listing and for an instance.
+ *
+ * They start no child process and open no socket, so that a long listing stays fast.
+ * place->observe() looks deeper: it proves whose the processes are, and asks whether they answer.
+ */
+#pragma once
+
+#include "driver/store/store.h"
+#include "engine/place/place.h"
+
+struct place_run place_run_of(const struct instance *instance);
+struct place_run place_run_of_row(const struct store_row *row);
+
+/* Is no process of the run left?  False as well when that cannot be found out. */
+bool place_is_empty(const struct place_run *run);
+
+/* Whose run is it: this boot's, an earlier one's, another machine's? */
+enum machine_relation place_relation(const struct place_run *run);
+
+/* PRESENCE_UNKNOWN: another machine runs it, this program does not know its place, or nobody wrote
+ * its processes down. */
+enum presence place_presence(const struct place_run *run);
+/* Is it PRESENCE_ALIVE?  The same for a row. */
+bool place_is_live(const struct place_run *run);
+bool place_row_is_live(const struct store_row *row);
+/* Why a run ended of which nobody wrote the end down, for people.  Static. */
+const char *place_end_reason(const struct place_run *run);
+/* Why a run of a known place that is there cannot be asked anything; NULL: it can.  Static. */
+const char *place_silence(const struct place_run *run);
+/* Did its server not answer when it was asked last, or is it stopped?  Asks nobody. */
+bool place_was_silent(const struct place_run *run);
+/* Its agent has ended, and the news of it may be lost: make it look. */
+void place_nudge(const struct place_run *run);
+
+/* What tells of its end, if it is of this boot and this machine; else there is nothing. */
+struct place_watch place_watch(const struct place_run *run);
+
+/* The control group that its live processes are in; NULL: not known.  The caller frees. */
+char *place_control_group(const struct place_run *run) MUST_USE;
+
+/* Does the process in its pane live?  It can outlive its tmux server. */
+bool place_agent_is_live(const struct place_run *run);
+
+/* Has the process in the pane of this live server ended, and nobody has said yet what follows?
+ * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
+bool place_is_between(const struct process_id *server, const struct process_id *pane);
+
+/* This process is the one in the run's pane from now on. */
+int place_take_pane(struct run *run, struct error *err);
+
+/* The run is this machine's from now on, of whatever boot it was. */
+void place_take_over(struct run *run);
+
+/* Is the run another machine's?  Then this refuses: ERROR_INVALID, with that machine's name and the
+ * way to take the run over. */
+int place_check_here(const struct instance *instance, struct error *err);

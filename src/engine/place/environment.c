@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/environment.h"
+
+#include "base/jsonio.h"
+#include "base/program.h"
+#include "engine/deck/home.h"
+#include "engine/deck/proof.h"
+#include "engine/place/runfiles.h"
+#include "model/plan/resume.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* Belongs to the login, the terminal, the service or the run that we were called from. */
+static const char *const transient[] = {
+	"TMUX",
+	"TMUX_PANE",
+	"STY",
+	"WINDOW",
+	"SSH_TTY",
+	"SSH_AUTH_SOCK",
+	"XDG_SESSION_ID",
+	"XDG_SESSION_TYPE",
+	"XDG_SESSION_CLASS",
+	"XDG_SEAT",
+	"XDG_VTNR",
+	"INVOCATION_ID",
+	"JOURNAL_STREAM",
+	"NOTIFY_SOCKET",
+	"WATCHDOG_USEC",
+	"WATCHDOG_PID",
+	"LISTEN_FDS",
+	"LISTEN_PID",
+	"LISTEN_FDNAMES",
+	"MAINPID",
+	"MANAGERPID",
+	"SYSTEMD_EXEC_PID",
+	"OLDPWD",
+	"PWD",
+	"SHLVL",
+	"_",
+	"LINES",
+	"COLUMNS",
+	"TERM",
+	"TERM_PROGRAM",
+	"TERM_PROGRAM_VERSION",
+	ENV_INSTANCE,
+	ENV_BASE,
+	ENV_PROFILE,
+	ENV_RUN,
+	ENV_TOKEN,
+	ENV_PANE_DIED,
+};
+
+/* Does the pattern ("NAME", "PREFIX*", "A*B") name this variable? */
+static bool matches(const char *pattern, const char *name)
+{
+	return fnmatch(pattern, name, 0) == 0;
+}
+
+static bool is_transient(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(transient); i++)
+		if (streq(transient[i], name))
+			return true;
+	return false;
+}
+
+/* Is name among these NAME=VALUE? */
+static bool is_set(const struct strvec *assignments, const char *name)
+{
+	for (size_t i = 0; i < assignments->count; i++) {
+		size_t length = strcspn(assignments->items[i], "=");
+		if (strlen(name) == length && strncmp(assignments->items[i], name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_scrubbed(const struct agent *agent, const struct strvec *own, const char *name)
+{
+	for (size_t i = 0; i < agent->scrub.count; i++)
+		if (matches(agent->scrub.items[i], name))
+			return true;
+	/* What the registry sets takes the place of what was there. */
+	return is_set(own, name);
+}
+
+/* Where things are, and how its user likes them.  No value of these is a secret; what might hold
+ * one (NODE_OPTIONS, HTTPS_PROXY, *_API_KEY) is not here. */
+static const char *const keepable[] = {
+	"PATH",
+	"LANG",
+	"LANGUAGE",
+	"LC_*",
+	"TZ",
+	"SHELL",
+	"EDITOR",
+	"VISUAL",
+	"PAGER",
+	"XDG_CONFIG_HOME",
+	"XDG_DATA_HOME",
+	"XDG_STATE_HOME",
+	"XDG_CACHE_HOME",
+	"XDG_CONFIG_DIRS",
+	"XDG_DATA_DIRS",
+	"COLORTERM",
+	"NVM_DIR",
+	"NVM_BIN",
+	"FNM_DIR",
+	"VOLTA_HOME",
+	"PNPM_HOME",
+	"BUN_INSTALL",
+	"DENO_INSTALL",
+	"GOPATH",
+	"GOBIN",
+	"CARGO_HOME",
+	"RUSTUP_HOME",
+	"JAVA_HOME",
+	"PYENV_ROOT",
+	"VIRTUAL_ENV",
+	"CONDA_PREFIX",
+	"NODE_EXTRA_CA_CERTS",
+	"SSL_CERT_FILE",
+	"SSL_CERT_DIR",
+};
+
+static bool is_keepable(const struct deck *deck, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keepable); i++)
+		if (matches(keepable[i], name))
+			return true;
+	return strvec_contains(&deck->settings.environment_keep, name);
+}
+
+void environment_keep(const struct deck *deck, struct instance *instance)
+{
+	strvec_clear(&instance->env_kept);
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (is_keepable(deck, name))
+			strvec_push(&instance->env_kept, *item);
+	}
+}
+
+#define PATH_ENTRY "PATH="
+
+const char *environment_kept_path(const struct instance *instance)
+{
+	for (size_t i = 0; i < instance->env_kept.count; i++)
+		if (starts_with(instance->env_kept.items[i], PATH_ENTRY))
+			return instance->env_kept.items[i] + strlen(PATH_ENTRY);
+	return NULL;
+}
+
+void environment_take_kept(const struct instance *instance)
+{
+	for (size_t i = 0; i < instance->env_kept.count; i++) {
+		const char *entry = instance->env_kept.items[i];
+		const size_t length = strcspn(entry, "=");
+		cleanup_free char *name = xstrndup(entry, length);
+		if (entry[length])
+			(void)setenv(name, entry + length + 1, starts_with(entry, PATH_ENTRY));
+	}
+}
+
+void environment_of_kept(const struct instance *instance, struct strvec *ret)
+{
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (!is_set(&instance->env_kept, name))
+			strvec_push(ret, *item);
+	}
+	strvec_push_all(ret, &instance->env_kept);
+}
+
+int environment_of_run(const struct place_run *run, struct strvec *ret)
+{
+	cleanup_strvec struct strvec all = { 0 };
+	if (proof_of(run->id, &run->server) != PROOF_OURS ||
+	    process_environment(run->server.pid, &all, NULL) != 0)
+		return PROCESS_GONE;
+	strvec_clear(ret);
+	for (size_t i = 0; i < all.count; i++) {
+		cleanup_free char *name = xstrndup(all.items[i], strcspn(all.items[i], "="));
+		if (!is_transient(name))
+			strvec_push(ret, all.items[i]);
+	}
+	return 0;
+}
+
+void environment_plain(struct strvec *ret)
+{
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (!is_transient(name))
+			strvec_push(ret, *item);
+	}
+}
+
+char *environment_hook(const struct deck *deck)
+{
+	cleanup_json struct json_object *argv = json_object_new_array();
+	json_object_array_add(argv, json_text(deck->program));
+	json_object_array_add(argv, json_object_new_string("hook"));
+	/* TOML does not know "\/". */
+	return xstrdup(json_object_to_json_string_ext(
+		argv, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/* What the registry entry sets, with its slots filled. */
+static void push_own(const struct deck *deck, const struct instance *instance,
+		     const struct agent *agent, struct strvec *ret)
+{
+	cleanup_free char *state = home_path(deck, instance->id);
+	cleanup_free char *settings = runfiles_settings(instance);
+	cleanup_free char *hook = environment_hook(deck);
+	const struct resume_slots slots = { .settings = settings, .hook = hook, .state = state };
+	strvec_push_all(ret, &agent->set);
+	resume_expand(&agent->isolation_environment, &slots, ret);
+	if (resume_can_expand(&agent->report_environment, &slots))
+		resume_expand(&agent->report_environment, &slots, ret);
+}
+
+/* The agent's home is part of the conversation's identity: whoever starts the run, from whatever
+ * login, it is the one that the conversation was born in. */
+static void push_home(const struct deck *deck, const struct instance *instance,
+		      const struct agent *agent, struct strvec *ret)
+{
+	const char *name = agent->config_home_env, *home = instance->conversation.config_home;
+	if (!name || !home)
+		return;
+	const char *now = getenv(name);
+	cleanup_free char *usual = deck_default_home(deck, agent);
+	/* Not set where it says what is so anyway: some agents then look elsewhere for a part of
+	 * it. */
+	if ((now && streq(now, home)) || !usual || !streq(usual, home))
+		strvec_pushf(ret, "%s=%s", name, home);
+}
+
+void environment_build(const struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct strvec *ret)
+{
+	struct stat st;
+	bool has_runtime = false, has_home = false, has_path = false;
+	cleanup_strvec struct strvec own = { 0 };
+	push_own(deck, instance, agent, &own);
+	for (char **item = environ; *item; item++) {
+		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
+		if (is_transient(name) || is_scrubbed(agent, &own, name) ||
+		    (deck->unusable_runtime && streq(name, "XDG_RUNTIME_DIR")) ||
+		    (instance->conversation.config_home && agent->config_home_env &&
+		     streq(name, agent->config_home_env)))
+			continue;
+		has_runtime |= streq(name, "XDG_RUNTIME_DIR");
+		has_home |= streq(name, "HOME");
+		has_path |= starts_with(*item, PATH_ENTRY) && !streq(*item, PATH_ENTRY);
+		strvec_push(ret, *item);
+	}
+	push_home(deck, instance, agent, ret);
+	strvec_push_all(ret, &own);
+	/* We found it in the user database; not every agent looks there, and its conversations are
+	 * below it. */
+	if (!has_home)
+		strvec_pushf(ret, "HOME=%s", deck->paths.home);
+	if (!has_path)
+		strvec_push(ret, PATH_ENTRY PROGRAM_DEFAULT_PATH);
+	/* The agent's own tools want the user manager as well, also when we were called by cron. */
+	if (!has_runtime && stat(deck->paths.user_runtime, &st) == 0 && st.st_uid == getuid())
+		strvec_pushf(ret, "XDG_RUNTIME_DIR=%s", deck->paths.user_runtime);
+	/* tmux sets its own for the pane; its server needs one that exists. */
+	strvec_push(ret, "TERM=xterm-256color");
+	strvec_pushf(ret, "PWD=%s", instance_launch_directory(instance));
+	strvec_pushf(ret, "SSH_AUTH_SOCK=%.*s" RUN_SSH_LINK,
+		     (int)(path_basename(instance->run.directory) - instance->run.directory),
+		     instance->run.directory);
+	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
+	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
+	strvec_pushf(ret, ENV_BASE "=%s", instance->base);
+	strvec_pushf(ret, ENV_RUN "=%s", instance->run.id);
+}

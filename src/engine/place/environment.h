@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The environment of a run: the caller's, minus what belongs to one login, to another tmux or to
+ * another agent, plus what is the run's own: the agent's home, its isolation, where it reports to.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "engine/place/alive.h"
+
+/* This process's environment without what belongs to the login, the terminal or the run that it was
+ * called from, appended to *ret. */
+void environment_plain(struct strvec *ret);
+
+/* NAME=VALUE of a new run's tmux server, in *ret (appended). */
+void environment_build(const struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct strvec *ret);
+
+/* Keep in instance what a start without a login will need of this process's environment: PATH and
+ * other variables that say where things are, and those of [environment] keep.  Nothing that could
+ * be a secret, unless its user names it there. */
+void environment_keep(const struct deck *deck, struct instance *instance);
+
+/* The PATH that the instance has kept; NULL: none.  Borrowed. */
+const char *environment_kept_path(const struct instance *instance);
+
+/* Whoever called this process has no environment of a user's (cron, env -i): let the PATH be the
+ * kept one, and set what else is kept and is not set here. */
+void environment_take_kept(const struct instance *instance);
+
+/* This process's environment with what the instance has kept put over it, appended to *ret. */
+void environment_of_kept(const struct instance *instance, struct strvec *ret);
+
+/* The environment that the server of a run was started with, without what is the run's own, so that
+ * the next one can be started with it.  PROCESS_GONE, and *ret untouched: it has ended, or is not
+ * of this session. */
+int environment_of_run(const struct place_run *run, struct strvec *ret);
+
+/* The value of the slot {hook}: the argv that takes a report, as a JSON array of strings, which
+ * is TOML as well. The caller frees. */
+char *environment_hook(const struct deck *deck) MUST_USE;

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/host/host-internal.h"
+
+#include "base/argsplit.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/deck/proof.h"
+#include "engine/place/alive.h"
+#include "engine/place/environment.h"
+#include "engine/place/runfiles.h"
+#include "engine/terminal/terminal.h"
+#include "model/session/naming.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum {
+	KILL_TIMEOUT_MS = 10000,
+	DAEMON_TIMEOUT_MS = 2000,
+};
+
+int host_remove_files(const struct instance *instance, struct error *err)
+{
+	const struct run *run = &instance->run;
+	return runfiles_remove(instance->id, run->directory, run->id, err);
+}
+
+int host_processes(struct deck *deck, const char *unit, const char *marker, struct process_id **ret,
+		   size_t *ret_count, struct error *err)
+{
+	/* Without a manager there is no scope either; what is left is known by its environment. */
+	if (unit && deck_bus(deck)) {
+		cleanup_unit_state struct unit_state state = { 0 };
+		*ret = NULL;
+		*ret_count = 0;
+		int r = unit_get_state(deck_bus(deck), unit, &state, err);
+		if (r < 0)
+			return -1;
+		if (r > 0 || is_empty(state.control_group))
+			return 0;
+		r = cgroup_processes(state.control_group, ret, ret_count, err);
+		return r < 0 ? -1 : 0;
+	}
+	return process_find_by_environment(marker, ret, ret_count, err);
+}
+
+/* The keys by which its user would end it, for an agent that says more then; SIGTERM lets an agent
+ * write its transcript and end; a shell ignores that and obeys SIGHUP. */
+static void end_pane(const struct instance *instance, const struct strvec *keys, int64_t start,
+		     int grace_ms)
+{
+	const struct run *run = &instance->run;
+	const struct process_id *pane = &run->pane;
+	if (keys && keys->count && terminal_press(run->socket, keys, NULL) == 0 &&
+	    process_wait_end(pane, start + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+		return;
+	(void)proof_signal(instance->id, pane, SIGTERM, NULL);
+	if (process_wait_end(pane, clock_ms() + grace_ms / 4, NULL) != PROCESS_STILL_ALIVE)
+		return;
+	(void)proof_signal(instance->id, pane, SIGHUP, NULL);
+	(void)process_wait_end(pane, start + grace_ms, NULL);
+}
+
+/* The pane first; then those below it, since the agent may be the child of a wrapper that ended at
+ * once. */
+static void end_politely(const struct instance *instance, const struct strvec *keys, int grace_ms,
+			 char **ret_words)
+{
+	const struct run *run = &instance->run;
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	int64_t start = clock_ms();
+	if (proof_of(instance->id, &run->pane) != PROOF_OURS)
+		return;
+	(void)process_tree(&run->pane, &tree, &count, NULL);
+	end_pane(instance, keys, start, grace_ms);
+	/* Of a later attempt, tmux could still have noted the end of the one before. */
+	if (ret_words && run->attempt == 0 && !process_alive(&run->pane))
+		*ret_words = terminal_hear_words(instance);
+	for (size_t i = 0; i < count; i++)
+		if (tree[i].pid != getpid())
+			(void)process_signal(&tree[i], SIGTERM, NULL);
+	int64_t deadline = clock_ms() + grace_ms / 4;
+	for (size_t i = 0; i < count; i++)
+		if (tree[i].pid != getpid())
+			(void)process_wait_end(&tree[i], deadline, NULL);
+}
+
+int host_kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err)
+{
+	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
+	for (;;) {
+		cleanup_free struct process_id *ids = NULL;
+		size_t count = 0, left = 0;
+		const struct process_id *first = NULL;
+		if (host_processes(deck, unit, marker, &ids, &count, err) < 0)
+			return -1;
+		for (size_t i = 0; i < count; i++) {
+			/* Called from inside the run, we are the one that has to stay until the
+			 * end. What must not be killed (another user's, by sudo) is left all the
+			 * same. */
+			if (ids[i].pid == getpid() || process_signal(&ids[i], SIGKILL, NULL) > 0)
+				continue;
+			first = first ? first : &ids[i];
+			left++;
+		}
+		if (left == 0)
+			return 0;
+		if (clock_ms() > deadline)
+			return error_set(err, ERROR_TIMEOUT,
+					 "%zu processes do not end, the first is %d: "
+					 "look at it with ps -p %d -o stat,user,wchan,args",
+					 left, (int)first->pid, (int)first->pid);
+		(void)process_wait_end(first, deadline, NULL);
+	}
+}
+
+int host_end_unknown(struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_free char *unit = naming_scope(id);
+	cleanup_free char *marker = xasprintf(ENV_INSTANCE "=%s", id);
+	/* In a scope or without one: nobody knows. */
+	if (deck_bus(deck) && host_kill_all(deck, unit, marker, err) < 0)
+		return -1;
+	return host_kill_all(deck, NULL, marker, err);
+}
+
+/* Is this argv the command ("name word...") with whatever behind it? */
+static bool is_command(const struct strvec *argv, const char *command, const struct agent *agent)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	size_t program = registry_program(argv);
+	if (argsplit(command, &words, NULL) < 0 || !words.count || program >= argv->count ||
+	    argv->count - program < words.count)
+		return false;
+	const char *name = path_basename(argv->items[program]);
+	if (!streq(name, words.items[0]) && !(strvec_contains(&agent->match, name) &&
+					      strvec_contains(&agent->match, words.items[0])))
+		return false;
+	for (size_t i = 1; i < words.count; i++)
+		if (!streq(argv->items[program + i], words.items[i]))
+			return false;
+	return true;
+}
+
+static bool is_daemon(const struct process_id *process, const struct agent *agent)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (process_argv(process->pid, &argv, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < agent->daemons.count; i++)
+		if (is_command(&argv, agent->daemons.items[i], agent))
+			return true;
+	return false;
+}
+
+void host_end_daemons(struct deck *deck, const struct instance *instance, const struct agent *agent)
+{
+	const struct run *run = &instance->run;
+	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
+	cleanup_free struct process_id *ids = NULL;
+	size_t all = 0, count = 0;
+	if (!agent->daemons.count || run_relation(run) != MACHINE_THIS_BOOT ||
+	    host_processes(deck, run->unit, marker, &ids, &all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all; i++)
+		if (is_daemon(&ids[i], agent))
+			ids[count++] = ids[i];
+	for (size_t i = 0; i < count; i++)
+		(void)process_signal(&ids[i], SIGTERM, NULL);
+	int64_t deadline = clock_ms() + DAEMON_TIMEOUT_MS;
+	for (size_t i = 0; i < count; i++) {
+		log_info("ended what the agent left behind: process %d", (int)ids[i].pid);
+		if (process_wait_end(&ids[i], deadline, NULL) == PROCESS_STILL_ALIVE)
+			(void)process_signal(&ids[i], SIGKILL, NULL);
+	}
+}
+
+/* The unit that the run's processes are in, NULL when they are in none: the kernel knows better
+ * than the manifest.  Borrowed. */
+static const char *unit_of(const struct instance *instance, char **storage)
+{
+	const struct run *run = &instance->run;
+	if (proof_of(instance->id, &run->server) != PROOF_OURS)
+		return run->unit;
+	if (!proof_is_in_scope(instance->id, run->server.pid))
+		return NULL;
+	*storage = naming_scope(instance->id);
+	return *storage;
+}
+
+static int end_processes(struct deck *deck, const struct instance *instance, int grace_ms,
+			 char **ret_words, struct error *err)
+{
+	const struct run *run = &instance->run;
+	const struct agent *agent = NULL;
+	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
+	cleanup_free char *scope = NULL;
+	const char *unit = unit_of(instance, &scope);
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
+	/* Called from inside the run: its terminal goes, and we have to go on. */
+	if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
+		(void)signal(SIGHUP, SIG_IGN);
+	if (grace_ms > 0) {
+		/* So that what is left of them can be removed. */
+		host_restore_files(deck, instance, &run->server);
+		end_politely(instance, agent ? &agent->quit_keys : NULL, grace_ms, ret_words);
+		/* Attached terminals are told that the session ended, not that it was lost. */
+		(void)terminal_end(instance->id, run->socket, NULL);
+	}
+	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
+	return host_kill_all(deck, unit, marker, err);
+}
+
+int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
+	     struct error *err)
+{
+	const struct run *run = &instance->run;
+	if (place_check_here(instance, err) < 0)
+		return -1;
+	if (!run->socket)
+		return 0;
+	/* Pids of another boot mean nothing now, and nothing of that run can be left. */
+	if (run_relation(run) == MACHINE_THIS_BOOT &&
+	    end_processes(deck, instance, grace_ms, ret_words, err) < 0)
+		return error_prefix(err, "end session %s", instance->id);
+	int r = host_remove_files(instance, err);
+	if (r == RUNFILES_KEPT && grace_ms > 0)
+		deck_warn(
+			deck,
+			"%s is left as it is, since nothing in it says that it is of this run: look into it, "
+			"and remove it yourself",
+			run->directory);
+	return r < 0 ? -1 : 0;
+}
+
+int host_leave(const struct place_run *run, struct error *err)
+{
+	/* The server hangs up on its panes, and we are one: the files, with the socket among them,
+	 * must stay until it has heard us, and go after that. */
+	(void)signal(SIGHUP, SIG_IGN);
+	int r = terminal_end(run->id, run->socket, err);
+	(void)runfiles_remove(run->id, run->directory, run->run_id, NULL);
+	return r < 0 ? -1 : 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The files of the place "host".  engine/place/place.h says what the functions of the table promise.
+ *
+ *   look.c     does it live, and how did it end?
+ *   launch.c   begin: the run's places, the gate, tmux
+ *   scope.c    the scope around the gate
+ *   end.c      end it, its processes and its files
+ *   probe.c    could a run be brought up?
+ *   usage.c    what it uses: reads only the kernel's files
+ */
+#pragma once
+
+#include "engine/place/place.h"
+
+enum presence host_presence(const struct place_run *run);
+bool host_agent_is_live(const struct place_run *run);
+bool host_is_empty(const struct place_run *run);
+const char *host_silence(const struct place_run *run);
+struct place_watch host_watch(const struct place_run *run);
+char *host_control_group(const struct place_run *run);
+void host_nudge(const struct place_run *run);
+struct observation host_observe(struct deck *deck, const struct instance *instance,
+				enum observe_depth depth);
+int host_how_ended(const struct instance *instance, struct exit_record *ret, struct error *err);
+
+int host_probe(struct deck *deck, const struct instance *instance, struct error *err);
+int host_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+		 struct error *err);
+int host_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		const struct agent *agent, struct error *err);
+
+int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
+	     struct error *err);
+int host_end_unknown(struct deck *deck, const char *id, struct error *err);
+void host_end_daemons(struct deck *deck, const struct instance *instance,
+		      const struct agent *agent);
+int host_leave(const struct place_run *run, struct error *err);
+
+void host_usage(const struct place_run *run, struct place_usage *ret);
+
+/* Write again what is missing in the directory of a run whose server this is. */
+void host_restore_files(struct deck *deck, const struct instance *instance,
+			const struct process_id *server);
+/* RUNFILES_KEPT. */
+int host_remove_files(const struct instance *instance, struct error *err);
+
+/* Make the run's scope around the gate of this pid. */
+int host_make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
+		    struct error *err);
+
+/* Every process that is there now of the unit (NULL: there is none), or with marker in its
+ * environment.  The array is the caller's. */
+int host_processes(struct deck *deck, const char *unit, const char *marker, struct process_id **ret,
+		   size_t *ret_count, struct error *err);
+/* End them at once.  ERROR_TIMEOUT names what does not end. */
+int host_kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err);

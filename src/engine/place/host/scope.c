@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/host/host-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define SLICE "agentdeck.slice"
+enum {
+	SCOPE_TIMEOUT_MS = 10000,
+	/* within which the manager forgets a scope whose last process has ended */
+	COLLECT_MS = 200,
+};
+
+/* Nobody lives in the scope of this name (the caller has looked), but what an agent left behind
+ * when it ended by itself may hold it, and without a scope the new run would die with its login. */
+static void clear_scope(struct deck *deck, const char *unit)
+{
+	cleanup_free struct process_id *left = NULL;
+	size_t count = 0;
+	if (host_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count == 0)
+		return;
+	log_warning("%zu processes of an earlier run are still in %s: they are ended", count, unit);
+	(void)host_kill_all(deck, unit, NULL, NULL);
+}
+
+/* A start that was killed just when the manager moved its gate into the scope leaves one without a
+ * process, of which the kernel never tells the manager (systemd 252): it stays for ever. */
+static void end_empty_scope(struct deck *deck, const char *unit)
+{
+	cleanup_free struct process_id *left = NULL;
+	cleanup_error struct error err = { 0 };
+	size_t count = 0;
+	if (host_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count > 0)
+		return;
+	log_warning("%s is left without a process: it is ended", unit);
+	if (unit_stop(deck_bus(deck), unit, clock_ms() + SCOPE_TIMEOUT_MS, &err) < 0)
+		log_warning("%s: %s", unit, err.message);
+}
+
+int host_make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
+		    struct error *err)
+{
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *description = xasprintf("agentdeck session %s (%s)", title,
+						   instance->id);
+	const struct limits limits = settings_limits(&deck->settings, instance);
+	const struct unit_scope scope = {
+		.name = instance->run.unit,
+		.slice = SLICE,
+		.description = description,
+		.pid = pid,
+		.limits = &limits,
+		.stop_timeout_s = 15,
+	};
+	/* Right after a stop the manager may still be busy with the old scope of this name. */
+	const int64_t begin = clock_ms(), deadline = begin + SCOPE_TIMEOUT_MS;
+	int r;
+	bool cleared = false, ended = false;
+	while ((r = unit_start_scope(deck_bus(deck), &scope, deadline, err)) == UNIT_TAKEN &&
+	       clock_ms() < deadline) {
+		if (!cleared)
+			clear_scope(deck, instance->run.unit);
+		cleared = true;
+		if (!ended && clock_ms() - begin > COLLECT_MS) {
+			end_empty_scope(deck, instance->run.unit);
+			ended = true;
+		}
+		if (unit_wait_gone(deck_bus(deck), scope.name, clock_ms() + COLLECT_MS, err) < 0)
+			return -1;
+	}
+	if (r == UNIT_TAKEN)
+		return error_set(err, ERROR_EXISTS, "%s exists already", instance->run.unit);
+	if (r > 0)
+		return error_set(err, ERROR_UNAVAILABLE, "%s could not be made",
+				 instance->run.unit);
+	return r;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where the processes of a run live, behind one table of functions.
+ *
+ * Whoever wants to know whether something lives, to begin it or to end it, asks the table.  Nobody
+ * else looks at sockets, at pids of servers, or at /proc for that.
+ *
+ * Every place of today sees our files under our paths.  One with another file system adds two
+ * answers: how a path looks inside (home_path(), runfiles_settings(), the argv of an attempt), and
+ * how a hook reports from there (environment_hook(), and the command in the settings that
+ * runfiles_write() makes).
+ */
+#pragma once
+
+#include "driver/cgroup/cgroup.h"
+#include "engine/deck/deck.h"
+
+enum presence {
+	PRESENCE_NONE, /* nothing of the run exists */
+	PRESENCE_ALIVE,
+	PRESENCE_UNKNOWN, /* it may exist, and does not answer: never taken for dead */
+};
+
+/* What both a row and an instance know of a run.  Texts are borrowed; NULL: not written down. */
+struct place_run {
+	const char *id, *backend; /* of the instance */
+	const char *run_id;       /* not in a row */
+	const char *socket, *directory, *unit;
+	const char *boot_id, *machine_id;
+	struct process_id server, pane; /* pid 0: not written down */
+};
+
+/* What tells of the end of a run, for whoever waits for it.  pid 0: there is nothing. */
+struct place_watch {
+	struct process_id server, agent;
+};
+
+struct observation {
+	enum presence presence;
+	const char *why;                /* static: for NONE and UNKNOWN */
+	struct process_id server, pane; /* for ALIVE; pane.pid 0 between two rungs */
+	unsigned clients;               /* attached terminals */
+};
+
+/* The run is what was seen of it, in this boot. */
+void place_take_seen(struct run *run, const struct observation *seen);
+
+enum observe_depth {
+	OBSERVE_PROCESS, /* is the server's process there?  Starts no child process */
+	OBSERVE_ANSWER,  /* and does it answer? */
+};
+
+/* One reading of what a run uses; -1: nobody counts that. */
+struct place_usage {
+	/* Of its scope.  Without one, or where the kernel does not count by scope: of its
+	 * processes, one by one, and -1 for what they do not tell. */
+	struct cgroup_usage now;
+	bool in_scope;
+	int64_t at_ms; /* clock_ms() of this reading */
+};
+
+/* When limits that are set on a run take effect: at once; with its next start; with its next start
+ * in a scope, since it runs without one, or nobody can be asked to change it. */
+enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
+
+/* The caller of a function without a deck has seen that the run is of this boot and this machine.
+ * A listing can afford these: they start no child process, but for silence(). */
+struct place {
+	const char *name;
+
+	/* ---- does it live ---------------------------------------------------------------- */
+
+	/* The server, by what is written down of it; place_presence() is how to ask. */
+	enum presence (*presence)(const struct place_run *run);
+	/* The process in its pane; place_agent_is_live() is how to ask. */
+	bool (*agent_is_live)(const struct place_run *run);
+	/* Is no process of it left?  place_is_empty() is how to ask. */
+	bool (*is_empty)(const struct place_run *run);
+	/* Why a run that is there cannot be asked anything, static; NULL: it can be asked.  It is
+	 * asked only when it was silent before. */
+	const char *(*silence)(const struct place_run *run);
+	/* What tells of its end. */
+	struct place_watch (*watch)(const struct place_run *run);
+	/* place_control_group() is how to ask. */
+	char *(*control_group)(const struct place_run *run);
+	/* The agent has ended, and the news of it may be lost: make the run look. */
+	void (*nudge)(const struct place_run *run);
+
+	/* Look.  Failing to look is PRESENCE_UNKNOWN, so this does not fail. */
+	struct observation (*observe)(struct deck *deck, const struct instance *instance,
+				      enum observe_depth depth);
+
+	/* ---- begin ----------------------------------------------------------------------- */
+
+	/* Does this PATH have the programs that the place needs?  ERROR_UNAVAILABLE. */
+	int (*check_path)(const char *path, struct error *err);
+
+	/* Could a run be brought up here?  Asked before something is ended that is to be started
+	 * again.  The message says that nothing was ended.  Leaves nothing behind. */
+	int (*probe)(struct deck *deck, const struct instance *instance, struct error *err);
+
+	/* Choose the places of a new run (socket, directory, unit) and write its files.  run.id is
+	 * set by the caller; the ladder may refer to the files, so it is planned after this. */
+	int (*prepare)(struct deck *deck, struct instance *instance, const struct agent *agent,
+		       struct error *err);
+
+	/* Bring the prepared run up and fill in what it became.  The caller has saved the manifest
+	 * already, so that the intent is on disk before the first process exists; it is saved here
+	 * again when the place must be another than the prepared one.  On an error nothing of the
+	 * run is left. */
+	int (*launch)(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		      const struct agent *agent, struct error *err);
+
+	/* ---- end ------------------------------------------------------------------------- */
+
+	/* End every process of the run and remove its files: politely until grace_ms have passed
+	 * (0: at once), then by SIGKILL.  Returns only when none is left; ERROR_TIMEOUT names what
+	 * is.  A run that is gone already: 0.  *ret_words (NULL: not wanted, and nothing is waited
+	 * for): what the agent said when it ended by itself, NULL when that cannot be known; the
+	 * caller's, also after an error. */
+	int (*end)(struct deck *deck, const struct instance *instance, int grace_ms,
+		   char **ret_words, struct error *err);
+
+	/* End whatever still runs here for the instance of this id, of which nothing else is
+	 * known. */
+	int (*end_unknown)(struct deck *deck, const char *id, struct error *err);
+
+	/* ---- from the pane --------------------------------------------------------------- */
+
+	/* How the process that the pane had before this one ended.  *ret is the caller's.
+	 * ERROR_TIMEOUT: the run does not answer. */
+	int (*how_ended)(const struct instance *instance, struct exit_record *ret,
+			 struct error *err);
+
+	/* The agent has ended by itself: end the commands that it is known to leave behind
+	 * (daemons.end in the registry), and nothing else of the run. */
+	void (*end_daemons)(struct deck *deck, const struct instance *instance,
+			    const struct agent *agent);
+
+	/* End the run that the caller is the pane of, and remove its files.  Its manifest is
+	 * written already, so the run is named by what was in it. */
+	int (*leave)(const struct place_run *run, struct error *err);
+
+	/* ---- while it runs --------------------------------------------------------------- */
+
+	void (*usage)(const struct place_run *run, struct place_usage *ret);
+
+	/* The limits of the instance, on a run that is there; *ret tells when they hold.  What
+	 * nobody could be asked for is a warning. */
+	int (*set_limits)(struct deck *deck, const struct instance *instance,
+			  const struct limits *limits, enum limit_effect *ret, struct error *err);
+};
+
+/* engine/place/host/.  Only the list of places in place.c names it. */
+extern const struct place place_host;
+
+/* By instance->backend.  ERROR_NEWER when this program does not know it. */
+int place_find(const struct instance *instance, const struct place **ret, struct error *err);
+/* The place of a run; NULL: this program does not know it. */
+const struct place *place_of(const struct place_run *run);
+
+/* End whatever still runs in any place for the instance of this id. */
+int place_end_unknown(struct deck *deck, const char *id, struct error *err);
+
+/* One more place that is found by its name, for tests.  NULL: none but the usual ones. */
+void place_add(const struct place *place);

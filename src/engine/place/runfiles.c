@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/runfiles.h"
+
+#include "base/argsplit.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/tmux/tmux.h"
+#include "engine/deck/proof.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { MARK_MAX = 128, SETTINGS_MAX = 1 << 20 };
+
+int runfiles_open_directory(const struct deck *deck, const char *directory, int *ret,
+			    struct error *err)
+{
+	cleanup_free char *parent = xstrndup(directory,
+					     (size_t)(path_basename(directory) - directory));
+	cleanup_close int fd = -1;
+	/* What is above a shortened place ("<direct>/<hash>/<id>") must be ours, too: in /tmp
+	 * anybody can have made it before us. */
+	if (starts_with(parent, deck->paths.direct)) {
+		cleanup_close int above = -1;
+		if (fs_open_private_directory(deck->paths.direct, &above, err) < 0)
+			return -1;
+	}
+	if (fs_open_private_directory(parent, &fd, err) < 0)
+		return -1;
+	return fs_open_private_directory_at(fd, path_basename(directory), true, ret, err);
+}
+
+int runfiles_open(const char *directory)
+{
+	if (!directory || fs_check_owner(directory, NULL) != 0)
+		return -1;
+	return open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int write_conf(struct deck *deck, int fd, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	const char *user_conf = deck->settings.tmux.conf;
+	cleanup_free char *expanded = user_conf && starts_with(user_conf, "~/")
+					      ? path_join(deck->paths.home, user_conf + 2)
+					      : xstrdup_or_null(user_conf);
+	const struct tmux_conf conf = {
+		.default_terminal = deck->settings.tmux.default_terminal,
+		.history_limit = (long)deck->settings.tmux.history_limit,
+		.mouse = deck->settings.tmux.mouse,
+		.detach_key = deck->settings.tmux.detach_key,
+		.source_user_config = deck->settings.tmux.source_user_config,
+		.user_conf = expanded,
+	};
+	if (tmux_conf_text(&conf, &text, err) < 0)
+		return error_prefix(err, "config.toml, [tmux]");
+	return fs_replace(fd, RUN_CONF, text.data, text.length, FS_VOLATILE, err);
+}
+
+#define SETTINGS_SLOT "{settings}"
+
+/* The file of another run, in whose pane we were called: its agent's variable says nothing of the
+ * user's. */
+static bool is_of_a_run(const char *path)
+{
+	cleanup_free char *token = xasprintf("%.*s" RUN_TOKEN, (int)(path_basename(path) - path),
+					     path);
+	return streq(path_basename(path), RUN_SETTINGS) && access(token, F_OK) == 0;
+}
+
+/* The value of the user's own settings, which ours take the place of: what the variable of our
+ * report environment says, or the flag of our report template, the last if there are several, as
+ * the agent has it.  Borrowed. */
+static const char *user_settings(const struct agent *agent, const struct instance *instance)
+{
+	const char *flag = NULL, *value = NULL;
+	for (size_t i = 0; i < agent->report_environment.count; i++) {
+		const char *item = agent->report_environment.items[i];
+		cleanup_free char *name = xstrndup(item, strcspn(item, "="));
+		const char *path = ends_with(item, "=" SETTINGS_SLOT) ? getenv(name) : NULL;
+		/* A file that is not there is no settings for agents, which look in several places.
+		 */
+		bool is_there = !is_empty(path) && (*path != '/' || access(path, F_OK) == 0);
+		if (is_there && !is_of_a_run(path))
+			value = path;
+	}
+	for (size_t i = 0; i + 1 < agent->report.count; i++)
+		if (streq(agent->report.items[i + 1], SETTINGS_SLOT))
+			flag = agent->report.items[i];
+	for (size_t i = registry_program(&instance->argv) + 1; flag && i < instance->argv.count;
+	     i++) {
+		const char *word = instance->argv.items[i];
+		if (streq(word, "--"))
+			break;
+		if (streq(word, flag) && i + 1 < instance->argv.count)
+			value = instance->argv.items[++i];
+		else if (starts_with(word, flag) && word[strlen(flag)] == '=')
+			value = word + strlen(flag) + 1;
+	}
+	return value;
+}
+
+/* FS_ABSENT-free: 0 with an object of the user's settings, or an empty one when there are none. */
+static int load_user_settings(const char *value, const char *cwd, struct json_object **ret,
+			      struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *object = NULL;
+	if (!value) {
+		*ret = json_object_new_object();
+		return 0;
+	}
+	if (value[strspn(value, " \t\n")] == '{') {
+		strbuf_adds(&text, value);
+	} else {
+		cleanup_free char *path = *value == '/' ? xstrdup(value) : path_join(cwd, value);
+		int r = fs_read(AT_FDCWD, path, SETTINGS_MAX, &text, err);
+		if (r != 0)
+			return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "%s is missing", path);
+	}
+	if (json_parse(strbuf_text(&text), text.length, "settings", &object, err) < 0)
+		return -1;
+	if (!json_object_is_type(object, json_type_object))
+		return error_set(err, ERROR_CORRUPT, "settings are not a JSON object");
+	*ret = TAKE_PTR(object);
+	return 0;
+}
+
+static void merge(struct json_object *base, struct json_object *over)
+{
+	json_object_object_foreach(over, name, value) {
+		struct json_object *there = json_get_object(base, name);
+		if (there && json_object_is_type(value, json_type_object))
+			merge(there, value);
+		else
+			json_set(base, name, json_object_get(value));
+	}
+}
+
+/* What the agent's entry wants in the file, whatever the user's own settings say: without it
+ * conversations are lost. */
+static void add_entry_settings(struct json_object *settings, const struct agent *agent)
+{
+	cleanup_json struct json_object *object = NULL;
+	if (agent->report_settings &&
+	    json_parse(agent->report_settings, strlen(agent->report_settings), "report.settings",
+		       &object, NULL) == 0)
+		merge(settings, object);
+}
+
+static bool wants_settings(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->report.count; i++)
+		if (strstr(agent->report.items[i], SETTINGS_SLOT))
+			return true;
+	for (size_t i = 0; i < agent->report_environment.count; i++)
+		if (strstr(agent->report_environment.items[i], SETTINGS_SLOT))
+			return true;
+	return false;
+}
+
+/* {"hooks": [{"type": "command", "command": "..."}]} for each event, beside the user's own. */
+static void add_hooks(struct json_object *settings, const struct agent *agent, const char *command)
+{
+	struct json_object *hooks = json_make_object(settings, "hooks");
+	for (size_t i = 0; i < agent->report_events.count; i++) {
+		const char *event = agent->report_events.items[i];
+		struct json_object *list = json_get_array(hooks, event);
+		if (!list) {
+			list = json_object_new_array();
+			json_set(hooks, event, list);
+		}
+		struct json_object *hook = json_object_new_object();
+		json_set_string(hook, "type", "command");
+		json_set_string(hook, "command", command);
+		struct json_object *group = json_object_new_array();
+		json_object_array_add(group, hook);
+		struct json_object *entry = json_object_new_object();
+		json_set(entry, "hooks", group);
+		json_object_array_add(list, entry);
+	}
+}
+
+static int write_settings(struct deck *deck, int fd, const struct instance *instance,
+			  const struct agent *agent, struct error *err)
+{
+	cleanup_json struct json_object *settings = NULL;
+	cleanup_error struct error local = { 0 };
+	const char *value = user_settings(agent, instance);
+	if (load_user_settings(value, instance_lookup_directory(instance), &settings, &local) < 0) {
+		/* Handing the agent another file than the user's own would be worse than no
+		 * reports. */
+		deck_warn(deck,
+			  "the agent's own settings could not be read (%s): it starts with them, "
+			  "and without reports to agentdeck",
+			  local.message);
+		return 0;
+	}
+	cleanup_free char *command = argjoin((char *const[]){
+		deck->program, (char *)"hook", (char *)"--instance", instance->base, NULL });
+	add_entry_settings(settings, agent);
+	add_hooks(settings, agent, command);
+	const char *text = json_print(settings);
+	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
+}
+
+static int write_text(int fd, const char *name, const char *text, struct error *err)
+{
+	return fs_replace(fd, name, text, strlen(text), FS_VOLATILE, err);
+}
+
+static int write_files(struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct error *err)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *token = naming_new_uuid();
+	if (runfiles_open_directory(deck, instance->run.directory, &fd, err) != 0)
+		return -1;
+	if (unlinkat(fd, RUN_SOCKET, 0) < 0 && errno != ENOENT)
+		return error_set_file(err, errno, "remove the old socket of %s", instance->id);
+	(void)unlinkat(fd, RUN_ACTIVITY, 0);
+	(void)unlinkat(fd, RUN_SILENT, 0);
+	(void)unlinkat(fd, RUN_SETTINGS, 0);
+	fs_sweep_temporaries(fd);
+	/* The mark first: what a start that was killed in here leaves is known to be of its run. */
+	if (write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0 ||
+	    write_conf(deck, fd, err) < 0)
+		return -1;
+	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
+		return -1;
+	return write_text(fd, RUN_TOKEN, token, err);
+}
+
+int runfiles_write(struct deck *deck, const struct instance *instance, const struct agent *agent,
+		   struct error *err)
+{
+	int r = write_files(deck, instance, agent, err);
+	if (r < 0 && err && err->os_errno)
+		return error_prefix(err, "%s", instance->run.directory);
+	return r;
+}
+
+static bool has_file(int fd, const char *name)
+{
+	return faccessat(fd, name, F_OK, 0) == 0;
+}
+
+static bool is_whole(const char *directory)
+{
+	cleanup_close int fd = runfiles_open(directory);
+	return fd >= 0 && has_file(fd, RUN_MARK) && has_file(fd, RUN_TOKEN) &&
+	       has_file(fd, RUN_CONF);
+}
+
+/* The token of a run that lives, as its agent has it.  A new one is for the next attempt. */
+static char *find_token(const struct instance *instance)
+{
+	char *token = NULL;
+	if (proof_of(instance->id, &instance->run.pane) == PROOF_OURS &&
+	    process_variable(instance->run.pane.pid, ENV_TOKEN, &token, NULL) == 0 && token &&
+	    naming_is_uuid(token))
+		return token;
+	free(token);
+	return naming_new_uuid();
+}
+
+/* Only what is missing. */
+static int complete(struct deck *deck, int fd, const struct instance *instance,
+		    const struct agent *agent, struct error *err)
+{
+	if (!has_file(fd, RUN_MARK) &&
+	    write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0)
+		return -1;
+	if (!has_file(fd, RUN_CONF) && write_conf(deck, fd, err) < 0)
+		return -1;
+	if (!has_file(fd, RUN_SETTINGS) && wants_settings(agent) &&
+	    write_settings(deck, fd, instance, agent, err) < 0)
+		return -1;
+	if (has_file(fd, RUN_TOKEN))
+		return 0;
+	cleanup_free char *token = find_token(instance);
+	return write_text(fd, RUN_TOKEN, token, err);
+}
+
+int runfiles_restore(struct deck *deck, const struct instance *instance,
+		     const struct process_id *process, struct error *err)
+{
+	const struct agent *agent;
+	cleanup_close int fd = -1;
+	if (proof_of(instance->id, process) != PROOF_OURS)
+		return RUNFILES_FOREIGN;
+	if (!instance->run.directory || is_whole(instance->run.directory))
+		return 0;
+	if (deck_agent(deck, instance->agent, &agent, err) < 0 ||
+	    runfiles_open_directory(deck, instance->run.directory, &fd, err) != 0)
+		return -1;
+	if (complete(deck, fd, instance, agent, err) < 0)
+		return error_prefix(err, "%s", instance->run.directory);
+	log_warning("files of the run were missing in %s: they are there again",
+		    instance->run.directory);
+	deck_refresh_ssh_agent(deck);
+	return 0;
+}
+
+char *runfiles_settings(const struct instance *instance)
+{
+	char *path = path_join(instance->run.directory, RUN_SETTINGS);
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* A start that was killed before it could save its run leaves a mark that no manifest knows. */
+static int is_of_dead_run(const char *mark, struct error *err)
+{
+	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", mark);
+	cleanup_free struct process_id *left = NULL;
+	size_t count = 0;
+	if (!naming_is_uuid(mark))
+		return false;
+	return process_find_by_environment(marker, &left, &count, err) < 0 ? -1 : count == 0;
+}
+
+/* Nothing is in it, or what a writer was killed over before there was a mark, or a removal after
+ * it. */
+static int is_bare(int fd, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(fd, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		if (!starts_with(names.items[i], FS_TEMPORARY_PREFIX))
+			return false;
+	return true;
+}
+
+/* A file that is not ours (a link, a pipe, a long text) says nothing: ret stays empty. */
+static int read_mark(int fd, const char *name, struct strbuf *ret, struct error *err)
+{
+	cleanup_error struct error local = { 0 };
+	int r = fs_read(fd, name, MARK_MAX, ret, &local);
+	if (r >= 0)
+		return r;
+	return local.os_errno && local.os_errno != ELOOP ? error_move(err, &local) : 0;
+}
+
+/* Is the open directory of this run?  -1: that could not be read. */
+static int bears_mark(int fd, const char *run_id, struct error *err)
+{
+	cleanup_strbuf struct strbuf mark = { 0 }, token = { 0 };
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return error_set_file(err, errno, "stat the directory");
+	if (st.st_uid != geteuid())
+		return false;
+	int r = read_mark(fd, RUN_MARK, &mark, err);
+	if (r == 0 && run_id && streq(strbuf_text(&mark), run_id))
+		return true;
+	if (r != FS_ABSENT)
+		return r < 0 ? -1 : is_of_dead_run(strbuf_text(&mark), err);
+	r = is_bare(fd, err);
+	if (r != 0)
+		return r;
+	/* Earlier versions wrote no mark. */
+	r = read_mark(fd, RUN_TOKEN, &token, err);
+	return r < 0 ? -1 : r == 0 && naming_is_uuid(strbuf_text(&token));
+}
+
+static int remove_file(int fd, const char *name, struct error *err)
+{
+	/* Files only: a directory is nothing that we have put there. */
+	if (unlinkat(fd, name, 0) < 0 && errno != ENOENT && errno != EISDIR && errno != EPERM)
+		return error_set_file(err, errno, "remove %s", name);
+	return 0;
+}
+
+/* The mark last: what a removal leaves that was cut off is still known. */
+static int clear_files(int fd, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(fd, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		if (!streq(names.items[i], RUN_MARK) && remove_file(fd, names.items[i], err) < 0)
+			return -1;
+	return remove_file(fd, RUN_MARK, err);
+}
+
+static int remove_run(int parent, const char *name, const char *run_id, struct error *err)
+{
+	cleanup_close int fd = fs_openat(parent, name,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return errno == ELOOP || errno == ENOTDIR
+			       ? RUNFILES_KEPT
+			       : error_set_file(err, errno, "open the directory");
+	int r = bears_mark(fd, run_id, err);
+	if (r <= 0)
+		return r < 0 ? -1 : RUNFILES_KEPT;
+	if (clear_files(fd, err) < 0)
+		return -1;
+	if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	return errno == ENOTEMPTY || errno == EEXIST
+		       ? RUNFILES_KEPT
+		       : error_set_file(err, errno, "remove directory %s", name);
+}
+
+int runfiles_remove(const char *id, const char *directory, const char *run_id, struct error *err)
+{
+	cleanup_error struct error foreign = { 0 };
+	if (directory && !paths_is_run_directory(directory, id))
+		return RUNFILES_KEPT;
+	int r = directory ? fs_check_owner(directory, &foreign) : FS_ABSENT;
+	/* What another user has put there is not ours, and may lead anywhere. */
+	if (r < 0)
+		log_warning("the files of the last run are gone: %s", foreign.message);
+	if (r != 0)
+		return 0;
+	/* Without the slash: with one behind it a link is followed, and what it leads to is not
+	 * ours to clear. */
+	const size_t length = (size_t)(path_basename(directory) - directory);
+	cleanup_free char *parent = xstrndup(directory, length > 1 ? length - 1 : length);
+	cleanup_close int fd = fs_openat(AT_FDCWD, parent,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return errno == ENOENT || errno == ELOOP || errno == ENOTDIR
+			       ? 0
+			       : error_set_file(err, errno, "open %s", parent);
+	r = remove_run(fd, path_basename(directory), run_id, err);
+	return r < 0 ? error_prefix(err, "%s", directory) : r;
+}
+
+void runfiles_note_answer(const char *directory, bool answers)
+{
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0)
+		return;
+	if (answers)
+		(void)unlinkat(fd, RUN_SILENT, 0);
+	else
+		(void)fs_replace(fd, RUN_SILENT, "", 0, FS_VOLATILE, NULL);
+}
+
+bool runfiles_is_silent(const char *directory)
+{
+	cleanup_close int fd = runfiles_open(directory);
+	return fd >= 0 && faccessat(fd, RUN_SILENT, F_OK, 0) == 0;
+}
+
+char *runfiles_token(const struct instance *instance)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_close int fd = runfiles_open(instance->run.directory);
+	if (fd < 0 || fs_read(fd, RUN_TOKEN, MARK_MAX, &text, NULL) != 0)
+		return NULL;
+	return strbuf_take(&text);
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/roster/roster.h"
+
+#include "base/clock.h"
+#include "driver/follow/follow.h"
+#include "engine/place/alive.h"
+#include "engine/place/runfiles.h"
+#include "engine/roster/run-watch.h"
+#include "engine/screen/activity.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+	LOOK_MS = 1000,
+	/* to the first nudge, and from one to the next; doubled so many times */
+	NUDGE_MS = 100,
+	MOST_DOUBLINGS = 9,
+};
+
+struct member {
+	struct roster_entry entry;
+	struct roster *roster;
+	char *base;
+	struct run_watch watch;
+	char *directory;     /* whose activity is followed */
+	int64_t nudge_at_ms; /* INT64_MAX: there is no need */
+	unsigned nudges;
+	bool is_added;   /* the reader knows it */
+	bool is_watched; /* all that is there of its run */
+	bool is_stale;   /* its manifest is to be read again */
+	bool is_touched; /* it is to be looked at again */
+	bool is_unseen;  /* in the listing that is being read */
+	bool has_kills;  /* to be told of */
+	bool needs_look;
+};
+
+struct profile {
+	char *name;
+	struct store *store;
+	bool is_listed; /* else it is to be listed (again) */
+};
+
+struct roster {
+	struct deck *deck;
+	roster_handler handler;
+	void (*due)(void *context);
+	void *context;
+	char *only; /* profile; NULL: all */
+	struct strvec ids;
+	bool has_ids, looks, asks, memory;
+	struct loop *loop; /* NULL: nothing is watched */
+	struct loop_source *timer, *following;
+	struct follow *follow;
+	struct profile **profiles;
+	size_t profile_count;
+	bool knows_profiles;
+	struct member **members;
+	size_t count, capacity;
+	int64_t look_at_ms; /* the next look at screens; means nothing while nobody needs any */
+};
+
+/* The first failure is the one that is reported; the rest goes on. */
+static void note(int *result, int r, struct error **err)
+{
+	if (r >= 0)
+		return;
+	*result = -1;
+	*err = NULL;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+static void tell(const struct roster *roster, const struct roster_event *event)
+{
+	if (roster->handler)
+		roster->handler(event, roster->context);
+}
+
+static void tell_what(struct member *member, enum roster_what what)
+{
+	tell(member->roster, &(struct roster_event){ .what = what, .entry = &member->entry });
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return streq(or_empty(a), or_empty(b));
+}
+
+static unsigned compare(const struct roster_entry *entry, const struct store_row *row,
+			const struct view *view)
+{
+	const struct store_row *now = &entry->row;
+	unsigned differs = 0;
+	if (!is_same(now->title, row->title))
+		differs |= ROSTER_TITLE;
+	if (entry->view.state != view->state || entry->view.is_silent != view->is_silent)
+		differs |= ROSTER_STATE;
+	if (entry->view.activity != view->activity)
+		differs |= ROSTER_DOING;
+	if (!is_same(entry->view.reason, view->reason))
+		differs |= ROSTER_REASON;
+	if (!is_same(now->held, row->held))
+		differs |= ROSTER_HELD;
+	if (!is_same(now->group, row->group) || !is_same(now->agent, row->agent) ||
+	    !is_same(now->session_id, row->session_id) || now->desired != row->desired)
+		differs |= ROSTER_OTHER;
+	return differs;
+}
+
+/* Of its state: what the manifest says, or, of what nobody has written down, now. */
+static int64_t since(const struct store_row *row, const struct view *view)
+{
+	if (view->activity != ACTIVITY_UNKNOWN)
+		return view->activity_since;
+	if ((view->is_silent && !view->host) || view->state != row->state)
+		return clock_wall_us();
+	return row->damage ? 0 : row->since;
+}
+
+/* ---- watching ---------------------------------------------------------------------------------- */
+
+static void on_due(void *context)
+{
+	const struct roster *roster = context;
+	roster->due(roster->context);
+}
+
+static void on_follow(int fd UNUSED, uint32_t events UNUSED, void *context)
+{
+	on_due(context);
+}
+
+static int watch_all(struct roster *roster, struct error *err)
+{
+	if (!roster->loop)
+		return 0;
+	if (follow_open(roster->deck->paths.state, roster->only, &roster->follow, err) < 0 ||
+	    loop_add_io(roster->loop,
+			&(struct loop_io){ follow_descriptor(roster->follow), EPOLLIN, on_follow,
+					   roster },
+			&roster->following, err) < 0)
+		return -1;
+	return loop_add_timer(roster->loop, INT64_MAX, on_due, roster, &roster->timer, err);
+}
+
+/* Tell the reader at this time of clock_ms() (0: at once; INT64_MAX: never) that it is due. */
+static void wake(struct roster *roster, int64_t at_ms)
+{
+	if (roster->timer)
+		(void)loop_set_timer(roster->timer, at_ms, NULL);
+}
+
+/* Its manifest and its processes are to be looked at again. */
+static void touch(struct member *member)
+{
+	member->is_stale = member->is_touched = true;
+	wake(member->roster, 0);
+}
+
+static void on_run(enum run_event event, void *context)
+{
+	struct member *member = context;
+	if (event == RUN_ENDED) {
+		touch(member);
+		return;
+	}
+	member->has_kills = true;
+	wake(member->roster, 0);
+}
+
+static void watch_memory(struct member *member, const struct place_run *run)
+{
+	free(TAKE_PTR(member->entry.control_group));
+	if (member->watch.server.source)
+		member->entry.control_group = place_control_group(run);
+	run_watch_memory(&member->watch, member->entry.control_group);
+}
+
+/* Watch what is there of the run that is in its row, before anybody looks at it: what happens in
+ * between is then told twice, and not missed. */
+static int watch(struct member *member, struct error *err)
+{
+	const struct store_row *row = &member->entry.row;
+	struct roster *roster = member->roster;
+	if (!roster->loop)
+		return 0;
+	const struct place_run run = place_run_of_row(row);
+	struct place_watch now = { 0 };
+	if (!row->damage)
+		now = place_watch(&run);
+	const bool is_new_run = !member->is_watched ||
+				!process_same(&member->watch.server.id, &now.server);
+	member->is_watched = false;
+	if (run_watch_processes(&member->watch, &now, err) < 0)
+		return -1;
+	if (roster->memory && is_new_run)
+		watch_memory(member, &run);
+	if (is_new_run || !is_same(member->directory, row->run_directory)) {
+		/* Not there: the run is over, or its directory is still to be made; its manifest
+		 * will tell. */
+		if (follow_run(roster->follow, member->entry.profile, member->base,
+			       row->run_directory, err) < 0)
+			return -1;
+		replace_string(&member->directory, row->run_directory);
+	}
+	member->is_watched = true;
+	return 0;
+}
+
+/* ---- one session ------------------------------------------------------------------------------- */
+
+/* A server that is known not to answer is asked, which takes time, only if that is wished. */
+static struct view look_at(const struct roster *roster, const struct store_row *row)
+{
+	if (!roster->asks && !row->damage && state_is_running(row->state) && row->run_directory &&
+	    place_row_is_live(row) && runfiles_is_silent(row->run_directory))
+		return (struct view){
+			.state = STATE_RUNNING,
+			.is_silent = true,
+			.reason = xstrdup("its tmux server does not answer"),
+		};
+	return view_of(row);
+}
+
+static void plan_nudge(struct member *member)
+{
+	const struct store_row *row = &member->entry.row;
+	const bool is_between = place_is_between(&row->server, &row->pane) &&
+				place_row_is_live(row);
+	if (!is_between) {
+		member->nudge_at_ms = INT64_MAX;
+	} else if (member->nudge_at_ms == INT64_MAX) {
+		/* tmux hears of the end at the same moment as we do.  One who looks once comes
+		 * later. */
+		member->nudges = 0;
+		member->nudge_at_ms = clock_ms() + (member->roster->loop ? NUDGE_MS : 0);
+	}
+}
+
+static int update(struct roster *roster, struct member *member, enum roster_what what,
+		  const struct store_row *before, struct error *err)
+{
+	struct roster_entry *entry = &member->entry;
+	cleanup_view struct view view = entry->view;
+	/* Tried again by the next call. */
+	int r = watch(member, err);
+	member->is_touched = r < 0;
+	entry->view = look_at(roster, &entry->row);
+	entry->since_us = since(&entry->row, &entry->view);
+	plan_nudge(member);
+	/* It may begin to answer again, and nothing would tell. */
+	member->needs_look = roster->looks && ((entry->view.is_silent && !entry->view.host) ||
+					       activity_needs_look(roster->deck, &entry->row));
+	const struct roster_event event = {
+		.what = member->is_added ? what : ROSTER_ADDED,
+		.entry = entry,
+		.differs = compare(entry, before, &view),
+		.state_before = view.state,
+		.activity_before = view.activity,
+		.was_held = before->held,
+	};
+	member->is_added = true;
+	tell(roster, &event);
+	return r;
+}
+
+static void member_free(struct member *member)
+{
+	run_watch_end(&member->watch);
+	store_row_free(&member->entry.row);
+	view_free(&member->entry.view);
+	free(member->entry.control_group);
+	free(member->directory);
+	free(member->base);
+	free(member);
+}
+
+static void remove_member(struct roster *roster, size_t index)
+{
+	struct member *member = roster->members[index];
+	roster->count--;
+	memmove(roster->members + index, roster->members + index + 1,
+		(roster->count - index) * sizeof(struct member *));
+	if (roster->follow)
+		(void)follow_run(roster->follow, member->entry.profile, member->base, NULL, NULL);
+	member->entry.since_us = clock_wall_us();
+	if (member->is_added)
+		tell_what(member, ROSTER_REMOVED);
+	member_free(member);
+}
+
+static struct member *add_member(struct roster *roster, const struct profile *profile,
+				 const char *base)
+{
+	struct member *member = xcalloc(1, sizeof(*member));
+	*member = (struct member){
+		.entry = { .profile = profile->name, .store = profile->store },
+		.roster = roster,
+		.base = xstrdup(base),
+		.watch.loop = roster->loop,
+		.watch.tell = on_run,
+		.watch.context = member,
+		.nudge_at_ms = INT64_MAX,
+	};
+	if (roster->count == roster->capacity) {
+		roster->capacity = roster->capacity ? 2 * roster->capacity : 64;
+		roster->members = xreallocarray(roster->members, roster->capacity,
+						sizeof(struct member *));
+	}
+	return roster->members[roster->count++] = member;
+}
+
+/* Beginning after the last one that was found: listings come in the order of the members. */
+static struct member *find_member(const struct roster *roster, const struct profile *profile,
+				  const char *base, size_t *hint)
+{
+	for (size_t i = 0; i < roster->count; i++) {
+		struct member *member = roster->members[(*hint + i) % roster->count];
+		if (member->entry.profile != profile->name || !streq(member->base, base))
+			continue;
+		*hint += i + 1;
+		return member;
+	}
+	return NULL;
+}
+
+static bool is_wanted(const struct roster *roster, const struct store_row *row)
+{
+	return !roster->has_ids || strvec_contains(&roster->ids, row->id);
+}
+
+/* Look at the member again; before is its row as it was told last. */
+static int refresh(struct roster *roster, size_t index, struct error *err)
+{
+	struct member *member = roster->members[index];
+	struct store_row before = { 0 };
+	int r;
+	if (!member->is_stale)
+		return update(roster, member, ROSTER_ACTIVITY, &member->entry.row, err);
+	member->is_stale = false;
+	struct store_row now;
+	if (store_load_row(member->entry.store, member->base, &now) != 0) {
+		remove_member(roster, index);
+		return 1;
+	}
+	before = member->entry.row;
+	member->entry.row = now;
+	if (is_wanted(roster, &now)) {
+		r = update(roster, member, ROSTER_CHANGED, &before, err);
+	} else {
+		remove_member(roster, index);
+		r = 1;
+	}
+	store_row_free(&before);
+	return r;
+}
+
+/* ---- which there are --------------------------------------------------------------------------- */
+
+/* Of several it is named.  ERROR_NOT_FOUND is for the state directory. */
+static int fail_profile(const struct roster *roster, const char *name, struct error *err)
+{
+	if (roster->only)
+		return -1;
+	if (err)
+		err->code = ERROR_SYSTEM;
+	return error_prefix(err, "profile %s", name);
+}
+
+static int list_profile(struct roster *roster, struct profile *profile, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const size_t known = roster->count;
+	size_t hint = 0;
+	if (store_list(profile->store, &rows, err) < 0)
+		return fail_profile(roster, profile->name, err);
+	for (size_t i = 0; i < known; i++)
+		roster->members[i]->is_unseen = roster->members[i]->entry.profile == profile->name;
+	for (size_t i = 0; i < rows.count; i++) {
+		struct store_row *row = &rows.rows[i];
+		if (!is_wanted(roster, row))
+			continue;
+		struct member *member = known ? find_member(roster, profile, row->base, &hint)
+					      : NULL;
+		if (member) {
+			/* What differs is found by reading it again. */
+			member->is_unseen = false;
+			member->is_stale = member->is_touched = true;
+			continue;
+		}
+		member = add_member(roster, profile, row->base);
+		member->entry.row = *row;
+		member->is_touched = true;
+		row->storage = NULL;
+	}
+	for (size_t i = known; i > 0; i--)
+		if (roster->members[i - 1]->is_unseen)
+			remove_member(roster, i - 1);
+	profile->is_listed = true;
+	return 0;
+}
+
+static int find_profile(struct roster *roster, const char *name, struct profile **ret,
+			struct error *err)
+{
+	struct store *store;
+	for (size_t i = 0; i < roster->profile_count; i++) {
+		*ret = roster->profiles[i];
+		if (streq((*ret)->name, name))
+			return 0;
+	}
+	if (deck_open_profile(roster->deck, name, &store, err) < 0)
+		return fail_profile(roster, name, err);
+	struct profile *profile = xcalloc(1, sizeof(*profile));
+	*profile = (struct profile){ .name = xstrdup(name), .store = store };
+	roster->profiles = xreallocarray(roster->profiles, roster->profile_count + 1,
+					 sizeof(struct profile *));
+	*ret = roster->profiles[roster->profile_count++] = profile;
+	return 0;
+}
+
+static int find_profiles(struct roster *roster, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	struct profile *profile;
+	int result = 0;
+	roster->knows_profiles = true;
+	if (roster->only)
+		return find_profile(roster, roster->only, &profile, err);
+	if (deck_profiles(roster->deck, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		note(&result, find_profile(roster, names.items[i], &profile, err), &err);
+	return result;
+}
+
+static void on_followed(const struct follow_event *event, void *context)
+{
+	struct roster *roster = context;
+	struct profile *profile;
+	size_t hint = 0;
+	if (event->what == FOLLOW_ALL) {
+		roster->knows_profiles = false;
+		for (size_t i = 0; i < roster->profile_count; i++)
+			roster->profiles[i]->is_listed = false;
+		return;
+	}
+	if (find_profile(roster, event->profile, &profile, NULL) < 0) {
+		roster->knows_profiles = false;
+		return;
+	}
+	struct member *member = find_member(roster, profile, event->base, &hint);
+	if (!member && event->what == FOLLOW_MANIFEST && profile->is_listed)
+		member = add_member(roster, profile, event->base);
+	if (!member)
+		return;
+	member->is_touched = true;
+	member->is_stale |= event->what != FOLLOW_ACTIVITY;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void nudge(struct member *member)
+{
+	const struct store_row *row = &member->entry.row;
+	const struct place_run run = place_run_of_row(row);
+	place_nudge(&run);
+	if (member->nudges < MOST_DOUBLINGS)
+		member->nudges++;
+	member->nudge_at_ms = clock_ms() + ((int64_t)NUDGE_MS << member->nudges);
+	tell_what(member, ROSTER_NUDGED);
+}
+
+static void tell_what_is_due(struct roster *roster)
+{
+	for (size_t i = 0; i < roster->count; i++) {
+		struct member *member = roster->members[i];
+		if (member->has_kills) {
+			member->has_kills = false;
+			tell_what(member, ROSTER_KILLED);
+		}
+		if (member->nudge_at_ms <= clock_ms())
+			nudge(member);
+	}
+}
+
+static void look_at_screens(struct roster *roster)
+{
+	for (size_t i = 0; i < roster->count; i++) {
+		struct member *member = roster->members[i];
+		if (!member->needs_look)
+			continue;
+		activity_look(roster->deck, &member->entry.row);
+		member->is_touched = true;
+	}
+	roster->look_at_ms = clock_ms() + LOOK_MS;
+}
+
+static bool needs_looks(const struct roster *roster)
+{
+	for (size_t i = 0; i < roster->count; i++)
+		if (roster->members[i]->needs_look)
+			return true;
+	return false;
+}
+
+static int settle(struct roster *roster, struct error *err)
+{
+	int result = 0;
+	if (!roster->knows_profiles)
+		note(&result, find_profiles(roster, err), &err);
+	roster->knows_profiles &= result == 0;
+	for (size_t i = 0; i < roster->profile_count; i++)
+		if (!roster->profiles[i]->is_listed)
+			note(&result, list_profile(roster, roster->profiles[i], err), &err);
+	for (size_t i = 0; i < roster->count;) {
+		int r = roster->members[i]->is_touched ? refresh(roster, i, err) : 0;
+		note(&result, r, &err);
+		/* Else the next one has its place now. */
+		i += r <= 0;
+	}
+	return result;
+}
+
+static void set_timer(struct roster *roster)
+{
+	int64_t at_ms = needs_looks(roster) ? roster->look_at_ms : INT64_MAX;
+	for (size_t i = 0; i < roster->count; i++)
+		if (roster->members[i]->nudge_at_ms < at_ms)
+			at_ms = roster->members[i]->nudge_at_ms;
+	wake(roster, at_ms);
+}
+
+int roster_read(struct roster *roster, struct error *err)
+{
+	int result = 0;
+	/* In any case: what it could not watch it tries again by itself. */
+	if (roster->follow)
+		note(&result, follow_read(roster->follow, on_followed, roster, err), &err);
+	note(&result, settle(roster, err), &err);
+	if (needs_looks(roster) && clock_ms() >= roster->look_at_ms) {
+		look_at_screens(roster);
+		note(&result, settle(roster, err), &err);
+	}
+	tell_what_is_due(roster);
+	set_timer(roster);
+	return result;
+}
+
+/* ---- the interface ----------------------------------------------------------------------------- */
+
+int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handler handler,
+		void *context, struct roster **ret, struct error *err)
+{
+	cleanup_roster struct roster *roster = xcalloc(1, sizeof(*roster));
+	*roster = (struct roster){
+		.deck = deck,
+		.handler = handler,
+		.due = wish->due,
+		.context = context,
+		.only = xstrdup_or_null(wish->profile),
+		.has_ids = wish->ids,
+		.looks = wish->looks,
+		.asks = wish->asks,
+		.memory = wish->memory,
+		.loop = wish->loop,
+	};
+	if (wish->ids)
+		strvec_push_all(&roster->ids, wish->ids);
+	if (watch_all(roster, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(roster);
+	return 0;
+}
+
+void roster_close(struct roster *roster)
+{
+	if (!roster)
+		return;
+	for (size_t i = 0; i < roster->count; i++)
+		member_free(roster->members[i]);
+	free(roster->members);
+	for (size_t i = 0; i < roster->profile_count; i++) {
+		store_close(roster->profiles[i]->store);
+		free(roster->profiles[i]->name);
+		free(roster->profiles[i]);
+	}
+	free(roster->profiles);
+	loop_remove(roster->timer);
+	loop_remove(roster->following);
+	follow_close(roster->follow);
+	strvec_clear(&roster->ids);
+	free(roster->only);
+	free(roster);
+}
+
+void roster_look(struct roster_entry *entry)
+{
+	/* It is the first of its member. */
+	touch((struct member *)entry);
+}
+
+size_t roster_count(const struct roster *roster)
+{
+	return roster->count;
+}
+
+struct roster_entry *roster_at(const struct roster *roster, size_t index)
+{
+	return &roster->members[index]->entry;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/roster/view.h"
+
+#include "engine/place/activityfile.h"
+#include "engine/place/alive.h"
+#include "engine/place/place.h"
+#include "engine/place/runfiles.h"
+
+const char *view_status(const struct view *view)
+{
+	return view->is_silent ? "unknown" : instance_state_name(view->state);
+}
+
+void view_ask(struct deck *deck, const struct instance *instance)
+{
+	const struct place_run run = place_run_of(instance);
+	const struct place *place;
+	if (!state_is_running(instance->observed.state) || place_find(instance, &place, NULL) < 0)
+		return;
+	(void)place->observe(deck, instance, OBSERVE_ANSWER);
+	if (place_is_between(&run.server, &run.pane))
+		place_nudge(&run);
+}
+
+void view_free(struct view *view)
+{
+	free(view->reason);
+	free(view->host);
+	*view = (struct view){ 0 };
+}
+
+bool view_is_over(const struct place_run *run, enum instance_state stored,
+		  enum instance_state *ret_state, const char **ret_why)
+{
+	const enum machine_relation relation = place_relation(run);
+	const bool had_server = state_has_run(stored, run->server.pid);
+	const bool is_of_earlier_boot = run->boot_id && relation == MACHINE_EARLIER_BOOT;
+	/* Where nobody wrote a server down its place cannot tell, and the state decides alone. */
+	const enum presence presence = run->server.pid ? place_presence(run) : PRESENCE_NONE;
+	if (relation == MACHINE_OTHER || !place_of(run) || presence != PRESENCE_NONE ||
+	    !(had_server || (state_is_starting(stored) && is_of_earlier_boot)))
+		return false;
+	/* Half a restart is shown as a stop: nothing runs. */
+	const enum state_phase phase = state_phase(stored, DESIRED_STOPPED);
+	const struct state_cell lost = state_look_up(EVENT_LOST, phase);
+	*ret_state = lost.next;
+	*ret_why = lost.effects & EFFECT_NO_REASON ? NULL : place_end_reason(run);
+	return true;
+}
+
+struct view view_of(const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	struct view view = { .state = row->state };
+	const char *why;
+	if (row->damage)
+		return (struct view){ .state = STATE_ERROR, .reason = xstrdup(row->damage) };
+	if (row->socket && !place_of(&run)) {
+		view.is_silent = true;
+		view.reason = xasprintf("this agentdeck does not know its backend '%s'",
+					or_empty(row->backend));
+		return view;
+	}
+	if (place_relation(&run) == MACHINE_OTHER) {
+		view.is_silent = true;
+		view.host = xstrdup(row->host ? row->host : MACHINE_UNNAMED);
+		view.reason = xasprintf("its run is on %s", view.host);
+		return view;
+	}
+	if (view_is_over(&run, row->state, &view.state, &why)) {
+		view.reason = xstrdup_or_null(why);
+		return view;
+	}
+	why = state_is_running(row->state) ? place_silence(&run) : NULL;
+	view.is_silent = why != NULL;
+	view.reason = xstrdup_or_null(why ? why : row->reason);
+	if (!state_is_running(row->state) || why)
+		return view;
+	cleanup_activity struct activity activity = { 0 };
+	activity_read(row->run_directory, &activity);
+	view.activity = activity.activity;
+	view.activity_since = activity.since;
+	cleanup_free char *shared = shared_conversation_text(&row->shared);
+	view.is_sharing = shared != NULL;
+	if (shared) {
+		free(view.reason);
+		view.reason = xasprintf("shares %s", shared);
+	}
+	return view;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What an instance is now, for listings: what is stored, held against what is there.
+ *
+ * A stored state can be untrue only where nobody was left to write the end down: a server that was
+ * killed, a machine that was restarted.  Whoever lists writes it down then (engine/run/correct.h).
+ * The index needs nothing for that: it is a cache of the manifests.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "engine/place/alive.h"
+#include "model/session/state.h"
+
+/* What view_of() finds by looking, not deeper than processes.  It corrects nothing on disk. */
+struct view {
+	enum instance_state state;
+	/* running, as far as is known: its server is there and does not answer */
+	bool is_silent;
+	/* running, in a conversation that another instance owns: reason tells */
+	bool is_sharing;
+	enum instance_activity activity;
+	int64_t activity_since;
+	/* the run is another machine's: its name; then is_silent, and state is the last that it
+	 * wrote */
+	char *host;
+	char *reason; /* the caller's, NULL when there is nothing to say */
+};
+void view_free(struct view *view);
+#define cleanup_view CLEANUP(view_free)
+struct view view_of(const struct store_row *row);
+
+/* The word for it: the state's name, or "unknown".  Static. */
+const char *view_status(const struct view *view);
+
+/* Ask the server of a running instance whether it answers, for at most 2 s, so that view_of()
+ * tells; nudge it if its agent has ended (place_nudge()).  The roster does both by itself. */
+void view_ask(struct deck *deck, const struct instance *instance);
+
+/* Is the stored state of this run not true any more?  Then *ret_state is what is instead, and
+ * *ret_why (static, may be NULL) why.  A server that does not answer exists: then it is true. */
+bool view_is_over(const struct place_run *run, enum instance_state stored,
+		  enum instance_state *ret_state, const char **ret_why);

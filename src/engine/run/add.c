@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lifecycle_add(): a new instance from what the user wished.
+ */
+#include "engine/run/lifecycle.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "driver/transcript/transcript.h"
+#include "engine/conversation/location.h"
+#include "engine/conversation/owner.h"
+#include "engine/deck/home.h"
+#include "engine/place/environment.h"
+#include "model/plan/resume.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+
+enum { LOCK_TIMEOUT_MS = 30000 };
+
+/* The agent that nobody named: the settings', else the first installed one.  A stand-in is never
+ * chosen: what it is told does not reach a model. */
+static int default_agent(struct deck *deck, const struct agent **ret, struct error *err)
+{
+	const struct registry *registry;
+	if (deck->settings.default_agent)
+		return deck_agent(deck, deck->settings.default_agent, ret, err);
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct agent *agent = registry->agents[i];
+		if (!agent->stand_in && agent->command.count &&
+		    program_is_installed(agent->command.items[0])) {
+			*ret = agent;
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_UNAVAILABLE,
+			 "no coding agent is installed: install one, or choose what to run with "
+			 "--agent NAME (agentdeck agents list) or -c 'COMMAND'");
+}
+
+static int choose_agent(struct deck *deck, const struct lifecycle_new *wish,
+			const struct agent **ret, struct error *err)
+{
+	const struct registry *registry;
+	if (wish->agent)
+		return deck_agent(deck, wish->agent, ret, err);
+	if (!wish->argv || !wish->argv->count)
+		return default_agent(deck, ret, err);
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	const struct agent *agent = registry_match(registry, wish->argv);
+	/* Any other program: no ids, no reports. */
+	for (size_t i = 0; !agent && i < registry->count; i++)
+		if (registry->agents[i]->generic)
+			agent = registry->agents[i];
+	if (!agent)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no agent in the registry runs this command: name one "
+				 "with --agent");
+	*ret = agent;
+	return 0;
+}
+
+static int build_argv(const struct lifecycle_new *wish, const struct agent *agent,
+		      struct strvec *ret, struct error *err)
+{
+	const char *shell = getenv("SHELL");
+	if (wish->argv && wish->argv->count)
+		strvec_push_all(ret, wish->argv);
+	else if (agent->command.count)
+		strvec_push_all(ret, &agent->command);
+	else
+		strvec_push(ret, is_empty(shell) ? "/bin/sh" : shell);
+	if (wish->arguments)
+		strvec_push_all(ret, wish->arguments);
+	if (is_empty(ret->items[0]))
+		return error_set(err, ERROR_USAGE, "the command is empty");
+	return 0;
+}
+
+/* It would be started again and again, each time with nothing to come back to. */
+static int check_kind(struct deck *deck, const struct agent *agent, const struct instance *instance,
+		      struct error *err)
+{
+	const struct registry *registry;
+	const char *word = resume_find_one_shot(agent, &instance->argv), *plain = NULL;
+	if (!word)
+		return 0;
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	for (size_t i = 0; i < registry->count; i++)
+		if (registry->agents[i]->generic)
+			plain = registry->agents[i]->name;
+	return error_set(
+		err, ERROR_USAGE,
+		"%s answers once and ends with '%s', so there is no conversation to come back "
+		"to: leave it out, or run it as a plain command with --agent %s -c 'COMMAND'",
+		agent->title, word, or_empty(plain));
+}
+
+/* What the agent would take by itself, but by its id: at a later start the latest may be another
+ * session's. */
+static int find_latest(const struct agent *agent, const char *word, struct instance *instance,
+		       struct transcript *ret, struct error *err)
+{
+	const char *home = instance->conversation.config_home;
+	const char *directory = instance_transcript_directory(instance);
+	cleanup_free char *shown = visible(directory);
+	if (!location_is_known(agent) || !home)
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is the latest conversation, and which one that is cannot be "
+				 "seen for %s: it may be another session's. Leave it out%s",
+				 word, agent->title,
+				 agent->resume.count
+					 ? ", or name the conversation with --session-id ID"
+					 : "");
+	int r = transcript_latest(home, directory, NULL, NULL, ret, err);
+	if (r == TRANSCRIPT_NONE)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "'%s': %s has no conversation in %s yet: leave it out", word,
+				 agent->title, shown);
+	return r;
+}
+
+static int settle_latest(const struct lifecycle_new *wish, const struct agent *agent,
+			 struct instance *instance, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	const char *word = resume_find_latest(agent, &instance->argv);
+	if (!word || wish->session_id || wish->gives_no_id || wish->forked_from ||
+	    resume_adopted_id(agent, &instance->argv))
+		return 0;
+	if (find_latest(agent, word, instance, &found, err) < 0)
+		return -1;
+	conversation_set_id(&instance->conversation, found.session_id, ORIGIN_ADOPTED,
+			    clock_wall_us());
+	replace_string(&instance->conversation.transcript_path, found.path);
+	return 0;
+}
+
+/* A copy is what the user asked for: the conversation itself is left alone. */
+static void settle_copy(const struct lifecycle_new *wish, const struct agent *agent,
+			struct instance *instance)
+{
+	struct conversation *conversation = &instance->conversation;
+	if (wish->session_id || wish->gives_no_id || !conversation->session_id ||
+	    !resume_find_copy(agent, &instance->argv))
+		return;
+	replace_string(&conversation->forked_from, conversation->session_id);
+	replace_string(&conversation->session_id, NULL);
+	replace_string(&conversation->transcript_path, NULL);
+	conversation->origin = ORIGIN_NONE;
+}
+
+/* The id of a conversation that the user has already. */
+static int settle_id(const struct lifecycle_new *wish, const struct agent *agent,
+		     struct instance *instance, struct error *err)
+{
+	const char *adopted = resume_adopted_id(agent, &instance->argv);
+	const char *wished = wish->session_id ? wish->session_id : adopted;
+	if (wish->session_id && !agent->resume.count)
+		return error_set(err, ERROR_USAGE, "%s has no session ids: leave --session-id out",
+				 agent->name);
+	if (wish->session_id && adopted && !naming_same_session_id(wish->session_id, adopted))
+		return error_set(err, ERROR_USAGE,
+				 "--session-id %s and the command's own id %s differ: "
+				 "give one",
+				 wish->session_id, adopted);
+	if (wished && !resume_takes_id(agent, wished)) {
+		cleanup_free char *shown = visible(wished);
+		return error_set(err, ERROR_INVALID, "'%s' is no session id of %s, which takes %s",
+				 shown, agent->name, resume_id_text(agent));
+	}
+	if (wished)
+		conversation_set_id(&instance->conversation, wished, ORIGIN_ADOPTED,
+				    clock_wall_us());
+	return 0;
+}
+
+/* Held until the instance is on disk. */
+static int claim_id(struct deck *deck, const struct instance *instance, struct fs_lock *lock,
+		    struct error *err)
+{
+	const char *id = instance->conversation.session_id;
+	if (!id)
+		return 0;
+	return owner_lock(deck, lock, err) < 0 || owner_check(deck, instance, id, err) < 0 ? -1 : 0;
+}
+
+/* An id to be born with, for an agent that takes one and is called by its own name. */
+static void give_id(const struct deck *deck, const struct agent *agent, struct instance *instance)
+{
+	size_t program = registry_program(&instance->argv);
+	cleanup_free char *state = home_path(deck, instance->id);
+	if (!instance->conversation.session_id && program < instance->argv.count &&
+	    strvec_contains(&agent->match, path_basename(instance->argv.items[program]))) {
+		cleanup_free char *id = resume_new_id(agent, instance, state);
+		if (id)
+			conversation_set_id(&instance->conversation, id, ORIGIN_MINTED,
+					    clock_wall_us());
+	}
+	if (instance->conversation.session_id)
+		resume_command(agent, instance, state, &instance->resume_argv);
+}
+
+static const struct store_row *find_title(const struct store_rows *rows, const char *title)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (streq(rows->rows[i].title, title))
+			return &rows->rows[i];
+	return NULL;
+}
+
+static int settle_title(const struct lifecycle_new *wish, const struct store_rows *rows,
+			struct instance *instance, struct error *err)
+{
+	if (wish->title) {
+		const struct store_row *taken = find_title(rows, wish->title);
+		if (taken)
+			return error_set(err, ERROR_EXISTS,
+					 "there is a session '%s' already (%s): choose "
+					 "another title with -t",
+					 wish->title, taken->id);
+		replace_string(&instance->title, wish->title);
+		return 0;
+	}
+	cleanup_free char *base = visible(path_basename(instance_lookup_directory(instance)));
+	if (strlen(base) > 200)
+		base[200] = '\0';
+	replace_string(&instance->title, naming_check_title(base, NULL) == 0 ? base : "session");
+	for (unsigned n = 2; find_title(rows, instance->title); n++) {
+		free(instance->title);
+		instance->title = xasprintf(
+			"%s-%u", naming_check_title(base, NULL) == 0 ? base : "session", n);
+	}
+	return 0;
+}
+
+static void settle_name(const struct store_rows *rows, struct instance *instance)
+{
+	bool taken;
+	do {
+		free(instance->id);
+		instance->id = naming_new_id();
+		taken = false;
+		for (size_t i = 0; i < rows->count; i++)
+			taken |= streq(rows->rows[i].id, instance->id);
+	} while (taken);
+	replace_string(&instance->base, instance->id);
+}
+
+static int check_wish(const struct lifecycle_new *wish, struct instance *instance,
+		      struct error *err)
+{
+	cleanup_free char *shown = visible(wish->directory), *real = NULL;
+	if ((wish->title && naming_check_title(wish->title, err) < 0) ||
+	    (!is_empty(wish->group) && naming_check_group(wish->group, err) < 0))
+		return -1;
+	if (wish->resume && !resume_policy_parse(wish->resume, &instance->resume_policy))
+		return error_set(err, ERROR_USAGE, "--resume is auto, confirm or never, not '%s'",
+				 wish->resume);
+	if (wish->restart && !restart_policy_parse(wish->restart, &instance->restart_policy))
+		return error_set(err, ERROR_USAGE,
+				 "--restart is no, on-failure or always, not '%s'", wish->restart);
+	int r = fs_real_directory(wish->directory, &real, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "there is no directory %s: make it first",
+				 shown);
+	if (r == 0)
+		instance_set_directory(instance, real);
+	return r;
+}
+
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+		  struct error *err)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct agent *agent;
+
+	instance->resume_policy = POLICY_DEFAULT;
+	if (check_wish(wish, instance, err) < 0 || choose_agent(deck, wish, &agent, err) < 0 ||
+	    build_argv(wish, agent, &instance->argv, err) < 0)
+		return -1;
+	instance->profile = xstrdup(deck->profile);
+	instance->group = xstrdup(or_empty(wish->group));
+	instance->agent = xstrdup(agent->name);
+	instance->backend = xstrdup(PLACE_DEFAULT);
+	instance->created_at = clock_wall_us();
+	instance->limits = wish->limits;
+	environment_keep(deck, instance);
+	state_begin(instance, instance->created_at);
+	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)
+							       : deck_config_home(deck, agent);
+	/* A copy of the words of an agent that runs, and is what it is. */
+	if (!wish->gives_no_id && check_kind(deck, agent, instance, err) < 0)
+		return -1;
+	if (settle_id(wish, agent, instance, err) < 0 ||
+	    settle_latest(wish, agent, instance, err) < 0)
+		return -1;
+	settle_copy(wish, agent, instance);
+	if (claim_id(deck, instance, &conversations, err) < 0)
+		return -1;
+	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	if (r > 0)
+		return error_set(err, ERROR_BUSY,
+				 "another agentdeck holds the profile's lock: try again");
+	if (r < 0 || store_list(deck->store, &rows, err) < 0 ||
+	    settle_title(wish, &rows, instance, err) < 0)
+		return -1;
+	settle_name(&rows, instance);
+	if (wish->forked_from)
+		replace_string(&instance->conversation.forked_from, wish->forked_from);
+	instance->conversation.directory = xstrdup_or_null(wish->launch_directory);
+	if (!wish->gives_no_id)
+		give_id(deck, agent, instance);
+	if (store_create(lock, instance, err) < 0)
+		return -1;
+	log_set_instance(instance->id);
+	log_info("added: agent=%s origin=%s id=%s", instance->agent,
+		 session_origin_name(instance->conversation.origin),
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	*ret = TAKE_PTR(instance);
+	return 0;
+}

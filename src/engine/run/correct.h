@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Write down what nobody was left to write: the end of a run whose server was killed, or whose
+ * machine was restarted.  Whoever lists does it.
+ *
+ * State, reason and since change.  The wish stays, and so does the run, for the next start.  What
+ * somebody is working on, or what cannot be written, stays as it is, without a message.
+ */
+#pragma once
+
+#include "engine/roster/roster.h"
+
+/* One look at the sessions of the wish, and what is stored and not true is corrected, for 50 ms at
+ * the most.  The rows are those from before: their views are the same. */
+int correct_list(struct deck *deck, const struct roster_wish *wish, struct roster **ret,
+		 struct error *err);
+/* The same for one; store: of its profile.  True: its server runs and the manifest did not name it.
+ * It does now. */
+bool correct_row(struct deck *deck, struct store *store, const struct store_row *row);

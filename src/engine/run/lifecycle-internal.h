@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The steps of a start, for revive.c: under a lock that the caller holds.
+ */
+#pragma once
+
+#include "engine/run/lifecycle.h"
+#include "engine/run/operation.h"
+
+/* Does everything exist that a start needs: the agent's entry, the directory, the programs?  Sets
+ * operation->agent. */
+int lifecycle_check(struct operation *operation, struct error *err);
+
+/* lifecycle_check(), and everything else that can be known before the present run is ended: that
+ * nobody else has the conversation, and that a run could be brought up (place->probe()).  Needs no
+ * lock. */
+int lifecycle_check_before_end(struct operation *operation, struct error *err);
+
+/* Is the present attempt only a shell in the agent's place? */
+bool lifecycle_is_shell(const struct instance *instance);
+
+/* The refusal of what is there and does not answer; why as in struct observation.  Returns -1. */
+int lifecycle_unknown(const struct instance *instance, const char *why, struct error *err);
+
+/* lifecycle_start() from its third step on.  After an error that came before the intent was saved,
+ * the instance differs from its manifest in what was learned by then: what is left of the run, the
+ * conversation. */
+int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
+			   struct error *err);
+
+/* End the run as its user would; what the agent says then is saved. */
+int lifecycle_end_run(const struct operation *operation, struct error *err);
+/* The end of what runs, as a part of a stop or of a restart: wanted is EVENT_STOP_WANTED or
+ * EVENT_RESTART_WANTED.  From the first save on the manifest says "stopping", until the whole is
+ * done: stopped, or started again. */
+int lifecycle_end_locked(const struct operation *operation, enum state_event wanted,
+			 bool *ret_was_running, struct error *err);
+/* lifecycle_stop() under the lock. */
+int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err);
+
+/* The line of the log that tells how the run's present attempt comes by its conversation. */
+void lifecycle_log_attempt(const struct instance *instance);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Create, start, stop, restart, remove: the order of the steps, and what holds when one of them is
+ * the last that happened.  docs/architecture.md tells the same as a story.
+ *
+ * Every function here takes the instance's lock for itself, looks at what is there now instead of
+ * trusting what was stored, and writes what it is about to do before it does it.
+ */
+#pragma once
+
+#include "engine/conversation/location.h"
+#include "engine/deck/transition.h"
+#include "engine/place/place.h"
+
+struct lifecycle_new {
+	const char *title;              /* NULL: the directory's base name, made unique */
+	const char *group;              /* NULL: "" */
+	const char *directory;          /* made absolute and real; must exist */
+	const char *agent;              /* NULL: from argv, else the settings' default */
+	const struct strvec *argv;      /* the user's command; empty: the agent's own.  Borrowed */
+	const struct strvec *arguments; /* appended to it.  Borrowed */
+	const char *session_id;         /* an existing conversation to take over, or NULL */
+	const char *forked_from;      /* id of the conversation to begin with a copy of, or NULL */
+	const char *launch_directory; /* that the agent is started in; NULL: the session's */
+	bool gives_no_id;             /* the agent will say the id, though it takes one otherwise */
+	const char *config_home; /* the agent's home; NULL: what this caller's environment says */
+	const char *resume;      /* policy's name, or NULL */
+	const char *restart;     /* policy's name, or NULL */
+	struct limits limits;
+};
+
+/* Make an instance; nothing is started.  *ret is the caller's.  ERROR_EXISTS: the title is taken. */
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+		  struct error *err);
+
+/* What a start does with a run that exists. */
+enum start_kind {
+	START_UNLESS_RUNNING, /* leave it alone */
+	START_AFTER_STOP,     /* end it first, under the same lock: a restart */
+};
+
+enum start_wish {
+	START_RESUME,
+	START_FRESH, /* without the old conversation */
+	START_AGAIN, /* as START_RESUME; nobody uses the session by it, so last_used_at stays */
+};
+
+enum lifecycle_outcome {
+	OUTCOME_REPORTED, /* the agent has reported its start */
+	OUTCOME_ALIVE,    /* it lives, and cannot report or has not yet reported */
+	OUTCOME_SHELL,    /* the agent does not start: a shell runs in its place */
+	OUTCOME_OFFERED,  /* the pane asks whether to resume (policy "confirm") */
+	OUTCOME_ENDED,    /* it is over already: see observed */
+};
+
+struct lifecycle_started {
+	bool already;                   /* it was running: nothing was done */
+	enum lifecycle_outcome outcome; /* OUTCOME_ALIVE until lifecycle_wait() */
+	struct instance *instance;      /* the latest state; the caller's */
+};
+void lifecycle_started_free(struct lifecycle_started *started);
+#define cleanup_lifecycle_started CLEANUP(lifecycle_started_free)
+
+/* Bring the instance up by its ladder.  Returns when the run exists and is durable;
+ * lifecycle_wait() finds out whether the agent stays.
+ * ERROR_INVALID: the run belongs to another machine, and deck->takes_over is not set; stop and
+ * removal refuse in the same way.  ERROR_EXISTS: another live instance has this conversation.
+ * ERROR_TIMEOUT: something exists that does not answer; it is not started a second time.
+ * ERROR_UNAVAILABLE: a program is missing. */
+int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+		    struct lifecycle_started *ret, struct error *err);
+
+/* Wait until the outcome of a start is known: for a report if the agent can report, else 1 s for an
+ * early death.  Sets started->outcome, and replaces started->instance. */
+int lifecycle_wait(struct deck *deck, struct lifecycle_started *started, struct error *err);
+
+/* End the run and every process of it.  *ret_was_running tells whether there was one. */
+int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
+
+/* Stop, then forget the instance.  The agent's own transcripts are the user's and stay.
+ * damaged: its manifest cannot be read, so that there is nothing to stop. */
+int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err);
+
+/* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it
+ * cannot be done at once. */
+void lifecycle_note_use(struct deck *deck, const char *base);
+
+/* Give the instance another title, and show it in the terminal of a live run. */
+int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
+
+/* Make a stopped instance whose first start begins with a copy of this one's conversation; this one
+ * is left as it is, whether it runs or not.  title: NULL for "<title>-fork", made unique.
+ * ERROR_INVALID: the agent cannot, or there is no conversation with a turn in it.  *ret is the
+ * caller's. */
+int lifecycle_fork(struct deck *deck, const char *base, const char *title, const char *group,
+		   struct instance **ret, struct error *err);
+
+/* From the next start on the instance's conversation is this one; the present id goes to the
+ * previous ones. ERROR_INVALID: it runs, or the agent takes no such id.  ERROR_EXISTS: it is
+ * another instance's. */
+int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
+			     struct error *err);
+
+/* The directory of a session was renamed or moved. */
+struct lifecycle_move {
+	const char *path;              /* where it is now */
+	bool copies_transcript;        /* to where the agent looks for it */
+	enum location_outcome outcome; /* set: will the agent find the conversation? */
+	struct instance *instance;     /* set: the instance as it is then; the caller's */
+};
+/* ERROR_INVALID: the session runs.  ERROR_NOT_FOUND: there is no such directory. */
+int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
+		       struct error *err);
+
+int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
+				struct error *err);
+int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
+				 struct error *err);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Bring back everything that is to run and does not, side by side: each in a process of its own,
+ * `agentdeck revive`.
+ */
+#pragma once
+
+#include "engine/run/revive.h"
+
+struct recover_wish {
+	const char *group; /* only this group (and those below it); NULL: all */
+	bool only_error;   /* only those in state "error" */
+	enum revive_mode mode;
+	unsigned jobs; /* at the same time; 0: recover_jobs() */
+	/* each begins with what it has kept over ours: nobody's login calls */
+	bool kept_environment;
+};
+
+struct recover_counts {
+	size_t total, done, revived, alive, left, failed;
+	/* not among the total: their agents had ended by themselves, and nobody stopped them */
+	size_t offers;
+};
+
+/* Called once before the first (result NULL), then after each, with the time that it took. */
+typedef void (*recover_progress)(const struct recover_counts *counts,
+				 const struct revive_result *result, int64_t elapsed_ms,
+				 void *context);
+
+/* Twice the processors, and no more than the memory that is available gives 512 MiB each; at
+ * least 1. */
+unsigned recover_jobs(void);
+
+/* Those of the profile with desired "running" and no live run (a shell in the agent's place is
+ * none), last used first; what is damaged is among the failures, unless a group is wished.  A
+ * failure of one does not fail the whole: see ret->failed.  While less than a twentieth of the
+ * memory is available, only one is started at a time. */
+int recover_run(struct deck *deck, const struct recover_wish *wish, recover_progress progress,
+		void *context, struct recover_counts *ret, struct error *err);

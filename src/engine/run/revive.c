@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/run/revive.h"
+
+#include "base/clock.h"
+#include "base/jsonio.h"
+#include "base/log.h"
+#include "engine/conversation/conversation.h"
+#include "engine/run/lifecycle-internal.h"
+#include "engine/run/need.h"
+#include "model/plan/restart.h"
+
+static const char *const outcome_names[REVIVE_OUTCOME_COUNT] = {
+	[REVIVED] = "revived",      [REVIVE_ALIVE] = "running", [REVIVE_NOT_WANTED] = "not-wanted",
+	[REVIVE_LEFT] = "left",     [REVIVE_HELD] = "held",     [REVIVE_LATER] = "later",
+	[REVIVE_FAILED] = "failed",
+};
+
+const char *revive_outcome_name(enum revive_outcome outcome)
+{
+	return outcome_names[outcome];
+}
+
+bool revive_outcome_parse(const char *name, enum revive_outcome *ret)
+{
+	for (int i = 0; i < REVIVE_OUTCOME_COUNT; i++) {
+		if (!streq(outcome_names[i], name))
+			continue;
+		*ret = (enum revive_outcome)i;
+		return true;
+	}
+	return false;
+}
+
+void revive_result_free(struct revive_result *result)
+{
+	free(result->id);
+	free(result->title);
+	free(result->reason);
+	free(result->error);
+	free(result->rung);
+	free(result->note);
+	free(result->session_id);
+	*result = (struct revive_result){ 0 };
+}
+
+void revive_answer(const struct child_result *result, struct revive_result *ret)
+{
+	cleanup_json struct json_object *object = NULL;
+	const struct strbuf *text = &result->output;
+	(void)json_parse(strbuf_text(text), text->length, "agentdeck revive", &object, NULL);
+	*ret = (struct revive_result){
+		.outcome = REVIVE_FAILED,
+		.id = xstrdup_or_null(json_get_string(object, "id", NULL)),
+		.title = xstrdup_or_null(json_get_string(object, "title", NULL)),
+		.reason = xstrdup_or_null(json_get_string(object, "reason", NULL)),
+		.error = xstrdup_or_null(json_get_string(object, "error", NULL)),
+		.rung = xstrdup_or_null(json_get_string(object, "rung", NULL)),
+		.note = xstrdup_or_null(json_get_string(object, "note", NULL)),
+		.session_id = xstrdup_or_null(json_get_string(object, "session_id", NULL)),
+		.delay_ms = json_get_int(object, "delay_ms", 0),
+	};
+	const char *outcome = json_get_string(object, "outcome", "");
+	if (ret->error ||
+	    (result->exit_status == 0 && revive_outcome_parse(outcome, &ret->outcome)))
+		return;
+	cleanup_free char *words = child_last_words(result);
+	ret->error = xasprintf("agentdeck revive ended with status %d: %s", result->exit_status,
+			       words);
+}
+
+/* What one revive works with. */
+struct revival {
+	struct operation *operation;
+	enum revive_cause cause;
+	enum revive_mode mode;
+};
+
+static void settle(struct revive_result *ret, enum revive_outcome outcome, const char *reason)
+{
+	ret->outcome = outcome;
+	replace_string(&ret->reason, reason);
+}
+
+/* The state changes by this event; in a dry run only in memory. */
+static int note(const struct revival *revival, enum state_event event, const char *why,
+		struct error *err)
+{
+	const struct operation *operation = revival->operation;
+	struct store_lock *lock = revival->mode == REVIVE_TRIAL ? NULL : operation->lock;
+	return transition(lock, operation->instance, event, why, err) < 0 ? -1 : 0;
+}
+
+static int hold(const struct revival *revival, struct revive_result *ret, struct error *err)
+{
+	struct instance *instance = revival->operation->instance;
+	cleanup_free char *why = restart_limit_text(&revival->operation->deck->settings);
+	restart_hold(instance, why);
+	settle(ret, REVIVE_HELD, why);
+	if (revival->mode == REVIVE_REALLY)
+		log_warning("not brought back any more: %s", why);
+	return note(revival, EVENT_HELD, why, err);
+}
+
+/* The supervisor's question: may it come back by itself, now?  REVIVED: yes. */
+static int decide_automatic(const struct revival *revival, struct revive_result *ret,
+			    struct error *err)
+{
+	struct instance *instance = revival->operation->instance;
+	const int64_t now = clock_wall_us();
+	const struct restart_plan plan = restart_decide(
+		instance, &revival->operation->deck->settings, instance_relation(instance), now);
+	if (plan.verdict == RESTART_LIMIT)
+		return hold(revival, ret, err);
+	if (plan.verdict == RESTART_LEAVE) {
+		settle(ret, instance->observed.held ? REVIVE_HELD : REVIVE_LEFT, plan.why);
+		return 0;
+	}
+	if (plan.delay_ms > 0) {
+		settle(ret, REVIVE_LATER, NULL);
+		ret->delay_ms = plan.delay_ms;
+		return 0;
+	}
+	settle(ret, REVIVED, NULL);
+	return 0;
+}
+
+/* Only a stop whose command was killed is left to do. */
+static int leave_stopped(const struct revival *revival, struct revive_result *ret,
+			 struct error *err)
+{
+	bool was_running;
+	settle(ret, REVIVE_NOT_WANTED, "it is to be stopped");
+	if (revival->mode == REVIVE_TRIAL ||
+	    !state_is_stopping(revival->operation->instance->observed.state))
+		return 0;
+	log_warning("a stop was interrupted: it is finished");
+	return lifecycle_stop_locked(revival->operation, &was_running, err);
+}
+
+/* Whether it may be started; REVIVED: yes. */
+static int decide(const struct revival *revival, struct revive_result *ret, struct error *err)
+{
+	struct deck *deck = revival->operation->deck;
+	struct instance *instance = revival->operation->instance;
+	struct observation seen = { .why = "not started" };
+	if (instance_relation(instance) == MACHINE_OTHER && !deck->takes_over) {
+		settle(ret, REVIVE_LEFT, NULL);
+		ret->reason = xasprintf(
+			"it ran on %s: if that machine does not run it any more, take it over with "
+			"agentdeck session start --take-over %s",
+			instance_host(instance), instance->id);
+		return 0;
+	}
+	if (operation_admit(revival->operation, err) < 0)
+		return -1;
+	if (instance->run.socket)
+		seen = *operation_look(revival->operation);
+	const bool is_shell = lifecycle_is_shell(instance);
+	const struct need_facts facts = {
+		.state = instance->observed.state,
+		.desired = instance->desired,
+		.presence = seen.presence,
+		.is_shell = is_shell && revival->cause == REVIVE_BY_USER,
+	};
+	switch (need_of(&facts)) {
+	case NEED_REST:
+		return leave_stopped(revival, ret, err);
+	case NEED_FINISH:
+		settle(ret, REVIVED, NULL);
+		return 0;
+	case NEED_ANSWER:
+		return lifecycle_unknown(instance, seen.why, err);
+	case NEED_VERDICT: /* operation_open_settled() has waited for it */
+	case NEED_NOTHING:
+		settle(ret, REVIVE_ALIVE, is_shell ? instance->observed.reason : NULL);
+		/* A start that was killed before it could say so. */
+		if (revival->mode == REVIVE_TRIAL || is_shell)
+			return 0;
+		return operation_note_alive(revival->operation, &seen, err);
+	case NEED_START:
+		break;
+	}
+	/* A run whose server was killed has left nobody to write its end down.  From then on the
+	 * wait for a restart counts. */
+	if (seen.presence == PRESENCE_NONE && note(revival, EVENT_LOST, seen.why, err) < 0)
+		return -1;
+	if (!deck->settings.resume_agents || conversation_policy(deck, instance) == POLICY_NEVER) {
+		settle(ret, REVIVE_LEFT, NULL);
+		ret->reason = xasprintf("%s: start it with agentdeck session start %s",
+					deck->settings.resume_agents
+						? "its resume policy is \"never\""
+						: "resume_agents is off",
+					instance->id);
+		return 0;
+	}
+	if (revival->cause == REVIVE_AUTOMATIC)
+		return decide_automatic(revival, ret, err);
+	restart_forget(instance);
+	settle(ret, REVIVED, NULL);
+	return 0;
+}
+
+/* No agent has run, so it is no end that counts: whoever asked tries again, and what hinders it may
+ * pass.  It still is to come back for the end that it had, in this boot or with the last one. */
+static void note_failure(const struct revival *revival, const char *last_boot, bool is_noted,
+			 const char *why)
+{
+	struct instance *instance = revival->operation->instance;
+	/* A restart that was cut, and has not ended its run yet: it is still to be finished. */
+	const bool is_pending = state_is_restarting(instance->observed.state, instance->desired) &&
+				instance->run.boot_id;
+	if (is_noted && !state_is_running(instance->observed.state))
+		restart_unnote(instance);
+	log_error("not brought back: %s", why);
+	/* It has come back, and only that could not be written down. */
+	if (transition_of_boot(revival->operation->lock, instance,
+			       is_pending ? EVENT_RESTART_PENDING : EVENT_NOT_REVIVED, why,
+			       last_boot, NULL) == TRANSITION_NONE)
+		(void)operation_save(revival->operation, NULL);
+}
+
+static int bring_back(const struct revival *revival, struct error *err)
+{
+	struct instance *instance = revival->operation->instance;
+	struct error failure = { 0 };
+	cleanup_free char *last_boot = xstrdup_or_null(
+		instance->run.boot_id ? instance->run.boot_id : instance->observed.boot_id);
+	/* A restart that was cut is finished: nothing has ended. */
+	const bool is_noted = revival->cause == REVIVE_AUTOMATIC &&
+			      revival->mode == REVIVE_REALLY &&
+			      instance_relation(instance) == MACHINE_THIS_BOOT &&
+			      !state_is_stopping(instance->observed.state);
+	bool already;
+	int r;
+	/* With the first save of the start: one that is killed in the middle counts. */
+	if (is_noted)
+		restart_note(instance, clock_wall_us());
+	if (revival->mode == REVIVE_TRIAL) {
+		r = operation_find_agent(revival->operation, &failure);
+		if (r == 0)
+			r = conversation_foretell(revival->operation->deck, instance,
+						  revival->operation->agent, &failure);
+		if (r == 0)
+			r = lifecycle_check(revival->operation, &failure);
+	} else {
+		r = lifecycle_start_locked(revival->operation, START_AGAIN, &already, &failure);
+		if (r < 0)
+			note_failure(revival, last_boot, is_noted, failure.message);
+	}
+	return r < 0 ? error_move(err, &failure) : r;
+}
+
+static void describe(const struct instance *instance, struct revive_result *ret)
+{
+	const bool runs = ret->outcome == REVIVED || ret->outcome == REVIVE_ALIVE;
+	const struct attempt *attempt = runs ? run_attempt(&instance->run) : NULL;
+	/* Of the run, as json_of_start() says it. */
+	const bool is_fresh = attempt && attempt->rung == RUNG_FRESH;
+	ret->id = xstrdup(instance->id);
+	ret->title = xstrdup(instance->title);
+	ret->session_id = xstrdup_or_null(is_fresh ? attempt->session_id
+						   : instance->conversation.session_id);
+	if (!attempt)
+		return;
+	if (!ret->reason)
+		ret->reason = xstrdup_or_null(attempt_reason(attempt));
+	ret->rung = xstrdup(rung_name(attempt->rung));
+	ret->note = xstrdup_or_null(instance->run.history_note);
+}
+
+int revive(struct deck *deck, const char *base, enum revive_cause cause, enum revive_mode mode,
+	   struct revive_result *ret, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	cleanup_revive_result struct revive_result result = { 0 };
+	struct error failure = { 0 };
+	deck->needs_scope = cause == REVIVE_AUTOMATIC;
+	if (operation_open_settled(deck, base, &operation, &failure) < 0) {
+		if (failure.code != ERROR_NOT_FOUND)
+			return error_move(err, &failure);
+		error_clear(&failure);
+		settle(&result, REVIVE_NOT_WANTED, "it was removed");
+	} else {
+		const struct revival revival = { &operation, cause, mode };
+		if (decide(&revival, &result, err) < 0 ||
+		    (result.outcome == REVIVED && bring_back(&revival, err) < 0))
+			return -1;
+		describe(operation.instance, &result);
+	}
+	*ret = result;
+	result = (struct revive_result){ 0 };
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lifecycle_start(): the steps of a start and of a restart, in their order.
+ */
+#include "engine/run/lifecycle-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/conversation/conversation.h"
+#include "engine/place/environment.h"
+#include "engine/place/runfiles.h"
+#include "engine/run/need.h"
+#include "model/plan/restart.h"
+#include "model/session/naming.h"
+
+/* May the run be ended and started again?  Asked before anything is ended. */
+static int check_restart(struct operation *operation, struct error *err)
+{
+	struct instance *instance = operation->instance;
+	const char *own = getenv(ENV_RUN);
+	if (own && instance->run.id && streq(own, instance->run.id))
+		return error_set(err, ERROR_INVALID,
+				 "%s cannot be restarted from inside: its end is the "
+				 "end of this command, too",
+				 instance->id);
+	/* It may have moved, and not have said so yet. */
+	if (operation_find_agent(operation, err) < 0 ||
+	    location_refresh(instance, operation->agent, err) < 0)
+		return -1;
+	return instance->run.socket ? lifecycle_check_before_end(operation, err)
+				    : lifecycle_check(operation, err);
+}
+
+/* Something is there, and what it is nobody knows. */
+int lifecycle_unknown(const struct instance *instance, const char *why, struct error *err)
+{
+	return error_set(err, ERROR_TIMEOUT,
+			 "%s exists, but %s: it is not started a second time. "
+			 "Wait, or end it with agentdeck session stop %s",
+			 instance->id, why, instance->id);
+}
+
+bool lifecycle_is_shell(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	return attempt && attempt->rung == RUNG_SHELL;
+}
+
+/* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared
+ * away. LIFECYCLE_ALIVE: it runs. */
+enum { LIFECYCLE_ALIVE = 1 };
+static int clear_remains(struct operation *operation, struct error *err)
+{
+	struct instance *instance = operation->instance;
+	const struct place *place = operation->place;
+	if (!instance->run.socket)
+		return 0;
+	const struct observation seen = *operation_look(operation);
+	const struct need_facts facts = {
+		.state = instance->observed.state,
+		.desired = DESIRED_RUNNING,
+		.presence = seen.presence,
+		.is_shell = lifecycle_is_shell(instance),
+	};
+	const enum need need = need_of(&facts);
+	const bool stopping = need == NEED_FINISH;
+	if (need == NEED_ANSWER)
+		return lifecycle_unknown(instance, seen.why, err);
+	if (need == NEED_NOTHING)
+		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
+	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)
+		return -1;
+	log_info("the last run is over: %s", seen.why   ? seen.why
+					     : stopping ? "it was being stopped"
+							: "a shell in the agent's place");
+	/* The server is gone, but what it left behind may still hold the conversation. */
+	if ((stopping ? lifecycle_end_run(operation, err)
+		      : place->end(operation->deck, instance, 0, NULL, err)) < 0)
+		return -1;
+	/* Its attempts are still to be read; its processes belong to no boot any more. */
+	replace_string(&instance->run.boot_id, NULL);
+	replace_string(&instance->run.machine_id, NULL);
+	return 0;
+}
+
+void lifecycle_log_attempt(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	if (attempt->rung == RUNG_RESUME)
+		log_info("resume: id=%s reason=%s", attempt->session_id, attempt_reason(attempt));
+	else
+		log_info("resume: none reason=%s id=%s", attempt_reason(attempt),
+			 attempt->session_id ? attempt->session_id : "none");
+}
+
+/* From here on the instance has the run's places and its ladder. */
+static int plan_run(const struct operation *operation, enum transcript_fact fact,
+		    enum start_wish wish, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	run_clear(&instance->run);
+	instance->run.id = naming_new_uuid();
+	log_set_run(instance->run.id);
+	if (operation->place->prepare(deck, instance, operation->agent, err) < 0) {
+		run_clear(&instance->run);
+		return -1;
+	}
+	if (conversation_plan(deck, instance, operation->agent, fact,
+			      wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME, err) < 0) {
+		(void)operation->place->end(deck, instance, 0, NULL, NULL);
+		run_clear(&instance->run);
+		return -1;
+	}
+	instance->run.attempt_since = clock_wall_us();
+	instance->run.attempt_since_boot_ms = clock_ms();
+	lifecycle_log_attempt(instance);
+	return 0;
+}
+
+int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
+			   struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	enum transcript_fact fact;
+	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
+
+	int r = clear_remains(operation, err);
+	if (r != 0) {
+		*ret_already = r == LIFECYCLE_ALIVE;
+		return r < 0 ? -1 : 0;
+	}
+	if (operation_find_agent(operation, err) < 0 ||
+	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
+	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
+		return -1;
+	if (wish == START_FRESH)
+		location_forget_missing(instance);
+	/* Where it is started is known only now. */
+	if (lifecycle_check(operation, err) < 0 ||
+	    conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ||
+	    plan_run(operation, fact, wish, err) < 0)
+		return -1;
+	const int64_t last_used_at = instance->last_used_at;
+	if (wish != START_AGAIN)
+		environment_keep(deck, instance);
+	if (wish != START_AGAIN || !last_used_at)
+		instance->last_used_at = clock_wall_us();
+	if (operation_note(operation, EVENT_START_WANTED, NULL, err) < 0)
+		return -1;
+	fs_unlock(&claim);
+
+	struct error failure = { 0 };
+	if (operation->place->launch(deck, operation->lock, instance, operation->agent, &failure) <
+	    0) {
+		/* No agent has run: the first launch, with its prompt, is still to come. */
+		instance->last_used_at = last_used_at;
+		log_error("not started: %s", failure.message);
+		(void)operation_note(operation, EVENT_START_FAILED, failure.message, NULL);
+		return error_move(err, &failure);
+	}
+	/* The time that it took to get here is not the agent's. */
+	instance->run.attempt_since_boot_ms = clock_ms();
+	if (operation_note(operation, EVENT_STARTED, NULL, err) < 0)
+		return error_prefix(err, "%s runs, but that could not be written down",
+				    instance->id);
+	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
+		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
+	*ret_already = false;
+	return 0;
+}
+
+/* The first half of a restart. */
+static int end_first(const struct operation *operation, struct error *err)
+{
+	bool was_running;
+	/* Before the first save: whoever finishes it has to find the programs that we do. */
+	environment_keep(operation->deck, operation->instance);
+	if (lifecycle_end_locked(operation, EVENT_RESTART_WANTED, &was_running, err) < 0)
+		return -1;
+	log_info("stopped%s: to be started again", was_running ? "" : " (was not running)");
+	return 0;
+}
+
+/* The user gets the error, so nobody else has to finish the restart. */
+static int give_up_restart(const struct operation *operation, struct error *err)
+{
+	(void)operation_note(operation, EVENT_RESTART_GIVEN_UP, NULL, NULL);
+	return error_prefix(err, "%s is stopped, and could not be started again",
+			    operation->instance->id);
+}
+
+void lifecycle_started_free(struct lifecycle_started *started)
+{
+	instance_free(started->instance);
+	*started = (struct lifecycle_started){ 0 };
+}
+
+int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
+		    struct lifecycle_started *ret, struct error *err)
+{
+	const bool restart = kind == START_AFTER_STOP;
+	cleanup_operation struct operation operation = { 0 };
+	bool already = false;
+
+	if (operation_open_settled(deck, base, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0 || (restart && check_restart(&operation, err) < 0))
+		return -1;
+	struct instance *instance = operation.instance;
+	restart_forget(instance);
+	if (restart && end_first(&operation, err) < 0)
+		return -1;
+	if (lifecycle_start_locked(&operation, wish, &already, err) < 0)
+		return restart && !state_is_running(instance->observed.state)
+			       ? give_up_restart(&operation, err)
+			       : -1;
+	*ret = (struct lifecycle_started){ .already = already, .outcome = OUTCOME_ALIVE };
+	ret->instance = TAKE_PTR(operation.instance);
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lifecycle_stop() and lifecycle_remove(): what ends a run.
+ */
+#include "engine/run/lifecycle-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/conversation/conversation.h"
+#include "engine/deck/home.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+int lifecycle_end_run(const struct operation *operation, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	const struct agent *agent = NULL;
+	cleanup_free char *words = NULL;
+	(void)deck_agent(deck, operation->instance->agent, &agent, NULL);
+	bool listen = agent && agent->exit_banner;
+	int r = operation->place->end(deck, operation->instance,
+				      (int)deck->settings.stop_timeout_s * 1000,
+				      listen ? &words : NULL, err);
+	/* Nobody is left who could say it again. */
+	if (conversation_take_words(deck, operation->instance, words) &&
+	    operation_save(operation, r < 0 ? NULL : err) < 0)
+		return -1;
+	return r;
+}
+
+int lifecycle_end_locked(const struct operation *operation, enum state_event wanted,
+			 bool *ret_was_running, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	struct observation seen = operation->place->observe(deck, instance, OBSERVE_PROCESS);
+	bool had_run = instance->run.socket != NULL;
+	/* A start that was interrupted may have left a run whose processes nobody wrote down. */
+	if (seen.presence == PRESENCE_ALIVE)
+		operation_take_seen(operation, &seen);
+	if (had_run) {
+		if (operation_note(operation, wanted, NULL, err) < 0 ||
+		    lifecycle_end_run(operation, err) < 0)
+			return -1;
+	} else if (instance->last_used_at &&
+		   operation->place->end_unknown(deck, instance->id, err) < 0) {
+		/* An agent that ended by itself may have left something running. */
+		return -1;
+	}
+	run_clear(&instance->run);
+	*ret_was_running = seen.presence != PRESENCE_NONE;
+	return 0;
+}
+
+int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err)
+{
+	bool was_running;
+	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0 ||
+	    operation_note(operation, EVENT_STOPPED, NULL, err) < 0)
+		return -1;
+	log_info("stopped%s", was_running ? "" : " (was not running)");
+	*ret_was_running = was_running;
+	return 0;
+}
+
+int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0)
+		return -1;
+	return lifecycle_stop_locked(&operation, ret_was_running, err);
+}
+
+/* Conversations are the user's: what is in the instance's directory stays, and its user is told
+ * where. */
+static void forget_place(struct deck *deck, const char *id)
+{
+	cleanup_error struct error local = { 0 };
+	int r = home_remove(deck, id, &local);
+	cleanup_free char *path = home_path(deck, id);
+	cleanup_free char *shown = visible(path);
+	if (r < 0)
+		deck_warn(deck, "%s", local.message);
+	else if (r == HOME_KEPT)
+		deck_warn(
+			deck,
+			"its conversations stay in %s: remove that directory if nobody wants them",
+			shown);
+}
+
+/* While its session is there, so that who cannot remove it can try again. */
+static int forget_hint(struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_free char *sidecar = xasprintf("hooks/%s.sid", id);
+	if (unlinkat(store_state_directory(deck->store), sidecar, 0) < 0 && errno != ENOENT)
+		return error_set_file(err, errno, "remove %s/%s", deck->paths.state, sidecar);
+	return 0;
+}
+
+/* Nothing can be learned from a damaged manifest: what runs under its name, and what is there,
+ * is all that there is to remove. */
+static int remove_damaged(struct deck *deck, const char *base, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error damage = { 0 };
+	int r = store_lock(deck->store, base, clock_ms() + OPERATION_TIMEOUT_MS, &lock, err);
+	if (r > 0)
+		return error_set(err, r == STORE_BUSY ? ERROR_BUSY : ERROR_NOT_FOUND,
+				 "session %s is %s", base, r == STORE_BUSY ? "locked" : "gone");
+	if (r < 0)
+		return -1;
+	/* Only what nobody can read: not what a newer agentdeck can, and not what was repaired
+	 * meanwhile. */
+	r = store_load(deck->store, base, &instance, &damage);
+	if (r == 0)
+		return error_set(err, ERROR_BUSY, "session %s was repaired just now: try again",
+				 base);
+	if (r < 0 && damage.code != ERROR_CORRUPT)
+		return error_set(err, damage.code, "%s", damage.message);
+	log_warning("removing %s, whose manifest is damaged", base);
+	cleanup_free char *id = naming_id_of_base(base);
+	if (place_end_unknown(deck, id, err) < 0 || forget_hint(deck, id, err) < 0)
+		return -1;
+	forget_place(deck, id);
+	return store_remove(TAKE_PTR(lock), err);
+}
+
+int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	bool was_running;
+	if (damaged)
+		return remove_damaged(deck, base, err);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0 ||
+	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
+	    forget_hint(deck, operation.instance->id, err) < 0)
+		return -1;
+	const struct instance *instance = operation.instance;
+	forget_place(deck, instance->id);
+	log_info("removed; conversation %s stays with its agent",
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	return store_remove(TAKE_PTR(operation.lock), err);
+}

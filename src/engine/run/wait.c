@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lifecycle_wait(): does the agent stay?
+ */
+#include "engine/run/lifecycle.h"
+
+#include "base/clock.h"
+#include "driver/store/store-watch.h"
+#include "engine/place/alive.h"
+
+#include <fcntl.h>
+
+enum { EARLY_DEATH_MS = 1000 };
+
+/* What the manifest says now about the run; true: there is nothing to wait for any more. */
+static bool judge_wait(const struct instance *now, const struct instance *before, bool reports,
+		       int64_t now_ms, enum lifecycle_outcome *ret)
+{
+	const struct attempt *attempt = run_attempt(&now->run);
+	if (!attempt || !streq(or_empty(now->run.id), or_empty(before->run.id))) {
+		*ret = OUTCOME_ENDED;
+		return true;
+	}
+	if (attempt->rung == RUNG_SHELL) {
+		*ret = OUTCOME_SHELL;
+		return true;
+	}
+	if (now->run.offer) {
+		*ret = OUTCOME_OFFERED;
+		return true;
+	}
+	if (now->run.reported) {
+		*ret = OUTCOME_REPORTED;
+		return true;
+	}
+	*ret = OUTCOME_ALIVE;
+	return !reports && now_ms - now->run.attempt_since_boot_ms >= EARLY_DEATH_MS;
+}
+
+int lifecycle_wait(struct deck *deck, struct lifecycle_started *started, struct error *err)
+{
+	struct instance **instance = &started->instance;
+	cleanup_store_watch struct store_watch *watch = NULL;
+	const struct agent *agent;
+	if (deck_agent(deck, (*instance)->agent, &agent, err) < 0 ||
+	    store_watch_open(deck->store, (*instance)->base, NULL, &watch, err) < 0)
+		return -1;
+	int64_t deadline = clock_ms() + deck->settings.probation_s * 1000;
+	for (;;) {
+		cleanup_instance struct instance *now = NULL;
+		enum lifecycle_outcome outcome = OUTCOME_ALIVE;
+		int r = store_load(deck->store, (*instance)->base, &now, err);
+		if (r != 0)
+			return r < 0 ? -1
+				     : error_set(err, ERROR_NOT_FOUND,
+						 "session %s was removed meanwhile",
+						 (*instance)->id);
+		/* One that has to say something first may be silent for hours. */
+		bool reports = agent_reports(agent) && agent->report_binds == BINDS_START &&
+			       now->run.directory && access(now->run.directory, F_OK) == 0;
+		int64_t now_ms = clock_ms();
+		bool done = judge_wait(now, *instance, reports, now_ms, &outcome);
+		const struct place_run run = place_run_of(now);
+		/* A server that was killed leaves nobody to write that down.  A later command does
+		 * it, under the lock. */
+		if (outcome == OUTCOME_ALIVE && place_presence(&run) == PRESENCE_NONE) {
+			(void)transition(NULL, now, EVENT_LOST, place_end_reason(&run), NULL);
+			outcome = OUTCOME_ENDED;
+			done = true;
+		}
+		if (done || now_ms >= deadline) {
+			instance_free(*instance);
+			*instance = TAKE_PTR(now);
+			started->outcome = outcome;
+			return 0;
+		}
+		int64_t next = reports ? deadline : now->run.attempt_since_boot_ms + EARLY_DEATH_MS;
+		if (store_watch_wait(watch, next < deadline ? next : deadline, err) < 0)
+			return -1;
+	}
+}

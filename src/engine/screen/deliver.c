@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/screen/deliver.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "driver/store/store-watch.h"
+#include "engine/place/activityfile.h"
+#include "engine/place/alive.h"
+#include "engine/place/place.h"
+#include "engine/place/runfiles.h"
+#include "engine/terminal/terminal.h"
+#include "model/plan/ready.h"
+#include "model/session/naming.h"
+
+#include <fcntl.h>
+#include <regex.h>
+#include <string.h>
+
+#define SEND_LOCK "send.lock"
+
+enum {
+	LOOK_MS = 100, /* between two looks at a screen */
+	BOX_DRAWN_MS = 2000,
+	PASTE_MIN_MS = 100,
+	PASTE_SHOWN_MS = 5000, /* and a second for each MiB */
+	PASTE_BUSY_MS = 1000,  /* some agents show nothing while they work */
+	SETTLE_MS = 1000,
+	SUBMIT_AGAIN_MS = 1500,
+	SUBMIT_MORE = 3,
+	/* a text that is still in the box so long after it was taken stays there */
+	KEPT_MS = 2000,
+	WEAK_PROOF_MS = 5000, /* where no report will come there is nothing to wait longer for */
+};
+
+struct sending {
+	struct deck *deck;
+	const struct delivery_request *request;
+	const struct agent *agent;
+	struct instance *instance; /* as it was when we began; its run is the one we send to */
+	const char *socket;        /* of that run */
+	struct store_watch *watch;
+	int64_t deadline_ms;
+	bool is_command; /* the agent takes it for itself and reports no prompt */
+
+	/* as it was last seen */
+	bool has_reported, was_busy;
+	bool has_ended; /* its process; a run may have another rung */
+	struct display_screen screen;
+	int64_t same_since; /* the screen is the same */
+	char *box;          /* on the screen, with what is in it; NULL: there is none */
+	size_t cleared;     /* keys pressed to empty the box */
+
+	/* before the paste, and before the submit key */
+	int64_t prompts;
+	char *session_id;
+	char *program; /* in the foreground */
+
+	/* after the paste */
+	char *box_typed, *screen_typed;
+	bool box_shows_text; /* box_typed is another than before */
+	bool is_settled;     /* screen_typed stood still */
+
+	int64_t proven_ms; /* when it was; 0: not yet */
+	bool is_kept;      /* in the box, after that, and being deleted there */
+	struct delivery_result *result;
+};
+
+static const char *const names[DELIVERY_COUNT] = {
+	[DELIVERY_SUBMITTED] = "submitted",   [DELIVERY_TYPED] = "typed",
+	[DELIVERY_UNVERIFIED] = "unverified", [DELIVERY_NOT_READY] = "not_ready",
+	[DELIVERY_DRAFT] = "draft",           [DELIVERY_FAILED] = "failed",
+};
+
+const char *delivery_name(enum delivery delivery)
+{
+	return names[delivery];
+}
+
+void delivery_result_free(struct delivery_result *result)
+{
+	free(result->reason);
+	free(result->session_id);
+	*result = (struct delivery_result){ 0 };
+}
+
+static void sending_free(struct sending *sending)
+{
+	instance_free(sending->instance);
+	store_watch_close(sending->watch);
+	free(sending->session_id);
+	free(sending->program);
+	display_screen_free(&sending->screen);
+	free(sending->box);
+	free(sending->box_typed);
+	free(sending->screen_typed);
+}
+#define cleanup_sending CLEANUP(sending_free)
+
+/* It is decided.  Returns false, for "return decide()" of the steps, which say whether to go on. */
+static bool decide(struct sending *sending, enum delivery delivery, const char *reason)
+{
+	sending->result->delivery = delivery;
+	replace_string(&sending->result->reason, reason);
+	return false;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Has the process that we send to ended?  tmux before 3.5 may have missed that (see
+ * agentdeck-watch): it is nudged, so that the end is written down. */
+static bool agent_has_ended(const struct instance *instance)
+{
+	const struct place_run run = place_run_of(instance);
+	if (!run.pane.pid || place_agent_is_live(&run))
+		return false;
+	/* It, or who was to judge of its end. */
+	place_nudge(&run);
+	return true;
+}
+
+/* Read the manifest again.  False: the run that we send to is over. */
+static bool refresh(struct sending *sending)
+{
+	cleanup_instance struct instance *now = NULL;
+	if (store_load(sending->deck->store, sending->request->base, &now, NULL) != 0 ||
+	    !now->run.id || !streq(now->run.id, sending->instance->run.id))
+		return false;
+	const struct attempt *attempt = run_attempt(&now->run);
+	if (!attempt || attempt->rung == RUNG_SHELL)
+		return false;
+	sending->has_ended = agent_has_ended(now);
+	sending->has_reported = now->run.reported;
+	replace_string(&sending->result->session_id, now->conversation.session_id);
+	return true;
+}
+
+static bool look(struct sending *sending)
+{
+	cleanup_free char *styled = NULL;
+	if (terminal_styled_screen(sending->socket, &styled, NULL) != 0)
+		return false;
+	cleanup_display_screen struct display_screen before = sending->screen;
+	display_read(styled, &sending->screen);
+	if (!before.text || !streq(before.text, sending->screen.text))
+		sending->same_since = clock_ms();
+	free(sending->box);
+	sending->box = sending->agent->has_box ? display_input(sending->agent, &sending->screen)
+					       : display_box(sending->agent, sending->screen.text);
+	return true;
+}
+
+static enum display_state judge(const struct sending *sending, const char *own_text)
+{
+	return display_judge(sending->agent, sending->screen.text, own_text);
+}
+
+static enum instance_activity activity_now(const struct sending *sending)
+{
+	cleanup_activity struct activity activity = { 0 };
+	activity_read(sending->instance->run.directory, &activity);
+	return activity.activity;
+}
+
+static int64_t prompts_now(const struct sending *sending)
+{
+	cleanup_announced struct announced announced = { 0 };
+	announced_read(sending->instance->run.directory, &announced);
+	return announced.prompts;
+}
+
+/* One key at a time, with a look between two: some agents take keys that come together for a text. */
+static bool press_key(const struct sending *sending, const char *key)
+{
+	cleanup_strvec struct strvec keys = { 0 };
+	strvec_push(&keys, key);
+	return terminal_press(sending->socket, &keys, NULL) == 0;
+}
+
+/* The next of the keys that delete what is in the box: each may take a character or a line. */
+static bool press_clear(struct sending *sending)
+{
+	const struct strvec *keys = &sending->agent->clear_keys;
+	return press_key(sending, keys->items[sending->cleared++ % keys->count]);
+}
+
+static bool empty_box(struct sending *sending)
+{
+	if (!sending->agent->clear_keys.count)
+		return decide(sending, DELIVERY_DRAFT,
+			      "there is unsent text in the box, and no keys are known "
+			      "that delete it");
+	if (!press_clear(sending))
+		return decide(sending, DELIVERY_DRAFT,
+			      "there is unsent text in the box, and its tmux server did "
+			      "not take the keys that delete it");
+	return true;
+}
+
+static void gather_facts(struct sending *sending, int64_t start, struct ready_facts *ret)
+{
+	const char *screen = sending->screen.text;
+	const int64_t now = clock_ms();
+	cleanup_free char *settings = runfiles_settings(sending->instance);
+	*ret = (struct ready_facts){
+		.can_report = sending->agent->report.count && settings,
+		.has_reported = sending->has_reported,
+		.activity = activity_now(sending),
+		.has_box_pattern = sending->agent->ready.count,
+		.has_box = sending->agent->has_box,
+		.has_text = sending->agent->has_box && !is_empty(sending->box),
+		.display = judge(sending, NULL),
+		.waited_ms = now - start,
+		.lived_ms = now - sending->instance->run.attempt_since_boot_ms,
+		.quiet_ms = now - sending->same_since,
+		.is_blank = strspn(screen, " \n") == strlen(screen),
+	};
+	sending->was_busy = ret->activity == ACTIVITY_BUSY;
+}
+
+static bool wait_ready(struct sending *sending)
+{
+	const struct delivery_request *request = sending->request;
+	const int64_t start = clock_ms();
+	const struct place_run run = place_run_of(sending->instance);
+	struct ready_wait wait = {
+		.is_patient = request->wait,
+		.replaces_draft = request->replace_draft,
+		.deadline_ms = request->wait
+				       ? sending->deadline_ms
+				       : earlier(sending->deadline_ms, start + READY_IMPATIENT_MS),
+	};
+	for (;;) {
+		enum ready ready = READY_WAIT;
+		struct ready_facts facts;
+		const char *why = "its tmux server does not answer";
+		if (!refresh(sending))
+			return decide(sending, DELIVERY_NOT_READY, "the agent ended");
+		if (look(sending)) {
+			gather_facts(sending, start, &facts);
+			ready = ready_judge(&wait, &facts, clock_ms(), &why);
+		} else if (clock_ms() >= wait.deadline_ms || !place_is_live(&run)) {
+			/* One that is busy, or was stopped for a moment, still gets the message. */
+			ready = READY_NOT;
+		}
+		if (ready == READY_NOW)
+			return true;
+		if (ready == READY_DRAFT || ready == READY_NOT)
+			return decide(sending,
+				      ready == READY_DRAFT ? DELIVERY_DRAFT : DELIVERY_NOT_READY,
+				      why);
+		if (ready == READY_EMPTY_BOX && !empty_box(sending))
+			return false;
+		(void)store_watch_wait(sending->watch,
+				       earlier(clock_ms() + LOOK_MS, wait.deadline_ms), NULL);
+	}
+}
+
+/* What shows that a paste has come: the box where it is known, else the whole screen. */
+static const char *paste_place(const struct sending *sending)
+{
+	return sending->agent->has_box ? sending->box : sending->screen.text;
+}
+
+/* Wait until the text shows, and then until it is still: an agent that has just started
+ * loses a key that comes while it still digests a paste. */
+static bool wait_shown(struct sending *sending, const char *before)
+{
+	const int64_t start = clock_ms();
+	const int64_t mib = (int64_t)(sending->request->length >> 20);
+	/* Some agents show nothing while they work; a box that is known to be there shows it. */
+	const bool is_short = sending->was_busy && !sending->agent->has_box;
+	const int64_t deadline = start + (is_short ? PASTE_BUSY_MS : PASTE_SHOWN_MS) + 1000 * mib;
+	int64_t shown_since = 0;
+	cleanup_free char *last = NULL;
+	for (;;) {
+		/* tmux reports a change of the screen to attached clients only. */
+		clock_pause_until(clock_ms() + LOOK_MS);
+		if (!look(sending))
+			return decide(sending, DELIVERY_UNVERIFIED,
+				      "its tmux server did not answer after the paste");
+		int64_t now = clock_ms();
+		const char *place = paste_place(sending);
+		if (!shown_since && now - start >= PASTE_MIN_MS && place && !streq(before, place))
+			shown_since = now;
+		sending->is_settled = last && place && streq(last, place);
+		if (shown_since && (sending->is_settled || now - shown_since >= SETTLE_MS))
+			return true;
+		if (now >= deadline)
+			return true;
+		replace_string(&last, place);
+	}
+}
+
+/* Would the agent take the submit key, behind this text, for a part of it? */
+static bool is_guarded(const struct sending *sending)
+{
+	regex_t pattern;
+	const struct agent *agent = sending->agent;
+	if (!agent->guard || !agent->guard_text ||
+	    regcomp(&pattern, agent->guard_text, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	bool is_guarded = regexec(&pattern, sending->request->text, 0, NULL, 0) == 0;
+	regfree(&pattern);
+	return is_guarded;
+}
+
+static int paste_text(const struct sending *sending, struct error *err)
+{
+	const struct delivery_request *request = sending->request;
+	if (!is_guarded(sending))
+		return terminal_paste(sending->socket, request->text, request->length, err);
+	cleanup_free char *text = xasprintf("%s%s", request->text, sending->agent->guard);
+	return terminal_paste(sending->socket, text, strlen(text), err);
+}
+
+static bool paste(struct sending *sending)
+{
+	cleanup_free char *before = xstrdup(or_empty(paste_place(sending)));
+	cleanup_free char *box_before = TAKE_PTR(sending->box);
+	cleanup_error struct error err = { 0 };
+	sending->prompts = prompts_now(sending);
+	replace_string(&sending->session_id, sending->result->session_id);
+	int r = paste_text(sending, &err);
+	if (r == TERMINAL_SILENT)
+		return decide(sending, DELIVERY_UNVERIFIED,
+			      "its tmux server did not answer to the paste");
+	if (r != 0)
+		return decide(sending, DELIVERY_FAILED,
+			      r < 0 ? err.message : "its tmux server is gone");
+	if (!wait_shown(sending, before))
+		return false;
+	sending->box_typed = xstrdup_or_null(sending->box);
+	sending->box_shows_text = sending->box_typed &&
+				  (!box_before || !streq(box_before, sending->box_typed));
+	sending->screen_typed = xstrdup(sending->screen.text);
+	return true;
+}
+
+/* Does the text still stand in the box?  Only a box that we recognise can tell. */
+static bool is_still_typed(const struct sending *sending)
+{
+	return sending->box_shows_text && sending->box && streq(sending->box, sending->box_typed);
+}
+
+/* A box that cannot be seen at the moment may hold it. */
+static bool has_left_box(const struct sending *sending)
+{
+	return !is_still_typed(sending) && (sending->box || !sending->agent->has_box);
+}
+
+static char *foreground_program(const struct sending *sending)
+{
+	cleanup_terminal_state struct terminal_state state = { 0 };
+	if (terminal_look(sending->socket, &state, NULL) != 0)
+		return NULL;
+	return TAKE_PTR(state.program);
+}
+
+/* What became of the text, for an agent that does not report. */
+static bool screen_proves(const struct sending *sending)
+{
+	if (sending->box_shows_text)
+		return has_left_box(sending);
+	if (sending->is_settled && !streq(sending->screen.text, sending->screen_typed))
+		return true;
+	cleanup_free char *program = foreground_program(sending);
+	return program && sending->program && !streq(program, sending->program);
+}
+
+static bool is_proven(struct sending *sending)
+{
+	if (sending->proven_ms || prompts_now(sending) > sending->prompts)
+		return true;
+	if (sending->has_reported)
+		return (sending->session_id || sending->result->session_id) &&
+		       !naming_same_session_id(sending->session_id, sending->result->session_id);
+	return look(sending) && screen_proves(sending);
+}
+
+/* It was taken, and the box holds it no more: what is pasted there would be added to it, and both
+ * sent.  An agent that is slow may take a text and keep it in its box as well (claude 2.1.197), and
+ * then it is deleted there. */
+static bool is_over(struct sending *sending)
+{
+	if (!is_proven(sending))
+		return false;
+	const int64_t now = clock_ms();
+	if (!sending->proven_ms)
+		sending->proven_ms = now;
+	if (!sending->agent->has_box)
+		return true;
+	if (!look(sending))
+		return false;
+	if (sending->box && !*sending->box)
+		return true;
+	if (!sending->is_kept && has_left_box(sending))
+		return true;
+	if (sending->box && now - sending->proven_ms >= KEPT_MS &&
+	    sending->agent->clear_keys.count) {
+		if (!sending->is_kept)
+			log_info(
+				"send: the agent took the text and kept it in its box: it is deleted there");
+		sending->is_kept = true;
+		(void)press_clear(sending);
+	}
+	return false;
+}
+
+/* True: nothing is decided, the time is over. */
+static bool wait_proof(struct sending *sending, int64_t deadline_ms)
+{
+	for (;;) {
+		if (!refresh(sending) || sending->has_ended) {
+			bool asked = sending->is_command || !sending->has_reported;
+			return decide(sending, asked ? DELIVERY_SUBMITTED : DELIVERY_UNVERIFIED,
+				      asked ? NULL : "the agent ended");
+		}
+		if (is_over(sending))
+			return decide(sending, DELIVERY_SUBMITTED, NULL);
+		int64_t now = clock_ms();
+		if (now >= deadline_ms)
+			return true;
+		(void)store_watch_wait(sending->watch, earlier(now + LOOK_MS, deadline_ms), NULL);
+	}
+}
+
+/* Look, until the box is there: a screen that is drawn at the moment may lack it. */
+static bool look_for_box(struct sending *sending)
+{
+	const int64_t deadline = clock_ms() + BOX_DRAWN_MS;
+	for (;;) {
+		if (!look(sending))
+			return false;
+		if (!sending->agent->has_box || clock_ms() >= deadline ||
+		    judge(sending, sending->request->text) != DISPLAY_OTHER)
+			return true;
+		/* As in wait_shown(): no event. */
+		clock_pause_until(clock_ms() + LOOK_MS);
+	}
+}
+
+static bool press_submit(struct sending *sending)
+{
+	if (!look_for_box(sending))
+		return decide(sending, DELIVERY_UNVERIFIED,
+			      "its tmux server did not answer after the paste");
+	/* The key would answer the question. */
+	enum display_state display = judge(sending, sending->request->text);
+	if (display == DISPLAY_DIALOG)
+		return decide(sending, DELIVERY_TYPED, "the agent asks something since then");
+	if (sending->agent->has_box && display != DISPLAY_READY)
+		return decide(sending, DELIVERY_TYPED, "the agent shows no input box since then");
+	if (!sending->program)
+		sending->program = foreground_program(sending);
+	if (!press_key(sending, sending->agent->submit_key ? sending->agent->submit_key : "Enter"))
+		return decide(sending, DELIVERY_TYPED,
+			      "its tmux server did not take the submit key");
+	return true;
+}
+
+static void submit(struct sending *sending)
+{
+	/* A slow start or a slow paste must not take away the time to see the effect. */
+	int64_t start = clock_ms();
+	int64_t deadline = sending->deadline_ms;
+	if (deadline < start + SUBMIT_AGAIN_MS)
+		deadline = start + SUBMIT_AGAIN_MS;
+	if (!sending->has_reported || sending->is_command)
+		deadline = earlier(deadline, start + WEAK_PROOF_MS);
+	for (int more = 0;; more++) {
+		if (!press_submit(sending) ||
+		    !wait_proof(sending, earlier(deadline, clock_ms() + SUBMIT_AGAIN_MS)))
+			return;
+		if (more == SUBMIT_MORE || sending->proven_ms || clock_ms() >= deadline ||
+		    !look(sending) || !is_still_typed(sending))
+			break;
+		log_info("send: the text still stands in the input box: submitting it again");
+	}
+	if (!wait_proof(sending, deadline))
+		return;
+	if (sending->proven_ms)
+		decide(sending, DELIVERY_SUBMITTED, NULL);
+	else if (look(sending) && is_still_typed(sending))
+		decide(sending, DELIVERY_TYPED, "the submit key had no effect");
+	else if (sending->has_reported && sending->is_command)
+		decide(sending, DELIVERY_UNVERIFIED, "agents do not report their own commands");
+	else if (sending->was_busy)
+		decide(sending, DELIVERY_UNVERIFIED,
+		       "the agent is in the middle of a turn and may take it afterwards");
+	else
+		decide(sending, DELIVERY_UNVERIFIED,
+		       sending->has_reported ? "the agent did not report the prompt"
+					     : "its screen does not show an effect");
+}
+
+/* Load the instance and look whether there is somebody to send to. */
+static int open_run(struct sending *sending, struct error *err)
+{
+	const char *base = sending->request->base;
+	const struct place *place;
+	if (deck_load(sending->deck, base, &sending->instance, err) < 0)
+		return -1;
+	const struct instance *instance = sending->instance;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	cleanup_free char *title = visible(instance->title);
+	if (place_check_here(instance, err) < 0 || place_find(instance, &place, err) < 0 ||
+	    deck_agent(sending->deck, instance->agent, &sending->agent, err) < 0)
+		return -1;
+	struct observation seen;
+	if (instance->run.socket && terminal_check(instance->run.socket, err) < 0)
+		return error_prefix(err, "nothing can be sent to %s", title);
+	/* Each look is as long as a server may be silent. */
+	do
+		seen = place->observe(sending->deck, instance, OBSERVE_ANSWER);
+	while (seen.presence == PRESENCE_UNKNOWN && sending->request->wait &&
+	       clock_ms() < sending->deadline_ms);
+	if (seen.presence == PRESENCE_NONE || !attempt)
+		return error_set(err, ERROR_INVALID,
+				 "%s is not running: start it with agentdeck session start %s",
+				 title, instance->id);
+	if (seen.presence == PRESENCE_UNKNOWN)
+		return error_set(err, ERROR_TIMEOUT, "nothing can be sent to %s: %s", title,
+				 seen.why);
+	if (attempt->rung == RUNG_SHELL)
+		return error_set(err, ERROR_INVALID,
+				 "the agent of %s did not start, and a shell "
+				 "stands in its place: start it again with agentdeck session "
+				 "restart %s",
+				 title, instance->id);
+	sending->result->session_id = xstrdup_or_null(instance->conversation.session_id);
+	sending->socket = instance->run.socket;
+	return store_watch_open(sending->deck->store, base, instance->run.directory,
+				&sending->watch, err);
+}
+
+/* FS_LOCK_BUSY: another sender has it. */
+static int lock_sending(const struct sending *sending, struct fs_lock *ret, struct error *err)
+{
+	const char *directory = sending->instance->run.directory;
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0)
+		return error_set(err, ERROR_INVALID, "%s ended just now", sending->instance->id);
+	return fs_lock_in_turn(fd, SEND_LOCK, sending->request->wait ? sending->deadline_ms : 0,
+			       ret, err);
+}
+
+int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
+	    struct error *err)
+{
+	cleanup_delivery_result struct delivery_result result = { 0 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_sending struct sending sending = {
+		.deck = deck,
+		.request = request,
+		.deadline_ms = clock_ms() + request->timeout_ms,
+		.result = &result,
+	};
+	const char *first = request->text + strspn(request->text, " \t\n");
+	sending.is_command = *first == '/' || *first == '!';
+	if (open_run(&sending, err) < 0)
+		return -1;
+	log_set_instance(sending.instance->id);
+	/* What is typed there is an answer, and that is a person's. */
+	if (sending.instance->run.offer)
+		return error_set(err, ERROR_INVALID,
+				 "the session asks whether to resume: answer it first with "
+				 "agentdeck attach %s",
+				 sending.instance->id);
+	int r = lock_sending(&sending, &lock, err);
+	if (r < 0)
+		return -1;
+	if (r == FS_LOCK_BUSY)
+		decide(&sending, DELIVERY_NOT_READY, "another agentdeck is sending to it");
+	else if (wait_ready(&sending) && paste(&sending))
+		submit(&sending);
+	log_info("send: bytes=%zu delivery=%s%s%s", request->length, delivery_name(result.delivery),
+		 result.reason ? " reason=" : "", or_empty(result.reason));
+	*ret = result;
+	result = (struct delivery_result){ 0 };
+	return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise/supervise-internal.h"
+
+#include "base/clock.h"
+#include "base/jsonio.h"
+#include "base/log.h"
+#include "engine/supervise/notify.h"
+
+#include <string.h>
+
+enum { REOPEN_MS = 3000 };
+
+/* ---- what is known ----------------------------------------------------------------------------- */
+
+/* By id or exact title; NULL when there is none, or several.  Borrowed. */
+static struct session *by_target(const struct supervisor *supervisor, const char *target)
+{
+	struct session *by_title = NULL;
+	bool several = false;
+	for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
+		const struct roster_entry *entry = roster_at(supervisor->roster, i);
+		if (streq(entry->row.id, target))
+			return entry->owner;
+		if (!entry->row.damage && streq(entry->row.title, target)) {
+			several |= by_title != NULL;
+			by_title = entry->owner;
+		}
+	}
+	return several ? NULL : by_title;
+}
+
+/* What it is now.  Texts are borrowed from the entry. */
+static void describe(const struct roster_entry *entry, struct service_session *ret)
+{
+	const struct store_row *row = &entry->row;
+	const struct view *view = &entry->view;
+	const bool runs = state_is_running(view->state) && !view->host;
+	*ret = (struct service_session){
+		.id = row->id,
+		.profile = entry->profile,
+		.title = row->title,
+		.group = row->group,
+		.agent = row->agent,
+		.directory = row->lookup_directory,
+		.session_id = row->session_id,
+		/* It asks no server, so one that does not answer runs (docs/bus.md). */
+		.status = view->host ? "unknown" : instance_state_name(view->state),
+		.activity = runs ? instance_activity_name(view->activity) : NULL,
+		.reason = row->held ? row->held : view->reason,
+		.desired = row->desired == DESIRED_RUNNING,
+		.since_us = row->since,
+		.activity_since_us = runs ? view->activity_since : 0,
+	};
+}
+
+/* ---- what is asked ----------------------------------------------------------------------------- */
+
+static void on_list(service_each each, void *closure, void *context)
+{
+	const struct supervisor *supervisor = context;
+	for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
+		const struct roster_entry *entry = roster_at(supervisor->roster, i);
+		struct service_session session;
+		/* One that cannot be read has nothing to tell. */
+		if (entry->row.damage)
+			continue;
+		describe(entry, &session);
+		each(&session, closure);
+	}
+}
+
+static bool on_get(const char *target, service_each each, void *closure, void *context)
+{
+	const struct session *session = by_target(context, target);
+	struct service_session described;
+	if (!session)
+		return false;
+	describe(session->entry, &described);
+	each(&described, closure);
+	return true;
+}
+
+static void on_verb_done(const struct child_result *result, const struct error *failure,
+			 void *context)
+{
+	struct service_call *call = context;
+	if (result && result->exit_status == 0) {
+		service_answer(call, "done");
+		return;
+	}
+	cleanup_free char *words = result ? child_last_words(result) : xstrdup(failure->message);
+	service_answer_failure(call, words);
+}
+
+/* The last line of `agentdeck recover --json`. */
+static void on_recovered(const struct child_result *result, const struct error *failure,
+			 void *context)
+{
+	struct service_call *call = context;
+	cleanup_json struct json_object *object = NULL;
+	const char *text = result ? strbuf_text(&result->output) : "";
+	size_t length = strlen(text);
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	size_t start = length;
+	while (start > 0 && text[start - 1] != '\n')
+		start--;
+	if (!result || json_parse(text + start, length - start, "recover", &object, NULL) < 0) {
+		cleanup_free char *words = result ? child_last_words(result)
+						  : xstrdup(failure->message);
+		service_answer_failure(call, words);
+		return;
+	}
+	service_answer_recovered(call, (uint32_t)json_get_int(object, "revived", 0),
+				 (uint32_t)json_get_int(object, "failed", 0));
+}
+
+static void on_act(enum service_verb verb, const char *target, struct service_call *call,
+		   void *context)
+{
+	static const char *const words[] = {
+		[SERVICE_START] = "start",
+		[SERVICE_STOP] = "stop",
+		[SERVICE_RESTART] = "restart",
+	};
+	struct supervisor *supervisor = context;
+	cleanup_strvec struct strvec arguments = { 0 };
+	if (verb == SERVICE_RECOVER) {
+		strvec_push_array(&arguments, (const char *const[]){ "recover", "--json",
+								     "--kept-environment", NULL });
+		supervisor_start(supervisor, &arguments, NULL, 0, on_recovered, call);
+		return;
+	}
+	const struct session *session = by_target(supervisor, target);
+	if (!session) {
+		service_answer_failure(call, "there is no such session, or more than one");
+		return;
+	}
+	strvec_push_array(&arguments,
+			  (const char *const[]){ "--profile", session->entry->profile, "session",
+						 words[verb], session->entry->row.id, NULL });
+	supervisor_start(supervisor, &arguments,
+			 session->environment.count ? &session->environment : NULL, 0, on_verb_done,
+			 call);
+}
+
+void calls_open(struct supervisor *supervisor)
+{
+	supervisor->operations = (struct service_operations){
+		.state = supervisor->deck->paths.state,
+		.list = on_list,
+		.get = on_get,
+		.act = on_act,
+	};
+	cleanup_error struct error err = { 0 };
+	int r = service_open(supervisor->deck->paths.user_runtime, supervisor->loop,
+			     &supervisor->operations, supervisor, &supervisor->service, &err);
+	if (r == SERVICE_NO_BUS)
+		log_info("no user bus: nobody can call");
+	else if (r == SERVICE_TAKEN)
+		log_warning(
+			"the name on the bus is another supervisor's: nobody can call this one");
+	else if (r < 0)
+		log_warning("nobody can call: %s", err.message);
+}
+
+/* ---- what is told ------------------------------------------------------------------------------ */
+
+static void on_reopen(void *context)
+{
+	struct supervisor *supervisor = context;
+	loop_remove(TAKE_PTR(supervisor->reopen));
+	calls_open(supervisor);
+}
+
+/* A message bus that was restarted has forgotten us.  There is nobody to tell us when it is back:
+ * one try. */
+static bool has_service(struct supervisor *supervisor)
+{
+	if (supervisor->service && service_is_lost(supervisor->service)) {
+		log_warning("the user bus has gone");
+		service_close(TAKE_PTR(supervisor->service));
+		(void)loop_add_timer(supervisor->loop, clock_ms() + REOPEN_MS, on_reopen,
+				     supervisor, &supervisor->reopen, NULL);
+	}
+	return supervisor->service != NULL;
+}
+
+void calls_session_changed(struct session *session)
+{
+	struct service_session described;
+	if (!has_service(session->supervisor))
+		return;
+	describe(session->entry, &described);
+	service_changed(session->supervisor->service, &described);
+}
+
+void calls_session_removed(struct session *session)
+{
+	if (has_service(session->supervisor))
+		service_removed(session->supervisor->service, session->entry->row.id);
+}
+
+static void on_notified(const struct error *failure, void *context UNUSED)
+{
+	if (failure)
+		log_warning("notify: %s", failure->message);
+}
+
+void calls_notify(struct session *session, const char *occasion, const char *message)
+{
+	const struct supervisor *supervisor = session->supervisor;
+	struct service_session now;
+	describe(session->entry, &now);
+	const struct notification notification = {
+		.occasion = occasion,
+		.id = now.id,
+		.title = now.title,
+		.group = now.group,
+		.profile = now.profile,
+		.agent = now.agent,
+		.state = now.status,
+		.activity = now.activity,
+		.reason = now.reason,
+		.message = message,
+		.since_us = now.activity_since_us ? now.activity_since_us : now.since_us,
+	};
+	(void)notify_start(supervisor->deck, supervisor->loop, &notification, NOTIFY_TIMEOUT_MS,
+			   on_notified, NULL);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise/supervise-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/place/alive.h"
+#include "engine/place/environment.h"
+#include "engine/place/oom.h"
+#include "engine/run/correct.h"
+#include "engine/run/recover.h"
+#include "engine/supervise/decide.h"
+#include "model/session/state.h"
+
+#include <string.h>
+
+enum {
+	RETRY_MS = 2000, /* after a command that failed, and whose manifest cannot be read */
+	/* what it failed for may be over: a mount that came late, a full disk */
+	REVIVE_MOST_MS = 30000,
+	LOGGED = 5,               /* of the times that a manifest cannot be read; damage stays */
+	TOLD_AFTER = 6,           /* such failures, some eight seconds, its user is told */
+	PAUSE_MS = 250,           /* after any that failed, whatever the policy says */
+	WORK_TIMEOUT_MS = 180000, /* longer than all that a start or a stop waits for */
+	/* then it ends by itself, if we are not there to end it and say so */
+	WORK_MARGIN_S = 10,
+};
+
+/* ---- what is known ----------------------------------------------------------------------------- */
+
+/* Once its server has ended nobody can tell any more what it was started with. */
+static void keep_environment(struct session *session)
+{
+	const struct place_run run = place_run_of_row(&session->entry->row);
+	if (place_is_live(&run) && !process_same(&session->environment_of, &run.server) &&
+	    environment_of_run(&run, &session->environment) == 0)
+		session->environment_of = run.server;
+}
+
+/* ---- the timer --------------------------------------------------------------------------------- */
+
+static void on_timer(void *context);
+
+static void set_timer(struct session *session, int64_t delay_ms)
+{
+	const int64_t at = clock_ms() + delay_ms;
+	cleanup_error struct error err = { 0 };
+	int r = session->timer ? loop_set_timer(session->timer, at, &err)
+			       : loop_add_timer(session->supervisor->loop, at, on_timer, session,
+						&session->timer, &err);
+	if (r < 0)
+		log_error("%s: %s", session->entry->row.id, err.message);
+}
+
+static void clear_timer(struct session *session)
+{
+	loop_remove(TAKE_PTR(session->timer));
+}
+
+/* ---- what is done ------------------------------------------------------------------------------ */
+
+static void on_revived(const struct child_result *result, const struct error *failure,
+		       void *context);
+
+static void begin_revive(struct session *session)
+{
+	cleanup_strvec struct strvec arguments = { 0 };
+	cleanup_free char *within = xasprintf("%d", WORK_TIMEOUT_MS / 1000 + WORK_MARGIN_S);
+	bool handed = session->environment.count != 0;
+	strvec_push_array(&arguments,
+			  (const char *const[]){ "--profile", session->entry->profile, "revive",
+						 "--automatic", "--within", within,
+						 session->entry->row.base, NULL });
+	session->is_working = true;
+	supervisor_start(session->supervisor, &arguments, handed ? &session->environment : NULL,
+			 WORK_TIMEOUT_MS, on_revived, session);
+}
+
+static void run_queue(struct supervisor *supervisor)
+{
+	const unsigned room = recover_jobs();
+	while (supervisor->working < room) {
+		struct session *next = NULL;
+		for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
+			const struct roster_entry *entry = roster_at(supervisor->roster, i);
+			struct session *session = entry->owner;
+			if (session && session->is_queued && !session->is_working &&
+			    (!next || entry->row.last_used_at > next->entry->row.last_used_at))
+				next = session;
+		}
+		if (!next)
+			return;
+		next->is_queued = false;
+		supervisor->working++;
+		begin_revive(next);
+	}
+}
+
+static void queue(struct session *session)
+{
+	session->is_queued = true;
+	run_queue(session->supervisor);
+}
+
+/* Whoever does something to it holds its lock. */
+static bool is_in_work(const struct session *session)
+{
+	cleanup_store_lock struct store_lock *lock = NULL;
+	return store_lock(session->entry->store, session->entry->row.base, 0, &lock, NULL) ==
+	       STORE_BUSY;
+}
+
+static void act(struct session *session, const struct supervise_decision *decision,
+		const struct instance *instance)
+{
+	if (decision->act == ACT_KEEP)
+		return;
+	clear_timer(session);
+	session->is_queued = false;
+	session->is_left = decision->is_left;
+	if (decision->forget_failures) {
+		session->failures = 0;
+		session->not_before_ms = 0;
+	}
+	/* After a restart of the machine there is no server to take it from. */
+	if (decision->is_planned && !session->environment.count)
+		environment_of_kept(instance, &session->environment);
+	if (decision->act == ACT_WAIT)
+		set_timer(session, decision->delay_ms);
+	else if (decision->unless_locked && is_in_work(session))
+		set_timer(session, SUPERVISE_INTENT_MS);
+	else if (decision->act == ACT_REVIVE)
+		queue(session);
+}
+
+/* Once it can be read again nothing tells of that. */
+static void note_unread(struct session *session, const char *why)
+{
+	/* Every listing tells of it, too; nothing is done on a guess. */
+	if (session->unread++ < LOGGED)
+		log_error("%s/%s cannot be read: %s", session->entry->profile,
+			  session->entry->row.base, why);
+	set_timer(session,
+		  supervise_patience_ms(session->unread, RETRY_MS, SUPERVISE_RETRY_MOST_MS));
+}
+
+/* What lives and runs, or rests and is to, needs no manifest. */
+static bool needs_instance(const struct store_row *row)
+{
+	return state_is_starting(row->state) || state_is_stopping(row->state) ||
+	       (place_row_is_live(row) ? !row->pane.pid : row->desired == DESIRED_RUNNING);
+}
+
+static int load(struct session *session, struct instance **ret)
+{
+	cleanup_error struct error err = { 0 };
+	const struct store_row *row = &session->entry->row;
+	if (row->damage) {
+		note_unread(session, row->damage);
+		return -1;
+	}
+	int r = needs_instance(row) ? store_load(session->entry->store, row->base, ret, &err) : 0;
+	if (r < 0)
+		note_unread(session, err.message);
+	else
+		session->unread = 0;
+	return r;
+}
+
+/* The wait for its restart counts from when its end is written down. */
+static int load_corrected(struct session *session, struct instance **ret)
+{
+	const struct roster_entry *entry = session->entry;
+	const struct place_run run = place_run_of_row(&entry->row);
+	if (entry->view.state != entry->row.state && run.server.pid && !entry->row.damage &&
+	    needs_instance(&entry->row) && place_relation(&run) == MACHINE_THIS_BOOT)
+		(void)correct_row(session->supervisor->deck, entry->store, &entry->row);
+	return load(session, ret);
+}
+
+static void decide(struct session *session, enum supervise_cause cause)
+{
+	struct supervisor *supervisor = session->supervisor;
+	const struct roster_entry *entry = session->entry;
+	cleanup_instance struct instance *instance = NULL;
+	int r = cause == CAUSE_CHANGED ? load_corrected(session, &instance)
+				       : load(session, &instance);
+	if (r != 0)
+		return;
+	const struct supervise_facts facts = {
+		.instance = instance,
+		.is_live = place_row_is_live(&entry->row),
+		.is_between = place_row_is_live(&entry->row) &&
+			      place_is_between(&entry->row.server, &entry->row.pane),
+		.is_elsewhere = entry->view.host != NULL,
+		.is_working = session->is_working,
+		.failures = session->failures,
+		.not_before_ms = session->not_before_ms,
+	};
+	const struct supervise_decision decision = supervise_decide(
+		&facts, cause, &supervisor->deck->settings, clock_ms(), clock_wall_us());
+	if (decision.is_planned && decision.act == ACT_WAIT)
+		log_info("%s (%s) comes back in %lld ms", entry->row.id, entry->row.title,
+			 (long long)decision.delay_ms);
+	act(session, &decision, instance);
+}
+
+static void on_timer(void *context)
+{
+	struct session *session = context;
+	clear_timer(session);
+	if (session->is_working)
+		return;
+	if (!session->unread) {
+		decide(session, CAUSE_DUE);
+		return;
+	}
+	roster_look(session->entry);
+	supervisor_read(session->supervisor);
+}
+
+/* ---- what is heard ----------------------------------------------------------------------------- */
+
+static void tell(struct session *session, const struct roster_event *event)
+{
+	const struct roster_entry *entry = event->entry;
+	const bool is_new = event->what == ROSTER_ADDED;
+	if (!is_new && !event->differs)
+		return;
+	calls_session_changed(session);
+	if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_WAITING)
+		calls_notify(session, "waiting", "it waits for its user");
+	else if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_IDLE &&
+		 event->activity_before == ACTIVITY_BUSY)
+		calls_notify(session, "idle", "it has finished its turn");
+	if (!is_new && entry->row.held && !event->was_held)
+		calls_notify(session, "held", entry->row.held);
+	else if (!is_new && state_is_error(entry->view.state) &&
+		 !state_is_error(event->state_before) && session->is_left)
+		calls_notify(session, "error", or_empty(entry->view.reason));
+}
+
+static void tell_kill(struct session *session)
+{
+	const struct roster_entry *entry = session->entry;
+	cleanup_free char *victim = oom_victim(entry->row.run_directory, entry->control_group);
+	cleanup_free char *message = xasprintf("the kernel killed %s of it for lack of memory",
+					       victim);
+	calls_notify(session, "oom", message);
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	clear_timer(session);
+	strvec_clear(&session->environment);
+	free(session);
+}
+
+static void forget(struct session *session)
+{
+	calls_session_removed(session);
+	clear_timer(session);
+	session->entry = NULL;
+	/* Who works on it still has to say so. */
+	if (!session->is_working && !session->is_looked_at)
+		session_free(session);
+}
+
+void session_on_event(struct supervisor *supervisor, const struct roster_event *event)
+{
+	struct session *session = event->entry->owner;
+	if (event->what == ROSTER_ADDED) {
+		session = event->entry->owner = xcalloc(1, sizeof(*session));
+		*session = (struct session){ .supervisor = supervisor, .entry = event->entry };
+	}
+	switch (event->what) {
+	case ROSTER_ADDED:
+	case ROSTER_CHANGED:
+		keep_environment(session);
+		decide(session, CAUSE_CHANGED);
+		if (!event->entry->row.damage)
+			tell(session, event);
+		break;
+	case ROSTER_ACTIVITY:
+		tell(session, event);
+		break;
+	case ROSTER_NUDGED:
+		decide(session, CAUSE_NUDGED);
+		break;
+	case ROSTER_KILLED:
+		tell_kill(session);
+		break;
+	case ROSTER_REMOVED:
+		forget(session);
+		break;
+	}
+}
+
+/* ---- what came of it --------------------------------------------------------------------------- */
+
+/* False: it was removed. */
+static bool look_again(struct session *session)
+{
+	if (session->entry) {
+		roster_look(session->entry);
+		session->is_looked_at = true;
+		supervisor_read(session->supervisor);
+		session->is_looked_at = false;
+	}
+	return session->entry != NULL;
+}
+
+static void take_outcome(struct session *session, const struct revive_result *answer)
+{
+	session->failures = 0;
+	session->not_before_ms = 0;
+	if (!look_again(session) || session->unread)
+		return;
+	switch (answer->outcome) {
+	case REVIVED:
+		calls_notify(session, "recovered",
+			     answer->reason ? answer->reason : "it was brought back");
+		break;
+	case REVIVE_LATER:
+		set_timer(session, answer->delay_ms);
+		break;
+	case REVIVE_ALIVE:
+	case REVIVE_LEFT:
+	case REVIVE_HELD:
+	case REVIVE_NOT_WANTED:
+	case REVIVE_FAILED:
+	case REVIVE_OUTCOME_COUNT:
+		/* Of a live one the look has planned no start. */
+		if (place_row_is_live(&session->entry->row))
+			break;
+		/* Nothing to do until something changes, whatever the look above has planned. */
+		clear_timer(session);
+		session->is_queued = false;
+		break;
+	}
+}
+
+static void take_failure(struct session *session, const char *words)
+{
+	session->failures++;
+	session->not_before_ms = clock_ms() +
+				 supervise_patience_ms(session->failures, PAUSE_MS, REVIVE_MOST_MS);
+	/* What the manifest tells now may have planned the next time already. */
+	if (!look_again(session))
+		return;
+	if (!session->timer && !session->is_queued && !session->is_left &&
+	    !place_row_is_live(&session->entry->row))
+		set_timer(session, supervise_patience_ms(session->failures, RETRY_MS,
+							 SUPERVISE_RETRY_MOST_MS));
+	if (session->failures == TOLD_AFTER)
+		calls_notify(session, "error", words);
+}
+
+static void on_revived(const struct child_result *result, const struct error *failure,
+		       void *context)
+{
+	struct session *session = context;
+	struct supervisor *supervisor = session->supervisor;
+	cleanup_revive_result struct revive_result answer = { .outcome = REVIVE_FAILED };
+	if (result)
+		revive_answer(result, &answer);
+	session->is_working = false;
+	supervisor->working--;
+	if (answer.outcome != REVIVE_FAILED) {
+		take_outcome(session, &answer);
+	} else {
+		const char *words = result ? answer.error : failure->message;
+		log_error("%s is not back: %s",
+			  session->entry ? session->entry->row.id : "a session that is gone",
+			  words);
+		take_failure(session, words);
+	}
+	if (!session->entry)
+		session_free(session);
+	run_queue(supervisor);
+}

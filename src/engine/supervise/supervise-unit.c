@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise/supervise-unit.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/systemd/service.h"
+#include "engine/place/isolation.h"
+#include "engine/supervise/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+
+#define MARK \
+	"# Written by \"agentdeck supervise --install\", removed by --uninstall. For changes of your own: "
+#define MARK_END "\"systemctl --user edit " SUPERVISE_UNIT "\"\n"
+#define PROGRAM  "@bindir@/agentdeck"
+
+enum { UNIT_MAX = 1 << 16, START_TIMEOUT_MS = 60000, STOP_TIMEOUT_MS = 30000 };
+
+/* ---- the text --------------------------------------------------------------------------------- */
+
+/* systemd.service(5), "Command lines", and systemd.syntax(7), "Quoting"; "%" begins a specifier
+ * (systemd.unit(5)). */
+static void add_quoted(struct strbuf *text, const char *value)
+{
+	strbuf_adds(text, "\"");
+	for (const char *c = value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			strbuf_addf(text, "\\%c", *c);
+		else if (*c == '%')
+			strbuf_adds(text, "%%");
+		else if ((unsigned char)*c < ' ')
+			strbuf_addf(text, "\\x%02x", (unsigned)*c);
+		else
+			strbuf_add(text, c, 1);
+	}
+	strbuf_adds(text, "\"");
+}
+
+static int check_utf8(const char *value, struct error *err)
+{
+	if (is_utf8(value, strlen(value)))
+		return 0;
+	cleanup_free char *shown = visible(value);
+	return error_set(err, ERROR_INVALID,
+			 "%s is not UTF-8, and the user manager takes nothing else", shown);
+}
+
+int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
+			struct error *err)
+{
+	static const char section[] = "[Service]\n";
+	cleanup_strbuf struct strbuf text = { 0 };
+	const char *service = strstr(supervise_unit_template, section);
+	const char *command = strstr(supervise_unit_template, PROGRAM);
+
+	if (!service || !command || service > command)
+		abort();
+	if (check_utf8(program, err) < 0)
+		return -1;
+	service += strlen(section);
+	strbuf_adds(&text, MARK MARK_END);
+	strbuf_add(&text, supervise_unit_template, (size_t)(service - supervise_unit_template));
+	for (size_t i = 0; i < environment->count; i++) {
+		if (check_utf8(environment->items[i], err) < 0)
+			return -1;
+		strbuf_adds(&text, "Environment=");
+		add_quoted(&text, environment->items[i]);
+		strbuf_adds(&text, "\n");
+	}
+	strbuf_add(&text, service, (size_t)(command - service));
+	add_quoted(&text, program);
+	strbuf_adds(&text, command + strlen(PROGRAM));
+	*ret = strbuf_take(&text);
+	return 0;
+}
+
+/* What makes this program look for its files elsewhere than the user manager's would. */
+static void find_environment(struct strvec *ret)
+{
+	static const char *const names[] = { "AGENTDECK_HOME", "XDG_CONFIG_HOME",
+					     "XDG_STATE_HOME" };
+	const struct passwd *user = getpwuid(getuid());
+	const char *home = getenv("HOME");
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]);
+		if (value && value[0] == '/')
+			strvec_pushf(ret, "%s=%s", names[i], value);
+	}
+	if (home && home[0] == '/' && (!user || !streq(home, user->pw_dir)))
+		strvec_pushf(ret, "HOME=%s", home);
+}
+
+/* ---- the files -------------------------------------------------------------------------------- */
+
+static int require_manager(struct deck *deck, struct unit_bus **ret, struct error *err)
+{
+	*ret = deck_bus(deck);
+	if (*ret)
+		return 0;
+	return error_set(
+		err, ERROR_UNAVAILABLE,
+		"there is no user manager to do it (%s): have whatever starts your programs run "
+		"\"agentdeck supervise\"",
+		deck->bus_why);
+}
+
+/* Where the user manager looks for what the user writes: it may have another home, or other XDG
+ * variables, than we. */
+static int find_own_directory(const struct deck *deck, const struct strvec *path, char **ret,
+			      struct error *err)
+{
+	static const char *const others[] = { "/etc/", "/run/", "/usr/", "/lib/",
+					      "/var/lib/flatpak/" };
+	for (size_t i = 0; i < path->count; i++) {
+		const char *directory = path->items[i];
+		bool is_own = ends_with(directory, "/systemd/user") &&
+			      !starts_with(directory, deck->paths.user_runtime);
+		for (size_t j = 0; j < ARRAY_SIZE(others); j++)
+			is_own = is_own && !starts_with(directory, others[j]);
+		if (is_own) {
+			*ret = xstrdup(directory);
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_SYSTEM,
+			 "the user manager looks nowhere for units of the user's own");
+}
+
+enum file_owner { FILE_NONE, FILE_OURS, FILE_USERS };
+
+/* What cannot be read, and a link, which a masked unit is, is the user's. */
+static enum file_owner look_at_file(const char *path)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	int r = fs_read(AT_FDCWD, path, UNIT_MAX, &text, NULL);
+	if (r == FS_ABSENT)
+		return FILE_NONE;
+	return r == 0 && starts_with(text.data, MARK) ? FILE_OURS : FILE_USERS;
+}
+
+/* Does the unit in this file start our very program? */
+static bool starts_our_program(const struct deck *deck, const char *path)
+{
+	static const char key[] = "\nExecStart=";
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (fs_read(AT_FDCWD, path, UNIT_MAX, &text, NULL) != 0)
+		return false;
+	const char *command = strstr(text.data, key);
+	if (!command)
+		return false;
+	command += strlen(key);
+	cleanup_free char *program = xstrndup(command, strcspn(command, " \n"));
+	cleanup_free char *real = realpath(program, NULL), *ours = realpath(deck->program, NULL);
+	return real && ours && streq(real, ours);
+}
+
+/* The first one that the user manager finds, other than the user's own. */
+static bool has_package(const struct deck *deck, const struct strvec *path,
+			const char *own_directory)
+{
+	for (size_t i = 0; i < path->count; i++) {
+		cleanup_free char *file = path_join(path->items[i], SUPERVISE_UNIT);
+		if (!streq(path->items[i], own_directory) && look_at_file(file) != FILE_NONE)
+			return starts_our_program(deck, file);
+	}
+	return false;
+}
+
+static int write_file(const char *directory, const char *text, struct error *err)
+{
+	/* It may be a link of the user's: whatever it is, the user manager looks there. */
+	cleanup_close int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0 && errno != ENOENT)
+		return error_set_errno(err, errno, "open %s", directory);
+	if (dirfd < 0 && fs_open_private_directory(directory, &dirfd, err) < 0)
+		return -1;
+	if (fs_replace(dirfd, SUPERVISE_UNIT, text, strlen(text), FS_DURABLE, err) < 0)
+		return error_prefix(err, "%s", directory);
+	return 0;
+}
+
+static int remove_file(const char *directory, struct error *err)
+{
+	cleanup_close int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return error_set_errno(err, errno, "open %s", directory);
+	return fs_remove(dirfd, SUPERVISE_UNIT, err);
+}
+
+static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
+{
+	cleanup_strvec struct strvec path = { 0 }, environment = { 0 };
+	cleanup_free char *directory = NULL, *text = NULL;
+
+	if (unit_search_path(bus, &path, err) < 0 ||
+	    find_own_directory(deck, &path, &directory, err) < 0)
+		return -1;
+	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
+	enum file_owner owner = look_at_file(file);
+	if (owner == FILE_USERS)
+		return error_set(
+			err, ERROR_EXISTS,
+			"%s is there and is not agentdeck's: move it away and try again, or enable it "
+			"as it is with \"systemctl --user enable --now " SUPERVISE_UNIT "\"",
+			file);
+	find_environment(&environment);
+	if (!environment.count && has_package(deck, &path, directory)) {
+		if (owner == FILE_OURS && remove_file(directory, err) < 0)
+			return -1;
+		log_info("supervise: the installed unit is for this program");
+		return 0;
+	}
+	if (supervise_unit_text(deck->program, &environment, &text, err) < 0 ||
+	    write_file(directory, text, err) < 0)
+		return -1;
+	log_info("supervise: wrote %s", file);
+	return 0;
+}
+
+/* ---- the operations --------------------------------------------------------------------------- */
+
+static bool is_up(const char *active)
+{
+	return !streq(active, "inactive") && !streq(active, "failed");
+}
+
+/* One that was started by hand would keep the service from starting, again and again. */
+static int check_nobody_else(struct deck *deck, struct unit_bus *bus, struct error *err)
+{
+	cleanup_unit_service struct unit_service service = { 0 };
+	pid_t pid = 0;
+
+	int r = unit_get_service(bus, SUPERVISE_UNIT, &service, err);
+	if (r < 0 || (r == 0 && is_up(service.active)) || !supervise_is_running(deck))
+		return r < 0 ? -1 : 0;
+	if (service_owner(deck->paths.user_runtime, &pid, NULL) != 0)
+		pid = 0;
+	if (pid)
+		return error_set(
+			err, ERROR_BUSY,
+			"a supervisor that was started by hand is at work (process %d): end it first",
+			(int)pid);
+	return error_set(err, ERROR_BUSY,
+			 "a supervisor that was started by hand is at work: end it first");
+}
+
+/* For steps after which UNIT_ABSENT or UNIT_NO_MANAGER would be a surprise. */
+static int must_be_there(int r, struct error *err)
+{
+	return r > 0 ? error_set(err, ERROR_SYSTEM,
+				 "the user manager does not find " SUPERVISE_UNIT
+				 ": see \"systemctl --user status " SUPERVISE_UNIT "\"")
+		     : r;
+}
+
+int supervise_install(struct deck *deck, struct error *err)
+{
+	struct unit_bus *bus;
+	if (require_manager(deck, &bus, err) < 0 || check_nobody_else(deck, bus, err) < 0 ||
+	    put_file(deck, bus, err) < 0 || must_be_there(unit_reload_manager(bus, err), err) < 0 ||
+	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0)
+		return -1;
+	int r = unit_restart(bus, SUPERVISE_UNIT, clock_ms() + START_TIMEOUT_MS, err);
+	if (must_be_there(r, err) < 0)
+		return -1;
+	log_info("supervise: " SUPERVISE_UNIT " is enabled and started");
+	isolation_ensure_linger(deck);
+	return 0;
+}
+
+static int is_there(struct unit_bus *bus, struct error *err)
+{
+	cleanup_unit_service struct unit_service service = { 0 };
+	cleanup_free char *enabled = NULL;
+
+	int r = unit_get_service(bus, SUPERVISE_UNIT, &service, err);
+	if (r != 0)
+		return r < 0 ? -1 : SUPERVISE_NOT_INSTALLED;
+	if (is_up(service.active) || look_at_file(service.file) == FILE_OURS)
+		return 0;
+	r = unit_file_state(bus, SUPERVISE_UNIT, &enabled, err);
+	if (r < 0)
+		return -1;
+	return r == 0 && starts_with(enabled, "enabled") ? 0 : SUPERVISE_NOT_INSTALLED;
+}
+
+int supervise_uninstall(struct deck *deck, struct error *err)
+{
+	cleanup_strvec struct strvec path = { 0 };
+	cleanup_free char *directory = NULL;
+	struct unit_bus *bus;
+
+	if (require_manager(deck, &bus, err) < 0)
+		return -1;
+	int r = is_there(bus, err);
+	if (r != 0)
+		return r;
+	if (unit_search_path(bus, &path, err) < 0 ||
+	    find_own_directory(deck, &path, &directory, err) < 0 ||
+	    unit_disable(bus, SUPERVISE_UNIT, err) < 0 ||
+	    unit_stop(bus, SUPERVISE_UNIT, clock_ms() + STOP_TIMEOUT_MS, err) < 0)
+		return -1;
+	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
+	if (look_at_file(file) == FILE_OURS && remove_file(directory, err) < 0)
+		return -1;
+	if (unit_reload_manager(bus, err) < 0)
+		return -1;
+	log_info("supervise: " SUPERVISE_UNIT " is disabled and stopped");
+	return 0;
+}
+
+void supervise_status_free(struct supervise_status *status)
+{
+	free(status->why);
+	free(status->file);
+	free(status->enabled);
+	free(status->active);
+	*status = (struct supervise_status){ 0 };
+}
+
+static int ask_unit(struct unit_bus *bus, struct supervise_status *status, struct error *err)
+{
+	cleanup_unit_service struct unit_service service = { 0 };
+	int r = unit_get_service(bus, SUPERVISE_UNIT, &service, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	r = unit_file_state(bus, SUPERVISE_UNIT, &status->enabled, err);
+	if (r < 0)
+		return -1;
+	status->is_installed = !is_empty(service.file);
+	status->is_ours = look_at_file(service.file) == FILE_OURS;
+	status->since_us = service.since_us;
+	status->unit_pid = service.main_pid;
+	status->file = TAKE_PTR(service.file);
+	status->active = TAKE_PTR(service.active);
+	return 0;
+}
+
+int supervise_status(struct deck *deck, struct supervise_status *ret, struct error *err)
+{
+	cleanup_supervise_status struct supervise_status status = { 0 };
+	struct unit_bus *bus = deck_bus(deck);
+
+	status.has_manager = bus != NULL;
+	if (bus && ask_unit(bus, &status, err) < 0)
+		return -1;
+	if (!bus)
+		status.why = xstrdup(deck->bus_why);
+	int r = service_owner(deck->paths.user_runtime, &status.bus_pid, err);
+	if (r < 0)
+		return -1;
+	status.is_running = supervise_is_running(deck);
+	status.lingers = login_lingers(getuid());
+	*ret = status;
+	status = (struct supervise_status){ 0 };
+	return 0;
+}

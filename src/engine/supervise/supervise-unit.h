@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The user unit agentdeck.service, in which the supervisor runs: put in place, taken away, looked
+ * at.
+ *
+ * A package brings packaging/systemd/agentdeck.service.in with its own paths.  Where the user
+ * manager does not find one for this very program, or where the program is to run with other places
+ * than the user manager would give it (AGENTDECK_HOME, ...), the same text is written among the
+ * user's own units, marked as ours.  A file there without the mark is the user's: it is neither
+ * replaced nor removed.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+#include <sys/types.h>
+
+#define SUPERVISE_UNIT "agentdeck.service"
+
+/* Have the user manager start the supervisor now, and from now on at boot; and linger
+ * (isolation_ensure_linger()), so that there is a user manager at boot.  When it is there already,
+ * it is restarted, by this program. ERROR_UNAVAILABLE: there is no user manager.  ERROR_EXISTS:
+ * the user has a file of the name.  ERROR_BUSY: a supervisor that the user manager did not start is
+ * at work. */
+int supervise_install(struct deck *deck, struct error *err);
+
+/* The opposite; lingering stays, as the sessions do, which want it.  SUPERVISE_NOT_INSTALLED:
+ * nothing to do. */
+enum { SUPERVISE_NOT_INSTALLED = 1 };
+int supervise_uninstall(struct deck *deck, struct error *err);
+
+struct supervise_status {
+	bool has_manager; /* else nothing is known of the unit: then why says why */
+	char *why;
+	bool is_installed; /* there is a unit file, and this is where */
+	char *file;
+	bool is_ours;     /* written by supervise_install() */
+	char *enabled;    /* "enabled", "disabled", "masked", ... */
+	char *active;     /* "active", "activating", "failed", "inactive", ... */
+	int64_t since_us; /* since when it is that, since the Epoch; 0: unknown */
+	pid_t unit_pid;   /* 0: none */
+	/* a supervisor is at work for this state directory, whoever started it */
+	bool is_running;
+	pid_t bus_pid; /* who has the name on the user bus; 0: nobody, or there is no bus */
+	bool lingers;
+};
+void supervise_status_free(struct supervise_status *status);
+#define cleanup_supervise_status CLEANUP(supervise_status_free)
+int supervise_status(struct deck *deck, struct supervise_status *ret, struct error *err);
+
+/* ---- for tests -------------------------------------------------------------------------------- */
+
+/* packaging/systemd/agentdeck.service.in, where @bindir@ is not replaced yet. */
+extern const char supervise_unit_template[];
+
+/* The unit for this program with these variables ("NAME=VALUE"), with our mark.  ERROR_INVALID: one
+ * of them is not UTF-8, which the user manager demands.  *ret is the caller's. */
+int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
+			struct error *err);

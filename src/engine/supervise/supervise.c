@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise/supervise.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/watch.h"
+#include "engine/supervise/supervise-internal.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+
+static void on_event(const struct roster_event *event, void *context)
+{
+	session_on_event(context, event);
+}
+
+static void on_signal(int signal_number, void *context)
+{
+	struct supervisor *supervisor = context;
+	log_info("SIG%s: %s", sigabbrev_np(signal_number),
+		 signal_number == SIGHUP ? "begins anew" : "ends");
+	/* After "stopping" the manager waits for the end of this process: a reload has no end. */
+	if (signal_number != SIGHUP)
+		loop_stopping(supervisor->loop);
+	loop_exit(supervisor->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
+}
+
+/* Three descriptors for each live session are more than the usual soft limit has room for.  What is
+ * started gets the old one back (supervisor_start()): a program that uses select(2) relies on it. */
+static void raise_limit(struct supervisor *supervisor)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &supervisor->usual_files) < 0)
+		return;
+	limit = supervisor->usual_files;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The next program takes what it finds for the usual. */
+static void restore_limit(const struct supervisor *supervisor)
+{
+	if (!supervisor->usual_files.rlim_max)
+		return;
+	(void)setrlimit(RLIMIT_NOFILE, &supervisor->usual_files);
+}
+
+/* It was repaired, maybe. */
+static void on_config(int fd, uint32_t events UNUSED, void *context)
+{
+	struct supervisor *supervisor = context;
+	watch_drain(fd);
+	if (!deck_config_is_valid(supervisor->deck))
+		return;
+	log_info("config.toml can be used again: begins anew");
+	loop_exit(supervisor->loop, SUPERVISE_AGAIN);
+}
+
+static void watch_config(struct supervisor *supervisor)
+{
+	cleanup_error struct error err = { 0 };
+	const char *directory = supervisor->deck->paths.config;
+	struct loop_source *source;
+	supervisor->config = watch_open(directory,
+					IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ATTRIB);
+	if (supervisor->config < 0 ||
+	    loop_add_io(supervisor->loop,
+			&(struct loop_io){ supervisor->config, EPOLLIN, on_config, supervisor },
+			&source, &err) < 0)
+		log_warning("%s is not watched: reload the supervisor when config.toml is repaired",
+			    directory);
+}
+
+static int add_sources(struct supervisor *supervisor, struct error *err)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	struct loop_source *source;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (loop_add_signal(supervisor->loop, signals[i], on_signal, supervisor, &source,
+				    err) < 0)
+			return -1;
+	const struct roster_wish wish = { .loop = supervisor->loop,
+					  .due = supervisor_read,
+					  .memory = true };
+	return roster_open(supervisor->deck, &wish, on_event, supervisor, &supervisor->roster, err);
+}
+
+static void supervisor_clear(struct supervisor *supervisor)
+{
+	service_close(supervisor->service);
+	for (size_t i = 0; supervisor->roster && i < roster_count(supervisor->roster); i++)
+		session_free(roster_at(supervisor->roster, i)->owner);
+	roster_close(supervisor->roster);
+	loop_free(supervisor->loop);
+	if (supervisor->config >= 0)
+		(void)close(supervisor->config);
+	restore_limit(supervisor);
+}
+
+static void inherit_work(const struct supervisor *supervisor)
+{
+	cleanup_error struct error err = { 0 };
+	if (runner_inherit(supervisor->loop, &err) < 0)
+		log_warning("what was at work goes on unseen: %s", err.message);
+}
+
+int supervise_run(struct deck *deck, struct error *err)
+{
+	CLEANUP(supervisor_clear) struct supervisor supervisor = { .deck = deck, .config = -1 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	int r = supervise_lock(deck, &lock, err);
+	if (r != SUPERVISE_LOCKED)
+		return r;
+	if (loop_new(&supervisor.loop, err) < 0 || add_sources(&supervisor, err) < 0)
+		return -1;
+	raise_limit(&supervisor);
+	inherit_work(&supervisor);
+	log_info("supervises %s", deck->paths.state);
+	if (deck->config_problem)
+		watch_config(&supervisor);
+	calls_open(&supervisor);
+	supervisor_read(&supervisor);
+	loop_ready(supervisor.loop, "Supervising");
+	if (deck->config_problem)
+		loop_status(supervisor.loop, "Supervising, but config.toml cannot be used");
+	r = loop_run(supervisor.loop, err);
+	if (r == SUPERVISE_LOST)
+		return error_set(err, ERROR_NOT_FOUND, "%s cannot be followed any more",
+				 deck->paths.state);
+	return r;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the parts of the supervisor share: its loop, its roster, and the commands that it starts.
+ */
+#pragma once
+
+#include "base/loop.h"
+#include "base/runner.h"
+#include "driver/systemd/service.h"
+#include "engine/roster/roster.h"
+
+#include <sys/resource.h>
+
+/* How its loop ends when the state directory is gone, beside the outcomes of supervise.h. */
+enum { SUPERVISE_LOST = 2 };
+
+struct supervisor {
+	struct deck *deck;
+	struct loop *loop;
+	struct roster *roster;   /* the owner of each entry is its struct session */
+	struct service *service; /* NULL: no bus */
+	struct service_operations operations;
+	size_t working;             /* revive commands that run now */
+	struct loop_source *retry;  /* to read of the roster what could not be read */
+	unsigned retries;           /* without success, one after the other */
+	struct loop_source *reopen; /* to try the bus once more */
+	int config;                 /* inotify(7) of a config.toml that cannot be used; -1: none */
+	struct rlimit usual_files;  /* RLIMIT_NOFILE of what is started */
+};
+
+/* What is to be done with one session. */
+struct session {
+	struct supervisor *supervisor;
+	struct roster_entry *entry; /* NULL: it was removed while somebody had it in hand */
+	struct strvec environment;  /* of its server: what the next run is started with */
+	struct process_id environment_of;
+	struct loop_source *timer; /* when to decide again */
+	bool is_queued;            /* to be restarted as soon as there is room */
+	bool is_working;           /* a command is at work on it */
+	bool is_looked_at;         /* ... and its result is being taken */
+	bool is_left;              /* nothing to do until its manifest changes */
+	unsigned failures;         /* commands that failed, one after the other */
+	unsigned unread;           /* times that its manifest could not be read, likewise */
+	int64_t not_before_ms;     /* of clock_ms(): the next try */
+};
+
+/* Hear what the roster has to tell; context is the supervisor. */
+void supervisor_read(void *context);
+
+/* Run agentdeck itself with these arguments, in this environment (NULL: ours).  timeout_ms 0:
+ * however long it takes. */
+void supervisor_start(struct supervisor *supervisor, const struct strvec *arguments,
+		      const struct strvec *environment, int timeout_ms, runner_handler handler,
+		      void *context);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/terminal/terminal.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "driver/tmux/tmux.h"
+#include "engine/deck/proof.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUDGE_MS = 100, WORDS_TIMEOUT_MS = 500, WORDS_LOOK_MS = 10 };
+
+_Static_assert(TERMINAL_NONE == (int)TMUX_NO_SERVER && TERMINAL_SILENT == (int)TMUX_UNKNOWN,
+	       "the driver's outcomes are the terminal's");
+
+int terminal_program(struct terminal_program *ret, struct error *err)
+{
+	struct terminal_program found = { 0 };
+	unsigned major, minor;
+	int r = tmux_version(&found.version, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_UNAVAILABLE, "not installed");
+	found.is_enough = tmux_version_is_enough(found.version);
+	found.loses_ends = sscanf(found.version, "%u.%u", &major, &minor) == 2 &&
+			   (major < 3 || (major == 3 && minor < 5));
+	*ret = found;
+	return 0;
+}
+
+int terminal_check(const char *socket, struct error *err)
+{
+	return tmux_check_socket(socket, err);
+}
+
+bool terminal_is_ours(const char *id, const char *socket)
+{
+	struct process_id server;
+	return tmux_listener(socket, &server) == 0 && proof_of(id, &server) == PROOF_OURS;
+}
+
+void terminal_nudge(const char *id, const struct process_id *server)
+{
+	(void)proof_signal(id, server, SIGCHLD, NULL);
+}
+
+/* The agent has ended, and its user would sit before a dead pane: nudge until tmux has noticed. */
+static bool on_agent_end(void *data)
+{
+	const struct instance *instance = data;
+	/* No event tells when tmux has reaped it. */
+	clock_pause_until(clock_ms() + NUDGE_MS);
+	if (!process_is_zombie(&instance->run.pane))
+		return false;
+	terminal_nudge(instance->id, &instance->run.server);
+	return true;
+}
+
+/* What the user of a nested tmux must know.  In a pane of ours the outer tmux takes our key. */
+#define LEAVE_BY_KEY    "#{@agentdeck_detach} leaves this session, which keeps running"
+#define LEAVE_BY_PREFIX "#{prefix} #{prefix} d leaves this session, which keeps running"
+
+/* The client refuses to nest while it has TMUX. */
+static void outer_environment(struct strvec *ret)
+{
+	for (char **entry = environ; *entry; entry++)
+		if (!starts_with(*entry, "TMUX=") && !starts_with(*entry, "TMUX_PANE="))
+			strvec_push(ret, *entry);
+}
+
+int terminal_attach(const struct instance *instance, enum attach_mode mode, int *ret_status,
+		    struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	cleanup_close int agent = -1;
+	const bool is_nested = !is_empty(getenv("TMUX"));
+	if (terminal_check(instance->run.socket, err) < 0)
+		return -1;
+	if (process_open(&instance->run.pane, &agent, NULL) != 0)
+		agent = -1;
+	if (is_nested) {
+		outer_environment(&environment);
+		tmux_attach_nested_argv(instance->run.socket, mode == ATTACH_READ_ONLY,
+					getenv(ENV_INSTANCE) ? LEAVE_BY_PREFIX : LEAVE_BY_KEY,
+					&argv);
+	} else {
+		tmux_attach_argv(instance->run.socket, mode == ATTACH_READ_ONLY, &argv);
+	}
+	const struct child_watch watch = { agent, on_agent_end, (void *)instance };
+	int r = child_foreground((const char *const *)argv.items,
+				 is_nested ? environment.items : NULL, &watch, ret_status, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
+	return r < 0 ? -1 : 0;
+}
+
+int terminal_look(const char *socket, struct terminal_state *ret, struct error *err)
+{
+	cleanup_tmux_pane struct tmux_pane pane = { 0 };
+	struct process_id server;
+	int r = tmux_query(socket, &pane, err);
+	if (r != 0)
+		return r;
+	if (process_identify(pane.server, &server, NULL) != 0)
+		return TERMINAL_SILENT;
+	*ret = (struct terminal_state){
+		.server = server,
+		.pane = pane.pane,
+		.is_dead = pane.dead,
+		.clients = pane.clients,
+	};
+	ret->program = TAKE_PTR(pane.command);
+	return 0;
+}
+
+void terminal_state_free(struct terminal_state *state)
+{
+	free(state->program);
+	*state = (struct terminal_state){ 0 };
+}
+
+int terminal_text(const char *socket, unsigned history_lines, char **ret, struct error *err)
+{
+	return tmux_capture(socket, history_lines, ret, err);
+}
+
+int terminal_styled_screen(const char *socket, char **ret, struct error *err)
+{
+	return tmux_capture_styled(socket, ret, err);
+}
+
+int terminal_screen(const char *socket, char **ret, struct error *err)
+{
+	return tmux_glance(socket, ret, err);
+}
+
+int terminal_paste(const char *socket, const char *text, size_t length, struct error *err)
+{
+	return tmux_paste(socket, text, length, err);
+}
+
+int terminal_press(const char *socket, const struct strvec *keys, struct error *err)
+{
+	return tmux_send_keys(socket, keys, err);
+}
+
+int terminal_set_title(const char *socket, const char *title, struct error *err)
+{
+	return tmux_set_title(socket, title, err);
+}
+
+int terminal_how_ended(const char *socket, struct exit_record *ret, struct error *err)
+{
+	return tmux_pane_exit(socket, ret, err);
+}
+
+/* tmux hears of the end a moment later. */
+char *terminal_hear_words(const struct instance *instance)
+{
+	struct exit_record end = { 0 };
+	const int64_t deadline = clock_ms() + WORDS_TIMEOUT_MS;
+	while (tmux_pane_exit(instance->run.socket, &end, NULL) != 0 && clock_ms() < deadline) {
+		terminal_nudge(instance->id, &instance->run.server);
+		/* No event says that tmux has noted the end. */
+		clock_pause_until(clock_ms() + WORDS_LOOK_MS);
+	}
+	return end.last_words;
+}
+
+int terminal_end(const char *id, const char *socket, struct error *err)
+{
+	return terminal_is_ours(id, socket) ? tmux_kill_server(socket, err) : 0;
+}
+
+/* TMUX: the socket, a comma, and more (tmux(1)). */
+bool terminal_is_own(const char *socket)
+{
+	const char *tmux = or_empty(getenv("TMUX"));
+	return starts_with(tmux, socket) && tmux[strlen(socket)] == ',';
+}
+
+/* The id that the server's directory is named after.  Only our own environment can tell it, and
+ * only that of the instance that this pane is of. */
+static const char *id_of(const char *base)
+{
+	const char *own_base = getenv(ENV_BASE), *own_id = getenv(ENV_INSTANCE);
+	return own_base && own_id && streq(own_base, base) ? own_id : base;
+}
+
+/* Its socket is gone by now, or belongs to the next run.  Only the name of the socket distinguishes
+ * a server of ours from that of a person who calls this by hand. */
+void terminal_end_own(const char *base)
+{
+	struct process_id server;
+	const char *tmux = or_empty(getenv("TMUX"));
+	cleanup_free char *end = xasprintf("/%s/" PATHS_SOCKET_NAME, id_of(base));
+	cleanup_free char *socket = xstrndup(tmux, strcspn(tmux, ","));
+	if (ends_with(socket, end) && process_identify(getppid(), &server, NULL) == 0)
+		(void)process_signal(&server, SIGTERM, NULL);
+}

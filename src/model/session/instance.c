@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/session/instance.h"
+
+#include "model/session/naming.h"
+
+#include <assert.h>
+
+static const char *const state_words[] = {
+	[STATE_STOPPED] = "stopped",   [STATE_STARTING] = "starting", [STATE_RUNNING] = "running",
+	[STATE_STOPPING] = "stopping", [STATE_ERROR] = "error",
+};
+_Static_assert(ARRAY_SIZE(state_words) == STATE_COUNT, "a state without a word");
+
+static const char *const desired_words[] = {
+	[DESIRED_STOPPED] = "stopped",
+	[DESIRED_RUNNING] = "running",
+};
+
+static const char *const activity_words[] = {
+	[ACTIVITY_UNKNOWN] = "unknown",
+	[ACTIVITY_BUSY] = "busy",
+	[ACTIVITY_WAITING] = "waiting",
+	[ACTIVITY_IDLE] = "idle",
+};
+
+static const char *const origin_words[] = {
+	[ORIGIN_NONE] = "none",
+	[ORIGIN_MINTED] = "minted",
+	[ORIGIN_ADOPTED] = "adopted",
+	[ORIGIN_REPORTED] = "reported",
+	[ORIGIN_DISCOVERED] = "discovered",
+};
+
+static const char *const rung_words[] = {
+	[RUNG_NONE] = "none",   [RUNG_RESUME] = "resume",     [RUNG_ASSIGN] = "assign",
+	[RUNG_FRESH] = "fresh", [RUNG_CONTINUE] = "continue", [RUNG_LAUNCH] = "launch",
+	[RUNG_SHELL] = "shell",
+};
+_Static_assert(ARRAY_SIZE(rung_words) == RUNG_COUNT, "a rung without a word");
+
+static const char *const resume_words[] = {
+	[POLICY_AUTO] = "auto",
+	[POLICY_CONFIRM] = "confirm",
+	[POLICY_NEVER] = "never",
+	[POLICY_DEFAULT] = "default",
+};
+
+static const char *const restart_words[] = {
+	[RESTART_DEFAULT] = "default",
+	[RESTART_NO] = "no",
+	[RESTART_ON_FAILURE] = "on-failure",
+	[RESTART_ALWAYS] = "always",
+};
+
+/* The enums are unsigned, so one comparison bounds both ends. */
+#define WORD(words, value) (assert((size_t)(value) < ARRAY_SIZE(words)), (words)[(size_t)(value)])
+
+static bool find_word(const char *const *words, size_t count, const char *name, size_t *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (streq(words[i], name)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): an enum's name takes none */
+#define NAME_AND_PARSE(name_of, words)                               \
+	const char *name_of##_name(enum name_of value)               \
+	{                                                            \
+		return WORD(words, value);                           \
+	}                                                            \
+	bool name_of##_parse(const char *name, enum name_of *ret)    \
+	{                                                            \
+		size_t at;                                           \
+		if (!find_word(words, ARRAY_SIZE(words), name, &at)) \
+			return false;                                \
+		*ret = (enum name_of)at;                             \
+		return true;                                         \
+	}
+/* NOLINTEND(bugprone-macro-parentheses) */
+NAME_AND_PARSE(instance_state, state_words)
+NAME_AND_PARSE(instance_desired, desired_words)
+NAME_AND_PARSE(instance_activity, activity_words)
+NAME_AND_PARSE(session_origin, origin_words)
+NAME_AND_PARSE(rung, rung_words)
+NAME_AND_PARSE(resume_policy, resume_words)
+NAME_AND_PARSE(restart_policy, restart_words)
+
+struct instance *instance_new(void)
+{
+	return xcalloc(1, sizeof(struct instance));
+}
+
+void shared_conversation_clear(struct shared_conversation *shared)
+{
+	free(shared->session_id);
+	free(shared->owner);
+	free(shared->title);
+	free(shared->profile);
+	*shared = (struct shared_conversation){ 0 };
+}
+
+char *shared_conversation_text(const struct shared_conversation *shared)
+{
+	if (!shared->session_id)
+		return NULL;
+	return xasprintf("conversation %s of '%s' (%s%s%s)", shared->session_id,
+			 or_empty(shared->title), or_empty(shared->owner),
+			 shared->profile ? " in profile " : "", or_empty(shared->profile));
+}
+
+static void conversation_clear(struct conversation *conversation)
+{
+	free(conversation->session_id);
+	strvec_clear(&conversation->previous);
+	free(conversation->transcript_path);
+	free(conversation->config_home);
+	free(conversation->forked_from);
+	free(conversation->directory);
+	shared_conversation_clear(&conversation->shared);
+	*conversation = (struct conversation){ 0 };
+}
+
+void exit_record_clear(struct exit_record *record)
+{
+	free(record->oom_victim);
+	free(record->last_words);
+	*record = (struct exit_record){ 0 };
+}
+
+void instance_free(struct instance *instance)
+{
+	if (!instance)
+		return;
+	free(instance->id);
+	free(instance->profile);
+	free(instance->title);
+	free(instance->group);
+	free(instance->cwd);
+	free(instance->agent);
+	free(instance->backend);
+	free(instance->base);
+	free(instance->copy_of);
+	strvec_clear(&instance->argv);
+	strvec_clear(&instance->env_kept);
+	free(instance->observed.reason);
+	exit_record_clear(&instance->observed.exit);
+	free(instance->observed.boot_id);
+	free(instance->observed.machine_id);
+	free(instance->observed.host);
+	free(instance->observed.held);
+	conversation_clear(&instance->conversation);
+	strvec_clear(&instance->resume_argv);
+	run_clear(&instance->run);
+	json_object_put(instance->unknown);
+	free(instance);
+}
+
+void attempt_clear(struct attempt *attempt)
+{
+	free(attempt->other_reason);
+	free(attempt->session_id);
+	strvec_clear(&attempt->argv);
+	*attempt = (struct attempt){ 0 };
+}
+
+void run_clear(struct run *run)
+{
+	free(run->id);
+	free(run->socket);
+	free(run->directory);
+	free(run->unit);
+	free(run->invocation_id);
+	free(run->boot_id);
+	free(run->machine_id);
+	free(run->host);
+	for (size_t i = 0; i < run->attempt_count; i++)
+		attempt_clear(&run->attempts[i]);
+	free(run->attempts);
+	free(run->history_note);
+	*run = (struct run){ 0 };
+}
+
+enum machine_relation run_relation(const struct run *run)
+{
+	return machine_relation(run->boot_id, run->machine_id);
+}
+
+enum machine_relation instance_relation(const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	return run->boot_id ? run_relation(run)
+			    : machine_relation(instance->observed.boot_id,
+					       instance->observed.machine_id);
+}
+
+const char *instance_host(const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	const char *host = run->boot_id ? run->host : instance->observed.host;
+	return is_empty(host) ? MACHINE_UNNAMED : host;
+}
+
+void run_add_attempt(struct run *run, const struct attempt *attempt)
+{
+	struct attempt copy = {
+		.rung = attempt->rung,
+		.reason = attempt->reason,
+		.other_reason = xstrdup_or_null(attempt->other_reason),
+		.session_id = xstrdup_or_null(attempt->session_id),
+	};
+	strvec_push_all(&copy.argv, &attempt->argv);
+	run->attempts = xreallocarray(run->attempts, run->attempt_count + 1, sizeof(copy));
+	run->attempts[run->attempt_count++] = copy;
+}
+
+const char *attempt_reason(const struct attempt *attempt)
+{
+	return attempt->reason == REASON_OTHER ? attempt->other_reason
+					       : reason_name(attempt->reason);
+}
+
+const struct attempt *run_attempt(const struct run *run)
+{
+	return run->attempt < run->attempt_count ? &run->attempts[run->attempt] : NULL;
+}
+
+static void strvec_without(struct strvec *vec, const char *session_id)
+{
+	struct strvec kept = { 0 };
+	for (size_t i = 0; i < vec->count; i++)
+		if (!naming_same_session_id(vec->items[i], session_id))
+			strvec_push(&kept, vec->items[i]);
+	strvec_clear(vec);
+	*vec = kept;
+}
+
+const char *instance_launch_directory(const struct instance *instance)
+{
+	return instance->conversation.directory ? instance->conversation.directory : instance->cwd;
+}
+
+const char *instance_transcript_directory(const struct instance *instance)
+{
+	return instance->cwd;
+}
+
+const char *instance_owner_directory(const struct instance *instance)
+{
+	return instance->cwd;
+}
+
+const char *instance_lookup_directory(const struct instance *instance)
+{
+	return instance->cwd;
+}
+
+void instance_set_directory(struct instance *instance, const char *directory)
+{
+	if (streq(or_empty(instance->conversation.directory), directory))
+		replace_string(&instance->conversation.directory, NULL);
+	replace_string(&instance->cwd, directory);
+}
+
+void instance_set_launch_directory(struct instance *instance, const char *directory)
+{
+	replace_string(&instance->conversation.directory,
+		       streq(directory, instance->cwd) ? NULL : directory);
+}
+
+void conversation_set_id(struct conversation *conversation, const char *session_id,
+			 enum session_origin origin, int64_t now_us)
+{
+	/* Copied first: the caller's text may be one of previous. */
+	char *id = xstrdup_or_null(session_id);
+	cleanup_free char *old = conversation->session_id;
+
+	conversation->session_id = id;
+	conversation->captured_at = now_us;
+	shared_conversation_clear(&conversation->shared);
+	if (naming_same_session_id(old, id))
+		return;
+	/* A conversation that is gone back to is no longer a previous one. */
+	if (id)
+		strvec_without(&conversation->previous, id);
+	if (old) {
+		strvec_without(&conversation->previous, old);
+		strvec_push(&conversation->previous, old);
+	}
+	replace_string(&conversation->transcript_path, NULL);
+	conversation->origin = id ? origin : ORIGIN_NONE;
+	conversation->first_turn_seen = false;
+}

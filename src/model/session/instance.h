@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The instance: what a user named, and all that is known of it.  This is the record in
+ * the manifest (docs/state-format.md); what can be read from the world at any moment is not in it.
+ *
+ * Pure: no input or output here.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+#include "base/machine.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "model/session/reason.h"
+
+#include <stdint.h>
+
+enum { INSTANCE_FORMAT = 1, INSTANCE_RESTARTS = 16 };
+
+/* What is there, as far as the last look knew. */
+enum instance_state {
+	STATE_STOPPED,
+	STATE_STARTING, /* the intent is written, the run is being made */
+	STATE_RUNNING,
+	STATE_STOPPING, /* the intent is written, the run is being ended */
+	STATE_ERROR,    /* ended without being asked, or could not be started: see reason */
+	STATE_COUNT
+};
+
+/* What the user asked for. */
+enum instance_desired { DESIRED_STOPPED, DESIRED_RUNNING };
+
+/* What a running agent is doing. */
+enum instance_activity { ACTIVITY_UNKNOWN, ACTIVITY_BUSY, ACTIVITY_WAITING, ACTIVITY_IDLE };
+
+/* Where the session id came from. */
+enum session_origin {
+	ORIGIN_NONE,
+	ORIGIN_MINTED,     /* we made it and gave it to the agent */
+	ORIGIN_ADOPTED,    /* the user's own arguments carried it */
+	ORIGIN_REPORTED,   /* the agent's report of this run said so */
+	ORIGIN_DISCOVERED, /* found on disk when none was stored */
+};
+
+/* The ways to bring something back, in the order of the ladder. */
+enum rung {
+	RUNG_NONE,
+	RUNG_RESUME,   /* resume the stored id */
+	RUNG_ASSIGN,   /* launch with the stored id: nothing was written under it yet */
+	RUNG_FRESH,    /* launch with a new id: history not restored */
+	RUNG_CONTINUE, /* the agent's latest conversation, in an isolated home */
+	RUNG_LAUNCH,   /* the plain command */
+	RUNG_SHELL,    /* a shell in the same place */
+	RUNG_COUNT
+};
+
+enum resume_policy {
+	POLICY_AUTO,
+	POLICY_CONFIRM,
+	POLICY_NEVER,
+	POLICY_DEFAULT, /* the agent's, else the general one: settings_resume_policy() */
+};
+/* Whether it is restarted automatically after it ended: model/plan/restart.h. */
+enum restart_policy {
+	RESTART_DEFAULT, /* the general one: settings->restart.policy */
+	RESTART_NO,
+	RESTART_ON_FAILURE,
+	RESTART_ALWAYS, /* also when the agent ended by itself */
+};
+
+/* A conversation that the agent has picked although another instance owns it.  Empty (session_id
+ * NULL): none. */
+struct shared_conversation {
+	char *session_id;
+	char *owner;   /* id of the instance that owns it */
+	char *title;   /* the owner's, when it was seen */
+	char *profile; /* the owner's; NULL: the same as the instance's */
+	int64_t since; /* µs since the Epoch */
+};
+
+struct conversation {
+	char *session_id; /* NULL: none known */
+	enum session_origin origin;
+	struct strvec previous; /* older ids, latest last */
+	char *transcript_path;  /* as the agent reported it, or as it was found */
+	bool first_turn_seen;   /* the agent reported a first prompt under session_id */
+	int64_t captured_at;    /* µs since the Epoch, 0: never */
+	char *forked_from;      /* id of the conversation that this one is a copy of, or NULL */
+	char *config_home;      /* the agent's home at birth, part of the id's identity */
+	char *directory;        /* that it is resumed in; NULL: the instance's cwd */
+	/* where the last run is or was; session_id is what a start resumes */
+	struct shared_conversation shared;
+};
+
+/* One rung of a planned ladder, resolved: the id is in its slot of argv. */
+struct attempt {
+	enum rung rung;
+	enum reason reason;
+	char *other_reason; /* the word of another version, if reason is REASON_OTHER */
+	char *session_id;   /* the id that this attempt runs under, or NULL */
+	struct strvec argv;
+};
+
+/* One life: one tmux server, one scope, one boot.  Empty (socket NULL) when there is none. */
+struct run {
+	char *id;                 /* random, tells this run's reports from older ones' */
+	char *socket, *directory; /* of the tmux server; runtime directory of the run */
+	char *unit;               /* NULL: not in a scope of its own */
+	char *invocation_id;
+	char *boot_id;
+	char *machine_id, *host; /* NULL: not written down; base/machine.h */
+	struct process_id server;
+	struct process_id pane;   /* the agent */
+	struct attempt *attempts; /* the whole planned ladder */
+	size_t attempt_count;
+	size_t attempt;                /* index of the one that runs now */
+	int64_t attempt_since;         /* µs since the Epoch */
+	int64_t attempt_since_boot_ms; /* clock_ms(), valid within boot_id */
+	/* the pane asks before it starts the first attempt: engine/run/offer.h */
+	bool offer;
+	bool reported; /* the agent reported a start in this attempt */
+	/* the process that did: the agent below the pane's process, or that one; pid 0: unknown */
+	struct process_id reporter;
+	char *history_note; /* "history not restored: <why>", for the user; NULL when it was */
+};
+
+struct exit_record {
+	bool present;
+	int code; /* exit status when signal is 0 */
+	int signal;
+	bool oom;
+	char *oom_victim; /* "node (pid 4711)", or "the agent" where nobody said its name */
+	char *last_words; /* last lines of the screen, visible text */
+};
+
+/* 0: nothing is said, so what is said elsewhere holds (settings_limits()); LIMIT_INFINITY: none,
+ * whatever is said there. */
+#define LIMIT_INFINITY INT64_MAX
+struct limits {
+	int64_t memory_high, memory_max; /* bytes */
+	int64_t tasks_max, cpu_weight;
+};
+
+/* The place of a new instance.  There an instance's base is its id. */
+#define PLACE_DEFAULT "host"
+
+struct instance {
+	char *id, *profile, *title, *group, *cwd, *agent, *backend;
+	char *base; /* name of its directory below the profile; the id for PLACE_DEFAULT */
+	/* the id in a manifest that was copied into a directory of another name; else NULL */
+	char *copy_of;
+	int64_t created_at, last_used_at; /* µs since the Epoch */
+	struct strvec argv;               /* the user's own command and arguments */
+	/* NAME=VALUE of the last start by hand, of variables that say where things are and hold no
+	 * secrets: what a start after a restart of the machine has in the place of a login's
+	 * environment. */
+	struct strvec env_kept;
+	enum resume_policy resume_policy;
+	enum restart_policy restart_policy;
+	enum instance_desired desired;
+	struct {
+		enum instance_state state;
+		int64_t since;
+		char *reason;
+		struct exit_record exit;
+		char *boot_id, *machine_id, *host; /* where it was written */
+		/* When it was last restarted automatically, in µs since the Epoch, latest last:
+		 * model/plan/restart.h. */
+		int64_t restarts[INSTANCE_RESTARTS];
+		size_t restart_count;
+		char *held; /* why it is not restarted automatically any more; NULL: it is */
+	} observed;
+	struct conversation conversation;
+	struct strvec resume_argv; /* resolved: would resume the stored id */
+	struct run run;
+	struct limits limits;
+	struct json_object *unknown; /* the object this was read from: its other keys are kept */
+};
+
+/* All zero but for the allocated struct itself; instance_free() takes NULL and half-built ones. */
+struct instance *instance_new(void) MUST_USE;
+void instance_free(struct instance *instance);
+static inline void instance_freep(struct instance **instance)
+{
+	instance_free(*instance);
+}
+#define cleanup_instance CLEANUP(instance_freep)
+
+void run_clear(struct run *run);
+#define cleanup_run CLEANUP(run_clear)
+void exit_record_clear(struct exit_record *record);
+void attempt_clear(struct attempt *attempt);
+/* Append a copy of attempt to the run's ladder. */
+void run_add_attempt(struct run *run, const struct attempt *attempt);
+/* Its reason as a word; NULL: there is none.  Borrowed. */
+const char *attempt_reason(const struct attempt *attempt);
+/* The attempt that runs now, NULL when there is no run.  Borrowed. */
+const struct attempt *run_attempt(const struct run *run);
+
+/* Whose is the run: this boot's, an earlier one's, another machine's?  Every comparison of a run's
+ * boot goes through this. */
+enum machine_relation run_relation(const struct run *run);
+/* The same of the instance, which without a run belongs to the machine that saw its end. */
+enum machine_relation instance_relation(const struct instance *instance);
+/* The name of that machine, for people: "another machine" where nobody wrote it down.  Borrowed. */
+const char *instance_host(const struct instance *instance);
+/* "conversation X of 'title' (id)", with the profile when it is another one.  NULL: none is shared.
+ * The caller frees. */
+char *shared_conversation_text(const struct shared_conversation *shared) MUST_USE;
+void shared_conversation_clear(struct shared_conversation *shared);
+
+/* The directories of an instance, one for each question.  Today the first may differ from the
+ * others, which are equal.  All are absolute, and borrowed. */
+/* Where its agent is started. */
+const char *instance_launch_directory(const struct instance *instance);
+/* Where a new conversation of it begins: its agent files the transcript under this directory. */
+const char *instance_transcript_directory(const struct instance *instance);
+/* What it shares with another instance if their agent only knows "the latest of a directory". */
+const char *instance_owner_directory(const struct instance *instance);
+/* By which its user finds it, and which relative names in its argv refer to. */
+const char *instance_lookup_directory(const struct instance *instance);
+
+/* The user says which directory (a real path) the instance is for.  The directory that the
+ * conversation was moved to stays. */
+void instance_set_directory(struct instance *instance, const char *directory);
+/* Its conversation is resumed in this directory. */
+void instance_set_launch_directory(struct instance *instance, const char *directory);
+
+/* Give the conversation another id: the old one goes to previous (once), first_turn_seen and
+ * transcript_path start again.  The same id: it is written as session_id is, and the rest is left
+ * as it was. Nothing is shared any more. */
+void conversation_set_id(struct conversation *conversation, const char *session_id,
+			 enum session_origin origin, int64_t now_us);
+
+/* The manifest.  Unknown keys of what the instance was read from are kept at every level that we
+ * write; those of a run, an attempt or an exit record go with it.  The caller puts the object. */
+struct json_object *instance_to_json(const struct instance *instance) MUST_USE;
+/* what names the source for messages; the instance keeps a reference to object.  ERROR_NEWER: a
+ * format that we do not know.  ERROR_CORRUPT: a required member is missing or of the wrong type, or
+ * a value is not one of its words. */
+int instance_from_json(struct json_object *object, const char *what, struct instance **ret,
+		       struct error *err);
+
+/* Text that may be any bytes (a path, an argument) as JSON and back: a string, or, for what is not
+ * UTF-8, {"bytes": "<lower-case hexadecimal>"}.  The caller puts and frees; NULL: value is neither.
+ */
+struct json_object *instance_text_to_json(const char *text) MUST_USE;
+char *instance_text_from_json(struct json_object *value) MUST_USE;
+
+/* The words of the enums; static.  The parsers return false for others, *ret untouched. */
+const char *instance_state_name(enum instance_state state);
+const char *instance_desired_name(enum instance_desired desired);
+const char *instance_activity_name(enum instance_activity activity);
+const char *session_origin_name(enum session_origin origin);
+const char *rung_name(enum rung rung);
+const char *resume_policy_name(enum resume_policy policy);
+const char *restart_policy_name(enum restart_policy policy);
+bool instance_state_parse(const char *name, enum instance_state *ret);
+bool instance_desired_parse(const char *name, enum instance_desired *ret);
+bool instance_activity_parse(const char *name, enum instance_activity *ret);
+bool session_origin_parse(const char *name, enum session_origin *ret);
+bool rung_parse(const char *name, enum rung *ret);
+bool resume_policy_parse(const char *name, enum resume_policy *ret);
+bool restart_policy_parse(const char *name, enum restart_policy *ret);

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/settings/settings.h"
+
+#include "base/tomlmap.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+
+enum {
+	LONGEST_WAIT_S = 3600,
+	LONGEST_WINDOW_S = 24 * 3600,
+	LONGEST_HISTORY = 10 * 1000 * 1000,
+};
+
+void settings_init(struct settings *ret)
+{
+	*ret = (struct settings){
+		.resume_agents = true,
+		.resume = POLICY_AUTO,
+		.tmux = {
+			.detach_key = xstrdup("C-q"),
+			.mouse = true,
+			.history_limit = 50000,
+			.default_terminal = xstrdup("tmux-256color"),
+		},
+		.probation_s = 10,
+		.restart = {
+			.policy = RESTART_ON_FAILURE,
+			.delay_s = 1,
+			.delay_max_s = 300,
+			.burst = 5,
+			.window_s = 600,
+		},
+		.stop_timeout_s = 10,
+	};
+	strvec_push_array(&ret->notify.on,
+			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
+}
+
+void settings_free(struct settings *settings)
+{
+	free(settings->default_agent);
+	free(settings->tmux.conf);
+	strvec_clear(&settings->tmux.options);
+	strvec_clear(&settings->resume_by_agent);
+	free(settings->tmux.detach_key);
+	free(settings->tmux.default_terminal);
+	strvec_clear(&settings->notify.command);
+	strvec_clear(&settings->notify.on);
+	strvec_clear(&settings->environment_keep);
+	for (size_t i = 0; i < settings->group_count; i++)
+		free(settings->groups[i].group);
+	free(settings->groups);
+	*settings = (struct settings){ 0 };
+}
+
+/* Store functions for types that only the settings have. */
+
+static int store_agent(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err)
+{
+	int r = toml_store_string(document, key, value, field, err);
+	if (r < 0 || naming_is_agent(*(char **)field))
+		return r;
+	return toml_error(document, key->path, err, "%s is \"%s\", which cannot be an agent's name",
+			  key->path, *(char **)field);
+}
+
+static const char *const policies[] = { "auto", "confirm", "never", NULL };
+static const char *const restarts[] = { "no", "on-failure", "always", NULL };
+
+static int store_occasions(const struct toml_document *document, const struct toml_key *key,
+			   struct json_object *value, void *field, struct error *err)
+{
+	static const char *const known[] = {
+		"waiting", "idle", "error", "held", "oom", "recovered"
+	};
+	const struct strvec *occasions = field;
+	int r = toml_store_strings(document, key, value, field, err);
+	for (size_t i = 0; r == 0 && i < occasions->count; i++) {
+		bool found = false;
+		for (size_t j = 0; j < ARRAY_SIZE(known); j++)
+			found |= streq(occasions->items[i], known[j]);
+		if (!found)
+			r = toml_error(document, key->path, err,
+				       "%s holds \"%s\": it may hold "
+				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\" and "
+				       "\"recovered\"",
+				       key->path, occasions->items[i]);
+	}
+	return r;
+}
+
+static int store_policies(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *by_agent = field;
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *path = xasprintf("%s.%s", key->path, name);
+		const struct toml_key one = { .path = path, .words = policies };
+		enum resume_policy policy;
+		if (!naming_is_agent(name))
+			return toml_error(document, path, err, "\"%s\" cannot be an agent's name",
+					  name);
+		if (toml_store_word(document, &one, item, &policy, err) < 0)
+			return -1;
+		strvec_push(by_agent, name);
+		strvec_push(by_agent, resume_policy_name(policy));
+	}
+	return 0;
+}
+
+static int store_tristate(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err)
+{
+	bool flag;
+	int r = toml_store_bool(document, key, value, &flag, err);
+	if (r == 0)
+		*(enum tristate *)field = flag ? ON : OFF;
+	return r;
+}
+
+static int store_path(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	int r = toml_store_string(document, key, value, field, err);
+	if (r < 0)
+		return r;
+	char **path = field;
+	if (starts_with(*path, "/") || starts_with(*path, "~/"))
+		return 0;
+	return toml_error(document, key->path, err,
+			  "%s is \"%s\": it must be an absolute path, or start with \"~/\"",
+			  key->path, *path);
+}
+
+static bool is_printable_word(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+static int store_word(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	int r = toml_store_string(document, key, value, field, err);
+	if (r < 0 || is_printable_word(*(char **)field))
+		return r;
+	return toml_error(document, key->path, err,
+			  "%s is \"%s\": it must be one word of ASCII characters", key->path,
+			  *(char **)field);
+}
+
+static int store_terminal(const struct toml_document *document, const struct toml_key *key,
+			  struct json_object *value, void *field, struct error *err)
+{
+	int r = store_word(document, key, value, field, err);
+	if (r < 0 || **(char **)field)
+		return r;
+	return toml_error(document, key->path, err, "%s must not be empty", key->path);
+}
+
+static bool is_option_name(const char *name)
+{
+	static const char first[] = "@abcdefghijklmnopqrstuvwxyz";
+	static const char rest[] =
+		"@abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	if (!*name || !strchr(first, *name))
+		return false;
+	name += strspn(name, rest);
+	if (*name != '[')
+		return *name == '\0';
+	size_t digits = strspn(name + 1, "0123456789");
+	return digits > 0 && streq(name + 1 + digits, "]");
+}
+
+static int store_options(const struct toml_document *document, const struct toml_key *key,
+			 struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *options = field;
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *path = xasprintf("%s.%s", key->path, name);
+		bool is_flag = json_object_is_type(item, json_type_boolean);
+		if (json_object_is_type(item, json_type_string)) {
+			int r = toml_check_string(document, path, item, err);
+			if (r < 0)
+				return r;
+		} else if (!is_flag && !json_object_is_type(item, json_type_int)) {
+			return toml_type_error(document, path, item,
+					       "a string, a whole number, true or false", err);
+		}
+		if (!is_option_name(name))
+			return toml_error(document, path, err,
+					  "\"%s\" cannot be the name of a tmux option", name);
+		strvec_push(options, name);
+		/* The form in which tmux itself writes a flag. */
+		strvec_push(options, !is_flag                        ? json_object_get_string(item)
+				     : json_object_get_boolean(item) ? "on"
+								     : "off");
+	}
+	return 0;
+}
+
+static int store_size(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	int64_t size;
+	if (!json_object_is_type(value, json_type_int) &&
+	    !json_object_is_type(value, json_type_string))
+		return toml_type_error(document, key->path, value, "a size, as in \"4G\"", err);
+	if (!limit_parse_size(json_object_get_string(value), &size))
+		return toml_error(
+			document, key->path, err,
+			"%s is \"%s\": write a size as \"512M\", \"1.5G\" or in bytes, or \"infinity\"",
+			key->path, json_object_get_string(value));
+	if (size != 0 && size < LIMIT_LEAST_MEMORY)
+		return toml_error(
+			document, key->path, err,
+			"%s is %lld bytes, too little for any agent: write at least \"16M\", "
+			"or 0 for no limit",
+			key->path, (long long)size);
+	*(int64_t *)field = size;
+	return 0;
+}
+
+static int store_limit(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err)
+{
+	struct toml_key number = *key;
+	if (json_object_is_type(value, json_type_string) &&
+	    streq(json_object_get_string(value), "infinity")) {
+		*(int64_t *)field = LIMIT_INFINITY;
+		return 0;
+	}
+	number.min = 0;
+	number.max = limit_greatest((enum limit)key->min);
+	return number.max ? toml_store_int(document, &number, value, field, err)
+			  : store_size(document, key, value, field, err);
+}
+
+static int store_limits(const struct toml_document *document, const char *path,
+			struct json_object *value, struct limits *ret, struct error *err)
+{
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *where = xasprintf("%s.%s", path, name);
+		int limit = 0;
+		while (limit < LIMIT_COUNT && !streq(limit_name((enum limit)limit), name))
+			limit++;
+		if (limit == LIMIT_COUNT)
+			return toml_error(document, where, err,
+					  "there is no key \"%s\": limits are "
+					  "memory_high, memory_max, tasks_max and cpu_weight",
+					  where);
+		const struct toml_key key = { .path = where, .min = limit };
+		if (store_limit(document, &key, item, limit_of(ret, (enum limit)limit), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int store_group(const struct toml_document *document, const char *path, const char *name,
+		       struct json_object *value, struct group_limits *ret, struct error *err)
+{
+	cleanup_error struct error local = { 0 };
+	if (is_empty(name) || naming_check_group(name, &local) < 0)
+		return toml_error(document, path, err, "\"%s\" cannot be a group's name%s%s", name,
+				  local.message ? ": " : "", or_empty(local.message));
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, path, value, "a table", err);
+	ret->group = xstrdup(name);
+	json_object_object_foreach(value, key, item) {
+		cleanup_free char *where = xasprintf("%s.%s", path, key);
+		if (!streq(key, "limits"))
+			return toml_error(document, where, err,
+					  "there is no key \"%s\": a group has "
+					  "\"limits\", and a name with a slash needs quotes, as in "
+					  "[groups.\"work/api\".limits]",
+					  where);
+		if (store_limits(document, where, item, &ret->limits, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int store_groups(const struct toml_document *document, const struct toml_key *key,
+			struct json_object *value, void *field, struct error *err)
+{
+	/* The number of groups is beside them. */
+	struct settings *settings = (void *)((char *)field - offsetof(struct settings, groups));
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, key->path, value, "a table", err);
+	settings->groups = xcalloc((size_t)json_object_object_length(value) + 1,
+				   sizeof(*settings->groups));
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *where = xasprintf("%s.%s", key->path, name);
+		if (store_group(document, where, name, item,
+				&settings->groups[settings->group_count++], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+#define KEY(name, function, member, ...)                                                      \
+	{                                                                                     \
+		.path = name, .store = function, .offset = offsetof(struct settings, member), \
+		__VA_ARGS__                                                                   \
+	}
+
+static const struct toml_key keys[] = {
+	KEY("default_agent", store_agent, default_agent),
+	KEY("resume_agents", toml_store_bool, resume_agents),
+	KEY("resume", toml_store_word, resume, .words = policies),
+	KEY("resume.policy", toml_store_word, resume, .words = policies),
+	KEY("resume.agents", store_policies, resume_by_agent),
+	KEY("resume.probation", toml_store_int, probation_s, .min = 1, .max = LONGEST_WAIT_S),
+	KEY("restart.policy", toml_store_word, restart.policy, .min = RESTART_NO,
+	    .words = restarts),
+	KEY("restart.delay", toml_store_int, restart.delay_s, .min = 0, .max = LONGEST_WAIT_S),
+	KEY("restart.max_delay", toml_store_int, restart.delay_max_s, .min = 0,
+	    .max = LONGEST_WAIT_S),
+	KEY("restart.burst", toml_store_int, restart.burst, .min = 0, .max = INSTANCE_RESTARTS),
+	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S),
+	KEY("environment.keep", toml_store_strings, environment_keep),
+	KEY("notify.command", toml_store_strings, notify.command),
+	KEY("notify.on", store_occasions, notify.on),
+	KEY("log.journal", toml_store_bool, log_journal),
+	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S),
+	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope),
+	KEY("tmux.linger", store_tristate, tmux.linger),
+	KEY("tmux.conf", store_path, tmux.conf),
+	KEY("tmux.options", store_options, tmux.options),
+	KEY("tmux.source_user_config", toml_store_bool, tmux.source_user_config),
+	KEY("tmux.detach_key", store_word, tmux.detach_key),
+	KEY("tmux.mouse", toml_store_bool, tmux.mouse),
+	KEY("tmux.history_limit", toml_store_int, tmux.history_limit, .min = 0,
+	    .max = LONGEST_HISTORY),
+	KEY("tmux.default_terminal", store_terminal, tmux.default_terminal),
+	KEY("limits.memory_high", store_limit, limits.memory_high, .min = LIMIT_MEMORY_HIGH),
+	KEY("limits.memory_max", store_limit, limits.memory_max, .min = LIMIT_MEMORY_MAX),
+	KEY("limits.tasks_max", store_limit, limits.tasks_max, .min = LIMIT_TASKS_MAX),
+	KEY("limits.cpu_weight", store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT),
+	KEY("groups", store_groups, groups),
+};
+
+enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent)
+{
+	enum resume_policy policy = settings->resume;
+	for (size_t i = 0; i + 1 < settings->resume_by_agent.count; i += 2)
+		if (streq(settings->resume_by_agent.items[i], agent))
+			(void)resume_policy_parse(settings->resume_by_agent.items[i + 1], &policy);
+	return policy;
+}
+
+int settings_parse(const char *text, size_t length, const char *what, struct settings *ret,
+		   struct error *err)
+{
+	cleanup_settings struct settings settings = { 0 };
+	cleanup_toml_document struct toml_document document = { 0 };
+	int r = toml_document_parse(text, length, what, &document, err);
+	if (r < 0)
+		return r;
+	settings_init(&settings);
+	r = toml_document_store(&document, keys, ARRAY_SIZE(keys), &settings, err);
+	if (r < 0)
+		return r;
+	*ret = settings;
+	settings = (struct settings){ 0 };
+	return 0;
+}
+
+/* --- the limits of an instance ---------------------------------------------------------------- */
+
+static const struct group_limits *find_group(const struct settings *settings, const char *name,
+					     size_t length)
+{
+	for (size_t i = 0; i < settings->group_count; i++)
+		if (strlen(settings->groups[i].group) == length &&
+		    memcmp(settings->groups[i].group, name, length) == 0)
+			return &settings->groups[i];
+	return NULL;
+}
+
+int64_t settings_limit(const struct settings *settings, const struct instance *instance,
+		       enum limit limit, enum limit_origin *ret_origin, const char **ret_group)
+{
+	const char *group = or_empty(instance->group);
+	int64_t value = limit_value(&instance->limits, limit);
+	*ret_group = NULL;
+	*ret_origin = LIMIT_SAID_BY_SESSION;
+	if (value)
+		return value;
+	*ret_origin = LIMIT_SAID_BY_GROUP;
+	for (size_t length = strlen(group); length > 0;) {
+		const struct group_limits *found = find_group(settings, group, length);
+		value = found ? limit_value(&found->limits, limit) : 0;
+		if (value) {
+			*ret_group = found->group;
+			return value;
+		}
+		/* The group around it: cut off the last slash and what follows. */
+		while (--length > 0 && group[length] != '/')
+			;
+	}
+	value = limit_value(&settings->limits, limit);
+	*ret_origin = value ? LIMIT_SAID_BY_GENERAL : LIMIT_SAID_BY_NOBODY;
+	return value;
+}
+
+struct limits settings_limits(const struct settings *settings, const struct instance *instance)
+{
+	struct limits limits = { 0 };
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		enum limit_origin origin;
+		const char *group;
+		*limit_of(&limits, limit) = settings_limit(settings, instance, limit, &origin,
+							   &group);
+	}
+	return limits;
+}
+
+const char *limit_origin_name(enum limit_origin origin)
+{
+	static const char *const names[] = {
+		[LIMIT_SAID_BY_NOBODY] = "none",
+		[LIMIT_SAID_BY_SESSION] = "session",
+		[LIMIT_SAID_BY_GROUP] = "group",
+		[LIMIT_SAID_BY_GENERAL] = "general",
+	};
+	return names[origin];
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * config.toml as a struct: defaults, then the user's file.  We only read it, and never write it.
+ * docs/configuration.md lists the keys.  Pure: text in, struct out.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "model/settings/limits.h"
+
+enum tristate { UNSET, OFF, ON };
+
+struct group_limits {
+	char *group;
+	struct limits limits;
+};
+
+struct settings {
+	char *default_agent;           /* top: default_agent, NULL: the first installed */
+	bool resume_agents;            /* top: resume_agents = true, the master switch */
+	enum resume_policy resume;     /* [resume] policy = "auto", or top: resume = "auto" */
+	struct strvec resume_by_agent; /* agent, policy, agent, policy: [resume.agents] */
+	struct {
+		enum tristate launch_in_user_scope;
+		enum tristate linger;
+		char *conf;              /* a file that every server sources after ours */
+		struct strvec options;   /* name, value, name, value: [tmux.options] */
+		bool source_user_config; /* false */
+		char *detach_key;        /* "C-q"; "" for none */
+		bool mouse;              /* true */
+		int64_t history_limit;   /* 50000 */
+		char *default_terminal;  /* "tmux-256color" */
+	} tmux;
+	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
+	struct group_limits *groups; /* [groups."work/api".limits], the same keys */
+	size_t group_count;
+	int64_t probation_s; /* [resume] probation = 10 */
+	struct {
+		enum restart_policy policy; /* [restart] policy = "on-failure" */
+		/* delay = 1: before the second restart, doubled for each further one; max_delay =
+		 * 300 */
+		int64_t delay_s, delay_max_s;
+		/* burst = 5 restarts within window = 600, then hold it; 0: no limit */
+		int64_t burst, window_s;
+	} restart;
+	struct {
+		struct strvec command; /* [notify] command = ["notify-send", ...]; empty: none */
+		struct strvec on;      /* on = ["waiting", "error", "held", "oom"] */
+	} notify;
+	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
+	bool log_journal;               /* [log] journal = false: log to the journal, too */
+	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */
+};
+
+/* Defaults. */
+void settings_init(struct settings *ret);
+/* Defaults, then text.  what is the path for messages: ERROR_CORRUPT "<what>:<line>:<column>:
+ * <why>" for a syntax error, an unknown key, a wrong type or a value out of range; *ret is then
+ * untouched. */
+int settings_parse(const char *text, size_t length, const char *what, struct settings *ret,
+		   struct error *err);
+void settings_free(struct settings *settings);
+#define cleanup_settings CLEANUP(settings_free)
+
+/* The policy for an instance of this agent that has none itself: the agent's, else the general
+ * one. */
+enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent);
+
+/* Where a limit was set. */
+enum limit_origin {
+	LIMIT_SAID_BY_NOBODY,
+	LIMIT_SAID_BY_SESSION,
+	LIMIT_SAID_BY_GROUP,
+	LIMIT_SAID_BY_GENERAL
+};
+
+/* The limits of this instance: each as the instance sets it, else its group or the nearest one
+ * around it that sets it ("work/api", then "work"), else [limits]; 0 when none does.  Reads only
+ * group and limits of the instance. */
+struct limits settings_limits(const struct settings *settings, const struct instance *instance);
+/* The same for one limit, and where it was set; *ret_group (borrowed) for LIMIT_SAID_BY_GROUP, else
+ * NULL. */
+int64_t settings_limit(const struct settings *settings, const struct instance *instance,
+		       enum limit limit, enum limit_origin *ret_origin, const char **ret_group);
+/* "session", "group", "general", "none".  Static. */
+const char *limit_origin_name(enum limit_origin origin);

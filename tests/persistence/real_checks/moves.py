@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The conversation of a session after a fork, a restart in place, and an agent inside the agent."""
+
+import uuid
+
+from real_checks import check
+from real_home import Session, must
+from real_machine import look_until
+
+CLAUDES = ["claude", "claude-new"]
+
+
+def identifier(session):
+    return session.show()[f"{session.home.agent_name}_session_id"]
+
+
+@check(agents=CLAUDES + ["codex"], otherwise="it cannot copy a conversation")
+def fork(home):
+    """a fork, killed before and after its first turn, comes back as itself, and so does its parent"""
+    parent = home.add()
+    parent.start()
+    before, _ = parent.say()
+    copy = Session(home, home.deck_json("session", "fork", parent.id)["id"])
+    copy.shown = copy.show()
+    copy.wait_ready()
+    copy.kill_and_start()
+    in_copy, turn = copy.say()
+    copy.must_carry(turn, before)
+    in_parent, _ = parent.say()
+    must(identifier(copy) != identifier(parent), "the fork is in its parent's conversation")
+    copy.kill_and_start()
+    parent.kill_and_start()
+    _, turn = copy.say()
+    copy.must_carry(turn, in_copy)
+    copy.must_not_carry(turn, in_parent)
+    _, turn = parent.say()
+    parent.must_carry(turn, in_parent)
+    parent.must_not_carry(turn, in_copy)
+
+
+@check(agents=CLAUDES, otherwise="it does not execute itself in place")
+def in_place(home):
+    """/tui before the first turn: another id in the same process; what follows comes back after a kill"""
+    session = home.add()
+    session.start()
+    first, agent = identifier(session), session.show()["agent_pid"]
+    # Switch to its other renderer.
+    session.type_in("/tui default" if home.name == "claude-new" else "/tui fullscreen")
+    must(look_until(lambda: "counts from its first turn" in home.log()), f"no other id:\n{session.screen()}")
+    session.wait_ready()
+    said, _ = session.say()
+    must(session.show()["agent_pid"] == agent, "it is another process")
+    must(identifier(session) != first, f"it is in conversation {first} still")
+    session.kill_and_start()
+    _, turn = session.say()
+    session.must_carry(turn, said)
+
+
+@check(agents=["codex"], otherwise="its word for it is /clear, or it has none")
+def new(home):
+    """/new, which it reports as a startup: what follows comes back, and nothing from before"""
+    session = home.add()
+    session.start()
+    old, _ = session.say()
+    session.type_in("/new")
+    said, turn = session.say()
+    session.must_not_carry(turn, old)
+    session.kill_and_start()
+    _, turn = session.say()
+    session.must_carry(turn, said)
+    session.must_not_carry(turn, old)
+
+
+@check(agents=CLAUDES, otherwise="its hooks are not given to an agent that it starts")
+def nested(home):
+    """a claude that claude's shell starts, with the same hooks, moves nothing"""
+    session = home.add()
+    session.start()
+    said, _ = session.say()
+    before, inside = identifier(session), str(uuid.uuid4())
+    argv = session.manifest()["run"]["attempts"][0]["argv"]
+    settings = argv[argv.index("--settings") + 1]
+    for flag in ("--session-id", "--resume"):
+        session.type_in(f"!claude --settings {settings} {flag} {inside} -p 'inside {flag}'")
+        must(look_until(lambda f=flag: home.turn_with(f"inside {f}")), f"none answers:\n{session.screen()}")
+        must(look_until(lambda: f"SessionStart of {inside} ignored" in home.log()), f"no report:\n{home.log()}")
+    must(identifier(session) == before, "the session is in the inner one's conversation")
+    session.kill_and_start()
+    _, turn = session.say()
+    session.must_carry(turn, said)

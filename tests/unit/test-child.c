@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The programs that we start: their environment, output and end.
+ */
+#include "unit/scratch.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* Long, for what must happen; short, for what never does. */
+enum { PLENTY_MS = 20000, SOON_MS = 100 };
+
+#define SHELL(script)                         \
+	(const char *const[])                 \
+	{                                     \
+		"/bin/sh", "-c", script, NULL \
+	}
+
+static int run(const struct child_request *request, int timeout_ms, struct child_result *ret,
+	       struct error *err)
+{
+	*ret = (struct child_result){ 0 };
+	return child_run(request, timeout_ms, ret, err);
+}
+
+static void a_child_says_how_it_ended_and_what_it_said(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct child_request request = { .argv = SHELL(
+						 "printf out; printf 'e\\033r\\nx' >&2; exit 7") };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 7);
+	assert_string_equal(strbuf_text(&result.output), "out");
+	cleanup_free char *words = child_last_words(&result);
+	assert_string_equal(words, "e\\033r");
+	child_result_free(&result);
+	request.argv = SHELL("kill -9 $$");
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 128 + SIGKILL);
+	cleanup_free char *none = child_last_words(&result);
+	assert_string_equal(none, "no message");
+}
+
+static void a_program_that_is_not_there_is_an_outcome(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "agentdeck-no-such-program", NULL },
+	};
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), CHILD_NOT_INSTALLED);
+}
+
+static void a_child_inherits_neither_descriptors_nor_signal_settings(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct child_request request = {
+		.argv = (const char *const[]){ "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status",
+					       NULL },
+	};
+	int leaky = fcntl(here, F_DUPFD, 50); /* without O_CLOEXEC */
+	sigset_t set, old;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	void (*before)(int) = signal(SIGINT, SIG_IGN);
+	int r = run(&request, PLENTY_MS, &result, NULL);
+	(void)signal(SIGINT, before);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	assert_int_equal(r, 0);
+	/* Except for 32 and 33, which belong to the C library. */
+	assert_true(
+		starts_with(strbuf_text(&result.output), "SigBlk:\t0000000000000000\nSigIgn:\t"));
+	assert_true(ends_with(strbuf_text(&result.output), "0000000\n"));
+	child_result_free(&result);
+	request.argv = (const char *const[]){ "ls", "/proc/self/fd", NULL };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	(void)close(leaky);
+	/* 3 is the descriptor that reads the directory. */
+	assert_string_equal(strbuf_text(&result.output), "0\n1\n2\n3\n");
+}
+
+static void a_child_reads_all_its_input_while_it_writes(void **state UNUSED)
+{
+	enum { MEGABYTES = 3 << 20 };
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *text = xcalloc(MEGABYTES + 1, 1);
+	memset(text, 'x', MEGABYTES);
+	const struct child_request request = { .argv = (const char *const[]){ "cat", NULL },
+					       .input = text,
+					       .input_length = MEGABYTES,
+					       .max_output = MEGABYTES };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.output.length, MEGABYTES);
+	assert_memory_equal(result.output.data, text, MEGABYTES);
+}
+
+static void a_child_that_does_not_read_does_not_end_us(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *text = xcalloc(1 << 20, 1);
+	const struct child_request request = { .argv = SHELL("exec <&-; echo done"),
+					       .input = text,
+					       .input_length = 1 << 20 };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	assert_string_equal(strbuf_text(&result.output), "done\n");
+}
+
+static void a_silent_child_is_given_up_at_the_deadline(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = (const char *const[]){ "sleep", "1000",
+									      NULL } };
+	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_child_that_never_stops_talking_is_given_up_too(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = (const char *const[]){ "yes", NULL } };
+	assert_int_equal(run(&request, SOON_MS, &result, &err), -1);
+	assert_true(err.code == ERROR_TIMEOUT || err.code == ERROR_CHILD);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void more_output_than_wanted_is_an_error(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	const struct child_request request = { .argv = SHELL("printf 12345"), .max_output = 4 };
+	assert_int_equal(run(&request, PLENTY_MS, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_CHILD);
+	assert_null(result.output.data);
+}
+
+/* The grandchild holds both pipes, as a daemon does that the child leaves behind. */
+static void a_childs_end_is_not_that_of_its_pipes(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = { .argv = SHELL("sleep 1000 & echo $!") };
+	assert_int_equal(run(&request, PLENTY_MS, &result, NULL), 0);
+	int64_t pid;
+	char *text = result.output.data;
+	text[strcspn(text, "\n")] = '\0';
+	assert_true(parse_int64(text, 2, INT_MAX, &pid));
+	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+}
+
+static bool ends_within(const struct child *child, int timeout_ms)
+{
+	struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
+	return poll(&end, 1, timeout_ms) == 1;
+}
+
+/* It needs no reader while it runs; and when its reader has ended, no pipe breaks. */
+static void a_child_that_outlives_us_waits_for_no_reader(void **state UNUSED)
+{
+	enum { TAIL = 1000 };
+	struct child child;
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = SHELL(
+			"head -c 3000000 /dev/zero; echo; echo last; echo why >&2; head -c 100000 /dev/zero >&2; exit 3"),
+		.outlives_us = true,
+		.max_output = TAIL,
+	};
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	assert_true(ends_within(&child, PLENTY_MS));
+	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
+	assert_int_equal(result.exit_status, 3);
+	assert_int_equal(result.output.length, TAIL);
+	assert_memory_equal(result.output.data + TAIL - 6, "\nlast\n", 6);
+	assert_int_equal(result.errors.length, 64 << 10);
+	cleanup_free char *words = child_last_words(&result);
+	assert_string_equal(words, "why");
+}
+
+/* As the program before execve(2) leaves them: one has ended, one has not. */
+static void children_of_an_earlier_image_are_inherited(void **state UNUSED)
+{
+	int gate[2];
+	struct child *children = NULL;
+	size_t count = 1;
+	siginfo_t info;
+	assert_int_equal(child_inherit(&children, &count, NULL), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	pid_t ended = fork();
+	if (ended == 0)
+		_exit(0);
+	pid_t stays = fork();
+	if (stays == 0) {
+		char byte;
+		(void)close(gate[1]);
+		_exit((int)read(gate[0], &byte, 1));
+	}
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
+	free(children);
+	assert_int_equal(child_inherit(&children, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(children[0].pid, stays);
+	assert_false(ends_within(&children[0], 0));
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOHANG), -1);
+	(void)close(gate[1]);
+	assert_true(ends_within(&children[0], PLENTY_MS));
+	child_abandon(&children[0]);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	(void)close(gate[0]);
+	free(children);
+}
+
+static void a_gate_that_nobody_opens_ends_with_us(void **state UNUSED)
+{
+	struct child child;
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = { .argv = SHELL("read x && echo open $x"),
+					       .gate = true };
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	assert_int_equal(fs_write_all(child.gate, "sesame\n", 7, "gate", NULL), 0);
+	assert_int_equal(child_finish(&child, clock_ms() + PLENTY_MS, &result, NULL), 0);
+	assert_string_equal(strbuf_text(&result.output), "open sesame\n");
+	assert_int_equal(child_start(&request, &child, NULL), 0);
+	child_abandon(&child);
+	child_abandon(&child);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void a_foreground_program_has_our_descriptors(void **state UNUSED)
+{
+	int status = -1;
+	assert_int_equal(child_foreground(SHELL("exit 5"), NULL, NULL, &status, NULL), 0);
+	assert_int_equal(status, 5);
+	assert_int_equal(
+		child_foreground((const char *const[]){ "agentdeck-no-such-program", NULL }, NULL,
+				 NULL, &status, NULL),
+		CHILD_NOT_INSTALLED);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_child_says_how_it_ended_and_what_it_said),
+		TEST(a_program_that_is_not_there_is_an_outcome),
+		TEST(a_child_inherits_neither_descriptors_nor_signal_settings),
+		TEST(a_child_reads_all_its_input_while_it_writes),
+		TEST(a_child_that_does_not_read_does_not_end_us),
+		TEST(a_silent_child_is_given_up_at_the_deadline),
+		TEST(a_child_that_never_stops_talking_is_given_up_too),
+		TEST(more_output_than_wanted_is_an_error),
+		TEST(a_childs_end_is_not_that_of_its_pipes),
+		TEST(a_child_that_outlives_us_waits_for_no_reader),
+		TEST(children_of_an_earlier_image_are_inherited),
+		TEST(a_gate_that_nobody_opens_ends_with_us),
+		TEST(a_foreground_program_has_our_descriptors),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Atomic replacement of files, locks, and removal.
+ */
+#include "unit/scratch.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Long, for what must happen; short, for what never does. */
+enum { PLENTY_MS = 20000, SOON_MS = 100 };
+
+static bool is_there(const char *name)
+{
+	struct stat st;
+	return fstatat(here, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void a_replaced_file_is_private_and_whole(void **state UNUSED)
+{
+	struct stat st;
+	mode_t old = umask(0);
+	put("f", "one");
+	put("f", "two");
+	(void)umask(old);
+	cleanup_free char *text = get("f");
+	assert_string_equal(text, "two");
+	assert_int_equal(fstatat(here, "f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(fs_list(here, &names, NULL), 0);
+	assert_int_equal(names.count, 1);
+}
+
+static void a_replace_that_fails_leaves_the_old_file_and_no_temporary(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(mkdirat(here, "taken", 0700), 0);
+	assert_int_equal(fs_replace(here, "taken", "x", 1, FS_DURABLE, &err), -1);
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	assert_non_null(strstr(err.message, "taken"));
+	assert_int_equal(fs_list(here, &names, NULL), 0);
+	assert_int_equal(names.count, 1);
+}
+
+static void a_replace_may_have_its_temporary_in_another_directory(void **state UNUSED)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(mkdirat(here, "other", 0700), 0);
+	cleanup_close int other = openat(here, "other", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(fs_replace_from(other, here, "f",
+					 &(struct fs_content){ "new", 3, FS_DURABLE }, NULL),
+			 0);
+	cleanup_free char *text = get("f");
+	assert_string_equal(text, "new");
+	/* The temporary file is made in the other directory, and removed when it cannot become the
+	 * file. */
+	assert_int_equal(fs_replace_from(-1, here, "f",
+					 &(struct fs_content){ "newer", 5, FS_DURABLE }, NULL),
+			 -1);
+	assert_int_equal(fs_replace_from(other, -1, "f",
+					 &(struct fs_content){ "newer", 5, FS_DURABLE }, NULL),
+			 -1);
+	assert_int_equal(fs_list(other, &names, NULL), 0);
+	assert_int_equal(names.count, 0);
+	cleanup_free char *after = get("f");
+	assert_string_equal(after, "new");
+}
+
+static void a_replace_takes_the_place_of_a_link_and_does_not_follow_it(void **state UNUSED)
+{
+	put("target", "mine");
+	assert_int_equal(symlinkat("target", here, "link"), 0);
+	put("link", "new");
+	cleanup_free char *target = get("target"), *link = get("link");
+	assert_string_equal(target, "mine");
+	assert_string_equal(link, "new");
+}
+
+static void reading_refuses_what_is_no_small_file_of_that_name(void **state UNUSED)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error err = { 0 };
+	strbuf_adds(&text, "untouched");
+	assert_int_equal(fs_read(here, "none", 10, &text, &err), FS_ABSENT);
+	put("f", "12345678901");
+	assert_int_equal(fs_read(here, "f", 10, &text, &err), -1);
+	assert_int_equal(err.code, ERROR_CORRUPT);
+	error_clear(&err);
+	assert_int_equal(symlinkat("f", here, "link"), 0);
+	assert_int_equal(fs_read(here, "link", 100, &text, &err), -1);
+	error_clear(&err);
+	/* A FIFO would wait for its other side for ever. */
+	assert_int_equal(mkfifoat(here, "fifo", 0600), 0);
+	assert_int_equal(fs_read(here, "fifo", 100, &text, &err), -1);
+	error_clear(&err);
+	assert_int_equal(fs_read(here, ".", 100, &text, &err), -1);
+	assert_string_equal(text.data, "untouched");
+	assert_int_equal(fs_read(here, "f", 11, &text, NULL), 0);
+	assert_string_equal(text.data, "12345678901");
+}
+
+static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_close int made = -1;
+	int wrong = -1;
+	cleanup_free char *deep = xasprintf("%s/a/b/c", scratch);
+	assert_int_equal(fs_open_private_directory(deep, &made, &err), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "none", false, &wrong, &err),
+			 FS_ABSENT);
+	assert_int_equal(mkdirat(here, "open", 0700), 0);
+	assert_int_equal(fchmodat(here, "open", 0777, 0), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "open", true, &wrong, &err), -1);
+	assert_non_null(strstr(err.message, "chmod 700"));
+	error_clear(&err);
+	assert_int_equal(symlinkat("a", here, "link"), 0);
+	assert_int_equal(fs_open_private_directory_at(here, "link", true, &wrong, &err), -1);
+	error_clear(&err);
+	/* With a slash after it the kernel would follow it. */
+	cleanup_free char *link = xasprintf("%s/link//", scratch);
+	assert_int_equal(fs_open_private_directory(link, &wrong, &err), -1);
+	error_clear(&err);
+	if (geteuid() == 0) {
+		assert_int_equal(mkdirat(here, "theirs", 0700), 0);
+		assert_int_equal(fchownat(here, "theirs", 12345, 12345, 0), 0);
+		assert_int_equal(fs_open_private_directory_at(here, "theirs", true, &wrong, &err),
+				 -1);
+		/* Root must not take it or remove it. */
+		assert_non_null(
+			strstr(err.message,
+			       "belongs to user 12345, not to you: run agentdeck as that user"));
+	}
+	assert_int_equal(wrong, -1);
+}
+
+static void a_tree_is_removed_without_following_links(void **state UNUSED)
+{
+	assert_int_equal(mkdirat(here, "keep", 0700), 0);
+	put("keep/precious", "x");
+	assert_int_equal(mkdirat(here, "tree", 0700), 0);
+	assert_int_equal(mkdirat(here, "tree/sub", 0700), 0);
+	put("tree/sub/file", "x");
+	assert_int_equal(symlinkat("../keep", here, "tree/link"), 0);
+	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
+	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
+	assert_false(is_there("tree"));
+	assert_true(is_there("keep/precious"));
+}
+
+static void temporaries_are_swept_and_nothing_else(void **state UNUSED)
+{
+	put(".tmp-0123", "x");
+	put("tmp-x", "x");
+	fs_sweep_temporaries(here);
+	assert_false(is_there(".tmp-0123"));
+	assert_true(is_there("tmp-x"));
+}
+
+static void a_lock_excludes_and_ends_with_its_holder(void **state UNUSED)
+{
+	struct fs_lock first = FS_UNLOCKED, second = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "l", 0, &first, NULL), 0);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), FS_LOCK_BUSY);
+	assert_int_equal(fs_lock(here, "l", clock_ms() + 30, &second, NULL), FS_LOCK_BUSY);
+	assert_int_equal(second.fd, -1);
+	fs_unlock(&first);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), 0);
+	fs_unlock(&second);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct fs_lock held = FS_UNLOCKED;
+		(void)!fs_lock(here, "l", 0, &held, NULL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(fs_lock(here, "l", 0, &second, NULL), 0);
+	fs_unlock(&second);
+}
+
+/* Whether some process has drawn this ticket. */
+static bool is_drawn(off_t ticket)
+{
+	struct flock range = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ticket, .l_len = 1
+	};
+	cleanup_close int fd = openat(here, "t", O_RDWR | O_CLOEXEC);
+	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+static pid_t fork_waiter(char name, int out, const struct fs_lock *held)
+{
+	pid_t pid = fork();
+	if (pid != 0)
+		return pid;
+	struct fs_lock lock = FS_UNLOCKED;
+	(void)close(held->fd);
+	if (fs_lock_in_turn(here, "t", clock_ms() + PLENTY_MS, &lock, NULL) != 0)
+		name = '!';
+	(void)!write(out, &name, 1);
+	_exit(0);
+}
+
+static void who_asks_first_gets_the_lock_first(void **state UNUSED)
+{
+	enum { WAITERS = 6 };
+	struct fs_lock held = FS_UNLOCKED, other = FS_UNLOCKED;
+	char order[WAITERS + 1] = "";
+	pid_t pids[WAITERS];
+	int ends[2];
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(fs_lock_in_turn(here, "t", 0, &held, NULL), 0);
+	assert_int_equal(fs_lock_in_turn(here, "t", 0, &other, NULL), FS_LOCK_BUSY);
+	assert_int_equal(fs_lock_in_turn(here, "t", clock_ms() + 30, &other, NULL), FS_LOCK_BUSY);
+	for (int i = 0; i < WAITERS; i++) {
+		pids[i] = fork_waiter((char)('a' + i), ends[1], &held);
+		for (int64_t deadline = clock_ms() + PLENTY_MS;
+		     !is_drawn(2 + i) && clock_ms() < deadline;)
+			(void)poll(NULL, 0, 1);
+	}
+	/* Nobody waits for a killed process. */
+	assert_int_equal(kill(pids[2], SIGKILL), 0);
+	assert_int_equal(waitpid(pids[2], NULL, 0), pids[2]);
+	fs_unlock(&held);
+	for (int i = 0; i < WAITERS; i++)
+		if (i != 2)
+			assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	assert_int_equal(read(ends[0], order, sizeof(order)), WAITERS - 1);
+	assert_string_equal(order, "abdef");
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
+static void a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one(void **state UNUSED)
+{
+	struct fs_lock held = FS_UNLOCKED;
+	int status;
+	assert_int_equal(fs_lock(here, "l", 0, &held, NULL), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct fs_lock lock = FS_UNLOCKED;
+		struct stat locked, named;
+		/* The child has its own descriptor of the lock that the parent holds. */
+		(void)close(held.fd);
+		if (fs_lock(here, "l", clock_ms() + PLENTY_MS, &lock, NULL) != 0 ||
+		    fstat(lock.fd, &locked) < 0 || fstatat(here, "l", &named, 0) < 0)
+			_exit(2);
+		_exit(locked.st_ino != named.st_ino);
+	}
+	/* Give it time to open the file and to find it locked. */
+	(void)poll(NULL, 0, SOON_MS);
+	assert_int_equal(unlinkat(here, "l", 0), 0);
+	put("l", "");
+	fs_unlock(&held);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void who_waits_for_a_lock_wakes_when_it_is_given_back(void **state UNUSED)
+{
+	struct fs_lock held = FS_UNLOCKED;
+	assert_int_equal(fs_lock(here, "l", 0, &held, NULL), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct fs_lock lock = FS_UNLOCKED;
+		(void)close(held.fd);
+		_exit(fs_lock(here, "l", clock_ms() + PLENTY_MS, &lock, NULL));
+	}
+	/* By now it looks by itself only after half a second and more. */
+	(void)poll(NULL, 0, 600);
+	const int64_t before = clock_ms();
+	fs_unlock(&held);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(clock_ms() - before < 300);
+}
+
+static void a_real_directory_is_one_that_exists(void **state UNUSED)
+{
+	cleanup_free char *real = NULL, *link = path_join(scratch, "link"),
+			  *file = path_join(scratch, "f"), *none = path_join(file, "x");
+	put("f", "");
+	assert_int_equal(symlinkat(".", here, "link"), 0);
+	assert_int_equal(fs_real_directory(file, &real, NULL), FS_ABSENT);
+	assert_int_equal(fs_real_directory(none, &real, NULL), FS_ABSENT);
+	assert_null(real);
+	assert_int_equal(fs_real_directory(link, &real, NULL), 0);
+	assert_string_equal(real, scratch);
+	assert_string_equal(path_basename("/a/b"), "b");
+	assert_string_equal(path_basename("b"), "b");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_replaced_file_is_private_and_whole),
+		TEST(a_replace_that_fails_leaves_the_old_file_and_no_temporary),
+		TEST(a_replace_may_have_its_temporary_in_another_directory),
+		TEST(a_replace_takes_the_place_of_a_link_and_does_not_follow_it),
+		TEST(reading_refuses_what_is_no_small_file_of_that_name),
+		TEST(a_directory_of_others_is_refused_with_the_remedy),
+		TEST(a_tree_is_removed_without_following_links),
+		TEST(temporaries_are_swept_and_nothing_else),
+		TEST(a_lock_excludes_and_ends_with_its_holder),
+		TEST(who_asks_first_gets_the_lock_first),
+		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),
+		TEST(who_waits_for_a_lock_wakes_when_it_is_given_back),
+		TEST(a_real_directory_is_one_that_exists),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

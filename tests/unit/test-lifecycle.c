@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The order of the steps of a start, a stop and a restart, and what stands in the manifest when one
+ * of them is the last that happened.  tests/persistence shows the same with a real tmux.
+ */
+#include "unit/fake-place.h"
+
+#include "base/fsutil.h"
+#include "engine/place/alive.h"
+#include "engine/place/environment.h"
+#include "engine/place/runfiles.h"
+#include "engine/roster/view.h"
+#include "engine/run/correct.h"
+#include "engine/run/lifecycle.h"
+#include "engine/run/limit.h"
+
+static int start(struct fake_desk *desk, enum start_kind kind, bool *ret_already, struct error *err)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	int r = lifecycle_start(&desk->deck, FAKE_ID, kind, START_RESUME, &started, err);
+	if (r == 0)
+		*ret_already = started.already;
+	return r;
+}
+
+static void assert_starts(struct fake_desk *desk, enum start_kind kind, bool expected_already)
+{
+	struct error err = { 0 };
+	bool already = !expected_already;
+	if (start(desk, kind, &already, &err) != 0)
+		fail_msg("%s", or_empty(err.message));
+	assert_int_equal(already, expected_already);
+}
+
+static void assert_refused(struct fake_desk *desk, enum start_kind kind, enum error_code code)
+{
+	cleanup_error struct error err = { 0 };
+	bool already;
+	assert_int_equal(start(desk, kind, &already, &err), -1);
+	assert_int_equal(err.code, code);
+}
+
+/* What the manifest says at one step, seen from outside. */
+struct glance {
+	const struct fake_desk *desk;
+	enum fake_step step;
+	enum instance_state state;
+	enum instance_desired desired;
+	size_t attempts;
+	bool has_run;
+	unsigned count;
+};
+
+static void look(enum fake_step step, void *context)
+{
+	struct glance *glance = context;
+	if (step != glance->step)
+		return;
+	cleanup_instance struct instance *now = fake_load(glance->desk);
+	glance->state = now->observed.state;
+	glance->desired = now->desired;
+	glance->attempts = now->run.attempt_count;
+	glance->has_run = now->run.socket;
+	glance->count++;
+}
+
+static void look_at(struct glance *glance, const struct fake_desk *desk, enum fake_step step)
+{
+	*glance = (struct glance){ .desk = desk, .step = step };
+	fake.hook = look;
+	fake.context = glance;
+}
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+static void the_intent_is_saved_before_the_launch(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	struct glance glance;
+	fake_put(desk, instance);
+	look_at(&glance, desk, FAKE_LAUNCH);
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+	assert_int_equal(glance.count, 1);
+	assert_int_equal(glance.state, STATE_STARTING);
+	assert_int_equal(glance.desired, DESIRED_RUNNING);
+	assert_true(glance.attempts > 0);
+	assert_true(glance.has_run);
+	fake_assert_steps("prepare launch");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_int_equal(after->run.server.pid, getpid());
+}
+
+static void nothing_is_written_before_the_run_is_planned(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	struct glance glance;
+	fake_put(desk, instance);
+	look_at(&glance, desk, FAKE_PREPARE);
+	fake.fails = FAKE_PREPARE;
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_CHILD);
+	assert_int_equal(glance.state, STATE_STOPPED);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_STOPPED);
+	assert_int_equal(after->desired, DESIRED_STOPPED);
+	assert_null(after->run.id);
+}
+
+static void a_launch_that_fails_is_an_error_with_its_reason(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	fake_put(desk, instance);
+	fake.fails = FAKE_LAUNCH;
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_CHILD);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.reason, "the fake fails");
+	assert_null(after->run.id);
+	/* The first launch, with its prompt, is still to come. */
+	assert_int_equal(after->last_used_at, 0);
+}
+
+static void what_a_path_lacks_is_said_before_anything_is_made(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	fake_put(desk, instance);
+	fake.fails = FAKE_PATH;
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_UNAVAILABLE);
+	fake_assert_steps("");
+}
+
+static void what_runs_is_left_alone(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	fake_assert_steps("");
+}
+
+static void unknown_is_never_taken_for_dead(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_UNKNOWN;
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_TIMEOUT);
+	fake_assert_steps("");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_string_equal(after->run.id, "run-1");
+}
+
+static void what_is_gone_is_cleared_and_started(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->run.server.start = instance->run.pane.start = 1;
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_NONE;
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+	fake_assert_steps("end prepare launch");
+	assert_int_equal(fake.grace_ms, 0);
+}
+
+static void a_shell_in_the_agents_place_is_replaced(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->run.attempt = 2;
+	instance->observed.state = STATE_ERROR;
+	fake_put(desk, instance);
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+	fake_assert_steps("probe end prepare launch");
+}
+
+static void a_start_that_was_cut_off_is_found_alive(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->observed.state = STATE_STARTING;
+	instance->run.server = instance->run.pane = (struct process_id){ 0 };
+	fake_put(desk, instance);
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_int_equal(after->run.server.pid, getpid());
+}
+
+/* ---- stop ------------------------------------------------------------------------------------- */
+
+static void a_stop_writes_its_wish_before_it_ends_anything(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	struct glance glance;
+	bool was_running = false;
+	fake_put(desk, instance);
+	look_at(&glance, desk, FAKE_END);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_true(was_running);
+	assert_int_equal(glance.state, STATE_STOPPING);
+	assert_int_equal(glance.desired, DESIRED_STOPPED);
+	assert_true(fake.grace_ms > 0);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_STOPPED);
+	assert_null(after->run.id);
+}
+
+static void a_stop_of_what_is_gone_ends_what_it_left(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	bool was_running = true;
+	instance->run.server.start = 1;
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_NONE;
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_false(was_running);
+	fake_assert_steps("end");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_STOPPED);
+}
+
+static void a_stop_without_a_run_looks_for_what_nobody_knows(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	bool was_running = true;
+	instance->last_used_at = 1000;
+	fake_put(desk, instance);
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	assert_false(was_running);
+	fake_assert_steps("end-unknown");
+}
+
+static void a_stop_that_fails_stays_to_be_finished(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	bool was_running;
+	fake_put(desk, instance);
+	fake.fails = FAKE_END;
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), -1);
+	cleanup_instance struct instance *between = fake_load(desk);
+	assert_int_equal(between->observed.state, STATE_STOPPING);
+	assert_string_equal(between->run.id, "run-1");
+	fake.fails = FAKE_NONE;
+	assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_STOPPED);
+}
+
+/* ---- restart ---------------------------------------------------------------------------------- */
+
+static void a_restart_is_tried_before_the_old_run_ends(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	struct glance glance;
+	fake_put(desk, instance);
+	look_at(&glance, desk, FAKE_END);
+	assert_starts(desk, START_AFTER_STOP, false);
+	fake_assert_steps("probe end prepare launch");
+	/* One wish: it is to run all the time. */
+	assert_int_equal(glance.state, STATE_STOPPING);
+	assert_int_equal(glance.desired, DESIRED_RUNNING);
+}
+
+static void a_restart_that_cannot_start_ends_nothing(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.fails = FAKE_PROBE;
+	assert_refused(desk, START_AFTER_STOP, ERROR_CHILD);
+	fake_assert_steps("probe");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_string_equal(after->run.id, "run-1");
+}
+
+static void die_at(enum fake_step step, void *context)
+{
+	if (step == *(const enum fake_step *)context)
+		_exit(0);
+}
+
+/* Somebody kills the command at this step. */
+static void cut(struct fake_desk *desk, enum start_kind kind, enum fake_step at)
+{
+	const pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		bool already;
+		fake.hook = die_at;
+		fake.context = &at;
+		(void)start(desk, kind, &already, NULL);
+		_exit(1);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void a_restart_that_is_cut_in_two_is_finished_by_a_start(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	cut(desk, START_AFTER_STOP, FAKE_PREPARE);
+	fake.presence = PRESENCE_NONE;
+	cleanup_instance struct instance *between = fake_load(desk);
+	assert_int_equal(between->observed.state, STATE_STOPPING);
+	assert_int_equal(between->desired, DESIRED_RUNNING);
+	/* A listing in between makes no stop of it. */
+	cleanup_roster struct roster *roster = fake_list(&desk->deck);
+	assert_int_equal(roster_count(roster), 1);
+	cleanup_instance struct instance *listed = fake_load(desk);
+	assert_int_equal(listed->observed.state, STATE_STOPPING);
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
+static void a_start_that_is_cut_at_any_step_is_begun_again(void **state)
+{
+	static const enum fake_step steps[] = { FAKE_PREPARE, FAKE_LAUNCH };
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	fake_put(desk, instance);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		bool was_running;
+		cut(desk, START_UNLESS_RUNNING, steps[i]);
+		assert_starts(desk, START_UNLESS_RUNNING, false);
+		cleanup_instance struct instance *after = fake_load(desk);
+		assert_int_equal(after->observed.state, STATE_RUNNING);
+		assert_int_equal(lifecycle_stop(&desk->deck, FAKE_ID, &was_running, NULL), 0);
+	}
+}
+
+static void a_start_that_is_cut_after_its_launch_is_not_made_twice(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	fake_put(desk, instance);
+	cut(desk, START_UNLESS_RUNNING, FAKE_NONE);
+	fake.presence = PRESENCE_ALIVE;
+	cleanup_instance struct instance *between = fake_load(desk);
+	assert_int_equal(between->observed.state, STATE_STARTING);
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	fake_assert_steps("");
+}
+
+/* ---- the rest --------------------------------------------------------------------------------- */
+
+static void a_wait_notices_that_the_server_was_killed(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	fake_put(desk, instance);
+	assert_int_equal(lifecycle_start(&desk->deck, FAKE_ID, START_UNLESS_RUNNING, START_RESUME,
+					 &started, NULL),
+			 0);
+	fake.presence = PRESENCE_NONE;
+	assert_int_equal(lifecycle_wait(&desk->deck, &started, NULL), 0);
+	assert_int_equal(started.outcome, OUTCOME_ENDED);
+	assert_string_equal(started.instance->observed.reason, "its tmux server was killed");
+}
+
+static void a_silent_run_is_listed_as_unknown(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_UNKNOWN;
+	cleanup_roster struct roster *roster = fake_list(&desk->deck);
+	const struct view *view = &roster_at(roster, 0)->view;
+	assert_string_equal(view_status(view), "unknown");
+	assert_string_equal(view->reason, "the fake says so");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
+static void limits_tell_when_they_hold(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	const struct limit_change change = { .reset = true };
+	enum limit_effect effect;
+	fake_put(desk, instance);
+	fake.limits = LIMIT_EFFECT_NEXT_SCOPE;
+	cleanup_instance struct instance *changed = NULL;
+	assert_int_equal(
+		lifecycle_set_limits(&desk->deck, FAKE_ID, &change, &effect, &changed, NULL), 0);
+	assert_int_equal(effect, LIMIT_EFFECT_NEXT_SCOPE);
+	fake.presence = PRESENCE_NONE;
+	instance_free(TAKE_PTR(changed));
+	assert_int_equal(
+		lifecycle_set_limits(&desk->deck, FAKE_ID, &change, &effect, &changed, NULL), 0);
+	assert_int_equal(effect, LIMIT_EFFECT_NEXT_START);
+}
+
+static void a_removal_ends_the_run_first(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk), *after = NULL;
+	fake_put(desk, instance);
+	fake.fails = FAKE_END;
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, false, NULL), -1);
+	cleanup_instance struct instance *kept = fake_load(desk);
+	assert_string_equal(kept->run.id, "run-1");
+	fake.fails = FAKE_NONE;
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, false, NULL), 0);
+	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
+}
+
+/* ---- an id that is not the base --------------------------------------------------------------- */
+
+#define BASE "ad-" FAKE_ID "-api"
+
+static struct instance *of_other_base(const struct fake_desk *desk)
+{
+	struct instance *instance = fake_instance(desk);
+	replace_string(&instance->base, BASE);
+	return instance;
+}
+
+static struct instance *load_base(const struct fake_desk *desk)
+{
+	struct instance *instance = NULL;
+	assert_int_equal(store_load(desk->deck.store, BASE, &instance, NULL), 0);
+	assert_string_equal(instance->id, FAKE_ID);
+	assert_string_equal(instance->base, BASE);
+	return instance;
+}
+
+static void an_id_need_not_be_the_base(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = of_other_base(desk);
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	struct error err = { 0 };
+	bool was_running;
+	fake_put(desk, instance);
+	if (lifecycle_start(&desk->deck, BASE, START_UNLESS_RUNNING, START_RESUME, &started, &err) <
+	    0)
+		fail_msg("%s", or_empty(err.message));
+	assert_string_equal(started.instance->id, FAKE_ID);
+	cleanup_instance struct instance *running = load_base(desk);
+	assert_int_equal(running->observed.state, STATE_RUNNING);
+	cleanup_roster struct roster *roster = fake_list(&desk->deck);
+	const struct store_row *row = &roster_at(roster, 0)->row;
+	assert_string_equal(row->id, FAKE_ID);
+	assert_string_equal(row->base, BASE);
+	assert_true(place_row_is_live(row));
+	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &was_running, NULL), 0);
+	assert_true(was_running);
+	assert_int_equal(lifecycle_remove(&desk->deck, BASE, false, NULL), 0);
+}
+
+static void a_run_hands_on_both_names(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = of_other_base(desk);
+	cleanup_strvec struct strvec environment = { 0 };
+	const struct agent *agent;
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	instance->run.id = xstrdup("run-1");
+	instance->run.directory = path_join(desk->root, "run/" FAKE_ID);
+	environment_build(&desk->deck, instance, agent, &environment);
+	assert_true(strvec_contains(&environment, ENV_INSTANCE "=" FAKE_ID));
+	assert_true(strvec_contains(&environment, ENV_BASE "=" BASE));
+	/* The agent's hook is told which manifest its reports are for. */
+	assert_int_equal(runfiles_write(&desk->deck, instance, agent, NULL), 0);
+	cleanup_free char *path = runfiles_settings(instance);
+	cleanup_strbuf struct strbuf settings = { 0 };
+	assert_non_null(path);
+	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &settings, NULL), 0);
+	assert_non_null(strstr(strbuf_text(&settings), "--instance " BASE));
+}
+
+static void what_is_damaged_is_ended_by_its_id(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = of_other_base(desk);
+	fake_put(desk, instance);
+	assert_int_equal(fs_replace(store_profile_directory(desk->deck.store),
+				    BASE "/instance.json", "{", 1, FS_VOLATILE, NULL),
+			 0);
+	assert_int_equal(lifecycle_remove(&desk->deck, BASE, true, NULL), 0);
+	fake_assert_steps("end-unknown");
+	assert_string_equal(fake.left, FAKE_ID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FAKE_TEST(the_intent_is_saved_before_the_launch),
+		FAKE_TEST(nothing_is_written_before_the_run_is_planned),
+		FAKE_TEST(a_launch_that_fails_is_an_error_with_its_reason),
+		FAKE_TEST(what_a_path_lacks_is_said_before_anything_is_made),
+		FAKE_TEST(what_runs_is_left_alone),
+		FAKE_TEST(unknown_is_never_taken_for_dead),
+		FAKE_TEST(what_is_gone_is_cleared_and_started),
+		FAKE_TEST(a_shell_in_the_agents_place_is_replaced),
+		FAKE_TEST(a_start_that_was_cut_off_is_found_alive),
+		FAKE_TEST(a_stop_writes_its_wish_before_it_ends_anything),
+		FAKE_TEST(a_stop_of_what_is_gone_ends_what_it_left),
+		FAKE_TEST(a_stop_without_a_run_looks_for_what_nobody_knows),
+		FAKE_TEST(a_stop_that_fails_stays_to_be_finished),
+		FAKE_TEST(a_restart_is_tried_before_the_old_run_ends),
+		FAKE_TEST(a_restart_that_cannot_start_ends_nothing),
+		FAKE_TEST(a_restart_that_is_cut_in_two_is_finished_by_a_start),
+		FAKE_TEST(a_start_that_is_cut_at_any_step_is_begun_again),
+		FAKE_TEST(a_start_that_is_cut_after_its_launch_is_not_made_twice),
+		FAKE_TEST(a_wait_notices_that_the_server_was_killed),
+		FAKE_TEST(a_silent_run_is_listed_as_unknown),
+		FAKE_TEST(limits_tell_when_they_hold),
+		FAKE_TEST(a_removal_ends_the_run_first),
+		FAKE_TEST(an_id_need_not_be_the_base),
+		FAKE_TEST(a_run_hands_on_both_names),
+		FAKE_TEST(what_is_damaged_is_ended_by_its_id),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where a conversation is: what moves it, and what does not.
+ */
+#include "unit/test.h"
+
+#include "base/fsutil.h"
+#include "base/jsonio.h"
+#include "engine/conversation/location.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SESSION "0aaaaaaa-0000-4000-8000-000000000001"
+
+struct place {
+	char *root, *one, *two;
+	struct instance *instance;
+};
+
+static const struct agent agent = { .transcript = (char *)"projects" };
+
+static char *make_directory(const char *root, const char *name)
+{
+	char *path = path_join(root, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+	return path;
+}
+
+/* A session in "one". */
+static int set_up(void **state)
+{
+	struct place *place = xcalloc(1, sizeof(*place));
+	place->root = xstrdup("/tmp/agentdeck-location-XXXXXX");
+	if (!mkdtemp(place->root))
+		return -1;
+	place->one = make_directory(place->root, "one");
+	place->two = make_directory(place->root, "two");
+	struct instance *instance = place->instance = instance_new();
+	instance->cwd = xstrdup(place->one);
+	instance->conversation.session_id = xstrdup(SESSION);
+	instance->conversation.config_home = xstrdup(place->root);
+	instance->conversation.first_turn_seen = true;
+	*state = place;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct place *place = *state;
+	int r = fs_remove_tree(AT_FDCWD, place->root, NULL);
+	instance_free(place->instance);
+	free(place->one);
+	free(place->two);
+	free(place->root);
+	free(place);
+	return r;
+}
+
+static char *transcript_of(const struct place *place, const char *directory)
+{
+	cleanup_free char *slug = transcript_slug(directory);
+	return xasprintf("%s/projects/%s/" SESSION ".jsonl", place->root, slug);
+}
+
+/* Begun in the first directory, last used in the second, kept with the third. */
+static char *write_transcript(const struct place *place, const char *begun, const char *last,
+			      const char *kept)
+{
+	cleanup_free char *slug = transcript_slug(kept);
+	cleanup_free char *folder = xasprintf("%s/projects/%s", place->root, slug);
+	cleanup_free char *text = xasprintf(
+		"{\"type\":\"user\",\"cwd\":\"%s\",\"message\":{\"content\":\"x\"}}\n"
+		"{\"type\":\"relocated\",\"relocatedCwd\":\"%s\"}\n"
+		"{\"type\":\"user\",\"cwd\":\"/tmp\",\"message\":{\"content\":\"y\"}}\n",
+		begun, last);
+	cleanup_close int fd = -1;
+	assert_int_equal(fs_open_private_directory(folder, &fd, NULL), 0);
+	assert_int_equal(fs_replace(fd, SESSION ".jsonl", text, strlen(text), FS_VOLATILE, NULL),
+			 0);
+	return transcript_of(place, kept);
+}
+
+static enum transcript_fact settle(struct place *place)
+{
+	enum transcript_fact fact;
+	cleanup_error struct error err = { 0 };
+	if (location_settle(place->instance, &fact, &err) < 0)
+		fail_msg("%s", err.message);
+	return fact;
+}
+
+static void a_transcript_in_another_project_directory_is_a_move(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	cleanup_free char *path = write_transcript(place, place->one, place->two, place->two);
+	assert_true(location_learn(instance, &agent, path, place->two));
+	assert_string_equal(instance->conversation.directory, place->two);
+	assert_string_equal(instance_launch_directory(instance), place->two);
+	assert_false(location_learn(instance, &agent, path, place->two));
+	/* And back again. */
+	cleanup_free char *home = write_transcript(place, place->one, place->one, place->one);
+	assert_true(location_learn(instance, &agent, home, place->one));
+	assert_null(instance->conversation.directory);
+}
+
+static void a_directory_alone_moves_nothing(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	cleanup_free char *path = write_transcript(place, place->one, place->one, place->one);
+	cleanup_free char *moved = transcript_of(place, place->two);
+	static const struct agent other;
+	assert_false(location_learn(instance, &agent, path, place->two));
+	assert_false(location_learn(instance, &agent, NULL, place->two));
+	assert_false(location_learn(instance, &agent, "/elsewhere.jsonl", place->two));
+	assert_false(location_learn(instance, &agent, path, NULL));
+	assert_false(location_learn(instance, &agent, path, "/not/there"));
+	assert_false(location_learn(instance, &other, moved, place->two));
+	/* There is no such file, but there was a turn: so it is elsewhere. */
+	assert_false(location_learn(instance, &agent, moved, place->two));
+	assert_null(instance->conversation.directory);
+	instance->conversation.first_turn_seen = false;
+	assert_true(location_learn(instance, &agent, moved, place->two));
+}
+
+static void a_move_that_nobody_reported_is_followed(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	cleanup_free char *path = write_transcript(place, place->one, place->two, place->two);
+	instance->conversation.transcript_path = transcript_of(place, place->one);
+	assert_int_equal(settle(place), TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.directory, place->two);
+	assert_string_equal(instance->conversation.transcript_path, path);
+	assert_int_equal(settle(place), TRANSCRIPT_TURNS);
+	/* Back in the directory that it began in: its records need not mention it. */
+	assert_int_equal(unlink(path), 0);
+	free(write_transcript(place, place->two, place->two, place->one));
+	assert_int_equal(settle(place), TRANSCRIPT_TURNS);
+	assert_null(instance->conversation.directory);
+}
+
+static void one_that_stayed_where_its_directory_was_is_elsewhere(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	instance->conversation.transcript_path = write_transcript(place, place->one, place->one,
+								  place->one);
+	replace_string(&instance->cwd, place->two);
+	assert_int_equal(settle(place), TRANSCRIPT_ELSEWHERE);
+	assert_null(instance->conversation.directory);
+	/* A file in no project directory says nothing. */
+	cleanup_free char *odd = path_join(place->root, SESSION ".jsonl");
+	assert_int_equal(rename(instance->conversation.transcript_path, odd), 0);
+	replace_string(&instance->conversation.transcript_path, odd);
+	assert_int_equal(settle(place), TRANSCRIPT_TURNS);
+}
+
+static void a_directory_that_was_moved_takes_its_conversation_along_by_a_copy(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	enum location_outcome outcome;
+	cleanup_free char *path = write_transcript(place, place->one, place->one, place->one);
+	cleanup_free char *copy = transcript_of(place, place->two);
+	assert_int_equal(location_move(instance, &agent, place->two, false, &outcome, NULL), 0);
+	assert_int_equal(outcome, LOCATION_ELSEWHERE);
+	assert_string_equal(instance->cwd, place->two);
+	assert_int_equal(access(copy, F_OK), -1);
+	/* The same directory once more: only the copy is new. */
+	assert_int_equal(location_move(instance, &agent, place->two, true, &outcome, NULL), 0);
+	assert_int_equal(outcome, LOCATION_COPIED);
+	assert_string_equal(instance->conversation.transcript_path, copy);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(location_move(instance, &agent, place->two, true, &outcome, NULL), 0);
+	assert_int_equal(outcome, LOCATION_HERE);
+	/* It never overwrites a file. */
+	char *third = NULL;
+	assert_int_equal(transcript_copy(path, place->root, place->two, &third, NULL),
+			 TRANSCRIPT_TAKEN);
+	free(third);
+	struct stat st;
+	assert_int_equal(stat(copy, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void a_directory_inside_of_one_that_was_moved_has_moved_with_it(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	enum location_outcome outcome;
+	cleanup_free char *inside = make_directory(place->two, "tree");
+	instance->conversation.directory = path_join(place->one, "tree");
+	assert_int_equal(location_move(instance, &agent, place->two, false, &outcome, NULL), 0);
+	assert_string_equal(instance_launch_directory(instance), inside);
+	/* If it is missing the session's own directory is used. */
+	assert_int_equal(rmdir(inside), 0);
+	assert_int_equal(location_move(instance, &agent, place->one, false, &outcome, NULL), 0);
+	assert_string_equal(instance_launch_directory(instance), place->one);
+}
+
+static void a_missing_directory_is_named_with_the_conversation(void **state)
+{
+	struct place *place = *state;
+	struct instance *instance = place->instance;
+	cleanup_error struct error err = { 0 }, own = { 0 };
+	assert_int_equal(location_check(instance, NULL), 0);
+	instance->id = xstrdup("0123abcd");
+	instance->conversation.directory = path_join(place->root, "gone");
+	assert_int_equal(location_check(instance, &err), -1);
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+	assert_non_null(strstr(err.message, SESSION " was last in "));
+	assert_non_null(strstr(err.message, instance->conversation.directory));
+	location_forget_missing(instance);
+	assert_null(instance->conversation.directory);
+	assert_int_equal(rmdir(place->one), 0);
+	assert_int_equal(location_check(instance, &own), -1);
+	assert_non_null(strstr(own.message, "agentdeck session set 0123abcd path DIRECTORY"));
+}
+
+#define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(a_transcript_in_another_project_directory_is_a_move),
+		PLACE_TEST(a_directory_alone_moves_nothing),
+		PLACE_TEST(a_move_that_nobody_reported_is_followed),
+		PLACE_TEST(one_that_stayed_where_its_directory_was_is_elsewhere),
+		PLACE_TEST(a_directory_that_was_moved_takes_its_conversation_along_by_a_copy),
+		PLACE_TEST(a_directory_inside_of_one_that_was_moved_has_moved_with_it),
+		PLACE_TEST(a_missing_directory_is_named_with_the_conversation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

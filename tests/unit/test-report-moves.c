@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which reports may move a session to another conversation, where the id alone does not decide.
+ */
+#include "unit/report-fixture.h"
+
+#include "model/plan/resume.h"
+
+#define EVENT(event, id, more) \
+	"{\"hook_event_name\":\"" event "\",\"session_id\":\"" id "\"" more "}"
+#define START(id, source) \
+	EVENT("SessionStart", id, ",\"source\":\"" source "\",\"transcript_path\":\"/t/" id "\"")
+#define PROMPT(id) EVENT("UserPromptSubmit", id, ",\"transcript_path\":\"/t/" id "\"")
+
+/* Processes that send: the session's agent, and others below it. */
+enum { PANE = 100, BELOW_PANE, NESTED, ELSEWHERE, TMUX = 1 };
+
+static struct sender sender_of(const struct desk *desk, const pid_t *pids)
+{
+	struct sender sender = { .token = desk->token };
+	for (; *pids; pids++)
+		sender.processes[sender.count++] = (struct process_id){ .pid = *pids, .start = 7 };
+	return sender;
+}
+
+static int take_from(struct desk *desk, const pid_t *pids, const char *text)
+{
+	cleanup_error struct error err = { 0 };
+	const struct sender sender = sender_of(desk, pids);
+	int r = report_take(&desk->deck, ID, &sender, text, strlen(text), &err);
+	if (r < 0)
+		fail_msg("%s: %s", text, or_empty(err.message));
+	return r;
+}
+#define FROM(...) ((const pid_t[]){ __VA_ARGS__, 0 })
+#define UNKNOWN   ((const pid_t[]){ 0 })
+
+static void take(struct desk *desk, const char *text)
+{
+	assert_int_equal(take_from(desk, UNKNOWN, text), 0);
+}
+
+static void expect_id(struct desk *desk, const char *id, bool turn)
+{
+	cleanup_instance struct instance *instance = desk_load(desk);
+	assert_string_equal(or_empty(instance->conversation.session_id), or_empty(id));
+	assert_int_equal(instance->conversation.first_turn_seen, turn);
+}
+
+/* A copy of OLD is being made under the id NEW, or under one that the agent will report. */
+static void start_fork(struct desk *desk, const char *id)
+{
+	const struct attempt attempts[] = {
+		{ .rung = RUNG_RESUME,
+		  .reason = REASON_FORKED,
+		  .session_id = (char *)(uintptr_t)id },
+	};
+	const struct agent *agent;
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	desk_run(desk, agent, id, attempts, ARRAY_SIZE(attempts));
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *instance = desk_load(desk);
+	replace_string(&instance->conversation.forked_from, OLD);
+	assert_int_equal(store_save(lock, instance, NULL), 0);
+}
+
+/* claude 2.1.197. */
+static void a_fork_that_starts_under_its_parents_id_is_no_move(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NEW);
+	take(desk, START(OLD, "resume"));
+	expect_id(desk, NEW, false);
+	cleanup_instance struct instance *started = desk_load(desk);
+	assert_true(started->run.reported);
+	assert_null(started->conversation.transcript_path);
+	/* The turns of the parent, or of an agent inside, are not the copy's. */
+	take(desk, PROMPT(OLD));
+	expect_id(desk, NEW, false);
+	take(desk, PROMPT(NEW));
+	expect_id(desk, NEW, true);
+	cleanup_instance struct instance *now = desk_load(desk);
+	assert_string_equal(now->conversation.transcript_path, "/t/" NEW);
+	assert_int_equal(now->conversation.previous.count, 0);
+}
+
+/* claude 2.1.330. */
+static void a_fork_that_starts_under_its_own_id_keeps_it(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NEW);
+	take(desk, START(NEW, "fork"));
+	expect_id(desk, NEW, false);
+	take(desk, PROMPT(NEW));
+	expect_id(desk, NEW, true);
+}
+
+static void a_fork_whose_id_the_agent_makes_does_not_take_its_parents(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NULL);
+	take(desk, START(OLD, "resume"));
+	expect_id(desk, NULL, false);
+	take(desk, START(NEW, "startup"));
+	expect_id(desk, NEW, false);
+}
+
+static void the_user_of_a_fork_may_go_elsewhere(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NEW);
+	take(desk, START(OLD, "resume"));
+	take(desk, START(THIRD, "resume"));
+	expect_id(desk, THIRD, false);
+}
+
+static void the_user_of_a_fork_with_a_turn_may_go_to_its_parent(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NEW);
+	take(desk, START(OLD, "resume"));
+	take(desk, PROMPT(NEW));
+	take(desk, START(OLD, "resume"));
+	expect_id(desk, OLD, false);
+}
+
+/* OLD was resumed in its own pane. */
+static void start_session(struct desk *desk)
+{
+	const struct attempt attempts[] = { { .rung = RUNG_RESUME, .session_id = (char *)OLD } };
+	const struct agent *agent;
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	desk_run(desk, agent, OLD, attempts, ARRAY_SIZE(attempts));
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *instance = desk_load(desk);
+	instance->run.pane = (struct process_id){ .pid = PANE, .start = 7 };
+	assert_int_equal(store_save(lock, instance, NULL), 0);
+}
+
+/* claude's /tui, codex's /new. */
+static void what_the_agent_itself_begins_counts_from_its_first_turn(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, FROM(PANE, TMUX), START(OLD, "resume"));
+	take_from(desk, FROM(PANE, TMUX), PROMPT(OLD));
+	take_from(desk, FROM(PANE, TMUX), START(NEW, "startup"));
+	expect_id(desk, OLD, true);
+	take_from(desk, FROM(PANE, TMUX), PROMPT(NEW));
+	expect_id(desk, NEW, true);
+	cleanup_instance struct instance *now = desk_load(desk);
+	assert_string_equal(now->conversation.previous.items[0], OLD);
+	assert_string_equal(now->conversation.transcript_path, "/t/" NEW);
+}
+
+static void an_agent_below_the_agent_moves_nothing(void **state)
+{
+	struct desk *desk = *state;
+	static const char *const sources[] = { START(NEW, "startup"), START(NEW, "resume"),
+					       START(NEW, "clear"), START(NEW, "compact") };
+	start_session(desk);
+	take_from(desk, FROM(PANE, TMUX), START(OLD, "resume"));
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		assert_int_equal(take_from(desk, FROM(NESTED, PANE, TMUX), sources[i]),
+				 REPORT_FOREIGN);
+		assert_int_equal(take_from(desk, FROM(NESTED, PANE, TMUX), PROMPT(NEW)),
+				 REPORT_FOREIGN);
+		expect_id(desk, OLD, false);
+	}
+	/* Nor does it change the activity of the session's agent. */
+	cleanup_activity struct activity activity = { 0 };
+	cleanup_instance struct instance *now = desk_load(desk);
+	activity_read(now->run.directory, &activity);
+	assert_string_equal(activity.event, "SessionStart");
+}
+
+/* The pane's process is a wrapper, or node with the native codex below it. */
+static void with_a_wrapper_the_agent_is_who_reported_first(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), START(OLD, "resume"));
+	cleanup_instance struct instance *now = desk_load(desk);
+	assert_int_equal(now->run.reporter.pid, BELOW_PANE);
+	assert_int_equal(now->run.reporter.start, 7);
+	take_from(desk, FROM(NESTED, BELOW_PANE, PANE, TMUX), START(THIRD, "startup"));
+	take_from(desk, FROM(NESTED, BELOW_PANE, PANE, TMUX), PROMPT(THIRD));
+	expect_id(desk, OLD, false);
+	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), START(NEW, "startup"));
+	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), PROMPT(NEW));
+	expect_id(desk, NEW, true);
+}
+
+static void a_sender_that_nobody_can_look_at_begins_nothing(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, FROM(PANE, TMUX), START(OLD, "resume"));
+	const pid_t *const senders[] = { UNKNOWN, FROM(ELSEWHERE), FROM(ELSEWHERE, TMUX) };
+	for (size_t i = 0; i < ARRAY_SIZE(senders); i++) {
+		take_from(desk, senders[i], START(NEW, "startup"));
+		take_from(desk, senders[i], PROMPT(NEW));
+		expect_id(desk, OLD, false);
+	}
+	/* A report that the user caused is believed unless it is known to be another agent's. */
+	take_from(desk, UNKNOWN, START(NEW, "clear"));
+	expect_id(desk, NEW, false);
+}
+
+/* The same pid with another start time. */
+static void a_pid_that_came_again_is_another_process(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), START(OLD, "resume"));
+	struct sender sender = sender_of(desk, FROM(BELOW_PANE, PANE, TMUX));
+	sender.processes[0].start = 8;
+	assert_int_equal(report_take(&desk->deck, ID, &sender, START(NEW, "startup"),
+				     strlen(START(NEW, "startup")), NULL),
+			 0);
+	take(desk, PROMPT(NEW));
+	expect_id(desk, OLD, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_fork_that_starts_under_its_parents_id_is_no_move),
+		DESK_TEST(a_fork_that_starts_under_its_own_id_keeps_it),
+		DESK_TEST(a_fork_whose_id_the_agent_makes_does_not_take_its_parents),
+		DESK_TEST(the_user_of_a_fork_may_go_elsewhere),
+		DESK_TEST(the_user_of_a_fork_with_a_turn_may_go_to_its_parent),
+		DESK_TEST(what_the_agent_itself_begins_counts_from_its_first_turn),
+		DESK_TEST(an_agent_below_the_agent_moves_nothing),
+		DESK_TEST(with_a_wrapper_the_agent_is_who_reported_first),
+		DESK_TEST(a_sender_that_nobody_can_look_at_begins_nothing),
+		DESK_TEST(a_pid_that_came_again_is_another_process),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
