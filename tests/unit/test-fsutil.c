@@ -265,22 +265,33 @@ static void a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one(void *
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void who_waits_for_a_lock_wakes_when_it_is_given_back(void **state UNUSED)
+/* How long somebody waits who looks again by himself only half a second after the release. */
+static int64_t wait_after_release_ms(void)
 {
 	struct fs_lock held = FS_UNLOCKED;
 	assert_int_equal(fs_lock(here, "l", 0, &held, NULL), 0);
-	pid_t pid = fork();
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
 	if (pid == 0) {
 		struct fs_lock lock = FS_UNLOCKED;
 		(void)close(held.fd);
 		_exit(fs_lock(here, "l", clock_ms() + PLENTY_MS, &lock, NULL));
 	}
-	/* By now it looks by itself only after half a second and more. */
 	(void)poll(NULL, 0, 600);
 	const int64_t before = clock_ms();
 	fs_unlock(&held);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_true(clock_ms() - before < 300);
+	return clock_ms() - before;
+}
+
+/* One prompt wake-up proves it. A busy machine may be late several times. */
+static void a_released_lock_wakes_its_next_owner(void **state UNUSED)
+{
+	enum { TRIES = 10 };
+	int tries = 1;
+	while (tries <= TRIES && wait_after_release_ms() >= 300)
+		tries++;
+	assert_in_range(tries, 1, TRIES);
 }
 
 static void a_real_directory_is_one_that_exists(void **state UNUSED)
@@ -314,7 +325,7 @@ int main(void)
 		TEST(a_lock_excludes_and_ends_with_its_holder),
 		TEST(who_asks_first_gets_the_lock_first),
 		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),
-		TEST(who_waits_for_a_lock_wakes_when_it_is_given_back),
+		TEST(a_released_lock_wakes_its_next_owner),
 		TEST(a_real_directory_is_one_that_exists),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
