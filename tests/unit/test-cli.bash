@@ -171,9 +171,9 @@ case_attach_without_a_terminal() {
 case_usage() {
 	refused 64 "unknown command 'begin'" begin
 	refused 64 'usage: agentdeck session start SESSION' session start
-	refused 64 'one word too many' session start a b
+	refused 64 "unexpected argument 'b'" session start a b
 	refused 64 'unknown option --bogus' list --bogus
-	refused 64 'wants a value' add -t
+	refused 64 'option -t requires a value' add -t
 	refused 64 'unknown option' --bogus list
 	refused 64 '' -p '../x' list
 	refused 64 '' -p logs list
@@ -516,7 +516,7 @@ case_status_wait() {
 	refused 2 'no session' status --wait idle nosuch
 	refused 1 'no session was idle within 0 s' status --wait idle --timeout 0
 	refused_json 1 TIMEOUT status --wait idle --timeout 0
-	refused 64 'one word too many' events a
+	refused 64 "unexpected argument 'a'" events a
 	must add . -t a --agent demo
 	must status --wait error,stopped
 	grep -Eqx 'a \([0-9a-z]{8}\): stopped.*' "$home/out" || fail "it says: $(<"$home/out")"
@@ -530,8 +530,8 @@ case_status_wait() {
 case_recover() {
 	refused 64 "a number from 1 to 256, not 'many'" recover --jobs many
 	refused 64 'a number from 1 to 256' recover --jobs 0
-	refused 64 "--only is error, not 'stopped'" recover --only stopped
-	refused 64 'one word too many' recover a
+	refused 64 "--only must be error, not 'stopped'" recover --only stopped
+	refused 64 "unexpected argument 'a'" recover a
 	refused 64 'no, on-failure or always' add . -t a --restart sometimes
 	mkdir "$home/gone"
 	must add "$home/gone" -t gone --agent demo --restart always

@@ -64,7 +64,8 @@ static int refuse_value(const struct command_option *option, const char *value, 
 			struct error *err)
 {
 	cleanup_free char *shown = visible(value);
-	return error_set(err, ERROR_USAGE, "--%s is %s, not '%s'", option->name, wanted, shown);
+	return error_set(err, ERROR_USAGE, "--%s must be %s, not '%s'", option->name, wanted,
+			 shown);
 }
 
 static int set_number(const struct command_option *option, const char *value, int64_t *variable,
@@ -142,7 +143,7 @@ static int refuse_option(const struct option_set *set, int letter, const char *w
 {
 	cleanup_free char *shown = visible(word);
 	return error_set(err, ERROR_USAGE,
-			 letter == ':' ? "%s wants a value: see agentdeck %s"
+			 letter == ':' ? "option %s requires a value: see agentdeck %s"
 				       : "unknown option %s: see agentdeck %s",
 			 shown, set->manual);
 }
@@ -183,7 +184,7 @@ static int check_operands(const struct app *app, struct error *err)
 	if (app->operands.count <= range.most)
 		return 0;
 	cleanup_free char *shown = visible(app->operands.items[range.most]);
-	return error_set(err, ERROR_USAGE, "one word too many: '%s' (usage: agentdeck %s %s)",
+	return error_set(err, ERROR_USAGE, "unexpected argument '%s' (usage: agentdeck %s %s)",
 			 shown, command->name, command->arguments);
 }
 
