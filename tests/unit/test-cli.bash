@@ -457,6 +457,23 @@ case_a_persons_own_tmux_is_left_alone() {
 	"${deck[@]}" tmux -S "$socket" kill-server
 }
 
+case_send_joins_its_words() {
+	must add . -t api --agent demo
+	must start api
+	must send api fix the test
+	must status --wait idle api --timeout 30
+	must output api
+	grep -q 'You said: "fix the test"' "$home/out" || fail "it says: $(<"$home/out")"
+	echo 'from a file' >"$home/message"
+	must send api --message-file "$home/message"
+	must status --wait idle api --timeout 30
+	must output api
+	grep -q 'You said: "from a file"' "$home/out" || fail "it says: $(<"$home/out")"
+	refused 64 'message is missing' send api
+	refused 64 'as words or as a file' send api one two --message-file "$home/message"
+	must stop api
+}
+
 case_hook_input() {
 	must add . -t a --agent demo
 	local id before

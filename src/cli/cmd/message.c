@@ -28,11 +28,11 @@ int message_read(const char *text, const char *file, struct strbuf *ret, struct 
 	cleanup_strbuf struct strbuf raw = { 0 }, clean = { 0 };
 	if (text && file)
 		return error_set(err, ERROR_USAGE,
-				 "give the message as a word or as a file, not both");
+				 "give the message as words or as a file, not both");
 	if (!text && !file)
 		return error_set(err, ERROR_USAGE,
-				 "there is no message: give it as one word (in quotes), "
-				 "with --file FILE, or as - for standard input");
+				 "the message is missing: write it after the session, use "
+				 "--message-file FILE, or write - for standard input");
 	if (!file && streq(text, "-"))
 		file = "-";
 	if (file && read_file(file, &raw, err) < 0)
@@ -45,12 +45,12 @@ int message_read(const char *text, const char *file, struct strbuf *ret, struct 
 		return error_set(err, ERROR_USAGE, "the message is empty");
 	if (clean.length > DELIVER_MAX)
 		return error_set(err, ERROR_USAGE,
-				 "the message has %zu bytes and may have %d: put it into a "
+				 "the message has %zu bytes, and the limit is %d: put it into a "
 				 "file and send the agent its name",
 				 clean.length, DELIVER_MAX);
 	if (removed)
 		fprintf(stderr,
-			"agentdeck: %zu bytes of control characters are left out of the message\n",
+			"agentdeck: removed %zu bytes of control characters from the message\n",
 			removed);
 	*ret = clean;
 	clean = (struct strbuf){ 0 };

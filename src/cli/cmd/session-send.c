@@ -10,8 +10,10 @@ struct options {
 };
 
 static const struct command_option options[] = {
-	{ 'f', "file", "FILE", "send what is in this file; - is standard input", TO_TEXT(file) },
-	{ 0, "timeout", "SECONDS", "for all of it: ready, typed, proven (30)",
+	{ 'f', "file", "FILE", "send the content of this file; - is standard input",
+	  TO_TEXT(file) },
+	{ 0, "message-file", "FILE", "the same", TO_TEXT(file) },
+	{ 0, "timeout", "SECONDS", "give up after this time (30)",
 	  TO_SECONDS(timeout_s, 1, 86400) },
 	{ 0, "no-wait", NULL, "give up at once if the agent is not ready or is working",
 	  TO_FLAG(no_wait) },
@@ -20,13 +22,24 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
+/* The words after the first ones, with spaces between; NULL: there are none.  The caller frees. */
+static char *join_words(const struct strvec *words, size_t first)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (words->count <= first)
+		return NULL;
+	for (size_t i = first; i < words->count; i++)
+		strbuf_addf(&text, "%s%s", i > first ? " " : "", words->items[i]);
+	return strbuf_take(&text);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
 	cleanup_strbuf struct strbuf message = { 0 };
 	cleanup_delivery_result struct delivery_result result = { 0 };
-	const char *text = app->operands.count > 1 ? app->operands.items[1] : NULL;
+	cleanup_free char *text = join_words(&app->operands, 1);
 
 	if (message_read(text, given->file, &message, err) < 0)
 		return -1;
@@ -54,8 +67,8 @@ static int run(struct app *app, struct error *err)
 
 const struct command command_session_send = {
 	.name = "session send",
-	.arguments = "SESSION [TEXT]",
-	.summary = "send an agent a message, and prove that it took it",
+	.arguments = "SESSION [TEXT...]",
+	.summary = "send a message and confirm that the agent received it",
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .timeout_s = 30 },
 	.flags = NEEDS_SESSION | HAS_JSON | HAS_MESSAGE,
