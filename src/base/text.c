@@ -320,3 +320,36 @@ bool parse_int64(const char *text, int64_t min, int64_t max, int64_t *ret)
 	*ret = value;
 	return true;
 }
+
+enum { DISTANCE_MAX = 64 };
+
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Levenshtein's distance, and a swap counts once (optimal string alignment).  A cell is the
+ * distance of the first i bytes of a and the first j of b; three rows of them are enough. */
+size_t text_distance(const char *a, const char *b)
+{
+	size_t rows[3][DISTANCE_MAX + 1];
+	const size_t height = strlen(a), width = strlen(b);
+	if (height > DISTANCE_MAX || width > DISTANCE_MAX)
+		return SIZE_MAX;
+	for (size_t i = 0; i <= height; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= width; j++) {
+			if (i == 0) {
+				row[j] = j;
+				continue;
+			}
+			row[j] = least_of(least_of(above[j], row[j - 1]) + 1,
+					  above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least_of(row[j], before[j - 2] + 1);
+		}
+	}
+	return rows[height % 3][width];
+}

@@ -97,5 +97,9 @@ char *visible(const char *text) MUST_USE;
  * for a shell.  The caller frees. */
 char *visible_argv(char *const *argv) MUST_USE;
 
+/* How many typing errors are between two short texts: a character that is missing, added or wrong,
+ * or two neighbours that are swapped.  SIZE_MAX: one of them has over 64 bytes. */
+size_t text_distance(const char *a, const char *b);
+
 /* Decimal number of the whole text within [min, max].  False otherwise, *ret untouched. */
 bool parse_int64(const char *text, int64_t min, int64_t max, int64_t *ret);

@@ -153,30 +153,6 @@ int toml_store_word(const struct toml_document *document, const struct toml_key 
 			  strbuf_text(&known), text);
 }
 
-enum { MAX_NAME = 64 };
-
-/* Levenshtein distance; a name that is too long for the table is far from every other. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[MAX_NAME + 1], length = strlen(b);
-	if (strlen(a) > MAX_NAME || length > MAX_NAME)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-		row[0] = i + 1;
-		for (size_t j = 0; j < length; j++) {
-			size_t above = row[j + 1], best = diagonal + (a[i] != b[j]);
-			best = above + 1 < best ? above + 1 : best;
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			diagonal = above;
-			row[j + 1] = best;
-		}
-	}
-	return row[length];
-}
-
 /* The key that path most likely means: one with a similar spelling, or the same name in another
  * table. NULL when none is near. */
 static const char *nearest_key(const char *path, const struct toml_key *keys, size_t count)
@@ -184,7 +160,7 @@ static const char *nearest_key(const char *path, const struct toml_key *keys, si
 	const char *nearest = NULL;
 	size_t least = strlen(path) / 3 + 1;
 	for (size_t i = 0; i < count; i++) {
-		size_t away = distance(path, keys[i].path);
+		size_t away = text_distance(path, keys[i].path);
 		if (away <= least && (!nearest || away < least)) {
 			nearest = keys[i].path;
 			least = away;

@@ -169,7 +169,7 @@ case_attach_without_a_terminal() {
 }
 
 case_usage() {
-	refused 64 "unknown command 'begin'" begin
+	refused 2 "unknown command 'begin'" begin
 	refused 64 'usage: agentdeck session start SESSION' session start
 	refused 64 "unexpected argument 'b'" session start a b
 	refused 64 'unknown option --bogus' list --bogus
@@ -184,6 +184,37 @@ case_usage() {
 	refused 64 'auto, confirm or never' add . -t a --resume sometimes
 	refused_json 64 USAGE session start
 	refused_json 64 USAGE list --bogus
+}
+
+# The error names the word that is wrong, and those that are near to it.
+case_typing_errors() {
+	refused 2 "unknown command 'atach'; did you mean 'attach'\?" atach x
+	refused 2 "unknown command 'atach'; did you mean 'attach'\?" -p default atach
+	refused 2 "unknown command 'tsart'; did you mean 'start'\?" tsart
+	refused 2 "unknown command 'sesion'; did you mean 'session'\?" sesion start x
+	refused 2 "unknown session command 'strat'; did you mean 'session start'\?" session strat x
+	refused 2 "unknown command 'check'; did you mean 'agents check'\?" check
+	refused 2 "unknown command 'recov'; did you mean 'recover'\?" recov
+	refused 2 "unknown command 'qqqqqq': 'agentdeck help' lists" qqqqqq
+	refused 2 "unknown agents command 'qqqqqq': 'agentdeck help agents' lists" agents qqqqqq
+	refused 2 "unknown command 'atach'; did you mean 'attach'\?" help atach
+	refused_json 2 NOT_FOUND atach
+}
+
+case_the_profile_may_be_anywhere() {
+	must add . -t here --agent demo -p work
+	must -p work list
+	grep -q here "$home/out" || fail "list in the profile"
+	for line in '-p work session show here' 'session -p work show here' 'session show -p work here' \
+		'session show here -p work' 'show here --profile=work' '-p none show here -p work'; do
+		# shellcheck disable=SC2086  # words
+		must $line --json
+		grep -q '"title": *"here"' "$home/out" || fail "$line: $(<"$home/out")"
+	done
+	refused 2 'no session' show here
+	must add . -t there -c 'sleep 9' -- -p other
+	must show there
+	refused 64 'option -p requires a value' list -p
 }
 
 case_missing_binary() {

@@ -49,7 +49,7 @@ case_the_manual_has_every_command_and_option() {
 		grep -qxF ".SS \"$name\"" "$root/agentdeck.1" || fail "no section about $name"
 		# shellcheck disable=SC2086  # one or two words
 		for option in $(options $name); do
-			[ "$option" = --help ] || sed -n "/^\.SS \"$name\"$/,/^\.S[SH] /p" "$root/agentdeck.1" |
+			[[ $option == --@(help|profile) ]] || sed -n "/^\.SS \"$name\"$/,/^\.S[SH] /p" "$root/agentdeck.1" |
 				grep -qF -e "\\fB${option//-/\\-}\\fR" || fail "nothing about $option of $name"
 		done
 	done < <(names)
@@ -83,13 +83,44 @@ case_every_command_has_its_page() {
 			<(sed -n '/^\.SH SYNOPSIS$/,/^\.SH DESCRIPTION/p' "$root/$page" | sed -E '/^\.(SH|br)/d; s/\\f[A-Z]//g; s/\\-/-/g') ||
 			fail "synopsis of $name"
 		# shellcheck disable=SC2086
-		diff <(options $name | grep -vx -e --help | sort) \
+		diff <(options $name | sort) \
 			<(sed -n '/^\.SH OPTIONS$/,$p' "$root/$page" | sed -nE 's/^(\\fB\\-.\\fR, )?\\fB(\\-\\-[a-z\\-]*)\\fR.*/\2/p' | sed 's/\\-/-/g' | sort) ||
 			fail "options of $name"
 		grep -qwF "$page" "${top_srcdir:-$(dirname "$0")/../..}/Makefile.am" || fail "$page is not in Makefile.am"
 	done < <(names)
 	agentdeck help --man session >/dev/null 2>&1 && fail "a family of commands has a page"
 	return 0
+}
+
+# The short forms of all commands, each with the name of its command: "start session start".
+short_forms() {
+	local name
+	while read -r name; do
+		# shellcheck disable=SC2086  # one or two words
+		agentdeck help $name | sed -nE "s/^   or: agentdeck ([a-z-]+)( .*|$)/\\1 $name/p"
+	done < <(names)
+}
+
+case_session_commands_work_without_the_word() {
+	local name short
+	while read -r name; do
+		[[ $name == 'session '* ]] || continue
+		short_forms | grep -qxF "${name#session } $name" || fail "no short form of $name"
+	done < <(names)
+	while read -r short name; do
+		# shellcheck disable=SC2086  # one or two words
+		diff <(agentdeck "$short" --help) <(agentdeck help $name) >/dev/null || fail "$short --help"
+	done < <(short_forms)
+}
+
+case_every_short_form_has_a_page() {
+	local short name makefile=${top_srcdir:-$(dirname "$0")/../..}/Makefile.am
+	diff <(short_forms | cut -d ' ' -f 1 | sort) \
+		<(sed -n '/^SHORT_SESSION_MANS =/,/^nodist_man1_MANS/p' "$makefile" | grep -o 'agentdeck-[a-z]*\.1' | sed 's/agentdeck-//; s/\.1//' | sort) ||
+		fail "short forms and pages in Makefile.am"
+	while read -r short name; do
+		[ ! -e "agentdeck-$short.1" ] || [ "$(cat "agentdeck-$short.1")" = ".so man1/agentdeck-${name// /-}.1" ] || fail "the page of $short"
+	done < <(short_forms)
 }
 
 # A text under a wrong name would be lost in silence.
@@ -138,7 +169,7 @@ case_what_is_offered_works() {
 	for word in $(candidates ''); do
 		agentdeck help "$word" >/dev/null || fail "help $word"
 		case $word in
-		session | agents) ;;
+		session | agents) ;; # families
 		*) agentdeck "$word" --help | diff - <(agentdeck help "$word") >/dev/null || fail "$word --help" ;;
 		esac
 	done
@@ -324,9 +355,9 @@ case_families_are_explained() {
 	agentdeck help session | grep -q '^  session start  ' || fail "session"
 	agentdeck help agents | grep -q '^  session start  ' && fail "agents"
 	agentdeck help nonsense >/dev/null 2>&1
-	[ $? = 64 ] || fail "nonsense"
+	[ $? = 2 ] || fail "nonsense"
 	agentdeck help --man nonsense >/dev/null 2>&1
-	[ $? = 64 ] || fail "a page of nonsense"
+	[ $? = 2 ] || fail "a page of nonsense"
 	agentdeck help --completion bash add >/dev/null 2>&1
 	[ $? = 64 ] || fail "two wishes"
 }

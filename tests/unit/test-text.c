@@ -100,6 +100,24 @@ static void a_number_is_the_whole_text_in_its_range(void **state UNUSED)
 	assert_true(value == INT64_MAX);
 }
 
+static void typing_errors_are_counted(void **state UNUSED)
+{
+	char longest[66];
+	assert_int_equal(text_distance("attach", "attach"), 0);
+	assert_int_equal(text_distance("atach", "attach"), 1);
+	assert_int_equal(text_distance("attachh", "attach"), 1);
+	assert_int_equal(text_distance("attabh", "attach"), 1);
+	assert_int_equal(text_distance("tsart", "start"), 1);
+	assert_int_equal(text_distance("strat", "start"), 1);
+	assert_int_equal(text_distance("", "list"), 4);
+	assert_int_equal(text_distance("list", ""), 4);
+	assert_int_equal(text_distance("kitten", "sitting"), 3);
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_true(text_distance(longest, "x") == SIZE_MAX);
+	assert_int_equal(text_distance(longest + 1, "x"), 63);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -111,6 +129,7 @@ int main(void)
 		TEST(visible_text_cannot_play_with_a_terminal),
 		TEST(an_argv_for_reading_shows_where_words_end),
 		TEST(a_number_is_the_whole_text_in_its_range),
+		TEST(typing_errors_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,11 +24,12 @@ static char *asked_name(const struct app *app)
 	return strbuf_take(&name);
 }
 
-static int unknown(const char *name, struct error *err)
+static int unknown(const struct app *app, struct error *err)
 {
-	cleanup_free char *shown = visible(name);
-	return error_set(err, ERROR_USAGE,
-			 "there is no command '%s': agentdeck help lists them all", shown);
+	const struct strvec *words = &app->operands;
+	const bool is_second = words->count > 1 && command_is_family(words->items[0]);
+	return is_second ? command_refuse(words->items[0], words->items[1], err)
+			 : command_refuse(NULL, words->items[0], err);
 }
 
 static int explain(const struct app *app, struct error *err)
@@ -36,7 +37,7 @@ static int explain(const struct app *app, struct error *err)
 	cleanup_free char *name = asked_name(app);
 	const struct command *command = command_named(name);
 	if (!command && *name && !command_is_family(name))
-		return unknown(name, err);
+		return unknown(app, err);
 	if (!command && *name)
 		print_family(stdout, name);
 	else
@@ -49,7 +50,7 @@ static int show_manual(const struct app *app, struct error *err)
 	cleanup_free char *name = asked_name(app);
 	const struct command *command = command_named(name);
 	if (!command && *name)
-		return unknown(name, err);
+		return unknown(app, err);
 	if (command)
 		print_command_manual(stdout, command);
 	else

@@ -4,9 +4,16 @@
 #include <limits.h>
 #include <string.h>
 
+#define SESSION_FAMILY "session"
+
+#define OPTION_PROFILE                                                                            \
+	{                                                                                         \
+		'p', "profile", "PROFILE", "work on this profile's sessions, not on \"default\"", \
+			TO_APP_TEXT(profile)                                                      \
+	}
+
 const struct command_option global_options[] = {
-	{ 'p', "profile", "PROFILE", "work on this profile's sessions, instead of \"default\"",
-	  TO_APP_TEXT(profile) },
+	OPTION_PROFILE,
 	{ 'v', "version", NULL, "print the version", TO_APP_FLAG(wants_version) },
 	{ 'h', "help", NULL, "print a summary of the commands", TO_APP_FLAG(wants_help) },
 	{ 0 },
@@ -17,50 +24,113 @@ const struct command_option json_options[] = {
 	{ 0 },
 };
 
-const struct command_option help_options[] = {
+const struct command_option common_options[] = {
+	OPTION_PROFILE,
 	{ 'h', "help", NULL, "print this help", TO_APP_FLAG(wants_help) },
 	{ 0 },
 };
 
-const struct command_alias command_aliases[] = {
+static const struct {
+	const char *word, *name;
+} unix_names[] = {
 	{ "ls", "list" },
 	{ "rm", "remove" },
 	{ "mv", "rename" },
-	{ "start", "session start" },
-	{ "stop", "session stop" },
-	{ "restart", "session restart" },
-	{ "attach", "session attach" },
-	{ "show", "session show" },
-	{ "send", "session send" },
-	{ "output", "session output" },
-	{ 0 },
 };
+
+const char *command_short_form(const struct command *command, size_t index)
+{
+	if (command_is_in(command, SESSION_FAMILY) && index-- == 0)
+		return command->name + strlen(SESSION_FAMILY " ");
+	for (size_t i = 0; i < ARRAY_SIZE(unix_names); i++)
+		if (streq(unix_names[i].name, command->name) && index-- == 0)
+			return unix_names[i].word;
+	return NULL;
+}
+
+static bool has_name(const struct command *command, const char *name)
+{
+	const char *form;
+	if (streq(command->name, name))
+		return true;
+	for (size_t i = 0; (form = command_short_form(command, i)); i++)
+		if (streq(form, name))
+			return true;
+	return false;
+}
 
 const struct command *command_named(const char *name)
 {
-	for (size_t i = 0; command_aliases[i].word; i++)
-		if (streq(command_aliases[i].word, name))
-			name = command_aliases[i].name;
 	for (size_t i = 0; commands[i]; i++)
-		if (streq(commands[i]->name, name))
+		if (has_name(commands[i], name))
 			return commands[i];
 	return NULL;
 }
 
-const struct command *command_find(int argc, char *const argv[], int *ret_words)
+/* The names that are nearest to what was typed. */
+struct nearest {
+	const char *typed;
+	size_t distance; /* of those in names; a name that is further away is not meant */
+	struct strvec names;
+};
+
+/* meant: what to write, where that is more than the word. */
+static void consider(struct nearest *nearest, const char *word, const char *meant)
 {
-	const struct command *command = NULL;
-	*ret_words = 0;
-	if (argc > 1) {
-		cleanup_free char *name = xasprintf("%s %s", argv[0], argv[1]);
-		command = command_named(name);
-		*ret_words = command ? 2 : 0;
+	size_t distance = text_distance(nearest->typed, word);
+	/* The beginning of a word is as near as a typing error. */
+	if (distance > 1 && strlen(nearest->typed) > 1 && starts_with(word, nearest->typed))
+		distance = 1;
+	if (distance > nearest->distance || strvec_contains(&nearest->names, meant))
+		return;
+	if (distance < nearest->distance)
+		strvec_clear(&nearest->names);
+	nearest->distance = distance;
+	strvec_push(&nearest->names, meant);
+}
+
+static void consider_command(struct nearest *nearest, const struct command *command)
+{
+	const char *space = strchr(command->name, ' '), *form;
+	if (space) {
+		cleanup_free char *first = xstrndup(command->name, (size_t)(space - command->name));
+		consider(nearest, first, first);
 	}
-	if (!command && argc > 0) {
-		command = command_named(argv[0]);
-		*ret_words = command ? 1 : 0;
+	if (!space || !command_named(space + 1))
+		consider(nearest, space ? space + 1 : command->name, command->name);
+	for (size_t i = 0; (form = command_short_form(command, i)); i++)
+		consider(nearest, form, form);
+}
+
+int command_refuse(const char *family, const char *word, struct error *err)
+{
+	struct nearest nearest = { .typed = word, .distance = (strlen(word) + 1) / 3 };
+	cleanup_strbuf struct strbuf meant = { 0 };
+	cleanup_free char *shown = visible(word);
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->flags & IS_HIDDEN)
+			continue;
+		if (!family)
+			consider_command(&nearest, commands[i]);
+		else if (command_is_in(commands[i], family))
+			consider(&nearest, commands[i]->name + strlen(family) + 1,
+				 commands[i]->name);
 	}
-	return command;
+	const size_t count = nearest.names.count;
+	for (size_t i = 0; i < count; i++)
+		strbuf_addf(&meant, "%s'%s'",
+			    i == 0          ? ""
+			    : i + 1 < count ? ", "
+					    : " or ",
+			    nearest.names.items[i]);
+	strvec_clear(&nearest.names);
+	if (count > 0)
+		return error_set(err, ERROR_NOT_FOUND, "unknown %s%scommand '%s'; did you mean %s?",
+				 or_empty(family), family ? " " : "", shown, strbuf_text(&meant));
+	return error_set(err, ERROR_NOT_FOUND,
+			 "unknown %s%scommand '%s': 'agentdeck help%s%s' lists the commands",
+			 or_empty(family), family ? " " : "", shown, family ? " " : "",
+			 or_empty(family));
 }
 
 bool command_is_in(const struct command *command, const char *word)

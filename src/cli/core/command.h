@@ -142,23 +142,22 @@ void app_free(struct app *app);
 /* Every command, NULL at the end, in the order of the help (cli/cmd/commands.h). */
 extern const struct command *const commands[];
 
-/* Short forms: agentdeck <word> is agentdeck <name>.  Up to an entry with word NULL. */
-struct command_alias {
-	const char *word, *name;
-};
-extern const struct command_alias command_aliases[];
+/* The short form of a command at this index, from 0: a session command works without the word
+ * "session", and some commands have the name of a Unix command, too.  NULL: it has no more. */
+const char *command_short_form(const struct command *command, size_t index);
 
-/* Options before the command, up to an entry with name NULL. */
+/* Options without a command, up to an entry with name NULL. */
 extern const struct command_option global_options[];
 /* What HAS_JSON adds to a command's own. */
 extern const struct command_option json_options[];
-/* What every command takes. */
-extern const struct command_option help_options[];
+/* What every command takes, before, between and after its words. */
+extern const struct command_option common_options[];
 
 /* Returns the command of this name or short form, also a hidden one; NULL if there is none. */
 const struct command *command_named(const char *name);
-/* The command that the first words name, and how many of them do; NULL and 0 if they name none. */
-const struct command *command_find(int argc, char *const argv[], int *ret_words);
+/* Why there is no such command, with those that were probably meant.  family: the first of its two
+ * words, which exists; NULL: word is the first one.  Returns -1. */
+int command_refuse(const char *family, const char *word, struct error *err);
 
 /* Is the command's name word and another one? */
 bool command_is_in(const struct command *command, const char *word);

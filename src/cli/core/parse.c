@@ -184,8 +184,8 @@ static int check_operands(const struct app *app, struct error *err)
 	if (app->operands.count <= range.most)
 		return 0;
 	cleanup_free char *shown = visible(app->operands.items[range.most]);
-	return error_set(err, ERROR_USAGE, "unexpected argument '%s' (usage: agentdeck %s %s)",
-			 shown, command->name, command->arguments);
+	return error_set(err, ERROR_USAGE, "unexpected argument '%s' (usage: agentdeck %s%s%s)",
+			 shown, command->name, *command->arguments ? " " : "", command->arguments);
 }
 
 /* The words behind the command; argv[0] is its last one. */
@@ -197,9 +197,10 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 	struct option_set set = { .manual = manual, .letters = ":" };
 	int end = argc;
 
+	app->json &= (command->flags & HAS_JSON) != 0;
 	set_add(&set, command->options);
 	set_add(&set, command->flags & HAS_JSON ? json_options : NULL);
-	set_add(&set, help_options);
+	set_add(&set, common_options);
 	app->options = xcalloc(1, command->options_size + 1);
 	if (command->defaults)
 		memcpy(app->options, command->defaults, command->options_size);
@@ -228,46 +229,55 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 	return 0;
 }
 
-/* Names those commands that begin like what was typed. */
-static int refuse_command(const char *word, struct error *err)
+/* The options that may precede the next word.  Afterwards argv[0] is that word; NULL: there is
+ * none. */
+static int skip_options(const struct parser *parser, const struct option_set *set, int *argc,
+			char **argv[], struct error *err)
 {
-	cleanup_strbuf struct strbuf near = { 0 };
-	cleanup_free char *shown = visible(word);
-	for (size_t i = 0; commands[i]; i++) {
-		const char *name = commands[i]->name;
-		if (!(commands[i]->flags & IS_HIDDEN) &&
-		    (command_is_in(commands[i], word) || strncmp(name, word, 2) == 0 ||
-		     ends_with(name, word)))
-			strbuf_addf(&near, "%s%s", near.length ? ", " : "", name);
+	if (read_options(parser, set, *argc, *argv, err) < 0)
+		return -1;
+	*argc -= optind;
+	*argv += optind;
+	return 0;
+}
+
+/* The words behind the first of several commands' names; argv[0] is that name. */
+static int read_family(const struct parser *parser, int argc, char *argv[], struct error *err)
+{
+	struct app *app = parser->app;
+	struct option_set set = { .manual = "help", .letters = "+:" };
+	const char *family = argv[0];
+
+	set_add(&set, common_options);
+	if (skip_options(parser, &set, &argc, &argv, err) < 0)
+		return -1;
+	if (argc == 0 || app->wants_help) {
+		app->family = family;
+		return 0;
 	}
-	return error_set(err, ERROR_USAGE,
-			 "unknown command '%s'%s%s: agentdeck help lists them all", shown,
-			 near.length ? ", did you mean: " : "", strbuf_text(&near));
+	cleanup_free char *name = xasprintf("%s %s", family, argv[0]);
+	app->command = command_named(name);
+	return app->command ? read_command(parser, argc, argv, err)
+			    : command_refuse(family, argv[0], err);
 }
 
 static int read_line(const struct parser *parser, int argc, char *argv[], struct error *err)
 {
 	struct app *app = parser->app;
 	struct option_set set = { .manual = "help", .letters = "+:" };
-	int words;
 
 	set_add(&set, global_options);
-	if (read_options(parser, &set, argc, argv, err) < 0)
+	if (skip_options(parser, &set, &argc, &argv, err) < 0)
 		return -1;
-	argc -= optind;
-	argv += optind;
-	if (argc <= 0 || app->wants_help || app->wants_version)
+	if (argc == 0 || app->wants_help || app->wants_version)
 		return 0;
-	app->command = command_find(argc, argv, &words);
-	if (app->command) {
-		app->json &= (app->command->flags & HAS_JSON) != 0;
-		return read_command(parser, argc - words + 1, argv + words - 1, err);
-	}
+	app->command = command_named(argv[0]);
+	if (app->command)
+		return read_command(parser, argc, argv, err);
+	if (command_is_family(argv[0]))
+		return read_family(parser, argc, argv, err);
 	app->wants_version = streq(argv[0], "version");
-	app->wants_help = argc > 1 && (streq(argv[1], "--help") || streq(argv[1], "-h"));
-	if (!app->wants_version && command_is_family(argv[0]) && (argc == 1 || app->wants_help))
-		app->family = argv[0];
-	return app->wants_version || app->family ? 0 : refuse_command(argv[0], err);
+	return app->wants_version ? 0 : command_refuse(NULL, argv[0], err);
 }
 
 int parse_command_line(struct app *app, int argc, char *argv[], struct error *err)

@@ -79,10 +79,10 @@ static void put_commands(FILE *out, const char *family)
 		strvec_push(&seen, word);
 		put(out, "", word, several ? "several commands" : commands[i]->summary);
 	}
-	for (size_t i = 0; !family && command_aliases[i].word; i++) {
-		const struct command *command = command_named(command_aliases[i].word);
-		if (command && !strvec_contains(&seen, command_aliases[i].word))
-			put(out, "", command_aliases[i].word, command->summary);
+	for (size_t i = 0; !family && commands[i]; i++) {
+		const char *form;
+		for (size_t j = 0; (form = command_short_form(commands[i], j)); j++)
+			put(out, "", form, commands[i]->summary);
 	}
 }
 
@@ -197,10 +197,9 @@ static int answer(FILE *out, struct app *app, const struct app *line,
 		return put_kind(out, app, line, kind, prefix, err);
 	}
 	if (word[0] == '-') {
-		put_options(out, command ? command->options : global_options);
+		put_options(out, command ? command->options : NULL);
 		put_options(out, command && command->flags & HAS_JSON ? json_options : NULL);
-		if (command)
-			put(out, "", "--help", "print its help");
+		put_options(out, command || line->family ? common_options : global_options);
 		return 0;
 	}
 	if (command)

@@ -102,12 +102,12 @@ static void print_usage(FILE *out, const char *lead, const char *name,
 
 static void print_command(FILE *out, const struct command *command)
 {
-	size_t width = term_width(command->options, term_width(help_options, 0));
+	size_t width = term_width(command->options, term_width(common_options, 0));
 
 	print_usage(out, "Usage:", command->name, command);
-	for (size_t i = 0; command_aliases[i].word; i++)
-		if (streq(command_aliases[i].name, command->name))
-			print_usage(out, "   or:", command_aliases[i].word, command);
+	const char *form;
+	for (size_t i = 0; (form = command_short_form(command, i)); i++)
+		print_usage(out, "   or:", form, command);
 	cleanup_free char *summary = xasprintf("%c%s.", toupper((unsigned char)command->summary[0]),
 					       command->summary + 1);
 	fputc('\n', out);
@@ -118,7 +118,7 @@ static void print_command(FILE *out, const struct command *command)
 	print_options(out, command->options, width);
 	if (command->flags & HAS_JSON)
 		print_options(out, json_options, width);
-	print_options(out, help_options, width);
+	print_options(out, common_options, width);
 }
 
 /* family: only its commands; NULL: all. */

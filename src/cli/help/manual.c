@@ -159,12 +159,11 @@ static void put_synopsis(FILE *out, const char *name, const struct command *comm
 /* The lines of use, with the short forms. */
 static void put_usage(FILE *out, const struct command *command)
 {
+	const char *form;
 	put_synopsis(out, command->name, command);
-	for (size_t i = 0; command_aliases[i].word; i++) {
-		if (!streq(command_aliases[i].name, command->name))
-			continue;
+	for (size_t i = 0; (form = command_short_form(command, i)); i++) {
 		fputs(".br\n", out);
-		put_synopsis(out, command_aliases[i].word, command);
+		put_synopsis(out, form, command);
 	}
 }
 
@@ -225,11 +224,11 @@ static void put_summary(FILE *out, const struct command *command)
 
 static void put_all_options(FILE *out, const struct command *command)
 {
-	if (command->options || command->flags & HAS_JSON)
-		fputs(".SH OPTIONS\n", out);
+	fputs(".SH OPTIONS\n", out);
 	put_options(out, command->options);
 	if (command->flags & HAS_JSON)
 		put_options(out, json_options);
+	put_options(out, common_options);
 }
 
 void print_manual(FILE *out)
