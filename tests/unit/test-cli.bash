@@ -217,6 +217,28 @@ case_the_profile_may_be_anywhere() {
 	refused 64 'option -p requires a value' list -p
 }
 
+case_a_profile_that_does_not_exist() {
+	local line
+	refused 2 "no profile 'x'.* Create it with: agentdeck -p x add" -p x list
+	must add . -t a --agent demo
+	must -p work add . -t b --agent demo
+	for line in list status events top recover logs 'show a' 'start a' 'stop a' 'attach a' 'remove a' \
+		'session set a title b' 'fork a' current 'output a'; do
+		# shellcheck disable=SC2086  # words
+		refused 2 "no profile 'x'; profiles: default, work\. Create it with: agentdeck -p x add" -p x $line
+	done
+	refused_json 2 NOT_FOUND -p x list
+	run -p x doctor
+	grep -q "no profile 'x'" "$home/out" || fail "doctor: $(<"$home/out")"
+	run -p x add "$home/none" -t a
+	[ "$status" = 2 ] || fail "add of what is not there"
+	run -p y help --complete -- -p y start ''
+	[ ! -e "$home/deck/y" ] || fail "completion made a profile"
+	rm -rf "$home/deck/x"
+	run -p x list
+	[ ! -e "$home/deck/x" ] || fail "list made a profile"
+}
+
 case_missing_binary() {
 	must add . -t gone --agent demo -c "$home/agent"
 	not_started 1 "no program '.*/agent'" gone
@@ -542,8 +564,8 @@ case_limits() {
 }
 
 case_top() {
-	refused 64 '--interval is a whole number of seconds from 1 to 3600' top --interval 0.5
-	refused 64 '--sort is memory, cpu, tasks or title' top --sort size
+	refused 64 '--interval must be a whole number of seconds from 1 to 3600' top --interval 0.5
+	refused 64 '--sort must be memory, cpu, tasks or title' top --sort size
 	refused 64 '--once does not go with --interval' top --once --interval 2
 	must top
 	grep -qx 'No session is running.' "$home/out" || fail "top: $(<"$home/out")"

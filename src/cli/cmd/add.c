@@ -42,6 +42,6 @@ const struct command command_add = {
 	.arguments = "[PATH] [-- ARG...]",
 	.summary = "make a session for a directory, without starting it",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_STRICT | HAS_JSON | HAS_REST,
+	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
 	.run = run,
 };

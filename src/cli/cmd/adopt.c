@@ -246,6 +246,6 @@ const struct command command_adopt = {
 	.arguments = "[PANE|PID]",
 	.summary = "take over an agent that runs in some terminal or tmux",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_STRICT | HAS_JSON,
+	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
 	.run = run,
 };

@@ -142,6 +142,6 @@ const struct command command_launch = {
 	.arguments = "[PATH] [-- ARG...]",
 	.summary = "make a session for a directory and start it",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | IS_STRICT | HAS_JSON | HAS_REST,
+	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
 	.run = run,
 };

@@ -100,6 +100,7 @@ enum command_flags {
 	IS_STRICT = 1 << 5,     /* writes what config.toml says: refuses a broken one */
 	HAS_MESSAGE = 1 << 6,   /* operands behind the required ones leave the command line */
 	KEEPS_SIGNALS = 1 << 7, /* the signals that the caller blocks stay blocked */
+	MAKES_PROFILE = 1 << 9, /* creates a session, and its profile with it */
 };
 
 struct app;

@@ -44,7 +44,10 @@ static int open_needs(struct app *app, struct error *err)
 	app->deck.takes_over = app->takes_over;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
-	if (flags & (NEEDS_STORE | NEEDS_SESSION) && deck_open_store(&app->deck, err) < 0)
+	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))
+		return 0;
+	if ((!(flags & MAKES_PROFILE) && deck_check_profile(&app->deck, err) < 0) ||
+	    deck_open_store(&app->deck, err) < 0)
 		return -1;
 	return flags & NEEDS_SESSION
 		       ? app_resolve(app, app->operands.items[0], &app->rows, &app->session, err)

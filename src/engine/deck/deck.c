@@ -17,6 +17,8 @@
 #define KEPT_CONFIG "config.good.toml"
 #define KEPT_LOCK   "config.good.toml.lock"
 
+#define DEFAULT_PROFILE "default"
+
 enum { CONFIG_MAX = 1 << 20 };
 
 static const char *environment(const char *name)
@@ -194,7 +196,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	if (is_empty(profile))
 		profile = getenv("AGENTDECK_PROFILE");
 	if (is_empty(profile))
-		profile = "default";
+		profile = DEFAULT_PROFILE;
 	if (naming_check_profile(profile, err) < 0)
 		return -1;
 	deck.profile = xstrdup(profile);
@@ -272,6 +274,11 @@ int deck_open_profile(const struct deck *deck, const char *profile, struct store
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
@@ -288,7 +295,24 @@ int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err
 		    S_ISDIR(st.st_mode))
 			strvec_push(ret, names.items[i]);
 	}
+	if (ret->count > 1)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_names);
 	return 0;
+}
+
+int deck_check_profile(const struct deck *deck, struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_strbuf struct strbuf known = { 0 };
+	cleanup_free char *directory = path_join(deck->paths.state, deck->profile);
+	if (streq(deck->profile, DEFAULT_PROFILE) || access(directory, F_OK) == 0)
+		return 0;
+	(void)deck_profiles(deck, &names, NULL);
+	for (size_t i = 0; i < names.count; i++)
+		strbuf_addf(&known, "%s%s", i ? ", " : "; profiles: ", names.items[i]);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "no profile '%s'%s. Create it with: agentdeck -p %s add ...",
+			 deck->profile, strbuf_text(&known), deck->profile);
 }
 
 int deck_load(struct deck *deck, const char *base, struct instance **ret, struct error *err)

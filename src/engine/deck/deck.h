@@ -71,7 +71,11 @@ int deck_open_store(struct deck *deck, struct error *err);
 int deck_open_profile(const struct deck *deck, const char *profile, struct store **ret,
 		      struct error *err);
 
-/* The names of all profiles that there are, unsorted. */
+/* Whether the deck's profile exists; "default" always does.  ERROR_NOT_FOUND says which profiles
+ * exist, and how to create it.  Makes no directory. */
+int deck_check_profile(const struct deck *deck, struct error *err);
+
+/* The names of all profiles that there are, sorted. */
 int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err);
 
 /* The instance of the deck's profile.  ERROR_NOT_FOUND: it was removed. */

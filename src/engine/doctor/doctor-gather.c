@@ -53,6 +53,10 @@ static void open_deck(struct deck *deck, const char *profile, struct doctor_fact
 	paths_free(&deck->paths);
 	if (deck_open(profile, "doctor", deck, &err) == 0) {
 		facts->helpers_known = true;
+		if (deck_check_profile(deck, &err) < 0) {
+			facts->profile_problem = xstrdup(err.message);
+			replace_string(&deck->profile, "default");
+		}
 		return;
 	}
 	(void)paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, NULL);
@@ -256,7 +260,7 @@ static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
 	facts->isolation_why = xstrdup(why);
 	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
 	/* With a damaged file we do not know what it says. */
-	facts->isolation_known = !facts->config_problem && !facts->profile_problem;
+	facts->isolation_known = facts->helpers_known;
 	facts->linger_forbidden = deck->settings.tmux.linger == OFF;
 }
 

@@ -127,7 +127,7 @@ static void judge_profile(const struct doctor_facts *facts, struct findings *ret
 	if (!facts->profile_problem)
 		return;
 	wrong("%s", facts->profile_problem);
-	advise("unset AGENTDECK_PROFILE");
+	advise("unset AGENTDECK_PROFILE, or name an existing profile with -p");
 }
 
 static void judge_config(const struct doctor_facts *facts, struct findings *ret)
