@@ -209,7 +209,7 @@ static const struct fault of_the_disk[] = {
 	{ .name = "disk-full-and-server-killed",
 	  .strike = fill_disk_of_dead,
 	  .steps = { SHOWS(LIST, "error: its tmux server was killed"), FAILS(START, 1, NO_SPACE),
-		     SHOWS_FAILURE(DECK("recover"), 1, NO_SPACE) },
+		     SHOWS_FAILURE(DECK("recover", "--json"), 1, NO_SPACE) },
 	  .mend = empty_disk,
 	  .run = NEW_RUN },
 	{ .name = "disk-full-at-one-write-after-the-other",
@@ -313,11 +313,11 @@ static void replace_manifest(const struct fault *fault UNUSED)
 		   FAILS(STOP, 1, SET_ASIDE),       FAILS(RENAME, 1, SET_ASIDE),      \
 		   SHOWS(LIST, SET_ASIDE),          DONE(SHOW_OTHER) }
 /* A file that may be good, but not for us. */
-#define LEFT_ALONE(why)                                                           \
-	.strike = spoil_manifest, .mend = replace_manifest,                       \
-	.steps = { SHOWS(LIST, why),      FAILS(BY_TITLE, 2, NOT_BY_TITLE),       \
-		   FAILS(START, 1, why),  FAILS(STOP, 1, why),                    \
-		   FAILS(REMOVE, 1, why), SHOWS_FAILURE(DECK("recover"), 1, why), \
+#define LEFT_ALONE(why)                                                                     \
+	.strike = spoil_manifest, .mend = replace_manifest,                                 \
+	.steps = { SHOWS(LIST, why),      FAILS(BY_TITLE, 2, NOT_BY_TITLE),                 \
+		   FAILS(START, 1, why),  FAILS(STOP, 1, why),                              \
+		   FAILS(REMOVE, 1, why), SHOWS_FAILURE(DECK("recover", "--json"), 1, why), \
 		   DONE(SHOW_OTHER) }
 
 static const struct fault of_manifests[] = {

@@ -104,7 +104,7 @@ static const struct fault of_directories[] = {
 	  .steps = { FAILS(START, 2,
 			   "is missing: bring it back, or, if it was moved, say where it is"),
 		     FAILS(RESTART, 2, "is missing"),
-		     SHOWS_FAILURE(DECK("recover"), 1, "is missing") },
+		     SHOWS_FAILURE(DECK("recover", "--json"), 1, "is missing") },
 	  .mend = make_directory,
 	  .run = NEW_RUN },
 	{ .name = "cwd-is-a-file",

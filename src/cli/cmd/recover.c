@@ -42,6 +42,7 @@ struct display {
 static void print_result(const struct revive_result *result, int64_t elapsed_ms)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_string(object, "event", "session");
 	json_set_string(object, "id", result->id);
 	json_set_string(object, "title", result->title);
 	json_set_string(object, "outcome", revive_outcome_name(result->outcome));
@@ -106,6 +107,7 @@ static void show(const struct recover_counts *counts, const struct revive_result
 static void print_summary_json(const struct recover_counts *counts, bool dry)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_string(object, "event", "summary");
 	json_set_int(object, "total", (int64_t)counts->total);
 	json_set_int(object, "revived", (int64_t)counts->revived);
 	json_set_int(object, "running", (int64_t)counts->alive);
@@ -155,7 +157,7 @@ static int run(struct app *app, struct error *err)
 	struct display display = {
 		.app = app,
 		.dry = given->dry_run,
-		.json = app->json || !isatty(STDOUT_FILENO),
+		.json = app->json,
 		.bar = isatty(STDERR_FILENO),
 	};
 	int r = recover_run(&app->deck, &wish, show, &display, &counts, err);
