@@ -3,3 +3,7 @@
 #pragma once
 
 extern const char agentdeck_version[];
+
+/* The number of the JSON contract (docs/json.md): it changes when a member is renamed or removed,
+ * or means something else. */
+enum { JSON_PROTOCOL = 1 };

@@ -41,7 +41,7 @@ static bool does(struct session *session, const char *activity)
 
 static const char *since(struct session *session)
 {
-	return json_get_string(session_look(session), "activity_since", "");
+	return json_get_string(session_look(session), "since_at", "");
 }
 
 #define WAIT_UNTIL_IT_IS(session, activity)                                         \
@@ -51,7 +51,8 @@ static const char *since(struct session *session)
 
 static int64_t count_of(const char *what)
 {
-	return json_get_int(deck_ok(NULL, WORDS("status", "--json")), what, -1);
+	struct json_object *status = deck_ok(NULL, WORDS("status", "--json"));
+	return json_get_int(json_get_object(status, "counts"), what, -1);
 }
 
 /* ---- waiting for a session ------------------------------------------------------------------ */
@@ -153,7 +154,8 @@ TEST(StatusWaitNoticesADeath)
 /* ---- events --------------------------------------------------------------------------------- */
 
 struct told {
-	struct strvec *lines; /* "title status activity" */
+	struct strvec *lines;          /* "title status activity", without the snapshot */
+	size_t snapshots, completions; /* how many lines are of it, and end it */
 };
 
 static struct told read_events(const char *path)
@@ -165,6 +167,15 @@ static struct told read_events(const char *path)
 		ASSERT(json_parse(text, (size_t)(end - text), "an event", &object, NULL) == 0,
 		       "this is no JSON: %s", text);
 		keep_json(object);
+		const char *event = json_get_string(object, "event", "");
+		if (streq(event, "snapshot_complete"))
+			told.completions++;
+		else if (streq(event, "snapshot"))
+			told.snapshots++;
+		if (starts_with(event, "snapshot")) {
+			ASSERT(!told.lines->count, "the snapshot goes on: %s", text);
+			continue;
+		}
 		strvec_pushf(told.lines, "%s %s %s", json_get_string(object, "title", ""),
 			     json_get_string(object, "status", ""),
 			     json_get_string(object, "activity", "-"));
@@ -210,6 +221,8 @@ TEST(EventsTellEachChangeOnce)
 	set_title(&session, "deck");
 	WAIT_FOR_EVENT(path, "deck stopped -", 1);
 	ASSERT(read_events(path).lines->count == 1, "there is history:\n%s", machine_read(path));
+	ASSERT(read_events(path).snapshots == 1 && read_events(path).completions == 1,
+	       "this is no snapshot:\n%s", machine_read(path));
 
 	session_start(&session, NULL);
 	WAIT_FOR_EVENT(path, "deck running idle", 1);

@@ -288,8 +288,8 @@ TEST(AdoptTakesTheProgramFromItsOwnPath)
 					      "--json"));
 	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
 	struct json_object *started = json_object_array_get_idx(reply.json, 0);
-	const char *program = json_object_get_string(
-		json_object_array_get_idx(json_get_array(started, "argv"), 0));
+	const char *program = json_object_get_string(json_object_array_get_idx(
+		json_get_array(json_get_object(started, "resume"), "argv"), 0));
 	ASSERT(streq(program, at_home("aside/hidden")), "it is %s", program);
 	login_terminate(login);
 }

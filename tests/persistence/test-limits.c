@@ -126,8 +126,8 @@ TEST(TopShowsWhatRuns)
 	struct json_object *line = deck_ok(NULL, WORDS("top", "--json"));
 	ASSERT(streq(json_get_string(line, "id", ""), session.id) &&
 		       json_get_bool(line, "in_scope", false) &&
-		       json_get_int(line, "memory", 0) > 0 && json_get_int(line, "tasks", 0) >= 2 &&
-		       json_get_int(line, "cpu_us", 0) > 0,
+		       json_get_int(line, "memory_bytes", 0) > 0 &&
+		       json_get_int(line, "tasks", 0) >= 2 && json_get_int(line, "cpu_ms", 0) > 0,
 	       "top: %s", line ? json_print(line) : "nothing");
 	struct reply table = deck(NULL, WORDS("top"));
 	ASSERT(table.status == 0 && strstr(table.output, session.id), "top: %s", table.output);

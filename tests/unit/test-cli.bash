@@ -572,7 +572,7 @@ case_top() {
 	must add . -t a --agent demo
 	must session start a
 	must top --json
-	grep -q '"title":"a".*"in_scope":false,"memory":[1-9][0-9]*,.*"memory_max":null' "$home/out" || fail "top: $(<"$home/out")"
+	grep -q '"title":"a".*"in_scope":false,"memory_bytes":[1-9][0-9]*,.*"memory_max_bytes":null' "$home/out" || fail "top: $(<"$home/out")"
 	must session stop a
 	must top --json
 	[ ! -s "$home/out" ] || fail "what was stopped is shown: $(<"$home/out")"
@@ -592,7 +592,7 @@ case_status_wait() {
 	grep -Eqx 'a \([0-9a-z]{8}\): stopped.*' "$home/out" || fail "it says: $(<"$home/out")"
 	must session start a
 	must status --wait idle --timeout 30 --json a
-	grep -q '"activity": *"idle"' "$home/out" && grep -q '"since": *"2' "$home/out" || fail "it says: $(<"$home/out")"
+	grep -q '"activity": *"idle"' "$home/out" && grep -q '"since_at": *"2' "$home/out" || fail "it says: $(<"$home/out")"
 	refused 1 'no session was stopped' status --wait stopped --timeout 0 a
 	must session stop a
 }

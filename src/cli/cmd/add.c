@@ -25,10 +25,8 @@ static int run(struct app *app, struct error *err)
 		r = lifecycle_add(&app->deck, &wish.wish, &instance, err);
 	if (r != 0)
 		return r;
-	struct json_object *object = json_success(instance->id, instance->title);
-	json_set_string(object, "path", instance_lookup_directory(instance));
-	json_set_string(object, "agent", instance->agent);
-	json_set_string(object, "session_id", instance->conversation.session_id);
+	struct json_object *object = json_of_instance(&app->deck, instance);
+	json_set_bool(object, "success", true);
 	(void)print_done(app, object,
 			 xasprintf("Added %s (%s, %s). Start it with: agentdeck start %s",
 				   instance->title, instance->id, instance->agent, instance->id));

@@ -39,7 +39,7 @@ static struct json_object *json_of_find(const struct adopt_find *find)
 	json_set_strings(object, "argv", &find->argv);
 	json_set_string(object, "session_id", find->session_id);
 	json_set_string(object, "session_id_source", adopt_source_name(find->source));
-	json_set_bool(object, "last_words_count", find->is_heard);
+	json_set_bool(object, "heeds_last_words", find->is_heard);
 	json_set_string(object, "config_home", find->config_home);
 	json_set_string(object, "terminal", find->terminal);
 	json_set_string(object, "pane", find->pane);
@@ -160,7 +160,7 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	if (start_and_wait(app, &order, &started, err) < 0)
 		return -1;
 	if (app->json)
-		json_object_array_add(list, json_of_start(&started));
+		json_object_array_add(list, json_of_start(&app->deck, &started));
 	else
 		print_start(&started);
 	return started.outcome == OUTCOME_REPORTED || started.outcome == OUTCOME_ALIVE ? 0 : 1;

@@ -106,17 +106,17 @@ static void look_for_twins(struct check *check)
 	}
 }
 
-/* Set line and column of "path:line:column: why", or 0. */
+/* Set line, column and message of "path:line:column: why"; null where they are not known. */
 static void set_problem(struct json_object *object, const char *path, const char *problem)
 {
 	unsigned line = 0, column = 0;
 	int length = 0;
-	const char *why = problem + strlen(path);
-	if (starts_with(problem, path) && sscanf(why, ":%u:%u: %n", &line, &column, &length) == 2 &&
-	    length > 0)
+	const char *why = problem ? problem + strlen(path) : NULL;
+	if (problem && starts_with(problem, path) &&
+	    sscanf(why, ":%u:%u: %n", &line, &column, &length) == 2 && length > 0)
 		problem = why + length;
-	json_set_int(object, "line", line);
-	json_set_int(object, "column", column);
+	json_set(object, "line", line ? json_object_new_int64(line) : NULL);
+	json_set(object, "column", column ? json_object_new_int64(column) : NULL);
 	json_set_string(object, "message", problem);
 }
 
@@ -130,8 +130,7 @@ static void print_check_json(const struct check *check)
 		json_set(entry, "path", json_text(file->path));
 		json_set_string(entry, "name", file->name);
 		json_set_bool(entry, "valid", !file->problem);
-		if (file->problem)
-			set_problem(entry, file->path, file->problem);
+		set_problem(entry, file->path, file->problem);
 		json_object_array_add(files, entry);
 	}
 	json_set(object, "files", files);

@@ -19,39 +19,66 @@ static const struct command_option options[] = {
 struct stream {
 	struct app *app;
 	bool all_profiles;
-	bool is_open; /* the sessions that exist at the beginning are no events */
+	bool is_open; /* the snapshot is printed: what comes now is a change */
 	struct roster *roster;
 	struct error *err;
 	bool has_failed;
 };
 
+static const char snapshot[] = "snapshot";
+
+/* event: what it is with --json. */
 static void print_entry(const struct stream *stream, const struct roster_entry *entry,
-			bool is_removed)
+			const char *event)
 {
-	char date[CLOCK_TEXT_SIZE];
-	clock_format(clock_wall_us(), date);
+	const bool is_removed = streq(event, "removed");
 	if (stream->app->json) {
 		cleanup_json struct json_object *object = json_of_entry(entry, is_removed);
-		json_set_string(object, "time", date);
+		json_set_string(object, "event", event);
+		json_set_time(object, "seen_at", clock_wall_us());
 		print_json_line(object);
 		return;
 	}
-	const char *activity = is_removed ? NULL : entry_activity(entry);
+	char date[CLOCK_TEXT_SIZE];
+	const char *activity = is_removed ? NULL : view_activity(&entry->view);
 	cleanup_free char *title = visible(or_empty(entry->row.title));
 	cleanup_free char *reason = visible(is_removed ? "" : or_empty(entry->view.reason));
-	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", date, entry->row.id,
+	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", clock_format(clock_wall_us(), date), entry->row.id,
 	       is_removed ? "removed" : view_status(&entry->view), activity ? activity : "-",
 	       stream->all_profiles ? entry->profile : "", stream->all_profiles ? "/" : "", title,
 	       *reason ? ": " : "", reason);
 }
 
+/* The sessions as the first reading left them: so nothing of it is printed twice, and the roster
+ * tells what has changed since. */
+static void print_snapshot(const struct stream *stream)
+{
+	const size_t count = roster_count(stream->roster);
+	for (size_t i = 0; i < count; i++)
+		print_entry(stream, roster_at(stream->roster, i), snapshot);
+	if (stream->app->json) {
+		cleanup_json struct json_object *object = json_object_new_object();
+		json_set_string(object, "event", "snapshot_complete");
+		json_set_int(object, "count", (int64_t)count);
+		json_set_time(object, "seen_at", clock_wall_us());
+		print_json_line(object);
+		return;
+	}
+	printf("-- %zu session%s; changes follow --\n", count, count == 1 ? "" : "s");
+}
+
 static void tell(const struct roster_event *event, void *context)
 {
 	const struct stream *stream = context;
-	const bool is_removed = event->what == ROSTER_REMOVED;
-	if (stream->is_open &&
-	    (is_removed || event->what == ROSTER_ADDED || event->differs & ROSTER_SHOWN))
-		print_entry(stream, event->entry, is_removed);
+	const unsigned wanted = stream->app->json ? ROSTER_SHOWN | ROSTER_LISTED : ROSTER_SHOWN;
+	if (!stream->is_open)
+		return;
+	if (event->what == ROSTER_REMOVED)
+		print_entry(stream, event->entry, "removed");
+	else if (event->what == ROSTER_ADDED)
+		print_entry(stream, event->entry, "added");
+	else if (event->differs & wanted)
+		print_entry(stream, event->entry, "changed");
 }
 
 static void read_on(void *context)
@@ -77,8 +104,10 @@ static int run(struct app *app, struct error *err)
 	if (roster_open(&app->deck, &wish, tell, &stream, &roster, err) < 0)
 		return -1;
 	stream.roster = roster;
-	for (read_on(&stream); !stream.has_failed;) {
-		stream.is_open = true;
+	read_on(&stream);
+	if (!stream.has_failed)
+		print_snapshot(&stream);
+	for (stream.is_open = true; !stream.has_failed;) {
 		if (fflush(stdout) != 0)
 			return error_set_errno(err, errno, "print");
 		if (output_turn(loop, INT64_MAX, err) < 0)
@@ -90,7 +119,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_events = {
 	.name = "events",
 	.arguments = "",
-	.summary = "print what changes, as it changes",
+	.summary = "print the sessions as they are, then each change",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,

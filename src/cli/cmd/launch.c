@@ -84,9 +84,8 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 	const struct delivery_result *delivery = &launched->delivery;
 	bool delivered = !has_message || delivery->delivery == DELIVERY_SUBMITTED;
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_start(&launched->started);
-		json_set_string(object, "path", instance_lookup_directory(instance));
-		json_set_string(object, "agent", instance->agent);
+		cleanup_json struct json_object *object = json_of_start(&app->deck,
+									&launched->started);
 		if (has_message && launched->is_up)
 			message_add_json(object, instance->id, delivery);
 		else if (has_message)

@@ -27,11 +27,14 @@ static int run(struct app *app, struct error *err)
 	cleanup_instance struct instance *fork = NULL;
 	if (lifecycle_fork(&app->deck, row->base, given->title, given->group, &fork, err) < 0)
 		return -1;
-	if (given->no_start)
+	if (given->no_start) {
+		struct json_object *object = json_of_instance(&app->deck, fork);
+		json_set_bool(object, "success", true);
 		return print_done(
-			app, json_success(fork->id, fork->title),
+			app, object,
 			xasprintf("%s (%s): made; it is started with: agentdeck session start %s",
 				  fork->title, fork->id, fork->id));
+	}
 	const struct start_order order = { .base = fork->base, .no_wait = given->no_wait };
 	int r = run_start(app, &order, err);
 	if (r == 0 && given->attach && !app->json)

@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
+#include "base/clock.h"
 #include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
 #include "engine/screen/screen.h"
@@ -108,7 +109,7 @@ static void print_output(struct app *app, const struct instance *instance, const
 		json_set_string(object, "role", "assistant");
 	json_set_string(object, "content", content);
 	if (time)
-		json_set_string(object, "timestamp", *time ? time : NULL);
+		json_set_time(object, "replied_at", clock_parse(time));
 	print_json(object);
 }
 

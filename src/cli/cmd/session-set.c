@@ -128,9 +128,7 @@ static int run(struct app *app, struct error *err)
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
 	    field->set(app, row->base, value, &note, err) < 0)
 		return -1;
-	struct json_object *object = json_object_new_object();
-	json_set_bool(object, "success", true);
-	json_set_string(object, "id", row->id);
+	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "field", name);
 	json_set_string(object, "value", value);
 	json_set_string(object, "note", note);

@@ -13,57 +13,17 @@
 
 #include <string.h>
 
-static void set_time(struct json_object *object, const char *key, int64_t time)
-{
-	char date[CLOCK_TEXT_SIZE];
-	json_set_string(object, key, time ? clock_format(time, date) : NULL);
-}
-
 static struct json_object *json_of_exit(const struct exit_record *record)
 {
-	struct json_object *object = json_object_new_object();
 	if (!record->present)
-		return object;
-	if (record->signal)
-		json_set_int(object, "signal", record->signal);
-	else
-		json_set_int(object, "code", record->code);
+		return NULL;
+	struct json_object *object = json_object_new_object();
+	json_set(object, "signal", record->signal ? json_object_new_int(record->signal) : NULL);
+	json_set(object, "exit_status", record->signal ? NULL : json_object_new_int(record->code));
 	json_set_bool(object, "oom", record->oom);
 	json_set_string(object, "oom_victim", record->oom_victim);
 	json_set_string(object, "last_words", record->last_words);
 	return object;
-}
-
-static void add_run(struct json_object *object, const struct instance *instance, bool live)
-{
-	const struct run *run = &instance->run;
-	const struct attempt *attempt = run_attempt(run);
-	struct json_object *tmux = json_make_object(object, "tmux");
-	json_set_string(tmux, "socket", run->socket);
-	json_set_string(tmux, "session", run->socket ? "agent" : NULL);
-	if (live)
-		json_set_int(tmux, "server_pid", run->server.pid);
-	else
-		json_set(tmux, "server_pid", NULL);
-	struct json_object *scope = json_make_object(object, "scope");
-	const struct place_run place_run = place_run_of(instance);
-	cleanup_free char *cgroup = live ? place_control_group(&place_run) : NULL;
-	json_set_string(scope, "unit", run->unit);
-	json_set_string(scope, "cgroup", cgroup);
-	int64_t kills = cgroup && run->unit ? oom_look(run->directory, cgroup) : -1;
-	if (kills >= 0)
-		json_set_int(scope, "oom_kills", kills);
-	else
-		json_set(scope, "oom_kills", NULL);
-	struct json_object *resume = json_make_object(object, "resume");
-	json_set_string(resume, "rung", attempt ? rung_name(attempt->rung) : NULL);
-	json_set_string(resume, "reason", attempt ? attempt_reason(attempt) : NULL);
-	json_set_string(resume, "history_note", run->history_note);
-	json_set_strings(resume, "argv", attempt ? &attempt->argv : &instance->resume_argv);
-	if (live && run->pane.pid)
-		json_set_int(object, "agent_pid", run->pane.pid);
-	else
-		json_set(object, "agent_pid", NULL);
 }
 
 static void add_restart(struct json_object *object, const struct app *app,
@@ -75,13 +35,12 @@ static void add_restart(struct json_object *object, const struct app *app,
 			restart_policy_name(restart_policy_of(instance, &app->deck.settings)));
 	json_set_bool(restart, "is_default", instance->restart_policy == RESTART_DEFAULT);
 	json_set_int(restart, "count", (int64_t)count);
-	set_time(restart, "last_at", count ? instance->observed.restarts[count - 1] : 0);
+	json_set_time(restart, "last_at", count ? instance->observed.restarts[count - 1] : 0);
 	json_set_string(object, "held", instance->observed.held);
 }
 
-static struct json_object *json_of_instance(struct app *app, const struct store_row *row,
-					    const struct view *view,
-					    const struct instance *instance)
+static struct json_object *json_of_all(struct app *app, const struct store_row *row,
+				       const struct view *view, const struct instance *instance)
 {
 	struct json_object *object = json_of_row(row, view, app->deck.profile);
 	const struct conversation *conversation = &instance->conversation;
@@ -96,8 +55,8 @@ static struct json_object *json_of_instance(struct app *app, const struct store_
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	json_set_string(object, "backend", instance->backend);
 	json_set_string(object, "desired", instance_desired_name(instance->desired));
-	set_time(object, "last_used_at", instance->last_used_at);
-	add_run(object, instance, place_row_is_live(row));
+	json_set_time(object, "last_used_at", instance->last_used_at);
+	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	return object;
@@ -229,8 +188,7 @@ static int show(struct app *app, const struct store_row *row, struct error *err)
 	activity_look(&app->deck, row);
 	cleanup_view struct view view = view_of(row);
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_instance(app, row, &view,
-									   instance);
+		cleanup_json struct json_object *object = json_of_all(app, row, &view, instance);
 		print_json(object);
 	} else {
 		print_instance(app, row, &view, instance);

@@ -21,16 +21,15 @@ static char *why_over(const struct instance *instance)
 		       : xasprintf("the agent ended at once: %s", instance->observed.reason);
 }
 
-struct json_object *json_of_start(const struct lifecycle_started *started)
+struct json_object *json_of_start(const struct deck *deck, const struct lifecycle_started *started)
 {
 	const struct instance *instance = started->instance;
 	const enum lifecycle_outcome outcome = started->outcome;
 	const bool already = started->already;
-	struct json_object *object = json_success(instance->id, instance->title);
+	struct json_object *object = json_of_instance(deck, instance);
 	const struct attempt *attempt = run_attempt(&instance->run);
 	json_set_bool(object, "success", already || succeeded(outcome));
 	json_set_bool(object, "already_running", already);
-	json_set_string(object, "tmux", instance->run.socket);
 	/* The id of the run: a new conversation that replaces a lost one belongs to the instance
 	 * only from its first turn on. */
 	json_set_string(object, "session_id",
@@ -39,11 +38,7 @@ struct json_object *json_of_start(const struct lifecycle_started *started)
 				: instance->conversation.session_id);
 	json_set_bool(object, "resumed",
 		      attempt && attempt->rung == RUNG_RESUME && succeeded(outcome));
-	json_set_string(object, "rung", attempt ? rung_name(attempt->rung) : NULL);
-	json_set_string(object, "reason", attempt ? attempt_reason(attempt) : NULL);
-	if (attempt)
-		json_set_strings(object, "argv", &attempt->argv);
-	json_set_string(object, "status", instance_state_name(instance->observed.state));
+	json_add_run(object, instance);
 	if (!already && !succeeded(outcome)) {
 		cleanup_free char *text = why_over(instance);
 		json_set_string(object, "error", text);
@@ -148,7 +143,7 @@ int run_start(struct app *app, const struct start_order *order, struct error *er
 	if (start_and_wait(app, order, &started, err) < 0)
 		return -1;
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_start(&started);
+		cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
 		print_json(object);
 	} else {
 		print_start(&started);

@@ -23,7 +23,8 @@ int run_start(struct app *app, const struct start_order *order, struct error *er
 int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		   struct error *err);
 
-/* The JSON of a start: success, id, title, tmux, session_id, resumed, rung, reason, argv. */
-struct json_object *json_of_start(const struct lifecycle_started *started) MUST_USE;
+/* The JSON of a start: the session, its run, and success, already_running and resumed. */
+struct json_object *json_of_start(const struct deck *deck,
+				  const struct lifecycle_started *started) MUST_USE;
 /* One line for people. */
 void print_start(const struct lifecycle_started *started);

@@ -49,7 +49,8 @@ static void count_one(const struct view *view, struct counts *counts)
 
 static void print_counts_json(const struct counts *counts)
 {
-	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_json struct json_object *answer = json_object_new_object();
+	struct json_object *object = json_make_object(answer, "counts");
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		json_set_int(object, instance_state_name((enum instance_state)i),
 			     (int64_t)counts->states[i]);
@@ -60,7 +61,7 @@ static void print_counts_json(const struct counts *counts)
 	json_set_int(object, "idle", (int64_t)counts->idle);
 	json_set_int(object, "activity_unknown", (int64_t)counts->doing_unknown);
 	json_set_int(object, "total", (int64_t)counts->total);
-	print_json(object);
+	print_json(answer);
 }
 
 static int count_all(struct app *app, struct error *err)
@@ -121,7 +122,7 @@ static const char *fitting_word(const struct strvec *words, const struct roster_
 {
 	for (size_t i = 0; i < words->count; i++)
 		if (streq(words->items[i], view_status(&entry->view)) ||
-		    streq(words->items[i], or_empty(entry_activity(entry))))
+		    streq(words->items[i], or_empty(view_activity(&entry->view))))
 			return words->items[i];
 	return NULL;
 }

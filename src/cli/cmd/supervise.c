@@ -2,7 +2,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
-#include "base/clock.h"
 #include "engine/supervise/supervise-unit.h"
 #include "engine/supervise/supervise.h"
 
@@ -62,7 +61,6 @@ static int uninstall(struct app *app, struct error *err)
 
 static void print_status_json(const struct app *app, const struct supervise_status *status)
 {
-	char since[CLOCK_TEXT_SIZE];
 	cleanup_json struct json_object *object = json_object_new_object();
 	json_set_bool(object, "running", status->is_running);
 	json_set_bool(object, "manager", status->has_manager);
@@ -72,8 +70,7 @@ static void print_status_json(const struct app *app, const struct supervise_stat
 	json_set_bool(object, "file_is_ours", status->is_ours);
 	json_set_string(object, "enabled", status->enabled);
 	json_set_string(object, "active", status->active);
-	json_set_string(object, "since",
-			status->since_us ? clock_format(status->since_us, since) : NULL);
+	json_set_time(object, "since_at", status->since_us);
 	json_set_int(object, "pid", status->unit_pid ? status->unit_pid : status->bus_pid);
 	json_set_bool(object, "on_bus", status->bus_pid != 0);
 	json_set_string(object, "config_problem", app->deck.config_problem);

@@ -151,30 +151,22 @@ static void set_percent(struct json_object *object, const char *key, int64_t hun
 
 static void print_line(const struct usage *usage)
 {
-	const struct view *view = &usage->entry->view;
-	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_json struct json_object *object = json_of_entry(usage->entry, false);
 	const struct cgroup_usage *now = &usage->seen.now;
-	char date[CLOCK_TEXT_SIZE];
-	json_set_string(object, "at", clock_format(clock_wall_us(), date));
-	json_set_string(object, "id", usage->entry->row.id);
-	json_set_string(object, "title", usage->entry->row.title);
-	json_set_string(object, "group", or_empty(usage->entry->row.group));
-	json_set_string(object, "agent", usage->entry->row.agent);
-	json_set_string(object, "status", view_status(view));
-	json_set_string(object, "activity", instance_activity_name(view->activity));
+	json_set_time(object, "seen_at", clock_wall_us());
 	json_set_bool(object, "in_scope", usage->seen.in_scope);
-	set_number(object, "memory", now->memory);
-	set_number(object, "memory_peak", now->memory_peak);
-	set_number(object, "swap", now->swap);
-	set_number(object, "memory_high", now->memory_high);
-	set_number(object, "memory_max", now->memory_max);
+	set_number(object, "memory_bytes", now->memory);
+	set_number(object, "memory_peak_bytes", now->memory_peak);
+	set_number(object, "swap_bytes", now->swap);
+	set_number(object, "memory_high_bytes", now->memory_high);
+	set_number(object, "memory_max_bytes", now->memory_max);
 	set_percent(object, "cpu_percent", usage->cpu);
-	set_number(object, "cpu_us", now->cpu_us);
+	set_number(object, "cpu_ms", now->cpu_us < 0 ? -1 : now->cpu_us / 1000);
 	set_number(object, "tasks", now->tasks);
 	set_number(object, "tasks_max", now->tasks_max);
-	set_percent(object, "cpu_pressure", now->cpu_pressure);
-	set_percent(object, "memory_pressure", now->memory_pressure);
-	set_percent(object, "io_pressure", now->io_pressure);
+	set_percent(object, "cpu_pressure_percent", now->cpu_pressure);
+	set_percent(object, "memory_pressure_percent", now->memory_pressure);
+	set_percent(object, "io_pressure_percent", now->io_pressure);
 	set_number(object, "oom_kills", now->oom_kills);
 	print_json_line(object);
 }

@@ -111,6 +111,14 @@ static void log_second_error(const char *first, const char *second)
 }
 #endif
 
+static void print_version(const struct app *app)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "program", "agentdeck");
+	json_set_string(object, "version", agentdeck_version);
+	(void)print_done(app, object, xasprintf("agentdeck %s", agentdeck_version));
+}
+
 int dispatch(int argc, char *argv[])
 {
 #ifndef DEBUG_BUILD
@@ -125,7 +133,7 @@ int dispatch(int argc, char *argv[])
 		app.json |= streq(argv[i], "--json");
 	int r = parse_command_line(&app, argc, argv, &err);
 	if (r == 0 && app.wants_version)
-		printf("agentdeck %s\n", agentdeck_version);
+		print_version(&app);
 	else if (r == 0 && (app.wants_help || !app.command))
 		r = explain(&app);
 	else if (r == 0)

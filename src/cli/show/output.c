@@ -2,70 +2,12 @@
 #include "cli/show/output.h"
 
 #include "base/clock.h"
-#include "model/plan/resume.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-
-static struct json_object *json_of_shared(const struct shared_conversation *shared)
-{
-	struct json_object *object = json_object_new_object();
-	json_set_string(object, "session_id", shared->session_id);
-	json_set_string(object, "owner", shared->owner);
-	json_set_string(object, "title", shared->title);
-	json_set_string(object, "profile", shared->profile);
-	return object;
-}
-
-struct json_object *json_of_row(const struct store_row *row, const struct view *view,
-				const char *profile)
-{
-	struct json_object *object = json_object_new_object();
-	char date[CLOCK_TEXT_SIZE];
-	json_set_string(object, "id", row->id);
-	json_set_string(object, "copy_of", row->copy_of);
-	json_set_string(object, "title", row->title);
-	json_set_string(object, "path", row->lookup_directory);
-	json_set_string(object, "group", or_empty(row->group));
-	json_set_string(object, "profile", profile);
-	json_set_string(object, "agent", row->agent);
-	json_set_string(object, "status", view_status(view));
-	json_set_string(object, "activity", instance_activity_name(view->activity));
-	json_set_string(object, "activity_since",
-			view->activity_since ? clock_format(view->activity_since, date) : NULL);
-	json_set_string(object, "reason", view->reason);
-	json_set_string(object, "host", view->host);
-	json_set_string(object, "session_id", row->session_id);
-	json_set(object, "shares", view->is_sharing ? json_of_shared(&row->shared) : NULL);
-	json_set_string(object, "created_at",
-			row->created_at ? clock_format(row->created_at, date) : NULL);
-	return object;
-}
-
-const char *entry_activity(const struct roster_entry *entry)
-{
-	return state_is_running(entry->view.state) && !entry->view.is_silent
-		       ? instance_activity_name(entry->view.activity)
-		       : NULL;
-}
-
-struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed)
-{
-	struct json_object *object = json_object_new_object();
-	char date[CLOCK_TEXT_SIZE];
-	json_set_string(object, "id", entry->row.id);
-	json_set_string(object, "title", entry->row.title);
-	json_set_string(object, "profile", entry->profile);
-	json_set_string(object, "status", is_removed ? "removed" : view_status(&entry->view));
-	json_set_string(object, "activity", is_removed ? NULL : entry_activity(entry));
-	json_set_string(object, "reason", is_removed ? NULL : entry->view.reason);
-	json_set_string(object, "since",
-			entry->since_us > 0 ? clock_format(entry->since_us, date) : NULL);
-	return object;
-}
 
 void say_to(FILE *out, char *line)
 {
@@ -121,12 +63,14 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err)
 
 void print_json(struct json_object *object)
 {
+	json_stamp(object);
 	cleanup_free char *text = json_shown(json_print(object));
 	puts(text);
 }
 
 void print_json_line(struct json_object *object)
 {
+	json_stamp(object);
 	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
 		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	puts(text);
@@ -134,6 +78,7 @@ void print_json_line(struct json_object *object)
 
 void print_json_element(struct json_object *object, size_t index)
 {
+	json_stamp(object);
 	cleanup_free char *text = json_shown(json_print(object));
 	fputs(index ? ",\n" : "[\n", stdout);
 	for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
@@ -146,13 +91,4 @@ void print_json_element(struct json_object *object, size_t index)
 void print_json_end(size_t count)
 {
 	puts(count ? "\n]" : "[\n]");
-}
-
-struct json_object *json_success(const char *id, const char *title)
-{
-	struct json_object *object = json_object_new_object();
-	json_set_bool(object, "success", true);
-	json_set_string(object, "id", id);
-	json_set_string(object, "title", title);
-	return object;
 }

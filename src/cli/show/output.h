@@ -5,21 +5,10 @@
 #pragma once
 
 #include "cli/core/command.h"
-#include "engine/roster/roster.h"
+#include "cli/show/shapes.h"
 #include "engine/run/lifecycle.h"
 
 #include <stdio.h>
-
-/* Returns the members that list has for each session.  The caller's. */
-struct json_object *json_of_row(const struct store_row *row, const struct view *view,
-				const char *profile) MUST_USE;
-
-/* What the roster says of a session: id, title, profile, status, activity, reason, since; the
- * caller's.  is_removed: it is gone. */
-struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed) MUST_USE;
-
-/* Its activity, for people and programs; NULL: it does not run.  Static. */
-const char *entry_activity(const struct roster_entry *entry);
 
 /* Wait for fd (-1: for nothing) to be readable, up to deadline_ms; returns 0.  When nobody reads
  * standard output any more it ends the process, as a write would: by SIGPIPE; -1 where that is
@@ -41,7 +30,7 @@ int print_done(const struct app *app, struct json_object *object, char *line);
 /* Print the deck's warnings on standard error, and forget them. */
 void print_warnings(struct app *app);
 
-/* Print a JSON object or array on standard output. */
+/* Print a JSON object or array on standard output, with its stamp. */
 void print_json(struct json_object *object);
 /* The same on one line, for streams. */
 void print_json_line(struct json_object *object);
@@ -50,6 +39,3 @@ void print_json_line(struct json_object *object);
  * one.  index counts from 0; count is the number of elements. */
 void print_json_element(struct json_object *object, size_t index);
 void print_json_end(size_t count);
-
-/* {"success": true} with the id and title of a session; the caller's. */
-struct json_object *json_success(const char *id, const char *title) MUST_USE;

@@ -103,19 +103,12 @@ static unsigned compare(const struct roster_entry *entry, const struct store_row
 	if (!is_same(now->held, row->held))
 		differs |= ROSTER_HELD;
 	if (!is_same(now->group, row->group) || !is_same(now->agent, row->agent) ||
-	    !is_same(now->session_id, row->session_id) || now->desired != row->desired)
-		differs |= ROSTER_OTHER;
+	    !is_same(now->session_id, row->session_id) ||
+	    !is_same(now->lookup_directory, row->lookup_directory))
+		differs |= ROSTER_LISTED;
+	if (now->desired != row->desired)
+		differs |= ROSTER_WISH;
 	return differs;
-}
-
-/* Of its state: what the manifest says, or, of what nobody has written down, now. */
-static int64_t since(const struct store_row *row, const struct view *view)
-{
-	if (view->activity != ACTIVITY_UNKNOWN)
-		return view->activity_since;
-	if ((view->is_silent && !view->host) || view->state != row->state)
-		return clock_wall_us();
-	return row->damage ? 0 : row->since;
 }
 
 /* ---- watching ---------------------------------------------------------------------------------- */
@@ -247,7 +240,7 @@ static int update(struct roster *roster, struct member *member, enum roster_what
 	int r = watch(member, err);
 	member->is_touched = r < 0;
 	entry->view = look_at(roster, &entry->row);
-	entry->since_us = since(&entry->row, &entry->view);
+	entry->since_us = view_since(&entry->row, &entry->view);
 	plan_nudge(member);
 	/* It may begin to answer again, and nothing would tell. */
 	member->needs_look = roster->looks && ((entry->view.is_silent && !entry->view.host) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/roster/view.h"
 
+#include "base/clock.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
 #include "engine/place/place.h"
@@ -9,6 +10,15 @@
 const char *view_status(const struct view *view)
 {
 	return view->is_silent ? "unknown" : instance_state_name(view->state);
+}
+
+int64_t view_since(const struct store_row *row, const struct view *view)
+{
+	if (view->activity != ACTIVITY_UNKNOWN)
+		return view->activity_since;
+	if ((view->is_silent && !view->host) || view->state != row->state)
+		return clock_wall_us();
+	return row->damage ? 0 : row->since;
 }
 
 void view_ask(struct deck *deck, const struct instance *instance)

@@ -33,6 +33,10 @@ struct view view_of(const struct store_row *row);
 /* The word for it: the state's name, or "unknown".  Static. */
 const char *view_status(const struct view *view);
 
+/* Since when that is so: the activity where it is known, else the state.  Microseconds since the
+ * Epoch; 0: unknown. */
+int64_t view_since(const struct store_row *row, const struct view *view);
+
 /* Ask the server of a running instance whether it answers, for at most 2 s, so that view_of()
  * tells; nudge it if its agent has ended (place_nudge()).  The roster does both by itself. */
 void view_ask(struct deck *deck, const struct instance *instance);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The JSON objects that several commands print.  docs/json.md describes them for users, and
+ * data/schema/agentdeck.json for programs: tests/unit/test-json.bash compares.  Each returned
+ * object is the caller's.
+ */
+#pragma once
+
+#include "engine/roster/roster.h"
+
+/* Add "protocol" and "host" to an object, or to each object of an array, once.  print_json() and
+ * its sisters do it. */
+void json_stamp(struct json_object *value);
+
+/* A session, as every command prints it.  profile is that of the row. */
+struct json_object *json_of_row(const struct store_row *row, const struct view *view,
+				const char *profile) MUST_USE;
+/* The same of what the roster has.  is_removed: it is gone. */
+struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed) MUST_USE;
+/* The same of what was loaded or made: its manifest is read again. */
+struct json_object *json_of_instance(const struct deck *deck,
+				     const struct instance *instance) MUST_USE;
+/* Add what a run adds to a session: tmux, scope, resume and agent_pid. */
+void json_add_run(struct json_object *object, const struct instance *instance);
+
+/* {"success": true} with the id and title of a session. */
+struct json_object *json_success(const char *id, const char *title) MUST_USE;
+
+/* Set a time of clock_wall_us(); 0 or less: null. */
+void json_set_time(struct json_object *object, const char *key, int64_t wall_us);
+
+/* The activity of a session that runs, for people and programs; NULL: it does not run, or does not
+ * answer.  Static. */
+const char *view_activity(const struct view *view);
