@@ -111,14 +111,15 @@ TEST(AttachInsideTmuxHidesOurStatusLine)
 	ASSERT(strstr(outer_screen(), "is inside tmux"), "it says:\n%s", outer_screen());
 	machine_user_ok(WORDS("tmux", "-L", "outer", "kill-server"));
 	open_outer(session.id);
-	WAIT_FOR(strstr(outer_screen(), "C-q leaves this session"), "no word how to leave:\n%s",
+	WAIT_FOR(strstr(outer_screen(), "Ctrl-Q leaves this session"), "no word how to leave:\n%s",
 		 outer_screen());
 	ASSERT(strstr(outer_screen(), MARKER), "it does not show the agent:\n%s", outer_screen());
 	machine_user_ok(WORDS("tmux", "-L", "outer", "send-keys", "typed inside", "Enter"));
 	WAIT_FOR(strstr(outer_screen(), "You said: \"typed inside\""), "no reply:\n%s",
 		 outer_screen());
 	/* A key has ended the note, below which a status line would be. */
-	ASSERT(!strstr(outer_screen(), "detach:"), "our status line is there:\n%s", outer_screen());
+	ASSERT(!strstr(outer_screen(), "Ctrl-Q: leave"), "our status line is there:\n%s",
+	       outer_screen());
 	machine_user_ok(WORDS("tmux", "-L", "outer", "send-keys", "C-q"));
 	WAIT_FOR(strstr(outer_screen(), "left"), "Ctrl-Q does not leave:\n%s", outer_screen());
 	const char *left = machine_user_ok(
@@ -127,5 +128,64 @@ TEST(AttachInsideTmuxHidesOurStatusLine)
 	machine_user_ok(WORDS("tmux", "-L", "outer", "kill-server"));
 	const char *keys = attach_open(session.id, "keys");
 	wait_until_attached(&session, keys);
-	wait_for(keys, "detach:");
+	wait_for(keys, "Ctrl-Q: leave");
+}
+
+TEST(StatusLineShowsWhoWaits)
+{
+	struct session mine, second, third;
+	begin(&mine, "mine");
+	const char *keys = attach_open(mine.id, "keys");
+	wait_until_attached(&mine, keys);
+	wait_for(keys, "[mine]");
+	wait_for(keys, "idle  Ctrl-Q: leave");
+	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
+	begin(&second, "second");
+	wait_until_waiting(&second);
+	wait_for(keys, "1 other waits");
+	begin(&third, "third");
+	wait_until_waiting(&third);
+	wait_for(keys, "2 others wait");
+	const size_t seen = strlen(attach_output(keys));
+	session_stop(&second, NULL);
+	WAIT_FOR(strstr(attach_output(keys) + seen, "1 other waits"),
+		 "it still counts the one that was stopped:\n%s", attach_output(keys));
+	keys = attach_open(third.id, "later");
+	wait_until_attached(&third, keys);
+	wait_for(keys, "waiting  Ctrl-Q: leave");
+}
+
+TEST(AttachTakesThePrefixOverAndRunsNothing)
+{
+	struct session session;
+	machine_write(at_home(".tmux.conf"), 0600,
+		      kept("set -g prefix C-a\nrun-shell 'touch %s'\n", at_home("obeyed")));
+	begin(&session, "deck");
+	const char *keys = attach_open(session.id, "keys");
+	wait_until_attached(&session, keys);
+	attach_press(keys, "\\001d");
+	WAIT_FOR(attach_count(&session) == 0, "C-a d does not leave:\n%s", attach_output(keys));
+	ASSERT(!machine_exists(at_home("obeyed")), "the user's configuration was run");
+}
+
+static const char *terminal_features(const struct session *session)
+{
+	return machine_user_ok(WORDS("tmux", "-S", session->socket, "list-clients", "-F",
+				     "#{client_termfeatures}"));
+}
+
+TEST(TrueColorOnlyWhereTheTerminalHasIt)
+{
+	struct session session;
+	begin(&session, "deck");
+	const char *keys = attach_open(session.id, "plain");
+	wait_until_attached(&session, keys);
+	ASSERT(!strstr(terminal_features(&session), "RGB"), "it is forced on: %s",
+	       terminal_features(&session));
+	leave(&session, keys);
+	machine_set("COLORTERM", "truecolor");
+	keys = attach_open(session.id, "colorful");
+	wait_until_attached(&session, keys);
+	ASSERT(strstr(terminal_features(&session), "RGB"), "it has: %s",
+	       terminal_features(&session));
 }

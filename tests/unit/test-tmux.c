@@ -224,6 +224,85 @@ static void a_title_is_shown_and_not_obeyed(void **state)
 	assert_false(exists(f, "pwned"));
 }
 
+static void the_status_line_shows_texts_and_obeys_none(void **state)
+{
+	struct fixture *f = *state;
+	start_scripts(f, "read x", "");
+	for (size_t i = 0; i < ARRAY_SIZE(nasty); i++) {
+		if (strchr(nasty[i], '\n'))
+			continue;
+		const struct tmux_status status = { nasty[i], nasty[i], nasty[i] };
+		assert_int_equal(tmux_show_status(f->socket, &status, NULL), 0);
+		cleanup_free char *title = ask(f, "#{@agentdeck_title}");
+		cleanup_free char *others = ask(f, "#{@agentdeck_others}");
+		assert_string_equal(title, nasty[i]);
+		assert_string_equal(others, nasty[i]);
+		static const char *const lines[] = { "#{E:status-left}", "#{T:status-right}",
+						     "#{T:set-titles-string}" };
+		for (size_t j = 0; j < ARRAY_SIZE(lines); j++) {
+			cleanup_free char *line = ask(f, lines[j]);
+			assert_null(strstr(line, f->directory));
+		}
+	}
+	assert_int_equal(tmux_show_status(f->socket, &(struct tmux_status){ .others = "" }, NULL),
+			 0);
+	cleanup_free char *left = ask(f, "#{@agentdeck_activity}");
+	assert_string_equal(left, nasty[ARRAY_SIZE(nasty) - 1]);
+	assert_int_equal(
+		tmux_show_status(f->socket,
+				 &(struct tmux_status){ "api", "waiting", "2 others wait" }, NULL),
+		0);
+	cleanup_free char *line = ask(f, "#{T:status-left}|#{T:status-right}|"
+					 "#{T:set-titles-string}");
+	assert_string_equal(line, "[api] |waiting  #[bold]2 others wait#[nobold]  Ctrl-Q: leave|"
+				  "api (waiting)");
+	assert_false(exists(f, "pwned"));
+}
+
+static void the_users_keys_are_taken_over(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *prefix, *prefix2, *detach, *shown;
+	} cases[] = {
+		{ "C-a", NULL, "C-q", "Ctrl-Q" },   { NULL, NULL, "", "Ctrl-B d" },
+		{ "C-q", NULL, "C-q", "Ctrl-Q d" }, { "`", "C-q", "C-q", "` d" },
+		{ "C-a", NULL, "M-F5", "Alt-F5" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct tmux_conf settings = {
+			.choices = { .prefix = (char *)cases[i].prefix,
+				     .prefix2 = (char *)cases[i].prefix2,
+				     .mode_keys = (char *)"vi" },
+			.default_terminal = "screen-256color",
+			.detach_key = cases[i].detach,
+		};
+		write_conf(f, &settings);
+		start(f, "t", (const char *const[]){ self, "pane", "read x", "", NULL });
+		cleanup_free char *facts = ask(f, "#{prefix} #{mode-keys} #{pane_in_mode} "
+						  "#{@agentdeck_detach}");
+		cleanup_free char *expected = xasprintf(
+			"%s vi 0 %s", cases[i].prefix ? cases[i].prefix : "C-b", cases[i].shown);
+		assert_string_equal(facts, expected);
+		assert_int_equal(tmux_kill_server(f->socket, NULL), 0);
+		assert_int_equal(process_wait_end(&f->server, clock_ms() + PLENTY_MS, NULL), 0);
+	}
+}
+
+static void true_color_is_not_forced_on_a_terminal(void **state)
+{
+	struct fixture *f = *state;
+	start_scripts(f, "read x", "");
+	cleanup_free char *features = ask(f, "#{terminal-features}");
+	assert_null(strstr(features, "RGB"));
+	assert_false(tmux_has_clients(f->socket));
+	for (int has = 0; has < 2; has++) {
+		cleanup_strvec struct strvec argv = { 0 };
+		tmux_attach_argv(f->socket, &(struct tmux_attach){ .has_true_color = has }, &argv);
+		assert_int_equal(strvec_contains(&argv, "RGB"), has);
+	}
+}
+
 static void options_take_their_values_as_they_are(void **state)
 {
 	struct fixture *f = *state;
@@ -647,6 +726,9 @@ int main(int argc, char *argv[])
 	const struct CMUnitTest tests[] = {
 		TEST(words_of_the_pane_arrive_as_they_are),
 		TEST(a_title_is_shown_and_not_obeyed),
+		TEST(the_status_line_shows_texts_and_obeys_none),
+		TEST(the_users_keys_are_taken_over),
+		TEST(true_color_is_not_forced_on_a_terminal),
 		TEST(options_take_their_values_as_they_are),
 		TEST(a_configuration_holds_its_values_literally),
 		TEST(a_configuration_refuses_what_would_be_another_line),

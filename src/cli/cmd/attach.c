@@ -5,6 +5,7 @@
 #include "cli/cmd/attach.h"
 
 #include "engine/place/alive.h"
+#include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
 
@@ -56,7 +57,8 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 		return -1;
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, base);
-	if (screen_attach(&app->deck, instance, mode, &status, err) < 0)
+	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, base) };
+	if (screen_attach(&app->deck, instance, &wish, &status, err) < 0)
 		return -1;
 	say_farewell(app, instance->id);
 	return status == 0 ? 0 : 1;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/conversation/report.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/statusline.h"
 
 struct options {
 	const char *instance;
@@ -39,9 +40,14 @@ static const char *base_of(const struct options *given)
 static int take(struct app *app, const char *base, const struct sender *sender,
 		const struct strbuf *text, struct error *err)
 {
+	struct report_news news;
 	if (deck_open_store(&app->deck, err) < 0)
 		return -1;
-	return report_take(&app->deck, base, sender, strbuf_text(text), text->length, err);
+	const struct report_parcel parcel = { &app->deck, base, sender, strbuf_text(text),
+					      text->length };
+	int r = report_take_news(&parcel, &news, err);
+	statusline_follow(app->deck.store, base, news.before, news.now);
+	return r;
 }
 
 /* A hook that fails or prints something would disturb the agent.  So the exit status is always 0,

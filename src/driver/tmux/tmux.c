@@ -3,13 +3,14 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "driver/tmux/tmux-internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
@@ -20,9 +21,6 @@ enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
 #define PANE    "%0"
 /* How long to show how a nested session is left. */
 #define NESTED_NOTE_MS "8000"
-/* The option that the status line shows. */
-#define TITLE "@agentdeck_title"
-
 /* Constants of ours, the only texts that tmux's own language reads.  respawn-pane without a command
  * runs the pane's first command again. */
 #define ON_PANE_DIED                                                                      \
@@ -132,79 +130,6 @@ int tmux_parse_started(const struct child_result *result, struct tmux_started *r
 	return 0;
 }
 
-/* In tmux's configuration language a single-quoted string is literal; a quote inside is written
- * outside of it. */
-static int add_quoted(struct strbuf *buf, const char *text, struct error *err)
-{
-	strbuf_adds(buf, "'");
-	for (; *text; text++) {
-		if (iscntrl((unsigned char)*text))
-			return error_set(err, ERROR_CORRUPT,
-					 "a tmux setting must not contain control characters");
-		if (*text == '\'')
-			strbuf_adds(buf, "'\"'\"'");
-		else
-			strbuf_add(buf, text, 1);
-	}
-	strbuf_adds(buf, "'");
-	return 0;
-}
-
-static int add_setting(struct strbuf *buf, const char *before, const char *value, const char *after,
-		       struct error *err)
-{
-	strbuf_adds(buf, before);
-	if (add_quoted(buf, value, err) < 0)
-		return -1;
-	strbuf_adds(buf, after);
-	return 0;
-}
-
-int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
-{
-	cleanup_strbuf struct strbuf buf = { 0 };
-
-	/* Take nothing from clients that attach: the agent keeps the environment that it was
-	 * started with, and SSH_AUTH_SOCK is a link of ours. */
-	strbuf_adds(&buf,
-		    "set -g update-environment ''\n"
-		    "set -g exit-empty on\n"
-		    "set -g destroy-unattached off\n"
-		    "set -g set-clipboard on\n"
-		    "set -g focus-events on\n"
-		    "set -g escape-time 10\n"
-		    "set -g extended-keys on\n"
-		    "set -g allow-rename off\n"
-		    "set -g automatic-rename off\n"
-		    "set -g status-interval 0\n"
-		    /* Keep "Pane is dead" (tmux 3.3) out of the agent's last words. */
-		    "set -gwq remain-on-exit-format ''\n"
-		    "set -g status-left-length 60\n"
-		    "set -g status-left '[#{q/h:" TITLE "}] '\n"
-		    "set -g status-right '#{?client_prefix,prefix ,}detach: #{@agentdeck_detach}'\n"
-		    "set -ga terminal-features ',*:RGB'\n"
-		    "set -g default-command ''\n");
-	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
-		    conf->history_limit);
-	if (add_setting(&buf, "set -g default-terminal ", conf->default_terminal, "\n", err) < 0)
-		return -1;
-	if (is_empty(conf->detach_key)) {
-		strbuf_adds(&buf, "set -g @agentdeck_detach 'C-b d'\n");
-	} else if (add_setting(&buf, "bind-key -n ", conf->detach_key, " detach-client\n", err) <
-			   0 ||
-		   add_setting(&buf, "set -g @agentdeck_detach ", conf->detach_key, "\n", err) <
-			   0) {
-		return -1;
-	}
-	if (conf->source_user_config)
-		strbuf_adds(&buf, "source-file -q /etc/tmux.conf\nsource-file -q ~/.tmux.conf\n"
-				  "source-file -q ~/.config/tmux/tmux.conf\n");
-	if (conf->user_conf && add_setting(&buf, "source-file -q ", conf->user_conf, "\n", err) < 0)
-		return -1;
-	strbuf_adds(ret, strbuf_text(&buf));
-	return 0;
-}
-
 /* Judge a failed client by its message, with the texts of tmux's client.c.  Any other text is an
  * error that quotes it. */
 static int judge_failure(const struct child_result *result, struct error *err)
@@ -222,6 +147,12 @@ static int judge_failure(const struct child_result *result, struct error *err)
 int tmux_check_socket(const char *socket, struct error *err)
 {
 	return fs_check_owner(socket, err) < 0 ? error_prefix(err, "the tmux socket") : 0;
+}
+
+bool tmux_has_clients(const char *socket)
+{
+	struct stat st;
+	return stat(socket, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_mode & S_IXUSR;
 }
 
 int tmux_listener(const char *path, struct process_id *ret)
@@ -309,11 +240,37 @@ int tmux_set_options(const char *socket, const struct strvec *names_and_values, 
 
 int tmux_set_title(const char *socket, const char *title, struct error *err)
 {
-	cleanup_strvec struct strvec option = { 0 };
-	cleanup_free char *text = visible(title);
-	strvec_push(&option, TITLE);
-	strvec_push(&option, text);
-	return tmux_set_options(socket, &option, err);
+	return tmux_show_status(socket, &(struct tmux_status){ .title = title }, err);
+}
+
+/* One command for each text, with " ; " behind it. */
+static void push_status(struct strvec *argv, const struct tmux_status *status)
+{
+	const struct {
+		const char *option, *text;
+	} texts[] = {
+		{ TITLE, status->title },
+		{ ACTIVITY, status->activity },
+		{ OTHERS, status->others },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (!texts[i].text)
+			continue;
+		cleanup_free char *text = visible(texts[i].text);
+		strvec_push_array(argv, (const char *const[]){ "set-option", "-g", "--",
+							       texts[i].option, NULL });
+		push_text(argv, text);
+		strvec_push(argv, ";");
+	}
+}
+
+int tmux_show_status(const char *socket, const struct tmux_status *status, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	push_client(&argv, socket);
+	strvec_push(&argv, "-N");
+	push_status(&argv, status);
+	return run_argv(socket, &argv, QUERY_TIMEOUT_MS, NULL, err);
 }
 
 void tmux_pane_free(struct tmux_pane *pane)
@@ -475,26 +432,34 @@ int tmux_kill_server(const char *socket, struct error *err)
 	return r == TMUX_NO_SERVER ? 0 : r;
 }
 
-void tmux_attach_argv(const char *socket, bool read_only, struct strvec *ret)
-{
-	push_client(ret, socket);
-	strvec_push_array(ret, (const char *const[]){ "attach-session", "-t", "=" SESSION, NULL });
-	if (read_only)
-		strvec_push(ret, "-r");
-}
-
-void tmux_attach_nested_argv(const char *socket, bool read_only, const char *note,
-			     struct strvec *ret)
+static void push_nested(struct strvec *argv, const struct tmux_attach *how)
 {
 	cleanup_free char *name = xasprintf("nested-%d", (int)getpid());
 	cleanup_free char *target = xasprintf("=%s:", name);
+	strvec_push_array(argv, (const char *const[]){ "new-session", "-t", "=" SESSION, "-s", name,
+						       NULL });
+	if (how->read_only)
+		strvec_push_array(argv, (const char *const[]){ "-f", "read-only", NULL });
+	strvec_push_array(argv,
+			  (const char *const[]){ ";", "set-option", "-t", target, "status", "off",
+						 ";", "set-option", "-t", target,
+						 "destroy-unattached", "on", ";", "display-message",
+						 "-d", NESTED_NOTE_MS, how->nested_note, NULL });
+}
+
+void tmux_attach_argv(const char *socket, const struct tmux_attach *how, struct strvec *ret)
+{
 	push_client(ret, socket);
-	strvec_push_array(ret, (const char *const[]){ "-N", "new-session", "-t", "=" SESSION, "-s",
-						      name, NULL });
-	if (read_only)
-		strvec_push_array(ret, (const char *const[]){ "-f", "read-only", NULL });
-	strvec_push_array(ret, (const char *const[]){
-				       ";", "set-option", "-t", target, "status", "off", ";",
-				       "set-option", "-t", target, "destroy-unattached", "on", ";",
-				       "display-message", "-d", NESTED_NOTE_MS, note, NULL });
+	if (how->has_true_color)
+		strvec_push_array(ret, (const char *const[]){ "-T", "RGB", NULL });
+	/* Neither this nor a new session may start a server. */
+	strvec_push(ret, "-N");
+	push_status(ret, &how->status);
+	if (how->nested_note) {
+		push_nested(ret, how);
+		return;
+	}
+	strvec_push_array(ret, (const char *const[]){ "attach-session", "-t", "=" SESSION, NULL });
+	if (how->read_only)
+		strvec_push(ret, "-r");
 }

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "driver/tmux/tmux-userconf.h"
 #include "model/session/instance.h"
 
 /* TMUX_NO_SERVER: the socket does not exist, or nobody listens on it.  TMUX_UNKNOWN: the server
@@ -50,8 +51,9 @@ int tmux_parse_started(const struct child_result *result, struct tmux_started *r
 
 /* The configuration file of our servers, from the user's settings; appended to *ret.  At its end
  * it sources user_conf (may be NULL), and the user's own configuration when source_user_config
- * is set. */
+ * is set.  A detach_key that is also a prefix is not bound. */
 struct tmux_conf {
+	struct tmux_choices choices; /* borrowed */
 	const char *default_terminal;
 	long history_limit;
 	bool mouse;
@@ -64,6 +66,14 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 
 /* Set global options; names and values alternate.  Stops at the first one that tmux refuses. */
 int tmux_set_options(const char *socket, const struct strvec *names_and_values, struct error *err);
+/* What the status line shows, without tmux expanding it.  A text that is NULL stays as it is. */
+struct tmux_status {
+	const char *title;
+	const char *activity; /* "waiting" */
+	const char *others;   /* "2 others wait" */
+};
+/* Deadline: 2 s. */
+int tmux_show_status(const char *socket, const struct tmux_status *status, struct error *err);
 /* Show another title in the status line. */
 int tmux_set_title(const char *socket, const char *title, struct error *err);
 
@@ -71,6 +81,10 @@ int tmux_set_title(const char *socket, const char *title, struct error *err);
  * function below that talks to a server checks this first; a caller that attaches checks it itself.
  * ERROR_SYSTEM: the message says whose it is. */
 int tmux_check_socket(const char *socket, struct error *err);
+
+/* Is a terminal attached to the server?  Runs no program: tmux gives its socket the permission to
+ * execute while that is so (server_update_socket in server.c). */
+bool tmux_has_clients(const char *socket);
 
 /* Find the process that listens on the socket (unix(7), SO_PEERCRED), without running a program.
  * TMUX_NO_SERVER: nobody listens.  TMUX_UNKNOWN: it cannot be found out. */
@@ -111,13 +125,17 @@ int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *
 /* End the server and the processes in it (SIGHUP to the panes).  No server: 0. */
 int tmux_kill_server(const char *socket, struct error *err);
 
+struct tmux_attach {
+	bool read_only;
+	bool has_true_color; /* the terminal shows 16 million colours; else tmux finds that out */
+	struct tmux_status status; /* shown from the beginning */
+	/* The terminal is a pane of another tmux (the client must not have TMUX): without our
+	 * status line, in a session that ends with the client and shares the window.  A format that
+	 * is shown for some seconds; NULL: it is no such terminal. */
+	const char *nested_note;
+};
 /* Arguments of a client that attaches the caller's terminal; appended to *ret. */
-void tmux_attach_argv(const char *socket, bool read_only, struct strvec *ret);
-/* The same for a terminal that is a pane of another tmux (the client must not have TMUX): without
- * our status line, in a session that ends with the client and shares the window.  note: a format
- * that is shown for some seconds. */
-void tmux_attach_nested_argv(const char *socket, bool read_only, const char *note,
-			     struct strvec *ret);
+void tmux_attach_argv(const char *socket, const struct tmux_attach *how, struct strvec *ret);
 
 /* Version of the installed tmux ("3.3a"); the caller frees *ret.  CHILD_NOT_INSTALLED. */
 int tmux_version(char **ret, struct error *err);

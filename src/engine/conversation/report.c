@@ -78,7 +78,8 @@ static enum instance_activity activity_of(unsigned meaning)
 
 /* Of an end only the directory: another conversation may follow, in the one that this one has moved
  * to without a word.  moves: it names the conversation that the run is in from now on. */
-static void note_activity(const struct instance *instance, const struct report *report, bool moves)
+static void note_activity(const struct instance *instance, const struct report *report, bool moves,
+			  struct report_news *ret_news)
 {
 	const bool is_end = report->meaning & MEANS_END;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
@@ -93,6 +94,7 @@ static void note_activity(const struct instance *instance, const struct report *
 		replace_string(&announced.directory, report->cwd);
 	if (!is_end) {
 		enum instance_activity activity = activity_of(report->meaning);
+		*ret_news = (struct report_news){ now.activity, activity };
 		if (now.activity != activity || !now.since)
 			now.since = clock_wall_us();
 		now.activity = activity;
@@ -460,6 +462,7 @@ struct incoming {
 	struct deck *deck;
 	const struct sender *sender;
 	struct json_object *object;
+	struct report_news *news;
 };
 
 /* The report as this instance sees it: 0, or REPORT_FOREIGN.  lock: see find_owner(). */
@@ -506,7 +509,8 @@ static int look(const struct incoming *incoming, const char *base, bool *ret_cha
 	const bool is_end = report.meaning & MEANS_END;
 	note_activity(instance, &report,
 		      !is_end && report.meaning & MEANS_START && report.session_id &&
-			      may_announce(instance, &report));
+			      may_announce(instance, &report),
+		      incoming->news);
 	/* An end changes nothing, and who ends the run holds the lock and waits for the agent,
 	 * which waits for this hook. */
 	*ret_change = !is_end && apply(instance, &report);
@@ -551,24 +555,36 @@ static int take_locked(const struct incoming *incoming, struct store_lock *lock,
 	return 0;
 }
 
-int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
-		size_t length, struct error *err)
+int report_take_news(const struct report_parcel *parcel, struct report_news *ret_news,
+		     struct error *err)
 {
+	const char *base = parcel->base;
 	cleanup_json struct json_object *object = NULL;
 	cleanup_store_lock struct store_lock *lock = NULL;
 	bool change = false;
 
+	*ret_news = (struct report_news){ 0 };
 	log_set_instance(base);
-	if (json_parse(text, length, "report", &object, err) < 0)
+	if (json_parse(parcel->text, parcel->length, "report", &object, err) < 0)
 		return -1;
-	const struct incoming incoming = { .deck = deck, .sender = sender, .object = object };
+	const struct incoming incoming = {
+		.deck = parcel->deck, .sender = parcel->sender, .object = object, .news = ret_news
+	};
 	int r = look(&incoming, base, &change, err);
 	if (r != 0 || !change)
 		return r;
-	r = store_lock(deck->store, base, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
+	r = store_lock(parcel->deck->store, base, clock_ms() + REPORT_TIMEOUT_MS, &lock, err);
 	if (r < 0)
 		return -1;
 	if (r == STORE_BUSY)
 		return error_set(err, ERROR_BUSY, "session %s is locked", base);
 	return r == 0 ? take_locked(&incoming, lock, err) : REPORT_FOREIGN;
+}
+
+int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
+		size_t length, struct error *err)
+{
+	struct report_news news;
+	return report_take_news(&(struct report_parcel){ deck, base, sender, text, length }, &news,
+				err);
 }

@@ -46,3 +46,20 @@ enum { REPORT_FOREIGN = 1 };
 /* Take one report for the instance of this base.  ERROR_CORRUPT: the text is none. */
 int report_take(struct deck *deck, const char *base, const struct sender *sender, const char *text,
 		size_t length, struct error *err);
+
+/* One report for the instance of this base. */
+struct report_parcel {
+	struct deck *deck;
+	const char *base;
+	const struct sender *sender;
+	const char *text;
+	size_t length;
+};
+/* What the agent did before the report, and what it does now; the same if the report did not change
+ * that. */
+struct report_news {
+	enum instance_activity before, now;
+};
+/* report_take() that also tells *ret_news, which is set whatever becomes of the rest. */
+int report_take_news(const struct report_parcel *parcel, struct report_news *ret_news,
+		     struct error *err);

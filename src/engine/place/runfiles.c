@@ -43,11 +43,14 @@ int runfiles_open(const char *directory)
 static int write_conf(struct deck *deck, int fd, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_tmux_choices struct tmux_choices choices = { 0 };
 	const char *user_conf = deck->settings.tmux.conf;
 	cleanup_free char *expanded = user_conf && starts_with(user_conf, "~/")
 					      ? path_join(deck->paths.home, user_conf + 2)
 					      : xstrdup_or_null(user_conf);
+	tmux_choices_read(deck->paths.home, &choices);
 	const struct tmux_conf conf = {
+		.choices = choices,
 		.default_terminal = deck->settings.tmux.default_terminal,
 		.history_limit = (long)deck->settings.tmux.history_limit,
 		.mouse = deck->settings.tmux.mouse,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/deck/transition.h"
 #include "engine/place/alive.h"
+#include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/operation.h"
 
@@ -65,7 +66,9 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 	if (is_mistaken(deck, lock, instance))
 		return true;
 	log_set_instance(instance->id);
-	(void)transition(lock, instance, EVENT_LOST, why, NULL);
+	const enum instance_activity before = statusline_activity(instance->run.directory);
+	if (transition(lock, instance, EVENT_LOST, why, NULL) == 0)
+		statusline_follow(store, base, before, ACTIVITY_UNKNOWN);
 	log_set_instance(NULL);
 	return false;
 }

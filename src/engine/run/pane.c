@@ -12,6 +12,7 @@
 #include "engine/place/environment.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/statusline.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/offer.h"
 #include "model/plan/restart.h"
@@ -93,14 +94,17 @@ static int execute(const struct operation *operation)
 	return execute_file(program ? program : name, attempt->argv.items);
 }
 
-static void show_as_waiting(const struct instance *instance, bool waits)
+static void show_as_waiting(const struct operation *operation, bool waits)
 {
+	const struct instance *instance = operation->instance;
+	const enum instance_activity before = statusline_activity(instance->run.directory);
 	const struct activity activity = {
 		.activity = waits ? ACTIVITY_WAITING : ACTIVITY_UNKNOWN,
 		.since = clock_wall_us(),
 	};
 	(void)activityfile_write(instance->run.directory, &activity, &(struct announced){ 0 },
 				 NULL);
+	statusline_follow(operation->deck->store, instance->base, before, activity.activity);
 }
 
 /* The user's choice becomes the attempt that runs. */
@@ -137,14 +141,14 @@ static int ask(struct operation *operation, struct error *err)
 	const struct instance *before = operation->instance;
 	enum offer_choice choice;
 	log_info("offer: waiting for an answer");
-	show_as_waiting(before, true);
+	show_as_waiting(operation, true);
 	if (offer_ask(STDIN_FILENO, before, &choice, err) < 0 ||
 	    operation_open(operation->deck, before->base, LOCK_TIMEOUT_MS, &answered, err) < 0 ||
 	    check_run(answered.instance, before->run.id, err) < 0)
 		return -1;
 	struct instance *now = answered.instance;
 	apply_choice(now, choice);
-	show_as_waiting(now, false);
+	show_as_waiting(&answered, false);
 	if (operation_save(&answered, err) < 0)
 		return -1;
 	log_info("offer: answered, rung %s", rung_name(run_attempt(&now->run)->rung));
@@ -205,6 +209,7 @@ static int end_server(struct operation *operation, enum state_event ended, const
 {
 	struct instance *instance = operation->instance;
 	const struct place *place = operation->place;
+	const enum instance_activity before = statusline_activity(instance->run.directory);
 	if (operation_find_agent(operation, NULL) == 0)
 		place->end_daemons(operation->deck, instance, operation->agent);
 	/* The manifest forgets the run, and the place still has to know which it was: `left`
@@ -212,7 +217,10 @@ static int end_server(struct operation *operation, enum state_event ended, const
 	cleanup_run struct run run UNUSED = instance->run;
 	const struct place_run left = place_run_of(instance);
 	instance->run = (struct run){ 0 };
-	return operation_note(operation, ended, reason, err) < 0 ? -1 : place->leave(&left, err);
+	if (operation_note(operation, ended, reason, err) < 0)
+		return -1;
+	statusline_follow(operation->deck->store, instance->base, before, ACTIVITY_UNKNOWN);
+	return place->leave(&left, err);
 }
 
 /* An agent that reports has said by itself whether there was a turn. */

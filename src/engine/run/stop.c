@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/home.h"
+#include "engine/roster/statusline.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -56,10 +57,13 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 
 int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err)
 {
+	const struct instance *instance = operation->instance;
+	const enum instance_activity before = statusline_activity(instance->run.directory);
 	bool was_running;
 	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0 ||
 	    operation_note(operation, EVENT_STOPPED, NULL, err) < 0)
 		return -1;
+	statusline_follow(operation->deck->store, instance->base, before, ACTIVITY_UNKNOWN);
 	log_info("stopped%s", was_running ? "" : " (was not running)");
 	*ret_was_running = was_running;
 	return 0;

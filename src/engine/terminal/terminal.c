@@ -58,7 +58,7 @@ static bool on_agent_end(void *data)
 }
 
 /* What the user of a nested tmux must know.  In a pane of ours the outer tmux takes our key. */
-#define LEAVE_BY_KEY    "#{@agentdeck_detach} leaves this session, which keeps running"
+#define LEAVE_BY_KEY    "#{q/h:@agentdeck_detach} leaves this session, which keeps running"
 #define LEAVE_BY_PREFIX "#{prefix} #{prefix} d leaves this session, which keeps running"
 
 /* The client refuses to nest while it has TMUX. */
@@ -69,9 +69,42 @@ static void outer_environment(struct strvec *ret)
 			strvec_push(ret, *entry);
 }
 
-int terminal_attach(const struct instance *instance, enum attach_mode mode, int *ret_status,
-		    struct error *err)
+/* "2 others wait"; "" for none.  The caller frees. */
+static char *others_text(unsigned others)
 {
+	if (!others)
+		return xstrdup("");
+	return others == 1 ? xstrdup("1 other waits") : xasprintf("%u others wait", others);
+}
+
+bool terminal_has_clients(const char *socket)
+{
+	return tmux_has_clients(socket);
+}
+
+int terminal_show(const char *socket, const struct terminal_status *status, struct error *err)
+{
+	cleanup_free char *others = others_text(status->others);
+	const struct tmux_status shown = { .activity = status->activity, .others = others };
+	return tmux_show_status(socket, &shown, err);
+}
+
+/* As programs ask for it; tmux asks the terminal itself for some others. */
+static bool has_true_color(void)
+{
+	const char *value = or_empty(getenv("COLORTERM"));
+	return streq(value, "truecolor") || streq(value, "24bit");
+}
+
+int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
+		    int *ret_status, struct error *err)
+{
+	cleanup_free char *others = others_text(wish->status.others);
+	struct tmux_attach how = {
+		.read_only = wish->mode == ATTACH_READ_ONLY,
+		.has_true_color = has_true_color(),
+		.status = { .activity = wish->status.activity, .others = others },
+	};
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
 	cleanup_close int agent = -1;
 	const bool is_nested = !is_empty(getenv("TMUX"));
@@ -81,12 +114,9 @@ int terminal_attach(const struct instance *instance, enum attach_mode mode, int 
 		agent = -1;
 	if (is_nested) {
 		outer_environment(&environment);
-		tmux_attach_nested_argv(instance->run.socket, mode == ATTACH_READ_ONLY,
-					getenv(ENV_INSTANCE) ? LEAVE_BY_PREFIX : LEAVE_BY_KEY,
-					&argv);
-	} else {
-		tmux_attach_argv(instance->run.socket, mode == ATTACH_READ_ONLY, &argv);
+		how.nested_note = getenv(ENV_INSTANCE) ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
 	}
+	tmux_attach_argv(instance->run.socket, &how, &argv);
 	const struct child_watch watch = { agent, on_agent_end, (void *)instance };
 	int r = child_foreground((const char *const *)argv.items,
 				 is_nested ? environment.items : NULL, &watch, ret_status, err);

@@ -37,11 +37,26 @@ enum attach_mode {
 	ATTACH_READ_ONLY, /* no key gets through */
 };
 
+/* What the status line shows beside the title.  activity: borrowed; "" shows none. */
+struct terminal_status {
+	const char *activity; /* of this session */
+	unsigned others;      /* how many other sessions wait for their user */
+};
+/* Show it in every terminal that is attached. */
+int terminal_show(const char *socket, const struct terminal_status *status, struct error *err);
+/* Is one attached?  Runs no program. */
+bool terminal_has_clients(const char *socket);
+
+struct terminal_wish {
+	enum attach_mode mode;
+	struct terminal_status status;
+};
+
 /* Show the run in the caller's terminal until it detaches or the run ends.  The instance has a run.
  * In a pane of another tmux it is shown without our status line, and says how to leave.
  * *ret_status: the exit status of the tmux client.  ERROR_UNAVAILABLE: tmux is not installed. */
-int terminal_attach(const struct instance *instance, enum attach_mode mode, int *ret_status,
-		    struct error *err);
+int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
+		    int *ret_status, struct error *err);
 
 /* What a look at the server tells.  The caller frees with terminal_state_free(). */
 struct terminal_state {

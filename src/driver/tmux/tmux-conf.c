@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The configuration file of our servers.
+ */
+#include "driver/tmux/tmux-internal.h"
+#include "driver/tmux/tmux.h"
+
+#include <ctype.h>
+
+/* In tmux's configuration language a single-quoted string is literal; a quote inside is written
+ * outside of it. */
+static int add_quoted(struct strbuf *buf, const char *text, struct error *err)
+{
+	strbuf_adds(buf, "'");
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text))
+			return error_set(err, ERROR_CORRUPT,
+					 "a tmux setting must not contain control characters");
+		if (*text == '\'')
+			strbuf_adds(buf, "'\"'\"'");
+		else
+			strbuf_add(buf, text, 1);
+	}
+	strbuf_adds(buf, "'");
+	return 0;
+}
+
+static int add_setting(struct strbuf *buf, const char *before, const char *value, const char *after,
+		       struct error *err)
+{
+	strbuf_adds(buf, before);
+	if (add_quoted(buf, value, err) < 0)
+		return -1;
+	strbuf_adds(buf, after);
+	return 0;
+}
+
+#define WINDOW "#{?#{!=:#{session_windows},1},#I:#W#{?window_flags,#{window_flags}, },}"
+
+/* Plain words (tmux-userconf.h).  The prefix pressed twice reaches the agent. */
+static void add_choices(struct strbuf *buf, const struct tmux_choices *choices)
+{
+	const struct {
+		const char *name, *value;
+	} options[] = {
+		{ "prefix", choices->prefix },
+		{ "prefix2", choices->prefix2 },
+		{ "mode-keys", choices->mode_keys },
+		{ "status-keys", choices->status_keys },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].value)
+			strbuf_addf(buf, "set -g %s '%s'\n", options[i].name, options[i].value);
+	if (choices->prefix && !streq(choices->prefix, "None"))
+		strbuf_addf(buf, "bind-key '%s' send-prefix\n", choices->prefix);
+}
+
+/* As people say it: "Ctrl-Q" for "C-q". */
+static char *key_for_people(const char *key)
+{
+	const char *last = key;
+	struct strbuf text = { 0 };
+	for (; last[0] && last[1] == '-' && last[2]; last += 2) {
+		if (*last == 'C')
+			strbuf_adds(&text, "Ctrl-");
+		else if (*last == 'M')
+			strbuf_adds(&text, "Alt-");
+		else if (*last == 'S')
+			strbuf_adds(&text, "Shift-");
+		else
+			break;
+	}
+	const char letter[] = { (char)toupper((unsigned char)*last), '\0' };
+	strbuf_adds(&text, last != key && !last[1] ? letter : last);
+	return strbuf_take(&text);
+}
+
+static int add_detach_key(struct strbuf *buf, const struct tmux_conf *conf, struct error *err)
+{
+	const struct tmux_choices *choices = &conf->choices;
+	const char *prefix = choices->prefix ? choices->prefix : "C-b", *key = conf->detach_key;
+	cleanup_free char *shown = key_for_people(key);
+	if (!is_empty(key) && !streq(key, prefix) && !streq(key, or_empty(choices->prefix2)))
+		return add_setting(buf, "bind-key -n ", key, " detach-client\n", err) < 0 ||
+				       add_setting(buf, "set -g " DETACH " ", shown, "\n", err) < 0
+			       ? -1
+			       : 0;
+	cleanup_free char *shown_prefix = key_for_people(prefix);
+	cleanup_free char *keys = xasprintf("%s d", shown_prefix);
+	return add_setting(buf, "set -g " DETACH " ", keys, "\n", err);
+}
+
+int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf buf = { 0 };
+
+	/* Take nothing from clients that attach: the agent keeps the environment that it was
+	 * started with, and SSH_AUTH_SOCK is a link of ours. */
+	strbuf_adds(&buf, "set -g update-environment ''\n"
+			  "set -g exit-empty on\n"
+			  "set -g destroy-unattached off\n"
+			  "set -g set-clipboard on\n"
+			  "set -g focus-events on\n"
+			  "set -g escape-time 10\n"
+			  "set -g extended-keys on\n"
+			  "set -g allow-rename off\n"
+			  "set -g automatic-rename off\n"
+			  "set -g status-interval 0\n"
+			  /* Keep "Pane is dead" (tmux 3.3) out of the agent's last words. */
+			  "set -gwq remain-on-exit-format ''\n"
+			  "set -g status-left-length 40\n"
+			  "set -g status-left '[#{q/h:" TITLE "}] '\n"
+			  "set -g status-right-length 60\n"
+			  "set -g status-right '#{" ACTIVITY "}#{?" OTHERS ",  #[bold]#{" OTHERS
+			  "}#[nobold],}  #{?client_prefix,prefix ,}"
+			  "#{q/h:" DETACH "}: leave'\n"
+			  /* The window has the title's name for the user: a list is for several. */
+			  "set -gw window-status-format '" WINDOW "'\n"
+			  "set -gw window-status-current-format '" WINDOW "'\n"
+			  /* Not expanded again: a title is no format. */
+			  "set -g set-titles on\n"
+			  "set -g set-titles-string '#{" TITLE "}#{?#{==:#{" ACTIVITY
+			  "},waiting}, (waiting),}'\n"
+			  "set -g default-command ''\n");
+	add_choices(&buf, &conf->choices);
+	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
+		    conf->history_limit);
+	if (add_setting(&buf, "set -g default-terminal ", conf->default_terminal, "\n", err) < 0)
+		return -1;
+	if (add_detach_key(&buf, conf, err) < 0)
+		return -1;
+	if (conf->source_user_config)
+		strbuf_adds(&buf, "source-file -q /etc/tmux.conf\nsource-file -q ~/.tmux.conf\n"
+				  "source-file -q ~/.config/tmux/tmux.conf\n");
+	if (conf->user_conf && add_setting(&buf, "source-file -q ", conf->user_conf, "\n", err) < 0)
+		return -1;
+	strbuf_adds(ret, strbuf_text(&buf));
+	return 0;
+}
