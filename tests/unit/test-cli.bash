@@ -170,8 +170,8 @@ case_attach_without_a_terminal() {
 
 case_usage() {
 	refused 2 "unknown command 'begin'" begin
-	refused 64 'usage: agentdeck session start SESSION' session start
-	refused 64 "unexpected argument 'b'" session start a b
+	refused 64 'usage: agentdeck session show SESSION' session show
+	refused 64 "unexpected argument 'b'" session show a b
 	refused 64 'unknown option --bogus' list --bogus
 	refused 64 'option -t requires a value' add -t
 	refused 64 'unknown option' --bogus list
@@ -525,6 +525,46 @@ case_send_joins_its_words() {
 	refused 64 'message is missing' send api
 	refused 64 'as words or as a file' send api one two --message-file "$home/message"
 	must stop api
+}
+
+case_several_sessions() {
+	local title
+	mkdir one two three
+	for title in one two three; do
+		must add "$title" -t "$title" --agent demo -g work/"$title"
+	done
+	must start one two one three
+	[ "$(grep -c '^[a-z]*: started' "$home/out")" = 3 ] || fail "start says: $(<"$home/out")"
+	grep -qx '3 sessions: 3 running' "$home/out" || fail "start says: $(<"$home/out")"
+	refused 2 'no session has .*nosuch' stop one nosuch
+	[ "$(value one status)" = running ] || fail "one was stopped before the mistake was noticed"
+	refused 64 'only one of them' stop one --all
+	refused 64 'no session is named' stop
+	refused 2 "no session is in group 'wor'" stop -g wor
+	refused 64 'exactly one SESSION' start one two --attach
+	# One fails, and the others do not notice.
+	mv three elsewhere
+	run restart --all
+	[ "$status" = 1 ] || fail "restart --all: status $status"
+	grep -qx '3 sessions: 2 restarted, 1 failed' "$home/out" || fail "it says: $(<"$home/out")"
+	grep -q '^agentdeck: three: .*/three' "$home/err" || fail "it says: $(<"$home/err")"
+	mv elsewhere three
+	must send -s one -s two hello both
+	grep -qx '2 sessions: 2 submitted' "$home/out" || fail "send says: $(<"$home/out")"
+	must status --wait idle two --timeout 30
+	must output two
+	grep -q 'You said: "hello both"' "$home/out" || fail "two says: $(<"$home/out")"
+	must stop -g work/two
+	[ "$(value one status)" = running ] || fail "one is not in work/two"
+	must stop --group work --json
+	[ "$(grep -c '^{.*"success":true.*"title":' "$home/out")" = "$(wc -l <"$home/out")" ] ||
+		fail "stop says: $(<"$home/out")"
+	must stop --all --quiet
+	[ ! -s "$home/out" ] || fail "it is not quiet: $(<"$home/out")"
+	must remove --all
+	grep -qx '3 sessions: 3 removed' "$home/out" || fail "remove says: $(<"$home/out")"
+	must stop --all
+	grep -qx 'There are no sessions.' "$home/out" || fail "it says: $(<"$home/out")"
 }
 
 case_hook_input() {

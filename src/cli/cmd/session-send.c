@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/message.h"
+#include "cli/cmd/several.h"
 #include "cli/show/output.h"
 
 struct options {
@@ -17,6 +18,9 @@ static const struct command_option options[] = {
 	  TO_SECONDS(timeout_s, 1, 86400) },
 	{ 0, "no-wait", NULL, "give up at once if the agent is not ready or is working",
 	  TO_FLAG(no_wait) },
+	{ 's', "session", "SESSION", "send it to this one; may be given several times",
+	  TO_APP_LIST(named) },
+	OPTIONS_SEVERAL,
 	{ 0, "replace-draft", NULL, "delete what is in the agent's input box first",
 	  TO_FLAG(replace_draft) },
 	{ 0 },
@@ -33,20 +37,19 @@ static char *join_words(const struct strvec *words, size_t first)
 	return strbuf_take(&text);
 }
 
-static int run(struct app *app, struct error *err)
-{
-	const struct store_row *row = app->session;
-	const struct options *given = app->options;
-	cleanup_strbuf struct strbuf message = { 0 };
-	cleanup_delivery_result struct delivery_result result = { 0 };
-	cleanup_free char *text = join_words(&app->operands, 1);
+/* What every process that sends to one session reads. */
+enum { SHARED_MAX = 60000 };
 
-	if (message_read(text, given->file, &message, err) < 0)
-		return -1;
+/* The result for one session. */
+static int send_text(struct app *app, const struct store_row *row, const struct strbuf *message,
+		     struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_delivery_result struct delivery_result result = { 0 };
 	const struct delivery_request request = {
 		.base = row->base,
-		.text = message.data,
-		.length = message.length,
+		.text = message->data,
+		.length = message->length,
 		.timeout_ms = given->timeout_s * 1000,
 		.wait = !given->no_wait,
 		.replace_draft = given->replace_draft,
@@ -56,7 +59,8 @@ static int run(struct app *app, struct error *err)
 	if (!app->json) {
 		if (message_judge(row->title, row->id, &result, err) < 0)
 			return -1;
-		say("%s: submitted", row->title);
+		if (!app->quiet)
+			say("%s: submitted", row->title);
 		return 0;
 	}
 	cleanup_json struct json_object *object = json_success(row->id, row->title);
@@ -65,12 +69,76 @@ static int run(struct app *app, struct error *err)
 	return result.delivery == DELIVERY_SUBMITTED ? 0 : 1;
 }
 
+/* A worker gets the text of the command that started it on standard input. */
+static int send_one(struct app *app, const struct store_row *row, struct error *err)
+{
+	const struct options *given = app->options;
+	const bool has_name = !app->instance && app->named.count == 0;
+	cleanup_strbuf struct strbuf message = { 0 };
+	cleanup_free char *text = join_words(&app->operands, has_name ? 1 : 0);
+	if (message_read(text, given->file, &message, err) < 0)
+		return -1;
+	return send_text(app, row, &message, err);
+}
+
+static int send_all(struct app *app, const struct several *several, struct several_verb *verb,
+		    struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_strbuf struct strbuf message = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_free char *text = join_words(&app->operands, 0);
+	if (message_read(text, given->file, &message, err) < 0)
+		return -1;
+	if (message.length > SHARED_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "a message to several sessions may have %d bytes: put it into a "
+				 "file, and send the name of that file",
+				 SHARED_MAX);
+	strvec_pushf(&words, "--timeout=%lld", (long long)given->timeout_s);
+	if (given->no_wait)
+		strvec_push(&words, "--no-wait");
+	if (given->replace_draft)
+		strvec_push(&words, "--replace-draft");
+	strvec_push(&words, "--message-file=-");
+	verb->words = words;
+	verb->input = message.data;
+	verb->input_length = message.length;
+	return several_run(app, several, verb, err);
+}
+
+/* The first operand names the session, unless an option names it. */
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_several struct several several = { 0 };
+	cleanup_strvec struct strvec names = { 0 };
+	struct several_verb verb = {
+		.act = send_one,
+		.result = "submitted",
+		.leaves_idle = true,
+		.timeout_ms = several_timeout_ms(app) + given->timeout_s * 1000,
+		.jobs = SEVERAL_STOPS,
+	};
+	int r = several_work(app, &verb, err);
+	if (r != SEVERAL_NONE)
+		return r;
+	strvec_push_all(&names, &app->named);
+	if (names.count == 0 && !app->every && !app->group && app->operands.count)
+		strvec_push(&names, app->operands.items[0]);
+	if (several_choose(app, &names, &verb, &several, err) < 0)
+		return -1;
+	if (several.is_set || several.count > 1)
+		return send_all(app, &several, &verb, err);
+	return several_run(app, &several, &verb, err);
+}
+
 const struct command command_session_send = {
 	.name = "session send",
-	.arguments = "SESSION [TEXT...]",
+	.arguments = "[SESSION] [TEXT...]",
 	.summary = "send a message and confirm that the agent received it",
 	OWN_OPTIONS,
 	.defaults = &(const struct options){ .timeout_s = 30 },
-	.flags = NEEDS_SESSION | HAS_JSON | HAS_MESSAGE,
+	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON | HAS_MESSAGE,
 	.run = run,
 };

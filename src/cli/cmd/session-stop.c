@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/several.h"
 #include "cli/show/output.h"
 
-static int run(struct app *app, struct error *err)
+static int stop(struct app *app, const struct store_row *row, struct error *err)
 {
-	const struct store_row *row = app->session;
 	bool was_running;
 	if (lifecycle_stop(&app->deck, row->base, &was_running, err) < 0)
 		return -1;
@@ -15,16 +15,29 @@ static int run(struct app *app, struct error *err)
 				    was_running ? "stopped" : "was not running"));
 }
 
+static int run(struct app *app, struct error *err)
+{
+	const struct several_verb verb = {
+		.act = stop,
+		.result = "stopped",
+		.leaves_idle = true,
+		.timeout_ms = several_timeout_ms(app),
+		.jobs = SEVERAL_STOPS,
+	};
+	return several_do(app, &app->operands, &verb, err);
+}
+
 static const struct command_option options[] = {
+	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
 };
 
 const struct command command_session_stop = {
 	.name = "session stop",
-	.arguments = "SESSION",
-	.summary = "end a session's agent and every process of it",
+	.arguments = "[SESSION...]",
+	.summary = "stop sessions: end each agent and all of its processes",
 	.options = options,
-	.flags = NEEDS_SESSION | HAS_JSON,
+	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
 	.run = run,
 };

@@ -145,7 +145,7 @@ int run_start(struct app *app, const struct start_order *order, struct error *er
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
 		print_json(object);
-	} else {
+	} else if (!app->quiet || !(started.already || succeeded(started.outcome))) {
 		print_start(&started);
 	}
 	return started.already || succeeded(started.outcome) ? 0 : 1;

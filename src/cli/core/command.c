@@ -24,6 +24,11 @@ const struct command_option json_options[] = {
 	{ 0 },
 };
 
+const struct command_option worker_options[] = {
+	{ 0, "instance", "BASE", "this one, and no other", TO_APP_TEXT(instance) },
+	{ 0 },
+};
+
 const struct command_option common_options[] = {
 	OPTION_PROFILE,
 	{ 'h', "help", NULL, "print this help", TO_APP_FLAG(wants_help) },
@@ -168,6 +173,7 @@ void app_free(struct app *app)
 	strvec_clear(&app->operands);
 	strvec_clear(&app->rest);
 	strvec_clear(&app->messages);
+	strvec_clear(&app->named);
 	store_rows_free(&app->rows);
 	deck_close(&app->deck);
 }

@@ -16,6 +16,7 @@ enum option_type {
 	OPTION_FLAG,    /* bool */
 	OPTION_TEXT,    /* const char *, borrowed from the command line */
 	OPTION_MESSAGE, /* the same, from app->messages: the word leaves the command line */
+	OPTION_LIST,    /* struct strvec: the option may be given several times */
 	OPTION_NUMBER,  /* int64_t from least to most */
 	OPTION_CHOICE,  /* an enum, by its words */
 	OPTION_LIMIT,   /* struct limit_change, of which it sets one limit */
@@ -59,6 +60,7 @@ struct command_option {
 #define TO_MESSAGE(member)  .type = OPTION_MESSAGE, MEMBER(struct options, member, const char *)
 #define TO_APP_FLAG(member) .type = OPTION_FLAG, OF_APP(member, bool)
 #define TO_APP_TEXT(member) .type = OPTION_TEXT, OF_APP(member, const char *)
+#define TO_APP_LIST(member) .type = OPTION_LIST, OF_APP(member, struct strvec)
 #define TO_NUMBER(member, from, to)                           \
 	.type = OPTION_NUMBER, .least = (from), .most = (to), \
 	MEMBER(struct options, member, int64_t)
@@ -83,6 +85,15 @@ struct command_option {
 /* The file's `options` and `struct options`, in its struct command. */
 #define OWN_OPTIONS .options = options, .options_size = sizeof(struct options)
 
+/* For each command that takes several sessions (cli/cmd/several.h). */
+#define OPTIONS_SEVERAL                                                                   \
+	{ 0, "all", NULL, "every session of the profile", TO_APP_FLAG(every) },           \
+		{ 'g', "group", "GROUP", "the sessions of this group and those below it", \
+		  TO_APP_TEXT(group) },                                                   \
+	{                                                                                 \
+		'q', "quiet", NULL, "print only errors", TO_APP_FLAG(quiet)               \
+	}
+
 /* For each command that ends or starts what another machine may run. */
 #define OPTION_TAKE_OVER                                                                      \
 	{                                                                                     \
@@ -91,16 +102,17 @@ struct command_option {
 	}
 
 enum command_flags {
-	NEEDS_DECK = 1 << 0,    /* paths, settings, log */
-	NEEDS_STORE = 1 << 1,   /* and the profile's instances; implies NEEDS_DECK */
-	NEEDS_SESSION = 1 << 8, /* and app->session; implies NEEDS_STORE */
-	HAS_JSON = 1 << 2,      /* takes --json */
-	HAS_REST = 1 << 3,      /* words after "--" are not for us */
-	IS_HIDDEN = 1 << 4,     /* called by agentdeck itself, not by people */
-	IS_STRICT = 1 << 5,     /* writes what config.toml says: refuses a broken one */
-	HAS_MESSAGE = 1 << 6,   /* operands behind the required ones leave the command line */
-	KEEPS_SIGNALS = 1 << 7, /* the signals that the caller blocks stay blocked */
-	MAKES_PROFILE = 1 << 9, /* creates a session, and its profile with it */
+	NEEDS_DECK = 1 << 0,     /* paths, settings, log */
+	NEEDS_STORE = 1 << 1,    /* and the profile's instances; implies NEEDS_DECK */
+	NEEDS_SESSION = 1 << 8,  /* and app->session; implies NEEDS_STORE */
+	HAS_JSON = 1 << 2,       /* takes --json */
+	HAS_REST = 1 << 3,       /* words after "--" are not for us */
+	IS_HIDDEN = 1 << 4,      /* called by agentdeck itself, not by people */
+	IS_STRICT = 1 << 5,      /* writes what config.toml says: refuses a broken one */
+	HAS_MESSAGE = 1 << 6,    /* operands behind the required ones leave the command line */
+	KEEPS_SIGNALS = 1 << 7,  /* the signals that the caller blocks stay blocked */
+	MAKES_PROFILE = 1 << 9,  /* creates a session, and its profile with it */
+	TAKES_SEVERAL = 1 << 12, /* has OPTIONS_SEVERAL, and is called again for each session */
 };
 
 struct app;
@@ -126,7 +138,11 @@ struct app {
 	const char *family;            /* without a command: the first word of several */
 	void *options;                 /* the command's own struct, filled */
 	const char *profile;           /* NULL: the default */
-	bool json, takes_over, wants_help, wants_version;
+	bool json, takes_over, quiet, wants_help, wants_version;
+	bool every;           /* --all */
+	const char *group;    /* NULL: not given */
+	struct strvec named;  /* the sessions of --session */
+	const char *instance; /* TAKES_SEVERAL: the base of the only one, for a worker */
 	struct strvec operands;
 	struct strvec rest;     /* the words after "--" */
 	struct strvec messages; /* what was taken out of the command line */
@@ -151,6 +167,8 @@ const char *command_short_form(const struct command *command, size_t index);
 extern const struct command_option global_options[];
 /* What HAS_JSON adds to a command's own. */
 extern const struct command_option json_options[];
+/* What TAKES_SEVERAL adds: only agentdeck itself gives it. */
+extern const struct command_option worker_options[];
 /* What every command takes, before, between and after its words. */
 extern const struct command_option common_options[];
 

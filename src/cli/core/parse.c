@@ -128,6 +128,9 @@ static int set_variable(struct app *app, const struct command_option *option, ch
 		take_out(value);
 		*(const char **)variable = app->messages.items[app->messages.count - 1];
 		return 0;
+	case OPTION_LIST:
+		strvec_push(variable, value);
+		return 0;
 	case OPTION_NUMBER:
 		return set_number(option, value, variable, err);
 	case OPTION_CHOICE:
@@ -200,6 +203,7 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 	app->json &= (command->flags & HAS_JSON) != 0;
 	set_add(&set, command->options);
 	set_add(&set, command->flags & HAS_JSON ? json_options : NULL);
+	set_add(&set, command->flags & TAKES_SEVERAL ? worker_options : NULL);
 	set_add(&set, common_options);
 	app->options = xcalloc(1, command->options_size + 1);
 	if (command->defaults)

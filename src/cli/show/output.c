@@ -22,7 +22,7 @@ int print_done(const struct app *app, struct json_object *object, char *line)
 	cleanup_free char *text = line;
 	if (app->json)
 		print_json(result);
-	else
+	else if (!app->quiet)
 		say_to(stdout, TAKE_PTR(text));
 	return 0;
 }

@@ -23,8 +23,8 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 /* Takes ownership of line. */
 void say_to(FILE *out, char *line);
 
-/* Print what a command has done: the object with --json, else the line.  Takes ownership of both.
- * Returns 0. */
+/* Print what a command has done: the object with --json, else the line, unless --quiet.  Takes
+ * ownership of both. Returns 0. */
 int print_done(const struct app *app, struct json_object *object, char *line);
 
 /* Print the deck's warnings on standard error, and forget them. */

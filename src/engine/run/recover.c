@@ -9,6 +9,7 @@
 #include "engine/place/environment.h"
 #include "engine/roster/view.h"
 #include "engine/run/need.h"
+#include "model/session/naming.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -83,9 +84,7 @@ struct worker {
 
 static bool is_in_group(const struct store_row *row, const char *group)
 {
-	const char *own = or_empty(row->group);
-	size_t length = group ? strlen(group) : 0;
-	return !group || streq(own, group) || (starts_with(own, group) && own[length] == '/');
+	return !group || naming_is_in_group(row->group, group);
 }
 
 static bool is_wanted(const struct store_row *row, const struct recover_wish *wish)

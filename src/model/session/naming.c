@@ -140,6 +140,12 @@ int naming_check_group(const char *group, struct error *err)
 	return 0;
 }
 
+bool naming_is_in_group(const char *group, const char *other)
+{
+	const char *own = or_empty(group);
+	return streq(own, other) || (starts_with(own, other) && own[strlen(other)] == '/');
+}
+
 static bool is_file_name(const char *text)
 {
 	size_t length = strlen(text);

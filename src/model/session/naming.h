@@ -30,6 +30,8 @@ bool naming_has_session_id(const struct strvec *ids, const char *session_id);
 int naming_check_title(const char *title, struct error *err);
 /* A group: titles separated by "/", at most 250 bytes in all. */
 int naming_check_group(const char *group, struct error *err);
+/* Is this group (NULL: none) the other one, or below it? */
+bool naming_is_in_group(const char *group, const char *other);
 /* A profile is a file name: [A-Za-z0-9][A-Za-z0-9_.-]{0,63}, and none of the names that stand
  * beside profiles in the state directory ("logs", "hooks", "agents", "run", "config.toml"). */
 int naming_check_profile(const char *profile, struct error *err);
