@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Change one key of a TOML document and leave every other byte as it is: comments, order, blanks
+ * and line ends.  toml++ reads, but does not keep comments.
+ *
+ * A small scanner finds the places.  The result does not depend on it: it is parsed, and must be
+ * the old document with this one change, or the change is refused.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+#include "base/text.h"
+
+/* The parts of a dotted key, as in TOML (a."b/c".d).  A part without quotes may hold any character
+ * but a dot, so that groups.work/api.limits works on a command line.  ERROR_USAGE: a part is empty,
+ * or a quote is not closed. */
+int toml_split_key(const char *key, struct strvec *ret, struct error *err);
+/* The reverse, with quotes where TOML needs them; from is the first part.  The caller frees. */
+char *toml_join_key(const struct strvec *parts, size_t from) MUST_USE;
+
+/* A value as TOML, on one line; NULL is "".  The caller frees. */
+char *toml_literal(struct json_object *value) MUST_USE;
+/* The value that this text is in TOML; the caller's.  False: it is not exactly one value. */
+bool toml_parse_literal(const char *text, struct json_object **ret);
+
+struct toml_change {
+	const char *text; /* the document */
+	size_t length;
+	const char *what;           /* for messages: the path of the file */
+	const struct strvec *parts; /* of the key */
+};
+
+/* Give the key this value: in its place, or after a comment "# key = ...", or at the end of its
+ * table, which is made when missing.  ERROR_CORRUPT: the document has a mistake.  ERROR_INVALID: a
+ * table is needed where the document has something else; or the document is written in a way that
+ * cannot be changed safely.  *ret is the new document, the caller's. */
+int toml_set(const struct toml_change *change, const char *literal, struct strbuf *ret,
+	     struct error *err);
+
+/* Make the key's lines comments.  Inside of { } it is removed.  TOML_KEY_ABSENT: the document does
+ * not have it. */
+enum { TOML_KEY_ABSENT = 1 };
+int toml_unset(const struct toml_change *change, struct strbuf *ret, struct error *err);
