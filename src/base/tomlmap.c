@@ -153,9 +153,8 @@ int toml_store_word(const struct toml_document *document, const struct toml_key 
 			  strbuf_text(&known), text);
 }
 
-/* The key that path most likely means: one with a similar spelling, or the same name in another
- * table. NULL when none is near. */
-static const char *nearest_key(const char *path, const struct toml_key *keys, size_t count)
+/* One with a similar spelling, or the same name in another table. */
+const char *toml_nearest_key(const char *path, const struct toml_key *keys, size_t count)
 {
 	const char *nearest = NULL;
 	size_t least = strlen(path) / 3 + 1;
@@ -179,15 +178,63 @@ struct walk {
 	const struct toml_key *keys;
 	size_t count;
 	char *target;
+	/* Go on after a mistake, and collect them here. */
+	struct strvec *mistakes;
+	const struct toml_target *scratch;
 };
 
 static int unknown_key(const struct walk *walk, const char *path, struct error *err)
 {
-	const char *nearest = nearest_key(path, walk->keys, walk->count);
+	const char *nearest = toml_nearest_key(path, walk->keys, walk->count);
 	if (nearest)
 		return toml_error(walk->document, path, err,
 				  "there is no key \"%s\": did you mean \"%s\"?", path, nearest);
 	return toml_error(walk->document, path, err, "there is no key \"%s\"", path);
+}
+
+static int store(const struct walk *walk, const struct toml_key *key, struct json_object *value,
+		 struct error *err)
+{
+	return key->store(walk->document, key, value, walk->target + key->offset, err);
+}
+
+/* {"a": {"b": value}} for the names {"a", "b"}; the caller's. */
+static struct json_object *only(const struct strvec *names, struct json_object *value)
+{
+	struct json_object *object = json_object_get(value);
+	for (size_t i = names->count; i > 0; i--) {
+		struct json_object *outer = json_object_new_object();
+		json_object_object_add(outer, names->items[i - 1], object);
+		object = outer;
+	}
+	return object;
+}
+
+static void note(const struct walk *walk, const struct error *err)
+{
+	/* A bad name is said for each of the values below it. */
+	if (!strvec_contains(walk->mistakes, err->message))
+		strvec_push(walk->mistakes, err->message);
+}
+
+/* A store function ends at its first mistake: so give it each value of a table by itself. */
+static void check_leaves(const struct walk *walk, const struct toml_key *key,
+			 const struct strvec *names, struct json_object *value)
+{
+	cleanup_error struct error local = { 0 };
+	if (json_object_is_type(value, json_type_object) && json_object_object_length(value) > 0) {
+		json_object_object_foreach(value, name, item) {
+			cleanup_strvec struct strvec deeper = { 0 };
+			strvec_push_all(&deeper, names);
+			strvec_push(&deeper, name);
+			check_leaves(walk, key, &deeper, item);
+		}
+		return;
+	}
+	cleanup_json struct json_object *leaf = only(names, value);
+	if (store(walk, key, leaf, &local) < 0)
+		note(walk, &local);
+	walk->scratch->clear(walk->target);
 }
 
 static int walk_table(const struct walk *walk, struct json_object *table, const char *prefix,
@@ -209,9 +256,13 @@ static int walk_value(const struct walk *walk, struct json_object *value, const 
 		cleanup_free char *prefix = xasprintf("%s.", path);
 		return walk_table(walk, value, prefix, err);
 	}
+	if (exact && walk->mistakes) {
+		static const struct strvec top = { 0 };
+		check_leaves(walk, exact, &top, value);
+		return 0;
+	}
 	if (exact)
-		return exact->store(walk->document, exact, value, walk->target + exact->offset,
-				    err);
+		return store(walk, exact, value, err);
 	if (is_table)
 		return toml_type_error(walk->document, path, value, "a table", err);
 	return unknown_key(walk, path, err);
@@ -222,12 +273,16 @@ static int walk_table(const struct walk *walk, struct json_object *table, const 
 {
 	json_object_object_foreach(table, name, value) {
 		cleanup_free char *path = xasprintf("%s%s", prefix, name);
-		if (strchr(name, '.'))
-			return toml_error(walk->document, path, err,
-					  "a key with a dot in it: write %s without quotes", path);
-		int r = walk_value(walk, value, path, err);
+		cleanup_error struct error local = { 0 };
+		int r = strchr(name, '.')
+				? toml_error(walk->document, path, &local,
+					     "a key with a dot in it: write %s without quotes",
+					     path)
+				: walk_value(walk, value, path, &local);
+		if (r < 0 && !walk->mistakes)
+			return error_move(err, &local);
 		if (r < 0)
-			return r;
+			note(walk, &local);
 	}
 	return 0;
 }
@@ -235,6 +290,13 @@ static int walk_table(const struct walk *walk, struct json_object *table, const 
 int toml_document_store(const struct toml_document *document, const struct toml_key *keys,
 			size_t count, void *target, struct error *err)
 {
-	struct walk walk = { document, keys, count, target };
+	struct walk walk = { document, keys, count, target, NULL, NULL };
 	return walk_table(&walk, document->root, "", err);
+}
+
+void toml_document_check(const struct toml_document *document, const struct toml_key *keys,
+			 size_t count, const struct toml_target *target, struct strvec *ret)
+{
+	struct walk walk = { document, keys, count, target->fields, ret, target };
+	(void)walk_table(&walk, document->root, "", NULL);
 }

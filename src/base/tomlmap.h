@@ -15,6 +15,17 @@ struct toml_document {
 	struct json_object *root;
 };
 
+/* What the field of a key holds. */
+enum toml_type {
+	TOML_OTHER, /* only its store function knows */
+	TOML_BOOL,
+	TOML_INT,    /* int64_t */
+	TOML_STRING, /* char *, NULL: not set */
+	TOML_STRINGS,
+	TOML_WORD,  /* an enum */
+	TOML_TABLE, /* its members have names of the user's choice */
+};
+
 struct toml_key {
 	const char *path; /* "default_agent", "tmux.mouse" */
 	/* Check value and store it into *field.  After a failure the caller discards the target. */
@@ -23,6 +34,10 @@ struct toml_key {
 	size_t offset;            /* of field in the target struct */
 	int64_t min, max;         /* for toml_store_int(); min also for toml_store_word() */
 	const char *const *words; /* for toml_store_word(); ends with NULL */
+	/* For people; a table of keys that nobody lists needs none of these. */
+	enum toml_type type;
+	const char *about;   /* one line; NULL: another spelling of a key */
+	const char *example; /* a value as in TOML, where the default shows none */
 };
 
 /* Parse text, which stays borrowed.  ERROR_CORRUPT as toml_parse().  *ret: toml_document_free(). */
@@ -37,6 +52,18 @@ void toml_document_free(struct toml_document *document);
  * error *target has some of the values: pass a copy. */
 int toml_document_store(const struct toml_document *document, const struct toml_key *keys,
 			size_t count, void *target, struct error *err);
+
+/* Add every mistake that toml_document_store() could refuse to *ret, each as its message.  The
+ * target's fields get values in any case, and clear() empties it. */
+struct toml_target {
+	void *fields;
+	void (*clear)(void *fields);
+};
+void toml_document_check(const struct toml_document *document, const struct toml_key *keys,
+			 size_t count, const struct toml_target *target, struct strvec *ret);
+
+/* The key that path most likely means, or NULL.  Borrowed from keys. */
+const char *toml_nearest_key(const char *path, const struct toml_key *keys, size_t count);
 
 /* Whether the document itself has this key. */
 bool toml_document_has(const struct toml_document *document, const char *path);

@@ -193,7 +193,7 @@ case_typing_errors() {
 	refused 2 "unknown command 'tsart'; did you mean 'start'\?" tsart
 	refused 2 "unknown command 'sesion'; did you mean 'session'\?" sesion start x
 	refused 2 "unknown session command 'strat'; did you mean 'session start'\?" session strat x
-	refused 2 "unknown command 'check'; did you mean 'agents check'\?" check
+	refused 2 "unknown command 'check'; did you mean 'agents check' or 'config check'\?" check
 	refused 2 "unknown command 'recov'; did you mean 'recover'\?" recov
 	refused 2 "unknown command 'qqqqqq': 'agentdeck help' lists" qqqqqq
 	refused 2 "unknown agents command 'qqqqqq': 'agentdeck help agents' lists" agents qqqqqq
@@ -697,6 +697,73 @@ case_closed_standard_descriptors() {
 	[ "$(value a status)" = running ] || fail "status $(value a status)"
 	! grep -rqs '^a: ' "$home/deck" || fail "a message stands in a file of ours"
 	must session stop a
+}
+
+# --- config.toml ---------------------------------------------------------------------------------------
+
+case_config_get() {
+	printf '%s\n' 'resume = "confirm"' '[tmux]' 'detach_key = "C-x"' '[limits]' 'memory_max = "2048M"' \
+		'[groups."work/api".limits]' 'tasks_max = 7' '[notify]' 'on = ["oom", "held"]' >"$home/deck/config.toml"
+	gets() {	# VALUE KEY
+		must config get "$2"
+		[ "$(<"$home/out")" = "$1" ] || fail "$2 is $(<"$home/out"), expected $1"
+	}
+	gets C-x tmux.detach_key
+	gets true tmux.mouse
+	gets confirm resume.policy
+	gets 2G limits.memory_max
+	gets '["oom", "held"]' notify.on
+	gets '' default_agent
+	gets 7 groups.work/api.limits.tasks_max
+	gets 7 'groups."work/api".limits.tasks_max'
+	must config get resume.policy --json
+	grep -q '"from": *"file"' "$home/out" || fail "not from the file: $(<"$home/out")"
+	must config get tmux.mouse --json
+	grep -q '"from": *"default"' "$home/out" || fail "not the default: $(<"$home/out")"
+	must config get stop
+	[ "$(grep -c '^stop\.timeout ' "$home/out")$(wc -l <"$home/out")" = 12 ] || fail "[stop]: $(<"$home/out")"
+	refused 2 "no key 'tmux.muose': did you mean 'tmux.mouse'" config get tmux.muose
+	refused 2 "no key 'qqqqqqqqq'" config get qqqqqqqqq
+	refused 64 'a quote is not closed' config get 'groups."work'
+	refused_json 2 NOT_FOUND config get tmux.muose
+	must list
+	echo 'mouse = 3' >"$home/deck/config.toml"
+	gets C-x tmux.detach_key
+	must config get tmux.detach_key --json
+	grep -q '"from": *"last_good"' "$home/out" || fail "not the last good one: $(<"$home/out")"
+}
+
+case_config_path() {
+	must config path
+	[ "$(<"$home/out")" = "$home/deck/config.toml" ] || fail "$(<"$home/out")"
+	[ ! -s "$home/err" ] || fail "$(<"$home/err")"
+	rm "$home/deck/config.toml"
+	must config path
+	[ "$(<"$home/out")" = "$home/deck/config.toml" ] || fail "$(<"$home/out")"
+	grep -q 'does not exist yet: agentdeck config edit' "$home/err" || fail "$(<"$home/err")"
+}
+
+case_config_check() {
+	must config check
+	[ "$(<"$home/out")" = '1 file, no mistakes' ] || fail "$(<"$home/out")"
+	mkdir -m 700 "$home/deck/agents"
+	echo 'comand = ["x"]' >"$home/deck/agents/parrot.toml"
+	printf '%s\n' 'colour = 1' '[tmux]' 'mouse = 3' '[groups.a.limits]' 'tasks_max = -1' 'cpu_weight = "x"' \
+		>"$home/deck/config.toml"
+	run config check
+	[ "$status" = 1 ] || fail "status $status"
+	for place in agents/parrot.toml:1:1 config.toml:1:1 config.toml:3:1 config.toml:5:1 config.toml:6:1; do
+		grep -qF "$home/deck/$place: " "$home/out" || fail "nothing about $place: $(<"$home/out")"
+	done
+	grep -qx '2 files, 5 mistakes' "$home/out" || fail "$(<"$home/out")"
+	run config check --json
+	[ "$status" = 1 ] || fail "status $status with --json"
+	grep -q '"valid": *false' "$home/out" && grep -q '"line": *6,' "$home/out" || fail "$(<"$home/out")"
+	rm -r "$home/deck/agents"
+	printf 'default_agent = "parrot"\n[resume.agents]\nfinch = "never"\n' >"$home/deck/config.toml"
+	must config check
+	grep -q 'config.toml:1:1: warning: there is no agent "parrot"' "$home/out" || fail "$(<"$home/out")"
+	grep -q 'config.toml:3:1: warning: there is no agent "finch"' "$home/out" || fail "$(<"$home/out")"
 }
 
 # --- all of them --------------------------------------------------------------------------------------

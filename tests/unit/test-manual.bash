@@ -101,6 +101,20 @@ short_forms() {
 	done < <(names)
 }
 
+# One heading for each key of config.toml, and each in the complete example.
+case_the_configuration_document_has_every_key() {
+	local document=${top_srcdir:-$(dirname "$0")/../..}/docs/configuration.md
+	diff <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) \
+		<(awk -F '`' '
+			/^## / { table = $2; gsub(/[][]/, "", table) }
+			$0 == "## `[groups]`" { print "groups" }
+			/^### / {
+				for (i = 2; i <= NF; i += 2)
+					if ($i ~ /^\[/) { gsub(/[][]/, "", $i); print $i }
+					else print (table ? table "." : "") $i
+			}' "$document" | sort) || fail "keys and headings of docs/configuration.md"
+}
+
 case_session_commands_work_without_the_word() {
 	local name short
 	while read -r name; do

@@ -33,6 +33,7 @@ enum value_kind {
 	VALUE_FILE,
 	VALUE_PROGRAM,
 	VALUE_COMMAND,
+	VALUE_KEY, /* of config.toml */
 };
 
 struct command_option {

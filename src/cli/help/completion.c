@@ -13,6 +13,7 @@
 
 #include "cli/core/parse.h"
 #include "cli/help/texts.h"
+#include "model/settings/values.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ static enum value_kind kind_of(enum value_kind kind, const char *placeholder)
 	static const char *const placeholders[] = {
 		[VALUE_SESSION] = "SESSION", [VALUE_AGENT] = "AGENT",    [VALUE_GROUP] = "GROUP",
 		[VALUE_PROFILE] = "PROFILE", [VALUE_DIRECTORY] = "PATH", [VALUE_FILE] = "FILE",
-		[VALUE_COMMAND] = "COMMAND",
+		[VALUE_COMMAND] = "COMMAND", [VALUE_KEY] = "KEY",
 	};
 	for (size_t i = 0; kind == VALUE_BY_ARGUMENT && i < ARRAY_SIZE(placeholders); i++)
 		if (placeholders[i] && streq(placeholders[i], placeholder))
@@ -138,6 +139,10 @@ static int put_kind(FILE *out, struct app *app, const struct app *line, enum val
 		return put_rows(out, app, prefix, kind == VALUE_GROUP, err);
 	case VALUE_AGENT:
 		return put_agents(out, app, prefix, err);
+	case VALUE_KEY:
+		for (size_t i = 0; settings_key(i); i++)
+			put(out, prefix, settings_key(i)->path, settings_key(i)->about);
+		return 0;
 	case VALUE_PROFILE:
 		return put_profiles(out, app, prefix, err);
 	case VALUE_COMMAND:

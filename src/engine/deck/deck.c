@@ -15,11 +15,8 @@
 #include <string.h>
 
 #define KEPT_CONFIG "config.good.toml"
-#define KEPT_LOCK   "config.good.toml.lock"
 
 #define DEFAULT_PROFILE "default"
-
-enum { CONFIG_MAX = 1 << 20 };
 
 static const char *environment(const char *name)
 {
@@ -50,16 +47,17 @@ static char *helper_program(const char *program, const char *helper)
 	return path_join(PKGLIBEXECDIR, helper);
 }
 
-enum { CONFIG_ABSENT = 1 };
-static int read_config(const char *path, struct strbuf *ret, struct error *err)
+int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *err)
 {
+	cleanup_free char *path = path_join(deck->paths.config, DECK_CONFIG);
 	/* The user's own file is often a link into a collection: follow it, unlike ours. */
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return CONFIG_ABSENT;
+		return DECK_NO_CONFIG;
 	if (fd < 0)
 		return error_set_errno(err, errno, "open %s", path);
-	if (fs_check_author(fd, path, err) < 0 || fs_read_fd(fd, path, CONFIG_MAX, ret, err) < 0)
+	if (fs_check_author(fd, path, err) < 0 ||
+	    fs_read_fd(fd, path, DECK_CONFIG_MAX, ret, err) < 0)
 		return -1;
 	return 0;
 }
@@ -67,20 +65,33 @@ static int read_config(const char *path, struct strbuf *ret, struct error *err)
 static int read_settings(const struct deck *deck, struct strbuf *text, struct settings *ret,
 			 struct error *err)
 {
-	cleanup_free char *path = path_join(deck->paths.config, "config.toml");
-	return read_config(path, text, err) < 0 ||
+	cleanup_free char *path = path_join(deck->paths.config, DECK_CONFIG);
+	return deck_read_config(deck, text, err) < 0 ||
 			       settings_parse(strbuf_text(text), text->length, path, ret, err) < 0
 		       ? -1
 		       : 0;
+}
+
+static bool read_kept_config(const struct deck *deck, struct strbuf *ret)
+{
+	cleanup_close int state = -1;
+	return fs_open_private_directory(deck->paths.state, &state, NULL) == 0 &&
+	       fs_read(state, KEPT_CONFIG, DECK_CONFIG_MAX, ret, NULL) == 0;
+}
+
+void deck_config_text(const struct deck *deck, struct strbuf *ret)
+{
+	if (!deck->config_problem)
+		(void)deck_read_config(deck, ret, NULL);
+	else if (deck->has_kept_config)
+		(void)read_kept_config(deck, ret);
 }
 
 /* Read the copy of keep_config(), else use the defaults. */
 static void read_kept_settings(struct deck *deck)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_close int state = -1;
-	deck->has_kept_config = fs_open_private_directory(deck->paths.state, &state, NULL) == 0 &&
-				fs_read(state, KEPT_CONFIG, CONFIG_MAX, &text, NULL) == 0 &&
+	deck->has_kept_config = read_kept_config(deck, &text) &&
 				settings_parse(strbuf_text(&text), text.length, KEPT_CONFIG,
 					       &deck->settings, NULL) == 0;
 	if (!deck->has_kept_config)
@@ -102,12 +113,12 @@ static int keep_config(const struct deck *deck, const struct strbuf *text, struc
 	cleanup_close int state = -1;
 	if (fs_open_private_directory(deck->paths.state, &state, err) < 0)
 		return -1;
-	if (fs_read(state, KEPT_CONFIG, CONFIG_MAX, &old, NULL) >= 0 &&
+	if (fs_read(state, KEPT_CONFIG, DECK_CONFIG_MAX, &old, NULL) >= 0 &&
 	    old.length == text->length &&
 	    memcmp(strbuf_text(&old), strbuf_text(text), text->length) == 0)
 		return 0;
 	/* Whoever has the lock keeps the same text, or the next command does. */
-	int r = fs_lock(state, KEPT_LOCK, 0, &lock, err);
+	int r = fs_lock(state, DECK_CONFIG_LOCK, 0, &lock, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	fs_sweep_temporaries(state);

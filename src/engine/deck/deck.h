@@ -60,6 +60,16 @@ int deck_open_anyway(const char *profile, const char *component, struct deck *re
  * Static. */
 const char *deck_config_in_use(const struct deck *deck);
 bool deck_config_is_valid(const struct deck *deck);
+
+#define DECK_CONFIG "config.toml"
+/* In the state directory: held while that copy, or config.toml itself, is replaced. */
+#define DECK_CONFIG_LOCK "config.good.toml.lock"
+enum { DECK_CONFIG_MAX = 1 << 20 };
+/* The user's config.toml as it is, valid or not.  DECK_NO_CONFIG: there is none. */
+enum { DECK_NO_CONFIG = 1 };
+int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *err);
+/* The text of the configuration in use; empty for the defaults. */
+void deck_config_text(const struct deck *deck, struct strbuf *ret);
 void deck_close(struct deck *deck);
 #define cleanup_deck CLEANUP(deck_close)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/settings/settings.h"
 
-#include "base/tomlmap.h"
 #include "model/session/naming.h"
+#include "model/settings/settings-internal.h"
 
 #include <string.h>
 
@@ -308,47 +308,90 @@ static int store_groups(const struct toml_document *document, const struct toml_
 	return 0;
 }
 
-#define KEY(name, function, member, ...)                                                      \
+/* An enum without words is a tristate. */
+#define TYPE_OF(member) \
+	_Generic(((struct settings *)0)->member,         \
+		 bool : TOML_BOOL,                       \
+		 int64_t : TOML_INT,                     \
+		 char * : TOML_STRING,                   \
+		 struct strvec : TOML_STRINGS,           \
+		 default : TOML_WORD)
+
+#define KEY(name, function, member, ...) \
+	KEY_OF(TYPE_OF(member), name, function, member, __VA_ARGS__)
+#define TABLE(name, function, member, ...) KEY_OF(TOML_TABLE, name, function, member, __VA_ARGS__)
+#define KEY_OF(kind, name, function, member, ...)                                             \
 	{                                                                                     \
 		.path = name, .store = function, .offset = offsetof(struct settings, member), \
-		__VA_ARGS__                                                                   \
+		.type = (kind), __VA_ARGS__                                                   \
 	}
 
-static const struct toml_key keys[] = {
-	KEY("default_agent", store_agent, default_agent),
-	KEY("resume_agents", toml_store_bool, resume_agents),
+/* In the order of the commented starter file (config edit). */
+const struct toml_key settings_keys[] = {
+	KEY("default_agent", store_agent, default_agent,
+	    .about = "the agent to launch when the command line names none",
+	    .example = "\"claude\""),
+	KEY("resume_agents", toml_store_bool, resume_agents,
+	    .about = "whether a start resumes conversations at all"),
 	KEY("resume", toml_store_word, resume, .words = policies),
-	KEY("resume.policy", toml_store_word, resume, .words = policies),
-	KEY("resume.agents", store_policies, resume_by_agent),
-	KEY("resume.probation", toml_store_int, probation_s, .min = 1, .max = LONGEST_WAIT_S),
-	KEY("restart.policy", toml_store_word, restart.policy, .min = RESTART_NO,
-	    .words = restarts),
-	KEY("restart.delay", toml_store_int, restart.delay_s, .min = 0, .max = LONGEST_WAIT_S),
+	KEY("resume.policy", toml_store_word, resume, .words = policies,
+	    .about = "how to resume: auto, confirm or never"),
+	KEY("resume.probation", toml_store_int, probation_s, .min = 1, .max = LONGEST_WAIT_S,
+	    .about = "seconds within which an agent that ends counts as not started"),
+	TABLE("resume.agents", store_policies, resume_by_agent,
+	      .about = "the policy for all sessions of one agent",
+	      .example = "codex = \"confirm\""),
+	KEY("restart.policy", toml_store_word, restart.policy, .min = RESTART_NO, .words = restarts,
+	    .about = "when the supervisor restarts a session: no, on-failure or always"),
+	KEY("restart.delay", toml_store_int, restart.delay_s, .min = 0, .max = LONGEST_WAIT_S,
+	    .about = "seconds before the second restart; doubled for each further one"),
 	KEY("restart.max_delay", toml_store_int, restart.delay_max_s, .min = 0,
-	    .max = LONGEST_WAIT_S),
-	KEY("restart.burst", toml_store_int, restart.burst, .min = 0, .max = INSTANCE_RESTARTS),
-	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S),
-	KEY("environment.keep", toml_store_strings, environment_keep),
-	KEY("notify.command", toml_store_strings, notify.command),
-	KEY("notify.on", store_occasions, notify.on),
-	KEY("log.journal", toml_store_bool, log_journal),
-	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S),
-	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope),
-	KEY("tmux.linger", store_tristate, tmux.linger),
-	KEY("tmux.conf", store_path, tmux.conf),
-	KEY("tmux.options", store_options, tmux.options),
-	KEY("tmux.source_user_config", toml_store_bool, tmux.source_user_config),
-	KEY("tmux.detach_key", store_word, tmux.detach_key),
-	KEY("tmux.mouse", toml_store_bool, tmux.mouse),
+	    .max = LONGEST_WAIT_S, .about = "the longest delay, in seconds"),
+	KEY("restart.burst", toml_store_int, restart.burst, .min = 0, .max = INSTANCE_RESTARTS,
+	    .about = "restarts within the window before a session is held; 0: no limit"),
+	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S,
+	    .about = "the seconds in which restarts are counted"),
+	KEY("environment.keep", toml_store_strings, environment_keep,
+	    .about = "more variables to keep for a start after a reboot; no secrets",
+	    .example = "[\"MY_TOOLS\"]"),
+	KEY("notify.command", toml_store_strings, notify.command,
+	    .about = "the program that the supervisor runs, with its arguments",
+	    .example = "[\"/usr/local/bin/tell-me\"]"),
+	KEY("notify.on", store_occasions, notify.on,
+	    .about = "when: waiting, idle, error, held, oom, recovered"),
+	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
+	    .about = "seconds that a stopped agent has to end by itself"),
+	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope,
+	    .about = "whether each tmux server runs in its own systemd scope", .example = "false"),
+	KEY("tmux.linger", store_tristate, tmux.linger,
+	    .about = "whether to ask logind to let you linger", .example = "false"),
+	KEY("tmux.conf", store_path, tmux.conf, .about = "a tmux configuration to read after ours",
+	    .example = "\"~/.config/agentdeck/tmux.conf\""),
+	KEY("tmux.source_user_config", toml_store_bool, tmux.source_user_config,
+	    .about = "whether to read your own tmux configuration as well"),
+	KEY("tmux.detach_key", store_word, tmux.detach_key,
+	    .about = "the key that detaches from a session; empty: none"),
+	KEY("tmux.mouse", toml_store_bool, tmux.mouse, .about = "whether tmux handles the mouse"),
 	KEY("tmux.history_limit", toml_store_int, tmux.history_limit, .min = 0,
-	    .max = LONGEST_HISTORY),
-	KEY("tmux.default_terminal", store_terminal, tmux.default_terminal),
-	KEY("limits.memory_high", store_limit, limits.memory_high, .min = LIMIT_MEMORY_HIGH),
-	KEY("limits.memory_max", store_limit, limits.memory_max, .min = LIMIT_MEMORY_MAX),
-	KEY("limits.tasks_max", store_limit, limits.tasks_max, .min = LIMIT_TASKS_MAX),
-	KEY("limits.cpu_weight", store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT),
-	KEY("groups", store_groups, groups),
+	    .max = LONGEST_HISTORY, .about = "the lines that each pane keeps"),
+	KEY("tmux.default_terminal", store_terminal, tmux.default_terminal,
+	    .about = "TERM for the programs in the pane"),
+	TABLE("tmux.options", store_options, tmux.options, .about = "global tmux options, set last",
+	      .example = "set-titles = true"),
+	KEY("log.journal", toml_store_bool, log_journal,
+	    .about = "whether to log to systemd's journal as well"),
+	KEY("limits.memory_high", store_limit, limits.memory_high, .min = LIMIT_MEMORY_HIGH,
+	    .about = "above this the kernel slows a session down, as \"4G\"; 0: not set"),
+	KEY("limits.memory_max", store_limit, limits.memory_max, .min = LIMIT_MEMORY_MAX,
+	    .about = "above this the kernel kills a process of it"),
+	KEY("limits.tasks_max", store_limit, limits.tasks_max, .min = LIMIT_TASKS_MAX,
+	    .about = "the processes and threads that may exist"),
+	KEY("limits.cpu_weight", store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT,
+	    .about = "the share of processor time; systemd's default is 100"),
+	TABLE("groups", store_groups, groups, .about = "limits for the sessions of a group",
+	      .example = "work.limits = { memory_max = \"8G\" }"),
 };
+const size_t settings_key_count = ARRAY_SIZE(settings_keys);
 
 enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent)
 {
@@ -368,7 +411,7 @@ int settings_parse(const char *text, size_t length, const char *what, struct set
 	if (r < 0)
 		return r;
 	settings_init(&settings);
-	r = toml_document_store(&document, keys, ARRAY_SIZE(keys), &settings, err);
+	r = toml_document_store(&document, settings_keys, settings_key_count, &settings, err);
 	if (r < 0)
 		return r;
 	*ret = settings;
