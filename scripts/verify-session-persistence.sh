@@ -681,7 +681,7 @@ comes_up() {	# AGENT
 		no "it does not come up by itself: it may ask for a login, or whether to trust $WORK (--directory)" || status=1
 	fi
 	deck session show "$id" --json >"$T/show.json" 2>/dev/null || :
-	deck remove "$id" >/dev/null 2>&1 || :
+	deck remove --force "$id" >/dev/null 2>&1 || :
 	return "$status"
 }
 
@@ -718,7 +718,7 @@ change_to_stand_in() {
 		say "stop" "$REAL_AGENT: ${REAL_STOP_ERROR:-nothing is left of it}"
 	fi
 	remove_transcripts
-	deck remove "$SESSION" >/dev/null 2>&1 || :
+	deck remove --force "$SESSION" >/dev/null 2>&1 || :
 	AGENT=demo START_ERROR='' MARKER=$PLAIN_MARKER
 	deck add "$WORK" -t verify-demo --agent demo --json >"$T/add.json" 2>"$T/add.err" ||
 		{ START_ERROR="agentdeck add: $(said add)"; return 0; }

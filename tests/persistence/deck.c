@@ -382,7 +382,7 @@ void deck_clear(void)
 			       : 0;
 	for (size_t i = 0; i < count; i++) {
 		const char *id = json_get_string(json_object_array_get_idx(list.json, i), "id", "");
-		struct reply reply = deck_look(WORDS("remove", id));
+		struct reply reply = deck_look(WORDS("remove", "--force", id));
 		if (reply.status != 0)
 			print_error("remove %s: %s%s\n", id, reply.errors, reply.output);
 	}

@@ -238,7 +238,7 @@ TEST(EventsTellEachChangeOnce)
 	WAIT_FOR_EVENT(path, "deck running idle", 3);
 	session_stop(&session, NULL);
 	WAIT_FOR_EVENT(path, "deck stopped -", 2);
-	ASSERT(deck(NULL, WORDS("remove", session.id)).status == 0, "remove fails");
+	ASSERT(deck(NULL, WORDS("remove", "--force", session.id)).status == 0, "remove fails");
 	WAIT_FOR_EVENT(path, "deck removed -", 1);
 	assert_no_repetition(path);
 	ASSERT(count_events(path, "deck error -") == 1 &&

@@ -33,7 +33,7 @@ static void remove_what_is_left(struct session *session, const char *where)
 	       show.errors, show.output);
 	if (show.status == 0)
 		(void)assert_manifest(session, session_id, NULL, where);
-	struct reply reply = deck_look(WORDS("remove", session->id));
+	struct reply reply = deck_look(WORDS("remove", "--force", session->id));
 	ASSERT(reply.status == show.status, "%s: remove: %s%s", where, reply.errors, reply.output);
 	assert_census(0, where);
 }
@@ -44,20 +44,20 @@ TEST(RemoveCutAnywhereConverges)
 	size_t cuts = 0;
 	strace_required();
 	session_make_running(&session);
-	struct points all = strace_watch(deck_words(WORDS("remove", session.id)));
+	struct points all = strace_watch(deck_words(WORDS("remove", "--force", session.id)));
 	struct points some = strace_sample(&all, SAMPLES);
 	for (size_t i = 0; i < some.count; i++) {
 		struct session next;
 		const char *where = kept("remove cut at %s", some.points[i].line);
 		session_make_running(&session);
-		cuts += strace_kill(deck_words(WORDS("remove", session.id)), &some.points[i],
-				    where);
+		cuts += strace_kill(deck_words(WORDS("remove", "--force", session.id)),
+				    &some.points[i], where);
 		remove_what_is_left(&session, where);
 		/* The next "add" clears the remains of other sessions. */
 		session_make_running(&next);
 		assert_forgotten(session.id, where);
 		assert_no_remnants(where);
-		struct reply reply = deck_look(WORDS("remove", next.id));
+		struct reply reply = deck_look(WORDS("remove", "--force", next.id));
 		ASSERT(reply.status == 0, "%s: remove: %s", where, reply.errors);
 	}
 	assert_cuts("remove", cuts, &some, &all);

@@ -192,7 +192,7 @@ static void limit_files(const struct fault *fault)
 
 #define ADD    DECK("add", "~/deck", "-t", "new", "--agent", "demo")
 #define RENAME DECK("rename", "@deck", "renamed")
-#define REMOVE DECK("remove", "@deck")
+#define REMOVE DECK("remove", "--force", "@deck")
 
 static const struct fault of_the_disk[] = {
 	{ .name = "disk-full",

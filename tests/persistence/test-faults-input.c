@@ -34,7 +34,7 @@ static void live_in(const struct fault *fault, const char *given, const char *re
 			machine_remove(way);
 	}
 	assert_came_back(&session, session.session_id, fault->name, 1);
-	reply = deck_look(WORDS("remove", session.id));
+	reply = deck_look(WORDS("remove", "--force", session.id));
 	ASSERT(reply.status == 0, "%s: remove: %s", fault->name, reply.errors);
 }
 

@@ -101,7 +101,7 @@ TEST(ForkOfARemovedSessionIsNotItsParent)
 	fork.id = json_get_string(made, "id", "");
 	fork.directory = one.directory;
 	const char *copy = session_look(&fork) ? fork.session_id : NULL;
-	ASSERT(deck(NULL, WORDS("remove", one.id)).status == 0, "remove fails");
+	ASSERT(deck(NULL, WORDS("remove", "--force", one.id)).status == 0, "remove fails");
 	session_start(&fork, NULL);
 	ASSERT(streq(fork.session_id, copy), "the fork's id became %s", fork.session_id);
 	session_say(&fork, "only in the copy");

@@ -112,7 +112,7 @@ TEST(HostileTitlesAndPlacesMoveNoTerminal)
 	look_at_all(id, "gpj");
 	machine_user_ok(WORDS("rm", "-r", directory));
 	look_at("owned", WORDS("session", "start", id));
-	look_at("gpj", WORDS("remove", id));
+	look_at("gpj", WORDS("remove", "--force", id));
 }
 
 TEST(HostileAgentMovesNoTerminal)

@@ -322,7 +322,7 @@ static void make_another(struct session *session, const char *where UNUSED)
 
 static const char *const *remove_words(const struct session *session)
 {
-	return deck_words(WORDS("remove", session->id));
+	return deck_words(WORDS("remove", "--force", session->id));
 }
 
 /* It is whole, or gone; the next "add" clears what is left of it. */
@@ -339,13 +339,13 @@ static void inspect_removed(struct session *session, const struct answer *answer
 static void repeat_remove(struct session *session, const char *where)
 {
 	struct session next;
-	struct reply reply = deck_look(WORDS("remove", session->id));
+	struct reply reply = deck_look(WORDS("remove", "--force", session->id));
 	ASSERT(reply.status == 0 || reply.status == 2, "%s: remove: %s", where, reply.errors);
 	assert_census(0, where);
 	session_make_running(&next);
 	assert_forgotten(session->id, where);
 	assert_no_remnants(where);
-	command(WORDS("remove", next.id), where);
+	command(WORDS("remove", "--force", next.id), where);
 }
 
 TEST(RemoveThatCannotWriteLosesNothing)
@@ -590,7 +590,7 @@ TEST(AnswerThatCannotBePrintedIsAFailure)
 	refuse_to_print(WORDS("recover", "--json"));
 	assert_runs(&session, "recovered without a word");
 	refuse_to_print(WORDS("list"));
-	refuse_to_print(WORDS("remove", session.id, "--json"));
+	refuse_to_print(WORDS("remove", "--force", session.id, "--json"));
 	assert_forgotten(session.id, "removed without a word");
 }
 

@@ -417,7 +417,7 @@ TEST(RemoveLeavesNoProcessAndNoSession)
 	begin(&session, "deck");
 	const char *transcript = json_get_string(session_look(&session), "transcript_path", "");
 	const char *socket = session.socket;
-	struct reply reply = deck(NULL, WORDS("remove", session.id));
+	struct reply reply = deck(NULL, WORDS("remove", "--force", session.id));
 	ASSERT(reply.status == 0, "remove: %s%s", reply.errors, reply.output);
 	assert_runs(0);
 	ASSERT(!machine_exists(socket), "%s is left", socket);

@@ -122,7 +122,7 @@ TEST(PickedConversationOfAStoppedSessionStaysWithIt)
 	assert_came_back(&owner, ids[0], OWNERS, 2);
 	/* The owner is removed: a conversation without an owner becomes the taker's. */
 	take(&taker, &owner);
-	(void)deck_ok(NULL, WORDS("remove", owner.id, "--json"));
+	(void)deck_ok(NULL, WORDS("remove", "--force", owner.id, "--json"));
 	session_kill_server(&taker);
 	session_start(&taker, NULL);
 	assert_came_back(&taker, ids[0], OWNERS, 3);
@@ -168,7 +168,7 @@ TEST(ConversationPickedByTwoAtOnceHasOneOwner)
 		struct session loose;
 		begin(&loose, kept("loose-%d", i), OWNERS);
 		const char *id = loose.session_id;
-		(void)deck_ok(NULL, WORDS("remove", loose.id, "--json"));
+		(void)deck_ok(NULL, WORDS("remove", "--force", loose.id, "--json"));
 		session_type(&one, kept("/resume %s", id));
 		session_type(&two, kept("/resume %s", id));
 		session_press(&one, "Enter");
@@ -266,7 +266,7 @@ TEST(CopiedManifestTouchesNothingOfItsOriginal)
 		       strstr(reply.errors, kept("open in session 'deck' (%s)", one.id)),
 	       "start: %s%s", reply.output, reply.errors);
 	session_stop(&copy, NULL);
-	(void)deck_ok(NULL, WORDS("remove", "copy1", "--json"));
+	(void)deck_ok(NULL, WORDS("remove", "--force", "copy1", "--json"));
 	ASSERT(machine_alive(&agent), "the original's agent has ended");
 	(void)session_look(&one);
 	ASSERT(streq(one.status, "running") && machine_alive(&agent), "the original is %s",
@@ -277,7 +277,7 @@ TEST(CopiedManifestTouchesNothingOfItsOriginal)
 	session_start(&copy, NULL);
 	assert_came_back(&copy, id, OWNERS, 1);
 	agent = session_agent(&copy);
-	(void)deck_ok(NULL, WORDS("remove", one.id, "--json"));
+	(void)deck_ok(NULL, WORDS("remove", "--force", one.id, "--json"));
 	ASSERT(machine_alive(&agent), "the copy's agent has ended with the original");
 	reply = deck(NULL, WORDS("session", "show", one.id, "--json"));
 	ASSERT(streq(json_get_string(reply.json, "id", ""), "copy1"), "show: %s%s", reply.output,

@@ -98,7 +98,7 @@ TEST(LatestConversationStaysInItsOwnPlace)
 	session_kill_server(&session);
 	session_start(&session, NULL);
 	assert_arguments(kept("--dir %s --continue", place));
-	struct reply removed = deck(NULL, WORDS("remove", session.id));
+	struct reply removed = deck(NULL, WORDS("remove", "--force", session.id));
 	ASSERT(removed.status == 0, "remove: %s", removed.errors);
 	ASSERT(strstr(removed.errors, place), "it does not say where the conversations are: %s",
 	       removed.errors);

@@ -561,10 +561,40 @@ case_several_sessions() {
 		fail "stop says: $(<"$home/out")"
 	must stop --all --quiet
 	[ ! -s "$home/out" ] || fail "it is not quiet: $(<"$home/out")"
-	must remove --all
+	must start one
+	refused 1 'one is running: stop it first' remove one two
+	refused 1 'one is running: stop it first' remove --all
+	must stop one
+	refused 1 '3 sessions would be removed: add --force' remove --all
+	[ "$("${deck[@]}" agentdeck list --json | grep -c '"title"')" = 3 ] || fail "some were removed"
+	must start one
+	must remove --all --force
 	grep -qx '3 sessions: 3 removed' "$home/out" || fail "remove says: $(<"$home/out")"
 	must stop --all
 	grep -qx 'There are no sessions.' "$home/out" || fail "it says: $(<"$home/out")"
+}
+
+# What the terminal shows when this answer is typed.
+asked() {
+	local answer=$1 words
+	shift
+	printf -v words '%q ' "$@"
+	printf '%s\n' "$answer" | "${deck[@]}" script -qec "agentdeck $words" /dev/null >"$home/out" 2>&1
+	status=$?
+}
+
+case_remove_asks_on_a_terminal() {
+	must add . -t a --agent demo
+	must start a
+	asked n remove a
+	[ "$status" = 1 ] || fail "n: status $status"
+	grep -q 'a is running. Stop and remove it?' "$home/out" || fail "it asks: $(<"$home/out")"
+	grep -q 'Nothing was removed' "$home/out" || fail "n: it says: $(<"$home/out")"
+	[ "$(value a status)" = running ] || fail "n: it was stopped"
+	refused_json 1 INVALID_OPERATION remove a
+	asked y remove a
+	[ "$status" = 0 ] || fail "y: status $status: $(<"$home/out")"
+	refused 2 'no session has' show a
 }
 
 case_hook_input() {

@@ -411,12 +411,15 @@ static void a_removal_ends_the_run_first(void **state)
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_running(desk), *after = NULL;
 	fake_put(desk, instance);
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), -1);
+	cleanup_instance struct instance *running = fake_load(desk);
+	assert_int_equal(running->observed.state, STATE_RUNNING);
 	fake.fails = FAKE_END;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, false, NULL), -1);
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), -1);
 	cleanup_instance struct instance *kept = fake_load(desk);
 	assert_string_equal(kept->run.id, "run-1");
 	fake.fails = FAKE_NONE;
-	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, false, NULL), 0);
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
 	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
 }
 
@@ -461,7 +464,7 @@ static void an_id_need_not_be_the_base(void **state)
 	assert_true(place_row_is_live(row));
 	assert_int_equal(lifecycle_stop(&desk->deck, BASE, &was_running, NULL), 0);
 	assert_true(was_running);
-	assert_int_equal(lifecycle_remove(&desk->deck, BASE, false, NULL), 0);
+	assert_int_equal(lifecycle_remove(&desk->deck, BASE, REMOVE_ANYWAY, NULL), 0);
 }
 
 static void a_run_hands_on_both_names(void **state)
@@ -493,7 +496,7 @@ static void what_is_damaged_is_ended_by_its_id(void **state)
 	assert_int_equal(fs_replace(store_profile_directory(desk->deck.store),
 				    BASE "/instance.json", "{", 1, FS_VOLATILE, NULL),
 			 0);
-	assert_int_equal(lifecycle_remove(&desk->deck, BASE, true, NULL), 0);
+	assert_int_equal(lifecycle_remove(&desk->deck, BASE, REMOVE_DAMAGED, NULL), 0);
 	fake_assert_steps("end-unknown");
 	assert_string_equal(fake.left, FAKE_ID);
 }

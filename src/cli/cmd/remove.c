@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/several.h"
+#include "cli/show/ask.h"
 #include "cli/show/output.h"
+
+#include "engine/place/alive.h"
+
+struct options {
+	bool force;
+};
+
+static const struct command_option options[] = {
+	{ 'f', "force", NULL, "do not ask; stop what runs", TO_FLAG(force) },
+	OPTIONS_SEVERAL,
+	OPTION_TAKE_OVER,
+	{ 0 },
+};
 
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
-	if (lifecycle_remove(&app->deck, row->base, row->damage != NULL, err) < 0)
+	const struct options *given = app->options;
+	const enum removal how = row->damage    ? REMOVE_DAMAGED
+				 : given->force ? REMOVE_ANYWAY
+						: REMOVE_STOPPED;
+	if (lifecycle_remove(&app->deck, row->base, how, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "session_id", row->session_id);
@@ -16,28 +34,83 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 				  : xasprintf("Removed %s (%s).", row->title, row->id));
 }
 
+static char *make_question(const struct several *several, size_t running)
+{
+	if (several->count == 1 && running)
+		return xasprintf("%s is running. Stop and remove it?", several->rows[0]->title);
+	if (several->count == 1)
+		return xasprintf("Remove %s?", several->rows[0]->title);
+	if (running == 0)
+		return xasprintf("Remove %zu sessions?", several->count);
+	return xasprintf("Remove %zu sessions, and stop the %zu that run?", several->count,
+			 running);
+}
+
+/* What runs is not removed by a slip, nor are many.  What runs elsewhere, or cannot be asked, is
+ * the engine's to refuse. */
+static int confirm(struct app *app, const struct several *several, bool *ret_force,
+		   struct error *err)
+{
+	const struct options *given = app->options;
+	const struct store_row *running = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < several->count; i++) {
+		if (several->rows[i]->damage || !place_row_is_live(several->rows[i]))
+			continue;
+		running = several->rows[i];
+		count++;
+	}
+	*ret_force = given->force;
+	if (given->force || (!count && !several->is_set) || several->count == 0)
+		return 0;
+	if (!app->json && ask_is_possible()) {
+		cleanup_free char *question = make_question(several, count);
+		cleanup_free char *shown = visible(question);
+		*ret_force = true;
+		return ask_yes(shown, err);
+	}
+	if (!running)
+		return error_set(err, ERROR_INVALID,
+				 "%zu sessions would be removed: add --force to do it",
+				 several->count);
+	cleanup_free char *title = visible(running->title);
+	return error_set(err, ERROR_INVALID,
+			 "%s is running: stop it first, or use --force, which stops it", title);
+}
+
 static int run(struct app *app, struct error *err)
 {
-	const struct several_verb verb = {
+	struct options *given = app->options;
+	cleanup_several struct several several = { 0 };
+	cleanup_strvec struct strvec words = { 0 };
+	struct several_verb verb = {
 		.act = remove_one,
 		.result = "removed",
 		.timeout_ms = several_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};
-	return several_do(app, &app->operands, &verb, err);
+	int r = several_work(app, &verb, err);
+	if (r != SEVERAL_NONE)
+		return r;
+	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
+		return -1;
+	r = confirm(app, &several, &given->force, err);
+	if (r != 0) {
+		if (r > 0)
+			printf("Nothing was removed.\n");
+		return r < 0 ? -1 : 1;
+	}
+	if (given->force)
+		strvec_push(&words, "--force");
+	verb.words = words;
+	return several_run(app, &several, &verb, err);
 }
-
-static const struct command_option options[] = {
-	OPTIONS_SEVERAL,
-	OPTION_TAKE_OVER,
-	{ 0 },
-};
 
 const struct command command_remove = {
 	.name = "remove",
 	.arguments = "[SESSION...]",
 	.summary = "stop sessions and remove them from the list",
-	.options = options,
+	OWN_OPTIONS,
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON,
 	.run = run,
 };

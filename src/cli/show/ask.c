@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -69,4 +70,14 @@ int ask_line(char **ret, struct error *err)
 		return ASK_CANCELLED;
 	*ret = TAKE_PTR(answer);
 	return 0;
+}
+
+int ask_yes(const char *question, struct error *err)
+{
+	cleanup_free char *answer = NULL;
+	printf("%s (y/n)\n", question);
+	int r = ask_line(&answer, err);
+	if (r != 0)
+		return r;
+	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0 ? 0 : ASK_CANCELLED;
 }

@@ -15,3 +15,6 @@ bool ask_is_possible(void);
  * ASK_CANCELLED: q, Escape, Ctrl-C or the end of the input. */
 enum { ASK_CANCELLED = 1 };
 int ask_line(char **ret, struct error *err);
+
+/* Print the question, and wait for "y" or "yes".  ASK_CANCELLED: any other answer. */
+int ask_yes(const char *question, struct error *err);

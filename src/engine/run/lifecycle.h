@@ -77,9 +77,14 @@ int lifecycle_wait(struct deck *deck, struct lifecycle_started *started, struct 
 /* End the run and every process of it.  *ret_was_running tells whether there was one. */
 int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
 
-/* Stop, then forget the instance.  The agent's own transcripts are the user's and stay.
- * damaged: its manifest cannot be read, so that there is nothing to stop. */
-int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err);
+enum removal {
+	REMOVE_ANYWAY,  /* stop it first */
+	REMOVE_STOPPED, /* refuse one that runs, or may run: ERROR_INVALID */
+	REMOVE_DAMAGED, /* its manifest cannot be read, so that there is nothing to stop */
+};
+
+/* Forget the instance.  The agent's own transcripts are the user's and stay. */
+int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it
  * cannot be done at once. */

@@ -133,14 +133,28 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	return store_remove(TAKE_PTR(lock), err);
 }
 
-int lifecycle_remove(struct deck *deck, const char *base, bool damaged, struct error *err)
+/* Asked under the lock: it may have been started since its user was asked. */
+static int check_stopped(const struct operation *operation, struct error *err)
+{
+	struct instance *instance = operation->instance;
+	const struct observation seen = operation->place->observe(operation->deck, instance,
+								  OBSERVE_PROCESS);
+	if (!instance->run.socket || seen.presence == PRESENCE_NONE)
+		return 0;
+	cleanup_free char *title = visible(instance->title);
+	return error_set(err, ERROR_INVALID,
+			 "%s is running: stop it first, or use --force, which stops it", title);
+}
+
+int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	bool was_running;
-	if (damaged)
+	if (how == REMOVE_DAMAGED)
 		return remove_damaged(deck, base, err);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_admit(&operation, err) < 0 ||
+	    (how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
 	    forget_hint(deck, operation.instance->id, err) < 0)
 		return -1;
