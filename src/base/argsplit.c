@@ -9,17 +9,17 @@ static int refuse(const char *line, const char *at, struct error *err)
 	for (const char *byte = line; byte < at; byte++)
 		column += ((unsigned char)*byte & 0xc0) != 0x80;
 	if (*at == '\n')
-		return error_set(err, ERROR_USAGE,
-				 "the command has a line break at character %zu, and no shell "
-				 "reads it: write it as one line, or put the break in single "
-				 "quotes",
-				 column);
-	return error_set(err, ERROR_USAGE,
-			 "the command has an unquoted %c at character %zu, which means something "
-			 "to a shell, but no shell reads it: to pass it on as it is write \\%c, "
-			 "or put it in single quotes; for a shell's work name the shell "
-			 "(sh -c '...')",
-			 *at, column, *at);
+		return error_set(
+			err, ERROR_USAGE,
+			"the command has a line break at character %zu, but no shell runs it: "
+			"write it on one line, or put the break in single quotes",
+			column);
+	return error_set(
+		err, ERROR_USAGE,
+		"the command has an unquoted %c at character %zu, which is special in a shell, "
+		"but no shell runs it: to pass it on, write \\%c or put it in single quotes; to "
+		"use a shell, write sh -c '...'",
+		*at, column, *at);
 }
 
 /* Read text between double quotes, and return the text after the closing quote.  NULL with err

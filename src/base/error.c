@@ -120,15 +120,16 @@ static const char *file_remedy(int os_errno)
 	switch (os_errno) {
 	case ENOSPC:
 	case EDQUOT:
-		return "make room there, then try again";
+		return "free some space there, then try again";
 	case EIO:
-		return "see what the kernel says of it (dmesg), then try again";
+		return "look at the kernel's messages (dmesg), then try again";
 	case EFBIG:
 		return "raise the limit (ulimit -f), then try again";
 	case EROFS:
 		return "mount it writable, then try again";
 	case ENOLCK:
-		return "its file system gives out no locks (a network's: see its server); then try again";
+		return "its file system does not support locks (on a network, check the server); "
+		       "then try again";
 	default:
 		return "";
 	}

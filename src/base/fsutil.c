@@ -39,7 +39,7 @@ static int check_mine(const struct stat *st, const char *name, struct error *err
 			 geteuid() == 0
 				 ? "run agentdeck as that user, without sudo (for what is in /tmp: "
 				   "set TMPDIR)"
-				 : "have it given to you (chown), or choose another place with "
+				 : "change its owner (chown), or choose another place with "
 				   "AGENTDECK_HOME (for what is in /tmp: TMPDIR)");
 }
 
@@ -128,12 +128,12 @@ int fs_follow_own_link(const char *path, char **ret, struct error *err)
 	if (lstat(place, &led) < 0)
 		return error_set_file(
 			err, errno,
-			"%s is a link to %s, which is not there: make it (mkdir -m 700), or "
+			"%s is a link to %s, which does not exist: create it (mkdir -m 700), or "
 			"remove the link",
 			path, shown);
 	if (S_ISLNK(led.st_mode))
 		return error_set(err, ERROR_SYSTEM,
-				 "%s is a link to %s, which is another link: let it lead to the "
+				 "%s is a link to %s, which is another link: make it point to the "
 				 "directory itself",
 				 path, shown);
 	char *real = realpath(place, NULL);
@@ -175,10 +175,11 @@ int fs_check_author(int fd, const char *path, struct error *err)
 		return error_set_file(err, errno, "stat %s", path);
 	if (st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == NOBODY)
 		return 0;
-	return error_set(err, ERROR_SYSTEM,
-			 "%s belongs to user %u, who could have you run anything with it: "
-			 "put a copy of your own there",
-			 path, st.st_uid);
+	return error_set(
+		err, ERROR_SYSTEM,
+		"%s belongs to user %u, who could use it to run commands as you: replace it with "
+		"your own copy",
+		path, st.st_uid);
 }
 
 int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct error *err)

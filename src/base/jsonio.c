@@ -108,9 +108,9 @@ static int check_text(const char *text, size_t length, const char *what, struct 
 {
 	size_t lapse = find_lapse(text, length);
 	if (lapse < length)
-		return parse_error(text, lapse, what, "this character may not stand here", err);
+		return parse_error(text, lapse, what, "unexpected character", err);
 	if (!is_utf8(text, length))
-		return parse_error(text, find_broken_utf8(text, length), what, "this is not UTF-8",
+		return parse_error(text, find_broken_utf8(text, length), what, "invalid UTF-8",
 				   err);
 	return 0;
 }
@@ -131,7 +131,7 @@ int json_parse(const char *text, size_t length, const char *what, struct json_ob
 		object = json_tokener_parse_ex(tokener, "\n", 1);
 		status = json_tokener_get_error(tokener);
 		if (status != json_tokener_success)
-			return parse_error(text, length, what, "the text ends too early", err);
+			return parse_error(text, length, what, "unexpected end of the text", err);
 		if (check_text(text, length, what, err) < 0)
 			return -1;
 		*ret = TAKE_PTR(object);
@@ -145,7 +145,7 @@ int json_parse(const char *text, size_t length, const char *what, struct json_ob
 	while (rest < length && memchr(" \t\r\n", text[rest], 4))
 		rest++;
 	if (rest < length)
-		return parse_error(text, rest, what, "something follows the end", err);
+		return parse_error(text, rest, what, "unexpected text after the end", err);
 	if (check_text(text, length, what, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(object);

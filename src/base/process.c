@@ -54,8 +54,8 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
 		   "%*d %llu",
 		   &result.state, &parent, &start) != 3)
-		return error_set(err, ERROR_SYSTEM, "/proc/%d/stat does not read as proc(5) says",
-				 (int)pid);
+		return error_set(err, ERROR_SYSTEM,
+				 "/proc/%d/stat has an unexpected format (see proc(5))", (int)pid);
 	result.parent = parent;
 	result.start = start;
 	*ret = result;
@@ -422,7 +422,8 @@ int process_cgroup(pid_t pid, char **ret, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(err, ERROR_SYSTEM, "process %d is in no unified control group", (int)pid);
+	return error_set(err, ERROR_SYSTEM, "process %d is not in a control group of cgroup v2",
+			 (int)pid);
 }
 
 int process_argv(pid_t pid, struct strvec *ret, struct error *err)

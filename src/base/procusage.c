@@ -37,8 +37,8 @@ int process_usage(pid_t pid, struct process_usage *ret, struct error *err)
 	for (int i = 0; i < STAT_COUNT; i++) {
 		const char *field = strsep(&rest, " ");
 		if (!field || (i > 0 && !parse_int64(field, INT64_MIN, INT64_MAX, &fields[i])))
-			return error_set(err, ERROR_SYSTEM, "%s does not read as proc(5) says",
-					 path);
+			return error_set(err, ERROR_SYSTEM,
+					 "%s has an unexpected format (see proc(5))", path);
 	}
 	const int64_t ticks = fields[STAT_UTIME] + fields[STAT_STIME] + fields[STAT_CUTIME] +
 			      fields[STAT_CSTIME];

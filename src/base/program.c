@@ -152,8 +152,8 @@ static int not_found(const char *name, const char *path, struct error *err)
 	cleanup_free char *unusable = find_unusable(name, path);
 	if (!unusable)
 		return error_set(err, ERROR_UNAVAILABLE,
-				 strchr(name, '/') ? "there is no program '%s': install it"
-						   : "no program '%s' in PATH: install it",
+				 strchr(name, '/') ? "program '%s' does not exist: install it"
+						   : "program '%s' not found in PATH: install it",
 				 shown);
 	cleanup_free char *shown_file = visible(unusable);
 	if (access(unusable, F_OK) < 0)
@@ -181,8 +181,8 @@ int program_find(const char *name, const char *path, const char *directory, stru
 	cleanup_free char *shown = visible(wanted);
 	cleanup_free char *shown_file = visible(file);
 	return error_set(err, ERROR_UNAVAILABLE,
-			 "no program '%s' in PATH, which the script %s needs: install it", shown,
-			 shown_file);
+			 "program '%s' not found in PATH, but the script %s needs it: install it",
+			 shown, shown_file);
 }
 
 /* What the file needs and the system does not have; NULL: nothing that we can see. */
@@ -233,7 +233,7 @@ static char *explain_format(const char *file)
 			"it was built for another machine (ELF machine %u, this one is %u): install the one for "
 			"this machine",
 			(unsigned)head.machine, (unsigned)OWN_MACHINE);
-	return xstrdup("it is no program for this machine, and no script with a first line #!");
+	return xstrdup("it is neither a program for this machine nor a script that starts with #!");
 }
 
 char *program_explain(const char *file, int os_errno)
@@ -247,17 +247,18 @@ char *program_explain(const char *file, int os_errno)
 		why = explain_format(file);
 		break;
 	case EACCES:
-		why = xstrdup(
-			access(file, X_OK) < 0
-				? "it is not executable: chmod +x it"
-				: "its interpreter, or its file system, mounted noexec, forbids it");
+		why = xstrdup(access(file, X_OK) < 0
+				      ? "it is not executable: chmod +x it"
+				      : "its interpreter is not executable, or its file system is "
+					"mounted noexec");
 		break;
 	case ETXTBSY:
-		why = xstrdup("somebody is writing it: try again");
+		why = xstrdup("it is open for writing: try again");
 		break;
 	case EAGAIN:
 		why = xstrdup(
-			"too many processes (ulimit -u, or the limit of tasks of the unit): end some, then try again");
+			"too many processes (see ulimit -u, and TasksMax of the unit): end some, "
+			"then try again");
 		break;
 	default:
 		why = xstrdup_or_null(error_remedy(os_errno));

@@ -72,12 +72,12 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 	};
 	int r = child_start(&request->child, &runner->child, &runner->failure);
 	if (r > 0)
-		r = error_set(&runner->failure, ERROR_UNAVAILABLE, "there is no program '%s'",
+		r = error_set(&runner->failure, ERROR_UNAVAILABLE, "program '%s' does not exist",
 			      runner->name);
 	runner->child.name = runner->name;
 	if (r == 0 && runner->child.input_left)
 		r = error_set(&runner->failure, ERROR_SYSTEM,
-			      "what %s is to read does not fit its pipe", runner->name);
+			      "the input of %s does not fit into a pipe", runner->name);
 	/* It has hardly been born, and has opened nothing that counts. */
 	if (r == 0 && request->files)
 		(void)prlimit(runner->child.pid, RLIMIT_NOFILE, request->files, NULL);

@@ -101,7 +101,7 @@ int toml_check_string(const struct toml_document *document, const char *path,
 	if (!json_object_is_type(value, json_type_string))
 		return toml_type_error(document, path, value, "a string", err);
 	if (strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
-		return toml_error(document, path, err, "%s must not hold a NUL character", path);
+		return toml_error(document, path, err, "%s must not contain a NUL character", path);
 	return 0;
 }
 
@@ -188,8 +188,8 @@ static int unknown_key(const struct walk *walk, const char *path, struct error *
 	const char *nearest = toml_nearest_key(path, walk->keys, walk->count);
 	if (nearest)
 		return toml_error(walk->document, path, err,
-				  "there is no key \"%s\": did you mean \"%s\"?", path, nearest);
-	return toml_error(walk->document, path, err, "there is no key \"%s\"", path);
+				  "unknown key \"%s\": did you mean \"%s\"?", path, nearest);
+	return toml_error(walk->document, path, err, "unknown key \"%s\"", path);
 }
 
 static int store(const struct walk *walk, const struct toml_key *key, struct json_object *value,

@@ -88,7 +88,7 @@ int toml_type_error(const struct toml_document *document, const char *path,
 int toml_check_string(const struct toml_document *document, const char *path,
 		      struct json_object *value, struct error *err);
 
-/* Store functions.  A string (also as an element) must not hold a NUL. */
+/* Store functions.  A string (also as an element) must not contain a NUL. */
 int toml_store_bool(const struct toml_document *document, const struct toml_key *key,
 		    struct json_object *value, void *field, struct error *err); /* bool */
 int toml_store_int(const struct toml_document *document, const struct toml_key *key,

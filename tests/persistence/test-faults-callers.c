@@ -185,7 +185,7 @@ TEST(EmptyEnvironmentWithoutAKeptPathIsRefused)
 	install_script_agent();
 	session_add(&session, NULL, "deck", WORDS("-c", at_home(".local/bin/keeper")));
 	struct reply reply = call_bare(WORDS("session", "start", session.id));
-	ASSERT(reply.status == 1 && strstr(reply.errors, "no program 'nod' in PATH"),
+	ASSERT(reply.status == 1 && strstr(reply.errors, "program 'nod' not found in PATH"),
 	       "status %d: %s%s", reply.status, reply.output, reply.errors);
 	(void)session_look(&session);
 	ASSERT(streq(session.status, "stopped") && !session.server_pid, "it is %s", session.status);
@@ -223,7 +223,7 @@ TEST(ProgramThatDoesNotRunSaysWhy)
 	assert_says_why(at_home("bin/foreign"), "it was built for another machine");
 	machine_user_ok(WORDS("sh", "-c", "head -c 300 /dev/zero >\"$1\" && chmod 755 \"$1\"", "sh",
 			      at_home("bin/zeros")));
-	assert_says_why(at_home("bin/zeros"), "it is no program for this machine");
+	assert_says_why(at_home("bin/zeros"), "it is neither a program for this machine");
 	/* Shells run a text that has no "#!" line. */
 	machine_write(at_home("bin/plain"), 0755, "exec sleep 1000\n");
 	struct session session;

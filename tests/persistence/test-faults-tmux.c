@@ -48,7 +48,7 @@ static const struct fault of_tmux[] = {
 	{ .name = "tmux-fails",
 	  .strike = break_tmux,
 	  .argument = "exit 1",
-	  .steps = { FAILS(RESTART, 1, "tmux -V does not tell its version"),
+	  .steps = { FAILS(RESTART, 1, "tmux -V does not print its version"),
 		     FAILS(RESTART, 1, NOTHING_ENDED), SHOWS(LIST, "running") },
 	  .mend = mend_tmux },
 	{ .name = "tmux-hangs",

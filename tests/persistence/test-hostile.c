@@ -80,7 +80,7 @@ TEST(HostileTitlesAndPlacesMoveNoTerminal)
 {
 	const char *directory = at_home(HOSTILE), *title = "gpj.\xe2\x80\xae"
 							   "exe";
-	struct reply refused = look_at("cannot be a title",
+	struct reply refused = look_at("invalid title",
 				       WORDS("add", home(), "-t", HOSTILE, "--agent", "demo"));
 	ASSERT(refused.status == 64, "status %d", refused.status);
 	look_at("", WORDS("add", at_home("no" HOSTILE), "-t", "nowhere", "--agent", "demo"));

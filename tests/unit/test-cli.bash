@@ -415,7 +415,7 @@ case_no_home() {
 		# a user who may not execute it here, or (built for gcov) not write its notes,
 		# cannot show it
 		[ -z "$("${deck[@]}" agentdeck --version 2>&1 >/dev/null)" ] || return 0
-		refused 64 'no home directory: set HOME' list
+		refused 64 'no home directory is known: set HOME' list
 	fi
 }
 
@@ -614,7 +614,7 @@ case_hook_input() {
 }
 
 case_limits() {
-	refused 64 "--memory-max: '4 GB' is no memory_max: write a size as 512M" add . -t a --agent demo --memory-max '4 GB'
+	refused 64 "--memory-max: invalid size '4 GB' .examples: 512M, 4G" add . -t a --agent demo --memory-max '4 GB'
 	refused 64 '--memory-high: .*too little' add . -t a --agent demo --memory-high 1M
 	must add . -t a --agent demo -g work --memory-max 1G
 	refused 64 '--tasks-max: .*1 to 4194304' session limit a --tasks-max -1

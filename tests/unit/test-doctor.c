@@ -119,7 +119,7 @@ static void without_a_home_nothing_below_it_is_judged(void **state UNUSED)
 static void a_profile_that_cannot_be_one_is_an_error(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	facts.profile_problem = (char *)"\"../x\" cannot be a profile";
+	facts.profile_problem = (char *)"invalid profile \"../x\"";
 	check(&facts, "profile", VERDICT_ERROR, "../x", "unset AGENTDECK_PROFILE");
 }
 

@@ -32,8 +32,12 @@ static void a_disk_that_refuses_is_told_with_what_to_do(void **state UNUSED)
 	static const struct {
 		int number;
 		const char *remedy;
-	} cases[] = { { ENOSPC, "make room" }, { EDQUOT, "make room" }, { EIO, "dmesg" },
-		      { EROFS, "mount" },      { EFBIG, "ulimit" },     { ENOLCK, "locks" } };
+	} cases[] = { { ENOSPC, "free some space" },
+		      { EDQUOT, "free some space" },
+		      { EIO, "dmesg" },
+		      { EROFS, "mount" },
+		      { EFBIG, "ulimit" },
+		      { ENOLCK, "locks" } };
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_error struct error err = { 0 };
 		assert_int_equal(error_set_file(&err, cases[i].number, "write %s", "x"), -1);

@@ -111,7 +111,7 @@ static void a_bad_title_is_told_the_rule_that_it_breaks(void **state)
 	assert_usage(naming_check_title(too_long_in_bytes, &err), &err, "252 bytes");
 	assert_usage(naming_check_title("a\xff", &err), &err, "UTF-8");
 	assert_usage(naming_check_title("a\nb", &err), &err, "control character");
-	assert_usage(naming_check_title("a\x1b[0m", &err), &err, "\"a\\033[0m\" cannot be a title");
+	assert_usage(naming_check_title("a\x1b[0m", &err), &err, "invalid title \"a\\033[0m\"");
 	assert_usage(naming_check_title("a\x7f", &err), &err, "control character");
 	assert_usage(naming_check_title("a\xc2\x9b", &err), &err, "control character");
 	assert_usage(naming_check_title(" a", &err), &err, "white space");
@@ -161,7 +161,8 @@ static void profiles_leave_the_names_beside_them_alone(void **state)
 	struct error err = { 0 };
 	static const char *const taken[] = { "logs", "hooks", "agents", "run", "config.toml" };
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		assert_usage(naming_check_profile(taken[i], &err), &err, "agentdeck itself");
+		assert_usage(naming_check_profile(taken[i], &err), &err,
+			     "agentdeck uses this name itself");
 }
 
 static void agents_are_named_like_files(void **state)

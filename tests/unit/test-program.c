@@ -52,8 +52,8 @@ static void a_program_is_found_in_path(void **state UNUSED)
 
 static void what_is_missing_is_told_with_the_remedy(void **state UNUSED)
 {
-	assert_not_found("nowhere", "no program 'nowhere' in PATH: install it");
-	assert_not_found("/nowhere/at/all", "there is no program '/nowhere/at/all': install it");
+	assert_not_found("nowhere", "program 'nowhere' not found in PATH: install it");
+	assert_not_found("/nowhere/at/all", "program '/nowhere/at/all' does not exist: install it");
 	put("plain", "#!/bin/sh\n");
 	assert_int_equal(fchmodat(here, "plain", 0600, 0), 0);
 	assert_not_found("plain", "plain is not executable: chmod +x it");
@@ -63,7 +63,7 @@ static void what_is_missing_is_told_with_the_remedy(void **state UNUSED)
 
 static void a_name_in_a_message_plays_with_no_terminal(void **state UNUSED)
 {
-	assert_not_found("a\033[31m", "no program 'a\\033[31m' in PATH");
+	assert_not_found("a\033[31m", "program 'a\\033[31m' not found in PATH");
 }
 
 static void the_program_of_env_is_looked_for_too(void **state UNUSED)
@@ -73,7 +73,7 @@ static void the_program_of_env_is_looked_for_too(void **state UNUSED)
 					     "#!/usr/bin/env -S nothing --flag\n" };
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		(void)program("script", lines[i]);
-		assert_not_found("script", "no program 'nothing' in PATH, which the script");
+		assert_not_found("script", "program 'nothing' not found in PATH, but the script");
 	}
 	(void)program("nothing", "#!/bin/sh\n");
 	assert_int_equal(program_find("script", scratch, "/", NULL), 0);
@@ -127,9 +127,9 @@ static void each_refusal_of_execve_is_explained(void **state UNUSED)
 		{ foreign, ENOEXEC, "another machine (ELF machine 32382" },
 		{ foreign, EACCES, "not executable: chmod +x it" },
 		{ "/bin/sh", EACCES, "noexec" },
-		{ "/bin/sh", ETXTBSY, "somebody is writing it" },
+		{ "/bin/sh", ETXTBSY, "it is open for writing" },
 		{ "/bin/sh", EAGAIN, "too many processes" },
-		{ "/bin/sh", ENOEXEC, "no program for this machine" },
+		{ "/bin/sh", ENOEXEC, "neither a program for this machine nor a script" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_free char *why = program_explain(cases[i].file, cases[i].number);

@@ -139,9 +139,9 @@ static void the_first_reason_is_named(void **state UNUSED)
 		{ { .display = DISPLAY_ELSEWHERE }, "a view" },
 		{ { .can_report = true, .has_box = true }, "has not reported" },
 		{ { .can_report = true, .has_reported = true, .activity = ACTIVITY_WAITING },
-		  "waits for an answer" },
+		  "waits for your answer" },
 		{ { .has_box_pattern = true }, "no input box" },
-		{ { .is_blank = true }, "does not come to rest" },
+		{ { .is_blank = true }, "keeps changing" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_reason(&cases[i].facts, (struct ready_wait){ .is_patient = true }, READY_NOT,

@@ -34,10 +34,10 @@ static void a_misspelt_key_is_refused_with_the_likely_one(void **state)
 	(void)state;
 	assert_refused(
 		"claude", "title = 'x'\n[session]\nresum = ['{session_id}']\n",
-		"x.toml:3:1: there is no key \"session.resum\": did you mean \"session.resume\"?");
+		"x.toml:3:1: unknown key \"session.resum\": did you mean \"session.resume\"?");
 	assert_refused("claude", "resume = ['{session_id}']\n",
-		       "x.toml:1:1: there is no key \"resume\": did you mean \"session.resume\"?");
-	assert_refused("claude", "[zzzzzzzz]\na = 1\n", "x.toml:1:2: there is no key \"zzzzzzzz\"");
+		       "x.toml:1:1: unknown key \"resume\": did you mean \"session.resume\"?");
+	assert_refused("claude", "[zzzzzzzz]\na = 1\n", "x.toml:1:2: unknown key \"zzzzzzzz\"");
 }
 
 static void a_wrong_type_is_refused(void **state)
@@ -57,37 +57,38 @@ static void a_wrong_type_is_refused(void **state)
 		"x.toml:2:1: session.id must be \"none\", \"uuid\", \"any\", \"path\" or \"name\", "
 		"not \"guid\"");
 	assert_refused("claude", "match = [\"a\\u0000b\"]\n",
-		       "x.toml:1:10: match.0 must not hold a NUL character");
+		       "x.toml:1:10: match.0 must not contain a NUL character");
 }
 
 static void a_pattern_that_does_not_compile_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("claude", "[screen]\nready = [\n  'fine',\n  '(open',\n]\n",
-		       "x.toml:4:3: screen.ready: \"(open\" is no extended regular expression: "
-		       "Unmatched ( or \\(");
+	assert_refused(
+		"claude", "[screen]\nready = [\n  'fine',\n  '(open',\n]\n",
+		"x.toml:4:3: screen.ready: \"(open\" is not a valid extended regular expression: "
+		"Unmatched ( or \\(");
 	assert_refused(
 		"claude", "[screen]\nbusy = ['']\n",
-		"x.toml:2:9: screen.busy: \"\" is no extended regular expression: it is empty and "
-		"would fit every line");
-	assert_refused(
-		"claude", "[screen]\nwaiting = ['[z-a]']\n",
-		"x.toml:2:12: screen.waiting: \"[z-a]\" is no extended regular expression: Invalid "
-		"range end");
+		"x.toml:2:9: screen.busy: \"\" is not a valid extended regular expression: it is "
+		"empty and would match every line");
+	assert_refused("claude", "[screen]\nwaiting = ['[z-a]']\n",
+		       "x.toml:2:12: screen.waiting: \"[z-a]\" is not a valid extended regular "
+		       "expression: Invalid "
+		       "range end");
 }
 
 static void a_value_that_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("claude", "[session]\nresume = ['--resume']\n",
-		       "x.toml:2:1: session.resume: one of the words must hold {session_id}");
+		       "x.toml:2:1: session.resume: one of the words must contain {session_id}");
 	assert_refused(
 		"claude", "[report]\narguments = ['--settings', '{setting}']\n",
-		"x.toml:2:1: report.arguments: one of the words must hold {settings}, {hook} or "
+		"x.toml:2:1: report.arguments: one of the words must contain {settings}, {hook} or "
 		"{hook_command}");
 	assert_refused("claude", "[session]\ntranscript = 'cloud'\n",
-		       "x.toml:2:1: session.transcript: \"cloud\" is no known layout: known is "
-		       "\"projects\"");
+		       "x.toml:2:1: session.transcript: \"cloud\" is not a known layout (known: "
+		       "\"projects\")");
 	assert_refused(
 		"claude", "match = ['/usr/bin/claude']\n",
 		"x.toml:1:10: match: \"/usr/bin/claude\" must be the name of a program, without a "
@@ -134,10 +135,11 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		       "x.toml:3:1: doctor.unless: \"a\" must be MEMBER.MEMBER=VALUE");
 	assert_refused(
 		"claude", "[doctor]\nfile = '~/x'\n",
-		"x.toml:2:1: doctor.file and doctor.unless go together: which member of which file "
-		"settles the hint?");
+		"x.toml:2:1: doctor.file and doctor.unless must be given together: name a file "
+		"and a member of it");
 	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
-		       "x.toml:2:1: screen.exit_banner is missing: what do keys.banner show?");
+		       "x.toml:2:1: screen.exit_banner is missing: say what the agent prints after "
+		       "keys.banner");
 	assert_refused("claude", "[keys]\nquit = ['C-c C-c']\n",
 		       "x.toml:2:9: keys.quit: \"C-c C-c\" must be one word of ASCII characters");
 }
@@ -163,12 +165,12 @@ static void a_place_that_nothing_of_ours_is_put_in_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("new", "command = ['x']\n[report]\nenvironment = ['A=b']\n",
-		       "x.toml:3:1: report.environment: one of the words must hold {settings}, "
+		       "x.toml:3:1: report.environment: one of the words must contain {settings}, "
 		       "{hook} or {hook_command}");
 	assert_refused("new", "command = ['x']\n[isolation]\narguments = ['--dir', '{stat}']\n",
-		       "x.toml:3:1: isolation.arguments: one of the words must hold {state}");
+		       "x.toml:3:1: isolation.arguments: one of the words must contain {state}");
 	assert_refused("new", "command = ['x']\n[isolation]\nenvironment = ['A=b']\n",
-		       "x.toml:3:1: isolation.environment: one of the words must hold {state}");
+		       "x.toml:3:1: isolation.environment: one of the words must contain {state}");
 	assert_refused("new", "command = ['x']\n[isolation]\nenvironment = ['{state}']\n",
 		       "x.toml:3:16: isolation.environment: \"{state}\" must be NAME=VALUE");
 }
@@ -176,32 +178,37 @@ static void a_place_that_nothing_of_ours_is_put_in_is_refused(void **state)
 static void a_pattern_that_is_to_find_an_id_needs_a_group(void **state)
 {
 	(void)state;
-	assert_refused("claude", "[screen]\nexit_banner = 'claude --resume .*'\n",
-		       "x.toml:2:1: screen.exit_banner: \"claude --resume .*\" has no group: put "
-		       "what is the id into parentheses");
-	assert_refused("claude", "[screen]\nexit_banner = '(x'\n",
-		       "x.toml:2:1: screen.exit_banner: \"(x\" is no extended regular expression: "
-		       "Unmatched ( or \\(");
 	assert_refused(
-		"claude", "[session]\ncreate = ['x']\ncreate_pattern = '.*'\n",
-		"x.toml:3:1: session.create_pattern: \".*\" has no group: put what is the id "
-		"into parentheses");
-	assert_refused("claude", "[session.unknown]\npattern = '[z-a]'\n",
-		       "x.toml:2:1: session.unknown.pattern: \"[z-a]\" is no extended regular "
-		       "expression: Invalid range end");
+		"claude", "[screen]\nexit_banner = 'claude --resume .*'\n",
+		"x.toml:2:1: screen.exit_banner: \"claude --resume .*\" has no group: put the id "
+		"in parentheses");
+	assert_refused("claude", "[screen]\nexit_banner = '(x'\n",
+		       "x.toml:2:1: screen.exit_banner: \"(x\" is not a valid extended regular "
+		       "expression: "
+		       "Unmatched ( or \\(");
+	assert_refused("claude", "[session]\ncreate = ['x']\ncreate_pattern = '.*'\n",
+		       "x.toml:3:1: session.create_pattern: \".*\" has no group: put the id in "
+		       "parentheses");
+	assert_refused(
+		"claude", "[session.unknown]\npattern = '[z-a]'\n",
+		"x.toml:2:1: session.unknown.pattern: \"[z-a]\" is not a valid extended regular "
+		"expression: Invalid range end");
 }
 
 static void what_makes_an_id_is_told_completely(void **state)
 {
 	(void)state;
-	assert_refused("claude", "[session]\ncreate = ['x', 'new']\n",
-		       "x.toml:2:1: session.create_pattern is missing: what in the output of "
-		       "session.create is the id?");
-	assert_refused("claude", "[session]\ncreate_pattern = '(.*)'\n",
-		       "x.toml:2:1: session.create is missing: which command prints the id?");
-	assert_refused("new",
-		       "command = ['x']\n[session]\ncreate = ['x']\ncreate_pattern = '(.)'\n",
-		       "x.toml:3:1: session.resume is missing: what is the id made for?");
+	assert_refused(
+		"claude", "[session]\ncreate = ['x', 'new']\n",
+		"x.toml:2:1: session.create_pattern is missing: say where the id is in the output "
+		"of session.create");
+	assert_refused(
+		"claude", "[session]\ncreate_pattern = '(.*)'\n",
+		"x.toml:2:1: session.create is missing: name the command that prints the id");
+	assert_refused(
+		"new", "command = ['x']\n[session]\ncreate = ['x']\ncreate_pattern = '(.)'\n",
+		"x.toml:3:1: session.resume is missing: say how the agent resumes a conversation "
+		"by its id");
 }
 
 static void settings_to_start_from_must_be_an_object(void **state)
@@ -214,22 +221,23 @@ static void settings_to_start_from_must_be_an_object(void **state)
 	const char *text = "[report]\nsettings = '{\"a\": }'\n";
 	assert_int_equal(registry_override(&registry, "claude", text, strlen(text), "x.toml", &err),
 			 -1);
-	assert_true(
-		starts_with(err.message, "x.toml:2:1: report.settings is no JSON object: JSON:1:"));
+	assert_true(starts_with(err.message,
+				"x.toml:2:1: report.settings is not a JSON object: JSON:1:"));
 }
 
 static void an_incomplete_new_entry_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("new", "title = 'x'\n",
-		       "x.toml:1:1: command is missing: there is no built-in agent \"new\"");
+		       "x.toml:1:1: command is missing, and \"new\" is not a built-in agent");
 	assert_refused(
 		"new", "command = ['x']\n[session]\nresume = ['{session_id}']\n",
 		"x.toml:3:1: session.id is missing: say \"uuid\", or \"any\" when the agent takes "
 		"other ids, too");
 	assert_refused(
 		".new", "command = ['x']\n",
-		"x.toml:1:1: the file's name cannot be an agent's: use letters, digits, \"_\", "
+		"x.toml:1:1: the file's name is not a valid agent name: use letters, digits, "
+		"\"_\", "
 		"\".\" and \"-\", a letter or digit first");
 }
 

@@ -109,7 +109,7 @@ static void one_that_is_not_there_is_told_later(void **state)
 			    .child = { .argv = (const char *const[]){ "/no/such/one", NULL } },
 			    .timeout_ms = LONG_MS });
 	assert_int_equal(loop_run(told->loop, NULL), 0);
-	cleanup_free char *text = xasprintf("%d: there is no program '/no/such/one'",
+	cleanup_free char *text = xasprintf("%d: program '/no/such/one' does not exist",
 					    ERROR_UNAVAILABLE);
 	assert_string_equal(told->words.items[0], text);
 }

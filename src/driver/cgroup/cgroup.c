@@ -215,7 +215,7 @@ int cgroup_oom_open(const char *control_group, struct error *err)
 {
 	cleanup_close int group = open_group(control_group);
 	if (group < 0)
-		return error_set(err, ERROR_UNAVAILABLE, "there is no control group %s",
+		return error_set(err, ERROR_UNAVAILABLE, "control group %s does not exist",
 				 control_group);
 	int fd = openat(group, "memory.events", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)

@@ -192,8 +192,7 @@ static int lose_state(struct follow *follow, struct error *err)
 	while (!LIST_EMPTY(&follow->profiles))
 		follow_lose_profile(follow, LIST_FIRST(&follow->profiles));
 	return error_set(err, ERROR_NOT_FOUND,
-			 "the state directory %s is not there any more: start again",
-			 follow->state);
+			 "the state directory %s no longer exists: start again", follow->state);
 }
 
 /* The handler may call us, so the queue leaves the struct first. */

@@ -510,9 +510,8 @@ static int ambiguous(const struct store_rows *rows, enum match match, const char
 		strbuf_add_visible(&list, rows->rows[i].title);
 		strbuf_addf(&list, " (%s)", rows->rows[i].id);
 	}
-	return error_set(err, ERROR_AMBIGUOUS,
-			 "\"%s\" fits several instances, name one by its id: %s", shown,
-			 strbuf_text(&list));
+	return error_set(err, ERROR_AMBIGUOUS, "\"%s\" matches several sessions; use an id: %s",
+			 shown, strbuf_text(&list));
 }
 
 /* For a title: do not say that the session is gone if its manifest may be one that cannot be

@@ -32,7 +32,7 @@ int store_watch_open(struct store *store, const char *base, const char *watch,
 	int instance = store_is_base(base) ? inotify_add_watch(fd, path, INSTANCE_EVENTS) : -1;
 	int directory = -1;
 	if (instance < 0 && (!store_is_base(base) || errno == ENOENT || errno == ENOTDIR))
-		return error_set(err, ERROR_NOT_FOUND, "there is no session in %s", path);
+		return error_set(err, ERROR_NOT_FOUND, "no session exists in %s", path);
 	if (instance < 0)
 		return error_set_errno(err, errno, "watch %s", path);
 	/* IN_MASK_ADD: both may be the same directory, which then has one watch. */

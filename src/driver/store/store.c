@@ -297,10 +297,11 @@ static int no_manifest(struct store *store, const char *base, int directory, str
 	cleanup_free char *damaged = find_damaged(directory);
 	if (!damaged)
 		return STORE_ABSENT;
-	return error_set(err, ERROR_CORRUPT,
-			 "the manifest of %s is damaged and was set aside as %s/%s/%s: repair it "
-			 "and rename it to " STORE_MANIFEST ", or remove the instance",
-			 base, store->path, base, damaged);
+	return error_set(
+		err, ERROR_CORRUPT,
+		"the manifest of %s is damaged and was set aside as %s/%s/%s: repair it and "
+		"rename it to " STORE_MANIFEST ", or remove the session",
+		base, store->path, base, damaged);
 }
 
 static int read_manifest(struct store *store, const char *base, int directory, struct strbuf *ret,
@@ -395,10 +396,11 @@ static int set_aside(struct store_lock *lock, struct error *err)
 	if (renameat(lock->directory, STORE_MANIFEST, lock->directory, name) < 0)
 		return error_prefix(err, "not set aside (%s)", strerror(errno));
 	(void)fs_flush(lock->directory);
-	return error_prefix(err,
-			    "the manifest of %s is damaged and was set aside as %s/%s/%s (repair "
-			    "it and rename it to " STORE_MANIFEST ", or remove the instance)",
-			    lock->base, lock->store->path, lock->base, name);
+	return error_prefix(
+		err,
+		"the manifest of %s is damaged and was set aside as %s/%s/%s (repair it and "
+		"rename it to " STORE_MANIFEST ", or remove the session)",
+		lock->base, lock->store->path, lock->base, name);
 }
 
 int store_load_locked(struct store_lock *lock, struct instance **ret, struct error *err)
@@ -477,7 +479,7 @@ int store_create(struct store_profile_lock *lock, const struct instance *instanc
 		return error_set(err, ERROR_INVALID, "\"%s\" cannot name an instance's directory",
 				 base);
 	if (instance_exists(store, base))
-		return error_set(err, ERROR_EXISTS, "%s/%s is there already", store->path, base);
+		return error_set(err, ERROR_EXISTS, "%s/%s already exists", store->path, base);
 	/* The lock file first: a full disk must not prevent the lock of an instance. */
 	cleanup_fs_lock struct fs_lock held = FS_UNLOCKED;
 	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
@@ -487,7 +489,7 @@ int store_create(struct store_profile_lock *lock, const struct instance *instanc
 	if (r < 0)
 		return error_prefix(err, "%s", store->path);
 	if (r == FS_LOCK_BUSY)
-		return error_set(err, ERROR_BUSY, "%s/%s is held by another agentdeck: try again",
+		return error_set(err, ERROR_BUSY, "another agentdeck is using %s/%s: try again",
 				 store->path, lock_file);
 	if (create_in(store, instance, name, err) < 0) {
 		(void)fs_remove_tree(store->directory, name, NULL);

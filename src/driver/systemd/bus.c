@@ -171,7 +171,7 @@ int bus_call(sd_bus *bus, sd_bus_message *call, int64_t deadline_ms, sd_bus_mess
 	/* A message bus answers this when no process has the peer's name. */
 	if (sd_bus_error_has_name(refusal, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
 	    sd_bus_error_has_name(refusal, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
-		return error_set(err, ERROR_UNAVAILABLE, "%s is not there: %s", peer_name(bus),
+		return error_set(err, ERROR_UNAVAILABLE, "%s is not available: %s", peer_name(bus),
 				 bus_refusal_text(refusal));
 	/* It returns the number of the error; -ENOMEM: it has copied nothing. */
 	(void)sd_bus_error_copy(ret_refusal, refusal);

@@ -305,7 +305,7 @@ static int take_name(sd_bus *bus, int64_t deadline_ms, struct error *err)
 		return error_prefix(err, "take the name " SERVICE_NAME);
 	if (r == BUS_REFUSED)
 		return error_set(err, ERROR_SYSTEM,
-				 "the user bus does not give away the name " SERVICE_NAME ": %s",
+				 "the user bus refuses the name " SERVICE_NAME ": %s",
 				 bus_refusal_text(&refusal));
 	r = sd_bus_message_read(answer, "u", &outcome);
 	if (r < 0)
@@ -314,7 +314,7 @@ static int take_name(sd_bus *bus, int64_t deadline_ms, struct error *err)
 		return SERVICE_TAKEN;
 	if (outcome != NAME_IS_OURS)
 		return error_set(err, ERROR_UNAVAILABLE,
-				 "the user bus answers %u to who wants the name " SERVICE_NAME,
+				 "the user bus answers %u to a request for the name " SERVICE_NAME,
 				 outcome);
 	return 0;
 }

@@ -299,8 +299,8 @@ int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *re
 		return error_prefix(err, "ask for the state of %s", name);
 	}
 	if (!state.active)
-		return error_set(err, ERROR_UNAVAILABLE, "the user manager tells no state of %s",
-				 name);
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "the user manager does not report the state of %s", name);
 	if (streq(state.active, "inactive") && load_state && streq(load_state, "not-found"))
 		return UNIT_ABSENT;
 	char **const texts[] = { &state.result, &state.control_group };

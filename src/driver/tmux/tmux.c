@@ -83,7 +83,7 @@ int tmux_version(char **ret, struct error *err)
 		return r;
 	const char *text = strbuf_text(&result.output);
 	if (result.exit_status != 0 || !starts_with(text, "tmux "))
-		return error_set(err, ERROR_CHILD, "tmux -V does not tell its version");
+		return error_set(err, ERROR_CHILD, "tmux -V does not print its version");
 	text += strlen("tmux ");
 	cleanup_free char *version = xstrndup(text, strcspn(text, "\n"));
 	*ret = visible(version);

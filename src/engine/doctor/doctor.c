@@ -172,10 +172,10 @@ static void judge_state(const struct doctor_facts *facts, struct findings *ret)
 		advise_on_directory(facts, state, ret);
 	} else if (state->free_bytes >= 0 && mib < FREE_NONE_MIB) {
 		wrong("%s: the file system is full, and nothing can be saved", state->path);
-		advise("make room: df -h %s", state->path);
+		advise("free some space: df -h %s", state->path);
 	} else if (state->free_bytes >= 0 && mib < FREE_LOW_MIB) {
 		warn("%s: only %" PRId64 " MiB are free", state->path, mib);
-		advise("make room: df -h %s", state->path);
+		advise("free some space: df -h %s", state->path);
 	} else if (state->is_volatile) {
 		warn("%s is in memory: sessions are forgotten at a restart of the machine",
 		     state->path);

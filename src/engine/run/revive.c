@@ -129,7 +129,7 @@ static int leave_stopped(const struct revival *revival, struct revive_result *re
 			 struct error *err)
 {
 	bool was_running;
-	settle(ret, REVIVE_NOT_WANTED, "it is to be stopped");
+	settle(ret, REVIVE_NOT_WANTED, "it was told to stop");
 	if (revival->mode == REVIVE_TRIAL ||
 	    !state_is_stopping(revival->operation->instance->observed.state))
 		return 0;

@@ -82,7 +82,7 @@ static const char *broken_home(const char *text)
 
 static const char *broken_layout(const char *text)
 {
-	return streq(text, "projects") ? NULL : "is no known layout: known is \"projects\"";
+	return streq(text, "projects") ? NULL : "is not a known layout (known: \"projects\")";
 }
 
 static const char *broken_package(const char *text)
@@ -200,7 +200,7 @@ static int check_slot(const struct toml_document *document, const char *path,
 {
 	if (arguments->count == 0 || has_slot(arguments, slot))
 		return 0;
-	return toml_error(document, path, err, "%s: one of the words must hold %s", path, slot);
+	return toml_error(document, path, err, "%s: one of the words must contain %s", path, slot);
 }
 
 /* Returns path, or other if the file has only that one. */
@@ -228,13 +228,13 @@ static int check_places(const struct toml_document *document, const struct agent
 	if (reports) {
 		const char *path = place_of(document, "report.arguments", "report.environment");
 		return toml_error(document, path, err,
-				  "%s: one of the words must hold %s, %s or %s", path,
+				  "%s: one of the words must contain %s, %s or %s", path,
 				  SETTINGS_SLOT, HOOK_SLOT, COMMAND_SLOT);
 	}
 	if (isolates) {
 		const char *path = place_of(document, "isolation.arguments",
 					    "isolation.environment");
-		return toml_error(document, path, err, "%s: one of the words must hold %s", path,
+		return toml_error(document, path, err, "%s: one of the words must contain %s", path,
 				  STATE_SLOT);
 	}
 	return 0;
@@ -282,7 +282,7 @@ static const char *costly_pattern(const char *pattern)
 	for (const char *s = pattern; *s;) {
 		const char c = *s;
 		if (c == '\\' && s[1] >= '1' && s[1] <= '9')
-			return "a reference back to a group takes too long to look for";
+			return "back references take too long to match";
 		if (c == '(' && ++depth == PATTERN_DEPTH)
 			return "its groups are nested too deep";
 		if (c == '(')
@@ -292,7 +292,7 @@ static const char *costly_pattern(const char *pattern)
 					   : 1;
 		sizes[depth] += last;
 		if (sizes[depth] > PATTERN_MAX)
-			return "it is too long, or repeats too often what it repeats";
+			return "it is too long, or it repeats too often";
 		s = c == '[' ? skip_brackets(s) : s + (c == '\\' && s[1] ? 2 : 1);
 	}
 	return NULL;
@@ -303,7 +303,7 @@ static int check_pattern(const struct toml_document *document, const char *path,
 			 const char *pattern, bool has_group, struct error *err)
 {
 	regex_t regex;
-	char why[200] = "it is empty and would fit every line";
+	char why[200] = "it is empty and would match every line";
 	const char *cost = costly_pattern(pattern);
 	if (cost)
 		return toml_error(document, path, err, "%s: the pattern \"%s\" cannot be used: %s",
@@ -318,12 +318,12 @@ static int check_pattern(const struct toml_document *document, const char *path,
 	}
 	if (status != 0 || !*pattern)
 		return toml_error(document, path, err,
-				  "%s: \"%s\" is no extended regular expression: %s", key, pattern,
-				  why);
+				  "%s: \"%s\" is not a valid extended regular expression: %s", key,
+				  pattern, why);
 	if (has_group && groups == 0)
 		return toml_error(document, path, err,
-				  "%s: \"%s\" has no group: put what is the id into parentheses",
-				  key, pattern);
+				  "%s: \"%s\" has no group: put the id in parentheses", key,
+				  pattern);
 	return 0;
 }
 
@@ -384,7 +384,7 @@ static int check_report_settings(const struct toml_document *document, const str
 		return 0;
 	if (json_parse(agent->report_settings, strlen(agent->report_settings), "JSON", &settings,
 		       &why) < 0)
-		return toml_error(document, path, err, "%s is no JSON object: %s", path,
+		return toml_error(document, path, err, "%s is not a JSON object: %s", path,
 				  why.message);
 	if (!json_object_is_type(settings, json_type_object))
 		return toml_error(document, path, err, "%s must be a JSON object: {...}", path);
@@ -399,14 +399,17 @@ static int check_create(const struct toml_document *document, const struct agent
 		return 0;
 	if (!agent->create.count)
 		return toml_error(document, path, err,
-				  "session.create is missing: which command prints the id?");
+				  "session.create is missing: name the command that prints the id");
 	if (!agent->create_pattern)
-		return toml_error(document, path, err,
-				  "session.create_pattern is missing: what in the output of "
-				  "session.create is the id?");
+		return toml_error(
+			document, path, err,
+			"session.create_pattern is missing: say where the id is in the output of "
+			"session.create");
 	if (!agent->resume.count)
-		return toml_error(document, path, err,
-				  "session.resume is missing: what is the id made for?");
+		return toml_error(
+			document, path, err,
+			"session.resume is missing: say how the agent resumes a conversation by "
+			"its id");
 	return 0;
 }
 
@@ -425,12 +428,13 @@ static int check_whole(const struct toml_document *document, const struct agent 
 				  "takes other ids, too");
 	if (agent->banner_keys.count && !agent->exit_banner)
 		return toml_error(document, "keys.banner", err,
-				  "screen.exit_banner is missing: what do keys.banner show?");
+				  "screen.exit_banner is missing: say what the agent prints after "
+				  "keys.banner");
 	if (!agent->doctor_file != !agent->doctor_unless)
 		return toml_error(
 			document, place_of(document, "doctor.file", "doctor.unless"), err,
-			"doctor.file and doctor.unless go together: which member of which file "
-			"settles the hint?");
+			"doctor.file and doctor.unless must be given together: name a file and a "
+			"member of it");
 	for (size_t i = 0; i < agent->latest.count; i++) {
 		cleanup_free char *path = xasprintf("arguments.latest.%zu", i);
 		const char *flag = agent->latest.items[i];

@@ -81,7 +81,7 @@ int agent_parse(const struct agent *base, const struct agent_text *text, struct 
 		agent->name = xstrdup(text->name);
 		if (!toml_document_has(&document, "command"))
 			return toml_error(&document, "command", err,
-					  "command is missing: there is no built-in agent \"%s\"",
+					  "command is missing, and \"%s\" is not a built-in agent",
 					  text->name);
 	}
 	r = agent_store(&document, agent, err);

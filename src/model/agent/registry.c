@@ -82,7 +82,7 @@ int registry_override(struct registry *registry, const char *name, const char *t
 	if (!naming_is_agent(name))
 		return error_set(
 			err, ERROR_CORRUPT,
-			"%s:1:1: the file's name cannot be an agent's: use letters, digits, "
+			"%s:1:1: the file's name is not a valid agent name: use letters, digits, "
 			"\"_\", \".\" and \"-\", a letter or digit first",
 			what);
 	const struct agent_text entry = {

@@ -41,15 +41,15 @@ static const char *why_not(const struct ready_facts *facts)
 	if (facts->display == DISPLAY_DIALOG)
 		return "the agent asks something that only you should answer";
 	if (facts->display == DISPLAY_ELSEWHERE)
-		return "the agent shows a view that takes the keys for itself";
+		return "the agent shows a view that takes all keys";
 	if (is_ready(facts))
 		return NULL;
 	if (facts->can_report && !facts->has_reported)
 		return "the agent has not reported that it is up";
 	if (facts->activity == ACTIVITY_WAITING)
-		return "the agent waits for an answer of yours";
+		return "the agent waits for your answer";
 	return facts->has_box_pattern ? "the agent shows no input box"
-				      : "the agent's screen does not come to rest";
+				      : "the agent's screen keeps changing";
 }
 
 /* Can only its user change that? */

@@ -59,7 +59,7 @@ struct restart_plan restart_decide(const struct instance *instance, const struct
 				   enum machine_relation relation, int64_t now_us)
 {
 	if (instance->desired != DESIRED_RUNNING)
-		return (struct restart_plan){ .why = "it is to be stopped" };
+		return (struct restart_plan){ .why = "it was told to stop" };
 	if (instance->observed.held)
 		return (struct restart_plan){ .why = instance->observed.held };
 	if (relation == MACHINE_OTHER)

@@ -195,7 +195,7 @@ static int64_t read_time(const struct section *section, const char *key)
 	do {                                                                        \
 		struct json_object *word_ = member(section, key, json_type_string); \
 		if (word_ && !parse(json_object_get_string(word_), ret))            \
-			fail(section, key, "is not one of its words");              \
+			fail(section, key, "has an unknown value");                 \
 	} while (0)
 
 /* A list that is longer than ours was written with another limit: the latest count. */

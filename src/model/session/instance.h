@@ -237,7 +237,7 @@ void conversation_set_id(struct conversation *conversation, const char *session_
 struct json_object *instance_to_json(const struct instance *instance) MUST_USE;
 /* what names the source for messages; the instance keeps a reference to object.  ERROR_NEWER: a
  * format that we do not know.  ERROR_CORRUPT: a required member is missing or of the wrong type, or
- * a value is not one of its words. */
+ * a value has an unknown value. */
 int instance_from_json(struct json_object *object, const char *what, struct instance **ret,
 		       struct error *err);
 

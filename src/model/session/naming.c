@@ -95,7 +95,7 @@ static const char *broken_title_rule(const char *text)
 	if (!is_utf8(text, strlen(text)))
 		return "it is not valid UTF-8";
 	if (has_control_character(text))
-		return "it holds a control character";
+		return "it contains a control character";
 	if (has_white_space_at_an_end(text))
 		return "it starts or ends with white space";
 	return NULL;
@@ -105,7 +105,7 @@ static int check_length(const char *kind, const char *text, struct error *err)
 {
 	if (strlen(text) <= TITLE_MAX)
 		return 0;
-	return error_set(err, ERROR_USAGE, "this %s has %zu bytes: at most %d are possible", kind,
+	return error_set(err, ERROR_USAGE, "this %s has %zu bytes; the limit is %d", kind,
 			 strlen(text), TITLE_MAX);
 }
 
@@ -118,7 +118,7 @@ int naming_check_title(const char *title, struct error *err)
 	if (!rule)
 		return 0;
 	cleanup_free char *shown = visible(title);
-	return error_set(err, ERROR_USAGE, "\"%s\" cannot be a title: %s", shown, rule);
+	return error_set(err, ERROR_USAGE, "invalid title \"%s\": %s", shown, rule);
 }
 
 int naming_check_group(const char *group, struct error *err)
@@ -134,7 +134,7 @@ int naming_check_group(const char *group, struct error *err)
 			continue;
 		cleanup_free char *shown = visible(group);
 		bool whole = part == group && !*end;
-		return error_set(err, ERROR_USAGE, "\"%s\" cannot be a group: %s%s", shown,
+		return error_set(err, ERROR_USAGE, "invalid group \"%s\": %s%s", shown,
 				 whole ? "" : "a part between \"/\": ", rule);
 	}
 	return 0;
@@ -165,16 +165,14 @@ int naming_check_profile(const char *profile, struct error *err)
 	if (!is_file_name(profile))
 		return error_set(
 			err, ERROR_USAGE,
-			"\"%s\" cannot be a profile: use 1 to %d letters, digits, \"_\", \".\" "
+			"invalid profile \"%s\": use 1 to %d letters, digits, \"_\", \".\" "
 			"and \"-\", a letter or digit first",
 			shown, FILE_NAME_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (streq(profile, reserved[i]))
-			return error_set(
-				err, ERROR_USAGE,
-				"\"%s\" cannot be a profile: agentdeck itself uses this name "
-				"beside the profiles",
-				shown);
+			return error_set(err, ERROR_USAGE,
+					 "invalid profile \"%s\": agentdeck uses this name itself",
+					 shown);
 	return 0;
 }
 

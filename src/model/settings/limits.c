@@ -87,22 +87,23 @@ int limit_parse(enum limit limit, const char *text, int64_t *ret, struct error *
 	}
 	if (kind->greatest) {
 		if (!parse_int64(text, 0, kind->greatest, ret))
-			return error_set(err, ERROR_USAGE,
-					 "'%s' is no %s: write a number from 1 to %lld, "
-					 "infinity, or 0 to say nothing",
-					 shown, kind->name, (long long)kind->greatest);
+			return error_set(
+				err, ERROR_USAGE,
+				"invalid number '%s' for %s: use 1 to %lld, infinity, or 0 to "
+				"unset it",
+				shown, kind->name, (long long)kind->greatest);
 		return 0;
 	}
 	if (!limit_parse_size(text, &value))
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is no %s: write a size as 512M, 1.5G or in bytes, "
-				 "infinity, or 0 to say nothing",
-				 shown, kind->name);
-	if (value != 0 && value < LIMIT_LEAST_MEMORY)
-		return error_set(err, ERROR_USAGE,
-				 "%s bytes are too little for any agent: write at least 16M, "
-				 "infinity, or 0 to say nothing",
+				 "invalid size '%s' (examples: 512M, 4G, infinity; 0 unsets it)",
 				 shown);
+	if (value != 0 && value < LIMIT_LEAST_MEMORY)
+		return error_set(
+			err, ERROR_USAGE,
+			"%s bytes are too little for any agent: use at least 16M, infinity, or 0 "
+			"to unset it",
+			shown);
 	*ret = value;
 	return 0;
 }

@@ -38,7 +38,7 @@ int paths_find(const char *(*lookup)(const char *name), const char *passwd_home,
 	const char *home = absolute(lookup("HOME"), passwd_home);
 	if (!home)
 		return error_set(err, ERROR_USAGE,
-				 "there is no home directory: set HOME to an absolute path");
+				 "no home directory is known: set HOME to an absolute path");
 	if (!is_empty(root) && root[0] != '/') {
 		cleanup_free char *shown = visible(root);
 		return error_set(

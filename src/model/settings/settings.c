@@ -62,7 +62,7 @@ static int store_agent(const struct toml_document *document, const struct toml_k
 	int r = toml_store_string(document, key, value, field, err);
 	if (r < 0 || naming_is_agent(*(char **)field))
 		return r;
-	return toml_error(document, key->path, err, "%s is \"%s\", which cannot be an agent's name",
+	return toml_error(document, key->path, err, "%s is \"%s\", which is not a valid agent name",
 			  key->path, *(char **)field);
 }
 
@@ -102,7 +102,7 @@ static int store_policies(const struct toml_document *document, const struct tom
 		const struct toml_key one = { .path = path, .words = policies };
 		enum resume_policy policy;
 		if (!naming_is_agent(name))
-			return toml_error(document, path, err, "\"%s\" cannot be an agent's name",
+			return toml_error(document, path, err, "\"%s\" is not a valid agent name",
 					  name);
 		if (toml_store_word(document, &one, item, &policy, err) < 0)
 			return -1;
@@ -197,7 +197,7 @@ static int store_options(const struct toml_document *document, const struct toml
 		}
 		if (!is_option_name(name))
 			return toml_error(document, path, err,
-					  "\"%s\" cannot be the name of a tmux option", name);
+					  "\"%s\" is not a valid tmux option name", name);
 		strvec_push(options, name);
 		/* The form in which tmux itself writes a flag. */
 		strvec_push(options, !is_flag                        ? json_object_get_string(item)
@@ -217,12 +217,12 @@ static int store_size(const struct toml_document *document, const struct toml_ke
 	if (!limit_parse_size(json_object_get_string(value), &size))
 		return toml_error(
 			document, key->path, err,
-			"%s is \"%s\": write a size as \"512M\", \"1.5G\" or in bytes, or \"infinity\"",
+			"%s: invalid size \"%s\" (examples: \"512M\", \"4G\", \"infinity\")",
 			key->path, json_object_get_string(value));
 	if (size != 0 && size < LIMIT_LEAST_MEMORY)
 		return toml_error(
 			document, key->path, err,
-			"%s is %lld bytes, too little for any agent: write at least \"16M\", "
+			"%s is %lld bytes, too little for any agent: use at least \"16M\", "
 			"or 0 for no limit",
 			key->path, (long long)size);
 	*(int64_t *)field = size;
@@ -256,7 +256,7 @@ static int store_limits(const struct toml_document *document, const char *path,
 			limit++;
 		if (limit == LIMIT_COUNT)
 			return toml_error(document, where, err,
-					  "there is no key \"%s\": limits are "
+					  "unknown key \"%s\": limits are "
 					  "memory_high, memory_max, tasks_max and cpu_weight",
 					  where);
 		const struct toml_key key = { .path = where, .min = limit };
@@ -271,7 +271,7 @@ static int store_group(const struct toml_document *document, const char *path, c
 {
 	cleanup_error struct error local = { 0 };
 	if (is_empty(name) || naming_check_group(name, &local) < 0)
-		return toml_error(document, path, err, "\"%s\" cannot be a group's name%s%s", name,
+		return toml_error(document, path, err, "invalid group name \"%s\"%s%s", name,
 				  local.message ? ": " : "", or_empty(local.message));
 	if (!json_object_is_type(value, json_type_object))
 		return toml_type_error(document, path, value, "a table", err);
@@ -280,7 +280,7 @@ static int store_group(const struct toml_document *document, const char *path, c
 		cleanup_free char *where = xasprintf("%s.%s", path, key);
 		if (!streq(key, "limits"))
 			return toml_error(document, where, err,
-					  "there is no key \"%s\": a group has "
+					  "unknown key \"%s\": a group has "
 					  "\"limits\", and a name with a slash needs quotes, as in "
 					  "[groups.\"work/api\".limits]",
 					  where);
