@@ -67,9 +67,10 @@ static void check_agent(const struct agent *agent)
 {
 	HOLDS(agent->name && agent->title && agent->submit_key);
 	HOLDS(!is_empty(strategy_name(registry_strategy(agent))));
-	cleanup_free char *login = registry_login_line(agent, screen);
+	cleanup_free char *refused = NULL;
+	const enum refusal refusal = registry_refusal(agent, screen, &refused);
 	cleanup_free char *id = resume_match_id(agent, agent->exit_banner, screen);
-	HOLDS(!login || strstr(screen, login));
+	HOLDS((refusal == REFUSAL_NONE) == !refused);
 	HOLDS(!id || resume_takes_id(agent, id));
 	if (agent->command.count)
 		check_plans(agent);

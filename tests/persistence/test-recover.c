@@ -388,6 +388,69 @@ TEST(LoginThatIsDeadIsHeld)
 	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is held still");
 }
 
+#define IN_BACKGROUND "is currently running as a background agent (bg)"
+
+TEST(RefusedResumeIsHeld)
+{
+	struct session session;
+	install_claude_stand_in();
+	begin(&session, "deck", marker(0), WORDS("--agent", "claude"));
+	const char *id = session.session_id;
+	session_kill_server(&session);
+	/* It would begin a new conversation when asked. */
+	machine_write(at_home("bin/claude"), 0755,
+		      "#!/bin/sh\n"
+		      "case \"$*\" in *--resume*)\n"
+		      "	id=${*##*--resume }\n"
+		      "	echo \"Session ${id%% *} " IN_BACKGROUND
+		      ". Use \\`claude agents\\` to attach.\"\n"
+		      "	exit 1\n"
+		      "esac\n"
+		      "exec agentdeck-demo-agent \"$@\"\n");
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1, "status %d: %s%s", reply.status, reply.output, reply.errors);
+	ASSERT(strstr(reply.errors, "claude agents"), "its words are not told: %s", reply.errors);
+	WAIT_FOR(session_look(&session) && streq(session.status, "error") && !session.server_pid,
+		 "it is %s:\n%s", session.status, or_empty(session_screen(&session)));
+	struct json_object *shown = session_look(&session);
+	ASSERT(strstr(json_get_string(shown, "held", ""), "in the background of claude: "), "%s",
+	       json_print(shown));
+	ASSERT(streq(or_empty(session.session_id), id), "the conversation is %s",
+	       or_empty(session.session_id));
+	assert_not_logged("next is");
+	reply = deck(NULL, WORDS("list", "--json"));
+	ASSERT(strstr(reply.output, "in the background of claude"), "not named: %s", reply.output);
+	struct json_object *answer = revive(&session);
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
+	/* Its user has ended the background agent. */
+	install_claude_stand_in();
+	struct recovery recovery = recover(NULL);
+	assert_row(&recovery, &session, "revived");
+	assert_came_back(&session, id, marker(0), 1);
+}
+
+TEST(ConversationInTheBackgroundIsNotResumed)
+{
+	struct session session;
+	install_claude_stand_in();
+	begin(&session, "deck", marker(0), WORDS("--agent", "claude", "--restart", "always"));
+	const char *id = session.session_id;
+	session_kill_server(&session);
+	/* What claude's /background leaves on the screen, and its exit status. */
+	machine_write(at_home("bin/claude"), 0755,
+		      "#!/bin/sh\necho 'backgrounded · 7c5dcf5d'\nexit 0\n");
+	(void)deck(NULL, WORDS("session", "start", session.id));
+	WAIT_FOR(session_look(&session) && !session.server_pid, "it is %s", session.status);
+	struct json_object *shown = session_look(&session);
+	ASSERT(strstr(json_get_string(shown, "held", ""),
+		      "in the background of claude: backgrounded"),
+	       "%s", json_print(shown));
+	struct json_object *answer = revive(&session);
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
+	ASSERT(streq(or_empty(session.session_id), id), "the conversation is %s",
+	       or_empty(session.session_id));
+}
+
 TEST(RestartAlwaysBringsBackACleanEnd)
 {
 	struct session always, usual;

@@ -173,6 +173,34 @@ static void a_dead_login_is_held(void **state)
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
 
+static void an_agent_that_refuses_is_held_with_its_words(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_running(desk);
+	cleanup_instance struct instance *after = after_end(
+		desk, (struct exit_record){
+			      .code = 1,
+			      .last_words = (char *)"Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 "
+						    "is currently running as a background agent "
+						    "(bg).\n" });
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_non_null(after->observed.held);
+	assert_non_null(strstr(after->observed.held, "in the background of claude: Session 5f2c"));
+	assert_int_equal(after->run.attempt, 0);
+	assert_int_equal(after->desired, DESIRED_RUNNING);
+}
+
+static void one_that_went_to_its_background_has_not_been_quit(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_running(desk);
+	cleanup_instance struct instance *after = after_end(
+		desk, (struct exit_record){ .last_words = (char *)"backgrounded · 7c5dcf5d\n" });
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_string_equal(after->observed.held,
+			    "in the background of claude: backgrounded · 7c5dcf5d");
+}
+
 static void a_pane_of_a_run_that_is_over_touches_nothing(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -209,6 +237,8 @@ int main(void)
 		FAKE_TEST(a_stop_has_the_last_word),
 		FAKE_TEST(half_a_restart_stays_one),
 		FAKE_TEST(a_dead_login_is_held),
+		FAKE_TEST(an_agent_that_refuses_is_held_with_its_words),
+		FAKE_TEST(one_that_went_to_its_background_has_not_been_quit),
 		FAKE_TEST(a_pane_of_a_run_that_is_over_touches_nothing),
 		FAKE_TEST(what_cannot_be_asked_is_not_judged),
 	};

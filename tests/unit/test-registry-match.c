@@ -234,7 +234,8 @@ static void assert_login_line(const char *words, const char *expected)
 	cleanup_free char *line = NULL;
 	put(&registry, "zz",
 	    "command = ['zz']\n[screen]\nlogin = ['run /login', '^Invalid API key']\n");
-	line = registry_login_line(registry_find(&registry, "zz"), words);
+	const enum refusal refusal = registry_refusal(registry_find(&registry, "zz"), words, &line);
+	assert_int_equal(refusal, expected ? REFUSAL_LOGIN : REFUSAL_NONE);
 	if (expected && line)
 		assert_string_equal(line, expected);
 	else
@@ -258,7 +259,10 @@ static void an_agent_whose_words_are_not_known_has_no_dead_login(void **state)
 {
 	(void)state;
 	cleanup_registry struct registry registry = builtin();
-	assert_null(registry_login_line(registry_find(&registry, "parrot"), "Please run /login\n"));
+	cleanup_free char *line = NULL;
+	assert_int_equal(registry_refusal(registry_find(&registry, "parrot"), "Please run /login\n",
+					  &line),
+			 REFUSAL_NONE);
 }
 
 static void claude_says_that_its_login_is_dead(void **state)
@@ -271,13 +275,59 @@ static void claude_says_that_its_login_is_dead(void **state)
 		"API Error: 401 {\"type\":\"error\"}\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		cleanup_free char *line = registry_login_line(registry_find(&registry, "claude"),
-							      words[i]);
+		cleanup_free char *line = NULL;
+		assert_int_equal(registry_refusal(registry_find(&registry, "claude"), words[i],
+						  &line),
+				 REFUSAL_LOGIN);
 		assert_non_null(line);
 	}
-	cleanup_free char *other = registry_login_line(
-		registry_find(&registry, "claude"), "No conversation found with session ID: 401\n");
-	assert_null(other);
+	cleanup_free char *other = NULL;
+	assert_int_equal(registry_refusal(registry_find(&registry, "claude"),
+					  "No conversation found with session ID: 401\n", &other),
+			 REFUSAL_NONE);
+}
+
+#define IN_BACKGROUND                                                                              \
+	"Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 is currently running as a background agent " \
+	"(bg). Use `claude agents` to find and attach to it, or add --fork-session to branch off " \
+	"a copy."
+
+static void an_agent_says_that_its_background_has_the_conversation(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	static const struct {
+		const char *agent, *words;
+		enum refusal refusal;
+		const char *said;
+	} cases[] = {
+		{ "claude", "hello\n" IN_BACKGROUND "\n\n", REFUSAL_BACKGROUND, IN_BACKGROUND },
+		/* A terminal of 80 columns. */
+		{ "claude",
+		  "Error: Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 is currently running as a \n"
+		  "background agent (bg). Use `claude agents` to find and attach to it.\n",
+		  REFUSAL_BACKGROUND,
+		  "Error: Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 is currently running as a "
+		  "background agent (bg). Use `claude agents` to find and attach to it." },
+		{ "claude", "❯ /bg\nbackgrounded · 7c5dcf5d\n  claude attach 7c5dcf5d\n",
+		  REFUSAL_BACKGROUND, "backgrounded · 7c5dcf5d claude attach 7c5dcf5d" },
+		{ "claude", "There's an issue with the selected model (gone). It may not exist.\n",
+		  REFUSAL_OTHER,
+		  "There's an issue with the selected model (gone). It may not exist." },
+		{ "claude", "I would say: the Session is currently running\n", REFUSAL_NONE, NULL },
+		{ "codex", "thread 1 already has an active writer\n", REFUSAL_OTHER,
+		  "thread 1 already has an active writer" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *said = NULL;
+		assert_int_equal(registry_refusal(registry_find(&registry, cases[i].agent),
+						  cases[i].words, &said),
+				 cases[i].refusal);
+		if (cases[i].said)
+			assert_string_equal(said, cases[i].said);
+		else
+			assert_null(said);
+	}
 }
 
 int main(void)
@@ -294,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_dead_login_is_read_from_the_last_words),
 		cmocka_unit_test(an_agent_whose_words_are_not_known_has_no_dead_login),
 		cmocka_unit_test(claude_says_that_its_login_is_dead),
+		cmocka_unit_test(an_agent_says_that_its_background_has_the_conversation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,8 @@ static const struct shown lists[] = {
 	{ "placeholder", "screen.placeholder" },
 	{ "elsewhere", "screen.elsewhere" },
 	{ "login", "screen.login" },
+	{ "background", "screen.background" },
+	{ "refused", "screen.refused" },
 	{ "daemons", "daemons.end" },
 	{ "quit_keys", "keys.quit" },
 	{ "banner_keys", "keys.banner" },

@@ -120,6 +120,10 @@ void print_start(const struct lifecycle_started *started)
 		cleanup_free char *why = why_over(instance);
 		complain("%s: %s", title, why);
 		print_last_words(instance);
+		if (instance->observed.held)
+			complain("%s is held, and its conversation is kept. Solve that, then run: "
+				 "agentdeck start %s",
+				 title, instance->id);
 	}
 }
 

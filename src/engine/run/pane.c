@@ -180,9 +180,24 @@ static char *describe(const struct exit_record *record)
 	return xasprintf("exit %d", record->code);
 }
 
-/* A line that tells that only a login helps; NULL: the end was another one.  Who quits an agent
- * that asks for one has quit it, unless it would come back at once. */
-static char *dead_login(struct operation *operation)
+static char *hold_reason(const struct agent *agent, enum refusal refusal, const char *words)
+{
+	switch (refusal) {
+	case REFUSAL_LOGIN:
+		return xasprintf("it needs a login: %s", words);
+	case REFUSAL_BACKGROUND:
+		return xasprintf("in the background of %s: %s", agent->name, words);
+	case REFUSAL_OTHER:
+		return xasprintf("its agent refuses: %s", words);
+	default:
+		return NULL;
+	}
+}
+
+/* Why only the user can help, in the agent's own words; NULL: the end was another one.  Who quits
+ * an agent that asks for a login has quit it, unless it would come back at once.  An agent that has
+ * taken the conversation into its background has not quit it, whatever its status. */
+static char *why_refused(struct operation *operation)
 {
 	const struct instance *instance = operation->instance;
 	const struct exit_record *record = &instance->observed.exit;
@@ -190,10 +205,14 @@ static char *dead_login(struct operation *operation)
 	bool quit = record->code == 0 &&
 		    restart_policy_of(instance, &operation->deck->settings) != RESTART_ALWAYS;
 	const struct attempt *attempt = run_attempt(&instance->run);
-	if (!by_itself || quit || !attempt || attempt->rung == RUNG_SHELL ||
+	cleanup_free char *words = NULL;
+	if (!by_itself || !attempt || attempt->rung == RUNG_SHELL ||
 	    operation_find_agent(operation, NULL) < 0)
 		return NULL;
-	return registry_login_line(operation->agent, record->last_words);
+	const enum refusal refusal = registry_refusal(operation->agent, record->last_words, &words);
+	return quit && refusal != REFUSAL_BACKGROUND
+		       ? NULL
+		       : hold_reason(operation->agent, refusal, words);
 }
 
 static bool is_clean(const struct exit_record *record)
@@ -250,9 +269,8 @@ static int finish(struct operation *operation, bool failed, struct error *err)
 }
 
 /* Another rung would fail like this one, and give the conversation up for it. */
-static int hold(struct operation *operation, const char *login, bool was_up, struct error *err)
+static int hold(struct operation *operation, const char *why, bool was_up, struct error *err)
 {
-	cleanup_free char *why = xasprintf("it needs a login: %s", login);
 	if (was_up)
 		settle_conversation(operation, true);
 	log_warning("held: %s", why);
@@ -333,9 +351,9 @@ static int judge(struct operation *operation, struct error *err)
 	const int64_t probation_ms = operation->deck->settings.probation_s * 1000;
 	const bool was_up = instance->run.reported || end.lived_ms >= probation_ms;
 	const enum ladder_verdict verdict = resume_judge(&instance->run, &end, probation_ms);
-	cleanup_free char *login = dead_login(operation);
-	if (login)
-		return hold(operation, login, was_up, err);
+	cleanup_free char *refused = why_refused(operation);
+	if (refused)
+		return hold(operation, refused, was_up, err);
 	if (verdict == LADDER_NEXT)
 		return climb(operation, err);
 	return finish(operation, verdict == LADDER_EXHAUSTED, err);

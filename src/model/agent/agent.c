@@ -101,6 +101,8 @@ static const struct toml_key keys[] = {
 	KEY("screen.placeholder", toml_store_strings, placeholder),
 	KEY("screen.elsewhere", toml_store_strings, elsewhere),
 	KEY("screen.login", toml_store_strings, login),
+	KEY("screen.background", toml_store_strings, background),
+	KEY("screen.refused", toml_store_strings, refused),
 	KEY("screen.exit_banner", store_or_null, exit_banner),
 	KEY("daemons.end", toml_store_strings, daemons),
 	KEY("keys.quit", toml_store_strings, quit_keys),

@@ -103,8 +103,9 @@ struct agent {
 	struct strvec box_above, box_below, placeholder;
 	bool has_box;
 	struct strvec elsewhere; /* typed text goes to something other than the conversation */
-	/* the same on its last words: only its user can help, by logging in */
-	struct strvec login;
+	/* The same on its last words: only its user can help, by logging in; a background process
+	 * of the agent has the conversation; it refuses for another reason. */
+	struct strvec login, background, refused;
 	/* Extended regular expression whose first group is the id in the agent's last words, or
 	 * NULL. */
 	char *exit_banner;

@@ -367,6 +367,8 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.placeholder", &agent->placeholder },
 		{ "screen.elsewhere", &agent->elsewhere },
 		{ "screen.login", &agent->login },
+		{ "screen.background", &agent->background },
+		{ "screen.refused", &agent->refused },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (check_patterns(document, lists[i].path, lists[i].patterns, err) < 0)

@@ -6,7 +6,7 @@
 #include <regex.h>
 #include <string.h>
 
-enum { LOGIN_LINES = 10 };
+enum { LAST_LINES = 10, REFUSAL_LINES = 4 };
 
 /* The program that an argv runs. */
 struct target {
@@ -292,16 +292,43 @@ static bool fits_any(const struct strvec *patterns, const char *line)
 	return found;
 }
 
-char *registry_login_line(const struct agent *agent, const char *words)
+static enum refusal refusal_of_line(const struct agent *agent, const char *line)
+{
+	if (fits_any(&agent->background, line))
+		return REFUSAL_BACKGROUND;
+	if (fits_any(&agent->refused, line))
+		return REFUSAL_OTHER;
+	return fits_any(&agent->login, line) ? REFUSAL_LOGIN : REFUSAL_NONE;
+}
+
+/* The lines from first on as one: a narrow terminal has broken a sentence into several. */
+static char *join_lines(const struct strvec *lines, size_t first)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t i = first; i < lines->count && i - first < REFUSAL_LINES; i++)
+		strbuf_addf(&text, "%s%s", i > first ? " " : "", lines->items[i]);
+	return strbuf_take(&text);
+}
+
+enum refusal registry_refusal(const struct agent *agent, const char *words, char **ret_words)
 {
 	cleanup_strvec struct strvec lines = { 0 };
 	cleanup_free char *copy = xstrdup(or_empty(words));
 	char *rest = copy;
-	for (const char *line; agent->login.count && (line = strsep(&rest, "\n"));)
-		if (line[strspn(line, " ")])
-			strvec_push(&lines, line + strspn(line, " "));
-	for (size_t i = lines.count; i > 0 && lines.count - i < LOGIN_LINES; i--)
-		if (fits_any(&agent->login, lines.items[i - 1]))
-			return xstrdup(lines.items[i - 1]);
-	return NULL;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line += strspn(line, " ");
+		for (size_t length = strlen(line); length && line[length - 1] == ' ';)
+			line[--length] = '\0';
+		if (*line)
+			strvec_push(&lines, line);
+	}
+	for (size_t i = lines.count; i > 0 && lines.count - i < LAST_LINES; i--) {
+		const enum refusal refusal = refusal_of_line(agent, lines.items[i - 1]);
+		if (refusal == REFUSAL_NONE)
+			continue;
+		*ret_words = refusal == REFUSAL_LOGIN ? xstrdup(lines.items[i - 1])
+						      : join_lines(&lines, i - 1);
+		return refusal;
+	}
+	return REFUSAL_NONE;
 }

@@ -58,10 +58,18 @@ size_t registry_program(const struct strvec *argv);
 /* The agent that matches the base name of that word, or of argv[0], or NULL.  Borrowed. */
 const struct agent *registry_match(const struct registry *registry, const struct strvec *argv);
 
-/* The last line of an agent's last words that says that its login is dead.  Looks only at the end
- * of them: earlier lines may be a conversation about logins.  NULL: there is none, or the entry has
- * no pattern for it.  The caller frees. */
-char *registry_login_line(const struct agent *agent, const char *words);
+/* Why an agent that ended by itself would end on every further attempt in the same way. */
+enum refusal {
+	REFUSAL_NONE,       /* nothing of the kind, or the entry has no pattern for it */
+	REFUSAL_LOGIN,      /* its login is dead */
+	REFUSAL_BACKGROUND, /* a background process of the agent has the conversation */
+	REFUSAL_OTHER,      /* another reason that only its user can remove */
+};
+
+/* What an agent's last words say about that.  Looks only at the end of them: earlier lines may be a
+ * conversation about logins.  The last line that fits decides.  *ret_words, unless REFUSAL_NONE:
+ * the agent's own words; the caller frees. */
+enum refusal registry_refusal(const struct agent *agent, const char *words, char **ret_words);
 
 void registry_free(struct registry *registry);
 #define cleanup_registry CLEANUP(registry_free)
