@@ -239,6 +239,19 @@ case_a_profile_that_does_not_exist() {
 	[ ! -e "$home/deck/x" ] || fail "list made a profile"
 }
 
+# What a message advises can be pasted into a shell.
+case_hints_name_the_title() {
+	local hint
+	must add . -t "it's mine" --agent demo -p work
+	hint=$(sed -n 's/.*Start it with: agentdeck start //p' "$home/out")
+	[ "$hint" = "-p work 'it'\''s mine'" ] || fail "add: $hint"
+	eval "must show $hint"
+	refused 3 "run agentdeck attach -p work 'it'" -p work attach "it's mine"
+	refused 1 "agentdeck session send -p work 'it'.* TEXT" -p work output "it's mine"
+	must add . -t api --agent demo
+	grep -q 'Start it with: agentdeck start api$' "$home/out" || fail "add: $(<"$home/out")"
+}
+
 case_missing_binary() {
 	must add . -t gone --agent demo -c "$home/agent"
 	not_started 1 "no program '.*/agent'" gone

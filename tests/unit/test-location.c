@@ -207,18 +207,19 @@ static void a_missing_directory_is_named_with_the_conversation(void **state)
 {
 	struct place *place = *state;
 	struct instance *instance = place->instance;
+	const struct deck deck = { 0 };
 	cleanup_error struct error err = { 0 }, own = { 0 };
-	assert_int_equal(location_check(instance, NULL), 0);
+	assert_int_equal(location_check(&deck, instance, NULL), 0);
 	instance->id = xstrdup("0123abcd");
 	instance->conversation.directory = path_join(place->root, "gone");
-	assert_int_equal(location_check(instance, &err), -1);
+	assert_int_equal(location_check(&deck, instance, &err), -1);
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
 	assert_non_null(strstr(err.message, SESSION " was last in "));
 	assert_non_null(strstr(err.message, instance->conversation.directory));
 	location_forget_missing(instance);
 	assert_null(instance->conversation.directory);
 	assert_int_equal(rmdir(place->one), 0);
-	assert_int_equal(location_check(instance, &own), -1);
+	assert_int_equal(location_check(&deck, instance, &own), -1);
 	assert_non_null(strstr(own.message, "agentdeck session set 0123abcd path DIRECTORY"));
 }
 

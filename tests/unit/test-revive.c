@@ -143,7 +143,7 @@ static void never_is_left_with_the_remedy(void **state)
 	instance->resume_policy = POLICY_NEVER;
 	put(desk, instance);
 	assert_revive(desk, REVIVE_AUTOMATIC, REVIVE_REALLY, REVIVE_LEFT,
-		      "agentdeck session start " ID);
+		      "agentdeck session start deck");
 	assert_revive(desk, REVIVE_BY_USER, REVIVE_REALLY, REVIVE_LEFT, "\"never\"");
 }
 

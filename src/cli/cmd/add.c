@@ -3,6 +3,7 @@
 #include "cli/cmd/pick.h"
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 struct options {
 	struct wish_options wish;
@@ -27,9 +28,10 @@ static int run(struct app *app, struct error *err)
 		return r;
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	(void)print_done(app, object,
 			 xasprintf("Added %s (%s, %s). Start it with: agentdeck start %s",
-				   instance->title, instance->id, instance->agent, instance->id));
+				   instance->title, instance->id, instance->agent, hint));
 	if (instance->conversation.origin == ORIGIN_ADOPTED && !app->json)
 		say("It goes on with conversation %s.", instance->conversation.session_id);
 	return 0;

@@ -3,6 +3,7 @@
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "engine/deck/hint.h"
 
 #include "engine/adopt/adopt.h"
 
@@ -149,20 +150,22 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	int r = adopt_take(&app->deck, find, &given->wish, &added, err);
 	if (r < 0)
 		return -1;
-	if (r == ADOPT_UNNAMED)
+	if (r == ADOPT_UNNAMED) {
+		cleanup_free char *hint = hint_session(&app->deck, added->title, added->id);
 		return error_set(
 			err, ERROR_NOT_FOUND,
 			"%s has ended, and did not name its conversation; it may "
 			"have had none. Session %s is there and stopped: agentdeck start %s begins a new "
 			"one; agentdeck session set %s session-id ID names the old one",
-			find->agent->title, added->id, added->id, added->id);
+			find->agent->title, added->title, hint, hint);
+	}
 	const struct start_order order = { .base = added->base, .no_wait = given->no_wait };
 	if (start_and_wait(app, &order, &started, err) < 0)
 		return -1;
 	if (app->json)
 		json_object_array_add(list, json_of_start(&app->deck, &started));
 	else
-		print_start(&started);
+		print_start(app, &started);
 	return started.outcome == OUTCOME_REPORTED || started.outcome == OUTCOME_ALIVE ? 0 : 1;
 }
 

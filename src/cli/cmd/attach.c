@@ -4,21 +4,23 @@
  */
 #include "cli/cmd/attach.h"
 
+#include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
 
-static int check_terminal(const struct instance *instance, struct error *err)
+static int check_terminal(const struct app *app, const struct instance *instance, struct error *err)
 {
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return error_set(err, ERROR_REFUSED,
 				 "attaching needs a terminal: run agentdeck attach %s "
 				 "from one",
-				 instance->id);
+				 hint);
 	if (terminal_is_own(instance->run.socket))
 		return error_set(err, ERROR_REFUSED, "this terminal shows session %s already",
-				 instance->id);
+				 instance->title);
 	return 0;
 }
 
@@ -32,12 +34,13 @@ static void say_farewell(struct app *app, const char *id)
 		return;
 	cleanup_view struct view view = view_of(row);
 	cleanup_free char *title = visible(row->title);
+	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	cleanup_free char *reason = visible(or_empty(view.reason));
 	if (state_is_running(view.state))
-		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, row->id);
+		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, hint);
 	else
 		printf("%s is %s%s%s. Bring it back: agentdeck start %s\n", title,
-		       instance_state_name(view.state), *reason ? ", " : "", reason, row->id);
+		       instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 }
 
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err)
@@ -47,13 +50,15 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 	if (deck_load(&app->deck, base, &instance, err) < 0)
 		return -1;
 	cleanup_free char *title = visible(instance->title);
-	if (place_check_here(instance, err) < 0)
+	if (place_check_here(&app->deck, instance, err) < 0)
 		return -1;
-	if (!instance->run.socket)
+	if (!instance->run.socket) {
+		cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 		return error_set(err, ERROR_INVALID,
 				 "%s is not running: start it with agentdeck start %s", title,
-				 instance->id);
-	if (check_terminal(instance, err) < 0)
+				 hint);
+	}
+	if (check_terminal(app, instance, err) < 0)
 		return -1;
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, base);

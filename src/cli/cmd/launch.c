@@ -6,6 +6,7 @@
 #include "cli/cmd/start.h"
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 struct options {
 	struct wish_options wish;
@@ -82,26 +83,27 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 	const struct options *given = app->options;
 	const struct instance *instance = launched->started.instance;
 	const struct delivery_result *delivery = &launched->delivery;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	bool delivered = !has_message || delivery->delivery == DELIVERY_SUBMITTED;
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_start(&app->deck,
 									&launched->started);
 		if (has_message && launched->is_up)
-			message_add_json(object, instance->id, delivery);
+			message_add_json(object, hint, delivery);
 		else if (has_message)
 			json_set_string(object, "delivery", delivery_name(delivery->delivery));
 		print_json(object);
 		return launched->is_up && delivered ? 0 : 1;
 	}
-	print_start(&launched->started);
+	print_start(app, &launched->started);
 	if (!launched->is_up)
 		return 1;
-	if (has_message && message_judge(instance->title, instance->id, delivery, err) < 0)
+	if (has_message && message_judge(instance->title, hint, delivery, err) < 0)
 		return -1;
 	if (has_message)
 		say("%s: message submitted", instance->title);
 	if (!given->attach)
-		printf("Work in it with: agentdeck attach %s\n", instance->id);
+		printf("Work in it with: agentdeck attach %s\n", hint);
 	return 0;
 }
 

@@ -58,52 +58,52 @@ int message_read(const char *text, const char *file, struct strbuf *ret, struct 
 }
 
 /* Say in one clause what happened to the message, and what to do.  The caller frees. */
-static char *explain(const char *id, const struct delivery_result *result)
+static char *explain(const char *hint, const struct delivery_result *result)
 {
 	const char *reason = or_empty(result->reason);
 	switch (result->delivery) {
 	case DELIVERY_NOT_READY:
 		return xasprintf(
 			"not sent, not ready: %s. Look with agentdeck attach %s, and send it again",
-			reason, id);
+			reason, hint);
 	case DELIVERY_DRAFT:
 		return xasprintf(
 			"not sent, %s. Send or delete it yourself (agentdeck attach %s), or use "
 			"session send --replace-draft",
-			reason, id);
+			reason, hint);
 	case DELIVERY_TYPED:
 		return xasprintf(
 			"typed and not submitted, %s. Press Enter yourself: agentdeck attach %s",
-			reason, id);
+			reason, hint);
 	case DELIVERY_UNVERIFIED:
 		return xasprintf(
 			"sent, but not proven: %s. Look with agentdeck session output %s --pane "
 			"before you send it again",
-			reason, id);
+			reason, hint);
 	default:
-		return xasprintf("not sent, %s. Look with agentdeck session show %s", reason, id);
+		return xasprintf("not sent, %s. Look with agentdeck session show %s", reason, hint);
 	}
 }
 
-void message_add_json(struct json_object *object, const char *id,
+void message_add_json(struct json_object *object, const char *hint,
 		      const struct delivery_result *result)
 {
 	json_set_string(object, "delivery", delivery_name(result->delivery));
 	json_set_string(object, "session_id", result->session_id);
 	if (result->delivery == DELIVERY_SUBMITTED)
 		return;
-	cleanup_free char *text = explain(id, result);
+	cleanup_free char *text = explain(hint, result);
 	json_set_bool(object, "success", false);
 	json_set_string(object, "error", text);
 	json_set_string(object, "code", error_code_name(ERROR_DELIVERY));
 }
 
-int message_judge(const char *title, const char *id, const struct delivery_result *result,
+int message_judge(const char *title, const char *hint, const struct delivery_result *result,
 		  struct error *err)
 {
 	if (result->delivery == DELIVERY_SUBMITTED)
 		return 0;
 	cleanup_free char *shown = visible(title);
-	cleanup_free char *text = explain(id, result);
+	cleanup_free char *text = explain(hint, result);
 	return error_set(err, ERROR_DELIVERY, "%s: %s", shown, text);
 }

@@ -5,6 +5,7 @@
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "engine/deck/hint.h"
 
 #include "engine/run/correct.h"
 
@@ -179,11 +180,12 @@ static int run(struct app *app, struct error *err)
 		return r;
 	if (app_resolve(app, target, &rows, &row, err) < 0)
 		return -1;
+	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	if (!ask_is_possible())
 		return error_set(err, ERROR_REFUSED,
 				 "attaching needs a terminal: run agentdeck attach %s "
 				 "from one",
-				 row->id);
+				 hint);
 	if (given->refuse_nested && !is_empty(getenv("TMUX")))
 		return error_set(err, ERROR_REFUSED,
 				 "this terminal is inside tmux: detach from that first, or leave "

@@ -3,6 +3,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 struct options {
 	const char *title, *group;
@@ -29,11 +30,12 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (given->no_start) {
 		struct json_object *object = json_of_instance(&app->deck, fork);
+		cleanup_free char *hint = hint_session(&app->deck, fork->title, fork->id);
 		json_set_bool(object, "success", true);
 		return print_done(
 			app, object,
 			xasprintf("%s (%s): made; it is started with: agentdeck session start %s",
-				  fork->title, fork->id, fork->id));
+				  fork->title, fork->id, hint));
 	}
 	const struct start_order order = { .base = fork->base, .no_wait = given->no_wait };
 	int r = run_start(app, &order, err);

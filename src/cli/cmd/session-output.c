@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
@@ -42,7 +43,7 @@ static int pane_text(struct deck *deck, const struct instance *instance, unsigne
 {
 	cleanup_free char *screen = NULL;
 	cleanup_free char *title = visible(instance->title);
-	if (place_check_here(instance, err) < 0)
+	if (place_check_here(deck, instance, err) < 0)
 		return -1;
 	int r = screen_text(deck, instance, lines, &screen, err);
 	if (r < 0)
@@ -53,11 +54,12 @@ static int pane_text(struct deck *deck, const struct instance *instance, unsigne
 	}
 	/* Its last words were kept when it ended. */
 	const struct exit_record *record = &instance->observed.exit;
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	if (!record->present || is_empty(record->last_words))
 		return error_set(err, ERROR_INVALID,
 				 "%s is not running, and left no last words: start it "
 				 "with agentdeck session start %s",
-				 title, instance->id);
+				 title, hint);
 	*ret = tidy(record->last_words, 0);
 	return 0;
 }
@@ -71,6 +73,7 @@ static int find_reply(struct app *app, const struct instance *instance, char **r
 	cleanup_free char *title = visible(instance->title);
 	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	if (!agent->transcript)
 		return error_set(err, ERROR_INVALID,
 				 "%s writes no transcript that can be read: see its screen "
@@ -89,7 +92,7 @@ static int find_reply(struct app *app, const struct instance *instance, char **r
 		return error_set(err, ERROR_INVALID,
 				 "%s has no reply yet: send it something with agentdeck "
 				 "session send %s TEXT, or see its screen with --pane",
-				 title, instance->id);
+				 title, hint);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/cmd/message.h"
 #include "cli/cmd/several.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 struct options {
 	const char *file;
@@ -56,15 +57,16 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 	};
 	if (deliver(&app->deck, &request, &result, err) < 0)
 		return -1;
+	cleanup_free char *hint = hint_row(&app->deck, &app->rows, row);
 	if (!app->json) {
-		if (message_judge(row->title, row->id, &result, err) < 0)
+		if (message_judge(row->title, hint, &result, err) < 0)
 			return -1;
 		if (!app->quiet)
 			say("%s: submitted", row->title);
 		return 0;
 	}
 	cleanup_json struct json_object *object = json_success(row->id, row->title);
-	message_add_json(object, row->id, &result);
+	message_add_json(object, hint, &result);
 	print_json(object);
 	return result.delivery == DELIVERY_SUBMITTED ? 0 : 1;
 }

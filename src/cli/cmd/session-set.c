@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 #include "engine/run/lifecycle.h"
 
@@ -60,13 +61,14 @@ static char *describe_move(struct app *app, const struct instance *instance,
 	cleanup_free char *path = visible(or_empty(conversation->transcript_path));
 	if (deck_agent(&app->deck, instance->agent, &agent, NULL) < 0 || !conversation->session_id)
 		return NULL;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	switch (outcome) {
 	case LOCATION_ELSEWHERE:
 		return xasprintf(
 			"Conversation %s stays at %s, where %s keeps those of the old directory. Not every "
 			"version finds it from here; nothing else takes its place. If it is not found: "
 			"agentdeck session set %s path %s --copy-transcript",
-			conversation->session_id, path, agent->title, instance->id, cwd);
+			conversation->session_id, path, agent->title, hint, cwd);
 	case LOCATION_COPIED:
 		return xasprintf(
 			"Conversation %s was copied to %s; the earlier file is left as it is",

@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
+#include "engine/deck/hint.h"
 
 #include "base/clock.h"
 #include "engine/place/alive.h"
@@ -102,9 +103,10 @@ static void print_restart(const struct app *app, const struct instance *instance
 		line("  restarts", text);
 	}
 	if (instance->observed.held) {
+		cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 		cleanup_free char *text = xasprintf(
 			"%s; when that is seen to, bring it back with agentdeck session start %s",
-			instance->observed.held, instance->id);
+			instance->observed.held, hint);
 		line("Held", text);
 	}
 }

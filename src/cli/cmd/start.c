@@ -2,6 +2,7 @@
 #include "cli/cmd/start.h"
 
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -100,21 +101,22 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 	printf("%s\n", waits ? " (no word from the agent yet)" : "");
 }
 
-void print_start(const struct lifecycle_started *started)
+void print_start(const struct app *app, const struct lifecycle_started *started)
 {
 	const struct instance *instance = started->instance;
 	const enum lifecycle_outcome outcome = started->outcome;
 	const char *title = instance->title;
+	cleanup_free char *hint = hint_session(&app->deck, title, instance->id);
 	if (started->already) {
 		say("%s: already running", title);
 	} else if (outcome == OUTCOME_OFFERED) {
 		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",
-		    title, or_empty(instance->conversation.session_id), instance->id);
+		    title, or_empty(instance->conversation.session_id), hint);
 	} else if (succeeded(outcome)) {
 		print_started(instance, outcome);
 	} else if (outcome == OUTCOME_SHELL) {
 		complain("%s: %s. A shell is open in its place: agentdeck attach %s", title,
-			 or_empty(instance->observed.reason), instance->id);
+			 or_empty(instance->observed.reason), hint);
 		print_last_words(instance);
 	} else {
 		cleanup_free char *why = why_over(instance);
@@ -150,7 +152,7 @@ int run_start(struct app *app, const struct start_order *order, struct error *er
 		cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
 		print_json(object);
 	} else if (!app->quiet || !(started.already || succeeded(started.outcome))) {
-		print_start(&started);
+		print_start(app, &started);
 	}
 	return started.already || succeeded(started.outcome) ? 0 : 1;
 }

@@ -27,4 +27,4 @@ int start_and_wait(struct app *app, const struct start_order *order, struct life
 struct json_object *json_of_start(const struct deck *deck,
 				  const struct lifecycle_started *started) MUST_USE;
 /* One line for people. */
-void print_start(const struct lifecycle_started *started);
+void print_start(const struct app *app, const struct lifecycle_started *started);

@@ -3,6 +3,7 @@
 
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "engine/deck/hint.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -209,13 +210,15 @@ void location_forget_missing(struct instance *instance)
 		replace_string(&instance->conversation.directory, NULL);
 }
 
-int location_check(const struct instance *instance, struct error *err)
+int location_check(const struct deck *deck, const struct instance *instance, struct error *err)
 {
 	const struct conversation *conversation = &instance->conversation;
 	cleanup_free char *real = NULL;
 	cleanup_free char *shown = visible(instance_launch_directory(instance));
 	cleanup_free char *home = visible(instance_transcript_directory(instance));
 	int r = fs_real_directory(instance_launch_directory(instance), &real, err);
+	cleanup_free char *hint = r == FS_ABSENT ? hint_session(deck, instance->title, instance->id)
+						 : NULL;
 	if (r == FS_ABSENT && conversation->directory)
 		return error_set(
 			err, ERROR_NOT_FOUND,
@@ -223,14 +226,13 @@ int location_check(const struct instance *instance, struct error *err)
 			"that directory back, or go on in another with agentdeck session set %s path "
 			"DIRECTORY, or begin a new conversation in %s with agentdeck session start "
 			"--fresh %s",
-			or_empty(conversation->session_id), shown, instance->id, home,
-			instance->id);
+			or_empty(conversation->session_id), shown, hint, home, hint);
 	if (r == FS_ABSENT)
 		return error_set(
 			err, ERROR_NOT_FOUND,
 			"its directory %s is missing: bring it back, or, if it was "
 			"moved, say where it is with agentdeck session set %s path DIRECTORY, or forget "
 			"the session with agentdeck remove %s",
-			shown, instance->id, instance->id);
+			shown, hint, hint);
 	return r < 0 ? -1 : 0;
 }

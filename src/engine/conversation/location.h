@@ -10,8 +10,7 @@
 #pragma once
 
 #include "driver/transcript/transcript.h"
-#include "model/agent/registry.h"
-#include "model/session/instance.h"
+#include "engine/deck/deck.h"
 
 /* Can this agent's transcripts be looked at? */
 bool location_is_known(const struct agent *agent);
@@ -44,4 +43,4 @@ bool location_learn(struct instance *instance, const struct agent *agent,
 void location_forget_missing(struct instance *instance);
 
 /* Is the launch directory there?  ERROR_NOT_FOUND says where the conversation is, and what to do. */
-int location_check(const struct instance *instance, struct error *err);
+int location_check(const struct deck *deck, const struct instance *instance, struct error *err);

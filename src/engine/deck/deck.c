@@ -16,8 +16,6 @@
 
 #define KEPT_CONFIG "config.good.toml"
 
-#define DEFAULT_PROFILE "default"
-
 static const char *environment(const char *name)
 {
 	return getenv(name);

@@ -13,6 +13,8 @@
 #include "model/settings/paths.h"
 #include "model/settings/settings.h"
 
+#define DEFAULT_PROFILE "default"
+
 /* Environment of what runs in the pane. */
 #define ENV_INSTANCE  "AGENTDECK_INSTANCE_ID"
 #define ENV_BASE      "AGENTDECK_INSTANCE_BASE" /* the name of its directory */

@@ -7,6 +7,7 @@
 
 #include "base/fsutil.h"
 #include "base/program.h"
+#include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/place/isolation.h"
 #include "engine/place/runfiles.h"
@@ -55,7 +56,7 @@ static void open_deck(struct deck *deck, const char *profile, struct doctor_fact
 		facts->helpers_known = true;
 		if (deck_check_profile(deck, &err) < 0) {
 			facts->profile_problem = xstrdup(err.message);
-			replace_string(&deck->profile, "default");
+			replace_string(&deck->profile, DEFAULT_PROFILE);
 		}
 		return;
 	}
@@ -69,7 +70,7 @@ static void open_deck(struct deck *deck, const char *profile, struct doctor_fact
 	} else {
 		facts->config_problem = xstrdup(err.message);
 	}
-	deck->profile = xstrdup(is_empty(profile) ? "default" : profile);
+	deck->profile = xstrdup(is_empty(profile) ? DEFAULT_PROFILE : profile);
 }
 
 static void look_at_directory(const char *path, struct doctor_directory *ret)
@@ -126,7 +127,7 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 			continue;
 		facts->live_count++;
 		if (!row->unit)
-			strvec_push(&facts->unscoped, row->id);
+			strvec_push_take(&facts->unscoped, hint_row(deck, &rows, row));
 	}
 }
 

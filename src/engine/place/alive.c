@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/place/alive.h"
 
+#include "engine/deck/hint.h"
 #include "engine/place/runfiles.h"
 
 struct place_run place_run_of(const struct instance *instance)
@@ -134,14 +135,15 @@ void place_take_over(struct run *run)
 	replace_string(&run->host, here.host);
 }
 
-int place_check_here(const struct instance *instance, struct error *err)
+int place_check_here(const struct deck *deck, const struct instance *instance, struct error *err)
 {
 	if (run_relation(&instance->run) != MACHINE_OTHER)
 		return 0;
 	cleanup_free char *title = visible(instance->title);
 	cleanup_free char *host = visible(instance_host(instance));
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	return error_set(err, ERROR_INVALID,
 			 "session '%s' (%s) runs on %s: use it there. If that machine does not run "
 			 "it any more, take it over with agentdeck session start --take-over %s",
-			 title, instance->id, host, instance->id);
+			 title, instance->id, host, hint);
 }

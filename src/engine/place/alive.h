@@ -55,4 +55,4 @@ void place_take_over(struct run *run);
 
 /* Is the run another machine's?  Then this refuses: ERROR_INVALID, with that machine's name and the
  * way to take the run over. */
-int place_check_here(const struct instance *instance, struct error *err);
+int place_check_here(const struct deck *deck, const struct instance *instance, struct error *err);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/owner.h"
+#include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/run/operation.h"
@@ -144,15 +145,17 @@ static int open_stopped(struct deck *deck, const char *base, struct operation *r
 {
 	cleanup_operation struct operation opened = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &opened, err) < 0 ||
-	    place_check_here(opened.instance, err) < 0)
+	    place_check_here(deck, opened.instance, err) < 0)
 		return -1;
 	if (opened.place->observe(deck, opened.instance, OBSERVE_PROCESS).presence !=
 	    PRESENCE_NONE) {
 		cleanup_free char *title = visible(opened.instance->title);
+		cleanup_free char *hint = hint_session(deck, opened.instance->title,
+						       opened.instance->id);
 		return error_set(err, ERROR_INVALID,
 				 "session '%s' runs, in the conversation that it has: stop it "
 				 "first with agentdeck session stop %s",
-				 title, opened.instance->id);
+				 title, hint);
 	}
 	*ret = operation_take(&opened);
 	return 0;

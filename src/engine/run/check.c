@@ -46,7 +46,7 @@ static int settle_path(const struct operation *operation, struct error *err)
 int lifecycle_check(struct operation *operation, struct error *err)
 {
 	if (operation_find_agent(operation, err) < 0 ||
-	    location_check(operation->instance, err) < 0)
+	    location_check(operation->deck, operation->instance, err) < 0)
 		return -1;
 	return settle_path(operation, err);
 }

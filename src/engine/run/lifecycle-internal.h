@@ -20,7 +20,7 @@ int lifecycle_check_before_end(struct operation *operation, struct error *err);
 bool lifecycle_is_shell(const struct instance *instance);
 
 /* The refusal of what is there and does not answer; why as in struct observation.  Returns -1. */
-int lifecycle_unknown(const struct instance *instance, const char *why, struct error *err);
+int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err);
 
 /* lifecycle_start() from its third step on.  After an error that came before the intent was saved,
  * the instance differs from its manifest in what was learned by then: what is left of the run, the

@@ -77,7 +77,7 @@ int operation_admit(const struct operation *operation, struct error *err)
 	struct instance *instance = operation->instance;
 	struct run *run = &instance->run;
 	if (!operation->deck->takes_over || run_relation(run) != MACHINE_OTHER)
-		return place_check_here(instance, err);
+		return place_check_here(operation->deck, instance, err);
 	log_warning("taken over from %s (machine %s, boot %s)", instance_host(instance),
 		    or_empty(run->machine_id), or_empty(run->boot_id));
 	place_take_over(run);

@@ -5,6 +5,7 @@
 #include "base/jsonio.h"
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
+#include "engine/deck/hint.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/need.h"
 #include "model/plan/restart.h"
@@ -144,11 +145,12 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	struct instance *instance = revival->operation->instance;
 	struct observation seen = { .why = "not started" };
 	if (instance_relation(instance) == MACHINE_OTHER && !deck->takes_over) {
+		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 		settle(ret, REVIVE_LEFT, NULL);
 		ret->reason = xasprintf(
 			"it ran on %s: if that machine does not run it any more, take it over with "
 			"agentdeck session start --take-over %s",
-			instance_host(instance), instance->id);
+			instance_host(instance), hint);
 		return 0;
 	}
 	if (operation_admit(revival->operation, err) < 0)
@@ -169,7 +171,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		settle(ret, REVIVED, NULL);
 		return 0;
 	case NEED_ANSWER:
-		return lifecycle_unknown(instance, seen.why, err);
+		return lifecycle_unknown(revival->operation, seen.why, err);
 	case NEED_VERDICT: /* operation_open_settled() has waited for it */
 	case NEED_NOTHING:
 		settle(ret, REVIVE_ALIVE, is_shell ? instance->observed.reason : NULL);
@@ -185,12 +187,13 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	if (seen.presence == PRESENCE_NONE && note(revival, EVENT_LOST, seen.why, err) < 0)
 		return -1;
 	if (!deck->settings.resume_agents || conversation_policy(deck, instance) == POLICY_NEVER) {
+		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 		settle(ret, REVIVE_LEFT, NULL);
 		ret->reason = xasprintf("%s: start it with agentdeck session start %s",
 					deck->settings.resume_agents
 						? "its resume policy is \"never\""
 						: "resume_agents is off",
-					instance->id);
+					hint);
 		return 0;
 	}
 	if (revival->cause == REVIVE_AUTOMATIC)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
+#include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
 #include "engine/run/need.h"
@@ -32,12 +33,15 @@ static int check_restart(struct operation *operation, struct error *err)
 }
 
 /* Something is there, and what it is nobody knows. */
-int lifecycle_unknown(const struct instance *instance, const char *why, struct error *err)
+int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err)
 {
+	const struct instance *instance = operation->instance;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
 	return error_set(err, ERROR_TIMEOUT,
 			 "%s exists, but %s: it is not started a second time. "
 			 "Wait, or end it with agentdeck session stop %s",
-			 instance->id, why, instance->id);
+			 title, why, hint);
 }
 
 bool lifecycle_is_shell(const struct instance *instance)
@@ -65,7 +69,7 @@ static int clear_remains(struct operation *operation, struct error *err)
 	const enum need need = need_of(&facts);
 	const bool stopping = need == NEED_FINISH;
 	if (need == NEED_ANSWER)
-		return lifecycle_unknown(instance, seen.why, err);
+		return lifecycle_unknown(operation, seen.why, err);
 	if (need == NEED_NOTHING)
 		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/store/store-watch.h"
+#include "engine/deck/hint.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
 #include "engine/place/place.h"
@@ -506,7 +507,8 @@ static int open_run(struct sending *sending, struct error *err)
 	const struct instance *instance = sending->instance;
 	const struct attempt *attempt = run_attempt(&instance->run);
 	cleanup_free char *title = visible(instance->title);
-	if (place_check_here(instance, err) < 0 || place_find(instance, &place, err) < 0 ||
+	if (place_check_here(sending->deck, instance, err) < 0 ||
+	    place_find(instance, &place, err) < 0 ||
 	    deck_agent(sending->deck, instance->agent, &sending->agent, err) < 0)
 		return -1;
 	struct observation seen;
@@ -517,10 +519,11 @@ static int open_run(struct sending *sending, struct error *err)
 		seen = place->observe(sending->deck, instance, OBSERVE_ANSWER);
 	while (seen.presence == PRESENCE_UNKNOWN && sending->request->wait &&
 	       clock_ms() < sending->deadline_ms);
+	cleanup_free char *hint = hint_session(sending->deck, instance->title, instance->id);
 	if (seen.presence == PRESENCE_NONE || !attempt)
 		return error_set(err, ERROR_INVALID,
 				 "%s is not running: start it with agentdeck session start %s",
-				 title, instance->id);
+				 title, hint);
 	if (seen.presence == PRESENCE_UNKNOWN)
 		return error_set(err, ERROR_TIMEOUT, "nothing can be sent to %s: %s", title,
 				 seen.why);
@@ -529,7 +532,7 @@ static int open_run(struct sending *sending, struct error *err)
 				 "the agent of %s did not start, and a shell "
 				 "stands in its place: start it again with agentdeck session "
 				 "restart %s",
-				 title, instance->id);
+				 title, hint);
 	sending->result->session_id = xstrdup_or_null(instance->conversation.session_id);
 	sending->socket = instance->run.socket;
 	return store_watch_open(sending->deck->store, base, instance->run.directory,
@@ -564,11 +567,14 @@ int deliver(struct deck *deck, const struct delivery_request *request, struct de
 		return -1;
 	log_set_instance(sending.instance->id);
 	/* What is typed there is an answer, and that is a person's. */
-	if (sending.instance->run.offer)
+	if (sending.instance->run.offer) {
+		cleanup_free char *hint = hint_session(deck, sending.instance->title,
+						       sending.instance->id);
 		return error_set(err, ERROR_INVALID,
 				 "the session asks whether to resume: answer it first with "
 				 "agentdeck attach %s",
-				 sending.instance->id);
+				 hint);
+	}
 	int r = lock_sending(&sending, &lock, err);
 	if (r < 0)
 		return -1;

@@ -216,7 +216,7 @@ int host_end(struct deck *deck, const struct instance *instance, int grace_ms, c
 	     struct error *err)
 {
 	const struct run *run = &instance->run;
-	if (place_check_here(instance, err) < 0)
+	if (place_check_here(deck, instance, err) < 0)
 		return -1;
 	if (!run->socket)
 		return 0;

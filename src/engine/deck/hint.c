@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/deck/hint.h"
+
+#include "base/argsplit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the title finds this session, and a terminal shows it as it is. */
+static bool is_sure(const struct store_rows *rows, const char *title, const char *id)
+{
+	const struct store_row *found;
+	cleanup_free char *shown = visible(title);
+	return *title != '-' && streq(shown, title) &&
+	       store_resolve(rows, title, &found, NULL) == 0 && streq(found->id, id);
+}
+
+static char *words(const struct deck *deck, const char *name)
+{
+	const char *usual = getenv(ENV_PROFILE);
+	char *argv[] = { (char[]){ "-p" }, deck->profile, (char *)name, NULL };
+	const bool is_usual = !deck->profile ||
+			      (streq(deck->profile, DEFAULT_PROFILE) &&
+			       (is_empty(usual) || streq(usual, DEFAULT_PROFILE)));
+	return argjoin(is_usual ? argv + 2 : argv);
+}
+
+char *hint_row(const struct deck *deck, const struct store_rows *rows, const struct store_row *row)
+{
+	return words(deck, is_sure(rows, row->title, row->id) ? row->title : row->id);
+}
+
+char *hint_session(const struct deck *deck, const char *title, const char *id)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const bool listed = deck->store && store_list(deck->store, &rows, NULL) == 0;
+	return words(deck, listed && is_sure(&rows, title, id) ? title : id);
+}

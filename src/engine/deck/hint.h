@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Commands that a message advises: how they name a session.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+/* The words that name this session of the deck's profile behind a command, quoted for a shell:
+ * "api", "'my api'", "-p work api".  It is the title, where that finds the session, else the id.
+ * A text that is stored names the id itself, since a title may change.  The caller frees. */
+char *hint_session(const struct deck *deck, const char *title, const char *id) MUST_USE;
+/* The same for one of these rows, which are all of the deck's profile. */
+char *hint_row(const struct deck *deck, const struct store_rows *rows,
+	       const struct store_row *row) MUST_USE;
