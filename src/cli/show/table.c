@@ -1,80 +1,153 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/show/table.h"
 
-#include <libsmartcols.h>
+#include "cli/show/layout.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 struct table {
-	struct libscols_table *columns;
-	size_t count;
+	struct layout_column *columns;
+	struct layout_row *rows;
+	size_t column_count, row_count, room;
+	bool has_color;
 };
 
-/* On a narrow terminal, long texts may be cut or wrapped, ids and states may not.  Numbers are
- * aligned to the right. */
-static int column_flags(const char *heading)
+/* By heading.  What is left out first matters least, or is told elsewhere: an id by --json, a path
+ * by session show. */
+static const struct layout_column known[] = {
+	{ "TITLE", .excess = LAYOUT_CUT, .min = 12, .max = 50 },
+	{ "SESSION", .excess = LAYOUT_CUT, .min = 12, .max = 50 },
+	{ "STATUS", .excess = LAYOUT_CUT, .min = 14, .max = 70 },
+	{ "GROUP", .drop = 5, .excess = LAYOUT_CUT, .min = 6, .max = 24 },
+	{ "AGENT", .drop = 4, .excess = LAYOUT_CUT, .min = 6, .max = 16 },
+	{ "SINCE", .drop = 3 },
+	{ "AGE", .drop = 6 },
+	{ "USED", .drop = 6 },
+	{ "PROFILE", .drop = 7, .excess = LAYOUT_CUT, .min = 6 },
+	{ "ID", .drop = 8 },
+	{ "CONVERSATION", .excess = LAYOUT_CUT, .min = 36 },
+	{ "PATH", .drop = 9, .excess = LAYOUT_CUT, .min = 12 },
+	{ "DIRECTORY", .drop = 9, .excess = LAYOUT_CUT, .min = 12 },
+	{ "WHERE", .drop = 5, .excess = LAYOUT_CUT, .min = 8 },
+	{ "REASON", .excess = LAYOUT_WRAP, .min = 20 },
+	{ "SOURCE", .drop = 5, .excess = LAYOUT_CUT, .min = 8 },
+	{ "INSTALLED", .excess = LAYOUT_CUT, .min = 12 },
+	{ "MEMORY", .is_right = true },
+	{ "MAX", .drop = 4, .is_right = true },
+	{ "CPU%", .is_right = true },
+	{ "TASKS", .drop = 5, .is_right = true },
+	{ "PRESSURE", .drop = 3, .excess = LAYOUT_CUT, .min = 10 },
+	{ "NOTE", .drop = 2, .excess = LAYOUT_CUT, .min = 8 },
+};
+
+static struct layout_column column_of(const char *heading)
 {
-	static const char *const numbers[] = { "MEMORY", "MAX", "CPU%", "TASKS" };
-	if (streq(heading, "PATH") || streq(heading, "NOTE"))
-		return SCOLS_FL_TRUNC;
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (streq(heading, numbers[i]))
-			return SCOLS_FL_RIGHT;
-	return streq(heading, "REASON") ? SCOLS_FL_WRAP : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (streq(heading, known[i].heading))
+			return known[i];
+	return (struct layout_column){ .heading = heading };
+}
+
+static const char *sequence_of(const char *color)
+{
+	static const char *const sequences[][2] = {
+		{ "red", "\033[31m" },
+		{ "green", "\033[32m" },
+		{ "yellow", "\033[33m" },
+	};
+	for (size_t i = 0; color && i < ARRAY_SIZE(sequences); i++)
+		if (streq(color, sequences[i][0]))
+			return sequences[i][1];
+	return NULL;
 }
 
 struct table *table_new(const struct app *app, const char *const *headings)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
-	table->columns = scols_new_table();
-	if (!table->columns)
-		abort();
-	scols_table_enable_colors(table->columns, app->color);
-	for (; headings[table->count]; table->count++)
-		if (!scols_table_new_column(table->columns, headings[table->count], 0.1,
-					    column_flags(headings[table->count])))
-			abort();
+	table->has_color = app->color;
+	while (headings[table->column_count])
+		table->column_count++;
+	table->columns = xcalloc(table->column_count + 1, sizeof(*table->columns));
+	for (size_t i = 0; i < table->column_count; i++)
+		table->columns[i] = column_of(headings[i]);
 	return table;
 }
 
 void table_add(struct table *table, const char *const *cells, const char *color)
 {
-	struct libscols_line *line = scols_table_new_line(table->columns, NULL);
-	if (!line)
-		abort();
-	for (size_t i = 0; i < table->count; i++) {
-		cleanup_free char *text = visible(cells[i]);
-		if (scols_line_set_data(line, i, text) != 0)
-			abort();
+	if (table->row_count == table->room) {
+		table->room = table->room ? 2 * table->room : 64;
+		table->rows = xreallocarray(table->rows, table->room, sizeof(*table->rows));
 	}
-	if (color)
-		scols_line_set_color(line, color);
+	char **texts = xcalloc(table->column_count + 1, sizeof(*texts));
+	for (size_t i = 0; i < table->column_count; i++)
+		texts[i] = visible(or_empty(cells[i]));
+	table->rows[table->row_count++] = (struct layout_row){
+		(const char *const *)texts,
+		table->has_color ? sequence_of(color) : NULL,
+	};
 }
 
-void table_print(struct table *table)
+static char *text_of(const struct table *table, size_t width)
 {
-	scols_print_table(table->columns);
+	cleanup_strbuf struct strbuf text = { 0 };
+	const struct layout layout = {
+		.columns = table->columns,
+		.column_count = table->column_count,
+		.rows = table->rows,
+		.row_count = table->row_count,
+		.width = width,
+	};
+	layout_add(&layout, &text);
+	return strbuf_take(&text);
 }
 
-char *table_text(struct table *table, size_t width)
+/* 0: standard output is not a terminal. */
+static size_t terminal_width(void)
 {
-	char *text = NULL;
-	/* A row must not become two lines, so its texts are cut. */
-	for (size_t i = 0; i < table->count; i++) {
-		struct libscols_column *column = scols_table_get_column(table->columns, i);
-		if (scols_column_get_flags(column) == 0)
-			(void)scols_column_set_flags(column, SCOLS_FL_TRUNC);
-	}
-	scols_table_set_termforce(table->columns, SCOLS_TERMFORCE_ALWAYS);
-	scols_table_set_termwidth(table->columns, width);
-	if (scols_print_table_to_string(table->columns, &text) != 0 || !text)
-		abort();
-	return text;
+	struct winsize size;
+	int64_t columns;
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return parse_int64(or_empty(getenv("COLUMNS")), 1, 10000, &columns) ? (size_t)columns : 80;
+}
+
+void table_print(const struct table *table)
+{
+	cleanup_free char *text = text_of(table, terminal_width());
+	fputs(text, stdout);
+}
+
+void table_print_whole(const struct table *table)
+{
+	cleanup_free char *text = text_of(table, 0);
+	fputs(text, stdout);
+}
+
+char *table_text(const struct table *table, size_t width)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].excess == LAYOUT_WRAP)
+			table->columns[i].excess = LAYOUT_CUT;
+	return text_of(table, width);
 }
 
 void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	scols_unref_table(table->columns);
+	for (size_t row = 0; row < table->row_count; row++) {
+		char **texts = (char **)table->rows[row].cells;
+		for (size_t i = 0; i < table->column_count; i++)
+			free(texts[i]);
+		free(texts);
+	}
+	free(table->rows);
+	free(table->columns);
 	free(table);
 }
 

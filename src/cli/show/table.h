@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Tables for people: columns as util-linux prints them (libsmartcols), cut to the terminal's width,
- * with one colour for each row if colours are wanted.  Texts pass through visible().
+ * Tables for people, as wide as the terminal at most (cli/show/layout.h), with one colour for each
+ * row if colours are wanted.  Texts pass through visible().  What happens to a column that is too
+ * wide depends on its heading.
  */
 #pragma once
 
@@ -11,13 +12,17 @@
 
 struct table;
 
-/* headings: up to NULL. */
+/* headings: up to NULL, static. */
 struct table *table_new(const struct app *app, const char *const *headings) MUST_USE;
-/* As many cells as there are headings.  color: a name of libsmartcols ("red"), or NULL. */
+/* As many cells as there are headings, NULL for an empty one.  color: red, yellow or green; or
+ * NULL. */
 void table_add(struct table *table, const char *const *cells, const char *color);
-void table_print(struct table *table);
-/* As text, for a terminal that is width columns wide.  The caller frees. */
-char *table_text(struct table *table, size_t width) MUST_USE;
+/* On standard output.  Nothing is cut or left out where that is not a terminal. */
+void table_print(const struct table *table);
+/* The same without cutting anything, also on a terminal. */
+void table_print_whole(const struct table *table);
+/* As text, for a terminal that is width columns wide: each row is one line.  The caller frees. */
+char *table_text(const struct table *table, size_t width) MUST_USE;
 void table_free(struct table *table);
 static inline void table_freep(struct table **table)
 {
