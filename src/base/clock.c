@@ -71,3 +71,18 @@ int64_t clock_parse(const char *text)
 	size_t compared = used ? strlen(text) : strlen("2026-04-14T09:08:01");
 	return strncmp(written, text, compared) == 0 ? time : -1;
 }
+
+const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE])
+{
+	const long long seconds = us > 0 ? us / 1000000 : 0;
+	const long long minutes = seconds / 60, hours = minutes / 60;
+	if (hours >= 48)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lld d", hours / 24);
+	else if (hours)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lld h", hours);
+	else if (minutes)
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lld min", minutes);
+	else
+		snprintf(buffer, CLOCK_TEXT_SIZE, "%lld s", seconds);
+	return buffer;
+}

@@ -27,3 +27,7 @@ const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE]);
 /* The reverse of clock_format(); milliseconds are optional.  Returns microseconds since the Epoch,
  * or -1 when text is not such a time, not a day of the calendar, or before 1970. */
 int64_t clock_parse(const char *text);
+
+/* A length of time for people, in its greatest unit: "12 s", "3 min", "5 h", "4 d".  A negative one
+ * (the clock was set back) is "0 s". */
+const char *clock_span(int64_t us, char buffer[CLOCK_TEXT_SIZE]);

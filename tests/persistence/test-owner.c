@@ -255,7 +255,7 @@ TEST(CopiedManifestTouchesNothingOfItsOriginal)
 	struct process agent = session_agent(&one);
 	struct session copy = copy_of(&one, "copy1");
 	ASSERT(streq(copy.status, "stopped") && !copy.server_pid, "the copy is %s", copy.status);
-	const char *list = machine_user_ok(WORDS("agentdeck", "list"));
+	const char *list = machine_user_ok(WORDS("agentdeck", "list", "--quiet"));
 	ASSERT(strstr(list, one.id) && strstr(list, "copy1"), "list: %s", list);
 	struct reply reply = deck(NULL, WORDS("session", "show", "deck"));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "deck (copy1)") &&

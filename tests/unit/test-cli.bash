@@ -809,6 +809,95 @@ case_config_check() {
 	grep -q 'config.toml:3:1: warning: there is no agent "finch"' "$home/out" || fail "$(<"$home/out")"
 }
 
+# --- list --------------------------------------------------------------------------------------------
+
+# on_terminal COLUMNS COMMAND...: what a terminal of so many columns shows; it is $home/terminal.
+on_terminal() {
+	echo 'set-option -g remain-on-exit on' >"$home/tmux.conf"
+	"${deck[@]}" TERM=xterm-256color tmux -S "$home/terminal" -f "$home/tmux.conf" new-session -d -x "$1" -y 50 "${@:2}"
+}
+
+screen() {
+	"${deck[@]}" tmux -S "$home/terminal" capture-pane -p -S -
+}
+
+# until_screen PATTERN
+until_screen() {
+	for _ in $(seq 100); do
+		screen | grep -Eq -- "$1" && return
+		read -rt 0.1 <> <(:) || true
+	done
+	fail "the screen does not show $1: $(screen)"
+}
+
+case_list_rows_fit_the_terminal() {
+	local titles title columns count
+	titles=("$(printf 'a long title %.0s' {1..16})x" "$(printf 'x%.0s' {1..200})" "$(printf '日本語%.0s' {1..20})"
+		"$(printf '👩‍💻🎉%.0s' {1..15})" "$(printf 'e\u0301\u0302%.0s' {1..40})" short)
+	for title in "${titles[@]}"; do
+		must add . -t "$title" -g "work/$(printf 'group%.0s' {1..20})" --agent demo
+	done
+	must list
+	for title in "${titles[@]}"; do
+		grep -qF -- "$title" "$home/out" || fail "cut without a terminal: $title"
+	done
+	for columns in 40 80 200; do
+		on_terminal "$columns" agentdeck list
+		until_screen 'short +.*stopped'
+		# a wrapped row would be one more line
+		count=$(screen | grep -vc '^Pane is dead\|^$')
+		[ "$count" = $((${#titles[@]} + 1)) ] || fail "$count lines at $columns columns: $(screen)"
+		"${deck[@]}" tmux -S "$home/terminal" kill-server
+	done
+	on_terminal 80 agentdeck list --no-trunc
+	until_screen 'short'
+	screen | tr -d '\n' | grep -qF "${titles[1]}" || fail "--no-trunc has cut: $(screen)"
+	"${deck[@]}" tmux -S "$home/terminal" kill-server
+}
+
+case_list_shows_what_was_asked_for() {
+	local id
+	must add . -t beta -g work --agent demo
+	must add . -t alpha -g work/api --agent demo
+	must add . -t gamma -g workshop --agent demo
+	id=$(value alpha id)
+	run list -g work --sort title --format 'table title,group'
+	[ "$(<"$home/out")" = "$(printf 'TITLE  GROUP\nalpha  work/api\nbeta   work')" ] || fail "-g: $(<"$home/out")"
+	run list -g work/api -q
+	[ "$(<"$home/out")" = "$id" ] || fail "-q: $(<"$home/out")"
+	run list --status waiting,running -q
+	[ ! -s "$home/out" ] || fail "--status running: $(<"$home/out")"
+	run list --status stopped -q
+	[ "$(wc -l <"$home/out")" = 3 ] || fail "--status stopped: $(<"$home/out")"
+	run list --sort age --format 'table title'
+	[ "$(tr '\n' ' ' <"$home/out")" = 'TITLE gamma alpha beta ' ] || fail "--sort age: $(<"$home/out")"
+	run list --format json -g workshop
+	grep -q '"title": *"gamma"' "$home/out" && ! grep -q alpha "$home/out" || fail "json: $(<"$home/out")"
+	run list
+	grep -Eq '^alpha +work/api +demo +stopped +[0-9]+ s +[0-9]+ s$' "$home/out" || fail "list: $(<"$home/out")"
+	refused 64 "unknown column 'size': choose from title, id, group" list --format 'table title,size'
+	refused 64 "unknown format 'csv'.*'table title,path'" list --format csv
+	refused 64 "unknown status 'ok': choose from waiting, idle" list --status idle,ok
+	refused 64 "title, age, status, group or used, not 'size'" list --sort size
+	refused 64 'invalid group' list -g ''
+	refused 64 'only one of' list -q --watch
+	refused_json 64 USAGE list -q
+	refused 64 '--watch needs a terminal' list --watch
+}
+
+case_list_is_redrawn() {
+	must add . -t before --agent demo
+	on_terminal 80 agentdeck list --watch
+	until_screen '^before +demo +stopped'
+	must rename before after
+	until_screen '^after +demo +stopped'
+	must add . -t second --agent demo
+	until_screen '^2 sessions'
+	"${deck[@]}" tmux -S "$home/terminal" send-keys q
+	until_screen 'Pane is dead \(status 0'
+	"${deck[@]}" tmux -S "$home/terminal" kill-server
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

@@ -82,14 +82,34 @@ static void what_is_left_is_what_poll_takes(void **state UNUSED)
 	assert_int_equal(clock_left_ms(INT64_MIN), 0);
 }
 
+static void a_span_has_one_unit(void **state UNUSED)
+{
+	static const struct {
+		int64_t seconds;
+		const char *text;
+	} spans[] = {
+		{ -5, "0 s" },      { 0, "0 s" },       { 59, "59 s" },
+		{ 60, "1 min" },    { 3599, "59 min" }, { 3600, "1 h" },
+		{ 172799, "47 h" }, { 172800, "2 d" },  { 86400 * 400, "400 d" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
+		char text[CLOCK_TEXT_SIZE];
+		assert_string_equal(clock_span(spans[i].seconds * 1000000, text), spans[i].text);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(times_survive_writing_and_reading),    TEST(what_is_left_is_never_negative),
-		TEST(each_written_time_reads_as_the_same),  TEST(the_deadline_clock_counts_suspend),
-		TEST(the_wall_clock_is_that_of_the_system), TEST(what_is_left_is_what_poll_takes),
+		TEST(times_survive_writing_and_reading),
+		TEST(what_is_left_is_never_negative),
+		TEST(each_written_time_reads_as_the_same),
+		TEST(the_deadline_clock_counts_suspend),
+		TEST(the_wall_clock_is_that_of_the_system),
+		TEST(what_is_left_is_what_poll_takes),
+		TEST(a_span_has_one_unit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

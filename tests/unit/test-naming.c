@@ -123,6 +123,17 @@ static void a_bad_title_is_told_the_rule_that_it_breaks(void **state)
 		     &err, "white space");
 }
 
+static void a_group_has_the_groups_below_it(void **state)
+{
+	(void)state;
+	assert_true(naming_is_in_group("work", "work"));
+	assert_true(naming_is_in_group("work/api/old", "work"));
+	assert_false(naming_is_in_group("workshop", "work"));
+	assert_false(naming_is_in_group("work", "work/api"));
+	assert_false(naming_is_in_group("", "work"));
+	assert_false(naming_is_in_group(NULL, "work"));
+}
+
 static void groups_are_titles_between_slashes(void **state)
 {
 	(void)state;
@@ -246,6 +257,7 @@ int main(void)
 		cmocka_unit_test(titles_are_any_visible_text),
 		cmocka_unit_test(a_bad_title_is_told_the_rule_that_it_breaks),
 		cmocka_unit_test(groups_are_titles_between_slashes),
+		cmocka_unit_test(a_group_has_the_groups_below_it),
 		cmocka_unit_test(profiles_are_file_names),
 		cmocka_unit_test(profiles_leave_the_names_beside_them_alone),
 		cmocka_unit_test(agents_are_named_like_files),

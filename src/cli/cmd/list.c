@@ -1,52 +1,212 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/show/listing.h"
+#include "cli/show/live.h"
 #include "cli/show/output.h"
-#include "cli/show/table.h"
 
+#include "base/clock.h"
 #include "engine/run/correct.h"
+#include "model/session/naming.h"
 
-static int run(struct app *app, struct error *err)
+#include <string.h>
+
+struct options {
+	const char *group;
+	const char *status;
+	enum listing_order order;
+	bool ids;
+	bool whole;
+	bool watch;
+	const char *format;
+};
+
+static const char *const orders[] = {
+	[LISTING_BY_TITLE] = "title", [LISTING_BY_AGE] = "age",  [LISTING_BY_STATUS] = "status",
+	[LISTING_BY_GROUP] = "group", [LISTING_BY_USE] = "used",
+};
+
+static const struct command_option options[] = {
+	{ 'g', "group", "GROUP", "only sessions in this group and in the groups below it",
+	  TO_TEXT(group) },
+	{ 0, "status", "STATUS", "only sessions with this status; several have commas between them",
+	  TO_WORD(status, listing_statuses) },
+	{ 0, "sort", "KEY", "by title, age, status, group or used (last used first)",
+	  TO_CHOICE(order, orders) },
+	{ 'q', "quiet", NULL, "print only the ids, one per line", TO_FLAG(ids) },
+	{ 0, "no-trunc", NULL, "show whole texts and all columns", TO_FLAG(whole) },
+	{ 'w', "watch", NULL, "show the list until you press q, and redraw it on every change",
+	  TO_FLAG(watch) },
+	{ 0, "format", "FORMAT", "json, table, or 'table COLUMNS' with commas between the columns",
+	  TO_TEXT(format) },
+	{ 0 },
+};
+
+/* ---- once ------------------------------------------------------------------------------------- */
+
+static void print_listing_json(const struct listing *listing)
 {
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct roster_entry *entry = listing->shown[i];
+		cleanup_json struct json_object *object = json_of_row(&entry->row, &entry->view,
+								      entry->profile);
+		print_json_element(object, i);
+	}
+	print_json_end(listing->count);
+}
+
+static void print_table(const struct app *app, const struct listing *listing, bool has_sessions)
+{
+	const struct options *given = app->options;
+	if (!has_sessions) {
+		printf("No sessions yet. Make one with: agentdeck launch DIRECTORY -t TITLE\n");
+		return;
+	}
+	if (!listing->count) {
+		printf("No session matches.\n");
+		return;
+	}
+	cleanup_table struct table *table = listing_table(listing, app);
+	if (given->whole)
+		table_print_whole(table);
+	else
+		table_print(table);
+}
+
+static int print_once(struct app *app, struct listing *listing, struct error *err)
+{
+	const struct options *given = app->options;
 	cleanup_roster struct roster *roster = NULL;
 	const struct roster_wish wish = { .profile = app->deck.profile, .asks = true };
 	if (correct_list(&app->deck, &wish, &roster, err) < 0)
 		return -1;
-	const size_t count = roster_count(roster);
-	if (app->json) {
-		for (size_t i = 0; i < count; i++) {
-			const struct roster_entry *entry = roster_at(roster, i);
-			cleanup_json struct json_object *object = json_of_row(
-				&entry->row, &entry->view, entry->profile);
-			print_json_element(object, i);
-		}
-		print_json_end(count);
-		return 0;
-	}
-	if (count == 0) {
-		printf("No sessions yet. Make one with: agentdeck launch DIRECTORY -t TITLE\n");
-		return 0;
-	}
-	cleanup_table struct table *table = table_new(
-		app,
-		(const char *const[]){ "TITLE", "ID", "STATUS", "AGENT", "GROUP", "PATH", NULL });
-	for (size_t i = 0; i < count; i++) {
-		const struct roster_entry *entry = roster_at(roster, i);
-		const struct store_row *row = &entry->row;
-		cleanup_free char *status = view_text(&entry->view);
-		table_add(table,
-			  (const char *const[]){ row->title, row->id, status, or_empty(row->agent),
-						 or_empty(row->group),
-						 or_empty(row->lookup_directory), NULL },
-			  view_color(&entry->view));
-	}
-	table_print(table);
+	listing_select(listing, roster);
+	if (app->json)
+		print_listing_json(listing);
+	else if (!given->ids)
+		print_table(app, listing, roster_count(roster) > 0);
+	for (size_t i = 0; given->ids && i < listing->count; i++)
+		say("%s", listing->shown[i]->row.id);
 	return 0;
+}
+
+/* ---- again and again -------------------------------------------------------------------------- */
+
+enum { TICK_MS = 1000 }; /* the times in the list grow by the second */
+
+struct watching {
+	struct app *app;
+	struct listing *listing;
+	struct error *err;
+	struct roster *roster;
+	struct live *live;
+	struct loop_source *timer;
+	bool has_failed;
+};
+
+static void show_again(void *context)
+{
+	struct watching *watching = context;
+	const struct listing *listing = watching->listing;
+	cleanup_strbuf struct strbuf page = { 0 };
+	size_t waiting = 0;
+	listing_select(watching->listing, watching->roster);
+	for (size_t i = 0; i < listing->count; i++)
+		waiting += streq(or_empty(view_activity(&listing->shown[i]->view)), "waiting");
+	strbuf_addf(&page, "%zu session%s, %zu waiting; q quits\n\n", listing->count,
+		    listing->count == 1 ? "" : "s", waiting);
+	if (listing->count) {
+		cleanup_table struct table *table = listing_table(listing, watching->app);
+		cleanup_free char *text = table_text(table, live_width(watching->live));
+		strbuf_adds(&page, text);
+	}
+	watching->has_failed = watching->has_failed ||
+			       live_show(watching->live, strbuf_text(&page), watching->err) < 0;
+}
+
+static void read_on(void *context)
+{
+	struct watching *watching = context;
+	watching->has_failed = watching->has_failed ||
+			       roster_read(watching->roster, watching->err) < 0;
+	if (watching->live && !watching->has_failed)
+		show_again(watching);
+}
+
+static void on_tick(void *context)
+{
+	struct watching *watching = context;
+	show_again(watching);
+	(void)loop_set_timer(watching->timer, clock_ms() + TICK_MS, NULL);
+}
+
+static int watch(struct app *app, struct listing *listing, struct error *err)
+{
+	cleanup_loop struct loop *loop = NULL;
+	cleanup_roster struct roster *roster = NULL;
+	cleanup_live struct live *live = NULL;
+	struct watching watching = { .app = app, .listing = listing, .err = err };
+	if (!live_is_possible())
+		return error_set(err, ERROR_USAGE,
+				 "--watch needs a terminal: run agentdeck events instead");
+	if (loop_new(&loop, err) < 0)
+		return -1;
+	const struct roster_wish wish = {
+		.loop = loop, .due = read_on, .profile = app->deck.profile, .asks = true
+	};
+	if (roster_open(&app->deck, &wish, NULL, &watching, &roster, err) < 0)
+		return -1;
+	watching.roster = roster;
+	read_on(&watching);
+	if (watching.has_failed ||
+	    loop_add_timer(loop, clock_ms() + TICK_MS, on_tick, &watching, &watching.timer, err) <
+		    0 ||
+	    live_open(loop, show_again, &watching, &live, err) < 0)
+		return -1;
+	watching.live = live;
+	show_again(&watching);
+	while (!watching.has_failed && !live_is_over(live))
+		if (output_turn(loop, INT64_MAX, err) < 0)
+			return -1;
+	return watching.has_failed ? -1 : 0;
+}
+
+/* ---- the command line ------------------------------------------------------------------------- */
+
+/* json, table, or table and the names of columns. */
+static int set_format(struct app *app, struct listing *listing, struct error *err)
+{
+	const struct options *given = app->options;
+	const char *format = given->format ? given->format : "table";
+	if (streq(format, "json"))
+		app->json = true;
+	if (streq(format, "json") || streq(format, "table"))
+		return listing_set_columns(listing, NULL, err);
+	if (starts_with(format, "table "))
+		return listing_set_columns(listing, format + strlen("table "), err);
+	cleanup_free char *shown = visible(format);
+	return error_set(err, ERROR_USAGE,
+			 "unknown format '%s' (examples: json, table, 'table title,path')", shown);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_listing struct listing listing = { .group = given->group, .order = given->order };
+	if (set_format(app, &listing, err) < 0 ||
+	    (given->status && listing_set_statuses(&listing, given->status, err) < 0) ||
+	    (given->group && naming_check_group(given->group, err) < 0))
+		return -1;
+	if (app->json + given->ids + given->watch > 1)
+		return error_set(err, ERROR_USAGE,
+				 "use only one of JSON, --quiet and --watch at a time");
+	return given->watch ? watch(app, &listing, err) : print_once(app, &listing, err);
 }
 
 const struct command command_list = {
 	.name = "list",
 	.arguments = "",
 	.summary = "list the sessions and what they are doing",
+	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,
 };

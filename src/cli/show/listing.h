@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which sessions a listing shows, in which order, and with which columns.
+ */
+#pragma once
+
+#include "cli/show/table.h"
+#include "engine/roster/roster.h"
+
+enum listing_order {
+	LISTING_BY_CREATION, /* the order of the roster */
+	LISTING_BY_TITLE,
+	LISTING_BY_AGE,    /* the newest first */
+	LISTING_BY_STATUS, /* those that want somebody first: they wait, or ended */
+	LISTING_BY_GROUP,  /* then by title */
+	LISTING_BY_USE,    /* last used first */
+};
+
+struct listing {
+	const char *group;      /* only those in it or below it; NULL: all */
+	struct strvec statuses; /* only those that are one of these; empty: all */
+	struct strvec columns;  /* names, in order */
+	enum listing_order order;
+	/* what listing_select() found; the entries belong to the roster */
+	struct roster_entry **shown;
+	size_t count;
+};
+void listing_clear(struct listing *listing);
+#define cleanup_listing CLEANUP(listing_clear)
+
+/* The words that a session's state or activity can be; as many as LISTING_STATUSES. */
+enum { LISTING_STATUSES = 9 };
+extern const char *const listing_statuses[LISTING_STATUSES];
+
+/* Read words with commas between them: states and activities; names of columns (NULL: the usual
+ * ones).  ERROR_USAGE names those that exist. */
+int listing_set_statuses(struct listing *listing, const char *text, struct error *err);
+int listing_set_columns(struct listing *listing, const char *text, struct error *err);
+
+/* Find those that are shown, and sort them. */
+void listing_select(struct listing *listing, const struct roster *roster);
+
+/* A table of them; the caller's. */
+struct table *listing_table(const struct listing *listing, const struct app *app) MUST_USE;
