@@ -511,6 +511,21 @@ case_two_on_one_conversation() {
 	must session stop two
 }
 
+case_a_start_says_what_it_waits_for() {
+	must add . -t slow --agent demo
+	must add . -t blind -c cat
+	deck+=(AGENTDECK_DEMO_NO_REPORT=1)
+	must session start slow --json
+	grep -q 'slow: waiting for demo to report its start' "$home/err" || fail "it waits without a word"
+	grep -q '"verified": *true' "$home/out" || fail "its screen is no proof: $(<"$home/out")"
+	must session start blind --json
+	grep -q '"verified": *false' "$home/out" || fail "verified by nothing: $(<"$home/out")"
+	must session restart blind
+	grep -q 'not verified' "$home/out" || fail "the text does not say so: $(<"$home/out")"
+	must session stop slow
+	must session stop blind
+}
+
 case_a_persons_own_tmux_is_left_alone() {
 	local socket=$home/own.sock
 	"${deck[@]}" tmux -S "$socket" -f /dev/null new-session -d \

@@ -368,7 +368,7 @@ static void a_wait_notices_that_the_server_was_killed(void **state)
 					 &started, NULL),
 			 0);
 	fake.presence = PRESENCE_NONE;
-	assert_int_equal(lifecycle_wait(&desk->deck, &started, NULL), 0);
+	assert_int_equal(lifecycle_wait(&desk->deck, &started, NULL, NULL), 0);
 	assert_int_equal(started.outcome, OUTCOME_ENDED);
 	assert_string_equal(started.instance->observed.reason, "its tmux server was killed");
 }

@@ -70,6 +70,10 @@ static int send_message(struct app *app, const struct strbuf *message, struct la
 		.timeout_ms = MESSAGE_TIMEOUT_MS,
 		.wait = true,
 	};
+	if (launched->is_up && !launched->started.verified && !app->quiet)
+		complain("%s: waiting for %s's screen to settle, at most %d s ...",
+			 launched->started.instance->title, launched->started.instance->agent,
+			 MESSAGE_TIMEOUT_MS / 1000);
 	if (launched->is_up)
 		return deliver(&app->deck, &request, &launched->delivery, err);
 	launched->delivery.delivery = DELIVERY_NOT_READY;

@@ -37,6 +37,7 @@ struct json_object *json_of_start(const struct deck *deck, const struct lifecycl
 			!already && attempt && attempt->rung == RUNG_FRESH
 				? attempt->session_id
 				: instance->conversation.session_id);
+	json_set_bool(object, "verified", started->verified);
 	json_set_bool(object, "resumed",
 		      attempt && attempt->rung == RUNG_RESUME && succeeded(outcome));
 	json_add_run(object, instance);
@@ -58,8 +59,9 @@ static void print_last_words(const struct instance *instance)
 	}
 }
 
-static void print_started(const struct instance *instance, enum lifecycle_outcome outcome)
+static void print_started(const struct lifecycle_started *started)
 {
+	const struct instance *instance = started->instance;
 	const struct attempt *attempt = run_attempt(&instance->run);
 	cleanup_free char *title = visible(instance->title);
 	const char *id = instance->conversation.session_id;
@@ -96,9 +98,7 @@ static void print_started(const struct instance *instance, enum lifecycle_outcom
 	default:
 		printf("%s: started", title);
 	}
-	bool waits = outcome == OUTCOME_ALIVE && instance->run.directory &&
-		     attempt->rung != RUNG_LAUNCH;
-	printf("%s\n", waits ? " (no word from the agent yet)" : "");
+	printf("%s\n", started->verified ? "" : " (not verified: no word from the agent yet)");
 }
 
 void print_start(const struct app *app, const struct lifecycle_started *started)
@@ -113,7 +113,7 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",
 		    title, or_empty(instance->conversation.session_id), hint);
 	} else if (succeeded(outcome)) {
-		print_started(instance, outcome);
+		print_started(started);
 	} else if (outcome == OUTCOME_SHELL) {
 		complain("%s: %s. A shell is open in its place: agentdeck attach %s", title,
 			 or_empty(instance->observed.reason), hint);
@@ -129,6 +129,14 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 	}
 }
 
+static void say_what_is_awaited(void *context, const struct instance *instance, int64_t most_s)
+{
+	const struct app *app = context;
+	if (!app->quiet)
+		complain("%s: waiting for %s to report its start, at most %lld s more ...",
+			 instance->title, instance->agent, (long long)most_s);
+}
+
 int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		   struct error *err)
 {
@@ -136,7 +144,8 @@ int start_and_wait(struct app *app, const struct start_order *order, struct life
 	if (lifecycle_start(&app->deck, order->base, order->kind, order->wish, &started, err) < 0)
 		return -1;
 	print_warnings(app);
-	if (!order->no_wait && !started.already && lifecycle_wait(&app->deck, &started, err) < 0)
+	const struct lifecycle_listener listener = { say_what_is_awaited, app };
+	if (!order->no_wait && lifecycle_wait(&app->deck, &started, &listener, err) < 0)
 		return -1;
 	*ret = started;
 	started = (struct lifecycle_started){ 0 };

@@ -56,7 +56,9 @@ enum lifecycle_outcome {
 struct lifecycle_started {
 	bool already;                   /* it was running: nothing was done */
 	enum lifecycle_outcome outcome; /* OUTCOME_ALIVE until lifecycle_wait() */
-	struct instance *instance;      /* the latest state; the caller's */
+	/* the agent itself has shown that it is up: by its report, or by its screen */
+	bool verified;
+	struct instance *instance; /* the latest state; the caller's */
 };
 void lifecycle_started_free(struct lifecycle_started *started);
 #define cleanup_lifecycle_started CLEANUP(lifecycle_started_free)
@@ -70,9 +72,19 @@ void lifecycle_started_free(struct lifecycle_started *started);
 int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
 		    struct lifecycle_started *ret, struct error *err);
 
+/* Told once when a wait takes longer than a second: what it still waits for is the agent's report,
+ * for at most this many seconds. */
+struct lifecycle_listener {
+	void (*waits)(void *context, const struct instance *instance, int64_t most_s);
+	void *context;
+};
+
 /* Wait until the outcome of a start is known: for a report if the agent can report, else 1 s for an
- * early death.  Sets started->outcome, and replaces started->instance. */
-int lifecycle_wait(struct deck *deck, struct lifecycle_started *started, struct error *err);
+ * early death, and then look at the screen once.  Sets started->outcome and started->verified, and
+ * replaces started->instance.  Without waiting for anything when it was already running.  listener
+ * may be NULL. */
+int lifecycle_wait(struct deck *deck, struct lifecycle_started *started,
+		   const struct lifecycle_listener *listener, struct error *err);
 
 /* End the run and every process of it.  *ret_was_running tells whether there was one. */
 int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
