@@ -824,6 +824,109 @@ case_config_check() {
 	grep -q 'config.toml:3:1: warning: there is no agent "finch"' "$home/out" || fail "$(<"$home/out")"
 }
 
+case_config_set() {
+	local file=$home/deck/config.toml
+	printf '%s\n' '# mine' '[tmux] # t' 'mouse = true # m' '' '[groups]' 'work.limits = { memory_max = "8G" } # w' >"$file"
+	must config set tmux.mouse false
+	[ "$(<"$home/out")" = 'tmux.mouse = false' ] || fail "says $(<"$home/out")"
+	must config set tmux.detach_key C-x
+	must config set resume.policy confirm
+	must config set limits.memory_max 4G
+	must config set groups.work.limits.cpu_weight 50
+	must config set groups.work/api.limits.tasks_max 9
+	must config set notify.on 'oom held'
+	must config set notify.command '["/bin/true", "a b"]'
+	must config set default_agent claude
+	diff - "$file" <<-'END' || fail "the file above"
+		default_agent = "claude"
+		# mine
+		[tmux] # t
+		mouse = false # m
+		detach_key = "C-x"
+
+		[groups]
+		work.limits = { memory_max = "8G", cpu_weight = 50 } # w
+
+		[resume]
+		policy = "confirm"
+
+		[limits]
+		memory_max = "4G"
+
+		[groups."work/api".limits]
+		tasks_max = 9
+
+		[notify]
+		on = ["oom", "held"]
+		command = ["/bin/true", "a b"]
+	END
+	must config check
+	must config set tmux.mouse --unset
+	grep -qx '# mouse = true # m\|# mouse = false # m' "$file" || fail "$(<"$file")"
+	must config set tmux.mouse --unset --json
+	grep -q '"changed": *false' "$home/out" || fail "$(<"$home/out")"
+	refused 64 'tmux.mouse must be true or false, not a string' config set tmux.mouse yes
+	refused 64 'stop.timeout must be from 1 to 3600, not 0' config set stop.timeout 0
+	refused 64 'limits.memory_max: invalid size "lots"' config set limits.memory_max lots
+	refused 64 'notify.on holds "never"' config set notify.on never
+	refused 64 'tmux.options is a table: name one of its keys' config set tmux.options x
+	refused 64 'give a value for tmux.mouse, or --unset' config set tmux.mouse
+	refused 64 'not both' config set tmux.mouse true --unset
+	refused 2 "did you mean 'tmux.mouse'" config set tmux.muose true
+	echo 'resume = "auto" # r' >"$file"
+	must config set resume.policy never
+	[ "$(<"$file")" = 'resume = "never" # r' ] || fail "$(<"$file")"
+	refused 1 'resume is a value here, and not a table' config set resume.probation 5
+	printf 'default_agent = "claude"\nmouse = 3\n' >"$file"
+	refused 1 'correct config.toml first.*config.toml:2:1: ' config set tmux.mouse true
+}
+
+# An editor that writes what $home/texts/N says when it runs for the Nth time.
+case_config_edit() {
+	local file=$home/deck/config.toml
+	mkdir "$home/texts"
+	cat >"$home/my editor" <<-'END'
+		#!/bin/sh
+		cd "$1" && shift && n=$(($(cat count 2>/dev/null || echo 0) + 1)) && echo "$n" >count
+		cp "$1" "saw-$n" && { [ ! -e "$n" ] || cat "$n" >"$1"; } && exit "$(cat status 2>/dev/null || echo 0)"
+	END
+	chmod +x "$home/my editor"
+	deck+=("VISUAL='$home/my editor' $home/texts" EDITOR=false)
+	drafts() { find "$home/deck" -name '.agentdeck-edit-*'; }
+	echo 'default_agent = "claude" # new' >"$home/texts/1"
+	must config edit
+	[ "$(<"$file")" = 'default_agent = "claude" # new' ] || fail "$(<"$file")"
+	[ -z "$(drafts)" ] || fail "a draft is left"
+	must config edit
+	grep -q 'Nothing is changed' "$home/out" || fail "$(<"$home/out")"
+	# A mistake: the file stays, and so does the text.
+	printf 'mouse = 3\n[stop]\ntimeout = 0\n' >"$home/texts/3"
+	run config edit
+	[ "$status" = 1 ] || fail "status $status"
+	grep -q 'config.toml:1:1: ' "$home/err" && grep -q 'config.toml:3:1: ' "$home/err" || fail "$(<"$home/err")"
+	grep -q "your text is in $(drafts)" "$home/err" || fail "$(<"$home/err")"
+	diff "$(drafts)" "$home/texts/3" || fail "the draft"
+	[ "$(<"$file")" = 'default_agent = "claude" # new' ] || fail "$(<"$file")"
+	rm "$(drafts)"
+	# An editor that fails.
+	echo '# other' >"$home/texts/4"
+	echo 3 >"$home/texts/status"
+	run config edit
+	[ "$status" = 1 ] && grep -q 'ended with exit status 3' "$home/err" || fail "$(<"$home/err")"
+	[ -n "$(drafts)" ] && rm "$(drafts)"
+	refused 1 'ended with exit status 3; config.toml is as before$' config edit
+	rm "$home/texts/status" "$file"
+	# Without a file: a commented one to start from, which is not written as it is.
+	must config edit
+	grep -qx '# mouse = true' "$home/texts/saw-6" || fail "no starter: $(<"$home/texts/saw-6")"
+	[ ! -e "$file" ] || fail "the starter was written"
+	deck+=("VISUAL=" "EDITOR=/nonexistent/ed")
+	refused 1 "no editor '/nonexistent/ed': set VISUAL or EDITOR" config edit
+	deck+=("EDITOR=ed | tee")
+	refused 64 "EDITOR: " config edit
+	[ -z "$(drafts)" ] || fail "a draft is left"
+}
+
 # --- list --------------------------------------------------------------------------------------------
 
 # on_terminal COLUMNS COMMAND...: what a terminal of so many columns shows; it is $home/terminal.
