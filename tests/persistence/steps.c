@@ -111,7 +111,8 @@ void assert_no_remnants(const char *where)
 
 void assert_forgotten(const char *id, const char *where)
 {
-	assert_nothing_is_found(WORDS("-name", kept("*%s*", id)), where);
+	assert_nothing_is_found(WORDS("-name", kept("*%s*", id), "-not", "-path", "*/.trash/*"),
+				where);
 	struct reply reply = deck_look(WORDS("session", "show", id));
 	ASSERT(reply.status == 2, "%s: it is still there: %s", where, reply.output);
 }

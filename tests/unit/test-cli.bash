@@ -625,6 +625,53 @@ case_remove_asks_on_a_terminal() {
 	refused 2 'no session has' show a
 }
 
+case_undo_and_prune() {
+	local id trash=$home/deck/default/.trash
+	refused 2 'trash is empty' undo
+	must prune
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	id=$(value a session_id)
+	must remove a
+	must remove b
+	refused 2 "no removed session has .*'nosuch'" undo nosuch
+	must undo
+	refused 2 'no session has' show a
+	must undo a
+	[ "$(value a session_id)" = "$id" ] || fail "it came back with $(value a session_id)"
+	[ "$(value a status)" = stopped ] || fail "it came back $(value a status)"
+	refused 2 'trash is empty' undo
+	# The title and the conversation are free after a removal, and whoever took them keeps them.
+	must remove a
+	must add . -t a --agent demo
+	refused 1 "has the title 'a' now: .* --title" undo a
+	must undo a --title second
+	[ "$(value second session_id)" = "$id" ] || fail "second has $(value second session_id)"
+	must remove second
+	must add . -t taker --agent demo --session-id "$id"
+	refused 1 "second stays in the trash: .*'taker'" undo
+	must remove taker
+	must undo second
+	[ "$(value second session_id)" = "$id" ] || fail "second has $(value second session_id)"
+	# What is not ours stays.
+	must remove second
+	echo mine >"$(echo "$trash"/*"$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$trash"/*/instance.json | sed -n 1p)")/notes"
+	mkdir "$trash/notes" "$home/elsewhere"
+	ln -s "$home/elsewhere" "$trash/2026-01-01T00:00:00.000Z-aaaaaaaa"
+	refused 1 'add --force' prune
+	must prune --dry-run
+	grep -q second "$home/out" || fail "prune --dry-run: $(<"$home/out")"
+	must prune --force
+	[ "$(cat "$trash"/*/notes)" = mine ] || fail "a file that is not ours was deleted"
+	grep -q "stays: it has a file that is not agentdeck's" "$home/err" || fail "it says: $(<"$home/err")"
+	[ -d "$trash/notes" ] && [ -d "$home/elsewhere" ] && [ -L "$trash/2026-01-01T00:00:00.000Z-aaaaaaaa" ] ||
+		fail "something that is not ours was deleted"
+	rm "$trash"/*/notes
+	must prune --force
+	[ "$(find "$trash" -mindepth 1 | wc -l)" = 2 ] || fail "left: $(find "$trash")"
+	refused 2 'trash is empty' undo
+}
+
 case_hook_input() {
 	must add . -t a --agent demo
 	local id before

@@ -3,11 +3,12 @@
  * What is left when a process dies, when many run at once, and when the disk is full.
  *
  * The program runs itself under strace(1), which kills it at a chosen system call, with "--do
- * create|save|remove <root>".
+ * create|save|remove|discard|restore <root>".
  */
 #include "unit/store-fixture.h"
 
 #include "base/child.h"
+#include "driver/store/trash.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -45,14 +46,34 @@ static int do_remove(struct store *store)
 	return store_remove(lock, NULL);
 }
 
+static int do_discard(struct store *store)
+{
+	struct store_lock *lock = NULL;
+	if (store_lock(store, SUBJECT, 0, &lock, NULL) != 0)
+		return -1;
+	return trash_put(lock, NULL);
+}
+
+static int do_restore(struct store *store)
+{
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_trash struct trash trash = { 0 };
+	if (store_lock_profile(store, 0, &lock, NULL) != 0 || trash_list(store, &trash, NULL) < 0 ||
+	    trash.count != 1)
+		return -1;
+	return trash_restore(lock, &trash.items[0], "saved", NULL);
+}
+
 static int do_operation(const char *operation, const char *root)
 {
 	cleanup_store struct store *store = NULL;
 	if (store_open(root, "default", &store, NULL) != 0)
 		return 1;
-	int r = streq(operation, "create") ? do_create(store)
-		: streq(operation, "save") ? do_save(store)
-					   : do_remove(store);
+	int r = streq(operation, "create")    ? do_create(store)
+		: streq(operation, "save")    ? do_save(store)
+		: streq(operation, "discard") ? do_discard(store)
+		: streq(operation, "restore") ? do_restore(store)
+					      : do_remove(store);
 	return r == 0 ? 0 : 1;
 }
 
@@ -189,6 +210,52 @@ static void a_kill_while_saving_leaves_the_old_or_the_new(void **state UNUSED)
 static void a_kill_while_removing_leaves_all_or_nothing(void **state UNUSED)
 {
 	assert_survives_kills("remove", 6);
+}
+
+/* In the profile or in the trash, and never in both or in none. */
+static void assert_in_one_place(struct store *store)
+{
+	cleanup_trash struct trash trash = { 0 };
+	cleanup_instance struct instance *instance = NULL;
+	int r = store_load(store, SUBJECT, &instance, NULL);
+	assert_true(r == 0 || r == STORE_ABSENT);
+	assert_int_equal(trash_list(store, &trash, NULL), 0);
+	assert_int_equal(trash.count, r == 0 ? 0 : 1);
+	if (r == STORE_ABSENT)
+		assert_non_null(trash.items[0].instance);
+	sweep(store);
+	cleanup_strvec struct strvec names = { 0 };
+	assert_int_equal(fs_list(store_profile_directory(store), &names, NULL), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_true(r == 0 || !starts_with(names.items[i], SUBJECT));
+}
+
+static void cut_everywhere(const char *operation, const char *what)
+{
+	static const char *const calls[] = { "?mkdir,?mkdirat", "fsync",  "?renameat,?renameat2",
+					     "unlinkat",        "openat", "write" };
+	unsigned cut = 0;
+	assert_traceable();
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		for (int when = 1; when <= 3; when++) {
+			struct fixture *fixture = fixture_open();
+			make(fixture->store, SUBJECT, "subject");
+			if (streq(operation, "restore"))
+				assert_int_equal(do_discard(fixture->store), 0);
+			cut += run_traced(operation, fixture->root, calls[i], what, when) != 0;
+			assert_in_one_place(fixture->store);
+			assert_int_equal(fixture_close(fixture), 0);
+		}
+	}
+	assert_true(cut >= 4);
+}
+
+static void what_is_cut_is_in_the_profile_or_in_the_trash(void **state UNUSED)
+{
+	cut_everywhere("discard", "signal=KILL");
+	cut_everywhere("restore", "signal=KILL");
+	cut_everywhere("discard", "error=EIO");
+	cut_everywhere("restore", "error=EIO");
 }
 
 /* --- a system call fails ---------------------------------------------------------------------- */
@@ -452,6 +519,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_kill_while_creating_leaves_all_or_nothing),
 		cmocka_unit_test(a_kill_while_saving_leaves_the_old_or_the_new),
 		cmocka_unit_test(a_kill_while_removing_leaves_all_or_nothing),
+		cmocka_unit_test(what_is_cut_is_in_the_profile_or_in_the_trash),
 		cmocka_unit_test(what_failed_has_changed_nothing),
 		cmocka_unit_test(what_a_signal_interrupts_goes_on),
 		STORE_TEST(the_profile_lock_clears_what_crashes_left),

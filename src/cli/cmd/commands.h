@@ -13,6 +13,7 @@
 	X(session_start) X(session_stop) X(session_restart) X(session_attach) \
 	X(session_show) X(session_current) X(session_fork) X(session_set) X(session_limit) \
 	X(session_send) X(session_output) X(recover) X(adopt) X(rename) X(remove) \
+	X(undo) X(prune) \
 	X(agents_list) X(agents_show) X(agents_check) \
 	X(config_path) X(config_get) X(config_set) X(config_edit) X(config_check) \
 	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(help)

@@ -52,7 +52,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 		return -1;
 	const struct start_order order = { .base = added->base, .no_wait = given->no_wait };
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {
-		(void)lifecycle_remove(&app->deck, added->base, REMOVE_ANYWAY, NULL);
+		(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
 		return -1;
 	}
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||

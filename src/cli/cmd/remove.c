@@ -29,9 +29,11 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 	json_set_string(object, "session_id", row->session_id);
 	return print_done(app, object,
 			  row->session_id
-				  ? xasprintf("Removed %s (%s). Its conversation %s stays with %s.",
+				  ? xasprintf("Removed %s (%s). Its conversation %s stays with %s. "
+					      "To bring it back: agentdeck undo",
 					      row->title, row->id, row->session_id, row->agent)
-				  : xasprintf("Removed %s (%s).", row->title, row->id));
+				  : xasprintf("Removed %s (%s). To bring it back: agentdeck undo",
+					      row->title, row->id));
 }
 
 static char *make_question(const struct several *several, size_t running)

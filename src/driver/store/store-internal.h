@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/fsutil.h"
 #include "model/session/instance.h"
 
 #include <sys/stat.h>
@@ -22,6 +23,28 @@ struct store {
 	bool profile_locked;    /* through store_lock_profile() */
 	char *runtime, *direct; /* as store_set_roots() got them, else NULL */
 };
+
+struct store_lock {
+	struct store *store;
+	char *base;
+	int directory;
+	struct fs_lock lock;
+};
+
+struct store_profile_lock {
+	struct store *store;
+	struct fs_lock lock;
+};
+
+/* "<base>.lock".  The caller frees. */
+char *store_lock_name(const char *base) MUST_USE;
+
+/* Read the manifest of base from this directory, as store_load() does. */
+int store_load_from(struct store *store, const char *base, int directory, struct instance **ret,
+		    struct stat *ret_stat, struct error *err);
+/* Replace the manifest in this directory, durably. */
+int store_write_manifest(struct store *store, const struct instance *instance, int directory,
+			 struct error *err);
 
 /* Whether directory, socket and unit of a run that was read are those that a run of this id has
  * here.  Also true when no roots are set. */

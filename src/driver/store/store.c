@@ -16,18 +16,6 @@
 
 enum { BASE_MAX = 128, CREATE_LOCK_TIMEOUT_MS = 5000 };
 
-struct store_lock {
-	struct store *store;
-	char *base;
-	int directory;
-	struct fs_lock lock;
-};
-
-struct store_profile_lock {
-	struct store *store;
-	struct fs_lock lock;
-};
-
 bool store_is_base(const char *name)
 {
 	/* Not isalnum(3): names on disk must not depend on the locale. */
@@ -39,7 +27,7 @@ bool store_is_base(const char *name)
 	       !starts_with(name, STORE_INDEX);
 }
 
-static char *lock_name(const char *base)
+char *store_lock_name(const char *base)
 {
 	return xasprintf("%s" LOCK_SUFFIX, base);
 }
@@ -115,7 +103,7 @@ int store_lock(struct store *store, const char *base, int64_t deadline_ms, struc
 {
 	cleanup_close int directory = -1;
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_free char *name = lock_name(base);
+	cleanup_free char *name = store_lock_name(base);
 
 	/* Check first, so that a name that never existed leaves no lock file. */
 	if (!store_is_base(base) || !instance_exists(store, base))
@@ -162,13 +150,13 @@ int store_lock_directory(const struct store_lock *lock)
 /* Take the lock of a base that may be no instance.  Returns false if somebody else holds it. */
 static bool lock_remnant(struct store *store, const char *base, struct fs_lock *ret)
 {
-	cleanup_free char *name = lock_name(base);
+	cleanup_free char *name = store_lock_name(base);
 	return fs_lock(store->directory, name, 0, ret, NULL) == 0;
 }
 
 static void unlock_remnant(struct store *store, const char *base, struct fs_lock *lock)
 {
-	cleanup_free char *name = lock_name(base);
+	cleanup_free char *name = store_lock_name(base);
 	if (!instance_exists(store, base))
 		(void)unlinkat(store->directory, name, 0);
 	fs_unlock(lock);
@@ -336,8 +324,8 @@ static void leave_to_original(struct instance *instance)
 	(void)state_apply(instance, EVENT_COPIED, NULL, NULL);
 }
 
-static int load(struct store *store, const char *base, int directory, struct instance **ret,
-		struct stat *ret_stat, struct error *err)
+int store_load_from(struct store *store, const char *base, int directory, struct instance **ret,
+		    struct stat *ret_stat, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
@@ -373,7 +361,7 @@ int store_load_stat(struct store *store, const char *base, struct instance **ret
 	int r = open_instance(store, base, &directory, err);
 	if (r != 0)
 		return r;
-	return load(store, base, directory, ret, ret_stat, err);
+	return store_load_from(store, base, directory, ret, ret_stat, err);
 }
 
 int store_load(struct store *store, const char *base, struct instance **ret, struct error *err)
@@ -407,7 +395,7 @@ int store_load_locked(struct store_lock *lock, struct instance **ret, struct err
 {
 	struct error local = { 0 };
 	struct stat st;
-	int r = load(lock->store, lock->base, lock->directory, ret, NULL, &local);
+	int r = store_load_from(lock->store, lock->base, lock->directory, ret, NULL, &local);
 	/* Not a newer version's manifest, or one that merely cannot be read. */
 	if (r < 0 && local.code == ERROR_CORRUPT &&
 	    fstatat(lock->directory, STORE_MANIFEST, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -421,8 +409,8 @@ int store_load_locked(struct store_lock *lock, struct instance **ret, struct err
 
 /* --- writing a manifest ----------------------------------------------------------------------- */
 
-static int write_manifest(struct store *store, const struct instance *instance, int directory,
-			  struct error *err)
+int store_write_manifest(struct store *store, const struct instance *instance, int directory,
+			 struct error *err)
 {
 	cleanup_json struct json_object *object = instance_to_json(instance);
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -445,7 +433,7 @@ int store_save(struct store_lock *lock, const struct instance *instance, struct 
 	if (!instance->base || !streq(instance->base, lock->base))
 		return error_set(err, ERROR_INVALID, "the lock of %s is not that of %s", lock->base,
 				 or_empty(instance->base));
-	return write_manifest(lock->store, instance, lock->directory, err);
+	return store_write_manifest(lock->store, instance, lock->directory, err);
 }
 
 static int create_in(struct store *store, const struct instance *instance, const char *name,
@@ -456,7 +444,7 @@ static int create_in(struct store *store, const struct instance *instance, const
 		return error_set_file(err, errno, "make directory %s/%s", store->path, name);
 	if (fs_open_private_directory_at(store->directory, name, false, &directory, err) < 0)
 		return error_prefix(err, "%s", store->path);
-	if (write_manifest(store, instance, directory, err) < 0)
+	if (store_write_manifest(store, instance, directory, err) < 0)
 		return -1;
 	/* Nobody can have created the name since we looked: we hold both locks. */
 	if (renameat(store->directory, name, store->directory, instance->base) < 0)
@@ -483,7 +471,7 @@ int store_create(struct store_profile_lock *lock, const struct instance *instanc
 	/* The lock file first: a full disk must not prevent the lock of an instance. */
 	cleanup_fs_lock struct fs_lock held = FS_UNLOCKED;
 	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
-	cleanup_free char *lock_file = lock_name(base);
+	cleanup_free char *lock_file = store_lock_name(base);
 	int64_t deadline_ms = clock_ms() + CREATE_LOCK_TIMEOUT_MS;
 	int r = fs_lock(store->directory, lock_file, deadline_ms, &held, err);
 	if (r < 0)
@@ -504,7 +492,7 @@ int store_remove(struct store_lock *lock, struct error *err)
 	cleanup_store_lock struct store_lock *held = lock;
 	struct store *store = held->store;
 	cleanup_free char *removed = xasprintf(REMOVED_PREFIX "%s", held->base);
-	cleanup_free char *lock_file = lock_name(held->base);
+	cleanup_free char *lock_file = store_lock_name(held->base);
 
 	if (fs_remove_tree(store->directory, removed, err) < 0)
 		return error_prefix(err, "%s", store->path);

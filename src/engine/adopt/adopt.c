@@ -443,7 +443,7 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 	if (r == 0)
 		r = end_process(deck, find, listens, added, err);
 	if (r < 0) {
-		(void)lifecycle_remove(deck, added->base, REMOVE_ANYWAY, NULL);
+		(void)lifecycle_remove(deck, added->base, REMOVE_UNUSED, NULL);
 		return -1;
 	}
 	*ret = TAKE_PTR(added);

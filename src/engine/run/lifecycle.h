@@ -93,9 +93,11 @@ enum removal {
 	REMOVE_ANYWAY,  /* stop it first */
 	REMOVE_STOPPED, /* refuse one that runs, or may run: ERROR_INVALID */
 	REMOVE_DAMAGED, /* its manifest cannot be read, so that there is nothing to stop */
+	REMOVE_UNUSED,  /* as REMOVE_ANYWAY, but for good: it was made just now */
 };
 
-/* Forget the instance.  The agent's own transcripts are the user's and stay. */
+/* Move the instance to the trash (engine/run/undo.h).  The agent's own transcripts are the user's
+ * and stay. */
 int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/store/trash.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/home.h"
 #include "engine/roster/statusline.h"
@@ -130,7 +131,7 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	if (place_end_unknown(deck, id, err) < 0 || forget_hint(deck, id, err) < 0)
 		return -1;
 	forget_place(deck, id);
-	return store_remove(TAKE_PTR(lock), err);
+	return trash_put(TAKE_PTR(lock), err);
 }
 
 /* Asked under the lock: it may have been started since its user was asked. */
@@ -162,5 +163,6 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 	forget_place(deck, instance->id);
 	log_info("removed; conversation %s stays with its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
-	return store_remove(TAKE_PTR(operation.lock), err);
+	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation.lock), err)
+				    : trash_put(TAKE_PTR(operation.lock), err);
 }

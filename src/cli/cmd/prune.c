@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
+#include "cli/show/shapes.h"
+#include "cli/show/table.h"
+
+#include "base/clock.h"
+#include "engine/run/undo.h"
+
+struct options {
+	bool force, dry_run;
+};
+
+static const struct command_option options[] = {
+	{ 'f', "force", NULL, "do not ask", TO_FLAG(force) },
+	{ 'n', "dry-run", NULL, "list the removed sessions, and delete nothing", TO_FLAG(dry_run) },
+	{ 0 },
+};
+
+static void print_trash(const struct app *app, const struct trash *trash)
+{
+	cleanup_table struct table *table = table_new(
+		app, (const char *const[]){ "TITLE", "ID", "REMOVED", "CONVERSATION", NULL });
+	for (size_t i = 0; i < trash->count; i++) {
+		const struct removed *removed = &trash->items[i];
+		const struct instance *instance = removed->instance;
+		char date[CLOCK_TEXT_SIZE];
+		table_add(table,
+			  (const char *const[]){
+				  instance ? instance->title : removed->base,
+				  instance ? instance->id : removed->base,
+				  clock_format(removed->removed_at, date),
+				  instance ? or_empty(instance->conversation.session_id) : "",
+				  NULL },
+			  NULL);
+	}
+	table_print(table);
+}
+
+static struct json_object *json_of_trash(const struct trash *trash)
+{
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 0; i < trash->count; i++) {
+		const struct removed *removed = &trash->items[i];
+		const struct instance *instance = removed->instance;
+		struct json_object *object = json_object_new_object();
+		json_set_string(object, "id", instance ? instance->id : removed->base);
+		json_set_string(object, "title", instance ? instance->title : NULL);
+		json_set_string(object, "session_id",
+				instance ? instance->conversation.session_id : NULL);
+		json_set_time(object, "removed_at", removed->removed_at);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+/* Nobody can be asked, and nobody has said so. */
+static int check_wish(const struct app *app, const struct trash *trash, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->force || trash->count == 0 || (!app->json && ask_is_possible()))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "%zu removed session%s would be deleted for good: add --force to do it",
+			 trash->count, trash->count == 1 ? "" : "s");
+}
+
+static int confirm(const struct app *app, const struct trash *trash, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->force || given->dry_run || trash->count == 0)
+		return 0;
+	return ask_yes("Delete these for good? The conversations stay with their agents.", err);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_trash struct trash trash = { 0 };
+	size_t deleted = 0;
+	if (trash_list(app->deck.store, &trash, err) < 0)
+		return -1;
+	if (!given->dry_run && check_wish(app, &trash, err) < 0)
+		return -1;
+	if (!app->json && trash.count)
+		print_trash(app, &trash);
+	int r = confirm(app, &trash, err);
+	if (r > 0)
+		printf("Nothing was deleted.\n");
+	if (r != 0)
+		return r < 0 ? -1 : 1;
+	if (!given->dry_run && undo_prune(&app->deck, &trash, &deleted, err) < 0)
+		return -1;
+	struct json_object *object = json_object_new_object();
+	json_set_bool(object, "success", true);
+	json_set_int(object, "deleted", (int64_t)deleted);
+	json_set(object, "removed", json_of_trash(&trash));
+	if (given->dry_run && !trash.count)
+		return print_done(app, object, xstrdup("The trash is empty."));
+	if (given->dry_run)
+		return print_done(app, object, xstrdup("Nothing was deleted."));
+	return print_done(app, object,
+			  xasprintf("Deleted %zu removed session%s.", deleted,
+				    deleted == 1 ? "" : "s"));
+}
+
+const struct command command_prune = {
+	.name = "prune",
+	.arguments = "",
+	.summary = "delete the removed sessions for good",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | HAS_JSON,
+	.run = run,
+};

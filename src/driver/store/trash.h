@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The trash of a profile: sessions that were removed, and can come back until they are deleted.
+ *
+ *   <state>/<profile>/.trash/<time>-<base>/   the instance's whole directory
+ *
+ * One rename takes a session there, and one brings it back, so after a kill it is in one place or
+ * in the other.  What is in the trash is no session: it owns no conversation and no title.
+ */
+#pragma once
+
+#include "driver/store/store.h"
+
+/* One that was removed. */
+struct removed {
+	char *name;                /* of its directory in the trash */
+	char *base;                /* the directory that it had */
+	int64_t removed_at;        /* microseconds since the Epoch */
+	struct instance *instance; /* NULL: its manifest cannot be read */
+	bool is_rest;              /* a deletion was cut off: there is nothing to bring back */
+};
+
+struct trash {
+	struct removed *items; /* the last removed one last */
+	size_t count;
+};
+void trash_free(struct trash *trash);
+#define cleanup_trash CLEANUP(trash_free)
+
+/* Move the instance's directory into the trash, durably, and end the lock in every case.  After an
+ * error it is where it was. */
+int trash_put(struct store_lock *lock, struct error *err);
+
+/* What is in the trash.  Directories that are not ours are left out. */
+int trash_list(struct store *store, struct trash *ret, struct error *err);
+
+/* Bring it back, durably.  title: its new one, which is saved first; NULL: it keeps its own.  The
+ * caller has checked that nobody has the title or the conversation.  ERROR_EXISTS: its directory's
+ * name is taken. */
+int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
+		  struct error *err);
+
+/* Delete it.  TRASH_KEPT: something in its directory is not agentdeck's, and nothing was
+ * deleted. */
+enum { TRASH_KEPT = 1 };
+int trash_delete(struct store_profile_lock *lock, const struct removed *removed, struct error *err);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/run/undo.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/conversation/owner.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+
+enum { LOCK_TIMEOUT_MS = 30000 };
+
+static int lock_profile(struct deck *deck, struct store_profile_lock **ret, struct error *err)
+{
+	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, ret, err);
+	return r > 0 ? error_set(err, ERROR_BUSY,
+				 "another agentdeck holds the profile's lock: try again")
+		     : r;
+}
+
+static bool fits(const struct removed *removed, const char *target)
+{
+	const struct instance *instance = removed->instance;
+	return !removed->is_rest &&
+	       (!target || streq(removed->base, target) ||
+		(instance && (streq(instance->title, target) || streq(instance->id, target))));
+}
+
+static int find(const struct trash *trash, const char *target, struct removed **ret,
+		struct error *err)
+{
+	for (size_t i = trash->count; i-- > 0;) {
+		if (!fits(&trash->items[i], target))
+			continue;
+		*ret = &trash->items[i];
+		return 0;
+	}
+	cleanup_free char *shown = visible(or_empty(target));
+	if (target)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no removed session has the title or the id '%s': agentdeck prune "
+				 "--dry-run lists those that can come back",
+				 shown);
+	return error_set(err, ERROR_NOT_FOUND, "the trash is empty: there is nothing to undo");
+}
+
+static int check_names(struct deck *deck, const struct instance *instance, const char *title,
+		       struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (store_list(deck->store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		cleanup_free char *shown = visible(title);
+		if (streq(rows.rows[i].title, title))
+			return error_set(err, ERROR_EXISTS,
+					 "session %s has the title '%s' now: choose another one "
+					 "with agentdeck undo %s --title TITLE",
+					 rows.rows[i].id, shown, instance->id);
+		if (streq(rows.rows[i].id, instance->id))
+			return error_set(err, ERROR_EXISTS, "session '%s' has the id %s now", shown,
+					 instance->id);
+	}
+	return 0;
+}
+
+/* The conversation became free when the session was removed. */
+static int check(struct deck *deck, const struct instance *instance, const char *title,
+		 struct error *err)
+{
+	const char *session_id = instance->conversation.session_id;
+	if (title && naming_check_title(title, err) < 0)
+		return -1;
+	if (check_names(deck, instance, title ? title : instance->title, err) < 0)
+		return -1;
+	if (!session_id || owner_check(deck, instance, session_id, err) == 0)
+		return 0;
+	cleanup_free char *shown = visible(instance->title);
+	return error_prefix(err, "%s stays in the trash", shown);
+}
+
+int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
+		 struct error *err)
+{
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_trash struct trash trash = { 0 };
+	struct removed *removed;
+	/* Until it is back, nobody else may take its title or its conversation. */
+	if (owner_lock(deck, &conversations, err) < 0 || lock_profile(deck, &lock, err) < 0 ||
+	    trash_list(deck->store, &trash, err) < 0 || find(&trash, target, &removed, err) < 0)
+		return -1;
+	if ((removed->instance && check(deck, removed->instance, title, err) < 0) ||
+	    trash_restore(lock, removed, title, err) < 0)
+		return -1;
+	log_set_instance(removed->base);
+	log_info("brought back from the trash: %s", removed->name);
+	*ret = TAKE_PTR(removed->instance);
+	return 0;
+}
+
+int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted, struct error *err)
+{
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	size_t deleted = 0;
+	if (lock_profile(deck, &lock, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trash->count; i++) {
+		int r = trash_delete(lock, &trash->items[i], err);
+		if (r < 0)
+			return -1;
+		if (r == TRASH_KEPT)
+			deck_warn(deck,
+				  "%s/%s/.trash/%s stays: it has a file that is not agentdeck's",
+				  deck->paths.state, deck->profile, trash->items[i].name);
+		else
+			log_info("deleted from the trash: %s", trash->items[i].name);
+		deleted += r == 0;
+	}
+	*ret_deleted = deleted;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sessions that were removed (driver/store/trash.h): bring one back, or delete them for good.
+ */
+#pragma once
+
+#include "driver/store/trash.h"
+#include "engine/deck/deck.h"
+
+/* Bring back the session of this title or id, the last removed one where several have it; NULL: the
+ * last removed of all.  It is stopped, as it was.  title: its new one, or NULL.
+ * ERROR_NOT_FOUND: the trash has none.  ERROR_EXISTS: its title is taken, or its conversation
+ * belongs to another session now; it stays in the trash.  *ret is the caller's; NULL: its manifest
+ * cannot be read. */
+int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
+		 struct error *err);
+
+/* Delete these (as trash_list() gave them) for good.  One that holds something that is not
+ * agentdeck's stays, with a warning.  Conversations are their agents', and stay. */
+int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted,
+	       struct error *err);

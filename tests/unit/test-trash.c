@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sessions in the trash: test-store-crash.c has what a kill leaves.
+ */
+#include "unit/store-fixture.h"
+
+#include "driver/store/trash.h"
+
+#define ONE "aaaa0001"
+#define TWO "aaaa0002"
+
+static void discard(struct store *store, const char *base)
+{
+	assert_int_equal(trash_put(lock_of(store, base), NULL), 0);
+}
+
+static struct trash list(struct store *store)
+{
+	struct trash trash = { 0 };
+	assert_int_equal(trash_list(store, &trash, NULL), 0);
+	return trash;
+}
+
+static int restore(struct store *store, struct removed *removed, const char *title)
+{
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(store_lock_profile(store, 0, &lock, NULL), 0);
+	return trash_restore(lock, removed, title, &err);
+}
+
+static int delete (struct store *store, const struct removed *removed)
+{
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	assert_int_equal(store_lock_profile(store, 0, &lock, NULL), 0);
+	return trash_delete(lock, removed, NULL);
+}
+
+static void what_was_removed_comes_back_unchanged(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	make(fixture->store, ONE, "one");
+	make(fixture->store, TWO, "two");
+	cleanup_free char *before = content(fixture->store, ONE "/instance.json");
+	discard(fixture->store, ONE);
+	discard(fixture->store, TWO);
+	assert_int_equal(store_list(fixture->store, &rows, NULL), 0);
+	assert_int_equal(rows.count, 0);
+	assert_false(is_there(fixture->store, ONE ".lock"));
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(trash.count, 2);
+	assert_string_equal(trash.items[1].base, TWO);
+	assert_string_equal(trash.items[0].instance->title, "one");
+	assert_int_equal(restore(fixture->store, &trash.items[0], NULL), 0);
+	cleanup_free char *after = content(fixture->store, ONE "/instance.json");
+	assert_string_equal(after, before);
+	store_unlock(lock_of(fixture->store, ONE));
+}
+
+static void it_can_come_back_with_another_title(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = NULL;
+	make(fixture->store, ONE, "one");
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(restore(fixture->store, &trash.items[0], "other"), 0);
+	assert_int_equal(store_load(fixture->store, ONE, &instance, NULL), 0);
+	assert_string_equal(instance->title, "other");
+}
+
+static void nothing_that_exists_is_replaced(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = NULL;
+	make(fixture->store, ONE, "one");
+	discard(fixture->store, ONE);
+	make(fixture->store, ONE, "again");
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(restore(fixture->store, &trash.items[0], NULL), -1);
+	assert_int_equal(store_load(fixture->store, ONE, &instance, NULL), 0);
+	assert_string_equal(instance->title, "again");
+	/* The same name twice in the trash. */
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash both = list(fixture->store);
+	assert_int_equal(both.count, 2);
+}
+
+static void only_what_is_ours_is_deleted(void **state)
+{
+	const struct fixture *fixture = *state;
+	make(fixture->store, ONE, "one");
+	make(fixture->store, TWO, "two");
+	put_content(fixture->store, ONE "/instance.json.damaged-2026", "{");
+	put_content(fixture->store, TWO "/notes", "mine");
+	discard(fixture->store, ONE);
+	discard(fixture->store, TWO);
+	assert_int_equal(mkdirat(store_profile_directory(fixture->store), ".trash/mine", 0700), 0);
+	assert_int_equal(symlinkat("/tmp", store_profile_directory(fixture->store),
+				   ".trash/2026-01-01T00:00:00.000Z-aaaa0009"),
+			 0);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(trash.count, 2);
+	assert_int_equal(delete (fixture->store, &trash.items[0]), 0);
+	assert_int_equal(delete (fixture->store, &trash.items[1]), TRASH_KEPT);
+	cleanup_trash struct trash left = list(fixture->store);
+	assert_int_equal(left.count, 1);
+	assert_non_null(left.items[0].instance);
+	assert_true(is_there(fixture->store, ".trash/mine"));
+	/* It is deleted already. */
+	assert_int_equal(delete (fixture->store, &trash.items[0]), 0);
+}
+
+static void a_damaged_one_comes_back_as_it_was(void **state)
+{
+	const struct fixture *fixture = *state;
+	make(fixture->store, ONE, "one");
+	put_content(fixture->store, ONE "/instance.json", "{");
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_null(trash.items[0].instance);
+	assert_false(trash.items[0].is_rest);
+	assert_int_equal(restore(fixture->store, &trash.items[0], NULL), 0);
+	cleanup_free char *text = content(fixture->store, ONE "/instance.json");
+	assert_string_equal(text, "{");
+}
+
+static void the_rest_of_a_deletion_is_known_as_such(void **state)
+{
+	const struct fixture *fixture = *state;
+	make(fixture->store, ONE, "one");
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	cleanup_free char *manifest = xasprintf(".trash/%s/instance.json", trash.items[0].name);
+	assert_int_equal(unlinkat(store_profile_directory(fixture->store), manifest, 0), 0);
+	cleanup_trash struct trash after = list(fixture->store);
+	assert_true(after.items[0].is_rest);
+	assert_int_equal(delete (fixture->store, &after.items[0]), 0);
+	cleanup_trash struct trash none = list(fixture->store);
+	assert_int_equal(none.count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(what_was_removed_comes_back_unchanged),
+		STORE_TEST(it_can_come_back_with_another_title),
+		STORE_TEST(nothing_that_exists_is_replaced),
+		STORE_TEST(only_what_is_ours_is_deleted),
+		STORE_TEST(a_damaged_one_comes_back_as_it_was),
+		STORE_TEST(the_rest_of_a_deletion_is_known_as_such),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

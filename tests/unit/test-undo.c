@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which removed session comes back, and when none does.
+ */
+#include "unit/report-fixture.h"
+
+#include "engine/conversation/conversation.h"
+#include "engine/run/undo.h"
+
+static void put(struct desk *desk, const char *base, const char *title, const char *session_id)
+{
+	cleanup_instance struct instance *instance = new_instance(base, title);
+	conversation_set_id(&instance->conversation, session_id, ORIGIN_MINTED, 1);
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+}
+
+static void discard(struct desk *desk, const char *base)
+{
+	assert_int_equal(trash_put(lock_of(desk->deck.store, base), NULL), 0);
+}
+
+static void expect(struct desk *desk, const char *target, const char *title, const char *base)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error err = { 0 };
+	if (undo_removal(&desk->deck, target, title, &instance, &err) != 0)
+		fail_msg("%s: %s", or_empty(target), err.message);
+	assert_string_equal(instance->base, base);
+}
+
+static void refuse(struct desk *desk, const char *target, enum error_code code, const char *why)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(undo_removal(&desk->deck, target, NULL, &instance, &err), -1);
+	assert_int_equal(err.code, code);
+	assert_non_null(strstr(err.message, why));
+	assert_null(instance);
+}
+
+static void the_last_one_comes_back_or_the_named_one(void **state)
+{
+	struct desk *desk = *state;
+	put(desk, "aaaa0001", "one", OLD);
+	put(desk, "aaaa0002", "two", NEW);
+	refuse(desk, NULL, ERROR_NOT_FOUND, "empty");
+	discard(desk, "aaaa0001");
+	discard(desk, "aaaa0002");
+	expect(desk, NULL, NULL, "aaaa0002");
+	discard(desk, "aaaa0002");
+	expect(desk, "one", NULL, "aaaa0001");
+	expect(desk, "aaaa0002", NULL, "aaaa0002");
+	refuse(desk, "one", ERROR_NOT_FOUND, "no removed session");
+}
+
+static void a_title_or_a_conversation_that_is_taken_stays(void **state)
+{
+	struct desk *desk = *state;
+	put(desk, "aaaa0001", "one", OLD);
+	discard(desk, "aaaa0001");
+	put(desk, "aaaa0002", "one", NEW);
+	refuse(desk, NULL, ERROR_EXISTS, "--title");
+	expect(desk, NULL, "second", "aaaa0001");
+	discard(desk, "aaaa0001");
+	put(desk, "aaaa0003", "taker", OLD);
+	refuse(desk, "second", ERROR_EXISTS, "stays in the trash");
+	assert_int_equal(store_remove(lock_of(desk->deck.store, "aaaa0003"), NULL), 0);
+	expect(desk, "second", NULL, "aaaa0001");
+}
+
+static void what_was_pruned_is_gone(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_trash struct trash trash = { 0 };
+	size_t deleted;
+	put(desk, "aaaa0001", "one", OLD);
+	discard(desk, "aaaa0001");
+	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
+	assert_int_equal(undo_prune(&desk->deck, &trash, &deleted, NULL), 0);
+	assert_int_equal(deleted, 1);
+	refuse(desk, "one", ERROR_NOT_FOUND, "no removed session");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(the_last_one_comes_back_or_the_named_one),
+		DESK_TEST(a_title_or_a_conversation_that_is_taken_stays),
+		DESK_TEST(what_was_pruned_is_gone),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
