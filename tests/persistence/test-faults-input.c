@@ -101,8 +101,7 @@ static const struct fault of_directories[] = {
 	{ .name = "cwd-deleted",
 	  .strike = die_and_spoil_directory,
 	  .argument = "rm -r \"$1\"",
-	  .steps = { FAILS(START, 2,
-			   "is missing: bring it back, or, if it was moved, say where it is"),
+	  .steps = { FAILS(START, 2, "is missing: restore it, or, if it was moved, say where it is"),
 		     FAILS(RESTART, 2, "is missing"),
 		     SHOWS_FAILURE(DECK("recover", "--json"), 1, "is missing") },
 	  .mend = make_directory,
@@ -121,7 +120,7 @@ static const struct fault of_directories[] = {
 	  .run = NEW_RUN },
 	{ .name = "cwd-not-there",
 	  .steps = { FAILS(DECK("add", "~/nowhere", "-t", "new", "--agent", "demo"), 2,
-			   "there is no directory") } },
+			   "is not an existing directory") } },
 	{ .name = "called-from-a-deleted-directory",
 	  .steps = { SHOWS(
 		  WORDS("sh", "-c",

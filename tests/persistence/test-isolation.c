@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MARKER        "keep it apart"
-#define NO_SECOND_RUN "it is not started a second time"
+#define NO_SECOND_RUN "it was not started a second time"
 
 static const char *unit_of(const struct session *session)
 {

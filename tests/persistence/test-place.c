@@ -221,8 +221,8 @@ TEST(RenamedDirectoryIsSetAndComesBack)
 	       reply.status, reply.errors);
 	const char *renamed = rename_directory(&session);
 	reply = deck(NULL, WORDS("session", "set", session.id, "path", at_home("not-there")));
-	ASSERT(reply.status != 0 && strstr(reply.errors, "there is no directory"), "status %d: %s",
-	       reply.status, reply.errors);
+	ASSERT(reply.status != 0 && strstr(reply.errors, "is not an existing directory"),
+	       "status %d: %s", reply.status, reply.errors);
 	(void)deck_ok(NULL, WORDS("session", "set", session.id, "path", renamed, "--json"));
 	session.directory = renamed;
 	session_start(&session, NULL);

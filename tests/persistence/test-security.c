@@ -411,7 +411,7 @@ static void assert_says_whose(const char *const *words)
 	struct reply reply = deck(NULL, words);
 	ASSERT(reply.status != 0 &&
 		       (strstr(reply.errors, "belongs to user 4712") ||
-			strstr(reply.errors, "another user has put something in the place")),
+			strstr(reply.errors, "another user has put something in place")),
 	       "%s %s: status %d: %s%s", words[0], or_empty(words[1]), reply.status, reply.errors,
 	       reply.output);
 }

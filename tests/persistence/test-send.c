@@ -91,7 +91,7 @@ TEST(SendLeavesADraftAlone)
 	struct session session;
 	begin(&session, "deck", "0");
 	session_type(&session, "half a thou");
-	assert_refused(&session, "not sent, there is unsent text in the box");
+	assert_refused(&session, "not sent, the input box contains unsent text");
 	session_press(&session, "ght");
 	WAIT_FOR(session_shows(&session, "❯ half a thought"), "the draft is gone:\n%s",
 		 or_empty(session_screen(&session)));

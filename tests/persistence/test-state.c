@@ -275,11 +275,11 @@ TEST(ForeignServerInItsPlaceIsLeftAlone)
 	machine_user_ok(WORDS("tmux", "-f", "/dev/null", "-S", socket, "new-session", "-d", "-s",
 			      "agent", "cat"));
 	struct reply sent = deck(NULL, WORDS("session", "send", session.id, "for the agent only"));
-	ASSERT(sent.status == 1 && strstr(sent.errors, "not of this session"), "status %d: %s",
-	       sent.status, sent.errors);
+	ASSERT(sent.status == 1 && strstr(sent.errors, "in the place of this session's server"),
+	       "status %d: %s", sent.status, sent.errors);
 	struct reply again = deck(NULL, WORDS("session", "start", session.id));
-	ASSERT(again.status == 1 && strstr(again.errors, "not of this session"), "status %d: %s",
-	       again.status, again.errors);
+	ASSERT(again.status == 1 && strstr(again.errors, "in the place of this session's server"),
+	       "status %d: %s", again.status, again.errors);
 	struct process server = session_server(&session);
 	struct reply stopped = deck(NULL, WORDS("session", "stop", session.id));
 	ASSERT(stopped.status == 0 && !machine_alive(&server), "status %d: %s", stopped.status,

@@ -430,11 +430,11 @@ static int64_t time_in_log(const char *text, unsigned count)
 static void assert_slower_and_slower(void)
 {
 	enum { TRIES = 5, PAUSE_MS = 200, DAY_MS = 24 * 3600 * 1000 };
-	WAIT_FOR(time_in_log(" is not back: ", TRIES) >= 0, "it is not tried again:\n%s",
+	WAIT_FOR(time_in_log(" was not restarted: ", TRIES) >= 0, "it is not tried again:\n%s",
 		 or_empty(deck_log()));
 	for (unsigned i = 1; i < TRIES; i++) {
-		int64_t pause = time_in_log(" is not back: ", i + 1) -
-				time_in_log(" is not back: ", i);
+		int64_t pause = time_in_log(" was not restarted: ", i + 1) -
+				time_in_log(" was not restarted: ", i);
 		ASSERT((pause + DAY_MS) % DAY_MS >= (int64_t)PAUSE_MS << (i - 1),
 		       "try %u came after %lld ms", i + 1, (long long)pause);
 	}

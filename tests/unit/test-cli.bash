@@ -137,8 +137,8 @@ not_started() {
 
 case_unknown_things() {
 	refused 2 "unknown agent 'nosuch'.*known are.*demo" add . -t a --agent nosuch
-	refused 2 'no directory .*/none: make it first' add "$home/none" -t a
-	refused 2 'no directory' add "$home/deck/config.toml" -t a
+	refused 2 'none is not an existing directory: create it first' add "$home/none" -t a
+	refused 2 'is not an existing directory' add "$home/deck/config.toml" -t a
 	refused 2 'no session .*"nosuch"' session start nosuch
 	refused 2 'no session' remove nosuch
 	refused_json 2 NOT_FOUND session start nosuch
@@ -254,9 +254,9 @@ case_hints_name_the_title() {
 
 case_missing_binary() {
 	must add . -t gone --agent demo -c "$home/agent"
-	not_started 1 "no program '.*/agent'" gone
+	not_started 1 "program '.*/agent' does not exist" gone
 	must add . -t nopath -c 'agentdeck-no-such-program --x'
-	not_started 1 "no program 'agentdeck-no-such-program'" nopath
+	not_started 1 "program 'agentdeck-no-such-program' not found" nopath
 	must list
 }
 
@@ -483,7 +483,7 @@ case_directories() {
 	must add "$home/work/link" -t linked --agent demo
 	[ "$(value linked path)" = "$home/work/real" ] || fail "a link is $(value linked path)"
 	must session show "$home/work/link"
-	refused 2 'no directory' add $'\033[31m' -t a
+	refused 2 'is not an existing directory' add $'\033[31m' -t a
 }
 
 # --- what is there already, or inside -----------------------------------------------------------------

@@ -142,7 +142,7 @@ static void a_broken_file_is_left_out_and_named_once(void **state)
 	(void)all(place);
 	assert_int_equal(place->deck.warnings.count, 1);
 	assert_non_null(strstr(place->deck.warnings.items[0], "agents/claude.toml:1:"));
-	assert_non_null(strstr(place->deck.warnings.items[0], "left out"));
+	assert_non_null(strstr(place->deck.warnings.items[0], "(this file is ignored)"));
 }
 
 static void an_unknown_name_is_told_the_known_ones(void **state)

@@ -83,7 +83,7 @@ static void a_healthy_machine_has_only_good_news(void **state UNUSED)
 	}
 	assert_false(findings_have_error(&findings));
 	assert_string_equal(doctor_conclusion(&facts, &findings),
-			    "Sessions outlive your logins here.");
+			    "Sessions on this machine survive your logouts.");
 	strvec_clear(&facts.agents);
 }
 
@@ -168,7 +168,7 @@ static void a_runtime_directory_may_be_missing_but_not_foreign(void **state UNUS
 {
 	struct doctor_facts facts = healthy();
 	facts.runtime.exists = false;
-	check(&facts, "runtime directory", VERDICT_OK, "is made", NULL);
+	check(&facts, "runtime directory", VERDICT_OK, "will be created", NULL);
 	facts.runtime.exists = facts.runtime.is_foreign = true;
 	facts.runtime.problem = (char *)"/r belongs to user 0";
 	check(&facts, "runtime directory", VERDICT_ERROR, "/r belongs", "chown");
@@ -294,9 +294,9 @@ static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
 	check(&facts, "linger", VERDICT_WARNING, "[tmux] linger = false",
 	      "loginctl enable-linger deck");
 	facts.login_known = false;
-	facts.login_why = (char *)"there is no logind to ask";
-	check(&facts, "linger", VERDICT_UNKNOWN, "no logind", NULL);
-	check(&facts, "KillUserProcesses", VERDICT_UNKNOWN, "no logind", NULL);
+	facts.login_why = (char *)"logind is not running";
+	check(&facts, "linger", VERDICT_UNKNOWN, "logind is not running", NULL);
+	check(&facts, "KillUserProcesses", VERDICT_UNKNOWN, "logind is not running", NULL);
 }
 
 static void killing_user_processes_is_an_error_only_without_isolation(void **state UNUSED)
@@ -304,7 +304,7 @@ static void killing_user_processes_is_an_error_only_without_isolation(void **sta
 	struct doctor_facts facts = healthy();
 	check(&facts, "KillUserProcesses", VERDICT_OK, "no", NULL);
 	facts.kills_user_processes = true;
-	check(&facts, "KillUserProcesses", VERDICT_OK, "scopes are not", NULL);
+	check(&facts, "KillUserProcesses", VERDICT_OK, "not those in scopes", NULL);
 	facts.is_isolated = false;
 	check(&facts, "KillUserProcesses", VERDICT_ERROR, "killed at your logout",
 	      "KillUserProcesses=no");
@@ -315,7 +315,7 @@ static void the_login_is_told_from_other_places(void **state UNUSED)
 	struct doctor_facts facts = healthy();
 	check(&facts, "login", VERDICT_OK, "in session-4.scope", NULL);
 	facts.cgroup = (char *)"/user.slice/user-4711.slice/user@4711.service/app.slice/x.service";
-	check(&facts, "login", VERDICT_OK, "no login session", NULL);
+	check(&facts, "login", VERDICT_OK, "not in a login session", NULL);
 	facts.cgroup = NULL;
 	check(&facts, "login", VERDICT_UNKNOWN, "", NULL);
 }
@@ -323,16 +323,17 @@ static void the_login_is_told_from_other_places(void **state UNUSED)
 static void the_ssh_agent_link_is_judged_by_where_it_leads(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
-	check(&facts, "ssh agent", VERDICT_OK, "has none", NULL);
+	check(&facts, "ssh agent", VERDICT_OK, "has no SSH agent", NULL);
 	facts.agent_socket = (char *)"/tmp/a";
-	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/a, where none is", "unset");
+	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/a, where no SSH agent is running",
+	      "unset");
 	facts.agent_socket_alive = true;
 	check(&facts, "ssh agent", VERDICT_OK, "next start", NULL);
 	facts.link_target = (char *)"/tmp/b";
 	facts.link_alive = true;
 	check(&facts, "ssh agent", VERDICT_OK, "sessions reach /tmp/b", NULL);
 	facts.link_alive = facts.agent_socket_alive = false;
-	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/b, where none is", "ssh -A");
+	check(&facts, "ssh agent", VERDICT_WARNING, "/tmp/b, where none is running now", "ssh -A");
 }
 
 static void a_command_for_notifications_must_be_there(void **state UNUSED)
@@ -342,7 +343,8 @@ static void a_command_for_notifications_must_be_there(void **state UNUSED)
 	doctor_judge(&facts, &findings);
 	assert_null(find(&findings, "notify"));
 	facts.notify_program = (char *)"tell-me";
-	check(&facts, "notify", VERDICT_WARNING, "no program tell-me", "/c/config.toml");
+	check(&facts, "notify", VERDICT_WARNING, "program tell-me does not exist",
+	      "/c/config.toml");
 	facts.notify_installed = true;
 	check(&facts, "notify", VERDICT_OK, "tell-me is called", NULL);
 }

@@ -59,7 +59,7 @@ static const struct notification example = {
 	.agent = "claude",
 	.state = "running",
 	.activity = "waiting",
-	.message = "it waits for its user",
+	.message = "it is waiting for you",
 	.since_us = INT64_C(1776157681000000),
 };
 
@@ -119,7 +119,7 @@ static void the_command_reads_one_line_of_json(void **state)
 	assert_string_equal(json_get_string(object, "agent", ""), "claude");
 	assert_string_equal(json_get_string(object, "state", ""), "running");
 	assert_string_equal(json_get_string(object, "activity", ""), "waiting");
-	assert_string_equal(json_get_string(object, "message", ""), "it waits for its user");
+	assert_string_equal(json_get_string(object, "message", ""), "it is waiting for you");
 	assert_string_equal(json_get_string(object, "since", ""), "2026-04-14T09:08:01.000Z");
 	struct json_object *reason;
 	assert_true(json_object_object_get_ex(object, "reason", &reason));

@@ -201,11 +201,10 @@ static int look_at_transcripts(struct deck *deck, const struct adopt_finds *find
 			find->source = ADOPT_TRANSCRIPT;
 		replace_string(&find->session_id, latest.session_id);
 	} else if (!find->session_id) {
-		find->doubt =
-			find->agent->resume.count
-				? xstrdup("its conversation is not known")
-				: xasprintf("%s cannot be told which conversation to go on with",
-					    find->agent->title);
+		find->doubt = find->agent->resume.count
+				      ? xstrdup("its conversation is unknown")
+				      : xasprintf("%s cannot be told which conversation to resume",
+						  find->agent->title);
 	}
 	return 0;
 }
@@ -309,17 +308,19 @@ int adopt_choose(const struct adopt_finds *finds, const char *target, const stru
 		if (!is_meant(finds->finds + i, target, server))
 			continue;
 		if (found)
-			return error_set(err, ERROR_AMBIGUOUS,
-					 "%s fits several agents: name one by its pid "
-					 "(agentdeck adopt lists them)",
-					 target);
+			return error_set(
+				err, ERROR_AMBIGUOUS,
+				"%s matches several agents: use a process id (agentdeck adopt "
+				"lists them)",
+				target);
 		found = finds->finds + i;
 	}
 	if (!found)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "no agent that could be taken over is at %s: agentdeck "
-				 "adopt lists those that are",
-				 target);
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"no agent that can be adopted is at %s: agentdeck adopt lists those that "
+			"can",
+			target);
 	*ret = found;
 	return 0;
 }
@@ -339,10 +340,11 @@ static int build_argv(const struct adopt_find *find, struct strvec *ret, struct 
 		theirs = program_path(program, path, find->cwd);
 	if (!ours && !theirs) {
 		cleanup_free char *shown = visible(program);
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "%s (process %d): there is no program '%s' to start it "
-				 "with again; nothing was ended. Put it into PATH",
-				 find->agent->name, (int)find->process.pid, shown);
+		return error_set(
+			err, ERROR_UNAVAILABLE,
+			"%s (process %d): program '%s', which would start it again, was not "
+			"found; nothing was ended. Put it into PATH",
+			find->agent->name, (int)find->process.pid, shown);
 	}
 	strvec_push(ret, theirs ? theirs : program);
 	strvec_push_array(ret, (const char *const *)carried.items + 1);
@@ -355,10 +357,11 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
 	const char *name = find->agent->name;
 	int pid = (int)find->process.pid;
 	if (is_below(getpid(), find->process.pid))
-		return error_set(err, ERROR_INVALID,
-				 "this command runs inside of that agent (process %d): call "
-				 "it from another terminal",
-				 pid);
+		return error_set(
+			err, ERROR_INVALID,
+			"this command runs inside that agent (process %d): run it in another "
+			"terminal",
+			pid);
 	if (!process_alive(&find->process))
 		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
 	if (find->owner)
@@ -369,7 +372,7 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
 				 find->agent->resume.count ? "say which with --session-id ID, or "
 							   : "say ");
 	if (wish->session_id && wish->fresh)
-		return error_set(err, ERROR_USAGE, "--session-id and --fresh exclude each other");
+		return error_set(err, ERROR_USAGE, "--session-id and --fresh cannot be combined");
 	return build_argv(find, &argv, err);
 }
 
@@ -385,9 +388,9 @@ static int hear(struct deck *deck, const struct farewell *farewell, const struct
 	if (r == FAREWELL_STAYED && must)
 		return error_set(
 			err, ERROR_TIMEOUT,
-			"%s (process %d) was asked to end and did not, so its "
-			"conversation is not known; it goes on. End it yourself, or say which it is with "
-			"--session-id ID, or --fresh for a new one",
+			"%s (process %d) did not end when asked, so its conversation is unknown; "
+			"it is still running. End it yourself, or name the conversation with "
+			"--session-id ID, or begin a new one with --fresh",
 			find->agent->name, (int)find->process.pid);
 	if (r == 0 && !id && must)
 		return ADOPT_UNNAMED;

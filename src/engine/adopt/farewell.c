@@ -150,10 +150,11 @@ int farewell_end(const struct farewell *farewell, const struct process_id *tree,
 		if (r < 0)
 			return -1;
 		if (r == PROCESS_STILL_ALIVE)
-			return error_set(err, ERROR_TIMEOUT,
-					 "process %d does not end, not even by SIGKILL: it "
-					 "waits for a device or a file system",
-					 (int)tree[i].pid);
+			return error_set(
+				err, ERROR_TIMEOUT,
+				"process %d does not end, even after SIGKILL: it is waiting for a "
+				"device or a file system",
+				(int)tree[i].pid);
 	}
 	return 0;
 }

@@ -276,11 +276,11 @@ static int find_holder(struct deck *deck, const struct owner_profile *profile,
 				title, row->id, place, agent->title, agent->title);
 		/* The owner keeps it, and is not the one who has to wait. */
 		if (is_taker(row, instance))
-			deck_warn(
-				deck,
-				"conversation %s is open in session '%s' (%s) as well, whose user picked it: "
-				"leave it there, or what is said there and here becomes two branches",
-				instance->conversation.session_id, title, row->id);
+			deck_warn(deck,
+				  "conversation %s is also open in session '%s' (%s), where its "
+				  "user chose it: close it there, or the conversation will split "
+				  "into two branches",
+				  instance->conversation.session_id, title, row->id);
 		if (!is_holder(row, instance))
 			continue;
 		return error_set(
@@ -384,8 +384,8 @@ static void note_shared(struct instance *instance)
 		return;
 	cleanup_free char *shown = visible(text);
 	char *note = xasprintf(
-		"%s%s%s was open here and stays with its owner, so this session is in its own again; "
-		"agentdeck session fork %s makes a copy of that one",
+		"%s%s%s was open here but belongs to that session, so this session has its own "
+		"conversation again; to copy that one: agentdeck session fork %s",
 		or_empty(instance->run.history_note), instance->run.history_note ? "; " : "", shown,
 		or_empty(shared->owner));
 	free(instance->run.history_note);

@@ -40,16 +40,16 @@ static int judge(const struct instance *instance, const struct agent *agent, con
 	if (result->exit_status != 0)
 		return error_set(
 			err, ERROR_CHILD,
-			"%s made no conversation: \"%s\" ended with status %d (%s). "
-			"Nothing was started; run it by hand in %s and do what it asks for",
+			"%s made no conversation: \"%s\" ended with status %d (%s). Nothing was "
+			"started; run it by hand in %s and follow its instructions",
 			agent->title, command, result->exit_status, words, cwd);
 	char *id = resume_match_id(agent, agent->create_pattern, strbuf_text(&result->output));
 	if (!id)
 		return error_set(
 			err, ERROR_CHILD,
-			"%s made no conversation that can be told: \"%s\" printed no "
-			"id (%s is wanted; it said: %s). Nothing was started; look at what it prints, "
-			"and at session.create_pattern with agentdeck agents show %s",
+			"%s made a conversation but its id is unknown: \"%s\" printed no id "
+			"(expected: %s; it printed: %s). Nothing was started; compare the output "
+			"with session.create_pattern in agentdeck agents show %s",
 			agent->title, command, resume_id_text(agent), words, agent->name);
 	*ret = id;
 	return 0;
@@ -76,13 +76,12 @@ int create_conversation(const struct deck *deck, const struct instance *instance
 	};
 	int r = child_run(&request, CREATE_TIMEOUT_MS, &result, err);
 	if (r < 0)
-		return error_prefix(err,
-				    "%s makes no conversation, and nothing was started: \"%s\"",
+		return error_prefix(err, "%s made no conversation, so nothing was started: \"%s\"",
 				    agent->title, command);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE,
-				 "%s is not installed: no program '%s' in PATH", agent->title,
-				 argv.items[0]);
+				 "%s is not installed: program '%s' not found in PATH",
+				 agent->title, argv.items[0]);
 	if (judge(instance, agent, command, &result, ret, err) < 0)
 		return -1;
 	log_info("conversation %s made by: %s", *ret, command);

@@ -193,10 +193,11 @@ int location_move(struct instance *instance, const struct agent *agent, const ch
 	if (r < 0)
 		return -1;
 	if (r > 0)
-		return error_set(err, ERROR_EXISTS,
-				 "there is another transcript of conversation %s in the place of "
-				 "the copy: nothing was changed",
-				 conversation->session_id);
+		return error_set(
+			err, ERROR_EXISTS,
+			"another transcript of conversation %s is already where the copy would "
+			"go: nothing was changed",
+			conversation->session_id);
 	replace_string(&conversation->transcript_path, copy);
 	*ret = LOCATION_COPIED;
 	return 0;
@@ -222,16 +223,16 @@ int location_check(const struct deck *deck, const struct instance *instance, str
 	if (r == FS_ABSENT && conversation->directory)
 		return error_set(
 			err, ERROR_NOT_FOUND,
-			"its conversation %s was last in %s, which is missing: bring "
-			"that directory back, or go on in another with agentdeck session set %s path "
+			"its conversation %s was last in %s, which is missing: restore that "
+			"directory, or continue in another one with agentdeck session set %s path "
 			"DIRECTORY, or begin a new conversation in %s with agentdeck session start "
 			"--fresh %s",
 			or_empty(conversation->session_id), shown, hint, home, hint);
 	if (r == FS_ABSENT)
 		return error_set(
 			err, ERROR_NOT_FOUND,
-			"its directory %s is missing: bring it back, or, if it was "
-			"moved, say where it is with agentdeck session set %s path DIRECTORY, or forget "
+			"its directory %s is missing: restore it, or, if it was moved, say where "
+			"it is with agentdeck session set %s path DIRECTORY, or forget "
 			"the session with agentdeck remove %s",
 			shown, hint, hint);
 	return r < 0 ? -1 : 0;

@@ -114,10 +114,11 @@ int owner_check(struct deck *deck, const struct instance *instance, const char *
 	cleanup_free char *text = shared_conversation_text(&owned);
 	cleanup_free char *shown = visible(text);
 	cleanup_free char *command = owner_command(&owned);
-	r = error_set(err, ERROR_EXISTS,
-		      "%s belongs to that session: go on there with %s session start %s, begin a "
-		      "copy with %s session fork %s, or remove that session first",
-		      shown, command, owned.owner, command, owned.owner);
+	r = error_set(
+		err, ERROR_EXISTS,
+		"%s belongs to that session: continue there with %s session start %s, make a copy "
+		"with %s session fork %s, or remove that session first",
+		shown, command, owned.owner, command, owned.owner);
 	shared_conversation_clear(&owned);
 	return r;
 }

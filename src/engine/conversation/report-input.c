@@ -60,7 +60,7 @@ int report_read(int fd, int64_t deadline_ms, struct strbuf *ret, struct error *e
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return error_set(err, ERROR_TIMEOUT, "the report does not end");
+			return error_set(err, ERROR_TIMEOUT, "the report is incomplete");
 		ssize_t length = read(fd, chunk, sizeof(chunk));
 		if (length < 0)
 			return error_set_errno(err, errno, "read the report");

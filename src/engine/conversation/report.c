@@ -198,7 +198,7 @@ static const char *why_foreign(const struct instance *instance, const struct rep
 	    !is_shared && !moved_inside(report))
 		return "it is about another conversation";
 	if (!is_known && id && report->relation == SENDER_NESTED)
-		return "it comes from an agent that the session's agent has started";
+		return "it comes from an agent started by the session's agent";
 	if (!is_known && report->cwd && !is_at_home(instance, report->cwd))
 		return "it comes from another directory";
 	return NULL;
@@ -417,13 +417,14 @@ static int decode(struct json_object *object, const struct instance *instance,
 	if (!report.event)
 		return error_set(err, ERROR_CORRUPT, "the report has no %s",
 				 agent->event_key ? agent->event_key
-						  : "event that the agent's entry knows");
+						  : "event listed in the agent's entry");
 	if (!names_conversations(agent))
 		report.session_id = known_id(instance);
 	else if (report.session_id &&
 		 !(agent->id_kind == ID_UUID ? naming_is_uuid(report.session_id)
 					     : naming_is_session_id(report.session_id)))
-		return error_set(err, ERROR_CORRUPT, "the report's %s is none", agent->id_key);
+		return error_set(err, ERROR_CORRUPT, "the report's %s is not a valid id",
+				 agent->id_key);
 	report.meaning = meaning_of(agent, report.event, member(object, agent->kind_key));
 	if (is_start_of_fork(instance, &report)) {
 		report.session_id = known_id(instance);
@@ -499,7 +500,7 @@ static int look(const struct incoming *incoming, const char *base, bool *ret_cha
 	if (r < 0)
 		return -1;
 	if (r > 0) {
-		log_warning("report ignored: there is no such session");
+		log_warning("report ignored: no such session exists");
 		return REPORT_FOREIGN;
 	}
 	log_set_instance(instance->id);

@@ -361,7 +361,7 @@ static void apply_files(struct deck *deck, const char *only)
 		if (only ? !streq(name, only) : strvec_contains(&deck->agents, name))
 			continue;
 		if (agentfiles_apply(&deck->registry, files.items[i], NULL, &why) < 0)
-			deck_warn(deck, "%s (this file is left out)", why.message);
+			deck_warn(deck, "%s (this file is ignored)", why.message);
 	}
 }
 

@@ -97,7 +97,7 @@ static void look_at_directory(const char *path, struct doctor_directory *ret)
 	if (ret->problem)
 		return;
 	if (!S_ISDIR(st.st_mode))
-		ret->problem = xasprintf("%s is no directory", ret->path);
+		ret->problem = xasprintf("%s is not a directory", ret->path);
 	else if (ret->is_foreign)
 		ret->problem = xasprintf("%s belongs to user %u, not to you", ret->path,
 					 ret->owner);
@@ -279,7 +279,7 @@ static void look_at_login(struct doctor_facts *facts)
 	if (r != 0)
 		facts->login_why = xstrdup(r < 0 ? err.message
 					   : facts->built_with_systemd
-						   ? "there is no logind to ask"
+						   ? "logind is not running"
 						   : "agentdeck was built without systemd");
 	facts->lingers = login_lingers(getuid());
 	facts->kills_user_processes = login.kill_user_processes;
@@ -328,7 +328,7 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 	look_at_tmux(&facts);
 	look_at_login(&facts);
 	if (facts.home_problem) {
-		facts.manager_why = xstrdup("not looked for without a home directory");
+		facts.manager_why = xstrdup("not checked: no home directory is known");
 	} else {
 		look_at_manager(deck, &facts);
 		look_at_places(deck, &facts);

@@ -135,8 +135,8 @@ static void judge_config(const struct doctor_facts *facts, struct findings *ret)
 	const char *path = facts->config_path;
 	if (facts->config_problem) {
 		wrong("%s", facts->config_problem);
-		advise("correct %s at the place that is named; until then the last valid one is in "
-		       "use, and no session can be created",
+		advise("correct %s at the position named; until then the last valid configuration "
+		       "is used, and no session can be created",
 		       path);
 	} else if (facts->config_exists) {
 		ok("%s is valid", path);
@@ -150,7 +150,7 @@ static void advise_on_directory(const struct doctor_facts *facts,
 {
 	/* Root is somebody with sudo: the directory is in the right place. */
 	if (directory->is_foreign && streq(facts->user, "root"))
-		advise("run agentdeck as the user that it belongs to, without sudo");
+		advise("run agentdeck as the user who owns it, without sudo");
 	else if (directory->is_foreign)
 		advise("sudo chown -R %s: %s, or choose another place with AGENTDECK_HOME",
 		       facts->user, directory->path);
@@ -177,8 +177,7 @@ static void judge_state(const struct doctor_facts *facts, struct findings *ret)
 		warn("%s: only %" PRId64 " MiB are free", state->path, mib);
 		advise("free some space: df -h %s", state->path);
 	} else if (state->is_volatile) {
-		warn("%s is in memory: sessions are forgotten at a restart of the machine",
-		     state->path);
+		warn("%s is in memory: a restart of the machine forgets all sessions", state->path);
 		advise("choose a place on a disk with AGENTDECK_HOME");
 	} else {
 		ok("%s, mode %04o, %" PRId64 " MiB free", state->path, state->mode, mib);
@@ -192,11 +191,12 @@ static void judge_runtime(const struct doctor_facts *facts, struct findings *ret
 		wrong("%s", runtime->problem);
 		advise_on_directory(facts, runtime, ret);
 	} else if (facts->unusable_runtime) {
-		warn("%s is no directory of yours that can be written: runs are in %s",
+		warn("%s is not a directory that you own and can write to: the files of running "
+		     "sessions are in %s",
 		     facts->unusable_runtime, runtime->path);
 		advise("log in again, or export XDG_RUNTIME_DIR=/run/user/%u", (unsigned)getuid());
 	} else if (!runtime->exists) {
-		ok("%s is made when the first session starts", runtime->path);
+		ok("%s will be created when the first session starts", runtime->path);
 	} else {
 		ok("%s, mode %04o", runtime->path, runtime->mode);
 	}
@@ -206,9 +206,9 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 {
 	const bool unscoped = facts->unscoped.count && facts->is_isolated;
 	if (facts->state.problem || facts->sessions_problem) {
-		unknown("they cannot be listed: %s", facts->sessions_problem
-							     ? facts->sessions_problem
-							     : "see the state directory");
+		unknown("sessions cannot be listed: %s", facts->sessions_problem
+								 ? facts->sessions_problem
+								 : "see the state directory");
 		return;
 	}
 	if (facts->damaged.count) {
@@ -233,7 +233,7 @@ static void judge_helpers(const struct doctor_facts *facts, struct findings *ret
 {
 	cleanup_free char *missing = join(&facts->missing_helpers, ", ");
 	if (!facts->helpers_known) {
-		unknown("not looked for while what is above is wrong");
+		unknown("not checked: fix the problem above first");
 	} else if (*missing) {
 		wrong("not installed: %s", missing);
 		advise("install agentdeck again: make install");
@@ -252,9 +252,10 @@ static void judge_tmux(const struct doctor_facts *facts, struct findings *ret)
 		advise("install tmux 3.2 or newer");
 	} else {
 		ok("version %s%s", facts->tmux_version,
-		   facts->tmux_loses_ends ? "; before 3.5 it may miss an agent's end, which "
-					    "agentdeck-watch makes up for"
-					  : "");
+		   facts->tmux_loses_ends
+			   ? "; before 3.5 it may miss that an agent ended; agentdeck-watch "
+			     "covers that"
+			   : "");
 	}
 }
 
@@ -263,7 +264,7 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 	cleanup_free char *agents = join(&facts->agents, ", ");
 	for (size_t i = 0; i < facts->agent_problems.count; i++) {
 		warn("%s", facts->agent_problems.items[i]);
-		advise("correct the file at the place that is named");
+		advise("correct the file at the position named");
 	}
 	for (size_t i = 0; i < facts->agent_hints.count; i++) {
 		warn("%s", facts->agent_hints.items[i]);
@@ -281,7 +282,7 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 		ok("%s", agents);
 	} else {
 		warn("no coding agent is in PATH%s",
-		     facts->stand_ins.count ? ", only stand-ins are" : "");
+		     facts->stand_ins.count ? ", only stand-ins" : "");
 		advise("install one of those that agentdeck agents list names, or use add -c");
 	}
 }
@@ -296,7 +297,7 @@ static void judge_systemd(const struct doctor_facts *facts, struct findings *ret
 		warn("agentdeck was built without it");
 		advise("build and install again: ./configure && make && make install");
 	} else {
-		unknown("runs; its version is asked of the user manager");
+		unknown("runs; the user manager knows its version");
 	}
 }
 
@@ -316,9 +317,9 @@ static void judge_manager(const struct doctor_facts *facts, struct findings *ret
 static void judge_isolation(const struct doctor_facts *facts, struct findings *ret)
 {
 	if (!facts->isolation_known) {
-		unknown("not known while what is above is wrong");
+		unknown("unknown: fix the problem above first");
 	} else if (facts->is_isolated) {
-		ok("each session gets a scope of its own (%s)", facts->isolation_why);
+		ok("each session gets its own scope (%s)", facts->isolation_why);
 	} else if (facts->isolation_is_override) {
 		warn("off by launch_in_user_scope = false: sessions may end with your login");
 		advise("take that line out of %s", facts->config_path);
@@ -326,7 +327,7 @@ static void judge_isolation(const struct doctor_facts *facts, struct findings *r
 		warn("off, sessions may end with your login: %s", facts->isolation_why);
 		advise("put this into %s: [tmux] launch_in_user_scope = true", facts->config_path);
 	} else {
-		warn("off, for want of a user manager: sessions may end with your login");
+		warn("off, because no user manager runs: sessions may end with your login");
 	}
 }
 
@@ -337,14 +338,14 @@ static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 	} else if (!facts->login_known) {
 		unknown("%s", facts->login_why);
 	} else if (facts->isolation_known && facts->isolation_is_override) {
-		ok("off, which only matters to sessions with a scope");
+		ok("off; it only matters for sessions with a scope");
 	} else {
 		warn("%s",
 		     facts->linger_forbidden
 			     ? "off, and [tmux] linger = false: sessions end about 10 s after your "
 			       "last logout"
 			     : "off: sessions end about 10 s after your last logout, unless the "
-			       "next start is allowed to turn it on");
+			       "next start can turn it on");
 		advise("sudo loginctl enable-linger %s", facts->user);
 	}
 }
@@ -357,10 +358,11 @@ static void judge_kill(const struct doctor_facts *facts, struct findings *ret)
 		ok("no");
 	} else if (facts->isolation_known && !facts->is_isolated) {
 		wrong("yes, and sessions have no scope: they are killed at your logout");
-		advise("make isolation work (see there), or set KillUserProcesses=no in "
+		advise("fix isolation (see above), or set KillUserProcesses=no in "
 		       "/etc/systemd/logind.conf");
 	} else {
-		ok("yes: a logout kills what is in its session; scopes are not");
+		ok("yes: a logout kills the processes of its login session, but not those in "
+		   "scopes");
 	}
 }
 
@@ -371,12 +373,12 @@ static void judge_login(const struct doctor_facts *facts, struct findings *ret)
 	if (!facts->cgroup) {
 		unknown("our own control group cannot be read");
 	} else if (!scope) {
-		ok("this command is in no login session (%s)", facts->cgroup);
+		ok("this command is not in a login session (%s)", facts->cgroup);
 	} else if (facts->isolation_known && !facts->is_isolated) {
-		warn("sessions that are started here belong to %s, your login", scope);
+		warn("sessions started here belong to %s, your login, and may end with it", scope);
 		advise("see isolation");
 	} else {
-		ok("this command is in %s; sessions are not", scope);
+		ok("this command is in %s, but sessions are not", scope);
 	}
 }
 
@@ -385,16 +387,16 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *r
 	if (facts->link_alive) {
 		ok("sessions reach %s", facts->link_target);
 	} else if (facts->agent_socket_alive) {
-		ok("this login's (%s) is handed to sessions at the next start or attach",
+		ok("this login's SSH agent (%s) is passed to sessions at the next start or attach",
 		   facts->agent_socket);
 	} else if (facts->link_target) {
-		warn("sessions look for it at %s, where none is any more", facts->link_target);
+		warn("sessions look for it at %s, where none is running now", facts->link_target);
 		advise("log in with ssh -A, then: agentdeck attach SESSION");
 	} else if (facts->agent_socket) {
-		warn("SSH_AUTH_SOCK is %s, where none is", facts->agent_socket);
+		warn("SSH_AUTH_SOCK is %s, where no SSH agent is running", facts->agent_socket);
 		advise("log in again, or unset SSH_AUTH_SOCK");
 	} else {
-		ok("this login has none, so sessions have none");
+		ok("this login has no SSH agent, so sessions have none");
 	}
 }
 
@@ -402,9 +404,10 @@ static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
 {
 	const char *program = facts->notify_program;
 	if (program && facts->notify_installed) {
-		ok("%s is called when a session wants you", program);
+		ok("%s is called when a session needs you", program);
 	} else if (program) {
-		warn("there is no program %s: nobody is called when a session wants you", program);
+		warn("program %s does not exist: no notification is sent when a session needs you",
+		     program);
 		advise("install it, or change [notify] command in %s", facts->config_path);
 	}
 }
@@ -447,8 +450,9 @@ const char *doctor_conclusion(const struct doctor_facts *facts, const struct fin
 	if (findings_have_error(findings))
 		return "Correct the errors first.";
 	if (!facts->is_isolated)
-		return "Sessions are not kept apart from your login here, and may end with it.";
+		return "Sessions on this machine depend on your login and may end with it.";
 	if (!facts->lingers)
-		return "Sessions outlive a login here, but not the last one: lingering is off.";
-	return "Sessions outlive your logins here.";
+		return "Sessions on this machine survive a logout, but not the last one: "
+		       "lingering is off.";
+	return "Sessions on this machine survive your logouts.";
 }

@@ -142,8 +142,9 @@ int place_check_here(const struct deck *deck, const struct instance *instance, s
 	cleanup_free char *title = visible(instance->title);
 	cleanup_free char *host = visible(instance_host(instance));
 	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-	return error_set(err, ERROR_INVALID,
-			 "session '%s' (%s) runs on %s: use it there. If that machine does not run "
-			 "it any more, take it over with agentdeck session start --take-over %s",
-			 title, instance->id, host, hint);
+	return error_set(
+		err, ERROR_INVALID,
+		"session '%s' (%s) runs on %s: use it there. If that machine no longer runs it, "
+		"take it over with agentdeck session start --take-over %s",
+		title, instance->id, host, hint);
 }

@@ -48,7 +48,7 @@ static bool wake_manager(struct deck *deck)
 	if (deck->settings.tmux.linger == OFF || access("/run/systemd/system", F_OK) < 0 ||
 	    login_lingers(getuid()) || login_enable_linger(getuid(), NULL) != 0)
 		return false;
-	log_info("linger: enabled, so that there is a user manager without a login");
+	log_info("linger: enabled, so that a user manager runs without a login");
 	for (;;) {
 		deck_retry_bus(deck);
 		if (deck_bus(deck))
@@ -79,8 +79,8 @@ enum isolation isolation_decide(struct deck *deck)
 			deck_warn(
 				deck,
 				"the user manager is not reachable (%s): this session runs "
-				"without a scope of its own and may end with your login; agentdeck "
-				"doctor says more",
+				"without its own scope and may end with your login: see agentdeck "
+				"doctor",
 				why);
 	}
 	return isolation;
@@ -115,7 +115,7 @@ void isolation_ensure_linger(struct deck *deck)
 			  err.message);
 	else
 		deck_warn(deck,
-			  "there is no logind to keep the user manager after your last logout: "
+			  "logind is not running to keep the user manager after your last logout: "
 			  "sessions may end then");
 }
 

@@ -198,7 +198,7 @@ static int write_settings(struct deck *deck, int fd, const struct instance *inst
 		 * reports. */
 		deck_warn(deck,
 			  "the agent's own settings could not be read (%s): it starts with them, "
-			  "and without reports to agentdeck",
+			  "but without reports to agentdeck",
 			  local.message);
 		return 0;
 	}
@@ -302,7 +302,7 @@ int runfiles_restore(struct deck *deck, const struct instance *instance,
 		return -1;
 	if (complete(deck, fd, instance, agent, err) < 0)
 		return error_prefix(err, "%s", instance->run.directory);
-	log_warning("files of the run were missing in %s: they are there again",
+	log_warning("files of the run were missing in %s and were created again",
 		    instance->run.directory);
 	deck_refresh_ssh_agent(deck);
 	return 0;

@@ -59,8 +59,7 @@ static int choose_agent(struct deck *deck, const struct lifecycle_new *wish,
 			agent = registry->agents[i];
 	if (!agent)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "no agent in the registry runs this command: name one "
-				 "with --agent");
+				 "no known agent runs this command: name one with --agent");
 	*ret = agent;
 	return 0;
 }
@@ -97,8 +96,8 @@ static int check_kind(struct deck *deck, const struct agent *agent, const struct
 			plain = registry->agents[i]->name;
 	return error_set(
 		err, ERROR_USAGE,
-		"%s answers once and ends with '%s', so there is no conversation to come back "
-		"to: leave it out, or run it as a plain command with --agent %s -c 'COMMAND'",
+		"%s answers once and ends with '%s', so no conversation could be resumed: leave "
+		"it out, or run it as a plain command with --agent %s -c 'COMMAND'",
 		agent->title, word, or_empty(plain));
 }
 
@@ -111,13 +110,13 @@ static int find_latest(const struct agent *agent, const char *word, struct insta
 	const char *directory = instance_transcript_directory(instance);
 	cleanup_free char *shown = visible(directory);
 	if (!location_is_known(agent) || !home)
-		return error_set(err, ERROR_INVALID,
-				 "'%s' is the latest conversation, and which one that is cannot be "
-				 "seen for %s: it may be another session's. Leave it out%s",
-				 word, agent->title,
-				 agent->resume.count
-					 ? ", or name the conversation with --session-id ID"
-					 : "");
+		return error_set(
+			err, ERROR_INVALID,
+			"'%s' means the latest conversation, but for %s agentdeck cannot see "
+			"which one that is: it may be another session's. Leave it out%s",
+			word, agent->title,
+			agent->resume.count ? ", or name the conversation with --session-id ID"
+					    : "");
 	int r = transcript_latest(home, directory, NULL, NULL, ret, err);
 	if (r == TRANSCRIPT_NONE)
 		return error_set(err, ERROR_NOT_FOUND,
@@ -172,8 +171,9 @@ static int settle_id(const struct lifecycle_new *wish, const struct agent *agent
 				 wish->session_id, adopted);
 	if (wished && !resume_takes_id(agent, wished)) {
 		cleanup_free char *shown = visible(wished);
-		return error_set(err, ERROR_INVALID, "'%s' is no session id of %s, which takes %s",
-				 shown, agent->name, resume_id_text(agent));
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is not a session id of %s, which uses %s", shown,
+				 agent->name, resume_id_text(agent));
 	}
 	if (wished)
 		conversation_set_id(&instance->conversation, wished, ORIGIN_ADOPTED,
@@ -221,10 +221,11 @@ static int settle_title(const struct lifecycle_new *wish, const struct store_row
 	if (wish->title) {
 		const struct store_row *taken = find_title(rows, wish->title);
 		if (taken)
-			return error_set(err, ERROR_EXISTS,
-					 "there is a session '%s' already (%s): choose "
-					 "another title with -t",
-					 wish->title, taken->id);
+			return error_set(
+				err, ERROR_EXISTS,
+				"a session named '%s' exists already (%s): choose another title "
+				"with -t",
+				wish->title, taken->id);
 		replace_string(&instance->title, wish->title);
 		return 0;
 	}
@@ -261,15 +262,16 @@ static int check_wish(const struct lifecycle_new *wish, struct instance *instanc
 	    (!is_empty(wish->group) && naming_check_group(wish->group, err) < 0))
 		return -1;
 	if (wish->resume && !resume_policy_parse(wish->resume, &instance->resume_policy))
-		return error_set(err, ERROR_USAGE, "--resume is auto, confirm or never, not '%s'",
-				 wish->resume);
+		return error_set(err, ERROR_USAGE,
+				 "--resume must be auto, confirm or never, not '%s'", wish->resume);
 	if (wish->restart && !restart_policy_parse(wish->restart, &instance->restart_policy))
 		return error_set(err, ERROR_USAGE,
-				 "--restart is no, on-failure or always, not '%s'", wish->restart);
+				 "--restart must be no, on-failure or always, not '%s'",
+				 wish->restart);
 	int r = fs_real_directory(wish->directory, &real, err);
 	if (r == FS_ABSENT)
-		return error_set(err, ERROR_NOT_FOUND, "there is no directory %s: make it first",
-				 shown);
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is not an existing directory: create it first", shown);
 	if (r == 0)
 		instance_set_directory(instance, real);
 	return r;

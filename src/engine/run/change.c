@@ -36,7 +36,7 @@ int lifecycle_rename(struct deck *deck, const char *base, const char *title, str
 		return -1;
 	for (size_t i = 0; i < rows.count; i++)
 		if (streq(rows.rows[i].title, title) && !streq(rows.rows[i].base, base))
-			return error_set(err, ERROR_EXISTS, "there is another session '%s' (%s)",
+			return error_set(err, ERROR_EXISTS, "another session is named '%s' (%s)",
 					 title, rows.rows[i].id);
 	replace_string(&operation.instance->title, title);
 	if (operation_save(&operation, err) < 0)
@@ -77,10 +77,11 @@ static int check_fork(const struct instance *source, const struct agent *agent, 
 				 "(agentdeck agents show %s)",
 				 agent->name, agent->name);
 	if (!source->conversation.session_id)
-		return error_set(err, ERROR_INVALID,
-				 "no conversation of session '%s' is known yet: start it and "
-				 "say something first",
-				 title);
+		return error_set(
+			err, ERROR_INVALID,
+			"session '%s' has no known conversation yet: start it and say something "
+			"first",
+			title);
 	/* Where a turn would have been reported, and was not, there is nothing to copy. */
 	if (agent->report.count && !source->conversation.first_turn_seen &&
 	    source->conversation.origin == ORIGIN_MINTED)
@@ -104,8 +105,7 @@ static int add_with_free_title(struct deck *deck, struct lifecycle_new *wish,
 		if (local.code != ERROR_EXISTS)
 			return error_set(err, local.code, "%s", local.message);
 	}
-	return error_set(err, ERROR_EXISTS,
-			 "there are too many forks of it: name this one with -t");
+	return error_set(err, ERROR_EXISTS, "it has too many forks: name this one with -t");
 }
 
 int lifecycle_fork(struct deck *deck, const char *base, const char *title, const char *group,
@@ -152,10 +152,11 @@ static int open_stopped(struct deck *deck, const char *base, struct operation *r
 		cleanup_free char *title = visible(opened.instance->title);
 		cleanup_free char *hint = hint_session(deck, opened.instance->title,
 						       opened.instance->id);
-		return error_set(err, ERROR_INVALID,
-				 "session '%s' runs, in the conversation that it has: stop it "
-				 "first with agentdeck session stop %s",
-				 title, hint);
+		return error_set(
+			err, ERROR_INVALID,
+			"session '%s' is running and its conversation cannot change now: stop it "
+			"first with agentdeck session stop %s",
+			title, hint);
 	}
 	*ret = operation_take(&opened);
 	return 0;
@@ -175,8 +176,9 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 	if (!agent->resume.count)
 		return error_set(err, ERROR_INVALID, "%s has no session ids", agent->name);
 	if (!resume_takes_id(agent, session_id))
-		return error_set(err, ERROR_INVALID, "'%s' is no session id of %s, which takes %s",
-				 shown, agent->name, resume_id_text(agent));
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is not a session id of %s, which uses %s", shown,
+				 agent->name, resume_id_text(agent));
 	if (owner_lock(deck, &conversations, err) < 0 ||
 	    owner_check(deck, instance, session_id, err) < 0)
 		return -1;
@@ -203,7 +205,7 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 	int r = fs_real_directory(move->path, &real, err);
 	if (r == FS_ABSENT)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "there is no directory %s: say where it is now", shown);
+				 "%s is not an existing directory: say where it is now", shown);
 	if (r < 0 || open_stopped(deck, base, &operation, err) < 0 ||
 	    operation_find_agent(&operation, err) < 0)
 		return -1;

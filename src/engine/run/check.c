@@ -37,8 +37,8 @@ static int settle_path(const struct operation *operation, struct error *err)
 	if (check_programs(operation, kept, is_empty(own) ? &failure : NULL) < 0)
 		return error_move(err, &failure);
 	error_clear(&failure);
-	log_info("PATH: %s, so the kept one is used",
-		 is_empty(own) ? "the caller has none" : "the caller's lacks a program");
+	log_info("PATH: %s, so the stored one is used",
+		 is_empty(own) ? "the caller has no PATH" : "a program is not in the caller's");
 	environment_take_kept(instance);
 	return 0;
 }

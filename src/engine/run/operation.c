@@ -136,7 +136,7 @@ int operation_open_settled(struct deck *deck, const char *base, struct operation
 			opened.has_looked = true;
 			opened.seen = (struct observation){
 				.presence = PRESENCE_UNKNOWN,
-				.why = "its agent has ended, and its pane does not say how",
+				.why = "its agent ended, and its pane does not show how",
 			};
 		}
 		*ret = operation_take(&opened);

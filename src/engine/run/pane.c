@@ -85,7 +85,7 @@ static int execute(const struct operation *operation)
 	const bool is_path = strchr(name, '/');
 	cleanup_free char *program = is_path ? NULL : program_path(name, NULL, NULL);
 	if (!is_path && !program)
-		return rung_failed("run", name, "there is no such program in PATH: install it");
+		return rung_failed("run", name, "program not found in PATH: install it");
 	/* Its user wrote it where the session was made. */
 	if (!program && *name != '/')
 		program = path_join(instance_lookup_directory(instance), name);
@@ -131,7 +131,7 @@ static int check_run(const struct instance *instance, const char *run_id, struct
 {
 	return instance->run.id && streq(instance->run.id, run_id)
 		       ? 0
-		       : error_set(err, ERROR_INVALID, "this pane belongs to a run that is over");
+		       : error_set(err, ERROR_INVALID, "this pane belongs to a run that has ended");
 }
 
 /* The instance is replaced by what is stored after the answer. */
@@ -297,13 +297,13 @@ static int fall_to_shell(const struct operation *operation, const char *reason, 
 					    : NULL;
 	cleanup_free char *why =
 		run_attempt(run)[-1].reason == REASON_CONVERSATION_ELSEWHERE
-			? xasprintf(
-				  "agent does not find its conversation from here (%s); to copy it here: "
-				  "agentdeck session set %s path %s --copy-transcript",
-				  reason, instance->id, instance_lookup_directory(instance))
+			? xasprintf("agent does not find its conversation in this directory (%s); "
+				    "to copy it here: "
+				    "agentdeck session set %s path %s --copy-transcript",
+				    reason, instance->id, instance_lookup_directory(instance))
 			: xasprintf("agent does not start: %s", reason);
 	free(run->history_note);
-	run->history_note = xasprintf("the agent does not start (%s); this is a shell in its place",
+	run->history_note = xasprintf("the agent does not start (%s); this is a shell instead",
 				      status ? status : reason);
 	return operation_note(operation, EVENT_SHELL, why, err);
 }

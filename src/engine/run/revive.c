@@ -98,7 +98,7 @@ static int hold(const struct revival *revival, struct revive_result *ret, struct
 	restart_hold(instance, why);
 	settle(ret, REVIVE_HELD, why);
 	if (revival->mode == REVIVE_REALLY)
-		log_warning("not brought back any more: %s", why);
+		log_warning("no longer restarted: %s", why);
 	return note(revival, EVENT_HELD, why, err);
 }
 
@@ -134,7 +134,7 @@ static int leave_stopped(const struct revival *revival, struct revive_result *re
 	if (revival->mode == REVIVE_TRIAL ||
 	    !state_is_stopping(revival->operation->instance->observed.state))
 		return 0;
-	log_warning("a stop was interrupted: it is finished");
+	log_warning("a stop was interrupted: finishing it");
 	return lifecycle_stop_locked(revival->operation, &was_running, err);
 }
 
@@ -148,7 +148,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 		settle(ret, REVIVE_LEFT, NULL);
 		ret->reason = xasprintf(
-			"it ran on %s: if that machine does not run it any more, take it over with "
+			"it ran on %s: if that machine no longer runs it, take it over with "
 			"agentdeck session start --take-over %s",
 			instance_host(instance), hint);
 		return 0;
@@ -214,7 +214,7 @@ static void note_failure(const struct revival *revival, const char *last_boot, b
 				instance->run.boot_id;
 	if (is_noted && !state_is_running(instance->observed.state))
 		restart_unnote(instance);
-	log_error("not brought back: %s", why);
+	log_error("not restarted: %s", why);
 	/* It has come back, and only that could not be written down. */
 	if (transition_of_boot(revival->operation->lock, instance,
 			       is_pending ? EVENT_RESTART_PENDING : EVENT_NOT_REVIVED, why,

@@ -20,10 +20,10 @@ static int check_restart(struct operation *operation, struct error *err)
 	struct instance *instance = operation->instance;
 	const char *own = getenv(ENV_RUN);
 	if (own && instance->run.id && streq(own, instance->run.id))
-		return error_set(err, ERROR_INVALID,
-				 "%s cannot be restarted from inside: its end is the "
-				 "end of this command, too",
-				 instance->id);
+		return error_set(
+			err, ERROR_INVALID,
+			"%s cannot be restarted from inside: ending it would end this command, too",
+			instance->id);
 	/* It may have moved, and not have said so yet. */
 	if (operation_find_agent(operation, err) < 0 ||
 	    location_refresh(instance, operation->agent, err) < 0)
@@ -38,10 +38,11 @@ int lifecycle_unknown(const struct operation *operation, const char *why, struct
 	const struct instance *instance = operation->instance;
 	cleanup_free char *title = visible(instance->title);
 	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
-	return error_set(err, ERROR_TIMEOUT,
-			 "%s exists, but %s: it is not started a second time. "
-			 "Wait, or end it with agentdeck session stop %s",
-			 title, why, hint);
+	return error_set(
+		err, ERROR_TIMEOUT,
+		"%s exists, but %s: it was not started a second time. Wait, or end it with "
+		"agentdeck session stop %s",
+		title, why, hint);
 }
 
 bool lifecycle_is_shell(const struct instance *instance)
@@ -167,7 +168,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	/* The time that it took to get here is not the agent's. */
 	instance->run.attempt_since_boot_ms = clock_ms();
 	if (operation_note(operation, EVENT_STARTED, NULL, err) < 0)
-		return error_prefix(err, "%s runs, but that could not be written down",
+		return error_prefix(err, "%s is running, but that could not be saved",
 				    instance->id);
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
 		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
@@ -183,7 +184,7 @@ static int end_first(const struct operation *operation, struct error *err)
 	environment_keep(operation->deck, operation->instance);
 	if (lifecycle_end_locked(operation, EVENT_RESTART_WANTED, &was_running, err) < 0)
 		return -1;
-	log_info("stopped%s: to be started again", was_running ? "" : " (was not running)");
+	log_info("stopped%s: starting it again", was_running ? "" : " (was not running)");
 	return 0;
 }
 
@@ -191,7 +192,7 @@ static int end_first(const struct operation *operation, struct error *err)
 static int give_up_restart(const struct operation *operation, struct error *err)
 {
 	(void)operation_note(operation, EVENT_RESTART_GIVEN_UP, NULL, NULL);
-	return error_prefix(err, "%s is stopped, and could not be started again",
+	return error_prefix(err, "%s was stopped and could not be started again",
 			    operation->instance->id);
 }
 

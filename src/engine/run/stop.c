@@ -90,10 +90,10 @@ static void forget_place(struct deck *deck, const char *id)
 	if (r < 0)
 		deck_warn(deck, "%s", local.message);
 	else if (r == HOME_KEPT)
-		deck_warn(
-			deck,
-			"its conversations stay in %s: remove that directory if nobody wants them",
-			shown);
+		deck_warn(deck,
+			  "its conversations remain in %s: remove that directory if you no longer "
+			  "need them",
+			  shown);
 }
 
 /* While its session is there, so that who cannot remove it can try again. */
@@ -122,7 +122,7 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	 * meanwhile. */
 	r = store_load(deck->store, base, &instance, &damage);
 	if (r == 0)
-		return error_set(err, ERROR_BUSY, "session %s was repaired just now: try again",
+		return error_set(err, ERROR_BUSY, "session %s has just been repaired: try again",
 				 base);
 	if (r < 0 && damage.code != ERROR_CORRUPT)
 		return error_set(err, damage.code, "%s", damage.message);
@@ -161,7 +161,7 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 		return -1;
 	const struct instance *instance = operation.instance;
 	forget_place(deck, instance->id);
-	log_info("removed; conversation %s stays with its agent",
+	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation.lock), err)
 				    : trash_put(TAKE_PTR(operation.lock), err);

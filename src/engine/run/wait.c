@@ -83,7 +83,7 @@ static int wait_for_outcome(struct deck *deck, struct lifecycle_started *started
 		if (r != 0)
 			return r < 0 ? -1
 				     : error_set(err, ERROR_NOT_FOUND,
-						 "session %s was removed meanwhile",
+						 "session %s was removed in the meantime",
 						 (*instance)->id);
 		const bool reports = is_to_report(now, agent);
 		int64_t now_ms = clock_ms();

@@ -190,13 +190,15 @@ static bool press_clear(struct sending *sending)
 static bool empty_box(struct sending *sending)
 {
 	if (!sending->agent->clear_keys.count)
-		return decide(sending, DELIVERY_DRAFT,
-			      "there is unsent text in the box, and no keys are known "
-			      "that delete it");
+		return decide(
+			sending, DELIVERY_DRAFT,
+			"the input box contains unsent text, and agentdeck does not know the keys "
+			"that delete it");
 	if (!press_clear(sending))
-		return decide(sending, DELIVERY_DRAFT,
-			      "there is unsent text in the box, and its tmux server did "
-			      "not take the keys that delete it");
+		return decide(
+			sending, DELIVERY_DRAFT,
+			"the input box contains unsent text, and the tmux server did not accept "
+			"the keys that delete it");
 	return true;
 }
 
@@ -402,8 +404,8 @@ static bool is_over(struct sending *sending)
 	if (sending->box && now - sending->proven_ms >= KEPT_MS &&
 	    sending->agent->clear_keys.count) {
 		if (!sending->is_kept)
-			log_info(
-				"send: the agent took the text and kept it in its box: it is deleted there");
+			log_info("send: the agent received the text and kept it in its input box: "
+				 "deleting it there");
 		sending->is_kept = true;
 		(void)press_clear(sending);
 	}
@@ -451,14 +453,15 @@ static bool press_submit(struct sending *sending)
 	/* The key would answer the question. */
 	enum display_state display = judge(sending, sending->request->text);
 	if (display == DISPLAY_DIALOG)
-		return decide(sending, DELIVERY_TYPED, "the agent asks something since then");
+		return decide(sending, DELIVERY_TYPED, "the agent has asked something since then");
 	if (sending->agent->has_box && display != DISPLAY_READY)
-		return decide(sending, DELIVERY_TYPED, "the agent shows no input box since then");
+		return decide(sending, DELIVERY_TYPED,
+			      "the agent has shown no input box since then");
 	if (!sending->program)
 		sending->program = foreground_program(sending);
 	if (!press_key(sending, sending->agent->submit_key ? sending->agent->submit_key : "Enter"))
 		return decide(sending, DELIVERY_TYPED,
-			      "its tmux server did not take the submit key");
+			      "its tmux server did not accept the submit key");
 	return true;
 }
 
@@ -478,7 +481,7 @@ static void submit(struct sending *sending)
 		if (more == SUBMIT_MORE || sending->proven_ms || clock_ms() >= deadline ||
 		    !look(sending) || !is_still_typed(sending))
 			break;
-		log_info("send: the text still stands in the input box: submitting it again");
+		log_info("send: the text is still in the input box: submitting it again");
 	}
 	if (!wait_proof(sending, deadline))
 		return;
@@ -490,11 +493,11 @@ static void submit(struct sending *sending)
 		decide(sending, DELIVERY_UNVERIFIED, "agents do not report their own commands");
 	else if (sending->was_busy)
 		decide(sending, DELIVERY_UNVERIFIED,
-		       "the agent is in the middle of a turn and may take it afterwards");
+		       "the agent is in the middle of a turn and may accept it afterwards");
 	else
 		decide(sending, DELIVERY_UNVERIFIED,
 		       sending->has_reported ? "the agent did not report the prompt"
-					     : "its screen does not show an effect");
+					     : "its screen shows no effect");
 }
 
 /* Load the instance and look whether there is somebody to send to. */
@@ -528,11 +531,12 @@ static int open_run(struct sending *sending, struct error *err)
 		return error_set(err, ERROR_TIMEOUT, "nothing can be sent to %s: %s", title,
 				 seen.why);
 	if (attempt->rung == RUNG_SHELL)
-		return error_set(err, ERROR_INVALID,
-				 "the agent of %s did not start, and a shell "
-				 "stands in its place: start it again with agentdeck session "
-				 "restart %s",
-				 title, hint);
+		return error_set(
+			err, ERROR_INVALID,
+			"the agent of %s did not start, and a shell runs instead: start it again "
+			"with agentdeck session "
+			"restart %s",
+			title, hint);
 	sending->result->session_id = xstrdup_or_null(instance->conversation.session_id);
 	sending->socket = instance->run.socket;
 	return store_watch_open(sending->deck->store, base, instance->run.directory,
@@ -545,7 +549,7 @@ static int lock_sending(const struct sending *sending, struct fs_lock *ret, stru
 	const char *directory = sending->instance->run.directory;
 	cleanup_close int fd = runfiles_open(directory);
 	if (fd < 0)
-		return error_set(err, ERROR_INVALID, "%s ended just now", sending->instance->id);
+		return error_set(err, ERROR_INVALID, "%s has just ended", sending->instance->id);
 	return fs_lock_in_turn(fd, SEND_LOCK, sending->request->wait ? sending->deadline_ms : 0,
 			       ret, err);
 }

@@ -133,7 +133,7 @@ static void on_act(enum service_verb verb, const char *target, struct service_ca
 	}
 	const struct session *session = by_target(supervisor, target);
 	if (!session) {
-		service_answer_failure(call, "there is no such session, or more than one");
+		service_answer_failure(call, "no such session exists, or more than one");
 		return;
 	}
 	strvec_push_array(&arguments,
@@ -156,12 +156,12 @@ void calls_open(struct supervisor *supervisor)
 	int r = service_open(supervisor->deck->paths.user_runtime, supervisor->loop,
 			     &supervisor->operations, supervisor, &supervisor->service, &err);
 	if (r == SERVICE_NO_BUS)
-		log_info("no user bus: nobody can call");
+		log_info("no user bus: programs cannot call the supervisor");
 	else if (r == SERVICE_TAKEN)
-		log_warning(
-			"the name on the bus is another supervisor's: nobody can call this one");
+		log_warning("another supervisor has the name on the bus: programs cannot call this "
+			    "one");
 	else if (r < 0)
-		log_warning("nobody can call: %s", err.message);
+		log_warning("programs cannot call the supervisor: %s", err.message);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static void on_reopen(void *context)
 static bool has_service(struct supervisor *supervisor)
 {
 	if (supervisor->service && service_is_lost(supervisor->service)) {
-		log_warning("the user bus has gone");
+		log_warning("the user bus went away");
 		service_close(TAKE_PTR(supervisor->service));
 		(void)loop_add_timer(supervisor->loop, clock_ms() + REOPEN_MS, on_reopen,
 				     supervisor, &supervisor->reopen, NULL);

@@ -30,9 +30,9 @@ static int take_lock(const struct deck *deck, struct fs_lock *ret, struct error 
 	cleanup_free char *name = lock_name();
 	int r = fs_lock(state, name, 0, ret, err);
 	if (r == FS_LOCK_BUSY)
-		return error_set(err, ERROR_BUSY,
-				 "a supervisor is at work already: see agentdeck supervise "
-				 "--status");
+		return error_set(
+			err, ERROR_BUSY,
+			"a supervisor is already running: see agentdeck supervise --status");
 	return r < 0 ? -1 : 0;
 }
 
@@ -102,7 +102,7 @@ static void on_close(int fd UNUSED, uint32_t events UNUSED, void *context)
 static void on_signal(int signal_number, void *context)
 {
 	struct waiting *waiting = context;
-	log_info("SIG%s: waits no longer", sigabbrev_np(signal_number));
+	log_info("SIG%s: waiting ended", sigabbrev_np(signal_number));
 	if (signal_number != SIGHUP)
 		loop_stopping(waiting->loop);
 	loop_exit(waiting->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);

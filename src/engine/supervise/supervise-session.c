@@ -199,7 +199,7 @@ static void decide(struct session *session, enum supervise_cause cause)
 	const struct supervise_decision decision = supervise_decide(
 		&facts, cause, &supervisor->deck->settings, clock_ms(), clock_wall_us());
 	if (decision.is_planned && decision.act == ACT_WAIT)
-		log_info("%s (%s) comes back in %lld ms", entry->row.id, entry->row.title,
+		log_info("%s (%s) restarts in %lld ms", entry->row.id, entry->row.title,
 			 (long long)decision.delay_ms);
 	act(session, &decision, instance);
 }
@@ -228,7 +228,7 @@ static void tell(struct session *session, const struct roster_event *event)
 		return;
 	calls_session_changed(session);
 	if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_WAITING)
-		calls_notify(session, "waiting", "it waits for its user");
+		calls_notify(session, "waiting", "it is waiting for you");
 	else if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_IDLE &&
 		 event->activity_before == ACTIVITY_BUSY)
 		calls_notify(session, "idle", "it has finished its turn");
@@ -320,7 +320,7 @@ static void take_outcome(struct session *session, const struct revive_result *an
 	switch (answer->outcome) {
 	case REVIVED:
 		calls_notify(session, "recovered",
-			     answer->reason ? answer->reason : "it was brought back");
+			     answer->reason ? answer->reason : "it was restarted");
 		break;
 	case REVIVE_LATER:
 		set_timer(session, answer->delay_ms);
@@ -371,9 +371,8 @@ static void on_revived(const struct child_result *result, const struct error *fa
 		take_outcome(session, &answer);
 	} else {
 		const char *words = result ? answer.error : failure->message;
-		log_error("%s is not back: %s",
-			  session->entry ? session->entry->row.id : "a session that is gone",
-			  words);
+		log_error("%s was not restarted: %s",
+			  session->entry ? session->entry->row.id : "a removed session", words);
 		take_failure(session, words);
 	}
 	if (!session->entry)

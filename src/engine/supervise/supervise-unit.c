@@ -47,7 +47,7 @@ static int check_utf8(const char *value, struct error *err)
 		return 0;
 	cleanup_free char *shown = visible(value);
 	return error_set(err, ERROR_INVALID,
-			 "%s is not UTF-8, and the user manager takes nothing else", shown);
+			 "%s is not UTF-8, and the user manager accepts nothing else", shown);
 }
 
 int supervise_unit_text(const char *program, const struct strvec *environment, char **ret,
@@ -105,7 +105,7 @@ static int require_manager(struct deck *deck, struct unit_bus **ret, struct erro
 		return 0;
 	return error_set(
 		err, ERROR_UNAVAILABLE,
-		"there is no user manager to do it (%s): have whatever starts your programs run "
+		"no user manager is running to do it (%s): let whatever starts your programs run "
 		"\"agentdeck supervise\"",
 		deck->bus_why);
 }
@@ -129,7 +129,7 @@ static int find_own_directory(const struct deck *deck, const struct strvec *path
 		}
 	}
 	return error_set(err, ERROR_SYSTEM,
-			 "the user manager looks nowhere for units of the user's own");
+			 "the user manager has no directory for a user's own units");
 }
 
 enum file_owner { FILE_NONE, FILE_OURS, FILE_USERS };
@@ -206,8 +206,9 @@ static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
 	if (owner == FILE_USERS)
 		return error_set(
 			err, ERROR_EXISTS,
-			"%s is there and is not agentdeck's: move it away and try again, or enable it "
-			"as it is with \"systemctl --user enable --now " SUPERVISE_UNIT "\"",
+			"%s exists and was not written by agentdeck: move it away and try again, "
+			"or enable it unchanged with \"systemctl --user enable --now "
+			"" SUPERVISE_UNIT "\"",
 			file);
 	find_environment(&environment);
 	if (!environment.count && has_package(deck, &path, directory)) {
@@ -244,10 +245,11 @@ static int check_nobody_else(struct deck *deck, struct unit_bus *bus, struct err
 	if (pid)
 		return error_set(
 			err, ERROR_BUSY,
-			"a supervisor that was started by hand is at work (process %d): end it first",
+			"a supervisor that was started by hand is running (process %d): end it "
+			"first",
 			(int)pid);
 	return error_set(err, ERROR_BUSY,
-			 "a supervisor that was started by hand is at work: end it first");
+			 "a supervisor that was started by hand is running: end it first");
 }
 
 /* For steps after which UNIT_ABSENT or UNIT_NO_MANAGER would be a surprise. */

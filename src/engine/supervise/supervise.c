@@ -21,7 +21,7 @@ static void on_signal(int signal_number, void *context)
 {
 	struct supervisor *supervisor = context;
 	log_info("SIG%s: %s", sigabbrev_np(signal_number),
-		 signal_number == SIGHUP ? "begins anew" : "ends");
+		 signal_number == SIGHUP ? "restarting" : "ending");
 	/* After "stopping" the manager waits for the end of this process: a reload has no end. */
 	if (signal_number != SIGHUP)
 		loop_stopping(supervisor->loop);
@@ -55,7 +55,7 @@ static void on_config(int fd, uint32_t events UNUSED, void *context)
 	watch_drain(fd);
 	if (!deck_config_is_valid(supervisor->deck))
 		return;
-	log_info("config.toml can be used again: begins anew");
+	log_info("config.toml can be used again: restarting");
 	loop_exit(supervisor->loop, SUPERVISE_AGAIN);
 }
 
@@ -70,7 +70,7 @@ static void watch_config(struct supervisor *supervisor)
 	    loop_add_io(supervisor->loop,
 			&(struct loop_io){ supervisor->config, EPOLLIN, on_config, supervisor },
 			&source, &err) < 0)
-		log_warning("%s is not watched: reload the supervisor when config.toml is repaired",
+		log_warning("%s is not watched: reload the supervisor after repairing config.toml",
 			    directory);
 }
 
@@ -104,7 +104,7 @@ static void inherit_work(const struct supervisor *supervisor)
 {
 	cleanup_error struct error err = { 0 };
 	if (runner_inherit(supervisor->loop, &err) < 0)
-		log_warning("what was at work goes on unseen: %s", err.message);
+		log_warning("running work continues without the supervisor: %s", err.message);
 }
 
 int supervise_run(struct deck *deck, struct error *err)
@@ -118,7 +118,7 @@ int supervise_run(struct deck *deck, struct error *err)
 		return -1;
 	raise_limit(&supervisor);
 	inherit_work(&supervisor);
-	log_info("supervises %s", deck->paths.state);
+	log_info("supervising %s", deck->paths.state);
 	if (deck->config_problem)
 		watch_config(&supervisor);
 	calls_open(&supervisor);

@@ -27,7 +27,7 @@ int terminal_program(struct terminal_program *ret, struct error *err);
  * another user's, and the message says whose.  What talks to a server checks this first. */
 int terminal_check(const char *socket, struct error *err);
 /* The message about a session whose socket fails that check. */
-#define TERMINAL_FOREIGN "another user has put something in the place of its tmux socket"
+#define TERMINAL_FOREIGN "another user has put something in place of its tmux socket"
 
 /* Does a server of the session of this id listen there?  Runs no program. */
 bool terminal_is_ours(const char *id, const char *socket);

@@ -86,7 +86,7 @@ enum ready ready_judge(struct ready_wait *wait, const struct ready_facts *facts,
 	}
 	if (!facts->has_text)
 		return READY_NOW;
-	*ret_why = "there is unsent text in the box";
+	*ret_why = "the input box contains unsent text";
 	if (is_late)
 		return READY_DRAFT;
 	if (wait->replaces_draft)

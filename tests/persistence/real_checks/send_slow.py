@@ -61,7 +61,7 @@ def send_draft(home):
     session.tmux("send-keys", "-l", "--", "half a thought")
     session.wait_for("half a thought")
     answer = send(home, session, "not for now")
-    must(answer.returncode == 1 and "there is unsent text in the box" in answer.stderr,
+    must(answer.returncode == 1 and "the input box contains unsent text" in answer.stderr,
          f"{answer.returncode}: {answer.stderr}")
     must("not for now" not in session.screen(), f"it was typed:\n{session.screen()}")
     must_send(home, session, "whole", "--replace-draft")

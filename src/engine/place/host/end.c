@@ -108,8 +108,8 @@ int host_kill_all(struct deck *deck, const char *unit, const char *marker, struc
 			return 0;
 		if (clock_ms() > deadline)
 			return error_set(err, ERROR_TIMEOUT,
-					 "%zu processes do not end, the first is %d: "
-					 "look at it with ps -p %d -o stat,user,wchan,args",
+					 "%zu processes do not end (first: %d): see ps -p %d -o "
+					 "stat,user,wchan,args",
 					 left, (int)first->pid, (int)first->pid);
 		(void)process_wait_end(first, deadline, NULL);
 	}
@@ -226,11 +226,10 @@ int host_end(struct deck *deck, const struct instance *instance, int grace_ms, c
 		return error_prefix(err, "end session %s", instance->id);
 	int r = host_remove_files(instance, err);
 	if (r == RUNFILES_KEPT && grace_ms > 0)
-		deck_warn(
-			deck,
-			"%s is left as it is, since nothing in it says that it is of this run: look into it, "
-			"and remove it yourself",
-			run->directory);
+		deck_warn(deck,
+			  "%s was left alone because nothing in it shows that it belongs to this "
+			  "run: look at it and remove it yourself",
+			  run->directory);
 	return r < 0 ? -1 : 0;
 }
 

@@ -24,14 +24,15 @@ static int host_set_limits(struct deck *deck, const struct instance *instance,
 	if (!deck_bus(deck)) {
 		deck_warn(
 			deck,
-			"the limits hold from the next start on: the user manager cannot be asked (%s)",
+			"the limits apply from the next start: the user manager cannot be reached "
+			"(%s)",
 			or_empty(deck->bus_why));
 		return 0;
 	}
 	int r = unit_set_limits(deck_bus(deck), instance->run.unit, limits, err);
 	if (r < 0)
 		return error_prefix(
-			err, "the limits are stored, and hold from the next start on, but not now");
+			err, "the limits are stored and apply from the next start, but not now");
 	*ret = r == 0 ? LIMIT_EFFECT_NOW : LIMIT_EFFECT_NEXT_START;
 	return 0;
 }

@@ -46,7 +46,7 @@ int host_prepare(struct deck *deck, struct instance *instance, const struct agen
 	enum isolation isolation = isolation_decide(deck);
 	if (isolation != ISOLATION_SCOPE && deck->needs_scope &&
 	    deck->settings.tmux.launch_in_user_scope != OFF && is_below_manager())
-		return error_set(err, ERROR_UNAVAILABLE, "no scope for it now: %s",
+		return error_set(err, ERROR_UNAVAILABLE, "it cannot get a scope now: %s",
 				 or_empty(deck->bus_why));
 	if (isolation == ISOLATION_SCOPE)
 		isolation_ensure_linger(deck);

@@ -15,10 +15,10 @@
 
 enum { CALL_BACK_MS = 1000, POLL_MS = 10 };
 
-#define FOREIGN_SERVER "a tmux server that is not of this session is in the place of its own"
+#define FOREIGN_SERVER "another tmux server is in the place of this session's server"
 
 static const char no_answer[] = "its tmux server does not answer";
-static const char no_tmux[] = "tmux is not installed or not in PATH, and its server cannot be asked";
+static const char no_tmux[] = "tmux is not installed or not in PATH, so its server cannot be asked";
 
 enum presence host_presence(const struct place_run *run)
 {
@@ -132,7 +132,8 @@ static struct observation look_behind_socket(const struct instance *instance, co
 	if (terminal_is_ours(instance->id, instance->run.socket)) {
 		struct observation seen = ask_server(instance);
 		if (seen.presence == PRESENCE_ALIVE)
-			log_warning("the manifest names another server than the one that runs (%d)",
+			log_warning("the manifest names a different server from the one that is "
+				    "running (%d)",
 				    (int)seen.server.pid);
 		return seen;
 	}

@@ -78,6 +78,7 @@ int host_probe(struct deck *deck, const struct instance *instance, struct error 
 	const enum isolation isolation = isolation_examine(deck, &why);
 	cleanup_free char *directory = isolation_run_directory(deck, isolation, instance->id);
 	if (check_helpers(deck, err) < 0 || check_directory(deck, directory, err) < 0)
-		return error_prefix(err, "nothing was ended, since it could not be started again");
+		return error_prefix(err,
+				    "nothing was ended, because it could not be started again");
 	return 0;
 }

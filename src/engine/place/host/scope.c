@@ -19,7 +19,7 @@ static void clear_scope(struct deck *deck, const char *unit)
 	size_t count = 0;
 	if (host_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count == 0)
 		return;
-	log_warning("%zu processes of an earlier run are still in %s: they are ended", count, unit);
+	log_warning("%zu processes of an earlier run are still in %s: ending them", count, unit);
 	(void)host_kill_all(deck, unit, NULL, NULL);
 }
 
@@ -32,7 +32,7 @@ static void end_empty_scope(struct deck *deck, const char *unit)
 	size_t count = 0;
 	if (host_processes(deck, unit, NULL, &left, &count, NULL) < 0 || count > 0)
 		return;
-	log_warning("%s is left without a process: it is ended", unit);
+	log_warning("%s has no process left: ending it", unit);
 	if (unit_stop(deck_bus(deck), unit, clock_ms() + SCOPE_TIMEOUT_MS, &err) < 0)
 		log_warning("%s: %s", unit, err.message);
 }
