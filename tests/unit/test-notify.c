@@ -80,7 +80,8 @@ static struct loop *start(const struct bell *bell, const struct notification *no
 			  int timeout_ms, struct waiting *waiting)
 {
 	assert_int_equal(loop_new(&waiting->loop, NULL), 0);
-	assert_int_equal(notify_start(&bell->deck, waiting->loop, notification, timeout_ms, on_done,
+	const struct notify_limits limits = { .timeout_ms = timeout_ms };
+	assert_int_equal(notify_start(&bell->deck, waiting->loop, notification, &limits, on_done,
 				      waiting),
 			 0);
 	return waiting->loop;
@@ -158,11 +159,11 @@ static void only_the_occasions_that_are_asked_for_are_told(void **state)
 {
 	struct bell *bell = *state;
 	struct notification notification = example;
-	assert_int_equal(notify_start(&bell->deck, NULL, &notification, 0, on_done, NULL),
+	assert_int_equal(notify_start(&bell->deck, NULL, &notification, NULL, on_done, NULL),
 			 NOTIFY_UNWANTED);
 	set_command(bell, "exit 0");
 	notification.occasion = "idle";
-	assert_int_equal(notify_start(&bell->deck, NULL, &notification, 0, on_done, NULL),
+	assert_int_equal(notify_start(&bell->deck, NULL, &notification, NULL, on_done, NULL),
 			 NOTIFY_UNWANTED);
 	strvec_push(&bell->deck.settings.notify.on, "idle");
 	assert_int_equal(tell(bell, &notification, LONG_MS, NULL), 0);

@@ -48,6 +48,10 @@ static void assert_defaults(const struct settings *settings)
 	assert_int_equal(settings->stop_timeout_s, 10);
 	assert_false(settings->log_journal);
 	assert_int_equal(settings->notify.command.count, 0);
+	assert_false(settings->notify.desktop);
+	assert_false(settings->notify.bell);
+	assert_int_equal(settings->notify.osc, NOTIFY_OSC_NONE);
+	assert_true(settings->tmux.passthrough);
 	assert_int_equal(settings->notify.on.count, 4);
 	assert_string_equal(settings->notify.on.items[0], "waiting");
 	assert_string_equal(settings->notify.on.items[1], "error");
@@ -61,6 +65,13 @@ static void occasions_of_the_user_take_the_place_of_ours(void **state)
 	cleanup_settings struct settings some = parse(
 		"[notify]\ncommand = [\"tell\", \"me; now\"]\non = [\"idle\", \"recovered\"]\n");
 	cleanup_settings struct settings none = parse("[notify]\non = []\n");
+	cleanup_settings struct settings shown = parse(
+		"[notify]\ndesktop = true\nbell = true\nosc = '777'\n"
+		"[tmux]\npassthrough = false\n");
+	assert_true(shown.notify.desktop);
+	assert_true(shown.notify.bell);
+	assert_int_equal(shown.notify.osc, NOTIFY_OSC_777);
+	assert_false(shown.tmux.passthrough);
 	assert_int_equal(some.notify.command.count, 2);
 	assert_string_equal(some.notify.command.items[1], "me; now");
 	assert_int_equal(some.notify.on.count, 2);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/conversation/report.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
 
 struct options {
@@ -47,6 +48,7 @@ static int take(struct app *app, const char *base, const struct sender *sender,
 					      text->length };
 	int r = report_take_news(&parcel, &news, err);
 	statusline_follow(app->deck.store, base, news.before, news.now);
+	notice_activity(&app->deck, app->deck.store, base, news.before, news.now);
 	return r;
 }
 

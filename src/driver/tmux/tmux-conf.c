@@ -122,6 +122,8 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g set-titles-string '#{" TITLE "}#{?#{==:#{" ACTIVITY
 			  "},waiting}, (waiting),}'\n"
 			  "set -g default-command ''\n");
+	/* "-q": tmux 3.2 has no such option, and passes everything on. */
+	strbuf_addf(&buf, "set -gwq allow-passthrough %s\n", conf->passthrough ? "on" : "off");
 	add_choices(&buf, &conf->choices);
 	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
 		    conf->history_limit);

@@ -273,6 +273,42 @@ int tmux_show_status(const char *socket, const struct tmux_status *status, struc
 	return run_argv(socket, &argv, QUERY_TIMEOUT_MS, NULL, err);
 }
 
+/* The terminal's own answer comes last: it may have blanks. */
+#define CLIENT_FORMAT "#{client_tty} #{client_termname} #{client_termtype}"
+
+int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	int r = run_words(socket,
+			  (const char *const[]){ "list-clients", "-F", CLIENT_FORMAT, NULL },
+			  QUERY_TIMEOUT_MS, &result, err);
+	if (r != 0)
+		return r;
+	cleanup_free char *text = strbuf_take(&result.output);
+	char *rest = text;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		const char *terminal = strsep(&line, " "), *name = strsep(&line, " ");
+		/* A client in control mode has no terminal. */
+		if (*terminal != '/' || !name)
+			continue;
+		ret->clients = xreallocarray(ret->clients, ret->count + 1, sizeof(*ret->clients));
+		ret->clients[ret->count++] = (struct tmux_client){ xstrdup(terminal), xstrdup(name),
+								   xstrdup(or_empty(line)) };
+	}
+	return 0;
+}
+
+void tmux_clients_free(struct tmux_clients *clients)
+{
+	for (size_t i = 0; i < clients->count; i++) {
+		free(clients->clients[i].terminal);
+		free(clients->clients[i].name);
+		free(clients->clients[i].answer);
+	}
+	free(clients->clients);
+	*clients = (struct tmux_clients){ 0 };
+}
+
 void tmux_pane_free(struct tmux_pane *pane)
 {
 	free(pane->command);

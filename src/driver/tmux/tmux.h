@@ -57,6 +57,7 @@ struct tmux_conf {
 	const char *default_terminal;
 	long history_limit;
 	bool mouse;
+	bool passthrough;       /* what the agent sends to the terminal itself gets through */
 	const char *detach_key; /* "" for none */
 	bool source_user_config;
 	const char *user_conf;
@@ -76,6 +77,20 @@ struct tmux_status {
 int tmux_show_status(const char *socket, const struct tmux_status *status, struct error *err);
 /* Show another title in the status line. */
 int tmux_set_title(const char *socket, const char *title, struct error *err);
+
+struct tmux_client {
+	char *terminal; /* "/dev/pts/3" */
+	char *name;     /* its TERM */
+	char *answer;   /* what the terminal calls itself, "" if it does not say */
+};
+struct tmux_clients {
+	struct tmux_client *clients;
+	size_t count;
+};
+/* The terminals that are attached.  Deadline: 2 s. */
+int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error *err);
+void tmux_clients_free(struct tmux_clients *clients);
+#define cleanup_tmux_clients CLEANUP(tmux_clients_free)
 
 /* Check that we or root started whatever listens on the socket.  0 also when nobody listens.  Every
  * function below that talks to a server checks this first; a caller that attaches checks it itself.

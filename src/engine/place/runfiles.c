@@ -54,6 +54,7 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 		.default_terminal = deck->settings.tmux.default_terminal,
 		.history_limit = (long)deck->settings.tmux.history_limit,
 		.mouse = deck->settings.tmux.mouse,
+		.passthrough = deck->settings.tmux.passthrough,
 		.detach_key = deck->settings.tmux.detach_key,
 		.source_user_config = deck->settings.tmux.source_user_config,
 		.user_conf = expanded,

@@ -19,6 +19,7 @@
 #define RUN_MARK     PATHS_RUN_MARK
 #define RUN_ACTIVITY "activity.json"
 #define RUN_SILENT   "silent"        /* there while the server was last seen not to answer */
+#define RUN_NOTICE   "notice"        /* the occasion of the last notice */
 #define RUN_SSH_LINK "ssh-auth.sock" /* beside the runs' directories */
 
 /* Open the directory of a run, made if it is not there.  *ret is the caller's. */

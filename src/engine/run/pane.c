@@ -12,6 +12,7 @@
 #include "engine/place/environment.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/offer.h"
@@ -105,6 +106,8 @@ static void show_as_waiting(const struct operation *operation, bool waits)
 	(void)activityfile_write(instance->run.directory, &activity, &(struct announced){ 0 },
 				 NULL);
 	statusline_follow(operation->deck->store, instance->base, before, activity.activity);
+	notice_activity(operation->deck, operation->deck->store, instance->base, before,
+			activity.activity);
 }
 
 /* The user's choice becomes the attempt that runs. */

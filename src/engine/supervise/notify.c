@@ -86,8 +86,8 @@ static void on_done(const struct child_result *result, const struct error *failu
 }
 
 int notify_start(const struct deck *deck, struct loop *loop,
-		 const struct notification *notification, int timeout_ms, notify_handler handler,
-		 void *context)
+		 const struct notification *notification, const struct notify_limits *limits,
+		 notify_handler handler, void *context)
 {
 	const struct strvec *command = &deck->settings.notify.command;
 	cleanup_strvec struct strvec environment = { 0 };
@@ -102,8 +102,11 @@ int notify_start(const struct deck *deck, struct loop *loop,
 			.input = payload,
 			.input_length = strlen(payload),
 			.new_session = true,
+			/* A supervisor that ends or reloads breaks no pipe of it. */
+			.outlives_us = true,
 		},
-		.timeout_ms = timeout_ms,
+		.timeout_ms = limits->timeout_ms,
+		.files = limits->files,
 		.kills_group = true,
 	};
 	struct waiting *waiting = xcalloc(1, sizeof(*waiting));

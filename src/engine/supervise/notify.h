@@ -9,6 +9,8 @@
 #include "base/loop.h"
 #include "engine/deck/deck.h"
 
+#include <sys/resource.h>
+
 enum { NOTIFY_TIMEOUT_MS = 10000 };
 
 /* Texts may be NULL. */
@@ -28,9 +30,13 @@ enum { NOTIFY_UNWANTED = 1 };
 typedef void (*notify_handler)(const struct error *failure, void *context);
 
 /* Start it.  The handler is called once, in a later turn of the loop. */
+struct notify_limits {
+	int timeout_ms;             /* then it is killed, as long as the loop runs */
+	const struct rlimit *files; /* its RLIMIT_NOFILE; NULL: ours */
+};
 int notify_start(const struct deck *deck, struct loop *loop,
-		 const struct notification *notification, int timeout_ms, notify_handler handler,
-		 void *context);
+		 const struct notification *notification, const struct notify_limits *limits,
+		 notify_handler handler, void *context);
 
 /* What it reads, one line; the caller frees. */
 char *notify_payload(const struct notification *notification) MUST_USE;

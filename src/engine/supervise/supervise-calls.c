@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/jsonio.h"
 #include "base/log.h"
+#include "engine/place/activityfile.h"
+#include "engine/roster/notice.h"
 #include "engine/supervise/notify.h"
 
 #include <string.h>
@@ -207,6 +209,17 @@ static void on_notified(const struct error *failure, void *context UNUSED)
 		log_warning("notify: %s", failure->message);
 }
 
+/* A report of the agent has given the notice itself (engine/roster/notice.h). */
+static bool is_given_here(const struct roster_entry *entry, const char *occasion)
+{
+	cleanup_activity struct activity activity = { 0 };
+	if (!streq(occasion, "waiting") && !streq(occasion, "idle"))
+		return true;
+	if (entry->row.run_directory)
+		activity_read(entry->row.run_directory, &activity);
+	return activity.is_seen;
+}
+
 void calls_notify(struct session *session, const char *occasion, const char *message)
 {
 	const struct supervisor *supervisor = session->supervisor;
@@ -225,6 +238,14 @@ void calls_notify(struct session *session, const char *occasion, const char *mes
 		.message = message,
 		.since_us = now.activity_since_us ? now.activity_since_us : now.since_us,
 	};
-	(void)notify_start(supervisor->deck, supervisor->loop, &notification, NOTIFY_TIMEOUT_MS,
-			   on_notified, NULL);
+	const struct notify_limits limits = {
+		.timeout_ms = NOTIFY_TIMEOUT_MS,
+		.files = supervisor->usual_files.rlim_max ? &supervisor->usual_files : NULL,
+	};
+	(void)notify_start(supervisor->deck, supervisor->loop, &notification, &limits, on_notified,
+			   NULL);
+	if (is_given_here(session->entry, occasion))
+		notice_give(supervisor->deck, session->entry->store,
+			    &(struct notice){ occasion, now.title,
+					      session->entry->row.run_directory });
 }

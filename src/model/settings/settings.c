@@ -20,6 +20,7 @@ void settings_init(struct settings *ret)
 		.tmux = {
 			.detach_key = xstrdup("C-q"),
 			.mouse = true,
+			.passthrough = true,
 			.history_limit = 50000,
 			.default_terminal = xstrdup("tmux-256color"),
 		},
@@ -67,6 +68,7 @@ static int store_agent(const struct toml_document *document, const struct toml_k
 }
 
 static const char *const policies[] = { "auto", "confirm", "never", NULL };
+static const char *const sequences[] = { "none", "9", "777", NULL };
 static const char *const restarts[] = { "no", "on-failure", "always", NULL };
 
 static int store_occasions(const struct toml_document *document, const struct toml_key *key,
@@ -359,6 +361,12 @@ const struct toml_key settings_keys[] = {
 	    .example = "[\"/usr/local/bin/tell-me\"]"),
 	KEY("notify.on", store_occasions, notify.on,
 	    .about = "when: waiting, idle, error, held, oom, recovered"),
+	KEY("notify.desktop", toml_store_bool, notify.desktop,
+	    .about = "whether the desktop of this machine shows it"),
+	KEY("notify.bell", toml_store_bool, notify.bell,
+	    .about = "whether the bell of the attached terminals rings"),
+	KEY("notify.osc", toml_store_word, notify.osc, .words = sequences,
+	    .about = "the notification sequence for the attached terminals: none, 9 or 777"),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
 	    .about = "seconds that a stopped agent has to end by itself"),
 	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope,
@@ -372,6 +380,8 @@ const struct toml_key settings_keys[] = {
 	KEY("tmux.detach_key", store_word, tmux.detach_key,
 	    .about = "the key that detaches from a session; empty: none"),
 	KEY("tmux.mouse", toml_store_bool, tmux.mouse, .about = "whether tmux handles the mouse"),
+	KEY("tmux.passthrough", toml_store_bool, tmux.passthrough,
+	    .about = "whether an agent may send sequences to the terminal past tmux"),
 	KEY("tmux.history_limit", toml_store_int, tmux.history_limit, .min = 0,
 	    .max = LONGEST_HISTORY, .about = "the lines that each pane keeps"),
 	KEY("tmux.default_terminal", store_terminal, tmux.default_terminal,

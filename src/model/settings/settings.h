@@ -10,6 +10,9 @@
 
 enum tristate { UNSET, OFF, ON };
 
+/* The sequence by which terminals are asked to notify. */
+enum notify_osc { NOTIFY_OSC_NONE, NOTIFY_OSC_9, NOTIFY_OSC_777 };
+
 struct group_limits {
 	char *group;
 	struct limits limits;
@@ -28,6 +31,7 @@ struct settings {
 		bool source_user_config; /* false */
 		char *detach_key;        /* "C-q"; "" for none */
 		bool mouse;              /* true */
+		bool passthrough;        /* true */
 		int64_t history_limit;   /* 50000 */
 		char *default_terminal;  /* "tmux-256color" */
 	} tmux;
@@ -46,6 +50,9 @@ struct settings {
 	struct {
 		struct strvec command; /* [notify] command = ["notify-send", ...]; empty: none */
 		struct strvec on;      /* on = ["waiting", "error", "held", "oom"] */
+		bool desktop;          /* false */
+		bool bell;             /* false */
+		enum notify_osc osc;   /* osc = "none" */
 	} notify;
 	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
