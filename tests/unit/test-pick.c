@@ -230,7 +230,7 @@ static void it_asks_again_after_an_answer_without_a_meaning(void **state)
 	struct scene *scene = *state;
 	cleanup_strbuf struct strbuf shown = { 0 };
 	assert_int_equal(ask(scene, "17\ncodex\n", &shown), SAID_AGENT);
-	assert_non_null(strstr(shown.data, "there is no number 17"));
+	assert_non_null(strstr(shown.data, "the list has no number 17"));
 }
 
 /* q, Escape, an arrow key, Ctrl-C, Ctrl-D. */

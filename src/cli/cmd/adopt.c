@@ -18,15 +18,15 @@ struct options {
 
 static const struct command_option options[] = {
 	{ 0, "all", NULL, "every agent that is found", TO_FLAG(all) },
-	{ 'y', "yes", NULL, "do not ask: end the process and go on in a session", TO_FLAG(yes) },
+	{ 'y', "yes", NULL, "do not ask: end the process and continue in a session", TO_FLAG(yes) },
 	{ 0, "dry-run", NULL, "show what would be taken over, and do nothing", TO_FLAG(dry_run) },
 	{ 't', "title", "TITLE", "title of the session; without it the directory's name",
 	  TO_TEXT(wish.title) },
 	{ 'g', "group", "GROUP", "a group to list it under, like work/api", TO_TEXT(wish.group) },
-	{ 0, "session-id", "ID", "its conversation, where it is not known or in doubt",
+	{ 0, "session-id", "ID", "its conversation, if unknown or in doubt",
 	  TO_TEXT(wish.session_id) },
-	{ 0, "fresh", NULL, "begin a new conversation where none is known", TO_FLAG(wish.fresh) },
-	{ 0, "no-wait", NULL, "return when the session is durable, without waiting for the agent",
+	{ 0, "fresh", NULL, "begin a new conversation if none is known", TO_FLAG(wish.fresh) },
+	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 0 },
 };
@@ -53,7 +53,7 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 	static const char *const headings[] = { "PID",          "AGENT",     "WHERE",
 						"CONVERSATION", "DIRECTORY", NULL };
 	if (!finds->count) {
-		printf("No agent runs outside of agentdeck.\n");
+		printf("No agent runs outside agentdeck.\n");
 		return;
 	}
 	cleanup_table struct table *table = table_new(app, headings);
@@ -125,7 +125,7 @@ static int consent(const struct app *app, bool *ret, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "this ends the process and starts it again in a session: say "
 				 "--yes, or --dry-run to look only");
-	printf("End it and bring its conversation back in a session of agentdeck? [y/N] ");
+	printf("End it and resume its conversation in a session? [y/N] ");
 	(void)fflush(stdout);
 	*ret = fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 	return 0;
@@ -215,7 +215,7 @@ static int run(struct app *app, struct error *err)
 	bool all = given->all, named = app->operands.count > 0, agreed = false;
 
 	if (all && named)
-		return error_set(err, ERROR_USAGE, "--all takes no PANE or PID");
+		return error_set(err, ERROR_USAGE, "--all cannot be combined with a PANE or PID");
 	if (all && (given->wish.session_id || given->wish.title))
 		return error_set(err, ERROR_USAGE, "--session-id and --title are for one agent");
 	if (adopt_look(&app->deck, &finds, err) < 0)

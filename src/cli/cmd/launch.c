@@ -20,7 +20,7 @@ static const struct command_option options[] = {
 	  TO_MESSAGE(message) },
 	{ 0, "message-file", "FILE", "send it what is in this file; - is standard input",
 	  TO_TEXT(message_file) },
-	{ 0, "no-wait", NULL, "return when the session is durable, without waiting for the agent",
+	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	{ 0 },

@@ -32,7 +32,7 @@ enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
 			*ret_agent = offer->agents[number - 1];
 			return PICK_AGENT;
 		}
-		(void)error_set(err, ERROR_USAGE, "there is no number %s", word);
+		(void)error_set(err, ERROR_USAGE, "the list has no number %s", word);
 		return PICK_NONE;
 	}
 	*ret_agent = words.count == 1 ? find_named(word, offer) : NULL;

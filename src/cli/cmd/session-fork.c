@@ -11,11 +11,11 @@ struct options {
 };
 
 static const struct command_option options[] = {
-	{ 't', "title", "TITLE", "its title; without it SESSION's with -fork behind",
+	{ 't', "title", "TITLE", "its title; default: SESSION's title with -fork added",
 	  TO_TEXT(title) },
 	{ 'g', "group", "GROUP", "a group to list it under; without it SESSION's", TO_TEXT(group) },
 	{ 0, "no-start", NULL, "make it, and start it later", TO_FLAG(no_start) },
-	{ 0, "no-wait", NULL, "return when the session is durable, without waiting for the agent",
+	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	{ 0 },

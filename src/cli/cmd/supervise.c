@@ -56,7 +56,7 @@ static int uninstall(struct app *app, struct error *err)
 		app, false,
 		r == SUPERVISE_NOT_INSTALLED
 			? "There is no unit " SUPERVISE_UNIT "."
-			: "The supervisor is gone. The sessions run on; nothing brings them back by itself.");
+			: "Supervisor stopped and disabled. Sessions keep running, but are no longer restarted automatically.");
 }
 
 static void print_status_json(const struct app *app, const struct supervise_status *status)
