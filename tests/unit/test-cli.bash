@@ -1063,6 +1063,38 @@ case_list_is_redrawn() {
 	"${deck[@]}" tmux -S "$home/terminal" kill-server
 }
 
+# --- logs --------------------------------------------------------------------------------------------
+
+case_logs_of_one_session() {
+	local id
+	must add . -t api --agent demo
+	must add . -t web --agent demo
+	must start api
+	must stop api
+	id=$(value api id)
+	run logs api
+	[ "$status" = 0 ] && [ -s "$home/out" ] && ! grep -qv "instance=$id " "$home/out" || fail "logs api: $(<"$home/out")"
+	cp "$home/out" "$home/all"
+	run logs api -n 1
+	[ "$(<"$home/out")" = "$(tail -n 1 "$home/all")" ] || fail "logs api -n 1: $(<"$home/out")"
+	run logs -n 0
+	[ "$status" = 0 ] && [ ! -s "$home/out" ] || fail "logs -n 0: $(<"$home/out")"
+	run logs -n 1000000
+	[ "$(wc -l <"$home/out")" = "$(wc -l <"$home/deck/logs/agentdeck.log")" ] || fail "not all: $(<"$home/out")"
+	must remove api
+	run logs "$id"
+	grep -q "instance=$id .*" "$home/out" || fail "of a removed session: $(<"$home/out") $(<"$home/err")"
+	refused 2 'no session' logs api
+	refused 64 'name the session once' logs web -i web
+	refused 64 'from 0 to 1000000' logs -n -1
+	id=$(value web id)
+	on_terminal 200 agentdeck logs web -f
+	until_screen "instance=$id added"
+	must remove web
+	until_screen "instance=$id removed"
+	"${deck[@]}" tmux -S "$home/terminal" kill-server
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

@@ -14,12 +14,15 @@
 struct options {
 	bool follow;
 	const char *instance;
+	int64_t lines; /* ALL_LINES: not given */
 };
 
+enum { ALL_LINES = -1, LINES_MAX = 1000000 };
+
 static const struct command_option options[] = {
-	{ 'f', "follow", NULL, "and go on with what is added, until Ctrl-C", TO_FLAG(follow) },
-	{ 'i', "instance", "SESSION", "only lines about this session (an id also of a removed one)",
-	  TO_TEXT(instance) },
+	{ 'f', "follow", NULL, "go on with new lines, until Ctrl-C", TO_FLAG(follow) },
+	{ 'n', "lines", "N", "print only the last N lines", TO_NUMBER(lines, 0, LINES_MAX) },
+	{ 'i', "instance", "SESSION", "the same as the operand SESSION", TO_TEXT(instance) },
 	{ 0 },
 };
 
@@ -34,14 +37,28 @@ static bool is_wanted(const char *line, size_t length, const char *id)
 	return memmem(line, length, mark, strlen(mark)) != NULL;
 }
 
-/* Print the complete lines that are wanted.  The rest stays in *text.  We write only visible text,
- * but an agent can write to the file, too. */
-static void print_lines(struct strbuf *text, const char *id)
+static size_t count_lines(const struct strbuf *text, const char *id)
 {
 	const char *next = strbuf_text(text);
+	size_t count = 0;
 	for (const char *end; (end = strchr(next, '\n')); next = end + 1)
-		if (is_wanted(next, (size_t)(end - next), id))
+		count += is_wanted(next, (size_t)(end - next), id);
+	return count;
+}
+
+/* Print the complete lines that are wanted, but for the first *skip, which count down.  The rest
+ * stays in *text.  We write only visible text, but an agent can write to the file, too. */
+static void print_lines(struct strbuf *text, const char *id, size_t *skip)
+{
+	const char *next = strbuf_text(text);
+	for (const char *end; (end = strchr(next, '\n')); next = end + 1) {
+		if (!is_wanted(next, (size_t)(end - next), id))
+			continue;
+		if (*skip > 0)
+			--*skip;
+		else
 			say_to(stdout, xstrndup(next, (size_t)(end - next)));
+	}
 	struct strbuf rest = { 0 };
 	strbuf_adds(&rest, next);
 	strbuf_free(text);
@@ -57,10 +74,12 @@ static int open_log(int directory, int *ret, struct error *err)
 	return 0;
 }
 
-/* Print what is added, until nobody reads it any more.  After a rotation, go on with the new file. */
-static int follow(int directory, const char *path, const char *id, int fd, struct error *err)
+/* Print what is added to fd and to pending, until nobody reads it any more.  After a rotation, go
+ * on with the new file. */
+static int follow(int directory, const char *path, const char *id, int fd, struct strbuf *pending,
+		  struct error *err)
 {
-	cleanup_strbuf struct strbuf pending = { 0 };
+	size_t skip = 0;
 	cleanup_close int current = fd;
 	cleanup_close int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	char chunk[16384];
@@ -69,8 +88,8 @@ static int follow(int directory, const char *path, const char *id, int fd, struc
 	for (;;) {
 		ssize_t n;
 		while ((n = read(current, chunk, sizeof(chunk))) > 0)
-			strbuf_add(&pending, chunk, (size_t)n);
-		print_lines(&pending, id);
+			strbuf_add(pending, chunk, (size_t)n);
+		print_lines(pending, id, &skip);
 		if (fflush(stdout) != 0)
 			return 0;
 		struct stat opened, named;
@@ -91,7 +110,7 @@ static int follow(int directory, const char *path, const char *id, int fd, struc
 	}
 }
 
-/* Find the id that --instance names.  Without such a session it may be the id of a removed one,
+/* Find the id that the user names.  Without such a session it may be the id of a removed one,
  * which is still in the log. */
 static int find_id(struct app *app, const char *target, char **ret, struct error *err)
 {
@@ -121,23 +140,34 @@ static int run(struct app *app, struct error *err)
 	cleanup_free char *path = path_join(app->deck.paths.state, "logs");
 	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int fd = -1;
+	const char *target = app->operands.count ? app->operands.items[0] : given->instance;
+	size_t skip = 0;
+	if (app->operands.count && given->instance)
+		return error_set(err, ERROR_USAGE,
+				 "name the session once: as SESSION or with --instance");
 	if (directory < 0)
 		return error_set_errno(err, errno, "open %s", path);
-	if (find_id(app, given->instance, &id, err) < 0 ||
+	if (find_id(app, target, &id, err) < 0 ||
 	    fs_read(directory, "agentdeck.log.1", LOG_MAX, &old, err) < 0 ||
 	    open_log(directory, &fd, err) < 0 ||
 	    fs_read_fd(fd, "agentdeck.log", LOG_MAX, &now, err) < 0)
 		return -1;
-	print_lines(&old, id);
-	print_lines(&now, id);
-	return given->follow ? follow(directory, path, id, TAKE_FD(fd), err) : 0;
+	const size_t count = given->lines == ALL_LINES
+				     ? 0
+				     : count_lines(&old, id) + count_lines(&now, id);
+	if (count > (size_t)given->lines)
+		skip = count - (size_t)given->lines;
+	print_lines(&old, id, &skip);
+	print_lines(&now, id, &skip);
+	return given->follow ? follow(directory, path, id, TAKE_FD(fd), &now, err) : 0;
 }
 
 const struct command command_logs = {
 	.name = "logs",
-	.arguments = "",
+	.arguments = "[SESSION]",
 	.summary = "print the log: one line for every decision",
 	OWN_OPTIONS,
+	.defaults = &(const struct options){ .lines = ALL_LINES },
 	.flags = NEEDS_STORE,
 	.run = run,
 };
