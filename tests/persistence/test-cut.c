@@ -178,7 +178,7 @@ TEST(RecoverCutAnywhereConverges)
 	struct session sessions[SESSIONS];
 	strace_required();
 	begin_all(sessions);
-	cut_recovery(sessions, "recover", deck_words(WORDS("recover")));
+	cut_recovery(sessions, "recover", deck_words(WORDS("recover", "--json")));
 }
 
 /* recover starts one process for each session. */

@@ -177,7 +177,7 @@ static const struct fault of_titles[] = {
 	{ .name = "title-of-250-bytes", .argument = LETTERS_250, ACCEPTED },
 	{ .name = "title-of-251-bytes",
 	  .argument = LETTERS_250 "y",
-	  REFUSED("at most 250 are possible") },
+	  REFUSED("has 251 bytes; the limit is 250") },
 	{ .name = "title-with-a-newline",
 	  .argument = "two\nlines",
 	  REFUSED("invalid title \"two\\nlines\": it contains a control character") },
