@@ -555,6 +555,29 @@ case_send_joins_its_words() {
 	must stop api
 }
 
+case_send_waits_for_the_reply() {
+	must add . -t api --agent demo
+	must start api
+	must send api first
+	must send api --wait what now
+	grep -q 'You said: "what now"' "$home/out" || fail "it says: $(<"$home/out")"
+	must send api --wait --json once more
+	grep -q '"content": *".*You said: ."once more' "$home/out" || fail "it says: $(<"$home/out")"
+	"${deck[@]}" agentdeck output api --follow >"$home/follow" 2>"$home/err" &
+	local pid=$!
+	must send api --wait and again
+	for _ in $(seq 100); do
+		grep -q 'You said: "and again"' "$home/follow" && break
+		read -rt 0.1 <> <(:) || :
+	done
+	grep -q 'You said: "once more"' "$home/follow" || fail "not the last one: $(<"$home/follow")"
+	grep -q 'You said: "and again"' "$home/follow" || fail "not the next one: $(<"$home/follow")"
+	kill "$pid"
+	wait "$pid"
+	must stop api
+	refused 1 'not running' send api --wait hello
+}
+
 case_several_sessions() {
 	local title
 	mkdir one two three

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/reply.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 
 #include "base/clock.h"
-#include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
 #include "engine/screen/screen.h"
 #include "model/agent/display.h"
@@ -12,12 +12,14 @@
 #include <string.h>
 
 struct options {
-	bool pane;
+	bool pane, follow;
 	int64_t lines; /* 0: all of the reply; with pane: the screen alone */
 };
 
 static const struct command_option options[] = {
-	{ 0, "pane", NULL, "what stands on its screen, instead of its last reply", TO_FLAG(pane) },
+	{ 0, "pane", NULL, "its screen, instead of its last reply", TO_FLAG(pane) },
+	{ 'f', "follow", NULL, "print each further reply as it comes, until Ctrl-C",
+	  TO_FLAG(follow) },
 	{ 'n', "lines", "N", "only the last N lines of the reply; with --pane: and N lines above",
 	  TO_NUMBER(lines, 1, 1000000) },
 	{ 0 },
@@ -64,34 +66,16 @@ static int pane_text(struct deck *deck, const struct instance *instance, unsigne
 	return 0;
 }
 
-static int find_reply(struct app *app, const struct instance *instance, char **ret_text,
-		      char **ret_time, struct error *err)
+static int find_reply(struct app *app, const struct instance *instance, struct reply *ret,
+		      struct error *err)
 {
-	const struct conversation *conversation = &instance->conversation;
-	const struct agent *agent;
-	cleanup_transcript struct transcript found = { 0 };
 	cleanup_free char *title = visible(instance->title);
-	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
-		return -1;
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
-	if (!agent->transcript)
+	int r = reply_find(app, instance, ret, err);
+	if (r == REPLY_NONE)
 		return error_set(err, ERROR_INVALID,
-				 "%s writes no transcript that can be read: see its screen "
-				 "with --pane",
-				 agent->title ? agent->title : agent->name);
-	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
-							    : deck_config_home(&app->deck, agent);
-	int r = TRANSCRIPT_NONE;
-	if (conversation->session_id && home)
-		r = transcript_find(home, instance_launch_directory(instance),
-				    conversation->session_id, conversation->transcript_path, &found,
-				    err);
-	if (r == 0)
-		r = transcript_last_reply(found.path, ret_text, ret_time, err);
-	if (r > 0)
-		return error_set(err, ERROR_INVALID,
-				 "%s has no reply yet: send it something with agentdeck "
-				 "session send %s TEXT, or see its screen with --pane",
+				 "%s has no reply yet: send a message with agentdeck send %s TEXT, "
+				 "or see its screen with --pane",
 				 title, hint);
 	return r;
 }
@@ -113,7 +97,38 @@ static void print_output(struct app *app, const struct instance *instance, const
 	json_set_string(object, "content", content);
 	if (time)
 		json_set_time(object, "replied_at", clock_parse(time));
-	print_json(object);
+	const struct options *given = app->options;
+	if (given->follow)
+		print_json_line(object);
+	else
+		print_json(object);
+}
+
+struct follower {
+	struct app *app;
+	struct reply last;
+};
+
+static int print_new(const struct reply_view *view, void *context, struct error *err UNUSED)
+{
+	struct follower *follower = context;
+	if (!view->reply || !reply_is_new(view->reply, &follower->last))
+		return 0;
+	const struct options *given = follower->app->options;
+	cleanup_free char *content = tidy(view->reply->text, (unsigned)given->lines);
+	print_output(follower->app, view->instance, content, view->reply->time);
+	reply_free(&follower->last);
+	follower->last = (struct reply){ xstrdup(view->reply->text), xstrdup(view->reply->time),
+					 xstrdup(view->reply->path) };
+	return 0;
+}
+
+static int follow(struct app *app, struct error *err)
+{
+	struct follower follower = { .app = app };
+	int r = reply_follow(app, app->session, INT64_MAX, print_new, &follower, err);
+	reply_free(&follower.last);
+	return r;
 }
 
 static int run(struct app *app, struct error *err)
@@ -121,8 +136,13 @@ static int run(struct app *app, struct error *err)
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
-	cleanup_free char *text = NULL, *time = NULL;
+	cleanup_free char *text = NULL;
+	cleanup_reply struct reply reply = { 0 };
 	const unsigned lines = (unsigned)given->lines;
+	if (given->follow && given->pane)
+		return error_set(err, ERROR_USAGE, "give --follow or --pane, not both");
+	if (given->follow)
+		return follow(app, err);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
 	if (given->pane) {
@@ -131,10 +151,10 @@ static int run(struct app *app, struct error *err)
 		print_output(app, instance, text, NULL);
 		return 0;
 	}
-	if (find_reply(app, instance, &text, &time, err) < 0)
+	if (find_reply(app, instance, &reply, err) < 0)
 		return -1;
-	cleanup_free char *content = tidy(text, lines);
-	print_output(app, instance, content, time);
+	cleanup_free char *content = tidy(reply.text, lines);
+	print_output(app, instance, content, reply.time);
 	return 0;
 }
 

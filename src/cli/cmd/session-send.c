@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/message.h"
+#include "cli/cmd/reply.h"
 #include "cli/cmd/several.h"
 #include "cli/show/output.h"
+
+#include "base/clock.h"
+#include "model/agent/display.h"
+
 #include "engine/deck/hint.h"
+#include <string.h>
 
 struct options {
 	const char *file;
-	int64_t timeout_s;
-	bool no_wait, replace_draft;
+	int64_t timeout_s; /* 0: not given */
+	bool no_wait, replace_draft, wait;
 };
 
 static const struct command_option options[] = {
 	{ 'f', "file", "FILE", "send the content of this file; - is standard input",
 	  TO_TEXT(file) },
 	{ 0, "message-file", "FILE", "the same", TO_TEXT(file) },
-	{ 0, "timeout", "SECONDS", "give up after this time (30)",
+	{ 0, "timeout", "SECONDS", "give up after this time (30; 600 with --wait)",
 	  TO_SECONDS(timeout_s, 1, 86400) },
 	{ 0, "no-wait", NULL, "give up at once if the agent is not ready or is working",
 	  TO_FLAG(no_wait) },
+	{ 'w', "wait", NULL, "wait for the reply, and print it", TO_FLAG(wait) },
 	{ 's', "session", "SESSION", "send it to this one; may be given several times",
 	  TO_APP_LIST(named) },
 	OPTIONS_SEVERAL,
@@ -39,34 +46,86 @@ static char *join_words(const struct strvec *words, size_t first)
 }
 
 /* What every process that sends to one session reads. */
-enum { SHARED_MAX = 60000 };
+enum { SHARED_MAX = 60000, TIMEOUT_S = 30, REPLY_TIMEOUT_S = 600 };
+
+static int64_t timeout_s(const struct options *given)
+{
+	return given->timeout_s ? given->timeout_s : given->wait ? REPLY_TIMEOUT_S : TIMEOUT_S;
+}
+
+struct waiting {
+	struct reply before;
+	char *text; /* of the reply */
+};
+
+static int read_before(struct app *app, const struct store_row *row, struct reply *ret,
+		       struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (deck_load(&app->deck, row->base, &instance, err) < 0)
+		return -1;
+	return reply_find(app, instance, ret, err) < 0 ? -1 : 0;
+}
+
+/* The last of what the agent says in its turn: after it the agent does not work any more. */
+static int take_reply(const struct reply_view *view, void *context, struct error *err)
+{
+	struct waiting *waiting = context;
+	cleanup_free char *title = visible(view->instance->title);
+	cleanup_strbuf struct strbuf clean = { 0 };
+	if (!view->view->is_silent && !state_is_running(view->view->state))
+		return error_set(err, ERROR_INVALID, "%s ended before it replied", title);
+	if (view->view->activity == ACTIVITY_WAITING)
+		return error_set(err, ERROR_INVALID,
+				 "%s asks for an answer or a permission: agentdeck attach %s",
+				 title, view->instance->id);
+	if (view->view->activity == ACTIVITY_BUSY || !view->reply ||
+	    !reply_is_new(view->reply, &waiting->before))
+		return 0;
+	(void)display_clean(view->reply->text, strlen(view->reply->text), &clean);
+	waiting->text = xstrdup(strbuf_text(&clean));
+	return 1;
+}
 
 /* The result for one session. */
 static int send_text(struct app *app, const struct store_row *row, const struct strbuf *message,
 		     struct error *err)
 {
 	const struct options *given = app->options;
+	struct waiting waiting = { .before = { 0 } };
 	cleanup_delivery_result struct delivery_result result = { 0 };
+	const int64_t deadline_ms = clock_ms() + timeout_s(given) * 1000;
+	if (given->wait && read_before(app, row, &waiting.before, err) < 0)
+		return -1;
 	const struct delivery_request request = {
 		.base = row->base,
 		.text = message->data,
 		.length = message->length,
-		.timeout_ms = given->timeout_s * 1000,
+		.timeout_ms = timeout_s(given) * 1000,
 		.wait = !given->no_wait,
 		.replace_draft = given->replace_draft,
 	};
-	if (deliver(&app->deck, &request, &result, err) < 0)
+	int r = deliver(&app->deck, &request, &result, err);
+	if (r == 0 && given->wait && result.delivery == DELIVERY_SUBMITTED)
+		r = reply_follow(app, row, deadline_ms, take_reply, &waiting, err);
+	reply_free(&waiting.before);
+	cleanup_free char *reply = waiting.text;
+	if (r < 0)
 		return -1;
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, row);
 	if (!app->json) {
 		if (message_judge(row->title, hint, &result, err) < 0)
 			return -1;
-		if (!app->quiet)
+		if (reply)
+			printf("%s\n", reply);
+		else if (!app->quiet)
 			say("%s: submitted", row->title);
 		return 0;
 	}
 	cleanup_json struct json_object *object = json_success(row->id, row->title);
 	message_add_json(object, hint, &result);
+	if (given->wait)
+		json_set_string(object, "content", reply);
 	print_json(object);
 	return result.delivery == DELIVERY_SUBMITTED ? 0 : 1;
 }
@@ -97,9 +156,11 @@ static int send_all(struct app *app, const struct several *several, struct sever
 				 "a message to several sessions may have %d bytes: put it into a "
 				 "file, and send the name of that file",
 				 SHARED_MAX);
-	strvec_pushf(&words, "--timeout=%lld", (long long)given->timeout_s);
+	strvec_pushf(&words, "--timeout=%lld", (long long)timeout_s(given));
 	if (given->no_wait)
 		strvec_push(&words, "--no-wait");
+	if (given->wait)
+		strvec_push(&words, "--wait");
 	if (given->replace_draft)
 		strvec_push(&words, "--replace-draft");
 	strvec_push(&words, "--message-file=-");
@@ -119,7 +180,7 @@ static int run(struct app *app, struct error *err)
 		.act = send_one,
 		.result = "submitted",
 		.leaves_idle = true,
-		.timeout_ms = several_timeout_ms(app) + given->timeout_s * 1000,
+		.timeout_ms = several_timeout_ms(app) + timeout_s(given) * 1000,
 		.jobs = SEVERAL_STOPS,
 	};
 	int r = several_work(app, &verb, err);
@@ -140,7 +201,6 @@ const struct command command_session_send = {
 	.arguments = "[SESSION] [TEXT...]",
 	.summary = "send a message and confirm that the agent received it",
 	OWN_OPTIONS,
-	.defaults = &(const struct options){ .timeout_s = 30 },
 	.flags = NEEDS_STORE | TAKES_SEVERAL | HAS_JSON | HAS_MESSAGE,
 	.run = run,
 };

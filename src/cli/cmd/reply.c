@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/reply.h"
+
+#include "base/clock.h"
+#include "base/watch.h"
+#include "cli/show/output.h"
+#include "driver/transcript/transcript.h"
+
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+void reply_free(struct reply *reply)
+{
+	free(reply->text);
+	free(reply->time);
+	free(reply->path);
+	*reply = (struct reply){ 0 };
+}
+
+int reply_find(struct app *app, const struct instance *instance, struct reply *ret,
+	       struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_reply struct reply reply = { 0 };
+	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
+		return -1;
+	if (!agent->transcript)
+		return error_set(err, ERROR_INVALID,
+				 "%s writes no transcript that can be read: see its screen with "
+				 "agentdeck output SESSION --pane",
+				 agent->title ? agent->title : agent->name);
+	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
+							    : deck_config_home(&app->deck, agent);
+	int r = TRANSCRIPT_NONE;
+	if (conversation->session_id && home)
+		r = transcript_find(home, instance_launch_directory(instance),
+				    conversation->session_id, conversation->transcript_path, &found,
+				    err);
+	if (r == 0) {
+		reply.path = xstrdup(found.path);
+		r = transcript_last_reply(found.path, &reply.text, &reply.time, err);
+	}
+	if (r < 0)
+		return -1;
+	*ret = reply;
+	reply = (struct reply){ 0 };
+	return r > 0 ? REPLY_NONE : 0;
+}
+
+bool reply_is_new(const struct reply *reply, const struct reply *before)
+{
+	return reply->text && (!streq(reply->text, or_empty(before->text)) ||
+			       !streq(or_empty(reply->time), or_empty(before->time)) ||
+			       !streq(or_empty(reply->path), or_empty(before->path)));
+}
+
+struct following {
+	struct app *app;
+	struct loop *loop;
+	struct roster *roster;
+	struct loop_source *source;
+	char *path; /* that is watched; NULL: none */
+	int watch;
+	bool has_failed;
+	struct error *err;
+};
+
+static void following_end(struct following *following)
+{
+	loop_remove(following->source);
+	if (following->watch >= 0)
+		(void)close(following->watch);
+	roster_close(following->roster);
+	loop_free(following->loop);
+	free(following->path);
+}
+
+static void read_on(void *context)
+{
+	struct following *following = context;
+	following->has_failed = following->has_failed ||
+				roster_read(following->roster, following->err) < 0;
+}
+
+static void on_write(int fd, uint32_t events UNUSED, void *context UNUSED)
+{
+	watch_drain(fd);
+}
+
+/* /clear and the like begin another transcript. */
+static int watch_transcript(struct following *following, const char *path, struct error *err)
+{
+	if (!path || streq(path, or_empty(following->path)))
+		return 0;
+	loop_remove(TAKE_PTR(following->source));
+	if (following->watch >= 0)
+		(void)close(following->watch);
+	following->watch = watch_open(path, IN_MODIFY | IN_CLOSE_WRITE);
+	replace_string(&following->path, following->watch >= 0 ? path : NULL);
+	if (following->watch < 0)
+		return 0;
+	return loop_add_io(following->loop,
+			   &(struct loop_io){ following->watch, EPOLLIN, on_write, following },
+			   &following->source, err);
+}
+
+static int look(struct following *following, const struct store_row *row, reply_handler handler,
+		void *context, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_reply struct reply reply = { 0 };
+	if (roster_count(following->roster) == 0)
+		return error_set(err, ERROR_NOT_FOUND, "the session was removed meanwhile");
+	if (deck_load(&following->app->deck, row->base, &instance, err) < 0)
+		return -1;
+	int r = reply_find(following->app, instance, &reply, err);
+	const bool is_watched = following->path && streq(following->path, or_empty(reply.path));
+	if (r < 0 || watch_transcript(following, reply.path, err) < 0)
+		return -1;
+	/* What was written between the reading and the watch. */
+	if (!is_watched && reply.path) {
+		reply_free(&reply);
+		r = reply_find(following->app, instance, &reply, err);
+	}
+	const struct reply_view view = {
+		.instance = instance,
+		.reply = r == 0 ? &reply : NULL,
+		.view = &roster_at(following->roster, 0)->view,
+	};
+	return r < 0 ? -1 : handler(&view, context, err);
+}
+
+int reply_follow(struct app *app, const struct store_row *row, int64_t deadline_ms,
+		 reply_handler handler, void *context, struct error *err)
+{
+	cleanup_strvec struct strvec ids = { 0 };
+	CLEANUP(following_end) struct following following;
+	following = (struct following){ .app = app, .watch = -1, .err = err };
+	strvec_push(&ids, row->id);
+	if (loop_new(&following.loop, err) < 0)
+		return -1;
+	const struct roster_wish wish = { .loop = following.loop,
+					  .due = read_on,
+					  .profile = app->deck.profile,
+					  .ids = &ids,
+					  .looks = true,
+					  .asks = true };
+	if (roster_open(&app->deck, &wish, NULL, &following, &following.roster, err) < 0)
+		return -1;
+	read_on(&following);
+	while (!following.has_failed) {
+		int r = look(&following, row, handler, context, err);
+		if (r != 0)
+			return r;
+		if (fflush(stdout) != 0)
+			return error_set(err, ERROR_SYSTEM, "standard output cannot be written");
+		if (clock_ms() >= deadline_ms)
+			return error_set(err, ERROR_TIMEOUT,
+					 "no reply came in time: see it with "
+					 "agentdeck output, or wait with a "
+					 "longer --timeout");
+		if (output_turn(following.loop, deadline_ms, err) < 0)
+			return -1;
+	}
+	return -1;
+}
