@@ -39,7 +39,7 @@ static void kill_supervisor(const struct fault *fault UNUSED)
 {
 	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
 						       at_home("supervise.out"));
-	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor");
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor");
 	machine_destroy(&supervisor);
 }
 

@@ -168,7 +168,7 @@ TEST(EventsAndNotificationsMoveNoTerminal)
 				     "id", "");
 	session_start(&session, NULL);
 	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
-	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor");
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor");
 	(void)machine_background(WORDS("agentdeck", "events"), events);
 	(void)machine_background(WORDS("agentdeck", "events", "--json"), json);
 	/* Nothing shows when the listeners are ready, so cause events until both have printed

@@ -215,7 +215,7 @@ static void inspect_restarted(struct session *session, const struct answer *answ
 	inspect_whole(session, answer, error, where);
 	if (answer->status == 0 || strstr(answer->errors, " runs, but "))
 		assert_census(1, where);
-	else if (strstr(answer->errors, " is stopped, and "))
+	else if (strstr(answer->errors, " was stopped and could not "))
 		assert_census(0, where);
 }
 

@@ -41,7 +41,7 @@ TEST(AttachedTerminalsHearOnceOfASessionThatWaits)
 	session_start(&mine, NULL);
 	const char *keys = attach_to(&mine, "keys");
 	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
-	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor");
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor");
 	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
 	session_add(&second, NULL, "second", WORDS("--agent", "demo"));
 	session_start(&second, NULL);

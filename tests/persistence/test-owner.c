@@ -67,7 +67,7 @@ static void assert_told(struct session *taker, const struct session *owner)
 	const char *note = json_get_string(resume, "history_note", "");
 	ASSERT(strstr(note, owner->session_id) && strstr(note, kept("session fork %s", owner->id)),
 	       "the note is '%s'", note);
-	ASSERT(session_shows(taker, "stays with its owner"), "it is not on the screen:\n%s",
+	ASSERT(session_shows(taker, "belongs to that session"), "it is not on the screen:\n%s",
 	       or_empty(session_screen(taker)));
 	ASSERT(!*shared_id(taker), "%s is marked still", taker->title);
 }
@@ -114,8 +114,8 @@ TEST(PickedConversationOfAStoppedSessionStaysWithIt)
 	ASSERT(streq(shared_id(&taker), ids[0]), "a turn has changed it: %s",
 	       json_print(session_look(&taker)));
 	struct reply reply = deck(NULL, WORDS("session", "start", owner.id));
-	ASSERT(reply.status == 0 && strstr(reply.errors, "whose user picked it"), "status %d: %s%s",
-	       reply.status, reply.output, reply.errors);
+	ASSERT(reply.status == 0 && strstr(reply.errors, "where its user chose it"),
+	       "status %d: %s%s", reply.status, reply.output, reply.errors);
 	session_restart(&taker, NULL);
 	assert_told(&taker, &owner);
 	assert_came_back(&taker, ids[1], TAKERS, 1);

@@ -123,7 +123,7 @@ TEST(SuperviseUninstallLeavesSessionsAlive)
 static unsigned lives_in_log(void)
 {
 	unsigned count = 0;
-	for (const char *at = or_empty(deck_log()); (at = strstr(at, " supervises ")); at++)
+	for (const char *at = or_empty(deck_log()); (at = strstr(at, " supervising ")); at++)
 		count++;
 	return count;
 }
@@ -144,7 +144,7 @@ TEST(SuperviseReloadIsNoRestart)
 	int64_t pid = json_get_int(status(), "pid", 0);
 	struct answer answer = machine_login(WORDS("systemctl", "--user", "reload", "agentdeck"));
 	ASSERT(answer.status == 0, "%s", answer.errors);
-	WAIT_FOR(strstr(or_empty(deck_log()), "begins anew") &&
+	WAIT_FOR(strstr(or_empty(deck_log()), "SIGHUP: restarting") &&
 			 json_get_bool(status(), "on_bus", false),
 		 "it does not come back:\n%s", or_empty(deck_log()));
 	struct json_object *now = status();

@@ -14,7 +14,7 @@ static struct process supervise(void)
 {
 	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
 						       at_home("supervise.out"));
-	WAIT_FOR(strstr(or_empty(deck_log()), "supervises "), "no supervisor:\n%s",
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor:\n%s",
 		 or_empty(machine_read(at_home("supervise.out"))));
 	return supervisor;
 }
@@ -163,7 +163,7 @@ TEST(SecondSupervisorIsRefused)
 {
 	(void)supervise();
 	struct answer answer = machine_user(WORDS("agentdeck", "supervise"));
-	ASSERT(answer.status != 0 && strstr(answer.errors, "at work already"), "status %d: %s",
+	ASSERT(answer.status != 0 && strstr(answer.errors, "is already running"), "status %d: %s",
 	       answer.status, answer.errors);
 }
 

@@ -30,7 +30,7 @@ def of_another(home):
     owner.kill()
     taker.kill()
     taker.start()
-    must("stays with its owner" in str(taker.show()["resume"]), f"it is not told: {taker.show()['resume']}")
+    must("belongs to that session" in str(taker.show()["resume"]), f"it is not told: {taker.show()['resume']}")
     owner.start()
     for session, own, foreign in ((taker, takers, owners), (owner, owners, takers)):
         _, turn = session.say()
