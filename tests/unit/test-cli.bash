@@ -578,6 +578,19 @@ case_send_waits_for_the_reply() {
 	refused 1 'not running' send api --wait hello
 }
 
+case_start_sends_a_message() {
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	must start a -m 'hello a'
+	grep -qx 'a: message submitted' "$home/out" || fail "it says: $(<"$home/out")"
+	must start a b -m 'hello both'
+	must status --wait idle b --timeout 30
+	must output b
+	grep -q 'You said: "hello both"' "$home/out" || fail "b says: $(<"$home/out")"
+	refused 64 'cannot be used with a message' start a -m x --no-wait
+	must stop --all
+}
+
 case_several_sessions() {
 	local title
 	mkdir one two three
