@@ -1099,6 +1099,27 @@ case_list_is_redrawn() {
 	"${deck[@]}" tmux -S "$home/terminal" kill-server
 }
 
+# --- show --------------------------------------------------------------------------------------------
+
+case_show_tells_what_a_user_needs() {
+	must add . -t 'my api' -g work --agent demo
+	must start 'my api'
+	must send 'my api' 'say this back'
+	must status --wait idle --timeout 30 'my api'
+	must show 'my api'
+	grep -Eq '^Status +running, idle for [0-9]+ s$' "$home/out" || fail "no activity: $(<"$home/out")"
+	grep -Eq '^Last reply .*say this back' "$home/out" || fail "no reply: $(<"$home/out")"
+	grep -Eq "^Go to it with +agentdeck attach 'my api'\$" "$home/out" || fail "no way back: $(<"$home/out")"
+	! grep -E '^(Process|Socket|Scope|Cgroup|Transcript|Command| +argv)' "$home/out" || fail "internals are shown"
+	must show --verbose 'my api'
+	for word in Process Socket Scope Transcript Command '  argv'; do
+		grep -q "^$word" "$home/out" || fail "no $word with --verbose: $(<"$home/out")"
+	done
+	must stop 'my api'
+	must show 'my api'
+	grep -Eq '^Status +stopped$' "$home/out" || fail "stopped: $(<"$home/out")"
+}
+
 # --- logs --------------------------------------------------------------------------------------------
 
 case_logs_of_one_session() {

@@ -5,14 +5,28 @@
 #include "engine/deck/hint.h"
 
 #include "base/clock.h"
+#include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
 #include "engine/place/oom.h"
 #include "engine/run/correct.h"
 #include "engine/screen/activity.h"
 #include "engine/terminal/terminal.h"
+#include "model/agent/display.h"
 #include "model/plan/restart.h"
 
 #include <string.h>
+
+struct options {
+	bool verbose;
+};
+
+static const struct command_option options[] = {
+	{ 'v', "verbose", NULL, "also show processes, files, the scope and the command lines",
+	  TO_FLAG(verbose) },
+	{ 0 },
+};
+
+enum { REPLY_LINES = 4 };
 
 static struct json_object *json_of_exit(const struct exit_record *record)
 {
@@ -127,55 +141,108 @@ static void print_shared(const struct view *view, const struct shared_conversati
 	line("  for a copy", copy);
 }
 
-static void print_instance(const struct app *app, const struct store_row *row,
-			   const struct view *view, const struct instance *instance)
+/* "running, idle for 3 min". */
+static char *status_text(const struct view *view)
+{
+	char span[CLOCK_TEXT_SIZE];
+	cleanup_free char *text = view_text(view);
+	const bool is_plain = state_is_running(view->state) && !view->is_silent &&
+			      !view->is_sharing;
+	if (!is_plain || view->activity_since <= 0)
+		return TAKE_PTR(text);
+	return xasprintf("%s for %s", text,
+			 clock_span(clock_wall_us() - view->activity_since, span));
+}
+
+/* The beginning of the agent's last reply, where its transcript can be read. */
+static void print_reply(struct app *app, const struct instance *instance)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_strbuf struct strbuf clean = { 0 };
+	cleanup_free char *reply = NULL;
+	if (!conversation->session_id ||
+	    deck_agent(&app->deck, instance->agent, &agent, NULL) < 0 || !agent->transcript)
+		return;
+	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
+							    : deck_config_home(&app->deck, agent);
+	if (!home ||
+	    transcript_find(home, instance_launch_directory(instance), conversation->session_id,
+			    conversation->transcript_path, &found, NULL) != 0 ||
+	    transcript_last_reply(found.path, &reply, NULL, NULL) != 0)
+		return;
+	(void)display_clean(reply, strlen(reply), &clean);
+	cleanup_free char *text = strbuf_take(&clean);
+	char *rest = text;
+	int count = 0;
+	for (const char *words; count < REPLY_LINES && (words = strsep(&rest, "\n"));)
+		if (words[strspn(words, " \t")])
+			line(count++ ? "" : "Last reply", words);
+	if (count == REPLY_LINES && rest && rest[strspn(rest, " \t\n")])
+		line("", "...");
+}
+
+static void print_origin(const struct instance *instance)
 {
 	char date[CLOCK_TEXT_SIZE];
-	const struct attempt *attempt = run_attempt(&instance->run);
-	cleanup_free char *status = view_text(view);
 	cleanup_free char *command = visible_argv(strvec_argv(&instance->argv));
+	line("Command", command);
+	line("Origin", session_origin_name(instance->conversation.origin));
+	line("Transcript", instance->conversation.transcript_path);
+	line("  directory", instance->conversation.directory);
+	for (size_t i = 0; i < instance->conversation.previous.count; i++)
+		line("  earlier", instance->conversation.previous.items[i]);
+	line("Created", clock_format(instance->created_at, date));
+}
+
+static void print_run(const struct instance *instance, const struct attempt *attempt)
+{
+	cleanup_free char *argv = visible_argv(strvec_argv(&attempt->argv));
+	cleanup_free char *pids = xasprintf("%d (tmux server %d)", (int)instance->run.pane.pid,
+					    (int)instance->run.server.pid);
+	const struct place_run run = place_run_of(instance);
+	cleanup_free char *cgroup = place_control_group(&run);
+	line("Came back by", rung_name(attempt->rung));
+	line("  reason", attempt_reason(attempt));
+	line("  argv", argv);
+	line("Process", pids);
+	line("Scope", instance->run.unit ? instance->run.unit : "none: runs without isolation");
+	line("Cgroup", cgroup);
+	cleanup_free char *killed = cgroup && instance->run.unit
+					    ? oom_text(oom_look(instance->run.directory, cgroup))
+					    : NULL;
+	line("Memory", killed);
+	line("Socket", instance->run.socket);
+}
+
+static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
+			   const struct instance *instance)
+{
+	const struct options *given = app->options;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const bool is_live = attempt && place_row_is_live(row);
+	cleanup_free char *status = status_text(view);
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *attach = xasprintf("agentdeck attach %s", hint);
 	line("Title", instance->title);
 	line("Id", instance->id);
 	line("  copy of", instance->copy_of);
 	line("Status", status);
-	if (view->activity_since)
-		line("  since", clock_format(view->activity_since, date));
 	line("Directory", instance_lookup_directory(instance));
 	line("Group", instance->group);
 	line("Agent", instance->agent);
-	line("Command", command);
 	line("Conversation", instance->conversation.session_id);
-	line("  origin", session_origin_name(instance->conversation.origin));
-	line("  transcript", instance->conversation.transcript_path);
-	line("  directory", instance->conversation.directory);
 	print_shared(view, &instance->conversation.shared);
-	for (size_t i = 0; i < instance->conversation.previous.count; i++)
-		line("  earlier", instance->conversation.previous.items[i]);
-	line("Created", clock_format(instance->created_at, date));
-	if (attempt && place_row_is_live(row)) {
-		cleanup_free char *argv = visible_argv(strvec_argv(&attempt->argv));
-		cleanup_free char *pids = xasprintf("%d (tmux server %d)",
-						    (int)instance->run.pane.pid,
-						    (int)instance->run.server.pid);
-		const struct place_run run = place_run_of(instance);
-		cleanup_free char *cgroup = place_control_group(&run);
-		line("Came back by", rung_name(attempt->rung));
-		line("  reason", attempt_reason(attempt));
-		line("  argv", argv);
-		line("  note", instance->run.history_note);
-		line("Process", pids);
-		line("Scope",
-		     instance->run.unit ? instance->run.unit : "none: runs without isolation");
-		line("Cgroup", cgroup);
-		cleanup_free char *killed = cgroup && instance->run.unit
-						    ? oom_text(oom_look(instance->run.directory,
-									cgroup))
-						    : NULL;
-		line("Memory", killed);
-		line("Socket", instance->run.socket);
-	}
+	line("Note", is_live ? instance->run.history_note : NULL);
+	print_reply(app, instance);
+	if (given->verbose)
+		print_origin(instance);
+	if (given->verbose && is_live)
+		print_run(instance, attempt);
 	print_restart(app, instance);
 	print_exit(instance);
+	line("Go to it with", attach);
 }
 
 static int show(struct app *app, const struct store_row *row, struct error *err)
@@ -226,7 +293,8 @@ static int run_current(struct app *app, struct error *err)
 const struct command command_session_show = {
 	.name = "session show",
 	.arguments = "SESSION",
-	.summary = "show all that is known of a session",
+	.summary = "show what a session does, and how to get back to it",
+	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | HAS_JSON,
 	.run = run_show,
 };
@@ -235,6 +303,7 @@ const struct command command_session_current = {
 	.name = "session current",
 	.arguments = "",
 	.summary = "show the session that this terminal is in",
+	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run_current,
 };
