@@ -31,15 +31,68 @@ missing() {
 has() { command -v "$1" >/dev/null || { missing "$1"; return 1; }; }
 
 # The full names of all commands in the help.
-names() { agentdeck help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]\{1,\}\)\{0,1\}\)  .*/\1/p'; }
+names() { agentdeck help --all | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]\{1,\}\)\{0,1\}\)  .*/\1/p'; }
 candidates() { agentdeck help --complete -- "$@" | tail -n +2 | cut -f 1; }
 # The long options in a command's help.
 options() { agentdeck help "$@" | sed -n '/^Options:/,$s/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'; }
 
 case_commands_are_listed() {
-	local count
+	local count name
 	count=$(names | wc -l)
 	[ "$count" -gt 10 ] || fail "the help lists $count commands"
+	while read -r name; do
+		case $name in
+		'session '*) name=${name#session } ;;
+		*' '*) agentdeck help | grep -Eq "^  ${name% *} .*\b${name#* }\b" || fail "the short help lacks $name"
+			continue ;;
+		esac
+		agentdeck help | grep -Eq "^  $name(, [a-z]+)*  " || fail "the short help lacks $name"
+	done < <(names)
+}
+
+# One screen, in groups; what agentdeck itself calls is not in it.
+case_the_help_is_short() {
+	local group name
+	agentdeck help >"$root/help"
+	[ "$(wc -l <"$root/help")" -le 45 ] || fail "$(wc -l <"$root/help") lines"
+	[ "$(awk 'length($0) > 80' "$root/help")" = "" ] || fail "lines of more than 80 columns"
+	for group in 'start and find sessions' 'talk to an agent' look recover administer; do
+		grep -qx "$group" "$root/help" || fail "no group $group"
+	done
+	grep -q '^  list, ls  ' "$root/help" || fail "no alias"
+	for name in hook pane revive; do
+		! grep -q "^  $name " "$root/help" || fail "$name is not hidden"
+		agentdeck help --all | grep -q "^  $name  " || fail "--all lacks $name"
+	done
+	agentdeck --help | diff "$root/help" - || fail "agentdeck --help"
+}
+
+case_every_command_has_examples() {
+	local name line
+	local -a words
+	while read -r name; do
+		read -ra words <<<"$name"
+		agentdeck help "${words[@]}" | grep -qx 'Examples:' || fail "the help of $name has none"
+		agentdeck help --man "${words[@]}" | sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' | grep -q '^\.TP' || fail "the page of $name has none"
+		# They use commands and options that exist.  --help ends the reading before anything is done.
+		while read -r line; do
+			line=${line##*| }
+			eval "set -- ${line/ -- / --help -- }"
+			"$@" --help >/dev/null 2>"$root/said" || fail "an example of $name: $line: $(<"$root/said")"
+		done < <(agentdeck help "${words[@]}" | sed -n '/^Examples:/,/^$/s/^  \([^ ]\)/\1/p')
+	done < <(names)
+}
+
+case_the_manual_begins_with_recipes() {
+	agentdeck help --man >"$root/agentdeck.1"
+	[ "$(grep '^\.SH' "$root/agentdeck.1" | sed -n 3p)" = '.SH RECIPES' ] || fail "the third section"
+	[ "$(sed -n '/^\.SH RECIPES/,/^\.SH DESC/p' "$root/agentdeck.1" | grep -c '^\.TP')" = 6 ] || fail "not six"
+}
+
+case_without_a_command_it_lists() {
+	agentdeck >"$root/alone" || fail "status $?"
+	diff "$root/alone" <(agentdeck list) || fail "not the list"
+	AGENTDECK_HOME=$root/empty agentdeck | grep -q 'agentdeck help' || fail "no hint where there are no sessions"
 }
 
 case_the_manual_has_every_command_and_option() {
@@ -84,7 +137,7 @@ case_every_command_has_its_page() {
 			fail "synopsis of $name"
 		# shellcheck disable=SC2086
 		diff <(options $name | sort) \
-			<(sed -n '/^\.SH OPTIONS$/,$p' "$root/$page" | sed -nE 's/^(\\fB\\-.\\fR, )?\\fB(\\-\\-[a-z\\-]*)\\fR.*/\2/p' | sed 's/\\-/-/g' | sort) ||
+			<(sed -n '/^\.SH OPTIONS$/,/^\.SH EXAMPLES/p' "$root/$page" | sed -nE 's/^(\\fB\\-.\\fR, )?\\fB(\\-\\-[a-z\\-]*)\\fR.*/\2/p' | sed 's/\\-/-/g' | sort) ||
 			fail "options of $name"
 		grep -qwF "$page" "${top_srcdir:-$(dirname "$0")/../..}/Makefile.am" || fail "$page is not in Makefile.am"
 	done < <(names)

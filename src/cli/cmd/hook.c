@@ -83,6 +83,6 @@ const struct command command_hook = {
 	.arguments = "[PAYLOAD...]",
 	.summary = "take an agent's report (agents call this)",
 	OWN_OPTIONS,
-	.flags = HAS_MESSAGE,
+	.flags = HAS_MESSAGE | IS_HIDDEN,
 	.run = run,
 };

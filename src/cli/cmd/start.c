@@ -125,7 +125,7 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 		if (instance->observed.held)
 			complain("%s is held, and its conversation is kept. Solve that, then run: "
 				 "agentdeck start %s",
-				 title, instance->id);
+				 title, hint);
 	}
 }
 

@@ -4,6 +4,9 @@
 #include <getopt.h>
 #include <string.h>
 
+/* What a line without a command runs. */
+#define WITHOUT_COMMAND "list"
+
 enum { OPTIONS_MAX = 32, LONG_OPTION = 256 };
 
 /* What one call of getopt_long() may meet. */
@@ -273,8 +276,13 @@ static int read_line(const struct parser *parser, int argc, char *argv[], struct
 	set_add(&set, global_options);
 	if (skip_options(parser, &set, &argc, &argv, err) < 0)
 		return -1;
-	if (argc == 0 || app->wants_help || app->wants_version)
+	if (app->wants_help || app->wants_version || (argc == 0 && parser->place))
 		return 0;
+	char without[] = WITHOUT_COMMAND, *list[] = { without, NULL };
+	if (argc == 0) {
+		argc = 1;
+		argv = list;
+	}
 	app->command = command_named(argv[0]);
 	if (app->command)
 		return read_command(parser, argc, argv, err);

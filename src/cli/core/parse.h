@@ -11,8 +11,9 @@
  * result is in *app, which borrows from argv.  This may move the words of argv, and overwrites
  * those of a message.
  *
- * It stops at --help and --version.  Without a command app->command is NULL, and app->family says
- * whether the line names the first word of several.  ERROR_USAGE: the line is wrong. */
+ * It stops at --help and --version.  A line without a command means list.  app->command is NULL at
+ * --help and --version, and where app->family has the first word of several.  ERROR_USAGE: the line
+ * is wrong. */
 int parse_command_line(struct app *app, int argc, char *argv[], struct error *err);
 
 /* The position of the word that follows an unfinished command line. */

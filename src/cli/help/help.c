@@ -100,6 +100,20 @@ static void print_usage(FILE *out, const char *lead, const char *name,
 		*command->arguments ? " " : "", command->arguments);
 }
 
+static void print_examples(FILE *out, const struct command *command)
+{
+	cleanup_free char *examples = command_examples(command);
+	const char *rest = examples;
+	char *line, *text;
+	if (*examples)
+		fprintf(out, "\nExamples:\n");
+	while (next_example(&rest, &line, &text)) {
+		fprintf(out, "  %s\n      %s\n", line, text);
+		free(line);
+		free(text);
+	}
+}
+
 static void print_command(FILE *out, const struct command *command)
 {
 	size_t width = term_width(command->options, term_width(common_options, 0));
@@ -114,6 +128,7 @@ static void print_command(FILE *out, const struct command *command)
 	print_folded(out, 0, 0, summary);
 	cleanup_free char *description = command_description(command);
 	print_paragraphs(out, description);
+	print_examples(out, command);
 	fprintf(out, "\nOptions:\n");
 	print_options(out, command->options, width);
 	if (command->flags & HAS_JSON)
@@ -121,29 +136,119 @@ static void print_command(FILE *out, const struct command *command)
 	print_options(out, common_options, width);
 }
 
+enum which { VISIBLE, HIDDEN };
+
 /* family: only its commands; NULL: all. */
-static void print_commands(FILE *out, const char *family)
+static void print_commands(FILE *out, const char *family, enum which which)
 {
 	size_t width = 0;
 	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->flags & IS_HIDDEN) && strlen(commands[i]->name) > width)
+		if (strlen(commands[i]->name) > width)
 			width = strlen(commands[i]->name);
 	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->flags & IS_HIDDEN) &&
+		if (!(commands[i]->flags & IS_HIDDEN) == (which == VISIBLE) &&
 		    (!family || command_is_in(commands[i], family)))
 			print_term(out, commands[i]->name, width, commands[i]->summary);
+}
+
+/* How the short help groups the commands: their short forms, and the first words of families.  One
+ * that is nowhere comes last. */
+static const struct {
+	const char *title, *words[14];
+} groups[] = {
+	{ "start and find sessions",
+	  { "launch", "add", "start", "attach", "list", "adopt", "fork" } },
+	{ "talk to an agent", { "send", "output" } },
+	{ "look", { "status", "show", "current", "events", "top", "logs" } },
+	{ "recover", { "recover", "restart", "stop", "supervise", "doctor", "undo" } },
+	{ "administer",
+	  { "rename", "remove", "prune", "set", "limit", "group", "profile", "agents", "config",
+	    "help" } },
+};
+enum { TERM_WIDTH = 10 };
+
+static bool is_grouped(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		for (size_t j = 0; groups[i].words[j]; j++)
+			if (streq(groups[i].words[j], word))
+				return true;
+	return false;
+}
+
+static void print_single(FILE *out, const char *word, const struct command *command)
+{
+	const char *form;
+	cleanup_strbuf struct strbuf term = { 0 };
+	strbuf_adds(&term, word);
+	for (size_t i = 0; (form = command_short_form(command, i)); i++)
+		if (!streq(form, word))
+			strbuf_addf(&term, ", %s", form);
+	print_term(out, strbuf_text(&term), TERM_WIDTH, command->summary);
+}
+
+/* Its second words. */
+static void print_second_words(FILE *out, const char *family)
+{
+	cleanup_strbuf struct strbuf words = { 0 };
+	for (size_t i = 0; commands[i]; i++)
+		if (command_is_in(commands[i], family) && !(commands[i]->flags & IS_HIDDEN))
+			strbuf_addf(&words, "%s%s", words.length ? ", " : "",
+				    commands[i]->name + strlen(family) + 1);
+	print_term(out, family, TERM_WIDTH, strbuf_text(&words));
+}
+
+/* A word that names nothing prints nothing. */
+static void print_word(FILE *out, const char *word)
+{
+	const struct command *command = command_named(word);
+	if (command && !(command->flags & IS_HIDDEN))
+		print_single(out, word, command);
+	else if (!command && command_is_family(word))
+		print_second_words(out, word);
+}
+
+static void print_others(FILE *out)
+{
+	cleanup_strvec struct strvec seen = { 0 };
+	for (size_t i = 0; commands[i]; i++) {
+		const char *form = command_short_form(commands[i], 0);
+		cleanup_free char *first = xstrndup(commands[i]->name,
+						    strcspn(commands[i]->name, " "));
+		const char *word = strchr(commands[i]->name, ' ') && form ? form : first;
+		if (is_grouped(word) || strvec_contains(&seen, word))
+			continue;
+		strvec_push(&seen, word);
+		print_word(out, word);
+	}
+}
+
+static void print_groups(FILE *out, const struct command *command UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		fprintf(out, "%s\n", groups[i].title);
+		for (size_t j = 0; groups[i].words[j]; j++)
+			print_word(out, groups[i].words[j]);
+	}
+	print_others(out);
+	fputc('\n', out);
 }
 
 void print_family(FILE *out, const char *word)
 {
 	fprintf(out, "Usage: agentdeck %s COMMAND [ARGUMENT...]\n\nCommands:\n", word);
-	print_commands(out, word);
+	print_commands(out, word, VISIBLE);
 	fprintf(out, "\nagentdeck help %s COMMAND tells more about one of them.\n", word);
 }
 
 static void print_all(FILE *out, const struct command *command UNUSED)
 {
-	print_commands(out, NULL);
+	print_commands(out, NULL, VISIBLE);
+}
+
+static void print_hidden(FILE *out, const struct command *command UNUSED)
+{
+	print_commands(out, NULL, HIDDEN);
 }
 
 static void print_globals(FILE *out, const struct command *command UNUSED)
@@ -153,13 +258,20 @@ static void print_globals(FILE *out, const struct command *command UNUSED)
 
 void print_help(FILE *out, const struct command *command)
 {
-	static const struct text_part parts[] = {
-		{ "COMMANDS", print_all },
-		{ "OPTIONS", print_globals },
-		{ 0 },
-	};
+	static const struct text_part parts[] = { { "COMMANDS", print_groups }, { 0 } };
 	if (command)
 		print_command(out, command);
 	else
 		print_text(out, text_help, parts, NULL);
+}
+
+void print_all_help(FILE *out)
+{
+	static const struct text_part parts[] = {
+		{ "COMMANDS", print_all },
+		{ "HIDDEN", print_hidden },
+		{ "OPTIONS", print_globals },
+		{ 0 },
+	};
+	print_text(out, text_help_all, parts, NULL);
 }

@@ -11,7 +11,9 @@
 
 /* Print the help of one command (NULL: of the program). */
 void print_help(FILE *out, const struct command *command);
-/* Print the commands of a family, as print_help() lists all of them. */
+/* Print the list of all commands, with those that only agentdeck itself calls. */
+void print_all_help(FILE *out);
+/* Print the commands of a family, as print_all_help() lists all of them. */
 void print_family(FILE *out, const char *word);
 
 /* Returns the next paragraph of a description, and moves *text behind it; NULL behind the last one.

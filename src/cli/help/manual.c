@@ -222,6 +222,21 @@ static void put_summary(FILE *out, const struct command *command)
 	put_word(out, command->summary, strlen(command->summary));
 }
 
+static void put_examples(FILE *out, const struct command *command)
+{
+	cleanup_free char *examples = command_examples(command);
+	const char *rest = examples;
+	char *line, *text;
+	while (next_example(&rest, &line, &text)) {
+		fputs(".TP\n\\fB", out);
+		put_word(out, line, strlen(line));
+		fputs("\\fR\n", out);
+		put_sentence(out, text);
+		free(line);
+		free(text);
+	}
+}
+
 static void put_all_options(FILE *out, const struct command *command)
 {
 	fputs(".SH OPTIONS\n", out);
@@ -245,10 +260,15 @@ void print_manual(FILE *out)
 void print_command_manual(FILE *out, const struct command *command)
 {
 	static const struct text_part parts[] = {
-		{ "TITLE", put_title },         { "VERSION", put_version },
-		{ "NAME", put_name },           { "SUMMARY", put_summary },
-		{ "USAGE", put_usage },         { "DESCRIPTION", put_description },
-		{ "OPTIONS", put_all_options }, { 0 },
+		{ "TITLE", put_title },
+		{ "VERSION", put_version },
+		{ "NAME", put_name },
+		{ "SUMMARY", put_summary },
+		{ "USAGE", put_usage },
+		{ "DESCRIPTION", put_description },
+		{ "OPTIONS", put_all_options },
+		{ "EXAMPLES", put_examples },
+		{ 0 },
 	};
 	print_text(out, text_command_manual, parts, command);
 }

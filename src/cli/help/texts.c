@@ -3,15 +3,45 @@
 
 #include <string.h>
 
-char *command_description(const struct command *command)
+/* The command's section of a text, or "".  The caller frees. */
+static char *section(const char *all, const struct command *command)
 {
 	cleanup_free char *heading = xasprintf("\n\n[%s]\n", command->name);
-	const char *text = strstr(text_commands, heading);
+	const char *text = strstr(all, heading);
 	if (!text)
 		return xstrdup("");
 	text += strlen(heading);
 	const char *next = strstr(text, "\n\n[");
 	return xstrndup(text, next ? (size_t)(next - text) : strlen(text) - 1);
+}
+
+char *command_description(const struct command *command)
+{
+	return section(text_commands, command);
+}
+
+char *command_examples(const struct command *command)
+{
+	return section(text_examples, command);
+}
+
+static char *next_line(const char **text)
+{
+	const size_t length = strcspn(*text, "\n");
+	char *line = xstrndup(*text, length);
+	*text += length;
+	*text += **text == '\n';
+	return line;
+}
+
+bool next_example(const char **text, char **ret_line, char **ret_text)
+{
+	if (!**text)
+		return false;
+	*ret_line = next_line(text);
+	*text += strspn(*text, " ");
+	*ret_text = next_line(text);
+	return true;
 }
 
 static const struct text_part *part_at(const char *at, const struct text_part *parts)

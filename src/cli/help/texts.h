@@ -8,11 +8,18 @@
 
 #include <stdio.h>
 
-extern const char text_help[], text_manual[], text_command_manual[], text_commands[];
+extern const char text_help[], text_help_all[], text_manual[], text_command_manual[];
+extern const char text_commands[], text_examples[];
 extern const char text_bash[], text_zsh[], text_fish[];
 
 /* Returns the command's section of commands.txt, or "".  The caller frees. */
 char *command_description(const struct command *command) MUST_USE;
+
+/* The next example of *text, which is at first the command's section of examples.txt
+ * (command_examples()): its command line and what that does.  False: there are no more.  The caller
+ * frees both. */
+char *command_examples(const struct command *command) MUST_USE;
+bool next_example(const char **text, char **ret_line, char **ret_text) MUST_USE;
 
 /* What replaces @NAME@ in a text. */
 struct text_part {
