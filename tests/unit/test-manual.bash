@@ -414,6 +414,11 @@ case_scripts_are_well_formed() {
 		! has "$shell" || "$shell" -n "$root/$shell" || fail "$shell -n"
 	done
 	! has shellcheck || shellcheck -s bash "$root/bash" || fail "shellcheck"
+	for shell in bash zsh fish; do
+		diff <(agentdeck completion "$shell") "$root/$shell" >/dev/null || fail "completion $shell"
+	done
+	agentdeck completion csh >/dev/null 2>&1
+	[ $? = 64 ] || fail "completion csh"
 	agentdeck help --completion csh >/dev/null 2>&1
 	[ $? = 64 ] || fail "csh"
 }

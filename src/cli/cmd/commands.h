@@ -16,7 +16,7 @@
 	X(undo) X(prune) \
 	X(agents_list) X(agents_show) X(agents_check) \
 	X(config_path) X(config_get) X(config_set) X(config_edit) X(config_check) \
-	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(help)
+	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(completion) X(help)
 /* clang-format on */
 
 #define DECLARE_COMMAND(name) extern const struct command command_##name;

@@ -163,7 +163,7 @@ static const struct {
 	{ "recover", { "recover", "restart", "stop", "supervise", "doctor", "undo" } },
 	{ "administer",
 	  { "rename", "remove", "prune", "set", "limit", "group", "profile", "agents", "config",
-	    "help" } },
+	    "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 
