@@ -247,7 +247,7 @@ case_hints_name_the_title() {
 	[ "$hint" = "-p work 'it'\''s mine'" ] || fail "add: $hint"
 	eval "must show $hint"
 	refused 3 "run agentdeck attach -p work 'it'" -p work attach "it's mine"
-	refused 1 "agentdeck session send -p work 'it'.* TEXT" -p work output "it's mine"
+	refused 1 "agentdeck send -p work 'it'.* TEXT" -p work output "it's mine"
 	must add . -t api --agent demo
 	grep -q 'Start it with: agentdeck start api$' "$home/out" || fail "add: $(<"$home/out")"
 }
