@@ -179,7 +179,9 @@ static enum value_kind kind_at(const struct app *line, const struct parse_place 
 	if (place->is_rest)
 		return VALUE_FILE;
 	if (place->option)
-		return kind_of(place->option->kind, place->option->argument);
+		return place->option->word_count
+			       ? place->option->kind
+			       : kind_of(place->option->kind, place->option->argument);
 	if (!command || word[0] == '-')
 		return VALUE_BY_ARGUMENT;
 	return operand_kind(command, line->operands.count);
