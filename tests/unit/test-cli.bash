@@ -1152,6 +1152,63 @@ case_logs_of_one_session() {
 	"${deck[@]}" tmux -S "$home/terminal" kill-server
 }
 
+# --- session set -------------------------------------------------------------------------------------
+
+case_session_set() {
+	local id before
+	must add . -t a --agent claude
+	id=$(value a id) before=$(value a session_id)
+	sed -i 's/"title"/"future": {"x": 1}, "title"/' "$home/deck/default/$id/instance.json"
+	must session set a group work/api
+	[ "$(value a group)" = work/api ] || fail "group $(value a group)"
+	refused 64 'group' session set a group 'a//b'
+	must session set a group ''
+	[ "$(value a group)" = '' ] || fail "group $(value a group)"
+	must session set a notes 'ask Ann'
+	[ "$(value a notes)" = 'ask Ann' ] || fail "notes $(value a notes)"
+	must list --json
+	grep -q '"notes": *"ask Ann"' "$home/out" || fail "$(<"$home/out")"
+	must session show a
+	grep -q '^ *Notes.*ask Ann' "$home/out" || fail "$(<"$home/out")"
+	refused 64 'at most 4096 bytes' session set a notes "$(printf 'x%.0s' {1..4097})"
+	must session set a notes ''
+	! grep -q notes "$home/deck/default/$id/instance.json" || fail "notes are left"
+	must session set a command "claude --model 'opus x'"
+	grep -q 'next start' "$home/out" || fail "$(<"$home/out")"
+	grep -q '"opus x"' "$home/deck/default/$id/instance.json" || fail "the command"
+	[ "$(value a session_id)" = "$before" ] || fail "the conversation changed"
+	refused 64 'command: ' session set a command 'claude | tee'
+	refused 64 'the command is empty' session set a command ''
+	refused 64 'runs codex, and the session.s agent is claude' session set a command codex
+	refused 64 "leave '--continue' out" session set a command 'claude --continue'
+	refused 64 "leave '-p' out" session set a command 'claude -p'
+	refused 64 'names conversation' session set a command 'claude --resume 00000000-0000-4000-8000-000000000000'
+	refused 64 'goes with agent only' session set a group x --drop-conversation
+	refused 64 'choose session-id' session set a colour red
+	grep -q '"future": *{' "$home/deck/default/$id/instance.json" || fail "an unknown key is lost"
+}
+
+case_session_set_agent_loses_no_conversation() {
+	local id before manifest
+	must add . -t a --agent claude
+	id=$(value a id) before=$(value a session_id) manifest=$home/deck/default/$id/instance.json
+	# Never started: there is nothing to lose, and the id is kept all the same.
+	must session set a agent demo
+	grep -q 'Its command is now: ' "$home/out" || fail "$(<"$home/out")"
+	[ "$(value a agent)" = demo ] || fail "agent $(value a agent)"
+	tr -d ' \n' <"$manifest" | grep -q "\"previous\":\[\"$before\"" || fail "$before is lost: $(<"$manifest")"
+	must session start a
+	refused 1 'stop it first' session set a agent claude
+	before=$(value a session_id)
+	must session stop a
+	refused 1 "conversation $before belongs to demo" session set a agent claude
+	refused 2 'nosuch' session set a agent nosuch
+	must session set a agent claude --drop-conversation
+	grep -qF "\"$before\"" "$manifest" || fail "$before is lost"
+	[ "$(value a session_id)" != "$before" ] || fail "claude has the conversation of demo"
+	must remove a
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

@@ -3,10 +3,11 @@
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 
+#include "base/argsplit.h"
 #include "engine/run/lifecycle.h"
 
 struct options {
-	bool copy_transcript;
+	bool copy_transcript, drop_conversation;
 };
 
 static const struct command_option options[] = {
@@ -14,6 +15,9 @@ static const struct command_option options[] = {
 	  "with path: copy the transcript to where the agent looks for those of the new "
 	  "directory",
 	  TO_FLAG(copy_transcript) },
+	{ 0, "drop-conversation", NULL,
+	  "with agent: begin without the old agent's conversation; its id is kept",
+	  TO_FLAG(drop_conversation) },
 	{ 0 },
 };
 
@@ -99,13 +103,56 @@ static int set_path(struct app *app, const char *base, const char *value, char *
 	return 0;
 }
 
+static int set_group(struct app *app, const char *base, const char *value, char **ret_note,
+		     struct error *err)
+{
+	bool has_other_limits;
+	if (lifecycle_set_group(&app->deck, base, value, &has_other_limits, err) < 0)
+		return -1;
+	if (has_other_limits)
+		*ret_note = xstrdup("The limits of this group apply from its next start");
+	return 0;
+}
+
+static int set_notes(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
+		     struct error *err)
+{
+	return lifecycle_set_notes(&app->deck, base, value, err);
+}
+
+static int set_command(struct app *app, const char *base, const char *value, char **ret_note,
+		       struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (argsplit(value, &argv, err) < 0)
+		return error_prefix(err, "command");
+	if (lifecycle_set_command(&app->deck, base, &argv, err) < 0)
+		return -1;
+	*ret_note = xstrdup("It applies from the next start");
+	return 0;
+}
+
+static int set_agent(struct app *app, const char *base, const char *value, char **ret_note,
+		     struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_instance struct instance *instance = NULL;
+	if (lifecycle_set_agent(&app->deck, base, value, given->drop_conversation, err) < 0 ||
+	    deck_load(&app->deck, base, &instance, err) < 0)
+		return -1;
+	cleanup_free char *command = argjoin(strvec_argv(&instance->argv));
+	*ret_note = xasprintf("Its command is now: %s", command);
+	return 0;
+}
+
 static const struct field {
 	const char *name;
 	int (*set)(struct app *app, const char *base, const char *value, char **ret_note,
 		   struct error *err);
 } fields[] = {
 	{ "session-id", set_session_id }, { "resume", set_resume }, { "restart", set_restart },
-	{ "title", set_title },           { "path", set_path },
+	{ "title", set_title },           { "path", set_path },     { "group", set_group },
+	{ "command", set_command },       { "agent", set_agent },   { "notes", set_notes },
 };
 
 static int run(struct app *app, struct error *err)
@@ -122,11 +169,15 @@ static int run(struct app *app, struct error *err)
 	if (!field)
 		return error_set(
 			err, ERROR_USAGE,
-			"'%s' cannot be set: there are session-id, resume, restart, title and path",
+			"'%s' cannot be set: choose session-id, resume, restart, title, path, "
+			"group, command, agent or notes",
 			name);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,
 				 "--copy-transcript goes with path only: leave it out");
+	if (given->drop_conversation && !streq(name, "agent"))
+		return error_set(err, ERROR_USAGE,
+				 "--drop-conversation goes with agent only: leave it out");
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
 	    field->set(app, row->base, value, &note, err) < 0)
 		return -1;
@@ -143,7 +194,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_session_set = {
 	.name = "session set",
 	.arguments = "SESSION FIELD VALUE",
-	.summary = "change a session's conversation, policies, title or directory",
+	.summary = "change a session's title, group, notes, command and more",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,

@@ -231,6 +231,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Status", status);
 	line("Directory", instance_lookup_directory(instance));
 	line("Group", instance->group);
+	line("Notes", instance->notes);
 	line("Agent", instance->agent);
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);

@@ -72,6 +72,7 @@ struct json_object *json_of_row(const struct store_row *row, const struct view *
 	add_text(object, "title", row->title);
 	add_text(object, "path", row->lookup_directory);
 	add_text(object, "group", or_empty(row->group));
+	add_text(object, "notes", row->notes);
 	add_text(object, "profile", profile);
 	add_text(object, "agent", row->agent);
 	add_text(object, "status", view_status(view));

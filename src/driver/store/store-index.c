@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 5 };
+enum { INDEX_FORMAT = 6 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -55,6 +55,7 @@ enum column {
 	COLUMN_COPY_OF,
 	COLUMN_SINCE,
 	COLUMN_HELD,
+	COLUMN_NOTES,
 	COLUMN_COUNT
 };
 
@@ -144,6 +145,7 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 		.copy_of = or_null(texts[COLUMN_COPY_OF]),
 		.reason = or_null(texts[COLUMN_REASON]),
 		.held = or_null(texts[COLUMN_HELD]),
+		.notes = or_null(texts[COLUMN_NOTES]),
 		.unit = or_null(texts[COLUMN_UNIT]),
 		.socket = or_null(texts[COLUMN_SOCKET]),
 		.run_directory = or_null(texts[COLUMN_DIRECTORY]),
@@ -233,6 +235,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_text(storage, instance->copy_of);
 	pack_number(storage, instance->observed.since);
 	pack_text(storage, instance->observed.held);
+	pack_text(storage, instance->notes);
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */

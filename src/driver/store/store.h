@@ -95,7 +95,7 @@ int store_remove(struct store_lock *lock, struct error *err);
 /* The index's data about one instance.  A text that is absent or empty is NULL. */
 struct store_row {
 	char *storage; /* private: owns the texts */
-	char *base, *id, *title, *group, *agent, *backend, *session_id;
+	char *base, *id, *title, *group, *agent, *backend, *session_id, *notes;
 	/* instance_lookup_directory(), instance_owner_directory() */
 	char *lookup_directory, *owner_directory;
 	char *copy_of; /* as in struct instance */

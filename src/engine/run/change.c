@@ -18,7 +18,10 @@
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
-enum { TITLES_MAX = 1000, LOCK_TIMEOUT_MS = 30000 };
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLES_MAX = 1000, LOCK_TIMEOUT_MS = 30000, LONGEST_NOTES = 4096 };
 
 int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err)
 {
@@ -240,4 +243,205 @@ int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum resta
 		return -1;
 	operation.instance->restart_policy = policy;
 	return operation_save(&operation, err);
+}
+
+int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,
+			struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if ((*group && naming_check_group(group, err) < 0) ||
+	    operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	const struct limits before = settings_limits(&deck->settings, operation.instance);
+	replace_string(&operation.instance->group, group);
+	const struct limits after = settings_limits(&deck->settings, operation.instance);
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	*ret_limits = memcmp(&before, &after, sizeof(before)) != 0;
+	return 0;
+}
+
+int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	const size_t length = strlen(notes);
+	if (length > LONGEST_NOTES || !is_utf8(notes, length))
+		return error_set(err, ERROR_USAGE, "notes must be UTF-8 text of at most %d bytes",
+				 LONGEST_NOTES);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	replace_string(&operation.instance->notes, length ? notes : NULL);
+	return operation_save(&operation, err);
+}
+
+static bool is_own_command(const struct agent *agent, const struct strvec *argv)
+{
+	const size_t program = registry_program(argv);
+	return program < argv->count &&
+	       strvec_contains(&agent->match, path_basename(argv->items[program]));
+}
+
+/* The session has its conversation, and the command must not choose another. */
+static int check_words(const struct instance *instance, const struct agent *agent,
+		       const struct strvec *argv, struct error *err)
+{
+	const char *adopted = resume_adopted_id(agent, argv);
+	const char *word = resume_find_one_shot(agent, argv);
+	if (!word)
+		word = resume_find_copy(agent, argv);
+	if (!word && !adopted)
+		word = resume_find_latest(agent, argv);
+	cleanup_free char *shown = visible(word ? word : or_empty(adopted));
+	if (word)
+		return error_set(err, ERROR_USAGE,
+				 "leave '%s' out: the session resumes its own conversation", shown);
+	if (adopted && !naming_same_session_id(adopted, instance->conversation.session_id))
+		return error_set(err, ERROR_USAGE,
+				 "the command names conversation %s, and the session has another: "
+				 "leave it out, or use session set SESSION session-id",
+				 shown);
+	return 0;
+}
+
+/* To be the conversation of a wrapper, an id must be known to be in use: else a start would take
+ * the newest one of the directory. */
+static int check_wrapper(const struct instance *instance, const struct agent *agent,
+			 const struct strvec *argv, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	if (is_own_command(agent, argv) || !is_own_command(agent, &instance->argv) ||
+	    conversation->origin != ORIGIN_MINTED || conversation->first_turn_seen ||
+	    conversation->transcript_path || !instance->last_used_at)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "nothing was said in this session yet, so a wrapper could take another "
+			 "conversation for its own: say something first, or add a new session");
+}
+
+static int check_command(struct deck *deck, const struct instance *instance,
+			 const struct agent *agent, const struct strvec *argv, struct error *err)
+{
+	const struct registry *registry;
+	if (is_empty(argv->count ? argv->items[0] : NULL))
+		return error_set(err, ERROR_USAGE, "the command is empty: name a program");
+	if (deck_registry(deck, &registry, err) < 0)
+		return -1;
+	const struct agent *other = registry_match(registry, argv);
+	if (!agent->generic && other && !other->generic && !streq(other->name, agent->name))
+		return error_set(err, ERROR_USAGE,
+				 "this command runs %s, and the session's agent is %s: use session "
+				 "set SESSION agent %s first",
+				 other->name, agent->name, other->name);
+	return check_words(instance, agent, argv, err) < 0 ||
+			       check_wrapper(instance, agent, argv, err) < 0
+		       ? -1
+		       : 0;
+}
+
+static void renew_resume_command(struct deck *deck, struct instance *instance,
+				 const struct agent *agent)
+{
+	cleanup_free char *state = home_path(deck, instance->id);
+	strvec_clear(&instance->resume_argv);
+	if (instance->conversation.session_id)
+		resume_command(agent, instance, state, &instance->resume_argv);
+}
+
+int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
+			  struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    operation_find_agent(&operation, err) < 0 ||
+	    check_command(deck, operation.instance, operation.agent, argv, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	strvec_clear(&instance->argv);
+	strvec_push_all(&instance->argv, argv);
+	renew_resume_command(deck, instance, operation.agent);
+	return operation_save(&operation, err);
+}
+
+/* Is there an id that something may have been said under? */
+static bool has_conversation(const struct instance *instance)
+{
+	const struct conversation *conversation = &instance->conversation;
+	return conversation->forked_from || conversation->shared.session_id ||
+	       (conversation->session_id &&
+		(instance->last_used_at || conversation->origin != ORIGIN_MINTED));
+}
+
+static void remember(struct conversation *conversation, const char *session_id)
+{
+	if (session_id && !naming_has_session_id(&conversation->previous, session_id))
+		strvec_push(&conversation->previous, session_id);
+}
+
+/* Also the ids that the last run was about to take. */
+static void drop_conversation(struct instance *instance)
+{
+	struct conversation *conversation = &instance->conversation;
+	remember(conversation, conversation->forked_from);
+	remember(conversation, conversation->session_id);
+	for (size_t i = 0; i < instance->run.attempt_count; i++)
+		remember(conversation, instance->run.attempts[i].session_id);
+	run_clear(&instance->run);
+	shared_conversation_clear(&conversation->shared);
+	replace_string(&conversation->session_id, NULL);
+	replace_string(&conversation->forked_from, NULL);
+	replace_string(&conversation->transcript_path, NULL);
+	replace_string(&conversation->directory, NULL);
+	conversation->origin = ORIGIN_NONE;
+	conversation->first_turn_seen = false;
+	conversation->captured_at = 0;
+	strvec_clear(&instance->resume_argv);
+}
+
+/* As if it had been added for this agent: then its first start continues nothing. */
+static void begin_with(struct deck *deck, struct instance *instance, const struct agent *agent)
+{
+	cleanup_free char *state = home_path(deck, instance->id);
+	const char *shell = getenv("SHELL");
+	replace_string(&instance->agent, agent->name);
+	strvec_clear(&instance->argv);
+	if (agent->command.count)
+		strvec_push_all(&instance->argv, &agent->command);
+	else
+		strvec_push(&instance->argv, is_empty(shell) ? "/bin/sh" : shell);
+	free(instance->conversation.config_home);
+	instance->conversation.config_home = deck_config_home(deck, agent);
+	instance->last_used_at = 0;
+	cleanup_free char *id = is_own_command(agent, &instance->argv)
+					? resume_new_id(agent, instance, state)
+					: NULL;
+	if (id)
+		conversation_set_id(&instance->conversation, id, ORIGIN_MINTED, clock_wall_us());
+	renew_resume_command(deck, instance, agent);
+}
+
+int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
+			bool drops_conversation, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	const struct agent *agent;
+	if (deck_agent(deck, name, &agent, err) < 0 ||
+	    open_stopped(deck, base, &operation, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	if (streq(instance->agent, agent->name))
+		return 0;
+	if (has_conversation(instance) && !drops_conversation)
+		return error_set(err, ERROR_INVALID,
+				 "its conversation %s belongs to %s: add a new session for %s, or "
+				 "give --drop-conversation, which keeps the id among the earlier "
+				 "ones",
+				 or_empty(instance->conversation.session_id), instance->agent,
+				 agent->name);
+	cleanup_free char *before = xstrdup(instance->agent);
+	drop_conversation(instance);
+	begin_with(deck, instance, agent);
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	log_info("agent: %s -> %s", before, agent->name);
+	return 0;
 }

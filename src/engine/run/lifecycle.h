@@ -131,6 +131,23 @@ struct lifecycle_move {
 int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
 		       struct error *err);
 
+/* Put it into a group; "": into none.  *ret_limits: other limits apply to it from its next start on.
+ */
+int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,
+			struct error *err);
+/* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
+int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
+/* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
+ * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while nobody knows whether
+ * the present conversation has begun. */
+int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
+			  struct error *err);
+/* From the next start on it runs this agent by the agent's own command.  A conversation belongs to
+ * the agent before: with drops_conversation its id goes to the earlier ones, and a new one begins.
+ * ERROR_INVALID: it runs, or has a conversation that must not be dropped. */
+int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
+			bool drops_conversation, struct error *err);
+
 int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume_policy policy,
 				struct error *err);
 int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,

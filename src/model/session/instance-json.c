@@ -352,6 +352,7 @@ static void read_identity(const struct section *root, struct instance *instance)
 	instance->profile = read_text(root, "profile");
 	instance->title = need_text(root, "title");
 	instance->group = read_text(root, "group");
+	instance->notes = read_text(root, "notes");
 	instance->cwd = need_text(root, "cwd");
 	if (instance->cwd && *instance->cwd != '/')
 		fail(root, "cwd", "is not an absolute path");
@@ -632,6 +633,7 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_text(root, "profile", instance->profile);
 	put_text(root, "title", instance->title);
 	put_text(root, "group", instance->group);
+	put_text(root, "notes", instance->notes);
 	put_text(root, "cwd", instance->cwd);
 	char created_at[CLOCK_TEXT_SIZE];
 	json_set_string(root, "created_at", clock_format(instance->created_at, created_at));

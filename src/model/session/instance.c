@@ -139,6 +139,7 @@ void instance_free(struct instance *instance)
 	free(instance->profile);
 	free(instance->title);
 	free(instance->group);
+	free(instance->notes);
 	free(instance->cwd);
 	free(instance->agent);
 	free(instance->backend);

@@ -146,7 +146,8 @@ struct limits {
 
 struct instance {
 	char *id, *profile, *title, *group, *cwd, *agent, *backend;
-	char *base; /* name of its directory below the profile; the id for PLACE_DEFAULT */
+	char *notes; /* the user's own words about it, or NULL */
+	char *base;  /* name of its directory below the profile; the id for PLACE_DEFAULT */
 	/* the id in a manifest that was copied into a directory of another name; else NULL */
 	char *copy_of;
 	int64_t created_at, last_used_at; /* µs since the Epoch */
