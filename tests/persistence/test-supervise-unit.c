@@ -508,3 +508,84 @@ TEST(BusIsTheUsersOwn)
 	session_look(&session);
 	ASSERT(streq(session.status, "running"), "it is %s", session.status);
 }
+
+/* ---- by default ---------------------------------------------------------------------------------
+ */
+
+#define SYSTEM_UNIT "/etc/systemd/user/agentdeck.service"
+
+/* Below the user's own home: another one would have to be written into the unit. */
+static const char *in_real_home(const char *path)
+{
+	return kept("/home/%s/%s", machine_user_name(), path);
+}
+
+static void remove_package(void)
+{
+	(void)deck(NULL, WORDS("session", "stop", "deck"));
+	uninstall();
+	(void)machine_root(WORDS("rm", "-rf", SYSTEM_UNIT, in_real_home(".local/state/agentdeck"),
+				 in_real_home(".config/agentdeck")));
+}
+
+/* As a package does: the user manager finds a unit for this program, and nobody has enabled it. */
+static void install_package(void)
+{
+	if (machine_is_local())
+		skip_test("would enable a supervisor in your own user manager");
+	at_end(remove_package);
+	machine_set("HOME", kept("/home/%s", machine_user_name()));
+	struct answer answer = machine_login(
+		WORDS("sh", "-c", "readlink -f \"$(command -v agentdeck)\""));
+	ASSERT(answer.status == 0, "%s", answer.errors);
+	const char *program = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+	machine_write(SYSTEM_UNIT, 0644,
+		      kept("[Unit]\nDescription=agentdeck\n[Service]\nType=notify\n"
+			   "ExecStart=%s supervise\nRestart=always\nKillMode=process\n"
+			   "[Install]\nWantedBy=default.target\n",
+			   program));
+	(void)machine_login(WORDS("systemctl", "--user", "daemon-reload"));
+}
+
+static void assert_not_enabled(void)
+{
+	struct reply reply = deck_look(WORDS("supervise", "--status", "--json"));
+	ASSERT(reply.status == 3, "a supervisor runs: %s", reply.output);
+	ASSERT(!has("enabled", "enabled"), "it is enabled: %s", json_print(status()));
+}
+
+TEST(LaunchEnablesTheSupervisor)
+{
+	struct session session;
+	install_package();
+	begin(&session, "deck");
+	WAIT_FOR(has("enabled", "enabled") && has("active", "active"), "it is %s",
+		 json_print(status()));
+	ASSERT(!json_get_bool(status(), "file_is_ours", true), "a unit was written: %s",
+	       json_print(status()));
+	/* Nobody asked for anything else. */
+	have_it_revived(&session);
+}
+
+TEST(UninstalledSupervisorIsNotEnabledAgain)
+{
+	struct session session;
+	install_package();
+	(void)deck_ok(NULL, WORDS("supervise", "--uninstall", "--json"));
+	begin(&session, "deck");
+	assert_not_enabled();
+}
+
+TEST(AutoFalseEnablesNoSupervisor)
+{
+	struct session session;
+	install_package();
+	const char *config = in_real_home(".config/agentdeck/config.toml");
+	machine_write(config, 0600, "[supervise]\nauto = false\n");
+	begin(&session, "deck");
+	assert_not_enabled();
+	machine_write(config, 0600, "");
+	session_stop(&session, NULL);
+	(void)deck_ok(NULL, WORDS("session", "start", session.id, "--no-supervise", "--json"));
+	assert_not_enabled();
+}

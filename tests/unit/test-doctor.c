@@ -36,6 +36,7 @@ static struct doctor_facts healthy(void)
 		.isolation_why = (char *)"systemd-run detected",
 		.login_known = true,
 		.lingers = true,
+		.supervisor_runs = true,
 		.cgroup = (char *)"/user.slice/user-4711.slice/session-4.scope",
 	};
 }
@@ -76,7 +77,7 @@ static void a_healthy_machine_has_only_good_news(void **state UNUSED)
 	cleanup_findings struct findings findings = { 0 };
 	strvec_push(&facts.agents, "agent (/usr/bin/agent)");
 	doctor_judge(&facts, &findings);
-	assert_int_equal(findings.count, 14);
+	assert_int_equal(findings.count, 15);
 	for (size_t i = 0; i < findings.count; i++) {
 		assert_int_equal(findings.items[i].verdict, VERDICT_OK);
 		assert_null(findings.items[i].remedy);
@@ -357,9 +358,25 @@ static void every_verdict_has_its_word(void **state UNUSED)
 	assert_string_equal(verdict_name(VERDICT_UNKNOWN), "unknown");
 }
 
+static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
+{
+	(void)state;
+	struct doctor_facts facts = healthy();
+	check(&facts, "supervisor", VERDICT_OK, "by themselves", NULL);
+	facts.supervisor_runs = false;
+	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
+	      "supervise --install");
+	facts.supervisor_choice = (char *)"declined";
+	check(&facts, "supervisor", VERDICT_OK, "agentdeck recover", NULL);
+	facts.supervisor_choice = NULL;
+	facts.manager_version = NULL;
+	check(&facts, "supervisor", VERDICT_OK, "agentdeck recover", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_without_a_supervisor_is_told_the_remedy),
 		cmocka_unit_test(a_healthy_machine_has_only_good_news),
 		cmocka_unit_test(a_damaged_config_is_an_error_and_hides_only_what_depends_on_it),
 		cmocka_unit_test(without_a_home_nothing_below_it_is_judged),

@@ -188,6 +188,56 @@ static void a_packaged_unit_of_this_program_is_just_enabled(void **state)
 	assert_string_equal(status.file, s->package);
 }
 
+/* ---- by default ----------------------------------------------------------------------------- */
+
+static void put_package(struct scene *s)
+{
+	cleanup_free char *unit = xasprintf("[Service]\nExecStart=%s/agentdeck supervise\n",
+					    s->root);
+	put(s->package, unit);
+	s->deck.settings.supervise_auto = true;
+}
+
+static void the_first_start_enables_a_packaged_unit_once(void **state)
+{
+	struct scene *s = *state;
+	put_package(s);
+	assert_true(supervise_enable_by_default(&s->deck));
+	assert_int_equal(count_calls(s->f, "EnableUnitFiles agentdeck.service 0 0"), 1);
+	assert_int_equal(count_calls(s->f, "RestartUnit agentdeck.service replace"), 1);
+	assert_null(content(s->own));
+	assert_false(supervise_enable_by_default(&s->deck));
+	assert_int_equal(count_calls(s->f, "EnableUnitFiles"), 1);
+	assert_int_equal(s->deck.warnings.count, 0);
+}
+
+static void what_a_user_took_back_is_not_enabled_again(void **state)
+{
+	struct scene *s = *state;
+	put_package(s);
+	assert_true(supervise_uninstall(&s->deck, NULL) >= 0);
+	assert_false(supervise_enable_by_default(&s->deck));
+	assert_int_equal(count_calls(s->f, "EnableUnitFiles"), 0);
+}
+
+static void nothing_is_enabled_by_default_without_an_installed_unit(void **state)
+{
+	struct scene *s = *state;
+	s->deck.settings.supervise_auto = true;
+	assert_false(supervise_enable_by_default(&s->deck));
+	put(s->package, "[Service]\nExecStart=/bin/true supervise\n");
+	assert_false(supervise_enable_by_default(&s->deck));
+	put_package(s);
+	(void)setenv("AGENTDECK_HOME", "/elsewhere", 1);
+	assert_false(supervise_enable_by_default(&s->deck));
+	(void)unsetenv("AGENTDECK_HOME");
+	s->deck.settings.supervise_auto = false;
+	assert_false(supervise_enable_by_default(&s->deck));
+	assert_int_equal(count_calls(s->f, "EnableUnitFiles"), 0);
+	s->deck.settings.supervise_auto = true;
+	assert_true(supervise_enable_by_default(&s->deck));
+}
+
 static void a_packaged_unit_of_another_program_is_overridden(void **state)
 {
 	struct scene *s = *state;
@@ -323,6 +373,9 @@ int main(int argc UNUSED, char *argv[])
 		cmocka_unit_test(what_systemd_cannot_read_is_refused),
 		SCENE(without_a_package_it_is_written_where_the_manager_looks),
 		SCENE(a_packaged_unit_of_this_program_is_just_enabled),
+		SCENE(the_first_start_enables_a_packaged_unit_once),
+		SCENE(what_a_user_took_back_is_not_enabled_again),
+		SCENE(nothing_is_enabled_by_default_without_an_installed_unit),
 		SCENE(a_packaged_unit_of_another_program_is_overridden),
 		SCENE(places_that_the_manager_does_not_know_are_written_down),
 		SCENE(a_unit_of_the_users_own_is_left_alone),

@@ -11,7 +11,7 @@
 struct options {
 	struct wish_options wish;
 	const char *message, *message_file;
-	bool no_wait, attach;
+	bool no_wait, no_supervise, attach;
 };
 
 static const struct command_option options[] = {
@@ -22,6 +22,7 @@ static const struct command_option options[] = {
 	  TO_TEXT(message_file) },
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
+	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	{ 0 },
 };
@@ -50,7 +51,9 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	cleanup_instance struct instance *added = NULL;
 	if (lifecycle_add(&app->deck, &wish->wish, &added, err) < 0)
 		return -1;
-	const struct start_order order = { .base = added->base, .no_wait = given->no_wait };
+	const struct start_order order = { .base = added->base,
+					   .no_wait = given->no_wait,
+					   .no_supervise = given->no_supervise };
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {
 		(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
 		return -1;

@@ -5,10 +5,14 @@
 #include "cli/show/output.h"
 
 #include "base/clock.h"
+#include "engine/roster/lost.h"
 #include "engine/run/correct.h"
+#include "engine/supervise/supervise.h"
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct options {
 	const char *group;
@@ -73,6 +77,35 @@ static void print_table(const struct app *app, const struct listing *listing, bo
 		table_print(table);
 }
 
+/* The local time of the last boot: "09:14", with its date if that was another day. */
+static void boot_time(char *buffer, size_t size)
+{
+	const time_t now = clock_wall_us() / (1000 * 1000),
+		     boot = (clock_wall_us() / 1000 - clock_ms()) / 1000;
+	struct tm today, then;
+	(void)localtime_r(&now, &today);
+	(void)localtime_r(&boot, &then);
+	const bool is_today = today.tm_yday == then.tm_yday && today.tm_year == then.tm_year;
+	if (strftime(buffer, size, is_today ? "%H:%M" : "%Y-%m-%d %H:%M", &then) == 0)
+		*buffer = '\0';
+}
+
+/* What nobody restarts by itself. */
+static void print_lost(const struct app *app, const struct roster *roster)
+{
+	const struct lost lost = roster_lost(roster);
+	char when[32];
+	if (!isatty(STDOUT_FILENO) || !(lost.in_restart || lost.otherwise) ||
+	    supervise_is_running(&app->deck))
+		return;
+	boot_time(when, sizeof(when));
+	if (lost.in_restart)
+		printf("%zu %s lost in the restart at %s: agentdeck recover\n", lost.in_restart,
+		       lost.in_restart == 1 ? "was" : "were", when);
+	else
+		printf("%zu ended and should run: agentdeck recover\n", lost.otherwise);
+}
+
 static int print_once(struct app *app, struct listing *listing, struct error *err)
 {
 	const struct options *given = app->options;
@@ -85,6 +118,8 @@ static int print_once(struct app *app, struct listing *listing, struct error *er
 		print_listing_json(listing);
 	else if (!given->ids)
 		print_table(app, listing, roster_count(roster) > 0);
+	if (!app->json && !given->ids)
+		print_lost(app, roster);
 	for (size_t i = 0; given->ids && i < listing->count; i++)
 		say("%s", listing->shown[i]->row.id);
 	return 0;

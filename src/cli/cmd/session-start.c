@@ -8,7 +8,7 @@
 
 struct options {
 	const char *message, *message_file;
-	bool no_wait, fresh, attach;
+	bool no_wait, no_supervise, fresh, attach;
 };
 
 static const struct command_option options[] = {
@@ -21,6 +21,7 @@ static const struct command_option options[] = {
 	{ 0, "fresh", NULL, "begin a new conversation, and keep the old one as it is",
 	  TO_FLAG(fresh) },
 	{ 'a', "attach", NULL, "attach to it afterwards", TO_FLAG(attach) },
+	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -86,6 +87,7 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
 		.wish = given->fresh ? START_FRESH : START_RESUME,
 		.no_wait = given->no_wait,
+		.no_supervise = given->no_supervise,
 	};
 	int r = start_as_wished(app, &order, err);
 	if (r == 0 && given->attach && !app->json)
@@ -101,6 +103,8 @@ static int run(struct app *app, struct error *err)
 	cleanup_strvec struct strvec words = { 0 };
 	if (given->no_wait)
 		strvec_push(&words, "--no-wait");
+	if (given->no_supervise)
+		strvec_push(&words, "--no-supervise");
 	if (given->fresh)
 		strvec_push(&words, "--fresh");
 	struct several_verb verb = {

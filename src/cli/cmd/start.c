@@ -3,6 +3,7 @@
 
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
+#include "engine/supervise/supervise-unit.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -137,12 +138,22 @@ static void say_what_is_awaited(void *context, const struct instance *instance, 
 			 instance->title, instance->agent, (long long)most_s);
 }
 
+static void enable_supervisor(struct app *app, const struct start_order *order)
+{
+	if (!order->no_supervise && supervise_enable_by_default(&app->deck) && !app->quiet)
+		say_to(stderr,
+		       xstrdup("Supervisor enabled: sessions restart by themselves after a "
+			       "crash or reboot. To disable: agentdeck supervise --uninstall"));
+}
+
 int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		   struct error *err)
 {
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
 	if (lifecycle_start(&app->deck, order->base, order->kind, order->wish, &started, err) < 0)
 		return -1;
+	if (!started.already)
+		enable_supervisor(app, order);
 	print_warnings(app);
 	const struct lifecycle_listener listener = { say_what_is_awaited, app };
 	if (!order->no_wait && lifecycle_wait(&app->deck, &started, &listener, err) < 0)

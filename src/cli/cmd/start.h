@@ -12,7 +12,8 @@ struct start_order {
 	const char *base;
 	enum start_kind kind;
 	enum start_wish wish;
-	bool no_wait; /* return when the session is saved, without waiting for the agent */
+	bool no_supervise; /* do not enable the supervisor */
+	bool no_wait;      /* return when the session is saved, without waiting for the agent */
 };
 
 /* Start or restart, wait as ordered, print the result (text or JSON).  A positive value is the exit

@@ -11,6 +11,8 @@
 #include "engine/place/alive.h"
 #include "engine/place/isolation.h"
 #include "engine/place/runfiles.h"
+#include "engine/supervise/supervise-unit.h"
+#include "engine/supervise/supervise.h"
 #include "engine/terminal/terminal.h"
 #include "model/session/naming.h"
 
@@ -312,6 +314,12 @@ static void look_at_ssh_agent(const struct deck *deck, struct doctor_facts *fact
 	facts->link_alive = is_socket(facts->link_path);
 }
 
+static void look_at_supervisor(const struct deck *deck, struct doctor_facts *facts)
+{
+	facts->supervisor_runs = supervise_is_running(deck);
+	facts->supervisor_choice = supervise_choice(deck);
+}
+
 static void look_at_notify(const struct deck *deck, struct doctor_facts *facts)
 {
 	const struct strvec *command = &deck->settings.notify.command;
@@ -333,6 +341,7 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 		look_at_manager(deck, &facts);
 		look_at_places(deck, &facts);
 		look_at_agents(deck, &facts);
+		look_at_supervisor(deck, &facts);
 	}
 	look_at_ssh_agent(deck, &facts);
 	look_at_notify(deck, &facts);

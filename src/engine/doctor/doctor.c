@@ -67,6 +67,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 		facts->agent_socket,
 		facts->link_path,
 		facts->link_target,
+		facts->supervisor_choice,
 		facts->notify_program,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -400,6 +401,21 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *r
 	}
 }
 
+/* Without one, sessions wait for their user after a crash or a reboot. */
+static void judge_supervisor(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (facts->supervisor_runs) {
+		ok("sessions restart by themselves after a crash or reboot");
+	} else if (!facts->manager_version) {
+		ok("none runs: after a crash or reboot, run agentdeck recover");
+	} else if (facts->supervisor_choice && streq(facts->supervisor_choice, "declined")) {
+		ok("you took it away: after a crash or reboot, run agentdeck recover");
+	} else {
+		warn("none runs: after a crash or reboot, nothing restarts your sessions");
+		advise("agentdeck supervise --install");
+	}
+}
+
 static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
 {
 	const char *program = facts->notify_program;
@@ -435,6 +451,7 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 		{ "KillUserProcesses", judge_kill, false },
 		{ "login", judge_login, false },
 		{ "ssh agent", judge_ssh_agent, false },
+		{ "supervisor", judge_supervisor, true },
 		{ "notify", judge_notify, false },
 	};
 	for (size_t i = 0, first = ret->count; i < ARRAY_SIZE(checks); i++) {

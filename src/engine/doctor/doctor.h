@@ -76,7 +76,9 @@ struct doctor_facts {
 	char *cgroup;          /* our own */
 	char *agent_socket;    /* SSH_AUTH_SOCK, NULL: none */
 	bool agent_socket_alive;
-	char *notify_program; /* of [notify] command; NULL: there is none */
+	bool supervisor_runs;
+	char *supervisor_choice; /* "declined": its user took it away; NULL: none was made */
+	char *notify_program;    /* of [notify] command; NULL: there is none */
 	bool notify_installed;
 	char *link_path, *link_target; /* of ours; NULL: none yet */
 	bool link_alive;

@@ -19,7 +19,12 @@
 #define MARK_END "\"systemctl --user edit " SUPERVISE_UNIT "\"\n"
 #define PROGRAM  "@bindir@/agentdeck"
 
-enum { UNIT_MAX = 1 << 16, START_TIMEOUT_MS = 60000, STOP_TIMEOUT_MS = 30000 };
+/* What was decided about the supervisor: docs/state-format.md.  A profile has no dot in its name. */
+#define CHOICE "supervise.choice"
+
+enum { UNIT_MAX = 1 << 16, CHOICE_MAX = 64 };
+/* A start by its user does not wait long for it. */
+enum { START_TIMEOUT_MS = 60000, DEFAULT_TIMEOUT_MS = 5000, STOP_TIMEOUT_MS = 30000 };
 
 /* ---- the text --------------------------------------------------------------------------------- */
 
@@ -252,6 +257,30 @@ static int check_nobody_else(struct deck *deck, struct unit_bus *bus, struct err
 			 "a supervisor that was started by hand is running: end it first");
 }
 
+static int note_choice(const struct deck *deck, const char *word, struct error *err)
+{
+	cleanup_close int state = -1;
+	cleanup_free char *line = xasprintf("%s\n", word);
+	return fs_open_private_directory(deck->paths.state, &state, err) < 0 ||
+			       fs_replace(state, CHOICE, line, strlen(line), FS_DURABLE, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* What cannot be read counts as a choice: nobody is enrolled on a guess. */
+char *supervise_choice(const struct deck *deck)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_close int state = -1;
+	if (fs_open_private_directory(deck->paths.state, &state, NULL) < 0)
+		return xstrdup("unknown");
+	const int r = fs_read(state, CHOICE, CHOICE_MAX, &text, NULL);
+	if (r == FS_ABSENT)
+		return NULL;
+	return r < 0 ? xstrdup("unknown")
+		     : xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
+}
+
 /* For steps after which UNIT_ABSENT or UNIT_NO_MANAGER would be a surprise. */
 static int must_be_there(int r, struct error *err)
 {
@@ -261,19 +290,63 @@ static int must_be_there(int r, struct error *err)
 		     : r;
 }
 
-int supervise_install(struct deck *deck, struct error *err)
+static int install(struct deck *deck, int timeout_ms, struct error *err)
 {
 	struct unit_bus *bus;
 	if (require_manager(deck, &bus, err) < 0 || check_nobody_else(deck, bus, err) < 0 ||
 	    put_file(deck, bus, err) < 0 || must_be_there(unit_reload_manager(bus, err), err) < 0 ||
 	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0)
 		return -1;
-	int r = unit_restart(bus, SUPERVISE_UNIT, clock_ms() + START_TIMEOUT_MS, err);
+	int r = unit_restart(bus, SUPERVISE_UNIT, clock_ms() + timeout_ms, err);
 	if (must_be_there(r, err) < 0)
 		return -1;
 	log_info("supervise: " SUPERVISE_UNIT " is enabled and started");
 	isolation_ensure_linger(deck);
 	return 0;
+}
+
+int supervise_install(struct deck *deck, struct error *err)
+{
+	return install(deck, START_TIMEOUT_MS, err) < 0 || note_choice(deck, "installed", err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* Does the user manager know a unit for this program, and would it find our files? */
+static bool is_installed_for_us(const struct deck *deck, struct unit_bus *bus)
+{
+	cleanup_strvec struct strvec path = { 0 }, environment = { 0 };
+	cleanup_free char *directory = NULL;
+	find_environment(&environment);
+	if (environment.count || unit_search_path(bus, &path, NULL) < 0 ||
+	    find_own_directory(deck, &path, &directory, NULL) < 0)
+		return false;
+	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
+	return look_at_file(file) == FILE_NONE && has_package(deck, &path, directory);
+}
+
+bool supervise_enable_by_default(struct deck *deck)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *enabled = NULL, *choice = supervise_choice(deck);
+	struct unit_bus *bus;
+	if (!deck->settings.supervise_auto || choice || !(bus = deck_bus(deck)) ||
+	    !is_installed_for_us(deck, bus) || supervise_is_running(deck))
+		return false;
+	if (unit_file_state(bus, SUPERVISE_UNIT, &enabled, NULL) != 0 ||
+	    !streq(enabled, "disabled"))
+		return false;
+	/* Tried once: whatever comes of it, the next start does not try again. */
+	if (note_choice(deck, "tried", &err) == 0 && install(deck, DEFAULT_TIMEOUT_MS, &err) == 0) {
+		(void)note_choice(deck, "installed", NULL);
+		return true;
+	}
+	deck_warn(
+		deck,
+		"the supervisor could not be enabled, so nothing restarts sessions by itself: %s; "
+		"try: agentdeck supervise --install",
+		err.message);
+	return false;
 }
 
 static int is_there(struct unit_bus *bus, struct error *err)
@@ -298,7 +371,8 @@ int supervise_uninstall(struct deck *deck, struct error *err)
 	cleanup_free char *directory = NULL;
 	struct unit_bus *bus;
 
-	if (require_manager(deck, &bus, err) < 0)
+	/* First: no later start may take it back. */
+	if (note_choice(deck, "declined", err) < 0 || require_manager(deck, &bus, err) < 0)
 		return -1;
 	int r = is_there(bus, err);
 	if (r != 0)

@@ -24,8 +24,18 @@
  * at work. */
 int supervise_install(struct deck *deck, struct error *err);
 
-/* The opposite; lingering stays, as the sessions do, which want it.  SUPERVISE_NOT_INSTALLED:
- * nothing to do. */
+/* What a start does: the same once for each user, unless a choice was made already.  Only where the
+ * user manager finds an installed, disabled unit for this very program, and no variable
+ * (AGENTDECK_HOME, ...) gives this program other places; `[supervise] auto` switches it off.  True:
+ * it is enabled and runs now.  A failure is a warning, once. */
+bool supervise_enable_by_default(struct deck *deck);
+
+/* What was decided: "installed", "declined" (taken away), "tried" (a start could not enable it);
+ * NULL: nothing yet.  The caller frees. */
+char *supervise_choice(const struct deck *deck) MUST_USE;
+
+/* The opposite; no start enables it again.  Lingering stays, as the sessions do, which want it.
+ * SUPERVISE_NOT_INSTALLED: nothing to do. */
 enum { SUPERVISE_NOT_INSTALLED = 1 };
 int supervise_uninstall(struct deck *deck, struct error *err);
 

@@ -16,6 +16,7 @@ void settings_init(struct settings *ret)
 {
 	*ret = (struct settings){
 		.resume_agents = true,
+		.supervise_auto = true,
 		.resume = POLICY_AUTO,
 		.tmux = {
 			.detach_key = xstrdup("C-q"),
@@ -353,6 +354,8 @@ const struct toml_key settings_keys[] = {
 	    .about = "restarts within the window before a session is held; 0: no limit"),
 	KEY("restart.window", toml_store_int, restart.window_s, .min = 1, .max = LONGEST_WINDOW_S,
 	    .about = "the seconds in which restarts are counted"),
+	KEY("supervise.auto", toml_store_bool, supervise_auto,
+	    .about = "whether the first start enables the supervisor"),
 	KEY("environment.keep", toml_store_strings, environment_keep,
 	    .about = "more variables to keep for a start after a reboot; no secrets",
 	    .example = "[\"MY_TOOLS\"]"),

@@ -54,6 +54,7 @@ struct settings {
 		bool bell;             /* false */
 		enum notify_osc osc;   /* osc = "none" */
 	} notify;
+	bool supervise_auto;            /* [supervise] auto = true: enable it at the first start */
 	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What was lost: sessions that are to run, and do not, so that `agentdeck recover` would restart
+ * them.
+ */
+#pragma once
+
+#include "engine/roster/roster.h"
+
+struct lost {
+	size_t in_restart; /* with the machine's last restart */
+	size_t otherwise;  /* a server or an agent that was killed */
+};
+
+/* Counts those of a roster that was read.  Not those that are held: only their user can help. */
+struct lost roster_lost(const struct roster *roster);
