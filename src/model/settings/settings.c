@@ -333,7 +333,7 @@ static int store_groups(const struct toml_document *document, const struct toml_
 const struct toml_key settings_keys[] = {
 	KEY("default_agent", store_agent, default_agent,
 	    .about = "the agent to launch when the command line names none",
-	    .example = "\"claude\""),
+	    .example = "\"my-agent\""),
 	KEY("resume_agents", toml_store_bool, resume_agents,
 	    .about = "whether a start resumes conversations at all"),
 	KEY("resume", toml_store_word, resume, .words = policies),
@@ -343,7 +343,7 @@ const struct toml_key settings_keys[] = {
 	    .about = "seconds within which an agent that ends counts as not started"),
 	TABLE("resume.agents", store_policies, resume_by_agent,
 	      .about = "the policy for all sessions of one agent",
-	      .example = "codex = \"confirm\""),
+	      .example = "my-agent = \"confirm\""),
 	KEY("restart.policy", toml_store_word, restart.policy, .min = RESTART_NO, .words = restarts,
 	    .about = "when the supervisor restarts a session: no, on-failure or always"),
 	KEY("restart.delay", toml_store_int, restart.delay_s, .min = 0, .max = LONGEST_WAIT_S,
