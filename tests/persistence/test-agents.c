@@ -96,7 +96,7 @@ TEST(EntriesOfTheManualAreValid)
 {
 	install_parrot();
 	struct json_object *check = deck_ok(NULL, WORDS("agents", "check", "--json"));
-	ASSERT(json_get_int(check, "problems", -1) == 0, "%s", json_print(check));
+	ASSERT(json_get_int(check, "problem_count", -1) == 0, "%s", json_print(check));
 	ASSERT(json_object_array_length(json_get_array(check, "warnings")) == 0, "%s",
 	       json_print(check));
 	named(json_get_array(check, "files"), "parrot");

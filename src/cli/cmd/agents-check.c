@@ -134,7 +134,7 @@ static void print_check_json(const struct check *check)
 		json_object_array_add(files, entry);
 	}
 	json_set(object, "files", files);
-	json_set_int(object, "problems", (int64_t)check->problems);
+	json_set_int(object, "problem_count", (int64_t)check->problems);
 	json_set_strings(object, "warnings", &check->warnings);
 	print_json(object);
 }

@@ -121,6 +121,6 @@ const struct command command_events = {
 	.arguments = "",
 	.summary = "print the sessions as they are, then each change",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | HAS_JSON,
+	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
 	.run = run,
 };

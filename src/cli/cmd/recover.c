@@ -176,6 +176,6 @@ const struct command command_recover = {
 	.arguments = "",
 	.summary = "bring back every session that should run and does not",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | HAS_JSON,
+	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
 	.run = run,
 };

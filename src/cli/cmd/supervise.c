@@ -71,7 +71,8 @@ static void print_status_json(const struct app *app, const struct supervise_stat
 	json_set_string(object, "enabled", status->enabled);
 	json_set_string(object, "active", status->active);
 	json_set_time(object, "since_at", status->since_us);
-	json_set_int(object, "pid", status->unit_pid ? status->unit_pid : status->bus_pid);
+	const pid_t pid = status->unit_pid ? status->unit_pid : status->bus_pid;
+	json_set(object, "pid", pid ? json_object_new_int64(pid) : NULL);
 	json_set_bool(object, "on_bus", status->bus_pid != 0);
 	json_set_string(object, "config_problem", app->deck.config_problem);
 	json_set_bool(object, "lingers", status->lingers);

@@ -334,6 +334,6 @@ const struct command command_top = {
 	.arguments = "",
 	.summary = "show what the running sessions use",
 	OWN_OPTIONS,
-	.flags = NEEDS_STORE | HAS_JSON,
+	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
 	.run = run,
 };

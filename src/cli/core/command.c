@@ -19,8 +19,19 @@ const struct command_option global_options[] = {
 	{ 0 },
 };
 
-const struct command_option json_options[] = {
-	{ 0, "json", NULL, "print JSON", TO_APP_FLAG(json) },
+static const struct command_option json_value_options[] = {
+	{ 0, "json", NULL, "print JSON: one value", TO_APP_FLAG(json) },
+	{ 0 },
+};
+
+static const struct command_option json_several_options[] = {
+	{ 0, "json", NULL, "print JSON: one value; for several sessions one object on each line",
+	  TO_APP_FLAG(json) },
+	{ 0 },
+};
+
+static const struct command_option json_lines_options[] = {
+	{ 0, "json", NULL, "print JSON: one object on each line", TO_APP_FLAG(json) },
 	{ 0 },
 };
 
@@ -62,6 +73,15 @@ static bool has_name(const struct command *command, const char *name)
 		if (streq(form, name))
 			return true;
 	return false;
+}
+
+const struct command_option *command_json_options(const struct command *command)
+{
+	if (!(command->flags & HAS_JSON))
+		return NULL;
+	if (command->flags & TAKES_SEVERAL)
+		return json_several_options;
+	return command->flags & JSON_LINES ? json_lines_options : json_value_options;
 }
 
 const struct command *command_named(const char *name)

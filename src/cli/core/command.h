@@ -114,6 +114,7 @@ enum command_flags {
 	KEEPS_SIGNALS = 1 << 7,  /* the signals that the caller blocks stay blocked */
 	MAKES_PROFILE = 1 << 9,  /* creates a session, and its profile with it */
 	TAKES_SEVERAL = 1 << 12, /* has OPTIONS_SEVERAL, and is called again for each session */
+	JSON_LINES = 1 << 13,    /* with HAS_JSON: objects, each on a line; else one value */
 };
 
 struct app;
@@ -166,8 +167,8 @@ const char *command_short_form(const struct command *command, size_t index);
 
 /* Options without a command, up to an entry with name NULL. */
 extern const struct command_option global_options[];
-/* What HAS_JSON adds to a command's own. */
-extern const struct command_option json_options[];
+/* What HAS_JSON adds to a command's own; NULL without it. */
+const struct command_option *command_json_options(const struct command *command);
 /* What TAKES_SEVERAL adds: only agentdeck itself gives it. */
 extern const struct command_option worker_options[];
 /* What every command takes, before, between and after its words. */

@@ -205,7 +205,7 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 
 	app->json &= (command->flags & HAS_JSON) != 0;
 	set_add(&set, command->options);
-	set_add(&set, command->flags & HAS_JSON ? json_options : NULL);
+	set_add(&set, command_json_options(command));
 	set_add(&set, command->flags & TAKES_SEVERAL ? worker_options : NULL);
 	set_add(&set, common_options);
 	app->options = xcalloc(1, command->options_size + 1);

@@ -205,7 +205,7 @@ static int answer(FILE *out, struct app *app, const struct app *line,
 	}
 	if (word[0] == '-') {
 		put_options(out, command ? command->options : NULL);
-		put_options(out, command && command->flags & HAS_JSON ? json_options : NULL);
+		put_options(out, command ? command_json_options(command) : NULL);
 		put_options(out, command || line->family ? common_options : global_options);
 		return 0;
 	}

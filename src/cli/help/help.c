@@ -131,8 +131,7 @@ static void print_command(FILE *out, const struct command *command)
 	print_examples(out, command);
 	fprintf(out, "\nOptions:\n");
 	print_options(out, command->options, width);
-	if (command->flags & HAS_JSON)
-		print_options(out, json_options, width);
+	print_options(out, command_json_options(command), width);
 	print_options(out, common_options, width);
 }
 

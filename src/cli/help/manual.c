@@ -174,8 +174,7 @@ static void put_command(FILE *out, const struct command *command)
 	fputs(".PP\n", out);
 	put_description(out, command);
 	put_options(out, command->options);
-	if (command->flags & HAS_JSON)
-		put_options(out, json_options);
+	put_options(out, command_json_options(command));
 }
 
 static void put_commands(FILE *out, const struct command *command UNUSED)
@@ -241,8 +240,7 @@ static void put_all_options(FILE *out, const struct command *command)
 {
 	fputs(".SH OPTIONS\n", out);
 	put_options(out, command->options);
-	if (command->flags & HAS_JSON)
-		put_options(out, json_options);
+	put_options(out, command_json_options(command));
 	put_options(out, common_options);
 }
 

@@ -34,7 +34,8 @@ void json_stamp(struct json_object *value)
 	if (json_object_is_type(value, json_type_array)) {
 		for (size_t i = 0; i < json_object_array_length(value); i++)
 			json_stamp(json_object_array_get_idx(value, i));
-	} else if (json_object_is_type(value, json_type_object)) {
+	} else if (json_object_is_type(value, json_type_object) &&
+		   !json_object_object_get_ex(value, "protocol", NULL)) {
 		add(value, "protocol", json_object_new_int(JSON_PROTOCOL));
 		add_text(value, "host", machine_host());
 	}

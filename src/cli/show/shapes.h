@@ -8,8 +8,8 @@
 
 #include "engine/roster/roster.h"
 
-/* Add "protocol" and "host" to an object, or to each object of an array, once.  print_json() and
- * its sisters do it. */
+/* Add "protocol" and "host" to an object, or to each object of an array, that does not have them.
+ * print_json() and its sisters do it. */
 void json_stamp(struct json_object *value);
 
 /* A session, as every command prints it.  profile is that of the row. */

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-json.bash - what each command prints with --json is what data/schema/agentdeck.json says
+#
+# USAGE
+#   test-json.bash    agentdeck and its helpers are found in PATH
+#
+# It walks through the table of commands: one with --json that is not run here fails, and so does one
+# that the schema does not describe, and a member that is not in it or not in docs/json.md.  Sessions
+# are made without systemd, in scratch directories.
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no tmux, or no jsonschema for python3
+#
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+schema=$source_dir/data/schema/agentdeck.json
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+# Debian's jsonschema belongs to the system's python3.
+python=python3
+"$python" -c 'import jsonschema' 2>/dev/null || python=/usr/bin/python3
+"$python" -c 'import jsonschema' 2>/dev/null || { echo "skipped: python3 has no jsonschema"; exit 77; }
+check() { "$python" "$source_dir/tests/helper/check-json" "$schema" "$@"; }
+
+root=$(mktemp -d /tmp/agentdeck-json-XXXXXX)
+failures=0 ran=$'\n'
+
+fail() {
+	echo "FAILED $*"
+	failures=$((failures + 1))
+}
+
+mkdir "$root/user" "$root/tmp" "$root/work" "$root/other"
+mkdir -m 700 "$root/deck"
+printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$root/deck/config.toml"
+cd "$root/work" || exit 1
+unset TMUX XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME AGENTDECK_PROFILE AGENTDECK_INSTANCE_ID AGENTDECK_DEMO_CONFIG_DIR
+export AGENTDECK_HOME=$root/deck HOME=$root/user TMPDIR=$root/tmp SHELL=/bin/sh
+
+# The forms of --json, as the help says: value or lines.  With FORM: that one.
+form_of() {
+	[ -z "${FORM-}" ] || { echo "$FORM"; return; }
+	# shellcheck disable=SC2086 # one or two words
+	case $(agentdeck help $1 | grep -m 1 -E '^ +--json +print JSON') in
+	*'JSON: one object on each line'*) echo lines ;;
+	*'JSON: one value'*) echo value ;;
+	*) echo "which is not said" ;;
+	esac
+}
+
+# held NAME: what is in $root/out is what the schema says of the command.
+held() {
+	local problems
+	problems=$(check "$1" "$(form_of "$1")" <"$root/out") || fail "$1: $problems: $(head -c 400 "$root/out")"
+	ran+=$1$'\n'
+}
+
+# holds STATUS NAME [WORD...]: a command (its name, then words) ends so, and prints what the schema says.
+holds() {
+	local expected=$1 name=$2 status
+	shift 2
+	# shellcheck disable=SC2086 # one or two words
+	agentdeck $name --json "$@" >"$root/out" 2>"$root/err" </dev/null
+	status=$?
+	[ "$status" = "$expected" ] || fail "$name $*: status $status: $(<"$root/err") $(head -c 500 "$root/out")"
+	held "$name"
+}
+
+# --- the names -------------------------------------------------------------------------------------
+
+problems=$(check --rules "$source_dir/docs/json.md") || fail "$problems"
+
+# --- one session after the other -----------------------------------------------------------------------
+
+agentdeck --version --json >"$root/out"
+problems=$(check version value <"$root/out") || fail "version: $problems"
+
+holds 0 list
+holds 0 add . -t one --agent demo -g work
+holds 0 add . -t damaged --agent demo
+damaged=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out")
+holds 0 launch "$root/other" -t two --agent demo -m 'hello there'
+holds 0 'session start' one
+holds 0 'session start' one
+agentdeck status --wait idle --timeout 30 one two >/dev/null || fail "one and two are not idle"
+holds 0 status
+holds 0 status --wait idle,stopped
+holds 0 'session send' one 'remember me'
+agentdeck status --wait idle --timeout 30 one >/dev/null || fail "one is not idle"
+holds 1 'session send' damaged hello
+holds 0 'session output' one
+holds 0 'session output' one --pane
+holds 0 'session show' one
+AGENTDECK_INSTANCE_ID=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out") holds 0 'session current'
+holds 2 'session current'
+holds 0 'session fork' one -t three
+holds 0 'session fork' one -t four --no-start
+holds 0 'session set' four restart no
+holds 0 'session limit' four --memory-max 1G
+holds 0 'session limit' four
+holds 0 'session restart' two
+holds 0 top
+holds 0 rename four five
+holds 0 remove five
+holds 0 prune --dry-run
+holds 0 undo five
+agentdeck remove five >/dev/null
+holds 0 prune --force
+holds 0 'session stop' three
+holds 0 'session stop' three
+
+# Several sessions.
+FORM=lines holds 0 'session stop' one two
+FORM=lines holds 0 'session start' one two
+FORM=lines holds 1 'session send' -s two -s three hello
+
+# Events: a snapshot, its end, and a change.
+timeout 20 agentdeck events --json >"$root/events" 2>"$root/err" &
+follower=$!
+for _ in $(seq 100); do
+	grep -q snapshot_complete "$root/events" && break
+	read -rt 0.1 <> <(:) || true
+done
+agentdeck rename three six >/dev/null
+for _ in $(seq 100); do
+	grep -q '"event":"changed"' "$root/events" && break
+	read -rt 0.1 <> <(:) || true
+done
+kill "$follower" 2>/dev/null
+wait "$follower" 2>/dev/null
+cp "$root/events" "$root/out"
+held events
+[ "$(sed 's/.*"event":"\([a-z_]*\)".*/\1/' "$root/events" | uniq -c | tr -s ' \n' ' ')" = ' 4 snapshot 1 snapshot_complete 1 changed ' ] ||
+	fail "events: $(<"$root/events")"
+
+# What was lost, and what cannot come back.
+for title in one two; do
+	pid=$(agentdeck session show "$title" --json | sed -n 's/^ *"server_pid": \([0-9]*\)$/\1/p')
+	kill -9 "$pid"
+	while kill -0 "$pid" 2>/dev/null; do :; done
+done
+rmdir "$root/other"
+holds 0 list
+holds 1 recover --dry-run
+holds 1 recover
+holds 2 'session start' two
+holds 0 'session show' two
+# Its agent ends at once.
+mkdir "$root/other"
+AGENTDECK_DEMO_EXIT_AT_START=3 agentdeck session start two --json >"$root/out" 2>/dev/null
+held 'session start'
+holds 0 'session show' two
+
+agentdeck list --format json >"$root/out" || fail "list --format json: status $?"
+held list
+holds 0 'agents list'
+holds 0 'agents show' claude
+mkdir -m 700 "$root/deck/agents"
+echo 'command = [' >"$root/deck/agents/broken.toml"
+holds 1 'agents check'
+rm -r "$root/deck/agents"
+# It depends on this machine whether something is wrong.
+agentdeck doctor --json >"$root/out" 2>/dev/null
+held doctor
+agentdeck supervise --status --json >"$root/out" 2>/dev/null
+held supervise
+
+holds 0 'config path'
+holds 0 'config get'
+holds 0 'config get' tmux
+holds 0 'config get' tmux.linger
+holds 0 'config check'
+holds 0 'config set' tmux.linger false
+EDITOR=true VISUAL=true holds 0 'config edit'
+cp "$root/deck/config.toml" "$root/config"
+printf 'nothing = 1\n[tmux\n' >>"$root/deck/config.toml"
+holds 1 'config check'
+mv "$root/config" "$root/deck/config.toml"
+
+# An agent outside of agentdeck.
+tmux -S "$root/tmp/tmux" -f /dev/null new-session -d -c "$root/work" 'exec agentdeck-demo-agent'
+pid=$(tmux -S "$root/tmp/tmux" list-panes -F '#{pane_pid}')
+for _ in $(seq 100); do
+	agentdeck adopt --json 2>/dev/null | grep -q "\"pid\": $pid," && break
+	read -rt 0.1 <> <(:) || true
+done
+holds 0 adopt
+holds 0 adopt "$pid" --yes --fresh -t adopted
+tmux -S "$root/tmp/tmux" kill-server 2>/dev/null
+
+echo '{' >"$root/deck/default/$damaged/instance.json"
+holds 0 list
+holds 64 list --bogus
+
+# --- every command of the table ----------------------------------------------------------------------
+
+count=0
+while read -r name; do
+	# shellcheck disable=SC2086 # one or two words
+	agentdeck help $name | grep -Eq '^ +--json +print JSON' || continue
+	count=$((count + 1))
+	problems=$(check --has "$name") || fail "$problems"
+	[[ $ran == *$'\n'"$name"$'\n'* ]] || fail "$name has --json, and this test does not run it"
+done < <(agentdeck help --man | sed -n 's/^\.SS "\(.*\)"$/\1/p')
+[ "$count" -ge 20 ] || fail "only $count commands with --json"
+
+# --- the end -----------------------------------------------------------------------------------------
+
+for title in $(agentdeck list --json | sed -n 's/^ *"id": "\(.*\)",$/\1/p'); do
+	agentdeck session stop "$title" >/dev/null 2>&1
+done
+cd / || exit 1
+if [ "$failures" = 0 ]; then
+	rm -rf "$root"
+	echo "ok: $count commands"
+	exit 0
+fi
+echo "$failures failures; what was made is in $root"
+exit 1
