@@ -1209,6 +1209,52 @@ case_session_set_agent_loses_no_conversation() {
 	must remove a
 }
 
+# --- groups and profiles -----------------------------------------------------------------------------
+
+case_groups() {
+	run group list
+	[ "$(<"$home/out")" = 'No groups. Put a session into one with: agentdeck session set SESSION group GROUP' ] || fail "$(<"$home/out")"
+	must add . -t a -g work --agent demo
+	must add . -t b -g work/api --agent demo
+	must add . -t c -g workshop --agent demo
+	printf '[groups.work.limits]\ntasks_max = 100\n' >>"$home/deck/config.toml"
+	must group list
+	grep -Eqx 'work +2 +0' "$home/out" && grep -Eqx 'work/api +1 +0' "$home/out" || fail "$(<"$home/out")"
+	refused 1 'has 2 sessions: --move takes them out of it' group remove work
+	refused 2 "no session is in a group 'none'" group rename none other
+	refused 64 'choose a name outside' group rename work work/sub
+	refused 64 '' group rename work 'x//y'
+	must group rename work job/x
+	grep -q "still has limits for the group 'work'" "$home/err" || fail "$(<"$home/err")"
+	[ "$(value a group) $(value b group) $(value c group)" = 'job/x job/x/api workshop' ] || fail "renamed to $(value a group) $(value b group) $(value c group)"
+	must group remove job/x --move --json
+	grep -q '"sessions": *2' "$home/out" || fail "$(<"$home/out")"
+	[ "$(value a group) $(value b group)" = 'job job/api' ] || fail "moved to $(value a group) $(value b group)"
+	must group remove job --move
+	[ "$(value a group) $(value b group)" = ' api' ] || fail "moved to $(value a group) $(value b group)"
+}
+
+case_profiles() {
+	must -p other add . -t a --agent demo
+	must profile list
+	grep -Eqx 'other +1 +0' "$home/out" || fail "$(<"$home/out")"
+	refused 1 "profile 'other' has 1 session: remove it first" profile remove other
+	refused 2 "no profile 'none'" profile remove none
+	must -p other remove a
+	refused 1 "the trash of profile 'other' has 1 session: .*agentdeck -p other prune" profile remove other
+	must -p other prune --force
+	mkdir "$home/deck/other/.trash/mine"
+	refused 1 '/other/.trash holds files' profile remove other
+	rmdir "$home/deck/other/.trash/mine"
+	touch "$home/deck/other/mine"
+	refused 1 "holds 'mine'" profile remove other
+	rm "$home/deck/other/mine"
+	must profile remove other
+	[ ! -e "$home/deck/other" ] || fail "it is there: $(ls "$home/deck/other")"
+	must profile list --json
+	! grep -q other "$home/out" || fail "$(<"$home/out")"
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

@@ -112,6 +112,16 @@ holds 0 prune --force
 holds 0 'session stop' three
 holds 0 'session stop' three
 
+holds 0 'group list'
+holds 0 'group rename' work job
+holds 1 'group remove' job
+holds 0 'group remove' job --move
+agentdeck -p spare add . -t spare --agent demo >/dev/null
+holds 0 'profile list'
+holds 1 'profile remove' spare
+agentdeck -p spare remove spare >/dev/null && agentdeck -p spare prune --force >/dev/null
+holds 0 'profile remove' spare
+
 # Several sessions.
 FORM=lines holds 0 'session stop' one two
 FORM=lines holds 0 'session start' one two

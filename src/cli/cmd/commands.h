@@ -15,6 +15,7 @@
 	X(session_send) X(session_output) X(recover) X(adopt) X(rename) X(remove) \
 	X(undo) X(prune) \
 	X(agents_list) X(agents_show) X(agents_check) \
+	X(group_list) X(group_rename) X(group_remove) X(profile_list) X(profile_remove) \
 	X(config_path) X(config_get) X(config_set) X(config_edit) X(config_check) \
 	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(completion) X(help)
 /* clang-format on */

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define TRASH ".trash"
+#define TRASH TRASH_DIRECTORY
 
 enum { TIME_LENGTH = sizeof("2026-04-14T09:08:01.000Z") - 1, LOCK_TIMEOUT_MS = 5000 };
 

@@ -11,6 +11,8 @@
 
 #include "driver/store/store.h"
 
+#define TRASH_DIRECTORY ".trash"
+
 /* One that was removed. */
 struct removed {
 	char *name;                /* of its directory in the trash */

@@ -90,6 +90,11 @@ int deck_check_profile(const struct deck *deck, struct error *err);
 /* The names of all profiles that there are, sorted. */
 int deck_profiles(const struct deck *deck, struct strvec *ret, struct error *err);
 
+/* Remove the directory of a profile.  ERROR_INVALID: it has sessions, also in its trash, or files
+ * that are not agentdeck's.  ERROR_NOT_FOUND: no profile has this name.  ERROR_BUSY: another
+ * agentdeck holds its lock. */
+int deck_remove_profile(const struct deck *deck, const char *name, struct error *err);
+
 /* The instance of the deck's profile.  ERROR_NOT_FOUND: it was removed. */
 int deck_load(struct deck *deck, const char *base, struct instance **ret, struct error *err);
 

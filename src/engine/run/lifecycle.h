@@ -135,6 +135,10 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
  */
 int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,
 			struct error *err);
+/* Rename a group: all sessions in it and below it ("": to none, with the groups below it at the
+ * top). Killed in between, some are moved; a second call moves the rest. */
+int lifecycle_move_group(struct deck *deck, const char *from, const char *to, size_t *ret_count,
+			 struct error *err);
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
