@@ -3,6 +3,7 @@
 #include "cli/show/output.h"
 #include "cli/show/shapes.h"
 
+#include "engine/deck/hint.h"
 #include "engine/run/undo.h"
 
 struct options {
@@ -27,9 +28,10 @@ static int run(struct app *app, struct error *err)
 					  "agentdeck list says why."));
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	return print_done(app, object,
 			  xasprintf("Brought back %s (%s). Start it with: agentdeck start %s",
-				    instance->title, instance->id, instance->id));
+				    instance->title, instance->id, hint));
 }
 
 const struct command command_undo = {
