@@ -220,7 +220,9 @@ static void start_and_stop_at_once(const struct fault *fault)
 	const char *output = at_once(fault);
 	size_t failed = count_of(output, "failed\n"), messages = count_of(output, "agentdeck: ");
 	size_t told = count_of(output, STOPPED_BY_ANOTHER) + count_of(output, BUSY);
-	ASSERT(failed == told && messages == told, "%s: some failed: %s", fault->name, output);
+	size_t waits = count_of(output, "agentdeck: deck: waiting for demo to report its start");
+	ASSERT(failed == told && messages == told + waits, "%s: some failed: %s", fault->name,
+	       output);
 	tell_deck("stop");
 }
 

@@ -146,7 +146,7 @@ TEST(SetSessionIdIsWhatTheNextStartResumes)
 	       reply.status, reply.errors);
 	session_stop(&session, NULL);
 	reply = deck(NULL, WORDS("session", "set", session.id, "session-id", "no uuid"));
-	ASSERT(reply.status == 1 && strstr(reply.errors, "takes a UUID"), "status %d: %s",
+	ASSERT(reply.status == 1 && strstr(reply.errors, "which uses a UUID"), "status %d: %s",
 	       reply.status, reply.errors);
 	(void)deck_ok(NULL, WORDS("session", "set", session.id, "session-id", wished, "--json"));
 	session_start(&session, NULL);

@@ -205,7 +205,8 @@ static void inspect_started(struct session *session, const struct answer *answer
 			    const char *where)
 {
 	inspect_whole(session, answer, error, where);
-	assert_census(answer->status == 0 || strstr(answer->errors, " runs, but ") ? 1 : 0, where);
+	assert_census(answer->status == 0 || strstr(answer->errors, " is running, but ") ? 1 : 0,
+		      where);
 }
 
 /* Perhaps only the first half of a restart was done. */
@@ -213,7 +214,7 @@ static void inspect_restarted(struct session *session, const struct answer *answ
 			      const char *error, const char *where)
 {
 	inspect_whole(session, answer, error, where);
-	if (answer->status == 0 || strstr(answer->errors, " runs, but "))
+	if (answer->status == 0 || strstr(answer->errors, " is running, but "))
 		assert_census(1, where);
 	else if (strstr(answer->errors, " was stopped and could not "))
 		assert_census(0, where);

@@ -206,7 +206,7 @@ static const char *rename_directory(struct session *session)
 	machine_user_ok(WORDS("mv", session->directory, renamed));
 	struct reply reply = deck(NULL, WORDS("session", "start", session->id));
 	ASSERT(reply.status != 0 &&
-		       strstr(reply.errors, kept("agentdeck session set %s path", session->id)),
+		       strstr(reply.errors, kept("agentdeck session set %s path", session->title)),
 	       "status %d: %s", reply.status, reply.errors);
 	return renamed;
 }

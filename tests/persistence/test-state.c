@@ -525,7 +525,7 @@ TEST(StateDirectoryBehindALinkOfTheUsersIsUsed)
 	machine_user_ok(WORDS("ln", "-sfn", at_home("data/again"), state()));
 	assert_refused(state(), "another link");
 	machine_user_ok(WORDS("ln", "-sfn", at_home("data/gone"), state()));
-	assert_refused(state(), "which is not there");
+	assert_refused(state(), "which does not exist");
 	ASSERT(!machine_exists(at_home("data/gone")), "what a link leads to was made");
 	machine_user_ok(WORDS("ln", "-sfn", moved, state()));
 	machine_root_ok(WORDS("chown", "-h", "other", state()));
