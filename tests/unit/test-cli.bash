@@ -1012,14 +1012,19 @@ case_config_edit() {
 
 # --- list --------------------------------------------------------------------------------------------
 
-# on_terminal COLUMNS COMMAND...: what a terminal of so many columns shows; it is $home/terminal.
+# on_terminal COLUMNS COMMAND...: what a terminal of so many columns shows. Each has its own socket,
+# since a server that was killed may answer for a moment.
+terminals=0 terminal=
 on_terminal() {
-	echo 'set-option -g remain-on-exit on' >"$home/tmux.conf"
-	"${deck[@]}" TERM=xterm-256color tmux -S "$home/terminal" -f "$home/tmux.conf" new-session -d -x "$1" -y 50 "${@:2}"
+	terminal=$home/terminal.$((terminals += 1))
+	# tmux may lose the output of a program that has ended, so cat follows it
+	# shellcheck disable=SC2016 # expanded by the inner sh
+	"${deck[@]}" TERM=xterm-256color tmux -S "$terminal" -f /dev/null new-session -d -x "$1" -y 50 \
+		sh -c '"$@"; echo "ended with $?"; exec cat' sh "${@:2}"
 }
 
 screen() {
-	"${deck[@]}" tmux -S "$home/terminal" capture-pane -p -S -
+	"${deck[@]}" tmux -S "$terminal" capture-pane -p -S - 2>&1
 }
 
 # until_screen PATTERN
@@ -1046,14 +1051,14 @@ case_list_rows_fit_the_terminal() {
 		on_terminal "$columns" agentdeck list
 		until_screen 'short +.*stopped'
 		# a wrapped row would be one more line
-		count=$(screen | grep -vc '^Pane is dead\|^$')
+		count=$(screen | grep -vc '^ended with\|^$')
 		[ "$count" = $((${#titles[@]} + 1)) ] || fail "$count lines at $columns columns: $(screen)"
-		"${deck[@]}" tmux -S "$home/terminal" kill-server
+		"${deck[@]}" tmux -S "$terminal" kill-server
 	done
 	on_terminal 80 agentdeck list --no-trunc
 	until_screen 'short'
 	screen | tr -d '\n' | grep -qF "${titles[1]}" || fail "--no-trunc has cut: $(screen)"
-	"${deck[@]}" tmux -S "$home/terminal" kill-server
+	"${deck[@]}" tmux -S "$terminal" kill-server
 }
 
 case_list_shows_what_was_asked_for() {
@@ -1094,9 +1099,9 @@ case_list_is_redrawn() {
 	until_screen '^after +demo +stopped'
 	must add . -t second --agent demo
 	until_screen '^2 sessions'
-	"${deck[@]}" tmux -S "$home/terminal" send-keys q
-	until_screen 'Pane is dead \(status 0'
-	"${deck[@]}" tmux -S "$home/terminal" kill-server
+	"${deck[@]}" tmux -S "$terminal" send-keys q
+	until_screen '^ended with 0$'
+	"${deck[@]}" tmux -S "$terminal" kill-server
 }
 
 # --- show --------------------------------------------------------------------------------------------
@@ -1149,7 +1154,7 @@ case_logs_of_one_session() {
 	until_screen "instance=$id added"
 	must remove web
 	until_screen "instance=$id removed"
-	"${deck[@]}" tmux -S "$home/terminal" kill-server
+	"${deck[@]}" tmux -S "$terminal" kill-server
 }
 
 # --- session set -------------------------------------------------------------------------------------
