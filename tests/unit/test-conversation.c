@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "driver/store/trash.h"
 #include "driver/transcript/transcript.h"
 #include "engine/conversation/conversation.h"
 
@@ -213,6 +214,53 @@ static void what_an_instance_of_another_profile_has_is_not_taken(void **state)
 	assert_int_equal(store_open(desk->root, "second", &store, NULL), 0);
 	put_instance(store, other);
 	expect_loose(desk);
+}
+
+/* The other one, with this id and the next, in the trash of this profile. */
+static void discard_other(struct desk *desk, struct store *store, const char *first,
+			  const char *second)
+{
+	cleanup_instance struct instance *other = other_one(desk, first);
+	if (second)
+		conversation_set_id(&other->conversation, second, ORIGIN_REPORTED, 2);
+	put_instance(store, other);
+	assert_int_equal(trash_put(lock_of(store, other->base), NULL), 0);
+}
+
+static void what_a_removed_instance_has_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	discard_other(desk, desk->deck.store, THEIRS, NULL);
+	expect_loose(desk);
+}
+
+static void what_a_removed_instance_had_before_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	discard_other(desk, desk->deck.store, THEIRS, MINE);
+	expect_loose(desk);
+}
+
+static void what_a_removed_instance_of_another_profile_has_is_not_taken(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_store struct store *store = NULL;
+	assert_int_equal(store_open(desk->root, "second", &store, NULL), 0);
+	discard_other(desk, store, THEIRS, NULL);
+	expect_loose(desk);
+}
+
+static void what_a_removed_instance_has_can_be_adopted(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	strvec_push(&instance->argv, "--resume");
+	strvec_push(&instance->argv, THEIRS);
+	discard_other(desk, desk->deck.store, THEIRS, NULL);
+	write_transcript(desk, desk->home, THEIRS, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_string_equal(instance->conversation.session_id, THEIRS);
+	assert_int_equal(instance->conversation.origin, ORIGIN_ADOPTED);
 }
 
 static void what_the_instance_itself_gave_up_is_not_taken_again(void **state)
@@ -551,6 +599,10 @@ int main(void)
 		TEST(what_another_instance_had_before_is_not_taken),
 		TEST(what_another_instances_run_was_given_is_not_taken),
 		TEST(what_an_instance_of_another_profile_has_is_not_taken),
+		TEST(what_a_removed_instance_has_is_not_taken),
+		TEST(what_a_removed_instance_had_before_is_not_taken),
+		TEST(what_a_removed_instance_of_another_profile_has_is_not_taken),
+		TEST(what_a_removed_instance_has_can_be_adopted),
 		TEST(what_the_instance_itself_gave_up_is_not_taken_again),
 		TEST(a_wrapper_that_dropped_the_id_gets_what_it_wrote),
 		TEST(a_wrapper_whose_agent_reported_the_id_keeps_it),

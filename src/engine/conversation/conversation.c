@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "driver/store/trash.h"
 #include "driver/transcript/transcript.h"
 #include "engine/conversation/create.h"
 #include "engine/conversation/location.h"
@@ -31,13 +32,53 @@ static bool is_own_command(const struct agent *agent, const struct instance *ins
 struct ownership {
 	const struct instance *instance;
 	struct owner_profiles profiles;
+	struct trash *trash; /* one for each profile */
 };
 
 static void ownership_free(struct ownership *ownership)
 {
+	for (size_t i = 0; ownership->trash && i < ownership->profiles.count; i++)
+		trash_free(&ownership->trash[i]);
+	free(ownership->trash);
 	owner_profiles_free(&ownership->profiles);
 }
 #define cleanup_ownership CLEANUP(ownership_free)
+
+static int list_ownership(struct deck *deck, struct ownership *ownership, struct error *err)
+{
+	struct owner_profiles *profiles = &ownership->profiles;
+	if (owner_list(deck, profiles, err) < 0)
+		return -1;
+	ownership->trash = xcalloc(profiles->count, sizeof(*ownership->trash));
+	for (size_t i = 0; i < profiles->count; i++)
+		if (trash_list(profiles->items[i].store, &ownership->trash[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* An id that it had before a /clear, or that its run was given. */
+static bool had_id(const struct instance *instance, const char *session_id)
+{
+	if (naming_has_session_id(&instance->conversation.previous, session_id))
+		return true;
+	for (size_t i = 0; i < instance->run.attempt_count; i++)
+		if (naming_same_session_id(instance->run.attempts[i].session_id, session_id))
+			return true;
+	return false;
+}
+
+/* A removed session owns nothing, but it can come back: nobody gets its conversation by a guess. */
+static bool is_in_trash(const struct trash *trash, const char *session_id)
+{
+	for (size_t i = 0; i < trash->count; i++) {
+		const struct instance *removed = trash->items[i].instance;
+		if (removed &&
+		    (naming_same_session_id(removed->conversation.session_id, session_id) ||
+		     had_id(removed, session_id)))
+			return true;
+	}
+	return false;
+}
 
 /* Another instance's, now or earlier: also the ids that it had before a /clear. */
 static bool is_owned_in(const struct owner_profile *profile, const struct instance *instance,
@@ -53,11 +94,8 @@ static bool is_owned_in(const struct owner_profile *profile, const struct instan
 		if (!streq(row->owner_directory, instance_owner_directory(instance)) ||
 		    store_load(profile->store, row->base, &other, NULL) != 0)
 			continue;
-		if (naming_has_session_id(&other->conversation.previous, session_id))
+		if (had_id(other, session_id))
 			return true;
-		for (size_t j = 0; j < other->run.attempt_count; j++)
-			if (naming_same_session_id(other->run.attempts[j].session_id, session_id))
-				return true;
 	}
 	return false;
 }
@@ -79,7 +117,8 @@ static bool is_owned(const char *session_id, void *data)
 {
 	const struct ownership *ownership = data;
 	for (size_t i = 0; i < ownership->profiles.count; i++)
-		if (is_owned_in(&ownership->profiles.items[i], ownership->instance, session_id))
+		if (is_owned_in(&ownership->profiles.items[i], ownership->instance, session_id) ||
+		    is_in_trash(&ownership->trash[i], session_id))
 			return true;
 	return naming_has_session_id(&ownership->instance->conversation.previous, session_id);
 }
@@ -90,7 +129,7 @@ int conversation_latest(struct deck *deck, const struct instance *instance,
 	cleanup_ownership struct ownership ownership = { .instance = instance };
 	if (!location_is_known(agent) || !instance->conversation.config_home)
 		return TRANSCRIPT_NONE;
-	if (owner_list(deck, &ownership.profiles, err) < 0)
+	if (list_ownership(deck, &ownership, err) < 0)
 		return -1;
 	return transcript_latest(instance->conversation.config_home,
 				 instance_transcript_directory(instance), is_owned, &ownership, ret,
