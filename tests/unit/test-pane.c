@@ -190,6 +190,21 @@ static void an_agent_that_refuses_is_held_with_its_words(void **state)
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
 
+static void one_that_was_up_has_only_quoted_a_refusal(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = running_for_long(desk);
+	fake_put(desk, instance);
+	cleanup_instance struct instance *after = after_end(
+		desk, (struct exit_record){
+			      .code = 1,
+			      .last_words = (char *)"Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 "
+						    "is currently running as a background agent "
+						    "(bg).\n" });
+	assert_int_equal(after->observed.state, STATE_ERROR);
+	assert_null(after->observed.held);
+}
+
 static void one_that_went_to_its_background_has_not_been_quit(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -238,6 +253,7 @@ int main(void)
 		FAKE_TEST(half_a_restart_stays_one),
 		FAKE_TEST(a_dead_login_is_held),
 		FAKE_TEST(an_agent_that_refuses_is_held_with_its_words),
+		FAKE_TEST(one_that_was_up_has_only_quoted_a_refusal),
 		FAKE_TEST(one_that_went_to_its_background_has_not_been_quit),
 		FAKE_TEST(a_pane_of_a_run_that_is_over_touches_nothing),
 		FAKE_TEST(what_cannot_be_asked_is_not_judged),

@@ -197,10 +197,20 @@ static char *hold_reason(const struct agent *agent, enum refusal refusal, const 
 	}
 }
 
-/* Why only the user can help, in the agent's own words; NULL: the end was another one.  Who quits
- * an agent that asks for a login has quit it, unless it would come back at once.  An agent that has
- * taken the conversation into its background has not quit it, whatever its status. */
-static char *why_refused(struct operation *operation)
+/* An agent refuses a conversation before it is up. Later it may only quote such words, unless it
+ * ends with status 0 because the conversation has moved to its background. */
+static enum refusal believe(enum refusal refusal, const struct exit_record *record, bool was_up)
+{
+	if (!was_up || refusal == REFUSAL_LOGIN ||
+	    (refusal == REFUSAL_BACKGROUND && record->code == 0))
+		return refusal;
+	return REFUSAL_NONE;
+}
+
+/* Why only the user can help, in the agent's own words; NULL: the end was another one.  A user who
+ * quits an agent that asks for a login has quit it, unless it would come back at once.  An agent
+ * that has taken the conversation into its background has not quit it, whatever its status. */
+static char *why_refused(struct operation *operation, bool was_up)
 {
 	const struct instance *instance = operation->instance;
 	const struct exit_record *record = &instance->observed.exit;
@@ -212,7 +222,8 @@ static char *why_refused(struct operation *operation)
 	if (!by_itself || !attempt || attempt->rung == RUNG_SHELL ||
 	    operation_find_agent(operation, NULL) < 0)
 		return NULL;
-	const enum refusal refusal = registry_refusal(operation->agent, record->last_words, &words);
+	const enum refusal refusal = believe(
+		registry_refusal(operation->agent, record->last_words, &words), record, was_up);
 	return quit && refusal != REFUSAL_BACKGROUND
 		       ? NULL
 		       : hold_reason(operation->agent, refusal, words);
@@ -354,7 +365,7 @@ static int judge(struct operation *operation, struct error *err)
 	const int64_t probation_ms = operation->deck->settings.probation_s * 1000;
 	const bool was_up = instance->run.reported || end.lived_ms >= probation_ms;
 	const enum ladder_verdict verdict = resume_judge(&instance->run, &end, probation_ms);
-	cleanup_free char *refused = why_refused(operation);
+	cleanup_free char *refused = why_refused(operation, was_up);
 	if (refused)
 		return hold(operation, refused, was_up, err);
 	if (verdict == LADDER_NEXT)
