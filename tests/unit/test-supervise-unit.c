@@ -233,6 +233,10 @@ static void nothing_is_enabled_by_default_without_an_installed_unit(void **state
 	(void)unsetenv("AGENTDECK_HOME");
 	s->deck.settings.supervise_auto = false;
 	assert_false(supervise_enable_by_default(&s->deck));
+	s->deck.settings.supervise_auto = true;
+	s->deck.config_problem = (char *)"config.toml:1:1: unknown key";
+	assert_false(supervise_enable_by_default(&s->deck));
+	s->deck.config_problem = NULL;
 	assert_int_equal(count_calls(s->f, "EnableUnitFiles"), 0);
 	s->deck.settings.supervise_auto = true;
 	assert_true(supervise_enable_by_default(&s->deck));

@@ -330,8 +330,10 @@ bool supervise_enable_by_default(struct deck *deck)
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *enabled = NULL, *choice = supervise_choice(deck);
 	struct unit_bus *bus;
-	if (!deck->settings.supervise_auto || choice || !(bus = deck_bus(deck)) ||
-	    !is_installed_for_us(deck, bus) || supervise_is_running(deck))
+	/* A mistake in config.toml may hide `auto = false`. */
+	if (deck->config_problem || !deck->settings.supervise_auto || choice ||
+	    !(bus = deck_bus(deck)) || !is_installed_for_us(deck, bus) ||
+	    supervise_is_running(deck))
 		return false;
 	if (unit_file_state(bus, SUPERVISE_UNIT, &enabled, NULL) != 0 ||
 	    !streq(enabled, "disabled"))
