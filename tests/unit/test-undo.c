@@ -28,14 +28,20 @@ static void expect(struct desk *desk, const char *target, const char *title, con
 	assert_string_equal(instance->base, base);
 }
 
-static void refuse(struct desk *desk, const char *target, enum error_code code, const char *why)
+static void refuse_as(struct desk *desk, const char *target, const char *title,
+		      enum error_code code, const char *why)
 {
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_error struct error err = { 0 };
-	assert_int_equal(undo_removal(&desk->deck, target, NULL, &instance, &err), -1);
+	assert_int_equal(undo_removal(&desk->deck, target, title, &instance, &err), -1);
 	assert_int_equal(err.code, code);
 	assert_non_null(strstr(err.message, why));
 	assert_null(instance);
+}
+
+static void refuse(struct desk *desk, const char *target, enum error_code code, const char *why)
+{
+	refuse_as(desk, target, NULL, code, why);
 }
 
 static void the_last_one_comes_back_or_the_named_one(void **state)
@@ -68,6 +74,38 @@ static void a_title_or_a_conversation_that_is_taken_stays(void **state)
 	expect(desk, "second", NULL, "aaaa0001");
 }
 
+static void a_manifest_that_cannot_be_checked_stays(void **state)
+{
+	struct desk *desk = *state;
+	const int directory = store_profile_directory(desk->deck.store);
+	put(desk, "aaaa0001", "one", OLD);
+	put_content(desk->deck.store, "aaaa0001/instance.json", "{\"format\":9999}");
+	discard(desk, "aaaa0001");
+	refuse(desk, NULL, ERROR_NEWER, "stays in the trash");
+	refuse_as(desk, "aaaa0001", "other", ERROR_NEWER, "newer agentdeck");
+	put(desk, "aaaa0002", "two", NEW);
+	assert_int_equal(renameat(directory, "aaaa0002/instance.json", directory, "whole"), 0);
+	assert_int_equal(symlinkat("../../whole", directory, "aaaa0002/instance.json"), 0);
+	discard(desk, "aaaa0002");
+	refuse(desk, NULL, ERROR_SYSTEM, "symbolic link");
+	assert_false(is_there(desk->deck.store, "aaaa0001"));
+	assert_false(is_there(desk->deck.store, "aaaa0002"));
+}
+
+static void a_corrupt_manifest_comes_back_but_not_with_another_title(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = NULL;
+	put(desk, "aaaa0001", "one", OLD);
+	put_content(desk->deck.store, "aaaa0001/instance.json", "{");
+	discard(desk, "aaaa0001");
+	refuse_as(desk, NULL, "other", ERROR_INVALID, "cannot be changed");
+	assert_false(is_there(desk->deck.store, "aaaa0001"));
+	assert_int_equal(undo_removal(&desk->deck, NULL, NULL, &instance, NULL), 0);
+	assert_null(instance);
+	assert_true(is_there(desk->deck.store, "aaaa0001"));
+}
+
 static void what_was_pruned_is_gone(void **state)
 {
 	struct desk *desk = *state;
@@ -86,6 +124,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(the_last_one_comes_back_or_the_named_one),
 		DESK_TEST(a_title_or_a_conversation_that_is_taken_stays),
+		DESK_TEST(a_manifest_that_cannot_be_checked_stays),
+		DESK_TEST(a_corrupt_manifest_comes_back_but_not_with_another_title),
 		DESK_TEST(what_was_pruned_is_gone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

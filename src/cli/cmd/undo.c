@@ -24,7 +24,7 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (!instance)
 		return print_done(app, json_success(NULL, NULL),
-				  xstrdup("Brought back a session whose manifest cannot be read: "
+				  xstrdup("Brought back a session whose manifest is corrupt: "
 					  "agentdeck list says why."));
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);

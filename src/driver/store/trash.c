@@ -17,6 +17,7 @@ static void removed_clear(struct removed *removed)
 	free(removed->name);
 	free(removed->base);
 	instance_free(removed->instance);
+	error_clear(&removed->error);
 }
 
 void trash_free(struct trash *trash)
@@ -105,7 +106,7 @@ static bool read_removed(struct store *store, int trash, const char *name, struc
 	    fs_open_private_directory_at(trash, name, false, &directory, NULL) != 0 ||
 	    look_inside(directory, &is_ours, &removed.is_rest, NULL) < 0)
 		return false;
-	(void)store_load_from(store, base, directory, &removed.instance, NULL, NULL);
+	(void)store_load_from(store, base, directory, &removed.instance, NULL, &removed.error);
 	removed.name = xstrdup(name);
 	removed.base = xstrdup(base);
 	*ret = removed;

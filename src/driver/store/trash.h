@@ -19,6 +19,7 @@ struct removed {
 	char *base;                /* the directory that it had */
 	int64_t removed_at;        /* microseconds since the Epoch */
 	struct instance *instance; /* NULL: its manifest cannot be read */
+	struct error error;        /* why; ERROR_CORRUPT: nothing in it can be checked */
 	bool is_rest;              /* a deletion was cut off: there is nothing to bring back */
 };
 
@@ -36,9 +37,9 @@ int trash_put(struct store_lock *lock, struct error *err);
 /* What is in the trash.  Directories that are not ours are left out. */
 int trash_list(struct store *store, struct trash *ret, struct error *err);
 
-/* Bring it back, durably.  title: its new one, which is saved first; NULL: it keeps its own.  The
- * caller has checked that nobody has the title or the conversation.  ERROR_EXISTS: its directory's
- * name is taken. */
+/* Bring it back, durably.  title: its new one, which is saved first (not without an instance);
+ * NULL: it keeps its own.  The caller has checked that nobody has the title or the conversation,
+ * which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's name is taken. */
 int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
 		  struct error *err);
 

@@ -64,10 +64,28 @@ static int check_names(struct deck *deck, const struct instance *instance, const
 	return 0;
 }
 
-/* The conversation became free when the session was removed. */
-static int check(struct deck *deck, const struct instance *instance, const char *title,
-		 struct error *err)
+/* A corrupt manifest comes back unchecked, so that it can be repaired.  Any other may be whole, and
+ * say that somebody has the title or the conversation. */
+static int check_unreadable(struct removed *removed, const char *title, struct error *err)
 {
+	if (removed->error.code != ERROR_NONE && removed->error.code != ERROR_CORRUPT) {
+		error_move(err, &removed->error);
+		return error_prefix(err, "%s stays in the trash", removed->base);
+	}
+	if (title)
+		return error_set(err, ERROR_INVALID,
+				 "the manifest of %s is corrupt, so its title cannot be changed: "
+				 "bring it back without --title",
+				 removed->base);
+	return 0;
+}
+
+/* The conversation became free when the session was removed. */
+static int check(struct deck *deck, struct removed *removed, const char *title, struct error *err)
+{
+	const struct instance *instance = removed->instance;
+	if (!instance)
+		return check_unreadable(removed, title, err);
 	const char *session_id = instance->conversation.session_id;
 	if (title && naming_check_title(title, err) < 0)
 		return -1;
@@ -90,8 +108,7 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 	if (owner_lock(deck, &conversations, err) < 0 || lock_profile(deck, &lock, err) < 0 ||
 	    trash_list(deck->store, &trash, err) < 0 || find(&trash, target, &removed, err) < 0)
 		return -1;
-	if ((removed->instance && check(deck, removed->instance, title, err) < 0) ||
-	    trash_restore(lock, removed, title, err) < 0)
+	if (check(deck, removed, title, err) < 0 || trash_restore(lock, removed, title, err) < 0)
 		return -1;
 	log_set_instance(removed->base);
 	log_info("brought back from the trash: %s", removed->name);

@@ -10,8 +10,9 @@
 /* Bring back the session of this title or id, the last removed one where several have it; NULL: the
  * last removed of all.  It is stopped, as it was.  title: its new one, or NULL.
  * ERROR_NOT_FOUND: the trash has none.  ERROR_EXISTS: its title is taken, or its conversation
- * belongs to another session now; it stays in the trash.  *ret is the caller's; NULL: its manifest
- * cannot be read. */
+ * belongs to another session now; it stays in the trash, as it does when its manifest cannot be
+ * read. A corrupt one comes back unchecked.  ERROR_INVALID: not with a new title.  *ret is the
+ * caller's; NULL: its manifest is corrupt. */
 int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
 		 struct error *err);
 
