@@ -131,6 +131,21 @@ static void a_link_to_nothing_is_refused(void **state)
 	assert_true(ends_with(err.message, "make the file that it names, or remove it"));
 }
 
+/* A rename over it would end the FIFO, or a device, for whoever else uses it. */
+static void only_a_regular_file_is_replaced(void **state)
+{
+	struct place *place = *state;
+	cleanup_configfile struct configfile file = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *path = path_join(place->deck.paths.config, "config.toml");
+	assert_int_equal(mkdir(place->deck.paths.config, 0700), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(configfile_read(&place->deck, &file, &err), -1);
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	assert_true(ends_with(err.message, "is a FIFO and not a regular file: put a regular file "
+					   "in its place, or change it by hand"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_valid_does_not_replace, begin, end),
 		cmocka_unit_test_setup_teardown(a_change_by_somebody_else_is_not_lost, begin, end),
 		cmocka_unit_test_setup_teardown(a_link_to_nothing_is_refused, begin, end),
+		cmocka_unit_test_setup_teardown(only_a_regular_file_is_replaced, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,11 +20,25 @@ void configfile_free(struct configfile *file)
 	*file = (struct configfile){ 0 };
 }
 
-/* Who replaces a file becomes its owner. */
+static const char *kind_of(mode_t mode)
+{
+	return S_ISFIFO(mode)   ? "a FIFO"
+	       : S_ISCHR(mode)  ? "a character device"
+	       : S_ISBLK(mode)  ? "a block device"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a directory";
+}
+
+/* Who replaces a file becomes its owner, and what is no file, such as /dev/null, would be lost. */
 static int check_is_ours(const struct configfile *file, struct stat *st, struct error *err)
 {
 	if (stat(file->real, st) < 0)
 		return error_set_errno(err, errno, "%s", file->real);
+	if (!S_ISREG(st->st_mode))
+		return error_set(err, ERROR_SYSTEM,
+				 "%s is %s and not a regular file: put a regular file in its "
+				 "place, or change it by hand",
+				 file->real, kind_of(st->st_mode));
 	if (st->st_uid != geteuid())
 		return error_set(err, ERROR_SYSTEM,
 				 "%s belongs to another user: change it as that user", file->real);

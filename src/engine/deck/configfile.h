@@ -16,7 +16,7 @@ struct configfile {
 };
 
 /* Read the file, valid or not.  It does not exist: the text is empty.  ERROR_SYSTEM: another user
- * owns it, or it is a link to nothing.  *ret: configfile_free(). */
+ * owns it, it is not a regular file, or it is a link to nothing.  *ret: configfile_free(). */
 int configfile_read(const struct deck *deck, struct configfile *ret, struct error *err);
 void configfile_free(struct configfile *file);
 #define cleanup_configfile CLEANUP(configfile_free)
