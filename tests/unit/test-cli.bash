@@ -661,6 +661,30 @@ case_remove_asks_on_a_terminal() {
 	refused 2 'no session has' show a
 }
 
+# What was started after the question is not what the answer was about.
+case_remove_stops_only_what_it_named() {
+	local words asker
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	must start a
+	mkfifo "$home/answer"
+	: >"$home/asked"
+	"${deck[@]}" script -qefc 'agentdeck remove a b' /dev/null <>"$home/answer" >"$home/asked" 2>&1 &
+	asker=$!
+	for _ in $(seq 100); do
+		grep -q 'stop the 1 that run' "$home/asked" && break
+		read -rt 0.1 <> <(:) || true
+	done
+	must start b
+	echo y >"$home/answer"
+	wait "$asker"
+	words=$(<"$home/asked")
+	[[ $words = *'b is running'* ]] || fail "it says: $words"
+	[ "$(value b status)" = running ] || fail "b was stopped: $words"
+	refused 2 'no session has' show a
+	must remove b --force
+}
+
 case_undo_and_prune() {
 	local id trash=$home/deck/default/.trash
 	refused 2 'trash is empty' undo

@@ -8,6 +8,7 @@
 
 struct options {
 	bool force;
+	struct strvec running; /* the bases that a "y" was about */
 };
 
 static const struct command_option options[] = {
@@ -17,12 +18,23 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int remove_one(struct app *app, const struct store_row *row, struct error *err)
+/* What started after the question was not agreed to. */
+static bool may_stop(const struct app *app, const struct store_row *row)
 {
 	const struct options *given = app->options;
-	const enum removal how = row->damage    ? REMOVE_DAMAGED
-				 : given->force ? REMOVE_ANYWAY
-						: REMOVE_STOPPED;
+	return given->force || strvec_contains(&given->running, row->base);
+}
+
+static const char *word_for(const struct app *app, const struct store_row *row)
+{
+	return may_stop(app, row) ? "--force" : NULL;
+}
+
+static int remove_one(struct app *app, const struct store_row *row, struct error *err)
+{
+	const enum removal how = row->damage          ? REMOVE_DAMAGED
+				 : may_stop(app, row) ? REMOVE_ANYWAY
+						      : REMOVE_STOPPED;
 	if (lifecycle_remove(&app->deck, row->base, how, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
@@ -50,25 +62,22 @@ static char *make_question(const struct several *several, size_t running)
 
 /* What runs is not removed by a slip, nor are many.  What runs elsewhere, or cannot be asked, is
  * the engine's to refuse. */
-static int confirm(struct app *app, const struct several *several, bool *ret_force,
-		   struct error *err)
+static int confirm(struct app *app, const struct several *several, struct error *err)
 {
-	const struct options *given = app->options;
+	struct options *given = app->options;
 	const struct store_row *running = NULL;
-	size_t count = 0;
 	for (size_t i = 0; i < several->count; i++) {
 		if (several->rows[i]->damage || !place_row_is_live(several->rows[i]))
 			continue;
 		running = several->rows[i];
-		count++;
+		strvec_push(&given->running, running->base);
 	}
-	*ret_force = given->force;
+	const size_t count = given->running.count;
 	if (given->force || (!count && !several->is_set) || several->count == 0)
 		return 0;
 	if (!app->json && ask_is_possible()) {
 		cleanup_free char *question = make_question(several, count);
 		cleanup_free char *shown = visible(question);
-		*ret_force = true;
 		return ask_yes(shown, err);
 	}
 	if (!running)
@@ -80,13 +89,12 @@ static int confirm(struct app *app, const struct several *several, bool *ret_for
 			 "%s is running: stop it first, or use --force, which stops it", title);
 }
 
-static int run(struct app *app, struct error *err)
+static int choose_and_remove(struct app *app, struct error *err)
 {
-	struct options *given = app->options;
 	cleanup_several struct several several = { 0 };
-	cleanup_strvec struct strvec words = { 0 };
-	struct several_verb verb = {
+	const struct several_verb verb = {
 		.act = remove_one,
+		.word = word_for,
 		.result = "removed",
 		.timeout_ms = several_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
@@ -96,16 +104,21 @@ static int run(struct app *app, struct error *err)
 		return r;
 	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
 		return -1;
-	r = confirm(app, &several, &given->force, err);
+	r = confirm(app, &several, err);
 	if (r != 0) {
 		if (r > 0)
 			printf("Nothing was removed.\n");
 		return r < 0 ? -1 : 1;
 	}
-	if (given->force)
-		strvec_push(&words, "--force");
-	verb.words = words;
 	return several_run(app, &several, &verb, err);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	struct options *given = app->options;
+	int r = choose_and_remove(app, err);
+	strvec_clear(&given->running);
+	return r;
 }
 
 const struct command command_remove = {

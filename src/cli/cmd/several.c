@@ -174,6 +174,9 @@ static void start(struct work *work, const struct store_row *row)
 	if (app->takes_over)
 		strvec_push(&words, "--take-over");
 	strvec_push_all(&words, &verb->words);
+	const char *word = verb->word ? verb->word(app, row) : NULL;
+	if (word)
+		strvec_push(&words, word);
 	const struct runner_request request = {
 		.child = {
 			.argv = (const char *const *)strvec_argv(&words),

@@ -15,7 +15,9 @@ struct several_verb {
 	bool leaves_idle;    /* --all and --group pass over the sessions that need not run */
 	int64_t timeout_ms;  /* for each; then its process is killed */
 	struct strvec words; /* the options that each process gets; borrowed */
-	const char *input;   /* what each reads from standard input; NULL: nothing */
+	/* One more option for the process of this row, static, or NULL.  NULL: there are none. */
+	const char *(*word)(const struct app *app, const struct store_row *row);
+	const char *input; /* what each reads from standard input; NULL: nothing */
 	size_t input_length;
 	unsigned jobs; /* at the same time; 0: as memory allows */
 };
