@@ -501,6 +501,44 @@ static void what_is_damaged_is_ended_by_its_id(void **state)
 	assert_string_equal(fake.left, FAKE_ID);
 }
 
+/* ---- another agent ---------------------------------------------------------------------------- */
+
+static void assert_agent(const struct fake_desk *desk, const char *expected)
+{
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_string_equal(after->agent, expected);
+}
+
+/* Its tmux server was killed, and the agent that outlived it could not be found later. */
+static void a_dropped_conversation_has_no_process_left(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->desired = DESIRED_STOPPED;
+	instance->observed.state = STATE_STOPPED;
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_NONE;
+	fake.fails = FAKE_END;
+	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), -1);
+	assert_agent(desk, "claude");
+	fake.fails = FAKE_NONE;
+	strvec_clear(&fake.steps);
+	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), 0);
+	assert_agent(desk, "codex");
+	fake_assert_steps("end");
+}
+
+static void a_dropped_conversation_without_a_run_has_none_either(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	instance->last_used_at = 1000;
+	fake_put(desk, instance);
+	assert_int_equal(lifecycle_set_agent(&desk->deck, FAKE_ID, "codex", true, NULL), 0);
+	assert_agent(desk, "codex");
+	fake_assert_steps("end-unknown");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +567,8 @@ int main(void)
 		FAKE_TEST(an_id_need_not_be_the_base),
 		FAKE_TEST(a_run_hands_on_both_names),
 		FAKE_TEST(what_is_damaged_is_ended_by_its_id),
+		FAKE_TEST(a_dropped_conversation_has_no_process_left),
+		FAKE_TEST(a_dropped_conversation_without_a_run_has_none_either),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -419,6 +419,17 @@ static void begin_with(struct deck *deck, struct instance *instance, const struc
 	renew_resume_command(deck, instance, agent);
 }
 
+/* The server is gone, but an agent can outlive it, and nobody finds it once its run is forgotten. */
+static int end_remains(const struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	if (instance->run.socket)
+		return operation->place->end(operation->deck, instance, 0, NULL, err);
+	return instance->last_used_at
+		       ? operation->place->end_unknown(operation->deck, instance->id, err)
+		       : 0;
+}
+
 int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
 			bool drops_conversation, struct error *err)
 {
@@ -437,6 +448,8 @@ int lifecycle_set_agent(struct deck *deck, const char *base, const char *name,
 				 "ones",
 				 or_empty(instance->conversation.session_id), instance->agent,
 				 agent->name);
+	if (end_remains(&operation, err) < 0)
+		return -1;
 	cleanup_free char *before = xstrdup(instance->agent);
 	drop_conversation(instance);
 	begin_with(deck, instance, agent);
