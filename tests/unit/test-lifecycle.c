@@ -6,6 +6,7 @@
 #include "unit/fake-place.h"
 
 #include "base/fsutil.h"
+#include "driver/store/store-watch.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
@@ -539,6 +540,55 @@ static void a_dropped_conversation_without_a_run_has_none_either(void **state)
 	fake_assert_steps("end-unknown");
 }
 
+/* ---- a group ---------------------------------------------------------------------------------- */
+
+static void make_in_group(const struct fake_desk *desk, const char *id, const char *title)
+{
+	cleanup_instance struct instance *instance = new_instance(id, title);
+	replace_string(&instance->backend, "fake");
+	replace_string(&instance->group, "work");
+	fake_put(desk, instance);
+}
+
+/* In another process: hold "b" until "a" is moved, then remove it. */
+static void remove_meanwhile(const struct fake_desk *desk, int ready)
+{
+	cleanup_store struct store *store = NULL;
+	cleanup_store_watch struct store_watch *watch = NULL;
+	struct store_lock *lock = NULL;
+	const int64_t deadline_ms = clock_ms() + LONG_MS;
+	if (deck_open_profile(&desk->deck, "default", &store, NULL) < 0 ||
+	    store_lock(store, "0123abce", deadline_ms, &lock, NULL) != 0 ||
+	    store_watch_open(store, "0123abcd", NULL, &watch, NULL) < 0 || write(ready, "", 1) != 1)
+		_exit(1);
+	_exit(store_watch_wait(watch, deadline_ms, NULL) != 0 || store_remove(lock, NULL) < 0);
+}
+
+static void a_group_moves_without_what_is_removed_meanwhile(void **state)
+{
+	struct fake_desk *desk = *state;
+	struct error err = { 0 };
+	int ready[2], status = -1;
+	size_t count = 0;
+	char byte;
+	make_in_group(desk, "0123abcd", "a");
+	make_in_group(desk, "0123abce", "b");
+	make_in_group(desk, "0123abcf", "c");
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	const pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		remove_meanwhile(desk, ready[1]);
+	(void)close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	if (lifecycle_move_group(&desk->deck, "work", "job", &count, &err) < 0)
+		fail_msg("%s", or_empty(err.message));
+	assert_int_equal(count, 2);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	(void)close(ready[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +619,7 @@ int main(void)
 		FAKE_TEST(what_is_damaged_is_ended_by_its_id),
 		FAKE_TEST(a_dropped_conversation_has_no_process_left),
 		FAKE_TEST(a_dropped_conversation_without_a_run_has_none_either),
+		FAKE_TEST(a_group_moves_without_what_is_removed_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,11 @@ static int move_one(struct deck *deck, const struct store_row *row, const char *
 		    size_t *ret_count, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
-	if (operation_open(deck, row->base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
-		return -1;
+	cleanup_error struct error failure = { 0 };
+	if (operation_open(deck, row->base, OPERATION_TIMEOUT_MS, &operation, &failure) < 0)
+		return failure.code == ERROR_NOT_FOUND
+			       ? 0
+			       : error_set(err, failure.code, "%s", failure.message);
 	if (!streq(or_empty(operation.instance->group), row->group))
 		return 0;
 	replace_string(&operation.instance->group, group);
