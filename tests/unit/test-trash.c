@@ -112,6 +112,27 @@ static void only_what_is_ours_is_deleted(void **state)
 	assert_int_equal(delete (fixture->store, &trash.items[0]), 0);
 }
 
+static void only_regular_files_are_deleted(void **state)
+{
+	const struct fixture *fixture = *state;
+	const int directory = store_profile_directory(fixture->store);
+	make(fixture->store, ONE, "one");
+	make(fixture->store, TWO, "two");
+	assert_int_equal(mkdirat(directory, TWO "/instance.json.damaged-2026", 0700), 0);
+	discard(fixture->store, ONE);
+	discard(fixture->store, TWO);
+	cleanup_trash struct trash trash = list(fixture->store);
+	/* A lock clears what is left of a temporary file, so it comes here. */
+	cleanup_free char *link = xasprintf(".trash/%s/.tmp-link", trash.items[0].name);
+	assert_int_equal(symlinkat("/tmp", directory, link), 0);
+	assert_int_equal(delete (fixture->store, &trash.items[0]), TRASH_KEPT);
+	assert_int_equal(delete (fixture->store, &trash.items[1]), TRASH_KEPT);
+	cleanup_trash struct trash left = list(fixture->store);
+	assert_int_equal(left.count, 2);
+	assert_non_null(left.items[0].instance);
+	assert_non_null(left.items[1].instance);
+}
+
 static void a_damaged_one_comes_back_as_it_was(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -148,6 +169,7 @@ int main(void)
 		STORE_TEST(it_can_come_back_with_another_title),
 		STORE_TEST(nothing_that_exists_is_replaced),
 		STORE_TEST(only_what_is_ours_is_deleted),
+		STORE_TEST(only_regular_files_are_deleted),
 		STORE_TEST(a_damaged_one_comes_back_as_it_was),
 		STORE_TEST(the_rest_of_a_deletion_is_known_as_such),
 	};

@@ -119,6 +119,31 @@ static void what_was_pruned_is_gone(void **state)
 	refuse(desk, "one", ERROR_NOT_FOUND, "no removed session");
 }
 
+static void one_that_cannot_be_pruned_does_not_keep_the_others(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_trash struct trash trash = { 0 };
+	cleanup_error struct error err = { 0 };
+	size_t deleted;
+	put(desk, "aaaa0001", "one", OLD);
+	put(desk, "aaaa0002", "two", NEW);
+	discard(desk, "aaaa0001");
+	discard(desk, "aaaa0002");
+	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
+	/* A file in the place of the first one's directory. */
+	const int directory = store_profile_directory(desk->deck.store);
+	cleanup_free char *first = xasprintf(".trash/%s", trash.items[0].name);
+	cleanup_free char *second = xasprintf(".trash/%s", trash.items[1].name);
+	assert_int_equal(renameat(directory, first, directory, ".trash/away"), 0);
+	put_content(desk->deck.store, first, "");
+	assert_int_equal(undo_prune(&desk->deck, &trash, &deleted, &err), -1);
+	assert_non_null(strstr(err.message, "deleted 1 of 2"));
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], first));
+	assert_true(is_there(desk->deck.store, first));
+	assert_false(is_there(desk->deck.store, second));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +152,7 @@ int main(void)
 		DESK_TEST(a_manifest_that_cannot_be_checked_stays),
 		DESK_TEST(a_corrupt_manifest_comes_back_but_not_with_another_title),
 		DESK_TEST(what_was_pruned_is_gone),
+		DESK_TEST(one_that_cannot_be_pruned_does_not_keep_the_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

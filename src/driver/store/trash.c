@@ -71,23 +71,39 @@ int trash_put(struct store_lock *lock, struct error *err)
 	return 0;
 }
 
-/* Is every name in the directory one that agentdeck gives?  *ret_rest: none of them is a
- * manifest. */
-static int look_inside(int directory, bool *ret_ours, bool *ret_rest, struct error *err)
+static bool is_manifest(const char *name)
+{
+	return streq(name, STORE_MANIFEST) || starts_with(name, STORE_DAMAGED);
+}
+
+/* Has a deletion been cut off after the manifest? */
+static int is_rest(int directory, bool *ret, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
-	bool is_ours = true, is_rest = true;
+	bool rest = true;
 	if (fs_list(directory, &names, err) < 0)
 		return -1;
-	for (size_t i = 0; i < names.count; i++) {
-		const char *name = names.items[i];
-		const bool manifest = streq(name, STORE_MANIFEST) ||
-				      starts_with(name, STORE_DAMAGED);
-		is_rest = is_rest && !manifest;
-		is_ours = is_ours && (manifest || starts_with(name, FS_TEMPORARY_PREFIX));
+	for (size_t i = 0; i < names.count; i++)
+		rest = rest && !is_manifest(names.items[i]);
+	*ret = rest;
+	return 0;
+}
+
+/* Is everything in this directory a file that agentdeck makes?  TRASH_KEPT: no. */
+static int check_ours(const struct store *store, int directory, const struct strvec *names,
+		      struct error *err)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->items[i];
+		struct stat st;
+		if (!is_manifest(name) && !starts_with(name, FS_TEMPORARY_PREFIX))
+			return TRASH_KEPT;
+		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return error_set_file(err, errno, "stat %s/" TRASH "/.../%s", store->path,
+					      name);
+		if (!S_ISREG(st.st_mode))
+			return TRASH_KEPT;
 	}
-	*ret_ours = is_ours;
-	*ret_rest = is_rest;
 	return 0;
 }
 
@@ -95,7 +111,6 @@ static int look_inside(int directory, bool *ret_ours, bool *ret_rest, struct err
 static bool read_removed(struct store *store, int trash, const char *name, struct removed *ret)
 {
 	cleanup_close int directory = -1;
-	bool is_ours;
 	if (strlen(name) <= TIME_LENGTH + 1 || name[TIME_LENGTH] != '-')
 		return false;
 	cleanup_free char *time = xstrndup(name, TIME_LENGTH);
@@ -104,7 +119,7 @@ static bool read_removed(struct store *store, int trash, const char *name, struc
 	struct removed removed = { .removed_at = removed_at };
 	if (removed_at <= 0 || !store_is_base(base) ||
 	    fs_open_private_directory_at(trash, name, false, &directory, NULL) != 0 ||
-	    look_inside(directory, &is_ours, &removed.is_rest, NULL) < 0)
+	    is_rest(directory, &removed.is_rest, NULL) < 0)
 		return false;
 	(void)store_load_from(store, base, directory, &removed.instance, NULL, &removed.error);
 	removed.name = xstrdup(name);
@@ -207,17 +222,16 @@ int trash_delete(struct store_profile_lock *lock, const struct removed *removed,
 	const struct store *store = lock->store;
 	cleanup_close int trash = -1, directory = -1;
 	cleanup_strvec struct strvec names = { 0 };
-	bool is_ours, is_rest;
 	int r = open_trash(store, false, &trash, err);
 	if (r == 0)
 		r = fs_open_private_directory_at(trash, removed->name, false, &directory, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	if (look_inside(directory, &is_ours, &is_rest, err) < 0 ||
-	    fs_list(directory, &names, err) < 0)
+	if (fs_list(directory, &names, err) < 0)
 		return -1;
-	if (!is_ours)
-		return TRASH_KEPT;
+	r = check_ours(store, directory, &names, err);
+	if (r != 0)
+		return r;
 	/* The manifest last: until then it can come back. */
 	for (size_t i = 0; i < names.count; i++)
 		if (!streq(names.items[i], STORE_MANIFEST) &&

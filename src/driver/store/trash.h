@@ -43,7 +43,7 @@ int trash_list(struct store *store, struct trash *ret, struct error *err);
 int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
 		  struct error *err);
 
-/* Delete it.  TRASH_KEPT: something in its directory is not agentdeck's, and nothing was
- * deleted. */
+/* Delete it.  TRASH_KEPT: something in its directory is not agentdeck's (another name, or no
+ * regular file), and nothing was deleted. */
 enum { TRASH_KEPT = 1 };
 int trash_delete(struct store_profile_lock *lock, const struct removed *removed, struct error *err);

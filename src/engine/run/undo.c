@@ -116,24 +116,38 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 	return 0;
 }
 
+/* Returns whether it is gone; else the user is warned. */
+static bool prune(struct deck *deck, struct store_profile_lock *lock, const struct removed *removed,
+		  bool *failed)
+{
+	cleanup_error struct error err = { 0 };
+	int r = trash_delete(lock, removed, &err);
+	if (r == 0)
+		log_info("deleted from the trash: %s", removed->name);
+	else if (r == TRASH_KEPT)
+		deck_warn(deck, "%s/%s/.trash/%s stays: it has a file that is not agentdeck's",
+			  deck->paths.state, deck->profile, removed->name);
+	else
+		deck_warn(deck, "%s/%s/.trash/%s was not deleted: %s", deck->paths.state,
+			  deck->profile, removed->name, err.message);
+	*failed = *failed || r < 0;
+	return r == 0;
+}
+
 int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted, struct error *err)
 {
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	size_t deleted = 0;
+	bool failed = false;
 	if (lock_profile(deck, &lock, err) < 0)
 		return -1;
-	for (size_t i = 0; i < trash->count; i++) {
-		int r = trash_delete(lock, &trash->items[i], err);
-		if (r < 0)
-			return -1;
-		if (r == TRASH_KEPT)
-			deck_warn(deck,
-				  "%s/%s/.trash/%s stays: it has a file that is not agentdeck's",
-				  deck->paths.state, deck->profile, trash->items[i].name);
-		else
-			log_info("deleted from the trash: %s", trash->items[i].name);
-		deleted += r == 0;
-	}
+	for (size_t i = 0; i < trash->count; i++)
+		deleted += prune(deck, lock, &trash->items[i], &failed);
+	if (failed)
+		return error_set(err, ERROR_SYSTEM,
+				 "deleted %zu of %zu removed sessions: see the warnings, and run "
+				 "agentdeck prune again",
+				 deleted, trash->count);
 	*ret_deleted = deleted;
 	return 0;
 }

@@ -17,6 +17,7 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 		 struct error *err);
 
 /* Delete these (as trash_list() gave them) for good.  One that holds something that is not
- * agentdeck's stays, with a warning.  Conversations are their agents', and stay. */
+ * agentdeck's stays, with a warning.  One that cannot be deleted gets a warning too, and the result
+ * is an error after the others are deleted.  Conversations are their agents', and stay. */
 int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted,
 	       struct error *err);
