@@ -661,6 +661,27 @@ case_remove_asks_on_a_terminal() {
 	refused 2 'no session has' show a
 }
 
+# Its tmux server does not answer, so the worker waits until it is killed.
+case_a_killed_worker_is_named() {
+	local server asker worker=""
+	must add . -t a --agent demo
+	must add . -t b --agent demo
+	must start a
+	server=$(pgrep -f -- "^[^ ]*tmux.* -S [^ ]*/$(value a id)/" | sed -n 1p)
+	kill -STOP "$server" || fail "no server: '$server'"
+	"${deck[@]}" agentdeck stop a b >"$home/out" 2>"$home/err" </dev/null &
+	asker=$!
+	for _ in $(seq 100); do
+		worker=$(pgrep -P "$asker" -f -- "--instance $(value a id)") && break
+		read -rt 0.1 <> <(:) || true
+	done
+	kill -9 "$worker"
+	wait "$asker"
+	kill -CONT "$server"
+	grep -qx 'agentdeck: a: its process was killed' "$home/err" || fail "it says: $(<"$home/out") $(<"$home/err")"
+	must stop a
+}
+
 # What was started after the question is not what the answer was about.
 case_remove_stops_only_what_it_named() {
 	local words asker

@@ -146,6 +146,9 @@ static void on_end(const struct child_result *result, const struct error *failur
 		relay_errors(work->app, strbuf_text(&result->errors));
 	if (work->app->json)
 		print_answer(worker->row, result, why);
+	else if (result && result->exit_status != 0 && !result->output.length &&
+		 !result->errors.length)
+		complain("%s: its process was killed", worker->row->title);
 	else if (result)
 		fputs(strbuf_text(&result->output), stdout);
 	else
