@@ -172,7 +172,9 @@ static struct entry *add_entry(struct scan *scan)
 
 static char peek(const struct scan *scan)
 {
-	return scan->at < scan->length ? scan->text[scan->at] : '\0';
+	if (scan->at < scan->length)
+		return scan->text[scan->at];
+	return '\0';
 }
 
 static bool is_at(const struct scan *scan, const char *what)
@@ -557,19 +559,25 @@ static void comment_out(const struct scan *scan, const struct entry *entry, stru
 	strbuf_add(ret, scan->text + end, scan->length - end);
 }
 
+static bool is_space_or_tab(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static void take_out(const struct scan *scan, const struct entry *entry, struct strbuf *ret)
 {
 	struct span span = { entry->key.start, entry->value.end };
-	while (strchr(" \t", scan->text[span.end]))
+	while (is_space_or_tab(scan->text[span.end]))
 		span.end++;
 	if (scan->text[span.end] == ',') {
-		for (span.end++; strchr(" \t", scan->text[span.end]); span.end++)
+		for (span.end++; is_space_or_tab(scan->text[span.end]); span.end++)
 			;
 	} else {
 		/* It is the last one: the comma before it goes, too. */
-		while (span.start > 0 && strchr(" \t", scan->text[span.start - 1]))
+		while (span.start > 0 && is_space_or_tab(scan->text[span.start - 1]))
 			span.start--;
-		span.start -= scan->text[span.start - 1] == ',';
+		if (span.start > 0 && scan->text[span.start - 1] == ',')
+			span.start--;
 		span.end = entry->value.end;
 	}
 	splice(scan, span, "", ret);

@@ -138,8 +138,9 @@ static int change(struct app *app, struct strvec *parts, const char *literal, bo
 	int r = literal ? toml_set(&wanted, literal, &text, err) : toml_unset(&wanted, &text, err);
 	if (r < 0)
 		return -1;
-	*ret_changed = r == 0 && (text.length != file.text.length ||
-				  memcmp(strbuf_text(&text), strbuf_text(&file.text), text.length));
+	*ret_changed = r == 0 &&
+		       (text.length != file.text.length ||
+			memcmp(strbuf_text(&text), strbuf_text(&file.text), text.length) != 0);
 	r = *ret_changed ? configfile_replace(&app->deck, &file, &text, err) : 0;
 	if (r == CONFIGFILE_CHANGED)
 		return error_set(err, ERROR_BUSY, "somebody else has just changed %s: try again",

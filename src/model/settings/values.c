@@ -100,8 +100,8 @@ char *settings_starter(void)
 		    "# The configuration of agentdeck.  Each line that begins with \"# key =\""
 		    " shows a default or\n# an example: remove the # and change the value."
 		    "  See docs/configuration.md.\n");
-	for (size_t i = 0; settings_key(i); i++) {
-		const struct toml_key *key = settings_key(i);
+	const struct toml_key *key;
+	for (size_t i = 0; (key = settings_key(i)); i++) {
 		const size_t own = table_length(key);
 		/* A table of the user's names has a heading of its own. */
 		if (key->type == TOML_TABLE) {
