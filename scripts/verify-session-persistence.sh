@@ -68,7 +68,7 @@ source "$(dirname "$0")/lib.sh"
 STRICT=${AGENTDECK_TEST_STRICT-}
 readonly STRICT SHORT=20 LONG=90	# seconds that a machine or an agent may take for one step
 SCENARIOS=(
-	"isolation|the tmux server is in a scope of its own, below your user manager and not in a login"
+	"isolation|the tmux server is in its own scope, below your user manager and not in a login"
 	"logout|the login that started the session ends, and the session does not notice"
 	"fresh start|a new conversation is started with --session-id, not with --resume"
 	"stop and start|the conversation comes back, with --resume and the same id"
@@ -487,7 +487,7 @@ comes_back() {
 	[[ $known == "$SESSION_ID" ]] || { no "the conversation $SESSION_ID became $known"; return; }
 	argv_has_only --resume || return
 	RESUMES=$((RESUMES + 1))
-	! is_own_scope "$SERVER_CGROUP" || is_own_scope "$cgroup" || { no "this time it is not in a scope of its own"; return; }
+	! is_own_scope "$SERVER_CGROUP" || is_own_scope "$cgroup" || { no "this time it is not in its own scope"; return; }
 	((TURNS > 0)) || { no "there is no history to come back: $TURN_ERROR"; return; }
 	wait_for "$LONG" shows "$MARKER" || { no "the history did not come back: '$MARKER' is not on the screen"; return; }
 	say "history" "on the screen: $(screen | grep -F -- "$MARKER" | sed -n '1s/ *$//p')"

@@ -16,9 +16,30 @@ _agentdeck_quote()
 	done
 }
 
+# the text of a word that is typed; its last quote may still be open, and nothing in it is run
+_agentdeck_unquote()
+{
+	local char quote=''
+	local -i i
+	plain=''
+	for ((i = 0; i < ${#1}; i++)); do
+		char=${1:i:1}
+		case $quote$char in
+		\"\" | \'\') quote='' ;;
+		\" | \') quote=$char ;;
+		\\) ((i += 1)) && plain+=${1:i:1} ;;
+		\"\\)
+			[[ ${1:i+1:1} == [\"\\\$\`] ]] && ((i += 1))
+			plain+=${1:i:1}
+			;;
+		*) plain+=$char ;;
+		esac
+	done
+}
+
 _agentdeck()
 {
-	local word quoted cur glue='' done=''
+	local word quoted plain cur glue='' done=''
 	local -a words=() lines=()
 	local -i i
 	COMPREPLY=()
@@ -34,6 +55,10 @@ _agentdeck()
 	done
 	cur=${words[${#words[@]} - 1]}
 	if [[ $glue ]]; then done=$cur; else done=${cur%"$word"}; fi
+	for ((i = 0; i < ${#words[@]}; i++)); do
+		_agentdeck_unquote "${words[i]}"
+		words[i]=$plain
+	done
 	mapfile -t lines < <(command agentdeck help --complete -- "${words[@]}" 2>/dev/null)
 	case ${lines[0]-} in
 	directories) compopt -o dirnames ;;
@@ -42,17 +67,14 @@ _agentdeck()
 	esac
 	for ((i = 1; i < ${#lines[@]}; i++)); do
 		word=${lines[i]%%$'\t'*}
+		[[ $word == "$plain"* ]] || continue
 		if [[ $cur == [\"\']* ]]; then
-			[[ $word == "${cur:1}"* || $cur == *\\* ]] || continue
 			_agentdeck_quote "${cur:0:1}" "$word"
-			if [[ $word == "${cur:1}"* || $quoted == "${cur:1}"* ]]; then
-				COMPREPLY+=("$quoted")
-			fi
+			COMPREPLY+=("$quoted")
 		else
 			printf -v quoted %q "$word"
-			if [[ $word == "$cur"* || $quoted == "$cur"* ]]; then
-				COMPREPLY+=("${quoted#"$done"}")
-			fi
+			[[ $quoted == \$\'* ]] || quoted=${quoted//\\,/,}
+			COMPREPLY+=("${quoted#"$done"}")
 		fi
 	done
 }

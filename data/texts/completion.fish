@@ -1,8 +1,10 @@
 # fish completion for agentdeck
 
 function __agentdeck_complete
-    set -l words (commandline -opc) (commandline -ct)
-    set -l lines (command agentdeck help --complete -- $words[2..-1] 2>/dev/null)
+    set -l words (commandline -opc)
+    # the last word may have a quote that is still open
+    set -l current (commandline -ct | string replace -r '^[\'"]' '' | string unescape)
+    set -l lines (command agentdeck help --complete -- $words[2..-1] "$current" 2>/dev/null)
     switch "$lines[1]"
         case directories
             __fish_complete_directories (commandline -ct)

@@ -5,7 +5,7 @@ _agentdeck() {
 	local line text expl ret=1
 	local -a lines candidates
 	lines=("${(@f)$(command agentdeck help --complete -- \
-		"${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+		"${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
 	for line in "${(@)lines[2,-1]}"; do
 		text=${${line%%$'\t'*}//\\/\\\\}
 		text=${text//:/\\:}

@@ -16,5 +16,5 @@
 int argsplit(const char *line, struct strvec *ret, struct error *err);
 
 /* The reverse: one line that argsplit() and a POSIX shell both read back as exactly these words.
- * For files whose format wants a command line (agents' hook settings).  The caller frees. */
+ * For files whose format needs a command line (agents' hook settings).  The caller frees. */
 char *argjoin(char *const *argv) MUST_USE;

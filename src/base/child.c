@@ -403,6 +403,32 @@ int child_run(const struct child_request *request, int timeout_ms, struct child_
 	return child_finish(&child, clock_ms() + timeout_ms, ret, err);
 }
 
+/* Until the child ends, or cannot be waited for in this way. */
+static void serve(const struct child *child, const struct child_watch *first)
+{
+	size_t count = 1;
+	for (const struct child_watch *watch = first; watch; watch = watch->next)
+		count++;
+	cleanup_free struct pollfd *events = xcalloc(count, sizeof(*events));
+	events[0] = (struct pollfd){ .fd = child->pidfd, .events = POLLIN };
+	const struct child_watch *watch = first;
+	for (size_t i = 1; i < count; i++, watch = watch->next)
+		events[i] = (struct pollfd){ .fd = watch->fd, .events = POLLIN };
+	for (;;) {
+		if (poll(events, count, -1) < 0) {
+			if (errno != EINTR)
+				return;
+			continue;
+		}
+		if (events[0].revents)
+			return;
+		watch = first;
+		for (size_t i = 1; i < count; i++, watch = watch->next)
+			if (events[i].revents && !watch->on_readable(watch->data))
+				events[i].fd = -1;
+	}
+}
+
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err)
 {
@@ -412,21 +438,8 @@ int child_foreground(const char *const *argv, char *const *environment,
 	if (r != 0)
 		return r;
 	child.pidfd = pidfd_open(child.pid, 0);
-	struct pollfd events[] = {
-		{ .fd = child.pidfd, .events = POLLIN },
-		{ .fd = watch ? watch->fd : -1, .events = POLLIN },
-	};
-	while (child.pidfd >= 0 && events[1].fd >= 0) {
-		if (poll(events, ARRAY_SIZE(events), -1) < 0) {
-			if (errno != EINTR)
-				break;
-			continue;
-		}
-		if (events[0].revents)
-			break;
-		if (events[1].revents && !watch->on_readable(watch->data))
-			events[1].fd = -1;
-	}
+	if (child.pidfd >= 0 && watch)
+		serve(&child, watch);
 	reap(&child, ret_exit_status);
 	return 0;
 }

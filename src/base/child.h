@@ -82,6 +82,7 @@ struct child_watch {
 	int fd;
 	bool (*on_readable)(void *data);
 	void *data;
+	const struct child_watch *next; /* another one; NULL: none */
 };
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err);

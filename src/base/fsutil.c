@@ -238,19 +238,21 @@ int fs_write_all(int fd, const void *data, size_t length, const char *what, stru
 	return 0;
 }
 
-static void temporary_name(char name[32])
+enum { RANDOM_DIGITS = 16, TEMPORARY_NAME = 48 };
+
+static void temporary_name(const char *prefix, char name[TEMPORARY_NAME])
 {
 	uint64_t random = 0;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = (uint64_t)clock_wall_us() ^ ((uint64_t)getpid() << 40);
-	snprintf(name, 32, FS_TEMPORARY_PREFIX "%016llx", (unsigned long long)random);
+	snprintf(name, TEMPORARY_NAME, "%.31s%016llx", prefix, (unsigned long long)random);
 }
 
 int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_content *content,
 		    struct error *err)
 {
-	char temporary[32];
-	temporary_name(temporary);
+	char temporary[TEMPORARY_NAME];
+	temporary_name(content->prefix ? content->prefix : FS_TEMPORARY_PREFIX, temporary);
 	cleanup_close int fd = fs_openat(
 		scratch, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -276,14 +278,14 @@ fail:
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err)
 {
-	const struct fs_content content = { data, length, sync };
+	const struct fs_content content = { data, length, sync, NULL };
 	return fs_replace_from(dirfd, dirfd, name, &content, err);
 }
 
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err)
 {
-	char temporary[32];
-	temporary_name(temporary);
+	char temporary[TEMPORARY_NAME];
+	temporary_name(FS_TEMPORARY_PREFIX, temporary);
 	if (symlinkat(target, dirfd, temporary) < 0)
 		return error_set_file(err, errno, "create link %s", name);
 	if (renameat(dirfd, temporary, dirfd, name) < 0) {
@@ -302,6 +304,19 @@ void fs_sweep_temporaries(int dirfd)
 	for (size_t i = 0; i < names.count; i++)
 		if (starts_with(names.items[i], FS_TEMPORARY_PREFIX))
 			(void)unlinkat(dirfd, names.items[i], 0);
+}
+
+void fs_sweep_prefix(int dirfd, const char *prefix)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(dirfd, &names, NULL) != 0)
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i], *digits = name + strlen(prefix);
+		if (starts_with(name, prefix) && strlen(digits) == RANDOM_DIGITS &&
+		    strspn(digits, "0123456789abcdef") == RANDOM_DIGITS)
+			(void)unlinkat(dirfd, name, 0);
+	}
 }
 
 int fs_remove(int dirfd, const char *name, struct error *err)

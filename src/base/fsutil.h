@@ -3,7 +3,7 @@
  * Files: bounded reads, atomic and durable replacement, locks, walks below a directory descriptor.
  *
  * Everything is opened below a directory descriptor with O_NOFOLLOW|O_CLOEXEC, so that a symbolic
- * link that somebody else put there is never followed.
+ * link that another user put there is never followed.
  */
 #pragma once
 
@@ -67,11 +67,13 @@ int fs_replace(int dirfd, const char *name, const void *data, size_t length, enu
 	       struct error *err);
 
 /* The same with the temporary file in the directory scratch on the same file system.  For a dirfd
- * with several writers and no common lock: scratch is a directory whose sweeper holds a lock. */
+ * with several writers and no common lock: scratch is a directory whose sweeper holds a lock.  Its
+ * name is the prefix and 16 hexadecimal digits. */
 struct fs_content {
 	const void *data;
 	size_t length;
 	enum fs_sync sync;
+	const char *prefix; /* at most 31 bytes; NULL: FS_TEMPORARY_PREFIX */
 };
 int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_content *content,
 		    struct error *err);
@@ -80,6 +82,9 @@ int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_co
 /* Unlink ".tmp-*" below dirfd.  Only while you hold the lock that covers the directory's
  * writers. */
 void fs_sweep_temporaries(int dirfd);
+/* The same in a directory where others keep files, too: only names that are this prefix and 16
+ * hexadecimal digits. */
+void fs_sweep_prefix(int dirfd, const char *prefix);
 
 /* Make path a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);

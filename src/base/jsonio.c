@@ -263,6 +263,54 @@ struct json_object *json_make_object(struct json_object *object, const char *key
 	return member;
 }
 
+/* JSON text is Unicode, a path and an argument are bytes: what is not UTF-8 is written as an
+ * object. */
+#define BYTES "bytes"
+
+struct json_object *json_raw_text(const char *text)
+{
+	cleanup_strbuf struct strbuf hex = { 0 };
+	if (is_utf8(text, strlen(text)))
+		return json_text(text);
+	for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+		static const char digits[] = "0123456789abcdef";
+		strbuf_add(&hex, (char[]){ digits[*s >> 4], digits[*s & 15] }, 2);
+	}
+	struct json_object *object = json_object_new_object();
+	if (!object)
+		abort();
+	json_set_string(object, BYTES, strbuf_text(&hex));
+	return object;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+char *json_raw_text_of(struct json_object *value)
+{
+	if (json_object_is_type(value, json_type_string)) {
+		const char *text = json_object_get_string(value);
+		size_t length = (size_t)json_object_get_string_len(value);
+		return strlen(text) == length ? xstrdup(text) : NULL;
+	}
+	const char *hex = json_get_string(value, BYTES, NULL);
+	size_t length = hex ? strlen(hex) : 1;
+	if (length % 2)
+		return NULL;
+	cleanup_free char *text = xcalloc(length / 2 + 1, 1);
+	for (size_t i = 0; i < length; i += 2) {
+		int high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
+		if (high < 0 || low < 0 || high + low == 0)
+			return NULL;
+		text[i / 2] = (char)(high << 4 | low);
+	}
+	return TAKE_PTR(text);
+}
+
 const char *json_print(struct json_object *object)
 {
 	/* Slashes stay unescaped: paths must be readable, and grep must find them. */

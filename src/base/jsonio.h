@@ -46,6 +46,12 @@ struct json_object *json_make_object(struct json_object *object, const char *key
 /* A JSON string of any text: bytes that are not UTF-8 are made visible first. */
 struct json_object *json_text(const char *text);
 
+/* Text that may be any bytes (a path, an argument) as JSON and back: a string, or, for what is not
+ * UTF-8, {"bytes": "<lower-case hexadecimal>"}.  The caller puts and frees; NULL: value is neither.
+ */
+struct json_object *json_raw_text(const char *text) MUST_USE;
+char *json_raw_text_of(struct json_object *value) MUST_USE;
+
 /* The object as text, indented, without a newline at the end.  Borrowed from the
  * object until it is changed or put. */
 const char *json_print(struct json_object *object);

@@ -42,7 +42,7 @@ static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
 	finish(runner, r < 0 ? NULL : &result);
 }
 
-/* Also the turn in which a failed start is told. */
+/* Also the turn in which a failed start is reported. */
 static void on_limit(void *context)
 {
 	struct runner *runner = context;

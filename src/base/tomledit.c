@@ -459,7 +459,7 @@ static void splice(const struct scan *scan, struct span span, const char *text, 
 	strbuf_add(ret, scan->text + span.end, scan->length - span.end);
 }
 
-/* A line of its own at a place that begins a line, or at the end. */
+/* A new line, at a place that begins a line or at the end. */
 static void insert_line(const struct scan *scan, size_t at, const char *line, struct strbuf *ret)
 {
 	const char *newline = newline_of(scan);
@@ -625,13 +625,29 @@ static int change_tree(const struct toml_change *change, struct json_object *roo
 	return 0;
 }
 
+/* Remove the empty tables around the key.  A table that only dots have made vanishes with its last
+ * key, and one that has a header does not. */
+static void drop_empty_tables(struct json_object *table, const struct strvec *parts, size_t at)
+{
+	struct json_object *next;
+	if (at + 1 >= parts->count || !json_object_object_get_ex(table, parts->items[at], &next) ||
+	    !json_object_is_type(next, json_type_object))
+		return;
+	drop_empty_tables(next, parts, at + 1);
+	if (json_object_object_length(next) == 0)
+		json_object_object_del(table, parts->items[at]);
+}
+
 static int check_result(const struct toml_change *change, struct json_object *expected,
 			const struct strbuf *result, struct error *err)
 {
 	cleanup_json struct json_object *found = NULL;
-	if (toml_parse(strbuf_text(result), result->length, change->what, &found, NULL) == 0 &&
-	    json_object_equal(found, expected))
-		return 0;
+	if (toml_parse(strbuf_text(result), result->length, change->what, &found, NULL) == 0) {
+		drop_empty_tables(found, change->parts, 0);
+		drop_empty_tables(expected, change->parts, 0);
+		if (json_object_equal(found, expected))
+			return 0;
+	}
 	cleanup_free char *key = toml_join_key(change->parts, 0), *shown = visible(key);
 	return error_set(err, ERROR_INVALID,
 			 "%s: %s cannot be changed without touching something else in this file: "

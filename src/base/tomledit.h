@@ -37,7 +37,7 @@ struct toml_change {
 int toml_set(const struct toml_change *change, const char *literal, struct strbuf *ret,
 	     struct error *err);
 
-/* Make the key's lines comments.  Inside of { } it is removed.  TOML_KEY_ABSENT: the document does
- * not have it. */
+/* Make the key's lines comments.  Inside of { } it is removed.  A table that only the dots of this
+ * key have made vanishes with it.  TOML_KEY_ABSENT: the document does not have it. */
 enum { TOML_KEY_ABSENT = 1 };
 int toml_unset(const struct toml_change *change, struct strbuf *ret, struct error *err);

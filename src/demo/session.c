@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* The last hook gets less time while somebody waits for our end. */
+/* The last hook gets less time while a process waits for our end. */
 enum { HOOK_MS = 5000, LAST_HOOK_MS = 1500, NESTED_MS = 60000 };
 
 int session_signal_status(int signal_number)

@@ -21,7 +21,10 @@ static void check_instance(const struct instance *instance)
 	HOLDS(instance->observed.state < STATE_COUNT);
 	HOLDS(instance->observed.restart_count <= INSTANCE_RESTARTS);
 	HOLDS(instance->limits.memory_max >= 0 && instance->limits.tasks_max >= 0);
-	HOLDS(run->server.pid >= 0 && run->pane.pid >= 0);
+	HOLDS(run->server.pid >= 0 && run->pane.pid >= 0 && run->window.pid >= 0);
+	const struct recipe *recipe = instance->recipe;
+	HOLDS(!recipe || (*recipe->engine && *recipe->image_id && recipe->home[0] == '/' &&
+			  recipe->memory >= 0 && recipe->cpus >= 0));
 	HOLDS(run->attempt < run->attempt_count || run->attempt == 0);
 	HOLDS(!run_attempt(run) == !run->attempt_count);
 }
@@ -29,7 +32,8 @@ static void check_instance(const struct instance *instance)
 /* Members whose names begin with "x" are unknown to us. */
 static void check_unknown(struct json_object *before, struct json_object *after)
 {
-	static const char *const sections[] = { "env", "policy", "observed", "conversation" };
+	static const char *const sections[] = { "env", "policy", "observed", "conversation",
+						"recipe" };
 	for (size_t i = 0; i <= ARRAY_SIZE(sections); i++) {
 		bool is_root = i == ARRAY_SIZE(sections);
 		struct json_object *old = is_root ? before : json_get_object(before, sections[i]);

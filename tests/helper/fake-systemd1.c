@@ -252,6 +252,14 @@ static int get_unit_path(sd_bus *bus UNUSED, const char *path UNUSED, const char
 	return sd_bus_message_append_strv(reply, fake->unit_path.items);
 }
 
+/* The one that this manager was started in. */
+static int get_environment(sd_bus *bus UNUSED, const char *path UNUSED,
+			   const char *interface UNUSED, const char *property UNUSED,
+			   sd_bus_message *reply, void *userdata UNUSED, sd_bus_error *error UNUSED)
+{
+	return sd_bus_message_append_strv(reply, environ);
+}
+
 static int reload(sd_bus_message *call, void *userdata, sd_bus_error *error UNUSED)
 {
 	struct fake *fake = userdata;
@@ -378,6 +386,7 @@ static const sd_bus_vtable manager_vtable[] = {
 	SD_BUS_METHOD("KillUnit", "ssi", "", kill_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("ResetFailedUnit", "s", "", reset_failed_unit, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("UnitPath", "as", get_unit_path, 0, 0),
+	SD_BUS_PROPERTY("Environment", "as", get_environment, 0, 0),
 	SD_BUS_METHOD("Reload", "", "", reload, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("EnableUnitFiles", "asbb", "ba(sss)", change_unit_files,
 		      SD_BUS_VTABLE_UNPRIVILEGED),

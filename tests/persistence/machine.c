@@ -288,6 +288,7 @@ static const char *check_local(void)
 	machine.user = xstrdup(user ? user->pw_name : "nobody");
 	machine.root = xstrdup("");
 	machine.on = true;
+	machine.lacks_engines = xstrdup("the tests do not use the containers of your own machine");
 	if (run(WORDS("systemctl", "--user", "show", "--property=Version"), COMMAND_TIMEOUT_MS,
 		&answer, NULL) < 0 ||
 	    answer.status != 0)
@@ -295,7 +296,22 @@ static const char *check_local(void)
 	return NULL;
 }
 
-static const char *boot_host(void)
+/* Without engines, if their programs are not installed. */
+static int up(bool with_engines, struct answer *ret, struct error *err)
+{
+	const char *const plain[] = { machine.testhost, "up", machine.directory, NULL };
+	if (with_engines) {
+		if (run(WORDS(machine.testhost, "up", machine.directory, "--engines"),
+			POWER_TIMEOUT_MS, ret, err) < 0)
+			return -1;
+		if (ret->status != 77)
+			return 0;
+		machine.lacks_engines = xstrdup(ret->errors);
+	}
+	return run(plain, POWER_TIMEOUT_MS, ret, err);
+}
+
+static const char *boot_host(bool with_engines)
 {
 	struct answer answer = { 0 };
 	struct error err = { 0 };
@@ -321,8 +337,7 @@ static const char *boot_host(void)
 		(void)signal(signals[i], on_signal);
 	}
 	(void)sigprocmask(SIG_BLOCK, &blocked, &before);
-	int r = run(WORDS(machine.testhost, "up", machine.directory), POWER_TIMEOUT_MS, &answer,
-		    &err);
+	int r = up(with_engines, &answer, &err);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (r < 0) {
 		fprintf(stderr, "persistence: %s\n", err.message);
@@ -339,7 +354,7 @@ static const char *boot_host(void)
 	return NULL;
 }
 
-const char *machine_up(void)
+const char *machine_up(bool with_engines)
 {
 	const char *tests = getenv("AGENTDECK_TEST_SOURCE");
 	const char *prefix = getenv("AGENTDECK_TEST_PREFIX");
@@ -351,7 +366,7 @@ const char *machine_up(void)
 	if (access(program, X_OK) != 0)
 		return xasprintf("%s is not there: make install, or say AGENTDECK_TEST_PREFIX",
 				 program);
-	return machine.local ? check_local() : boot_host();
+	return machine.local ? check_local() : boot_host(with_engines);
 }
 
 void machine_down(void)
@@ -368,7 +383,18 @@ void machine_down(void)
 	free(machine.prefix);
 	free(machine.user);
 	free(machine.root);
+	free(machine.lacks_engines);
 	machine = (struct machine){ 0 };
+}
+
+const char *machine_lacks_engines(void)
+{
+	return machine.lacks_engines;
+}
+
+const char *machine_prefix(void)
+{
+	return machine.prefix;
 }
 
 bool machine_is_local(void)

@@ -19,9 +19,15 @@
 #include <sys/types.h>
 
 /* Call it once for the suite.  Returns NULL, or why there is no such machine here (static or never
- * freed). */
-const char *machine_up(void);
+ * freed).  with_engines: it gets Docker and podman, if these are installed. */
+const char *machine_up(bool with_engines);
 void machine_down(void);
+/* NULL, or why the machine has no container engines. */
+const char *machine_lacks_engines(void);
+/* Where agentdeck is installed, inside and outside. */
+const char *machine_prefix(void);
+/* A path of the machine as seen from outside. */
+const char *machine_path(const char *path);
 bool machine_is_local(void);
 /* The user who owns the sessions, in the machine. */
 unsigned machine_uid(void);

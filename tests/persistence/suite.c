@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * persistence [--list] [NAME...]: every test, or the named ones.
+ * persistence [--list | --list-containers] [NAME...]: every test, or the named ones.
  */
 #include "persistence/suite.h"
 
+#include "persistence/containers.h"
 #include "persistence/deck.h"
 
 #include <poll.h>
@@ -170,9 +171,12 @@ static int end_test(void **state UNUSED)
 		if (suite.at_end)
 			suite.at_end();
 		suite.at_end = NULL;
+		engines_restore();
 		deck_clear();
+		left = engines_end_test();
 		login_end_all();
-		left = machine_end_test();
+		const char *processes = machine_end_test();
+		left = processes ? processes : left;
 	}
 	if (left)
 		print_error("left behind: %s\n", left);
@@ -208,20 +212,32 @@ static void add_test(struct CMUnitTest *tests, size_t *count, const struct test 
 
 static int usage(const char *message)
 {
-	fprintf(stderr, "persistence: %s\nUsage: persistence [--list] [NAME...]\n", message);
+	fprintf(stderr,
+		"persistence: %s\nUsage: persistence [--list | --list-containers] [NAME...]\n",
+		message);
 	return 64;
 }
 
-static void list_tests(void)
+/* By the name of its file. */
+static bool needs_engines(const struct test *test)
+{
+	return strstr(test->file, "/test-container") != NULL;
+}
+
+static void list_tests(bool only_containers)
 {
 	for (const struct test *test = first_test; test; test = test->next)
-		puts(test->name);
+		if (!only_containers || needs_engines(test))
+			puts(test->name);
 }
 
 static int run_suite(struct CMUnitTest *tests, size_t count)
 {
+	bool with_engines = false;
+	for (size_t i = 0; i < count; i++)
+		with_engines = with_engines || needs_engines(tests[i].initial_state);
 	suite.strict = streq(or_empty(getenv("AGENTDECK_TEST_STRICT")), "1");
-	suite.unavailable = machine_up();
+	suite.unavailable = machine_up(with_engines);
 	int failed = _cmocka_run_group_tests("persistence", tests, count, NULL, NULL);
 	machine_down();
 	free_kept();
@@ -239,8 +255,8 @@ int main(int argc, char *argv[])
 							sizeof(*tests));
 	size_t count = 0;
 	setlinebuf(stdout);
-	if (argc == 2 && streq(argv[1], "--list")) {
-		list_tests();
+	if (argc == 2 && (streq(argv[1], "--list") || streq(argv[1], "--list-containers"))) {
+		list_tests(streq(argv[1], "--list-containers"));
 		return 0;
 	}
 	for (int i = 1; i < argc; i++) {

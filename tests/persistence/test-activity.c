@@ -2,6 +2,7 @@
  *
  * The activity of agents, and the commands that wait for a change of it.
  */
+#include "persistence/attach.h"
 #include "persistence/steps.h"
 
 #include <signal.h>
@@ -121,6 +122,25 @@ TEST(StatusWaitReturnsWhenAnAgentWaits)
 	waiter = start_waiting("waiting,error", finch.id);
 	tell_finch(&finch, "ask");
 	assert_told(&waiter, &finch, "waiting");
+}
+
+/* It makes no reports: whoever looks at its screen tells the others. */
+TEST(StatusLineFollowsALookAtAScreen)
+{
+	struct session mine, finch;
+	session_add(&mine, NULL, "mine", WORDS("--agent", "demo"));
+	session_start(&mine, NULL);
+	const char *keys = attach_open(mine.id, "keys");
+	WAIT_FOR(session_look(&mine) && mine.socket && attach_count(&mine) == 1,
+		 "it is not attached:\n%s", attach_output(keys));
+	install_finch();
+	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
+	session_start(&finch, NULL);
+	tell_finch(&finch, "ask");
+	struct reply reply = deck(NULL, WORDS("status", "--wait", "waiting", finch.id));
+	ASSERT(reply.status == 0, "status %d: %s", reply.status, reply.errors);
+	WAIT_FOR(strstr(attach_output(keys), "1 other waits"), "nothing tells:\n%s",
+		 attach_output(keys));
 }
 
 TEST(StatusWaitNoticesADeath)

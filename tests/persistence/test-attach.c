@@ -4,6 +4,7 @@
  */
 #include "persistence/attach.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define MARKER "remember 42"
@@ -153,6 +154,27 @@ TEST(StatusLineShowsWhoWaits)
 	keys = attach_open(third.id, "later");
 	wait_until_attached(&third, keys);
 	wait_for(keys, "waiting  Ctrl-Q: leave");
+}
+
+TEST(StatusLineIsUpToDateOnceAttached)
+{
+	struct session mine, second;
+	begin(&mine, "mine");
+	begin(&second, "second");
+	(void)session_look(&mine);
+	const struct process server = session_server(&mine);
+	machine_kill(&server, SIGSTOP);
+	const char *keys = attach_open(mine.id, "keys");
+	WAIT_FOR(*machine_user(WORDS("pgrep", "-f", kept("^tmux .*%s.* attach-session", mine.id)))
+			  .output,
+		 "no client comes:\n%s", attach_output(keys));
+	/* The client has been told that nobody waits.  Nobody is attached yet. */
+	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
+	session_restart(&second, NULL);
+	session_say(&second, MARKER);
+	wait_until_waiting(&second);
+	machine_kill(&server, SIGCONT);
+	wait_for(keys, "1 other waits");
 }
 
 TEST(AttachTakesThePrefixOverAndRunsNothing)

@@ -1,131 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The real claude, against a stub of the model's API on the machine's loopback.  The stub records
- * what each request carries: an earlier turn in it proves that the conversation was resumed; no
- * screen or exit status proves that.
- *
- * It runs inside the test host like everything else here, so that the scope, the user manager and
- * the login are real, too.  The program itself is installed outside, where the package registry can
- * be reached.
+ * The real claude resumes its conversation.
  */
-#include "persistence/deck.h"
+#include "persistence/claude.h"
 
 #include <string.h>
 
-enum { INSTALL_MS = 600000, ENTER_AGAIN_MS = 2000 };
-
-struct claude {
-	struct session session;
-	const char *log;
-};
-
-/* A directory that survives the suite, and that the machine's user can read. */
-static const char *cache(void)
-{
-	const char *own = getenv("AGENTDECK_TEST_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-	if (!is_empty(own))
-		return own;
-	if (!machine_is_local())
-		return "/var/cache/agentdeck-tests";
-	return is_empty(xdg) ? kept("%s/.cache/agentdeck-tests", or_empty(getenv("HOME")))
-			     : kept("%s/agentdeck-tests", xdg);
-}
-
-static const char *install_claude(void)
-{
-	const char *installer = machine_source("helper/install-claude");
-	struct answer answer = outside(WORDS(installer, kept("%s/claude", cache())), INSTALL_MS);
-	if (answer.status == 77)
-		skip_test("%.*s", (int)strcspn(answer.errors, "\n"), answer.errors);
-	ASSERT(answer.status == 0, "install-claude: %s", answer.errors);
-	char *path = keep(xstrdup(answer.output));
-	size_t length = strlen(path);
-	ASSERT(length > 1 && path[length - 1] == '\n', "install-claude says '%s'", path);
-	path[length - 1] = '\0';
-	return strrchr(path, '\n') ? strrchr(path, '\n') + 1 : path;
-}
-
-static const char *start_stub(struct claude *claude)
-{
-	const char *port_file = at_home("stub.port"), *program = at_home("model-api-stub");
-	claude->log = at_home("stub.log");
-	if (machine_user(WORDS("python3", "--version")).status != 0)
-		skip_test("python3 is not installed");
-	machine_bring("helper/model-api-stub", program);
-	(void)machine_background(WORDS(program, "--port-file", port_file, "--log", claude->log),
-				 at_home("stub.out"));
-	WAIT_FOR(machine_exists(port_file), "the stub does not start: %s",
-		 or_empty(machine_read(at_home("stub.out"))));
-	const char *port = machine_read(port_file);
-	return kept("http://127.0.0.1:%.*s", (int)strcspn(port, "\n"), port);
-}
-
 static void begin(struct claude *claude)
 {
-	const char *program = install_claude();
-	machine_set("ANTHROPIC_BASE_URL", start_stub(claude));
-	machine_set("ANTHROPIC_AUTH_TOKEN", "stub");
-	machine_set("DISABLE_AUTOUPDATER", "1");
-	machine_set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-	machine_set("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1");
-	machine_write(at_home(".claude.json"), 0600,
-		      kept("{\"hasCompletedOnboarding\":true,"
-			   "\"projects\":{\"%s\":{\"hasTrustDialogAccepted\":true}}}\n",
-			   home()));
-	machine_make_directory(at_home("bin"));
-	machine_user_ok(WORDS("ln", "-s", program, at_home("bin/claude")));
+	claude_prepare(claude, "127.0.0.1");
 	session_add(&claude->session, NULL, "real", WORDS("--agent", "claude"));
 	session_start(&claude->session, NULL);
 	assert_flag(&claude->session, "--session-id", claude->session.session_id);
 	assert_isolated(&claude->session);
-}
-
-/* The nth turn that the model was asked for, from 1; NULL if there was none yet. */
-static struct json_object *turn(const struct claude *claude, unsigned n)
-{
-	const char *line = or_empty(machine_read(claude->log));
-	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
-		struct json_object *object = NULL;
-		if (json_parse(line, (size_t)(end - line), "stub.log", &object, NULL) < 0)
-			fail_test("the stub's log: %.*s", (int)(end - line), line);
-		keep_json(object);
-		if (streq(json_get_string(object, "kind", ""), "turn") && --n == 0)
-			return object;
-	}
-	return NULL;
-}
-
-/* Say text as the nth turn.  Returns the request that the model got. */
-static struct json_object *say(const struct claude *claude, const char *text, unsigned n)
-{
-	const char *reply = kept("stub reply %u:", n);
-	int64_t patience = clock_ms() + PATIENCE_MS;
-	session_type(&claude->session, text);
-	while (!turn(claude, n)) {
-		/* It takes an Enter that follows a paste too soon for a part of the paste. */
-		int64_t soon = clock_ms() + ENTER_AGAIN_MS;
-		session_press(&claude->session, "Enter");
-		while (!turn(claude, n) && look_again(soon))
-			;
-		ASSERT(clock_ms() < patience, "claude asks its model nothing:\n%s",
-		       or_empty(session_screen(&claude->session)));
-	}
-	WAIT_FOR(session_shows(&claude->session, reply), "claude does not show the reply:\n%s",
-		 or_empty(session_screen(&claude->session)));
-	return turn(claude, n);
-}
-
-/* The request carried exactly these texts of the user's, in this conversation. */
-static void assert_carried(struct json_object *request, const char *session_id,
-			   const char *const *texts)
-{
-	cleanup_strvec struct strvec sent = { 0 }, expected = { 0 };
-	json_get_strings(request, "texts", &sent);
-	strvec_push_array(&expected, texts);
-	ASSERT(strvec_equal(&sent, &expected), "the model was sent another conversation: %s",
-	       json_print(request));
-	ASSERT(streq(json_get_string(request, "session", ""), session_id),
-	       "not conversation %s: %s", session_id, json_print(request));
 }
 
 static void kill_and_start(struct claude *claude, const char *session_id)
@@ -144,16 +31,16 @@ TEST(RealClaudeResumesConversation)
 	struct claude claude = { 0 };
 	begin(&claude);
 	const char *session_id = claude.session.session_id;
-	assert_carried(say(&claude, "first words", 1), session_id, WORDS("first words"));
+	assert_carried(claude_say(&claude, "first words", 1), session_id, WORDS("first words"));
 	kill_and_start(&claude, session_id);
 	WAIT_FOR(session_shows(&claude.session, "first words"),
 		 "the history is not on the screen:\n%s",
 		 or_empty(session_screen(&claude.session)));
-	assert_carried(say(&claude, "second words", 2), session_id,
+	assert_carried(claude_say(&claude, "second words", 2), session_id,
 		       WORDS("first words", "second words"));
 	/* Once more: the first resume must not have cost the second. */
 	kill_and_start(&claude, session_id);
-	assert_carried(say(&claude, "third words", 3), session_id,
+	assert_carried(claude_say(&claude, "third words", 3), session_id,
 		       WORDS("first words", "second words", "third words"));
 }
 
@@ -162,14 +49,16 @@ TEST(RealClaudeComesBackToWhatFollowedClear)
 	struct claude claude = { 0 };
 	begin(&claude);
 	const char *before = claude.session.session_id;
-	assert_carried(say(&claude, "before the clear", 1), before, WORDS("before the clear"));
+	assert_carried(claude_say(&claude, "before the clear", 1), before,
+		       WORDS("before the clear"));
 	session_type(&claude.session, "/clear");
 	session_press(&claude.session, "Enter");
 	WAIT_FOR(session_look(&claude.session) && !streq(claude.session.session_id, before),
 		 "/clear does not change the conversation's id:\n%s",
 		 or_empty(session_screen(&claude.session)));
 	const char *after = claude.session.session_id;
-	assert_carried(say(&claude, "after the clear", 2), after, WORDS("after the clear"));
+	assert_carried(claude_say(&claude, "after the clear", 2), after, WORDS("after the clear"));
 	kill_and_start(&claude, after);
-	assert_carried(say(&claude, "and again", 3), after, WORDS("after the clear", "and again"));
+	assert_carried(claude_say(&claude, "and again", 3), after,
+		       WORDS("after the clear", "and again"));
 }

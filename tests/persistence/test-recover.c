@@ -213,8 +213,8 @@ TEST(RecoverTwiceSideBySideStartsNoneTwice)
 	struct recovery second = read_recovery(0, or_empty(machine_read(at_home("second"))));
 	int64_t revived = json_get_int(first.summary, "revived", 0) +
 			  json_get_int(second.summary, "revived", 0);
-	ASSERT(revived == SESSIONS, "%lld were brought back:\n%s%s", (long long)revived,
-	       first.output, second.output);
+	ASSERT(revived == SESSIONS, "%lld were restarted:\n%s%s", (long long)revived, first.output,
+	       second.output);
 	for (size_t i = 0; i < SESSIONS; i++)
 		ASSERT(starts(&sessions[i]) == 2, "%s was started %u times", sessions[i].title,
 		       starts(&sessions[i]));
@@ -449,6 +449,80 @@ TEST(ConversationInTheBackgroundIsNotResumed)
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
 	ASSERT(streq(or_empty(session.session_id), id), "the conversation is %s",
 	       or_empty(session.session_id));
+}
+
+/* Its agent goes to its background, as claude does on /background: with a daemon in the session's
+ * scope.  Returns the daemon. */
+static struct process go_to_background(struct session *session)
+{
+	install_claude_stand_in();
+	begin(session, "deck", marker(0), WORDS("--agent", "claude"));
+	session_kill_server(session);
+	machine_write(at_home("bin/claude"), 0755,
+		      "#!/bin/sh\n"
+		      "trap '' HUP\n" /* of the pane, before setsid has begun */
+		      "setsid sleep 1000 </dev/null >/dev/null 2>&1 &\n"
+		      "echo $! >\"$HOME/daemon.pid\"\n"
+		      "echo 'backgrounded · 7c5dcf5d'\n");
+	(void)deck(NULL, WORDS("session", "start", session->id));
+	WAIT_FOR(session_look(session) && !session->server_pid, "it is %s", session->status);
+	install_claude_stand_in();
+	int64_t pid = 0;
+	const char *text = or_empty(machine_read(at_home("daemon.pid")));
+	ASSERT(parse_int64(kept("%.*s", (int)strcspn(text, "\n"), text), 1, INT32_MAX, &pid),
+	       "no daemon: %s", text);
+	return machine_process((pid_t)pid);
+}
+
+TEST(BackgroundAgentIsNotEndedByAStart)
+{
+	struct session session;
+	const struct process daemon = go_to_background(&session);
+	const char *id = session.session_id;
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "in the background of claude") &&
+		       strstr(reply.errors, "agentdeck session stop deck"),
+	       "status %d: %s%s", reply.status, reply.output, reply.errors);
+	struct recovery recovery = recover(NULL);
+	assert_row(&recovery, &session, "held");
+	ASSERT(strstr(recovery.output, "still in its scope"), "no reason: %s", recovery.output);
+	ASSERT(machine_alive(&daemon), "the background agent was ended");
+	ASSERT(json_get_string(session_look(&session), "held", NULL), "it is not held any more");
+	/* Its user ends it. */
+	session_stop(&session, NULL);
+	WAIT_FOR(!machine_alive(&daemon), "a stop leaves it");
+	session_start(&session, NULL);
+	assert_came_back(&session, id, marker(0), 1);
+}
+
+TEST(BackgroundAgentIsNotEndedByARemoval)
+{
+	struct session session;
+	const struct process daemon = go_to_background(&session);
+	struct reply reply = deck(NULL, WORDS("remove", session.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "was not removed") &&
+		       strstr(reply.errors, "still in its scope"),
+	       "status %d: %s%s", reply.status, reply.output, reply.errors);
+	ASSERT(machine_alive(&daemon), "the background agent was ended");
+	ASSERT(json_get_string(session_look(&session), "held", NULL), "it is not held any more");
+	reply = deck(NULL, WORDS("remove", "--force", session.id));
+	ASSERT(reply.status == 0, "status %d: %s", reply.status, reply.errors);
+	WAIT_FOR(!machine_alive(&daemon), "--force leaves it");
+}
+
+TEST(BackgroundHoldEndsWithTheBoot)
+{
+	struct session session;
+	(void)go_to_background(&session);
+	const char *id = session.session_id;
+	struct json_object *answer = revive(&session);
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
+	machine_powercut();
+	machine_boot();
+	answer = revive(&session);
+	ASSERT(streq(json_get_string(answer, "outcome", ""), "revived"), "%s", json_print(answer));
+	assert_came_back(&session, id, marker(0), 1);
+	ASSERT(!json_get_string(session_look(&session), "held", NULL), "it is held still");
 }
 
 TEST(RestartAlwaysBringsBackACleanEnd)

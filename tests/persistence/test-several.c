@@ -21,12 +21,16 @@ static void begin(struct session *sessions)
 	}
 }
 
-/* What holds the lock of the second one outlasts the command. */
+/* The damaged one fails at once, while the others are being stopped.  What holds the lock of the
+ * second one outlasts the command. */
 TEST(StopAllStopsTheOthersWhenOneFails)
 {
-	struct session sessions[COUNT];
+	struct session sessions[COUNT], damaged;
 	struct process servers[COUNT], agents[COUNT];
 	begin(sessions);
+	session_add(&damaged, NULL, "damaged", WORDS("-g", "work/all"));
+	machine_write(at_home(kept(".local/state/agentdeck/default/%s/instance.json", damaged.id)),
+		      0600, "{");
 	for (int i = 0; i < COUNT; i++) {
 		servers[i] = session_server(&sessions[i]);
 		agents[i] = session_agent(&sessions[i]);
@@ -34,9 +38,10 @@ TEST(StopAllStopsTheOthersWhenOneFails)
 	const struct process holder = session_occupy(&sessions[1]);
 	struct reply reply = deck(NULL, WORDS("stop", "--all"));
 	ASSERT(reply.status == 1, "stop --all: %d %s%s", reply.status, reply.output, reply.errors);
-	ASSERT(strstr(reply.output, "4 sessions: 3 stopped, 1 failed"), "it says: %s",
+	ASSERT(strstr(reply.output, "5 sessions: 3 stopped, 2 failed"), "it says: %s",
 	       reply.output);
-	ASSERT(strstr(reply.errors, "deck-1: "), "it does not name it: %s", reply.errors);
+	ASSERT(strstr(reply.errors, "deck-1: ") && strstr(reply.errors, damaged.id),
+	       "it does not name them: %s", reply.errors);
 	for (int i = 0; i < COUNT; i++) {
 		const bool failed = i == 1;
 		ASSERT(machine_alive(&servers[i]) == failed && machine_alive(&agents[i]) == failed,

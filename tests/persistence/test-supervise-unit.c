@@ -589,3 +589,57 @@ TEST(AutoFalseEnablesNoSupervisor)
 	(void)deck_ok(NULL, WORDS("session", "start", session.id, "--no-supervise", "--json"));
 	assert_not_enabled();
 }
+
+static void restore_manager(void)
+{
+	(void)machine_login(WORDS("systemctl", "--user", "unset-environment", "XDG_STATE_HOME"));
+}
+
+static void restore_and_remove(void)
+{
+	restore_manager();
+	remove_package();
+}
+
+/* The supervisor would look after the sessions of another directory. */
+TEST(ManagerWithOtherPlacesEnablesNoSupervisor)
+{
+	struct session session;
+	install_package();
+	at_end(restore_and_remove);
+	(void)machine_login(WORDS("systemctl", "--user", "set-environment",
+				  kept("XDG_STATE_HOME=%s", in_real_home("elsewhere"))));
+	begin(&session, "deck");
+	assert_not_enabled();
+	restore_manager();
+	session_restart(&session, NULL);
+	WAIT_FOR(has("enabled", "enabled") && has("active", "active"), "it is %s",
+		 json_print(status()));
+}
+
+/* Of two first starts one enables it; the other one passes by. */
+TEST(OneOfTwoFirstStartsEnablesTheSupervisor)
+{
+	struct session session;
+	install_package();
+	const char *choice = in_real_home(".local/state/agentdeck/supervise.choice");
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	struct process other = machine_background(
+		WORDS("python3", "-c",
+		      "import fcntl,struct,sys,time\n"
+		      "f=open(sys.argv[1]+'.lock','w')\n"
+		      "fcntl.fcntl(f,37,struct.pack('hhqqi4x',fcntl.F_WRLCK,0,0,0,0))\n"
+		      "open(sys.argv[2],'w').close()\n"
+		      "time.sleep(1000)\n",
+		      choice, at_home("locked")),
+		at_home("lock.out"));
+	WAIT_FOR(machine_exists(at_home("locked")), "no lock: %s",
+		 or_empty(machine_read(at_home("lock.out"))));
+	session_start(&session, NULL);
+	assert_not_enabled();
+	ASSERT(!machine_exists(choice), "it made a choice: %s", or_empty(machine_read(choice)));
+	machine_destroy(&other);
+	session_restart(&session, NULL);
+	WAIT_FOR(has("enabled", "enabled") && has("active", "active"), "it is %s",
+		 json_print(status()));
+}

@@ -2,6 +2,7 @@
 #include "unit/fake-place.h"
 
 #include "base/fsutil.h"
+#include "base/program.h"
 
 #include <sys/stat.h>
 
@@ -83,13 +84,26 @@ static struct observation fake_observe(struct deck *deck, const struct instance 
 		return (struct observation){ .why = "not started" };
 	if (fake.presence != PRESENCE_ALIVE)
 		return (struct observation){ .presence = fake.presence, .why = fake.why };
-	return (struct observation){ .presence = PRESENCE_ALIVE, .server = self(), .pane = self() };
+	return (struct observation){
+		.presence = PRESENCE_ALIVE,
+		.server = self(),
+		.pane = self(),
+		.lacks_window = fake.lacks_window,
+	};
 }
 
-static int fake_check_path(const char *path, struct error *err)
+static bool fake_lacks_window(const struct place_run *run)
 {
-	(void)path;
-	return fake.fails == FAKE_PATH ? error_set(err, ERROR_UNAVAILABLE, "the fake fails") : 0;
+	(void)run;
+	return fake.lacks_window;
+}
+
+static int fake_check_path(const struct instance *instance, const char *path, struct error *err)
+{
+	if (fake.fails == FAKE_PATH)
+		return error_set(err, ERROR_UNAVAILABLE, "the fake fails");
+	return program_find(instance->argv.items[0], path, instance_lookup_directory(instance),
+			    err);
 }
 
 static int fake_probe(struct deck *deck, const struct instance *instance, struct error *err)
@@ -125,6 +139,41 @@ static int fake_launch(struct deck *deck, struct store_lock *lock, struct instan
 	return 0;
 }
 
+static int fake_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			    const struct agent *agent, struct error *err)
+{
+	(void)deck;
+	(void)lock;
+	(void)instance;
+	(void)agent;
+	fake.lacks_window = false;
+	return step(FAKE_WINDOW, "open-window", err);
+}
+
+static int fake_discard(struct deck *deck, struct instance *instance, struct error *err)
+{
+	(void)deck;
+	(void)instance;
+	return step(FAKE_DISCARD, "discard", err);
+}
+
+static int fake_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			      const struct agent *agent, struct error *err)
+{
+	(void)deck;
+	(void)lock;
+	(void)agent;
+	instance->run.pane = self();
+	return fake.begins ? step(FAKE_BEGIN, "begin", err) : 0;
+}
+
+static void fake_pane_argv(const struct deck *deck, const struct instance *instance,
+			   struct strvec *ret)
+{
+	(void)deck;
+	strvec_push_all(ret, &run_attempt(&instance->run)->argv);
+}
+
 static int fake_end(struct deck *deck, const struct instance *instance, int grace_ms,
 		    char **ret_words, struct error *err)
 {
@@ -146,12 +195,24 @@ static int fake_end_unknown(struct deck *deck, const char *id, struct error *err
 	return step(FAKE_END, "end-unknown", err);
 }
 
+static int fake_survivors(struct deck *deck, const char *id, char **ret, struct error *err)
+{
+	(void)deck;
+	(void)id;
+	if (fake.fails == FAKE_SURVIVORS)
+		return error_set(err, ERROR_CHILD, "the fake fails");
+	*ret = xstrdup_or_null(fake.survivors);
+	return 0;
+}
+
 static int fake_how_ended(const struct instance *instance, struct exit_record *ret,
 			  struct error *err)
 {
 	(void)instance;
 	if (step(FAKE_HOW_ENDED, "how-ended", err) < 0)
 		return -1;
+	if (fake.how)
+		return fake.how;
 	*ret = fake.exit;
 	ret->present = true;
 	ret->last_words = xstrdup_or_null(fake.exit.last_words);
@@ -175,6 +236,15 @@ static int fake_leave(const struct place_run *run, struct error *err)
 	return step(FAKE_LEAVE, "leave", err);
 }
 
+static int fake_exec_argv(const struct instance *instance, const struct strvec *command,
+			  struct strvec *ret, struct error *err)
+{
+	(void)instance;
+	(void)err;
+	strvec_push_all(ret, command);
+	return 0;
+}
+
 static void fake_usage(const struct place_run *run, struct place_usage *ret)
 {
 	(void)run;
@@ -194,6 +264,7 @@ static int fake_set_limits(struct deck *deck, const struct instance *instance,
 
 static const struct place place_fake = {
 	.name = "fake",
+	.lost = "its tmux server was killed",
 	.presence = fake_presence,
 	.agent_is_live = fake_agent_is_live,
 	.is_empty = fake_is_empty,
@@ -202,15 +273,22 @@ static const struct place place_fake = {
 	.control_group = fake_control_group,
 	.nudge = fake_nudge,
 	.observe = fake_observe,
+	.lacks_window = fake_lacks_window,
 	.check_path = fake_check_path,
 	.probe = fake_probe,
 	.prepare = fake_prepare,
 	.launch = fake_launch,
+	.open_window = fake_open_window,
 	.end = fake_end,
 	.end_unknown = fake_end_unknown,
+	.discard = fake_discard,
+	.begin_attempt = fake_begin_attempt,
+	.pane_argv = fake_pane_argv,
+	.survivors = fake_survivors,
 	.how_ended = fake_how_ended,
 	.end_daemons = fake_end_daemons,
 	.leave = fake_leave,
+	.exec_argv = fake_exec_argv,
 	.usage = fake_usage,
 	.set_limits = fake_set_limits,
 };

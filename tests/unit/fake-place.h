@@ -23,6 +23,10 @@ enum fake_step {
 	FAKE_END,
 	FAKE_HOW_ENDED,
 	FAKE_LEAVE,
+	FAKE_WINDOW,
+	FAKE_DISCARD,
+	FAKE_BEGIN,
+	FAKE_SURVIVORS,
 };
 
 /* Called first thing in each member that has a step, and, as FAKE_NONE, when a launch is done. */
@@ -34,7 +38,11 @@ extern struct fake_place {
 	enum fake_step fails;     /* this step fails, with the message "the fake fails" */
 	struct exit_record exit;  /* how its agent ended; last_words: borrowed */
 	const char *words;        /* what end() hears */
+	bool lacks_window;        /* while it is alive; open_window() mends it */
+	bool begins;              /* begin_attempt() is a step */
+	int how;                  /* what how_ended() returns instead of exit, when it is not 0 */
 	enum limit_effect limits; /* what set_limits() says */
+	const char *survivors;    /* what survivors() says */
 	int grace_ms;             /* of the last end() */
 	char *left; /* what leave() ended: "<id> <run id> <socket>"; or end_unknown(): the id */
 	struct strvec steps; /* "prepare", "launch", ...: in the order of the calls */

@@ -252,6 +252,45 @@ static void a_foreground_program_has_our_descriptors(void **state UNUSED)
 		CHILD_NOT_INSTALLED);
 }
 
+static bool read_two(void *data)
+{
+	int *pipe_and_count = data;
+	char byte;
+	assert_int_equal(read(pipe_and_count[0], &byte, 1), 1);
+	/* What is left in the pipe then wakes nobody. */
+	return ++pipe_and_count[2] < 2;
+}
+
+static bool end_it(void *data)
+{
+	const int *pipe_and_count = data;
+	if (pipe_and_count[2] < 2)
+		return true;
+	put("done", "");
+	return false;
+}
+
+static void a_foreground_program_ends_beside_several_watches(void **state UNUSED)
+{
+	int one[3] = { 0 }, two[2], status = -1;
+	assert_int_equal(pipe2(one, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(two, O_CLOEXEC), 0);
+	assert_int_equal(fs_write_all(one[1], "abc", 3, "a pipe", NULL), 0);
+	assert_int_equal(fs_write_all(two[1], "a", 1, "a pipe", NULL), 0);
+	const struct child_watch none = { .fd = -1 };
+	const struct child_watch second = { two[0], end_it, one, &none };
+	const struct child_watch first = { one[0], read_two, one, &second };
+	cleanup_free char *script = xasprintf("until [ -e %s/done ]; do sleep 0.01; done; exit 5",
+					      scratch);
+	assert_int_equal(child_foreground(SHELL(script), NULL, &first, &status, NULL), 0);
+	assert_int_equal(status, 5);
+	assert_int_equal(one[2], 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(close(one[i]), 0);
+		assert_int_equal(close(two[i]), 0);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -270,6 +309,7 @@ int main(void)
 		TEST(children_of_an_earlier_image_are_inherited),
 		TEST(a_gate_that_nobody_opens_ends_with_us),
 		TEST(a_foreground_program_has_our_descriptors),
+		TEST(a_foreground_program_ends_beside_several_watches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

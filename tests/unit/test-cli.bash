@@ -19,6 +19,7 @@ export LC_ALL=C.UTF-8
 
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 root=$(mktemp -d /tmp/agentdeck-cli-XXXXXX)
+tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 failures=0 case_name=""
 
 # --- helpers ---------------------------------------------------------------------------------------
@@ -647,6 +648,22 @@ asked() {
 	status=$?
 }
 
+case_quick_asks_nothing() {
+	printf '#!/bin/sh\n' >"$home/claude"
+	chmod +x "$home/claude"
+	mkdir -p "$home/quick"
+	# without it, q at the question creates nothing
+	printf 'q\n' | "${deck[@]}" PATH="$home:$PATH" script -qec "agentdeck add $home/quick" /dev/null >"$home/out" 2>&1
+	grep -q 'Which agent' "$home/out" || fail "not asked: $(<"$home/out")"
+	for word in add 'launch --no-wait --no-supervise'; do
+		"${deck[@]}" PATH="$home:$PATH" script -qec "agentdeck $word -Q -t quick-${word%% *} $home/quick" /dev/null </dev/null >"$home/out" 2>&1 || fail "$word"
+		! grep -q 'Which agent' "$home/out" || fail "$word asks"
+		"${deck[@]}" agentdeck show "quick-${word%% *}" | grep -q '^Agent *claude' || fail "the agent of $word: $(<"$home/out")"
+	done
+	"${deck[@]}" agentdeck remove -f quick-add quick-launch >/dev/null || fail "remove"
+	rm -r "$home/claude" "$home/quick"
+}
+
 case_remove_asks_on_a_terminal() {
 	must add . -t a --agent demo
 	must start a
@@ -789,6 +806,86 @@ case_limits() {
 	grep -q '"effect": *null' "$home/out" && grep -q '"group": *"work"' "$home/out" || fail "limits: $(<"$home/out")"
 }
 
+# import_image SOCKET NAME TAG: an image for the engine.
+import_image() {
+	python3 - "$@" <<-'END'
+		import http.client, socket, sys
+		class Connection(http.client.HTTPConnection):
+		    def connect(self):
+		        self.sock = socket.socket(socket.AF_UNIX)
+		        self.sock.connect(sys.argv[1])
+		connection = Connection("engine")
+		connection.request("POST", f"/images/create?fromSrc=-&repo={sys.argv[2]}&tag={sys.argv[3]}",
+		                   f"tar of {sys.argv[3]}")
+		sys.exit(connection.getresponse().status != 200)
+	END
+}
+
+case_container_options() {
+	refused 64 '--image is for a session in a container: add --container' add . -t a --agent demo --image web:1
+	refused 64 '--secret is for .*: add --container' add . -t a --agent demo --secret KEY
+	refused 1 '(cannot connect to the container engine at unix:///nowhere|built without libcurl)' \
+		add . -t a --agent demo --container --engine unix:///nowhere
+	refused 64 'absolute path' add . -t a --agent demo --container --mount /etc:data
+	refused 2 '/nowhere does not exist: create it first' add . -t a --agent demo --container --mount /nowhere
+	refused 64 'say where its value comes from' add . -t a --agent demo --container --secret KEY=canary
+	! grep -q canary "$home/err" || fail "a secret is shown: $(<"$home/err")"
+	refused 64 '--auth token .*--secret NAME' add . -t a --agent demo --container --auth token
+	refused 64 'choose default, none' add . -t a --agent demo --container --network 'a b'
+	refused 64 'number of processors' add . -t a --agent demo --container --cpus many
+	refused 64 'begins its own conversation' add . -t a --agent demo --container \
+		--session-id 11111111-2222-4333-8444-555555555555
+	must add . -t host --agent demo
+	refused 1 'host has no recipe' session show host --recipe
+	refused 1 'host has no image' session set host recipe.image web:1
+	must session show host --json
+	grep -q '"recipe": *null' "$home/out" || fail "recipe: $(<"$home/out")"
+}
+
+case_container_recipe() {
+	local engine image base socket=$home/engine.sock
+	command -v python3 >/dev/null || return 0
+	run add . -t a --agent demo --container --engine unix:///nowhere
+	! grep -q 'built without libcurl' "$home/err" || return 0
+	coproc FAKE { exec python3 "$tree/tests/unit/fake-engine" docker "$socket"; }
+	engine=$FAKE_PID
+	read -r <&"${FAKE[0]}" || fail 'the fake engine does not start'
+	import_image "$socket" web 1 && import_image "$socket" web 2 || fail 'the engine takes no image'
+	refused 2 'no default image yet: make it with agentdeck image build-default' \
+		add . -t a --agent demo --container --engine "unix://$socket"
+	refused 2 'has no image web:3, and agentdeck downloads none' \
+		add . -t a --agent demo --container --engine "unix://$socket" --image web:3
+	printf '[container]\nengine = "unix://%s"\nimage = "web:1"\n' "$socket" >>"$home/deck/config.toml"
+	deck+=("KEY=canary")
+	must add . -t a --agent demo --container --mount "$home/user:/data:ro" --env A=b --secret KEY \
+		--cpus 1.5 --memory-max 1G --network none --cap-add NET_ADMIN
+	grep -q 'warning: capability NET_ADMIN' "$home/err" || fail "no warning: $(<"$home/err")"
+	base=$(cd "$home/deck/default" && echo ad-*-work-demo)
+	[ -f "$home/deck/default/$base/instance.json" ] || fail "base: $(ls "$home/deck/default")"
+	[ "$(value a backend)" = container ] || fail "backend: $(value a backend)"
+	must session show a --recipe
+	for line in "Container +$base" 'Image +web:1' '  kept as +agentdeck/keep:ad-' "Home +$home/deck/default/$base/home" \
+		"Mounts +$home/user at /data, read-only" 'Variables +A=b' 'Secrets +KEY from env:KEY' 'Login +ignore' \
+		'Network +none' 'Capabilities +NET_ADMIN' 'Memory +1G' 'Processors +1.5'; do
+		grep -Eq "^$line" "$home/out" || fail "show --recipe: no $line: $(<"$home/out")"
+	done
+	! grep -rq canary "$home/deck" || fail "a secret is stored: $(grep -rl canary "$home/deck")"
+
+	must session show a --json
+	image=$(grep -m 1 image_id "$home/out")
+	refused 2 'has no image web:3' session set a recipe.image web:3
+	must session set a recipe.image web:2
+	must session show a --json
+	[ "$(grep -m 1 image_id "$home/out")" != "$image" ] || fail "the image is still $image"
+	kill "$engine"
+	wait "$engine" 2>/dev/null
+	refused 1 'cannot connect to the container engine' session set a recipe.image web:1
+	must session set a title b
+	must remove b --force
+	must undo b
+	must session show b --recipe
+}
+
 case_top() {
 	refused 64 '--interval must be a whole number of seconds from 1 to 3600' top --interval 0.5
 	refused 64 '--sort must be memory, cpu, tasks or title' top --sort size
@@ -805,9 +902,9 @@ case_top() {
 }
 
 case_status_wait() {
-	refused 64 'takes waiting, idle, busy, error and stopped' status --wait sleeping
-	refused 64 'takes waiting, idle' status --wait idle,
-	refused 64 'go with --wait' status --timeout 3
+	refused 64 'states: waiting, idle, busy, error, stopped' status --wait sleeping
+	refused 64 'states: waiting, idle' status --wait idle,
+	refused 64 'need --wait' status --timeout 3
 	refused 64 'a whole number of seconds' status --wait idle --timeout soon
 	refused 2 'no session' status --wait idle nosuch
 	refused 1 'no session was idle within 0 s' status --wait idle --timeout 0
@@ -1001,6 +1098,9 @@ case_config_set() {
 	refused 64 'give a value for tmux.mouse, or --unset' config set tmux.mouse
 	refused 64 'not both' config set tmux.mouse true --unset
 	refused 2 "did you mean 'tmux.mouse'" config set tmux.muose true
+	echo 'groups.work.limits.memory_max = "8G"' >"$file"
+	must config set --unset groups.work.limits.memory_max
+	[ "$(<"$file")" = '# groups.work.limits.memory_max = "8G"' ] || fail "$(<"$file")"
 	echo 'resume = "auto" # r' >"$file"
 	must config set resume.policy never
 	[ "$(<"$file")" = 'resume = "never" # r' ] || fail "$(<"$file")"
@@ -1011,7 +1111,7 @@ case_config_set() {
 
 # An editor that writes what $home/texts/N says when it runs for the Nth time.
 case_config_edit() {
-	local file=$home/deck/config.toml
+	local file=$home/deck/config.toml text
 	mkdir "$home/texts"
 	cat >"$home/my editor" <<-'END'
 		#!/bin/sh
@@ -1043,6 +1143,10 @@ case_config_edit() {
 	[ "$status" = 1 ] && grep -q 'ended with exit status 3' "$home/err" || fail "$(<"$home/err")"
 	[ -n "$(drafts)" ] && rm "$(drafts)"
 	refused 1 'ended with exit status 3; config.toml is as before$' config edit
+	# No space for the copy: it leaves nothing.
+	text=$(trap '' XFSZ; ulimit -f 0; "${deck[@]}" agentdeck config edit 2>&1 </dev/null)
+	[[ $text = *'write /'*'.agentdeck-edit-'*'File too large'* ]] || fail "says $text"
+	[ -z "$(drafts)" ] || fail "a part of a draft is left"
 	rm "$home/texts/status" "$file"
 	# Without a file: a commented one to start from, which is not written as it is.
 	must config edit
@@ -1158,6 +1262,8 @@ case_show_tells_what_a_user_needs() {
 	must status --wait idle --timeout 30 'my api'
 	must show 'my api'
 	grep -Eq '^Status +running, idle for [0-9]+ s$' "$home/out" || fail "no activity: $(<"$home/out")"
+	grep -Eq '^Model +demo$' "$home/out" || fail "no model: $(<"$home/out")"
+	grep -Eq '^First prompt +say this back$' "$home/out" || fail "no prompt: $(<"$home/out")"
 	grep -Eq '^Last reply .*say this back' "$home/out" || fail "no reply: $(<"$home/out")"
 	grep -Eq "^Go to it with +agentdeck attach 'my api'\$" "$home/out" || fail "no way back: $(<"$home/out")"
 	! grep -E '^(Process|Socket|Scope|Cgroup|Transcript|Command| +argv)' "$home/out" || fail "internals are shown"
@@ -1165,9 +1271,13 @@ case_show_tells_what_a_user_needs() {
 	for word in Process Socket Scope Transcript Command '  argv'; do
 		grep -q "^$word" "$home/out" || fail "no $word with --verbose: $(<"$home/out")"
 	done
+	must send 'my api' 'another prompt'
 	must stop 'my api'
 	must show 'my api'
 	grep -Eq '^Status +stopped$' "$home/out" || fail "stopped: $(<"$home/out")"
+	grep -Eq '^First prompt +say this back$' "$home/out" || fail "another prompt: $(<"$home/out")"
+	[ "$(value 'my api' first_prompt)" = 'say this back' ] || fail "JSON: $(value 'my api' first_prompt)"
+	[ "$(value 'my api' model)" = demo ] || fail "JSON: $(value 'my api' model)"
 }
 
 # --- logs --------------------------------------------------------------------------------------------
@@ -1233,8 +1343,8 @@ case_session_set() {
 	refused 64 "leave '--continue' out" session set a command 'claude --continue'
 	refused 64 "leave '-p' out" session set a command 'claude -p'
 	refused 64 'names conversation' session set a command 'claude --resume 00000000-0000-4000-8000-000000000000'
-	refused 64 'goes with agent only' session set a group x --drop-conversation
-	refused 64 'choose session-id' session set a colour red
+	refused 64 'only works with agent' session set a group x --drop-conversation
+	refused 64 'fields: session-id' session set a colour red
 	grep -q '"future": *{' "$home/deck/default/$id/instance.json" || fail "an unknown key is lost"
 }
 
@@ -1260,6 +1370,19 @@ case_session_set_agent_loses_no_conversation() {
 }
 
 # --- groups and profiles -----------------------------------------------------------------------------
+
+# Of a session on this host; tests/persistence tries them in a container.
+case_a_command_beside_the_agent() {
+	must add . -t a --agent demo
+	run exec a -- pwd
+	[ "$status" = 0 ] && grep -qx "$(pwd -P)" "$home/out" || fail "exec: $status, $(<"$home/out")"
+	run exec a -- sh -c 'exit 3'
+	[ "$status" = 3 ] || fail "exec: the command's status was lost: $status"
+	refused 2 'no-such-program is not installed' exec a -- no-such-program
+	refused 64 'which command\?.*session exec a -- COMMAND' exec a
+	refused 1 'a runs on this host: it has no container' eject a
+	refused_json 1 INVALID_OPERATION eject a
+}
 
 case_groups() {
 	run group list

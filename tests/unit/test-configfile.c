@@ -4,11 +4,30 @@
 #include "base/fsutil.h"
 #include "engine/deck/configfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* What fsync(2) does, which the linker sends here: 0 succeeds, else the number of the call that
+ * fails or, in a child, ends the process. */
+static int fsync_fails, fsync_kills;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	if (fsync_kills && --fsync_kills == 0)
+		_exit(0);
+	if (fsync_fails && --fsync_fails == 0) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
 
 struct place {
 	char root[64];
@@ -146,6 +165,93 @@ static void only_a_regular_file_is_replaced(void **state)
 					   "in its place, or change it by hand"));
 }
 
+static size_t count_names(const struct place *place, const char *prefix)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = open(place->deck.paths.config, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t count = 0;
+	assert_int_equal(fs_list(fd, &names, NULL), 0);
+	for (size_t i = 0; i < names.count; i++)
+		count += starts_with(names.items[i], prefix);
+	return count;
+}
+
+static void what_a_kill_left_goes_with_the_next_change(void **state)
+{
+	struct place *place = *state;
+	cleanup_configfile struct configfile file = { 0 };
+	cleanup_free char *path = path_join(place->deck.paths.config, "config.toml");
+	int status;
+	assert_int_equal(mkdir(place->deck.paths.config, 0700), 0);
+	write_text(path, "# old\n", 0600);
+	assert_int_equal(configfile_read(&place->deck, &file, NULL), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		fsync_kills = 1;
+		_exit(replace(place, &file, "# killed\n", NULL) == 0 ? 1 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_text(path, "# old\n");
+	assert_int_equal(count_names(place, ""), 2);
+	assert_int_equal(count_names(place, ".agentdeck-config-"), 1);
+	assert_int_equal(replace(place, &file, "# new\n", NULL), 0);
+	assert_text(path, "# new\n");
+	assert_int_equal(count_names(place, ""), 1);
+}
+
+static void the_users_own_files_stay(void **state)
+{
+	struct place *place = *state;
+	static const char *const kept[] = { ".agentdeck-config-",
+					    ".agentdeck-config-0123456789abcde",
+					    ".agentdeck-config-0123456789abcdef0",
+					    ".agentdeck-config-0123456789abcdeF",
+					    ".agentdeck-edit-AbCdEf.toml",
+					    ".tmp-0123456789abcdef" };
+	cleanup_configfile struct configfile file = { 0 };
+	assert_int_equal(mkdir(place->deck.paths.config, 0700), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		cleanup_free char *path = path_join(place->deck.paths.config, kept[i]);
+		write_text(path, kept[i], 0600);
+	}
+	assert_int_equal(configfile_read(&place->deck, &file, NULL), 0);
+	assert_int_equal(replace(place, &file, "# new\n", NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		cleanup_free char *path = path_join(place->deck.paths.config, kept[i]);
+		assert_text(path, kept[i]);
+	}
+}
+
+/* The first sync is that of the temporary file, the second one that of the directory. */
+static void a_failed_sync_says_which_text_the_file_has(void **state)
+{
+	struct place *place = *state;
+	cleanup_configfile struct configfile file = { 0 };
+	cleanup_error struct error before = { 0 }, after = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *path = path_join(place->deck.paths.config, "config.toml");
+	struct stat st;
+	assert_int_equal(mkdir(place->deck.paths.config, 0700), 0);
+	write_text(path, "# old\n", 0640);
+	assert_int_equal(configfile_read(&place->deck, &file, NULL), 0);
+	strbuf_adds(&text, "# new\n");
+	fsync_fails = 1;
+	assert_int_equal(replace(place, &file, "# new\n", &before), -1);
+	assert_null(strstr(before.message, "power cut"));
+	assert_false(configfile_has(&place->deck, &text));
+	assert_text(path, "# old\n");
+	fsync_fails = 2;
+	assert_int_equal(replace(place, &file, "# new\n", &after), -1);
+	assert_non_null(
+		strstr(after.message, "config.toml is changed, but a power cut may undo it"));
+	assert_non_null(strstr(after.message, strerror(EIO)));
+	assert_true(configfile_has(&place->deck, &text));
+	assert_text(path, "# new\n");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +262,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_change_by_somebody_else_is_not_lost, begin, end),
 		cmocka_unit_test_setup_teardown(a_link_to_nothing_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(only_a_regular_file_is_replaced, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_kill_left_goes_with_the_next_change, begin,
+						end),
+		cmocka_unit_test_setup_teardown(the_users_own_files_stay, begin, end),
+		cmocka_unit_test_setup_teardown(a_failed_sync_says_which_text_the_file_has, begin,
+						end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -585,6 +585,73 @@ static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to
 	}
 }
 
+/* How an agent that only finds the latest conversation of a directory is started there. */
+static enum reason reason_in_the_directory(struct desk *desk)
+{
+	struct agent agent = *desk->shell;
+	agent.continue_latest = (struct strvec){ 0 };
+	agent.continue_scope = ID_SCOPE_CWD;
+	strvec_push(&agent.continue_latest, "--continue");
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
+	instance->run.directory = path_join(desk->root, "run/0123abcd");
+	instance->last_used_at = 1;
+	const int r = conversation_plan(&desk->deck, instance, &agent, TRANSCRIPT_UNKNOWN,
+					PLAN_RESUME, NULL);
+	strvec_clear(&agent.continue_latest);
+	assert_int_equal(r, 0);
+	return run_attempt(&instance->run)->reason;
+}
+
+static void expect_latest(struct desk *desk, enum reason reason)
+{
+	assert_int_equal(reason_in_the_directory(desk), reason);
+}
+
+static void the_latest_of_a_directory_is_not_a_neighbours(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, NULL);
+	expect_latest(desk, REASON_DIRECTORY_OF_ITS_OWN);
+	put_instance(desk->deck.store, other);
+	expect_latest(desk, REASON_DIRECTORY_SHARED);
+}
+
+static void the_latest_of_a_directory_is_not_a_removed_neighbours(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_trash struct trash trash = { 0 };
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	discard_other(desk, desk->deck.store, THEIRS, NULL);
+	expect_latest(desk, REASON_DIRECTORY_SHARED);
+	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
+	assert_int_equal(store_lock_profile(desk->deck.store, 0, &lock, NULL), 0);
+	assert_int_equal(trash_delete(lock, &trash.items[0], NULL), 0);
+	expect_latest(desk, REASON_DIRECTORY_OF_ITS_OWN);
+}
+
+static void the_latest_of_a_directory_is_not_one_of_another_profiles_trash(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_store struct store *store = NULL;
+	assert_int_equal(store_open(desk->root, "second", &store, NULL), 0);
+	discard_other(desk, store, THEIRS, NULL);
+	expect_latest(desk, REASON_DIRECTORY_SHARED);
+}
+
+static void who_was_removed_elsewhere_or_had_another_agent_shares_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *elsewhere = new_one(desk, "0000aaaa", NULL);
+	cleanup_instance struct instance *demo = new_one(desk, "0000bbbb", NULL);
+	replace_string(&elsewhere->cwd, desk->root);
+	replace_string(&demo->agent, "demo");
+	put_instance(desk->deck.store, elsewhere);
+	put_instance(desk->deck.store, demo);
+	assert_int_equal(trash_put(lock_of(desk->deck.store, elsewhere->base), NULL), 0);
+	assert_int_equal(trash_put(lock_of(desk->deck.store, demo->base), NULL), 0);
+	expect_latest(desk, REASON_DIRECTORY_OF_ITS_OWN);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -619,6 +686,10 @@ int main(void)
 		TEST(a_claim_excludes_others_until_it_is_given_up),
 		TEST(a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command),
 		TEST(under_confirm_the_pane_asks_where_there_is_something_to_come_back_to),
+		TEST(the_latest_of_a_directory_is_not_a_neighbours),
+		TEST(the_latest_of_a_directory_is_not_a_removed_neighbours),
+		TEST(the_latest_of_a_directory_is_not_one_of_another_profiles_trash),
+		TEST(who_was_removed_elsewhere_or_had_another_agent_shares_nothing),
 		TEST(a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

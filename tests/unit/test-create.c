@@ -256,7 +256,9 @@ static void a_removed_session_leaves_its_conversations_and_says_where(void **sta
 		assert_int_equal(stat(path, &st), i == 0 ? 0 : -1);
 		assert_int_equal(desk->deck.warnings.count, 1);
 	}
-	assert_non_null(strstr(desk->deck.warnings.items[0], "conversations/0123abcd"));
+	/* undo needs them. */
+	assert_non_null(strstr(desk->deck.warnings.items[0],
+			       "conversations/0123abcd: agentdeck undo needs them"));
 }
 
 static const char *value_of(const struct strvec *environment, const char *name)

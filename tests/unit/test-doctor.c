@@ -350,6 +350,19 @@ static void a_command_for_notifications_must_be_there(void **state UNUSED)
 	check(&facts, "notify", VERDICT_OK, "tell-me is called", NULL);
 }
 
+static void users_of_fish_learn_whether_it_completes(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	cleanup_findings struct findings findings = { 0 };
+	doctor_judge(&facts, &findings);
+	assert_null(find(&findings, "completion"));
+	facts.uses_fish = true;
+	check(&facts, "completion", VERDICT_WARNING, "fish does not look where",
+	      "agentdeck completion fish >~/.config/fish/completions/agentdeck.fish");
+	facts.fish_completes = true;
+	check(&facts, "completion", VERDICT_OK, "fish finds", NULL);
+}
+
 static void every_verdict_has_its_word(void **state UNUSED)
 {
 	assert_string_equal(verdict_name(VERDICT_OK), "ok");
@@ -397,6 +410,7 @@ int main(void)
 		cmocka_unit_test(the_login_is_told_from_other_places),
 		cmocka_unit_test(the_ssh_agent_link_is_judged_by_where_it_leads),
 		cmocka_unit_test(a_command_for_notifications_must_be_there),
+		cmocka_unit_test(users_of_fish_learn_whether_it_completes),
 		cmocka_unit_test(every_verdict_has_its_word),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

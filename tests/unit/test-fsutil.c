@@ -57,17 +57,19 @@ static void a_replace_may_have_its_temporary_in_another_directory(void **state U
 	assert_int_equal(mkdirat(here, "other", 0700), 0);
 	cleanup_close int other = openat(here, "other", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(fs_replace_from(other, here, "f",
-					 &(struct fs_content){ "new", 3, FS_DURABLE }, NULL),
+					 &(struct fs_content){ "new", 3, FS_DURABLE, NULL }, NULL),
 			 0);
 	cleanup_free char *text = get("f");
 	assert_string_equal(text, "new");
 	/* The temporary file is made in the other directory, and removed when it cannot become the
 	 * file. */
 	assert_int_equal(fs_replace_from(-1, here, "f",
-					 &(struct fs_content){ "newer", 5, FS_DURABLE }, NULL),
+					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL },
+					 NULL),
 			 -1);
 	assert_int_equal(fs_replace_from(other, -1, "f",
-					 &(struct fs_content){ "newer", 5, FS_DURABLE }, NULL),
+					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL },
+					 NULL),
 			 -1);
 	assert_int_equal(fs_list(other, &names, NULL), 0);
 	assert_int_equal(names.count, 0);
@@ -163,6 +165,19 @@ static void temporaries_are_swept_and_nothing_else(void **state UNUSED)
 	fs_sweep_temporaries(here);
 	assert_false(is_there(".tmp-0123"));
 	assert_true(is_there("tmp-x"));
+}
+
+static void a_prefix_is_swept_with_its_digits_only(void **state UNUSED)
+{
+	static const char *const kept[] = { ".x-0123456789abcde", ".x-0123456789abcdef0",
+					    ".x-0123456789abcdeF", ".tmp-0123456789abcdef" };
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		put(kept[i], "x");
+	put(".x-0123456789abcdef", "x");
+	fs_sweep_prefix(here, ".x-");
+	assert_false(is_there(".x-0123456789abcdef"));
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_true(is_there(kept[i]));
 }
 
 static void a_lock_excludes_and_ends_with_its_holder(void **state UNUSED)
@@ -322,6 +337,7 @@ int main(void)
 		TEST(a_directory_of_others_is_refused_with_the_remedy),
 		TEST(a_tree_is_removed_without_following_links),
 		TEST(temporaries_are_swept_and_nothing_else),
+		TEST(a_prefix_is_swept_with_its_digits_only),
 		TEST(a_lock_excludes_and_ends_with_its_holder),
 		TEST(who_asks_first_gets_the_lock_first),
 		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),

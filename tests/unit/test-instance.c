@@ -128,6 +128,79 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_true(json_object_equal(before, after));
 }
 
+#define RECIPE                                                                               \
+	"{\"engine\":\"docker\",\"address\":\"unix:///s\",\"image_id\":\"sha256:1\","        \
+	"\"user\":\"1:1\",\"home\":\"/h\",\"directory\":\"/srv/api\",\"program\":\"image\"," \
+	"\"login\":\"sync\"%s}"
+#define CONTAINER                                                                               \
+	"{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv/api\"," \
+	"\"agent\":\"claude\",\"argv\":[\"claude\"],\"backend\":\"container\","                 \
+	"\"base\":\"ad-0123abcd-api-claude\",\"desired\":\"running\","                          \
+	"\"observed\":{\"state\":\"running\"},\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\","  \
+	"\"server_pid\":11,\"server_start\":12,\"window_pid\":17,\"window_start\":18,"          \
+	"\"capsule\":\"/state/capsule\"},\"recipe\":" RECIPE ",\"container_id\":\"c0ffee\"}"
+
+static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
+{
+	cleanup_free char *text = xasprintf(CONTAINER, "");
+	cleanup_instance struct instance *instance = read_text(text);
+	assert_string_equal(instance->base, "ad-0123abcd-api-claude");
+	assert_null(instance->copy_of);
+	assert_string_equal(instance->recipe->image_id, "sha256:1");
+	assert_string_equal(instance->container_id, "c0ffee");
+	assert_int_equal(instance->run.server.pid, 11);
+	assert_int_equal(instance->run.window.pid, 17);
+	assert_int_equal(instance->run.window.start, 18);
+	assert_string_equal(instance->run.capsule, "/state/capsule");
+	assert_int_equal(run_tmux_server(&instance->run)->pid, 17);
+
+	json_object_put(instance->unknown);
+	instance->unknown = NULL;
+	cleanup_free char *first = written(instance);
+	cleanup_instance struct instance *again = read_text(first);
+	cleanup_free char *second = written(again);
+	assert_string_equal(first, second);
+	static const char *const parts[] = { "\"window_pid\":17", "\"window_start\":18",
+					     "\"capsule\":\"/state/capsule\"",
+					     "\"recipe\":{\"engine\":\"docker\"",
+					     "\"container_id\":\"c0ffee\"" };
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_written(instance, parts[i]);
+
+	recipe_free(instance->recipe);
+	instance->recipe = NULL;
+	replace_string(&instance->container_id, NULL);
+	run_clear(&instance->run);
+	assert_not_written(instance, "recipe");
+	assert_not_written(instance, "container_id");
+	assert_not_written(instance, "window");
+	assert_not_written(instance, "/state/capsule");
+}
+
+static void a_host_s_manifest_has_nothing_of_a_container(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(full);
+	assert_null(instance->recipe);
+	assert_null(instance->container_id);
+	assert_null(instance->run.capsule);
+	assert_int_equal(instance->run.window.pid, 0);
+	assert_int_equal(run_tmux_server(&instance->run)->pid, 11);
+	assert_not_written(instance, "recipe");
+	assert_not_written(instance, "container_id");
+	assert_not_written(instance, "window");
+	assert_not_written(instance, "capsule");
+}
+
+static void unknown_keys_of_a_recipe_survive(void **state UNUSED)
+{
+	cleanup_free char *text = xasprintf(CONTAINER, ",\"x-recipe\":[1]");
+	cleanup_instance struct instance *instance = read_text(text);
+	replace_string(&instance->recipe->image_id, "sha256:2");
+	assert_written(instance, "\"x-recipe\":[1]");
+	assert_written(instance, "sha256:2");
+	assert_not_written(instance, "sha256:1");
+}
+
 static void absent_members_mean_none(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(MINIMAL);
@@ -364,6 +437,11 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 		{ "\"run\":{\"attempts\":[7]}", "run.attempts holds something" },
 		{ "\"run\":{\"attempts\":[],\"attempt\":1}", "run.attempt is out of range" },
 		{ "\"limits\":{\"memory_max\":-5}", "limits.memory_max is out of range" },
+		{ "\"run\":{\"window_pid\":-1}", "run.window_pid is out of range" },
+		{ "\"run\":{\"capsule\":7}", "run.capsule is not a string" },
+		{ "\"container_id\":[]", "container_id is not a string" },
+		{ "\"recipe\":[]", "recipe is not an object" },
+		{ "\"recipe\":{\"engine\":\"docker\"}", "recipe.address is missing" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		/* Of two equal keys the last one counts. */
@@ -504,6 +582,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_is_read_and_written_as_it_was),
+		cmocka_unit_test(a_container_is_read_and_written_as_it_was),
+		cmocka_unit_test(a_host_s_manifest_has_nothing_of_a_container),
+		cmocka_unit_test(unknown_keys_of_a_recipe_survive),
 		cmocka_unit_test(absent_members_mean_none),
 		cmocka_unit_test(what_is_written_can_be_read_whatever_is_empty),
 		cmocka_unit_test(each_question_for_a_directory_has_its_answer),

@@ -111,6 +111,7 @@ agentdeck remove five >/dev/null
 holds 0 prune --force
 holds 0 'session stop' three
 holds 0 'session stop' three
+holds 1 'session eject' three
 
 holds 0 'group list'
 holds 0 'group rename' work job
@@ -126,6 +127,28 @@ holds 0 'profile remove' spare
 FORM=lines holds 0 'session stop' one two
 FORM=lines holds 0 'session start' one two
 FORM=lines holds 1 'session send' -s two -s three hello
+
+# A failure of a command that prints lines is a line, too.
+holds 2 recover -p missing
+
+# A notification, as a command of the user's reads it.
+cp "$root/deck/config.toml" "$root/config"
+printf '[notify]\ncommand = ["/bin/sh", "-c", "cat >>%s"]\non = ["idle"]\n' "$root/told" >>"$root/deck/config.toml"
+agentdeck supervise >/dev/null 2>&1 &
+supervisor=$!
+for _ in $(seq 100); do
+	agentdeck supervise --status --json 2>/dev/null | grep -q '"active": true' && break
+	read -rt 0.1 <> <(:) || true
+done
+agentdeck send one 'tell me' >/dev/null || fail "one was not sent a message"
+for _ in $(seq 100); do
+	[ -s "$root/told" ] && break
+	read -rt 0.1 <> <(:) || true
+done
+kill "$supervisor" 2>/dev/null
+wait "$supervisor" 2>/dev/null
+problems=$(check notification lines <"$root/told") || fail "notification: $problems"
+mv "$root/config" "$root/deck/config.toml"
 
 # Events: a snapshot, its end, and a change.
 timeout 20 agentdeck events --json >"$root/events" 2>"$root/err" &

@@ -14,6 +14,7 @@
 #include "engine/run/correct.h"
 #include "engine/run/lifecycle.h"
 #include "engine/run/limit.h"
+#include "model/plan/restart.h"
 
 static int start(struct fake_desk *desk, enum start_kind kind, bool *ret_already, struct error *err)
 {
@@ -93,6 +94,36 @@ static void the_intent_is_saved_before_the_launch(void **state)
 	assert_int_equal(after->run.server.pid, getpid());
 }
 
+/* The agent runs, and only its window was closed: a start starts no second one. */
+static void a_start_opens_a_window_that_was_closed(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_ALIVE;
+	fake.lacks_window = true;
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	fake_assert_steps("open-window");
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	fake_assert_steps("open-window");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_string_equal(after->run.id, "run-1");
+}
+
+static void a_window_that_cannot_be_opened_ends_nothing(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_ALIVE;
+	fake.lacks_window = true;
+	fake.fails = FAKE_WINDOW;
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_CHILD);
+	fake_assert_steps("open-window");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
 static void nothing_is_written_before_the_run_is_planned(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -132,6 +163,39 @@ static void what_a_path_lacks_is_said_before_anything_is_made(void **state)
 	fake.fails = FAKE_PATH;
 	assert_refused(desk, START_UNLESS_RUNNING, ERROR_UNAVAILABLE);
 	fake_assert_steps("");
+}
+
+/* Its agent has taken the conversation to its background, where it still runs. */
+static void put_background(const struct fake_desk *desk)
+{
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_ERROR;
+	instance->last_used_at = 1000;
+	replace_string(&instance->observed.boot_id, process_boot_id());
+	restart_hold(instance, HOLD_BACKGROUND, "in the background of claude: backgrounded");
+	fake_put(desk, instance);
+	fake.survivors = "1 process is still in its scope";
+}
+
+static void a_background_process_is_not_ended_by_a_start(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_error struct error err = { 0 };
+	bool already;
+	put_background(desk);
+	assert_int_equal(start(desk, START_UNLESS_RUNNING, &already, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_string_equal(err.message,
+			    "deck was not started: it is in the background of claude: "
+			    "backgrounded; 1 process is still in its scope: end the background "
+			    "agent there, or end it with agentdeck session stop deck");
+	fake_assert_steps("");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.hold, HOLD_BACKGROUND);
+	/* Whoever asks for a restart asks for the end of what runs. */
+	assert_starts(desk, START_AFTER_STOP, false);
+	fake_assert_steps("end-unknown prepare launch");
 }
 
 static void what_runs_is_left_alone(void **state)
@@ -424,6 +488,37 @@ static void a_removal_ends_the_run_first(void **state)
 	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
 }
 
+/* Nor where nobody can say whether it still runs. */
+static void a_background_process_is_ended_by_no_removal_without_force(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *after = NULL;
+	put_background(desk);
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_string_equal(err.message,
+			    "deck was not removed: it is in the background of claude: "
+			    "backgrounded; 1 process is still in its scope: end the background "
+			    "agent there, or end it with agentdeck session stop deck, or use "
+			    "--force, which ends it");
+	fake.fails = FAKE_SURVIVORS;
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), -1);
+	fake_assert_steps("");
+	fake.fails = FAKE_NONE;
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
+	fake_assert_steps("end-unknown discard");
+	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
+}
+
+static void a_background_that_has_ended_needs_no_force(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_background(desk);
+	fake.survivors = NULL;
+	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), 0);
+}
+
 /* ---- an id that is not the base --------------------------------------------------------------- */
 
 #define BASE "ad-" FAKE_ID "-api"
@@ -593,9 +688,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(the_intent_is_saved_before_the_launch),
+		FAKE_TEST(a_start_opens_a_window_that_was_closed),
+		FAKE_TEST(a_window_that_cannot_be_opened_ends_nothing),
 		FAKE_TEST(nothing_is_written_before_the_run_is_planned),
 		FAKE_TEST(a_launch_that_fails_is_an_error_with_its_reason),
 		FAKE_TEST(what_a_path_lacks_is_said_before_anything_is_made),
+		FAKE_TEST(a_background_process_is_not_ended_by_a_start),
 		FAKE_TEST(what_runs_is_left_alone),
 		FAKE_TEST(unknown_is_never_taken_for_dead),
 		FAKE_TEST(what_is_gone_is_cleared_and_started),
@@ -614,6 +712,8 @@ int main(void)
 		FAKE_TEST(a_silent_run_is_listed_as_unknown),
 		FAKE_TEST(limits_tell_when_they_hold),
 		FAKE_TEST(a_removal_ends_the_run_first),
+		FAKE_TEST(a_background_process_is_ended_by_no_removal_without_force),
+		FAKE_TEST(a_background_that_has_ended_needs_no_force),
 		FAKE_TEST(an_id_need_not_be_the_base),
 		FAKE_TEST(a_run_hands_on_both_names),
 		FAKE_TEST(what_is_damaged_is_ended_by_its_id),

@@ -2,6 +2,8 @@
 #include "unit/store-fixture.h"
 
 #include "base/jsonio.h"
+#include "base/machine.h"
+#include "base/version.h"
 #include "engine/place/runfiles.h"
 #include "engine/supervise/notify.h"
 
@@ -50,18 +52,19 @@ static void set_command(struct bell *bell, const char *lines)
 	strvec_push(&bell->deck.settings.notify.command, bell->result);
 }
 
-static const struct notification example = {
-	.occasion = "waiting",
-	.id = "0123abcd",
-	.title = "a \"quoted\"\nand \033[31mred $(title)",
-	.group = "work/api",
+static struct roster_entry entry = {
 	.profile = "default",
-	.agent = "claude",
-	.state = "running",
-	.activity = "waiting",
-	.message = "it is waiting for you",
+	.row = {
+		.id = (char *)"0123abcd",
+		.base = (char *)"0123abcd",
+		.title = (char *)"a \"quoted\"\nand \033[31mred $(title)",
+		.group = (char *)"work/api",
+		.agent = (char *)"claude",
+	},
+	.view = { .state = STATE_RUNNING, .activity = ACTIVITY_WAITING },
 	.since_us = INT64_C(1776157681000000),
 };
+static const struct notification example = { .occasion = "waiting", .entry = &entry };
 
 struct waiting {
 	struct loop *loop;
@@ -79,11 +82,10 @@ static void on_done(const struct error *failure, void *context)
 static struct loop *start(const struct bell *bell, const struct notification *notification,
 			  int timeout_ms, struct waiting *waiting)
 {
+	cleanup_free char *payload = notify_payload(notification);
+	const struct notify_call call = { notification->occasion, payload, timeout_ms };
 	assert_int_equal(loop_new(&waiting->loop, NULL), 0);
-	const struct notify_limits limits = { .timeout_ms = timeout_ms };
-	assert_int_equal(notify_start(&bell->deck, waiting->loop, notification, &limits, on_done,
-				      waiting),
-			 0);
+	assert_int_equal(notify_start(&bell->deck, waiting->loop, &call, on_done, waiting), 0);
 	return waiting->loop;
 }
 
@@ -114,14 +116,16 @@ static void the_command_reads_one_line_of_json(void **state)
 	assert_int_equal(json_parse(text, strlen(text), "payload", &object, NULL), 0);
 	assert_string_equal(json_get_string(object, "occasion", ""), "waiting");
 	assert_string_equal(json_get_string(object, "id", ""), "0123abcd");
-	assert_string_equal(json_get_string(object, "title", ""), example.title);
+	assert_string_equal(json_get_string(object, "title", ""), entry.row.title);
 	assert_string_equal(json_get_string(object, "group", ""), "work/api");
 	assert_string_equal(json_get_string(object, "profile", ""), "default");
 	assert_string_equal(json_get_string(object, "agent", ""), "claude");
-	assert_string_equal(json_get_string(object, "state", ""), "running");
+	assert_string_equal(json_get_string(object, "status", ""), "running");
 	assert_string_equal(json_get_string(object, "activity", ""), "waiting");
 	assert_string_equal(json_get_string(object, "message", ""), "it is waiting for you");
-	assert_string_equal(json_get_string(object, "since", ""), "2026-04-14T09:08:01.000Z");
+	assert_string_equal(json_get_string(object, "since_at", ""), "2026-04-14T09:08:01.000Z");
+	assert_int_equal(json_get_int(object, "protocol", 0), JSON_PROTOCOL);
+	assert_string_equal(json_get_string(object, "host", ""), machine_host());
 	struct json_object *reason;
 	assert_true(json_object_object_get_ex(object, "reason", &reason));
 	assert_null(reason);
@@ -133,18 +137,10 @@ static void long_texts_are_cut_so_that_nothing_is_waited_for(void **state)
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (int i = 0; i < 20000; i++)
 		strbuf_adds(&text, i % 2 ? "\001" : "é");
-	const struct notification notification = {
-		.occasion = "error",
-		.id = text.data,
-		.title = text.data,
-		.group = text.data,
-		.profile = text.data,
-		.agent = text.data,
-		.state = text.data,
-		.activity = text.data,
-		.reason = text.data,
-		.message = text.data,
-	};
+	struct roster_entry long_entry = entry;
+	long_entry.profile = long_entry.row.id = long_entry.row.title = long_entry.row.group =
+		long_entry.row.agent = long_entry.view.reason = text.data;
+	const struct notification notification = { "error", &long_entry, text.data };
 	cleanup_free char *payload = notify_payload(&notification);
 	assert_in_range(strlen(payload), 4000, 64 << 10);
 	assert_true(is_utf8(payload, strlen(payload)));
@@ -159,12 +155,11 @@ static void only_the_occasions_that_are_asked_for_are_told(void **state)
 {
 	struct bell *bell = *state;
 	struct notification notification = example;
-	assert_int_equal(notify_start(&bell->deck, NULL, &notification, NULL, on_done, NULL),
-			 NOTIFY_UNWANTED);
+	struct notify_call call = { "waiting", "", LONG_MS };
+	assert_int_equal(notify_start(&bell->deck, NULL, &call, on_done, NULL), NOTIFY_UNWANTED);
 	set_command(bell, "exit 0");
-	notification.occasion = "idle";
-	assert_int_equal(notify_start(&bell->deck, NULL, &notification, NULL, on_done, NULL),
-			 NOTIFY_UNWANTED);
+	notification.occasion = call.occasion = "idle";
+	assert_int_equal(notify_start(&bell->deck, NULL, &call, on_done, NULL), NOTIFY_UNWANTED);
 	strvec_push(&bell->deck.settings.notify.on, "idle");
 	assert_int_equal(tell(bell, &notification, LONG_MS, NULL), 0);
 }
@@ -252,9 +247,37 @@ static void one_that_does_not_read_harms_nobody(void **state)
 		assert_int_equal(tell(bell, &example, LONG_MS, NULL), 0);
 }
 
+static void an_event_is_an_occasion_once(void **state UNUSED)
+{
+	struct roster_entry changed = entry;
+	struct roster_event event = { ROSTER_ACTIVITY, &changed,      ROSTER_DOING,
+				      STATE_RUNNING,   ACTIVITY_BUSY, false };
+	assert_string_equal(notify_doing(&event), "waiting");
+	changed.view.activity = ACTIVITY_IDLE;
+	assert_string_equal(notify_doing(&event), "idle");
+	event.activity_before = ACTIVITY_UNKNOWN;
+	assert_null(notify_doing(&event));
+	event.differs = ROSTER_STATE;
+	changed.view.activity = ACTIVITY_WAITING;
+	assert_null(notify_doing(&event));
+	assert_null(notify_end(&event, true));
+	changed.view.state = STATE_ERROR;
+	assert_string_equal(notify_end(&event, true), "error");
+	assert_null(notify_end(&event, false));
+	changed.row.held = (char *)"it needs a login";
+	assert_string_equal(notify_end(&event, false), "held");
+	event.was_held = true;
+	event.state_before = STATE_ERROR;
+	assert_null(notify_end(&event, true));
+	event.what = ROSTER_ADDED;
+	event.was_held = false;
+	assert_null(notify_end(&event, true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_event_is_an_occasion_once),
 		BELL_TEST(the_command_reads_one_line_of_json),
 		BELL_TEST(long_texts_are_cut_so_that_nothing_is_waited_for),
 		BELL_TEST(only_the_occasions_that_are_asked_for_are_told),

@@ -50,6 +50,31 @@ static int status_of_pane(struct fake_desk *desk)
 	return WEXITSTATUS(status);
 }
 
+static void a_window_that_was_closed_is_not_an_end(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_running(desk);
+	fake.how = PLACE_NOT_ENDED;
+	assert_int_equal(status_of_pane(desk), 0);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->run.attempt, 0);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+	assert_false(after->observed.exit.present);
+}
+
+/* A pane that was killed between saving an attempt and beginning it leaves none out. */
+static void an_attempt_that_was_never_begun_is_begun_now(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_running(desk);
+	fake.how = PLACE_NOT_BEGUN;
+	assert_int_equal(status_of_pane(desk), 0);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->run.attempt, 0);
+	/* By the pane, which is another process. */
+	assert_int_not_equal(after->run.pane.pid, getpid());
+}
+
 static void a_clean_end_is_what_its_user_wanted(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -170,6 +195,7 @@ static void a_dead_login_is_held(void **state)
 	assert_int_equal(after->observed.state, STATE_ERROR);
 	assert_non_null(after->observed.held);
 	assert_non_null(strstr(after->observed.held, "/login"));
+	assert_int_equal(after->observed.hold, HOLD_LOGIN);
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
 
@@ -186,6 +212,7 @@ static void an_agent_that_refuses_is_held_with_its_words(void **state)
 	assert_int_equal(after->observed.state, STATE_ERROR);
 	assert_non_null(after->observed.held);
 	assert_non_null(strstr(after->observed.held, "in the background of claude: Session 5f2c"));
+	assert_int_equal(after->observed.hold, HOLD_BACKGROUND);
 	assert_int_equal(after->run.attempt, 0);
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
@@ -243,6 +270,8 @@ static void what_cannot_be_asked_is_not_judged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		FAKE_TEST(a_window_that_was_closed_is_not_an_end),
+		FAKE_TEST(an_attempt_that_was_never_begun_is_begun_now),
 		FAKE_TEST(a_clean_end_is_what_its_user_wanted),
 		FAKE_TEST(the_end_is_written_before_the_server_ends),
 		FAKE_TEST(a_killed_agent_is_still_to_run),

@@ -4,6 +4,7 @@
  * command of its own, for which a script stands in.
  */
 #include "unit/fake-place.h"
+#include "unit/files.h"
 
 #include "base/fsutil.h"
 #include "engine/run/recover.h"
@@ -21,7 +22,7 @@ static const char script[] =
 static void put_file(const struct fake_desk *desk, const char *name, const char *text, mode_t mode)
 {
 	cleanup_free char *path = path_join(desk->root, name);
-	assert_int_equal(fs_replace(AT_FDCWD, path, text, strlen(text), FS_VOLATILE, NULL), 0);
+	write_path(path, text, strlen(text));
 	assert_int_equal(chmod(path, mode), 0);
 }
 
@@ -213,6 +214,49 @@ static void what_is_damaged_is_a_failure(void **state)
 	assert_int_equal(of_group.total, 0);
 }
 
+static void answered(const char *output, const char *errors, int status, struct child_result *ret)
+{
+	*ret = (struct child_result){ .exit_status = status };
+	strbuf_adds(&ret->output, output);
+	strbuf_adds(&ret->errors, errors);
+}
+
+static void the_last_line_of_a_recovery_counts(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result;
+	struct recover_counts counts = { 0 };
+	answered("{\"event\":\"session\",\"outcome\":\"failed\",\"error\":\"no tmux\"}\n"
+		 "{\"event\":\"summary\",\"total\":3,\"revived\":2,\"failed\":1}\n",
+		 "agentdeck: warning: x\n", 1, &result);
+	assert_int_equal(recover_answer(&result, &counts, NULL), 0);
+	assert_int_equal(counts.revived, 2);
+	assert_int_equal(counts.failed, 1);
+}
+
+static void a_recovery_that_failed_says_why(void **state UNUSED)
+{
+	static const struct {
+		const char *output, *errors, *why;
+	} cases[] = {
+		{ "{\"success\":false,\"error\":\"open x: Permission denied\",\"code\":\"SYSTEM\"}\n",
+		  "agentdeck: warning: y\n", "open x: Permission denied" },
+		{ "", "agentdeck: out of memory\n", "agentdeck: out of memory" },
+		{ "{\"event\":\"session\",\"error\":\"no tmux\"}\n", "",
+		  "agentdeck recover ended" },
+		{ "", "", "agentdeck recover ended" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_child_result struct child_result result;
+		cleanup_error struct error err = { 0 };
+		struct recover_counts counts = { .revived = 7 };
+		answered(cases[i].output, cases[i].errors, 1, &result);
+		assert_int_equal(recover_answer(&result, &counts, &err), -1);
+		if (!starts_with(err.message, cases[i].why))
+			fail_msg("%zu: %s", i, err.message);
+		assert_int_equal(counts.revived, 7);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +268,8 @@ int main(void)
 		RECOVER_TEST(a_dry_run_is_passed_on),
 		RECOVER_TEST(the_failure_of_one_holds_nobody_up),
 		RECOVER_TEST(what_is_damaged_is_a_failure),
+		cmocka_unit_test(the_last_line_of_a_recovery_counts),
+		cmocka_unit_test(a_recovery_that_failed_says_why),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

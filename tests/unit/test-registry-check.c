@@ -109,7 +109,7 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		"x.toml:2:10: environment.scrub: \"*\" would take away every environment variable");
 	assert_refused("claude", "[environment]\nscrub = ['A=B']\n",
 		       "x.toml:2:10: environment.scrub: \"A=B\" must be the name of an environment "
-		       "variable, in which \"*\" stands for any text");
+		       "variable, in which \"*\" means any text");
 	assert_refused(
 		"claude", "[home]\ndefault = '.claude'\n",
 		"x.toml:2:1: home.default: \".claude\" must be an absolute path, or start with "

@@ -309,6 +309,15 @@ static void an_agent_says_that_its_background_has_the_conversation(void **state)
 		  REFUSAL_BACKGROUND,
 		  "Error: Session 5f2c1f9e-0f6b-4a63-9f0e-3d1d8ad2f2b1 is currently running as a "
 		  "background agent (bg). Use `claude agents` to find and attach to it." },
+		/* 2.1.330 */
+		{ "claude",
+		  "That session is running in the background (f114e887). Run `claude attach "
+		  "f114e887` to open it.\n",
+		  REFUSAL_BACKGROUND,
+		  "That session is running in the background (f114e887). Run `claude attach "
+		  "f114e887` to open it." },
+		{ "claude", "I know: That session is running in the background\n", REFUSAL_NONE,
+		  NULL },
 		{ "claude", "❯ /bg\nbackgrounded · 7c5dcf5d\n  claude attach 7c5dcf5d\n",
 		  REFUSAL_BACKGROUND, "backgrounded · 7c5dcf5d claude attach 7c5dcf5d" },
 		{ "claude", "There's an issue with the selected model (gone). It may not exist.\n",

@@ -200,13 +200,28 @@ static void a_boot_is_no_failure(void **state UNUSED)
 static void what_is_held_stays_until_somebody_asks(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(5);
-	restart_hold(instance, "it needs a login");
+	restart_hold(instance, HOLD_LOGIN, "it needs a login");
 	struct restart_plan plan = decide(instance);
 	assert_int_equal(plan.verdict, RESTART_LEAVE);
 	assert_string_equal(plan.why, "it needs a login");
 	restart_forget(instance);
 	assert_int_equal(decide(instance).verdict, RESTART_AFTER);
 	assert_int_equal(decide(instance).delay_ms, 0);
+}
+
+static void a_background_process_does_not_outlive_its_boot(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = dead(5);
+	restart_hold(instance, HOLD_BACKGROUND, "in the background of claude");
+	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
+	assert_true(restart_is_held(instance, MACHINE_THIS_BOOT));
+	assert_true(restart_is_held(instance, MACHINE_OTHER));
+	replace_string(&instance->run.boot_id, "b0");
+	assert_int_equal(decide(instance).verdict, RESTART_AFTER);
+	assert_false(restart_is_held(instance, MACHINE_EARLIER_BOOT));
+	/* A login is as dead as before. */
+	restart_hold(instance, HOLD_LOGIN, "it needs a login");
+	assert_int_equal(decide(instance).verdict, RESTART_LEAVE);
 }
 
 static void only_the_latest_are_kept(void **state UNUSED)
@@ -221,7 +236,7 @@ static void only_the_latest_are_kept(void **state UNUSED)
 static void history_and_hold_survive_the_manifest(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = dead(2);
-	restart_hold(instance, "it needs a login");
+	restart_hold(instance, HOLD_LOGIN, "it needs a login");
 	replace_string(&instance->id, "0123abcd");
 	replace_string(&instance->title, "t");
 	replace_string(&instance->cwd, "/");
@@ -234,6 +249,7 @@ static void history_and_hold_survive_the_manifest(void **state UNUSED)
 	assert_int_equal(back->observed.restart_count, 2);
 	assert_true(back->observed.restarts[1] == NOW - SECOND);
 	assert_string_equal(back->observed.held, "it needs a login");
+	assert_int_equal(back->observed.hold, HOLD_LOGIN);
 	/* They are removed from it when they are forgotten. */
 	restart_forget(back);
 	cleanup_json struct json_object *after = instance_to_json(back);
@@ -241,6 +257,32 @@ static void history_and_hold_survive_the_manifest(void **state UNUSED)
 	assert_int_equal(instance_from_json(after, "m", &later, &err), 0);
 	assert_int_equal(later->observed.restart_count, 0);
 	assert_null(later->observed.held);
+	assert_int_equal(later->observed.hold, HOLD_NONE);
+}
+
+/* Of a version before this one, and of one after it. */
+static void a_hold_of_another_kind_is_still_one(void **state UNUSED)
+{
+	static const char *const words[] = { NULL, "eclipse" };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		cleanup_instance struct instance *instance = dead(0);
+		cleanup_instance struct instance *back = NULL;
+		struct error err = { 0 };
+		restart_hold(instance, HOLD_LOGIN, "it needs a login");
+		replace_string(&instance->id, "0123abcd");
+		replace_string(&instance->title, "t");
+		replace_string(&instance->cwd, "/");
+		replace_string(&instance->agent, "demo");
+		replace_string(&instance->backend, "host");
+		cleanup_json struct json_object *object = instance_to_json(instance);
+		struct json_object *observed = json_get_object(object, "observed");
+		json_object_object_del(observed, "hold");
+		if (words[i])
+			json_set_string(observed, "hold", words[i]);
+		assert_int_equal(instance_from_json(object, "m", &back, &err), 0);
+		assert_int_equal(back->observed.hold, HOLD_OTHER);
+		assert_true(restart_is_held(back, MACHINE_EARLIER_BOOT));
+	}
 }
 
 int main(void)
@@ -261,8 +303,10 @@ int main(void)
 		cmocka_unit_test(another_machine_brings_back_its_own),
 		cmocka_unit_test(a_boot_is_no_failure),
 		cmocka_unit_test(what_is_held_stays_until_somebody_asks),
+		cmocka_unit_test(a_background_process_does_not_outlive_its_boot),
 		cmocka_unit_test(only_the_latest_are_kept),
 		cmocka_unit_test(history_and_hold_survive_the_manifest),
+		cmocka_unit_test(a_hold_of_another_kind_is_still_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void what_is_held_waits_for_its_user(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = killed(desk);
-	restart_hold(instance, "it needs a login");
+	restart_hold(instance, HOLD_LOGIN, "it needs a login");
 	put(desk, instance);
 	assert_revive(desk, REVIVE_AUTOMATIC, REVIVE_REALLY, REVIVE_HELD, "it needs a login");
 	assert_revive(desk, REVIVE_BY_USER, REVIVE_TRIAL, REVIVED, NULL);
@@ -180,7 +180,7 @@ static void a_death_is_written_down_when_it_is_seen(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = killed(desk);
-	restart_hold(instance, "held");
+	restart_hold(instance, HOLD_OTHER, "held");
 	put(desk, instance);
 	assert_revive(desk, REVIVE_AUTOMATIC, REVIVE_TRIAL, REVIVE_HELD, NULL);
 	cleanup_instance struct instance *before = load(desk);
@@ -428,12 +428,82 @@ static void its_user_is_counted_nothing(void **state)
 	assert_int_equal(after->observed.restart_count, 0);
 }
 
+static void put_background(const struct fake_desk *desk, const char *boot)
+{
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_ERROR;
+	instance->last_used_at = 1000;
+	replace_string(&instance->observed.boot_id, boot);
+	restart_hold(instance, HOLD_BACKGROUND, "in the background of claude: backgrounded");
+	fake_put(desk, instance);
+}
+
+static void what_its_agent_has_in_the_background_is_left_alone(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_revive_result struct revive_result result = { 0 };
+	put_background(desk, process_boot_id());
+	fake.survivors = "3 processes are still in its scope";
+	assert_int_equal(revive(&desk->deck, FAKE_ID, REVIVE_BY_USER, REVIVE_REALLY, &result, NULL),
+			 0);
+	assert_string_equal(revive_outcome_name(result.outcome), "held");
+	assert_string_equal(result.reason,
+			    "in the background of claude: backgrounded; 3 processes are still in "
+			    "its scope: end the background agent there, or end it with agentdeck "
+			    "session stop deck");
+	fake_assert_steps("");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.hold, HOLD_BACKGROUND);
+	/* Its user has ended it. */
+	fake.survivors = NULL;
+	assert_fake_revive(desk, REVIVE_BY_USER, REVIVED, "prepare launch");
+	cleanup_instance struct instance *later = fake_load(desk);
+	assert_null(later->observed.held);
+}
+
+static void what_cannot_be_asked_for_survivors_is_left_alone(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_revive_result struct revive_result result = { 0 };
+	put_background(desk, process_boot_id());
+	fake.fails = FAKE_SURVIVORS;
+	assert_int_equal(revive(&desk->deck, FAKE_ID, REVIVE_BY_USER, REVIVE_REALLY, &result, NULL),
+			 -1);
+	fake_assert_steps("");
+}
+
+static void a_background_of_an_earlier_boot_is_over(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_background(desk, OTHER_BOOT);
+	fake.survivors = "3 processes are still in its scope";
+	assert_fake_revive(desk, REVIVE_AUTOMATIC, REVIVED, "prepare launch");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_null(after->observed.held);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
 static void what_lives_is_left_alone(void **state)
 {
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_running(desk);
 	fake_put(desk, instance);
 	assert_fake_revive(desk, REVIVE_AUTOMATIC, REVIVE_ALIVE, "");
+}
+
+/* A window is no restart: none is counted, and none is delayed. */
+static void a_closed_window_is_opened_and_restarts_nothing(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	fake_put(desk, instance);
+	fake.lacks_window = true;
+	assert_fake_revive(desk, REVIVE_AUTOMATIC, REVIVE_ALIVE, "open-window");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_string_equal(after->run.id, "run-1");
+	assert_int_equal(after->observed.restart_count, 0);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
 }
 
 static void what_does_not_answer_is_no_death(void **state)
@@ -705,7 +775,11 @@ int main(void)
 		DESK_TEST(a_damaged_session_is_a_failure),
 		FAKE_TEST(what_was_killed_runs_again),
 		FAKE_TEST(its_user_is_counted_nothing),
+		FAKE_TEST(what_its_agent_has_in_the_background_is_left_alone),
+		FAKE_TEST(what_cannot_be_asked_for_survivors_is_left_alone),
+		FAKE_TEST(a_background_of_an_earlier_boot_is_over),
 		FAKE_TEST(what_lives_is_left_alone),
+		FAKE_TEST(a_closed_window_is_opened_and_restarts_nothing),
 		FAKE_TEST(what_does_not_answer_is_no_death),
 		FAKE_TEST(only_its_user_replaces_a_shell),
 		FAKE_TEST(a_stop_that_was_cut_is_finished),

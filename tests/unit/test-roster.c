@@ -3,7 +3,9 @@
 
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/lost.h"
 #include "engine/roster/roster.h"
+#include "model/plan/restart.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -133,9 +135,10 @@ static void expect(struct scene *place, const char *text)
 			 place->told.count - 1, text);
 }
 
+enum { SOON_MS = 50 };
+
 static void expect_nothing(struct scene *place)
 {
-	enum { SOON_MS = 50 };
 	if (is_told_within(place, SOON_MS))
 		fail_msg("told: %s", place->told.items[0]);
 }
@@ -209,9 +212,14 @@ static void set_state(struct scene *place, const char *base, enum instance_state
 	assert_int_equal(store_save(lock, instance, NULL), 0);
 }
 
+static void remove_instance_of(struct store *store, const char *base)
+{
+	assert_int_equal(store_remove(lock_of(store, base), NULL), 0);
+}
+
 static void remove_instance(struct scene *place, const char *base)
 {
-	assert_int_equal(store_remove(lock_of(place->deck.store, base), NULL), 0);
+	remove_instance_of(place->deck.store, base);
 }
 
 static void only_what_differs_is_a_change(void **state)
@@ -405,6 +413,33 @@ static void the_manifest_is_older_than_the_end_that_it_tells_of(void **state)
 	expect_nothing(place);
 }
 
+static void put_held(const struct scene *place, const char *base, enum hold kind, const char *boot)
+{
+	cleanup_instance struct instance *instance = new_instance(base, base);
+	instance->desired = DESIRED_RUNNING;
+	instance->observed.state = STATE_ERROR;
+	replace_string(&instance->observed.boot_id, boot);
+	restart_hold(instance, kind, "why");
+	assert_int_equal(create_instance(place->deck.store, instance, NULL), 0);
+}
+
+/* recover restarts it. */
+static void a_background_hold_of_an_earlier_boot_is_lost_and_no_other(void **state)
+{
+	struct scene *place = *state;
+	const char *earlier = "00000000-0000-4000-8000-000000000000";
+	put_held(place, "aaaa0011", HOLD_BACKGROUND, process_boot_id());
+	put_held(place, "aaaa0012", HOLD_LOGIN, earlier);
+	open_roster(place, &own);
+	look(place);
+	assert_int_equal(roster_lost(place->roster).in_restart, 0);
+	put_held(place, "aaaa0013", HOLD_BACKGROUND, earlier);
+	look(place);
+	const struct lost lost = roster_lost(place->roster);
+	assert_int_equal(lost.in_restart, 1);
+	assert_int_equal(lost.otherwise, 0);
+}
+
 static void only_those_that_are_wished_are_followed(void **state)
 {
 	struct scene *place = *state;
@@ -450,6 +485,59 @@ static void every_profile_is_followed_also_one_that_is_made_later(void **state)
 	expect(place, "own stopped -");
 }
 
+static void remove_profile(const struct scene *place, const char *name)
+{
+	cleanup_error struct error err = { 0 };
+	if (deck_remove_profile(&place->deck, name, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static bool profile_exists(const struct scene *place, const char *name)
+{
+	cleanup_free char *path = path_join(place->deck.paths.state, name);
+	return access(path, F_OK) == 0;
+}
+
+static void a_profile_that_is_made_again_is_followed(void **state)
+{
+	struct scene *place = *state;
+	cleanup_store struct store *first = NULL, *second = NULL;
+	assert_int_equal(store_open(place->deck.paths.state, "work", &first, NULL), 0);
+	make(first, "0123abcd", "one");
+	open_roster(place, &(struct roster_wish){ 0 });
+	remove_instance_of(first, "0123abcd");
+	expect(place, "one removed -");
+	remove_profile(place, "work");
+	expect_nothing(place);
+	/* It does not come back because somebody looks. */
+	assert_false(profile_exists(place, "work"));
+	assert_int_equal(store_open(place->deck.paths.state, "work", &second, NULL), 0);
+	make(second, "0123abce", "two");
+	expect(place, "two stopped -");
+	rename_instance(second, "0123abce", "three");
+	expect(place, "three stopped -");
+	assert_known(place, "three stopped -");
+}
+
+static void what_a_replaced_profile_held_is_removed(void **state)
+{
+	struct scene *place = *state;
+	cleanup_store struct store *first = NULL, *second = NULL;
+	assert_int_equal(store_open(place->deck.paths.state, "work", &first, NULL), 0);
+	make(first, "0123abcd", "one");
+	open_roster(place, &(struct roster_wish){ 0 });
+	/* Its user restores it from a backup. */
+	const int directory = store_state_directory(first);
+	assert_int_equal(renameat(directory, "work", directory, ".aside"), 0);
+	assert_int_equal(store_open(place->deck.paths.state, "work", &second, NULL), 0);
+	make(second, "0123abcd", "older");
+	while (is_told_within(place, SOON_MS))
+		;
+	assert_known(place, "older stopped -");
+	rename_instance(second, "0123abcd", "newer");
+	expect(place, "newer stopped -");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,9 +552,12 @@ int main(void)
 		PLACE_TEST(sessions_that_come_later_are_followed_with_their_runs),
 		PLACE_TEST(an_end_that_was_asked_for_is_told_once),
 		PLACE_TEST(the_manifest_is_older_than_the_end_that_it_tells_of),
+		PLACE_TEST(a_background_hold_of_an_earlier_boot_is_lost_and_no_other),
 		PLACE_TEST(only_those_that_are_wished_are_followed),
 		PLACE_TEST(other_profiles_are_not_told_of),
 		PLACE_TEST(every_profile_is_followed_also_one_that_is_made_later),
+		PLACE_TEST(a_profile_that_is_made_again_is_followed),
+		PLACE_TEST(what_a_replaced_profile_held_is_removed),
 	};
 	return cmocka_run_group_tests_name("roster", tests, NULL, NULL);
 }

@@ -217,7 +217,8 @@ static void a_shell_finds_our_program_by_an_agent_s_arguments(void **state)
 	cleanup_registry struct registry registry = { 0 };
 	size_t seen = 0;
 	put_program(desk);
-	cleanup_free char *hook = environment_hook(&desk->deck);
+	cleanup_instance struct instance *instance = instance_new();
+	cleanup_free char *hook = environment_hook(&desk->deck, instance);
 	assert_int_equal(registry_builtin(&registry, NULL), 0);
 	for (size_t i = 0; i < registry.count; i++) {
 		const struct strvec *words = &registry.agents[i]->report;

@@ -199,6 +199,44 @@ static void tmux_options_are_pairs_as_tmux_writes_them(void **state)
 	}
 }
 
+static void a_container_has_what_the_nearest_group_says(void **state)
+{
+	(void)state;
+	static const char text[] = "[container]\nengine = 'podman'\nimage = 'debian:12'\n"
+				   "[groups.work.container]\nimage = 'work:1'\nauth = 'token'\n"
+				   "[groups.'work/api'.container]\nnetwork = 'none'\n"
+				   "[groups.'work/api'.limits]\ntasks_max = 9\n";
+	cleanup_settings struct settings settings = { 0 };
+	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
+	struct container_defaults api = settings_container(&settings, "work/api/x");
+	assert_string_equal(api.engine, "podman");
+	assert_string_equal(api.image, "work:1");
+	assert_string_equal(api.network, "none");
+	assert_string_equal(api.auth, "token");
+	assert_null(api.program);
+	struct container_defaults none = settings_container(&settings, NULL);
+	assert_string_equal(none.image, "debian:12");
+	assert_null(none.network);
+	struct container_defaults other = settings_container(&settings, "workshop");
+	assert_string_equal(other.image, "debian:12");
+}
+
+static void a_container_that_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("[container]\nauth = 'magic'\n",
+		       "config.toml:2:1: container.auth is \"magic\": choose \"token\" "
+		       "or \"ignore\"");
+	assert_refused("[container]\nimage = ''\n",
+		       "config.toml:2:1: container.image is empty: leave it out");
+	assert_refused("[groups.a.container]\nprogram = 'x'\n",
+		       "config.toml:2:1: groups.a.container.program is \"x\": choose \"image\" or "
+		       "\"host\"");
+	assert_refused("[groups.a.container]\nimages = 'x'\n",
+		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
+		       "has engine, image, network, auth and program");
+}
+
 static void a_misspelt_key_is_refused_with_the_likely_one(void **state)
 {
 	(void)state;
@@ -359,6 +397,8 @@ int main(void)
 		cmocka_unit_test(every_key_arrives_in_its_field),
 		cmocka_unit_test(the_policy_may_stand_alone_at_the_top),
 		cmocka_unit_test(tmux_options_are_pairs_as_tmux_writes_them),
+		cmocka_unit_test(a_container_has_what_the_nearest_group_says),
+		cmocka_unit_test(a_container_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_misspelt_key_is_refused_with_the_likely_one),
 		cmocka_unit_test(a_wrong_type_is_refused_by_name),
 		cmocka_unit_test(a_value_out_of_range_is_refused),

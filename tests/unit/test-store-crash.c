@@ -79,22 +79,26 @@ static int do_operation(const char *operation, const char *root)
 
 /* --- killed at every system call -------------------------------------------------------------- */
 
-/* Exit status under strace, which does what to the when-th of these calls. */
+/* Exit status under strace, which does what to the when-th of these calls.  *ret_hit: there was
+ * such a call; NULL: do not say. */
 static int run_traced(const char *operation, const char *root, const char *calls, const char *what,
-		      int when)
+		      int when, bool *ret_hit)
 {
 	cleanup_free char *inject = xasprintf("inject=%s:%s:when=%d", calls, what, when);
 	char self[4096];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	assert_true(length > 0);
 	self[length] = '\0';
-	const char *const argv[] = { "strace", "-f", "-qq",  "-o",      "/dev/null", "-e",
-				     inject,   self, "--do", operation, root,        NULL };
+	const char *const argv[] = { "strace", "-f", "-qq",  "-o",      "/dev/stderr", "-e",
+				     inject,   self, "--do", operation, root,          NULL };
 	const struct child_request request = { .argv = argv };
 	cleanup_child_result struct child_result result = { 0 };
 	struct error err = { 0 };
 	if (child_run(&request, LONG_MS, &result, &err) != 0)
 		fail_msg("%s", err.message ? err.message : "strace is not installed");
+	if (ret_hit)
+		*ret_hit = result.exit_status == 128 + SIGKILL ||
+			   strstr(strbuf_text(&result.errors), "(INJECTED)");
 	return result.exit_status;
 }
 
@@ -166,7 +170,7 @@ static int killed_at(const char *operation, const char *calls)
 		make(fixture->store, BYSTANDER, "bystander");
 		if (!streq(operation, "create"))
 			make(fixture->store, SUBJECT, "subject");
-		int status = run_traced(operation, fixture->root, calls, "signal=KILL", when);
+		int status = run_traced(operation, fixture->root, calls, "signal=KILL", when, NULL);
 		if (status == 128 + SIGKILL)
 			assert_consistent(fixture->store, operation);
 		else
@@ -185,35 +189,49 @@ static void assert_traceable(void)
 	skip();
 }
 
-static void assert_survives_kills(const char *operation, int least)
+/* How often an operation makes a call, at least.  A trace that kills nothing proves nothing. */
+struct calls {
+	const char *names;
+	int least;
+};
+
+static void assert_survives_kills(const char *operation, const struct calls *calls)
 {
-	static const char *const calls[] = { "?mkdirat", "write", "fsync", "?renameat,?renameat2",
-					     "unlinkat", "fcntl" };
-	int kills = 0;
 	assert_traceable();
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		kills += killed_at(operation, calls[i]);
-	/* A trace that kills nothing proves nothing. */
-	assert_true(kills >= least);
+	for (; calls->names; calls++)
+		assert_true(killed_at(operation, calls->names) >= calls->least);
 }
 
 static void a_kill_while_creating_leaves_all_or_nothing(void **state UNUSED)
 {
-	assert_survives_kills("create", 7);
+	static const struct calls calls[] = {
+		{ "?mkdirat", 1 }, { "write", 1 }, { "fsync", 3 }, { "?renameat,?renameat2", 2 },
+		{ "fcntl", 1 },    { 0 },
+	};
+	assert_survives_kills("create", calls);
 }
 
 static void a_kill_while_saving_leaves_the_old_or_the_new(void **state UNUSED)
 {
-	assert_survives_kills("save", 5);
+	static const struct calls calls[] = {
+		{ "write", 1 }, { "fsync", 2 }, { "?renameat,?renameat2", 1 },
+		{ "fcntl", 1 }, { 0 },
+	};
+	assert_survives_kills("save", calls);
 }
 
 static void a_kill_while_removing_leaves_all_or_nothing(void **state UNUSED)
 {
-	assert_survives_kills("remove", 6);
+	static const struct calls calls[] = {
+		{ "fsync", 2 }, { "?renameat,?renameat2", 1 }, { "unlinkat", 3 }, { "fcntl", 1 },
+		{ 0 },
+	};
+	assert_survives_kills("remove", calls);
 }
 
-/* In the profile or in the trash, and never in both or in none. */
-static void assert_in_one_place(struct store *store)
+/* Assert that it is whole in the profile or in the trash, and never in both or in none; and that it
+ * has another title only where a restore has brought it back. */
+static bool is_in_profile(struct store *store, bool is_restore)
 {
 	cleanup_trash struct trash trash = { 0 };
 	cleanup_instance struct instance *instance = NULL;
@@ -221,41 +239,67 @@ static void assert_in_one_place(struct store *store)
 	assert_true(r == 0 || r == STORE_ABSENT);
 	assert_int_equal(trash_list(store, &trash, NULL), 0);
 	assert_int_equal(trash.count, r == 0 ? 0 : 1);
-	if (r == STORE_ABSENT)
-		assert_non_null(trash.items[0].instance);
+	const struct instance *found = r == 0 ? instance : trash.items[0].instance;
+	assert_non_null(found);
+	assert_string_equal(found->title, r == 0 && is_restore ? "saved" : "subject");
 	sweep(store);
 	cleanup_strvec struct strvec names = { 0 };
 	assert_int_equal(fs_list(store_profile_directory(store), &names, NULL), 0);
 	for (size_t i = 0; i < names.count; i++)
 		assert_true(r == 0 || !starts_with(names.items[i], SUBJECT));
+	return r == 0;
 }
 
-static void cut_everywhere(const char *operation, const char *what)
+/* How often the operation was cut; after each cut the same operation can be done. */
+static int cut_at(const char *operation, const char *calls, const char *what)
 {
-	static const char *const calls[] = { "?mkdir,?mkdirat", "fsync",  "?renameat,?renameat2",
-					     "unlinkat",        "openat", "write" };
-	unsigned cut = 0;
-	assert_traceable();
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		for (int when = 1; when <= 3; when++) {
-			struct fixture *fixture = fixture_open();
-			make(fixture->store, SUBJECT, "subject");
-			if (streq(operation, "restore"))
-				assert_int_equal(do_discard(fixture->store), 0);
-			cut += run_traced(operation, fixture->root, calls[i], what, when) != 0;
-			assert_in_one_place(fixture->store);
-			assert_int_equal(fixture_close(fixture), 0);
-		}
+	const bool is_restore = streq(operation, "restore"), is_kill = starts_with(what, "signal");
+	for (int when = 1;; when++) {
+		struct fixture *fixture = fixture_open();
+		make(fixture->store, SUBJECT, "subject");
+		if (is_restore)
+			assert_int_equal(do_discard(fixture->store), 0);
+		bool is_hit;
+		const int status = run_traced(operation, fixture->root, calls, what, when, &is_hit);
+		const bool in_profile = is_in_profile(fixture->store, is_restore);
+		if (status == 0)
+			assert_true(in_profile == is_restore);
+		else if (!is_kill)
+			assert_true(in_profile != is_restore);
+		if (in_profile != is_restore)
+			assert_int_equal(is_restore ? do_restore(fixture->store)
+						    : do_discard(fixture->store),
+					 0);
+		assert_true(is_in_profile(fixture->store, is_restore) == is_restore);
+		assert_int_equal(fixture_close(fixture), 0);
+		if (!is_hit)
+			return when - 1;
 	}
-	assert_true(cut >= 4);
+}
+
+static void cut_everywhere(const char *operation, const char *what, const struct calls *calls)
+{
+	for (; calls->names; calls++)
+		assert_true(cut_at(operation, calls->names, what) >= calls->least);
 }
 
 static void what_is_cut_is_in_the_profile_or_in_the_trash(void **state UNUSED)
 {
-	cut_everywhere("discard", "signal=KILL");
-	cut_everywhere("restore", "signal=KILL");
-	cut_everywhere("discard", "error=EIO");
-	cut_everywhere("restore", "error=EIO");
+	static const struct calls discard[] = {
+		{ "?mkdirat", 1 }, { "fsync", 3 }, { "?renameat,?renameat2", 1 },
+		{ "unlinkat", 1 }, { 0 },
+	};
+	static const struct calls restore[] = {
+		{ "write", 1 },
+		{ "fsync", 4 },
+		{ "?renameat,?renameat2", 2 },
+		{ 0 },
+	};
+	assert_traceable();
+	cut_everywhere("discard", "signal=KILL", discard);
+	cut_everywhere("restore", "signal=KILL", restore);
+	cut_everywhere("discard", "error=EIO", discard);
+	cut_everywhere("restore", "error=EIO", restore);
 }
 
 /* --- a system call fails ---------------------------------------------------------------------- */
@@ -270,12 +314,15 @@ static int failed_at(const char *operation, const char *calls)
 		bool create = streq(operation, "create");
 		if (!create)
 			make(fixture->store, SUBJECT, "subject");
-		int status = run_traced(operation, fixture->root, calls, "error=EIO", when);
+		int status = run_traced(operation, fixture->root, calls, "error=EIO", when, NULL);
 		int r = store_load(fixture->store, SUBJECT, &instance, NULL);
-		if (status == 1)
-			assert_int_equal(r, create ? STORE_ABSENT : 0);
-		else
-			assert_int_equal(status, 0);
+		assert_true(status == 0 || status == 1);
+		const bool is_there_now = create ? status == 0
+						 : status == 1 || streq(operation, "save");
+		assert_int_equal(r, is_there_now ? 0 : STORE_ABSENT);
+		if (is_there_now)
+			assert_string_equal(instance->title,
+					    status == 0 && !create ? "saved" : "subject");
 		if (status == 1 && create)
 			assert_no_remnants(fixture->store, false);
 		failures += status == 1;
@@ -304,6 +351,7 @@ static bool interrupted_at(const char *operation, const char *call, const char *
 			   int when)
 {
 	struct fixture *fixture = fixture_open();
+	cleanup_instance struct instance *instance = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *self = realpath("/proc/self/exe", NULL);
@@ -322,19 +370,20 @@ static bool interrupted_at(const char *operation, const char *call, const char *
 	const struct child_request request = { .argv = (const char *const *)strvec_argv(&argv) };
 	assert_int_equal(child_run(&request, LONG_MS, &result, NULL), 0);
 	assert_int_equal(result.exit_status, 0);
+	assert_int_equal(store_load(fixture->store, SUBJECT, &instance, NULL),
+			 streq(operation, "remove") ? STORE_ABSENT : 0);
+	if (streq(operation, "save"))
+		assert_string_equal(instance->title, "saved");
 	assert_int_equal(fixture_close(fixture), 0);
 	return strstr(strbuf_text(&result.errors), "(INJECTED)") != NULL;
 }
 
-static void go_on(const char *call, const char *const *paths, int least)
+static void goes_on(const char *operation, const char *call, const char *const *paths, int least)
 {
-	static const char *const operations[] = { "create", "save", "remove" };
-	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-		int count = 0;
-		while (interrupted_at(operations[i], call, paths, count + 1))
-			count++;
-		assert_true(count >= least);
-	}
+	int count = 0;
+	while (interrupted_at(operation, call, paths, count + 1))
+		count++;
+	assert_true(count >= least);
 }
 
 /* As a signal does on a file system over a network. */
@@ -343,11 +392,17 @@ static void what_a_signal_interrupts_goes_on(void **state UNUSED)
 	static const char *const directories[] = { "", "/" SUBJECT, "/.new-" SUBJECT,
 						   "/.removed-" SUBJECT, NULL };
 	static const char *const lock[] = { "/" SUBJECT ".lock", NULL };
+	static const struct {
+		const char *name;
+		int writes, syncs;
+	} operations[] = { { "create", 1, 3 }, { "save", 1, 2 }, { "remove", 0, 2 } };
 	assert_traceable();
-	go_on("write", NULL, 0);
-	go_on("fsync", NULL, 1);
-	go_on("openat", directories, 1);
-	go_on("fcntl", lock, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		goes_on(operations[i].name, "write", NULL, operations[i].writes);
+		goes_on(operations[i].name, "fsync", NULL, operations[i].syncs);
+		goes_on(operations[i].name, "openat", directories, 1);
+		goes_on(operations[i].name, "fcntl", lock, 1);
+	}
 }
 
 /* --- remnants --------------------------------------------------------------------------------- */
@@ -489,6 +544,7 @@ static void full_disk_refuses(struct store *store)
 
 	/* Removing needs no space, and frees some. */
 	assert_int_equal(store_remove(TAKE_PTR(lock), NULL), 0);
+	assert_false(is_there(store, BYSTANDER));
 	assert_int_equal(unlinkat(store_profile_directory(store), "ballast", 0), 0);
 	assert_int_equal(create_instance(store, other, NULL), 0);
 }

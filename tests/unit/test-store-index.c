@@ -382,7 +382,7 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":6", "\"format\":5" },
+		{ "\"format\":7", "\"format\":6" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },
@@ -614,6 +614,21 @@ static void places_that_are_no_run_s_are_not_believed(void **state)
 	}
 }
 
+static void the_capsule_of_a_run_is_below_its_instance(void **state)
+{
+	struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = run_at(ONE, "/r/agentdeck/" ONE,
+							    "/r/agentdeck/" ONE "/tmux.sock", NULL);
+	replace_string(&instance->run.capsule, "/home/x/.ssh");
+	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	store_set_roots(fixture->store, "/r/agentdeck", "/t/agentdeck-1");
+	cleanup_instance struct instance *again = NULL;
+	assert_int_equal(store_load(fixture->store, ONE, &again, NULL), 0);
+	cleanup_free char *capsule = xasprintf("%s/default/" ONE "/capsule", fixture->root);
+	assert_string_equal(again->run.capsule, capsule);
+	assert_string_equal(again->run.directory, "/r/agentdeck/" ONE);
+}
+
 static void a_run_that_lives_elsewhere_stays_there(void **state)
 {
 	struct fixture *fixture = *state;
@@ -657,6 +672,7 @@ int main(void)
 		STORE_TEST(a_target_is_title_then_id_then_prefix_then_directory),
 		STORE_TEST(a_damaged_instance_is_found_by_its_id),
 		STORE_TEST(places_that_are_no_run_s_are_not_believed),
+		STORE_TEST(the_capsule_of_a_run_is_below_its_instance),
 		STORE_TEST(a_run_that_lives_elsewhere_stays_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,18 @@ static void what_is_unset_becomes_a_comment(void **state UNUSED)
 	assert_int_equal(try_change("# a = 1\n", "a", NULL, &result, NULL), TOML_KEY_ABSENT);
 }
 
+/* With its last key a table that has no header vanishes, and one that has a header stays. */
+static void the_only_key_of_a_table_can_be_unset(void **state UNUSED)
+{
+	assert_change("t.a = 1\n", "t.a", NULL, "# t.a = 1\n");
+	assert_change("t.u.a = 1\nb = 2\n", "t.u.a", NULL, "# t.u.a = 1\nb = 2\n");
+	assert_change("[x]\nt.a = 1\n", "x.t.a", NULL, "[x]\n# t.a = 1\n");
+	assert_change("[t]\na = 1\n", "t.a", NULL, "[t]\n# a = 1\n");
+	assert_change("x = { t.a = 1 }\n", "x.t.a", NULL, "x = { }\n");
+	assert_change("x = { t.a = 1, b = 2 }\n", "x.t.a", NULL, "x = { b = 2 }\n");
+	assert_change("t.a = 1\n[u]\n", "t.a", NULL, "# t.a = 1\n[u]\n");
+}
+
 static void arrays_of_tables_are_left_alone(void **state UNUSED)
 {
 	assert_change("[[x]]\na = 1\n[[x]]\na = 2\n", "b", "3",
@@ -196,6 +208,7 @@ int main(void)
 		cmocka_unit_test(inline_tables_grow_inside),
 		cmocka_unit_test(line_ends_stay_as_they_are),
 		cmocka_unit_test(what_is_unset_becomes_a_comment),
+		cmocka_unit_test(the_only_key_of_a_table_can_be_unset),
 		cmocka_unit_test(arrays_of_tables_are_left_alone),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(a_key_has_parts),

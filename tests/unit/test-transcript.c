@@ -301,6 +301,66 @@ static void a_gigabyte_is_not_read_for_the_last_reply(void **state UNUSED)
 	assert_true(bytes_read() - before < 1 << 20);
 }
 
+#define MODEL(name, text) \
+	"{\"type\":\"assistant\",\"message\":{\"model\":\"" name "\",\"content\":\"" text "\"}}\n"
+#define SIDE(name) \
+	"{\"type\":\"assistant\",\"isSidechain\":true,\"message\":{\"model\":\"" name "\"}}\n"
+#define TYPED(text)    "{\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
+#define META(text)     "{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"" text "\"}}\n"
+#define TOOL           "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\"}]}}\n"
+#define IS_ABOUT(m, p) assert_about(path, m, p)
+
+static void assert_about(const char *path, const char *model, const char *prompt)
+{
+	cleanup_transcript_about struct transcript_about about = { 0 };
+	assert_int_equal(transcript_describe(path, &about, NULL), 0);
+	assert_string_equal(or_empty(about.model), model);
+	assert_string_equal(or_empty(about.prompt), prompt);
+}
+
+static void the_first_prompt_is_what_somebody_typed(void **state UNUSED)
+{
+	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
+				      META("Caveat: these were generated") TOOL TYPED(
+					      "<command-name>/model</command-name>")
+					      TYPED("<local-command-stdout></local-command-stdout>")
+						      TYPED("fix\\nit") TYPED("more"));
+	IS_ABOUT("", "fix\nit");
+}
+
+static void the_model_is_that_of_the_last_reply(void **state UNUSED)
+{
+	cleanup_free char *path = put(
+		"-srv-work", ID_1 ".jsonl",
+		TYPED("a") MODEL("old", "x") MODEL("new", "y") SIDE("small")
+			MODEL("<synthetic>", "API error")
+				TYPED("b") "{\"type\":\"assistant\",\"message\":{\"model\":\"torn");
+	IS_ABOUT("new", "a");
+}
+
+static void nothing_is_known_of_an_empty_transcript(void **state UNUSED)
+{
+	struct transcript_about about = { 0 };
+	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl", "");
+	IS_ABOUT("", "");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(transcript_describe(path, &about, NULL), TRANSCRIPT_NONE);
+}
+
+static void a_gigabyte_is_not_read_for_a_description(void **state UNUSED)
+{
+	cleanup_free char *path = put_giant(TYPED("first"), "\n" MODEL("m", "new"));
+	int64_t before = bytes_read();
+	IS_ABOUT("m", "first");
+	assert_true(bytes_read() - before < 4 << 20);
+	/* Nothing that is looked for is at its ends. */
+	free(path);
+	path = put_giant(META("x"), "\n" TOOL);
+	before = bytes_read();
+	IS_ABOUT("", "");
+	assert_true(bytes_read() - before < 4 << 20);
+}
+
 static void links_are_not_followed(void **state UNUSED)
 {
 	struct transcript found = { 0 };
@@ -515,6 +575,10 @@ int main(void)
 		scratch_test(line_just_under_the_limit_is_read),
 		scratch_test(a_gigabyte_is_not_read_for_the_first_turn),
 		scratch_test(a_gigabyte_is_not_read_for_the_last_reply),
+		scratch_test(the_first_prompt_is_what_somebody_typed),
+		scratch_test(the_model_is_that_of_the_last_reply),
+		scratch_test(nothing_is_known_of_an_empty_transcript),
+		scratch_test(a_gigabyte_is_not_read_for_a_description),
 		scratch_test(links_are_not_followed),
 		scratch_test(what_is_no_file_is_passed_over),
 		scratch_test(another_users_file_is_passed_over),

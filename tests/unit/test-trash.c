@@ -4,6 +4,7 @@
  */
 #include "unit/store-fixture.h"
 
+#include "base/clock.h"
 #include "driver/store/trash.h"
 
 #define ONE "aaaa0001"
@@ -56,6 +57,77 @@ static void what_was_removed_comes_back_unchanged(void **state)
 	cleanup_free char *after = content(fixture->store, ONE "/instance.json");
 	assert_string_equal(after, before);
 	store_unlock(lock_of(fixture->store, ONE));
+}
+
+/* Within a millisecond, and after the clock was set back. */
+static void the_last_removed_is_the_last_of_the_list(void **state)
+{
+	const struct fixture *fixture = *state;
+	char time[CLOCK_TEXT_SIZE];
+	make(fixture->store, ONE, "one");
+	make(fixture->store, TWO, "two");
+	discard(fixture->store, TWO);
+	cleanup_trash struct trash first = list(fixture->store);
+	cleanup_free char *now = xasprintf(".trash/%s", first.items[0].name);
+	cleanup_free char *ahead = xasprintf(
+		".trash/%s-" TWO, clock_format(clock_wall_us() + INT64_C(3600000000), time));
+	const int directory = store_profile_directory(fixture->store);
+	assert_int_equal(renameat(directory, now, directory, ahead), 0);
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(trash.count, 2);
+	assert_string_equal(trash.items[1].base, ONE);
+	assert_true(trash.items[1].removed_at > trash.items[0].removed_at);
+}
+
+static struct recipe *some_recipe(void)
+{
+	struct recipe *recipe = recipe_new();
+	recipe->engine = xstrdup("docker");
+	recipe->address = xstrdup("unix:///nowhere");
+	recipe->image_id = xstrdup("sha256:0");
+	recipe->user = xstrdup("1:1");
+	recipe->home = xstrdup("/nowhere/home");
+	recipe->directory = xstrdup("/nowhere");
+	return recipe;
+}
+
+static void make_directories(struct store *store, const char *base)
+{
+	const int profile = store_profile_directory(store);
+	cleanup_free char *home = xasprintf("%s/home", base);
+	cleanup_free char *below = xasprintf("%s/home/.agent", base);
+	cleanup_free char *link = xasprintf("%s/home/link", base);
+	assert_int_equal(mkdirat(profile, home, 0700), 0);
+	assert_int_equal(mkdirat(profile, below, 0700), 0);
+	assert_int_equal(symlinkat("..", profile, link), 0);
+}
+
+/* What its agent had in a container is the session's, and nobody else's. */
+static void a_container_goes_with_its_home(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *instance = new_instance(ONE, "one");
+	instance->recipe = some_recipe();
+	assert_int_equal(create_instance(fixture->store, instance, NULL), 0);
+	make_directories(fixture->store, ONE);
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(delete (fixture->store, &trash.items[0]), 0);
+	cleanup_trash struct trash after = list(fixture->store);
+	assert_int_equal(after.count, 0);
+}
+
+static void only_a_container_has_a_home_to_delete(void **state)
+{
+	const struct fixture *fixture = *state;
+	make(fixture->store, ONE, "one");
+	make_directories(fixture->store, ONE);
+	discard(fixture->store, ONE);
+	cleanup_trash struct trash trash = list(fixture->store);
+	assert_int_equal(delete (fixture->store, &trash.items[0]), TRASH_KEPT);
+	assert_int_equal(restore(fixture->store, &trash.items[0], NULL), 0);
+	assert_true(is_there(fixture->store, ONE "/home/.agent"));
 }
 
 static void it_can_come_back_with_another_title(void **state)
@@ -166,8 +238,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(what_was_removed_comes_back_unchanged),
+		STORE_TEST(the_last_removed_is_the_last_of_the_list),
 		STORE_TEST(it_can_come_back_with_another_title),
 		STORE_TEST(nothing_that_exists_is_replaced),
+		STORE_TEST(a_container_goes_with_its_home),
+		STORE_TEST(only_a_container_has_a_home_to_delete),
 		STORE_TEST(only_what_is_ours_is_deleted),
 		STORE_TEST(only_regular_files_are_deleted),
 		STORE_TEST(a_damaged_one_comes_back_as_it_was),

@@ -37,6 +37,12 @@ static int run(struct app *app, struct error *err)
 	return 0;
 }
 
+static struct offer offer(const struct app *line, bool behind_dashes)
+{
+	const struct options *given = line->options;
+	return behind_dashes ? wish_offer(&given->wish) : (struct offer){ 0 };
+}
+
 const struct command command_add = {
 	.name = "add",
 	.arguments = "[PATH] [-- ARG...]",
@@ -44,4 +50,5 @@ const struct command command_add = {
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
 	.run = run,
+	.offer = offer,
 };

@@ -13,7 +13,7 @@
 
 struct options {
 	struct adopt_wish wish;
-	bool all, yes, dry_run, no_wait;
+	bool all, yes, dry_run, no_wait, no_supervise;
 };
 
 static const struct command_option options[] = {
@@ -28,6 +28,7 @@ static const struct command_option options[] = {
 	{ 0, "fresh", NULL, "begin a new conversation if none is known", TO_FLAG(wish.fresh) },
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
+	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0 },
 };
 
@@ -159,7 +160,9 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 			"one; agentdeck session set %s session-id ID names the old one",
 			find->agent->title, added->title, hint, hint);
 	}
-	const struct start_order order = { .base = added->base, .no_wait = given->no_wait };
+	const struct start_order order = { .base = added->base,
+					   .no_wait = given->no_wait,
+					   .no_supervise = given->no_supervise };
 	if (start_and_wait(app, &order, &started, err) < 0)
 		return -1;
 	if (app->json)

@@ -50,8 +50,8 @@ static int read_all(struct check *check, const struct strvec *paths, struct erro
 			file->problem = xstrdup(why.message);
 			check->problems++;
 		} else if (!ends_with(file->path, ".toml")) {
-			file->problem = xasprintf("%s: the name does not end in .toml: nobody "
-						  "would read the file",
+			file->problem = xasprintf("%s: the name does not end in .toml: agentdeck "
+						  "would not read the file",
 						  file->path);
 			check->problems++;
 		}

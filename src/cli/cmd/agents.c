@@ -310,8 +310,7 @@ const struct command command_agents_list = {
 
 const struct command command_agents_show = {
 	.name = "agents show",
-	.operand = VALUE_AGENT,
-	.arguments = "NAME",
+	.arguments = "AGENT",
 	.summary = "show all that agentdeck knows of an agent",
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = run_show,

@@ -9,6 +9,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
+#include "engine/supervise/deputy.h"
 
 static int check_terminal(const struct app *app, const struct instance *instance, struct error *err)
 {
@@ -39,7 +40,7 @@ static void say_farewell(struct app *app, const char *id)
 	if (state_is_running(view.state))
 		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, hint);
 	else
-		printf("%s is %s%s%s. Bring it back: agentdeck start %s\n", title,
+		printf("%s is %s%s%s. To start it again: agentdeck start %s\n", title,
 		       instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 }
 
@@ -62,8 +63,12 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 		return -1;
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, base);
-	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, base) };
-	if (screen_attach(&app->deck, instance, &wish, &status, err) < 0)
+	struct deputy *deputy = deputy_begin(&app->deck, instance);
+	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, base),
+					    deputy_watch(deputy) };
+	int r = screen_attach(&app->deck, instance, &wish, &status, err);
+	deputy_end(deputy);
+	if (r < 0)
 		return -1;
 	say_farewell(app, instance->id);
 	return status == 0 ? 0 : 1;

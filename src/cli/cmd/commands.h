@@ -12,12 +12,13 @@
 	X(add) X(launch) X(list) X(status) X(events) X(top) \
 	X(session_start) X(session_stop) X(session_restart) X(session_attach) \
 	X(session_show) X(session_current) X(session_fork) X(session_set) X(session_limit) \
-	X(session_send) X(session_output) X(recover) X(adopt) X(rename) X(remove) \
+	X(session_send) X(session_output) \
+	X(session_exec) X(session_shell) X(session_eject) X(recover) X(adopt) X(rename) X(remove) \
 	X(undo) X(prune) \
 	X(agents_list) X(agents_show) X(agents_check) \
 	X(group_list) X(group_rename) X(group_remove) X(profile_list) X(profile_remove) \
 	X(config_path) X(config_get) X(config_set) X(config_edit) X(config_check) \
-	X(doctor) X(logs) X(hook) X(pane) X(revive) X(supervise) X(completion) X(help)
+	X(image_build_default) X(doctor) X(logs) X(hook) X(pane) X(revive) X(notice) X(supervise) X(completion) X(help)
 /* clang-format on */
 
 #define DECLARE_COMMAND(name) extern const struct command command_##name;

@@ -6,7 +6,7 @@ static int run(struct app *app, struct error *err)
 {
 	const char *name = app->operands.items[0];
 	for (size_t i = 0; i < SHELL_COUNT; i++) {
-		if (!shell_words[i] || !streq(shell_words[i], name))
+		if (!streq(shell_words[i], name))
 			continue;
 		print_completion(stdout, (enum shell)i);
 		return 0;
@@ -16,9 +16,15 @@ static int run(struct app *app, struct error *err)
 			 shown);
 }
 
+static struct offer offer(const struct app *line UNUSED, bool behind_dashes UNUSED)
+{
+	return (struct offer){ .words = shell_words, .count = SHELL_COUNT };
+}
+
 const struct command command_completion = {
 	.name = "completion",
 	.arguments = "SHELL",
 	.summary = "print the completion script for bash, zsh or fish",
 	.run = run,
+	.offer = offer,
 };

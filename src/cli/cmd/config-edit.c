@@ -70,7 +70,11 @@ static int make_draft(const struct configfile *file, struct draft *draft, struct
 	strvec_push(&draft->editor, path);
 	cleanup_free char *starter = file->exists ? NULL : settings_starter();
 	strbuf_adds(&draft->before, starter ? starter : strbuf_text(&file->text));
-	return fs_write_all(fd, strbuf_text(&draft->before), draft->before.length, path, err);
+	if (fs_write_all(fd, strbuf_text(&draft->before), draft->before.length, path, err) < 0) {
+		(void)unlink(path);
+		return -1;
+	}
+	return 0;
 }
 
 static bool is_changed(const struct draft *draft)
@@ -80,7 +84,7 @@ static bool is_changed(const struct draft *draft)
 		       0;
 }
 
-/* Nothing that somebody typed is lost. */
+/* Nothing that the user typed is lost. */
 static int end_badly(const struct draft *draft, enum error_code code, const char *why,
 		     struct error *err)
 {
@@ -182,7 +186,11 @@ static int run(struct app *app, struct error *err)
 		const int r = configfile_replace(&app->deck, &file, &draft.text, &local);
 		if (r == CONFIGFILE_CHANGED)
 			return end_badly(&draft, ERROR_BUSY,
-					 "somebody else has changed config.toml meanwhile", err);
+					 "another program has changed config.toml meanwhile", err);
+		/* Its sync failed: the copy may be what a power cut leaves. */
+		if (r < 0 && configfile_has(&app->deck, &draft.text))
+			return error_set(err, local.code, "%s; a copy of your text is in %s",
+					 local.message, draft.path);
 		if (r < 0)
 			return end_badly(&draft, local.code, local.message, err);
 		(void)unlink(draft.path);
@@ -199,7 +207,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_config_edit = {
 	.name = "config edit",
 	.arguments = "",
-	.summary = "edit config.toml, and check it before it replaces the old one",
+	.summary = "edit config.toml, and check it before it is replaced",
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = run,
 };

@@ -143,7 +143,7 @@ static int change(struct app *app, struct strvec *parts, const char *literal, bo
 			memcmp(strbuf_text(&text), strbuf_text(&file.text), text.length) != 0);
 	r = *ret_changed ? configfile_replace(&app->deck, &file, &text, err) : 0;
 	if (r == CONFIGFILE_CHANGED)
-		return error_set(err, ERROR_BUSY, "somebody else has just changed %s: try again",
+		return error_set(err, ERROR_BUSY, "another program has just changed %s: try again",
 				 file.path);
 	return r;
 }
@@ -176,6 +176,36 @@ static int run(struct app *app, struct error *err)
 					    changed ? "has its default now" : "was not set"));
 }
 
+static struct offer offer_value(const char *name)
+{
+	static const char *const flags[] = { "true", "false" };
+	const struct toml_key *key = settings_find_key(name, NULL);
+	struct offer offer = { 0 };
+	if (key && streq(key->path, "resume.agents"))
+		key = settings_find_key("resume.policy", NULL);
+	if (!key)
+		return offer;
+	for (offer.words = key->words; key->words && key->words[offer.count];)
+		offer.count++;
+	if (!key->words && (key->type == TOML_BOOL || key->type == TOML_WORD))
+		offer = (struct offer){ .words = flags, .count = ARRAY_SIZE(flags) };
+	else if (streq(key->path, "default_agent"))
+		offer.kind = VALUE_AGENT;
+	else if (streq(key->path, "notify.command"))
+		offer.kind = VALUE_PROGRAM;
+	else if (streq(key->path, "tmux.conf"))
+		offer.kind = VALUE_FILE;
+	return offer;
+}
+
+static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
+{
+	if (line->operands.count == 0)
+		return (struct offer){ .kind = VALUE_KEY_TO_SET };
+	return line->operands.count == 1 ? offer_value(line->operands.items[0])
+					 : (struct offer){ 0 };
+}
+
 const struct command command_config_set = {
 	.name = "config set",
 	.arguments = "KEY [VALUE]",
@@ -183,4 +213,5 @@ const struct command command_config_set = {
 	OWN_OPTIONS,
 	.flags = NEEDS_DECK | HAS_JSON,
 	.run = run,
+	.offer = offer,
 };

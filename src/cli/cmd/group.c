@@ -142,12 +142,19 @@ static int run_rename(struct app *app, struct error *err)
 	return check_exists(app, from, &count, err) < 0 ? -1 : move(app, from, to, err);
 }
 
+/* The sessions may join a group that exists. */
+static struct offer offer_groups(const struct app *line, bool behind_dashes UNUSED)
+{
+	return (struct offer){ .kind = line->operands.count < 2 ? VALUE_GROUP : VALUE_BY_ARGUMENT };
+}
+
 const struct command command_group_rename = {
 	.name = "group rename",
 	.arguments = "GROUP NAME",
 	.summary = "give a group, and the groups below it, another name",
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run_rename,
+	.offer = offer_groups,
 };
 
 static int run_remove(struct app *app, struct error *err)

@@ -4,15 +4,13 @@
 
 struct options {
 	bool all, man, complete;
-	enum shell shell;
 };
 
 static const struct command_option options[] = {
 	{ 'a', "all", NULL, "list all commands, with the internal ones", TO_FLAG(all) },
 	{ 0, "man", NULL, "print the manual page, or that of COMMAND, for man -l -", TO_FLAG(man) },
-	{ 0, "completion", "SHELL", "print the completion script for bash, zsh or fish",
-	  TO_CHOICE(shell, shell_words) },
-	{ 0, "complete", NULL, "print what can stand as the last word behind --, for those scripts",
+	{ 0, "complete", NULL,
+	  "print what can be the last word behind --; completion in the shells calls it",
 	  TO_FLAG(complete) },
 	{ 0 },
 };
@@ -62,19 +60,14 @@ static int show_manual(const struct app *app, struct error *err)
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	const int wishes = given->all + given->man + given->complete + (given->shell != SHELL_NONE);
+	const int wishes = given->all + given->man + given->complete;
 
 	if (wishes > 1 || (wishes == 1 && !given->man && app->operands.count) ||
 	    (!given->complete && app->rest.count))
 		return error_set(err, ERROR_USAGE,
-				 "ask for one thing: a command, --all, --man, --completion or "
-				 "--complete");
+				 "ask for one thing: a command, --all, --man or --complete");
 	if (given->all) {
 		print_all_help(stdout);
-		return 0;
-	}
-	if (given->shell != SHELL_NONE) {
-		print_completion(stdout, given->shell);
 		return 0;
 	}
 	if (given->complete)

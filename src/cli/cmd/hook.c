@@ -7,9 +7,11 @@
 #include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
+#include "engine/run/collect.h"
 
 struct options {
 	const char *instance;
+	bool collect;
 };
 
 static const struct command_option options[] = {
@@ -17,6 +19,8 @@ static const struct command_option options[] = {
 	  "whose report it is, by the name of its directory; without it AGENTDECK_INSTANCE_BASE, "
 	  "or AGENTDECK_INSTANCE_ID",
 	  TO_TEXT(instance) },
+	{ 0, "collect", NULL, "take the reports that wait in the directory of a container",
+	  TO_FLAG(collect) },
 	{ 0 },
 };
 
@@ -48,8 +52,16 @@ static int take(struct app *app, const char *base, const struct sender *sender,
 					      text->length };
 	int r = report_take_news(&parcel, &news, err);
 	statusline_follow(app->deck.store, base, news.before, news.now);
-	notice_activity(&app->deck, app->deck.store, base, news.before, news.now);
+	notice_activity(&app->deck, app->deck.store, base,
+			&(struct notice_change){ news.before, news.now, news.since_us });
 	return r;
+}
+
+static int collect(struct app *app, const char *base, struct error *err)
+{
+	if (deck_open_store(&app->deck, err) < 0)
+		return -1;
+	return collect_reports(&app->deck, base, err);
 }
 
 /* A hook that fails or prints something would disturb the agent.  So the exit status is always 0,
@@ -61,6 +73,14 @@ static int run(struct app *app, struct error *err)
 	struct sender sender = { .token = getenv(ENV_TOKEN) };
 	const struct options *given = app->options;
 	const char *base = base_of(given);
+	if (given->collect) {
+		if (!is_empty(base) &&
+		    deck_open_anyway(app->profile, "hook", &app->deck, err) == 0 &&
+		    collect(app, base, err) < 0)
+			log_warning("reports not taken: %s", err->message);
+		error_clear(err);
+		return 0;
+	}
 	sender_find(&sender);
 	/* Read it even if nobody wants it or the log cannot be opened, since the agent writes it. */
 	int r = read_payload(app, &text, &unread);

@@ -145,6 +145,12 @@ static int run(struct app *app, struct error *err)
 	return r;
 }
 
+static struct offer offer(const struct app *line, bool behind_dashes)
+{
+	const struct options *given = line->options;
+	return behind_dashes ? wish_offer(&given->wish) : (struct offer){ 0 };
+}
+
 const struct command command_launch = {
 	.name = "launch",
 	.arguments = "[PATH] [-- ARG...]",
@@ -152,4 +158,5 @@ const struct command command_launch = {
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | HAS_REST,
 	.run = run,
+	.offer = offer,
 };

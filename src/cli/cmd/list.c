@@ -29,11 +29,20 @@ static const char *const orders[] = {
 	[LISTING_BY_GROUP] = "group", [LISTING_BY_USE] = "used",
 };
 
+static const struct offer formats = {
+	.words = (const char *const[]){ "json", "table" },
+	.count = 2,
+	.also = &(const struct offer){ .words = listing_columns,
+				       .count = LISTING_COLUMNS,
+				       .is_list = true,
+				       .lead = "table " },
+};
+
 static const struct command_option options[] = {
 	{ 'g', "group", "GROUP", "only sessions in this group and in the groups below it",
 	  TO_TEXT(group) },
 	{ 0, "status", "STATUS", "only sessions with this status; several have commas between them",
-	  TO_WORD(status, listing_statuses) },
+	  TO_WORDS(status, listing_statuses) },
 	{ 0, "sort", "KEY", "by title, age, status, group or used (last used first)",
 	  TO_CHOICE(order, orders) },
 	{ 'q', "quiet", NULL, "print only the ids, one per line", TO_FLAG(ids) },
@@ -41,7 +50,7 @@ static const struct command_option options[] = {
 	{ 'w', "watch", NULL, "show the list until you press q, and redraw it on every change",
 	  TO_FLAG(watch) },
 	{ 0, "format", "FORMAT", "json, table, or 'table COLUMNS' with commas between the columns",
-	  TO_TEXT(format) },
+	  TO_TEXT(format), .offer.also = &formats },
 	{ 0 },
 };
 

@@ -44,8 +44,8 @@ enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
 
 static bool is_asked(const struct app *app, const struct wish *wish)
 {
-	return !wish->wish.agent && !wish->command.count && !app->deck.settings.default_agent &&
-	       !app->json && ask_is_possible();
+	return !wish->asks_nothing && !wish->wish.agent && !wish->command.count &&
+	       !app->deck.settings.default_agent && !app->json && ask_is_possible();
 }
 
 /* The installed ones: first the agents, then the stand-ins. */

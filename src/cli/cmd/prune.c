@@ -66,12 +66,24 @@ static int check_wish(const struct app *app, const struct trash *trash, struct e
 			 trash->count, trash->count == 1 ? "" : "s");
 }
 
+static bool has_container(const struct trash *trash)
+{
+	for (size_t i = 0; i < trash->count; i++)
+		if (trash->items[i].instance && trash->items[i].instance->recipe)
+			return true;
+	return false;
+}
+
 static int confirm(const struct app *app, const struct trash *trash, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->force || given->dry_run || trash->count == 0)
 		return 0;
-	return ask_yes("Delete these for good? The conversations stay with their agents.", err);
+	return ask_yes(has_container(trash)
+			       ? "Delete these for good? The conversations of sessions in "
+				 "containers are deleted, too."
+			       : "Delete these for good? The conversations stay with their agents.",
+		       err);
 }
 
 static int run(struct app *app, struct error *err)

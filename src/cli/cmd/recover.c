@@ -127,7 +127,7 @@ static void print_summary(const struct display *display, const struct recover_co
 		printf("Nothing to recover: every session that is to run does.\n");
 	} else {
 		printf("%zu session%s: %zu %s", counts->total, counts->total == 1 ? "" : "s",
-		       counts->revived, display->dry ? "would be brought back" : "brought back");
+		       counts->revived, display->dry ? "would be restarted" : "restarted");
 		if (counts->alive)
 			printf(", %zu ran already", counts->alive);
 		if (counts->left)
@@ -174,7 +174,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_recover = {
 	.name = "recover",
 	.arguments = "",
-	.summary = "bring back every session that should run and does not",
+	.summary = "restart every session that should run and does not",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON | JSON_LINES,
 	.run = run,

@@ -39,13 +39,19 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "session_id", row->session_id);
+	/* In a container its agent's home is the session's. */
+	const bool is_kept = row->session_id && streq(row->backend, PLACE_DEFAULT);
+	cleanup_free char *where = is_kept ? xasprintf("Its conversation %s stays with %s.",
+						       row->session_id, row->agent)
+				   : row->session_id
+					   ? xasprintf(
+						     "Its conversation %s is kept until agentdeck "
+						     "prune.",
+						     row->session_id)
+					   : NULL;
 	return print_done(app, object,
-			  row->session_id
-				  ? xasprintf("Removed %s (%s). Its conversation %s stays with %s. "
-					      "To bring it back: agentdeck undo",
-					      row->title, row->id, row->session_id, row->agent)
-				  : xasprintf("Removed %s (%s). To bring it back: agentdeck undo",
-					      row->title, row->id));
+			  xasprintf("Removed %s (%s). %s%sTo restore it: agentdeck undo",
+				    row->title, row->id, or_empty(where), where ? " " : ""));
 }
 
 static char *make_question(const struct several *several, size_t running)

@@ -58,7 +58,7 @@ static int run(struct app *app, struct error *err UNUSED)
 const struct command command_revive = {
 	.name = "revive",
 	.arguments = "INSTANCE",
-	.summary = "bring back one session that is to run (recover and supervise call this)",
+	.summary = "restart one session that should run (recover and supervise call this)",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | IS_HIDDEN,
 	.run = run,

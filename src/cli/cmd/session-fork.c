@@ -47,7 +47,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_session_fork = {
 	.name = "session fork",
 	.arguments = "SESSION",
-	.summary = "begin another session with a copy of a session's conversation",
+	.summary = "begin another session with a copy of a conversation",
 	OWN_OPTIONS,
 	.flags = NEEDS_SESSION | IS_STRICT | HAS_JSON,
 	.run = run,

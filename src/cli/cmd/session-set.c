@@ -145,39 +145,70 @@ static int set_agent(struct app *app, const char *base, const char *value, char 
 	return 0;
 }
 
+static int set_image(struct app *app, const char *base, const char *value, char **ret_note,
+		     struct error *err)
+{
+	if (lifecycle_set_image(&app->deck, base, value, err) < 0)
+		return -1;
+	*ret_note = xstrdup("The next start makes a new container from it; files that were written "
+			    "in the old one are lost, outside of its home, work directory and "
+			    "mounts");
+	return 0;
+}
+
+static const char *const field_names[] = {
+	"session-id", "resume",  "restart", "title", "path",
+	"group",      "command", "agent",   "notes", "recipe.image",
+};
+static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
+static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
+
+/* By the indexes of field_names. */
 static const struct field {
-	const char *name;
 	int (*set)(struct app *app, const char *base, const char *value, char **ret_note,
 		   struct error *err);
-} fields[] = {
-	{ "session-id", set_session_id }, { "resume", set_resume }, { "restart", set_restart },
-	{ "title", set_title },           { "path", set_path },     { "group", set_group },
-	{ "command", set_command },       { "agent", set_agent },   { "notes", set_notes },
+	struct offer offer;
+} fields[ARRAY_SIZE(field_names)] = {
+	{ set_session_id, { .kind = VALUE_CONVERSATION } },
+	{ set_resume, { .words = resume_words, .count = ARRAY_SIZE(resume_words) } },
+	{ set_restart, { .words = restart_words, .count = ARRAY_SIZE(restart_words) } },
+	{ set_title, { 0 } },
+	{ set_path, { .kind = VALUE_DIRECTORY } },
+	{ set_group, { .kind = VALUE_GROUP } },
+	{ set_command, { .kind = VALUE_PROGRAM } },
+	{ set_agent, { .kind = VALUE_AGENT } },
+	{ set_notes, { 0 } },
+	{ set_image, { 0 } },
 };
+
+static const struct field *find_field(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (streq(field_names[i], name))
+			return fields + i;
+	return NULL;
+}
 
 static int run(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
-	const struct field *field = NULL;
 	const struct options *given = app->options;
 	cleanup_free char *note = NULL;
 	const char *name = app->operands.items[1], *value = app->operands.items[2];
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (streq(fields[i].name, name))
-			field = fields + i;
+	const struct field *field = find_field(name);
 	if (!field)
 		return error_set(
 			err, ERROR_USAGE,
-			"'%s' cannot be set: choose session-id, resume, restart, title, path, "
-			"group, command, agent or notes",
+			"unknown field '%s' (fields: session-id, resume, restart, title, path, "
+			"group, command, agent, notes)",
 			name);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,
-				 "--copy-transcript goes with path only: leave it out");
+				 "--copy-transcript only works with path: leave it out");
 	if (given->drop_conversation && !streq(name, "agent"))
 		return error_set(err, ERROR_USAGE,
-				 "--drop-conversation goes with agent only: leave it out");
+				 "--drop-conversation only works with agent: leave it out");
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
 	    field->set(app, row->base, value, &note, err) < 0)
 		return -1;
@@ -191,6 +222,15 @@ static int run(struct app *app, struct error *err)
 	return 0;
 }
 
+static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
+{
+	const struct field *field;
+	if (line->operands.count == 1)
+		return (struct offer){ .words = field_names, .count = ARRAY_SIZE(field_names) };
+	field = line->operands.count == 2 ? find_field(line->operands.items[1]) : NULL;
+	return field ? field->offer : (struct offer){ 0 };
+}
+
 const struct command command_session_set = {
 	.name = "session set",
 	.arguments = "SESSION FIELD VALUE",
@@ -198,4 +238,5 @@ const struct command command_session_set = {
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,
+	.offer = offer,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/reply.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
@@ -8,8 +9,8 @@
 #include "driver/transcript/transcript.h"
 #include "engine/place/alive.h"
 #include "engine/place/oom.h"
+#include "engine/roster/statusline.h"
 #include "engine/run/correct.h"
-#include "engine/screen/activity.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
 #include "model/plan/restart.h"
@@ -17,16 +18,83 @@
 #include <string.h>
 
 struct options {
-	bool verbose;
+	bool verbose, recipe;
 };
 
 static const struct command_option options[] = {
 	{ 'v', "verbose", NULL, "also show processes, files, the scope and the command lines",
 	  TO_FLAG(verbose) },
+	{ 0, "recipe", NULL, "show only how its container is made", TO_FLAG(recipe) },
 	{ 0 },
 };
 
-enum { REPLY_LINES = 4 };
+enum { REPLY_LINES = 4, PROMPT_MAX = 200 /* bytes */ };
+
+static void line(const char *name, const char *value)
+{
+	if (is_empty(value))
+		return;
+	cleanup_free char *shown = visible(value);
+	printf("%-14s %s\n", name, shown);
+}
+
+/* ---- what its transcript says ------------------------------------------------------------------ */
+
+struct told {
+	struct reply reply;
+	struct transcript_about about; /* the prompt: its first line, without control characters */
+};
+
+static void told_free(struct told *told)
+{
+	reply_free(&told->reply);
+	transcript_about_free(&told->about);
+}
+
+/* The first line that is not empty, cut.  The caller frees; NULL: there is none. */
+static char *first_line(const char *text)
+{
+	cleanup_strbuf struct strbuf clean = { 0 };
+	(void)display_clean(text, strlen(text), &clean);
+	const char *start = strbuf_text(&clean) + strspn(strbuf_text(&clean), " \t\n");
+	size_t length = strcspn(start, "\n");
+	if (length <= PROMPT_MAX)
+		return length ? xstrndup(start, length) : NULL;
+	for (length = PROMPT_MAX; !is_utf8(start, length);)
+		length--;
+	return xasprintf("%.*s ...", (int)length, start);
+}
+
+/* Nothing of it is known where the agent writes no transcript that can be read. */
+static void read_transcript(struct app *app, const struct instance *instance, struct told *ret)
+{
+	struct transcript_about about = { 0 };
+	if (reply_find(app, instance, &ret->reply, NULL) < 0 || !ret->reply.path ||
+	    transcript_describe(ret->reply.path, &about, NULL) != 0)
+		return;
+	ret->about.model = about.model;
+	ret->about.prompt = about.prompt ? first_line(about.prompt) : NULL;
+	free(about.prompt);
+}
+
+/* The beginning of the last reply. */
+static void print_reply(const struct told *told)
+{
+	cleanup_strbuf struct strbuf clean = { 0 };
+	if (!told->reply.text)
+		return;
+	(void)display_clean(told->reply.text, strlen(told->reply.text), &clean);
+	cleanup_free char *text = strbuf_take(&clean);
+	char *rest = text;
+	int count = 0;
+	for (const char *words; count < REPLY_LINES && (words = strsep(&rest, "\n"));)
+		if (words[strspn(words, " \t")])
+			line(count++ ? "" : "Last reply", words);
+	if (count == REPLY_LINES && rest && rest[strspn(rest, " \t\n")])
+		line("", "...");
+}
+
+/* ---- what is printed --------------------------------------------------------------------------- */
 
 static struct json_object *json_of_exit(const struct exit_record *record)
 {
@@ -55,7 +123,8 @@ static void add_restart(struct json_object *object, const struct app *app,
 }
 
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
-				       const struct view *view, const struct instance *instance)
+				       const struct view *view, const struct instance *instance,
+				       const struct told *told)
 {
 	struct json_object *object = json_of_row(row, view, app->deck.profile);
 	const struct conversation *conversation = &instance->conversation;
@@ -66,6 +135,8 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_string(object, "origin", session_origin_name(conversation->origin));
 	json_set_strings(object, "previous_session_ids", &conversation->previous);
 	json_set_string(object, "transcript_path", conversation->transcript_path);
+	json_set_string(object, "model", told->about.model);
+	json_set_string(object, "first_prompt", told->about.prompt);
 	json_set_string(object, "launch_directory", instance_launch_directory(instance));
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	json_set_string(object, "backend", instance->backend);
@@ -74,15 +145,8 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
+	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);
 	return object;
-}
-
-static void line(const char *name, const char *value)
-{
-	if (is_empty(value))
-		return;
-	cleanup_free char *shown = visible(value);
-	printf("%-14s %s\n", name, shown);
 }
 
 static void print_exit(const struct instance *instance)
@@ -119,7 +183,7 @@ static void print_restart(const struct app *app, const struct instance *instance
 	if (instance->observed.held) {
 		cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 		cleanup_free char *text = xasprintf(
-			"%s; when that is seen to, bring it back with agentdeck session start %s",
+			"%s; when that is settled, start it with agentdeck session start %s",
 			instance->observed.held, hint);
 		line("Held", text);
 	}
@@ -154,35 +218,6 @@ static char *status_text(const struct view *view)
 			 clock_span(clock_wall_us() - view->activity_since, span));
 }
 
-/* The beginning of the agent's last reply, where its transcript can be read. */
-static void print_reply(struct app *app, const struct instance *instance)
-{
-	const struct conversation *conversation = &instance->conversation;
-	const struct agent *agent;
-	cleanup_transcript struct transcript found = { 0 };
-	cleanup_strbuf struct strbuf clean = { 0 };
-	cleanup_free char *reply = NULL;
-	if (!conversation->session_id ||
-	    deck_agent(&app->deck, instance->agent, &agent, NULL) < 0 || !agent->transcript)
-		return;
-	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
-							    : deck_config_home(&app->deck, agent);
-	if (!home ||
-	    transcript_find(home, instance_launch_directory(instance), conversation->session_id,
-			    conversation->transcript_path, &found, NULL) != 0 ||
-	    transcript_last_reply(found.path, &reply, NULL, NULL) != 0)
-		return;
-	(void)display_clean(reply, strlen(reply), &clean);
-	cleanup_free char *text = strbuf_take(&clean);
-	char *rest = text;
-	int count = 0;
-	for (const char *words; count < REPLY_LINES && (words = strsep(&rest, "\n"));)
-		if (words[strspn(words, " \t")])
-			line(count++ ? "" : "Last reply", words);
-	if (count == REPLY_LINES && rest && rest[strspn(rest, " \t\n")])
-		line("", "...");
-}
-
 static void print_origin(const struct instance *instance)
 {
 	char date[CLOCK_TEXT_SIZE];
@@ -200,7 +235,7 @@ static void print_run(const struct instance *instance, const struct attempt *att
 {
 	cleanup_free char *argv = visible_argv(strvec_argv(&attempt->argv));
 	cleanup_free char *pids = xasprintf("%d (tmux server %d)", (int)instance->run.pane.pid,
-					    (int)instance->run.server.pid);
+					    (int)run_tmux_server(&instance->run)->pid);
 	const struct place_run run = place_run_of(instance);
 	cleanup_free char *cgroup = place_control_group(&run);
 	line("Came back by", rung_name(attempt->rung));
@@ -216,8 +251,59 @@ static void print_run(const struct instance *instance, const struct attempt *att
 	line("Socket", instance->run.socket);
 }
 
+static void lines(const char *name, const struct strvec *values)
+{
+	for (size_t i = 0; i < values->count; i++)
+		line(i ? "" : name, values->items[i]);
+}
+
+static void print_container_limits(const struct recipe *recipe)
+{
+	cleanup_free char *memory = limit_text(LIMIT_MEMORY_MAX, recipe->memory);
+	cleanup_free char *pids = limit_text(LIMIT_TASKS_MAX, recipe->pids);
+	cleanup_free char *cpus = xasprintf("%g", recipe->cpus);
+	line("Memory", recipe->memory ? memory : NULL);
+	line("Processes", recipe->pids ? pids : NULL);
+	line("Processors", recipe->cpus > 0 ? cpus : NULL);
+}
+
+static void print_recipe(const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	line("Container", instance->base);
+	line("  id", instance->container_id);
+	line("Engine", recipe->engine);
+	line("  address", recipe->address);
+	line("  TLS", recipe->tls);
+	line("Image", recipe->image);
+	line("  id", recipe->image_id);
+	line("  kept as", recipe->keep_tag);
+	line("Built from", recipe->build);
+	line("User", recipe->user);
+	line("Home", recipe->home);
+	line("Directory", recipe->directory);
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		const struct recipe_mount *mount = &recipe->mounts[i];
+		cleanup_free char *text = xasprintf("%s at %s%s", mount->source, mount->target,
+						    mount->read_only ? ", read-only" : "");
+		line(i ? "" : "Mounts", text);
+	}
+	lines("Variables", &recipe->environment);
+	for (size_t i = 0; i < recipe->secret_count; i++) {
+		const struct recipe_secret *secret = &recipe->secrets[i];
+		cleanup_free char *text = xasprintf("%s from %s", secret->name, secret->source);
+		line(i ? "" : "Secrets", text);
+	}
+	line("Program",
+	     recipe->program == PROGRAM_FROM_HOST ? recipe->program_directory : "of the image");
+	line("Login", recipe_login_name(recipe->login));
+	line("Network", recipe->network ? recipe->network : "default");
+	lines("Capabilities", &recipe->cap_add);
+	print_container_limits(recipe);
+}
+
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
-			   const struct instance *instance)
+			   const struct instance *instance, const struct told *told)
 {
 	const struct options *given = app->options;
 	const struct attempt *attempt = run_attempt(&instance->run);
@@ -233,10 +319,13 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);
+	line("Container", instance->recipe ? instance->base : NULL);
+	line("Model", told->about.model);
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);
 	line("Note", is_live ? instance->run.history_note : NULL);
-	print_reply(app, instance);
+	line("First prompt", told->about.prompt);
+	print_reply(told);
 	if (given->verbose)
 		print_origin(instance);
 	if (given->verbose && is_live)
@@ -248,20 +337,32 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 
 static int show(struct app *app, const struct store_row *row, struct error *err)
 {
+	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
 	if (row->damage)
 		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
 	(void)correct_row(&app->deck, app->deck.store, row);
 	if (deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
+	if (given->recipe && !instance->recipe)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no recipe: it lives on this host, not in a container",
+				 instance->title);
+	if (given->recipe && !app->json) {
+		print_recipe(instance);
+		return 0;
+	}
 	view_ask(&app->deck, instance);
-	activity_look(&app->deck, row);
+	statusline_look(&app->deck, app->deck.store, row);
 	cleanup_view struct view view = view_of(row);
+	CLEANUP(told_free) struct told told = { 0 };
+	read_transcript(app, instance, &told);
 	if (app->json) {
-		cleanup_json struct json_object *object = json_of_all(app, row, &view, instance);
+		cleanup_json struct json_object *object = json_of_all(app, row, &view, instance,
+								      &told);
 		print_json(object);
 	} else {
-		print_instance(app, row, &view, instance);
+		print_instance(app, row, &view, instance, &told);
 	}
 	return 0;
 }

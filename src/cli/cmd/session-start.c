@@ -8,7 +8,7 @@
 
 struct options {
 	const char *message, *message_file;
-	bool no_wait, no_supervise, fresh, attach;
+	bool no_wait, no_supervise, fresh, attach, rebuild;
 };
 
 static const struct command_option options[] = {
@@ -22,6 +22,8 @@ static const struct command_option options[] = {
 	  TO_FLAG(fresh) },
 	{ 'a', "attach", NULL, "attach to it afterwards", TO_FLAG(attach) },
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
+	{ 0, "rebuild", NULL, "build the image of its container again if the image is gone",
+	  TO_FLAG(rebuild) },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -107,6 +109,9 @@ static int run(struct app *app, struct error *err)
 		strvec_push(&words, "--no-supervise");
 	if (given->fresh)
 		strvec_push(&words, "--fresh");
+	if (given->rebuild)
+		strvec_push(&words, "--rebuild");
+	app->deck.may_rebuild = given->rebuild;
 	struct several_verb verb = {
 		.act = start,
 		.result = restart ? "restarted" : "running",

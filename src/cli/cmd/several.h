@@ -50,6 +50,7 @@ int several_run(struct app *app, const struct several *several, const struct sev
 /* Both.  For a worker (app->instance): with that session alone. */
 int several_do(struct app *app, const struct strvec *names, const struct several_verb *verb,
 	       struct error *err);
-/* The part of a worker; names the session in the error.  SEVERAL_NONE: this process is no worker. */
+/* The part of a worker; names the session in the error.  SEVERAL_NONE: this process is not a
+ * worker. */
 enum { SEVERAL_NONE = -2 };
 int several_work(struct app *app, const struct several_verb *verb, struct error *err);

@@ -15,9 +15,11 @@ struct options {
 
 enum { NO_TIMEOUT = -1 };
 
+static const char *const waitable[] = { "waiting", "idle", "busy", "error", "stopped" };
+
 static const struct command_option options[] = {
 	{ 'w', "wait", "WORDS", "until a session is waiting, idle, busy, error or stopped",
-	  TO_TEXT(wait) },
+	  TO_WORDS(wait, waitable) },
 	{ 0, "timeout", "SECONDS", "give up after so long, with exit status 1",
 	  TO_SECONDS(timeout_s, 0, 365 * 24 * 3600) },
 	{ 0 },
@@ -95,8 +97,6 @@ static int count_all(struct app *app, struct error *err)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-static const char *const waitable[] = { "waiting", "idle", "busy", "error", "stopped" };
-
 static int parse_words(const char *text, struct strvec *ret, struct error *err)
 {
 	cleanup_free char *copy = xstrdup(text);
@@ -107,11 +107,10 @@ static int parse_words(const char *text, struct strvec *ret, struct error *err)
 			is_known |= streq(word, waitable[i]);
 		cleanup_free char *shown = visible(word);
 		if (!is_known)
-			return error_set(
-				err, ERROR_USAGE,
-				"--wait %s: it takes waiting, idle, busy, error and stopped, "
-				"with commas between them",
-				shown);
+			return error_set(err, ERROR_USAGE,
+					 "unknown state '%s' (states: waiting, idle, busy, error, "
+					 "stopped; with commas between them)",
+					 shown);
 		strvec_push(ret, word);
 	}
 	return 0;
@@ -226,10 +225,9 @@ static int run(struct app *app, struct error *err)
 	if (given->wait)
 		return wait_for(app, err);
 	if (app->operands.count || given->timeout_s != NO_TIMEOUT)
-		return error_set(
-			err, ERROR_USAGE,
-			"sessions and --timeout go with --wait; all that is known of one is "
-			"told by: agentdeck session show SESSION");
+		return error_set(err, ERROR_USAGE,
+				 "sessions and --timeout need --wait; to see one session: "
+				 "agentdeck show SESSION");
 	return count_all(app, err);
 }
 

@@ -138,7 +138,7 @@ static int run(struct app *app, struct error *err)
 const struct command command_supervise = {
 	.name = "supervise",
 	.arguments = "",
-	.summary = "bring back what dies, and everything after a reboot",
+	.summary = "restart sessions that end, also after a reboot",
 	OWN_OPTIONS,
 	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,

@@ -321,8 +321,7 @@ static int run(struct app *app, struct error *err)
 	}
 	while (!top.is_over && !top.has_failed && !(live && live_is_over(live))) {
 		if (fflush(stdout) != 0)
-			return error_set(err, ERROR_SYSTEM,
-					 "nobody reads standard output any more");
+			return error_set(err, ERROR_SYSTEM, "standard output is closed");
 		if (output_turn(loop, INT64_MAX, err) < 0)
 			return -1;
 	}

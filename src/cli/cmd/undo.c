@@ -11,7 +11,7 @@ struct options {
 };
 
 static const struct command_option options[] = {
-	{ 't', "title", "TITLE", "bring it back with another title", TO_TEXT(title) },
+	{ 't', "title", "TITLE", "restore it with another title", TO_TEXT(title) },
 	{ 0 },
 };
 
@@ -24,21 +24,27 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (!instance)
 		return print_done(app, json_success(NULL, NULL),
-				  xstrdup("Brought back a session whose manifest is corrupt: "
+				  xstrdup("Restored a session whose manifest is corrupt: "
 					  "agentdeck list says why."));
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	return print_done(app, object,
-			  xasprintf("Brought back %s (%s). Start it with: agentdeck start %s",
+			  xasprintf("Restored %s (%s). Start it with: agentdeck start %s",
 				    instance->title, instance->id, hint));
+}
+
+static struct offer offer(const struct app *line, bool behind_dashes UNUSED)
+{
+	return (struct offer){ .kind = line->operands.count ? VALUE_BY_ARGUMENT : VALUE_REMOVED };
 }
 
 const struct command command_undo = {
 	.name = "undo",
 	.arguments = "[TITLE]",
-	.summary = "bring back a removed session",
+	.summary = "get a removed session back",
 	OWN_OPTIONS,
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,
+	.offer = offer,
 };

@@ -6,13 +6,24 @@
 const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
 const char *const wish_restart_words[3] = { "no", "on-failure", "always" };
 
+struct offer wish_offer(const struct wish_options *options)
+{
+	return (struct offer){ .kind = VALUE_AGENT_ARGUMENT,
+			       .agent = options->agent,
+			       .command = options->command };
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
+	int r = container_read_options(&options->container, &ret->container, err);
+	if (r < 0)
+		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)
 		return error_prefix(err, "-c");
 	if (options->command && ret->command.count == 0)
 		return error_set(err, ERROR_USAGE, "-c is empty: name a program");
+	ret->asks_nothing = options->quick;
 	ret->wish = (struct lifecycle_new){
 		.title = options->title,
 		.group = options->group,
@@ -24,6 +35,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.resume = options->resume,
 		.restart = options->restart,
 		.limits = options->limits.limits,
+		.container = r == 0 ? &ret->container : NULL,
 	};
 	return 0;
 }

@@ -4,12 +4,15 @@
  */
 #pragma once
 
+#include "cli/cmd/containeropts.h"
 #include "cli/cmd/limitopts.h"
 #include "engine/run/lifecycle.h"
 
 struct wish_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
 	struct limit_change limits;
+	bool quick;
+	struct container_options container;
 };
 
 /* They set the struct wish_options that is this member of `struct options`. */
@@ -30,18 +33,26 @@ struct wish_options {
 		  TO_WORD(member.resume, wish_resume_words) },                               \
 		{ 0, "restart", "WHEN", "restarted automatically: no, on-failure or always", \
 		  TO_WORD(member.restart, wish_restart_words) },                             \
-		LIMIT_OPTIONS(member.limits)
+		{ 'Q', "quick", NULL,                                                        \
+		  "ask nothing: take default_agent, or the first installed agent",           \
+		  TO_FLAG(member.quick) },                                                   \
+		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const char *const wish_resume_words[3];
 extern const char *const wish_restart_words[3];
 
+/* What completion offers for the words that are handed to the agent. */
+struct offer wish_offer(const struct wish_options *options);
+
 struct wish {
 	struct lifecycle_new wish;
 	struct strvec command;
+	bool asks_nothing; /* --quick */
+	struct container_order container;
 };
 
-/* Fill *ret, which borrows from app and options. */
+/* Fill *ret, which borrows from app, options and itself: it stays where it is. */
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err);
 void wish_free(struct wish *wish);

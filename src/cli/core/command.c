@@ -187,8 +187,19 @@ struct operand_range command_operands(const struct command *command)
 	return range;
 }
 
+/* The lists among the command's own options. */
+static void clear_lists(struct app *app)
+{
+	const struct command_option *option = app->command && app->options ? app->command->options
+									   : NULL;
+	for (; option && option->name; option++)
+		if (option->type == OPTION_LIST && !option->is_of_app)
+			strvec_clear((void *)((char *)app->options + option->offset));
+}
+
 void app_free(struct app *app)
 {
+	clear_lists(app);
 	free(app->options);
 	strvec_clear(&app->operands);
 	strvec_clear(&app->rest);

@@ -33,7 +33,23 @@ enum value_kind {
 	VALUE_FILE,
 	VALUE_PROGRAM,
 	VALUE_COMMAND,
-	VALUE_KEY, /* of config.toml */
+	VALUE_KEY,            /* of config.toml */
+	VALUE_KEY_TO_SET,     /* the same, without the tables and with their members */
+	VALUE_REMOVED,        /* a session in the trash */
+	VALUE_CONVERSATION,   /* an earlier one of the session that the first operand names */
+	VALUE_AGENT_ARGUMENT, /* of the agent that a new session would get */
+};
+
+/* What completion offers for a value, an operand or a word of the agent's: values of a kind, and
+ * these words. */
+struct offer {
+	enum value_kind kind;
+	const char *const *words; /* borrowed; NULL is left out */
+	size_t count;
+	bool is_list;                /* several of the words, with commas between them */
+	const char *lead;            /* what precedes the list in its word; NULL: nothing */
+	const char *agent, *command; /* VALUE_AGENT_ARGUMENT: as --agent and -c say, or NULL */
+	const struct offer *also;    /* these, too; or NULL */
 };
 
 struct command_option {
@@ -46,18 +62,19 @@ struct command_option {
 	bool is_of_app; /* the variable is in struct app, else in the command's own options */
 	size_t offset;  /* of the variable in its struct */
 	int64_t least, most;
-	const char *unit;         /* "a whole number of seconds"; NULL: "a number" */
-	const char *const *words; /* what completion offers; a choice takes only these */
-	size_t word_count;        /* a word's index is its value; NULL for a value without word */
+	const char *unit;   /* "a whole number of seconds"; NULL: "a number" */
+	struct offer offer; /* a choice takes only its words: a word's index is the value */
+	bool is_hidden;     /* help and completion do not show it */
 	enum limit limit;
-	enum value_kind kind;
 };
 
 /* The end of a line in an option table: the variable that the option sets.  It is a member of the
  * file's `struct options`, or of struct app.  A member that does not exist, or has another type,
  * does not compile. */
-#define TO_FLAG(member)     .type = OPTION_FLAG, MEMBER(struct options, member, bool)
-#define TO_TEXT(member)     .type = OPTION_TEXT, MEMBER(struct options, member, const char *)
+#define TO_FLAG(member) .type = OPTION_FLAG, MEMBER(struct options, member, bool)
+#define TO_TEXT(member) .type = OPTION_TEXT, MEMBER(struct options, member, const char *)
+/* The program frees the struct strvec. */
+#define TO_LIST(member)     .type = OPTION_LIST, MEMBER(struct options, member, struct strvec)
 #define TO_MESSAGE(member)  .type = OPTION_MESSAGE, MEMBER(struct options, member, const char *)
 #define TO_APP_FLAG(member) .type = OPTION_FLAG, OF_APP(member, bool)
 #define TO_APP_TEXT(member) .type = OPTION_TEXT, OF_APP(member, const char *)
@@ -72,11 +89,13 @@ struct command_option {
 	.type = OPTION_CHOICE, OFFER(list), MEMBER(struct options, member, unsigned)
 #define TO_LIMIT(member, which) \
 	.type = OPTION_LIMIT, .limit = (which), MEMBER(struct options, member, struct limit_change)
-/* A text for which completion offers these words; these values. */
+/* A text for which completion offers these words; several of them, with commas between; these
+ * values. */
 #define TO_WORD(member, list)    TO_TEXT(member), OFFER(list)
-#define TO_VALUE(member, values) TO_TEXT(member), .kind = (values)
+#define TO_WORDS(member, list)   TO_WORD(member, list), .offer.is_list = true
+#define TO_VALUE(member, values) TO_TEXT(member), .offer.kind = (values)
 
-#define OFFER(list)            .words = (list), .word_count = ARRAY_SIZE(list)
+#define OFFER(list)            .offer.words = (list), .offer.count = ARRAY_SIZE(list)
 #define OF_APP(member, c_type) .is_of_app = true, MEMBER(struct app, member, c_type)
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member and a type cannot have any */
 #define MEMBER(in, member, c_type) \
@@ -125,9 +144,11 @@ struct command {
 	const char *summary;   /* one line: help, completion, manual */
 	const struct command_option *options; /* up to an entry with name NULL; or NULL */
 	size_t options_size;                  /* of the struct whose members the options set */
-	const void *defaults;    /* its values where no option says otherwise; NULL: all zero */
-	enum value_kind operand; /* what completion offers, if the synopsis does not tell */
+	const void *defaults; /* its values where no option says otherwise; NULL: all zero */
 	unsigned flags;
+	/* What completion offers behind the words of line, where the synopsis does not say it;
+	 * NULL: it says all.  behind_dashes: for a word of the agent's, behind "--". */
+	struct offer (*offer)(const struct app *line, bool behind_dashes);
 	/* Returns 0, or an error; a positive value is the exit status. */
 	int (*run)(struct app *app, struct error *err);
 };

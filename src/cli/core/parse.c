@@ -7,7 +7,7 @@
 /* What a line without a command runs. */
 #define WITHOUT_COMMAND "list"
 
-enum { OPTIONS_MAX = 32, LONG_OPTION = 256 };
+enum { OPTIONS_MAX = 48, LONG_OPTION = 256 };
 
 /* What one call of getopt_long() may meet. */
 struct option_set {
@@ -87,8 +87,8 @@ static int set_choice(const struct command_option *option, const char *value, un
 {
 	cleanup_strvec struct strvec words = { 0 };
 	cleanup_strbuf struct strbuf wanted = { 0 };
-	for (size_t i = 0; i < option->word_count; i++) {
-		const char *word = option->words[i];
+	for (size_t i = 0; i < option->offer.count; i++) {
+		const char *word = option->offer.words[i];
 		if (word && streq(word, value)) {
 			*variable = (unsigned)i;
 			return 0;

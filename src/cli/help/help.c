@@ -78,7 +78,7 @@ static size_t term_width(const struct command_option *options, size_t width)
 	for (size_t i = 0; options && options[i].name; i++) {
 		cleanup_free char *term = option_term(&options[i]);
 		size_t length = strlen(term);
-		if (length > width && length <= WIDEST_TERM)
+		if (!options[i].is_hidden && length > width && length <= WIDEST_TERM)
 			width = length;
 	}
 	return width;
@@ -88,7 +88,8 @@ static void print_options(FILE *out, const struct command_option *options, size_
 {
 	for (size_t i = 0; options && options[i].name; i++) {
 		cleanup_free char *term = option_term(&options[i]);
-		print_term(out, term, width, options[i].help);
+		if (!options[i].is_hidden)
+			print_term(out, term, width, options[i].help);
 	}
 }
 
@@ -150,64 +151,59 @@ static void print_commands(FILE *out, const char *family, enum which which)
 			print_term(out, commands[i]->name, width, commands[i]->summary);
 }
 
-/* How the short help groups the commands: their short forms, and the first words of families.  One
- * that is nowhere comes last. */
+/* How the short help groups the commands: their short forms, and the first words of families.  The
+ * first ones of a group are explained, the others only named, so that all fit a screen.  A command
+ * that is nowhere is named in the last group. */
 static const struct {
-	const char *title, *words[14];
+	const char *title, *words[4], *others[14];
 } groups[] = {
 	{ "start and find sessions",
-	  { "launch", "add", "start", "attach", "list", "adopt", "fork" } },
-	{ "talk to an agent", { "send", "output" } },
-	{ "look", { "status", "show", "current", "events", "top", "logs" } },
-	{ "recover", { "recover", "restart", "stop", "supervise", "doctor", "undo" } },
+	  { "launch", "attach", "list" },
+	  { "add", "start", "stop", "restart", "adopt", "fork" } },
+	{ "talk to an agent", { "send", "output" }, { 0 } },
+	{ "look", { "show" }, { "status", "current", "events", "top", "logs", "exec", "shell" } },
+	{ "recover", { "recover", "doctor" }, { "supervise", "undo" } },
 	{ "administer",
-	  { "rename", "remove", "prune", "set", "limit", "group", "profile", "agents", "config",
-	    "completion", "help" } },
+	  { 0 },
+	  { "rename", "remove", "prune", "set", "limit", "eject", "group", "profile", "agents",
+	    "config", "image", "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 
 static bool is_grouped(const char *word)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (size_t j = 0; groups[i].words[j]; j++)
 			if (streq(groups[i].words[j], word))
 				return true;
+		for (size_t j = 0; groups[i].others[j]; j++)
+			if (streq(groups[i].others[j], word))
+				return true;
+	}
 	return false;
 }
 
-static void print_single(FILE *out, const char *word, const struct command *command)
-{
-	const char *form;
-	cleanup_strbuf struct strbuf term = { 0 };
-	strbuf_adds(&term, word);
-	for (size_t i = 0; (form = command_short_form(command, i)); i++)
-		if (!streq(form, word))
-			strbuf_addf(&term, ", %s", form);
-	print_term(out, strbuf_text(&term), TERM_WIDTH, command->summary);
-}
-
-/* Its second words. */
-static void print_second_words(FILE *out, const char *family)
-{
-	cleanup_strbuf struct strbuf words = { 0 };
-	for (size_t i = 0; commands[i]; i++)
-		if (command_is_in(commands[i], family) && !(commands[i]->flags & IS_HIDDEN))
-			strbuf_addf(&words, "%s%s", words.length ? ", " : "",
-				    commands[i]->name + strlen(family) + 1);
-	print_term(out, family, TERM_WIDTH, strbuf_text(&words));
-}
-
-/* A word that names nothing prints nothing. */
-static void print_word(FILE *out, const char *word)
+/* The word, and the other names of its command: "list, ls", "remove (rm)". */
+static char *with_aliases(const char *word, const char *before, const char *after)
 {
 	const struct command *command = command_named(word);
-	if (command && !(command->flags & IS_HIDDEN))
-		print_single(out, word, command);
-	else if (!command && command_is_family(word))
-		print_second_words(out, word);
+	const char *form;
+	struct strbuf term = { 0 };
+	strbuf_adds(&term, word);
+	for (size_t i = 0; command && (form = command_short_form(command, i)); i++)
+		if (!streq(form, word))
+			strbuf_addf(&term, "%s%s%s", before, form, after);
+	return strbuf_take(&term);
 }
 
-static void print_others(FILE *out)
+static void add_other(struct strbuf *line, const char *word)
+{
+	cleanup_free char *name = with_aliases(word, " (", ")");
+	strbuf_addf(line, "%s%s", line->length ? ", " : "", name);
+}
+
+/* Those that are in no group. */
+static void add_ungrouped(struct strbuf *line)
 {
 	cleanup_strvec struct strvec seen = { 0 };
 	for (size_t i = 0; commands[i]; i++) {
@@ -215,21 +211,35 @@ static void print_others(FILE *out)
 		cleanup_free char *first = xstrndup(commands[i]->name,
 						    strcspn(commands[i]->name, " "));
 		const char *word = strchr(commands[i]->name, ' ') && form ? form : first;
-		if (is_grouped(word) || strvec_contains(&seen, word))
+		if (commands[i]->flags & IS_HIDDEN || is_grouped(word) ||
+		    strvec_contains(&seen, word))
 			continue;
 		strvec_push(&seen, word);
-		print_word(out, word);
+		add_other(line, word);
 	}
 }
 
 static void print_groups(FILE *out, const struct command *command UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		cleanup_strbuf struct strbuf line = { 0 };
 		fprintf(out, "%s\n", groups[i].title);
-		for (size_t j = 0; groups[i].words[j]; j++)
-			print_word(out, groups[i].words[j]);
+		for (size_t j = 0; groups[i].words[j]; j++) {
+			cleanup_free char *term = with_aliases(groups[i].words[j], ", ", "");
+			print_term(out, term, TERM_WIDTH,
+				   command_named(groups[i].words[j])->summary);
+		}
+		for (size_t j = 0; groups[i].others[j]; j++)
+			add_other(&line, groups[i].others[j]);
+		if (i + 1 == ARRAY_SIZE(groups))
+			add_ungrouped(&line);
+		if (groups[i].words[0] && line.length) {
+			print_term(out, "more:", TERM_WIDTH, strbuf_text(&line));
+		} else if (line.length) {
+			fputs("  ", out);
+			print_folded(out, 2, 2, strbuf_text(&line));
+		}
 	}
-	print_others(out);
 	fputc('\n', out);
 }
 

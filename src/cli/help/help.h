@@ -27,7 +27,7 @@ void print_manual(FILE *out);
 void print_command_manual(FILE *out, const struct command *command);
 
 /* The shells that have a completion script, and their names. */
-enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_COUNT };
+enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_COUNT };
 extern const char *const shell_words[SHELL_COUNT];
 void print_completion(FILE *out, enum shell shell);
 

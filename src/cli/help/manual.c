@@ -117,6 +117,8 @@ static void put_description(FILE *out, const struct command *command)
 static void put_options(FILE *out, const struct command_option *options)
 {
 	for (; options && options->name; options++) {
+		if (options->is_hidden)
+			continue;
 		fputs(".TP\n", out);
 		if (options->letter)
 			fprintf(out, "\\fB\\-%c\\fR, ", options->letter);

@@ -61,7 +61,10 @@ static int report_error(const struct app *app, const struct error *err)
 		json_set_bool(object, "success", false);
 		json_set_string(object, "error", err->message);
 		json_set_string(object, "code", error_code_name(err->code));
-		print_json(object);
+		if (app->command && app->command->flags & JSON_LINES)
+			print_json_line(object);
+		else
+			print_json(object);
 	} else {
 		/* The message may name files that a stranger's repository brought along. */
 		complain("%s", err->message);

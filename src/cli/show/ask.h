@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether somebody can answer: a terminal on both sides. */
+/* Whether the user can answer: a terminal on both sides. */
 bool ask_is_possible(void);
 
 /* Prompt for one line from the terminal.  *ret: the line without its end; the caller frees.

@@ -68,21 +68,26 @@ static char *conversation_of(const struct roster_entry *entry)
 	return xstrdup_or_null(entry->row.session_id);
 }
 
+const char *const listing_columns[LISTING_COLUMNS] = {
+	"title", "id", "group", "agent", "status", "since", "age", "used", "path", "conversation",
+};
+
+/* By the indexes of listing_columns. */
 static const struct column {
-	const char *name, *heading;
+	const char *heading;
 	char *(*text)(const struct roster_entry *entry); /* the caller's; NULL: empty */
-} columns[] = {
-	{ "title", "TITLE", title_of },    { "id", "ID", id_of },
-	{ "group", "GROUP", group_of },    { "agent", "AGENT", agent_of },
-	{ "status", "STATUS", status_of }, { "since", "SINCE", since_of },
-	{ "age", "AGE", age_of },          { "used", "USED", used_of },
-	{ "path", "PATH", path_of },       { "conversation", "CONVERSATION", conversation_of },
+} columns[LISTING_COLUMNS] = {
+	{ "TITLE", title_of },   { "ID", id_of },
+	{ "GROUP", group_of },   { "AGENT", agent_of },
+	{ "STATUS", status_of }, { "SINCE", since_of },
+	{ "AGE", age_of },       { "USED", used_of },
+	{ "PATH", path_of },     { "CONVERSATION", conversation_of },
 };
 
 static const struct column *column_named(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (streq(columns[i].name, name))
+	for (size_t i = 0; i < LISTING_COLUMNS; i++)
+		if (streq(listing_columns[i], name))
 			return &columns[i];
 	return NULL;
 }
@@ -143,7 +148,7 @@ int listing_set_columns(struct listing *listing, const char *text, struct error 
 	cleanup_free char *unknown = split(text ? text : USUAL_COLUMNS, is_column,
 					   &listing->columns);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		add_word(&known, columns[i].name);
+		add_word(&known, listing_columns[i]);
 	return unknown ? error_set(err, ERROR_USAGE, "unknown column '%s': choose from %s", unknown,
 				   strbuf_text(&known))
 		       : 0;
@@ -167,7 +172,7 @@ static bool is_shown(const struct listing *listing, const struct roster_entry *e
 	       strvec_contains(&listing->statuses, or_empty(view_activity(&entry->view)));
 }
 
-/* Those that want somebody come first. */
+/* Those that need their user come first. */
 static size_t rank(const struct roster_entry *entry)
 {
 	static const char *const ranks[] = { "waiting", "error",    "unknown",  "busy",   "idle",

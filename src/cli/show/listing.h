@@ -11,7 +11,7 @@ enum listing_order {
 	LISTING_BY_CREATION, /* the order of the roster */
 	LISTING_BY_TITLE,
 	LISTING_BY_AGE,    /* the newest first */
-	LISTING_BY_STATUS, /* those that want somebody first: they wait, or ended */
+	LISTING_BY_STATUS, /* those that need their user first: they wait, or ended */
 	LISTING_BY_GROUP,  /* then by title */
 	LISTING_BY_USE,    /* last used first */
 };
@@ -31,6 +31,10 @@ void listing_clear(struct listing *listing);
 /* The words that a session's state or activity can be; as many as LISTING_STATUSES. */
 enum { LISTING_STATUSES = 9 };
 extern const char *const listing_statuses[LISTING_STATUSES];
+
+/* The names of all columns. */
+enum { LISTING_COLUMNS = 10 };
+extern const char *const listing_columns[LISTING_COLUMNS];
 
 /* Read words with commas between them: states and activities; names of columns (NULL: the usual
  * ones).  ERROR_USAGE names those that exist. */

@@ -38,7 +38,7 @@ void print_warnings(struct app *app)
 static int end_unread(struct error *err)
 {
 	(void)raise(SIGPIPE);
-	return error_set(err, ERROR_SYSTEM, "nobody reads standard output any more");
+	return error_set(err, ERROR_SYSTEM, "standard output is closed");
 }
 
 int output_wait(int fd, int64_t deadline_ms, struct error *err)
@@ -80,12 +80,19 @@ void print_json_element(struct json_object *object, size_t index)
 {
 	json_stamp(object);
 	cleanup_free char *text = json_shown(json_print(object));
-	fputs(index ? ",\n" : "[\n", stdout);
-	for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
-		end = strchr(line, '\n');
-		fputs("  ", stdout);
-		fwrite(line, 1, end ? (size_t)(end - line) + 1 : strlen(line), stdout);
+	/* Written at once: a list of thousands has a hundred thousand lines.  Each of them has a
+	 * byte, and gets two more. */
+	cleanup_free char *indented = xcalloc(3 * strlen(text) + sizeof("[\n  "), 1);
+	char *at = stpcpy(indented, index ? ",\n  " : "[\n  ");
+	for (const char *line = text; *line;) {
+		const char *end = strchrnul(line, '\n');
+		const size_t length = (size_t)(end - line) + (*end == '\n');
+		at = mempcpy(at, line, length);
+		line += length;
+		if (*end)
+			at = mempcpy(at, "  ", 2);
 	}
+	fwrite(indented, 1, (size_t)(at - indented), stdout);
 }
 
 void print_json_end(size_t count)

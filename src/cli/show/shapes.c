@@ -123,10 +123,11 @@ void json_add_run(struct json_object *object, const struct instance *instance)
 	const struct attempt *attempt = run_attempt(run);
 	const struct place_run place_run = place_run_of(instance);
 	const bool is_live = place_is_live(&place_run);
+	const pid_t server = run_tmux_server(run)->pid;
 	struct json_object *tmux = json_make_object(object, "tmux");
 	json_set_string(tmux, "socket", run->socket);
 	json_set_string(tmux, "session", run->socket ? "agent" : NULL);
-	json_set(tmux, "server_pid", is_live ? json_object_new_int64(run->server.pid) : NULL);
+	json_set(tmux, "server_pid", is_live && server ? json_object_new_int64(server) : NULL);
 	struct json_object *scope = json_make_object(object, "scope");
 	cleanup_free char *cgroup = is_live ? place_control_group(&place_run) : NULL;
 	json_set_string(scope, "unit", run->unit);

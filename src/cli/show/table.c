@@ -14,7 +14,7 @@ struct table {
 	bool has_color;
 };
 
-/* By heading.  What is left out first matters least, or is told elsewhere: an id by --json, a path
+/* By heading.  What is left out first matters least, or is shown elsewhere: an id by --json, a path
  * by session show. */
 static const struct layout_column known[] = {
 	{ "TITLE", .excess = LAYOUT_CUT, .min = 12, .max = 50 },

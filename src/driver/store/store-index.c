@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 6 };
+enum { INDEX_FORMAT = 7 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -44,6 +44,8 @@ enum column {
 	COLUMN_SERVER_START,
 	COLUMN_PANE_PID,
 	COLUMN_PANE_START,
+	COLUMN_WINDOW_PID,
+	COLUMN_WINDOW_START,
 	COLUMN_RUNG,
 	COLUMN_MACHINE_ID,
 	COLUMN_HOST,
@@ -81,11 +83,27 @@ void store_rows_free(struct store_rows *rows)
 	*rows = (struct store_rows){ 0 };
 }
 
+/* In hexadecimal, and what follows it. */
+static char *put_hex(char *at, uint64_t number, char next)
+{
+	int shift = 60;
+	while (shift > 0 && !(number >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*at++ = "0123456789abcdef"[number >> shift & 15];
+	*at++ = next;
+	return at;
+}
+
+/* Each listing makes one for each manifest: snprintf(3) takes several times as long. */
 static void make_stamp(const struct stat *st, char ret[STAMP_SIZE])
 {
-	snprintf(ret, STAMP_SIZE, "%jx:%jx:%jx:%jx.%lx", (uintmax_t)st->st_dev,
-		 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
-		 st->st_mtim.tv_nsec);
+	_Static_assert(STAMP_SIZE >= 5 * 17, "the stamp has five numbers of 64 bits");
+	char *at = put_hex(ret, st->st_dev, ':');
+	at = put_hex(at, st->st_ino, ':');
+	at = put_hex(at, (uint64_t)st->st_size, ':');
+	at = put_hex(at, (uint64_t)st->st_mtim.tv_sec, '.');
+	(void)put_hex(at, (uint64_t)st->st_mtim.tv_nsec, '\0');
 }
 
 static bool is_racy(const struct stat *st)
@@ -168,6 +186,7 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 	    !parse_number(texts[COLUMN_SINCE], INT64_MAX, &row.since) ||
 	    !parse_process(texts, COLUMN_SERVER_PID, &row.server) ||
 	    !parse_process(texts, COLUMN_PANE_PID, &row.pane) ||
+	    !parse_process(texts, COLUMN_WINDOW_PID, &row.window) ||
 	    !rung_parse(texts[COLUMN_RUNG], &row.rung))
 		return false;
 	*ret = row;
@@ -224,6 +243,8 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_number(storage, (int64_t)run->server.start);
 	pack_number(storage, run->pane.pid);
 	pack_number(storage, (int64_t)run->pane.start);
+	pack_number(storage, run->window.pid);
+	pack_number(storage, (int64_t)run->window.start);
 	pack_text(storage, rung_name(attempt ? attempt->rung : RUNG_NONE));
 	pack_text(storage, run->machine_id);
 	pack_text(storage, run->host);
@@ -413,9 +434,10 @@ static int fill_entry(struct store *store, struct index *index, const char *base
 	return row_from_manifest(store, base, ret);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
-	const struct store_row *x = a, *y = b;
+	const struct store_row *x = &(*(const struct entry *const *)a)->row,
+			       *y = &(*(const struct entry *const *)b)->row;
 	if (x->created_at != y->created_at)
 		return x->created_at < y->created_at ? -1 : 1;
 	return strcmp(x->id, y->id);
@@ -459,9 +481,13 @@ int store_list(struct store *store, struct store_rows *ret, struct error *err)
 	cleanup_free struct entry *entries = xcalloc(base_count, sizeof(*entries));
 	size_t count = fill_entries(store, bases, base_count, entries);
 	struct store_rows rows = { .rows = xcalloc(count, sizeof(*rows.rows)), .count = count };
+	/* A row is large: it is moved once. */
+	cleanup_free const struct entry **order = xcalloc(count, sizeof(*order));
 	for (size_t i = 0; i < count; i++)
-		rows.rows[i] = entries[i].row;
-	qsort(rows.rows, count, sizeof(*rows.rows), compare_rows);
+		order[i] = &entries[i];
+	qsort(order, count, sizeof(*order), compare_entries);
+	for (size_t i = 0; i < count; i++)
+		rows.rows[i] = order[i]->row;
 	store_rows_free(ret);
 	*ret = rows;
 	return 0;

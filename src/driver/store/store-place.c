@@ -61,12 +61,23 @@ static bool is_place_elsewhere(const char *directory, const char *id)
 	return false;
 }
 
+/* The capsule of a run is below its instance, wherever that is: the directory may have been moved. */
+static void settle_capsule(const struct store *store, struct instance *instance)
+{
+	cleanup_free char *directory = path_join(store->path, instance->base);
+	free(instance->run.capsule);
+	instance->run.capsule = path_join(directory, PATHS_CAPSULE_DIRECTORY);
+}
+
 void store_settle_place(const struct store *store, struct instance *instance)
 {
 	struct run *run = &instance->run;
 	/* Another machine's places are not ours to judge. */
-	if (!run->id || run_relation(run) == MACHINE_OTHER ||
-	    store_is_own_place(store, instance->id, run->directory, run->socket, run->unit))
+	if (!run->id || run_relation(run) == MACHINE_OTHER)
+		return;
+	if (run->capsule)
+		settle_capsule(store, instance);
+	if (store_is_own_place(store, instance->id, run->directory, run->socket, run->unit))
 		return;
 	if (run->unit && !naming_is_scope_of(run->unit, instance->id)) {
 		free(run->unit);

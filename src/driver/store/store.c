@@ -147,7 +147,7 @@ int store_lock_directory(const struct store_lock *lock)
 
 /* --- the profile lock, and what crashes left -------------------------------------------------- */
 
-/* Take the lock of a base that may be no instance.  Returns false if somebody else holds it. */
+/* Take the lock of a base that may be no instance.  Returns false if another process holds it. */
 static bool lock_remnant(struct store *store, const char *base, struct fs_lock *ret)
 {
 	cleanup_free char *name = store_lock_name(base);
@@ -354,6 +354,16 @@ int store_load_from(struct store *store, const char *base, int directory, struct
 	return 0;
 }
 
+/* Not from the trash: undo has brought it back, with its new title. */
+static int load_session(struct store *store, const char *base, int directory, struct instance **ret,
+			struct stat *ret_stat, struct error *err)
+{
+	int r = store_load_from(store, base, directory, ret, ret_stat, err);
+	if (r == 0)
+		replace_string(&(*ret)->removed_title, NULL);
+	return r;
+}
+
 int store_load_stat(struct store *store, const char *base, struct instance **ret,
 		    struct stat *ret_stat, struct error *err)
 {
@@ -361,7 +371,7 @@ int store_load_stat(struct store *store, const char *base, struct instance **ret
 	int r = open_instance(store, base, &directory, err);
 	if (r != 0)
 		return r;
-	return store_load_from(store, base, directory, ret, ret_stat, err);
+	return load_session(store, base, directory, ret, ret_stat, err);
 }
 
 int store_load(struct store *store, const char *base, struct instance **ret, struct error *err)
@@ -395,7 +405,7 @@ int store_load_locked(struct store_lock *lock, struct instance **ret, struct err
 {
 	struct error local = { 0 };
 	struct stat st;
-	int r = store_load_from(lock->store, lock->base, lock->directory, ret, NULL, &local);
+	int r = load_session(lock->store, lock->base, lock->directory, ret, NULL, &local);
 	/* Not a newer version's manifest, or one that merely cannot be read. */
 	if (r < 0 && local.code == ERROR_CORRUPT &&
 	    fstatat(lock->directory, STORE_MANIFEST, &st, AT_SYMLINK_NOFOLLOW) == 0)

@@ -106,7 +106,7 @@ struct store_row {
 	char *reason, *held;                           /* observed.reason, observed.held */
 	char *unit, *socket, *run_directory, *boot_id; /* of the run; NULL when there is none */
 	char *machine_id, *host;                       /* of the run; NULL: not recorded */
-	struct process_id server, pane;
+	struct process_id server, pane, window;
 	enum rung rung;    /* of the current attempt */
 	char *config_home; /* of the conversation */
 	/* the id that the run is about to take; NULL: it keeps session_id */

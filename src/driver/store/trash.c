@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "driver/store/store-internal.h"
+#include "model/settings/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,19 +36,31 @@ static int open_trash(const struct store *store, bool make, int *ret, struct err
 	return r < 0 ? error_prefix(err, "%s", store->path) : r;
 }
 
-/* Two within a millisecond must not meet. */
+/* The time in the name of what was removed; 0: it is nothing of ours. */
+static int64_t time_of(const char *name)
+{
+	if (strlen(name) <= TIME_LENGTH + 1 || name[TIME_LENGTH] != '-' ||
+	    !store_is_base(name + TIME_LENGTH + 1))
+		return 0;
+	cleanup_free char *time = xstrndup(name, TIME_LENGTH);
+	const int64_t at = clock_parse(time);
+	return at > 0 ? at : 0;
+}
+
+/* After all that were removed before, also within a millisecond or with the clock set back: undo
+ * restores the last one. */
 static char *new_name(int trash, const char *base)
 {
 	char time[CLOCK_TEXT_SIZE];
-	char *name = NULL;
-	struct stat st;
+	cleanup_strvec struct strvec names = { 0 };
 	int64_t now = clock_wall_us();
-	do {
-		free(name);
-		name = xasprintf("%s-%s", clock_format(now, time), base);
-		now += 1000;
-	} while (fstatat(trash, name, &st, AT_SYMLINK_NOFOLLOW) == 0);
-	return name;
+	(void)fs_list(trash, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		const int64_t at = time_of(names.items[i]);
+		if (at / 1000 >= now / 1000)
+			now = at + 1000;
+	}
+	return xasprintf("%s-%s", clock_format(now, time), base);
 }
 
 int trash_put(struct store_lock *lock, struct error *err)
@@ -89,39 +102,56 @@ static int is_rest(int directory, bool *ret, struct error *err)
 	return 0;
 }
 
-/* Is everything in this directory a file that agentdeck makes?  TRASH_KEPT: no. */
-static int check_ours(const struct store *store, int directory, const struct strvec *names,
-		      struct error *err)
+/* The directories of a session in a container, which nobody else uses. */
+static bool is_of_container(const struct removed *removed, const char *name)
+{
+	return removed->instance && removed->instance->recipe &&
+	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY));
+}
+
+/* Is everything in this directory made by agentdeck?  TRASH_KEPT: no. */
+static int check_ours(const struct store *store, int directory, const struct removed *removed,
+		      const struct strvec *names, struct error *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		const char *name = names->items[i];
 		struct stat st;
-		if (!is_manifest(name) && !starts_with(name, FS_TEMPORARY_PREFIX))
+		const bool is_tree = is_of_container(removed, name);
+		if (!is_tree && !is_manifest(name) && !starts_with(name, FS_TEMPORARY_PREFIX))
 			return TRASH_KEPT;
 		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return error_set_file(err, errno, "stat %s/" TRASH "/.../%s", store->path,
 					      name);
-		if (!S_ISREG(st.st_mode))
+		if (is_tree ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
 			return TRASH_KEPT;
 	}
 	return 0;
+}
+
+/* Until it is back it has the title that its user knows. */
+static void take_removed_title(struct removed *removed)
+{
+	struct instance *instance = removed->instance;
+	if (!instance || !instance->removed_title)
+		return;
+	free(instance->title);
+	instance->title = TAKE_PTR(instance->removed_title);
+	removed->is_retitled = true;
 }
 
 /* Returns false if it is nothing of ours. */
 static bool read_removed(struct store *store, int trash, const char *name, struct removed *ret)
 {
 	cleanup_close int directory = -1;
-	if (strlen(name) <= TIME_LENGTH + 1 || name[TIME_LENGTH] != '-')
+	struct removed removed = { .removed_at = time_of(name) };
+	if (!removed.removed_at)
 		return false;
-	cleanup_free char *time = xstrndup(name, TIME_LENGTH);
 	const char *base = name + TIME_LENGTH + 1;
-	const int64_t removed_at = clock_parse(time);
-	struct removed removed = { .removed_at = removed_at };
-	if (removed_at <= 0 || !store_is_base(base) ||
-	    fs_open_private_directory_at(trash, name, false, &directory, NULL) != 0 ||
+	if (fs_open_private_directory_at(trash, name, false, &directory, NULL) != 0 ||
 	    is_rest(directory, &removed.is_rest, NULL) < 0)
 		return false;
 	(void)store_load_from(store, base, directory, &removed.instance, NULL, &removed.error);
+	take_removed_title(&removed);
 	removed.name = xstrdup(name);
 	removed.base = xstrdup(base);
 	*ret = removed;
@@ -150,7 +180,7 @@ int trash_list(struct store *store, struct trash *ret, struct error *err)
 	return 0;
 }
 
-/* So that no moment has two sessions of one title. */
+/* Before it is moved, so that no moment has two sessions of one title. */
 static int save_title(struct store *store, int trash, struct removed *removed, const char *title,
 		      struct error *err)
 {
@@ -159,8 +189,25 @@ static int save_title(struct store *store, int trash, struct removed *removed, c
 	if (r > 0)
 		return error_set(err, ERROR_NOT_FOUND, "%s is not in the trash any more",
 				 removed->base);
-	replace_string(&removed->instance->title, title);
-	return r < 0 ? -1 : store_write_manifest(store, removed->instance, directory, err);
+	if (r < 0)
+		return -1;
+	struct instance *instance = removed->instance;
+	cleanup_free char *before = TAKE_PTR(instance->title);
+	instance->title = xstrdup(title);
+	if (!streq(before, title))
+		replace_string(&instance->removed_title, before);
+	r = store_write_manifest(store, instance, directory, err);
+	replace_string(&instance->removed_title, NULL);
+	return r;
+}
+
+/* It is back with its title.  What could not be written now is left out of its next manifest. */
+static void drop_removed_title(struct store *store, const struct removed *removed)
+{
+	cleanup_close int directory = -1;
+	if (fs_open_private_directory_at(store->directory, removed->base, false, &directory,
+					 NULL) == 0)
+		(void)store_write_manifest(store, removed->instance, directory, NULL);
 }
 
 static int move_back(const struct store *store, int trash, const struct removed *removed,
@@ -171,7 +218,7 @@ static int move_back(const struct store *store, int trash, const struct removed 
 		return error_set(err, ERROR_EXISTS, "%s/%s exists already", store->path,
 				 removed->base);
 	if (renameat(trash, removed->name, store->directory, removed->base) < 0)
-		return error_set_file(err, errno, "bring back %s/%s", store->path, removed->base);
+		return error_set_file(err, errno, "restore %s/%s", store->path, removed->base);
 	if (fs_flush(store->directory) < 0 || fs_flush(trash) < 0) {
 		error_set_file(err, errno, "sync %s", store->path);
 		(void)renameat(store->directory, removed->base, trash, removed->name);
@@ -190,8 +237,13 @@ int trash_restore(struct store_profile_lock *lock, struct removed *removed, cons
 	int r = open_trash(store, false, &trash, err);
 	if (r > 0)
 		return error_set(err, ERROR_NOT_FOUND, "the trash is gone");
-	if (r < 0 ||
-	    (title && removed->instance && save_title(store, trash, removed, title, err) < 0))
+	if (r < 0)
+		return -1;
+	cleanup_free char *wanted = title                  ? xstrdup(title)
+				    : removed->is_retitled ? xstrdup(removed->instance->title)
+							   : NULL;
+	const bool is_new = wanted && removed->instance;
+	if (is_new && save_title(store, trash, removed, wanted, err) < 0)
 		return -1;
 	/* The lock file first: a full disk must not prevent the lock of an instance. */
 	r = fs_lock(store->directory, lock_file, clock_ms() + LOCK_TIMEOUT_MS, &held, err);
@@ -206,6 +258,8 @@ int trash_restore(struct store_profile_lock *lock, struct removed *removed, cons
 			(void)unlinkat(store->directory, lock_file, 0);
 		return -1;
 	}
+	if (is_new)
+		drop_removed_title(store, removed);
 	return 0;
 }
 
@@ -229,14 +283,18 @@ int trash_delete(struct store_profile_lock *lock, const struct removed *removed,
 		return r < 0 ? -1 : 0;
 	if (fs_list(directory, &names, err) < 0)
 		return -1;
-	r = check_ours(store, directory, &names, err);
+	r = check_ours(store, directory, removed, &names, err);
 	if (r != 0)
 		return r;
 	/* The manifest last: until then it can come back. */
-	for (size_t i = 0; i < names.count; i++)
-		if (!streq(names.items[i], STORE_MANIFEST) &&
-		    delete_file(store, directory, names.items[i], err) < 0)
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
+		if (streq(name, STORE_MANIFEST))
+			continue;
+		if ((is_of_container(removed, name) ? fs_remove_tree(directory, name, err)
+						    : delete_file(store, directory, name, err)) < 0)
 			return -1;
+	}
 	if (delete_file(store, directory, STORE_MANIFEST, err) < 0)
 		return -1;
 	if (unlinkat(trash, removed->name, AT_REMOVEDIR) < 0 && errno != ENOENT)

@@ -5,7 +5,7 @@
  *   <state>/<profile>/.trash/<time>-<base>/   the instance's whole directory
  *
  * One rename takes a session there, and one brings it back, so after a kill it is in one place or
- * in the other.  What is in the trash is no session: it owns no conversation and no title.
+ * in the other.  What is in the trash is not a session: it owns no conversation and no title.
  */
 #pragma once
 
@@ -17,8 +17,9 @@
 struct removed {
 	char *name;                /* of its directory in the trash */
 	char *base;                /* the directory that it had */
-	int64_t removed_at;        /* microseconds since the Epoch */
+	int64_t removed_at;        /* microseconds since the Epoch; after that of earlier ones */
 	struct instance *instance; /* NULL: its manifest cannot be read */
+	bool is_retitled;          /* a restore with another title was cut off */
 	struct error error;        /* why; ERROR_CORRUPT: nothing in it can be checked */
 	bool is_rest;              /* a deletion was cut off: there is nothing to bring back */
 };
@@ -37,13 +38,14 @@ int trash_put(struct store_lock *lock, struct error *err);
 /* What is in the trash.  Directories that are not ours are left out. */
 int trash_list(struct store *store, struct trash *ret, struct error *err);
 
-/* Bring it back, durably.  title: its new one, which is saved first (not without an instance);
- * NULL: it keeps its own.  The caller has checked that nobody has the title or the conversation,
- * which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's name is taken. */
+/* Bring it back, durably.  title: its new one (not without an instance), which it has from the
+ * moment in which it is back; NULL: it keeps its own.  The caller has checked that nobody has the
+ * title or the conversation, which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's
+ * name is taken. */
 int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
 		  struct error *err);
 
-/* Delete it.  TRASH_KEPT: something in its directory is not agentdeck's (another name, or no
- * regular file), and nothing was deleted. */
+/* Delete it, of a session in a container with its agent's home.  TRASH_KEPT: something in its
+ * directory is not agentdeck's (another name, or no regular file), and nothing was deleted. */
 enum { TRASH_KEPT = 1 };
 int trash_delete(struct store_profile_lock *lock, const struct removed *removed, struct error *err);

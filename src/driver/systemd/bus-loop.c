@@ -36,7 +36,7 @@ static int64_t bus_deadline(sd_bus *bus)
 static void process(const struct bus_attachment *attachment)
 {
 	CLEANUP(sd_bus_unrefp) sd_bus *bus = sd_bus_ref(attachment->bus);
-	/* A peer that goes is no error here. After an error the connection is of no use. */
+	/* A peer that goes is not an error here. After an error the connection is useless. */
 	if (sd_bus_process(bus, NULL) < 0)
 		sd_bus_close(bus);
 }
@@ -61,7 +61,7 @@ static void close_copy(struct bus_attachment *attachment)
 		(void)close(TAKE_FD(attachment->fd));
 }
 
-/* What sd-bus waits for changes with every message that somebody sends. */
+/* What sd-bus waits for changes with every message. */
 static void on_prepare(void *context)
 {
 	struct bus_attachment *attachment = context;

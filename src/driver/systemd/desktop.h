@@ -12,7 +12,7 @@
 struct desktop_text {
 	const char *summary; /* shown as it is */
 	const char *body;    /* some desktops read markup in it: no text of others */
-	bool is_urgent;      /* stays until somebody looks, where the desktop does so */
+	bool is_urgent;      /* stays until the user looks, where the desktop does so */
 };
 
 /* DESKTOP_NONE: there is no user bus, no such service on it, or we are built --without-systemd. */

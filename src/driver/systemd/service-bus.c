@@ -27,8 +27,8 @@ static int connect_at(const char *address, int64_t deadline_ms, sd_bus **ret, st
 	cleanup_bus sd_bus *bus = NULL;
 	cleanup_message sd_bus_message *answer = NULL;
 
-	/* The call waits until the bus has let us in. Only then do we know that somebody serves the
-	 * socket, and that it is not another user. */
+	/* The call waits until the bus has let us in. Only then do we know that a process serves
+	 * the socket, and that it is not another user. */
 	if (bus_connect(address, false, "the user bus", deadline_ms, &bus, err) < 0 ||
 	    ask_bus(bus, "NameHasOwner", BUS_NAME, deadline_ms, &answer, err) < 0)
 		return -1;

@@ -42,14 +42,15 @@ int unit_reload_manager(struct unit_bus *bus, struct error *err)
 		       : r;
 }
 
-int unit_search_path(struct unit_bus *bus, struct strvec *ret, struct error *err)
+/* A property of the manager that is a list of texts. */
+static int read_texts(struct unit_bus *bus, const char *property, const char *what,
+		      struct strvec *ret, struct error *err)
 {
-	static const char what[] = "ask where the user manager looks for units";
 	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
-	const char *directory;
+	const char *text;
 
 	if (bus_new_call(bus->bus, &BUS_GET(SYSTEMD1_NAME, SYSTEMD1_PATH), &call, err, "ss",
-			 SYSTEMD1_MANAGER, "UnitPath") < 0)
+			 SYSTEMD1_MANAGER, property) < 0)
 		return -1;
 	int r = call_manager(bus, call, what, BUS_CALL_TIMEOUT_MS, &answer, err);
 	if (r == UNIT_ABSENT)
@@ -61,13 +62,24 @@ int unit_search_path(struct unit_bus *bus, struct strvec *ret, struct error *err
 		r = sd_bus_message_enter_container(answer, 'a', "s");
 	if (r < 0)
 		return bus_message_error(err, r);
-	cleanup_strvec struct strvec directories = { 0 };
-	while ((r = sd_bus_message_read(answer, "s", &directory)) > 0)
-		strvec_push(&directories, directory);
+	cleanup_strvec struct strvec texts = { 0 };
+	while ((r = sd_bus_message_read(answer, "s", &text)) > 0)
+		strvec_push(&texts, text);
 	if (r < 0)
 		return bus_message_error(err, r);
-	strvec_push_all(ret, &directories);
+	strvec_push_all(ret, &texts);
 	return 0;
+}
+
+int unit_search_path(struct unit_bus *bus, struct strvec *ret, struct error *err)
+{
+	return read_texts(bus, "UnitPath", "ask where the user manager looks for units", ret, err);
+}
+
+int unit_manager_environment(struct unit_bus *bus, struct strvec *ret, struct error *err)
+{
+	return read_texts(bus, "Environment", "ask for the environment of the user manager", ret,
+			  err);
 }
 
 /* The arguments of both begin with an array of one name. */
@@ -174,7 +186,7 @@ int unit_get_service(struct unit_bus *bus, const char *name, struct unit_service
 		return error_prefix(err, "look at %s", name);
 	if (r != 0)
 		return r;
-	/* A unit without a file exists as soon as somebody asks for it, and is inactive. */
+	/* A unit without a file exists as soon as a client asks for it, and is inactive. */
 	if (is_empty(file) && streq(active, "inactive"))
 		return UNIT_ABSENT;
 	*ret = (struct unit_service){ .active = xstrdup(active),

@@ -70,6 +70,12 @@ int unit_search_path(struct unit_bus *bus UNUSED, struct strvec *ret UNUSED,
 	return UNIT_NO_MANAGER;
 }
 
+int unit_manager_environment(struct unit_bus *bus UNUSED, struct strvec *ret UNUSED,
+			     struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
 int unit_reload_manager(struct unit_bus *bus UNUSED, struct error *err UNUSED)
 {
 	return UNIT_NO_MANAGER;

@@ -89,6 +89,8 @@ int unit_stop(struct unit_bus *bus, const char *name, int64_t deadline_ms, struc
 
 /* Append to *ret the directories in which the manager looks for units, in its order. */
 int unit_search_path(struct unit_bus *bus, struct strvec *ret, struct error *err);
+/* Append to *ret the variables ("NAME=VALUE") that the manager gives to what it starts. */
+int unit_manager_environment(struct unit_bus *bus, struct strvec *ret, struct error *err);
 /* Make the manager read all unit files again. */
 int unit_reload_manager(struct unit_bus *bus, struct error *err);
 /* Make the manager start the unit with the units that its [Install] section names, or stop doing

@@ -10,6 +10,8 @@
 #include <string.h>
 
 enum { MAX_LINE = 16 << 20, CHUNK = 64 << 10, SLUG_UNITS = 200 };
+/* How much of each end of a transcript transcript_describe() reads. */
+enum { WINDOW = 1 << 20 };
 
 static const char suffix[] = ".jsonl";
 
@@ -86,6 +88,8 @@ struct lines {
 	int fd;
 	const char *path;
 	struct strbuf line;
+	off_t end; /* where to stop; 0: at the end of the file */
+	off_t offset;
 	size_t at, filled;
 	char chunk[CHUNK];
 };
@@ -99,11 +103,14 @@ static int lines_next(struct lines *lines, struct error *err)
 	lines->line.length = 0;
 	for (;;) {
 		if (lines->at == lines->filled) {
-			ssize_t n = read(lines->fd, lines->chunk, sizeof(lines->chunk));
+			const bool is_over = lines->end && lines->offset >= lines->end;
+			ssize_t n = is_over ? 0
+					    : read(lines->fd, lines->chunk, sizeof(lines->chunk));
 			if (n < 0 && errno == EINTR)
 				continue;
 			if (n < 0)
 				return error_set_errno(err, errno, "read %s", lines->path);
+			lines->offset += n;
 			if (n == 0)
 				return lines->line.length > 0 && !skipping ? 0 : LINES_END;
 			lines->at = 0;
@@ -394,10 +401,13 @@ char *transcript_record_text(const struct json_object *record)
 	return text.length ? strbuf_take(&text) : NULL;
 }
 
+#define WHOLE INT64_MAX
+
 /* A file read from its end: the last chunk that was read. */
 struct backwards {
 	int fd;
 	const char *path;
+	off_t floor; /* nothing before it is read */
 	off_t start;
 	size_t filled;
 	char chunk[CHUNK];
@@ -426,9 +436,9 @@ static int read_at(const struct backwards *file, off_t start, char *buffer, size
 /* Offset of the start of the line that ends before offset end. */
 static int find_line_start(struct backwards *file, off_t end, off_t *ret, struct error *err)
 {
-	while (end > 0) {
+	while (end > file->floor) {
 		if (end <= file->start || end > file->start + (off_t)file->filled) {
-			file->start = end > CHUNK ? end - CHUNK : 0;
+			file->start = end > file->floor + CHUNK ? end - CHUNK : file->floor;
 			if (read_at(file, file->start, file->chunk, (size_t)(end - file->start),
 				    &file->filled, err) < 0)
 				return -1;
@@ -443,7 +453,7 @@ static int find_line_start(struct backwards *file, off_t end, off_t *ret, struct
 		}
 		end = file->start;
 	}
-	*ret = 0;
+	*ret = file->floor;
 	return 0;
 }
 
@@ -481,9 +491,9 @@ static char *reply_of(const struct strbuf *line, const char *path, char **ret_ti
 	return text;
 }
 
-/* Pass each line to visit, the last one first, until it returns true.  TRANSCRIPT_NONE: it never
- * did. */
-static int visit_backwards(const char *path,
+/* Pass each line of the last `window` bytes to visit, the last one first, until it returns true.
+ * TRANSCRIPT_NONE: it never did. */
+static int visit_backwards(const char *path, off_t window,
 			   bool (*visit)(const struct strbuf *line, const char *path, void *data),
 			   void *data, struct error *err)
 {
@@ -495,10 +505,11 @@ static int visit_backwards(const char *path,
 	struct backwards file;
 	file.fd = fd;
 	file.path = path;
+	file.floor = st.st_size > window ? st.st_size - window : 0;
 	file.start = 0;
 	file.filled = 0;
 	cleanup_strbuf struct strbuf line = { 0 };
-	for (off_t end = st.st_size, start; end > 0; end = start - 1) {
+	for (off_t end = st.st_size, start; end > file.floor; end = start - 1) {
 		if (find_line_start(&file, end, &start, err) < 0 ||
 		    read_line(&file, start, end, &line, err) < 0)
 			return -1;
@@ -523,7 +534,7 @@ static bool take_reply(const struct strbuf *line, const char *path, void *data)
 
 int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err)
 {
-	return visit_backwards(path, take_reply, &(struct reply){ ret, ret_time }, err);
+	return visit_backwards(path, WHOLE, take_reply, &(struct reply){ ret, ret_time }, err);
 }
 
 struct place {
@@ -555,5 +566,74 @@ int transcript_last_directory(const char *path, char **ret, struct error *err)
 	if (length > 1)
 		directory[length - 1] = '\0';
 	cleanup_free char *folder = xstrdup(path_basename(directory));
-	return visit_backwards(path, take_directory, &(struct place){ folder, ret }, err);
+	return visit_backwards(path, WHOLE, take_directory, &(struct place){ folder, ret }, err);
+}
+
+/* ---- what a conversation is about ---------------------------------------------------------------
+ */
+
+/* What somebody typed: not the result of a tool, and not what the agent adds by itself. */
+static char *prompt_of(const struct strbuf *line, const char *path)
+{
+	if (!contains(line, "\"user\""))
+		return NULL;
+	cleanup_json struct json_object *record = parse_record(line, path);
+	if (!record || !streq(json_get_string(record, "type", ""), "user") ||
+	    json_get_bool(record, "isSidechain", false) || json_get_bool(record, "isMeta", false))
+		return NULL;
+	cleanup_free char *text = transcript_record_text(record);
+	/* A command of the agent's own ("/clear"), and what it printed. */
+	if (!text || starts_with(text, "<command-") || starts_with(text, "<local-command-"))
+		return NULL;
+	return TAKE_PTR(text);
+}
+
+static int find_prompt(const char *path, char **ret, struct error *err)
+{
+	struct stat st;
+	cleanup_close int fd = -1;
+	int r = open_own(path, &st, &fd, err);
+	if (r != 0)
+		return r;
+	CLEANUP(lines_free) struct lines lines;
+	lines = (struct lines){ .fd = fd, .path = path, .end = WINDOW };
+	while (!*ret && (r = lines_next(&lines, err)) == 0)
+		*ret = prompt_of(&lines.line, path);
+	return r < 0 ? -1 : 0;
+}
+
+static bool take_model(const struct strbuf *line, const char *path, void *data)
+{
+	if (!contains(line, "\"assistant\"") || !contains(line, "\"model\""))
+		return false;
+	cleanup_json struct json_object *record = parse_record(line, path);
+	if (!record || !streq(json_get_string(record, "type", ""), "assistant") ||
+	    json_get_bool(record, "isSidechain", false))
+		return false;
+	const char *model = json_get_string(json_get_object(record, "message"), "model", "");
+	/* "<synthetic>": the agent wrote the record itself, as after an error. */
+	if (!*model || *model == '<')
+		return false;
+	*(char **)data = xstrdup(model);
+	return true;
+}
+
+void transcript_about_free(struct transcript_about *about)
+{
+	free(about->model);
+	free(about->prompt);
+	*about = (struct transcript_about){ 0 };
+}
+
+int transcript_describe(const char *path, struct transcript_about *ret, struct error *err)
+{
+	CLEANUP(transcript_about_free) struct transcript_about about = { 0 };
+	int r = find_prompt(path, &about.prompt, err);
+	if (r != 0)
+		return r;
+	if (visit_backwards(path, WINDOW, take_model, &about.model, err) < 0)
+		return -1;
+	*ret = about;
+	about = (struct transcript_about){ 0 };
+	return 0;
 }

@@ -63,6 +63,18 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
  * caller's. */
 int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err);
 
+/* What a conversation is about.  NULL: not known. */
+struct transcript_about {
+	char *model;  /* of the last assistant record */
+	char *prompt; /* the text of the first user record that somebody typed, unchanged */
+};
+void transcript_about_free(struct transcript_about *about);
+#define cleanup_transcript_about CLEANUP(transcript_about_free)
+
+/* Look at the first and the last MiB of the transcript, however large it is.  TRANSCRIPT_NONE:
+ * there is no such file. */
+int transcript_describe(const char *path, struct transcript_about *ret, struct error *err);
+
 /* Pass each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
  * file, until it returns false.  TRANSCRIPT_NONE: there is no such file. */
 int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),

@@ -346,18 +346,34 @@ int conversation_claim(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
+/* A removed one counts until prune deletes it: its conversation is still the directory's, and it
+ * can come back for it. */
+static bool has_neighbour(const struct owner_profile *profile, const struct trash *trash,
+			  const struct instance *instance)
+{
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const struct store_row *row = &profile->rows.rows[i];
+		if (!owner_is_self(profile, row, instance) && is_neighbour(row, instance))
+			return true;
+	}
+	for (size_t i = 0; i < trash->count; i++) {
+		const struct instance *removed = trash->items[i].instance;
+		if (removed && streq(removed->agent, instance->agent) &&
+		    streq(instance_owner_directory(removed), instance_owner_directory(instance)))
+			return true;
+	}
+	return false;
+}
+
 static int find_neighbour(struct deck *deck, const struct instance *instance,
 			  const struct agent *agent, bool *ret, struct error *err)
 {
-	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	cleanup_ownership struct ownership ownership = { .instance = instance };
 	bool found = false;
-	if (shares_directory(agent) && owner_list(deck, &profiles, err) < 0)
+	if (shares_directory(agent) && list_ownership(deck, &ownership, err) < 0)
 		return -1;
-	for (size_t i = 0; i < profiles.count; i++)
-		for (size_t j = 0; j < profiles.items[i].rows.count; j++)
-			found |= !owner_is_self(&profiles.items[i], &profiles.items[i].rows.rows[j],
-						instance) &&
-				 is_neighbour(&profiles.items[i].rows.rows[j], instance);
+	for (size_t i = 0; i < ownership.profiles.count; i++)
+		found |= has_neighbour(&ownership.profiles.items[i], &ownership.trash[i], instance);
 	*ret = found;
 	return 0;
 }
@@ -389,7 +405,7 @@ static int make_id(const struct planning *planning, const char *state, bool resu
 
 static char *find_shell(const struct instance *instance)
 {
-	const char *shell = getenv("SHELL");
+	const char *shell = instance->recipe ? "/bin/sh" : getenv("SHELL");
 	cleanup_free char *found = is_empty(shell)
 					   ? NULL
 					   : program_path(shell, NULL,
@@ -413,8 +429,8 @@ static bool brings_back(const struct run *run)
 		first->reason != REASON_FORKED);
 }
 
-/* The last run was in a conversation that another instance owns: this one comes back to its own,
- * and its user is told. */
+/* The last run was in a conversation that another instance owns: this one returns to its own,
+ * and tells its user. */
 static void note_shared(struct instance *instance)
 {
 	struct shared_conversation *shared = &instance->conversation.shared;
@@ -439,7 +455,7 @@ static int plan(const struct planning *planning, struct error *err)
 	const struct agent *agent = planning->agent;
 	const bool foretell = planning->purpose == PLAN_FORETELL;
 	cleanup_free char *settings = foretell ? NULL : runfiles_settings(instance);
-	cleanup_free char *hook = environment_hook(deck);
+	cleanup_free char *hook = environment_hook(deck, instance);
 	cleanup_free char *state = home_path(deck, instance->id);
 	cleanup_free char *shell = find_shell(instance);
 	cleanup_free char *new_id = NULL;

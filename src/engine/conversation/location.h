@@ -2,7 +2,7 @@
  *
  * Where an instance's conversation is, and the directory that its agent has to be started in to
  * find it (conversation.directory): an agent may move its conversation to another directory
- * (claude's /cd), or make one of its own (a git worktree).
+ * (claude's /cd), or make a separate one (a git worktree).
  *
  * Only the transcript proves a move.  A tool that changes its directory leaves the transcript where
  * it was.

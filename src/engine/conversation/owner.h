@@ -11,8 +11,8 @@
 
 #include "engine/deck/deck.h"
 
-/* conversations.lock.  ERROR_BUSY: somebody holds it for too long.  One that is held already stays
- * as it is. */
+/* conversations.lock.  ERROR_BUSY: another process holds it for too long.  One that is held already
+ * stays as it is. */
 int owner_lock(struct deck *deck, struct fs_lock *lock, struct error *err);
 
 /* The rows of every profile, this one's first. */

@@ -94,10 +94,11 @@ static void note_activity(const struct instance *instance, const struct report *
 		replace_string(&announced.directory, report->cwd);
 	if (!is_end) {
 		enum instance_activity activity = activity_of(report->meaning);
-		*ret_news = (struct report_news){ now.activity, activity };
-		if (now.activity != activity || !now.since)
+		const enum instance_activity before = now.activity;
+		if (before != activity || !now.since)
 			now.since = clock_wall_us();
 		now.activity = activity;
+		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
 		replace_string(&now.event, report->event);
 		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
@@ -117,7 +118,8 @@ static void write_sidecar(struct deck *deck, const struct store_lock *lock,
 	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true,
 					       &fd, NULL) == 0)
 		(void)fs_replace_from(store_lock_directory(lock), fd, name,
-				      &(struct fs_content){ id, strlen(id), FS_VOLATILE }, NULL);
+				      &(struct fs_content){ id, strlen(id), FS_VOLATILE, NULL },
+				      NULL);
 }
 
 /* The conversation that the present attempt is known to run in, NULL while it is not.  Borrowed. */
@@ -362,7 +364,7 @@ static bool apply(struct instance *instance, const struct report *report)
 		shared_conversation_clear(&conversation->shared);
 		changed = true;
 	}
-	/* The one before its first turn: the agent may have made a directory of its own, and no
+	/* The one before its first turn: the agent may have made its own directory, and no
 	 * transcript yet. */
 	changed |= location_learn(instance, agent, report->transcript_path, report->cwd);
 	if (is_turn && !conversation->first_turn_seen)

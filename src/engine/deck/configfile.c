@@ -12,6 +12,9 @@
 
 enum { LOCK_TIMEOUT_MS = 30000, PERMISSIONS = 0777 };
 
+/* The directory is the user's: nobody else calls a file this. */
+#define TEMPORARY_PREFIX ".agentdeck-config-"
+
 void configfile_free(struct configfile *file)
 {
 	free(file->path);
@@ -29,7 +32,7 @@ static const char *kind_of(mode_t mode)
 				: "a directory";
 }
 
-/* Who replaces a file becomes its owner, and what is no file, such as /dev/null, would be lost. */
+/* The replacement would belong to us, and a device such as /dev/null would be lost. */
 static int check_is_ours(const struct configfile *file, struct stat *st, struct error *err)
 {
 	if (stat(file->real, st) < 0)
@@ -84,24 +87,42 @@ int configfile_open_directory(const struct configfile *file, int *ret, struct er
 	return 0;
 }
 
+static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->length == b->length && memcmp(strbuf_text(a), strbuf_text(b), a->length) == 0;
+}
+
 static bool is_unchanged(const struct configfile *before, const struct configfile *now)
 {
 	return before->exists == now->exists && streq(before->real, now->real) &&
-	       before->text.length == now->text.length &&
-	       memcmp(strbuf_text(&before->text), strbuf_text(&now->text), now->text.length) == 0;
+	       is_same_text(&before->text, &now->text);
 }
 
-static int replace(const struct configfile *now, const struct strbuf *text, struct error *err)
+bool configfile_has(const struct deck *deck, const struct strbuf *text)
 {
+	cleanup_configfile struct configfile file = { 0 };
+	return configfile_read(deck, &file, NULL) == 0 && file.exists &&
+	       is_same_text(&file.text, text);
+}
+
+static int replace(const struct deck *deck, const struct configfile *now, const struct strbuf *text,
+		   struct error *err)
+{
+	const struct fs_content content = { strbuf_text(text), text->length, FS_DURABLE,
+					    TEMPORARY_PREFIX };
 	cleanup_close int directory = -1;
 	const char *name = path_basename(now->real);
-	if (configfile_open_directory(now, &directory, err) < 0 ||
-	    fs_replace(directory, name, strbuf_text(text), text->length, FS_DURABLE, err) < 0)
+	if (configfile_open_directory(now, &directory, err) < 0)
 		return error_prefix(err, "%s", now->path);
+	fs_sweep_prefix(directory, TEMPORARY_PREFIX);
+	const int r = fs_replace_from(directory, directory, name, &content, err);
+	const bool is_replaced = r == 0 || configfile_has(deck, text);
 	/* A crash before this leaves it readable for its owner alone. */
-	if (now->exists && fchmodat(directory, name, (mode_t)now->mode, 0) < 0)
+	if (is_replaced && now->exists && fchmodat(directory, name, (mode_t)now->mode, 0) < 0)
 		log_warning("%s: its permissions are 0600 now: %s", now->real, strerror(errno));
-	return 0;
+	if (r < 0 && is_replaced)
+		return error_prefix(err, "%s is changed, but a power cut may undo it", now->path);
+	return r < 0 ? error_prefix(err, "%s", now->path) : 0;
 }
 
 int configfile_replace(const struct deck *deck, const struct configfile *before,
@@ -122,7 +143,7 @@ int configfile_replace(const struct deck *deck, const struct configfile *before,
 		return -1;
 	if (!is_unchanged(before, &now))
 		return CONFIGFILE_CHANGED;
-	if (replace(&now, text, err) < 0)
+	if (replace(deck, &now, text, err) < 0)
 		return -1;
 	log_info("config.toml: changed");
 	return 0;

@@ -41,6 +41,8 @@ struct deck {
 	bool needs_scope;
 	/* The user says that the machine of a run is gone (--take-over). */
 	bool takes_over;
+	/* The user consents to build the image of a container again (--rebuild). */
+	bool may_rebuild;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

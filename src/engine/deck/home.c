@@ -41,3 +41,18 @@ int home_remove(const struct deck *deck, const char *id, struct error *err)
 	cleanup_free char *path = home_path(deck, id);
 	return error_set_file(err, errno, "remove %s", path);
 }
+
+void home_leave(struct deck *deck, const char *id, enum home_end end)
+{
+	cleanup_error struct error local = { 0 };
+	int r = home_remove(deck, id, &local);
+	cleanup_free char *path = home_path(deck, id);
+	cleanup_free char *shown = visible(path);
+	if (r < 0)
+		deck_warn(deck, "%s", local.message);
+	else if (r == HOME_KEPT)
+		deck_warn(deck, "the conversations of session %s remain in %s: %s", id, shown,
+			  end == HOME_TRASHED ? "agentdeck undo needs them; agentdeck prune says "
+						"when nothing does"
+					      : "delete that directory if you no longer need them");
+}

@@ -22,3 +22,9 @@ enum { HOME_KEPT = 1 };
 
 /* Remove it if it is empty.  It does not exist: 0. */
 int home_remove(const struct deck *deck, const char *id, struct error *err);
+
+/* When its session goes: remove it if it is empty; else warn the user that the conversations remain
+ * in it, and say when nothing needs them any more.  HOME_TRASHED: undo can restore the session.
+ * HOME_PRUNED: nothing can. */
+enum home_end { HOME_TRASHED, HOME_PRUNED };
+void home_leave(struct deck *deck, const char *id, enum home_end end);

@@ -329,6 +329,38 @@ static void look_at_notify(const struct deck *deck, struct doctor_facts *facts)
 	facts->notify_installed = program_is_installed(command->items[0]);
 }
 
+/* fish looks into `folder` of each of these directories, which have colons between them. */
+static bool fish_has(const char *directories, const char *folder)
+{
+	cleanup_free char *copy = xstrdup(directories);
+	char *rest = copy;
+	for (const char *directory; (directory = strsep(&rest, ":"));) {
+		cleanup_free char *path = xasprintf("%s/fish/%s/agentdeck.fish", directory, folder);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The variable, or this directory in the home directory. */
+static char *xdg_directory(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+	return is_empty(value) ? path_join(or_empty(getenv("HOME")), otherwise) : xstrdup(value);
+}
+
+static void look_at_completion(struct doctor_facts *facts)
+{
+	static const char completions[] = "completions", vendor[] = "vendor_completions.d";
+	cleanup_free char *config = xdg_directory("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *data = xdg_directory("XDG_DATA_HOME", ".local/share");
+	facts->uses_fish = streq(path_basename(or_empty(getenv("SHELL"))), "fish");
+	facts->fish_completes = fish_has(config, completions) || fish_has("/etc", completions) ||
+				fish_has(data, vendor) ||
+				fish_has(or_empty(getenv("XDG_DATA_DIRS")), vendor) ||
+				fish_has("/usr/share", vendor);
+}
+
 void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret)
 {
 	struct doctor_facts facts = { .user = user_name() };
@@ -345,5 +377,6 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 	}
 	look_at_ssh_agent(deck, &facts);
 	look_at_notify(deck, &facts);
+	look_at_completion(&facts);
 	*ret = facts;
 }

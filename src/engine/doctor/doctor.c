@@ -149,7 +149,7 @@ static void judge_config(const struct doctor_facts *facts, struct findings *ret)
 static void advise_on_directory(const struct doctor_facts *facts,
 				const struct doctor_directory *directory, struct findings *ret)
 {
-	/* Root is somebody with sudo: the directory is in the right place. */
+	/* Root may be a user with sudo: the directory is in the right place. */
 	if (directory->is_foreign && streq(facts->user, "root"))
 		advise("run agentdeck as the user who owns it, without sudo");
 	else if (directory->is_foreign)
@@ -428,6 +428,20 @@ static void judge_notify(const struct doctor_facts *facts, struct findings *ret)
 	}
 }
 
+/* Without XDG_DATA_DIRS, as in a login over SSH, fish looks nowhere in /usr/local. */
+static void judge_completion(const struct doctor_facts *facts, struct findings *ret)
+{
+	if (!facts->uses_fish)
+		return;
+	if (facts->fish_completes) {
+		ok("fish finds the completion of agentdeck");
+		return;
+	}
+	warn("fish does not look where the completion of agentdeck was installed");
+	advise("mkdir -p ~/.config/fish/completions && "
+	       "agentdeck completion fish >~/.config/fish/completions/agentdeck.fish");
+}
+
 void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 {
 	static const struct {
@@ -453,6 +467,7 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 		{ "ssh agent", judge_ssh_agent, false },
 		{ "supervisor", judge_supervisor, true },
 		{ "notify", judge_notify, false },
+		{ "completion", judge_completion, false },
 	};
 	for (size_t i = 0, first = ret->count; i < ARRAY_SIZE(checks); i++) {
 		if (!checks[i].needs_home || !facts->home_problem)

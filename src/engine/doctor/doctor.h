@@ -4,8 +4,9 @@
  *
  * The checks, in this order: "home" and "profile" (only when something is wrong), "config", "state
  * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user
- * manager", "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "notify" (only when
- * there is a command).  A check may have several findings.
+ * manager", "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "supervisor",
+ * "notify" (only when there is a command), "completion" (only for users of fish).  A check may have
+ * several findings.
  */
 #pragma once
 
@@ -80,7 +81,8 @@ struct doctor_facts {
 	char *supervisor_choice; /* "declined": its user took it away; NULL: none was made */
 	char *notify_program;    /* of [notify] command; NULL: there is none */
 	bool notify_installed;
-	char *link_path, *link_target; /* of ours; NULL: none yet */
+	bool uses_fish, fish_completes; /* the user's shell; does it find our completion? */
+	char *link_path, *link_target;  /* of ours; NULL: none yet */
 	bool link_alive;
 };
 void doctor_facts_free(struct doctor_facts *facts);

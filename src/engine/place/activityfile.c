@@ -57,7 +57,7 @@ void announced_read(const char *directory, struct announced *ret)
 	if (!object)
 		return;
 	ret->prompts = json_get_int(object, "prompts", 0);
-	ret->directory = instance_text_from_json(json_object_object_get(object, "cwd"));
+	ret->directory = json_raw_text_of(json_object_object_get(object, "cwd"));
 	ret->session_id = xstrdup_or_null(json_get_string(object, "session_id", NULL));
 }
 
@@ -76,7 +76,7 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	json_set_string(object, "event", activity->event);
 	json_set_string(object, "session_id", announced->session_id);
 	if (announced->directory)
-		json_set(object, "cwd", instance_text_to_json(announced->directory));
+		json_set(object, "cwd", json_raw_text(announced->directory));
 	const char *text = json_print(object);
 	return fs_replace(fd, RUN_ACTIVITY, text, strlen(text), FS_VOLATILE, err);
 }

@@ -38,8 +38,8 @@ void announced_free(struct announced *announced);
 void activity_read(const char *directory, struct activity *ret);
 void announced_read(const char *directory, struct announced *ret);
 
-/* Held from reading to writing, so that two writers lose no count.  FS_LOCK_BUSY: somebody holds it
- * for more than a second. */
+/* Held from reading to writing, so that two writers lose no count.  FS_LOCK_BUSY: a process holds
+ * it for more than a second. */
 int activityfile_lock(const char *directory, struct fs_lock *ret, struct error *err);
 int activityfile_write(const char *directory, const struct activity *activity,
 		       const struct announced *announced, struct error *err);

@@ -18,6 +18,8 @@ struct place_run place_run_of(const struct instance *instance)
 		.machine_id = run->machine_id,
 		.server = run->server,
 		.pane = run->pane,
+		.window = run->window,
+		.capsule = run->capsule,
 	};
 }
 
@@ -33,6 +35,7 @@ struct place_run place_run_of_row(const struct store_row *row)
 		.machine_id = row->machine_id,
 		.server = row->server,
 		.pane = row->pane,
+		.window = row->window,
 	};
 }
 
@@ -64,8 +67,10 @@ bool place_row_is_live(const struct store_row *row)
 
 const char *place_end_reason(const struct place_run *run)
 {
-	return place_relation(run) == MACHINE_THIS_BOOT ? "its tmux server was killed"
-							: "the machine was restarted";
+	const struct place *place = place_of(run);
+	if (place_relation(run) != MACHINE_THIS_BOOT)
+		return "the machine was restarted";
+	return place ? place->lost : "it was killed";
 }
 
 /* Its place, if what is written down of its processes means something now. */
@@ -78,6 +83,12 @@ struct place_watch place_watch(const struct place_run *run)
 {
 	const struct place *place = place_now(run);
 	return place ? place->watch(run) : (struct place_watch){ 0 };
+}
+
+bool place_lacks_window(const struct place_run *run)
+{
+	const struct place *place = place_now(run);
+	return place && place_is_live(run) && place->lacks_window(run);
 }
 
 char *place_control_group(const struct place_run *run)
@@ -121,11 +132,6 @@ void place_nudge(const struct place_run *run)
 bool place_is_between(const struct process_id *server, const struct process_id *pane)
 {
 	return server->pid && !process_alive(pane) && process_alive(server);
-}
-
-int place_take_pane(struct run *run, struct error *err)
-{
-	return process_identify(getpid(), &run->pane, err) == 0 ? 0 : -1;
 }
 
 void place_take_over(struct run *run)

@@ -34,6 +34,9 @@ bool place_was_silent(const struct place_run *run);
 /* Its agent has ended, and the news of it may be lost: make it look. */
 void place_nudge(const struct place_run *run);
 
+/* Does it live, and nothing shows it any more?  Asks no child process. */
+bool place_lacks_window(const struct place_run *run);
+
 /* What tells of its end, if it is of this boot and this machine; else there is nothing. */
 struct place_watch place_watch(const struct place_run *run);
 
@@ -46,9 +49,6 @@ bool place_agent_is_live(const struct place_run *run);
 /* Has the process in the pane of this live server ended, and nobody has said yet what follows?
  * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);
-
-/* This process is the one in the run's pane from now on. */
-int place_take_pane(struct run *run, struct error *err);
 
 /* The run is this machine's from now on, of whatever boot it was. */
 void place_take_over(struct run *run);

@@ -180,8 +180,10 @@ void environment_of_kept(const struct instance *instance, struct strvec *ret)
 int environment_of_run(const struct place_run *run, struct strvec *ret)
 {
 	cleanup_strvec struct strvec all = { 0 };
-	if (proof_of(run->id, &run->server) != PROOF_OURS ||
-	    process_environment(run->server.pid, &all, NULL) != 0)
+	/* The capsule of a container has the container's environment. */
+	const struct process_id *server = run->window.pid ? &run->window : &run->server;
+	if (proof_of(run->id, server) != PROOF_OURS ||
+	    process_environment(server->pid, &all, NULL) != 0)
 		return PROCESS_GONE;
 	strvec_clear(ret);
 	for (size_t i = 0; i < all.count; i++) {
@@ -201,10 +203,10 @@ void environment_plain(struct strvec *ret)
 	}
 }
 
-char *environment_hook(const struct deck *deck)
+char *environment_hook(const struct deck *deck, const struct instance *instance)
 {
 	cleanup_json struct json_object *argv = json_object_new_array();
-	json_object_array_add(argv, json_text(deck->program));
+	json_object_array_add(argv, json_text(runfiles_hook_program(deck, instance)));
 	json_object_array_add(argv, json_object_new_string("hook"));
 	/* TOML does not know "\/". */
 	return xstrdup(json_object_to_json_string_ext(
@@ -217,7 +219,7 @@ static void push_own(const struct deck *deck, const struct instance *instance,
 {
 	cleanup_free char *state = home_path(deck, instance->id);
 	cleanup_free char *settings = runfiles_settings(instance);
-	cleanup_free char *hook = environment_hook(deck);
+	cleanup_free char *hook = environment_hook(deck, instance);
 	const struct resume_slots slots = { .settings = settings, .hook = hook, .state = state };
 	strvec_push_all(ret, &agent->set);
 	resume_expand(&agent->isolation_environment, &slots, ret);
@@ -239,6 +241,24 @@ static void push_home(const struct deck *deck, const struct instance *instance,
 	 * it. */
 	if ((now && streq(now, home)) || !usual || !streq(usual, home))
 		strvec_pushf(ret, "%s=%s", name, home);
+}
+
+/* The container's PATH and whatever else its image sets stay as they are. */
+void environment_inside(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct strvec *ret)
+{
+	strvec_push(ret, "TERM=xterm-256color");
+	strvec_push(ret, "COLORTERM=truecolor");
+	strvec_push(ret, "LANG=C.UTF-8");
+	strvec_pushf(ret, "HOME=%s", instance->recipe->home);
+	strvec_push(ret, getuid() == 0 ? "USER=root" : "USER=agent");
+	strvec_pushf(ret, "PWD=%s", instance_launch_directory(instance));
+	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
+	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
+	strvec_pushf(ret, ENV_BASE "=%s", instance->base);
+	strvec_push_all(ret, &instance->recipe->environment);
+	push_home(deck, instance, agent, ret);
+	push_own(deck, instance, agent, ret);
 }
 
 void environment_build(const struct deck *deck, const struct instance *instance,

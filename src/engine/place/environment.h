@@ -31,11 +31,16 @@ void environment_take_kept(const struct instance *instance);
 /* This process's environment with what the instance has kept put over it, appended to *ret. */
 void environment_of_kept(const struct instance *instance, struct strvec *ret);
 
-/* The environment that the server of a run was started with, without what is the run's own, so that
- * the next one can be started with it.  PROCESS_GONE, and *ret untouched: it has ended, or is not
- * of this session. */
+/* The environment that the tmux server of a run was started with, without what is the run's own, so
+ * that the next one can be started with it.  PROCESS_GONE, and *ret untouched: it has ended, or is
+ * not of this session. */
 int environment_of_run(const struct place_run *run, struct strvec *ret);
+
+/* NAME=VALUE of an agent in a container, over the container's own, in *ret (appended).  Nothing of
+ * this process's environment gets there. */
+void environment_inside(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct strvec *ret);
 
 /* The value of the slot {hook}: the argv that takes a report, as a JSON array of strings, which
  * is TOML as well. The caller frees. */
-char *environment_hook(const struct deck *deck) MUST_USE;
+char *environment_hook(const struct deck *deck, const struct instance *instance) MUST_USE;

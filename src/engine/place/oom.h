@@ -27,7 +27,7 @@ bool oom_ended_agent(const struct instance *instance, int code, int signal_numbe
 		     char **ret_victim);
 
 /* Part of it, for when the kernel's log says nothing: are kills, read at now_ms of clock_ms(), more
- * than the count that somebody has looked at and written down (known), or was that count new just
+ * than the count that was read and written down before (known), or was that count new just
  * now (known_ms)? */
 bool oom_is_new(int64_t kills, int64_t known, int64_t known_ms, int64_t now_ms);
 

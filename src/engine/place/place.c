@@ -2,7 +2,7 @@
 #include "engine/place/place.h"
 
 /* The list of places; the last is for tests. */
-static const struct place *places[] = { &place_host, NULL };
+static const struct place *places[] = { &place_host, &place_container, NULL };
 
 void place_add(const struct place *place)
 {

@@ -5,10 +5,11 @@
  * Whoever wants to know whether something lives, to begin it or to end it, asks the table.  Nobody
  * else looks at sockets, at pids of servers, or at /proc for that.
  *
- * Every place of today sees our files under our paths.  One with another file system adds two
- * answers: how a path looks inside (home_path(), runfiles_settings(), the argv of an attempt), and
- * how a hook reports from there (environment_hook(), and the command in the settings that
- * runfiles_write() makes).
+ * Every place sees our files under our paths, since a container has them mounted where they are
+ * here.
+ *
+ * The window of a run is the tmux server that shows it.  On the host the window is the run: the
+ * agent is a process in its pane, and ends with it.  In a container the run goes on without it.
  */
 #pragma once
 
@@ -28,11 +29,14 @@ struct place_run {
 	const char *socket, *directory, *unit;
 	const char *boot_id, *machine_id;
 	struct process_id server, pane; /* pid 0: not written down */
+	struct process_id window;       /* as in struct run */
+	const char *capsule;            /* not in a row */
 };
 
 /* What tells of the end of a run, for whoever waits for it.  pid 0: there is nothing. */
 struct place_watch {
 	struct process_id server, agent;
+	struct process_id window; /* its end ends nothing: open_window() */
 };
 
 struct observation {
@@ -40,6 +44,7 @@ struct observation {
 	const char *why;                /* static: for NONE and UNKNOWN */
 	struct process_id server, pane; /* for ALIVE; pane.pid 0 between two rungs */
 	unsigned clients;               /* attached terminals */
+	bool lacks_window;              /* it is ALIVE, and open_window() is to be called */
 };
 
 /* The run is what was seen of it, in this boot. */
@@ -63,10 +68,14 @@ struct place_usage {
  * in a scope, since it runs without one, or nobody can be asked to change it. */
 enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
 
+/* Of how_ended(). */
+enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
+
 /* The caller of a function without a deck has seen that the run is of this boot and this machine.
  * A listing can afford these: they start no child process, but for silence(). */
 struct place {
 	const char *name;
+	const char *lost; /* why a run ended that nobody ended, for people */
 
 	/* ---- does it live ---------------------------------------------------------------- */
 
@@ -90,10 +99,14 @@ struct place {
 	struct observation (*observe)(struct deck *deck, const struct instance *instance,
 				      enum observe_depth depth);
 
+	/* Has a run that is alive lost its window?  place_lacks_window() is how to ask. */
+	bool (*lacks_window)(const struct place_run *run);
+
 	/* ---- begin ----------------------------------------------------------------------- */
 
-	/* Does this PATH have the programs that the place needs?  ERROR_UNAVAILABLE. */
-	int (*check_path)(const char *path, struct error *err);
+	/* Does this PATH have the programs that a start of the instance needs on this host?
+	 * ERROR_UNAVAILABLE, ERROR_NOT_FOUND. */
+	int (*check_path)(const struct instance *instance, const char *path, struct error *err);
 
 	/* Could a run be brought up here?  Asked before something is ended that is to be started
 	 * again.  The message says that nothing was ended.  Leaves nothing behind. */
@@ -111,6 +124,10 @@ struct place {
 	int (*launch)(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		      const struct agent *agent, struct error *err);
 
+	/* The run is alive and lacks its window: open one.  The caller saves the instance. */
+	int (*open_window)(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			   const struct agent *agent, struct error *err);
+
 	/* ---- end ------------------------------------------------------------------------- */
 
 	/* End every process of the run and remove its files: politely until grace_ms have passed
@@ -125,10 +142,31 @@ struct place {
 	 * known. */
 	int (*end_unknown)(struct deck *deck, const char *id, struct error *err);
 
+	/* Free what the place keeps between two runs (a container), since the session goes or its
+	 * user wants that.  The instance has no run.  The conversation and its home stay. */
+	int (*discard)(struct deck *deck, struct instance *instance, struct error *err);
+
+	/* What still runs of the instance of this id, although no run of it is written down, where
+	 * a new run would end it.  For people: "2 processes are still in its scope (the first is
+	 * ...)"; NULL: nothing.  *ret is the caller's.  No function: nothing ever does. */
+	int (*survivors)(struct deck *deck, const char *id, char **ret, struct error *err);
+
 	/* ---- from the pane --------------------------------------------------------------- */
 
-	/* How the process that the pane had before this one ended.  *ret is the caller's.
-	 * ERROR_TIMEOUT: the run does not answer. */
+	/* Begin the attempt that the run names; the caller saves the instance afterwards.  Where
+	 * the agent is the pane's process, this process is about to become it.  Elsewhere the
+	 * instance is saved before the agent is started as well. */
+	int (*begin_attempt)(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			     const struct agent *agent, struct error *err);
+
+	/* The argv that the pane's process becomes, appended to *ret: the agent's, or that of a
+	 * window on it. */
+	void (*pane_argv)(const struct deck *deck, const struct instance *instance,
+			  struct strvec *ret);
+
+	/* How the agent of this attempt ended.  *ret is the caller's.  PLACE_NOT_ENDED: it runs,
+	 * and only its window was closed.  PLACE_NOT_BEGUN: it was never started.  ERROR_TIMEOUT:
+	 * the run does not answer. */
 	int (*how_ended)(const struct instance *instance, struct exit_record *ret,
 			 struct error *err);
 
@@ -143,6 +181,12 @@ struct place {
 
 	/* ---- while it runs --------------------------------------------------------------- */
 
+	/* The argv of a program on this host that runs the command (empty: a shell) beside the
+	 * agent, in a terminal of its own; appended to *ret.  It is called in the instance's
+	 * directory.  ERROR_INVALID: the run is needed, and does not live.  ERROR_UNAVAILABLE. */
+	int (*exec_argv)(const struct instance *instance, const struct strvec *command,
+			 struct strvec *ret, struct error *err);
+
 	void (*usage)(const struct place_run *run, struct place_usage *ret);
 
 	/* The limits of the instance, on a run that is there; *ret tells when they hold.  What
@@ -151,8 +195,9 @@ struct place {
 			  const struct limits *limits, enum limit_effect *ret, struct error *err);
 };
 
-/* engine/place/host/.  Only the list of places in place.c names it. */
-extern const struct place place_host;
+/* engine/place/host/ and engine/place/container/.  Only the list of places in place.c names them,
+ * and the container its window, which is the host's. */
+extern const struct place place_host, place_container;
 
 /* By instance->backend.  ERROR_NEWER when this program does not know it. */
 int place_find(const struct instance *instance, const struct place **ret, struct error *err);

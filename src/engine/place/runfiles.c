@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "driver/capsule/capsule.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/proof.h"
 #include "model/session/naming.h"
@@ -85,8 +86,7 @@ static const char *user_settings(const struct agent *agent, const struct instanc
 		const char *item = agent->report_environment.items[i];
 		cleanup_free char *name = xstrndup(item, strcspn(item, "="));
 		const char *path = ends_with(item, "=" SETTINGS_SLOT) ? getenv(name) : NULL;
-		/* A file that is not there is no settings for agents, which look in several places.
-		 */
+		/* For agents, which look in several places, a missing file holds no settings. */
 		bool is_there = !is_empty(path) && (*path != '/' || access(path, F_OK) == 0);
 		if (is_there && !is_of_a_run(path))
 			value = path;
@@ -188,9 +188,21 @@ static void add_hooks(struct json_object *settings, const struct agent *agent, c
 	}
 }
 
-static int write_settings(struct deck *deck, int fd, const struct instance *instance,
+const char *runfiles_hook_program(const struct deck *deck, const struct instance *instance)
+{
+	return instance->recipe ? CAPSULE_PROGRAMS "/agentdeck" : deck->program;
+}
+
+/* Where the agent's settings are: what its container has mounted, else with the other files. */
+static const char *settings_directory(const struct run *run)
+{
+	return run->capsule ? run->capsule : run->directory;
+}
+
+static int write_settings(struct deck *deck, const struct instance *instance,
 			  const struct agent *agent, struct error *err)
 {
+	cleanup_close int fd = -1;
 	cleanup_json struct json_object *settings = NULL;
 	cleanup_error struct error local = { 0 };
 	const char *value = user_settings(agent, instance);
@@ -203,11 +215,14 @@ static int write_settings(struct deck *deck, int fd, const struct instance *inst
 			  local.message);
 		return 0;
 	}
-	cleanup_free char *command = argjoin((char *const[]){
-		deck->program, (char *)"hook", (char *)"--instance", instance->base, NULL });
+	cleanup_free char *command = argjoin(
+		(char *const[]){ (char *)runfiles_hook_program(deck, instance), (char *)"hook",
+				 (char *)"--instance", instance->base, NULL });
 	add_entry_settings(settings, agent);
 	add_hooks(settings, agent, command);
 	const char *text = json_print(settings);
+	if (fs_open_private_directory(settings_directory(&instance->run), &fd, err) < 0)
+		return -1;
 	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
 }
 
@@ -233,7 +248,7 @@ static int write_files(struct deck *deck, const struct instance *instance,
 	if (write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0 ||
 	    write_conf(deck, fd, err) < 0)
 		return -1;
-	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
+	if (wants_settings(agent) && write_settings(deck, instance, agent, err) < 0)
 		return -1;
 	return write_text(fd, RUN_TOKEN, token, err);
 }
@@ -281,7 +296,7 @@ static int complete(struct deck *deck, int fd, const struct instance *instance,
 	if (!has_file(fd, RUN_CONF) && write_conf(deck, fd, err) < 0)
 		return -1;
 	if (!has_file(fd, RUN_SETTINGS) && wants_settings(agent) &&
-	    write_settings(deck, fd, instance, agent, err) < 0)
+	    write_settings(deck, instance, agent, err) < 0)
 		return -1;
 	if (has_file(fd, RUN_TOKEN))
 		return 0;
@@ -311,7 +326,7 @@ int runfiles_restore(struct deck *deck, const struct instance *instance,
 
 char *runfiles_settings(const struct instance *instance)
 {
-	char *path = path_join(instance->run.directory, RUN_SETTINGS);
+	char *path = path_join(settings_directory(&instance->run), RUN_SETTINGS);
 	if (access(path, R_OK) == 0)
 		return path;
 	free(path);

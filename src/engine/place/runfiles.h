@@ -19,7 +19,7 @@
 #define RUN_MARK     PATHS_RUN_MARK
 #define RUN_ACTIVITY "activity.json"
 #define RUN_SILENT   "silent"        /* there while the server was last seen not to answer */
-#define RUN_NOTICE   "notice"        /* the occasion of the last notice */
+#define RUN_NOTICE   "notice-"       /* and an occasion: of what it was told last (notice.h) */
 #define RUN_SSH_LINK "ssh-auth.sock" /* beside the runs' directories */
 
 /* Open the directory of a run, made if it is not there.  *ret is the caller's. */
@@ -40,6 +40,9 @@ int runfiles_open(const char *directory) MUST_USE;
 /* Path of the settings that were written for the agent; NULL when there are none.  The caller
  * frees. */
 char *runfiles_settings(const struct instance *instance) MUST_USE;
+
+/* The program that takes the agent's reports where the agent runs.  Borrowed. */
+const char *runfiles_hook_program(const struct deck *deck, const struct instance *instance);
 
 /* Somebody has removed the directory of a run that lives, or files in it (rm, systemd-tmpfiles):
  * make what is missing again.  The token is taken from the environment of the run's agent, so that

@@ -5,8 +5,8 @@
  * Agents run a hook through a shell (agent -> sh -c "... hook ..." -> agentdeck hook), or directly.
  * The sender is the nearest ancestor of the hook that is not such a shell.  A process is known by
  * its pid and its start time, which execve(2) keeps: an agent that executes itself in place stays
- * the same sender.  An agent that another one has started has a process of its own, and inherits
- * the token.
+ * the same sender.  An agent that another one has started has its own process, and inherits the
+ * token.
  */
 #pragma once
 

@@ -12,5 +12,5 @@ struct lost {
 	size_t otherwise;  /* a server or an agent that was killed */
 };
 
-/* Counts those of a roster that was read.  Not those that are held: only their user can help. */
+/* Counts those of a roster that was read.  Not those that are held now: only their user can help. */
 struct lost roster_lost(const struct roster *roster);

@@ -4,16 +4,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver/systemd/desktop.h"
-#include "engine/place/alive.h"
+#include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/shown.h"
 #include "engine/terminal/alert.h"
-#include "engine/terminal/terminal.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { DESKTOP_MS = 500, AGAIN_S = 5, OCCASION_MAX = 64 };
+enum { DESKTOP_MS = 500, CLAIM_MAX = 100 };
 
 const char *notice_text(const char *occasion)
 {
@@ -31,23 +29,23 @@ const char *notice_text(const char *occasion)
 	return "wants you";
 }
 
-/* The last notice is a file of the run: its content is the occasion, its date the time. */
-static bool is_double(const char *run_directory, const char *occasion)
+bool notice_claim(const struct notice *notice)
 {
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_strbuf struct strbuf last = { 0 };
-	cleanup_close int fd = run_directory ? runfiles_open(run_directory) : -1;
-	struct stat st;
-	if (fd < 0)
+	cleanup_close int fd = notice->run_directory ? runfiles_open(notice->run_directory) : -1;
+	if (fd < 0 || notice->since_us <= 0)
+		return true;
+	/* One for each occasion: whoever is late must not tell what was told before another one. As
+	 * exact as the files that say since when. */
+	cleanup_free char *name = xasprintf(RUN_NOTICE "%s", notice->occasion);
+	cleanup_free char *claim = xasprintf("%lld", (long long)(notice->since_us / 1000));
+	/* Without the lock: twice is better than never. */
+	(void)activityfile_lock(notice->run_directory, &lock, NULL);
+	if (fs_read(fd, name, CLAIM_MAX, &last, NULL) == 0 && streq(strbuf_text(&last), claim))
 		return false;
-	if (fs_read(fd, RUN_NOTICE, OCCASION_MAX, &last, NULL) == 0 &&
-	    fstatat(fd, RUN_NOTICE, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    streq(strbuf_text(&last), occasion)) {
-		const int64_t age_s = clock_wall_us() / 1000000 - st.st_mtime;
-		if (age_s >= 0 && age_s < AGAIN_S)
-			return true;
-	}
-	(void)fs_replace(fd, RUN_NOTICE, occasion, strlen(occasion), FS_VOLATILE, NULL);
-	return false;
+	(void)fs_replace(fd, name, claim, strlen(claim), FS_VOLATILE, NULL);
+	return true;
 }
 
 static void show_on_desktop(const struct deck *deck, const struct notice *notice)
@@ -78,14 +76,12 @@ static void alert_terminals(const struct deck *deck, struct store *store,
 		return;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct store_row *row = &rows.rows[i];
-		const struct place_run run = place_run_of_row(row);
-		if (!row->damage && row->socket && terminal_has_clients(row->socket) &&
-		    place_is_live(&run) && !place_was_silent(&run))
-			alert_attached(row->socket, &alert);
+		if (shown_now(row))
+			shown_note_answer(row, alert_attached(row->socket, &alert, NULL));
 	}
 }
 
-static bool is_wanted(const struct deck *deck, const char *occasion)
+bool notice_is_wanted(const struct deck *deck, const char *occasion)
 {
 	return (deck->settings.notify.desktop || deck->settings.notify.bell ||
 		deck->settings.notify.osc != NOTIFY_OSC_NONE) &&
@@ -94,8 +90,7 @@ static bool is_wanted(const struct deck *deck, const char *occasion)
 
 void notice_give(const struct deck *deck, struct store *store, const struct notice *notice)
 {
-	if (!is_wanted(deck, notice->occasion) ||
-	    is_double(notice->run_directory, notice->occasion))
+	if (!notice_is_wanted(deck, notice->occasion) || !notice_claim(notice))
 		return;
 	if (deck->settings.notify.bell || deck->settings.notify.osc != NOTIFY_OSC_NONE)
 		alert_terminals(deck, store, notice);
@@ -112,12 +107,14 @@ static const char *occasion_of(enum instance_activity before, enum instance_acti
 }
 
 void notice_activity(const struct deck *deck, struct store *store, const char *base,
-		     enum instance_activity before, enum instance_activity now)
+		     const struct notice_change *change)
 {
 	struct store_row row;
-	const char *occasion = occasion_of(before, now);
-	if (!occasion || !is_wanted(deck, occasion) || store_load_row(store, base, &row) != 0)
+	const char *occasion = occasion_of(change->before, change->now);
+	if (!occasion || !notice_is_wanted(deck, occasion) ||
+	    store_load_row(store, base, &row) != 0)
 		return;
-	notice_give(deck, store, &(struct notice){ occasion, row.title, row.run_directory });
+	notice_give(deck, store,
+		    &(struct notice){ occasion, row.title, row.run_directory, change->since_us });
 	store_row_free(&row);
 }

@@ -3,12 +3,12 @@
  * Notices for a session's user without a program of theirs: on the desktop ([notify] desktop), and
  * in the terminals that are attached to any session of the profile ([notify] bell and osc).
  *
- * Each occasion has one process that gives the notice, so that there is no second one and no
- * supervisor is needed for the first two:
+ * Each occasion has one process that gives the notice, so that no supervisor is needed for the
+ * first two:
  *
  *   waiting, idle                 whoever records it: the agent's report, or the pane
- *   waiting, idle by the screen   the supervisor
- *   the others                    the supervisor
+ *   waiting, idle by the screen   the supervisor, or an attached terminal (supervise/deputy.h)
+ *   the others                    the same
  */
 #pragma once
 
@@ -18,16 +18,30 @@ struct notice {
 	const char *occasion; /* as in [notify] on */
 	const char *title;
 	const char *run_directory; /* NULL: it has no run */
+	int64_t since_us;          /* of what it is about; since the Epoch, 0: unknown */
 };
+
+/* What an agent did, and what it does now. */
+struct notice_change {
+	enum instance_activity before, now;
+	int64_t since_us;
+};
+
+/* True: nobody has given the notice of this change yet, and the caller does so now.  A change is
+ * known by its occasion and by since when: the same is told once, whoever sees it, and another one
+ * always.  So is one whose time or run is not known. */
+bool notice_claim(const struct notice *notice);
+
+/* Does anybody want to be told of it, on the desktop or in a terminal? */
+bool notice_is_wanted(const struct deck *deck, const char *occasion);
 
 /* One sentence about the occasion, for people.  Static. */
 const char *notice_text(const char *occasion);
 
-/* Give it, unless nobody wants it or the session's run had the same within 5 s.  It takes 2 s at
- * most for each server that does not answer, and half a second for the desktop.  Failures are
- * logged. */
+/* Give it, unless nobody wants it or somebody has.  It takes 2 s at most for a server that does not
+ * answer, which is not asked again then, and half a second for the desktop.  Failures are logged. */
 void notice_give(const struct deck *deck, struct store *store, const struct notice *notice);
 
 /* The notice of a change of what the agent does, if the change is an occasion. */
 void notice_activity(const struct deck *deck, struct store *store, const char *base,
-		     enum instance_activity before, enum instance_activity now);
+		     const struct notice_change *change);

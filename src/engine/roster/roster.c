@@ -6,10 +6,13 @@
 #include "engine/place/alive.h"
 #include "engine/place/runfiles.h"
 #include "engine/roster/run-watch.h"
+#include "engine/roster/statusline.h"
 #include "engine/screen/activity.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 enum {
 	LOOK_MS = 1000,
@@ -394,44 +397,72 @@ static int list_profile(struct roster *roster, struct profile *profile, struct e
 	return 0;
 }
 
-static int find_profile(struct roster *roster, const char *name, struct profile **ret,
-			struct error *err)
+static struct profile *known_profile(const struct roster *roster, const char *name)
+{
+	for (size_t i = 0; i < roster->profile_count; i++)
+		if (streq(roster->profiles[i]->name, name))
+			return roster->profiles[i];
+	return NULL;
+}
+
+/* Is another directory in the place of the one that we have open?  None is not another one. */
+static bool is_replaced(const struct profile *profile)
+{
+	struct stat known, now;
+	return fstat(store_profile_directory(profile->store), &known) == 0 &&
+	       fstatat(store_state_directory(profile->store), profile->name, &now,
+		       AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (known.st_dev != now.st_dev || known.st_ino != now.st_ino);
+}
+
+static void remove_members_of(struct roster *roster, const struct profile *profile)
+{
+	for (size_t i = roster->count; i > 0; i--)
+		if (roster->members[i - 1]->entry.profile == profile->name)
+			remove_member(roster, i - 1);
+}
+
+/* A profile that was removed and made again is opened again. */
+static int find_profile(struct roster *roster, const char *name, struct error *err)
 {
 	struct store *store;
-	for (size_t i = 0; i < roster->profile_count; i++) {
-		*ret = roster->profiles[i];
-		if (streq((*ret)->name, name))
-			return 0;
-	}
+	struct profile *profile = known_profile(roster, name);
+	if (profile && !is_replaced(profile))
+		return 0;
 	if (deck_open_profile(roster->deck, name, &store, err) < 0)
 		return fail_profile(roster, name, err);
-	struct profile *profile = xcalloc(1, sizeof(*profile));
+	if (profile) {
+		remove_members_of(roster, profile);
+		store_close(profile->store);
+		profile->store = store;
+		profile->is_listed = false;
+		return 0;
+	}
+	profile = xcalloc(1, sizeof(*profile));
 	*profile = (struct profile){ .name = xstrdup(name), .store = store };
 	roster->profiles = xreallocarray(roster->profiles, roster->profile_count + 1,
 					 sizeof(struct profile *));
-	*ret = roster->profiles[roster->profile_count++] = profile;
+	roster->profiles[roster->profile_count++] = profile;
 	return 0;
 }
 
 static int find_profiles(struct roster *roster, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
-	struct profile *profile;
 	int result = 0;
 	roster->knows_profiles = true;
 	if (roster->only)
-		return find_profile(roster, roster->only, &profile, err);
+		return find_profile(roster, roster->only, err);
 	if (deck_profiles(roster->deck, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++)
-		note(&result, find_profile(roster, names.items[i], &profile, err), &err);
+		note(&result, find_profile(roster, names.items[i], err), &err);
 	return result;
 }
 
 static void on_followed(const struct follow_event *event, void *context)
 {
 	struct roster *roster = context;
-	struct profile *profile;
 	size_t hint = 0;
 	if (event->what == FOLLOW_ALL) {
 		roster->knows_profiles = false;
@@ -439,7 +470,9 @@ static void on_followed(const struct follow_event *event, void *context)
 			roster->profiles[i]->is_listed = false;
 		return;
 	}
-	if (find_profile(roster, event->profile, &profile, NULL) < 0) {
+	/* Not opened here: that would make a directory that was just removed. */
+	struct profile *profile = known_profile(roster, event->profile);
+	if (!profile || is_replaced(profile)) {
 		roster->knows_profiles = false;
 		return;
 	}
@@ -484,7 +517,7 @@ static void look_at_screens(struct roster *roster)
 		struct member *member = roster->members[i];
 		if (!member->needs_look)
 			continue;
-		activity_look(roster->deck, &member->entry.row);
+		statusline_look(roster->deck, member->entry.store, &member->entry.row);
 		member->is_touched = true;
 	}
 	roster->look_at_ms = clock_ms() + LOOK_MS;

@@ -38,8 +38,8 @@ struct roster_entry {
 
 enum roster_what {
 	ROSTER_ADDED,
-	/* Its manifest was written, one of its processes has ended, or somebody has looked at it:
-	 * differs tells what is other than before, and may be 0. */
+	/* Its manifest was written, one of its processes has ended, or another process has looked
+	 * at it: differs tells what is other than before, and may be 0. */
 	ROSTER_CHANGED,
 	/* The same, but only its agent has reported. */
 	ROSTER_ACTIVITY,

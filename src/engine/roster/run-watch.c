@@ -30,7 +30,8 @@ static int watch_process(struct run_watch *watch, struct watched_process *proces
 int run_watch_processes(struct run_watch *watch, const struct place_watch *now, struct error *err)
 {
 	return watch_process(watch, &watch->server, &now->server, err) < 0 ||
-			       watch_process(watch, &watch->agent, &now->agent, err) < 0
+			       watch_process(watch, &watch->agent, &now->agent, err) < 0 ||
+			       watch_process(watch, &watch->window, &now->window, err) < 0
 		       ? -1
 		       : 0;
 }
@@ -74,5 +75,6 @@ void run_watch_end(struct run_watch *watch)
 {
 	loop_remove(watch->server.source);
 	loop_remove(watch->agent.source);
+	loop_remove(watch->window.source);
 	stop_counting(watch);
 }

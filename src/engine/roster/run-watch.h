@@ -22,7 +22,7 @@ struct run_watch {
 	struct loop *loop;
 	void (*tell)(enum run_event event, void *context);
 	void *context;
-	struct watched_process server, agent;
+	struct watched_process server, agent, window;
 	struct loop_source *memory;
 	int memory_fd; /* means nothing without that source */
 	int64_t kills; /* so far, for lack of memory */

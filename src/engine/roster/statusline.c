@@ -2,15 +2,12 @@
 #include "engine/roster/statusline.h"
 
 #include "engine/place/activityfile.h"
-#include "engine/place/alive.h"
+#include "engine/roster/shown.h"
 #include "engine/roster/view.h"
+#include "engine/screen/activity.h"
 
-static bool is_shown(const struct store_row *row)
-{
-	const struct place_run run = place_run_of_row(row);
-	return !row->damage && row->socket && terminal_has_clients(row->socket) &&
-	       place_is_live(&run) && !place_was_silent(&run);
-}
+/* Each further time there was a change meanwhile. */
+enum { SHOW_MOST = 16 };
 
 static const char *activity_text(enum instance_activity activity)
 {
@@ -72,27 +69,68 @@ static bool is_own_shown(struct store *store, const char *base)
 	struct store_row row;
 	if (store_load_row(store, base, &row) != 0)
 		return false;
-	const bool is = is_shown(&row);
+	const bool is = shown_now(&row);
 	store_row_free(&row);
 	return is;
+}
+
+static bool is_meant(const struct store_row *row, const char *only)
+{
+	return (!only || streq(row->base, only)) && shown_now(row);
+}
+
+/* Show it in all terminals, or only in those of one session (NULL: all), unless it is what *last
+ * says that was shown.  False: it is, or nobody looks. */
+static bool show_changes(struct store *store, const char *only, struct strbuf *last)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	CLEANUP(looked_free) struct looked looked = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (store_list(store, &rows, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < rows.count; i++) {
+		if (!is_meant(&rows.rows[i], only))
+			continue;
+		if (!looked.activities)
+			look_at_all(&rows, &looked);
+		const struct terminal_status status = status_at(&looked, i);
+		strbuf_addf(&text, "%s %s %u\n", rows.rows[i].base, status.activity, status.others);
+	}
+	if (!looked.activities || streq(strbuf_text(&text), strbuf_text(last)))
+		return false;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		if (!is_meant(row, only))
+			continue;
+		const struct terminal_status status = status_at(&looked, i);
+		shown_note_answer(row, terminal_show(row->socket, &status, NULL));
+	}
+	strbuf_free(last);
+	*last = text;
+	text = (struct strbuf){ 0 };
+	return true;
+}
+
+/* Two that show at the same time may be done in the wrong order.  So each looks again when it has
+ * shown something: the last one to show anything finds that it is still true, or shows it again. */
+void statusline_show(struct store *store, const char *only)
+{
+	cleanup_strbuf struct strbuf last = { 0 };
+	for (int i = 0; i < SHOW_MOST && show_changes(store, only, &last); i++)
+		continue;
 }
 
 void statusline_follow(struct store *store, const char *base, enum instance_activity before,
 		       enum instance_activity now)
 {
-	cleanup_store_rows struct store_rows rows = { 0 };
-	CLEANUP(looked_free) struct looked looked = { 0 };
 	const bool concerns_all = before == ACTIVITY_WAITING || now == ACTIVITY_WAITING;
-	if (before == now || (!concerns_all && !is_own_shown(store, base)) ||
-	    store_list(store, &rows, NULL) < 0)
-		return;
-	for (size_t i = 0; i < rows.count; i++) {
-		const struct store_row *row = &rows.rows[i];
-		if ((!concerns_all && !streq(row->base, base)) || !is_shown(row))
-			continue;
-		if (!looked.activities)
-			look_at_all(&rows, &looked);
-		const struct terminal_status status = status_at(&looked, i);
-		(void)terminal_show(row->socket, &status, NULL);
-	}
+	if (before != now && (concerns_all || is_own_shown(store, base)))
+		statusline_show(store, concerns_all ? NULL : base);
+}
+
+void statusline_look(struct deck *deck, struct store *store, const struct store_row *row)
+{
+	const enum instance_activity before = statusline_activity(row->run_directory);
+	activity_look(deck, row);
+	statusline_follow(store, row->base, before, statusline_activity(row->run_directory));
 }

@@ -16,8 +16,15 @@ enum instance_activity statusline_activity(const char *run_directory);
 /* What the session of this base shows now.  The texts are static. */
 struct terminal_status statusline_of(struct store *store, const char *base);
 
+/* Show what is true now in the terminals of this session, or of all (NULL).  However many do so at
+ * once, the latest is what stays. */
+void statusline_show(struct store *store, const char *only);
+
 /* What a session does has changed from before to now: tell its own terminals, and, when it begins
  * or stops to wait, those of all others.  A run that is over does ACTIVITY_UNKNOWN.  A server that
  * does not answer is left out. */
 void statusline_follow(struct store *store, const char *base, enum instance_activity before,
 		       enum instance_activity now);
+
+/* activity_look(), and show what it has changed. */
+void statusline_look(struct deck *deck, struct store *store, const struct store_row *row);

@@ -20,8 +20,8 @@
 
 enum { LOCK_TIMEOUT_MS = 30000 };
 
-/* The agent that nobody named: the settings', else the first installed one.  A stand-in is never
- * chosen: what it is told does not reach a model. */
+/* The agent when none is named: the settings', else the first installed one.  A stand-in is never
+ * chosen: messages to it do not reach a model. */
 static int default_agent(struct deck *deck, const struct agent **ret, struct error *err)
 {
 	const struct registry *registry;
@@ -42,8 +42,8 @@ static int default_agent(struct deck *deck, const struct agent **ret, struct err
 			 "--agent NAME (agentdeck agents list) or -c 'COMMAND'");
 }
 
-static int choose_agent(struct deck *deck, const struct lifecycle_new *wish,
-			const struct agent **ret, struct error *err)
+int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
+			   const struct agent **ret, struct error *err)
 {
 	const struct registry *registry;
 	if (wish->agent)
@@ -254,6 +254,34 @@ static void settle_name(const struct store_rows *rows, struct instance *instance
 	replace_string(&instance->base, instance->id);
 }
 
+/* The agent's home in a container is made for it, so there is no conversation yet. */
+static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
+			    const struct instance *instance, struct recipe **ret, struct error *err)
+{
+	if (!wish->container)
+		return 0;
+	if (instance->conversation.session_id || wish->forked_from)
+		return error_set(err, ERROR_USAGE,
+				 "a session in a container begins its own conversation, since its "
+				 "home is empty: leave the conversation's id out, or leave "
+				 "--container out");
+	return container_resolve(deck, wish->container, instance, ret, err);
+}
+
+/* It has its id: give it what is named after it. */
+static void take_place(struct deck *deck, const struct agent *agent, struct instance *instance,
+		       struct recipe *recipe)
+{
+	char **home = &instance->conversation.config_home;
+	if (!recipe)
+		return;
+	container_place(deck, instance, recipe);
+	free(*home);
+	*home = agent->config_home && starts_with(agent->config_home, "~")
+			? xasprintf("%s%s", recipe->home, agent->config_home + 1)
+			: xstrdup_or_null(agent->config_home);
+}
+
 static int check_wish(const struct lifecycle_new *wish, struct instance *instance,
 		      struct error *err)
 {
@@ -284,10 +312,12 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_recipe struct recipe *recipe = NULL;
 	const struct agent *agent;
 
 	instance->resume_policy = POLICY_DEFAULT;
-	if (check_wish(wish, instance, err) < 0 || choose_agent(deck, wish, &agent, err) < 0 ||
+	if (check_wish(wish, instance, err) < 0 ||
+	    lifecycle_choose_agent(deck, wish, &agent, err) < 0 ||
 	    build_argv(wish, agent, &instance->argv, err) < 0)
 		return -1;
 	instance->profile = xstrdup(deck->profile);
@@ -304,7 +334,8 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	if (!wish->gives_no_id && check_kind(deck, agent, instance, err) < 0)
 		return -1;
 	if (settle_id(wish, agent, instance, err) < 0 ||
-	    settle_latest(wish, agent, instance, err) < 0)
+	    settle_latest(wish, agent, instance, err) < 0 ||
+	    settle_container(deck, wish, instance, &recipe, err) < 0)
 		return -1;
 	settle_copy(wish, agent, instance);
 	if (claim_id(deck, instance, &conversations, err) < 0)
@@ -317,6 +348,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
+	take_place(deck, agent, instance, TAKE_PTR(recipe));
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
 	instance->conversation.directory = xstrdup_or_null(wish->launch_directory);

@@ -79,6 +79,13 @@ static int check_fork(const struct instance *source, const struct agent *agent, 
 				 "%s cannot copy a conversation: its entry has no session.fork "
 				 "(agentdeck agents show %s)",
 				 agent->name, agent->name);
+	/* The copy would be in another home. */
+	if (source->recipe)
+		return error_set(err, ERROR_INVALID,
+				 "session '%s' lives in a container, and its conversation cannot "
+				 "be copied out of it yet: make a new one with agentdeck add "
+				 "--container",
+				 title);
 	if (!source->conversation.session_id)
 		return error_set(
 			err, ERROR_INVALID,
@@ -215,8 +222,11 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 	struct instance *instance = operation.instance;
 	cleanup_free char *before = xstrdup(instance_lookup_directory(instance));
 	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
-		    0 ||
-	    operation_save(&operation, err) < 0)
+	    0)
+		return -1;
+	if (instance->recipe)
+		replace_string(&instance->recipe->directory, real);
+	if (operation_save(&operation, err) < 0)
 		return -1;
 	log_info("directory: %s -> %s launch=%s", before, real,
 		 instance_launch_directory(instance));
@@ -258,6 +268,24 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
 	if (operation_save(&operation, err) < 0)
 		return -1;
 	*ret_limits = memcmp(&before, &after, sizeof(before)) != 0;
+	return 0;
+}
+
+int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	if (!instance->recipe)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no image: it lives on this host, not in a container",
+				 instance->title);
+	cleanup_free char *before = xstrdup(or_empty(instance->recipe->image_id));
+	if (container_change_image(instance->recipe, image, err) < 0 ||
+	    operation_save(&operation, err) < 0)
+		return -1;
+	log_info("image: %s -> %s", before, instance->recipe->image_id);
 	return 0;
 }
 

@@ -5,22 +5,18 @@
 #include "engine/run/lifecycle-internal.h"
 
 #include "base/log.h"
-#include "base/program.h"
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/location.h"
+#include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 
 static int check_programs(const struct operation *operation, const char *path, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	const struct agent *agent = operation->agent;
-	if (operation->place->check_path(path, err) < 0)
-		return -1;
-	if (program_find(instance->argv.items[0], path, instance_lookup_directory(instance), err) <
-	    0)
-		return error_prefix(err, "%s cannot be started",
-				    agent->title ? agent->title : agent->name);
-	return 0;
+	if (operation->place->check_path(instance, path, err) == 0)
+		return 0;
+	return error_prefix(err, "%s cannot be started", agent->title ? agent->title : agent->name);
 }
 
 /* The caller's PATH; where that does not have what is needed (cron, env -i) the one that the
@@ -51,13 +47,24 @@ int lifecycle_check(struct operation *operation, struct error *err)
 	return settle_path(operation, err);
 }
 
-/* Whether it can be executed shows only now: a start finds out by trying, and what runs is not
- * ended for that. */
-static int check_executable(const struct instance *instance, struct error *err)
+int lifecycle_check_hold(const struct operation *operation, char **ret_why, struct error *err)
 {
-	cleanup_free char *file = program_path(instance->argv.items[0], NULL,
-					       instance_lookup_directory(instance));
-	return file ? program_check(file, err) : 0;
+	const struct instance *instance = operation->instance;
+	cleanup_free char *left = NULL;
+	*ret_why = NULL;
+	if (instance->observed.hold != HOLD_BACKGROUND || instance->run.socket ||
+	    instance_relation(instance) != MACHINE_THIS_BOOT || !operation->place->survivors)
+		return 0;
+	if (operation->place->survivors(operation->deck, instance->id, &left, err) < 0)
+		return -1;
+	if (!left)
+		return 0;
+	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
+	cleanup_free char *held = visible(instance->observed.held);
+	*ret_why = xasprintf("%s; %s: end the background agent there, or end it with "
+			     "agentdeck session stop %s",
+			     held, left, hint);
+	return 0;
 }
 
 int lifecycle_check_before_end(struct operation *operation, struct error *err)
@@ -65,8 +72,7 @@ int lifecycle_check_before_end(struct operation *operation, struct error *err)
 	struct deck *deck = operation->deck;
 	const struct instance *instance = operation->instance;
 	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
-	if (lifecycle_check(operation, err) < 0 || check_executable(instance, err) < 0 ||
-	    operation->place->probe(deck, instance, err) < 0)
+	if (lifecycle_check(operation, err) < 0 || operation->place->probe(deck, instance, err) < 0)
 		return -1;
 	return conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ? -1 : 0;
 }

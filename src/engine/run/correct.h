@@ -4,7 +4,7 @@
  * machine was restarted.  Whoever lists does it.
  *
  * State, reason and since change.  The wish stays, and so does the run, for the next start.  What
- * somebody is working on, or what cannot be written, stays as it is, without a message.
+ * another process works on, or what cannot be written, stays as it is, without a message.
  */
 #pragma once
 

@@ -16,8 +16,16 @@ int lifecycle_check(struct operation *operation, struct error *err);
  * lock. */
 int lifecycle_check_before_end(struct operation *operation, struct error *err);
 
+/* A session without a run can be held because a background process of its agent has the
+ * conversation.  Does that still run where a start or a removal would end it?  Then *ret_why (the
+ * caller's) says so, and what to do; else NULL. */
+int lifecycle_check_hold(const struct operation *operation, char **ret_why, struct error *err);
+
 /* Is the present attempt only a shell in the agent's place? */
 bool lifecycle_is_shell(const struct instance *instance);
+
+/* The run is alive, and nothing shows it: open a window, and save that. */
+int lifecycle_open_window(struct operation *operation, struct error *err);
 
 /* The refusal of what is there and does not answer; why as in struct observation.  Returns -1. */
 int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err);

@@ -10,6 +10,7 @@
 
 #include "engine/conversation/location.h"
 #include "engine/deck/transition.h"
+#include "engine/place/container/resolve.h"
 #include "engine/place/place.h"
 
 struct lifecycle_new {
@@ -27,7 +28,12 @@ struct lifecycle_new {
 	const char *resume;      /* policy's name, or NULL */
 	const char *restart;     /* policy's name, or NULL */
 	struct limits limits;
+	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
 };
+
+/* The agent that such an instance would have.  Borrowed from the deck. */
+int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
+			   const struct agent **ret, struct error *err);
 
 /* Make an instance; nothing is started.  *ret is the caller's.  ERROR_EXISTS: the title is taken. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
@@ -90,8 +96,9 @@ int lifecycle_wait(struct deck *deck, struct lifecycle_started *started,
 int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
 
 enum removal {
-	REMOVE_ANYWAY,  /* stop it first */
-	REMOVE_STOPPED, /* refuse one that runs, or may run: ERROR_INVALID */
+	REMOVE_ANYWAY, /* stop it first */
+	/* refuse one that runs, or may run, or whose agent runs in its background: ERROR_INVALID */
+	REMOVE_STOPPED,
 	REMOVE_DAMAGED, /* its manifest cannot be read, so that there is nothing to stop */
 	REMOVE_UNUSED,  /* as REMOVE_ANYWAY, but for good: it was made just now */
 };
@@ -99,6 +106,11 @@ enum removal {
 /* Move the instance to the trash (engine/run/undo.h).  The agent's own transcripts are the user's
  * and stay. */
 int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err);
+
+/* Free what the session's place keeps for the next start (a container and its network); the
+ * conversation, its home and the directory stay.  REMOVE_STOPPED or REMOVE_ANYWAY.  ERROR_INVALID:
+ * it has no container. */
+int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it
  * cannot be done at once. */
@@ -115,7 +127,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const char *title, const
 		   struct instance **ret, struct error *err);
 
 /* From the next start on the instance's conversation is this one; the present id goes to the
- * previous ones. ERROR_INVALID: it runs, or the agent takes no such id.  ERROR_EXISTS: it is
+ * previous ones. ERROR_INVALID: it runs, or the agent accepts no such id.  ERROR_EXISTS: it is
  * another instance's. */
 int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
 			     struct error *err);
@@ -139,6 +151,9 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
  * top). Killed in between, some are moved; a second call moves the rest. */
 int lifecycle_move_group(struct deck *deck, const char *from, const char *to, size_t *ret_count,
 			 struct error *err);
+/* Its container is made from this image at the next start, which costs what was written in the old
+ * one.  ERROR_INVALID: it has no container. */
+int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or

@@ -2,6 +2,7 @@
 #include "engine/run/limit.h"
 
 #include "base/log.h"
+#include "engine/place/container/resolve.h"
 #include "engine/run/operation.h"
 
 static void log_limits(const struct limits *limits, const char *effect)
@@ -42,6 +43,8 @@ int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
 		if (change->given[limit])
 			*limit_of(&instance->limits, limit) = limit_value(&change->limits, limit);
+	if (instance->recipe)
+		container_limit(deck, instance, instance->recipe);
 	if (operation_save(&operation, err) < 0 || apply(&operation, &effect, err) < 0)
 		return -1;
 	log_limits(&instance->limits, effects[effect]);

@@ -14,5 +14,7 @@ enum need need_of(const struct need_facts *facts)
 		return NEED_ANSWER;
 	if (facts->presence == PRESENCE_NONE || facts->is_shell)
 		return NEED_START;
+	if (facts->lacks_window)
+		return NEED_WINDOW;
 	return facts->is_between ? NEED_VERDICT : NEED_NOTHING;
 }

@@ -19,7 +19,7 @@ enum offer_choice {
 void offer_text(const struct instance *instance, struct strbuf *ret);
 
 /* What one read(2) from the terminal says.  One character, alone or with line ends behind it, is an
- * answer; a longer text (a paste, an arrow key's sequence) is none: it was not meant for this
+ * answer; a longer text (a paste, an arrow key's sequence) is not: it was not meant for this
  * question. */
 enum offer_choice offer_parse(const char *typed, size_t length);
 

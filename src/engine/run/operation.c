@@ -90,7 +90,8 @@ static bool is_verdict_due(struct operation *operation, struct process_id *ret_s
 {
 	const struct run *run = &operation->instance->run;
 	struct process_id server = run->server, pane = run->pane;
-	if (run_relation(run) != MACHINE_THIS_BOOT)
+	const struct place_run place_run = place_run_of(operation->instance);
+	if (run_relation(run) != MACHINE_THIS_BOOT || place_lacks_window(&place_run))
 		return false;
 	/* A start that was killed before it could write down what it had started, or could not see
 	 * it. */

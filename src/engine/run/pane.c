@@ -14,6 +14,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
+#include "engine/run/collect.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/offer.h"
 #include "model/plan/restart.h"
@@ -67,6 +68,8 @@ static int execute(const struct operation *operation)
 	const struct instance *instance = operation->instance;
 	const struct attempt *attempt = run_attempt(&instance->run);
 	cleanup_free char *token = runfiles_token(instance);
+	cleanup_strvec struct strvec argv = { 0 };
+	operation->place->pane_argv(operation->deck, instance, &argv);
 
 	const char *directory = instance_launch_directory(instance);
 	if (chdir(directory) < 0)
@@ -82,7 +85,7 @@ static int execute(const struct operation *operation)
 	deck_close(operation->deck);
 	/* We are in the session's directory: a name without a slash is not a program in there,
 	 * whatever PATH says (an empty folder in it means just that). */
-	const char *name = attempt->argv.items[0];
+	const char *name = argv.items[0];
 	const bool is_path = strchr(name, '/');
 	cleanup_free char *program = is_path ? NULL : program_path(name, NULL, NULL);
 	if (!is_path && !program)
@@ -92,7 +95,7 @@ static int execute(const struct operation *operation)
 		program = path_join(instance_lookup_directory(instance), name);
 	/* Ours alone (main.c). */
 	(void)signal(SIGXFSZ, SIG_DFL);
-	return execute_file(program ? program : name, attempt->argv.items);
+	return execute_file(program ? program : name, argv.items);
 }
 
 static void show_as_waiting(const struct operation *operation, bool waits)
@@ -106,8 +109,8 @@ static void show_as_waiting(const struct operation *operation, bool waits)
 	(void)activityfile_write(instance->run.directory, &activity, &(struct announced){ 0 },
 				 NULL);
 	statusline_follow(operation->deck->store, instance->base, before, activity.activity);
-	notice_activity(operation->deck, operation->deck->store, instance->base, before,
-			activity.activity);
+	notice_activity(operation->deck, operation->deck->store, instance->base,
+			&(struct notice_change){ before, activity.activity, activity.since });
 }
 
 /* The user's choice becomes the attempt that runs. */
@@ -137,6 +140,12 @@ static int check_run(const struct instance *instance, const char *run_id, struct
 		       : error_set(err, ERROR_INVALID, "this pane belongs to a run that has ended");
 }
 
+static int begin_attempt(struct operation *operation, struct error *err)
+{
+	return operation->place->begin_attempt(operation->deck, operation->lock,
+					       operation->instance, operation->agent, err);
+}
+
 /* The instance is replaced by what is stored after the answer. */
 static int ask(struct operation *operation, struct error *err)
 {
@@ -152,7 +161,8 @@ static int ask(struct operation *operation, struct error *err)
 	struct instance *now = answered.instance;
 	apply_choice(now, choice);
 	show_as_waiting(&answered, false);
-	if (operation_save(&answered, err) < 0)
+	if (operation_find_agent(&answered, err) < 0 || begin_attempt(&answered, err) < 0 ||
+	    operation_save(&answered, err) < 0)
 		return -1;
 	log_info("offer: answered, rung %s", rung_name(run_attempt(&now->run)->rung));
 	lifecycle_log_attempt(now);
@@ -183,6 +193,20 @@ static char *describe(const struct exit_record *record)
 	return xasprintf("exit %d", record->code);
 }
 
+static enum hold hold_of(enum refusal refusal)
+{
+	switch (refusal) {
+	case REFUSAL_LOGIN:
+		return HOLD_LOGIN;
+	case REFUSAL_BACKGROUND:
+		return HOLD_BACKGROUND;
+	case REFUSAL_OTHER:
+		return HOLD_REFUSED;
+	default:
+		return HOLD_NONE;
+	}
+}
+
 static char *hold_reason(const struct agent *agent, enum refusal refusal, const char *words)
 {
 	switch (refusal) {
@@ -210,7 +234,7 @@ static enum refusal believe(enum refusal refusal, const struct exit_record *reco
 /* Why only the user can help, in the agent's own words; NULL: the end was another one.  A user who
  * quits an agent that asks for a login has quit it, unless it would come back at once.  An agent
  * that has taken the conversation into its background has not quit it, whatever its status. */
-static char *why_refused(struct operation *operation, bool was_up)
+static char *why_refused(struct operation *operation, bool was_up, enum hold *ret_kind)
 {
 	const struct instance *instance = operation->instance;
 	const struct exit_record *record = &instance->observed.exit;
@@ -224,6 +248,7 @@ static char *why_refused(struct operation *operation, bool was_up)
 		return NULL;
 	const enum refusal refusal = believe(
 		registry_refusal(operation->agent, record->last_words, &words), record, was_up);
+	*ret_kind = hold_of(refusal);
 	return quit && refusal != REFUSAL_BACKGROUND
 		       ? NULL
 		       : hold_reason(operation->agent, refusal, words);
@@ -283,12 +308,13 @@ static int finish(struct operation *operation, bool failed, struct error *err)
 }
 
 /* Another rung would fail like this one, and give the conversation up for it. */
-static int hold(struct operation *operation, const char *why, bool was_up, struct error *err)
+static int hold(struct operation *operation, enum hold kind, const char *why, bool was_up,
+		struct error *err)
 {
 	if (was_up)
 		settle_conversation(operation, true);
 	log_warning("held: %s", why);
-	restart_hold(operation->instance, why);
+	restart_hold(operation->instance, kind, why);
 	return end_server(operation, EVENT_FAILED, why, err);
 }
 
@@ -338,11 +364,20 @@ static int climb(struct operation *operation, struct error *err)
 	(void)operation_find_agent(operation, NULL);
 	free(run->history_note);
 	run->history_note = resume_history_note(operation->agent, instance);
-	if (place_take_pane(run, err) < 0)
+	if (begin_attempt(operation, err) < 0)
 		return -1;
 	int r = next->rung == RUNG_SHELL ? fall_to_shell(operation, reason, err)
 					 : operation_save(operation, err);
 	return r < 0 ? -1 : execute(operation);
+}
+
+/* Whoever was to begin this attempt was killed before it could. */
+static int catch_up(struct operation *operation, struct error *err)
+{
+	if (operation_find_agent(operation, err) < 0 || begin_attempt(operation, err) < 0 ||
+	    operation_save(operation, err) < 0)
+		return -1;
+	return execute(operation);
 }
 
 static int judge(struct operation *operation, struct error *err)
@@ -350,7 +385,12 @@ static int judge(struct operation *operation, struct error *err)
 	struct instance *instance = operation->instance;
 	struct exit_record *record = &instance->observed.exit;
 	struct exit_record seen;
-	if (operation->place->how_ended(instance, &seen, err) < 0)
+	int r = operation->place->how_ended(instance, &seen, err);
+	if (r == PLACE_NOT_ENDED)
+		return execute(operation);
+	if (r == PLACE_NOT_BEGUN)
+		return catch_up(operation, err);
+	if (r < 0)
 		return -1;
 	exit_record_clear(record);
 	*record = seen;
@@ -365,9 +405,10 @@ static int judge(struct operation *operation, struct error *err)
 	const int64_t probation_ms = operation->deck->settings.probation_s * 1000;
 	const bool was_up = instance->run.reported || end.lived_ms >= probation_ms;
 	const enum ladder_verdict verdict = resume_judge(&instance->run, &end, probation_ms);
-	cleanup_free char *refused = why_refused(operation, was_up);
+	enum hold kind = HOLD_NONE;
+	cleanup_free char *refused = why_refused(operation, was_up, &kind);
 	if (refused)
-		return hold(operation, refused, was_up, err);
+		return hold(operation, kind, refused, was_up, err);
 	if (verdict == LADDER_NEXT)
 		return climb(operation, err);
 	return finish(operation, verdict == LADDER_EXHAUSTED, err);
@@ -377,9 +418,16 @@ int pane_become(struct deck *deck, const char *base, const char *run_id, bool di
 		struct error *err)
 {
 	cleanup_operation struct operation operation = { .deck = deck };
+	/* What the agent said last belongs to what is judged. */
+	if (died && collect_reports(deck, base, err) < 0) {
+		log_warning("reports not taken: %s", err->message);
+		error_clear(err);
+	}
 	/* The first time the lock is held by who started us, and the manifest is what we need. */
 	if ((died ? operation_open(deck, base, LOCK_TIMEOUT_MS, &operation, err)
 		  : deck_load(deck, base, &operation.instance, err)) < 0)
+		return -1;
+	if (!operation.place && place_find(operation.instance, &operation.place, err) < 0)
 		return -1;
 	log_set_instance(operation.instance->id);
 	log_set_run(run_id);

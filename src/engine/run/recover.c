@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/jsonio.h"
 #include "base/log.h"
 #include "base/runner.h"
 #include "engine/place/alive.h"
@@ -100,6 +101,7 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 		.is_shell = row->rung == RUNG_SHELL,
 		.is_between = presence == PRESENCE_ALIVE &&
 			      place_is_between(&row->server, &row->pane),
+		.lacks_window = place_lacks_window(&run),
 	};
 	const enum need need = need_of(&facts);
 	if (need == NEED_REST || need == NEED_NOTHING || !is_in_group(row, wish->group))
@@ -108,7 +110,7 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 	return !wish->only_error || state_is_error(view.state);
 }
 
-/* A stop by somebody leaves no reason. */
+/* A stop by a user leaves no reason. */
 static bool is_offer(const struct store_row *row, const struct recover_wish *wish)
 {
 	return !row->damage && !wish->only_error && row->reason &&
@@ -151,7 +153,7 @@ static void count(struct recovery *recovery, const struct revive_result *result,
 
 static void fail(struct recovery *recovery, const struct store_row *row, const char *why)
 {
-	/* Borrowed: const for whoever is told. */
+	/* Borrowed: const for the callback. */
 	const struct revive_result result = {
 		.outcome = REVIVE_FAILED,
 		.id = row->id,
@@ -184,7 +186,7 @@ static void take_answer(const struct worker *worker, const struct child_result *
 	count(worker->recovery, &result, clock_ms() - worker->since_ms);
 }
 
-/* Nothing: ours.  What cannot be read is told by the command itself. */
+/* Nothing: ours.  The command itself reports what cannot be read. */
 static void choose_environment(const struct recovery *recovery, const struct store_row *row,
 			       struct strvec *ret)
 {
@@ -273,5 +275,51 @@ int recover_run(struct deck *deck, const struct recover_wish *wish, recover_prog
 	if (run(&recovery, err) < 0)
 		return -1;
 	*ret = recovery.counts;
+	return 0;
+}
+
+/* NULL: it has none that can be read.  The caller puts it. */
+static struct json_object *last_line(const char *text)
+{
+	struct json_object *object = NULL;
+	size_t length = strlen(text);
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	size_t start = length;
+	while (start > 0 && text[start - 1] != '\n')
+		start--;
+	(void)json_parse(text + start, length - start, "agentdeck recover", &object, NULL);
+	return object;
+}
+
+/* A line about one session says why that one failed.  The caller frees. */
+static char *why_failed(const struct child_result *result, const struct json_object *line)
+{
+	const bool is_of_one = json_get_string(line, "event", NULL);
+	const char *why = is_of_one ? NULL : json_get_string(line, "error", NULL);
+	if (why)
+		return xstrdup(why);
+	return result->errors.length
+		       ? child_last_words(result)
+		       : xasprintf("agentdeck recover ended with status %d and did not say why",
+				   result->exit_status);
+}
+
+int recover_answer(const struct child_result *result, struct recover_counts *ret, struct error *err)
+{
+	cleanup_json struct json_object *line = last_line(strbuf_text(&result->output));
+	if (!streq(json_get_string(line, "event", ""), "summary")) {
+		cleanup_free char *why = why_failed(result, line);
+		return error_set(err, ERROR_CHILD, "%s", why);
+	}
+	*ret = (struct recover_counts){
+		.total = (size_t)json_get_int(line, "total", 0),
+		.revived = (size_t)json_get_int(line, "revived", 0),
+		.alive = (size_t)json_get_int(line, "running", 0),
+		.left = (size_t)json_get_int(line, "left", 0),
+		.failed = (size_t)json_get_int(line, "failed", 0),
+		.offers = (size_t)json_get_int(line, "ended_by_themselves", 0),
+	};
+	ret->done = ret->total;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bring back everything that is to run and does not, side by side: each in a process of its own,
+ * Restart everything that should run and does not, side by side: each in its own process,
  * `agentdeck revive`.
  */
 #pragma once
@@ -37,3 +37,7 @@ unsigned recover_jobs(void);
  * memory is available, only one is started at a time. */
 int recover_run(struct deck *deck, const struct recover_wish *wish, recover_progress progress,
 		void *context, struct recover_counts *ret, struct error *err);
+
+/* What `agentdeck recover --json` answered.  ERROR_CHILD: it failed as a whole, and said why. */
+int recover_answer(const struct child_result *result, struct recover_counts *ret,
+		   struct error *err);

@@ -95,7 +95,7 @@ static int hold(const struct revival *revival, struct revive_result *ret, struct
 {
 	struct instance *instance = revival->operation->instance;
 	cleanup_free char *why = restart_limit_text(&revival->operation->deck->settings);
-	restart_hold(instance, why);
+	restart_hold(instance, HOLD_LIMIT, why);
 	settle(ret, REVIVE_HELD, why);
 	if (revival->mode == REVIVE_REALLY)
 		log_warning("no longer restarted: %s", why);
@@ -121,6 +121,24 @@ static int decide_automatic(const struct revival *revival, struct revive_result 
 		ret->delay_ms = plan.delay_ms;
 		return 0;
 	}
+	/* A hold of an earlier boot. */
+	restart_release(instance);
+	settle(ret, REVIVED, NULL);
+	return 0;
+}
+
+/* Its user asks for it. */
+static int decide_for_user(const struct revival *revival, struct revive_result *ret,
+			   struct error *err)
+{
+	cleanup_free char *why = NULL;
+	if (lifecycle_check_hold(revival->operation, &why, err) < 0)
+		return -1;
+	if (why) {
+		settle(ret, REVIVE_HELD, why);
+		return 0;
+	}
+	restart_forget(revival->operation->instance);
 	settle(ret, REVIVED, NULL);
 	return 0;
 }
@@ -163,10 +181,16 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		.desired = instance->desired,
 		.presence = seen.presence,
 		.is_shell = is_shell && revival->cause == REVIVE_BY_USER,
+		.lacks_window = seen.lacks_window,
 	};
 	switch (need_of(&facts)) {
 	case NEED_REST:
 		return leave_stopped(revival, ret, err);
+	case NEED_WINDOW:
+		settle(ret, REVIVE_ALIVE, "its window was closed");
+		return revival->mode == REVIVE_TRIAL
+			       ? 0
+			       : lifecycle_open_window(revival->operation, err);
 	case NEED_FINISH:
 		settle(ret, REVIVED, NULL);
 		return 0;
@@ -198,12 +222,10 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	}
 	if (revival->cause == REVIVE_AUTOMATIC)
 		return decide_automatic(revival, ret, err);
-	restart_forget(instance);
-	settle(ret, REVIVED, NULL);
-	return 0;
+	return decide_for_user(revival, ret, err);
 }
 
-/* No agent has run, so it is no end that counts: whoever asked tries again, and what hinders it may
+/* No agent has run, so this end does not count: whoever asked tries again, and what hinders it may
  * pass.  It still is to come back for the end that it had, in this boot or with the last one. */
 static void note_failure(const struct revival *revival, const char *last_boot, bool is_noted,
 			 const char *why)

@@ -52,8 +52,8 @@ struct revive_result {
 void revive_result_free(struct revive_result *result);
 #define cleanup_revive_result CLEANUP(revive_result_free)
 
-/* Errors as lifecycle_start(): it could not be restored, and its manifest says why.  This is no use
- * of it: last_used_at stays. */
+/* Errors as lifecycle_start(): it could not be restored, and its manifest says why.  This does not
+ * count as use: last_used_at stays. */
 int revive(struct deck *deck, const char *base, enum revive_cause cause, enum revive_mode mode,
 	   struct revive_result *ret, struct error *err);
 

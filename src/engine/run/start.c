@@ -51,6 +51,17 @@ bool lifecycle_is_shell(const struct instance *instance)
 	return attempt && attempt->rung == RUNG_SHELL;
 }
 
+int lifecycle_open_window(struct operation *operation, struct error *err)
+{
+	struct instance *instance = operation->instance;
+	if (operation_find_agent(operation, err) < 0 ||
+	    operation->place->open_window(operation->deck, operation->lock, instance,
+					  operation->agent, err) < 0)
+		return -1;
+	log_info("its window was gone: opened again");
+	return operation_save(operation, err);
+}
+
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared
  * away. LIFECYCLE_ALIVE: it runs. */
 enum { LIFECYCLE_ALIVE = 1 };
@@ -66,12 +77,15 @@ static int clear_remains(struct operation *operation, struct error *err)
 		.desired = DESIRED_RUNNING,
 		.presence = seen.presence,
 		.is_shell = lifecycle_is_shell(instance),
+		.lacks_window = seen.lacks_window,
 	};
 	const enum need need = need_of(&facts);
 	const bool stopping = need == NEED_FINISH;
 	if (need == NEED_ANSWER)
 		return lifecycle_unknown(operation, seen.why, err);
-	if (need == NEED_NOTHING)
+	if (need == NEED_WINDOW && lifecycle_open_window(operation, err) < 0)
+		return -1;
+	if (need == NEED_NOTHING || need == NEED_WINDOW)
 		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)
 		return -1;
@@ -196,6 +210,16 @@ static int give_up_restart(const struct operation *operation, struct error *err)
 			    operation->instance->id);
 }
 
+/* A restart ends whatever runs, and so does a stop: their user asks for that. */
+static int check_hold(const struct operation *operation, struct error *err)
+{
+	cleanup_free char *why = NULL;
+	if (lifecycle_check_hold(operation, &why, err) < 0)
+		return -1;
+	cleanup_free char *title = visible(operation->instance->title);
+	return why ? error_set(err, ERROR_INVALID, "%s was not started: it is %s", title, why) : 0;
+}
+
 void lifecycle_started_free(struct lifecycle_started *started)
 {
 	instance_free(started->instance);
@@ -213,6 +237,8 @@ int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, e
 	    operation_admit(&operation, err) < 0 || (restart && check_restart(&operation, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
+	if (!restart && check_hold(&operation, err) < 0)
+		return -1;
 	restart_forget(instance);
 	if (restart && end_first(&operation, err) < 0)
 		return -1;

@@ -79,23 +79,6 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 	return lifecycle_stop_locked(&operation, ret_was_running, err);
 }
 
-/* Conversations are the user's: what is in the instance's directory stays, and its user is told
- * where. */
-static void forget_place(struct deck *deck, const char *id)
-{
-	cleanup_error struct error local = { 0 };
-	int r = home_remove(deck, id, &local);
-	cleanup_free char *path = home_path(deck, id);
-	cleanup_free char *shown = visible(path);
-	if (r < 0)
-		deck_warn(deck, "%s", local.message);
-	else if (r == HOME_KEPT)
-		deck_warn(deck,
-			  "its conversations remain in %s: remove that directory if you no longer "
-			  "need them",
-			  shown);
-}
-
 /* While its session is there, so that who cannot remove it can try again. */
 static int forget_hint(struct deck *deck, const char *id, struct error *err)
 {
@@ -130,7 +113,7 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 	cleanup_free char *id = naming_id_of_base(base);
 	if (place_end_unknown(deck, id, err) < 0 || forget_hint(deck, id, err) < 0)
 		return -1;
-	forget_place(deck, id);
+	home_leave(deck, id, HOME_TRASHED);
 	return trash_put(TAKE_PTR(lock), err);
 }
 
@@ -147,6 +130,50 @@ static int check_stopped(const struct operation *operation, struct error *err)
 			 "%s is running: stop it first, or use --force, which stops it", title);
 }
 
+/* It has no run, and a removal would end what its agent has in its background. */
+static int check_background(const struct operation *operation, struct error *err)
+{
+	cleanup_free char *why = NULL;
+	if (lifecycle_check_hold(operation, &why, err) < 0)
+		return -1;
+	cleanup_free char *title = visible(operation->instance->title);
+	return why ? error_set(err, ERROR_INVALID,
+			       "%s was not removed: it is %s, or use --force, which ends it", title,
+			       why)
+		   : 0;
+}
+
+int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	bool was_running;
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0)
+		return -1;
+	if (!operation.instance->recipe) {
+		cleanup_free char *title = visible(operation.instance->title);
+		return error_set(err, ERROR_INVALID, "%s runs on this host: it has no container",
+				 title);
+	}
+	if ((how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
+	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
+	    operation.place->discard(deck, operation.instance, err) < 0)
+		return -1;
+	log_info("ejected: its container was removed");
+	return operation_save(&operation, err);
+}
+
+/* What its place has kept for the next start is of no use without the session.  An engine that does
+ * not answer does not keep a session from being removed. */
+static void discard(const struct operation *operation)
+{
+	cleanup_error struct error local = { 0 };
+	if (operation->place->discard(operation->deck, operation->instance, &local) < 0)
+		deck_warn(operation->deck,
+			  "the container %s is left: %s; remove it with the engine's own rm",
+			  operation->instance->base, local.message);
+}
+
 int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
@@ -155,12 +182,14 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 		return remove_damaged(deck, base, err);
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_admit(&operation, err) < 0 ||
-	    (how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
+	    (how == REMOVE_STOPPED &&
+	     (check_stopped(&operation, err) < 0 || check_background(&operation, err) < 0)) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
 	    forget_hint(deck, operation.instance->id, err) < 0)
 		return -1;
 	const struct instance *instance = operation.instance;
-	forget_place(deck, instance->id);
+	discard(&operation);
+	home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation.lock), err)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/conversation/owner.h"
+#include "engine/deck/home.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static int check_names(struct deck *deck, const struct instance *instance, const
 }
 
 /* A corrupt manifest comes back unchecked, so that it can be repaired.  Any other may be whole, and
- * say that somebody has the title or the conversation. */
+ * say a title or a conversation that another session has. */
 static int check_unreadable(struct removed *removed, const char *title, struct error *err)
 {
 	if (removed->error.code != ERROR_NONE && removed->error.code != ERROR_CORRUPT) {
@@ -75,7 +76,7 @@ static int check_unreadable(struct removed *removed, const char *title, struct e
 	if (title)
 		return error_set(err, ERROR_INVALID,
 				 "the manifest of %s is corrupt, so its title cannot be changed: "
-				 "bring it back without --title",
+				 "restore it without --title",
 				 removed->base);
 	return 0;
 }
@@ -111,9 +112,21 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 	if (check(deck, removed, title, err) < 0 || trash_restore(lock, removed, title, err) < 0)
 		return -1;
 	log_set_instance(removed->base);
-	log_info("brought back from the trash: %s", removed->name);
+	log_info("restored from the trash: %s", removed->name);
 	*ret = TAKE_PTR(removed->instance);
 	return 0;
+}
+
+/* Another session may have the id meanwhile, and with it the directory. */
+static void leave_home(struct deck *deck, const struct removed *removed,
+		       const struct store_rows *rows)
+{
+	cleanup_free char *id = removed->instance ? xstrdup(removed->instance->id)
+						  : naming_id_of_base(removed->base);
+	for (size_t i = 0; i < rows->count; i++)
+		if (streq(rows->rows[i].id, id))
+			return;
+	home_leave(deck, id, HOME_PRUNED);
 }
 
 /* Returns whether it is gone; else the user is warned. */
@@ -137,12 +150,17 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted, struct error *err)
 {
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
 	size_t deleted = 0;
 	bool failed = false;
-	if (lock_profile(deck, &lock, err) < 0)
+	if (lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0)
 		return -1;
-	for (size_t i = 0; i < trash->count; i++)
-		deleted += prune(deck, lock, &trash->items[i], &failed);
+	for (size_t i = 0; i < trash->count; i++) {
+		if (!prune(deck, lock, &trash->items[i], &failed))
+			continue;
+		deleted++;
+		leave_home(deck, &trash->items[i], &rows);
+	}
 	if (failed)
 		return error_set(err, ERROR_SYSTEM,
 				 "deleted %zu of %zu removed sessions: see the warnings, and run "

@@ -18,6 +18,7 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 
 /* Delete these (as trash_list() gave them) for good.  One that holds something that is not
  * agentdeck's stays, with a warning.  One that cannot be deleted gets a warning too, and the result
- * is an error after the others are deleted.  Conversations are their agents', and stay. */
+ * is an error after the others are deleted.  Conversations stay, and a warning names the directory
+ * of those that only this session could use. */
 int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted,
 	       struct error *err);

@@ -57,7 +57,7 @@ static bool is_to_report(const struct instance *now, const struct agent *agent)
 	       access(now->run.directory, F_OK) == 0;
 }
 
-/* When to look again; the listener is told before the wait becomes long. */
+/* When to look again; tell the listener before the wait becomes long. */
 static int64_t next_look(const struct instance *now, bool reports, int64_t deadline, int64_t loud)
 {
 	int64_t next = reports ? deadline : now->run.attempt_since_boot_ms + EARLY_DEATH_MS;

@@ -500,7 +500,7 @@ static void submit(struct sending *sending)
 					     : "its screen shows no effect");
 }
 
-/* Load the instance and look whether there is somebody to send to. */
+/* Load the instance and look whether an agent can receive a message. */
 static int open_run(struct sending *sending, struct error *err)
 {
 	const char *base = sending->request->base;

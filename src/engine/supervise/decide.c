@@ -69,6 +69,12 @@ struct supervise_decision supervise_decide(const struct supervise_facts *facts,
 								      facts->failures,
 								      SUPERVISE_INTENT_MS,
 								      SUPERVISE_RETRY_MOST_MS) };
+	if (facts->is_live && facts->lacks_window)
+		return facts->not_before_ms > now_ms
+			       ? (struct supervise_decision){ .act = ACT_WAIT,
+							      .delay_ms = facts->not_before_ms -
+									  now_ms }
+			       : revive;
 	if (facts->is_live)
 		return (struct supervise_decision){ .act = ACT_NONE,
 						    .forget_failures = !facts->is_between };

@@ -18,6 +18,7 @@ struct supervise_facts {
 	const struct instance *instance;
 	bool is_live;          /* its tmux server lives */
 	bool is_between;       /* ... and its agent does not (place_is_between()) */
+	bool lacks_window;     /* ... and nothing shows it (place_lacks_window()) */
 	bool is_elsewhere;     /* its run is another machine's */
 	bool is_working;       /* a command of ours is at work on it */
 	unsigned failures;     /* of such commands, one after the other */

@@ -3,13 +3,22 @@
 
 #include "base/clock.h"
 #include "base/jsonio.h"
+#include "base/log.h"
+#include "base/machine.h"
 #include "base/runner.h"
+#include "base/version.h"
+#include "engine/place/oom.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/notice.h"
+#include "model/session/state.h"
 
 #include <string.h>
 
 /* A text of this size is at most six times as long in JSON, so that all of them fit a pipe. */
 enum { TEXT_MAX = 1000 };
+
+/* Longer than all that `agentdeck notice` waits for. */
+enum { SEND_TIMEOUT_MS = 60000 };
 
 extern char **environ;
 
@@ -29,27 +38,122 @@ static void set_text(struct json_object *object, const char *key, const char *te
 	json_set(object, key, json_text(cut));
 }
 
+const char *notify_doing(const struct roster_event *event)
+{
+	const enum instance_activity now = event->entry->view.activity;
+	if (!(event->differs & ROSTER_DOING))
+		return NULL;
+	if (now == ACTIVITY_WAITING)
+		return "waiting";
+	return now == ACTIVITY_IDLE && event->activity_before == ACTIVITY_BUSY ? "idle" : NULL;
+}
+
+const char *notify_end(const struct roster_event *event, bool is_left)
+{
+	const struct roster_entry *entry = event->entry;
+	if (event->what == ROSTER_ADDED)
+		return NULL;
+	if (entry->row.held && !event->was_held)
+		return "held";
+	return is_left && state_is_error(entry->view.state) && !state_is_error(event->state_before)
+		       ? "error"
+		       : NULL;
+}
+
+/* The caller frees. */
+static char *usual_message(const struct notification *notification)
+{
+	const struct roster_entry *entry = notification->entry;
+	const char *occasion = notification->occasion;
+	if (streq(occasion, "oom")) {
+		cleanup_free char *victim = oom_victim(entry->row.run_directory,
+						       entry->control_group);
+		return xasprintf("the kernel killed %s of it for lack of memory", victim);
+	}
+	if (streq(occasion, "held"))
+		return xstrdup(or_empty(entry->row.held));
+	if (streq(occasion, "error"))
+		return xstrdup(or_empty(entry->view.reason));
+	return xstrdup(streq(occasion, "waiting") ? "it is waiting for you"
+		       : streq(occasion, "idle")  ? "it has finished its turn"
+						  : "it was restarted");
+}
+
 char *notify_payload(const struct notification *notification)
 {
+	const struct store_row *row = &notification->entry->row;
+	const struct view *view = &notification->entry->view;
+	const bool runs = state_is_running(view->state) && !view->is_silent;
+	const int64_t since_us = notification->entry->since_us;
 	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_free char *message = notification->message ? xstrdup(notification->message)
+							   : usual_message(notification);
 	char date[CLOCK_TEXT_SIZE];
 	const struct {
 		const char *key, *text;
 	} texts[] = {
-		{ "occasion", notification->occasion }, { "id", notification->id },
-		{ "title", notification->title },       { "group", or_empty(notification->group) },
-		{ "profile", notification->profile },   { "agent", notification->agent },
-		{ "state", notification->state },       { "activity", notification->activity },
-		{ "reason", notification->reason },     { "message", notification->message },
+		{ "host", machine_host() },
+		{ "occasion", notification->occasion },
+		{ "id", row->id },
+		{ "title", row->title },
+		{ "group", or_empty(row->group) },
+		{ "profile", notification->entry->profile },
+		{ "agent", row->agent },
+		{ "status", view_status(view) },
+		{ "activity", runs ? instance_activity_name(view->activity) : NULL },
+		{ "reason", row->held ? row->held : view->reason },
+		{ "since_at", since_us > 0 ? clock_format(since_us, date) : NULL },
+		{ "message", message },
 	};
+	json_set_int(object, "protocol", JSON_PROTOCOL);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		set_text(object, texts[i].key, texts[i].text);
-	json_set_string(object, "since",
-			notification->since_us > 0 ? clock_format(notification->since_us, date)
-						   : NULL);
 	cleanup_free char *text = json_shown(json_object_to_json_string_ext(
 		object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	return xasprintf("%s\n", text);
+}
+
+static bool is_wanted(const struct deck *deck, const char *occasion)
+{
+	return deck->settings.notify.command.count &&
+	       strvec_contains(&deck->settings.notify.on, occasion);
+}
+
+static void on_sent(const struct child_result *result, const struct error *failure,
+		    void *context UNUSED)
+{
+	if (failure)
+		log_warning("notify: %s", failure->message);
+	/* It logs by itself what it cannot do. */
+	else if (result->exit_status != 0)
+		log_warning("notify: agentdeck notice failed with status %d", result->exit_status);
+}
+
+void notify_send(const struct deck *deck, struct loop *loop, const struct notification *wish,
+		 const struct rlimit *files)
+{
+	const struct roster_entry *entry = wish->entry;
+	if (!notice_is_wanted(deck, wish->occasion) && !is_wanted(deck, wish->occasion))
+		return;
+	/* Each kill is another one, whatever the agent does meanwhile. */
+	const int64_t since_us = streq(wish->occasion, "oom") ? 0 : entry->since_us;
+	cleanup_free char *payload = notify_payload(wish);
+	cleanup_free char *since = xasprintf("%lld", (long long)since_us);
+	const struct runner_request request = {
+		.child = {
+			.argv = (const char *const[]){ deck->program, "--profile", entry->profile,
+						       "notice", "--since", since,
+						       entry->row.base, wish->occasion, NULL },
+			.input = payload,
+			.input_length = strlen(payload),
+			.new_session = true,
+			/* A supervisor that ends or reloads breaks no pipe of it. */
+			.outlives_us = true,
+		},
+		.timeout_ms = SEND_TIMEOUT_MS,
+		.files = files,
+	};
+	runner_start(loop, &request, on_sent, NULL);
 }
 
 /* Ours, without what makes a process part of a run: it must not be able to report for one. */
@@ -85,28 +189,22 @@ static void on_done(const struct child_result *result, const struct error *failu
 	waiting->handler(err.message ? &err : NULL, waiting->context);
 }
 
-int notify_start(const struct deck *deck, struct loop *loop,
-		 const struct notification *notification, const struct notify_limits *limits,
+int notify_start(const struct deck *deck, struct loop *loop, const struct notify_call *call,
 		 notify_handler handler, void *context)
 {
-	const struct strvec *command = &deck->settings.notify.command;
 	cleanup_strvec struct strvec environment = { 0 };
-	if (!command->count || !strvec_contains(&deck->settings.notify.on, notification->occasion))
+	if (!is_wanted(deck, call->occasion))
 		return NOTIFY_UNWANTED;
 	build_environment(&environment);
-	cleanup_free char *payload = notify_payload(notification);
 	const struct runner_request request = {
 		.child = {
-			.argv = (const char *const *)command->items,
+			.argv = (const char *const *)deck->settings.notify.command.items,
 			.environment = strvec_argv(&environment),
-			.input = payload,
-			.input_length = strlen(payload),
+			.input = call->payload,
+			.input_length = strlen(call->payload),
 			.new_session = true,
-			/* A supervisor that ends or reloads breaks no pipe of it. */
-			.outlives_us = true,
 		},
-		.timeout_ms = limits->timeout_ms,
-		.files = limits->files,
+		.timeout_ms = call->timeout_ms,
 		.kills_group = true,
 	};
 	struct waiting *waiting = xcalloc(1, sizeof(*waiting));

@@ -1,42 +1,61 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The user's own command for occasions that want them: [notify] command.  It is run with its
- * arguments and no shell, reads one JSON object (docs/configuration.md lists the members), and is
- * killed with all that it started when it takes too long.
+ * What is worth a notice ([notify] on), and giving it.
+ *
+ * Whoever watches a roster (the supervisor, an attached terminal) asks notify_doing() and
+ * notify_end() of each event, and hands what they name to notify_send().  That starts
+ * `agentdeck notice`, which tells the terminals and the desktop (engine/roster/notice.h) and runs
+ * the user's own command.  So a tmux server, a desktop or a command that does not answer delays
+ * nobody else, and the time limits hold whatever becomes of the watcher.
+ *
+ * The command ([notify] command) is run with its arguments and no shell, and reads one JSON object
+ * (docs/json.md, "A notification").
  */
 #pragma once
 
 #include "base/loop.h"
 #include "engine/deck/deck.h"
+#include "engine/roster/roster.h"
 
 #include <sys/resource.h>
 
-enum { NOTIFY_TIMEOUT_MS = 10000 };
-
-/* Texts may be NULL. */
-struct notification {
-	const char *occasion; /* as in [notify] on */
-	const char *id, *title, *group, *profile, *agent;
-	const char *state, *activity, *reason;
-	const char *message; /* one sentence for people */
-	int64_t since_us;    /* of the activity, or of the state; since the Epoch, 0: unknown */
+enum {
+	NOTIFY_TIMEOUT_MS = 10000,     /* of the command */
+	NOTIFY_PAYLOAD_MAX = 64 << 10, /* it fits a pipe */
 };
+
+/* What an event is an occasion for, as in [notify] on; NULL: none.  Static.  notify_doing(): what
+ * the agent does; notify_end(): that the session ended, where is_left says that nobody restarts
+ * it. */
+const char *notify_doing(const struct roster_event *event);
+const char *notify_end(const struct roster_event *event, bool is_left);
+
+struct notification {
+	const char *occasion;
+	const struct roster_entry *entry;
+	const char *message; /* one sentence for people; NULL: the usual one */
+};
+
+/* Give it.  This returns at once; failures are logged.  files: the RLIMIT_NOFILE of what is
+ * started; NULL: ours. */
+void notify_send(const struct deck *deck, struct loop *loop, const struct notification *wish,
+		 const struct rlimit *files);
+
+/* What the command reads, one line; the caller frees. */
+char *notify_payload(const struct notification *notification) MUST_USE;
 
 /* NOTIFY_UNWANTED: there is no command, or it is not for this occasion. */
 enum { NOTIFY_UNWANTED = 1 };
 
 /* failure: NULL, or what went wrong.  ERROR_UNAVAILABLE: there is no such program; ERROR_TIMEOUT:
- * it had to be killed; ERROR_CHILD: it failed, and said what the message ends with. */
+ * it was killed with all that it started; ERROR_CHILD: it failed, and the message ends with what it
+ * said. */
 typedef void (*notify_handler)(const struct error *failure, void *context);
 
-/* Start it.  The handler is called once, in a later turn of the loop. */
-struct notify_limits {
-	int timeout_ms;             /* then it is killed, as long as the loop runs */
-	const struct rlimit *files; /* its RLIMIT_NOFILE; NULL: ours */
+/* Run the command.  The handler is called once, in a later turn of the loop. */
+struct notify_call {
+	const char *occasion, *payload;
+	int timeout_ms; /* then it is killed, as long as the loop runs */
 };
-int notify_start(const struct deck *deck, struct loop *loop,
-		 const struct notification *notification, const struct notify_limits *limits,
+int notify_start(const struct deck *deck, struct loop *loop, const struct notify_call *call,
 		 notify_handler handler, void *context);
-
-/* What it reads, one line; the caller frees. */
-char *notify_payload(const struct notification *notification) MUST_USE;

@@ -2,10 +2,9 @@
 #include "engine/supervise/supervise-internal.h"
 
 #include "base/clock.h"
-#include "base/jsonio.h"
 #include "base/log.h"
-#include "engine/place/activityfile.h"
-#include "engine/roster/notice.h"
+#include "engine/run/recover.h"
+#include "engine/supervise/filelimit.h"
 #include "engine/supervise/notify.h"
 
 #include <string.h>
@@ -94,27 +93,18 @@ static void on_verb_done(const struct child_result *result, const struct error *
 	service_answer_failure(call, words);
 }
 
-/* The last line of `agentdeck recover --json`. */
 static void on_recovered(const struct child_result *result, const struct error *failure,
 			 void *context)
 {
 	struct service_call *call = context;
-	cleanup_json struct json_object *object = NULL;
-	const char *text = result ? strbuf_text(&result->output) : "";
-	size_t length = strlen(text);
-	while (length > 0 && text[length - 1] == '\n')
-		length--;
-	size_t start = length;
-	while (start > 0 && text[start - 1] != '\n')
-		start--;
-	if (!result || json_parse(text + start, length - start, "recover", &object, NULL) < 0) {
-		cleanup_free char *words = result ? child_last_words(result)
-						  : xstrdup(failure->message);
-		service_answer_failure(call, words);
-		return;
-	}
-	service_answer_recovered(call, (uint32_t)json_get_int(object, "revived", 0),
-				 (uint32_t)json_get_int(object, "failed", 0));
+	cleanup_error struct error err = { 0 };
+	struct recover_counts counts = { 0 };
+	if (!result)
+		service_answer_failure(call, failure->message);
+	else if (recover_answer(result, &counts, &err) < 0)
+		service_answer_failure(call, err.message);
+	else
+		service_answer_recovered(call, (uint32_t)counts.revived, (uint32_t)counts.failed);
 }
 
 static void on_act(enum service_verb verb, const char *target, struct service_call *call,
@@ -203,49 +193,11 @@ void calls_session_removed(struct session *session)
 		service_removed(session->supervisor->service, session->entry->row.id);
 }
 
-static void on_notified(const struct error *failure, void *context UNUSED)
-{
-	if (failure)
-		log_warning("notify: %s", failure->message);
-}
-
-/* A report of the agent has given the notice itself (engine/roster/notice.h). */
-static bool is_given_here(const struct roster_entry *entry, const char *occasion)
-{
-	cleanup_activity struct activity activity = { 0 };
-	if (!streq(occasion, "waiting") && !streq(occasion, "idle"))
-		return true;
-	if (entry->row.run_directory)
-		activity_read(entry->row.run_directory, &activity);
-	return activity.is_seen;
-}
-
 void calls_notify(struct session *session, const char *occasion, const char *message)
 {
 	const struct supervisor *supervisor = session->supervisor;
-	struct service_session now;
-	describe(session->entry, &now);
-	const struct notification notification = {
-		.occasion = occasion,
-		.id = now.id,
-		.title = now.title,
-		.group = now.group,
-		.profile = now.profile,
-		.agent = now.agent,
-		.state = now.status,
-		.activity = now.activity,
-		.reason = now.reason,
-		.message = message,
-		.since_us = now.activity_since_us ? now.activity_since_us : now.since_us,
-	};
-	const struct notify_limits limits = {
-		.timeout_ms = NOTIFY_TIMEOUT_MS,
-		.files = supervisor->usual_files.rlim_max ? &supervisor->usual_files : NULL,
-	};
-	(void)notify_start(supervisor->deck, supervisor->loop, &notification, &limits, on_notified,
-			   NULL);
-	if (is_given_here(session->entry, occasion))
-		notice_give(supervisor->deck, session->entry->store,
-			    &(struct notice){ occasion, now.title,
-					      session->entry->row.run_directory });
+	if (occasion)
+		notify_send(supervisor->deck, supervisor->loop,
+			    &(struct notification){ occasion, session->entry, message },
+			    filelimit_usual(&supervisor->usual_files));
 }

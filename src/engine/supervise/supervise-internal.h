@@ -31,8 +31,9 @@ void session_free(struct session *session);
 /* ---- supervise-calls.c ------------------------------------------------------------------------ */
 
 void calls_open(struct supervisor *supervisor);
-/* Tell the bus, and the user's command for such occasions. */
+/* Tell the bus. */
 void calls_session_changed(struct session *session);
 void calls_session_removed(struct session *session);
-/* occasion: as in [notify] on. */
+/* Tell the user.  occasion: as in [notify] on; NULL: nothing.  message: as in struct
+ * notification. */
 void calls_notify(struct session *session, const char *occasion, const char *message);

@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
-#include "engine/place/oom.h"
 #include "engine/run/correct.h"
 #include "engine/run/recover.h"
 #include "engine/supervise/decide.h"
+#include "engine/supervise/notify.h"
 #include "model/session/state.h"
 
 #include <string.h>
@@ -186,11 +186,13 @@ static void decide(struct session *session, enum supervise_cause cause)
 				       : load(session, &instance);
 	if (r != 0)
 		return;
+	const struct place_run run = place_run_of_row(&entry->row);
 	const struct supervise_facts facts = {
 		.instance = instance,
 		.is_live = place_row_is_live(&entry->row),
 		.is_between = place_row_is_live(&entry->row) &&
 			      place_is_between(&entry->row.server, &entry->row.pane),
+		.lacks_window = place_lacks_window(&run),
 		.is_elsewhere = entry->view.host != NULL,
 		.is_working = session->is_working,
 		.failures = session->failures,
@@ -222,30 +224,11 @@ static void on_timer(void *context)
 
 static void tell(struct session *session, const struct roster_event *event)
 {
-	const struct roster_entry *entry = event->entry;
-	const bool is_new = event->what == ROSTER_ADDED;
-	if (!is_new && !event->differs)
+	if (event->what != ROSTER_ADDED && !event->differs)
 		return;
 	calls_session_changed(session);
-	if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_WAITING)
-		calls_notify(session, "waiting", "it is waiting for you");
-	else if (event->differs & ROSTER_DOING && entry->view.activity == ACTIVITY_IDLE &&
-		 event->activity_before == ACTIVITY_BUSY)
-		calls_notify(session, "idle", "it has finished its turn");
-	if (!is_new && entry->row.held && !event->was_held)
-		calls_notify(session, "held", entry->row.held);
-	else if (!is_new && state_is_error(entry->view.state) &&
-		 !state_is_error(event->state_before) && session->is_left)
-		calls_notify(session, "error", or_empty(entry->view.reason));
-}
-
-static void tell_kill(struct session *session)
-{
-	const struct roster_entry *entry = session->entry;
-	cleanup_free char *victim = oom_victim(entry->row.run_directory, entry->control_group);
-	cleanup_free char *message = xasprintf("the kernel killed %s of it for lack of memory",
-					       victim);
-	calls_notify(session, "oom", message);
+	calls_notify(session, notify_doing(event), NULL);
+	calls_notify(session, notify_end(event, session->is_left), NULL);
 }
 
 void session_free(struct session *session)
@@ -289,7 +272,7 @@ void session_on_event(struct supervisor *supervisor, const struct roster_event *
 		decide(session, CAUSE_NUDGED);
 		break;
 	case ROSTER_KILLED:
-		tell_kill(session);
+		calls_notify(session, "oom", NULL);
 		break;
 	case ROSTER_REMOVED:
 		forget(session);
@@ -319,8 +302,7 @@ static void take_outcome(struct session *session, const struct revive_result *an
 		return;
 	switch (answer->outcome) {
 	case REVIVED:
-		calls_notify(session, "recovered",
-			     answer->reason ? answer->reason : "it was restarted");
+		calls_notify(session, "recovered", answer->reason);
 		break;
 	case REVIVE_LATER:
 		set_timer(session, answer->delay_ms);

@@ -21,6 +21,8 @@
 
 /* What was decided about the supervisor: docs/state-format.md.  A profile has no dot in its name. */
 #define CHOICE "supervise.choice"
+/* Held from the look at the choice until what it leads to is done. */
+#define CHOICE_LOCK CHOICE ".lock"
 
 enum { UNIT_MAX = 1 << 16, CHOICE_MAX = 64 };
 /* A start by its user does not wait long for it. */
@@ -84,20 +86,54 @@ int supervise_unit_text(const char *program, const struct strvec *environment, c
 	return 0;
 }
 
-/* What makes this program look for its files elsewhere than the user manager's would. */
-static void find_environment(struct strvec *ret)
-{
-	static const char *const names[] = { "AGENTDECK_HOME", "XDG_CONFIG_HOME",
-					     "XDG_STATE_HOME" };
-	const struct passwd *user = getpwuid(getuid());
-	const char *home = getenv("HOME");
+/* By which this program finds its files. */
+static const char *const place_names[] = { "AGENTDECK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *value = getenv(names[i]);
-		if (value && value[0] == '/')
-			strvec_pushf(ret, "%s=%s", names[i], value);
+/* Only absolute paths count; NULL: there is none. */
+static const char *absolute(const char *value)
+{
+	return value && value[0] == '/' ? value : NULL;
+}
+
+static const char *variable_of(const struct strvec *environment, const char *name)
+{
+	const size_t length = strlen(name);
+	for (size_t i = 0; i < environment->count; i++)
+		if (starts_with(environment->items[i], name) &&
+		    environment->items[i][length] == '=')
+			return absolute(environment->items[i] + length + 1);
+	return NULL;
+}
+
+static const char *home_or_usual(const char *home)
+{
+	const struct passwd *user = getpwuid(getuid());
+	return home ? home : user ? user->pw_dir : NULL;
+}
+
+/* Does what the manager starts look for its files where we do? */
+static bool has_our_places(const struct strvec *manager)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(place_names); i++)
+		if (!streq(or_empty(absolute(getenv(place_names[i]))),
+			   or_empty(variable_of(manager, place_names[i]))))
+			return false;
+	return streq(or_empty(home_or_usual(absolute(getenv("HOME")))),
+		     or_empty(home_or_usual(variable_of(manager, "HOME"))));
+}
+
+/* What a unit must say so that the supervisor finds our files, whatever the manager's environment
+ * becomes.  An empty value is like none. */
+static void find_environment(const struct strvec *manager, struct strvec *ret)
+{
+	const char *home = absolute(getenv("HOME"));
+	for (size_t i = 0; i < ARRAY_SIZE(place_names); i++) {
+		const char *own = absolute(getenv(place_names[i]));
+		if (own || variable_of(manager, place_names[i]))
+			strvec_pushf(ret, "%s=%s", place_names[i], or_empty(own));
 	}
-	if (home && home[0] == '/' && (!user || !streq(home, user->pw_dir)))
+	if (home && (!streq(home, or_empty(home_or_usual(NULL))) ||
+		     !streq(home, or_empty(home_or_usual(variable_of(manager, "HOME"))))))
 		strvec_pushf(ret, "HOME=%s", home);
 }
 
@@ -200,10 +236,11 @@ static int remove_file(const char *directory, struct error *err)
 
 static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
 {
-	cleanup_strvec struct strvec path = { 0 }, environment = { 0 };
+	cleanup_strvec struct strvec path = { 0 }, environment = { 0 }, manager = { 0 };
 	cleanup_free char *directory = NULL, *text = NULL;
 
 	if (unit_search_path(bus, &path, err) < 0 ||
+	    unit_manager_environment(bus, &manager, err) < 0 ||
 	    find_own_directory(deck, &path, &directory, err) < 0)
 		return -1;
 	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
@@ -215,7 +252,7 @@ static int put_file(struct deck *deck, struct unit_bus *bus, struct error *err)
 			"or enable it unchanged with \"systemctl --user enable --now "
 			"" SUPERVISE_UNIT "\"",
 			file);
-	find_environment(&environment);
+	find_environment(&manager, &environment);
 	if (!environment.count && has_package(deck, &path, directory)) {
 		if (owner == FILE_OURS && remove_file(directory, err) < 0)
 			return -1;
@@ -255,6 +292,25 @@ static int check_nobody_else(struct deck *deck, struct unit_bus *bus, struct err
 			(int)pid);
 	return error_set(err, ERROR_BUSY,
 			 "a supervisor that was started by hand is running: end it first");
+}
+
+/* FS_LOCK_BUSY: another agentdeck decides. */
+static int lock_choice(const struct deck *deck, int timeout_ms, struct fs_lock *ret,
+		       struct error *err)
+{
+	cleanup_close int state = -1;
+	if (fs_open_private_directory(deck->paths.state, &state, err) < 0)
+		return -1;
+	return fs_lock(state, CHOICE_LOCK, timeout_ms ? clock_ms() + timeout_ms : 0, ret, err);
+}
+
+/* For what its user asked for. */
+static int await_choice(const struct deck *deck, struct fs_lock *ret, struct error *err)
+{
+	const int r = lock_choice(deck, START_TIMEOUT_MS, ret, err);
+	return r > 0 ? error_set(err, ERROR_BUSY,
+				 "another agentdeck enables or disables the supervisor: try again")
+		     : r;
 }
 
 static int note_choice(const struct deck *deck, const char *word, struct error *err)
@@ -307,7 +363,9 @@ static int install(struct deck *deck, int timeout_ms, struct error *err)
 
 int supervise_install(struct deck *deck, struct error *err)
 {
-	return install(deck, START_TIMEOUT_MS, err) < 0 || note_choice(deck, "installed", err) < 0
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	return await_choice(deck, &lock, err) < 0 || install(deck, START_TIMEOUT_MS, err) < 0 ||
+			       note_choice(deck, "installed", err) < 0
 		       ? -1
 		       : 0;
 }
@@ -315,28 +373,36 @@ int supervise_install(struct deck *deck, struct error *err)
 /* Does the user manager know a unit for this program, and would it find our files? */
 static bool is_installed_for_us(const struct deck *deck, struct unit_bus *bus)
 {
-	cleanup_strvec struct strvec path = { 0 }, environment = { 0 };
+	cleanup_strvec struct strvec path = { 0 }, manager = { 0 };
 	cleanup_free char *directory = NULL;
-	find_environment(&environment);
-	if (environment.count || unit_search_path(bus, &path, NULL) < 0 ||
+	if (unit_manager_environment(bus, &manager, NULL) != 0 || !has_our_places(&manager) ||
+	    unit_search_path(bus, &path, NULL) < 0 ||
 	    find_own_directory(deck, &path, &directory, NULL) < 0)
 		return false;
 	cleanup_free char *file = path_join(directory, SUPERVISE_UNIT);
 	return look_at_file(file) == FILE_NONE && has_package(deck, &path, directory);
 }
 
-bool supervise_enable_by_default(struct deck *deck)
+/* Nobody has chosen, and the unit is there, disabled. */
+static bool is_to_be_enabled(struct deck *deck)
 {
-	cleanup_error struct error err = { 0 };
 	cleanup_free char *enabled = NULL, *choice = supervise_choice(deck);
 	struct unit_bus *bus;
 	/* A mistake in config.toml may hide `auto = false`. */
-	if (deck->config_problem || !deck->settings.supervise_auto || choice ||
-	    !(bus = deck_bus(deck)) || !is_installed_for_us(deck, bus) ||
-	    supervise_is_running(deck))
-		return false;
-	if (unit_file_state(bus, SUPERVISE_UNIT, &enabled, NULL) != 0 ||
-	    !streq(enabled, "disabled"))
+	return !deck->config_problem && deck->settings.supervise_auto && !choice &&
+	       (bus = deck_bus(deck)) && is_installed_for_us(deck, bus) &&
+	       !supervise_is_running(deck) &&
+	       unit_file_state(bus, SUPERVISE_UNIT, &enabled, NULL) == 0 &&
+	       streq(enabled, "disabled");
+}
+
+bool supervise_enable_by_default(struct deck *deck)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	/* Asked again under the lock: of two first starts, one enables it. */
+	if (!is_to_be_enabled(deck) || lock_choice(deck, 0, &lock, NULL) != 0 ||
+	    !is_to_be_enabled(deck))
 		return false;
 	/* Tried once: whatever comes of it, the next start does not try again. */
 	if (note_choice(deck, "tried", &err) == 0 && install(deck, DEFAULT_TIMEOUT_MS, &err) == 0) {
@@ -371,10 +437,12 @@ int supervise_uninstall(struct deck *deck, struct error *err)
 {
 	cleanup_strvec struct strvec path = { 0 };
 	cleanup_free char *directory = NULL;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	struct unit_bus *bus;
 
-	/* First: no later start may take it back. */
-	if (note_choice(deck, "declined", err) < 0 || require_manager(deck, &bus, err) < 0)
+	/* First: no later start may take it back, and none that is at it. */
+	if (await_choice(deck, &lock, err) < 0 || note_choice(deck, "declined", err) < 0 ||
+	    require_manager(deck, &bus, err) < 0)
 		return -1;
 	int r = is_there(bus, err);
 	if (r != 0)

@@ -25,9 +25,9 @@
 int supervise_install(struct deck *deck, struct error *err);
 
 /* What a start does: the same once for each user, unless a choice was made already.  Only where the
- * user manager finds an installed, disabled unit for this very program, and no variable
- * (AGENTDECK_HOME, ...) gives this program other places; `[supervise] auto` switches it off.  True:
- * it is enabled and runs now.  A failure is a warning, once. */
+ * user manager finds an installed, disabled unit for this very program, and its environment
+ * (AGENTDECK_HOME, ...) gives that program the same places as ours; `[supervise] auto` switches it
+ * off.  True: it is enabled and runs now.  A failure is a warning, once. */
 bool supervise_enable_by_default(struct deck *deck);
 
 /* What was decided: "installed", "declined" (taken away), "tried" (a start could not enable it);

@@ -4,13 +4,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/watch.h"
+#include "engine/supervise/filelimit.h"
 #include "engine/supervise/supervise-internal.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 
 static void on_event(const struct roster_event *event, void *context)
 {
@@ -26,26 +26,6 @@ static void on_signal(int signal_number, void *context)
 	if (signal_number != SIGHUP)
 		loop_stopping(supervisor->loop);
 	loop_exit(supervisor->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
-}
-
-/* Three descriptors for each live session are more than the usual soft limit has room for.  What is
- * started gets the old one back (supervisor_start()): a program that uses select(2) relies on it. */
-static void raise_limit(struct supervisor *supervisor)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &supervisor->usual_files) < 0)
-		return;
-	limit = supervisor->usual_files;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* The next program takes what it finds for the usual. */
-static void restore_limit(const struct supervisor *supervisor)
-{
-	if (!supervisor->usual_files.rlim_max)
-		return;
-	(void)setrlimit(RLIMIT_NOFILE, &supervisor->usual_files);
 }
 
 /* It was repaired, maybe. */
@@ -97,7 +77,8 @@ static void supervisor_clear(struct supervisor *supervisor)
 	loop_free(supervisor->loop);
 	if (supervisor->config >= 0)
 		(void)close(supervisor->config);
-	restore_limit(supervisor);
+	/* The next program takes what it finds for the usual. */
+	filelimit_restore(&supervisor->usual_files);
 }
 
 static void inherit_work(const struct supervisor *supervisor)
@@ -116,7 +97,7 @@ int supervise_run(struct deck *deck, struct error *err)
 		return r;
 	if (loop_new(&supervisor.loop, err) < 0 || add_sources(&supervisor, err) < 0)
 		return -1;
-	raise_limit(&supervisor);
+	filelimit_raise(&supervisor.usual_files);
 	inherit_work(&supervisor);
 	log_info("supervising %s", deck->paths.state);
 	if (deck->config_problem)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/supervise/filelimit.h"
 
 enum { RETRY_MS = 10500, MOST_DOUBLINGS = 8 };
 
@@ -49,7 +50,7 @@ void supervisor_start(struct supervisor *supervisor, const struct strvec *argume
 			.outlives_us = true,
 		},
 		.timeout_ms = timeout_ms,
-		.files = supervisor->usual_files.rlim_max ? &supervisor->usual_files : NULL,
+		.files = filelimit_usual(&supervisor->usual_files),
 	};
 	runner_start(supervisor->loop, &request, handler, context);
 }

@@ -110,11 +110,12 @@ int alert_write(const char *path, const struct strbuf *bytes, struct error *err)
 	return 0;
 }
 
-void alert_attached(const char *socket, const struct alert *alert)
+int alert_attached(const char *socket, const struct alert *alert, struct error *err)
 {
 	cleanup_tmux_clients struct tmux_clients clients = { 0 };
-	if (tmux_list_clients(socket, &clients, NULL) != 0)
-		return;
+	int r = tmux_list_clients(socket, &clients, err);
+	if (r != 0)
+		return r;
 	for (size_t i = 0; i < clients.count; i++) {
 		const struct tmux_client *client = &clients.clients[i];
 		cleanup_strbuf struct strbuf bytes = { 0 };
@@ -122,4 +123,5 @@ void alert_attached(const char *socket, const struct alert *alert)
 		if (bytes.length)
 			(void)alert_write(client->terminal, &bytes, NULL);
 	}
+	return 0;
 }

@@ -37,5 +37,6 @@ void alert_bytes(const struct alert *alert, enum alert_terminal terminal, struct
  * that takes nothing gets nothing. */
 int alert_write(const char *path, const struct strbuf *bytes, struct error *err);
 
-/* Alert every terminal that is attached to the server of this socket, if it answers within 2 s. */
-void alert_attached(const char *socket, const struct alert *alert);
+/* Alert every terminal that is attached to the server of this socket.  Returns and errors: as
+ * terminal_show(). */
+int alert_attached(const char *socket, const struct alert *alert, struct error *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/terminal/terminal.h"
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/proof.h"
@@ -117,7 +116,7 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 		how.nested_note = getenv(ENV_INSTANCE) ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
 	}
 	tmux_attach_argv(instance->run.socket, &how, &argv);
-	const struct child_watch watch = { agent, on_agent_end, (void *)instance };
+	const struct child_watch watch = { agent, on_agent_end, (void *)instance, wish->watch };
 	int r = child_foreground((const char *const *)argv.items,
 				 is_nested ? environment.items : NULL, &watch, ret_status, err);
 	if (r == CHILD_NOT_INSTALLED)

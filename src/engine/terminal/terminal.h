@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/child.h"
 #include "engine/deck/deck.h"
 
 /* TERMINAL_NONE: nobody listens on the socket.  TERMINAL_SILENT: the server does not answer in
@@ -50,6 +51,7 @@ bool terminal_has_clients(const char *socket);
 struct terminal_wish {
 	enum attach_mode mode;
 	struct terminal_status status;
+	const struct child_watch *watch; /* served while it is attached; NULL: none.  Borrowed */
 };
 
 /* Show the run in the caller's terminal until it detaches or the run ends.  The instance has a run.

@@ -63,7 +63,7 @@ static const char *broken_scrub(const char *text)
 		return "would take away every environment variable";
 	return text[strspn(text, VARIABLE "*")]
 		       ? "must be the name of an environment variable, in which "
-			 "\"*\" stands for any text"
+			 "\"*\" means any text"
 		       : NULL;
 }
 

@@ -264,7 +264,7 @@ static const struct agent *match_target(const struct registry *registry, const c
 	} else {
 		agent = match_name(registry, name, true);
 	}
-	/* A scoped package belongs to somebody, whatever its name. */
+	/* A scoped package has an owner, whatever its name. */
 	return agent || *name == '@' ? agent : match_name(registry, path_basename(name), false);
 }
 

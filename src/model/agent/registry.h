@@ -17,7 +17,7 @@ enum strategy {
 	STRATEGY_IDEMPOTENT, /* "A*": one flag starts or resumes */
 	STRATEGY_CREATE,   /* "A'": the agent makes an empty conversation first and prints its id */
 	STRATEGY_REPORT,   /* "R": the agent reports its id */
-	STRATEGY_CONTINUE, /* "B": the latest conversation in a place of its own */
+	STRATEGY_CONTINUE, /* "B": the latest conversation in its own place */
 };
 
 struct registry {

@@ -60,7 +60,7 @@ struct restart_plan restart_decide(const struct instance *instance, const struct
 {
 	if (instance->desired != DESIRED_RUNNING)
 		return (struct restart_plan){ .why = "it was told to stop" };
-	if (instance->observed.held)
+	if (restart_is_held(instance, relation))
 		return (struct restart_plan){ .why = instance->observed.held };
 	if (relation == MACHINE_OTHER)
 		return (struct restart_plan){ .why = "it ran on another machine" };
@@ -103,9 +103,23 @@ void restart_unnote(struct instance *instance)
 		instance->observed.restart_count--;
 }
 
-void restart_hold(struct instance *instance, const char *why)
+void restart_hold(struct instance *instance, enum hold kind, const char *why)
 {
+	instance->observed.hold = kind;
 	replace_string(&instance->observed.held, why);
+}
+
+bool restart_is_held(const struct instance *instance, enum machine_relation relation)
+{
+	const bool is_over = instance->observed.hold == HOLD_BACKGROUND &&
+			     relation == MACHINE_EARLIER_BOOT;
+	return instance->observed.held && !is_over;
+}
+
+void restart_release(struct instance *instance)
+{
+	instance->observed.hold = HOLD_NONE;
+	replace_string(&instance->observed.held, NULL);
 }
 
 char *restart_limit_text(const struct settings *settings)
@@ -118,5 +132,5 @@ char *restart_limit_text(const struct settings *settings)
 void restart_forget(struct instance *instance)
 {
 	instance->observed.restart_count = 0;
-	replace_string(&instance->observed.held, NULL);
+	restart_release(instance);
 }

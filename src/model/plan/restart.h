@@ -46,12 +46,19 @@ void restart_note(struct instance *instance, int64_t now_us);
 /* What was noted last did not take place: nothing was started. */
 void restart_unnote(struct instance *instance);
 
-/* Nothing restarts it automatically until somebody starts it: why. */
-void restart_hold(struct instance *instance, const char *why);
+/* Nothing restarts it automatically until a user starts it: why. */
+void restart_hold(struct instance *instance, enum hold kind, const char *why);
+
+/* Is it held, now?  A background process of its agent does not outlive the machine's boot, and
+ * neither does the hold for it.  relation: as for restart_decide(). */
+bool restart_is_held(const struct instance *instance, enum machine_relation relation);
+
+/* It is not held any more. */
+void restart_release(struct instance *instance);
 
 /* Why it is held for the limit of these settings: "it ended 6 times within 600 s".  The caller
  * frees. */
 char *restart_limit_text(const struct settings *settings) MUST_USE;
 
-/* Somebody asked: what was before does not count any more. */
+/* A user asked: earlier restarts do not count any more. */
 void restart_forget(struct instance *instance);

@@ -374,7 +374,7 @@ static void add_step(const struct resume_facts *facts, struct run *run, const st
 		resume_expand(step->template, &slots, &attempt.argv);
 	if (reports)
 		resume_expand(&agent->report, &slots, &attempt.argv);
-	/* A user who is told that the history is lost says again what is to be done. */
+	/* A user who reads that the history is lost says again what to do. */
 	if (is_first_launch(facts->instance) && run->attempt_count == 0 && step->rung != RUNG_FRESH)
 		strvec_push_all(&attempt.argv, &prompt);
 	run_add_attempt(run, &attempt);
@@ -494,7 +494,7 @@ static void plan_without_id(const struct resume_facts *facts, struct run *run)
 			add(facts, run, RUNG_RESUME, reason, &agent->resume, facts->new_session_id);
 		break;
 	case STRATEGY_CONTINUE:
-		/* At first "the latest" would be somebody else's, or from before our time. */
+		/* At first "the latest" would be another session's, or from before our time. */
 		if (facts->resume_enabled && !is_first_launch(facts->instance) &&
 		    (has_place_of_its_own(agent) || !facts->place_shared))
 			add(facts, run, RUNG_CONTINUE,

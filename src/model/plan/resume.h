@@ -8,7 +8,7 @@
  *   A*  one flag does both      resume (makes it at first), fresh
  *   A'  the agent makes it      resume with the id that was made before; fresh if another was made
  *   R   the agent reports it    resume if the id is known; else nothing, and no guess
- *   B   the latest is ours      continue, but not at first; without a home of its own only while
+ *   B   the latest is ours      continue, but not at first; without its own home only while
  *                               no other instance of the agent has the directory
  *
  * Launch and shell always follow.  A stored id that the agent accepts is resumed whatever the
@@ -50,7 +50,8 @@ struct resume_facts {
 	const char *settings_file;  /* for {settings}; NULL: no such reports */
 	const char *hook;           /* for {hook}; NULL: no such reports */
 	const char *state;          /* for {state}, the directory that belongs to the instance */
-	/* another instance of this agent has the directory, in whatever state */
+	/* another instance of this agent has the directory, in whatever state, or had it and is in
+	 * the trash */
 	bool place_shared;
 	const char *shell; /* the last rung's program; NULL: no such rung */
 };
@@ -59,7 +60,7 @@ struct resume_facts {
  * id. An instance without a stored id gets new_session_id. */
 void resume_plan(const struct resume_facts *facts, struct run *run);
 
-/* What the user is told about the history while the present attempt of instance->run is tried:
+/* What we tell the user about the history while the present attempt of instance->run is tried:
  * "history not restored: <why>", "history not verified: ..." for an agent that does not say whether
  * it found it, NULL when it comes back or there was none.  agent: NULL when it is not known any
  * more.  For a first attempt before last_used_at is set for the run.  The caller frees. */
@@ -131,9 +132,9 @@ struct ladder_end {
 	int64_t lived_ms;
 };
 
-/* An attempt failed when it exited with a status of its own (1 to 127) before it reported a start
+/* An attempt failed when it exited with its own status (1 to 127) before it reported a start
  * and before the probation was over.  Exit 0, a signal, and the statuses that shells and agents
- * give for signals (128 and up) say nothing against the rung: the agent had its way, or somebody
+ * give for signals (128 and up) say nothing against the rung: the agent had its way, or a user
  * killed it, and the next rung might give up a conversation that is there. */
 enum ladder_verdict resume_judge(const struct run *run, const struct ladder_end *end,
 				 int64_t probation_ms);

@@ -52,6 +52,13 @@ static const char *const restart_words[] = {
 	[RESTART_ALWAYS] = "always",
 };
 
+static const char *const hold_words[] = {
+	[HOLD_NONE] = "none",       [HOLD_LIMIT] = "limit",
+	[HOLD_LOGIN] = "login",     [HOLD_BACKGROUND] = "background",
+	[HOLD_REFUSED] = "refused", [HOLD_OTHER] = "other",
+};
+_Static_assert(ARRAY_SIZE(hold_words) == HOLD_COUNT, "a hold without a word");
+
 /* The enums are unsigned, so one comparison bounds both ends. */
 #define WORD(words, value) (assert((size_t)(value) < ARRAY_SIZE(words)), (words)[(size_t)(value)])
 
@@ -88,6 +95,7 @@ NAME_AND_PARSE(session_origin, origin_words)
 NAME_AND_PARSE(rung, rung_words)
 NAME_AND_PARSE(resume_policy, resume_words)
 NAME_AND_PARSE(restart_policy, restart_words)
+NAME_AND_PARSE(hold, hold_words)
 
 struct instance *instance_new(void)
 {
@@ -145,6 +153,7 @@ void instance_free(struct instance *instance)
 	free(instance->backend);
 	free(instance->base);
 	free(instance->copy_of);
+	free(instance->removed_title);
 	strvec_clear(&instance->argv);
 	strvec_clear(&instance->env_kept);
 	free(instance->observed.reason);
@@ -156,6 +165,8 @@ void instance_free(struct instance *instance)
 	conversation_clear(&instance->conversation);
 	strvec_clear(&instance->resume_argv);
 	run_clear(&instance->run);
+	recipe_free(instance->recipe);
+	free(instance->container_id);
 	json_object_put(instance->unknown);
 	free(instance);
 }
@@ -178,6 +189,7 @@ void run_clear(struct run *run)
 	free(run->boot_id);
 	free(run->machine_id);
 	free(run->host);
+	free(run->capsule);
 	for (size_t i = 0; i < run->attempt_count; i++)
 		attempt_clear(&run->attempts[i]);
 	free(run->attempts);
@@ -222,6 +234,11 @@ const char *attempt_reason(const struct attempt *attempt)
 {
 	return attempt->reason == REASON_OTHER ? attempt->other_reason
 					       : reason_name(attempt->reason);
+}
+
+const struct process_id *run_tmux_server(const struct run *run)
+{
+	return run->capsule ? &run->window : &run->server;
 }
 
 const struct attempt *run_attempt(const struct run *run)

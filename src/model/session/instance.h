@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "model/session/reason.h"
+#include "model/session/recipe.h"
 
 #include <stdint.h>
 
@@ -68,6 +69,17 @@ enum restart_policy {
 	RESTART_ALWAYS, /* also when the agent ended by itself */
 };
 
+/* What kind of reason keeps it from being restarted automatically. */
+enum hold {
+	HOLD_NONE,
+	HOLD_LIMIT,      /* it ended too often */
+	HOLD_LOGIN,      /* its agent needs a login */
+	HOLD_BACKGROUND, /* a background process of its agent has the conversation */
+	HOLD_REFUSED,    /* its agent refuses for another reason */
+	HOLD_OTHER,      /* one that another version wrote */
+	HOLD_COUNT
+};
+
 /* A conversation that the agent has picked although another instance owns it.  Empty (session_id
  * NULL): none. */
 struct shared_conversation {
@@ -101,16 +113,22 @@ struct attempt {
 	struct strvec argv;
 };
 
-/* One life: one tmux server, one scope, one boot.  Empty (socket NULL) when there is none. */
+/* One life: one tmux server, one scope, one boot.  Empty (socket NULL) when there is none.
+ *
+ * server is the process whose end is the end of the run: the tmux server, or in a container the
+ * capsule, as this host sees it.  The tmux server of such a run is only a window onto it. */
 struct run {
 	char *id;                 /* random, tells this run's reports from older ones' */
 	char *socket, *directory; /* of the tmux server; runtime directory of the run */
-	char *unit;               /* NULL: not in a scope of its own */
+	char *unit;               /* NULL: not in its own scope */
 	char *invocation_id;
 	char *boot_id;
-	char *machine_id, *host; /* NULL: not written down; base/machine.h */
-	struct process_id server;
+	char *machine_id, *host;  /* NULL: not written down; base/machine.h */
+	struct process_id server; /* see above */
 	struct process_id pane;   /* the agent */
+	/* the tmux server, where server is another process: a run with a capsule; pid 0: none */
+	struct process_id window;
+	char *capsule;            /* directory of the container's capsule, or NULL */
 	struct attempt *attempts; /* the whole planned ladder */
 	size_t attempt_count;
 	size_t attempt;                /* index of the one that runs now */
@@ -150,6 +168,8 @@ struct instance {
 	char *base;  /* name of its directory below the profile; the id for PLACE_DEFAULT */
 	/* the id in a manifest that was copied into a directory of another name; else NULL */
 	char *copy_of;
+	/* in the trash, while undo gives it another title: the one that it was removed with */
+	char *removed_title;
 	int64_t created_at, last_used_at; /* µs since the Epoch */
 	struct strvec argv;               /* the user's own command and arguments */
 	/* NAME=VALUE of the last start by hand, of variables that say where things are and hold no
@@ -169,12 +189,15 @@ struct instance {
 		 * model/plan/restart.h. */
 		int64_t restarts[INSTANCE_RESTARTS];
 		size_t restart_count;
-		char *held; /* why it is not restarted automatically any more; NULL: it is */
+		char *held;     /* why it is not restarted automatically any more; NULL: it is */
+		enum hold hold; /* of held */
 	} observed;
 	struct conversation conversation;
 	struct strvec resume_argv; /* resolved: would resume the stored id */
 	struct run run;
 	struct limits limits;
+	struct recipe *recipe;       /* of its container; NULL: none, as for PLACE_DEFAULT */
+	char *container_id;          /* the engine's id of its container, or NULL: none known */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 
@@ -195,6 +218,8 @@ void attempt_clear(struct attempt *attempt);
 void run_add_attempt(struct run *run, const struct attempt *attempt);
 /* Its reason as a word; NULL: there is none.  Borrowed. */
 const char *attempt_reason(const struct attempt *attempt);
+/* Its tmux server: the window of a run with a capsule, else its server.  Borrowed. */
+const struct process_id *run_tmux_server(const struct run *run);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
 const struct attempt *run_attempt(const struct run *run);
 
@@ -242,12 +267,6 @@ struct json_object *instance_to_json(const struct instance *instance) MUST_USE;
 int instance_from_json(struct json_object *object, const char *what, struct instance **ret,
 		       struct error *err);
 
-/* Text that may be any bytes (a path, an argument) as JSON and back: a string, or, for what is not
- * UTF-8, {"bytes": "<lower-case hexadecimal>"}.  The caller puts and frees; NULL: value is neither.
- */
-struct json_object *instance_text_to_json(const char *text) MUST_USE;
-char *instance_text_from_json(struct json_object *value) MUST_USE;
-
 /* The words of the enums; static.  The parsers return false for others, *ret untouched. */
 const char *instance_state_name(enum instance_state state);
 const char *instance_desired_name(enum instance_desired desired);
@@ -256,6 +275,7 @@ const char *session_origin_name(enum session_origin origin);
 const char *rung_name(enum rung rung);
 const char *resume_policy_name(enum resume_policy policy);
 const char *restart_policy_name(enum restart_policy policy);
+const char *hold_name(enum hold hold);
 bool instance_state_parse(const char *name, enum instance_state *ret);
 bool instance_desired_parse(const char *name, enum instance_desired *ret);
 bool instance_activity_parse(const char *name, enum instance_activity *ret);
@@ -263,3 +283,4 @@ bool session_origin_parse(const char *name, enum session_origin *ret);
 bool rung_parse(const char *name, enum rung *ret);
 bool resume_policy_parse(const char *name, enum resume_policy *ret);
 bool restart_policy_parse(const char *name, enum restart_policy *ret);
+bool hold_parse(const char *name, enum hold *ret);

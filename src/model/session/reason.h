@@ -29,7 +29,7 @@ enum reason {
 	REASON_PLACE_OF_ITS_OWN,
 	REASON_DIRECTORY_OF_ITS_OWN,
 	REASON_DIRECTORY_SHARED,
-	REASON_RESUME_DISABLED, /* somebody asked for a new conversation */
+	REASON_RESUME_DISABLED, /* a user asked for a new conversation */
 	/* A new id is used because the stored one could not be resumed.  The stored id is kept
 	 * until the new conversation has a turn: the failure may pass. */
 	REASON_RESUME_FAILED,

@@ -40,6 +40,11 @@ enum { PATHS_SOCKET_MAX = 107 };
 #define PATHS_RUN_MARK  "run"
 #define PATHS_RUN_TOKEN "token"
 
+/* In the directory of an instance that lives in a container: the agent's home, and the directory of
+ * the container's capsule. */
+#define PATHS_HOME_DIRECTORY    "home"
+#define PATHS_CAPSULE_DIRECTORY "capsule"
+
 /* Directory of the run: "<root>/<id>".  If the tmux socket in it would be longer than
  * PATHS_SOCKET_MAX, "<short_root>/<hash>/<id>", where hash is 8 hexadecimal digits of root, so that
  * two long roots do not collide.  The caller frees. */

@@ -39,6 +39,22 @@ void settings_init(struct settings *ret)
 			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
 }
 
+/* The members of [container], by the same index as their names. */
+static const char *const container_keys[] = { "engine", "image", "network", "auth", "program" };
+
+static char **container_default(struct container_defaults *defaults, size_t index)
+{
+	char **members[] = { &defaults->engine, &defaults->image, &defaults->network,
+			     &defaults->auth, &defaults->program };
+	return members[index];
+}
+
+static void free_container(struct container_defaults *defaults)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(container_keys); i++)
+		free(*container_default(defaults, i));
+}
+
 void settings_free(struct settings *settings)
 {
 	free(settings->default_agent);
@@ -50,8 +66,11 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->notify.command);
 	strvec_clear(&settings->notify.on);
 	strvec_clear(&settings->environment_keep);
-	for (size_t i = 0; i < settings->group_count; i++)
+	free_container(&settings->container);
+	for (size_t i = 0; i < settings->group_count; i++) {
 		free(settings->groups[i].group);
+		free_container(&settings->groups[i].container);
+	}
 	free(settings->groups);
 	*settings = (struct settings){ 0 };
 }
@@ -72,24 +91,24 @@ static const char *const policies[] = { "auto", "confirm", "never", NULL };
 static const char *const sequences[] = { "none", "9", "777", NULL };
 static const char *const restarts[] = { "no", "on-failure", "always", NULL };
 
+static const char *const occasions[] = { "waiting", "idle",      "error", "held",
+					 "oom",     "recovered", NULL };
+
 static int store_occasions(const struct toml_document *document, const struct toml_key *key,
 			   struct json_object *value, void *field, struct error *err)
 {
-	static const char *const known[] = {
-		"waiting", "idle", "error", "held", "oom", "recovered"
-	};
-	const struct strvec *occasions = field;
+	const struct strvec *chosen = field;
 	int r = toml_store_strings(document, key, value, field, err);
-	for (size_t i = 0; r == 0 && i < occasions->count; i++) {
+	for (size_t i = 0; r == 0 && i < chosen->count; i++) {
 		bool found = false;
-		for (size_t j = 0; j < ARRAY_SIZE(known); j++)
-			found |= streq(occasions->items[i], known[j]);
+		for (size_t j = 0; occasions[j]; j++)
+			found |= streq(chosen->items[i], occasions[j]);
 		if (!found)
 			r = toml_error(document, key->path, err,
 				       "%s holds \"%s\": it may hold "
 				       "\"waiting\", \"idle\", \"error\", \"held\", \"oom\" and "
 				       "\"recovered\"",
-				       key->path, occasions->items[i]);
+				       key->path, chosen->items[i]);
 	}
 	return r;
 }
@@ -269,6 +288,51 @@ static int store_limits(const struct toml_document *document, const char *path,
 	return 0;
 }
 
+/* A text that is not empty and, for two of the keys, one of their words. */
+static int store_container_text(const struct toml_document *document, const struct toml_key *key,
+				struct json_object *value, void *field, struct error *err)
+{
+	enum recipe_login login;
+	enum recipe_program program;
+	int r = toml_store_string(document, key, value, field, err);
+	const char *text = r < 0 ? NULL : *(char **)field;
+	if (r < 0)
+		return r;
+	if (!*text)
+		return toml_error(document, key->path, err, "%s is empty: leave it out", key->path);
+	if (ends_with(key->path, ".auth") &&
+	    (!recipe_login_parse(text, &login) || login == LOGIN_SYNC))
+		return toml_error(document, key->path, err,
+				  "%s is \"%s\": choose \"token\" or \"ignore\"", key->path, text);
+	if (ends_with(key->path, ".program") && !recipe_program_parse(text, &program))
+		return toml_error(document, key->path, err,
+				  "%s is \"%s\": choose \"image\" or \"host\"", key->path, text);
+	return 0;
+}
+
+static int store_container(const struct toml_document *document, const char *path,
+			   struct json_object *value, struct container_defaults *ret,
+			   struct error *err)
+{
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *where = xasprintf("%s.%s", path, name);
+		const struct toml_key key = { .path = where };
+		size_t i = 0;
+		while (i < ARRAY_SIZE(container_keys) && !streq(container_keys[i], name))
+			i++;
+		if (i == ARRAY_SIZE(container_keys))
+			return toml_error(document, where, err,
+					  "unknown key \"%s\": a container has engine, image, "
+					  "network, auth and program",
+					  where);
+		if (store_container_text(document, &key, item, container_default(ret, i), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int store_group(const struct toml_document *document, const char *path, const char *name,
 		       struct json_object *value, struct group_limits *ret, struct error *err)
 {
@@ -281,13 +345,15 @@ static int store_group(const struct toml_document *document, const char *path, c
 	ret->group = xstrdup(name);
 	json_object_object_foreach(value, key, item) {
 		cleanup_free char *where = xasprintf("%s.%s", path, key);
-		if (!streq(key, "limits"))
+		bool is_limits = streq(key, "limits");
+		if (!is_limits && !streq(key, "container"))
 			return toml_error(document, where, err,
 					  "unknown key \"%s\": a group has "
-					  "\"limits\", and a name with a slash needs quotes, as in "
-					  "[groups.\"work/api\".limits]",
+					  "\"limits\" and \"container\", and a name with a slash "
+					  "needs quotes, as in [groups.\"work/api\".limits]",
 					  where);
-		if (store_limits(document, where, item, &ret->limits, err) < 0)
+		if ((is_limits ? store_limits(document, where, item, &ret->limits, err)
+			       : store_container(document, where, item, &ret->container, err)) < 0)
 			return -1;
 	}
 	return 0;
@@ -362,7 +428,7 @@ const struct toml_key settings_keys[] = {
 	KEY("notify.command", toml_store_strings, notify.command,
 	    .about = "the program that the supervisor runs, with its arguments",
 	    .example = "[\"/usr/local/bin/tell-me\"]"),
-	KEY("notify.on", store_occasions, notify.on,
+	KEY("notify.on", store_occasions, notify.on, .words = occasions,
 	    .about = "when: waiting, idle, error, held, oom, recovered"),
 	KEY("notify.desktop", toml_store_bool, notify.desktop,
 	    .about = "whether the desktop of this machine shows it"),
@@ -401,6 +467,17 @@ const struct toml_key settings_keys[] = {
 	    .about = "the processes and threads that may exist"),
 	KEY("limits.cpu_weight", store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT,
 	    .about = "the share of processor time; systemd's default is 100"),
+	KEY("container.engine", store_container_text, container.engine,
+	    .about = "the engine of sessions in containers: docker, podman or a URL",
+	    .example = "\"podman\""),
+	KEY("container.image", store_container_text, container.image,
+	    .about = "the image of a new session in a container", .example = "\"debian:12\""),
+	KEY("container.network", store_container_text, container.network,
+	    .about = "its network: default, none, internal or a name", .example = "\"none\""),
+	KEY("container.auth", store_container_text, container.auth,
+	    .about = "how the agent's login gets in: token or ignore", .example = "\"token\""),
+	KEY("container.program", store_container_text, container.program,
+	    .about = "where the agent's program comes from: image or host", .example = "\"host\""),
 	TABLE("groups", store_groups, groups, .about = "limits for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),
 };
@@ -442,6 +519,28 @@ static const struct group_limits *find_group(const struct settings *settings, co
 		    memcmp(settings->groups[i].group, name, length) == 0)
 			return &settings->groups[i];
 	return NULL;
+}
+
+struct container_defaults settings_container(const struct settings *settings, const char *group)
+{
+	struct container_defaults found = { 0 };
+	const char *name = or_empty(group);
+	for (size_t length = strlen(name);;) {
+		const struct group_limits *own = length ? find_group(settings, name, length) : NULL;
+		const struct container_defaults *here = own      ? &own->container
+							: length ? NULL
+								 : &settings->container;
+		for (size_t i = 0; here && i < ARRAY_SIZE(container_keys); i++) {
+			char **member = container_default(&found, i);
+			struct container_defaults copy = *here;
+			if (!*member)
+				*member = *container_default(&copy, i);
+		}
+		if (!length)
+			return found;
+		while (--length > 0 && name[length] != '/')
+			;
+	}
 }
 
 int64_t settings_limit(const struct settings *settings, const struct instance *instance,

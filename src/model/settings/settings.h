@@ -13,9 +13,17 @@ enum tristate { UNSET, OFF, ON };
 /* The sequence by which terminals are asked to notify. */
 enum notify_osc { NOTIFY_OSC_NONE, NOTIFY_OSC_9, NOTIFY_OSC_777 };
 
+/* What the sessions in containers have whose user does not say it.  NULL: not set. */
+struct container_defaults {
+	char *engine, *image, *network;
+	char *auth;    /* a word of recipe_login_parse() */
+	char *program; /* a word of recipe_program_parse() */
+};
+
 struct group_limits {
 	char *group;
 	struct limits limits;
+	struct container_defaults container;
 };
 
 struct settings {
@@ -36,7 +44,9 @@ struct settings {
 		char *default_terminal;  /* "tmux-256color" */
 	} tmux;
 	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
-	struct group_limits *groups; /* [groups."work/api".limits], the same keys */
+	struct container_defaults container; /* [container] image = "debian:12", engine, ... */
+	/* [groups."work/api".limits] and [groups."work/api".container], the same keys */
+	struct group_limits *groups;
 	size_t group_count;
 	int64_t probation_s; /* [resume] probation = 10 */
 	struct {
@@ -73,6 +83,10 @@ void settings_free(struct settings *settings);
 /* The policy for an instance of this agent that has none itself: the agent's, else the general
  * one. */
 enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent);
+
+/* What holds for a container of a session in this group (NULL: none): each as the nearest group
+ * sets it, else [container].  Borrowed. */
+struct container_defaults settings_container(const struct settings *settings, const char *group);
 
 /* Where a limit was set. */
 enum limit_origin {

@@ -103,7 +103,7 @@ char *settings_starter(void)
 	const struct toml_key *key;
 	for (size_t i = 0; (key = settings_key(i)); i++) {
 		const size_t own = table_length(key);
-		/* A table of the user's names has a heading of its own. */
+		/* A table of the user's names has its own heading. */
 		if (key->type == TOML_TABLE) {
 			strbuf_addf(&text, "\n# %c%s.\n[%s]\n# %s\n", key->about[0] & ~('a' ^ 'A'),
 				    key->about + 1, key->path, key->example);

@@ -33,6 +33,7 @@ int host_launch(struct deck *deck, struct store_lock *lock, struct instance *ins
 int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
 	     struct error *err);
 int host_end_unknown(struct deck *deck, const char *id, struct error *err);
+int host_survivors(struct deck *deck, const char *id, char **ret, struct error *err);
 void host_end_daemons(struct deck *deck, const struct instance *instance,
 		      const struct agent *agent);
 int host_leave(const struct place_run *run, struct error *err);

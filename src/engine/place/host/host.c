@@ -1,18 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The place "host": a tmux server of its own in a scope of its own.
+ * The place "host": each session has its own tmux server, in its own scope.
  */
 #include "engine/place/host/host-internal.h"
 
 #include "base/program.h"
 
-static int host_check_path(const char *path, struct error *err)
+#include <stdlib.h>
+
+static int host_check_path(const struct instance *instance, const char *path, struct error *err)
 {
 	cleanup_free char *tmux = program_path("tmux", path, NULL);
 	if (!tmux)
 		return error_set(err, ERROR_UNAVAILABLE,
 				 "tmux is not installed: install tmux 3.2 or newer");
+	return program_find(instance->argv.items[0], path, instance_lookup_directory(instance),
+			    err);
+}
+
+/* Its server is the window: without it nothing of the run is left. */
+static bool host_lacks_window(const struct place_run *run UNUSED)
+{
+	return false;
+}
+
+static int host_open_window(struct deck *deck UNUSED, struct store_lock *lock UNUSED,
+			    struct instance *instance UNUSED, const struct agent *agent UNUSED,
+			    struct error *err UNUSED)
+{
 	return 0;
+}
+
+/* Nothing outlives a run on the host. */
+static int host_discard(struct deck *deck UNUSED, struct instance *instance UNUSED,
+			struct error *err UNUSED)
+{
+	return 0;
+}
+
+static int host_begin_attempt(struct deck *deck UNUSED, struct store_lock *lock UNUSED,
+			      struct instance *instance, const struct agent *agent UNUSED,
+			      struct error *err)
+{
+	return process_identify(getpid(), &instance->run.pane, err) == 0 ? 0 : -1;
+}
+
+static void host_pane_argv(const struct deck *deck UNUSED, const struct instance *instance,
+			   struct strvec *ret)
+{
+	strvec_push_all(ret, &run_attempt(&instance->run)->argv);
 }
 
 static int host_set_limits(struct deck *deck, const struct instance *instance,
@@ -37,8 +73,20 @@ static int host_set_limits(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
+static int host_exec_argv(const struct instance *instance UNUSED, const struct strvec *command,
+			  struct strvec *ret, struct error *err UNUSED)
+{
+	const char *shell = getenv("SHELL");
+	if (command->count)
+		strvec_push_all(ret, command);
+	else
+		strvec_push(ret, is_empty(shell) ? "/bin/sh" : shell);
+	return 0;
+}
+
 const struct place place_host = {
 	.name = PLACE_DEFAULT,
+	.lost = "its tmux server was killed",
 	.presence = host_presence,
 	.agent_is_live = host_agent_is_live,
 	.is_empty = host_is_empty,
@@ -47,15 +95,22 @@ const struct place place_host = {
 	.control_group = host_control_group,
 	.nudge = host_nudge,
 	.observe = host_observe,
+	.lacks_window = host_lacks_window,
 	.check_path = host_check_path,
 	.probe = host_probe,
 	.prepare = host_prepare,
 	.launch = host_launch,
+	.open_window = host_open_window,
 	.end = host_end,
 	.end_unknown = host_end_unknown,
+	.discard = host_discard,
+	.begin_attempt = host_begin_attempt,
+	.pane_argv = host_pane_argv,
+	.survivors = host_survivors,
 	.how_ended = host_how_ended,
 	.end_daemons = host_end_daemons,
 	.leave = host_leave,
+	.exec_argv = host_exec_argv,
 	.usage = host_usage,
 	.set_limits = host_set_limits,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/place/host/host-internal.h"
 
+#include "base/program.h"
 #include "driver/tmux/tmux.h"
 #include "engine/place/environment.h"
 #include "engine/place/isolation.h"
@@ -72,7 +73,16 @@ static int check_directory(struct deck *deck, const char *directory, struct erro
 	return r;
 }
 
-int host_probe(struct deck *deck, const struct instance *instance, struct error *err)
+/* Whether it can be executed shows only now: a start finds out by trying, and what runs is not
+ * ended for that. */
+static int check_executable(const struct instance *instance, struct error *err)
+{
+	cleanup_free char *file = program_path(instance->argv.items[0], NULL,
+					       instance_lookup_directory(instance));
+	return file ? program_check(file, err) : 0;
+}
+
+static int probe_window(struct deck *deck, const struct instance *instance, struct error *err)
 {
 	const char *why;
 	const enum isolation isolation = isolation_examine(deck, &why);
@@ -81,4 +91,9 @@ int host_probe(struct deck *deck, const struct instance *instance, struct error 
 		return error_prefix(err,
 				    "nothing was ended, because it could not be started again");
 	return 0;
+}
+
+int host_probe(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	return check_executable(instance, err) < 0 ? -1 : probe_window(deck, instance, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/session/naming.h"
 
 #define SLICE "agentdeck.slice"
 enum {
@@ -21,6 +22,26 @@ static void clear_scope(struct deck *deck, const char *unit)
 		return;
 	log_warning("%zu processes of an earlier run are still in %s: ending them", count, unit);
 	(void)host_kill_all(deck, unit, NULL, NULL);
+}
+
+int host_survivors(struct deck *deck, const char *id, char **ret, struct error *err)
+{
+	cleanup_free struct process_id *left = NULL;
+	cleanup_free char *unit = naming_scope(id);
+	cleanup_strvec struct strvec argv = { 0 };
+	size_t count = 0;
+	/* Without a manager the new run is in no scope, and ends nothing in this one. */
+	if (deck_bus(deck) && host_processes(deck, unit, NULL, &left, &count, err) < 0)
+		return -1;
+	*ret = NULL;
+	if (count == 0)
+		return 0;
+	cleanup_free char *words = process_argv(left[0].pid, &argv, NULL) == 0
+					   ? visible_argv(argv.items)
+					   : xstrdup("unknown");
+	*ret = xasprintf("%zu process%s still in its scope (%d: %.60s)", count,
+			 count == 1 ? " is" : "es are", (int)left[0].pid, words);
+	return 0;
 }
 
 /* A start that was killed just when the manager moved its gate into the scope leaves one without a

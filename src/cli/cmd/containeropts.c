@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/containeropts.h"
+
+const char *const container_engine_words[2] = { "docker", "podman" };
+const char *const container_auth_words[2] = { "token", "ignore" };
+const char *const container_program_words[2] = { "image", "host" };
+const char *const container_network_words[3] = { "default", "none", "internal" };
+
+int container_read_options(const struct container_options *options, struct container_order *ret,
+			   struct error *err)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} others[] = {
+		{ "--image", options->image },
+		{ "--engine", options->engine },
+		{ "--mount", options->mounts.count },
+		{ "--env", options->environment.count },
+		{ "--secret", options->secrets.count },
+		{ "--auth", options->auth },
+		{ "--program", options->program },
+		{ "--network", options->network },
+		{ "--cpus", options->cpus },
+		{ "--cap-add", options->cap_add.count },
+	};
+	for (size_t i = 0; !options->is_wished && i < ARRAY_SIZE(others); i++)
+		if (others[i].is_given)
+			return error_set(err, ERROR_USAGE,
+					 "%s is for a session in a container: add --container",
+					 others[i].name);
+	if (!options->is_wished)
+		return CONTAINER_NOT_WISHED;
+	*ret = (struct container_order){
+		.engine = options->engine,
+		.image = options->image,
+		.network = options->network,
+		.auth = options->auth,
+		.program = options->program,
+		.cpus = options->cpus,
+		.mounts = &options->mounts,
+		.environment = &options->environment,
+		.secrets = &options->secrets,
+		.cap_add = &options->cap_add,
+	};
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "engine/roster/notice.h"
+#include "engine/supervise/notify.h"
+
+#include <unistd.h>
+
+struct options {
+	int64_t since_us;
+};
+
+static const struct command_option options[] = {
+	{ 0, "since", "MICROSECONDS", "since when it is so, since the Epoch; 0: unknown",
+	  TO_NUMBER(since_us, 0, INT64_MAX) },
+	{ 0 },
+};
+
+/* What needs no answer of a program of the user's comes first. */
+static void tell_terminals(struct app *app, const char *base, const char *occasion,
+			   int64_t since_us)
+{
+	struct store_row row;
+	if (store_load_row(app->deck.store, base, &row) != 0)
+		return;
+	notice_give(&app->deck, app->deck.store,
+		    &(struct notice){ occasion, row.title, row.run_directory, since_us });
+	store_row_free(&row);
+}
+
+static void on_done(const struct error *failure, void *context)
+{
+	if (failure)
+		log_warning("notify: %s", failure->message);
+	loop_exit(context, 0);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	cleanup_loop struct loop *loop = NULL;
+	cleanup_strbuf struct strbuf payload = { 0 };
+	const struct options *given = app->options;
+	const char *base = app->operands.items[0], *occasion = app->operands.items[1];
+	if (fs_read_fd(STDIN_FILENO, "the notice", NOTIFY_PAYLOAD_MAX, &payload, err) != 0)
+		return -1;
+	tell_terminals(app, base, occasion, given->since_us);
+	const struct notify_call call = { occasion, strbuf_text(&payload), NOTIFY_TIMEOUT_MS };
+	if (loop_new(&loop, err) < 0)
+		return -1;
+	return notify_start(&app->deck, loop, &call, on_done, loop) == 0 ? loop_run(loop, err) : 0;
+}
+
+const struct command command_notice = {
+	.name = "notice",
+	.arguments = "INSTANCE OCCASION",
+	.summary = "notify of a session (the supervisor and attach call this)",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | IS_HIDDEN,
+	.run = run,
+};

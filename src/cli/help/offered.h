@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The candidates of completion: the values that an offer names, from the tables of the program, the
+ * sessions, the agents and the configuration.  No program is started for them: titles come from the
+ * index.
+ */
+#pragma once
+
+#include "cli/core/command.h"
+
+#include <stdio.h>
+
+/* The word that is completed, and where its candidates go: one on each line, followed by a tab and
+ * an explanation if there is one. */
+struct candidates {
+	FILE *out;
+	const char *prefix; /* what precedes the value in its word ("--agent="), or "" */
+	const char *typed;  /* the value as far as it is typed; only a list depends on it */
+};
+
+/* text: the explanation, or NULL. */
+void candidates_put(const struct candidates *to, const char *word, const char *text);
+
+/* Print what the offer names.  line: the words before the one that is completed.  app has the deck.
+ * On an error the output may be incomplete. */
+int candidates_offer(const struct candidates *to, struct app *app, const struct app *line,
+		     const struct offer *offer, struct error *err);

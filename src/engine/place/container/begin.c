@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/container-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/place/alive.h"
+#include "engine/place/environment.h"
+
+#include <string.h>
+
+enum {
+	CAPSULE_START_MS = 20000, /* an engine under load */
+	AGENT_START_MS = 10000,
+	COLUMNS = 200,
+	ROWS = 50,
+};
+
+int container_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      struct error *err)
+{
+	if (!instance->recipe)
+		return error_set(err, ERROR_CORRUPT, "%s has no recipe for its container",
+				 instance->id);
+	free(instance->run.capsule);
+	instance->run.capsule = container_capsule_directory(deck, instance);
+	if (container_make_directories(deck, instance, err) < 0 ||
+	    place_host.prepare(deck, instance, agent, err) < 0)
+		return -1;
+	return container_write_files(deck, instance, err);
+}
+
+/* ---- the agent ----------------------------------------------------------------------------- */
+
+/* What is started: of a host's program, the file in the directory that is mounted for it. */
+static void agent_argv(const struct instance *instance, struct strvec *ret)
+{
+	const struct recipe *recipe = instance->recipe;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	strvec_push_all(ret, &attempt->argv);
+	if (recipe->program != PROGRAM_FROM_HOST || attempt->rung == RUNG_SHELL)
+		return;
+	free(ret->items[0]);
+	ret->items[0] = path_join(recipe->program_directory,
+				  recipe->program_file ? recipe->program_file
+						       : path_basename(attempt->argv.items[0]));
+}
+
+static int start_agent(struct deck *deck, struct instance *instance, const struct agent *agent,
+		       struct capsule *capsule, struct error *err)
+{
+	const struct run *run = &instance->run;
+	cleanup_strvec struct strvec argv = { 0 };
+	struct strvec environment = { 0 };
+	agent_argv(instance, &argv);
+	environment_inside(deck, instance, agent, &environment);
+	/* They are sent to the capsule, and are nowhere else. */
+	int r = container_resolve_secrets(instance->recipe, &environment, err);
+	if (r == 0) {
+		const struct capsule_start start = {
+			.run = run->id,
+			.attempt = (unsigned)run->attempt,
+			.argv = &argv,
+			.environment = &environment,
+			.directory = instance_launch_directory(instance),
+			.columns = COLUMNS,
+			.rows = ROWS,
+		};
+		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, &instance->run.pane,
+				  err);
+	}
+	container_wipe(&environment);
+	return r;
+}
+
+int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			    const struct agent *agent, struct error *err)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (store_save(lock, instance, err) < 0)
+		return -1;
+	int r = capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
+				err);
+	if (r > 0)
+		return error_set(err, ERROR_TIMEOUT, "its container does not answer");
+	if (r < 0)
+		return -1;
+	struct error failure = { 0 };
+	r = start_agent(deck, instance, agent, capsule, &failure);
+	if (r == 0 || failure.code != ERROR_CHILD)
+		return r < 0 ? error_move(err, &failure) : r;
+	/* It has ended before it began: the pane shows that, and takes the next attempt. */
+	log_error("%s", failure.message);
+	error_clear(&failure);
+	return 0;
+}
+
+/* ---- the window ---------------------------------------------------------------------------- */
+
+void container_pane_argv(const struct deck *deck, const struct instance *instance,
+			 struct strvec *ret)
+{
+	const struct run *run = &instance->run;
+	strvec_pushf(ret, "%.*sagentdeck-view", (int)(path_basename(deck->gate) - deck->gate),
+		     deck->gate);
+	strvec_push(ret, run->capsule);
+	strvec_push(ret, run->id);
+	strvec_pushf(ret, "%zu", run->attempt);
+	strvec_push_array(ret, (const char *const[]){ "--", deck->program, "--profile",
+						      instance->profile, "hook", "--collect",
+						      "--instance", instance->base, NULL });
+}
+
+/* The host starts the tmux server, and takes it and its pane for the run. */
+static int launch_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			 const struct agent *agent, struct error *err)
+{
+	struct run *run = &instance->run;
+	const struct process_id capsule = run->server, inside = run->pane;
+	run->server = run->pane = run->window = (struct process_id){ 0 };
+	int r = place_host.launch(deck, lock, instance, agent, err);
+	run->window = run->server;
+	run->server = capsule;
+	run->pane = inside;
+	return r;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static int bring_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		    const struct agent *agent, struct error *err)
+{
+	cleanup_ladder struct ladder ladder = {
+		.deck = deck,
+		.lock = lock,
+		.instance = instance,
+		.agent = agent,
+	};
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
+	    capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
+		return -1;
+	instance->run.server = capsule_process(capsule);
+	if (instance->run.offer)
+		return 0;
+	return start_agent(deck, instance, agent, capsule, err);
+}
+
+/* Its container may be paused as well. */
+static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		   const struct agent *agent, struct error *err)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
+			    NULL) == 0)
+		return 0;
+	cleanup_ladder struct ladder ladder = {
+		.deck = deck,
+		.lock = lock,
+		.instance = instance,
+		.agent = agent,
+	};
+	return ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
+			       capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS,
+					     &capsule, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			  const struct agent *agent, struct error *err)
+{
+	const struct place_run run = place_run_of(instance);
+	if (wake_up(deck, lock, instance, agent, err) < 0)
+		return -1;
+	if (!container_lacks_window(&run))
+		return 0;
+	if (container_end_window(deck, instance, 0, err) < 0)
+		return -1;
+	/* The files of the window are new; the run and its ladder are the old ones. */
+	if (place_host.prepare(deck, instance, agent, err) < 0 ||
+	    container_write_files(deck, instance, err) < 0 || store_save(lock, instance, err) < 0)
+		return -1;
+	return launch_window(deck, lock, instance, agent, err);
+}
+
+int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		     const struct agent *agent, struct error *err)
+{
+	int r = bring_up(deck, lock, instance, agent, err);
+	if (r == 0)
+		r = launch_window(deck, lock, instance, agent, err);
+	if (r < 0)
+		(void)container_end(deck, instance, 0, NULL, NULL);
+	return r;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The files of the place "container".  engine/place/place.h says what the functions of the table
+ * promise, and docs/containers.md what is where.
+ *
+ *   look.c     does it live, and how did its agent end?
+ *   files.c    the directories that a container has mounted, and the files in them
+ *   ladder.c   bring the container back: what model/plan/recreate.h plans
+ *   begin.c    begin: the container, the agent in it, the window on it
+ *   end.c      end the run; free what is kept for the next one
+ *   exec.c     a second command in the container
+ *
+ * Of a container's run, run.server is the capsule and run.pane the agent, as this host sees them.
+ * run.window is the tmux server, which is started and ended by the place "host".
+ */
+#pragma once
+
+#include "driver/capsule/capsule.h"
+#include "driver/engine/engine.h"
+#include "engine/place/place.h"
+
+/* How long a capsule that lives may take to answer. */
+enum { CAPSULE_ANSWER_MS = 2000 };
+
+/* ---- look.c ---- */
+
+struct observation container_observe(struct deck *deck, const struct instance *instance,
+				     enum observe_depth depth);
+bool container_lacks_window(const struct place_run *run);
+const char *container_silence(const struct place_run *run);
+bool container_is_empty(const struct place_run *run);
+void container_nudge(const struct place_run *run);
+int container_how_ended(const struct instance *instance, struct exit_record *ret,
+			struct error *err);
+
+/* ---- files.c ---- */
+
+/* The directory that the capsule shares with this host.  The caller frees. */
+char *container_capsule_directory(const struct deck *deck,
+				  const struct instance *instance) MUST_USE;
+/* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
+char *container_programs(const struct deck *deck) MUST_USE;
+
+/* Make the directories of the instance that its container has mounted. */
+int container_make_directories(const struct deck *deck, const struct instance *instance,
+			       struct error *err);
+/* Write what the capsule and the container read: the run's token, passwd and group. */
+int container_write_files(const struct deck *deck, const struct instance *instance,
+			  struct error *err);
+
+/* NAME=VALUE of the recipe's secrets, resolved now, appended to *ret.  The caller wipes it with
+ * container_wipe().  ERROR_NOT_FOUND says which one has no value, and where it was looked for. */
+int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err);
+void container_wipe(struct strvec *secrets);
+
+/* ---- ladder.c ---- */
+
+/* A container as the ladder sees it. */
+struct ladder {
+	struct deck *deck;
+	struct store_lock *lock;
+	struct instance *instance;
+	const struct agent *agent;
+	struct engine *engine; /* owned */
+	struct container found;
+	bool exists;
+};
+void ladder_clear(struct ladder *ladder);
+#define cleanup_ladder CLEANUP(ladder_clear)
+
+/* Speak to the engine of the recipe, and find the container. */
+int ladder_open(struct ladder *ladder, struct error *err);
+/* Does the found container bear this instance's labels? */
+bool ladder_is_ours(const struct ladder *ladder);
+/* Bring the container up.  Its id is saved before it is started. */
+int ladder_climb(struct ladder *ladder, struct error *err);
+
+/* ---- begin.c ---- */
+
+int container_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      struct error *err);
+int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		     const struct agent *agent, struct error *err);
+int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			  const struct agent *agent, struct error *err);
+int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
+			    const struct agent *agent, struct error *err);
+void container_pane_argv(const struct deck *deck, const struct instance *instance,
+			 struct strvec *ret);
+
+/* ---- exec.c ---- */
+
+int container_exec_argv(const struct instance *instance, const struct strvec *command,
+			struct strvec *ret, struct error *err);
+
+/* ---- end.c ---- */
+
+int container_end(struct deck *deck, const struct instance *instance, int grace_ms,
+		  char **ret_words, struct error *err);
+int container_end_unknown(struct deck *deck, const char *id, struct error *err);
+int container_leave(const struct place_run *run, struct error *err);
+int container_discard(struct deck *deck, struct instance *instance, struct error *err);
+/* End the window and remove its files; the container goes on. */
+int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
+			 struct error *err);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The place "container": an agent in a container of Docker or podman, behind a capsule, and a tmux
+ * server on this host as its window.
+ */
+#include "engine/place/container/container-internal.h"
+
+#include "base/program.h"
+#include "engine/place/alive.h"
+
+/* The engine is asked with the start; here only what the window needs. */
+static int container_check_path(const struct instance *instance UNUSED, const char *path,
+				struct error *err)
+{
+	cleanup_free char *tmux = program_path("tmux", path, NULL);
+	if (!tmux)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "tmux is not installed: install tmux 3.2 or newer");
+	return 0;
+}
+
+/* What can be known before the run is ended: does the engine answer, and is the container ours? */
+static int container_probe(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	cleanup_instance struct instance *copy = NULL;
+	if (deck_load(deck, instance->base, &copy, err) < 0)
+		return -1;
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
+	if (ladder_open(&ladder, err) < 0)
+		return error_prefix(err,
+				    "nothing was ended, because it could not be started again");
+	return 0;
+}
+
+/* It limits the container, which was made with the limits of its recipe. */
+static int container_set_limits(struct deck *deck UNUSED, const struct instance *instance UNUSED,
+				const struct limits *limits UNUSED, enum limit_effect *ret,
+				struct error *err UNUSED)
+{
+	*ret = LIMIT_EFFECT_NEXT_START;
+	return 0;
+}
+
+/* Its daemons end with the container. */
+static void container_end_daemons(struct deck *deck UNUSED, const struct instance *instance UNUSED,
+				  const struct agent *agent UNUSED)
+{
+}
+
+static enum presence container_presence(const struct place_run *run)
+{
+	return place_host.presence(run);
+}
+
+static bool container_agent_is_live(const struct place_run *run)
+{
+	return place_host.agent_is_live(run);
+}
+
+static struct place_watch container_watch(const struct place_run *run)
+{
+	struct place_watch watch = place_host.watch(run);
+	watch.window = run->window;
+	return watch;
+}
+
+static char *container_control_group(const struct place_run *run)
+{
+	return place_host.control_group(run);
+}
+
+static void container_usage(const struct place_run *run, struct place_usage *ret)
+{
+	place_host.usage(run, ret);
+}
+
+const struct place place_container = {
+	.name = "container",
+	.lost = "its container was stopped",
+	.presence = container_presence,
+	.agent_is_live = container_agent_is_live,
+	.is_empty = container_is_empty,
+	.silence = container_silence,
+	.watch = container_watch,
+	.control_group = container_control_group,
+	.nudge = container_nudge,
+	.observe = container_observe,
+	.lacks_window = container_lacks_window,
+	.check_path = container_check_path,
+	.probe = container_probe,
+	.prepare = container_prepare,
+	.launch = container_launch,
+	.open_window = container_open_window,
+	.end = container_end,
+	.end_unknown = container_end_unknown,
+	.discard = container_discard,
+	.begin_attempt = container_begin_attempt,
+	.pane_argv = container_pane_argv,
+	.how_ended = container_how_ended,
+	.end_daemons = container_end_daemons,
+	.leave = container_leave,
+	.exec_argv = container_exec_argv,
+	.usage = container_usage,
+	.set_limits = container_set_limits,
+};

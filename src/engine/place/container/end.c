@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A run ends through its capsule, and where that does not answer through its process, which is
+ * ours.  So no engine is needed for a stop.
+ */
+#include "engine/place/container/container-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/deck/proof.h"
+#include "engine/place/alive.h"
+
+#include <signal.h>
+
+enum { END_MARGIN_MS = 3000, KILL_MS = 10000 };
+
+static int end_process(const char *id, const struct process_id *capsule, int grace_ms,
+		       struct error *err)
+{
+	if (!capsule->pid || !process_alive(capsule))
+		return 0;
+	if (grace_ms > 0 && proof_signal(id, capsule, SIGTERM, NULL) == 0 &&
+	    process_wait_end(capsule, clock_ms() + grace_ms + END_MARGIN_MS, NULL) !=
+		    PROCESS_STILL_ALIVE)
+		return 0;
+	(void)proof_signal(id, capsule, SIGKILL, NULL);
+	if (process_wait_end(capsule, clock_ms() + KILL_MS, NULL) == PROCESS_STILL_ALIVE)
+		return error_set(err, ERROR_TIMEOUT,
+				 "the container's first process (%d) does not end: see ps -p %d -o "
+				 "stat,user,wchan,args",
+				 (int)capsule->pid, (int)capsule->pid);
+	return 0;
+}
+
+/* A capsule that does not answer may be paused: its engine wakes it up and ends it in order. */
+static void end_by_engine(struct deck *deck, const struct instance *instance, int grace_ms)
+{
+	cleanup_instance struct instance *copy = NULL;
+	cleanup_error struct error err = { 0 };
+	if (!instance->recipe || deck_load(deck, instance->base, &copy, &err) < 0)
+		return;
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
+	if (ladder_open(&ladder, &err) < 0 || !ladder.exists || !ladder_is_ours(&ladder) ||
+	    engine_stop(ladder.engine, ladder.found.id, grace_ms, &err) < 0)
+		log_warning("the engine did not end it: %s", or_empty(err.message));
+}
+
+/* Whoever listens there now, also when nobody wrote it down. */
+static int end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
+		       struct error *err)
+{
+	const struct run *run = &instance->run;
+	cleanup_capsule struct capsule *capsule = NULL;
+	struct process_id process = run->server;
+	int r = run->capsule ? capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS,
+					       &capsule, NULL)
+			     : CAPSULE_ABSENT;
+	if (r == 0) {
+		process = capsule_process(capsule);
+		(void)capsule_stop(capsule, grace_ms, NULL);
+		(void)process_wait_end(&process, clock_ms() + END_MARGIN_MS, NULL);
+	} else if (process.pid && process_alive(&process)) {
+		end_by_engine(deck, instance, grace_ms);
+	}
+	return end_process(instance->id, &process, grace_ms, err);
+}
+
+int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
+			 struct error *err)
+{
+	struct instance window = *instance;
+	window.run.server = instance->run.window;
+	window.run.pane = (struct process_id){ 0 };
+	return place_host.end(deck, &window, grace_ms, NULL, err);
+}
+
+int container_end(struct deck *deck, const struct instance *instance, int grace_ms,
+		  char **ret_words UNUSED, struct error *err)
+{
+	const struct run *run = &instance->run;
+	if (place_check_here(deck, instance, err) < 0)
+		return -1;
+	if (!run->socket)
+		return 0;
+	if (run_relation(run) == MACHINE_THIS_BOOT &&
+	    end_capsule(deck, instance, grace_ms, err) < 0)
+		return error_prefix(err, "end session %s", instance->id);
+	return container_end_window(deck, instance, grace_ms, err);
+}
+
+/* The host ends whatever has the instance in its environment, and the capsule does. */
+int container_end_unknown(struct deck *deck UNUSED, const char *id UNUSED, struct error *err UNUSED)
+{
+	return 0;
+}
+
+int container_leave(const struct place_run *run, struct error *err)
+{
+	struct place_run window = *run;
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL) == 0)
+		(void)capsule_stop(capsule, 0, NULL);
+	else if (end_process(run->id, &run->server, 0, err) < 0)
+		log_error("%s", err->message);
+	window.server = run->window;
+	return place_host.leave(&window, err);
+}
+
+static int remove_container(struct ladder *ladder, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	cleanup_free char *network = NULL;
+	cleanup_free char *name = xasprintf("%s-net", instance->base);
+	cleanup_free char *kept = xasprintf("agentdeck/keep:%s", instance->base);
+	if (ladder->exists && !ladder_is_ours(ladder)) {
+		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
+			  instance->base);
+		return 0;
+	}
+	if (ladder->exists && engine_remove(ladder->engine, ladder->found.id, err) < 0)
+		return -1;
+	int r = engine_find_network(ladder->engine, name, &network, err);
+	if (r == 0 && engine_remove_network(ladder->engine, network, err) < 0)
+		return -1;
+	return r < 0 || engine_untag(ladder->engine, kept, err) < 0 ? -1 : 0;
+}
+
+int container_discard(struct deck *deck, struct instance *instance, struct error *err)
+{
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
+	if (!instance->recipe || !instance->container_id)
+		return 0;
+	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, err) < 0)
+		return -1;
+	replace_string(&instance->container_id, NULL);
+	return 0;
+}

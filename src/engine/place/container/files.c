@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/container-internal.h"
+
+#include "base/child.h"
+#include "base/fsutil.h"
+#include "engine/deck/home.h"
+#include "engine/place/runfiles.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECRET_MAX = 64 << 10, SECRET_COMMAND_MS = 60000 };
+
+char *container_capsule_directory(const struct deck *deck, const struct instance *instance)
+{
+	return xasprintf("%s/%s/%s/capsule", deck->paths.state, instance->profile, instance->base);
+}
+
+char *container_programs(const struct deck *deck)
+{
+	return xasprintf("%.*scontainer", (int)(path_basename(deck->gate) - deck->gate),
+			 deck->gate);
+}
+
+int container_make_directories(const struct deck *deck, const struct instance *instance,
+			       struct error *err)
+{
+	cleanup_close int fd = -1, reports = -1, home = -1;
+	cleanup_free char *capsule = container_capsule_directory(deck, instance);
+	if (fs_open_private_directory(capsule, &fd, err) < 0 ||
+	    fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0 ||
+	    fs_open_private_directory(instance->recipe->home, &home, err) < 0)
+		return -1;
+	/* No agent runs that could be writing a report. */
+	fs_sweep_temporaries(reports);
+	return 0;
+}
+
+static int write_text(int fd, const char *name, const char *text, struct error *err)
+{
+	return fs_replace(fd, name, text, strlen(text), FS_VOLATILE, err);
+}
+
+/* An unknown user has neither a name nor a home for the programs in there. */
+static int write_users(int fd, const struct recipe *recipe, struct error *err)
+{
+	cleanup_free char *passwd = xasprintf("root:x:0:0:root:/root:/bin/sh\n"
+					      "agent:x:%u:%u:agent:%s:/bin/sh\n",
+					      (unsigned)getuid(), (unsigned)getgid(), recipe->home);
+	cleanup_free char *group = xasprintf("root:x:0:\nagent:x:%u:\n", (unsigned)getgid());
+	const bool is_root = getuid() == 0;
+	return write_text(fd, "passwd", is_root ? "root:x:0:0:root:/root:/bin/sh\n" : passwd, err) <
+				       0 ||
+			       write_text(fd, "group", is_root ? "root:x:0:\n" : group, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int container_write_files(const struct deck *deck, const struct instance *instance,
+			  struct error *err)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *directory = container_capsule_directory(deck, instance);
+	cleanup_free char *token = runfiles_token(instance);
+	if (fs_open_private_directory(directory, &fd, err) < 0)
+		return -1;
+	return write_users(fd, instance->recipe, err) < 0 ||
+			       write_text(fd, CAPSULE_TOKEN, or_empty(token), err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* ---- secrets ------------------------------------------------------------------------------- */
+
+static int from_file(const char *path, struct strbuf *ret, struct error *err)
+{
+	int r = fs_read(AT_FDCWD, path, SECRET_MAX, ret, err);
+	return r > 0 ? error_set(err, ERROR_NOT_FOUND, "%s is missing", path) : r;
+}
+
+static int from_command(const char *text, struct strbuf *ret, struct error *err)
+{
+	cleanup_json struct json_object *list = NULL;
+	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	if (json_parse(text, strlen(text), "command", &list, err) < 0)
+		return -1;
+	json_set(object, "argv", json_object_get(list));
+	json_get_strings(object, "argv", &argv);
+	if (!argv.count)
+		return error_set(err, ERROR_CORRUPT, "the command is empty");
+	const struct child_request request = {
+		.argv = (const char *const *)argv.items,
+		.max_output = SECRET_MAX,
+	};
+	int r = child_run(&request, SECRET_COMMAND_MS, &result, err);
+	if (r != 0)
+		return r < 0 ? -1
+			     : error_set(err, ERROR_NOT_FOUND, "%s is not installed",
+					 argv.items[0]);
+	/* Its output may be the secret: of a failure only the status is told. */
+	if (result.exit_status != 0)
+		return error_set(err, ERROR_CHILD, "%s ended with status %d", argv.items[0],
+				 result.exit_status);
+	strbuf_adds(ret, strbuf_text(&result.output));
+	explicit_bzero(result.output.data, result.output.length);
+	return 0;
+}
+
+static int resolve(const char *source, struct strbuf *ret, struct error *err)
+{
+	if (starts_with(source, "file:"))
+		return from_file(source + strlen("file:"), ret, err);
+	if (starts_with(source, "command:"))
+		return from_command(source + strlen("command:"), ret, err);
+	const char *name = starts_with(source, "env:") ? source + strlen("env:") : source;
+	const char *value = getenv(name);
+	if (is_empty(value))
+		return error_set(err, ERROR_NOT_FOUND,
+				 "the variable %s is not set: export it, or name another source",
+				 name);
+	strbuf_adds(ret, value);
+	return 0;
+}
+
+int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err)
+{
+	for (size_t i = 0; i < recipe->secret_count; i++) {
+		const struct recipe_secret *secret = &recipe->secrets[i];
+		cleanup_strbuf struct strbuf value = { 0 };
+		if (resolve(secret->source, &value, err) < 0)
+			return error_prefix(err, "secret %s", secret->name);
+		const char *text = strbuf_text(&value);
+		strvec_pushf(ret, "%s=%.*s", secret->name, (int)strcspn(text, "\n"), text);
+		explicit_bzero(value.data, value.length);
+	}
+	return 0;
+}
+
+void container_wipe(struct strvec *secrets)
+{
+	for (size_t i = 0; i < secrets->count; i++)
+		explicit_bzero(secrets->items[i], strlen(secrets->items[i]));
+	strvec_clear(secrets);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The facts are gathered, model/plan/recreate.h plans, and the steps are done one after the other.
+ * The intent is on disk before the first of them, and each leaves something that the next start
+ * finds by the container's name and labels.
+ */
+#include "engine/place/container/container-internal.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "engine/deck/hint.h"
+#include "engine/deck/home.h"
+#include "model/plan/recreate.h"
+
+#include <string.h>
+
+#define LABEL_INSTANCE "io.agentdeck.instance"
+#define LABEL_BASE     "io.agentdeck.base"
+#define LABEL_RUN      "io.agentdeck.run"
+#define LABEL_RECIPE   "io.agentdeck.recipe"
+#define LABEL_HOME     "io.agentdeck.home"
+
+/* For images that we run: a plain prune takes what has no name. */
+#define KEEP_REPOSITORY "agentdeck/keep"
+
+enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000 };
+
+void ladder_clear(struct ladder *ladder)
+{
+	engine_close(ladder->engine);
+	container_clear(&ladder->found);
+	*ladder = (struct ladder){ 0 };
+}
+
+/* Two decks do not touch each other's containers. */
+static void home_label(const struct deck *deck, char ret[static SHA256_TEXT_SIZE])
+{
+	sha256_text(deck->paths.state, ret);
+}
+
+bool ladder_is_ours(const struct ladder *ladder)
+{
+	char home[SHA256_TEXT_SIZE];
+	const struct json_object *labels = ladder->found.labels;
+	home_label(ladder->deck, home);
+	return labels && streq(json_get_string(labels, LABEL_INSTANCE, ""), ladder->instance->id) &&
+	       streq(json_get_string(labels, LABEL_HOME, ""), home);
+}
+
+static int find_container(struct ladder *ladder, struct error *err)
+{
+	container_clear(&ladder->found);
+	int r = engine_inspect(ladder->engine, ladder->instance->base, &ladder->found, err);
+	ladder->exists = r == 0;
+	return r < 0 ? -1 : 0;
+}
+
+int ladder_open(struct ladder *ladder, struct error *err)
+{
+	const struct recipe *recipe = ladder->instance->recipe;
+	const struct engine_address address = { recipe->address, recipe->tls };
+	if (engine_open(&address, &ladder->engine, err) < 0)
+		return -1;
+	return find_container(ladder, err);
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+static enum recreate_container container_fact(const struct ladder *ladder)
+{
+	if (!ladder->exists)
+		return RECREATE_NONE;
+	if (!ladder_is_ours(ladder))
+		return RECREATE_FOREIGN;
+	switch (ladder->found.state) {
+	case CONTAINER_RUNNING:
+		return RECREATE_OURS_RUNNING;
+	case CONTAINER_PAUSED:
+		return RECREATE_OURS_PAUSED;
+	case CONTAINER_CREATED:
+	case CONTAINER_EXITED:
+		return RECREATE_OURS_STOPPED;
+	default:
+		return RECREATE_OURS_BROKEN;
+	}
+}
+
+/* The id differs between engines, and after an import; the layers do not. */
+static int image_fact(struct ladder *ladder, const char *id, const struct strvec *layers,
+		      enum recreate_image *ret, struct error *err)
+{
+	cleanup_engine_image struct engine_image image = { 0 };
+	/* A build that begins from nothing of this engine. */
+	if (!id) {
+		*ret = IMAGE_SAME;
+		return 0;
+	}
+	*ret = IMAGE_GONE;
+	int r = engine_inspect_image(ladder->engine, id, &image, err);
+	if (r == 0)
+		*ret = IMAGE_SAME;
+	if (r != ENGINE_ABSENT || !ladder->instance->recipe->keep_tag)
+		return r < 0 ? -1 : 0;
+	r = engine_inspect_image(ladder->engine, ladder->instance->recipe->keep_tag, &image, err);
+	if (r == 0 && strvec_equal(&image.layers, layers))
+		*ret = IMAGE_SAME_LAYERS;
+	return r < 0 ? -1 : 0;
+}
+
+/* A running container whose capsule has just been started may not listen yet. */
+static bool answers(const struct ladder *ladder)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	return capsule_await(ladder->instance->run.capsule, clock_ms() + SOCKET_MS, &capsule,
+			     NULL) == 0;
+}
+
+static const char *missing_mount(const struct recipe *recipe)
+{
+	if (access(recipe->directory, F_OK) < 0)
+		return recipe->directory;
+	for (size_t i = 0; i < recipe->mount_count; i++)
+		if (access(recipe->mounts[i].source, F_OK) < 0)
+			return recipe->mounts[i].source;
+	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory &&
+	    access(recipe->program_directory, F_OK) < 0)
+		return recipe->program_directory;
+	return NULL;
+}
+
+static bool has_own_network(const struct recipe *recipe)
+{
+	return streq(or_empty(recipe->network), "internal");
+}
+
+static int gather(struct ladder *ladder, struct recreate_facts *ret, struct error *err)
+{
+	const struct recipe *recipe = ladder->instance->recipe;
+	cleanup_free char *digest = recipe_digest(recipe);
+	struct recreate_facts facts = {
+		.container = container_fact(ladder),
+		.network_is_there = true,
+		.missing_mount = missing_mount(recipe),
+		.has_build = recipe->build && access(recipe->build, F_OK) == 0,
+		.may_rebuild = ladder->deck->may_rebuild,
+		.may_unpause = true,
+		.is_new = !ladder->instance->container_id,
+		.name = ladder->instance->base,
+		.image_name = recipe->image,
+		.base_name = recipe->base_id,
+	};
+	facts.recipe_is_same = ladder->exists && ladder->found.labels &&
+			       streq(json_get_string(ladder->found.labels, LABEL_RECIPE, ""),
+				     digest);
+	if (image_fact(ladder, recipe->image_id, &recipe->layers, &facts.image, err) < 0 ||
+	    image_fact(ladder, recipe->base_id, &recipe->base_layers, &facts.base, err) < 0)
+		return -1;
+	if (facts.container == RECREATE_OURS_RUNNING)
+		facts.answers = answers(ladder);
+	if (has_own_network(recipe)) {
+		cleanup_free char *id = NULL;
+		cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
+		int r = engine_find_network(ladder->engine, name, &id, err);
+		if (r < 0)
+			return -1;
+		facts.network_is_there = r == 0;
+	}
+	*ret = facts;
+	return 0;
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+static struct json_object *labels_of(const struct ladder *ladder)
+{
+	char home[SHA256_TEXT_SIZE];
+	cleanup_free char *digest = recipe_digest(ladder->instance->recipe);
+	struct json_object *labels = json_object_new_object();
+	home_label(ladder->deck, home);
+	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
+	json_set_string(labels, LABEL_BASE, ladder->instance->base);
+	json_set_string(labels, LABEL_RECIPE, digest);
+	json_set_string(labels, LABEL_HOME, home);
+	return labels;
+}
+
+/* The mounts of a container, whose texts are owned. */
+struct mounts {
+	struct engine_mount *items;
+	size_t count;
+};
+
+static void mounts_clear(struct mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		free(mounts->items[i].source);
+		free(mounts->items[i].target);
+	}
+	free(mounts->items);
+}
+
+static void add_mount(struct mounts *mounts, const char *source, const char *target, bool read_only)
+{
+	mounts->items = xreallocarray(mounts->items, mounts->count + 1, sizeof(*mounts->items));
+	mounts->items[mounts->count++] = (struct engine_mount){
+		.source = xstrdup(source),
+		.target = xstrdup(target),
+		.read_only = read_only,
+	};
+}
+
+static bool is_isolated(const struct agent *agent)
+{
+	return agent->isolation_arguments.count || agent->isolation_environment.count;
+}
+
+/* Everything has the path that it has on this host, but for our programs. */
+static void collect_mounts(const struct ladder *ladder, struct mounts *ret)
+{
+	const struct recipe *recipe = ladder->instance->recipe;
+	const char *capsule = ladder->instance->run.capsule;
+	cleanup_free char *programs = container_programs(ladder->deck);
+	cleanup_free char *passwd = path_join(capsule, "passwd");
+	cleanup_free char *group = path_join(capsule, "group");
+	cleanup_free char *state = home_path(ladder->deck, ladder->instance->id);
+	add_mount(ret, programs, CAPSULE_PROGRAMS, true);
+	add_mount(ret, capsule, capsule, false);
+	add_mount(ret, recipe->home, recipe->home, false);
+	add_mount(ret, recipe->directory, recipe->directory, false);
+	add_mount(ret, passwd, "/etc/passwd", true);
+	add_mount(ret, group, "/etc/group", true);
+	if (is_isolated(ladder->agent))
+		add_mount(ret, state, state, false);
+	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory)
+		add_mount(ret, recipe->program_directory, recipe->program_directory, true);
+	for (size_t i = 0; i < recipe->mount_count; i++)
+		add_mount(ret, recipe->mounts[i].source, recipe->mounts[i].target,
+			  recipe->mounts[i].read_only);
+}
+
+static int make_network(struct ladder *ladder, char **ret, struct error *err)
+{
+	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
+	cleanup_json struct json_object *labels = labels_of(ladder);
+	int r = engine_find_network(ladder->engine, name, ret, err);
+	return r == ENGINE_ABSENT
+		       ? engine_make_network(ladder->engine, name, true, labels, ret, err)
+		       : r;
+}
+
+static int create(struct ladder *ladder, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	const struct recipe *recipe = instance->recipe;
+	CLEANUP(mounts_clear) struct mounts mounts = { 0 };
+	cleanup_strvec struct strvec entrypoint = { 0 }, environment = { 0 };
+	cleanup_json struct json_object *labels = labels_of(ladder);
+	cleanup_free char *network = NULL, *id = NULL;
+	struct engine_facts facts;
+	collect_mounts(ladder, &mounts);
+	strvec_push_array(&entrypoint,
+			  (const char *const[]){ CAPSULE_PROGRAMS "/agentdeck-capsule", "init",
+						 instance->run.capsule, NULL });
+	/* By this the capsule is known to be of this session (engine/deck/proof.h). */
+	strvec_pushf(&environment, ENV_INSTANCE "=%s", instance->id);
+	strvec_pushf(&environment, "HOME=%s", recipe->home);
+	if (engine_facts(ladder->engine, &facts, err) < 0 ||
+	    (has_own_network(recipe) && make_network(ladder, &network, err) < 0))
+		return -1;
+	const struct container_wish wish = {
+		.name = instance->base,
+		.image_id = recipe->image_id,
+		.entrypoint = &entrypoint,
+		.user = recipe->user,
+		.directory = recipe->directory,
+		.environment = &environment,
+		.labels = labels,
+		.mounts = mounts.items,
+		.mount_count = mounts.count,
+		.network = network ? network : recipe->network,
+		.cap_add = &recipe->cap_add,
+		.memory = facts.counts_memory ? recipe->memory : 0,
+		.pids = facts.counts_pids ? recipe->pids : 0,
+		.cpus = recipe->cpus,
+		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
+	};
+	int r = engine_create(ladder->engine, &wish, &id, err);
+	if (r == ENGINE_TAKEN)
+		return error_set(err, ERROR_EXISTS,
+				 "another container took the name %s just now: try again",
+				 instance->base);
+	if (r == ENGINE_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "image %s is gone: try again",
+				 or_empty(recipe->image));
+	if (r < 0)
+		return -1;
+	replace_string(&instance->container_id, id);
+	return store_save(ladder->lock, instance, err);
+}
+
+static int start(struct ladder *ladder, struct error *err)
+{
+	const char *id = ladder->instance->container_id;
+	int r = engine_start(ladder->engine, id, err);
+	return r == ENGINE_ABSENT ? error_set(err, ERROR_NOT_FOUND,
+					      "container %s was removed just now: try again", id)
+				  : r;
+}
+
+static int tag(struct ladder *ladder, struct error *err)
+{
+	const struct recipe *recipe = ladder->instance->recipe;
+	return engine_tag(ladder->engine, recipe->image_id, KEEP_REPOSITORY, ladder->instance->base,
+			  err);
+}
+
+static int do_step(struct ladder *ladder, enum recreate_step step, struct error *err)
+{
+	const char *id = ladder->exists ? ladder->found.id : ladder->instance->container_id;
+	cleanup_free char *network = NULL;
+	log_info("container %s: %s", ladder->instance->base, recreate_step_text(step));
+	switch (step) {
+	case STEP_WINDOW:
+		return 0;
+	case STEP_UNPAUSE:
+		return engine_unpause(ladder->engine, id, err);
+	case STEP_STOP:
+		return engine_stop(ladder->engine, id, STOP_GRACE_MS, err);
+	case STEP_REMOVE:
+		return engine_remove(ladder->engine, id, err);
+	case STEP_NETWORK:
+		if (make_network(ladder, &network, err) < 0)
+			return -1;
+		return ladder->exists ? engine_connect(ladder->engine, network, id, err) : 0;
+	case STEP_TAG:
+		return tag(ladder, err);
+	case STEP_CREATE:
+		return create(ladder, err);
+	case STEP_START:
+		return start(ladder, err);
+	case STEP_BUILD:
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "this version cannot build the image again: build it yourself and "
+				 "name it with agentdeck session set %s recipe.image IMAGE",
+				 ladder->instance->id);
+	case STEP_COUNT:
+		break;
+	}
+	return 0;
+}
+
+int ladder_climb(struct ladder *ladder, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	cleanup_recreate_plan struct recreate_plan plan = { 0 };
+	struct recreate_facts facts;
+	cleanup_free char *hint = hint_session(ladder->deck, instance->title, instance->id);
+	if (gather(ladder, &facts, err) < 0 || recreate_plan(&facts, hint, &plan, err) < 0)
+		return -1;
+	log_info("container %s: tier %u", instance->base, plan.tier);
+	if (ladder->exists && !streq(or_empty(instance->container_id), ladder->found.id)) {
+		replace_string(&instance->container_id, ladder->found.id);
+		if (store_save(ladder->lock, instance, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < plan.count; i++)
+		if (do_step(ladder, plan.steps[i], err) < 0)
+			return error_prefix(err, "%s (tier %u)", recreate_step_text(plan.steps[i]),
+					    plan.tier);
+	if (plan.lost)
+		deck_warn(ladder->deck, "lost with its old container: %s", plan.lost);
+	return 0;
+}

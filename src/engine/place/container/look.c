@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whether a run lives is asked of its capsule's process, which this host sees, and never of the
+ * engine: the engine may be stopped, and its containers run on.
+ */
+#include "engine/place/container/container-internal.h"
+
+#include "base/clock.h"
+#include "engine/deck/proof.h"
+#include "engine/place/alive.h"
+#include "engine/place/runfiles.h"
+#include "engine/terminal/terminal.h"
+
+#include <signal.h>
+
+static const char no_answer[] = "the capsule of its container does not answer";
+
+bool container_lacks_window(const struct place_run *run)
+{
+	return !run->window.pid || !process_alive(&run->window);
+}
+
+/* One that was silent once is asked again; the others are not, since listings are long. */
+const char *container_silence(const struct place_run *run)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (process_is_stopped(&run->server))
+		return no_answer;
+	if (!run->directory || !runfiles_is_silent(run->directory) || !run->capsule)
+		return NULL;
+	if (capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL) != 0)
+		return no_answer;
+	runfiles_note_answer(run->directory, true);
+	return NULL;
+}
+
+bool container_is_empty(const struct place_run *run)
+{
+	return (!run->server.pid || !process_alive(&run->server)) && container_lacks_window(run);
+}
+
+void container_nudge(const struct place_run *run)
+{
+	if (run->window.pid)
+		terminal_nudge(run->id, &run->window);
+}
+
+static unsigned count_clients(const struct run *run)
+{
+	cleanup_terminal_state struct terminal_state state = { 0 };
+	if (!run->window.pid || !process_alive(&run->window) ||
+	    terminal_check(run->socket, NULL) < 0 || terminal_look(run->socket, &state, NULL) != 0)
+		return 0;
+	return state.clients;
+}
+
+/* Whoever cannot answer may only be paused, which only the engine knows. */
+static bool is_paused(struct deck *deck, const struct instance *instance)
+{
+	cleanup_instance struct instance *copy = NULL;
+	if (!instance->recipe || deck_load(deck, instance->base, &copy, NULL) < 0)
+		return false;
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
+	return ladder_open(&ladder, NULL) == 0 && ladder.exists && ladder_is_ours(&ladder) &&
+	       ladder.found.state == CONTAINER_PAUSED;
+}
+
+static struct observation ask_capsule(struct deck *deck, const struct instance *instance)
+{
+	const struct run *run = &instance->run;
+	const struct place_run place_run = place_run_of(instance);
+	cleanup_capsule struct capsule *capsule = NULL;
+	struct capsule_status status;
+	struct observation seen = { .presence = PRESENCE_UNKNOWN, .why = no_answer };
+	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
+	int r = capsule_connect(run->capsule, deadline, &capsule, NULL);
+	if (r == CAPSULE_ABSENT && (!run->server.pid || !process_alive(&run->server)))
+		return (struct observation){ .why = "its container is not running" };
+	if (r == 0)
+		r = capsule_status(capsule, deadline, &status, NULL);
+	if (r != 0 && run->server.pid && is_paused(deck, instance))
+		return (struct observation){
+			.presence = PRESENCE_ALIVE,
+			.server = run->server,
+			.pane = run->pane,
+			.lacks_window = true,
+		};
+	if (r != 0)
+		return seen;
+	seen.presence = PRESENCE_ALIVE;
+	seen.why = NULL;
+	seen.server = capsule_process(capsule);
+	seen.pane = capsule_agent(capsule);
+	seen.clients = count_clients(run);
+	seen.lacks_window = container_lacks_window(&place_run);
+	return seen;
+}
+
+struct observation container_observe(struct deck *deck, const struct instance *instance,
+				     enum observe_depth depth)
+{
+	const struct run *run = &instance->run;
+	const struct place_run place_run = place_run_of(instance);
+	if (!run->socket)
+		return (struct observation){ .why = "not started" };
+	const enum machine_relation relation = run_relation(run);
+	if (relation == MACHINE_OTHER)
+		return (struct observation){ .presence = PRESENCE_UNKNOWN,
+					     .why = "its run is on another machine" };
+	if (relation == MACHINE_EARLIER_BOOT)
+		return (struct observation){ .why = place_end_reason(&place_run) };
+	if (!run->capsule || (run->server.pid && !process_alive(&run->server)))
+		return (struct observation){ .why = "its container was stopped" };
+	if (run->server.pid && depth == OBSERVE_PROCESS)
+		return (struct observation){
+			.presence = PRESENCE_ALIVE,
+			.server = run->server,
+			.pane = run->pane,
+			.lacks_window = container_lacks_window(&place_run),
+		};
+	const struct observation seen = ask_capsule(deck, instance);
+	if (run->directory)
+		runfiles_note_answer(run->directory, seen.presence != PRESENCE_UNKNOWN);
+	return seen;
+}
+
+/* Its engine, or the machine that goes down, has stopped the container, and the agent ended in
+ * order: that is not what its user wanted.  A stop of ours has said so in the manifest. */
+static void note_end(struct exit_record *record, int code, int signal_number, bool by_stop)
+{
+	record->code = by_stop ? 0 : code;
+	record->signal = by_stop ? SIGTERM : signal_number;
+}
+
+/* Who is asked has died with the agent: the record that it wrote tells, else nobody does. */
+static void read_record(const struct instance *instance, struct exit_record *ret)
+{
+	struct capsule_exit record;
+	if (capsule_read_exit(instance->run.capsule, instance->run.id, &record, NULL) == 0 &&
+	    record.attempt == instance->run.attempt)
+		note_end(ret, record.code, record.signal, record.by_stop);
+	else
+		note_end(ret, 0, SIGKILL, false);
+}
+
+int container_how_ended(const struct instance *instance, struct exit_record *ret, struct error *err)
+{
+	const struct run *run = &instance->run;
+	cleanup_capsule struct capsule *capsule = NULL;
+	struct capsule_status status = { .phase = CAPSULE_EMPTY };
+	struct exit_record seen = { .present = true };
+	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
+	int r = capsule_connect(run->capsule, deadline, &capsule, err);
+	if (r == 0)
+		r = capsule_status(capsule, deadline, &status, err);
+	if (r < 0 && err->code != ERROR_TIMEOUT)
+		return -1;
+	if (r < 0 || r == CAPSULE_SILENT)
+		return error_set(err, ERROR_TIMEOUT, "%s", no_answer);
+	const bool is_ours = r == 0 && streq(status.run, run->id) && status.attempt == run->attempt;
+	if (r == 0 && !is_ours)
+		return PLACE_NOT_BEGUN;
+	if (is_ours && status.phase == CAPSULE_RUNNING)
+		return PLACE_NOT_ENDED;
+	/* The screen's last words; the view ends as the agent did, so the rest is the same. */
+	exit_record_clear(&seen);
+	if (terminal_how_ended(run->socket, &seen, NULL) != 0)
+		seen = (struct exit_record){ .present = true };
+	if (is_ours)
+		note_end(&seen, status.code, status.signal, status.by_stop);
+	else
+		read_record(instance, &seen);
+	*ret = seen;
+	return 0;
+}

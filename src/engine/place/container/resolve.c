@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/resolve.h"
+
+#include "base/fsutil.h"
+#include "base/program.h"
+#include "driver/engine/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what needs no engine -------------------------------------------------------------------- */
+
+/* Places in the container that are not the user's. */
+static bool is_reserved(const char *target)
+{
+	static const char *const ours[] = { "/", "/agentdeck", "/proc", "/sys", "/dev" };
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (streq(target, ours[i]) ||
+		    (i && starts_with(target, ours[i]) && target[strlen(ours[i])] == '/'))
+			return true;
+	return false;
+}
+
+static bool has_part(const char *path, const char *part)
+{
+	const size_t length = strlen(part);
+	for (const char *at = path; (at = strstr(at, part)); at += length)
+		if (at > path && at[-1] == '/' && (!at[length] || at[length] == '/'))
+			return true;
+	return false;
+}
+
+static int check_target(const struct recipe *recipe, const char *target, const char *shown,
+			struct error *err)
+{
+	if (*target != '/' || has_part(target, "..") || has_part(target, "."))
+		return error_set(err, ERROR_USAGE,
+				 "invalid mount '%s': its place in the container must be an "
+				 "absolute path without '.' and '..' (example: ~/data:/data:ro)",
+				 shown);
+	if (is_reserved(target))
+		return error_set(err, ERROR_USAGE,
+				 "invalid mount '%s': %s in the container is not available; "
+				 "choose another place",
+				 shown, target);
+	bool is_taken = recipe->directory && streq(recipe->directory, target);
+	for (size_t i = 0; i < recipe->mount_count; i++)
+		is_taken |= streq(recipe->mounts[i].target, target);
+	if (is_taken)
+		return error_set(err, ERROR_USAGE, "invalid mount '%s': %s is mounted already",
+				 shown, target);
+	return 0;
+}
+
+/* SOURCE[:TARGET][:ro] */
+static int apply_mount(const char *text, struct recipe *recipe, struct error *err)
+{
+	cleanup_free char *copy = xstrdup(text), *shown = visible(text), *source = NULL;
+	bool read_only = false;
+	char *colon = strrchr(copy, ':');
+	if (colon && (streq(colon, ":ro") || streq(colon, ":rw"))) {
+		read_only = streq(colon, ":ro");
+		*colon = '\0';
+		colon = strrchr(copy, ':');
+	}
+	if (colon)
+		*colon = '\0';
+	if (!*copy || (colon && !colon[1]))
+		return error_set(err, ERROR_USAGE,
+				 "invalid mount '%s' (examples: ~/data, ~/data:/data:ro)", shown);
+	source = realpath(copy, NULL);
+	if (!source)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? error_set(err, ERROR_NOT_FOUND,
+					   "mount '%s': %s does not exist: create it first", shown,
+					   copy)
+			       : error_set_file(err, errno, "mount '%s'", shown);
+	const char *target = colon ? colon + 1 : source;
+	if (check_target(recipe, target, shown, err) < 0)
+		return -1;
+	recipe_add_mount(recipe, source, target, read_only);
+	return 0;
+}
+
+static int apply_variable(const char *text, struct recipe *recipe, struct error *err)
+{
+	const char *equals = strchr(text, '=');
+	cleanup_free char *name = xstrndup(text, equals ? (size_t)(equals - text) : strlen(text));
+	cleanup_free char *shown = visible(name);
+	if (!equals || !recipe_is_variable(name))
+		return error_set(err, ERROR_USAGE, "invalid variable '%s': write --env NAME=VALUE",
+				 shown);
+	strvec_push(&recipe->environment, text);
+	return 0;
+}
+
+/* NAME[=SOURCE] */
+static int apply_secret(const char *text, struct recipe *recipe, struct error *err)
+{
+	const char *equals = strchr(text, '=');
+	cleanup_free char *name = xstrndup(text, equals ? (size_t)(equals - text) : strlen(text));
+	cleanup_free char *source = equals ? xstrdup(equals + 1) : xasprintf("env:%s", name);
+	if (recipe_check_secret(name, source, err) < 0)
+		return -1;
+	recipe_add_secret(recipe, name, source);
+	return 0;
+}
+
+static int apply_capability(const char *text, struct recipe *recipe, struct error *err)
+{
+	const char *name = starts_with(text, "CAP_") ? text + strlen("CAP_") : text;
+	if (!*name || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] || streq(name, "ALL")) {
+		cleanup_free char *shown = visible(text);
+		return error_set(err, ERROR_USAGE,
+				 "invalid capability '%s': name one of capabilities(7), such as "
+				 "NET_ADMIN",
+				 shown);
+	}
+	if (!strvec_contains(&recipe->cap_add, name))
+		strvec_push(&recipe->cap_add, name);
+	return 0;
+}
+
+/* "2", "1.5": no sign, and no exponent.  The decimal point does not depend on the locale. */
+static int apply_cpus(const char *text, struct recipe *recipe, struct error *err)
+{
+	const char *digits = "0123456789";
+	const size_t whole = strspn(text, digits);
+	const size_t part = text[whole] == '.' ? strspn(text + whole + 1, digits) : 0;
+	const char *end = text + whole + (part ? part + 1 : 0);
+	double value = 0, unit = 1;
+	for (size_t i = 0; i < whole; i++)
+		value = value * 10 + (text[i] - '0');
+	for (size_t i = 0; i < part; i++)
+		value += (text[whole + 1 + i] - '0') * (unit /= 10);
+	if (whole == 0 || *end || value < 0.01 || value > RECIPE_MOST_CPUS) {
+		cleanup_free char *shown = visible(text);
+		return error_set(err, ERROR_USAGE,
+				 "invalid number of processors '%s' (examples: 2, 0.5)", shown);
+	}
+	recipe->cpus = value;
+	return 0;
+}
+
+static int apply_network(const char *name, struct recipe *recipe, struct error *err)
+{
+	/* As the engines allow names. */
+	if (!*name ||
+	    name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			      "0123456789_.-")] ||
+	    !strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", *name)) {
+		cleanup_free char *shown = visible(name);
+		return error_set(err, ERROR_USAGE,
+				 "invalid network '%s': choose default, none, internal or the name "
+				 "of a network",
+				 shown);
+	}
+	replace_string(&recipe->network, streq(name, "default") ? NULL : name);
+	return 0;
+}
+
+static int apply_words(const struct container_order *order, struct recipe *recipe,
+		       struct error *err)
+{
+	recipe->login = LOGIN_IGNORE;
+	if (order->auth &&
+	    (!recipe_login_parse(order->auth, &recipe->login) || recipe->login == LOGIN_SYNC)) {
+		cleanup_free char *shown = visible(order->auth);
+		return error_set(err, ERROR_USAGE, "--auth must be token or ignore, not '%s'",
+				 shown);
+	}
+	if (order->program && !recipe_program_parse(order->program, &recipe->program)) {
+		cleanup_free char *shown = visible(order->program);
+		return error_set(err, ERROR_USAGE, "--program must be image or host, not '%s'",
+				 shown);
+	}
+	return 0;
+}
+
+static int apply_all(const struct strvec *texts,
+		     int (*apply)(const char *text, struct recipe *recipe, struct error *err),
+		     struct recipe *recipe, struct error *err)
+{
+	for (size_t i = 0; texts && i < texts->count; i++)
+		if (apply(texts->items[i], recipe, err) < 0)
+			return -1;
+	return 0;
+}
+
+int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err)
+{
+	if (apply_words(order, recipe, err) < 0 ||
+	    (order->network && apply_network(order->network, recipe, err) < 0) ||
+	    (order->cpus && apply_cpus(order->cpus, recipe, err) < 0) ||
+	    apply_all(order->mounts, apply_mount, recipe, err) < 0 ||
+	    apply_all(order->environment, apply_variable, recipe, err) < 0 ||
+	    apply_all(order->secrets, apply_secret, recipe, err) < 0 ||
+	    apply_all(order->cap_add, apply_capability, recipe, err) < 0)
+		return -1;
+	if (recipe->login == LOGIN_TOKEN && !recipe->secret_count)
+		return error_set(err, ERROR_USAGE,
+				 "--auth token needs the variable that holds the agent's token: "
+				 "add --secret NAME");
+	return 0;
+}
+
+/* ---- the agent's program --------------------------------------------------------------------- */
+
+/* The directory of the file that runs, so that no symbolic link leads out of what is mounted. */
+static int settle_program(const struct instance *instance, bool is_asked, struct recipe *recipe,
+			  struct error *err)
+{
+	const char *name = instance->argv.items[0];
+	cleanup_free char *shown = visible(name), *found = NULL, *file = NULL;
+	if (is_asked && recipe->program == PROGRAM_IN_IMAGE)
+		return 0;
+	found = program_path(name, NULL, instance->cwd);
+	file = found ? realpath(found, NULL) : NULL;
+	/* A script needs what is around it, which may be anywhere on this host. */
+	const bool is_usable = file && !program_is_text(file);
+	if (!is_usable && is_asked)
+		return file ? error_set(err, ERROR_INVALID,
+					"--program host: %s is a script, which does not work "
+					"without what it is installed with: install the agent in "
+					"the image, and use --program image",
+					shown)
+			    : error_set(err, ERROR_NOT_FOUND,
+					"--program host: %s is not installed here: install it, or "
+					"use --program image",
+					shown);
+	recipe->program = is_usable ? PROGRAM_FROM_HOST : PROGRAM_IN_IMAGE;
+	if (!is_usable)
+		return 0;
+	const char *last = path_basename(file);
+	recipe->program_directory = xstrndup(file, (size_t)(last - file - (last - file > 1)));
+	replace_string(&recipe->program_file, streq(last, path_basename(name)) ? NULL : last);
+	return 0;
+}
+
+/* ---- the engine and its image ---------------------------------------------------------------- */
+
+static int refuse_image(const char *engine, const char *image, struct error *err)
+{
+	cleanup_free char *shown = visible(image);
+	if (streq(image, CONTAINER_DEFAULT_IMAGE))
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s has no default image yet: make it with agentdeck image "
+				 "build-default, or name an image with --image IMAGE",
+				 engine);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s has no image %s, and agentdeck downloads none: get it with %s pull "
+			 "%s, or name another one with --image IMAGE",
+			 engine, shown, engine, shown);
+}
+
+static int settle_image(struct engine *engine, const char *image, struct recipe *recipe,
+			struct error *err)
+{
+	cleanup_engine_image struct engine_image found = { 0 };
+	int r = engine_inspect_image(engine, image, &found, err);
+	if (r < 0)
+		return -1;
+	if (r == ENGINE_ABSENT)
+		return refuse_image(recipe->engine, image, err);
+	replace_string(&recipe->image, image);
+	replace_string(&recipe->image_id, found.id);
+	strvec_clear(&recipe->layers);
+	strvec_push_all(&recipe->layers, &found.layers);
+	/* It was not built from a directory that we know. */
+	replace_string(&recipe->build, NULL);
+	replace_string(&recipe->build_hash, NULL);
+	replace_string(&recipe->base_id, NULL);
+	strvec_clear(&recipe->base_layers);
+	return 0;
+}
+
+/* In Docker's rootless engine root of the container is the engine's user.  Podman is asked to keep
+ * the id. */
+static char *user_of(const struct engine_facts *facts)
+{
+	if (facts->is_rootless && facts->kind == ENGINE_DOCKER)
+		return xstrdup("0:0");
+	return xasprintf("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
+}
+
+static int ask_engine(const struct container_order *order, struct recipe *recipe, struct error *err)
+{
+	cleanup_engine_address struct engine_address address = { 0 };
+	cleanup_engine struct engine *engine = NULL;
+	struct engine_facts facts;
+	if (engine_find(order->engine, &address, err) < 0 ||
+	    engine_open(&address, &engine, err) < 0 || engine_facts(engine, &facts, err) < 0)
+		return -1;
+	replace_string(&recipe->engine, engine_kind_name(facts.kind));
+	recipe->address = TAKE_PTR(address.url);
+	recipe->tls = TAKE_PTR(address.tls);
+	recipe->user = user_of(&facts);
+	return settle_image(engine, order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe,
+			    err);
+}
+
+/* ---- the recipe ------------------------------------------------------------------------------ */
+
+static const char *or_else(const char *given, const char *configured)
+{
+	return given ? given : configured;
+}
+
+void container_limit(const struct deck *deck, const struct instance *instance,
+		     struct recipe *recipe)
+{
+	const struct limits limits = settings_limits(&deck->settings, instance);
+	recipe->memory = limits.memory_max != LIMIT_INFINITY ? limits.memory_max : 0;
+	recipe->pids = limits.tasks_max != LIMIT_INFINITY ? limits.tasks_max : 0;
+}
+
+static void warn(struct deck *deck, const struct recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->cap_add.count; i++)
+		deck_warn(deck,
+			  "capability %s gives the agent more power over this machine than a "
+			  "container has: check that it needs it",
+			  recipe->cap_add.items[i]);
+}
+
+int container_resolve(struct deck *deck, const struct container_order *order,
+		      const struct instance *instance, struct recipe **ret, struct error *err)
+{
+	const struct container_defaults defaults = settings_container(&deck->settings,
+								      instance->group);
+	struct container_order whole = *order;
+	cleanup_recipe struct recipe *recipe = recipe_new();
+	whole.engine = or_else(order->engine, defaults.engine);
+	whole.image = or_else(order->image, defaults.image);
+	whole.network = or_else(order->network, defaults.network);
+	whole.auth = or_else(order->auth, defaults.auth);
+	whole.program = or_else(order->program, defaults.program);
+	recipe->directory = xstrdup(instance_lookup_directory(instance));
+	if (container_apply(&whole, recipe, err) < 0 ||
+	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
+	    ask_engine(&whole, recipe, err) < 0)
+		return -1;
+	container_limit(deck, instance, recipe);
+	warn(deck, recipe);
+	*ret = TAKE_PTR(recipe);
+	return 0;
+}
+
+void container_place(const struct deck *deck, struct instance *instance, struct recipe *recipe)
+{
+	replace_string(&instance->backend, PLACE_CONTAINER);
+	free(instance->base);
+	instance->base = recipe_base(instance->id, recipe->directory, instance->agent);
+	free(recipe->home);
+	recipe->home = xasprintf("%s/%s/%s/" PATHS_HOME_DIRECTORY, deck->paths.state, deck->profile,
+				 instance->base);
+	free(recipe->keep_tag);
+	recipe->keep_tag = xasprintf("agentdeck/keep:%s", instance->base);
+	recipe_free(instance->recipe);
+	instance->recipe = recipe;
+}
+
+int container_change_image(struct recipe *recipe, const char *image, struct error *err)
+{
+	const struct engine_address address = { recipe->address, recipe->tls };
+	cleanup_engine struct engine *engine = NULL;
+	return engine_open(&address, &engine, err) < 0 ? -1
+						       : settle_image(engine, image, recipe, err);
+}

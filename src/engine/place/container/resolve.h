@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From what its user asks of a container to its recipe.  It is done once, when the session is made.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "model/session/recipe.h"
+
+/* instance->backend of a session in a container. */
+#define PLACE_CONTAINER "container"
+/* The image for who names none. */
+#define CONTAINER_DEFAULT_REPOSITORY "agentdeck/default"
+#define CONTAINER_DEFAULT_TAG        "latest"
+#define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
+
+/* As given on the command line.  NULL: not said.  All borrowed. */
+struct container_order {
+	const char *engine;               /* "docker", "podman", a URL */
+	const char *image;                /* as the engine resolves it */
+	const char *network;              /* "default", "none", "internal", or a name */
+	const char *auth;                 /* a word of recipe_login_parse() */
+	const char *program;              /* a word of recipe_program_parse() */
+	const char *cpus;                 /* "1.5" */
+	const struct strvec *mounts;      /* "SOURCE[:TARGET][:ro]" */
+	const struct strvec *environment; /* "NAME=VALUE" */
+	const struct strvec *secrets;     /* "NAME[=SOURCE]" */
+	const struct strvec *cap_add;     /* "NET_ADMIN", with or without "CAP_" */
+};
+
+/* The part that asks no engine: check the order, and write it into the recipe.  A source of a mount
+ * must exist, and is made absolute.  ERROR_USAGE, ERROR_NOT_FOUND. */
+int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err);
+
+/* The recipe for a container of the instance, whose directory, group, limits and argv are set;
+ * *ret is the caller's.  What the order does not say, the configuration says.  container_place()
+ * completes it.  ERROR_UNAVAILABLE: no engine answers.  ERROR_NOT_FOUND: the image or the agent's
+ * program; the message says how to get it. */
+int container_resolve(struct deck *deck, const struct container_order *order,
+		      const struct instance *instance, struct recipe **ret, struct error *err);
+
+/* The instance, which has its id now, lives in the container of this recipe: backend, base, the
+ * home in its directory.  Takes the recipe. */
+void container_place(const struct deck *deck, struct instance *instance, struct recipe *recipe);
+
+/* The recipe gets the limits that hold for the instance.  A container with others is made again. */
+void container_limit(const struct deck *deck, const struct instance *instance,
+		     struct recipe *recipe);
+
+/* Another image for this recipe, from the same engine.  It is found first: on an error the recipe
+ * is as it was. */
+int container_change_image(struct recipe *recipe, const char *image, struct error *err);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Members of the manifest: typed reading that names what is wrong, and writing that leaves out what
+ * is empty.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+
+#include <stdint.h>
+
+/* The first failure is kept and makes the rest of the reading idle, so that the readers of the
+ * members are plain lists. */
+struct manifest_reader {
+	const char *what; /* names the source in messages */
+	struct error *err;
+	bool failed; /* *err is set: ERROR_CORRUPT */
+};
+
+/* One object of the manifest; object NULL: it is not there. */
+struct manifest_section {
+	struct manifest_reader *reader;
+	const char *name; /* for messages: "run." */
+	struct json_object *object;
+};
+
+/* The member of this key is wrong: "is out of range". */
+void manifest_fail(const struct manifest_section *section, const char *key, const char *why);
+
+/* NULL: absent (null is as good), or of another type, which is a failure.  Borrowed. */
+struct json_object *manifest_member(const struct manifest_section *section, const char *key,
+				    enum json_type type);
+/* Is it there?  Its absence is a failure. */
+bool manifest_require(const struct manifest_section *section, const char *key);
+/* name: borrowed by the result. */
+struct manifest_section manifest_section(const struct manifest_section *section, const char *key,
+					 const char *name);
+/* NULL: absent, or a failure.  The caller frees. */
+char *manifest_text(const struct manifest_section *section, const char *key);
+/* The same of a text that must be there and not empty. */
+char *manifest_need_text(const struct manifest_section *section, const char *key);
+/* Append the texts of an array. */
+void manifest_texts(const struct manifest_section *section, const char *key, struct strvec *ret);
+/* 0: absent, or a failure.  From 0 to max. */
+int64_t manifest_int(const struct manifest_section *section, const char *key, int64_t max);
+bool manifest_bool(const struct manifest_section *section, const char *key);
+/* Microseconds since the Epoch; 0: absent, or a failure. */
+int64_t manifest_time(const struct manifest_section *section, const char *key);
+/* The same of one value.  -1: not a time, or one after the year 9999, which we could write and not
+ * read. */
+int64_t manifest_parse_time(struct json_object *value);
+
+/* Absent: the target does not change. */
+#define MANIFEST_WORD(section, key, parse, ret)                                              \
+	do {                                                                                 \
+		struct json_object *word_ = manifest_member(section, key, json_type_string); \
+		if (word_ && !parse(json_object_get_string(word_), ret))                     \
+			manifest_fail(section, key, "has an unknown value");                 \
+	} while (0)
+
+/* NULL removes the key. */
+void manifest_put_text(struct json_object *object, const char *key, const char *text);
+/* An empty list is written as []. */
+void manifest_put_texts(struct json_object *object, const char *key, const struct strvec *texts);
+/* 0 is "none" or "never" for every number that is written with this, and removes the key. */
+void manifest_put_number(struct json_object *object, const char *key, int64_t value);
+void manifest_put_time(struct json_object *object, const char *key, int64_t wall_us);
+/* False is the absence of the key, also of one that was read. */
+void manifest_put_flag(struct json_object *object, const char *key, bool value);
+
+/* Has the object this string under the key?  An absent key is "", as is NULL. */
+bool manifest_is_same(const struct json_object *object, const char *key, const char *text);
+/* A deep copy; an empty object for NULL.  The caller puts. */
+struct json_object *manifest_copy(struct json_object *source) MUST_USE;

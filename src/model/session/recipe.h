@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The recipe of a container: all that is needed to make the same one again.  It is resolved once,
+ * when the session is made, and replayed from then on: nothing in it is looked up a second time.
+ * It is the object "recipe" of the manifest (docs/state-format.md).
+ *
+ * Pure: no input or output here.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+#include "base/text.h"
+
+#include <stdint.h>
+
+/* The greatest number of processors that a recipe may name. */
+#define RECIPE_MOST_CPUS 1000000.0
+
+/* Where the agent's program comes from. */
+enum recipe_program {
+	PROGRAM_IN_IMAGE,
+	PROGRAM_FROM_HOST, /* a directory of this host, mounted read-only */
+};
+
+/* How the agent's login comes into its home. */
+enum recipe_login {
+	LOGIN_SYNC,   /* the named files are copied from the user's home at each start */
+	LOGIN_TOKEN,  /* by a variable, as a secret */
+	LOGIN_IGNORE, /* the user logs in inside */
+};
+
+struct recipe_mount {
+	char *source, *target; /* absolute */
+	bool read_only;
+};
+
+/* A variable whose value is resolved at every start and is written down nowhere.
+ * source: "env:NAME", "file:/PATH", or "command:[...]" (a JSON array: an argv). */
+struct recipe_secret {
+	char *name, *source;
+};
+
+struct recipe {
+	char *engine;         /* "docker", "podman" */
+	char *address, *tls;  /* struct engine_address of driver/engine/engine.h */
+	char *image;          /* as its user named it, for people */
+	char *image_id;       /* what is run */
+	struct strvec layers; /* of that image: the same in every engine */
+	char *keep_tag;       /* our own name for it, so that a prune leaves it */
+	char *build;          /* directory of the Dockerfile, or NULL */
+	char *build_hash;     /* of the build context, or NULL */
+	char *base_id;        /* image that the Dockerfile begins FROM, or NULL */
+	struct strvec base_layers;
+	char *user; /* "UID:GID" */
+	char *home; /* the agent's home: the same path on both sides */
+	char *directory;
+	struct recipe_mount *mounts; /* of the user; ours are not here */
+	size_t mount_count;
+	struct strvec environment; /* NAME=VALUE that the user asked for */
+	struct recipe_secret *secrets;
+	size_t secret_count;
+	enum recipe_program program;
+	char *program_directory; /* of PROGRAM_FROM_HOST */
+	char *program_file;      /* in it, if it is not called as the agent's program is; or NULL */
+	enum recipe_login login;
+	char *network; /* "default", "none", "internal", or a name; NULL: default */
+	struct strvec cap_add;
+	int64_t memory, pids;        /* 0: none */
+	double cpus;                 /* 0: all; at most RECIPE_MOST_CPUS */
+	struct json_object *unknown; /* the object this was read from: its other keys are kept */
+};
+
+/* All zero but for the allocated struct itself. */
+struct recipe *recipe_new(void) MUST_USE;
+void recipe_free(struct recipe *recipe);
+static inline void recipe_freep(struct recipe **recipe)
+{
+	recipe_free(*recipe);
+}
+#define cleanup_recipe CLEANUP(recipe_freep)
+/* NULL for NULL.  The copy keeps a reference to the same unknown keys. */
+struct recipe *recipe_copy(const struct recipe *recipe) MUST_USE;
+
+void recipe_add_mount(struct recipe *recipe, const char *source, const char *target,
+		      bool read_only);
+/* A secret of the same name is replaced. */
+void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
+
+/* Unknown keys are kept: all of the recipe's, and those of a mount or secret that is still the
+ * same one.  The caller puts the object. */
+struct json_object *recipe_to_json(const struct recipe *recipe) MUST_USE;
+/* what names the source for messages; the recipe keeps a reference to object.  ERROR_CORRUPT names
+ * the key: engine, address, image_id, user, home and directory are required. */
+int recipe_from_json(struct json_object *object, const char *what, struct recipe **ret,
+		     struct error *err);
+
+/* A digest of what the container is made of, as hexadecimal text: label io.agentdeck.recipe.  Two
+ * recipes with the same digest make the same container.  What matters only before that (the engine,
+ * the image's name, the build) or at each start (secrets, login) does not count, so that a change
+ * of it does not cost the container.  The caller frees. */
+char *recipe_digest(const struct recipe *recipe) MUST_USE;
+
+enum { RECIPE_BASE_MAX = 58 };
+
+/* Name of the container and of the instance's base: "ad-<id>-<directory>-<agent>", the last name of
+ * the directory and the agent's name in lower-case letters and digits, at most RECIPE_BASE_MAX
+ * characters.  A name that is too long is cut and ends in 4 characters of its SHA-256.  The caller
+ * frees. */
+char *recipe_base(const char *id, const char *directory, const char *agent) MUST_USE;
+
+/* "image", "host"; "sync", "token", "ignore".  The parsers return false for others, *ret untouched.
+ */
+const char *recipe_program_name(enum recipe_program program);
+bool recipe_program_parse(const char *name, enum recipe_program *ret);
+const char *recipe_login_name(enum recipe_login login);
+bool recipe_login_parse(const char *name, enum recipe_login *ret);
+
+/* Is this a name that a variable can have?  [A-Za-z_][A-Za-z0-9_]* */
+bool recipe_is_variable(const char *name);
+/* ERROR_USAGE says what is wrong with the name or the source. */
+int recipe_check_secret(const char *name, const char *source, struct error *err);

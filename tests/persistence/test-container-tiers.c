@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An agent in a container comes back with its conversation, whatever was taken from it: its window,
+ * its processes, its container.  Each story runs with the real engines.
+ */
+#include "persistence/containers.h"
+#include "persistence/deck.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "the anchor is below the boat"
+
+struct inside {
+	enum engine engine;
+	struct session session;
+	const char *session_id;
+	const char *name, *id; /* of its container */
+	struct process agent;
+};
+
+/* ---- what is there ----------------------------------------------------------------------- */
+
+static const char *label(const struct inside *inside)
+{
+	return kept("io.agentdeck.instance=%s", inside->session.id);
+}
+
+static void look(struct inside *inside)
+{
+	(void)session_look(&inside->session);
+	const char *found = engine_say(
+		inside->engine, WORDS("ps", "--all", "--no-trunc", "--format", "{{.ID}} {{.Names}}",
+				      "--filter", kept("label=%s", label(inside))));
+	ASSERT(*found && !strchr(found, '\n'), "not one container: '%s'", found);
+	size_t length = strcspn(found, " ");
+	inside->id = kept("%.*s", (int)length, found);
+	inside->name = kept("%s", found + length + 1);
+	inside->agent = machine_process(inside->session.agent_pid);
+}
+
+static struct process window_of(const struct inside *inside)
+{
+	struct answer answer = machine_user(WORDS("tmux", "-S", or_empty(inside->session.socket),
+						  "display-message", "-p", "#{pid}"));
+	ASSERT(answer.status == 0, "no window: %s", answer.errors);
+	return machine_process((pid_t)strtol(answer.output, NULL, 10));
+}
+
+/* The process that the window's pane runs. */
+static struct process view_of(const struct inside *inside)
+{
+	struct answer answer = machine_user(WORDS("tmux", "-S", or_empty(inside->session.socket),
+						  "display-message", "-p", "#{pane_pid}"));
+	ASSERT(answer.status == 0, "no window: %s", answer.errors);
+	return machine_process((pid_t)strtol(answer.output, NULL, 10));
+}
+
+static void assert_running(struct inside *inside, const char *when)
+{
+	look(inside);
+	ASSERT(streq(inside->session.status, "running"), "status %s %s", inside->session.status,
+	       when);
+	ASSERT(inside->agent.pid, "no agent %s", when);
+	ASSERT(strstr(machine_cgroup(inside->agent.pid), inside->id),
+	       "the agent is not in the container %s: %s", when, machine_cgroup(inside->agent.pid));
+}
+
+static void assert_same_agent(struct inside *inside, const char *when)
+{
+	struct process before = inside->agent;
+	assert_running(inside, when);
+	ASSERT(machine_alive(&before) && inside->agent.pid == before.pid, "another agent %s", when);
+}
+
+/* ---- stories ----------------------------------------------------------------------------- */
+
+static void begin_in(struct inside *inside, enum engine engine, struct login *login)
+{
+	*inside = (struct inside){ .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&inside->session, login, "deck",
+		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+			  engine_address(engine)));
+	session_start(&inside->session, login);
+	session_say(&inside->session, MARKER);
+	assert_running(inside, "at first");
+	inside->session_id = inside->session.session_id;
+}
+
+static void begin(struct inside *inside, enum engine engine)
+{
+	begin_in(inside, engine, NULL);
+}
+
+/* It is the conversation of before, in the container with this id (NULL: in another one). */
+static void assert_back(struct inside *inside, const char *id)
+{
+	const char *before = inside->id;
+	assert_came_back(&inside->session, inside->session_id, MARKER, 1);
+	assert_running(inside, "after it came back");
+	if (id)
+		ASSERT(streq(inside->id, id), "another container");
+	else
+		ASSERT(!streq(inside->id, before), "the same container");
+}
+
+static void is_confined(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	ASSERT(streq(container_field(engine, inside.name, "{{.HostConfig.Privileged}}"), "false"),
+	       "privileged");
+	const char *status = machine_read(kept("/proc/%d/status", (int)inside.agent.pid));
+	ASSERT(strstr(or_empty(status), "\nCapEff:\t0000000000000000\n") &&
+		       strstr(status, "\nCapBnd:\t0000000000000000\n") &&
+		       strstr(status, "\nNoNewPrivs:\t1\n"),
+	       "rights: %s", or_empty(status));
+	ASSERT(strstr(status, kept("\nUid:\t%u\t", machine_uid())), "user: %s", status);
+	const char *policy = container_field(engine, inside.name,
+					     "{{.HostConfig.RestartPolicy.Name}}");
+	ASSERT(!*policy || streq(policy, "no"), "restart policy %s", policy);
+}
+
+TEST(ContainerConfinesItsAgentDocker)
+{
+	is_confined(ENGINE_DOCKER);
+}
+
+TEST(ContainerConfinesItsAgentPodman)
+{
+	is_confined(ENGINE_PODMAN);
+}
+
+/* Tier 0: the window is lost, and the agent does not notice. */
+static void loses_its_server(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	struct process server = window_of(&inside);
+	machine_destroy(&server);
+	assert_same_agent(&inside, "without its window");
+	session_start(&inside.session, NULL);
+	assert_same_agent(&inside, "with a new window");
+	WAIT_FOR(session_shows(&inside.session, MARKER), "the new window does not show it:\n%s",
+		 or_empty(session_screen(&inside.session)));
+	session_say(&inside.session, "second");
+	ASSERT(container_count(engine, label(&inside)) == 1, "not one container");
+}
+
+TEST(ContainerOutlivesItsTmuxServerDocker)
+{
+	loses_its_server(ENGINE_DOCKER);
+}
+
+TEST(ContainerOutlivesItsTmuxServerPodman)
+{
+	loses_its_server(ENGINE_PODMAN);
+}
+
+TEST(ContainerOutlivesItsTmuxServerRootPodman)
+{
+	loses_its_server(ENGINE_ROOT_PODMAN);
+}
+
+static void loses_its_view(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	struct process view = view_of(&inside), server = window_of(&inside);
+	machine_destroy(&view);
+	WAIT_FOR(machine_alive(&server) && view_of(&inside).pid && view_of(&inside).pid != view.pid,
+		 "no new view");
+	assert_same_agent(&inside, "with a new view");
+	WAIT_FOR(session_shows(&inside.session, MARKER), "the new view does not show it:\n%s",
+		 or_empty(session_screen(&inside.session)));
+	session_say(&inside.session, "second");
+}
+
+TEST(ContainerOutlivesItsViewDocker)
+{
+	loses_its_view(ENGINE_DOCKER);
+}
+
+TEST(ContainerOutlivesItsViewPodman)
+{
+	loses_its_view(ENGINE_PODMAN);
+}
+
+/* Tier 1: the container is there, and its processes are not. */
+static void await_end(struct inside *inside)
+{
+	WAIT_FOR((session_look(&inside->session), !streq(inside->session.status, "running")),
+		 "it seems to run");
+	WAIT_FOR(!machine_alive(&inside->agent), "its agent is left");
+}
+
+static void is_stopped_by(enum engine engine, const char *verb)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	(void)engine_say(engine, WORDS(verb, inside.name));
+	await_end(&inside);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerComesBackAfterDockerStop)
+{
+	is_stopped_by(ENGINE_DOCKER, "stop");
+}
+
+TEST(ContainerComesBackAfterDockerKill)
+{
+	is_stopped_by(ENGINE_DOCKER, "kill");
+}
+
+TEST(ContainerComesBackAfterPodmanStop)
+{
+	is_stopped_by(ENGINE_PODMAN, "stop");
+}
+
+TEST(ContainerComesBackAfterPodmanKill)
+{
+	is_stopped_by(ENGINE_PODMAN, "kill");
+}
+
+static void loses_its_capsule(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	struct process capsule = container_process(engine, inside.name);
+	machine_destroy(&capsule);
+	await_end(&inside);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerComesBackWithoutItsCapsuleDocker)
+{
+	loses_its_capsule(ENGINE_DOCKER);
+}
+
+TEST(ContainerComesBackWithoutItsCapsulePodman)
+{
+	loses_its_capsule(ENGINE_PODMAN);
+}
+
+static void recover(void)
+{
+	struct reply reply = deck(NULL, WORDS("recover"));
+	ASSERT(reply.status == 0, "recover ended with %d: %s%s", reply.status, reply.output,
+	       reply.errors);
+}
+
+static void loses_power(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	machine_powercut();
+	machine_boot();
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerComesBackAfterPowerCutDocker)
+{
+	loses_power(ENGINE_DOCKER);
+}
+
+TEST(ContainerComesBackAfterPowerCutPodman)
+{
+	loses_power(ENGINE_PODMAN);
+}
+
+TEST(ContainerComesBackAfterReboot)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	machine_reboot();
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	recover();
+	assert_back(&inside, inside.id);
+}
+
+/* The agent ends in order then, and that is not what its user wanted. */
+static void is_recovered(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	(void)engine_say(engine, WORDS("stop", inside.name));
+	await_end(&inside);
+	recover();
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerThatWasStoppedIsRecoveredDocker)
+{
+	is_recovered(ENGINE_DOCKER);
+}
+
+TEST(ContainerThatWasStoppedIsRecoveredPodman)
+{
+	is_recovered(ENGINE_PODMAN);
+}
+
+/* Tier 2: only the image is left. */
+static void is_removed(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
+	await_end(&inside);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+	ASSERT(container_count(engine, label(&inside)) == 1, "not one container");
+}
+
+TEST(ContainerComesBackAfterDockerRemove)
+{
+	is_removed(ENGINE_DOCKER);
+}
+
+TEST(ContainerComesBackAfterPodmanRemove)
+{
+	is_removed(ENGINE_PODMAN);
+}
+
+/* ---- what is not ours -------------------------------------------------------------------- */
+
+static void meets_a_stranger(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
+	await_end(&inside);
+	(void)engine_say(engine, WORDS("run", "--detach", "--network", "none", "--name",
+				       inside.name, PLAIN_IMAGE, "/bin/sleep", "1000"));
+	struct reply reply = deck(NULL, WORDS("session", "start", inside.session.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, inside.name), "it ended with %d: %s%s",
+	       reply.status, reply.errors, reply.output);
+	ASSERT(streq(or_empty(container_state(engine, inside.name)), "running"),
+	       "the stranger is gone");
+	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+}
+
+TEST(ContainerNameOfAStrangerIsLeftAloneDocker)
+{
+	meets_a_stranger(ENGINE_DOCKER);
+}
+
+TEST(ContainerNameOfAStrangerIsLeftAlonePodman)
+{
+	meets_a_stranger(ENGINE_PODMAN);
+}
+
+/* ---- an engine that cannot be asked ------------------------------------------------------ */
+
+/* The container ended, and nobody can say whether it exists: it is not gone. */
+static void is_asked_in_vain(struct inside *inside)
+{
+	struct reply reply = deck(NULL, WORDS("session", "start", inside->session.id));
+	ASSERT(reply.status != 0, "it started without its engine: %s", reply.output);
+	(void)session_look(&inside->session);
+	ASSERT(!streq(inside->session.status, "running"), "status %s", inside->session.status);
+}
+
+TEST(ContainerIsNotGoneWhileDockerIsStopped)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	(void)engine_say(ENGINE_DOCKER, WORDS("stop", inside.name));
+	await_end(&inside);
+	engine_stop(ENGINE_DOCKER);
+	is_asked_in_vain(&inside);
+	engine_start(ENGINE_DOCKER);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerIsNotGoneWhileDockerHangs)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	(void)engine_say(ENGINE_DOCKER, WORDS("stop", inside.name));
+	await_end(&inside);
+	engine_hang(ENGINE_DOCKER);
+	is_asked_in_vain(&inside);
+	engine_resume(ENGINE_DOCKER);
+	engine_start(ENGINE_DOCKER);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+/* The agent and its user go on. */
+static void works_without_engine(enum engine engine, void (*strike)(enum engine engine))
+{
+	struct inside inside;
+	begin(&inside, engine);
+	strike(engine);
+	struct process before = inside.agent, server = window_of(&inside);
+	session_say(&inside.session, "second");
+	machine_destroy(&server);
+	session_start(&inside.session, NULL);
+	ASSERT(machine_alive(&before) && inside.session.agent_pid == before.pid, "another agent");
+	session_say(&inside.session, "third");
+}
+
+TEST(ContainerWorksWhileDockerHangs)
+{
+	works_without_engine(ENGINE_DOCKER, engine_hang);
+}
+
+TEST(ContainerWorksWhilePodmanIsStopped)
+{
+	works_without_engine(ENGINE_PODMAN, engine_stop);
+}
+
+/* ---- logins ------------------------------------------------------------------------------ */
+
+static void outlives_its_login(enum engine engine)
+{
+	struct inside inside;
+	engine_prepare(engine, PLAIN_IMAGE);
+	struct login *login = login_open();
+	begin_in(&inside, engine, login);
+	login_terminate(login);
+	assert_same_agent(&inside, "after the logout");
+	session_say(&inside.session, "second");
+}
+
+TEST(ContainerOutlivesTerminateSessionDocker)
+{
+	outlives_its_login(ENGINE_DOCKER);
+}
+
+TEST(ContainerOutlivesTerminateSessionPodman)
+{
+	outlives_its_login(ENGINE_PODMAN);
+}
+
+/* ---- stop, eject, remove ----------------------------------------------------------------- */
+
+static void is_stopped_and_removed(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	session_stop(&inside.session, NULL);
+	WAIT_FOR(!machine_alive(&inside.agent), "its agent is left");
+	ASSERT(streq(or_empty(container_state(engine, inside.name)), "exited"),
+	       "after a stop it is %s", or_empty(container_state(engine, inside.name)));
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+	(void)deck_ok(NULL, WORDS("remove", "--force", "--json", inside.session.id));
+	ASSERT(container_count(engine, label(&inside)) == 0, "its container is left");
+}
+
+TEST(ContainerIsKeptByStopAndFreedByRemoveDocker)
+{
+	is_stopped_and_removed(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsKeptByStopAndFreedByRemovePodman)
+{
+	is_stopped_and_removed(ENGINE_PODMAN);
+}
+
+static void is_ejected(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	struct reply reply = deck(NULL, WORDS("session", "eject", inside.session.id));
+	ASSERT(reply.status != 0, "the container of a running session was ejected");
+	assert_same_agent(&inside, "after a refused eject");
+	session_stop(&inside.session, NULL);
+	(void)deck_ok(NULL, WORDS("session", "eject", "--json", inside.session.id));
+	ASSERT(container_count(engine, label(&inside)) == 0, "its container is left");
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+}
+
+TEST(ContainerIsEjectedAndMadeAgainDocker)
+{
+	is_ejected(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsEjectedAndMadeAgainPodman)
+{
+	is_ejected(ENGINE_PODMAN);
+}
+
+/* ---- a pause ----------------------------------------------------------------------------- */
+
+TEST(ContainerThatIsPausedGoesOnWithAStart)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
+	session_start(&inside.session, NULL);
+	ASSERT(streq(or_empty(container_state(ENGINE_DOCKER, inside.name)), "running"), "it is %s",
+	       or_empty(container_state(ENGINE_DOCKER, inside.name)));
+	assert_same_agent(&inside, "after the pause");
+	session_say(&inside.session, "second");
+	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
+	session_stop(&inside.session, NULL);
+	WAIT_FOR(!machine_alive(&inside.agent), "its agent is left");
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+/* ---- the supervisor ---------------------------------------------------------------------- */
+
+/* It opens a window that was killed, which is no restart, and restarts what ended. */
+TEST(ContainerIsLookedAfterByTheSupervisor)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor:\n%s",
+		 or_empty(machine_read(at_home("supervise.out"))));
+	struct process window = window_of(&inside);
+	machine_destroy(&window);
+	WAIT_FOR(strstr(or_empty(deck_log()), "its window was gone: opened again"),
+		 "no new window:\n%s", or_empty(deck_log()));
+	assert_same_agent(&inside, "with a new window");
+	struct process agent = inside.agent;
+	(void)engine_say(ENGINE_DOCKER, WORDS("kill", inside.name));
+	WAIT_FOR(!machine_alive(&agent), "its agent is left");
+	WAIT_FOR((session_look(&inside.session),
+		  streq(inside.session.status, "running") && inside.session.agent_pid != agent.pid),
+		 "it does not come back: %s\n%s", inside.session.status, or_empty(deck_log()));
+	assert_back(&inside, inside.id);
+}
+
+/* ---- secrets ----------------------------------------------------------------------------- */
+
+static void keeps_a_secret(enum engine engine)
+{
+	static const char secret[] = "canary-5d0a3e9c71b842f6";
+	struct inside inside = { .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	machine_write(at_home("secret"), 0600, kept("%s\n", secret));
+	session_add(&inside.session, NULL, "deck",
+		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine", engine_address(engine),
+			  "--secret", kept("CANARY=file:%s", at_home("secret"))));
+	session_start(&inside.session, NULL);
+	session_say(&inside.session, MARKER);
+	assert_running(&inside, "at first");
+	const char *has = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' <\"$1\"", "sh",
+						kept("/proc/%d/environ", (int)inside.agent.pid)));
+	ASSERT(strstr(has, kept("CANARY=%s\n", secret)), "the agent does not have it:\n%s", has);
+	assert_not_disclosed(engine, secret);
+	session_stop(&inside.session, NULL);
+	assert_not_disclosed(engine, secret);
+}
+
+TEST(ContainerSecretIsTheAgentsAloneDocker)
+{
+	keeps_a_secret(ENGINE_DOCKER);
+}
+
+TEST(ContainerSecretIsTheAgentsAlonePodman)
+{
+	keeps_a_secret(ENGINE_PODMAN);
+}
+
+/* ---- two at once ------------------------------------------------------------------------- */
+
+TEST(ContainerHasOneAgentAfterTwoStartsAtOnce)
+{
+	struct inside inside;
+	begin(&inside, ENGINE_DOCKER);
+	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", inside.name));
+	await_end(&inside);
+	const char *script = "agentdeck session start \"$1\" & agentdeck session start \"$1\"; wait";
+	(void)machine_login(WORDS("sh", "-c", script, "sh", inside.session.id));
+	assert_back(&inside, NULL);
+	ASSERT(container_count(ENGINE_DOCKER, label(&inside)) == 1, "not one container");
+	const char *agents = machine_root_ok(WORDS("pgrep", "-c", "-f", "agentdeck-demo-agent"));
+	ASSERT(streq(agents, "1\n"), "%s agents", agents);
+}

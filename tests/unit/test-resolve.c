@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the options of a container become in a recipe, as far as no engine is asked.
+ */
+#include "unit/test.h"
+
+#include "engine/place/container/resolve.h"
+
+#include <string.h>
+
+static struct strvec list(const char *text)
+{
+	struct strvec vec = { 0 };
+	if (text)
+		strvec_push(&vec, text);
+	return vec;
+}
+
+struct texts {
+	const char *mount, *variable, *secret, *capability;
+	struct container_order order;
+};
+
+static int apply(const struct texts *texts, struct recipe *recipe, struct error *err)
+{
+	cleanup_strvec struct strvec mounts = list(texts->mount),
+				     environment = list(texts->variable),
+				     secrets = list(texts->secret),
+				     capabilities = list(texts->capability);
+	struct container_order order = texts->order;
+	order.mounts = &mounts;
+	order.environment = &environment;
+	order.secrets = &secrets;
+	order.cap_add = &capabilities;
+	return container_apply(&order, recipe, err);
+}
+
+static struct recipe *applied(struct texts texts)
+{
+	cleanup_error struct error err = { 0 };
+	struct recipe *recipe = recipe_new();
+	recipe->directory = xstrdup("/srv/api");
+	if (apply(&texts, recipe, &err) < 0)
+		fail_msg("%s", err.message);
+	return recipe;
+}
+
+static void an_order_of_nothing_is_a_recipe_of_defaults(void **state UNUSED)
+{
+	cleanup_recipe struct recipe *recipe = applied((struct texts){ 0 });
+	assert_int_equal(recipe->mount_count, 0);
+	assert_int_equal(recipe->login, LOGIN_IGNORE);
+	assert_null(recipe->network);
+	assert_false(recipe->cpus > 0);
+}
+
+static void options_are_written_into_the_recipe(void **state UNUSED)
+{
+	cleanup_recipe struct recipe *recipe = applied((struct texts){
+		.mount = "/usr/../etc:/data:ro",
+		.variable = "A=b=c",
+		.secret = "KEY",
+		.capability = "CAP_NET_ADMIN",
+		.order = { .network = "internal",
+			   .auth = "token",
+			   .program = "host",
+			   .cpus = "1.5" },
+	});
+	assert_string_equal(recipe->mounts[0].source, "/etc");
+	assert_string_equal(recipe->mounts[0].target, "/data");
+	assert_true(recipe->mounts[0].read_only);
+	assert_string_equal(recipe->environment.items[0], "A=b=c");
+	assert_string_equal(recipe->secrets[0].source, "env:KEY");
+	assert_string_equal(recipe->cap_add.items[0], "NET_ADMIN");
+	assert_string_equal(recipe->network, "internal");
+	assert_int_equal(recipe->login, LOGIN_TOKEN);
+	assert_int_equal(recipe->program, PROGRAM_FROM_HOST);
+	assert_true(recipe->cpus > 1.499 && recipe->cpus < 1.501);
+
+	cleanup_recipe struct recipe *same = applied((struct texts){
+		.mount = "/etc",
+		.secret = "K=file:/run/k",
+		.order = { .network = "default" },
+	});
+	assert_string_equal(same->mounts[0].target, "/etc");
+	assert_false(same->mounts[0].read_only);
+	assert_string_equal(same->secrets[0].source, "file:/run/k");
+	assert_null(same->network);
+}
+
+static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
+{
+	static const struct {
+		struct texts texts;
+		enum error_code code;
+		const char *says;
+	} bad[] = {
+		{ { .mount = "/etc:data" }, ERROR_USAGE, "absolute path" },
+		{ { .mount = "/etc:/a/../b" }, ERROR_USAGE, "absolute path" },
+		{ { .mount = ":/data" }, ERROR_USAGE, "examples" },
+		{ { .mount = "/etc:" }, ERROR_USAGE, "examples" },
+		{ { .mount = "/etc:/" }, ERROR_USAGE, "choose another place" },
+		{ { .mount = "/etc:/agentdeck/bin" }, ERROR_USAGE, "choose another place" },
+		{ { .mount = "/etc:/proc/x" }, ERROR_USAGE, "choose another place" },
+		{ { .mount = "/etc:/srv/api" }, ERROR_USAGE, "mounted already" },
+		{ { .mount = "/no/such/place" }, ERROR_NOT_FOUND, "create it first" },
+		{ { .variable = "KEY" }, ERROR_USAGE, "--env NAME=VALUE" },
+		{ { .variable = "a b=c" }, ERROR_USAGE, "--env NAME=VALUE" },
+		{ { .secret = "KEY=sk-ant-123" }, ERROR_USAGE, "env:KEY" },
+		{ { .secret = "a b" }, ERROR_USAGE, "invalid variable" },
+		{ { .capability = "ALL" }, ERROR_USAGE, "capabilities(7)" },
+		{ { .capability = "net_admin" }, ERROR_USAGE, "capabilities(7)" },
+		{ { .order = { .network = "a b" } }, ERROR_USAGE, "choose default" },
+		{ { .order = { .network = "-x" } }, ERROR_USAGE, "choose default" },
+		{ { .order = { .cpus = "0" } }, ERROR_USAGE, "examples" },
+		{ { .order = { .cpus = "1,5" } }, ERROR_USAGE, "examples" },
+		{ { .order = { .cpus = "1e3" } }, ERROR_USAGE, "examples" },
+		{ { .order = { .cpus = "-1" } }, ERROR_USAGE, "examples" },
+		{ { .order = { .cpus = "99999999" } }, ERROR_USAGE, "examples" },
+		{ { .order = { .auth = "magic" } }, ERROR_USAGE, "token or ignore" },
+		{ { .order = { .auth = "sync" } }, ERROR_USAGE, "token or ignore" },
+		{ { .order = { .program = "x" } }, ERROR_USAGE, "image or host" },
+		{ { .order = { .auth = "token" } }, ERROR_USAGE, "--secret NAME" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_error struct error err = { 0 };
+		cleanup_recipe struct recipe *recipe = recipe_new();
+		recipe->directory = xstrdup("/srv/api");
+		if (apply(&bad[i].texts, recipe, &err) != -1)
+			fail_msg("%zu was accepted", i);
+		assert_int_equal(err.code, bad[i].code);
+		if (!strstr(err.message, bad[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", err.message, bad[i].says);
+		/* It may be the secret itself, and this is written into the log. */
+		assert_null(strstr(err.message, "sk-ant"));
+	}
+}
+
+static void an_instance_takes_its_place(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	struct deck deck = { .paths.state = xstrdup("/state"), .profile = xstrdup("default") };
+	instance->id = xstrdup("k7p9m2xq");
+	instance->agent = xstrdup("claude");
+	struct recipe *recipe = recipe_new();
+	recipe->directory = xstrdup("/srv/api");
+	container_place(&deck, instance, recipe);
+	assert_string_equal(instance->backend, "container");
+	assert_string_equal(instance->base, "ad-k7p9m2xq-api-claude");
+	assert_string_equal(instance->recipe->home, "/state/default/ad-k7p9m2xq-api-claude/home");
+	assert_string_equal(instance->recipe->keep_tag, "agentdeck/keep:ad-k7p9m2xq-api-claude");
+	free(deck.paths.state);
+	free(deck.profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_order_of_nothing_is_a_recipe_of_defaults),
+		cmocka_unit_test(options_are_written_into_the_recipe),
+		cmocka_unit_test(what_makes_no_sense_is_refused_with_what_to_do),
+		cmocka_unit_test(an_instance_takes_its_place),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
