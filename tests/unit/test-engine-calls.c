@@ -14,7 +14,7 @@
 #define IMAGE   "agentdeck/ladder:1"
 
 /* For what never comes; else a slow machine may take its time. */
-enum { PATIENCE_MS = 600 };
+enum { PATIENCE_MS = 300 };
 
 static struct json_object *labels(void)
 {
