@@ -842,6 +842,35 @@ case_container_options() {
 	grep -q '"recipe": *null' "$home/out" || fail "recipe: $(<"$home/out")"
 }
 
+# Which libraries the processes of a command load, by the loader's own word. A library that a command
+# opens later is seen as well: that is shown by a command that needs one.
+libraries_of() {
+	rm -f "$home"/libraries.*
+	deck+=("LD_DEBUG=files" "LD_DEBUG_OUTPUT=$home/libraries")
+	must "$@"
+	unset 'deck[-1]' 'deck[-1]'
+	cat "$home"/libraries.* >"$home/loaded" 2>/dev/null
+	grep -q 'calling init: .*/libc\.so' "$home/loaded" || fail "$*: the loader tells nothing"
+}
+
+case_no_library_of_containers() {
+	local words
+	"${deck[@]}" LD_DEBUG=files LD_DEBUG_OUTPUT="$home/libraries" agentdeck --version >/dev/null
+	cat "$home"/libraries.* 2>/dev/null | grep -q 'calling init: .*/libc\.so' || return 0
+	must add . -t a --agent demo
+	for words in --version list 'list --json' status 'session start a' 'session stop a' recover 'session show a'; do
+		# shellcheck disable=SC2086 # words
+		libraries_of $words
+		! grep -Eq 'calling init: .*/lib(curl|ssl|gnutls|git2|ncurses)' "$home/loaded" ||
+			fail "$words: it loads $(grep -Eo 'calling init: .*/lib(curl|ssl|gnutls|git2|ncurses).*' "$home/loaded")"
+	done
+	deck+=("LD_DEBUG=files" "LD_DEBUG_OUTPUT=$home/libraries")
+	run add . -t b --agent demo --container --engine unix:///nowhere
+	unset 'deck[-1]' 'deck[-1]'
+	grep -q 'built without libcurl' "$home/err" || cat "$home"/libraries.* | grep -q 'calling init: .*/libcurl' ||
+		fail "the loader does not tell of libcurl: $(<"$home/err")"
+}
+
 case_container_recipe() {
 	local engine image base socket=$home/engine.sock
 	command -v python3 >/dev/null || return 0
