@@ -537,9 +537,18 @@ TEST(ContainerIsLookedAfterByTheSupervisor)
 
 /* ---- secrets ----------------------------------------------------------------------------- */
 
+static const char secret[] = "canary-5d0a3e9c71b842f6";
+
+static void assert_agent_has(const struct inside *inside, const char *variable)
+{
+	const char *has = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' <\"$1\"", "sh",
+						kept("/proc/%d/environ", (int)inside->agent.pid)));
+	ASSERT(strstr(has, kept("%s=%s\n", variable, secret)), "the agent does not have it:\n%s",
+	       has);
+}
+
 static void keeps_a_secret(enum engine engine)
 {
-	static const char secret[] = "canary-5d0a3e9c71b842f6";
 	struct inside inside = { .engine = engine };
 	engine_prepare(engine, PLAIN_IMAGE);
 	machine_write(at_home("secret"), 0600, kept("%s\n", secret));
@@ -549,9 +558,7 @@ static void keeps_a_secret(enum engine engine)
 	session_start(&inside.session, NULL);
 	session_say(&inside.session, MARKER);
 	assert_running(&inside, "at first");
-	const char *has = machine_root_ok(WORDS("sh", "-c", "tr '\\0' '\\n' <\"$1\"", "sh",
-						kept("/proc/%d/environ", (int)inside.agent.pid)));
-	ASSERT(strstr(has, kept("CANARY=%s\n", secret)), "the agent does not have it:\n%s", has);
+	assert_agent_has(&inside, "CANARY");
 	assert_not_disclosed(engine, secret);
 	session_stop(&inside.session, NULL);
 	assert_not_disclosed(engine, secret);
@@ -565,6 +572,62 @@ TEST(ContainerSecretIsTheAgentsAloneDocker)
 TEST(ContainerSecretIsTheAgentsAlonePodman)
 {
 	keeps_a_secret(ENGINE_PODMAN);
+}
+
+/* As a user whose shell exports the variable that the agent's entry names. */
+static struct reply with_token(const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	const char *script = "AGENTDECK_DEMO_TOKEN=$(cat \"$HOME/secret\")\n"
+			     "export AGENTDECK_DEMO_TOKEN\n"
+			     "exec agentdeck \"$@\"\n";
+	strvec_push_array(argv, WORDS("sh", "-c", script, "sh"));
+	strvec_push_array(argv, words);
+	struct answer answer = machine_login((const char *const *)argv->items);
+	return (struct reply){ .status = answer.status,
+			       .output = answer.output,
+			       .errors = answer.errors };
+}
+
+static void keeps_a_token(enum engine engine)
+{
+	struct inside inside = { .engine = engine, .session = { .id = "deck", .title = "deck" } };
+	engine_prepare(engine, PLAIN_IMAGE);
+	machine_write(at_home("secret"), 0600, kept("%s\n", secret));
+	inside.session.directory = at_home("deck");
+	machine_make_directory(inside.session.directory);
+	struct reply reply = with_token(WORDS("launch", inside.session.directory, "--agent", "demo",
+					      "--container", "--image", PLAIN_IMAGE, "--engine",
+					      engine_address(engine), "--auth", "token"));
+	ASSERT(reply.status == 0, "launch ended with %d: %s", reply.status, reply.errors);
+	inside.session.id = json_get_string(session_look(&inside.session), "id", NULL);
+	assert_running(&inside, "at first");
+	session_say(&inside.session, MARKER);
+	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
+	assert_not_disclosed(engine, secret);
+	session_stop(&inside.session, NULL);
+	assert_not_disclosed(engine, secret);
+	reply = deck(NULL, WORDS("session", "start", "deck"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "AGENTDECK_DEMO_TOKEN is not set") &&
+		       strstr(reply.errors, "recipe.secret"),
+	       "a start without the variable ended with %d: %s", reply.status, reply.errors);
+	(void)deck_ok(NULL,
+		      WORDS("session", "set", "deck", "recipe.secret",
+			    kept("AGENTDECK_DEMO_TOKEN=file:%s", at_home("secret")), "--json"));
+	session_start(&inside.session, NULL);
+	assert_running(&inside, "with the file");
+	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
+	assert_not_disclosed(engine, secret);
+}
+
+TEST(ContainerTokenIsTheAgentsAloneDocker)
+{
+	keeps_a_token(ENGINE_DOCKER);
+}
+
+TEST(ContainerTokenIsTheAgentsAlonePodman)
+{
+	keeps_a_token(ENGINE_PODMAN);
 }
 
 /* ---- two at once ------------------------------------------------------------------------- */

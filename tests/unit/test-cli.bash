@@ -830,7 +830,8 @@ case_container_options() {
 	refused 2 '/nowhere does not exist: create it first' add . -t a --agent demo --container --mount /nowhere
 	refused 64 'say where its value comes from' add . -t a --agent demo --container --secret KEY=canary
 	! grep -q canary "$home/err" || fail "a secret is shown: $(<"$home/err")"
-	refused 64 '--auth token .*--secret NAME' add . -t a --agent demo --container --auth token
+	refused 64 '--auth token: no variable .*AGENTDECK_DEMO_TOKEN.*--secret NAME' \
+		add . -t a --agent demo --container --auth token
 	refused 64 'choose default, none' add . -t a --agent demo --container --network 'a b'
 	refused 64 'number of processors' add . -t a --agent demo --container --cpus many
 	refused 64 'begins its own conversation' add . -t a --agent demo --container \
@@ -838,6 +839,7 @@ case_container_options() {
 	must add . -t host --agent demo
 	refused 1 'host has no recipe' session show host --recipe
 	refused 1 'host has no image' session set host recipe.image web:1
+	refused 1 'host has no secrets' session set host recipe.secret KEY
 	must session show host --json
 	grep -q '"recipe": *null' "$home/out" || fail "recipe: $(<"$home/out")"
 }
@@ -885,7 +887,7 @@ case_container_recipe() {
 	refused 2 'has no image web:3, and agentdeck downloads none' \
 		add . -t a --agent demo --container --engine "unix://$socket" --image web:3
 	printf '[container]\nengine = "unix://%s"\nimage = "web:1"\n' "$socket" >>"$home/deck/config.toml"
-	deck+=("KEY=canary")
+	deck+=("KEY=canary" "AGENTDECK_DEMO_TOKEN=canary")
 	must add . -t a --agent demo --container --mount "$home/user:/data:ro" --env A=b --secret KEY \
 		--cpus 1.5 --memory-max 1G --network none --cap-add NET_ADMIN
 	grep -q 'warning: capability NET_ADMIN' "$home/err" || fail "no warning: $(<"$home/err")"
@@ -898,6 +900,14 @@ case_container_recipe() {
 		'Network +none' 'Capabilities +NET_ADMIN' 'Memory +1G' 'Processors +1.5'; do
 		grep -Eq "^$line" "$home/out" || fail "show --recipe: no $line: $(<"$home/out")"
 	done
+	must session set a recipe.secret 'KEY=command:["pass","key"]'
+	must session show a --recipe
+	grep -Eq '^Secrets +KEY from command:\["pass","key"\]$' "$home/out" || fail "secret: $(<"$home/out")"
+	refused 64 'say where its value comes from' session set a recipe.secret KEY=canary
+	must add . -t token --agent demo --container --auth token
+	must session show token --recipe
+	grep -Eq '^Secrets +AGENTDECK_DEMO_TOKEN from env:AGENTDECK_DEMO_TOKEN$' "$home/out" || fail "token: $(<"$home/out")"
+	must remove token --force
 	! grep -rq canary "$home/deck" || fail "a secret is stored: $(grep -rl canary "$home/deck")"
 
 	must session show a --json

@@ -309,7 +309,7 @@ case_completion_knows_values() {
 		agent) word=claude ;;
 		path) [ "$(agentdeck help --complete -- set x "$field" '')" = directories ] || fail "values of $field"; continue ;;
 		command) [ "$(agentdeck help --complete -- set x "$field" '')" = programs ] || fail "values of $field"; continue ;;
-		title | notes | session-id | recipe.image) continue ;; # a text; one that never had another conversation
+		title | notes | session-id | recipe.image | recipe.secret) continue ;; # a text; one that never had another conversation
 		*) fail "what are the values of $field?"; continue ;;
 		esac
 		candidates set "it's a: b" "$field" '' | grep -qx -e "$word" || fail "values of $field"

@@ -104,6 +104,9 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		"arguments.strip_optional");
 	assert_refused("claude", "[environment]\nset = ['1A=x']\n",
 		       "x.toml:2:8: environment.set: \"1A=x\" must be NAME=VALUE");
+	assert_refused("claude", "[environment]\nlogin = ['KEY=x']\n",
+		       "x.toml:2:10: environment.login: \"KEY=x\" must be the name of an "
+		       "environment variable");
 	assert_refused(
 		"claude", "[environment]\nscrub = ['*']\n",
 		"x.toml:2:10: environment.scrub: \"*\" would take away every environment variable");

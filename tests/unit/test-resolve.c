@@ -136,6 +136,44 @@ static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
 	}
 }
 
+/* The values are in no recipe. */
+static void a_token_is_what_the_agent_reads_and_is_set(void **state UNUSED)
+{
+	static const char *const names[] = { "TEST_TOKEN", "TEST_KEY", "TEST_OTHER", NULL };
+	cleanup_strvec struct strvec login = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_recipe struct recipe *none = recipe_new();
+	struct texts texts = { .order = { .auth = "token", .login = &login } };
+	strvec_push_array(&login, names);
+	(void)setenv("TEST_KEY", "canary", 1);
+	(void)setenv("TEST_OTHER", "", 1);
+	cleanup_recipe struct recipe *found = applied(texts);
+	assert_int_equal(found->secret_count, 1);
+	assert_string_equal(found->secrets[0].name, "TEST_KEY");
+	assert_string_equal(found->secrets[0].source, "env:TEST_KEY");
+
+	texts.secret = "OTHER=file:/run/other";
+	cleanup_recipe struct recipe *both = applied(texts);
+	assert_int_equal(both->secret_count, 2);
+
+	texts.secret = "TEST_TOKEN=file:/run/token";
+	cleanup_recipe struct recipe *named = applied(texts);
+	assert_int_equal(named->secret_count, 1);
+	assert_string_equal(named->secrets[0].source, "file:/run/token");
+
+	texts.secret = NULL;
+	(void)unsetenv("TEST_KEY");
+	none->directory = xstrdup("/srv/api");
+	assert_int_equal(apply(&texts, none, &err), -1);
+	assert_int_equal(err.code, ERROR_USAGE);
+	assert_non_null(strstr(err.message, "TEST_TOKEN, TEST_KEY, TEST_OTHER"));
+
+	texts.order.auth = "ignore";
+	(void)setenv("TEST_KEY", "canary", 1);
+	cleanup_recipe struct recipe *ignored = applied(texts);
+	assert_int_equal(ignored->secret_count, 0);
+}
+
 static void an_instance_takes_its_place(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = instance_new();
@@ -159,6 +197,7 @@ int main(void)
 		cmocka_unit_test(an_order_of_nothing_is_a_recipe_of_defaults),
 		cmocka_unit_test(options_are_written_into_the_recipe),
 		cmocka_unit_test(what_makes_no_sense_is_refused_with_what_to_do),
+		cmocka_unit_test(a_token_is_what_the_agent_reads_and_is_set),
 		cmocka_unit_test(an_instance_takes_its_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,7 @@ static const struct shown lists[] = {
 	{ "one_shot", "arguments.one_shot" },
 	{ "scrub", "environment.scrub" },
 	{ "set", "environment.set" },
+	{ "login_variables", "environment.login" },
 	{ "ready", "screen.ready" },
 	{ "busy", "screen.busy" },
 	{ "waiting", "screen.waiting" },

@@ -156,9 +156,18 @@ static int set_image(struct app *app, const char *base, const char *value, char 
 	return 0;
 }
 
+static int set_secret(struct app *app, const char *base, const char *value, char **ret_note,
+		      struct error *err)
+{
+	if (lifecycle_set_secret(&app->deck, base, value, err) < 0)
+		return -1;
+	*ret_note = xstrdup("It is looked up at the next start");
+	return 0;
+}
+
 static const char *const field_names[] = {
-	"session-id", "resume",  "restart", "title", "path",
-	"group",      "command", "agent",   "notes", "recipe.image",
+	"session-id", "resume", "restart", "title",        "path",          "group",
+	"command",    "agent",  "notes",   "recipe.image", "recipe.secret",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
@@ -179,6 +188,7 @@ static const struct field {
 	{ set_agent, { .kind = VALUE_AGENT } },
 	{ set_notes, { 0 } },
 	{ set_image, { 0 } },
+	{ set_secret, { 0 } },
 };
 
 static const struct field *find_field(const char *name)
@@ -201,7 +211,7 @@ static int run(struct app *app, struct error *err)
 		return error_set(
 			err, ERROR_USAGE,
 			"unknown field '%s' (fields: session-id, resume, restart, title, path, "
-			"group, command, agent, notes)",
+			"group, command, agent, notes, recipe.image, recipe.secret)",
 			name);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,

@@ -289,6 +289,21 @@ int lifecycle_set_image(struct deck *deck, const char *base, const char *image, 
 	return 0;
 }
 
+int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	if (!instance->recipe)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no secrets: it lives on this host, not in a container",
+				 instance->title);
+	return container_change_secret(instance->recipe, secret, err) < 0
+		       ? -1
+		       : operation_save(&operation, err);
+}
+
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };

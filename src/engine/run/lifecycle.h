@@ -154,6 +154,10 @@ int lifecycle_move_group(struct deck *deck, const char *from, const char *to, si
 /* Its container is made from this image at the next start, which costs what was written in the old
  * one.  ERROR_INVALID: it has no container. */
 int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
+/* "NAME[=SOURCE]": where its container's agent gets this variable from at its next start.
+ * ERROR_INVALID: it has no container. */
+int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret,
+			 struct error *err);
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or

@@ -92,6 +92,7 @@ static const struct toml_key keys[] = {
 	KEY("home.default", store_or_null, config_home),
 	KEY("environment.scrub", toml_store_strings, scrub),
 	KEY("environment.set", toml_store_strings, set),
+	KEY("environment.login", toml_store_strings, login_variables),
 	KEY("screen.ready", toml_store_strings, ready),
 	KEY("screen.busy", toml_store_strings, busy),
 	KEY("screen.waiting", toml_store_strings, waiting),

@@ -97,6 +97,7 @@ struct agent {
 	/* variables to remove; a trailing * is a prefix, a * inside matches anything */
 	struct strvec scrub;
 	struct strvec set;                  /* NAME=VALUE set in the pane */
+	struct strvec login_variables;      /* names of those that may hold its login */
 	struct strvec ready, busy, waiting; /* extended regular expressions on the screen's lines */
 	/* The input box: the line above it, the first one below it, and the text of an empty one.
 	 * has_box: the agent always shows it when it takes a message. */

@@ -155,6 +155,7 @@ static const struct rule {
 	{ "home.default", broken_home },
 	{ "environment.scrub", broken_scrub },
 	{ "environment.set", broken_set },
+	{ "environment.login", broken_variable },
 	{ "daemons.end", broken_command },
 	{ "keys.quit", broken_word },
 	{ "keys.banner", broken_word },

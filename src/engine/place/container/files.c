@@ -119,7 +119,9 @@ static int resolve(const char *source, struct strbuf *ret, struct error *err)
 	const char *value = getenv(name);
 	if (is_empty(value))
 		return error_set(err, ERROR_NOT_FOUND,
-				 "the variable %s is not set: export it, or name another source",
+				 "the variable %s is not set here: export it and start the session "
+				 "from there, or name another source: agentdeck session set "
+				 "SESSION recipe.secret NAME=file:PATH",
 				 name);
 	strbuf_adds(ret, value);
 	return 0;

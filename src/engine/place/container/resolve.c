@@ -180,6 +180,38 @@ static int apply_words(const struct container_order *order, struct recipe *recip
 	return 0;
 }
 
+static bool has_secret(const struct recipe *recipe, const struct strvec *names)
+{
+	for (size_t i = 0; i < recipe->secret_count; i++)
+		if (strvec_contains(names, recipe->secrets[i].name))
+			return true;
+	return false;
+}
+
+/* Only where the value is: each start looks it up. */
+static int apply_token(const struct strvec *variables, struct recipe *recipe, struct error *err)
+{
+	const bool is_named = variables && has_secret(recipe, variables);
+	cleanup_strbuf struct strbuf names = { 0 };
+	for (size_t i = 0; variables && !is_named && i < variables->count; i++) {
+		const char *name = variables->items[i];
+		cleanup_free char *source = xasprintf("env:%s", name);
+		if (!is_empty(getenv(name)))
+			recipe_add_secret(recipe, name, source);
+		strbuf_addf(&names, "%s%s", i ? ", " : "", name);
+	}
+	if (recipe->secret_count)
+		return 0;
+	if (!names.length)
+		return error_set(err, ERROR_USAGE,
+				 "--auth token needs the variable that holds the agent's token: "
+				 "add --secret NAME");
+	return error_set(err, ERROR_USAGE,
+			 "--auth token: no variable of the agent's login is set here (%s): export "
+			 "one, or name a source with --secret NAME=file:PATH",
+			 names.data);
+}
+
 static int apply_all(const struct strvec *texts,
 		     int (*apply)(const char *text, struct recipe *recipe, struct error *err),
 		     struct recipe *recipe, struct error *err)
@@ -200,11 +232,7 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 	    apply_all(order->secrets, apply_secret, recipe, err) < 0 ||
 	    apply_all(order->cap_add, apply_capability, recipe, err) < 0)
 		return -1;
-	if (recipe->login == LOGIN_TOKEN && !recipe->secret_count)
-		return error_set(err, ERROR_USAGE,
-				 "--auth token needs the variable that holds the agent's token: "
-				 "add --secret NAME");
-	return 0;
+	return recipe->login == LOGIN_TOKEN ? apply_token(order->login, recipe, err) : 0;
 }
 
 /* ---- the agent's program --------------------------------------------------------------------- */
@@ -332,7 +360,11 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	const struct container_defaults defaults = settings_container(&deck->settings,
 								      instance->group);
 	struct container_order whole = *order;
+	const struct agent *agent;
 	cleanup_recipe struct recipe *recipe = recipe_new();
+	if (deck_agent(deck, instance->agent, &agent, err) < 0)
+		return -1;
+	whole.login = &agent->login_variables;
 	whole.engine = or_else(order->engine, defaults.engine);
 	whole.image = or_else(order->image, defaults.image);
 	whole.network = or_else(order->network, defaults.network);
@@ -369,4 +401,9 @@ int container_change_image(struct recipe *recipe, const char *image, struct erro
 	cleanup_engine struct engine *engine = NULL;
 	return engine_open(&address, &engine, err) < 0 ? -1
 						       : settle_image(engine, image, recipe, err);
+}
+
+int container_change_secret(struct recipe *recipe, const char *text, struct error *err)
+{
+	return apply_secret(text, recipe, err);
 }

@@ -26,6 +26,9 @@ struct container_order {
 	const struct strvec *environment; /* "NAME=VALUE" */
 	const struct strvec *secrets;     /* "NAME[=SOURCE]" */
 	const struct strvec *cap_add;     /* "NET_ADMIN", with or without "CAP_" */
+	/* Variables of the agent's login, by its entry: with auth "token", those of them that are
+	 * set become secrets, unless secrets names one of them. */
+	const struct strvec *login;
 };
 
 /* The part that asks no engine: check the order, and write it into the recipe.  A source of a mount
@@ -47,6 +50,8 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 void container_limit(const struct deck *deck, const struct instance *instance,
 		     struct recipe *recipe);
 
+/* "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
+int container_change_secret(struct recipe *recipe, const char *text, struct error *err);
 /* Another image for this recipe, from the same engine.  It is found first: on an error the recipe
  * is as it was. */
 int container_change_image(struct recipe *recipe, const char *image, struct error *err);
