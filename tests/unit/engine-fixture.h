@@ -35,28 +35,45 @@ static inline int skip_all(const char *why)
 	return 77;
 }
 
-static inline void fake_start(struct fixture *f)
+/* what, how: the further words of its command line.  Returns what it says: "ready", and the port. */
+static inline char *fake_run(struct fixture *f, const char *what, const char *how)
 {
 	int input[2], output[2];
-	char ready;
+	char ready[32] = "";
 	const char *source = getenv("top_srcdir");
 	cleanup_free char *program = xasprintf("%s/tests/unit/fake-engine", source ? source : ".");
-	cleanup_free char *socket = path_join(scratch, f->dialect);
 	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(output, O_CLOEXEC), 0);
 	f->pid = fork();
 	if (f->pid == 0) {
 		(void)dup2(input[0], 0);
 		(void)dup2(output[1], 1);
-		(void)execlp("python3", "python3", program, f->dialect, socket, NULL);
+		(void)execlp("python3", "python3", program, f->dialect, what, how, NULL);
 		_exit(127);
 	}
 	(void)close(input[0]);
 	(void)close(output[1]);
 	f->input = input[1];
-	assert_int_equal(read(output[0], &ready, 1), 1);
+	assert_true(read(output[0], ready, sizeof(ready) - 1) > 0);
 	(void)close(output[0]);
+	return xstrdup(ready);
+}
+
+static inline void fake_start(struct fixture *f)
+{
+	cleanup_free char *socket = path_join(scratch, f->dialect);
+	cleanup_free char *ready = fake_run(f, socket, NULL);
 	f->address.url = xasprintf("unix://%s", socket);
+}
+
+/* With the certificates of this directory. */
+static inline void fake_start_tls(struct fixture *f, const char *directory)
+{
+	cleanup_free char *path = path_join(scratch, directory);
+	cleanup_free char *ready = fake_run(f, path, "tls");
+	assert_true(starts_with(ready, "ready "));
+	const char *port = ready + strlen("ready ");
+	f->address.url = xasprintf("tcp://127.0.0.1:%.*s", (int)strspn(port, "0123456789"), port);
 }
 
 static inline void fake_end(struct fixture *f)

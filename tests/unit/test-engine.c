@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/* Docker calls the directories of contexts by the SHA-256 of their names: own, far, broken. */
+#define OWN    "5b3975651c3cab92d044c096dc30a1c2d9525497457472de48c51ecb363d1f4a"
+#define FAR    "512eea46ceb3921dff4363c7069d89d4964d1d9fccaa0f411851a7aa60a5c868"
+#define BROKEN "f526795c95399cea27c055c842c3d6ab018ed0fa4f66f701c28ab22dec28237b"
+
 #define OWN_CONTEXT \
 	"{\"Name\": \"own\", \"Endpoints\": {\"docker\": {\"Host\": \"unix:///run/own.sock\"}}}"
 #define FAR_CONTEXT \
 	"{\"Name\": \"far\", \"Endpoints\": {\"docker\": {\"Host\": \"tcp://far:2376\"}}}"
+
+#define SSH_CONTEXT "{\"Name\": \"own\", \"Endpoints\": {\"docker\": {\"Host\": \"ssh://me@far\"}}}"
 
 static int set_up_user(void **state)
 {
@@ -50,17 +57,17 @@ static void make_contexts(const char *current)
 {
 	cleanup_free char *config = xasprintf("{\"currentContext\": \"%s\"}", current);
 	put_below(".docker", "config.json", config);
-	put_below(".docker/contexts/meta/11", "meta.json", OWN_CONTEXT);
-	put_below(".docker/contexts/meta/22", "meta.json", FAR_CONTEXT);
-	put_below(".docker/contexts/meta/33", "meta.json", "{");
-	make(".docker/contexts/tls/22/docker");
+	put_below(".docker/contexts/meta/" OWN, "meta.json", OWN_CONTEXT);
+	put_below(".docker/contexts/meta/" FAR, "meta.json", FAR_CONTEXT);
+	put_below(".docker/contexts/meta/" BROKEN, "meta.json", "{");
+	make(".docker/contexts/tls/" FAR "/docker");
 }
 
 static void expect_url(const char *wish, const char *url)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_error struct error err = { 0 };
-	if (engine_find(wish, &address, &err) < 0)
+	if (engine_find(wish, NULL, &address, &err) < 0)
 		fail_msg("%s", err.message);
 	assert_string_equal(address.url, url);
 }
@@ -69,7 +76,7 @@ static void expect_refusal(const char *wish, enum error_code code, const char *w
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_error struct error err = { 0 };
-	assert_int_equal(engine_find(wish, &address, &err), -1);
+	assert_int_equal(engine_find(wish, NULL, &address, &err), -1);
 	assert_int_equal(err.code, code);
 	assert_non_null(strstr(err.message, words));
 	assert_null(address.url);
@@ -79,6 +86,39 @@ static void an_engine_is_named_by_its_url(void **state UNUSED)
 {
 	expect_url("unix:///run/docker.sock", "unix:///run/docker.sock");
 	expect_url("tcp://[::1]:2375", "tcp://[::1]:2375");
+	expect_url("tcp://localhost", "tcp://localhost:2375");
+	expect_url("tcp://[::1]/", "tcp://[::1]:2375");
+	(void)setenv("DOCKER_TLS_VERIFY", "1", 1);
+	expect_url("tcp://far", "tcp://far:2376");
+	expect_url("tcp://far:99", "tcp://far:99");
+}
+
+/* Without TLS only this machine is reached, whatever a name looks like. */
+static void a_network_needs_tls(void **state UNUSED)
+{
+	static const char *const far[] = { "tcp://far:2375",       "tcp://10.0.0.1:2375",
+					   "tcp://127.far:2375",   "tcp://localhost.far:2375",
+					   "tcp://[fe80::1]:2375", "tcp://[::1].far:2375" };
+	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
+		expect_refusal(far[i], ERROR_INVALID, "DOCKER_TLS_VERIFY");
+	(void)setenv("DOCKER_HOST", "tcp://far", 1);
+	expect_refusal("docker", ERROR_INVALID, "engine = \"tcp://far:2375\"");
+	(void)setenv("CONTAINER_HOST", "tcp://far", 1);
+	expect_refusal("podman", ERROR_INVALID, "CONTAINER_HOST");
+}
+
+static void its_user_may_trust_a_network(void **state UNUSED)
+{
+	static const char *const trusted[] = { "tcp://far:2375", "tcp://far" };
+	cleanup_error struct error err = { 0 };
+	cleanup_engine_address struct engine_address other = { 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(trusted); i++) {
+		cleanup_engine_address struct engine_address address = { 0 };
+		assert_int_equal(engine_find("tcp://far", trusted[i], &address, NULL), 0);
+		assert_string_equal(address.url, "tcp://far:2375");
+		assert_null(address.tls);
+	}
+	assert_int_equal(engine_find("tcp://further", "tcp://far", &other, &err), -1);
 }
 
 static void what_is_no_engine_is_refused(void **state UNUSED)
@@ -102,7 +142,12 @@ static void what_is_no_engine_is_refused(void **state UNUSED)
 static void ssh_is_refused_with_a_way_out(void **state UNUSED)
 {
 	(void)setenv("DOCKER_HOST", "ssh://me@far", 1);
-	expect_refusal("docker", ERROR_UNAVAILABLE, "ssh -L");
+	expect_refusal("docker", ERROR_UNAVAILABLE,
+		       "ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock ssh://me@far\"");
+	make_contexts("own");
+	(void)unsetenv("DOCKER_HOST");
+	put_below(".docker/contexts/meta/" OWN, "meta.json", SSH_CONTEXT);
+	expect_refusal("docker", ERROR_UNAVAILABLE, "context 'own'");
 }
 
 static void the_environment_wins_over_a_context(void **state UNUSED)
@@ -120,10 +165,28 @@ static void the_environment_wins_over_a_context(void **state UNUSED)
 static void a_context_brings_its_certificates(void **state UNUSED)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
-	cleanup_free char *tls = path_join(scratch, ".docker/contexts/tls/22/docker");
+	cleanup_free char *tls = path_join(scratch, ".docker/contexts/tls/" FAR "/docker");
 	make_contexts("far");
-	assert_int_equal(engine_find("docker", &address, NULL), 0);
+	assert_int_equal(engine_find("docker", NULL, &address, NULL), 0);
 	assert_string_equal(address.tls, tls);
+	assert_string_equal(address.context, "far");
+}
+
+/* Else a change of the variables would be taken for one of the context. */
+static void only_a_context_is_named_as_one(void **state UNUSED)
+{
+	cleanup_engine_address struct engine_address address = { 0 };
+	make_contexts("far");
+	(void)setenv("DOCKER_HOST", "unix:///run/mine.sock", 1);
+	assert_int_equal(engine_find("docker", NULL, &address, NULL), 0);
+	assert_null(address.context);
+}
+
+static void a_context_without_certificates_is_plain(void **state UNUSED)
+{
+	make_contexts("far");
+	assert_int_equal(unlinkat(here, ".docker/contexts/tls/" FAR "/docker", AT_REMOVEDIR), 0);
+	expect_refusal("docker", ERROR_INVALID, "context 'far'");
 }
 
 static void docker_host_has_certificates_only_when_asked(void **state UNUSED)
@@ -132,11 +195,13 @@ static void docker_host_has_certificates_only_when_asked(void **state UNUSED)
 	cleanup_engine_address struct engine_address safe = { 0 };
 	(void)setenv("DOCKER_HOST", "tcp://far:2376", 1);
 	(void)setenv("DOCKER_CERT_PATH", "/certificates", 1);
-	assert_int_equal(engine_find("docker", &plain, NULL), 0);
+	assert_int_equal(engine_find("docker", "tcp://far:2376", &plain, NULL), 0);
 	assert_null(plain.tls);
 	(void)setenv("DOCKER_TLS_VERIFY", "1", 1);
-	assert_int_equal(engine_find("docker", &safe, NULL), 0);
+	assert_int_equal(engine_find("docker", NULL, &safe, NULL), 0);
 	assert_string_equal(safe.tls, "/certificates");
+	(void)setenv("DOCKER_CERT_PATH", "certificates", 1);
+	expect_refusal("docker", ERROR_INVALID, "absolute");
 }
 
 /* The default engine would be another one than the one that the user chose. */
@@ -144,6 +209,8 @@ static void a_context_that_is_missing_is_not_replaced(void **state UNUSED)
 {
 	make_contexts("gone");
 	expect_refusal("docker", ERROR_UNAVAILABLE, "'gone'");
+	make_contexts("broken");
+	expect_refusal("docker", ERROR_CORRUPT, "meta.json");
 	put_below(".docker", "config.json", "{");
 	expect_refusal("docker", ERROR_CORRUPT, "config.json");
 }
@@ -177,9 +244,13 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_user, tear_down)
 		TEST(an_engine_is_named_by_its_url),
 		TEST(what_is_no_engine_is_refused),
+		TEST(a_network_needs_tls),
+		TEST(its_user_may_trust_a_network),
 		TEST(ssh_is_refused_with_a_way_out),
 		TEST(the_environment_wins_over_a_context),
 		TEST(a_context_brings_its_certificates),
+		TEST(only_a_context_is_named_as_one),
+		TEST(a_context_without_certificates_is_plain),
 		TEST(docker_host_has_certificates_only_when_asked),
 		TEST(a_context_that_is_missing_is_not_replaced),
 		TEST(podman_is_where_its_user_has_it),

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char full[] =
-	"{\"engine\":\"docker\",\"address\":\"tcp://10.0.0.1:2376\",\"tls\":\"/home/u/.docker\","
+	"{\"engine\":\"docker\",\"address\":\"tcp://10.0.0.1:2376\",\"tls\":\"/home/u/.docker\",\"context\":\"far\","
 	"\"image\":\"debian:12\",\"image_id\":\"sha256:11\",\"keep_tag\":\"agentdeck/keep:a\","
 	"\"build\":\"/srv/api/image\",\"build_hash\":\"ab\",\"base_id\":\"sha256:22\","
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","

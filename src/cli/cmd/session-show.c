@@ -275,6 +275,7 @@ static void print_recipe(const struct instance *instance)
 	line("Engine", recipe->engine);
 	line("  address", recipe->address);
 	line("  TLS", recipe->tls);
+	line("  context", recipe->context);
 	line("Image", recipe->image);
 	line("  id", recipe->image_id);
 	line("  kept as", recipe->keep_tag);

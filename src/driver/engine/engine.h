@@ -22,11 +22,13 @@ const char *engine_kind_name(enum engine_kind kind);
 
 struct engine;
 
-/* Where an engine is: "unix:///path", "tcp://host:port".  tls: a directory with ca.pem, cert.pem
- * and key.pem, or NULL. */
+/* Where an engine is: "unix:///path", "tcp://host:port". */
 struct engine_address {
 	char *url;
+	/* A directory, or NULL: no TLS.  ca.pem (without it the system's authorities count) proves
+	 * the engine, cert.pem and key.pem prove us. */
 	char *tls;
+	char *context; /* of Docker, from which this came; NULL: none */
 };
 void engine_address_clear(struct engine_address *address);
 #define cleanup_engine_address CLEANUP(engine_address_clear)
@@ -34,8 +36,10 @@ void engine_address_clear(struct engine_address *address);
 /* The engine that a user means: "docker" (DOCKER_HOST, DOCKER_CONTEXT and the current context,
  * /var/run/docker.sock), "podman" (CONTAINER_HOST, the user's socket, root's socket if we are
  * root), a URL, or NULL: docker if it answers, else podman.  ERROR_UNAVAILABLE lists what was
- * tried.  Asks nobody but for NULL. */
-int engine_find(const char *wish, struct engine_address *ret, struct error *err);
+ * tried.  ERROR_INVALID: a URL that is none, or an engine across a network without TLS; only the
+ * URL `trusted` (or NULL) needs none.  Asks nobody but for NULL. */
+int engine_find(const char *wish, const char *trusted, struct engine_address *ret,
+		struct error *err);
 
 /* Connect, find out what it is, and negotiate the version. */
 int engine_open(const struct engine_address *address, struct engine **ret, struct error *err);

@@ -2,6 +2,7 @@
 #include "driver/engine/engine-internal.h"
 
 #include "base/fsutil.h"
+#include "base/sha256.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -15,6 +16,7 @@ void engine_address_clear(struct engine_address *address)
 {
 	free(address->url);
 	free(address->tls);
+	free(address->context);
 	*address = (struct engine_address){ 0 };
 }
 
@@ -24,32 +26,101 @@ static const char *variable(const char *name)
 	return is_empty(value) ? NULL : value;
 }
 
-/* source: who said so, for messages. */
-static int take_url(const char *source, const char *url, const char *tls,
-		    struct engine_address *ret, struct error *err)
+/* ---- URLs ------------------------------------------------------------------------------------- */
+
+/* What is said to be an engine: by whom (for messages), where, and with which certificates. */
+struct claim {
+	const char *source, *url;
+	const char *tls;     /* NULL: none */
+	const char *context; /* NULL: none */
+	const char *trusted; /* a URL for which none are needed, or NULL */
+};
+
+static bool is_loopback(const char *host, size_t length)
 {
-	const char *rest = strstr(url, "://");
-	cleanup_free char *shown = visible(url);
-	bool is_socket = starts_with(url, "unix:///");
-	bool is_host =
-		starts_with(url, "tcp://") && rest[strlen("://")] &&
-		strspn(rest + strlen("://"),
-		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") ==
-			strcspn(rest + strlen("://"), "/");
-	if (starts_with(url, "ssh://"))
-		return error_set(
-			err, ERROR_UNAVAILABLE,
-			"%s: cannot reach a container engine over ssh (%s): forward its socket with "
-			"\"ssh -L\", and name that one (unix:///PATH)",
-			source, shown);
-	if (!is_socket && !is_host)
+	cleanup_free char *name = xstrndup(host, length);
+	char *port = strrchr(name, ':');
+	if (port && !strchr(port, ']'))
+		*port = '\0';
+	return streq(name, "localhost") || streq(name, "[::1]") ||
+	       (starts_with(name, "127.") && strspn(name, "0123456789.") == strlen(name));
+}
+
+/* "tcp://host:port", with Docker's ports for who names none. */
+static char *tcp_url(const char *host, size_t length, bool is_safe)
+{
+	const char *bracket = memrchr(host, ']', length);
+	const char *name = bracket ? bracket : host;
+	const bool has_port = memchr(name, ':', length - (size_t)(name - host));
+	return xasprintf("tcp://%.*s%s", (int)length, host,
+			 has_port  ? ""
+			 : is_safe ? ":2376"
+				   : ":2375");
+}
+
+/* Whoever is on the way could command the engine, and with it the machine. */
+static int refuse_plain(const struct claim *claim, const char *url, struct error *err)
+{
+	return error_set(
+		err, ERROR_INVALID,
+		"%s: %s is on a network and has no TLS: everybody on the way could command the "
+		"engine. Set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH, or, if you trust that network, "
+		"name it in config.toml: [container] engine = \"%s\"",
+		claim->source, url, url);
+}
+
+static int take_tcp(const struct claim *claim, struct engine_address *ret, struct error *err)
+{
+	static const char characters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]";
+	const char *host = claim->url + strlen("tcp://");
+	const size_t length = strspn(host, characters);
+	if (!length || length != strcspn(host, "/"))
+		return 1;
+	cleanup_free char *url = tcp_url(host, length, claim->tls);
+	if (!claim->tls && !is_loopback(host, length) && !streq(url, or_empty(claim->trusted)) &&
+	    !streq(claim->url, or_empty(claim->trusted)))
+		return refuse_plain(claim, url, err);
+	if (claim->tls && *claim->tls != '/')
+		return error_set(err, ERROR_INVALID,
+				 "%s: the directory of the certificates must be an absolute path",
+				 claim->source);
+	*ret = (struct engine_address){ .url = TAKE_PTR(url), .tls = xstrdup_or_null(claim->tls) };
+	return 0;
+}
+
+static int refuse_ssh(const struct claim *claim, const char *shown, struct error *err)
+{
+	const char *host = shown + strlen("ssh://");
+	const size_t length = strcspn(host, "/");
+	return error_set(
+		err, ERROR_UNAVAILABLE,
+		"%s: cannot reach a container engine over ssh (%s): forward its socket with "
+		"\"ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock ssh://%.*s\", and name "
+		"unix:///tmp/engine.sock",
+		claim->source, shown, (int)length, host);
+}
+
+static int take(const struct claim *claim, struct engine_address *ret, struct error *err)
+{
+	cleanup_free char *shown = visible(claim->url);
+	int r = 1;
+	if (starts_with(claim->url, "ssh://"))
+		return refuse_ssh(claim, shown, err);
+	if (starts_with(claim->url, "unix:///")) {
+		*ret = (struct engine_address){ .url = xstrdup(claim->url) };
+		r = 0;
+	} else if (starts_with(claim->url, "tcp://")) {
+		r = take_tcp(claim, ret, err);
+	}
+	if (r > 0)
 		return error_set(err, ERROR_INVALID,
 				 "%s: invalid container engine '%s' (examples: docker, podman, "
 				 "unix:///run/docker.sock, tcp://host:2376)",
-				 source, shown);
-	*ret = (struct engine_address){ .url = xstrdup(url),
-					.tls = is_host ? xstrdup_or_null(tls) : NULL };
-	return 0;
+				 claim->source, shown);
+	if (r == 0)
+		ret->context = xstrdup_or_null(claim->context);
+	return r;
 }
 
 /* ---- docker's contexts ------------------------------------------------------------------------ */
@@ -82,40 +153,36 @@ static int current_context(const char *directory, char **ret, struct error *err)
 	return 0;
 }
 
-static int take_context(const char *directory, const char *hash, const char *name,
-			const struct json_object *meta, struct engine_address *ret,
-			struct error *err)
+/* The directory of a context is called by the SHA-256 of its name. */
+static int find_context(const char *directory, const char *name, const char *trusted,
+			struct engine_address *ret, struct error *err)
 {
+	char hash[SHA256_TEXT_SIZE];
+	cleanup_json struct json_object *meta = NULL;
+	cleanup_free char *shown = visible(name),
+			  *source = xasprintf("docker's context '%s'", shown);
+	cleanup_free char *path = xasprintf("%s/contexts/meta/%s/meta.json", directory,
+					    sha256_text(name, hash));
+	cleanup_free char *tls = xasprintf("%s/contexts/tls/%s/docker", directory, hash);
+	int r = read_json(AT_FDCWD, path, &meta, err);
+	if (r < 0)
+		return -1;
+	if (r > 0)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s does not exist below %s: see \"docker context ls\"", source,
+				 directory);
 	const struct json_object *endpoint = json_get_object(json_get_object(meta, "Endpoints"),
 							     "docker");
-	const char *host = json_get_string(endpoint, "Host", NULL);
-	cleanup_free char *source = xasprintf("docker's context '%s'", name);
-	cleanup_free char *tls = xasprintf("%s/contexts/tls/%s/docker", directory, hash);
-	if (is_empty(host))
-		return error_set(err, ERROR_UNAVAILABLE, "%s names no engine", source);
-	return take_url(source, host, access(tls, F_OK) == 0 ? tls : NULL, ret, err);
-}
-
-/* The directories below contexts/meta are called by a hash of the name, which is inside. */
-static int find_context(const char *directory, const char *name, struct engine_address *ret,
-			struct error *err)
-{
-	cleanup_free char *shown = visible(name);
-	cleanup_free char *parent = xasprintf("%s/contexts/meta", directory);
-	cleanup_strvec struct strvec hashes = { 0 };
-	cleanup_close int dirfd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd >= 0 && fs_list(dirfd, &hashes, err) < 0)
-		return -1;
-	for (size_t i = 0; i < hashes.count; i++) {
-		cleanup_json struct json_object *meta = NULL;
-		cleanup_free char *path = xasprintf("%s/meta.json", hashes.items[i]);
-		if (read_json(dirfd, path, &meta, NULL) == 0 &&
-		    streq(json_get_string(meta, "Name", ""), name))
-			return take_context(directory, hashes.items[i], shown, meta, ret, err);
-	}
-	return error_set(err, ERROR_UNAVAILABLE,
-			 "docker's context '%s' does not exist below %s: see \"docker context ls\"",
-			 shown, directory);
+	const struct claim claim = {
+		.source = source,
+		.url = json_get_string(endpoint, "Host", ""),
+		.tls = access(tls, F_OK) == 0 ? tls : NULL,
+		.context = name,
+		.trusted = trusted,
+	};
+	return !is_empty(claim.url)
+		       ? take(&claim, ret, err)
+		       : error_set(err, ERROR_UNAVAILABLE, "%s names no engine", source);
 }
 
 /* ---- the engines ------------------------------------------------------------------------------ */
@@ -144,33 +211,49 @@ static int first_socket(const char *engine, const struct strvec *paths, struct e
 			 all);
 }
 
-static int find_docker(struct engine_address *ret, struct error *err)
+/* DOCKER_TLS asks for TLS without a look at the certificates: they are looked at. */
+static char *certificates(const char *directory)
+{
+	const char *named = variable("DOCKER_CERT_PATH");
+	return variable("DOCKER_TLS_VERIFY") || variable("DOCKER_TLS")
+		       ? xstrdup(named ? named : directory)
+		       : NULL;
+}
+
+/* source: the variable that holds the URL, or "engine", as its user named it. */
+static int take_named(const char *source, const char *url, const char *trusted,
+		      struct engine_address *ret, struct error *err)
+{
+	cleanup_free char *directory = docker_directory(), *tls = certificates(directory);
+	const struct claim claim = { .source = source, .url = url, .tls = tls, .trusted = trusted };
+	return take(&claim, ret, err);
+}
+
+/* In Docker's own order. */
+static int find_docker(const char *trusted, struct engine_address *ret, struct error *err)
 {
 	cleanup_strvec struct strvec sockets = { 0 };
 	cleanup_free char *directory = docker_directory(), *context = NULL;
-	const char *host = variable("DOCKER_HOST"), *tls = variable("DOCKER_CERT_PATH");
-	bool wants_tls = variable("DOCKER_TLS_VERIFY") || variable("DOCKER_TLS");
+	const char *host = variable("DOCKER_HOST");
 	if (host)
-		return take_url("DOCKER_HOST", host,
-				!wants_tls ? NULL
-				: tls      ? tls
-					   : directory,
-				ret, err);
+		return take_named("DOCKER_HOST", host, trusted, ret, err);
 	if (current_context(directory, &context, err) < 0)
 		return -1;
 	if (context)
-		return find_context(directory, context, ret, err);
+		return find_context(directory, context, trusted, ret, err);
 	strvec_push(&sockets, DOCKER_SOCKET);
 	strvec_push_take(&sockets, user_socket("docker.sock"));
 	return first_socket("docker", &sockets, ret, err);
 }
 
-static int find_podman(struct engine_address *ret, struct error *err)
+static int find_podman(const char *trusted, struct engine_address *ret, struct error *err)
 {
 	cleanup_strvec struct strvec sockets = { 0 };
 	const char *host = variable("CONTAINER_HOST");
-	if (host)
-		return take_url("CONTAINER_HOST", host, NULL, ret, err);
+	if (host) {
+		const struct claim claim = { "CONTAINER_HOST", host, .trusted = trusted };
+		return take(&claim, ret, err);
+	}
 	if (geteuid() == 0)
 		strvec_push(&sockets, PODMAN_SOCKET);
 	strvec_push_take(&sockets, user_socket("podman/podman.sock"));
@@ -178,36 +261,38 @@ static int find_podman(struct engine_address *ret, struct error *err)
 			    err);
 }
 
-static int find_answering(int (*find)(struct engine_address *ret, struct error *err),
-			  struct engine_address *ret, struct error *err)
+static int find_answering(int (*find)(const char *trusted, struct engine_address *ret,
+				      struct error *err),
+			  const char *trusted, struct engine_address *ret, struct error *err)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_engine struct engine *engine = NULL;
-	if (find(&address, err) < 0 || engine_open(&address, &engine, err) < 0)
+	if (find(trusted, &address, err) < 0 || engine_open(&address, &engine, err) < 0)
 		return -1;
 	*ret = address;
 	address = (struct engine_address){ 0 };
 	return 0;
 }
 
-static int find_any(struct engine_address *ret, struct error *err)
+static int find_any(const char *trusted, struct engine_address *ret, struct error *err)
 {
 	cleanup_error struct error docker = { 0 };
 	cleanup_error struct error podman = { 0 };
-	if (find_answering(find_docker, ret, &docker) == 0 ||
-	    find_answering(find_podman, ret, &podman) == 0)
+	if (find_answering(find_docker, trusted, ret, &docker) == 0 ||
+	    find_answering(find_podman, trusted, ret, &podman) == 0)
 		return 0;
 	return error_set(err, ERROR_UNAVAILABLE, "no container engine answers: %s; %s",
 			 docker.message, podman.message);
 }
 
-int engine_find(const char *wish, struct engine_address *ret, struct error *err)
+int engine_find(const char *wish, const char *trusted, struct engine_address *ret,
+		struct error *err)
 {
 	if (!wish)
-		return find_any(ret, err);
+		return find_any(trusted, ret, err);
 	if (streq(wish, engine_kind_name(ENGINE_DOCKER)))
-		return find_docker(ret, err);
+		return find_docker(trusted, ret, err);
 	if (streq(wish, engine_kind_name(ENGINE_PODMAN)))
-		return find_podman(ret, err);
-	return take_url("engine", wish, NULL, ret, err);
+		return find_podman(trusted, ret, err);
+	return take_named("engine", wish, trusted, ret, err);
 }

@@ -2,6 +2,7 @@
 #include "driver/engine/http-internal.h"
 
 #include "base/clock.h"
+#include "base/fsutil.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -103,14 +104,25 @@ struct http {
 	char *where;  /* for messages */
 	char *socket; /* path, or NULL */
 	char *base;   /* what precedes a path in URLs */
+	char *tls;    /* the directory of the certificates, or NULL */
 	char *ca, *certificate, *key;
+	bool is_direct; /* it is on this machine, or plain: no proxy sees it */
 };
+
+/* NULL: there is none. */
+static char *file_in(const char *directory, const char *name)
+{
+	cleanup_free char *path = path_join(directory, name);
+	return access(path, F_OK) == 0 ? TAKE_PTR(path) : NULL;
+}
 
 static void set_base(struct http *http, const struct engine_address *address)
 {
 	const char *host = strstr(address->url, "://");
 	host = host ? host + 3 : address->url;
 	http->where = xstrdup(address->url);
+	http->is_direct = !address->tls || starts_with(host, "127.") ||
+			  starts_with(host, "localhost") || starts_with(host, "[::1]");
 	if (starts_with(address->url, "unix://")) {
 		http->socket = xstrdup(host);
 		http->base = xstrdup("http://localhost");
@@ -119,9 +131,10 @@ static void set_base(struct http *http, const struct engine_address *address)
 	http->base = xasprintf("%s://%.*s", address->tls ? "https" : "http",
 			       (int)strcspn(host, "/"), host);
 	if (address->tls) {
-		http->ca = xasprintf("%s/ca.pem", address->tls);
-		http->certificate = xasprintf("%s/cert.pem", address->tls);
-		http->key = xasprintf("%s/key.pem", address->tls);
+		http->tls = xstrdup(address->tls);
+		http->ca = file_in(address->tls, "ca.pem");
+		http->certificate = file_in(address->tls, "cert.pem");
+		http->key = file_in(address->tls, "key.pem");
 	}
 }
 
@@ -129,6 +142,12 @@ int http_open(const struct engine_address *address, struct http **ret, struct er
 {
 	if (load_library(err) < 0)
 		return -1;
+	/* The system's authorities would not do for an engine that has its own. */
+	if (address->tls && access(address->tls, X_OK) < 0)
+		return error_set(
+			err, ERROR_UNAVAILABLE,
+			"cannot read the certificates for the container engine at %s: %s: %s",
+			address->url, address->tls, strerror(errno));
 	CURL *easy = curl.easy_init();
 	if (!easy)
 		return error_set(err, ERROR_UNAVAILABLE, "libcurl does not start");
@@ -147,6 +166,7 @@ void http_close(struct http *http)
 	free(http->where);
 	free(http->socket);
 	free(http->base);
+	free(http->tls);
 	free(http->ca);
 	free(http->certificate);
 	free(http->key);
@@ -170,7 +190,8 @@ struct exchange {
 	struct strbuf text; /* the answer, or the line that is not whole yet */
 	struct http_answer answer;
 	bool too_long, stopped;
-	int read_errno; /* of the upload */
+	int read_errno;               /* of the upload */
+	char detail[CURL_ERROR_SIZE]; /* of the library, for people; or "" */
 };
 
 /* libcurl opens sockets without SOCK_CLOEXEC. */
@@ -270,25 +291,37 @@ static int on_progress(void *user, curl_off_t a UNUSED, curl_off_t b UNUSED, cur
 	return clock_ms() >= e->deadline_ms;
 }
 
+static void set_tls(struct http *http)
+{
+	CURL *easy = http->easy;
+	curl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl.easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl.easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+	if (http->ca)
+		curl.easy_setopt(easy, CURLOPT_CAINFO, http->ca);
+	if (http->certificate)
+		curl.easy_setopt(easy, CURLOPT_SSLCERT, http->certificate);
+	if (http->key)
+		curl.easy_setopt(easy, CURLOPT_SSLKEY, http->key);
+}
+
 static void set_transport(struct http *http, struct exchange *e)
 {
 	CURL *easy = http->easy;
 	curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, e->detail);
 	curl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)e->call->timeout_ms);
 	curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 	curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl.easy_setopt(easy, CURLOPT_XFERINFODATA, e);
-	if (http->socket) {
+	if (http->socket)
 		curl.easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket);
+	if (http->is_direct)
 		curl.easy_setopt(easy, CURLOPT_PROXY, "");
-	}
-	if (http->ca) {
-		curl.easy_setopt(easy, CURLOPT_CAINFO, http->ca);
-		curl.easy_setopt(easy, CURLOPT_SSLCERT, http->certificate);
-		curl.easy_setopt(easy, CURLOPT_SSLKEY, http->key);
-	}
+	if (http->tls)
+		set_tls(http);
 }
 
 static void set_call(struct http *http, struct exchange *e, struct curl_slist *headers)
@@ -368,6 +401,23 @@ static int explain_upload(struct exchange *e, struct error *err)
 	return error_set_errno(err, e->read_errno, "read the tar file for the container engine");
 }
 
+static int explain_other(struct exchange *e, CURLcode code, struct error *err)
+{
+	cleanup_free char *detail = visible(*e->detail ? e->detail : curl.easy_strerror(code));
+	const char *tls = e->http->tls;
+	long status = 0;
+	/* An engine that wants another certificate of ours says so after the handshake. */
+	curl.easy_getinfo(e->http->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (tls && !status)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "no trusted connection to the container engine at %s: %s "
+				 "(certificates: %s)",
+				 e->http->where, detail, tls);
+	return error_set(err, ERROR_UNAVAILABLE,
+			 "the container engine at %s did not complete its answer: %s",
+			 e->http->where, detail);
+}
+
 static int explain(struct exchange *e, CURLcode code, struct error *err)
 {
 	if (e->read_errno)
@@ -387,9 +437,7 @@ static int explain(struct exchange *e, CURLcode code, struct error *err)
 				 e->http->where, e->call->method,
 				 (e->call->timeout_ms + 999) / 1000);
 	default:
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "the container engine at %s did not complete its answer: %s",
-				 e->http->where, curl.easy_strerror(code));
+		return explain_other(e, code, err);
 	}
 }
 

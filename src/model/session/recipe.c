@@ -20,6 +20,7 @@ static const struct text_member {
 	{ "engine", offsetof(struct recipe, engine), TEXT_REQUIRED },
 	{ "address", offsetof(struct recipe, address), TEXT_REQUIRED },
 	{ "tls", offsetof(struct recipe, tls), TEXT_OPTIONAL },
+	{ "context", offsetof(struct recipe, context), TEXT_OPTIONAL },
 	{ "image", offsetof(struct recipe, image), TEXT_OPTIONAL },
 	{ "image_id", offsetof(struct recipe, image_id), TEXT_REQUIRED },
 	{ "keep_tag", offsetof(struct recipe, keep_tag), TEXT_OPTIONAL },

@@ -41,8 +41,9 @@ struct recipe_secret {
 };
 
 struct recipe {
-	char *engine;         /* "docker", "podman" */
-	char *address, *tls;  /* struct engine_address of driver/engine/engine.h */
+	char *engine; /* "docker", "podman" */
+	/* struct engine_address of driver/engine/engine.h */
+	char *address, *tls, *context;
 	char *image;          /* as its user named it, for people */
 	char *image_id;       /* what is run */
 	struct strvec layers; /* of that image: the same in every engine */

@@ -12,6 +12,13 @@
 /* The program of the engine, with what makes it speak to the engine of the recipe. */
 static int push_client(const struct recipe *recipe, struct strvec *ret, struct error *err)
 {
+	static const struct {
+		const char *option, *name;
+	} files[] = {
+		{ "--tlscacert", "ca.pem" },
+		{ "--tlscert", "cert.pem" },
+		{ "--tlskey", "key.pem" },
+	};
 	const bool is_podman = streq(recipe->engine, engine_kind_name(ENGINE_PODMAN));
 	const char *name = is_podman ? "podman" : "docker";
 	if (!program_is_installed(name))
@@ -24,9 +31,11 @@ static int push_client(const struct recipe *recipe, struct strvec *ret, struct e
 	if (!recipe->tls || is_podman)
 		return 0;
 	strvec_push(ret, "--tlsverify");
-	strvec_pushf(ret, "--tlscacert=%s/ca.pem", recipe->tls);
-	strvec_pushf(ret, "--tlscert=%s/cert.pem", recipe->tls);
-	strvec_pushf(ret, "--tlskey=%s/key.pem", recipe->tls);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_free char *path = path_join(recipe->tls, files[i].name);
+		if (access(path, F_OK) == 0)
+			strvec_pushf(ret, "%s=%s", files[i].option, path);
+	}
 	return 0;
 }
 

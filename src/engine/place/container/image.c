@@ -83,7 +83,7 @@ int image_build_default(const char *engine_wish, const char *mirror, char **ret_
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_engine struct engine *engine = NULL;
 	cleanup_free char *id = NULL;
-	if (find_program(err) < 0 || engine_find(engine_wish, &address, err) < 0 ||
+	if (find_program(err) < 0 || engine_find(engine_wish, NULL, &address, err) < 0 ||
 	    engine_open(&address, &engine, err) < 0)
 		return -1;
 	int r = import(engine, mirror, &id, err);

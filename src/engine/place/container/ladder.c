@@ -59,7 +59,7 @@ static int find_container(struct ladder *ladder, struct error *err)
 int ladder_open(struct ladder *ladder, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
-	const struct engine_address address = { recipe->address, recipe->tls };
+	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
 	if (engine_open(&address, &ladder->engine, err) < 0)
 		return -1;
 	return find_container(ladder, err);

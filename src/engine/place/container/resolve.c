@@ -314,17 +314,20 @@ static char *user_of(const struct engine_facts *facts)
 	return xasprintf("%u:%u", (unsigned)geteuid(), (unsigned)getegid());
 }
 
-static int ask_engine(const struct container_order *order, struct recipe *recipe, struct error *err)
+/* configured: the engine of the configuration, or NULL. */
+static int ask_engine(const struct container_order *order, const char *configured,
+		      struct recipe *recipe, struct error *err)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_engine struct engine *engine = NULL;
 	struct engine_facts facts;
-	if (engine_find(order->engine, &address, err) < 0 ||
+	if (engine_find(order->engine, configured, &address, err) < 0 ||
 	    engine_open(&address, &engine, err) < 0 || engine_facts(engine, &facts, err) < 0)
 		return -1;
 	replace_string(&recipe->engine, engine_kind_name(facts.kind));
 	recipe->address = TAKE_PTR(address.url);
 	recipe->tls = TAKE_PTR(address.tls);
+	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
 	return settle_image(engine, order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe,
 			    err);
@@ -373,7 +376,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
 	if (container_apply(&whole, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
-	    ask_engine(&whole, recipe, err) < 0)
+	    ask_engine(&whole, defaults.engine, recipe, err) < 0)
 		return -1;
 	container_limit(deck, instance, recipe);
 	warn(deck, recipe);
@@ -397,7 +400,7 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 
 int container_change_image(struct recipe *recipe, const char *image, struct error *err)
 {
-	const struct engine_address address = { recipe->address, recipe->tls };
+	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
 	cleanup_engine struct engine *engine = NULL;
 	return engine_open(&address, &engine, err) < 0 ? -1
 						       : settle_image(engine, image, recipe, err);
