@@ -824,6 +824,7 @@ import_image() {
 case_container_options() {
 	refused 64 '--image is for a session in a container: add --container' add . -t a --agent demo --image web:1
 	refused 64 '--secret is for .*: add --container' add . -t a --agent demo --secret KEY
+	refused 64 'exclude each other' add . -t a --agent demo --container --no-container
 	refused 1 '(cannot connect to the container engine at unix:///nowhere|built without libcurl)' \
 		add . -t a --agent demo --container --engine unix:///nowhere
 	refused 64 'absolute path' add . -t a --agent demo --container --mount /etc:data
@@ -916,6 +917,25 @@ case_container_recipe() {
 	must session set a recipe.image web:2
 	must session show a --json
 	[ "$(grep -m 1 image_id "$home/out")" != "$image" ] || fail "the image is still $image"
+	# What config.toml says, and what a command line says against it.
+	printf '%s\n' 'enabled = true' 'cpus = 0.5' "mounts = [\"$home/user:/more\"]" '[groups.host.container]' \
+		'enabled = false' '[groups."host/not".container]' 'enabled = true' 'image = "web:2"' >>"$home/deck/config.toml"
+	must add . -t inside --agent demo --mount "$home/user:/data" --cpus 2
+	must session show inside --recipe
+	for line in 'Image +web:1' 'Mounts +.*/user at /data' ' +.*/user at /more' 'Processors +2'; do
+		grep -Eq "^$line" "$home/out" || fail "no $line: $(<"$home/out")"
+	done
+	must add . -t not --agent demo -g host/not
+	must session show not --recipe
+	grep -Eq '^Image +web:2' "$home/out" && grep -Eq '^Processors +0.5' "$home/out" || fail "of the group: $(<"$home/out")"
+	must add . -t host --agent demo -g host
+	must add . -t here --agent demo --no-container
+	refused 64 '--image is for a session in a container: leave --no-container out' \
+		add . -t x --agent demo --no-container --image web:1
+	refused 64 '--image is for .*: add --container' add . -t x --agent demo -g host --image web:1
+	[ "$(value host backend) $(value here backend)" = 'host host' ] || fail "backend: $(value host backend)"
+	for title in inside not host here; do must remove "$title" --force; done
+
 	kill "$engine"
 	wait "$engine" 2>/dev/null
 	refused 1 'cannot connect to the container engine' session set a recipe.image web:1

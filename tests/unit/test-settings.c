@@ -203,8 +203,10 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 {
 	(void)state;
 	static const char text[] = "[container]\nengine = 'podman'\nimage = 'debian:12'\n"
+				   "enabled = true\ncpus = 1.5\nmounts = ['~/a', '/b:/c:ro']\n"
 				   "[groups.work.container]\nimage = 'work:1'\nauth = 'token'\n"
 				   "[groups.'work/api'.container]\nnetwork = 'none'\n"
+				   "enabled = false\ncpus = '2'\nmounts = ['/d']\n"
 				   "[groups.'work/api'.limits]\ntasks_max = 9\n";
 	cleanup_settings struct settings settings = { 0 };
 	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
@@ -214,6 +216,13 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 	assert_string_equal(api.network, "none");
 	assert_string_equal(api.auth, "token");
 	assert_null(api.program);
+	assert_int_equal(api.enabled, OFF);
+	assert_string_equal(api.cpus, "2");
+	assert_int_equal(api.mounts.count, 1);
+	struct container_defaults work = settings_container(&settings, "work");
+	assert_int_equal(work.enabled, ON);
+	assert_string_equal(work.cpus, "1.5");
+	assert_string_equal(work.mounts.items[1], "/b:/c:ro");
 	struct container_defaults none = settings_container(&settings, NULL);
 	assert_string_equal(none.image, "debian:12");
 	assert_null(none.network);
@@ -234,7 +243,18 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 		       "\"host\"");
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
-		       "has engine, image, network, auth and program");
+		       "has enabled, engine, image, network, auth, program, cpus and mounts");
+	assert_refused("[container]\nenabled = 'yes'\n",
+		       "config.toml:2:1: container.enabled must be true or false, not a string");
+	assert_refused("[groups.a.container]\ncpus = 0\n",
+		       "config.toml:2:1: groups.a.container.cpus: invalid number of processors "
+		       "\"0\" (examples: 2, 0.5)");
+	assert_refused("[container]\ncpus = true\n",
+		       "config.toml:2:1: container.cpus must be a number of processors, not true "
+		       "or false");
+	assert_refused("[container]\nmounts = ['data']\n",
+		       "config.toml:2:1: container.mounts holds \"data\": a mount must be an "
+		       "absolute path, or start with \"~/\" (example: \"~/data:/data:ro\")");
 }
 
 static void a_misspelt_key_is_refused_with_the_likely_one(void **state)

@@ -6,9 +6,10 @@ const char *const container_auth_words[2] = { "token", "ignore" };
 const char *const container_program_words[2] = { "image", "host" };
 const char *const container_network_words[3] = { "default", "none", "internal" };
 
-int container_read_options(const struct container_options *options, struct container_order *ret,
-			   struct error *err)
+int container_read_options(const struct container_options *options, bool is_default,
+			   struct container_order *ret, struct error *err)
 {
+	const bool is_wished = options->is_wished || (is_default && !options->is_refused);
 	const struct {
 		const char *name;
 		bool is_given;
@@ -24,12 +25,17 @@ int container_read_options(const struct container_options *options, struct conta
 		{ "--cpus", options->cpus },
 		{ "--cap-add", options->cap_add.count },
 	};
-	for (size_t i = 0; !options->is_wished && i < ARRAY_SIZE(others); i++)
+	if (options->is_wished && options->is_refused)
+		return error_set(err, ERROR_USAGE,
+				 "--container and --no-container exclude each other: leave one of "
+				 "them out");
+	for (size_t i = 0; !is_wished && i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
-			return error_set(err, ERROR_USAGE,
-					 "%s is for a session in a container: add --container",
-					 others[i].name);
-	if (!options->is_wished)
+			return error_set(err, ERROR_USAGE, "%s is for a session in a container: %s",
+					 others[i].name,
+					 options->is_refused ? "leave --no-container out"
+							     : "add --container");
+	if (!is_wished)
 		return CONTAINER_NOT_WISHED;
 	*ret = (struct container_order){
 		.engine = options->engine,

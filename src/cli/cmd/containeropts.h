@@ -8,7 +8,8 @@
 #include "engine/place/container/resolve.h"
 
 struct container_options {
-	bool is_wished; /* --container */
+	bool is_wished;  /* --container */
+	bool is_refused; /* --no-container */
 	const char *engine, *image, *network, *auth, *program, *cpus;
 	struct strvec mounts, environment, secrets, cap_add;
 };
@@ -17,6 +18,8 @@ struct container_options {
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
 #define CONTAINER_OPTIONS(member)                                                                       \
 	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },                   \
+		{ 0, "no-container", NULL, "run it on this host, whatever config.toml says",            \
+		  TO_FLAG(member.is_refused) },                                                         \
 		{ 0, "image", "IMAGE", "its image; agentdeck downloads none",                           \
 		  TO_TEXT(member.image) },                                                              \
 		{ 0, "engine", "ENGINE", "docker, podman or a URL; else the one that answers",          \
@@ -50,8 +53,9 @@ extern const char *const container_auth_words[2];
 extern const char *const container_program_words[2];
 extern const char *const container_network_words[3];
 
-/* What the options say, borrowed from them.  ERROR_USAGE: one of them was given without
- * --container.  CONTAINER_NOT_WISHED: it is to live on this host. */
+/* What the options say, borrowed from them.  is_default: without a word about it the session lives
+ * in a container.  ERROR_USAGE: an option does not go with where it is to live.
+ * CONTAINER_NOT_WISHED: it is to live on this host. */
 enum { CONTAINER_NOT_WISHED = 1 };
-int container_read_options(const struct container_options *options, struct container_order *ret,
-			   struct error *err);
+int container_read_options(const struct container_options *options, bool is_default,
+			   struct container_order *ret, struct error *err);

@@ -16,7 +16,9 @@ struct offer wish_offer(const struct wish_options *options)
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
-	int r = container_read_options(&options->container, &ret->container, err);
+	const bool is_default = settings_container(&app->deck.settings, options->group).enabled ==
+				ON;
+	int r = container_read_options(&options->container, is_default, &ret->container, err);
 	if (r < 0)
 		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)

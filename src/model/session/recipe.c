@@ -439,6 +439,24 @@ char *recipe_base(const char *id, const char *directory, const char *agent)
 
 /* ---- secrets --------------------------------------------------------------------------------- */
 
+/* The decimal point does not depend on the locale. */
+bool recipe_cpus_parse(const char *text, double *ret)
+{
+	const char *digits = "0123456789";
+	const size_t whole = strspn(text, digits);
+	const size_t part = text[whole] == '.' ? strspn(text + whole + 1, digits) : 0;
+	const char *end = text + whole + (part ? part + 1 : 0);
+	double value = 0, unit = 1;
+	for (size_t i = 0; i < whole; i++)
+		value = value * 10 + (text[i] - '0');
+	for (size_t i = 0; i < part; i++)
+		value += (text[whole + 1 + i] - '0') * (unit /= 10);
+	if (whole == 0 || *end || value < 0.01 || value > RECIPE_MOST_CPUS)
+		return false;
+	*ret = value;
+	return true;
+}
+
 bool recipe_is_variable(const char *name)
 {
 	size_t i = 0;

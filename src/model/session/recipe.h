@@ -116,6 +116,9 @@ bool recipe_program_parse(const char *name, enum recipe_program *ret);
 const char *recipe_login_name(enum recipe_login login);
 bool recipe_login_parse(const char *name, enum recipe_login *ret);
 
+/* "2", "1.5": more than 0, without a sign or an exponent.  false: it is none, *ret untouched. */
+bool recipe_cpus_parse(const char *text, double *ret);
+
 /* Is this a name that a variable can have?  [A-Za-z_][A-Za-z0-9_]* */
 bool recipe_is_variable(const char *name);
 /* ERROR_USAGE says what is wrong with the name or the source. */

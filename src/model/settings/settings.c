@@ -39,20 +39,20 @@ void settings_init(struct settings *ret)
 			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
 }
 
-/* The members of [container], by the same index as their names. */
-static const char *const container_keys[] = { "engine", "image", "network", "auth", "program" };
-
-static char **container_default(struct container_defaults *defaults, size_t index)
+/* The texts of [container]. */
+enum { CONTAINER_TEXTS = 6 };
+static char **container_text(struct container_defaults *defaults, size_t index)
 {
-	char **members[] = { &defaults->engine, &defaults->image, &defaults->network,
-			     &defaults->auth, &defaults->program };
-	return members[index];
+	char **texts[CONTAINER_TEXTS] = { &defaults->engine, &defaults->image,   &defaults->network,
+					  &defaults->auth,   &defaults->program, &defaults->cpus };
+	return texts[index];
 }
 
 static void free_container(struct container_defaults *defaults)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(container_keys); i++)
-		free(*container_default(defaults, i));
+	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
+		free(*container_text(defaults, i));
+	strvec_clear(&defaults->mounts);
 }
 
 void settings_free(struct settings *settings)
@@ -310,6 +310,56 @@ static int store_container_text(const struct toml_document *document, const stru
 	return 0;
 }
 
+/* 2, 1.5 or "1.5" */
+static int store_cpus(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	double number;
+	const bool is_number = json_object_is_type(value, json_type_int) ||
+			       json_object_is_type(value, json_type_double);
+	const char *text = json_object_get_string(value);
+	if (!is_number && !json_object_is_type(value, json_type_string))
+		return toml_type_error(document, key->path, value, "a number of processors", err);
+	if (!recipe_cpus_parse(text, &number))
+		return toml_error(document, key->path, err,
+				  "%s: invalid number of processors \"%s\" (examples: 2, 0.5)",
+				  key->path, text);
+	replace_string(field, text);
+	return 0;
+}
+
+static int store_mounts(const struct toml_document *document, const struct toml_key *key,
+			struct json_object *value, void *field, struct error *err)
+{
+	const struct strvec *mounts = field;
+	int r = toml_store_strings(document, key, value, field, err);
+	for (size_t i = 0; r == 0 && i < mounts->count; i++)
+		if (!starts_with(mounts->items[i], "/") && !starts_with(mounts->items[i], "~/"))
+			r = toml_error(
+				document, key->path, err,
+				"%s holds \"%s\": a mount must be an absolute path, or start "
+				"with \"~/\" (example: \"~/data:/data:ro\")",
+				key->path, mounts->items[i]);
+	return r;
+}
+
+#define CONTAINER_KEY(name, function, member)                         \
+	{                                                             \
+		.path = (name), .store = (function),                  \
+		.offset = offsetof(struct container_defaults, member) \
+	}
+
+static const struct toml_key container_keys[] = {
+	CONTAINER_KEY("enabled", store_tristate, enabled),
+	CONTAINER_KEY("engine", store_container_text, engine),
+	CONTAINER_KEY("image", store_container_text, image),
+	CONTAINER_KEY("network", store_container_text, network),
+	CONTAINER_KEY("auth", store_container_text, auth),
+	CONTAINER_KEY("program", store_container_text, program),
+	CONTAINER_KEY("cpus", store_cpus, cpus),
+	CONTAINER_KEY("mounts", store_mounts, mounts),
+};
+
 static int store_container(const struct toml_document *document, const char *path,
 			   struct json_object *value, struct container_defaults *ret,
 			   struct error *err)
@@ -320,14 +370,15 @@ static int store_container(const struct toml_document *document, const char *pat
 		cleanup_free char *where = xasprintf("%s.%s", path, name);
 		const struct toml_key key = { .path = where };
 		size_t i = 0;
-		while (i < ARRAY_SIZE(container_keys) && !streq(container_keys[i], name))
+		while (i < ARRAY_SIZE(container_keys) && !streq(container_keys[i].path, name))
 			i++;
 		if (i == ARRAY_SIZE(container_keys))
 			return toml_error(document, where, err,
-					  "unknown key \"%s\": a container has engine, image, "
-					  "network, auth and program",
+					  "unknown key \"%s\": a container has enabled, engine, "
+					  "image, network, auth, program, cpus and mounts",
 					  where);
-		if (store_container_text(document, &key, item, container_default(ret, i), err) < 0)
+		if (container_keys[i].store(document, &key, item,
+					    (char *)ret + container_keys[i].offset, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -467,6 +518,8 @@ const struct toml_key settings_keys[] = {
 	    .about = "the processes and threads that may exist"),
 	KEY("limits.cpu_weight", store_limit, limits.cpu_weight, .min = LIMIT_CPU_WEIGHT,
 	    .about = "the share of processor time; systemd's default is 100"),
+	KEY("container.enabled", store_tristate, container.enabled,
+	    .about = "whether a new session lives in a container", .example = "true"),
 	KEY("container.engine", store_container_text, container.engine,
 	    .about = "the engine of sessions in containers: docker, podman or a URL",
 	    .example = "\"podman\""),
@@ -478,6 +531,10 @@ const struct toml_key settings_keys[] = {
 	    .about = "how the agent's login gets in: token or ignore", .example = "\"token\""),
 	KEY("container.program", store_container_text, container.program,
 	    .about = "where the agent's program comes from: image or host", .example = "\"host\""),
+	KEY("container.cpus", store_cpus, container.cpus, .about = "how many processors it may use",
+	    .example = "2"),
+	KEY("container.mounts", store_mounts, container.mounts,
+	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
 	TABLE("groups", store_groups, groups, .about = "limits for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),
 };
@@ -521,6 +578,19 @@ static const struct group_limits *find_group(const struct settings *settings, co
 	return NULL;
 }
 
+/* What is not set yet. */
+static void add_defaults(const struct container_defaults *from, struct container_defaults *to)
+{
+	struct container_defaults copy = *from;
+	if (to->enabled == UNSET)
+		to->enabled = from->enabled;
+	if (!to->mounts.count)
+		to->mounts = from->mounts;
+	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
+		if (!*container_text(to, i))
+			*container_text(to, i) = *container_text(&copy, i);
+}
+
 struct container_defaults settings_container(const struct settings *settings, const char *group)
 {
 	struct container_defaults found = { 0 };
@@ -530,12 +600,8 @@ struct container_defaults settings_container(const struct settings *settings, co
 		const struct container_defaults *here = own      ? &own->container
 							: length ? NULL
 								 : &settings->container;
-		for (size_t i = 0; here && i < ARRAY_SIZE(container_keys); i++) {
-			char **member = container_default(&found, i);
-			struct container_defaults copy = *here;
-			if (!*member)
-				*member = *container_default(&copy, i);
-		}
+		if (here)
+			add_defaults(here, &found);
 		if (!length)
 			return found;
 		while (--length > 0 && name[length] != '/')

@@ -15,9 +15,12 @@ enum notify_osc { NOTIFY_OSC_NONE, NOTIFY_OSC_9, NOTIFY_OSC_777 };
 
 /* What the sessions in containers have whose user does not say it.  NULL: not set. */
 struct container_defaults {
+	enum tristate enabled; /* whether a new session lives in one */
 	char *engine, *image, *network;
-	char *auth;    /* a word of recipe_login_parse() */
-	char *program; /* a word of recipe_program_parse() */
+	char *auth;           /* a word of recipe_login_parse() */
+	char *program;        /* a word of recipe_program_parse() */
+	char *cpus;           /* a text for recipe_cpus_parse() */
+	struct strvec mounts; /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
 };
 
 struct group_limits {

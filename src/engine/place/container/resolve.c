@@ -124,24 +124,13 @@ static int apply_capability(const char *text, struct recipe *recipe, struct erro
 	return 0;
 }
 
-/* "2", "1.5": no sign, and no exponent.  The decimal point does not depend on the locale. */
 static int apply_cpus(const char *text, struct recipe *recipe, struct error *err)
 {
-	const char *digits = "0123456789";
-	const size_t whole = strspn(text, digits);
-	const size_t part = text[whole] == '.' ? strspn(text + whole + 1, digits) : 0;
-	const char *end = text + whole + (part ? part + 1 : 0);
-	double value = 0, unit = 1;
-	for (size_t i = 0; i < whole; i++)
-		value = value * 10 + (text[i] - '0');
-	for (size_t i = 0; i < part; i++)
-		value += (text[whole + 1 + i] - '0') * (unit /= 10);
-	if (whole == 0 || *end || value < 0.01 || value > RECIPE_MOST_CPUS) {
+	if (!recipe_cpus_parse(text, &recipe->cpus)) {
 		cleanup_free char *shown = visible(text);
 		return error_set(err, ERROR_USAGE,
 				 "invalid number of processors '%s' (examples: 2, 0.5)", shown);
 	}
-	recipe->cpus = value;
 	return 0;
 }
 
@@ -270,29 +259,30 @@ static int settle_program(const struct instance *instance, bool is_asked, struct
 
 /* ---- the engine and its image ---------------------------------------------------------------- */
 
-static int refuse_image(const char *engine, const char *image, struct error *err)
+/* wish: the engine as it was asked for; NULL: any. */
+static int refuse_image(const char *engine, const char *wish, const char *image, struct error *err)
 {
 	cleanup_free char *shown = visible(image);
 	if (streq(image, CONTAINER_DEFAULT_IMAGE))
 		return error_set(err, ERROR_NOT_FOUND,
 				 "%s has no default image yet: make it with agentdeck image "
-				 "build-default, or name an image with --image IMAGE",
-				 engine);
+				 "build-default%s%s, or name an image with --image IMAGE",
+				 engine, wish ? " --engine " : "", or_empty(wish));
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s has no image %s, and agentdeck downloads none: get it with %s pull "
 			 "%s, or name another one with --image IMAGE",
 			 engine, shown, engine, shown);
 }
 
-static int settle_image(struct engine *engine, const char *image, struct recipe *recipe,
-			struct error *err)
+static int settle_image(struct engine *engine, const char *wish, const char *image,
+			struct recipe *recipe, struct error *err)
 {
 	cleanup_engine_image struct engine_image found = { 0 };
 	int r = engine_inspect_image(engine, image, &found, err);
 	if (r < 0)
 		return -1;
 	if (r == ENGINE_ABSENT)
-		return refuse_image(recipe->engine, image, err);
+		return refuse_image(recipe->engine, wish, image, err);
 	replace_string(&recipe->image, image);
 	replace_string(&recipe->image_id, found.id);
 	strvec_clear(&recipe->layers);
@@ -329,8 +319,8 @@ static int ask_engine(const struct container_order *order, const char *configure
 	recipe->tls = TAKE_PTR(address.tls);
 	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
-	return settle_image(engine, order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe,
-			    err);
+	return settle_image(engine, order->engine,
+			    order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe, err);
 }
 
 /* ---- the recipe ------------------------------------------------------------------------------ */
@@ -338,6 +328,20 @@ static int ask_engine(const struct container_order *order, const char *configure
 static const char *or_else(const char *given, const char *configured)
 {
 	return given ? given : configured;
+}
+
+/* Those of the command line, and those of the configuration. */
+static void all_mounts(const struct deck *deck, const struct container_order *order,
+		       const struct container_defaults *defaults, struct strvec *ret)
+{
+	if (order->mounts)
+		strvec_push_all(ret, order->mounts);
+	for (size_t i = 0; i < defaults->mounts.count; i++) {
+		const char *mount = defaults->mounts.items[i];
+		const bool is_below_home = starts_with(mount, "~/");
+		strvec_pushf(ret, "%s%s", is_below_home ? deck->paths.home : "",
+			     mount + is_below_home);
+	}
 }
 
 void container_limit(const struct deck *deck, const struct instance *instance,
@@ -363,6 +367,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	const struct container_defaults defaults = settings_container(&deck->settings,
 								      instance->group);
 	struct container_order whole = *order;
+	cleanup_strvec struct strvec mounts = { 0 };
 	const struct agent *agent;
 	cleanup_recipe struct recipe *recipe = recipe_new();
 	if (deck_agent(deck, instance->agent, &agent, err) < 0)
@@ -373,6 +378,9 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.network = or_else(order->network, defaults.network);
 	whole.auth = or_else(order->auth, defaults.auth);
 	whole.program = or_else(order->program, defaults.program);
+	whole.cpus = or_else(order->cpus, defaults.cpus);
+	whole.mounts = &mounts;
+	all_mounts(deck, order, &defaults, &mounts);
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
 	if (container_apply(&whole, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
@@ -402,8 +410,9 @@ int container_change_image(struct recipe *recipe, const char *image, struct erro
 {
 	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
 	cleanup_engine struct engine *engine = NULL;
-	return engine_open(&address, &engine, err) < 0 ? -1
-						       : settle_image(engine, image, recipe, err);
+	return engine_open(&address, &engine, err) < 0
+		       ? -1
+		       : settle_image(engine, recipe->engine, image, recipe, err);
 }
 
 int container_change_secret(struct recipe *recipe, const char *text, struct error *err)
