@@ -236,14 +236,13 @@ static const char *token_of(const struct session *session)
 }
 
 /* Do it that often, while perl runs program with name and other. */
-static void race(const struct session *session, const char *program, const char *name,
-		 const char *other, const char *what, unsigned rounds)
+static struct answer race(const struct session *session, const char *program, const char *name,
+			  const char *other, const char *what, unsigned rounds)
 {
-	const char *before = victims();
 	const char *report = kept(
 		"{\"hook_event_name\":\"Stop\",\"session_id\":\"%s\",\"cwd\":\"%s\"}",
 		or_empty(session->session_id), session->directory);
-	struct answer answer = machine_user(
+	return machine_user(
 		WORDS("sh", "-c",
 		      kept("perl -e \"$4\" \"$2\" \"$3\" & racer=$!; n=0 done=0 refused=0\n"
 			   "while [ $((n += 1)) -le %u ]; do\n"
@@ -254,11 +253,15 @@ static void race(const struct session *session, const char *program, const char 
 			   "echo \"$done done, $refused refused\" >&2",
 			   rounds, what),
 		      "sh", session->id, name, other, program, token_of(session), report));
-	ASSERT(answer.status == 0 && !*answer.output, "%s: %s%s", name, answer.output,
-	       answer.errors);
+}
+
+static void check_race(const struct answer *answer, const char *name, const char *before)
+{
+	ASSERT(answer->status == 0 && !*answer->output, "%s: %s%s", name, answer->output,
+	       answer->errors);
 	const char *now = victims();
-	ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", name, answer.errors, now,
-	       before);
+	ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", name, answer->errors,
+	       now, before);
 }
 
 /* Swap a directory with a link to another one. */
@@ -266,12 +269,14 @@ static void swap_directory(const struct session *session, const char *name, cons
 			   unsigned rounds)
 {
 	const char *link = kept("%s.link", name);
+	const char *before = victims();
 	machine_user_ok(WORDS("ln", "-s", at_home("precious.d"), link));
-	race(session, SWAP, name, link, what, rounds);
+	const struct answer answer = race(session, SWAP, name, link, what, rounds);
 	machine_user_ok(
 		WORDS("sh", "-c",
 		      "if [ -L \"$1\" ]; then rm \"$1\"; mv \"$2\" \"$1\"; else rm \"$2\"; fi",
 		      "sh", name, link));
+	check_race(&answer, name, before);
 }
 
 TEST(DirectoriesSwappedForLinksLeadNowhere)
@@ -309,14 +314,15 @@ TEST(DirectoriesSwappedForLinksLeadNowhere)
 static void swap_file(const struct session *session, const char *name, const char *victim,
 		      const char *what)
 {
-	const char *before = kept("%s.kept", victim);
+	const char *before = victims(), *aside = kept("%s.kept", victim);
 	const bool is_there = machine_exists(name);
 	if (is_there)
-		machine_user_ok(WORDS("mv", name, before));
-	race(session, LINK, name, victim, what, 100);
+		machine_user_ok(WORDS("mv", name, aside));
+	const struct answer answer = race(session, LINK, name, victim, what, 100);
 	machine_user_ok(WORDS("rm", "-f", name, kept("%s.new", victim)));
 	if (is_there)
-		machine_user_ok(WORDS("mv", before, name));
+		machine_user_ok(WORDS("mv", aside, name));
+	check_race(&answer, name, before);
 }
 
 TEST(FilesSwappedForHardLinksLeadNowhere)

@@ -193,16 +193,26 @@ const char *runfiles_hook_program(const struct deck *deck, const struct instance
 	return instance->recipe ? CAPSULE_PROGRAMS "/agentdeck" : deck->program;
 }
 
-/* Where the agent's settings are: what its container has mounted, else with the other files. */
+/* Where the agent's settings are. */
 static const char *settings_directory(const struct run *run)
 {
 	return run->capsule ? run->capsule : run->directory;
 }
 
-static int write_settings(struct deck *deck, const struct instance *instance,
+/* In what its container has mounted; else with the other files, in the run's directory, which is
+ * open: by its path, another directory may be there now. */
+static int save_settings(const struct run *run, int directory, const char *text, struct error *err)
+{
+	cleanup_close int capsule = -1;
+	if (run->capsule && fs_open_private_directory(run->capsule, &capsule, err) < 0)
+		return -1;
+	return fs_replace(run->capsule ? capsule : directory, RUN_SETTINGS, text, strlen(text),
+			  FS_VOLATILE, err);
+}
+
+static int write_settings(struct deck *deck, int directory, const struct instance *instance,
 			  const struct agent *agent, struct error *err)
 {
-	cleanup_close int fd = -1;
 	cleanup_json struct json_object *settings = NULL;
 	cleanup_error struct error local = { 0 };
 	const char *value = user_settings(agent, instance);
@@ -220,10 +230,7 @@ static int write_settings(struct deck *deck, const struct instance *instance,
 				 (char *)"--instance", instance->base, NULL });
 	add_entry_settings(settings, agent);
 	add_hooks(settings, agent, command);
-	const char *text = json_print(settings);
-	if (fs_open_private_directory(settings_directory(&instance->run), &fd, err) < 0)
-		return -1;
-	return fs_replace(fd, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
+	return save_settings(&instance->run, directory, json_print(settings), err);
 }
 
 static int write_text(int fd, const char *name, const char *text, struct error *err)
@@ -248,7 +255,7 @@ static int write_files(struct deck *deck, const struct instance *instance,
 	if (write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0 ||
 	    write_conf(deck, fd, err) < 0)
 		return -1;
-	if (wants_settings(agent) && write_settings(deck, instance, agent, err) < 0)
+	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
 	return write_text(fd, RUN_TOKEN, token, err);
 }
@@ -296,7 +303,7 @@ static int complete(struct deck *deck, int fd, const struct instance *instance,
 	if (!has_file(fd, RUN_CONF) && write_conf(deck, fd, err) < 0)
 		return -1;
 	if (!has_file(fd, RUN_SETTINGS) && wants_settings(agent) &&
-	    write_settings(deck, instance, agent, err) < 0)
+	    write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
 	if (has_file(fd, RUN_TOKEN))
 		return 0;
