@@ -260,8 +260,8 @@ static void check_race(const struct answer *answer, const char *name, const char
 	ASSERT(answer->status == 0 && !*answer->output, "%s: %s%s", name, answer->output,
 	       answer->errors);
 	const char *now = victims();
-	ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", name, answer->errors,
-	       now, before);
+	ASSERT(streq(now, before), "through %s (%s):\n%sinstead of\n%s", name, answer->errors, now,
+	       before);
 }
 
 /* Swap a directory with a link to another one. */
