@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "assess/assess.h"
+
+#include "assess/history.h"
+#include "assess/open.h"
+#include "assess/status.h"
+#include "assess/walk.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool look_is_over(struct look *look)
+{
+	if (!look->out_of_time && clock_ms() >= look->deadline_ms) {
+		look->out_of_time = true;
+		verdict_unknown(&look->verdict, "", "it takes too long to look at");
+	}
+	return look->out_of_time;
+}
+
+void look_failed(const struct repository *repository, const char *format, ...)
+{
+	const git_error *error = git_error_last();
+	va_list args;
+	va_start(args, format);
+	cleanup_free char *what = xvasprintf(format, args);
+	va_end(args);
+	verdict_unknown(&repository->look->verdict, repository->where, "%s: %s", what,
+			error && error->message ? error->message : "no reason given");
+	git_error_clear();
+}
+
+/* Takes path.  False: it was not opened. */
+static bool look_at(struct look *look, const char *where, char *path, int depth);
+
+/* ---- one that changes while we look ---- */
+
+struct moment {
+	struct timespec index, head;
+};
+
+static struct timespec changed_at(const struct repository *repository, const char *name)
+{
+	struct stat status;
+	cleanup_free char *path = path_join(repository->git_directory, name);
+	return lstat(path, &status) == 0 ? status.st_mtim : (struct timespec){ 0 };
+}
+
+static struct moment moment_of(const struct repository *repository)
+{
+	return (struct moment){ .index = changed_at(repository, "index"),
+				.head = changed_at(repository, "HEAD") };
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* ---- repositories below this one ---- */
+
+static char *join_where(const char *where, const char *path)
+{
+	return *where ? path_join(where, path) : xstrdup(path);
+}
+
+/* A submodule whose HEAD is not what the index has. */
+static void check_gitlink(const struct repository *repository, const char *path)
+{
+	cleanup_free char *inside = path_join(repository->path, path);
+	const git_oid *wanted = status_gitlink(repository->git, path);
+	cleanup_git git_repository *git = NULL;
+	git_oid head;
+	if (!wanted)
+		return;
+	if (git_repository_open_ext(&git, inside, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0 &&
+	    git_reference_name_to_id(&head, git, "HEAD") == 0 && git_oid_equal(&head, wanted))
+		return;
+	cleanup_free char *name = xasprintf(" M %s", path);
+	verdict_add(&repository->look->verdict, FINDING_FILE, repository->where, name,
+		    "the submodule has another commit");
+}
+
+static void look_below(const struct repository *repository, const struct tree *tree, int depth)
+{
+	for (size_t i = 0; i < tree->repositories.count; i++) {
+		const char *path = tree->repositories.items[i];
+		cleanup_free char *where = join_where(repository->where, path);
+		/* libgit2 may open it again only if our walk found it good. */
+		if (look_at(repository->look, where, path_join(repository->path, path), depth + 1))
+			check_gitlink(repository, path);
+	}
+}
+
+static bool is_directory(int parent, const char *name, const char *below)
+{
+	struct stat status;
+	cleanup_free char *path = path_join(name, below);
+	return fstatat(parent, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Git directories of submodules stay here when the submodule is gone from the tree.  Names may have
+ * slashes. */
+static void look_at_modules(const struct repository *repository, const char *below, int depth)
+{
+	cleanup_free char *path = path_join(repository->git_directory, below);
+	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	if (fd < 0)
+		return;
+	if (depth > LOOK_DEPTH_MOST || fs_list(fd, &names, NULL) < 0) {
+		verdict_unknown(&repository->look->verdict, repository->where,
+				"%s cannot be listed", below);
+		return;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_free char *name = path_join(below, names.items[i]);
+		cleanup_free char *shown = xasprintf(".git/%s", name);
+		cleanup_free char *where = join_where(repository->where, shown);
+		if (is_directory(fd, names.items[i], "objects"))
+			(void)look_at(repository->look, where,
+				      path_join(repository->git_directory, name), depth + 1);
+		else
+			look_at_modules(repository, name, depth + 1);
+	}
+}
+
+/* Worktrees of a repository that goes must all have been seen: one elsewhere loses its objects. */
+static void check_worktrees(const struct repository *repository)
+{
+	cleanup_free char *path = path_join(repository->common, "worktrees");
+	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	const struct look *look = repository->look;
+	if (fd < 0 || repository->is_linked || repository->fate == FATE_STAYS)
+		return;
+	(void)fs_list(fd, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		struct stat status;
+		bool is_seen = false;
+		if (fstatat(fd, names.items[i], &status, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		for (size_t j = 0; j < look->visited_count; j++)
+			is_seen |= look->visited[j].inode == status.st_ino &&
+				   look->visited[j].device == status.st_dev;
+		if (!is_seen)
+			verdict_add(&repository->look->verdict, FINDING_STATE, repository->where,
+				    names.items[i], "another worktree uses this repository");
+	}
+}
+
+/* ---- one repository ---- */
+
+/* False: it has been looked at, or there are too many. */
+static bool visit(const struct repository *repository)
+{
+	struct look *look = repository->look;
+	struct stat status;
+	if (stat(repository->git_directory, &status) < 0)
+		return true;
+	for (size_t i = 0; i < look->visited_count; i++)
+		if (look->visited[i].inode == status.st_ino &&
+		    look->visited[i].device == status.st_dev)
+			return false;
+	if (look->visited_count == LOOK_REPOSITORIES_MOST) {
+		verdict_unknown(&look->verdict, repository->where,
+				"there are too many repositories");
+		return false;
+	}
+	look->visited[look->visited_count].device = status.st_dev;
+	look->visited[look->visited_count++].inode = status.st_ino;
+	return true;
+}
+
+static bool look_inside(struct repository *repository, int depth)
+{
+	cleanup_tree struct tree tree = { 0 };
+	bool is_readable = walk_git_directories(repository);
+	if (repository->path)
+		is_readable &= walk_tree(repository, &tree);
+	status_add_states(repository);
+	struct moment before = moment_of(repository);
+	bool is_open = is_readable && open_repository(repository);
+	if (is_open) {
+		if (repository->path && status_check_head(repository))
+			status_add_files(repository, &tree);
+		history_add(repository);
+		look_below(repository, &tree, depth);
+	}
+	look_at_modules(repository, "modules", depth);
+	check_worktrees(repository);
+	struct moment after = moment_of(repository);
+	if (!is_same_time(&before.index, &after.index) || !is_same_time(&before.head, &after.head))
+		verdict_unknown(&repository->look->verdict, repository->where,
+				"it changed while it was looked at");
+	return is_open;
+}
+
+static bool look_at(struct look *look, const char *where, char *path, int depth)
+{
+	CLEANUP(open_end)
+	struct repository repository = {
+		.look = look,
+		.where = where,
+		.path = path,
+		.is_recorded = !*where,
+	};
+	if (look_is_over(look))
+		return false;
+	if (depth > LOOK_DEPTH_MOST) {
+		verdict_unknown(&look->verdict, where, "repositories are nested too deeply");
+		return false;
+	}
+	return open_locate(&repository) && visit(&repository) && look_inside(&repository, depth);
+}
+
+static bool is_kind(const struct look *look)
+{
+	struct stat status;
+	cleanup_free char *entry = path_join(look->origin.path, ".git");
+	mode_t type = look->origin.kind == ORIGIN_CLONE ? S_IFDIR : S_IFREG;
+	return lstat(entry, &status) == 0 && (status.st_mode & S_IFMT) == type;
+}
+
+void assess_tree(struct look *look)
+{
+	struct stat status;
+	if (lstat(look->origin.path, &status) < 0)
+		verdict_unknown(&look->verdict, "", "%s cannot be looked at: %s", look->origin.path,
+				strerror(errno));
+	else if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+		verdict_unknown(&look->verdict, "", "%s is not a directory of yours",
+				look->origin.path);
+	else if (!is_kind(look))
+		verdict_unknown(&look->verdict, "", "%s/.git is not what it was when it was made",
+				look->origin.path);
+	else
+		(void)look_at(look, "", xstrdup(look->origin.path), 0);
+}
+
+/* ---- the record ---- */
+
+static int record_refs(git_repository *git, struct origin *origin)
+{
+	git_reference_iterator *iterator = NULL;
+	git_reference *ref = NULL;
+	char text[GIT_OID_HEXSZ + 1];
+	int r = git_reference_iterator_new(&iterator, git);
+	while (r == 0 && (r = git_reference_next(&ref, iterator)) == 0) {
+		const git_oid *oid = git_reference_target(ref);
+		if (oid)
+			origin_add_ref(origin, git_reference_name(ref),
+				       git_oid_tostr(text, sizeof(text), oid));
+		git_reference_free(ref);
+	}
+	git_reference_iterator_free(iterator);
+	return r == GIT_ITEROVER ? 0 : -1;
+}
+
+static int record_remotes(git_repository *git, struct origin *origin)
+{
+	git_strarray names = { 0 };
+	if (git_remote_list(&names, git) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		git_remote *remote = NULL;
+		if (git_remote_lookup(&remote, git, names.strings[i]) == 0 &&
+		    git_remote_url(remote))
+			origin_add_remote(origin, names.strings[i], git_remote_url(remote));
+		git_remote_free(remote);
+	}
+	git_strarray_dispose(&names);
+	return 0;
+}
+
+static int record_stash(size_t index UNUSED, const char *message UNUSED, const git_oid *oid,
+			void *data)
+{
+	char text[GIT_OID_HEXSZ + 1];
+	struct origin *origin = data;
+	strvec_push(&origin->stashes, git_oid_tostr(text, sizeof(text), oid));
+	return 0;
+}
+
+static void record_exclude(const struct repository *repository, struct origin *origin)
+{
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (walk_read(repository->common, "info/exclude", 256 << 10, &text))
+		replace_string(&origin->exclude, sha256_text(strbuf_text(&text), digest));
+}
+
+static void forget_lists(struct origin *origin)
+{
+	struct origin fresh = {
+		.kind = origin->kind,
+		.source = TAKE_PTR(origin->source),
+		.path = TAKE_PTR(origin->path),
+		.branch = TAKE_PTR(origin->branch),
+		.base = TAKE_PTR(origin->base),
+		.made_branch = origin->made_branch,
+	};
+	origin_free(origin);
+	*origin = fresh;
+}
+
+void assess_origin(struct look *look)
+{
+	CLEANUP(open_end)
+	struct repository repository = {
+		.look = look,
+		.where = "",
+		.path = xstrdup(look->origin.path),
+		.is_recorded = true,
+	};
+	forget_lists(&look->origin);
+	if (!open_locate(&repository) || !walk_git_directories(&repository) ||
+	    !open_repository(&repository))
+		return;
+	record_exclude(&repository, &look->origin);
+	if (record_refs(repository.git, &look->origin) < 0 ||
+	    record_remotes(repository.git, &look->origin) < 0 ||
+	    git_stash_foreach(repository.git, record_stash, &look->origin) < 0)
+		look_failed(&repository, "it cannot be recorded");
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The order of the checks: docs/workspaces.md.
+ */
+#pragma once
+
+#include "assess/look.h"
+
+/* Look at the whole tree of look->origin, with every repository in it. */
+void assess_tree(struct look *look);
+
+/* Fill refs, remotes, stashes and exclude of look->origin with what the tree has now. A finding
+ * says what could not be read. */
+void assess_origin(struct look *look);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * agentdeck-assess verdict|record
+ *
+ * verdict: may the tree of the record on descriptor 0 be deleted, and if not, what would be lost?
+ * The answer is one verdict as JSON on descriptor 1.  record: the record on descriptor 0, completed
+ * with what the tree has now, on descriptor 1.  docs/workspaces.md has both formats.
+ *
+ * A process of its own, because the tree may be hostile: it reads nothing but the tree and its
+ * source repository, writes nothing, starts nothing, and ends soon.  Whoever starts it
+ * (driver/assess) takes everything but a verdict for "unsafe".  Exit status: 0 with an answer, 1
+ * with a message, 64 for wrong arguments.
+ */
+#include "assess/assess.h"
+#include "assess/open.h"
+#include "assess/sandbox.h"
+#include "base/clock.h"
+#include "base/fsutil.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { WINDOW = 32 << 20, MAPPED_MOST = 256 << 20 };
+
+static int set_up_git(struct error *err)
+{
+	static const char *const extensions[] = { "worktreeconfig" };
+	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL,
+				      GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_PROGRAMDATA };
+	int r = git_libgit2_init();
+	/* The tree's owner is compared by us.  Nobody else's settings, no files elsewhere. */
+	if (r >= 0)
+		r = git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	if (r >= 0)
+		r = git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, ARRAY_SIZE(extensions));
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(levels); i++)
+		r = git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+	/* A pack is mapped in parts, within the limit of memory. */
+	if (r >= 0)
+		r = git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)WINDOW);
+	if (r >= 0)
+		r = git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)MAPPED_MOST);
+	return r < 0 ? error_set(err, ERROR_UNAVAILABLE, "libgit2 does not start") : 0;
+}
+
+/* Nobody may trace us or read our memory; the environment says nothing. */
+static int set_up(struct look *look, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_strvec struct strvec readable = { 0 };
+	if (clearenv() != 0)
+		return error_set(err, ERROR_SYSTEM, "the environment cannot be cleared");
+	if (fs_read_fd(STDIN_FILENO, "record", ORIGIN_JSON_MOST, &text, err) < 0 ||
+	    origin_parse(strbuf_text(&text), text.length, &look->origin, err) < 0 ||
+	    open_common_of(look->origin.source, &look->source_common, err) < 0 ||
+	    open_settings(&look->settings, err) < 0 || set_up_git(err) < 0 ||
+	    sandbox_limit(err) < 0)
+		return -1;
+	strvec_push(&readable, look->origin.path);
+	strvec_push(&readable, look->origin.source);
+	strvec_push(&readable, look->source_common);
+	return sandbox_close(&readable, &look->verdict.confinement, err);
+}
+
+static int print(struct json_object *json, struct error *err)
+{
+	const char *text = json_print(json);
+	return fs_write_all(STDOUT_FILENO, text, strlen(text), "the answer", err);
+}
+
+static int answer(const char *word, struct look *look, struct error *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	if (streq(word, "verdict")) {
+		assess_tree(look);
+		json = verdict_to_json(&look->verdict);
+		return print(json, err);
+	}
+	assess_origin(look);
+	if (look->verdict.count)
+		return error_set(err, ERROR_INVALID, "%s", look->verdict.findings[0].detail);
+	json = origin_to_json(&look->origin);
+	return print(json, err);
+}
+
+int main(int argc, char *argv[])
+{
+	cleanup_error struct error err = { 0 };
+	struct look look = { .deadline_ms = clock_ms() + LOOK_BUDGET_MS, .settings = -1 };
+	if (argc != 2 || (!streq(argv[1], "verdict") && !streq(argv[1], "record"))) {
+		fprintf(stderr, "agentdeck-assess: part of agentdeck, not for people\n");
+		return 64;
+	}
+	if (set_up(&look, &err) == 0 && answer(argv[1], &look, &err) == 0)
+		_exit(0);
+	fprintf(stderr, "agentdeck-assess: %s\n", err.message);
+	_exit(1);
+}

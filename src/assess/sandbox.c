@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "assess/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { CPU_S = 15, FILES_MOST = 256 };
+
+/* The address sanitizer maps terabytes. */
+#if defined(__SANITIZE_ADDRESS__)
+#define MEMORY_MOST RLIM_INFINITY
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MEMORY_MOST RLIM_INFINITY
+#endif
+#endif
+#ifndef MEMORY_MOST
+#define MEMORY_MOST ((rlim_t)1 << 30)
+#endif
+
+int sandbox_limit(struct error *err)
+{
+	static const struct {
+		int resource;
+		rlim_t most;
+	} limits[] = {
+		{ RLIMIT_CPU, CPU_S },         { RLIMIT_AS, MEMORY_MOST }, { RLIMIT_FSIZE, 0 },
+		{ RLIMIT_NOFILE, FILES_MOST }, { RLIMIT_NPROC, 0 },        { RLIMIT_CORE, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		struct rlimit limit;
+		if (getrlimit(limits[i].resource, &limit) < 0)
+			return error_set_errno(err, errno, "cannot read a limit");
+		if (limit.rlim_max > limits[i].most)
+			limit.rlim_max = limits[i].most;
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(limits[i].resource, &limit) < 0)
+			return error_set_errno(err, errno, "cannot set a limit");
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return error_set_errno(err, errno, "cannot give up new privileges");
+	return 0;
+}
+
+/* ---- Landlock ---- */
+
+/* All that the first version knows.  A later one adds truncate(2) and refer, which our seccomp
+ * filter refuses, too. */
+static const uint64_t every_access = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+
+static int allow(int rules, const char *directory, struct error *err)
+{
+	cleanup_close int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct landlock_path_beneath_attr rule = {
+		.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+		.parent_fd = fd,
+	};
+	if (fd < 0 ||
+	    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		return error_set_errno(err, errno, "cannot allow reading %s", directory);
+	return 0;
+}
+
+static int close_files(const struct strvec *readable, bool *ret, struct error *err)
+{
+	const struct landlock_ruleset_attr attributes = { .handled_access_fs = every_access };
+	cleanup_close int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes,
+					       sizeof(attributes), 0);
+	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+		return 0;
+	if (rules < 0)
+		return error_set_errno(err, errno, "cannot make rules for Landlock");
+	for (size_t i = 0; i < readable->count; i++)
+		if (allow(rules, readable->items[i], err) < 0)
+			return -1;
+	if (syscall(SYS_landlock_restrict_self, rules, 0) < 0)
+		return error_set_errno(err, errno, "cannot enforce the rules of Landlock");
+	*ret = true;
+	return 0;
+}
+
+/* ---- seccomp ---- */
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef ARCHITECTURE
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+/* The low half of an argument, where its flags and descriptors are. */
+#define LOAD_ARGUMENT(n) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+#define ALLOW(name) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+#define KILL(name) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), RETURN(SECCOMP_RET_KILL_PROCESS)
+/* Allowed if the argument has none of these bits. */
+#define ALLOW_WITHOUT(name, argument, bits)                                                  \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_ARGUMENT(argument),     \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0), RETURN(SECCOMP_RET_ALLOW), \
+		RETURN(SECCOMP_RET_ERRNO | EPERM)
+#define WRITES ((uint32_t)(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND))
+
+/* What is not here fails with EPERM, and the reader reports that it does not know. */
+static struct sock_filter filter[] = {
+	LOAD(arch),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	ALLOW(read),
+	ALLOW(pread64),
+	ALLOW(close),
+	ALLOW(fstat),
+	ALLOW(newfstatat),
+	ALLOW(statx),
+	ALLOW(fstatfs),
+	ALLOW(statfs),
+	ALLOW(lseek),
+	ALLOW(getdents64),
+	ALLOW(readlinkat),
+	ALLOW(faccessat),
+	ALLOW(faccessat2),
+	ALLOW(getcwd),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(brk),
+	ALLOW(futex),
+	ALLOW(getrandom),
+	ALLOW(clock_gettime),
+	ALLOW(gettimeofday),
+	ALLOW(getpid),
+	ALLOW(gettid),
+	ALLOW(getuid),
+	ALLOW(geteuid),
+	ALLOW(getgid),
+	ALLOW(getegid),
+	ALLOW(rt_sigaction),
+	ALLOW(rt_sigprocmask),
+	ALLOW(rt_sigreturn),
+	ALLOW(restart_syscall),
+	ALLOW(sysinfo),
+	ALLOW(uname),
+	ALLOW(exit),
+	ALLOW(exit_group),
+#ifdef __NR_open
+	ALLOW(stat),
+	ALLOW(lstat),
+	ALLOW(readlink),
+	ALLOW(access),
+	ALLOW_WITHOUT(open, 1, WRITES),
+#endif
+	ALLOW_WITHOUT(openat, 2, WRITES),
+	ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+	ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+	/* Descriptors 0 to 3.  Of these, only 1 and 2 were opened for writing. */
+	ALLOW_WITHOUT(write, 0, ~3U),
+	ALLOW_WITHOUT(writev, 0, ~3U),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 0, 5),
+	LOAD_ARGUMENT(1),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_GETFL, 2, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETFD, 1, 0),
+	RETURN(SECCOMP_RET_ERRNO | EPERM),
+	RETURN(SECCOMP_RET_ALLOW),
+	KILL(execve),
+	KILL(execveat),
+	KILL(clone),
+#ifdef __NR_clone3
+	KILL(clone3),
+#endif
+#ifdef __NR_fork
+	KILL(fork),
+	KILL(vfork),
+#endif
+	KILL(socket),
+	KILL(ptrace),
+	RETURN(SECCOMP_RET_ERRNO | EPERM),
+};
+
+static int close_calls(bool *ret, struct error *err)
+{
+	const struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
+		if (errno == EINVAL || errno == ENOSYS)
+			return 0;
+		return error_set_errno(err, errno, "cannot enforce the filter of system calls");
+	}
+	*ret = true;
+	return 0;
+}
+#else
+static int close_calls(bool *ret UNUSED, struct error *err UNUSED)
+{
+	return 0;
+}
+#endif
+
+int sandbox_close(const struct strvec *readable, struct confinement *ret, struct error *err)
+{
+	struct confinement confinement = { 0 };
+	if (close_files(readable, &confinement.landlock, err) < 0 ||
+	    close_calls(&confinement.seccomp, err) < 0)
+		return -1;
+	*ret = confinement;
+	return 0;
+}

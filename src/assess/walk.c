@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "assess/walk.h"
+
+#include "base/fsutil.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+	RULES_MOST = 256 << 10, /* bytes of .gitignore and the like */
+	RULE_LENGTH = 1024,
+	RULE_STARS = 6, /* libgit2 and git try every way to match them: 20 take for ever */
+};
+
+struct walk {
+	const struct repository *repository;
+	struct tree *tree; /* NULL: a git directory */
+	const char *what;  /* for messages: "" or "git directory: " */
+	dev_t device;
+	int64_t entries;
+	int64_t refs;
+	bool is_good;
+	struct strbuf path; /* of the current directory, "" or "a/b/" */
+};
+
+static void refuse(struct walk *walk, const char *name, const char *why)
+{
+	verdict_unknown(&walk->repository->look->verdict, walk->repository->where, "%s%s%s %s",
+			walk->what, strbuf_text(&walk->path), name, why);
+	walk->is_good = false;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (streq(*names, name))
+			return true;
+	return false;
+}
+
+/* Open a regular file, and not wait for the writer of a FIFO that has just replaced it. */
+static int open_regular(int directory, const char *name, struct stat *ret)
+{
+	cleanup_close int fd = openat(directory, name,
+				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode))
+		return -1;
+	return TAKE_FD(fd);
+}
+
+bool walk_read(const char *directory, const char *name, size_t max, struct strbuf *ret)
+{
+	struct stat status;
+	cleanup_close int where = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = where < 0 ? -1 : open_regular(where, name, &status);
+	return fd >= 0 && fs_read_fd(fd, name, max, ret, NULL) == 0;
+}
+
+/* ---- rules of a work tree ---- */
+
+static bool rules_are_cheap(const char *text)
+{
+	size_t length = 0, stars = 0;
+	for (; *text; text++) {
+		length = *text == '\n' ? 0 : length + 1;
+		stars = *text == '\n' ? 0 : stars + (*text == '*');
+		if (length > RULE_LENGTH || stars > RULE_STARS)
+			return false;
+	}
+	return true;
+}
+
+static void check_rules(struct walk *walk, int directory, const char *name)
+{
+	struct stat status;
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_close int fd = open_regular(directory, name, &status);
+	if (fd < 0)
+		refuse(walk, name, "is not a regular file");
+	else if (fs_read_fd(fd, name, RULES_MOST, &text, NULL) != 0)
+		refuse(walk, name, "is too large");
+	else if (strlen(strbuf_text(&text)) != text.length || !rules_are_cheap(strbuf_text(&text)))
+		refuse(walk, name, "has rules that take too long");
+}
+
+/* ---- git directories ---- */
+
+/* These may be large, and no larger.  Others are not read. */
+static const struct {
+	const char *name;
+	off_t most;
+} sizes[] = {
+	{ "config", 1 << 20 },
+	{ "config.worktree", 1 << 20 },
+	{ "packed-refs", 16 << 20 },
+	{ "index", 256 << 20 },
+	{ "HEAD", 4096 },
+	{ "commondir", 4096 },
+	{ "gitdir", 4096 },
+	{ "info/exclude", RULES_MOST },
+	{ "info/attributes", RULES_MOST },
+	{ "objects/info/alternates", 4096 },
+	{ "shallow", 1 << 20 },
+};
+enum { LOG_MOST = 16 << 20, LOOSE_REF_MOST = 4096, LOOSE_REFS_MOST = 20000 };
+
+static void check_git_file(struct walk *walk, int directory, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s%s", strbuf_text(&walk->path), name);
+	off_t most = -1;
+	if (starts_with(path, "logs/"))
+		most = LOG_MOST;
+	if (starts_with(path, "refs/")) {
+		most = LOOSE_REF_MOST;
+		if (++walk->refs == LOOSE_REFS_MOST)
+			refuse(walk, name, "is one of too many loose refs");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (streq(sizes[i].name, path))
+			most = sizes[i].most;
+	struct stat status;
+	if (most >= 0 &&
+	    (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || status.st_size > most))
+		refuse(walk, name, "is too large");
+}
+
+/* Programs of the user's, which nobody reads here, may be links. */
+static void check_git_entry(struct walk *walk, int directory, const char *name, int type)
+{
+	if (type == DT_REG)
+		check_git_file(walk, directory, name);
+	else if (type != DT_LNK || !starts_with(strbuf_text(&walk->path), "hooks/"))
+		refuse(walk, name, "is neither a file nor a directory");
+}
+
+/* ---- the walk ---- */
+
+static int type_of(int directory, const struct dirent *entry)
+{
+	struct stat status;
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type;
+	if (fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return IFTODT(status.st_mode);
+}
+
+static void check_tree_entry(struct walk *walk, int directory, const char *name, int type)
+{
+	static const char *const rules[] = { ".gitignore", ".gitattributes", ".gitmodules", NULL };
+	if (is_one_of(name, rules))
+		check_rules(walk, directory, name);
+	if (streq(name, ".gitignore") && walk->path.length == 0)
+		walk->tree->has_own_rules = true;
+	strvec_push_take(&walk->tree->files, xasprintf("%s%s", strbuf_text(&walk->path), name));
+	if (type != DT_REG && type != DT_LNK)
+		strvec_push_take(&walk->tree->specials,
+				 xasprintf("%s%s", strbuf_text(&walk->path), name));
+}
+
+static bool has(int directory, const char *name, mode_t type)
+{
+	struct stat status;
+	return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (!type || (status.st_mode & S_IFMT) == type);
+}
+
+/* A directory of the tree that is a repository is looked at as such, later. */
+static bool is_repository(const struct walk *walk, int directory)
+{
+	return walk->path.length > 0 &&
+	       (has(directory, ".git", 0) ||
+		(has(directory, "HEAD", S_IFREG) && has(directory, "objects", S_IFDIR) &&
+		 has(directory, "refs", S_IFDIR)));
+}
+
+static void walk_directory(struct walk *walk, int parent, const char *name, int depth);
+
+static void walk_entries(struct walk *walk, DIR *directory, int depth)
+{
+	const struct dirent *entry = NULL;
+	int fd = dirfd(directory);
+	errno = 0;
+	while (walk->entries <= LOOK_ENTRIES_MOST && (errno = 0, entry = readdir(directory))) {
+		if (streq(entry->d_name, ".") || streq(entry->d_name, ".."))
+			continue;
+		if (walk->tree && walk->path.length == 0 && streq(entry->d_name, ".git"))
+			continue;
+		if (++walk->entries > LOOK_ENTRIES_MOST)
+			refuse(walk, entry->d_name, "is one of too many files");
+		if (walk->entries % 4096 == 0 && look_is_over(walk->repository->look)) {
+			walk->is_good = false;
+			walk->entries = LOOK_ENTRIES_MOST + 1;
+		}
+		int type = type_of(fd, entry);
+		if (type == DT_DIR)
+			walk_directory(walk, fd, entry->d_name, depth + 1);
+		else if (walk->tree)
+			check_tree_entry(walk, fd, entry->d_name, type);
+		else
+			check_git_entry(walk, fd, entry->d_name, type);
+	}
+	if (!entry && errno)
+		refuse(walk, "", "cannot be listed");
+}
+
+/* Each repository in a git directory has its own look. */
+static bool is_separate(const struct walk *walk)
+{
+	return !walk->tree && (streq(strbuf_text(&walk->path), "modules/") ||
+			       streq(strbuf_text(&walk->path), "worktrees/"));
+}
+
+static void walk_directory(struct walk *walk, int parent, const char *name, int depth)
+{
+	size_t length = walk->path.length;
+	struct stat status;
+	cleanup_close int fd = openat(parent, name,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		refuse(walk, name, "cannot be read");
+		return;
+	}
+	if (depth == 0)
+		walk->device = status.st_dev;
+	else
+		strbuf_addf(&walk->path, "%s/", name);
+	if (status.st_dev != walk->device) {
+		refuse(walk, "", "is on another file system");
+	} else if (depth > LOOK_DIRECTORIES_DEEP) {
+		refuse(walk, "", "is too deep");
+	} else if (walk->tree && is_repository(walk, fd)) {
+		strvec_push_take(&walk->tree->repositories,
+				 xstrndup(walk->path.data, walk->path.length - 1));
+	} else if (!is_separate(walk)) {
+		DIR *directory = fdopendir(fd);
+		if (directory) {
+			fd = -1;
+			walk_entries(walk, directory, depth);
+			(void)closedir(directory);
+		} else {
+			refuse(walk, "", "cannot be listed");
+		}
+	}
+	walk->path.length = length;
+	if (walk->path.data)
+		walk->path.data[length] = '\0';
+}
+
+bool walk_tree(const struct repository *repository, struct tree *ret)
+{
+	struct walk walk = { .repository = repository, .tree = ret, .what = "", .is_good = true };
+	walk_directory(&walk, AT_FDCWD, repository->path, 0);
+	strbuf_free(&walk.path);
+	return walk.is_good;
+}
+
+void tree_free(struct tree *tree)
+{
+	strvec_clear(&tree->files);
+	strvec_clear(&tree->specials);
+	strvec_clear(&tree->repositories);
+}
+
+/* ---- what a git directory must not contain ---- */
+
+static bool check_alternates(const struct repository *repository)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (repository->fate == FATE_STAYS ||
+	    !walk_read(repository->common, "objects/info/alternates", 4096, &text) || !text.length)
+		return true;
+	verdict_unknown(&repository->look->verdict, repository->where,
+			"it borrows objects from another repository (objects/info/alternates)");
+	return false;
+}
+
+static bool check_config(const struct repository *repository, const char *directory,
+			 const char *name)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (!walk_read(directory, name, 1 << 20, &text) || !text.length)
+		return true;
+	if (strlen(text.data) == text.length && !strcasestr(text.data, "[include"))
+		return true;
+	verdict_unknown(&repository->look->verdict, repository->where,
+			"its configuration includes other files (%s)", name);
+	return false;
+}
+
+static bool walk_git_directory(const struct repository *repository, const char *directory)
+{
+	struct walk walk = { .repository = repository, .what = "git directory: ", .is_good = true };
+	walk_directory(&walk, AT_FDCWD, directory, 0);
+	strbuf_free(&walk.path);
+	return walk.is_good;
+}
+
+bool walk_git_directories(const struct repository *repository)
+{
+	bool is_good = walk_git_directory(repository, repository->common);
+	if (repository->is_linked)
+		is_good &= walk_git_directory(repository, repository->git_directory);
+	return is_good && check_alternates(repository) &&
+	       check_config(repository, repository->common, "config") &&
+	       check_config(repository, repository->git_directory, "config.worktree");
+}

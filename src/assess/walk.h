@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Our own walk, before libgit2 opens anything: libgit2 waits for ever at a FIFO in the place of a
+ * file that it reads, and inflates and parses whatever a hostile tree contains.  Nothing is opened
+ * here but directories and small regular files.
+ */
+#pragma once
+
+#include "assess/look.h"
+
+/* What is in a work tree.  Paths are relative to it. */
+struct tree {
+	struct strvec files;        /* all that is no directory, without what is in repositories */
+	struct strvec specials;     /* those of them that are neither files nor links */
+	struct strvec repositories; /* directories that have an entry ".git", or are a bare one */
+	bool has_own_rules;         /* .gitignore of the top is there */
+};
+
+/* Walk the work tree.  False: it cannot be given to libgit2; the finding says why. */
+bool walk_tree(const struct repository *repository, struct tree *ret);
+void tree_free(struct tree *tree);
+#define cleanup_tree CLEANUP(tree_free)
+
+/* Check the git directory and the common one in the same way. */
+bool walk_git_directories(const struct repository *repository);
+
+/* Read a regular file below a directory whole, without waiting at anything else.  False: absent,
+ * something else, or larger than max. */
+bool walk_read(const char *directory, const char *name, size_t max, struct strbuf *ret);

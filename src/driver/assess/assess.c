@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/assess/assess.h"
+
+#include "base/child.h"
+
+#include <string.h>
+
+enum { OUTPUT_MOST = ORIGIN_JSON_MOST };
+
+static const char *program(void)
+{
+	const char *chosen = getenv(ASSESS_PROGRAM_VARIABLE);
+	return is_empty(chosen) ? PKGLIBEXECDIR "/agentdeck-assess" : chosen;
+}
+
+/* Run it with the record as input.  Its status is 0. */
+static int ask(const char *word, const struct origin *origin, int timeout_ms,
+	       struct child_result *ret, struct error *err)
+{
+	char *const environment[] = { (char[]){ "LC_ALL=C" }, NULL };
+	const char *const argv[] = { program(), word, NULL };
+	cleanup_json struct json_object *json = origin_to_json(origin);
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = argv,
+		.environment = environment,
+		.input = json_print(json),
+		.input_length = strlen(json_print(json)),
+		.max_output = OUTPUT_MOST,
+	};
+	int r = child_run(&request, timeout_ms, &result, err);
+	if (r < 0)
+		return -1;
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE, "agentdeck-assess is not installed");
+	if (result.exit_status > 128)
+		return error_set(err, ERROR_CHILD, "agentdeck-assess was killed by signal %d",
+				 result.exit_status - 128);
+	if (result.exit_status != 0) {
+		cleanup_free char *words = child_last_words(&result);
+		return error_set(err, ERROR_CHILD, "agentdeck-assess failed with status %d: %s",
+				 result.exit_status, words);
+	}
+	*ret = result;
+	result = (struct child_result){ 0 };
+	return 0;
+}
+
+void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	struct verdict verdict = { 0 };
+	if (ask("verdict", origin, timeout_ms, &result, &err) < 0 ||
+	    verdict_parse(strbuf_text(&result.output), result.output.length, &verdict, &err) < 0)
+		verdict_unknown(&verdict, "", "%s", err.message);
+	*ret = verdict;
+}
+
+int assess_origin(struct origin *origin, int timeout_ms, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct origin complete = { 0 };
+	if (ask("record", origin, timeout_ms, &result, err) < 0 ||
+	    origin_parse(strbuf_text(&result.output), result.output.length, &complete, err) < 0)
+		return -1;
+	origin_free(origin);
+	*origin = complete;
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The caller of agentdeck-assess, with programs that misbehave in its place; and the program itself
+ * on a small clone.  tests/workspaces has the hostile trees and the random histories.
+ */
+#include "unit/scratch.h"
+
+#include "base/child.h"
+#include "driver/assess/assess.h"
+
+#include <sys/stat.h>
+
+static struct verdict ask_with(const char *script, int timeout_ms)
+{
+	struct origin origin = { .source = scratch, .path = scratch };
+	struct verdict verdict = { 0 };
+	cleanup_free char *path = path_join(scratch, "program");
+	put("program", script);
+	assert_int_equal(chmod(path, 0700), 0);
+	setenv(ASSESS_PROGRAM_VARIABLE, path, 1);
+	assess_verdict(&origin, timeout_ms, &verdict);
+	return verdict;
+}
+
+static void assert_unknown(const char *script, const char *why)
+{
+	struct verdict verdict = ask_with(script, 30000);
+	assert_false(verdict_is_safe(&verdict));
+	assert_int_equal(verdict.count, 1);
+	assert_int_equal(verdict.findings[0].kind, FINDING_UNKNOWN);
+	if (!strstr(verdict.findings[0].detail, why))
+		fail_msg("%s", verdict.findings[0].detail);
+	verdict_free(&verdict);
+}
+
+#define SAFE "{\"schema\":1,\"verdict\":\"safe\",\"findings\":[]}"
+
+static void a_whole_answer_counts(void **state UNUSED)
+{
+	struct verdict verdict = ask_with("#!/bin/sh\ncat >/dev/null\necho '" SAFE "'\n", 30000);
+	assert_true(verdict_is_safe(&verdict));
+	verdict_free(&verdict);
+}
+
+static void every_other_end_is_unsafe(void **state UNUSED)
+{
+	assert_unknown("#!/bin/sh\nexit 0\n", "end of the text");
+	assert_unknown("#!/bin/sh\necho '" SAFE "'\nexit 1\n", "status 1");
+	assert_unknown("#!/bin/sh\necho 'it is cold' >&2\nexit 1\n", "it is cold");
+	assert_unknown("#!/bin/sh\necho '" SAFE "'\nkill -9 $$\n", "signal 9");
+	assert_unknown("#!/bin/sh\necho '{\"schema\":1,\"verdict\":\"sa'\n", "verdict:");
+	assert_unknown("#!/bin/sh\necho '" SAFE SAFE "'\n", "verdict:");
+	assert_unknown("#!/bin/sh\nexec head -c 99000000 /dev/zero\n", "");
+}
+
+static void a_slow_answer_is_unsafe(void **state UNUSED)
+{
+	struct verdict verdict = ask_with("#!/bin/sh\nexec sleep 600\n", 300);
+	assert_false(verdict_is_safe(&verdict));
+	verdict_free(&verdict);
+}
+
+static void without_the_program_nothing_is_safe(void **state UNUSED)
+{
+	struct origin origin = { .source = scratch, .path = scratch };
+	struct verdict verdict = { 0 };
+	struct error err = { 0 };
+	setenv(ASSESS_PROGRAM_VARIABLE, "/nonexistent/agentdeck-assess", 1);
+	assess_verdict(&origin, 30000, &verdict);
+	assert_false(verdict_is_safe(&verdict));
+	assert_string_equal(verdict.findings[0].detail, "agentdeck-assess is not installed");
+	verdict_free(&verdict);
+	assert_int_equal(assess_origin(&origin, 30000, &err), -1);
+	assert_int_equal(err.code, ERROR_UNAVAILABLE);
+	error_clear(&err);
+}
+
+/* ---- the program ---- */
+
+static void run(const char *const *argv)
+{
+	struct child_result result = { 0 };
+	const struct child_request request = { .argv = argv, .directory = here };
+	assert_int_equal(child_run(&request, 30000, &result, NULL), 0);
+	if (result.exit_status != 0)
+		fail_msg("%s: %s", argv[3], strbuf_text(&result.errors));
+	child_result_free(&result);
+}
+
+#define GIT(...)                                                                             \
+	run((const char *const[]){ "git", "-c", "user.name=n", "-c", "user.email=n@invalid", \
+				   __VA_ARGS__, NULL })
+
+static struct verdict verdict_of(const struct origin *origin)
+{
+	struct verdict verdict = { 0 };
+	assess_verdict(origin, 60000, &verdict);
+	return verdict;
+}
+
+static struct origin make_clone(void)
+{
+	struct origin origin = { .kind = ORIGIN_CLONE };
+	GIT("init", "-q", "source");
+	GIT("-C", "source", "commit", "-q", "--allow-empty", "-m", "first");
+	GIT("clone", "-q", "--no-hardlinks", "--template=", "source", "tree");
+	origin.source = path_join(scratch, "source");
+	origin.path = path_join(scratch, "tree");
+	assert_int_equal(assess_origin(&origin, 60000, NULL), 0);
+	return origin;
+}
+
+static void a_fresh_clone_is_safe_and_work_in_it_is_not(void **state UNUSED)
+{
+	cleanup_free char *program = xasprintf("%s/agentdeck-assess",
+					       or_empty(getenv("top_builddir")));
+	if (access(program, X_OK) != 0)
+		skip();
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+	struct origin origin = make_clone();
+	assert_int_equal(origin.remote_count, 1);
+	assert_true(origin.ref_count >= 2);
+
+	struct verdict verdict = verdict_of(&origin);
+	assert_int_equal(verdict.count, 0);
+	assert_true(verdict_is_safe(&verdict));
+	verdict_free(&verdict);
+
+	put("tree/work", "mine");
+	GIT("-C", "tree", "commit", "-q", "--allow-empty", "-m", "second");
+	verdict = verdict_of(&origin);
+	assert_false(verdict_is_safe(&verdict));
+	assert_int_equal(verdict.count, 2);
+	assert_string_equal(verdict.findings[0].name, "?? work");
+	assert_int_equal(verdict.findings[1].kind, FINDING_BRANCH);
+	assert_non_null(strstr(verdict.findings[1].detail, "1 commit not on origin/"));
+	verdict_free(&verdict);
+	origin_free(&origin);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_whole_answer_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_other_end_is_unsafe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_answer_is_unsafe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_the_program_nothing_is_safe, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_fresh_clone_is_safe_and_work_in_it_is_not, set_up,
+						tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
