@@ -87,7 +87,7 @@ static struct observation fake_observe(struct deck *deck, const struct instance 
 	return (struct observation){
 		.presence = PRESENCE_ALIVE,
 		.server = self(),
-		.pane = self(),
+		.pane = fake.lacks_agent ? (struct process_id){ 0 } : self(),
 		.lacks_window = fake.lacks_window,
 	};
 }

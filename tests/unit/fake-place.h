@@ -39,6 +39,7 @@ extern struct fake_place {
 	struct exit_record exit;  /* how its agent ended; last_words: borrowed */
 	const char *words;        /* what end() hears */
 	bool lacks_window;        /* while it is alive; open_window() mends it */
+	bool lacks_agent;         /* while it is alive; nobody has started it */
 	bool begins;              /* begin_attempt() is a step */
 	int how;                  /* what how_ended() returns instead of exit, when it is not 0 */
 	enum limit_effect limits; /* what set_limits() says */

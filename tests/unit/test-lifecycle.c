@@ -110,6 +110,20 @@ static void a_start_opens_a_window_that_was_closed(void **state)
 	assert_string_equal(after->run.id, "run-1");
 }
 
+/* A start was killed when its container ran: no pane is there that would say how an agent ended. */
+static void a_start_waits_for_no_verdict_of_a_window_that_is_missing(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->observed.state = STATE_STARTING;
+	instance->run.server = instance->run.pane = (struct process_id){ 0 };
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_ALIVE;
+	fake.lacks_window = fake.lacks_agent = true;
+	assert_starts(desk, START_UNLESS_RUNNING, true);
+	fake_assert_steps("open-window");
+}
+
 static void a_window_that_cannot_be_opened_ends_nothing(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -689,6 +703,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(the_intent_is_saved_before_the_launch),
 		FAKE_TEST(a_start_opens_a_window_that_was_closed),
+		FAKE_TEST(a_start_waits_for_no_verdict_of_a_window_that_is_missing),
 		FAKE_TEST(a_window_that_cannot_be_opened_ends_nothing),
 		FAKE_TEST(nothing_is_written_before_the_run_is_planned),
 		FAKE_TEST(a_launch_that_fails_is_an_error_with_its_reason),

@@ -97,7 +97,8 @@ static bool is_verdict_due(struct operation *operation, struct process_id *ret_s
 	 * it. */
 	if (run->socket && (!server.pid || !pane.pid)) {
 		const struct observation *seen = operation_look(operation);
-		if (seen->presence != PRESENCE_ALIVE)
+		/* Without a window nobody is about to say anything. */
+		if (seen->presence != PRESENCE_ALIVE || seen->lacks_window)
 			return false;
 		server = seen->server;
 		pane = seen->pane;

@@ -196,8 +196,10 @@ struct instance {
 	struct strvec resume_argv; /* resolved: would resume the stored id */
 	struct run run;
 	struct limits limits;
-	struct recipe *recipe;       /* of its container; NULL: none, as for PLACE_DEFAULT */
-	char *container_id;          /* the engine's id of its container, or NULL: none known */
+	struct recipe *recipe; /* of its container; NULL: none, as for PLACE_DEFAULT */
+	/* The engine's id of its container; its name while it is made; NULL: the engine has
+	 * nothing. */
+	char *container_id;
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 

@@ -134,6 +134,12 @@ static bool has_own_network(const struct recipe *recipe)
 	return streq(or_empty(recipe->network), "internal");
 }
 
+/* Nobody has read the engine's answer yet, which has its id. */
+static bool is_new(const struct instance *instance)
+{
+	return !instance->container_id || streq(instance->container_id, instance->base);
+}
+
 static int gather(struct ladder *ladder, struct recreate_facts *ret, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
@@ -145,7 +151,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.has_build = recipe->build && access(recipe->build, F_OK) == 0,
 		.may_rebuild = ladder->deck->may_rebuild,
 		.may_unpause = true,
-		.is_new = !ladder->instance->container_id,
+		.is_new = is_new(ladder->instance),
 		.name = ladder->instance->base,
 		.image_name = recipe->image,
 		.base_name = recipe->base_id,
@@ -350,6 +356,19 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 	return 0;
 }
 
+/* Before the engine has anything of this session: whoever removes the session knows of it. */
+static int note_container(const struct ladder *ladder, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	const char *id = ladder->exists           ? ladder->found.id
+			 : instance->container_id ? instance->container_id
+						  : instance->base;
+	if (streq(or_empty(instance->container_id), id))
+		return 0;
+	replace_string(&instance->container_id, id);
+	return store_save(ladder->lock, instance, err);
+}
+
 int ladder_climb(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
@@ -359,11 +378,8 @@ int ladder_climb(struct ladder *ladder, struct error *err)
 	if (gather(ladder, &facts, err) < 0 || recreate_plan(&facts, hint, &plan, err) < 0)
 		return -1;
 	log_info("container %s: tier %u", instance->base, plan.tier);
-	if (ladder->exists && !streq(or_empty(instance->container_id), ladder->found.id)) {
-		replace_string(&instance->container_id, ladder->found.id);
-		if (store_save(ladder->lock, instance, err) < 0)
-			return -1;
-	}
+	if (note_container(ladder, err) < 0)
+		return -1;
 	for (size_t i = 0; i < plan.count; i++)
 		if (do_step(ladder, plan.steps[i], err) < 0)
 			return error_prefix(err, "%s (tier %u)", recreate_step_text(plan.steps[i]),

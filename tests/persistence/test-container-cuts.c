@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Kills a command at each call that it makes to the engine: before the engine hears of it, and when
+ * the engine has done it, before the command reads the answer.  Whatever is left, the next command
+ * makes one agent with the same conversation in one container of it, or none.
+ */
+#include "persistence/containers.h"
+#include "persistence/deck.h"
+
+#include <string.h>
+
+#define MARKER "the rope is in the boat"
+
+enum { KILLED = 128 + 9 };
+
+struct story {
+	enum engine engine;
+	const char *socket, *directory; /* of the proxy in front of the engine */
+	struct session session;
+	const char *session_id;
+	unsigned cuts;
+};
+
+/* ---- the proxy --------------------------------------------------------------------------- */
+
+static void put_proxy(struct story *story)
+{
+	const char *program = at_home("engine-proxy"), *output = at_home("proxy.out");
+	const char *engine = engine_address(story->engine) + strlen("unix://");
+	story->socket = at_home("engine.sock");
+	story->directory = at_home("proxy");
+	machine_make_directory(story->directory);
+	machine_bring("helper/engine-proxy", program);
+	(void)machine_background(WORDS("python3", program, story->socket, engine, story->directory),
+				 output);
+	WAIT_FOR(strstr(or_empty(machine_read(output)), "ready"), "no proxy: %s",
+		 or_empty(machine_read(output)));
+}
+
+/* A line for each. */
+static const char *calls_made(const struct story *story)
+{
+	return or_empty(machine_read(kept("%s/calls", story->directory)));
+}
+
+/* call: from 1; 0: none is cut. */
+static void set_cut(const struct story *story, unsigned call, const char *when)
+{
+	machine_write(kept("%s/calls", story->directory), 0600, "");
+	machine_write(kept("%s/cut", story->directory), 0600, kept("%u %s\n", call, when));
+}
+
+/* ---- what is there ----------------------------------------------------------------------- */
+
+static const char *label(const struct story *story)
+{
+	return kept("io.agentdeck.instance=%s", story->session.id);
+}
+
+static struct reply command(const struct story *story, const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, words);
+	strvec_push(argv, story->session.id);
+	return deck_look((const char *const *)argv->items);
+}
+
+static void must(const struct story *story, const char *const *words, const char *where)
+{
+	struct reply reply = command(story, words);
+	ASSERT(reply.status == 0, "%s: %s %s: %d: %s%s", where, words[0], or_empty(words[1]),
+	       reply.status, reply.errors, reply.output);
+}
+
+/* They were told to end, or their container was killed. */
+static void assert_agents(unsigned expected, const char *where)
+{
+	const char *seen = NULL;
+	WAIT_FOR((seen = machine_root(WORDS("pgrep", "-c", "-f", "agentdeck-demo-agent")).output,
+		  streq(seen, kept("%u\n", expected))),
+		 "%s: %s agents instead of %u", where, seen, expected);
+}
+
+static void assert_one(struct story *story, const char *where)
+{
+	WAIT_FOR((session_look(&story->session), story->session.agent_pid != 0),
+		 "%s: no agent, status %s", where, story->session.status);
+	ASSERT(streq(story->session.status, "running"), "%s: status %s", where,
+	       story->session.status);
+	ASSERT(streq(or_empty(story->session.session_id), story->session_id),
+	       "%s: the conversation became %s", where, or_empty(story->session.session_id));
+	assert_flag(&story->session, "--resume", story->session_id);
+	assert_agents(1, where);
+	ASSERT(container_count(story->engine, label(story)) == 1, "%s: %u containers", where,
+	       container_count(story->engine, label(story)));
+}
+
+static unsigned network_count(const struct story *story)
+{
+	const char *all = engine_say(story->engine, WORDS("network", "ls", "--quiet", "--filter",
+							  kept("label=%s", label(story))));
+	unsigned lines = *all != '\0';
+	for (; *all; all++)
+		lines += *all == '\n';
+	return lines;
+}
+
+/* The engine has nothing of the session any more. */
+static void assert_freed(const struct story *story, const char *where)
+{
+	assert_agents(0, where);
+	ASSERT(container_count(story->engine, label(story)) == 0, "%s: a container is left", where);
+	ASSERT(network_count(story) == 0, "%s: a network is left", where);
+	const char *images = engine_say(story->engine, WORDS("images", "agentdeck/keep"));
+	ASSERT(!strstr(images, story->session.id), "%s: an image is kept: %s", where, images);
+}
+
+/* ---- cuts -------------------------------------------------------------------------------- */
+
+static void add(struct story *story)
+{
+	session_add(&story->session, NULL, "deck",
+		    WORDS("--container", "--image", PLAIN_IMAGE, "--network", "internal",
+			  "--engine", kept("unix://%s", story->socket)));
+}
+
+static void begin(struct story *story, enum engine engine)
+{
+	*story = (struct story){ .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	put_proxy(story);
+	add(story);
+	session_start(&story->session, NULL);
+	session_say(&story->session, MARKER);
+	story->session_id = story->session.session_id;
+	/* From now on every start resumes. */
+	must(story, WORDS("session", "stop"), "at first");
+}
+
+static void come_back(struct story *story)
+{
+	set_cut(story, 0, "before");
+	session_start(&story->session, NULL);
+	assert_came_back(&story->session, story->session_id, MARKER, 1);
+	must(story, WORDS("remove", "--force"), "in the end");
+	assert_freed(story, "in the end");
+}
+
+struct operation {
+	const char *name;
+	const char *const *words;
+	/* Before each cut; where: for messages. */
+	void (*set_up)(struct story *story, const char *where);
+	/* After it.  turn: of the cuts, to take another way each time. */
+	void (*converge)(struct story *story, unsigned turn, const char *where);
+	unsigned least; /* cuts, or the test means nothing */
+};
+
+static const char *calls_of(struct story *story, const struct operation *operation)
+{
+	operation->set_up(story, operation->name);
+	set_cut(story, 0, "before");
+	must(story, operation->words, operation->name);
+	const char *calls = calls_made(story);
+	operation->converge(story, 0, operation->name);
+	return calls;
+}
+
+static void cut(struct story *story, const struct operation *operation, unsigned call,
+		const char *when)
+{
+	const char *where = kept("%s killed %s call %u", operation->name, when, call);
+	operation->set_up(story, where);
+	set_cut(story, call, when);
+	struct reply reply = command(story, operation->words);
+	where = kept("%s of:\n%s", where, calls_made(story));
+	set_cut(story, 0, "before");
+	ASSERT(reply.status == KILLED, "%s: it ended with %d: %s%s", where, reply.status,
+	       reply.errors, reply.output);
+	story->cuts++;
+	operation->converge(story, story->cuts, where);
+}
+
+/* After a call that only looks, all is as before it.  Docker: before each call as well. */
+static void cut_everywhere(struct story *story, const struct operation *operation)
+{
+	const unsigned before = story->cuts;
+	unsigned call = 0;
+	const char *calls = calls_of(story, operation);
+	for (const char *line = calls; *line; line = strchr(line, '\n') + 1) {
+		call++;
+		if (story->engine == ENGINE_DOCKER)
+			cut(story, operation, call, "before");
+		if (!starts_with(line, "GET ") && !starts_with(line, "HEAD "))
+			cut(story, operation, call, "after");
+	}
+	print_message("%s: %u cuts at its %u calls\n", operation->name, story->cuts - before, call);
+	ASSERT(story->cuts - before >= operation->least, "%s asks the engine only:\n%s",
+	       operation->name, calls);
+}
+
+/* ---- start ------------------------------------------------------------------------------- */
+
+static void keep_container(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "stop"), where);
+	ASSERT(container_count(story->engine, label(story)) == 1, "%s: no container", where);
+}
+
+static void keep_nothing(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "stop"), where);
+	must(story, WORDS("session", "eject"), where);
+	assert_freed(story, where);
+}
+
+/* The same again, or what brings all back, or a stop first. */
+static void start_again(struct story *story, unsigned turn, const char *where)
+{
+	enum { WAYS = 3 };
+	if (turn % WAYS == 1) {
+		struct reply reply = deck_look(WORDS("recover"));
+		ASSERT(reply.status == 0, "%s: recover: %s%s", where, reply.errors, reply.output);
+	}
+	if (turn % WAYS == 2) {
+		must(story, WORDS("session", "stop"), where);
+		assert_agents(0, where);
+	}
+	must(story, WORDS("session", "start"), where);
+	assert_one(story, where);
+}
+
+static void start_is_cut(enum engine engine)
+{
+	const struct operation operations[] = {
+		{ "a start of tier 1", WORDS("session", "start"), keep_container, start_again, 1 },
+		{ "a start of tier 2", WORDS("session", "start"), keep_nothing, start_again, 4 },
+	};
+	struct story story;
+	begin(&story, engine);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		cut_everywhere(&story, &operations[i]);
+	must(&story, WORDS("session", "stop"), "in the end");
+	come_back(&story);
+}
+
+TEST(ContainerStartKilledAtEachCallConvergesDocker)
+{
+	start_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerStartKilledAtEachCallConvergesPodman)
+{
+	start_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- stop and eject ---------------------------------------------------------------------- */
+
+/* A stop needs the engine only for what is paused. */
+static void be_paused(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "start"), where);
+	const char *id = engine_say(story->engine, WORDS("ps", "--quiet", "--filter",
+							 kept("label=%s", label(story))));
+	(void)engine_say(story->engine, WORDS("pause", id));
+}
+
+static void stop_again(struct story *story, unsigned turn UNUSED, const char *where)
+{
+	must(story, WORDS("session", "stop"), where);
+	assert_agents(0, where);
+	ASSERT(container_count(story->engine, label(story)) == 1, "%s: not one container", where);
+}
+
+/* The first start that needs no container, or the second removal. */
+static void eject_again(struct story *story, unsigned turn, const char *where)
+{
+	if (turn % 2) {
+		must(story, WORDS("session", "start"), where);
+		assert_one(story, where);
+		must(story, WORDS("session", "stop"), where);
+	}
+	must(story, WORDS("session", "eject"), where);
+	assert_freed(story, where);
+}
+
+static void have_container(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "start"), where);
+	keep_container(story, where);
+}
+
+static void stop_is_cut(enum engine engine)
+{
+	const struct operation stop = { "a stop of what is paused", WORDS("session", "stop"),
+					be_paused, stop_again, 1 };
+	const struct operation eject = { "an eject", WORDS("session", "eject"), have_container,
+					 eject_again, 3 };
+	struct story story;
+	begin(&story, engine);
+	if (engine == ENGINE_DOCKER)
+		cut_everywhere(&story, &stop);
+	cut_everywhere(&story, &eject);
+	come_back(&story);
+}
+
+TEST(ContainerStopAndEjectKilledAtEachCallConvergeDocker)
+{
+	stop_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerStopAndEjectKilledAtEachCallConvergePodman)
+{
+	stop_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- the first start, and remove --------------------------------------------------------- */
+
+/* What was cut leaves a session that can be removed, or none. */
+static void remove_again(struct story *story, unsigned turn UNUSED, const char *where)
+{
+	struct reply show = command(story, WORDS("session", "show"));
+	ASSERT(show.status == 0 || show.status == 2, "%s: neither there nor gone: %s", where,
+	       show.errors);
+	struct reply reply = command(story, WORDS("remove", "--force"));
+	ASSERT(reply.status == show.status, "%s: remove: %d: %s%s", where, reply.status,
+	       reply.errors, reply.output);
+	ASSERT(!strstr(reply.errors, "is left"), "%s: remove: %s", where, reply.errors);
+	assert_freed(story, where);
+}
+
+static void have_new(struct story *story, const char *where UNUSED)
+{
+	set_cut(story, 0, "before");
+	add(story);
+}
+
+static void have_running(struct story *story, const char *where)
+{
+	have_new(story, where);
+	must(story, WORDS("session", "start"), where);
+}
+
+static void remove_is_cut(enum engine engine)
+{
+	const struct operation operations[] = {
+		{ "a first start", WORDS("session", "start"), have_new, remove_again, 4 },
+		{ "a remove", WORDS("remove", "--force"), have_running, remove_again, 3 },
+	};
+	struct story story = { .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	put_proxy(&story);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		cut_everywhere(&story, &operations[i]);
+}
+
+TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingDocker)
+{
+	remove_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingPodman)
+{
+	remove_is_cut(ENGINE_PODMAN);
+}
