@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 
 int fs_openat(int dirfd, const char *name, int flags, mode_t mode)
 {
@@ -19,6 +21,15 @@ int fs_openat(int dirfd, const char *name, int flags, mode_t mode)
 		fd = openat(dirfd, name, flags, mode);
 	while (fd < 0 && errno == EINTR);
 	return fd;
+}
+
+int fs_open_beneath(int dirfd, const char *path, int flags)
+{
+	const struct open_how how = {
+		.flags = (uint64_t)flags | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 }
 
 int fs_flush(int fd)

@@ -54,6 +54,11 @@ int fs_read_fd(int fd, const char *what, size_t max, struct strbuf *ret, struct 
 int fs_openat(int dirfd, const char *name, int flags, mode_t mode);
 int fs_flush(int fd);
 
+/* Open path (relative) below dirfd without following any link on the way, and without leaving
+ * dirfd: for directories that somebody else may write.  -1 with errno: ELOOP, EXDEV for a path that
+ * would. */
+int fs_open_beneath(int dirfd, const char *path, int flags);
+
 /* Write all of data, retrying short writes and EINTR. */
 int fs_write_all(int fd, const void *data, size_t length, const char *what, struct error *err);
 

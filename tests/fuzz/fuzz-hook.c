@@ -67,7 +67,7 @@ static void add_instance(struct desk *desk, size_t i)
 	conversation_set_id(&instance->conversation, FIRST_ID, ORIGIN_MINTED, 1);
 	if (runfiles_write(&desk->deck, instance, agent, NULL) < 0 ||
 	    store_lock_profile(desk->deck.store, clock_ms() + 60000, &lock, NULL) != 0 ||
-	    store_create(lock, instance, NULL) != 0)
+	    store_create(lock, instance, NULL, NULL) != 0)
 		abort();
 	desk->tokens[i] = runfiles_token(instance);
 	desk->manifests[i] = read_manifest(desk, i);

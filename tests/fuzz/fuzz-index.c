@@ -40,7 +40,7 @@ static void add_instance(struct store *store, int i)
 	replace_string(&instance->backend, "host");
 	instance->created_at = INT64_C(1776157681000000) + i;
 	if (store_lock_profile(store, clock_ms() + 60000, &lock, NULL) != 0 ||
-	    store_create(lock, instance, NULL) != 0 ||
+	    store_create(lock, instance, NULL, NULL) != 0 ||
 	    /* A manifest that was just written gets no row. */
 	    utimensat(store_profile_directory(store), path, old, 0) < 0)
 		abort();

@@ -77,7 +77,7 @@ static inline int create_instance(struct store *store, const struct instance *in
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	if (store_lock_profile(store, clock_ms() + LONG_MS, &lock, err) != 0)
 		return -1;
-	return store_create(lock, instance, err);
+	return store_create(lock, instance, NULL, err);
 }
 
 static inline void make(struct store *store, const char *id, const char *title)

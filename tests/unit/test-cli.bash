@@ -835,7 +835,9 @@ case_container_options() {
 		add . -t a --agent demo --container --auth token
 	refused 64 'choose default, none' add . -t a --agent demo --container --network 'a b'
 	refused 64 'number of processors' add . -t a --agent demo --container --cpus many
-	refused 64 'begins its own conversation' add . -t a --agent demo --container \
+	refused 2 'no conversation .* with a turn in' add . -t a --agent demo --container \
+		--session-id 11111111-2222-4333-8444-555555555555
+	refused 1 'does not know where Codex' add . -t a --agent codex --container \
 		--session-id 11111111-2222-4333-8444-555555555555
 	must add . -t host --agent demo
 	refused 1 'host has no recipe' session show host --recipe

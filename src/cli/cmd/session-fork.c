@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/containeropts.h"
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
@@ -8,6 +9,7 @@
 struct options {
 	const char *title, *group;
 	bool no_start, no_wait, attach;
+	struct container_options container;
 };
 
 static const struct command_option options[] = {
@@ -18,6 +20,7 @@ static const struct command_option options[] = {
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
+	CONTAINER_OPTIONS(container),
 	{ 0 },
 };
 
@@ -26,7 +29,12 @@ static int run(struct app *app, struct error *err)
 	const struct store_row *row = app->session;
 	const struct options *given = app->options;
 	cleanup_instance struct instance *fork = NULL;
-	if (lifecycle_fork(&app->deck, row->base, given->title, given->group, &fork, err) < 0)
+	struct container_order order_of = { 0 };
+	int r = container_read_options(&given->container, false, &order_of, err);
+	const struct lifecycle_branch branch = { given->title, given->group,
+						 r == 0 ? &order_of : NULL,
+						 given->container.is_refused };
+	if (r < 0 || lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
 		return -1;
 	if (given->no_start) {
 		struct json_object *object = json_of_instance(&app->deck, fork);
@@ -38,7 +46,7 @@ static int run(struct app *app, struct error *err)
 				  fork->title, fork->id, hint));
 	}
 	const struct start_order order = { .base = fork->base, .no_wait = given->no_wait };
-	int r = run_start(app, &order, err);
+	r = run_start(app, &order, err);
 	if (r == 0 && given->attach && !app->json)
 		return run_attach(app, fork->base, ATTACH_FULLY, err);
 	return r;

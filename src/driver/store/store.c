@@ -446,15 +446,16 @@ int store_save(struct store_lock *lock, const struct instance *instance, struct 
 	return store_write_manifest(lock->store, instance, lock->directory, err);
 }
 
-static int create_in(struct store *store, const struct instance *instance, const char *name,
-		     struct error *err)
+static int create_in(struct store *store, const struct instance *instance,
+		     const struct store_filler *filler, const char *name, struct error *err)
 {
 	cleanup_close int directory = -1;
 	if (mkdirat(store->directory, name, 0700) < 0)
 		return error_set_file(err, errno, "make directory %s/%s", store->path, name);
 	if (fs_open_private_directory_at(store->directory, name, false, &directory, err) < 0)
 		return error_prefix(err, "%s", store->path);
-	if (store_write_manifest(store, instance, directory, err) < 0)
+	if ((filler && filler->fill(directory, filler->data, err) < 0) ||
+	    store_write_manifest(store, instance, directory, err) < 0)
 		return -1;
 	/* Nobody can have created the name since we looked: we hold both locks. */
 	if (renameat(store->directory, name, store->directory, instance->base) < 0)
@@ -469,7 +470,7 @@ static int create_in(struct store *store, const struct instance *instance, const
 }
 
 int store_create(struct store_profile_lock *lock, const struct instance *instance,
-		 struct error *err)
+		 const struct store_filler *filler, struct error *err)
 {
 	struct store *store = lock->store;
 	const char *base = or_empty(instance->base);
@@ -489,7 +490,7 @@ int store_create(struct store_profile_lock *lock, const struct instance *instanc
 	if (r == FS_LOCK_BUSY)
 		return error_set(err, ERROR_BUSY, "another agentdeck is using %s/%s: try again",
 				 store->path, lock_file);
-	if (create_in(store, instance, name, err) < 0) {
+	if (create_in(store, instance, filler, name, err) < 0) {
 		(void)fs_remove_tree(store->directory, name, NULL);
 		(void)unlinkat(store->directory, lock_file, 0);
 		return -1;

@@ -79,10 +79,17 @@ int store_load(struct store *store, const char *base, struct instance **ret, str
 /* Read it under its lock: a damaged manifest is set aside, and the error says under which name. */
 int store_load_locked(struct store_lock *lock, struct instance **ret, struct error *err);
 
-/* Make a new instance: directory, lock file and manifest.  It needs the profile's lock, so that
- * titles and ids are unique.  ERROR_EXISTS: the base is taken. */
+/* Puts more into the directory of a new instance than its manifest, durably. */
+struct store_filler {
+	int (*fill)(int directory, void *data, struct error *err);
+	void *data;
+};
+
+/* Make a new instance: directory, lock file and manifest.  Its directory appears as a whole, with
+ * what the filler (NULL: nothing) puts there.  It needs the profile's lock, so that titles and ids
+ * are unique.  ERROR_EXISTS: the base is taken. */
 int store_create(struct store_profile_lock *lock, const struct instance *instance,
-		 struct error *err);
+		 const struct store_filler *filler, struct error *err);
 
 /* Replace the manifest of the instance whose lock is held, durably. */
 int store_save(struct store_lock *lock, const struct instance *instance, struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * transcript.h: the only function that writes where an agent keeps its transcripts, and only at its
+ * transcript.h: the only functions that write where an agent keeps its transcripts, and only at its
  * user's request.
  */
 #include "driver/transcript/transcript.h"
@@ -14,12 +14,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PROJECTS "projects"
+
 enum { CHUNK = 64 << 10 };
 
-static int open_source(const char *path, int *ret, struct error *err)
+static int open_file(const char *within, const char *path)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	if (!within)
+		return open(path, flags);
+	const size_t length = strlen(within);
+	if (!starts_with(path, within) || path[length] != '/') {
+		errno = EXDEV;
+		return -1;
+	}
+	cleanup_close int above = open(within, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return above < 0 ? -1 : fs_open_beneath(above, path + length + 1, flags);
+}
+
+int transcript_open(const char *within, const char *path, int *ret, struct error *err)
 {
 	struct stat st;
-	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = open_file(within, path);
 	if (fd < 0)
 		return error_set_file(err, errno, "open %s", path);
 	if (fstat(fd, &st) < 0)
@@ -46,21 +62,18 @@ static int copy_all(int source, int target, const char *path, struct error *err)
 	}
 }
 
-static int copy_durably(int folder, const char *temporary, const char *name, const char *path,
+static int copy_durably(int source, int folder, const char *temporary, const char *path,
 			struct error *err)
 {
-	cleanup_close int source = -1, target = -1;
-	if (open_source(path, &source, err) < 0)
-		return -1;
-	target = fs_openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			   0600);
+	cleanup_close int target = fs_openat(
+		folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (target < 0)
 		return error_set_file(err, errno, "make a copy of %s", path);
 	if (copy_all(source, target, path, err) < 0)
 		return -1;
 	if (fs_flush(target) < 0)
 		return error_set_file(err, errno, "sync the copy of %s", path);
-	if (renameat2(folder, temporary, folder, name, RENAME_NOREPLACE) < 0)
+	if (renameat2(folder, temporary, folder, path_basename(path), RENAME_NOREPLACE) < 0)
 		return errno == EEXIST ? TRANSCRIPT_TAKEN
 				       : error_set_file(err, errno, "make a copy of %s", path);
 	return fs_flush(folder) < 0
@@ -68,15 +81,23 @@ static int copy_durably(int folder, const char *temporary, const char *name, con
 		       : 0;
 }
 
+static int copy_into(int source, int folder, const char *path, struct error *err)
+{
+	cleanup_free char *temporary = xasprintf(".tmp-%d-%s", (int)getpid(), path_basename(path));
+	int r = copy_durably(source, folder, temporary, path, err);
+	if (r != 0)
+		(void)unlinkat(folder, temporary, 0);
+	return r;
+}
+
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err)
 {
 	cleanup_free char *slug = transcript_slug(directory);
-	cleanup_free char *projects = path_join(config_home, "projects");
+	cleanup_free char *projects = path_join(config_home, PROJECTS);
 	cleanup_free char *place = path_join(projects, slug);
-	cleanup_free char *temporary = xasprintf(".tmp-%d-%s", (int)getpid(), path_basename(path));
 	/* Follow links up to here: some people move their agent's home to another disk. */
-	cleanup_close int above = open(projects, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int above = open(projects, O_RDONLY | O_DIRECTORY | O_CLOEXEC), source = -1;
 	if (above < 0)
 		return error_set_file(err, errno, "open %s", projects);
 	if (mkdirat(above, slug, 0700) < 0 && errno != EEXIST)
@@ -85,11 +106,24 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
 					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0)
 		return error_set_file(err, errno, "open %s", place);
-	int r = copy_durably(folder, temporary, path_basename(path), path, err);
-	if (r != 0)
-		(void)unlinkat(folder, temporary, 0);
-	if (r < 0)
+	if (transcript_open(NULL, path, &source, err) < 0)
 		return -1;
-	*ret = path_join(place, path_basename(path));
+	int r = copy_into(source, folder, path, err);
+	if (r >= 0)
+		*ret = path_join(place, path_basename(path));
 	return r;
+}
+
+int transcript_plant(int source, const char *path, int config_home, const char *directory,
+		     struct error *err)
+{
+	cleanup_free char *slug = transcript_slug(directory);
+	cleanup_close int projects = -1, folder = -1;
+	if (fs_open_private_directory_at(config_home, PROJECTS, true, &projects, err) < 0 ||
+	    fs_open_private_directory_at(projects, slug, true, &folder, err) < 0)
+		return -1;
+	/* The names above it, too. */
+	return fs_flush(projects) < 0 || fs_flush(config_home) < 0
+		       ? error_set_file(err, errno, "sync the directory of the copy of %s", path)
+		       : copy_into(source, folder, path, err);
 }

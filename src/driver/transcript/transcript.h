@@ -57,6 +57,15 @@ enum { TRANSCRIPT_TAKEN = 1 };
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err);
 
+/* Open a transcript for transcript_plant().  within: a directory that somebody else may write, and
+ * that path must be below without any link; or NULL.  ERROR_INVALID: it is not a file of ours. */
+int transcript_open(const char *within, const char *path, int *ret, struct error *err);
+
+/* Copy the open transcript of this path, durably, into the config home of an agent that has not run
+ * yet, to where it looks for those of directory (a real path).  TRANSCRIPT_TAKEN as above. */
+int transcript_plant(int source, const char *path, int config_home, const char *directory,
+		     struct error *err);
+
 /* The text of the last assistant record that has text, unchanged: the caller cleans control
  * characters before printing.  A sub-agent's records (isSidechain) do not count.  TRANSCRIPT_NONE:
  * no reply yet.  *ret and *ret_time (may be NULL; the record's timestamp, "" without one) are the

@@ -41,32 +41,30 @@ static bool belongs_to(const char *directory, const char *folder)
 }
 
 /* A UUID that its user has written in capitals, of a file whose name has none. */
-static int find_in_lower_case(const struct instance *instance, struct transcript *ret,
-			      struct error *err)
+static int find_in_lower_case(const struct instance *instance, const char *session_id,
+			      struct transcript *ret, struct error *err)
 {
-	const struct conversation *conversation = &instance->conversation;
-	cleanup_free char *lower = xstrdup(conversation->session_id);
+	cleanup_free char *lower = xstrdup(session_id);
 	for (char *c = lower; *c; c++)
 		*c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
-	if (!naming_same_session_id(lower, conversation->session_id) ||
-	    streq(lower, conversation->session_id))
+	if (!naming_same_session_id(lower, session_id) || streq(lower, session_id))
 		return TRANSCRIPT_NONE;
-	return transcript_find(conversation->config_home, instance_launch_directory(instance),
-			       lower, NULL, ret, err);
+	return transcript_find(instance->conversation.config_home,
+			       instance_launch_directory(instance), lower, NULL, ret, err);
 }
 
-static int find(const struct instance *instance, struct transcript *ret, struct error *err)
+int location_find(const struct instance *instance, const char *session_id, struct transcript *ret,
+		  struct error *err)
 {
 	const struct conversation *conversation = &instance->conversation;
 	const char *launch = instance_launch_directory(instance);
 	const char *began = instance_transcript_directory(instance);
-	int r = transcript_find(conversation->config_home, launch, conversation->session_id,
+	int r = transcript_find(conversation->config_home, launch, session_id,
 				conversation->transcript_path, ret, err);
 	/* A transcript says first where it began, and it may have moved since. */
 	if (r == TRANSCRIPT_NONE && !streq(launch, began))
-		r = transcript_find(conversation->config_home, began, conversation->session_id,
-				    NULL, ret, err);
-	return r == TRANSCRIPT_NONE ? find_in_lower_case(instance, ret, err) : r;
+		r = transcript_find(conversation->config_home, began, session_id, NULL, ret, err);
+	return r == TRANSCRIPT_NONE ? find_in_lower_case(instance, session_id, ret, err) : r;
 }
 
 /* Has the transcript left the project directory that it was last known in? */
@@ -106,7 +104,7 @@ int location_settle(struct instance *instance, enum transcript_fact *ret, struct
 {
 	cleanup_transcript struct transcript found = { 0 };
 	bool is_elsewhere = false;
-	int r = find(instance, &found, err);
+	int r = location_find(instance, instance->conversation.session_id, &found, err);
 	if (r < 0 || (r == 0 && follow(instance, &found, &is_elsewhere, err) < 0))
 		return -1;
 	if (r == TRANSCRIPT_NONE) {

@@ -15,6 +15,11 @@
 /* Can this agent's transcripts be looked at? */
 bool location_is_known(const struct agent *agent);
 
+/* The transcript of this conversation, which need not be the instance's, in its config home and its
+ * directories.  TRANSCRIPT_NONE: there is none. */
+int location_find(const struct instance *instance, const char *session_id, struct transcript *ret,
+		  struct error *err);
+
 /* Look for the transcript of the stored id, and follow it where it has moved.  *ret says what was
  * found.  For an agent whose transcripts can be looked at, and an instance with an id and a config
  * home. */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "driver/transcript/transcript.h"
+#include "engine/conversation/carry.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
@@ -254,25 +255,66 @@ static void settle_name(const struct store_rows *rows, struct instance *instance
 	replace_string(&instance->base, instance->id);
 }
 
-/* The agent's home in a container is made for it, so there is no conversation yet. */
-static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
-			    const struct instance *instance, struct recipe **ret, struct error *err)
+static bool path_is_below(const char *path, const char *directory)
 {
-	if (!wish->container)
+	const size_t length = strlen(directory);
+	return starts_with(path, directory) &&
+	       (!path[length] || path[length] == '/' || ends_with(directory, "/"));
+}
+
+/* Does the container have this directory, which a conversation has moved to? */
+static bool is_mounted(const struct recipe *recipe, const char *directory)
+{
+	bool found = path_is_below(directory, recipe->directory);
+	for (size_t i = 0; i < recipe->mount_count; i++)
+		found |= path_is_below(directory, recipe->mounts[i].target);
+	return found;
+}
+
+static int check_launch(const struct instance *instance, const struct recipe *recipe,
+			struct error *err)
+{
+	const char *launch = instance_launch_directory(instance);
+	if (is_mounted(recipe, launch))
 		return 0;
-	if (instance->conversation.session_id || wish->forked_from)
-		return error_set(err, ERROR_USAGE,
-				 "a session in a container begins its own conversation, since its "
-				 "home is empty: leave the conversation's id out, or leave "
-				 "--container out");
-	return container_resolve(deck, wish->container, instance, ret, err);
+	cleanup_free char *shown = visible(launch);
+	return error_set(err, ERROR_INVALID,
+			 "its conversation is in %s, which the container does not have: add "
+			 "--mount %s",
+			 shown, shown);
+}
+
+/* The recipe of its container, and the conversation that it begins with.  That is looked for before
+ * an engine is asked. */
+static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
+			    const struct agent *agent, const struct instance *instance,
+			    struct recipe **ret, struct carry *carry, struct error *err)
+{
+	const char *id = wish->forked_from ? wish->forked_from : instance->conversation.session_id;
+	cleanup_recipe struct recipe *recipe = NULL;
+	if (!wish->container && !wish->like)
+		return 0;
+	if (id &&
+	    carry_find(instance, agent, id, wish->like ? wish->like->home : NULL, carry, err) < 0)
+		return -1;
+	if (wish->like) {
+		recipe = recipe_copy(wish->like);
+		container_limit(deck, instance, recipe);
+	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
+		return -1;
+	}
+	if (check_launch(instance, recipe, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(recipe);
+	return 0;
 }
 
 /* It has its id: give it what is named after it. */
 static void take_place(struct deck *deck, const struct agent *agent, struct instance *instance,
-		       struct recipe *recipe)
+		       struct recipe *recipe, const struct carry *carry)
 {
-	char **home = &instance->conversation.config_home;
+	struct conversation *conversation = &instance->conversation;
+	char **home = &conversation->config_home;
 	if (!recipe)
 		return;
 	container_place(deck, instance, recipe);
@@ -280,6 +322,25 @@ static void take_place(struct deck *deck, const struct agent *agent, struct inst
 	*home = agent->config_home && starts_with(agent->config_home, "~")
 			? xasprintf("%s%s", recipe->home, agent->config_home + 1)
 			: xstrdup_or_null(agent->config_home);
+	if (carry->transcript < 0 || !conversation->session_id)
+		return;
+	replace_string(&conversation->session_id, carry->session_id);
+	free(conversation->transcript_path);
+	conversation->transcript_path = carry_path(carry, instance);
+}
+
+/* For store_create(). */
+struct filling {
+	const struct carry *carry;
+	const struct instance *instance;
+};
+
+static int fill(int directory, void *data, struct error *err)
+{
+	const struct filling *filling = data;
+	return filling->carry->transcript < 0
+		       ? 0
+		       : carry_put(filling->carry, filling->instance, directory, err);
 }
 
 static int check_wish(const struct lifecycle_new *wish, struct instance *instance,
@@ -313,6 +374,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_recipe struct recipe *recipe = NULL;
+	cleanup_carry struct carry carry = CARRY_NOTHING;
 	const struct agent *agent;
 
 	instance->resume_policy = POLICY_DEFAULT;
@@ -330,12 +392,13 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	state_begin(instance, instance->created_at);
 	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)
 							       : deck_config_home(deck, agent);
+	instance->conversation.directory = xstrdup_or_null(wish->launch_directory);
 	/* A copy of the words of an agent that runs, and is what it is. */
 	if (!wish->gives_no_id && check_kind(deck, agent, instance, err) < 0)
 		return -1;
 	if (settle_id(wish, agent, instance, err) < 0 ||
 	    settle_latest(wish, agent, instance, err) < 0 ||
-	    settle_container(deck, wish, instance, &recipe, err) < 0)
+	    settle_container(deck, wish, agent, instance, &recipe, &carry, err) < 0)
 		return -1;
 	settle_copy(wish, agent, instance);
 	if (claim_id(deck, instance, &conversations, err) < 0)
@@ -348,13 +411,14 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
-	take_place(deck, agent, instance, TAKE_PTR(recipe));
+	take_place(deck, agent, instance, TAKE_PTR(recipe), &carry);
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
-	instance->conversation.directory = xstrdup_or_null(wish->launch_directory);
 	if (!wish->gives_no_id)
 		give_id(deck, agent, instance);
-	if (store_create(lock, instance, err) < 0)
+	struct filling filling = { &carry, instance };
+	const struct store_filler filler = { fill, &filling };
+	if (store_create(lock, instance, &filler, err) < 0)
 		return -1;
 	log_set_instance(instance->id);
 	log_info("added: agent=%s origin=%s id=%s", instance->agent,

@@ -79,13 +79,6 @@ static int check_fork(const struct instance *source, const struct agent *agent, 
 				 "%s cannot copy a conversation: its entry has no session.fork "
 				 "(agentdeck agents show %s)",
 				 agent->name, agent->name);
-	/* The copy would be in another home. */
-	if (source->recipe)
-		return error_set(err, ERROR_INVALID,
-				 "session '%s' lives in a container, and its conversation cannot "
-				 "be copied out of it yet: make a new one with agentdeck add "
-				 "--container",
-				 title);
 	if (!source->conversation.session_id)
 		return error_set(
 			err, ERROR_INVALID,
@@ -118,7 +111,7 @@ static int add_with_free_title(struct deck *deck, struct lifecycle_new *wish,
 	return error_set(err, ERROR_EXISTS, "it has too many forks: name this one with -t");
 }
 
-int lifecycle_fork(struct deck *deck, const char *base, const char *title, const char *group,
+int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_branch *branch,
 		   struct instance **ret, struct error *err)
 {
 	cleanup_instance struct instance *source = NULL;
@@ -127,13 +120,22 @@ int lifecycle_fork(struct deck *deck, const char *base, const char *title, const
 	if (deck_load(deck, base, &source, err) < 0 ||
 	    deck_agent(deck, source->agent, &agent, err) < 0 || check_fork(source, agent, err) < 0)
 		return -1;
+	if (source->recipe && branch->on_host)
+		return error_set(err, ERROR_USAGE,
+				 "the agent and the conversation of a session in a container are "
+				 "in there, so its fork has a container, too: leave --no-container "
+				 "out");
+	if (source->recipe && branch->container)
+		return error_set(err, ERROR_USAGE,
+				 "a fork of a session in a container has a container of the same "
+				 "recipe: leave --container out");
 	/* The copy is made where it is now. */
 	if (location_refresh(source, agent, err) < 0)
 		return -1;
 	resume_carried_argv(agent, &source->argv, &argv);
 	struct lifecycle_new wish = {
-		.title = title,
-		.group = group ? group : source->group,
+		.title = branch->title,
+		.group = branch->group ? branch->group : source->group,
 		.directory = instance_lookup_directory(source),
 		.launch_directory = source->conversation.directory,
 		.agent = source->agent,
@@ -144,9 +146,11 @@ int lifecycle_fork(struct deck *deck, const char *base, const char *title, const
 		.resume = resume_policy_name(source->resume_policy),
 		.restart = restart_policy_name(source->restart_policy),
 		.limits = source->limits,
+		.container = branch->container,
+		.like = source->recipe,
 	};
-	return title ? lifecycle_add(deck, &wish, ret, err)
-		     : add_with_free_title(deck, &wish, source->title, ret, err);
+	return branch->title ? lifecycle_add(deck, &wish, ret, err)
+			     : add_with_free_title(deck, &wish, source->title, ret, err);
 }
 
 /* Locked, and not running: what runs is in another conversation, whatever is written down. */

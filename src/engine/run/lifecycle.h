@@ -29,6 +29,9 @@ struct lifecycle_new {
 	const char *restart;     /* policy's name, or NULL */
 	struct limits limits;
 	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
+	/* It gets a container of this recipe, and the conversation to begin with is in the home of
+	 * that one; or NULL.  Borrowed */
+	const struct recipe *like;
 };
 
 /* The agent that such an instance would have.  Borrowed from the deck. */
@@ -119,11 +122,21 @@ void lifecycle_note_use(struct deck *deck, const char *base);
 /* Give the instance another title, and show it in the terminal of a live run. */
 int lifecycle_rename(struct deck *deck, const char *base, const char *title, struct error *err);
 
+/* What is said of a fork.  All borrowed. */
+struct lifecycle_branch {
+	const char *title; /* NULL: "<title>-fork", made unique */
+	const char *group; /* NULL: the same */
+	/* The container of the fork of a session on this host; NULL: it lives where this one does.
+	 */
+	const struct container_order *container;
+	bool on_host; /* it must live on this host: refused for a session in a container */
+};
+
 /* Make a stopped instance whose first start begins with a copy of this one's conversation; this one
- * is left as it is, whether it runs or not.  title: NULL for "<title>-fork", made unique.
- * ERROR_INVALID: the agent cannot, or there is no conversation with a turn in it.  *ret is the
- * caller's. */
-int lifecycle_fork(struct deck *deck, const char *base, const char *title, const char *group,
+ * is left as it is, whether it runs or not.  In a container the fork has its own container of the
+ * same recipe, and its own home with a copy of the transcript.  ERROR_INVALID: the agent cannot, or
+ * there is no conversation with a turn in it.  *ret is the caller's. */
+int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_branch *branch,
 		   struct instance **ret, struct error *err);
 
 /* From the next start on the instance's conversation is this one; the present id goes to the

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Conversations that a user copies into a container: a fork, and one that begins on this machine.
+ */
+#include "persistence/containers.h"
+#include "persistence/deck.h"
+
+#include <string.h>
+
+#define MARKER "the key is under the stone"
+
+static const char *container_of(enum engine engine, const struct session *session)
+{
+	const char *id = engine_say(engine,
+				    WORDS("ps", "--all", "--quiet", "--no-trunc", "--filter",
+					  kept("label=io.agentdeck.instance=%s", session->id)));
+	ASSERT(*id && !strchr(id, '\n'), "not one container of %s: '%s'", session->title, id);
+	return id;
+}
+
+static void assert_inside(enum engine engine, const struct session *session)
+{
+	const char *id = container_of(engine, session);
+	ASSERT(strstr(machine_cgroup(session->agent_pid), id), "%s is not in its container: %s",
+	       session->title, machine_cgroup(session->agent_pid));
+}
+
+static const char *const *container_words(enum engine engine)
+{
+	struct strvec *words = kept_vector();
+	strvec_push_array(words, WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+				       engine_address(engine)));
+	return (const char *const *)words->items;
+}
+
+static struct session fork_of(const struct session *one, const char *title,
+			      const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS("session", "fork", one->id, "-t", title, "--json"));
+	strvec_push_array(argv, words);
+	struct json_object *started = deck_ok(NULL, (const char *const *)argv->items);
+	struct session fork = { .title = title,
+				.directory = one->directory,
+				.id = json_get_string(started, "id", "") };
+	session_look(&fork);
+	return fork;
+}
+
+static const char *transcript_of(const struct session *session)
+{
+	struct session now = *session;
+	const char *path = json_get_string(session_look(&now), "transcript_path", "");
+	const char *text = machine_read(path);
+	ASSERT(text, "no transcript %s of %s", path, session->title);
+	return text;
+}
+
+/* Both go their own way from here, and the copy's container is lost. */
+static void go_apart(enum engine engine, struct session *one, struct session *fork)
+{
+	const char *original = one->session_id, *copy = fork->session_id;
+	struct process agent = session_agent(one);
+	ASSERT(!streq(copy, original), "both have the conversation %s", original);
+	WAIT_FOR(session_shows(fork, MARKER), "the copy is empty:\n%s",
+		 or_empty(session_screen(fork)));
+	session_say(fork, "only in the copy");
+	ASSERT(!strstr(transcript_of(one), "only in the copy"),
+	       "the copy's words are in the original");
+	(void)engine_say(engine, WORDS("rm", "--force", container_of(engine, fork)));
+	WAIT_FOR((session_look(fork), !streq(fork->status, "running")), "the copy seems to run");
+	session_start(fork, NULL);
+	assert_came_back(fork, copy, MARKER, 2);
+	assert_no_flag(fork, "--fork-session");
+	assert_inside(engine, fork);
+	ASSERT(machine_alive(&agent), "the original was ended");
+	session_say(one, "only in the original");
+	session_look(one);
+	ASSERT(streq(one->session_id, original), "the original's id became %s", one->session_id);
+	ASSERT(!strstr(transcript_of(fork), "only in the original"),
+	       "the original's words are in the copy");
+}
+
+static void is_forked(enum engine engine)
+{
+	struct session one;
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", container_words(engine));
+	session_start(&one, NULL);
+	session_say(&one, MARKER);
+	session_look(&one);
+	struct session fork = fork_of(&one, "other", WORDS(NULL));
+	assert_inside(engine, &fork);
+	const char *first = container_of(engine, &one), *second = container_of(engine, &fork);
+	ASSERT(!streq(first, second), "both are in one container");
+	ASSERT(streq(container_field(engine, first, "{{.Image}}"),
+		     container_field(engine, second, "{{.Image}}")),
+	       "they have different images");
+	go_apart(engine, &one, &fork);
+}
+
+TEST(ContainerForkGoesItsOwnWayDocker)
+{
+	is_forked(ENGINE_DOCKER);
+}
+
+TEST(ContainerForkGoesItsOwnWayPodman)
+{
+	is_forked(ENGINE_PODMAN);
+}
+
+static void is_forked_into_a_container(enum engine engine)
+{
+	struct session one;
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", NULL);
+	session_start(&one, NULL);
+	session_say(&one, MARKER);
+	session_look(&one);
+	struct session fork = fork_of(&one, "other", container_words(engine));
+	assert_inside(engine, &fork);
+	go_apart(engine, &one, &fork);
+}
+
+TEST(ForkOfAHostSessionIntoAContainerDocker)
+{
+	is_forked_into_a_container(ENGINE_DOCKER);
+}
+
+TEST(ForkOfAHostSessionIntoAContainerPodman)
+{
+	is_forked_into_a_container(ENGINE_PODMAN);
+}
+
+/* Its owner keeps a conversation; what nobody owns is copied, and the original stays. */
+static void takes_over(enum engine engine)
+{
+	struct session one, inside = { .title = "inside" };
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", NULL);
+	session_start(&one, NULL);
+	session_say(&one, MARKER);
+	session_look(&one);
+	const char *id = one.session_id;
+	const char *path = json_get_string(session_look(&one), "transcript_path", "");
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS("add", one.directory, "-t", "inside", "--agent", "demo",
+				      "--session-id", id, "--json"));
+	strvec_push_array(argv, container_words(engine));
+	struct reply reply = deck(NULL, (const char *const *)argv->items);
+	ASSERT(reply.status != 0 && strstr(reply.output, "belongs to that session"),
+	       "its owner lost it: %d: %s%s", reply.status, reply.output, reply.errors);
+	ASSERT(json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))) == 1,
+	       "a session was made");
+	ASSERT(deck(NULL, WORDS("remove", "--force", one.id)).status == 0, "remove fails");
+	const char *before = machine_read(path);
+	inside.directory = one.directory;
+	inside.id = json_get_string(deck_ok(NULL, (const char *const *)argv->items), "id", "");
+	session_start(&inside, NULL);
+	assert_came_back(&inside, id, MARKER, 1);
+	assert_inside(engine, &inside);
+	ASSERT(before && streq(or_empty(machine_read(path)), before), "the original was changed");
+	session_kill_server(&inside);
+	session_start(&inside, NULL);
+	ASSERT(streq(inside.session_id, id), "its conversation became %s", inside.session_id);
+}
+
+TEST(ContainerTakesOverAConversationDocker)
+{
+	takes_over(ENGINE_DOCKER);
+}
+
+TEST(ContainerTakesOverAConversationPodman)
+{
+	takes_over(ENGINE_PODMAN);
+}
