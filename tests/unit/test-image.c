@@ -22,9 +22,20 @@ static int set_up_path(void **state)
 	return setenv("PATH", path, 1);
 }
 
+static struct strvec phases;
+
+static void take_phase(const char *phase, void *data UNUSED)
+{
+	strvec_push(&phases, phase);
+}
+
 static int build(const char *mirror, char **ret_id)
 {
-	return image_build_default(fixture.address.url, mirror, ret_id, &fixture.err);
+	const struct image_order order = { .engine = fixture.address.url,
+					   .mirror = mirror,
+					   .progress = take_phase };
+	strvec_clear(&phases);
+	return image_build_default(&order, ret_id, &fixture.err);
 }
 
 static char *id_of(const char *reference)
@@ -50,13 +61,30 @@ static void the_image_replaces_the_one_before(void **state UNUSED)
 	assert_non_null(strstr(words, "stable - http://mirror.example\n"));
 }
 
+static void it_says_what_it_does(void **state UNUSED)
+{
+	cleanup_free char *id = NULL;
+	put_program("echo 'I: chosen mode: root' >&2; echo 'I: extracting archives...' >&2\n"
+		    "printf 'tar 1'");
+	EXPECT(build(NULL, &id), 0);
+	assert_int_equal(phases.count, 2);
+	assert_string_equal(phases.items[0], "extracting archives");
+	assert_string_equal(phases.items[1], "giving it to the engine");
+	strvec_clear(&phases);
+}
+
 static void a_failure_keeps_the_one_before(void **state UNUSED)
 {
 	static const struct {
 		const char *program, *words;
 	} cases[] = {
-		{ "echo 'E: no mirror' >&2; exit 1", "E: no mirror" },
-		{ "printf 'tar half'; echo 'E: disk full' >&2; exit 1", "E: disk full" },
+		{ "echo 'E: no mirror' >&2; exit 1", "no image: no mirror. If" },
+		{ "printf 'tar half'; echo 'E: disk full' >&2; exit 1", "no image: disk full. If" },
+		{ "echo 'I: running apt-get update...' >&2; echo 'E: it is expired' >&2;"
+		  " echo 'E: mmdebstrap failed to run' >&2; exit 1",
+		  "it is expired. If a download failed" },
+		/* more than a pipe holds */
+		{ "yes 'I: noise' | head -n 30000 >&2; echo 'E: at last' >&2; exit 1", "at last" },
 		{ "kill -9 $$", "mmdebstrap made no image" },
 		{ "printf nonsense", "invalid tar header" },
 		{ "printf nonsense; head -c 3000000 /dev/zero", "invalid tar header" },
@@ -96,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_path, engine_tear_down)
 		TEST(the_image_replaces_the_one_before),
+		TEST(it_says_what_it_does),
 		TEST(a_failure_keeps_the_one_before),
 		TEST(without_the_program_it_says_what_to_do),
 		TEST(without_an_engine_nothing_is_made),

@@ -16,11 +16,25 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
+/* It takes a minute.  Nobody waits without a terminal. */
+static void show_phase(const char *phase, void *data UNUSED)
+{
+	complain("%s ...", phase);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
+	const char *configured = app->deck.settings.container.engine;
+	const bool is_watched = !app->quiet && isatty(STDERR_FILENO);
+	const struct image_order order = {
+		.engine = given->engine ? given->engine : configured,
+		.configured = configured,
+		.mirror = given->mirror,
+		.progress = is_watched ? show_phase : NULL,
+	};
 	cleanup_free char *id = NULL;
-	if (image_build_default(given->engine, given->mirror, &id, err) < 0)
+	if (image_build_default(&order, &id, err) < 0)
 		return -1;
 	say("Made the image %s (%s).", CONTAINER_DEFAULT_IMAGE, id);
 	return 0;

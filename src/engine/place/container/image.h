@@ -6,8 +6,15 @@
 
 #include "engine/place/container/resolve.h"
 
-/* Make CONTAINER_DEFAULT_IMAGE in this engine (NULL: as engine_find() chooses), in place of an
- * older one.  mirror: a URL; NULL: those of Debian, with its security updates.  *ret_id, its id, is
- * the caller's.  On an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or
- * mmdebstrap is missing.  ERROR_CHILD: it failed, or the engine refused. */
-int image_build_default(const char *engine, const char *mirror, char **ret_id, struct error *err);
+struct image_order {
+	const char *engine, *configured; /* for engine_find() */
+	const char *mirror; /* a URL; NULL: those of Debian, with its security updates */
+	/* Gets what is done now, for people: "downloading packages with apt".  NULL: not wanted. */
+	void (*progress)(const char *phase, void *data);
+	void *data;
+};
+
+/* Make CONTAINER_DEFAULT_IMAGE in this engine, in place of an older one.  *ret_id, its id, is the
+ * caller's.  On an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or mmdebstrap
+ * is missing.  ERROR_CHILD: it failed, or the engine refused.  ERROR_TIMEOUT: it takes too long. */
+int image_build_default(const struct image_order *order, char **ret_id, struct error *err);
