@@ -50,6 +50,10 @@ static inline void engine_closep(struct engine **engine)
 }
 #define cleanup_engine CLEANUP(engine_closep)
 
+enum engine_kind engine_kind_of(const struct engine *engine);
+/* Is it reached over TCP?  Else over a socket of this machine, which may lead elsewhere as well. */
+bool engine_is_remote(const struct engine *engine);
+
 struct engine_facts {
 	enum engine_kind kind;
 	const char *version;     /* borrowed from the engine */
@@ -134,8 +138,8 @@ int engine_stop(struct engine *engine, const char *id, int grace_ms, struct erro
  * Absent: 0. */
 int engine_remove(struct engine *engine, const char *id, struct error *err);
 
-/* Does the container (created, not started) have a file of this path (absolute, without
- * characters of patterns, which podman would expand)?  1 yes, 0 no.
+/* Does the container have a file of this path (absolute, without characters of patterns, which
+ * podman would expand)?  1 yes, 0 no.
  * ERROR_NOT_FOUND: there is no such container. */
 int engine_has_file(struct engine *engine, const char *id, const char *path, struct error *err);
 

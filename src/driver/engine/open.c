@@ -233,6 +233,16 @@ int engine_open(const struct engine_address *address, struct engine **ret, struc
 	return engine_open_within(address, 0, ret, err);
 }
 
+enum engine_kind engine_kind_of(const struct engine *engine)
+{
+	return engine->kind;
+}
+
+bool engine_is_remote(const struct engine *engine)
+{
+	return engine->is_remote;
+}
+
 /* ---- facts ------------------------------------------------------------------------------------ */
 
 static bool has_option(const struct json_object *info, const char *option)

@@ -137,7 +137,7 @@ static int bring_up(struct deck *deck, struct store_lock *lock, struct instance 
 	};
 	cleanup_capsule struct capsule *capsule = NULL;
 	if (ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
-	    capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
+	    reach_await_capsule(&ladder, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
 		return -1;
 	instance->run.server = capsule_process(capsule);
 	if (instance->run.offer)

@@ -6,6 +6,7 @@
  *   look.c     does it live, and how did its agent end?
  *   files.c    the directories that a container has mounted, and the files in them
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
+ *   reach.c    are the container's files, socket and processes those of this host?
  *   begin.c    begin: the container, the agent in it, the window on it
  *   end.c      end the run; free what is kept for the next one
  *   exec.c     a second command in the container
@@ -74,6 +75,18 @@ int ladder_open(struct ladder *ladder, struct error *err);
 bool ladder_is_ours(const struct ladder *ladder);
 /* Bring the container up.  Its id is saved before it is started. */
 int ladder_climb(struct ladder *ladder, struct error *err);
+
+/* ---- reach.c ---- */
+
+/* Before the container is started for the first time: does an engine that is reached over TCP have
+ * the files of this host?  ERROR_UNAVAILABLE: no. */
+int reach_check_files(struct ladder *ladder, const char *id, struct error *err);
+/* An error of the engine about a directory that it lacks, and this host has, gets that reason. */
+int reach_blame(const struct ladder *ladder, struct error *err, struct error *from);
+/* After its start: wait for its capsule.  ERROR_UNAVAILABLE says why it cannot be reached from
+ * here, and then the container was stopped. */
+int reach_await_capsule(struct ladder *ladder, int64_t deadline_ms, struct capsule **ret,
+			struct error *err);
 
 /* ---- begin.c ---- */
 

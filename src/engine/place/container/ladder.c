@@ -62,6 +62,14 @@ int ladder_open(struct ladder *ladder, struct error *err)
 	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
 	if (engine_open(&address, &ladder->engine, err) < 0)
 		return -1;
+	const char *kind = engine_kind_name(engine_kind_of(ladder->engine));
+	/* What another engine does not have is not gone. */
+	if (!streq(kind, recipe->engine))
+		return error_set(
+			err, ERROR_UNAVAILABLE,
+			"the container engine at %s is %s now, and this session's container "
+			"is in %s: start that one again",
+			recipe->address, kind, recipe->engine);
 	return find_container(ladder, err);
 }
 
@@ -291,7 +299,8 @@ static int create(struct ladder *ladder, struct error *err)
 		.cpus = recipe->cpus,
 		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
 	};
-	int r = engine_create(ladder->engine, &wish, &id, err);
+	cleanup_error struct error why = { 0 };
+	int r = engine_create(ladder->engine, &wish, &id, &why);
 	if (r == ENGINE_TAKEN)
 		return error_set(err, ERROR_EXISTS,
 				 "another container took the name %s just now: try again",
@@ -300,15 +309,19 @@ static int create(struct ladder *ladder, struct error *err)
 		return error_set(err, ERROR_NOT_FOUND, "image %s is gone: try again",
 				 or_empty(recipe->image));
 	if (r < 0)
-		return -1;
+		return reach_blame(ladder, err, &why);
 	replace_string(&instance->container_id, id);
-	return store_save(ladder->lock, instance, err);
+	return store_save(ladder->lock, instance, err) < 0 ? -1
+							   : reach_check_files(ladder, id, err);
 }
 
 static int start(struct ladder *ladder, struct error *err)
 {
 	const char *id = ladder->instance->container_id;
-	int r = engine_start(ladder->engine, id, err);
+	cleanup_error struct error why = { 0 };
+	int r = engine_start(ladder->engine, id, &why);
+	if (r < 0)
+		return reach_blame(ladder, err, &why);
 	return r == ENGINE_ABSENT ? error_set(err, ERROR_NOT_FOUND,
 					      "container %s was removed just now: try again", id)
 				  : r;
