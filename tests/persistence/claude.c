@@ -55,6 +55,13 @@ const char *claude_program(void)
 	return keep(resolved);
 }
 
+const char *claude_prepare_inside(struct claude *claude, const char *address)
+{
+	machine_make_directory(at_home("bin"));
+	machine_user_ok(WORDS("ln", "-s", claude_program(), at_home("bin/claude")));
+	return start_stub(claude, address);
+}
+
 void claude_prepare(struct claude *claude, const char *address)
 {
 	const char *program = install_claude();

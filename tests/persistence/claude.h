@@ -20,6 +20,9 @@ struct claude {
 /* Install the program, start the stub on this address of the machine, and point the environment of
  * the user at both.  claude has answered its questions about directories below the test's home. */
 void claude_prepare(struct claude *claude, const char *address);
+/* The same for a claude in a container: it gets nothing of the user's, so nothing is written into
+ * the user's home.  Returns the URL of the stub. */
+const char *claude_prepare_inside(struct claude *claude, const char *address);
 /* Its program, by the path that is no symbolic link. */
 const char *claude_program(void);
 

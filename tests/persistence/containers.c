@@ -8,7 +8,7 @@
 static struct {
 	bool used; /* in this test: it may have containers */
 	bool down; /* it was stopped, killed or held */
-	bool has_plain, has_empty;
+	bool has_plain, has_empty, has_libraries;
 } engines[ENGINE_COUNT];
 
 static const char *const names[] = {
@@ -75,20 +75,37 @@ static void import(enum engine engine, const char *image, const char *const *kin
 	machine_remove(archive);
 }
 
-void engine_prepare(enum engine engine, const char *image)
+static const char *demo_agent(void)
 {
-	bool plain = streq(image, PLAIN_IMAGE);
-	bool *present = plain ? &engines[engine].has_plain : &engines[engine].has_empty;
+	return kept("%s/bin/agentdeck-demo-agent", machine_prefix());
+}
+
+static void prepare(enum engine engine)
+{
 	if (machine_lacks_engines())
 		skip_test("%s", machine_lacks_engines());
 	engines[engine].used = true;
 	if (engine == ENGINE_PODMAN)
 		machine_root_ok(WORDS("loginctl", "enable-linger", machine_user_name()));
 	WAIT_FOR(engine_answers(engine), "%s does not answer", names[engine]);
-	if (*present)
-		return;
-	const char *agent = kept("%s/bin/agentdeck-demo-agent", machine_prefix());
-	import(engine, image, plain ? WORDS("plain", agent) : WORDS("empty"));
+}
+
+void engine_prepare(enum engine engine, const char *image)
+{
+	bool plain = streq(image, PLAIN_IMAGE);
+	bool *present = plain ? &engines[engine].has_plain : &engines[engine].has_empty;
+	prepare(engine);
+	if (!*present)
+		import(engine, image, plain ? WORDS("plain", demo_agent()) : WORDS("empty"));
+	*present = true;
+}
+
+void engine_prepare_libraries(enum engine engine, const char *program)
+{
+	bool *present = &engines[engine].has_libraries;
+	prepare(engine);
+	if (!*present)
+		import(engine, LIBRARIES_IMAGE, WORDS("plain", demo_agent(), kept("+%s", program)));
 	*present = true;
 }
 

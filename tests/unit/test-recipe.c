@@ -362,6 +362,21 @@ static void each_word_means_its_value_and_no_other(void **state UNUSED)
 	}
 }
 
+static void only_the_number_0_is_root(void **state UNUSED)
+{
+	struct {
+		char user[8];
+		bool is_root;
+	} cases[] = { { "0:0", true },
+		      { "0", true },
+		      { "0:5", true },
+		      { "1000:0", false },
+		      { "00:0", false } };
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(recipe_is_root(&(struct recipe){ .user = cases[i].user }),
+				 cases[i].is_root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +391,7 @@ int main(void)
 		cmocka_unit_test(names_of_containers_are_short_and_plain),
 		cmocka_unit_test(sources_of_secrets_are_references),
 		cmocka_unit_test(each_word_means_its_value_and_no_other),
+		cmocka_unit_test(only_the_number_0_is_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

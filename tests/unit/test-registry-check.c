@@ -107,6 +107,23 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "[environment]\nlogin = ['KEY=x']\n",
 		       "x.toml:2:10: environment.login: \"KEY=x\" must be the name of an "
 		       "environment variable");
+	assert_refused("claude", "[home]\nlogin = ['/etc/x']\n",
+		       "x.toml:2:10: home.login: \"/etc/x\" must start with \"~/\" or "
+		       "\"{home}/\"");
+	assert_refused("claude", "[home]\nlogin = ['~/a/../b']\n",
+		       "x.toml:2:10: home.login: \"~/a/../b\" must be the path of a file, without "
+		       "\".\" and \"..\"");
+	assert_refused("claude", "[home]\nseed = '~/a/'\n",
+		       "x.toml:2:1: home.seed: \"~/a/\" must be the path of a file, without \".\" "
+		       "and \"..\"");
+	assert_refused(
+		"claude", "[home]\nseed = ''\n",
+		"x.toml:2:1: home.seed and home.seed_text must be given together: name a file "
+		"and what is in it");
+	assert_refused(
+		"x", "command = ['x']\n[home]\nlogin = ['{home}/a']\n",
+		"x.toml:3:1: home.default is missing: say which directory below \"~/\" {home} "
+		"is");
 	assert_refused(
 		"claude", "[environment]\nscrub = ['*']\n",
 		"x.toml:2:10: environment.scrub: \"*\" would take away every environment variable");

@@ -117,8 +117,7 @@ static void what_makes_no_sense_is_refused_with_what_to_do(void **state UNUSED)
 		{ { .order = { .cpus = "1e3" } }, ERROR_USAGE, "examples" },
 		{ { .order = { .cpus = "-1" } }, ERROR_USAGE, "examples" },
 		{ { .order = { .cpus = "99999999" } }, ERROR_USAGE, "examples" },
-		{ { .order = { .auth = "magic" } }, ERROR_USAGE, "token or ignore" },
-		{ { .order = { .auth = "sync" } }, ERROR_USAGE, "token or ignore" },
+		{ { .order = { .auth = "magic" } }, ERROR_USAGE, "sync, token or ignore" },
 		{ { .order = { .program = "x" } }, ERROR_USAGE, "image or host" },
 		{ { .order = { .auth = "token" } }, ERROR_USAGE, "--secret NAME" },
 	};

@@ -234,7 +234,7 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("[container]\nauth = 'magic'\n",
-		       "config.toml:2:1: container.auth is \"magic\": choose \"token\" "
+		       "config.toml:2:1: container.auth is \"magic\": choose \"sync\", \"token\" "
 		       "or \"ignore\"");
 	assert_refused("[container]\nimage = ''\n",
 		       "config.toml:2:1: container.image is empty: leave it out");

@@ -2,7 +2,7 @@
 #include "cli/cmd/containeropts.h"
 
 const char *const container_engine_words[2] = { "docker", "podman" };
-const char *const container_auth_words[2] = { "token", "ignore" };
+const char *const container_auth_words[3] = { "sync", "token", "ignore" };
 const char *const container_program_words[2] = { "image", "host" };
 const char *const container_network_words[3] = { "default", "none", "internal" };
 

@@ -16,40 +16,41 @@ struct container_options {
 
 /* They set the struct container_options that is this member of `struct options`. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a member cannot have any */
-#define CONTAINER_OPTIONS(member)                                                                       \
-	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },                   \
-		{ 0, "no-container", NULL, "run it on this host, whatever config.toml says",            \
-		  TO_FLAG(member.is_refused) },                                                         \
-		{ 0, "image", "IMAGE", "its image; agentdeck downloads none",                           \
-		  TO_TEXT(member.image) },                                                              \
-		{ 0, "engine", "ENGINE", "docker, podman or a URL; else the one that answers",          \
-		  TO_WORD(member.engine, container_engine_words) },                                     \
-		{ 0, "mount", "SOURCE[:TARGET][:ro]",                                                   \
-		  "a file or directory of this machine that it sees; may be repeated",                  \
-		  TO_LIST(member.mounts) },                                                             \
-		{ 0, "env", "NAME=VALUE", "a variable, which is not secret; may be repeated",           \
-		  TO_LIST(member.environment) },                                                        \
-		{ 0, "secret", "NAME[=SOURCE]",                                                         \
-		  "a variable that is read at each start and stored nowhere: env:NAME, file:PATH "      \
-		  "or command:[\"...\"]; may be repeated",                                              \
-		  TO_LIST(member.secrets) },                                                            \
-		{ 0, "auth", "HOW",                                                                     \
-		  "the agent's login: token passes its variables as secrets; ignore, to log in inside", \
-		  TO_WORD(member.auth, container_auth_words) },                                         \
-		{ 0, "program", "WHERE", "the agent's program: from the image, or of this host",        \
-		  TO_WORD(member.program, container_program_words) },                                   \
-		{ 0, "network", "NETWORK", "default, none, internal or the name of a network",          \
-		  TO_WORD(member.network, container_network_words) },                                   \
-		{ 0, "cpus", "N", "how many processors it may use, such as 1.5",                        \
-		  TO_TEXT(member.cpus) },                                                               \
-	{                                                                                               \
-		0, "cap-add", "CAPABILITY", "a capability that it keeps; it has none by itself",        \
-			TO_LIST(member.cap_add)                                                         \
+#define CONTAINER_OPTIONS(member)                                                                  \
+	{ 0, "container", NULL, "run it in a container", TO_FLAG(member.is_wished) },              \
+		{ 0, "no-container", NULL, "run it on this host, whatever config.toml says",       \
+		  TO_FLAG(member.is_refused) },                                                    \
+		{ 0, "image", "IMAGE", "its image; agentdeck downloads none",                      \
+		  TO_TEXT(member.image) },                                                         \
+		{ 0, "engine", "ENGINE", "docker, podman or a URL; else the one that answers",     \
+		  TO_WORD(member.engine, container_engine_words) },                                \
+		{ 0, "mount", "SOURCE[:TARGET][:ro]",                                              \
+		  "a file or directory of this machine that it sees; may be repeated",             \
+		  TO_LIST(member.mounts) },                                                        \
+		{ 0, "env", "NAME=VALUE", "a variable, which is not secret; may be repeated",      \
+		  TO_LIST(member.environment) },                                                   \
+		{ 0, "secret", "NAME[=SOURCE]",                                                    \
+		  "a variable that is read at each start and stored nowhere: env:NAME, file:PATH " \
+		  "or command:[\"...\"]; may be repeated",                                         \
+		  TO_LIST(member.secrets) },                                                       \
+		{ 0, "auth", "HOW",                                                                \
+		  "the agent's login: sync copies its files from your home; token passes its "     \
+		  "variables as secrets; ignore, to log in inside",                                \
+		  TO_WORD(member.auth, container_auth_words) },                                    \
+		{ 0, "program", "WHERE", "the agent's program: from the image, or of this host",   \
+		  TO_WORD(member.program, container_program_words) },                              \
+		{ 0, "network", "NETWORK", "default, none, internal or the name of a network",     \
+		  TO_WORD(member.network, container_network_words) },                              \
+		{ 0, "cpus", "N", "how many processors it may use, such as 1.5",                   \
+		  TO_TEXT(member.cpus) },                                                          \
+	{                                                                                          \
+		0, "cap-add", "CAPABILITY", "a capability that it keeps; it has none by itself",   \
+			TO_LIST(member.cap_add)                                                    \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const char *const container_engine_words[2];
-extern const char *const container_auth_words[2];
+extern const char *const container_auth_words[3];
 extern const char *const container_program_words[2];
 extern const char *const container_network_words[3];
 

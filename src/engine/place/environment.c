@@ -227,6 +227,15 @@ static void push_own(const struct deck *deck, const struct instance *instance,
 		resume_expand(&agent->report_environment, &slots, ret);
 }
 
+/* Where the agent looks without being told. */
+static char *usual_home(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent)
+{
+	if (instance->recipe && agent->config_home && starts_with(agent->config_home, "~"))
+		return xasprintf("%s%s", instance->recipe->home, agent->config_home + 1);
+	return deck_default_home(deck, agent);
+}
+
 /* The agent's home is part of the conversation's identity: whoever starts the run, from whatever
  * login, it is the one that the conversation was born in. */
 static void push_home(const struct deck *deck, const struct instance *instance,
@@ -235,8 +244,8 @@ static void push_home(const struct deck *deck, const struct instance *instance,
 	const char *name = agent->config_home_env, *home = instance->conversation.config_home;
 	if (!name || !home)
 		return;
-	const char *now = getenv(name);
-	cleanup_free char *usual = deck_default_home(deck, agent);
+	const char *now = instance->recipe ? NULL : getenv(name);
+	cleanup_free char *usual = usual_home(deck, instance, agent);
 	/* Not set where it says what is so anyway: some agents then look elsewhere for a part of
 	 * it. */
 	if ((now && streq(now, home)) || !usual || !streq(usual, home))
@@ -251,7 +260,7 @@ void environment_inside(const struct deck *deck, const struct instance *instance
 	strvec_push(ret, "COLORTERM=truecolor");
 	strvec_push(ret, "LANG=C.UTF-8");
 	strvec_pushf(ret, "HOME=%s", instance->recipe->home);
-	strvec_push(ret, getuid() == 0 ? "USER=root" : "USER=agent");
+	strvec_push(ret, recipe_is_root(instance->recipe) ? "USER=root" : "USER=agent");
 	strvec_pushf(ret, "PWD=%s", instance_launch_directory(instance));
 	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
 	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);

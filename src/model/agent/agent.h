@@ -94,6 +94,11 @@ struct agent {
 	char *transcript;       /* layout: "projects" (driver/transcript/transcript.h), or NULL */
 	char *config_home_env;  /* variable that moves the agent's home: "CLAUDE_CONFIG_DIR" */
 	char *config_home;      /* default, "~" for the home directory: "~/.claude" */
+	/* Files ("~/x", "{home}/x") with its login, for a home in a container. */
+	struct strvec login_files;
+	/* Such a file, and what is in it at the first start in a container; both or NULL.
+	 * "{directory}" is the work directory as a JSON string. */
+	char *seed_file, *seed_text;
 	/* variables to remove; a trailing * is a prefix, a * inside matches anything */
 	struct strvec scrub;
 	struct strvec set;                  /* NAME=VALUE set in the pane */

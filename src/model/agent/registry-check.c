@@ -11,6 +11,7 @@
 #define HOOK_SLOT     "{hook}"
 #define COMMAND_SLOT  "{hook_command}"
 #define STATE_SLOT    "{state}"
+#define HOME_SLOT     "{home}"
 
 /* Rules for one string of an entry: NULL, or what is wrong with it. */
 
@@ -104,6 +105,21 @@ static const char *broken_file(const char *text)
 		       : "must be an absolute path, or start with \"~/\" or \"{home}/\"";
 }
 
+/* It is looked for below two homes, so it must not lead out of them. */
+static const char *broken_home_file(const char *text)
+{
+	const char *rest = strchr(text, '/');
+	if (!starts_with(text, "~/") && !starts_with(text, "{home}/"))
+		return "must start with \"~/\" or \"{home}/\"";
+	for (; rest; rest = strchr(rest + 1, '/')) {
+		const size_t length = strcspn(rest + 1, "/");
+		if (length == 0 ||
+		    (rest[1] == '.' && (length == 1 || (length == 2 && rest[2] == '.'))))
+			return "must be the path of a file, without \".\" and \"..\"";
+	}
+	return NULL;
+}
+
 static const char *broken_member(const char *text)
 {
 	const char *value = strchr(text, '=');
@@ -153,6 +169,8 @@ static const struct rule {
 	{ "arguments.once", broken_flag },
 	{ "home.variable", broken_variable },
 	{ "home.default", broken_home },
+	{ "home.login", broken_home_file },
+	{ "home.seed", broken_home_file },
 	{ "environment.scrub", broken_scrub },
 	{ "environment.set", broken_set },
 	{ "environment.login", broken_variable },
@@ -416,6 +434,30 @@ static int check_create(const struct toml_document *document, const struct agent
 	return 0;
 }
 
+/* "{home}" is a place in a container only where the entry says where it is. */
+static bool needs_home(const struct agent *agent)
+{
+	bool needs = agent->seed_file && starts_with(agent->seed_file, HOME_SLOT);
+	for (size_t i = 0; i < agent->login_files.count; i++)
+		needs |= starts_with(agent->login_files.items[i], HOME_SLOT);
+	return needs;
+}
+
+static int check_home(const struct toml_document *document, const struct agent *agent,
+		      struct error *err)
+{
+	if (!agent->seed_file != !agent->seed_text)
+		return toml_error(document, place_of(document, "home.seed", "home.seed_text"), err,
+				  "home.seed and home.seed_text must be given together: name a "
+				  "file and what is in it");
+	if (needs_home(agent) && !starts_with(or_empty(agent->config_home), "~/"))
+		return toml_error(
+			document, place_of(document, "home.login", "home.seed"), err,
+			"home.default is missing: say which directory below \"~/\" " HOME_SLOT
+			" is");
+	return 0;
+}
+
 /* Check what no single value shows. */
 static int check_whole(const struct toml_document *document, const struct agent *agent,
 		       struct error *err)
@@ -472,7 +514,7 @@ int agent_check(const struct toml_document *document, const struct agent *agent,
 	    check_places(document, agent, err) < 0 ||
 	    check_all_patterns(document, agent, err) < 0 ||
 	    check_report_settings(document, agent, err) < 0 ||
-	    check_create(document, agent, err) < 0)
+	    check_home(document, agent, err) < 0 || check_create(document, agent, err) < 0)
 		return -1;
 	return check_whole(document, agent, err);
 }

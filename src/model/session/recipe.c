@@ -507,3 +507,8 @@ int recipe_check_secret(const char *name, const char *source, struct error *err)
 			 "env:%s, file:/run/keys/x, command:[\"pass\",\"show\",\"x\"])",
 			 shown, shown);
 }
+
+bool recipe_is_root(const struct recipe *recipe)
+{
+	return streq(recipe->user, "0") || starts_with(recipe->user, "0:");
+}

@@ -109,6 +109,9 @@ enum { RECIPE_BASE_MAX = 58 };
  * frees. */
 char *recipe_base(const char *id, const char *directory, const char *agent) MUST_USE;
 
+/* Is its user root in there? */
+bool recipe_is_root(const struct recipe *recipe);
+
 /* "image", "host"; "sync", "token", "ignore".  The parsers return false for others, *ret untouched.
  */
 const char *recipe_program_name(enum recipe_program program);

@@ -300,10 +300,10 @@ static int store_container_text(const struct toml_document *document, const stru
 		return r;
 	if (!*text)
 		return toml_error(document, key->path, err, "%s is empty: leave it out", key->path);
-	if (ends_with(key->path, ".auth") &&
-	    (!recipe_login_parse(text, &login) || login == LOGIN_SYNC))
+	if (ends_with(key->path, ".auth") && !recipe_login_parse(text, &login))
 		return toml_error(document, key->path, err,
-				  "%s is \"%s\": choose \"token\" or \"ignore\"", key->path, text);
+				  "%s is \"%s\": choose \"sync\", \"token\" or \"ignore\"",
+				  key->path, text);
 	if (ends_with(key->path, ".program") && !recipe_program_parse(text, &program))
 		return toml_error(document, key->path, err,
 				  "%s is \"%s\": choose \"image\" or \"host\"", key->path, text);

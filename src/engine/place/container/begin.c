@@ -26,6 +26,7 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 	if (container_make_directories(deck, instance, err) < 0 ||
 	    place_host.prepare(deck, instance, agent, err) < 0)
 		return -1;
+	container_fill_home(deck, instance, agent);
 	return container_write_files(deck, instance, err);
 }
 

@@ -49,6 +49,10 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 int container_write_files(const struct deck *deck, const struct instance *instance,
 			  struct error *err);
 
+/* The agent's first settings and, by the recipe, its login.  A failure is a warning. */
+void container_fill_home(struct deck *deck, const struct instance *instance,
+			 const struct agent *agent);
+
 /* NAME=VALUE of the recipe's secrets, resolved now, appended to *ret.  The caller wipes it with
  * container_wipe().  ERROR_NOT_FOUND says which one has no value, and where it was looked for. */
 int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err);

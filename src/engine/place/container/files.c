@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/fsutil.h"
 #include "engine/deck/home.h"
+#include "engine/place/container/agenthome.h"
 #include "engine/place/runfiles.h"
 
 #include <fcntl.h>
@@ -42,19 +43,50 @@ static int write_text(int fd, const char *name, const char *text, struct error *
 	return fs_replace(fd, name, text, strlen(text), FS_VOLATILE, err);
 }
 
-/* An unknown user has neither a name nor a home for the programs in there. */
+/* An unknown user has neither a name nor a home for the programs in there.  In Docker's rootless
+ * engine the user is root. */
 static int write_users(int fd, const struct recipe *recipe, struct error *err)
 {
-	cleanup_free char *passwd = xasprintf("root:x:0:0:root:/root:/bin/sh\n"
-					      "agent:x:%u:%u:agent:%s:/bin/sh\n",
-					      (unsigned)getuid(), (unsigned)getgid(), recipe->home);
-	cleanup_free char *group = xasprintf("root:x:0:\nagent:x:%u:\n", (unsigned)getgid());
-	const bool is_root = getuid() == 0;
-	return write_text(fd, "passwd", is_root ? "root:x:0:0:root:/root:/bin/sh\n" : passwd, err) <
-				       0 ||
-			       write_text(fd, "group", is_root ? "root:x:0:\n" : group, err) < 0
+	const char *colon = strchr(recipe->user, ':');
+	const char *gid = colon ? colon + 1 : recipe->user;
+	const int length = (int)strcspn(recipe->user, ":");
+	const bool is_root = recipe_is_root(recipe);
+	cleanup_strbuf struct strbuf passwd = { 0 }, group = { 0 };
+	strbuf_addf(&passwd, "root:x:0:0:root:%s:/bin/sh\n", is_root ? recipe->home : "/root");
+	strbuf_adds(&group, "root:x:0:\n");
+	if (!is_root)
+		strbuf_addf(&passwd, "agent:x:%.*s:%s:agent:%s:/bin/sh\n", length, recipe->user,
+			    gid, recipe->home);
+	if (!streq(gid, "0"))
+		strbuf_addf(&group, "agent:x:%s:\n", gid);
+	return write_text(fd, "passwd", strbuf_text(&passwd), err) < 0 ||
+			       write_text(fd, "group", strbuf_text(&group), err) < 0
 		       ? -1
 		       : 0;
+}
+
+/* Its agent begins without them as well, so a failure is no reason not to start. */
+void container_fill_home(struct deck *deck, const struct instance *instance,
+			 const struct agent *agent)
+{
+	const struct recipe *recipe = instance->recipe;
+	const struct agenthome home = { agent, recipe->home, instance_launch_directory(instance) };
+	cleanup_free char *config = deck_config_home(deck, agent), *reason = NULL;
+	const struct agenthome_user user = { deck->paths.home, config };
+	cleanup_error struct error err = { 0 };
+	if (agenthome_seed(&home, &err) < 0)
+		deck_warn(deck, "the first settings of %s were not written: %s", agent->title,
+			  err.message);
+	if (recipe->login != LOGIN_SYNC || !agent->login_files.count)
+		return;
+	error_clear(&err);
+	if (agenthome_copy_login(&home, &user, &reason, &err) < 0)
+		deck_warn(deck, "the login of %s was not copied: %s", agent->title, err.message);
+	else if (reason)
+		deck_warn(deck,
+			  "no login of %s to copy: %s. Log in on this machine and start it again, "
+			  "or log in inside",
+			  agent->title, reason);
 }
 
 int container_write_files(const struct deck *deck, const struct instance *instance,

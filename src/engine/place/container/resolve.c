@@ -155,10 +155,9 @@ static int apply_words(const struct container_order *order, struct recipe *recip
 		       struct error *err)
 {
 	recipe->login = LOGIN_IGNORE;
-	if (order->auth &&
-	    (!recipe_login_parse(order->auth, &recipe->login) || recipe->login == LOGIN_SYNC)) {
+	if (order->auth && !recipe_login_parse(order->auth, &recipe->login)) {
 		cleanup_free char *shown = visible(order->auth);
-		return error_set(err, ERROR_USAGE, "--auth must be token or ignore, not '%s'",
+		return error_set(err, ERROR_USAGE, "--auth must be sync, token or ignore, not '%s'",
 				 shown);
 	}
 	if (order->program && !recipe_program_parse(order->program, &recipe->program)) {
@@ -361,6 +360,16 @@ static void warn(struct deck *deck, const struct recipe *recipe)
 			  recipe->cap_add.items[i]);
 }
 
+static int check_login(const struct agent *agent, const struct recipe *recipe, struct error *err)
+{
+	if (recipe->login != LOGIN_SYNC || agent->login_files.count)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--auth sync: the entry of agent %s names no files of a login: use token "
+			 "or ignore, or name them (home.login)",
+			 agent->name);
+}
+
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err)
 {
@@ -382,7 +391,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.mounts = &mounts;
 	all_mounts(deck, order, &defaults, &mounts);
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
-	if (container_apply(&whole, recipe, err) < 0 ||
+	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
 	    ask_engine(&whole, defaults.engine, recipe, err) < 0)
 		return -1;

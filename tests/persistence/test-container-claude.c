@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The real claude in a container: it has a turn, meets a fault of each tier, is started again, and
+ * its next request to the model carries that turn.
+ *
+ * Its program is the one of the machine, mounted read-only.  Nobody has answered its questions: its
+ * home is new, so that it takes a turn at all says that agentdeck has filled it.
+ */
+#include "persistence/claude.h"
+#include "persistence/containers.h"
+
+#include <string.h>
+
+struct inside {
+	enum engine engine;
+	struct claude claude;
+	const char *session_id;
+	const char *container; /* its id */
+};
+
+/* An address of the machine that the containers of all engines reach. */
+static const char *reachable_address(void)
+{
+	const char *found = machine_root_ok(WORDS(
+		"sh", "-c", "ip -4 -o address show docker0 | sed 's|.* inet \\([^/]*\\)/.*|\\1|'"));
+	ASSERT(*found, "the machine has no bridge of Docker's");
+	return kept("%.*s", (int)strcspn(found, "\n"), found);
+}
+
+static const char *find_container(const struct inside *inside, const char *format)
+{
+	return engine_say(inside->engine,
+			  WORDS("ps", "--all", "--no-trunc", "--format", format, "--filter",
+				kept("label=io.agentdeck.instance=%s", inside->claude.session.id)));
+}
+
+static void begin(struct inside *inside, enum engine engine, const char *const *words)
+{
+	static const char *const quiet[] = {
+		"DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+	};
+	*inside = (struct inside){ .engine = engine };
+	struct claude *claude = &inside->claude;
+	struct strvec *argv = kept_vector();
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE); /* its bridge is the address */
+	engine_prepare_libraries(engine, claude_program());
+	const char *url = claude_prepare_inside(claude, reachable_address());
+	strvec_push_array(argv,
+			  WORDS("--agent", "claude", "--container", "--image", LIBRARIES_IMAGE,
+				"--engine", engine_address(engine), "--program", "host", "--env",
+				kept("ANTHROPIC_BASE_URL=%s", url)));
+	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++)
+		strvec_push_array(argv, WORDS("--env", quiet[i]));
+	strvec_push_array(argv, words);
+	session_add(&claude->session, NULL, "real", (const char *const *)argv->items);
+	session_start(&claude->session, NULL);
+	inside->session_id = claude->session.session_id;
+	assert_flag(&claude->session, "--session-id", inside->session_id);
+	inside->container = find_container(inside, "{{.ID}}");
+	ASSERT(strlen(inside->container) == 64, "not one container: '%s'", inside->container);
+}
+
+static void begin_with_token(struct inside *inside, enum engine engine)
+{
+	machine_set("ANTHROPIC_AUTH_TOKEN", "stub");
+	begin(inside, engine, WORDS("--auth", "token", "--secret", "ANTHROPIC_AUTH_TOKEN"));
+	assert_carried(claude_say(&inside->claude, "first words", 1), inside->session_id,
+		       WORDS("first words"));
+}
+
+/* It has resumed: its next request carries the first turn. */
+static void assert_carries_on(struct inside *inside)
+{
+	ASSERT(streq(or_empty(inside->claude.session.session_id), inside->session_id),
+	       "conversation %s became %s", inside->session_id,
+	       or_empty(inside->claude.session.session_id));
+	assert_carried(claude_say(&inside->claude, "second words", 2), inside->session_id,
+		       WORDS("first words", "second words"));
+	assert_carried(claude_say(&inside->claude, "third words", 3), inside->session_id,
+		       WORDS("first words", "second words", "third words"));
+}
+
+static void await_end(struct inside *inside, const struct process *agent)
+{
+	WAIT_FOR(!machine_alive(agent), "its agent is left");
+	WAIT_FOR((session_look(&inside->claude.session),
+		  !streq(inside->claude.session.status, "running")),
+		 "it seems to run");
+}
+
+/* ---- the faults -------------------------------------------------------------------------- */
+
+/* Tier 0: the window is lost. */
+static void loses_its_server(enum engine engine)
+{
+	struct inside inside;
+	begin_with_token(&inside, engine);
+	struct session *session = &inside.claude.session;
+	const struct process agent = session_agent(session);
+	machine_user_ok(WORDS("sh", "-c",
+			      "kill -9 \"$(tmux -S \"$1\" display-message -p '#{pid}')\"", "sh",
+			      session->socket));
+	session_start(session, NULL);
+	ASSERT(machine_alive(&agent) && session->agent_pid == agent.pid, "another agent");
+	assert_carries_on(&inside);
+}
+
+/* Tiers 1 and 2: what the engine does to its container. */
+static void meets(enum engine engine, const char *const *words, bool is_removed)
+{
+	struct inside inside;
+	begin_with_token(&inside, engine);
+	struct session *session = &inside.claude.session;
+	const struct process agent = session_agent(session);
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, words);
+	strvec_push(argv, inside.container);
+	(void)engine_say(engine, (const char *const *)argv->items);
+	await_end(&inside, &agent);
+	session_start(session, NULL);
+	assert_flag(session, "--resume", inside.session_id);
+	const char *now = find_container(&inside, "{{.ID}}");
+	ASSERT(streq(now, inside.container) != is_removed, "the container %s became %s",
+	       inside.container, now);
+	assert_carries_on(&inside);
+}
+
+TEST(RealClaudeInContainerOutlivesItsTmuxServerDocker)
+{
+	loses_its_server(ENGINE_DOCKER);
+}
+
+TEST(RealClaudeInContainerOutlivesItsTmuxServerPodman)
+{
+	loses_its_server(ENGINE_PODMAN);
+}
+
+TEST(RealClaudeInContainerComesBackAfterDockerStop)
+{
+	meets(ENGINE_DOCKER, WORDS("stop"), false);
+}
+
+TEST(RealClaudeInContainerComesBackAfterPodmanStop)
+{
+	meets(ENGINE_PODMAN, WORDS("stop"), false);
+}
+
+TEST(RealClaudeInContainerComesBackAfterDockerRemove)
+{
+	meets(ENGINE_DOCKER, WORDS("rm", "--force"), true);
+}
+
+TEST(RealClaudeInContainerComesBackAfterPodmanRemove)
+{
+	meets(ENGINE_PODMAN, WORDS("rm", "--force"), true);
+}
