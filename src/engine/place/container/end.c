@@ -112,12 +112,11 @@ static int remove_container(struct ladder *ladder, struct error *err)
 	cleanup_free char *network = NULL;
 	cleanup_free char *name = xasprintf("%s-net", instance->base);
 	cleanup_free char *kept = xasprintf("agentdeck/keep:%s", instance->base);
-	if (ladder->exists && !ladder_is_ours(ladder)) {
+	const bool is_ours = ladder->exists && ladder_is_ours(ladder);
+	if (ladder->exists && !is_ours)
 		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
 			  instance->base);
-		return 0;
-	}
-	if (ladder->exists && engine_remove(ladder->engine, ladder->found.id, err) < 0)
+	if (is_ours && engine_remove(ladder->engine, ladder->found.id, err) < 0)
 		return -1;
 	int r = engine_find_network(ladder->engine, name, &network, err);
 	if (r == 0 && engine_remove_network(ladder->engine, network, err) < 0)
