@@ -42,7 +42,8 @@ char *container_capsule_directory(const struct deck *deck,
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
 char *container_programs(const struct deck *deck) MUST_USE;
 
-/* Make the directories of the instance that its container has mounted. */
+/* Make the directories of the instance that its container has mounted.  ERROR_NOT_FOUND: its home
+ * was there, and is gone. */
 int container_make_directories(const struct deck *deck, const struct instance *instance,
 			       struct error *err);
 /* Write what the capsule and the container read: the run's token, passwd and group. */

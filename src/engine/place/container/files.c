@@ -7,6 +7,7 @@
 #include "engine/place/container/agenthome.h"
 #include "engine/place/runfiles.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,30 @@ char *container_programs(const struct deck *deck)
 			 deck->gate);
 }
 
+/* A home that was lost has the conversation: an empty one in its place would begin another.  It is
+ * made before the capsule's directory, so that this one tells of it. */
+static int check_home(const struct instance *instance, const char *capsule, struct error *err)
+{
+	const char *home = instance->recipe->home;
+	const bool is_new = !instance->container_id && access(capsule, F_OK) < 0;
+	if (is_new || access(home, F_OK) == 0 || errno != ENOENT)
+		return 0;
+	cleanup_free char *shown = visible(home);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s does not exist, and the conversation is in it; nothing was changed: "
+			 "restore it, or make an empty directory there to begin without it",
+			 shown);
+}
+
 int container_make_directories(const struct deck *deck, const struct instance *instance,
 			       struct error *err)
 {
 	cleanup_close int fd = -1, reports = -1, home = -1;
 	cleanup_free char *capsule = container_capsule_directory(deck, instance);
-	if (fs_open_private_directory(capsule, &fd, err) < 0 ||
-	    fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0 ||
-	    fs_open_private_directory(instance->recipe->home, &home, err) < 0)
+	if (check_home(instance, capsule, err) < 0 ||
+	    fs_open_private_directory(instance->recipe->home, &home, err) < 0 ||
+	    fs_open_private_directory(capsule, &fd, err) < 0 ||
+	    fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
 		return -1;
 	/* No agent runs that could be writing a report. */
 	fs_sweep_temporaries(reports);
