@@ -8,7 +8,6 @@
 static struct {
 	bool used; /* in this test: it may have containers */
 	bool down; /* it was stopped, killed or held */
-	bool has_plain, has_empty, has_libraries;
 } engines[ENGINE_COUNT];
 
 static const char *const names[] = {
@@ -90,23 +89,25 @@ static void prepare(enum engine engine)
 	WAIT_FOR(engine_answers(engine), "%s does not answer", names[engine]);
 }
 
+/* Asked each time, because a test may have removed it. */
+static bool has_image(enum engine engine, const char *image)
+{
+	return engine_try(engine, WORDS("image", "inspect", image)).status == 0;
+}
+
 void engine_prepare(enum engine engine, const char *image)
 {
-	bool plain = streq(image, PLAIN_IMAGE);
-	bool *present = plain ? &engines[engine].has_plain : &engines[engine].has_empty;
+	const bool plain = streq(image, PLAIN_IMAGE);
 	prepare(engine);
-	if (!*present)
+	if (!has_image(engine, image))
 		import(engine, image, plain ? WORDS("plain", demo_agent()) : WORDS("empty"));
-	*present = true;
 }
 
 void engine_prepare_libraries(enum engine engine, const char *program)
 {
-	bool *present = &engines[engine].has_libraries;
 	prepare(engine);
-	if (!*present)
+	if (!has_image(engine, LIBRARIES_IMAGE))
 		import(engine, LIBRARIES_IMAGE, WORDS("plain", demo_agent(), kept("+%s", program)));
-	*present = true;
 }
 
 /* ---- containers -------------------------------------------------------------------------- */

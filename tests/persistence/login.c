@@ -153,6 +153,15 @@ void login_terminate(struct login *login)
 	finish(login);
 }
 
+void login_configure(const char *setting)
+{
+	const char *path = "/etc/systemd/logind.conf.d/90-test.conf";
+	machine_root_ok(WORDS("sh", "-c",
+			      "printf '[Login]\\n%s\\n' \"$2\" >\"$1\" && "
+			      "systemctl restart systemd-logind",
+			      "sh", path, setting));
+}
+
 void login_end_all(void)
 {
 	for (size_t i = 0; i < login_count; i++) {

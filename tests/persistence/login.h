@@ -33,5 +33,8 @@ void login_drop(struct login *login);
 /* "loginctl terminate-session": returns when the session and its witness are gone. */
 void login_terminate(struct login *login);
 
+/* Give logind this setting ("KillUserProcesses=yes") from now on, in place of an earlier one. */
+void login_configure(const char *setting);
+
 /* End all of a test's logins and witnesses. */
 void login_end_all(void);

@@ -3,112 +3,15 @@
  * An agent in a container comes back with its conversation, whatever was taken from it: its window,
  * its processes, its container.  Each story runs with the real engines.
  */
-#include "persistence/containers.h"
-#include "persistence/deck.h"
+#include "persistence/inside.h"
 
 #include <signal.h>
 #include <string.h>
 
-#define MARKER "the anchor is below the boat"
-
-struct inside {
-	enum engine engine;
-	struct session session;
-	const char *session_id;
-	const char *name, *id; /* of its container */
-	struct process agent;
-};
-
-/* ---- what is there ----------------------------------------------------------------------- */
-
-static const char *label(const struct inside *inside)
-{
-	return kept("io.agentdeck.instance=%s", inside->session.id);
-}
-
-static void look(struct inside *inside)
-{
-	(void)session_look(&inside->session);
-	const char *found = engine_say(
-		inside->engine, WORDS("ps", "--all", "--no-trunc", "--format", "{{.ID}} {{.Names}}",
-				      "--filter", kept("label=%s", label(inside))));
-	ASSERT(*found && !strchr(found, '\n'), "not one container: '%s'", found);
-	size_t length = strcspn(found, " ");
-	inside->id = kept("%.*s", (int)length, found);
-	inside->name = kept("%s", found + length + 1);
-	inside->agent = machine_process(inside->session.agent_pid);
-}
-
-static struct process window_of(const struct inside *inside)
-{
-	struct answer answer = machine_user(WORDS("tmux", "-S", or_empty(inside->session.socket),
-						  "display-message", "-p", "#{pid}"));
-	ASSERT(answer.status == 0, "no window: %s", answer.errors);
-	return machine_process((pid_t)strtol(answer.output, NULL, 10));
-}
-
-/* The process that the window's pane runs. */
-static struct process view_of(const struct inside *inside)
-{
-	struct answer answer = machine_user(WORDS("tmux", "-S", or_empty(inside->session.socket),
-						  "display-message", "-p", "#{pane_pid}"));
-	ASSERT(answer.status == 0, "no window: %s", answer.errors);
-	return machine_process((pid_t)strtol(answer.output, NULL, 10));
-}
-
-static void assert_running(struct inside *inside, const char *when)
-{
-	look(inside);
-	ASSERT(streq(inside->session.status, "running"), "status %s %s", inside->session.status,
-	       when);
-	ASSERT(inside->agent.pid, "no agent %s", when);
-	ASSERT(strstr(machine_cgroup(inside->agent.pid), inside->id),
-	       "the agent is not in the container %s: %s", when, machine_cgroup(inside->agent.pid));
-}
-
-static void assert_same_agent(struct inside *inside, const char *when)
-{
-	struct process before = inside->agent;
-	assert_running(inside, when);
-	ASSERT(machine_alive(&before) && inside->agent.pid == before.pid, "another agent %s", when);
-}
-
-/* ---- stories ----------------------------------------------------------------------------- */
-
-static void begin_in(struct inside *inside, enum engine engine, struct login *login)
-{
-	*inside = (struct inside){ .engine = engine };
-	engine_prepare(engine, PLAIN_IMAGE);
-	session_add(&inside->session, login, "deck",
-		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
-			  engine_address(engine)));
-	session_start(&inside->session, login);
-	session_say(&inside->session, MARKER);
-	assert_running(inside, "at first");
-	inside->session_id = inside->session.session_id;
-}
-
-static void begin(struct inside *inside, enum engine engine)
-{
-	begin_in(inside, engine, NULL);
-}
-
-/* It is the conversation of before, in the container with this id (NULL: in another one). */
-static void assert_back(struct inside *inside, const char *id)
-{
-	const char *before = inside->id;
-	assert_came_back(&inside->session, inside->session_id, MARKER, 1);
-	assert_running(inside, "after it came back");
-	if (id)
-		ASSERT(streq(inside->id, id), "another container");
-	else
-		ASSERT(!streq(inside->id, before), "the same container");
-}
-
 static void is_confined(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	ASSERT(streq(container_field(engine, inside.name, "{{.HostConfig.Privileged}}"), "false"),
 	       "privileged");
 	const char *status = machine_read(kept("/proc/%d/status", (int)inside.agent.pid));
@@ -136,16 +39,16 @@ TEST(ContainerConfinesItsAgentPodman)
 static void loses_its_server(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	struct process server = window_of(&inside);
 	machine_destroy(&server);
 	assert_same_agent(&inside, "without its window");
 	session_start(&inside.session, NULL);
 	assert_same_agent(&inside, "with a new window");
-	WAIT_FOR(session_shows(&inside.session, MARKER), "the new window does not show it:\n%s",
-		 or_empty(session_screen(&inside.session)));
+	WAIT_FOR(session_shows(&inside.session, INSIDE_MARKER),
+		 "the new window does not show it:\n%s", or_empty(session_screen(&inside.session)));
 	session_say(&inside.session, "second");
-	ASSERT(container_count(engine, label(&inside)) == 1, "not one container");
+	ASSERT(container_count(engine, inside_label(&inside)) == 1, "not one container");
 }
 
 TEST(ContainerOutlivesItsTmuxServerDocker)
@@ -166,14 +69,14 @@ TEST(ContainerOutlivesItsTmuxServerRootPodman)
 static void loses_its_view(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	struct process view = view_of(&inside), server = window_of(&inside);
 	machine_destroy(&view);
 	WAIT_FOR(machine_alive(&server) && view_of(&inside).pid && view_of(&inside).pid != view.pid,
 		 "no new view");
 	assert_same_agent(&inside, "with a new view");
-	WAIT_FOR(session_shows(&inside.session, MARKER), "the new view does not show it:\n%s",
-		 or_empty(session_screen(&inside.session)));
+	WAIT_FOR(session_shows(&inside.session, INSIDE_MARKER),
+		 "the new view does not show it:\n%s", or_empty(session_screen(&inside.session)));
 	session_say(&inside.session, "second");
 }
 
@@ -188,17 +91,10 @@ TEST(ContainerOutlivesItsViewPodman)
 }
 
 /* Tier 1: the container is there, and its processes are not. */
-static void await_end(struct inside *inside)
-{
-	WAIT_FOR((session_look(&inside->session), !streq(inside->session.status, "running")),
-		 "it seems to run");
-	WAIT_FOR(!machine_alive(&inside->agent), "its agent is left");
-}
-
 static void is_stopped_by(enum engine engine, const char *verb)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS(verb, inside.name));
 	await_end(&inside);
 	session_start(&inside.session, NULL);
@@ -228,7 +124,7 @@ TEST(ContainerComesBackAfterPodmanKill)
 static void loses_its_capsule(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	struct process capsule = container_process(engine, inside.name);
 	machine_destroy(&capsule);
 	await_end(&inside);
@@ -256,7 +152,7 @@ static void recover(void)
 static void loses_power(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	machine_powercut();
 	machine_boot();
 	engine_prepare(engine, PLAIN_IMAGE);
@@ -277,7 +173,7 @@ TEST(ContainerComesBackAfterPowerCutPodman)
 TEST(ContainerComesBackAfterReboot)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	machine_reboot();
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
 	recover();
@@ -288,7 +184,7 @@ TEST(ContainerComesBackAfterReboot)
 static void is_recovered(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS("stop", inside.name));
 	await_end(&inside);
 	recover();
@@ -309,12 +205,12 @@ TEST(ContainerThatWasStoppedIsRecoveredPodman)
 static void is_removed(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
 	await_end(&inside);
 	session_start(&inside.session, NULL);
 	assert_back(&inside, NULL);
-	ASSERT(container_count(engine, label(&inside)) == 1, "not one container");
+	ASSERT(container_count(engine, inside_label(&inside)) == 1, "not one container");
 }
 
 TEST(ContainerComesBackAfterDockerRemove)
@@ -332,7 +228,7 @@ TEST(ContainerComesBackAfterPodmanRemove)
 static void meets_a_stranger(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
 	await_end(&inside);
 	(void)engine_say(engine, WORDS("run", "--detach", "--network", "none", "--name",
@@ -371,7 +267,7 @@ static void is_asked_in_vain(struct inside *inside)
 TEST(ContainerIsNotGoneWhileDockerIsStopped)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	(void)engine_say(ENGINE_DOCKER, WORDS("stop", inside.name));
 	await_end(&inside);
 	engine_stop(ENGINE_DOCKER);
@@ -384,7 +280,7 @@ TEST(ContainerIsNotGoneWhileDockerIsStopped)
 TEST(ContainerIsNotGoneWhileDockerHangs)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	(void)engine_say(ENGINE_DOCKER, WORDS("stop", inside.name));
 	await_end(&inside);
 	engine_hang(ENGINE_DOCKER);
@@ -399,7 +295,7 @@ TEST(ContainerIsNotGoneWhileDockerHangs)
 static void works_without_engine(enum engine engine, void (*strike)(enum engine engine))
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	strike(engine);
 	struct process before = inside.agent, server = window_of(&inside);
 	session_say(&inside.session, "second");
@@ -426,7 +322,7 @@ static void outlives_its_login(enum engine engine)
 	struct inside inside;
 	engine_prepare(engine, PLAIN_IMAGE);
 	struct login *login = login_open();
-	begin_in(&inside, engine, login);
+	inside_begin_in(&inside, engine, login);
 	login_terminate(login);
 	assert_same_agent(&inside, "after the logout");
 	session_say(&inside.session, "second");
@@ -447,7 +343,7 @@ TEST(ContainerOutlivesTerminateSessionPodman)
 static void is_stopped_and_removed(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	session_stop(&inside.session, NULL);
 	WAIT_FOR(!machine_alive(&inside.agent), "its agent is left");
 	ASSERT(streq(or_empty(container_state(engine, inside.name)), "exited"),
@@ -455,7 +351,7 @@ static void is_stopped_and_removed(enum engine engine)
 	session_start(&inside.session, NULL);
 	assert_back(&inside, inside.id);
 	(void)deck_ok(NULL, WORDS("remove", "--force", "--json", inside.session.id));
-	ASSERT(container_count(engine, label(&inside)) == 0, "its container is left");
+	ASSERT(container_count(engine, inside_label(&inside)) == 0, "its container is left");
 }
 
 TEST(ContainerIsKeptByStopAndFreedByRemoveDocker)
@@ -471,13 +367,13 @@ TEST(ContainerIsKeptByStopAndFreedByRemovePodman)
 static void is_ejected(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	struct reply reply = deck(NULL, WORDS("session", "eject", inside.session.id));
 	ASSERT(reply.status != 0, "the container of a running session was ejected");
 	assert_same_agent(&inside, "after a refused eject");
 	session_stop(&inside.session, NULL);
 	(void)deck_ok(NULL, WORDS("session", "eject", "--json", inside.session.id));
-	ASSERT(container_count(engine, label(&inside)) == 0, "its container is left");
+	ASSERT(container_count(engine, inside_label(&inside)) == 0, "its container is left");
 	session_start(&inside.session, NULL);
 	assert_back(&inside, NULL);
 }
@@ -497,7 +393,7 @@ TEST(ContainerIsEjectedAndMadeAgainPodman)
 TEST(ContainerThatIsPausedGoesOnWithAStart)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
 	session_start(&inside.session, NULL);
 	ASSERT(streq(or_empty(container_state(ENGINE_DOCKER, inside.name)), "running"), "it is %s",
@@ -517,7 +413,7 @@ TEST(ContainerThatIsPausedGoesOnWithAStart)
 TEST(ContainerIsLookedAfterByTheSupervisor)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
 	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor:\n%s",
 		 or_empty(machine_read(at_home("supervise.out"))));
@@ -556,7 +452,7 @@ static void keeps_a_secret(enum engine engine)
 		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine", engine_address(engine),
 			  "--secret", kept("CANARY=file:%s", at_home("secret"))));
 	session_start(&inside.session, NULL);
-	session_say(&inside.session, MARKER);
+	session_say(&inside.session, INSIDE_MARKER);
 	assert_running(&inside, "at first");
 	assert_agent_has(&inside, "CANARY");
 	assert_not_disclosed(engine, secret);
@@ -602,7 +498,7 @@ static void keeps_a_token(enum engine engine)
 	ASSERT(reply.status == 0, "launch ended with %d: %s", reply.status, reply.errors);
 	inside.session.id = json_get_string(session_look(&inside.session), "id", NULL);
 	assert_running(&inside, "at first");
-	session_say(&inside.session, MARKER);
+	session_say(&inside.session, INSIDE_MARKER);
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
 	assert_not_disclosed(engine, secret);
 	session_stop(&inside.session, NULL);
@@ -635,13 +531,13 @@ TEST(ContainerTokenIsTheAgentsAlonePodman)
 TEST(ContainerHasOneAgentAfterTwoStartsAtOnce)
 {
 	struct inside inside;
-	begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, ENGINE_DOCKER);
 	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", inside.name));
 	await_end(&inside);
 	const char *script = "agentdeck session start \"$1\" & agentdeck session start \"$1\"; wait";
 	(void)machine_login(WORDS("sh", "-c", script, "sh", inside.session.id));
 	assert_back(&inside, NULL);
-	ASSERT(container_count(ENGINE_DOCKER, label(&inside)) == 1, "not one container");
+	ASSERT(container_count(ENGINE_DOCKER, inside_label(&inside)) == 1, "not one container");
 	const char *agents = machine_root_ok(WORDS("pgrep", "-c", "-f", "agentdeck-demo-agent"));
 	ASSERT(streq(agents, "1\n"), "%s agents", agents);
 }

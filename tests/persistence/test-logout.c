@@ -41,15 +41,6 @@ static void assert_untouched(struct session *session, const struct process *serv
 	       "the conversation is lost:\n%s", session_screen(session));
 }
 
-static void configure_logind(const char *setting)
-{
-	const char *path = "/etc/systemd/logind.conf.d/90-test.conf";
-	machine_root_ok(WORDS("sh", "-c",
-			      "printf '[Login]\\n%s\\n' \"$2\" >\"$1\" && "
-			      "systemctl restart systemd-logind",
-			      "sh", path, setting));
-}
-
 TEST(SurvivesOrdinaryLogout)
 {
 	struct session session;
@@ -86,14 +77,14 @@ TEST(SurvivesLogoutWithKillUserProcesses)
 {
 	struct session session;
 	struct login *login = login_open();
-	configure_logind("KillUserProcesses=yes");
+	login_configure("KillUserProcesses=yes");
 	begin(&session, login, "api");
 	struct process server = session_server(&session), agent = session_agent(&session);
 	login_close(login);
 	WAIT_FOR(!machine_alive(login_witness(login)),
 		 "the witness outlives the logout: KillUserProcesses=yes is not in force");
 	WAIT_FOR(!login_is_known(login), "session %s does not end", login_number(login));
-	configure_logind("KillUserProcesses=no");
+	login_configure("KillUserProcesses=no");
 	assert_untouched(&session, &server, &agent);
 }
 
