@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The directory of a Dockerfile, as a container engine gets it: a tar file.
+ *
+ * Links are packed as links, so nothing outside of the directory comes along.  What .dockerignore
+ * names is left out, and so are sockets, pipes and devices.  The order is that of the names, and
+ * owners and times are always the same, so the digest changes only with names, permissions and
+ * contents.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "driver/context/dockerfile.h"
+
+#include <stdint.h>
+
+#define CONTEXT_DOCKERFILE "Dockerfile"
+#define CONTEXT_IGNORE     ".dockerignore"
+
+/* What a context may have at most. */
+enum { CONTEXT_MAX_FILES = 200000 };
+#define CONTEXT_MAX_BYTES (UINT64_C(1) << 30)
+
+/* CONTEXT_NONE: there is no such directory, or no Dockerfile in it. */
+enum { CONTEXT_NONE = 1 };
+
+/* Write the tar file into an open file (-1: only the digest is wanted).  max_bytes: 0 for
+ * CONTEXT_MAX_BYTES.  ERROR_INVALID: it is too big, and the message says what to do. */
+int context_pack(const char *directory, int tar, uint64_t max_bytes,
+		 char ret_digest[static SHA256_TEXT_SIZE], struct error *err);
+
+/* What its Dockerfile begins from. */
+int context_bases(const char *directory, struct dockerfile_bases *ret, struct error *err);
