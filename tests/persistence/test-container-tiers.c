@@ -223,6 +223,123 @@ TEST(ContainerComesBackAfterPodmanRemove)
 	is_removed(ENGINE_PODMAN);
 }
 
+/* Tier 3: only the directory is left that its image is built from. */
+static const char *put_dockerfile(const char *more)
+{
+	machine_write(at_home("image/Dockerfile"), 0644,
+		      kept("FROM %s\nCOPY mark /mark\n%s", PLAIN_IMAGE, more));
+	machine_write(at_home("image/mark"), 0644, "built\n");
+	return at_home("image");
+}
+
+static void begin_built(struct inside *inside, enum engine engine)
+{
+	*inside = (struct inside){ .engine = engine };
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&inside->session, NULL, "deck",
+		    WORDS("--container", "--build", put_dockerfile(""), "--engine",
+			  engine_address(engine)));
+	session_start(&inside->session, NULL);
+	session_say(&inside->session, MARKER);
+	assert_running(inside, "at first");
+	inside->session_id = inside->session.session_id;
+	const char *mark = machine_root_ok(
+		WORDS("cat", kept("/proc/%d/root/mark", (int)inside->agent.pid)));
+	ASSERT(streq(mark, "built\n"), "it is not the image that was built: %s", mark);
+}
+
+static void lose_image(struct inside *inside)
+{
+	const char *image = container_field(inside->engine, inside->name, "{{.Image}}");
+	(void)engine_say(inside->engine, WORDS("rm", "--force", inside->name));
+	await_end(inside);
+	(void)engine_say(inside->engine, WORDS("rmi", "--force", image));
+}
+
+static void start_rebuilt(struct inside *inside, const char *says)
+{
+	struct reply reply = deck(NULL, WORDS("session", "start", "--rebuild", inside->session.id));
+	ASSERT(reply.status == 0, "start --rebuild ended with %d: %s%s", reply.status, reply.output,
+	       reply.errors);
+	ASSERT(strstr(reply.output, says) || strstr(reply.errors, says), "no '%s': %s%s", says,
+	       reply.output, reply.errors);
+	assert_back(inside, NULL);
+	ASSERT(container_count(inside->engine, label(inside)) == 1, "not one container");
+}
+
+static void loses_its_image(enum engine engine)
+{
+	struct inside inside;
+	begin_built(&inside, engine);
+	lose_image(&inside);
+	struct reply reply = deck(NULL, WORDS("session", "start", inside.session.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "--rebuild"), "it ended with %d: %s%s",
+	       reply.status, reply.output, reply.errors);
+	ASSERT(container_count(engine, label(&inside)) == 0, "a container was made");
+	start_rebuilt(&inside, "");
+}
+
+TEST(ContainerImageIsBuiltAgainOnlyWithConsentDocker)
+{
+	loses_its_image(ENGINE_DOCKER);
+}
+
+TEST(ContainerImageIsBuiltAgainOnlyWithConsentPodman)
+{
+	loses_its_image(ENGINE_PODMAN);
+}
+
+TEST(ContainerImageIsNotBuiltByRecover)
+{
+	struct inside inside;
+	begin_built(&inside, ENGINE_DOCKER);
+	lose_image(&inside);
+	struct reply reply = deck(NULL, WORDS("recover"));
+	ASSERT(strstr(kept("%s%s", reply.output, reply.errors), "--rebuild"),
+	       "recover ended with %d: %s%s", reply.status, reply.output, reply.errors);
+	ASSERT(container_count(ENGINE_DOCKER, label(&inside)) == 0, "a container was made");
+	start_rebuilt(&inside, "");
+}
+
+/* A failed build costs nothing, and what was changed is named. */
+TEST(ContainerImageOfAChangedDirectoryIsBuiltAgain)
+{
+	struct inside inside;
+	begin_built(&inside, ENGINE_DOCKER);
+	lose_image(&inside);
+	(void)put_dockerfile("COPY missing /\n");
+	struct reply reply = deck(NULL, WORDS("session", "start", "--rebuild", inside.session.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "missing"), "it ended with %d: %s%s",
+	       reply.status, reply.output, reply.errors);
+	(void)put_dockerfile("ENV CHANGED=1\n");
+	start_rebuilt(&inside, "has changed since");
+}
+
+static void built_is_ejected(enum engine engine)
+{
+	struct inside inside;
+	begin_built(&inside, engine);
+	session_stop(&inside.session, NULL);
+	(void)deck_ok(NULL, WORDS("session", "eject", "--json", inside.session.id));
+	(void)engine_say(engine, WORDS("image", "prune", "--force"));
+	session_start(&inside.session, NULL);
+	assert_back(&inside, NULL);
+	const char *image = container_field(engine, inside.name, "{{.Image}}");
+	(void)deck_ok(NULL, WORDS("remove", "--force", "--json", inside.session.id));
+	ASSERT(engine_try(engine, WORDS("image", "inspect", image)).status != 0,
+	       "its image is left");
+}
+
+TEST(ContainerImageThatWasBuiltGoesWithItsSessionDocker)
+{
+	built_is_ejected(ENGINE_DOCKER);
+}
+
+TEST(ContainerImageThatWasBuiltGoesWithItsSessionPodman)
+{
+	built_is_ejected(ENGINE_PODMAN);
+}
+
 /* ---- what is not ours -------------------------------------------------------------------- */
 
 static void meets_a_stranger(enum engine engine)

@@ -150,8 +150,10 @@ static int fake_open_window(struct deck *deck, struct store_lock *lock, struct i
 	return step(FAKE_WINDOW, "open-window", err);
 }
 
-static int fake_discard(struct deck *deck, struct instance *instance, struct error *err)
+static int fake_discard(struct deck *deck, struct instance *instance, enum place_discard how,
+			struct error *err)
 {
+	(void)how;
 	(void)deck;
 	(void)instance;
 	return step(FAKE_DISCARD, "discard", err);

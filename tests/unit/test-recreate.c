@@ -293,6 +293,31 @@ static void what_happened_to_a_container_has_its_tier(void **state UNUSED)
 		    .has_build = true,
 		    .may_rebuild = true },
 		  "3: build tag stop remove network create start" },
+		{ "the image is pruned while its container is only stopped",
+		  { .container = RECREATE_OURS_STOPPED,
+		    .image = IMAGE_GONE,
+		    .base = IMAGE_GONE,
+		    .has_build = true,
+		    .build_changed = true,
+		    GOOD },
+		  "1: start" },
+		{ "the image is gone, and its build directory has changed",
+		  { .container = RECREATE_NONE,
+		    .image = IMAGE_GONE,
+		    .base = IMAGE_SAME,
+		    .has_build = true,
+		    .may_rebuild = true,
+		    .build = "/srv/api",
+		    .build_changed = true,
+		    GOOD },
+		  "3: build tag create start" },
+		{ "the build directory is gone, too",
+		  { .container = RECREATE_NONE,
+		    .image = IMAGE_GONE,
+		    .may_rebuild = true,
+		    .build = "/srv/api",
+		    GOOD },
+		  "NOT_FOUND" },
 		{ "the image was not built here",
 		  { .container = RECREATE_NONE, .image = IMAGE_GONE, .may_rebuild = true, GOOD },
 		  "NOT_FOUND" },
@@ -324,13 +349,26 @@ static void messages_name_what_is_missing(void **state UNUSED)
 					.base = IMAGE_GONE,
 					.base_name = "debian:slim",
 					.has_build = true };
-	cleanup_error struct error base = { 0 }, image = { 0 }, name = { 0 };
+	cleanup_error struct error base = { 0 }, image = { 0 }, name = { 0 }, directory = { 0 },
+				   same = { 0 }, changed = { 0 };
 	assert_int_equal(recreate_plan(&facts, "my api", &plan, &base), -1);
 	assert_says(&base, "debian:slim");
 	facts.has_build = false;
 	assert_int_equal(recreate_plan(&facts, "my api", &plan, &image), -1);
 	assert_says(&image, "debian:12");
 	assert_says(&image, "recipe.image IMAGE");
+	facts.build = "/srv/my api";
+	assert_int_equal(recreate_plan(&facts, "my api", &plan, &directory), -1);
+	assert_says(&directory, "/srv/my api/Dockerfile");
+	assert_says(&directory, "recipe.image IMAGE");
+	facts.has_build = true;
+	facts.base = IMAGE_SAME;
+	assert_int_equal(recreate_plan(&facts, "api", &plan, &same), -1);
+	assert_says(&same, "needs a rebuild from /srv/my api (tier 3): agentdeck start api "
+			   "--rebuild");
+	facts.build_changed = true;
+	assert_int_equal(recreate_plan(&facts, "api", &plan, &changed), -1);
+	assert_says(&changed, "/srv/my api, which has changed since (tier 3)");
 	facts.container = RECREATE_FOREIGN;
 	facts.name = "ad-0123abcd-api-claude";
 	assert_int_equal(recreate_plan(&facts, "my api", &plan, &name), -1);

@@ -15,6 +15,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 		bool is_given;
 	} others[] = {
 		{ "--image", options->image },
+		{ "--build", options->build },
 		{ "--engine", options->engine },
 		{ "--mount", options->mounts.count },
 		{ "--env", options->environment.count },
@@ -40,6 +41,7 @@ int container_read_options(const struct container_options *options, bool is_defa
 	*ret = (struct container_order){
 		.engine = options->engine,
 		.image = options->image,
+		.build = options->build,
 		.network = options->network,
 		.auth = options->auth,
 		.program = options->program,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/start.h"
 
+#include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/supervise/supervise-unit.h"
@@ -146,11 +147,39 @@ static void enable_supervisor(struct app *app, const struct start_order *order)
 			       "crash or reboot. To disable: agentdeck supervise --uninstall"));
 }
 
+/* An image that is gone is built again only with its user's consent.  Not 0: there is none, and
+ * why is untouched. */
+static int ask_consent(struct app *app, struct error *why)
+{
+	struct deck *deck = &app->deck;
+	if (!deck->needs_rebuild || deck->may_rebuild || app->json || !ask_is_possible())
+		return -1;
+	complain("%s", why->message);
+	if (ask_yes("Build the image again now?", NULL) != 0)
+		return -1;
+	deck->may_rebuild = true;
+	return 0;
+}
+
+static int begin(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
+		 struct error *err)
+{
+	struct error why = { 0 };
+	int r = lifecycle_start(&app->deck, order->base, order->kind, order->wish, ret, &why);
+	if (r < 0 && ask_consent(app, &why) == 0) {
+		/* A restart has ended it already. */
+		error_clear(&why);
+		r = lifecycle_start(&app->deck, order->base, START_UNLESS_RUNNING, order->wish, ret,
+				    &why);
+	}
+	return r < 0 ? error_move(err, &why) : r;
+}
+
 int start_and_wait(struct app *app, const struct start_order *order, struct lifecycle_started *ret,
 		   struct error *err)
 {
 	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
-	if (lifecycle_start(&app->deck, order->base, order->kind, order->wish, &started, err) < 0)
+	if (begin(app, order, &started, err) < 0)
 		return -1;
 	if (!started.already)
 		enable_supervisor(app, order);

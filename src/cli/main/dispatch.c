@@ -24,6 +24,13 @@ static void settle_signals(const struct command *command)
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Lines that only pass by are for a terminal. */
+static void show_progress(const char *line, bool is_failure)
+{
+	if (is_failure || isatty(STDERR_FILENO))
+		say_to(stderr, xasprintf("  | %s", line));
+}
+
 static int open_needs(struct app *app, struct error *err)
 {
 	const char *name = app->command->name;
@@ -42,6 +49,8 @@ static int open_needs(struct app *app, struct error *err)
 		print_warnings(app);
 	}
 	app->deck.takes_over = app->takes_over;
+	if (!app->json && !app->quiet)
+		app->deck.on_progress = show_progress;
 	/* A caller from a new login hands that login's SSH agent to the sessions. */
 	deck_refresh_ssh_agent(&app->deck);
 	if (!(flags & (NEEDS_STORE | NEEDS_SESSION)))

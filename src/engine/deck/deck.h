@@ -43,6 +43,11 @@ struct deck {
 	bool takes_over;
 	/* The user consents to build the image of a container again (--rebuild). */
 	bool may_rebuild;
+	/* Set by a start that failed for no other reason than that this consent is missing. */
+	bool needs_rebuild;
+	/* What a build says, line by line, when it takes long; and the last lines of one that
+	 * failed.  NULL: nobody listens. */
+	void (*on_progress)(const char *line, bool is_failure);
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

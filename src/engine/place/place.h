@@ -71,6 +71,11 @@ enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT
 /* Of how_ended(). */
 enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
 
+enum place_discard {
+	DISCARD_FOR_NOW, /* another start may follow */
+	DISCARD_FOR_GOOD,
+};
+
 /* The caller of a function without a deck has seen that the run is of this boot and this machine.
  * A listing can afford these: they start no child process, but for silence(). */
 struct place {
@@ -144,7 +149,8 @@ struct place {
 
 	/* Free what the place keeps between two runs (a container), since the session goes or its
 	 * user wants that.  The instance has no run.  The conversation and its home stay. */
-	int (*discard)(struct deck *deck, struct instance *instance, struct error *err);
+	int (*discard)(struct deck *deck, struct instance *instance, enum place_discard how,
+		       struct error *err);
 
 	/* What still runs of the instance of this id, although no run of it is written down, where
 	 * a new run would end it.  For people: "2 processes are still in its scope (the first is

@@ -421,6 +421,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	if (store_create(lock, instance, &filler, err) < 0)
 		return -1;
 	log_set_instance(instance->id);
+	container_keep(instance);
 	log_info("added: agent=%s origin=%s id=%s", instance->agent,
 		 session_origin_name(instance->conversation.origin),
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");

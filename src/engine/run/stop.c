@@ -157,7 +157,7 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 	}
 	if ((how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
-	    operation.place->discard(deck, operation.instance, err) < 0)
+	    operation.place->discard(deck, operation.instance, DISCARD_FOR_NOW, err) < 0)
 		return -1;
 	log_info("ejected: its container was removed");
 	return operation_save(&operation, err);
@@ -168,7 +168,8 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 static void discard(const struct operation *operation)
 {
 	cleanup_error struct error local = { 0 };
-	if (operation->place->discard(operation->deck, operation->instance, &local) < 0)
+	if (operation->place->discard(operation->deck, operation->instance, DISCARD_FOR_GOOD,
+				      &local) < 0)
 		deck_warn(operation->deck,
 			  "the container %s is left: %s; remove it with the engine's own rm",
 			  operation->instance->base, local.message);

@@ -70,6 +70,14 @@ static int check_mounts(const struct recreate_facts *facts, const char *word, st
 static int check_build(const struct recreate_facts *facts, const char *word, struct error *err)
 {
 	const char *image = or_what(facts->image_name, "its image");
+	cleanup_free char *build = visible(or_what(facts->build, "its directory"));
+	if (!facts->has_build && facts->build)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s: image %s is gone, and so is %s/Dockerfile, which it was "
+				 "built from (tier 3): restore that directory, or choose another "
+				 "image with agentdeck session set %s recipe.image IMAGE; then: "
+				 "agentdeck start %s --rebuild",
+				 word, image, build, word, word);
 	if (!facts->has_build)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "%s: image %s is gone, and there is no build directory to make it "
@@ -87,9 +95,10 @@ static int check_build(const struct recreate_facts *facts, const char *word, str
 				 word, image, or_what(facts->base_name, "the image"), word);
 	if (!facts->may_rebuild)
 		return error_set(err, ERROR_INVALID,
-				 "%s: image %s is gone; to build it again from its directory (tier "
-				 "3): agentdeck start %s --rebuild",
-				 word, image, word);
+				 "%s: image %s is gone and needs a rebuild from %s%s (tier 3): "
+				 "agentdeck start %s --rebuild",
+				 word, image, build,
+				 facts->build_changed ? ", which has changed since" : "", word);
 	return 0;
 }
 

@@ -47,6 +47,8 @@ struct recreate_facts {
 	/* For messages.  Borrowed; NULL: not known. */
 	const char *name; /* of the container */
 	const char *image_name, *base_name;
+	const char *build;  /* the build directory */
+	bool build_changed; /* since the image was built */
 };
 
 enum recreate_step {

@@ -7,6 +7,7 @@
  *   files.c    the directories that a container has mounted, and the files in them
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   reach.c    are the container's files, socket and processes those of this host?
+ *   build.c    the image of a Dockerfile (build.h)
  *   begin.c    begin: the container, the agent in it, the window on it
  *   end.c      end the run; free what is kept for the next one
  *   exec.c     a second command in the container
@@ -18,6 +19,7 @@
 
 #include "driver/capsule/capsule.h"
 #include "driver/engine/engine.h"
+#include "engine/place/container/build.h"
 #include "engine/place/place.h"
 
 /* How long a capsule that lives may take to answer. */
@@ -70,6 +72,7 @@ struct ladder {
 	struct engine *engine; /* owned */
 	struct container found;
 	bool exists;
+	struct build_facts build; /* gathered where the image is gone */
 };
 void ladder_clear(struct ladder *ladder);
 #define cleanup_ladder CLEANUP(ladder_clear)
@@ -117,7 +120,8 @@ int container_end(struct deck *deck, const struct instance *instance, int grace_
 		  char **ret_words, struct error *err);
 int container_end_unknown(struct deck *deck, const char *id, struct error *err);
 int container_leave(const struct place_run *run, struct error *err);
-int container_discard(struct deck *deck, struct instance *instance, struct error *err);
+int container_discard(struct deck *deck, struct instance *instance, enum place_discard how,
+		      struct error *err);
 /* End the window and remove its files; the container goes on. */
 int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
 			 struct error *err);

@@ -106,12 +106,20 @@ int container_leave(const struct place_run *run, struct error *err)
 	return place_host.leave(&window, err);
 }
 
-static int remove_container(struct ladder *ladder, struct error *err)
+/* Without its name a prune takes an image that only we can build again. */
+static int free_image(struct ladder *ladder, enum place_discard how, struct error *err)
+{
+	cleanup_free char *kept = xasprintf("agentdeck/keep:%s", ladder->instance->base);
+	if (how == DISCARD_FOR_NOW && ladder->instance->recipe->build)
+		return 0;
+	return engine_untag(ladder->engine, kept, err) < 0 ? -1 : 0;
+}
+
+static int remove_container(struct ladder *ladder, enum place_discard how, struct error *err)
 {
 	struct instance *instance = ladder->instance;
 	cleanup_free char *network = NULL;
 	cleanup_free char *name = xasprintf("%s-net", instance->base);
-	cleanup_free char *kept = xasprintf("agentdeck/keep:%s", instance->base);
 	const bool is_ours = ladder->exists && ladder_is_ours(ladder);
 	if (ladder->exists && !is_ours)
 		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
@@ -121,15 +129,16 @@ static int remove_container(struct ladder *ladder, struct error *err)
 	int r = engine_find_network(ladder->engine, name, &network, err);
 	if (r == 0 && engine_remove_network(ladder->engine, network, err) < 0)
 		return -1;
-	return r < 0 || engine_untag(ladder->engine, kept, err) < 0 ? -1 : 0;
+	return r < 0 ? -1 : free_image(ladder, how, err);
 }
 
-int container_discard(struct deck *deck, struct instance *instance, struct error *err)
+int container_discard(struct deck *deck, struct instance *instance, enum place_discard how,
+		      struct error *err)
 {
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
-	if (!instance->recipe || !instance->container_id)
+	if (!instance->recipe || (!instance->container_id && !instance->recipe->build))
 		return 0;
-	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, err) < 0)
+	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, how, err) < 0)
 		return -1;
 	replace_string(&instance->container_id, NULL);
 	return 0;

@@ -21,15 +21,13 @@
 #define LABEL_RECIPE   "io.agentdeck.recipe"
 #define LABEL_HOME     "io.agentdeck.home"
 
-/* For images that we run: a plain prune takes what has no name. */
-#define KEEP_REPOSITORY "agentdeck/keep"
-
 enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000 };
 
 void ladder_clear(struct ladder *ladder)
 {
 	engine_close(ladder->engine);
 	container_clear(&ladder->found);
+	build_facts_clear(&ladder->build);
 	*ladder = (struct ladder){ 0 };
 }
 
@@ -95,23 +93,18 @@ static enum recreate_container container_fact(const struct ladder *ladder)
 }
 
 /* The id differs between engines, and after an import; the layers do not. */
-static int image_fact(struct ladder *ladder, const char *id, const struct strvec *layers,
-		      enum recreate_image *ret, struct error *err)
+static int image_fact(struct ladder *ladder, enum recreate_image *ret, struct error *err)
 {
+	const struct recipe *recipe = ladder->instance->recipe;
 	cleanup_engine_image struct engine_image image = { 0 };
-	/* A build that begins from nothing of this engine. */
-	if (!id) {
-		*ret = IMAGE_SAME;
-		return 0;
-	}
 	*ret = IMAGE_GONE;
-	int r = engine_inspect_image(ladder->engine, id, &image, err);
+	int r = engine_inspect_image(ladder->engine, recipe->image_id, &image, err);
 	if (r == 0)
 		*ret = IMAGE_SAME;
-	if (r != ENGINE_ABSENT || !ladder->instance->recipe->keep_tag)
+	if (r != ENGINE_ABSENT || !recipe->keep_tag)
 		return r < 0 ? -1 : 0;
-	r = engine_inspect_image(ladder->engine, ladder->instance->recipe->keep_tag, &image, err);
-	if (r == 0 && strvec_equal(&image.layers, layers))
+	r = engine_inspect_image(ladder->engine, recipe->keep_tag, &image, err);
+	if (r == 0 && strvec_equal(&image.layers, &recipe->layers))
 		*ret = IMAGE_SAME_LAYERS;
 	return r < 0 ? -1 : 0;
 }
@@ -148,6 +141,20 @@ static bool is_new(const struct instance *instance)
 	return !instance->container_id || streq(instance->container_id, instance->base);
 }
 
+/* Only for an image that is gone: the whole directory is read for it. */
+static int build_fact(struct ladder *ladder, struct recreate_facts *facts, struct error *err)
+{
+	struct build_facts *build = &ladder->build;
+	build_facts_clear(build);
+	if (build_look(ladder->engine, ladder->instance->recipe, build, err) < 0)
+		return -1;
+	facts->has_build = build->is_there;
+	facts->build_changed = build->has_changed;
+	facts->base = build->base;
+	facts->base_name = build->base_name;
+	return 0;
+}
+
 static int gather(struct ladder *ladder, struct recreate_facts *ret, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
@@ -156,19 +163,19 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.container = container_fact(ladder),
 		.network_is_there = true,
 		.missing_mount = missing_mount(recipe),
-		.has_build = recipe->build && access(recipe->build, F_OK) == 0,
+		.base = IMAGE_SAME,
 		.may_rebuild = ladder->deck->may_rebuild,
 		.may_unpause = true,
 		.is_new = is_new(ladder->instance),
 		.name = ladder->instance->base,
 		.image_name = recipe->image,
-		.base_name = recipe->base_id,
+		.build = recipe->build,
 	};
 	facts.recipe_is_same = ladder->exists && ladder->found.labels &&
 			       streq(json_get_string(ladder->found.labels, LABEL_RECIPE, ""),
 				     digest);
-	if (image_fact(ladder, recipe->image_id, &recipe->layers, &facts.image, err) < 0 ||
-	    image_fact(ladder, recipe->base_id, &recipe->base_layers, &facts.base, err) < 0)
+	if (image_fact(ladder, &facts.image, err) < 0 ||
+	    (facts.image == IMAGE_GONE && build_fact(ladder, &facts, err) < 0))
 		return -1;
 	if (facts.container == RECREATE_OURS_RUNNING)
 		facts.answers = answers(ladder);
@@ -327,11 +334,16 @@ static int start(struct ladder *ladder, struct error *err)
 				  : r;
 }
 
-static int tag(struct ladder *ladder, struct error *err)
+/* The recipe of the new image is on disk before anything of the old container goes. */
+static int build(struct ladder *ladder, struct error *err)
 {
-	const struct recipe *recipe = ladder->instance->recipe;
-	return engine_tag(ladder->engine, recipe->image_id, KEEP_REPOSITORY, ladder->instance->base,
-			  err);
+	struct instance *instance = ladder->instance;
+	if (ladder->build.has_changed)
+		deck_warn(ladder->deck, "%s has changed since its image was built",
+			  instance->recipe->build);
+	return build_image(ladder->deck, ladder->engine, instance->recipe, err) < 0
+		       ? -1
+		       : store_save(ladder->lock, instance, err);
 }
 
 static int do_step(struct ladder *ladder, enum recreate_step step, struct error *err)
@@ -353,16 +365,13 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 			return -1;
 		return ladder->exists ? engine_connect(ladder->engine, network, id, err) : 0;
 	case STEP_TAG:
-		return tag(ladder, err);
+		return build_settle(ladder->engine, ladder->instance->recipe, err);
 	case STEP_CREATE:
 		return create(ladder, err);
 	case STEP_START:
 		return start(ladder, err);
 	case STEP_BUILD:
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "this version cannot build the image again: build it yourself and "
-				 "name it with agentdeck session set %s recipe.image IMAGE",
-				 ladder->instance->id);
+		return build(ladder, err);
 	case STEP_COUNT:
 		break;
 	}
@@ -382,14 +391,28 @@ static int note_container(const struct ladder *ladder, struct error *err)
 	return store_save(ladder->lock, instance, err);
 }
 
+/* With the consent, would there be a plan? */
+static void note_consent(struct ladder *ladder, const struct recreate_facts *facts,
+			 const char *title)
+{
+	cleanup_recreate_plan struct recreate_plan plan = { 0 };
+	struct recreate_facts agreed = *facts;
+	agreed.may_rebuild = true;
+	ladder->deck->needs_rebuild = recreate_plan(&agreed, title, &plan, NULL) == 0;
+}
+
 int ladder_climb(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
 	cleanup_recreate_plan struct recreate_plan plan = { 0 };
 	struct recreate_facts facts;
 	cleanup_free char *hint = hint_session(ladder->deck, instance->title, instance->id);
-	if (gather(ladder, &facts, err) < 0 || recreate_plan(&facts, hint, &plan, err) < 0)
+	if (gather(ladder, &facts, err) < 0)
 		return -1;
+	if (recreate_plan(&facts, hint, &plan, err) < 0) {
+		note_consent(ladder, &facts, hint);
+		return -1;
+	}
 	log_info("container %s: tier %u", instance->base, plan.tier);
 	if (note_container(ladder, err) < 0)
 		return -1;

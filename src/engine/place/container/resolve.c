@@ -2,8 +2,10 @@
 #include "engine/place/container/resolve.h"
 
 #include "base/fsutil.h"
+#include "base/log.h"
 #include "base/program.h"
 #include "driver/engine/engine.h"
+#include "engine/place/container/build.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -210,9 +212,20 @@ static int apply_all(const struct strvec *texts,
 	return 0;
 }
 
+static int apply_build(const struct container_order *order, struct recipe *recipe,
+		       struct error *err)
+{
+	if (order->image)
+		return error_set(err, ERROR_USAGE,
+				 "--build makes the image, and --image names one: leave one of "
+				 "them out");
+	return build_find(order->build, &recipe->build, err);
+}
+
 int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err)
 {
-	if (apply_words(order, recipe, err) < 0 ||
+	if ((order->build && apply_build(order, recipe, err) < 0) ||
+	    apply_words(order, recipe, err) < 0 ||
 	    (order->network && apply_network(order->network, recipe, err) < 0) ||
 	    (order->cpus && apply_cpus(order->cpus, recipe, err) < 0) ||
 	    apply_all(order->mounts, apply_mount, recipe, err) < 0 ||
@@ -304,8 +317,8 @@ static char *user_of(const struct engine_facts *facts)
 }
 
 /* configured: the engine of the configuration, or NULL. */
-static int ask_engine(const struct container_order *order, const char *configured,
-		      struct recipe *recipe, struct error *err)
+static int ask_engine(struct deck *deck, const struct container_order *order,
+		      const char *configured, struct recipe *recipe, struct error *err)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_engine struct engine *engine = NULL;
@@ -318,6 +331,8 @@ static int ask_engine(const struct container_order *order, const char *configure
 	recipe->tls = TAKE_PTR(address.tls);
 	recipe->context = TAKE_PTR(address.context);
 	recipe->user = user_of(&facts);
+	if (recipe->build)
+		return build_image(deck, engine, recipe, err);
 	return settle_image(engine, order->engine,
 			    order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe, err);
 }
@@ -383,7 +398,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 		return -1;
 	whole.login = &agent->login_variables;
 	whole.engine = or_else(order->engine, defaults.engine);
-	whole.image = or_else(order->image, defaults.image);
+	whole.image = order->build ? order->image : or_else(order->image, defaults.image);
 	whole.network = or_else(order->network, defaults.network);
 	whole.auth = or_else(order->auth, defaults.auth);
 	whole.program = or_else(order->program, defaults.program);
@@ -393,7 +408,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
 	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
-	    ask_engine(&whole, defaults.engine, recipe, err) < 0)
+	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
 		return -1;
 	container_limit(deck, instance, recipe);
 	warn(deck, recipe);
@@ -411,8 +426,22 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 				 instance->base);
 	free(recipe->keep_tag);
 	recipe->keep_tag = xasprintf("agentdeck/keep:%s", instance->base);
+	if (recipe->build)
+		replace_string(&recipe->image, recipe->keep_tag);
 	recipe_free(instance->recipe);
 	instance->recipe = recipe;
+}
+
+void container_keep(const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	cleanup_engine struct engine *engine = NULL;
+	cleanup_error struct error err = { 0 };
+	if (!recipe || !recipe->build)
+		return;
+	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	if (engine_open(&address, &engine, &err) < 0 || build_settle(engine, recipe, &err) < 0)
+		log_warning("the image has no name that keeps it yet: %s", err.message);
 }
 
 int container_change_image(struct recipe *recipe, const char *image, struct error *err)

@@ -18,6 +18,7 @@
 struct container_order {
 	const char *engine;               /* "docker", "podman", a URL */
 	const char *image;                /* as the engine resolves it */
+	const char *build;                /* directory of a Dockerfile, in place of an image */
 	const char *network;              /* "default", "none", "internal", or a name */
 	const char *auth;                 /* a word of recipe_login_parse() */
 	const char *program;              /* a word of recipe_program_parse() */
@@ -32,19 +33,24 @@ struct container_order {
 };
 
 /* The part that asks no engine: check the order, and write it into the recipe.  A source of a mount
- * must exist, and is made absolute.  ERROR_USAGE, ERROR_NOT_FOUND. */
+ * must exist, and so must the Dockerfile; both are made absolute.  ERROR_USAGE, ERROR_NOT_FOUND. */
 int container_apply(const struct container_order *order, struct recipe *recipe, struct error *err);
 
 /* The recipe for a container of the instance, whose directory, group, limits and argv are set;
  * *ret is the caller's.  What the order does not say, the configuration says.  container_place()
  * completes it.  ERROR_UNAVAILABLE: no engine answers.  ERROR_NOT_FOUND: the image or the agent's
- * program; the message says how to get it. */
+ * program; the message says how to get it.  An image that is built has its final name only after
+ * container_keep(). */
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
 
 /* The instance, which has its id now, lives in the container of this recipe: backend, base, the
  * home in its directory.  Takes the recipe. */
 void container_place(const struct deck *deck, struct instance *instance, struct recipe *recipe);
+
+/* The instance is in the store: the image that was built for it gets the name that keeps it.  What
+ * fails is logged, since each start does this again. */
+void container_keep(const struct instance *instance);
 
 /* The recipe gets the limits that hold for the instance.  A container with others is made again. */
 void container_limit(const struct deck *deck, const struct instance *instance,

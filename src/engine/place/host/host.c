@@ -33,7 +33,7 @@ static int host_open_window(struct deck *deck UNUSED, struct store_lock *lock UN
 
 /* Nothing outlives a run on the host. */
 static int host_discard(struct deck *deck UNUSED, struct instance *instance UNUSED,
-			struct error *err UNUSED)
+			enum place_discard how UNUSED, struct error *err UNUSED)
 {
 	return 0;
 }

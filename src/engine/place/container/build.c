@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/build.h"
+
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/context/context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REPOSITORY  "agentdeck/build"
+#define LABEL_BUILD "io.agentdeck.build"
+
+enum {
+	BUILD_MS = 1800000,
+	QUIET_MS = 1000, /* what takes longer is told while it goes on */
+	LAST_LINES = 10,
+	TAG_DIGITS = 12,
+};
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+static int refuse_directory(const char *directory, struct error *err)
+{
+	cleanup_free char *shown = visible(directory);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "there is no %s/" CONTEXT_DOCKERFILE " to build an image from: name the "
+			 "directory of a " CONTEXT_DOCKERFILE ", or an image that the engine has "
+			 "with --image IMAGE",
+			 shown);
+}
+
+int build_find(const char *directory, char **ret, struct error *err)
+{
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	cleanup_free char *real = NULL;
+	int r = fs_real_directory(directory, &real, err);
+	if (r == 0)
+		r = context_bases(real, &bases, err);
+	if (r > 0)
+		return refuse_directory(directory, err);
+	if (r == 0)
+		*ret = TAKE_PTR(real);
+	return r;
+}
+
+/* A file without a name, so that nothing is left of it. */
+static int open_scratch(const struct deck *deck, int *ret, struct error *err)
+{
+	const char *const places[] = { deck->paths.state, "/var/tmp", "/tmp" };
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		if (fd >= 0) {
+			*ret = fd;
+			return 0;
+		}
+	}
+	return error_set_file(err, errno, "make a file in %s", places[0]);
+}
+
+static int pack(const struct recipe *recipe, int tar, char ret[static SHA256_TEXT_SIZE],
+		struct error *err)
+{
+	int r = context_pack(recipe->build, tar, 0, ret, err);
+	return r > 0 ? refuse_directory(recipe->build, err) : r;
+}
+
+/* ---- the base -------------------------------------------------------------------------------- */
+
+/* The first of the images that the build begins from and that the engine does not have; NULL: it
+ * has all.  A name that makes no sense is for the engine to refuse. */
+static int find_missing(struct engine *engine, const struct dockerfile_bases *bases,
+			const char **ret, struct error *err)
+{
+	for (size_t i = 0; i < bases->all.count; i++) {
+		cleanup_engine_image struct engine_image image = { 0 };
+		struct error why = { 0 };
+		int r = engine_inspect_image(engine, bases->all.items[i], &image, &why);
+		if (r < 0 && why.code != ERROR_INVALID)
+			return error_move(err, &why);
+		error_clear(&why);
+		if (r == ENGINE_ABSENT) {
+			*ret = bases->all.items[i];
+			return 0;
+		}
+	}
+	*ret = NULL;
+	return 0;
+}
+
+static int check_bases(struct engine *engine, const struct recipe *recipe,
+		       const struct dockerfile_bases *bases, struct error *err)
+{
+	const char *missing;
+	if (find_missing(engine, bases, &missing, err) < 0)
+		return -1;
+	if (!missing)
+		return 0;
+	cleanup_free char *shown = visible(missing);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s/" CONTEXT_DOCKERFILE " begins from %s, which %s does not have, and "
+			 "agentdeck downloads none: get it with %s pull %s",
+			 recipe->build, shown, recipe->engine, recipe->engine, shown);
+}
+
+/* ---- the build ------------------------------------------------------------------------------- */
+
+struct output {
+	const struct deck *deck;
+	int64_t since_ms;
+	struct strvec lines; /* the last ones */
+	size_t told;         /* how many of them were told */
+};
+
+static void output_clear(struct output *output)
+{
+	strvec_clear(&output->lines);
+}
+
+static void tell(struct output *output)
+{
+	for (; output->told < output->lines.count; output->told++)
+		if (output->deck->on_progress)
+			output->deck->on_progress(output->lines.items[output->told], false);
+}
+
+static void on_line(const char *line, void *data)
+{
+	struct output *output = data;
+	strvec_push_take(&output->lines, visible(line));
+	if (clock_ms() - output->since_ms >= QUIET_MS)
+		tell(output);
+	if (output->lines.count <= LAST_LINES)
+		return;
+	free(output->lines.items[0]);
+	output->lines.count--;
+	memmove(output->lines.items, output->lines.items + 1,
+		(output->lines.count + 1) * sizeof(*output->lines.items));
+	output->told -= output->told > 0;
+}
+
+static void tell_last_words(const struct output *output)
+{
+	for (size_t i = 0; i < output->lines.count; i++) {
+		log_error("build: %s", output->lines.items[i]);
+		if (output->deck->on_progress)
+			output->deck->on_progress(output->lines.items[i], true);
+	}
+}
+
+static char *scratch_tag(const char *digest)
+{
+	return xasprintf("%s:%.*s", REPOSITORY, TAG_DIGITS, digest);
+}
+
+static int run_build(struct deck *deck, struct engine *engine, int tar, const char *digest,
+		     struct engine_image *ret, struct error *err)
+{
+	CLEANUP(output_clear) struct output output = { .deck = deck, .since_ms = clock_ms() };
+	cleanup_free char *tag = scratch_tag(digest), *id = NULL;
+	cleanup_json struct json_object *labels = json_object_new_object();
+	json_set_string(labels, LABEL_BUILD, digest);
+	const struct engine_build build = {
+		.context = tar,
+		.tag = tag,
+		.labels = labels,
+		.progress = on_line,
+		.data = &output,
+		.deadline_ms = clock_ms() + BUILD_MS,
+	};
+	if (lseek(tar, 0, SEEK_SET) < 0)
+		return error_set_errno(err, errno, "read the build's files again");
+	if (engine_build(engine, &build, &id, err) < 0) {
+		tell_last_words(&output);
+		return -1;
+	}
+	int r = engine_inspect_image(engine, id, ret, err);
+	return r == ENGINE_ABSENT
+		       ? error_set(err, ERROR_NOT_FOUND,
+				   "image %s was removed just after it was built: try again", tag)
+		       : r;
+}
+
+static int note(struct engine *engine, const char *digest, const struct dockerfile_bases *bases,
+		const struct engine_image *image, struct recipe *recipe, struct error *err)
+{
+	cleanup_engine_image struct engine_image base = { 0 };
+	cleanup_free char *tag = scratch_tag(digest);
+	struct error why = { 0 };
+	int r = bases->last ? engine_inspect_image(engine, bases->last, &base, &why) : 0;
+	if (r < 0 && why.code != ERROR_INVALID)
+		return error_move(err, &why);
+	error_clear(&why);
+	replace_string(&recipe->image, recipe->keep_tag ? recipe->keep_tag : tag);
+	replace_string(&recipe->image_id, image->id);
+	strvec_clear(&recipe->layers);
+	strvec_push_all(&recipe->layers, &image->layers);
+	replace_string(&recipe->build_hash, digest);
+	replace_string(&recipe->base_id, base.id);
+	strvec_clear(&recipe->base_layers);
+	strvec_push_all(&recipe->base_layers, &base.layers);
+	return 0;
+}
+
+int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe, struct error *err)
+{
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	cleanup_engine_image struct engine_image image = { 0 };
+	cleanup_close int tar = -1;
+	char digest[SHA256_TEXT_SIZE];
+	int r = context_bases(recipe->build, &bases, err);
+	if (r > 0)
+		return refuse_directory(recipe->build, err);
+	if (r < 0 || check_bases(engine, recipe, &bases, err) < 0 ||
+	    open_scratch(deck, &tar, err) < 0 || pack(recipe, tar, digest, err) < 0 ||
+	    run_build(deck, engine, tar, digest, &image, err) < 0 ||
+	    note(engine, digest, &bases, &image, recipe, err) < 0)
+		return -1;
+	log_info("built: image=%s from=%s digest=%s", recipe->image_id, recipe->build, digest);
+	return 0;
+}
+
+int build_settle(struct engine *engine, const struct recipe *recipe, struct error *err)
+{
+	const char *tag = strrchr(recipe->keep_tag, ':');
+	cleanup_free char *repository = xstrndup(recipe->keep_tag,
+						 (size_t)(tag - recipe->keep_tag));
+	cleanup_free char *scratch = recipe->build_hash ? scratch_tag(recipe->build_hash) : NULL;
+	if (engine_tag(engine, recipe->image_id, repository, tag + 1, err) < 0)
+		return -1;
+	/* Of another session that was built from the same, it is the same image. */
+	if (scratch)
+		(void)engine_untag(engine, scratch, NULL);
+	return 0;
+}
+
+/* ---- before it is built again ---------------------------------------------------------------- */
+
+void build_facts_clear(struct build_facts *facts)
+{
+	free(facts->base_name);
+	*facts = (struct build_facts){ 0 };
+}
+
+int build_look(struct engine *engine, const struct recipe *recipe, struct build_facts *ret,
+	       struct error *err)
+{
+	cleanup_dockerfile_bases struct dockerfile_bases bases = { 0 };
+	char digest[SHA256_TEXT_SIZE];
+	const char *missing;
+	if (!recipe->build)
+		return 0;
+	int r = context_bases(recipe->build, &bases, err);
+	if (r == 0)
+		r = context_pack(recipe->build, -1, 0, digest, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (find_missing(engine, &bases, &missing, err) < 0)
+		return -1;
+	*ret = (struct build_facts){
+		.is_there = true,
+		.has_changed = !streq(or_empty(recipe->build_hash), digest),
+		.base = missing ? IMAGE_GONE : IMAGE_SAME,
+		.base_name = xstrdup_or_null(missing),
+	};
+	return 0;
+}

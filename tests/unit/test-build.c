@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The image of a Dockerfile, from a fake engine.
+ */
+#include "unit/engine-fixture.h"
+
+#include "base/program.h"
+#include "engine/place/container/build.h"
+
+#define BASE "localhost/base:1"
+#define KEEP "agentdeck/keep:ad-0123abcd-api-demo"
+
+static struct deck deck;
+static struct recipe *recipe;
+static struct strbuf heard;
+
+static void hear(const char *line, bool is_failure)
+{
+	strbuf_addf(&heard, "%s%s\n", is_failure ? "! " : "", line);
+}
+
+static void dockerfile(const char *text)
+{
+	cleanup_free char *path = path_join(scratch, "context/Dockerfile");
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static int set_up_build(void **state)
+{
+	if (engine_set_up(state) < 0 || mkdirat(here, "context", 0700) < 0)
+		return -1;
+	cleanup_close int tar = open_file("image.tar");
+	cleanup_free char *id = NULL, *directory = path_join(scratch, "context");
+	EXPECT(engine_import(fixture.engine, tar, "localhost/base", "1", &id, &fixture.err), 0);
+	dockerfile("FROM " BASE "\nRUN ok\n");
+	deck = (struct deck){ .paths.state = scratch, .on_progress = hear };
+	recipe = recipe_new();
+	recipe->engine = xstrdup(fixture.dialect);
+	recipe->build = TAKE_PTR(directory);
+	return 0;
+}
+
+static int tear_down_build(void **state)
+{
+	recipe_free(recipe);
+	strbuf_free(&heard);
+	return engine_tear_down(state);
+}
+
+static int build(void)
+{
+	return build_image(&deck, fixture.engine, recipe, &fixture.err);
+}
+
+static void built(void)
+{
+	EXPECT(build(), 0);
+	replace_string(&recipe->keep_tag, KEEP);
+	EXPECT(build_settle(fixture.engine, recipe, &fixture.err), 0);
+}
+
+static int find(const char *reference, struct engine_image *ret)
+{
+	return engine_inspect_image(fixture.engine, reference, ret, &fixture.err);
+}
+
+static void the_recipe_says_what_was_built(void **state UNUSED)
+{
+	cleanup_engine_image struct engine_image base = { 0 }, image = { 0 };
+	EXPECT(find(BASE, &base), 0);
+	EXPECT(build(), 0);
+	EXPECT(find(recipe->image, &image), 0);
+	assert_string_equal(recipe->image_id, image.id);
+	assert_true(strvec_equal(&recipe->layers, &image.layers));
+	assert_string_equal(recipe->base_id, base.id);
+	assert_true(strvec_equal(&recipe->base_layers, &base.layers));
+	assert_int_equal(strlen(recipe->build_hash), 64);
+	assert_string_equal(json_get_string(image.labels, "io.agentdeck.build", ""),
+			    recipe->build_hash);
+	/* It was quick. */
+	assert_string_equal(strbuf_text(&heard), "");
+}
+
+static void an_image_is_kept_by_the_name_of_its_session_alone(void **state UNUSED)
+{
+	cleanup_engine_image struct engine_image image = { 0 };
+	EXPECT(build(), 0);
+	cleanup_free char *name = xstrdup(recipe->image);
+	replace_string(&recipe->keep_tag, KEEP);
+	EXPECT(build_settle(fixture.engine, recipe, &fixture.err), 0);
+	EXPECT(find(KEEP, &image), 0);
+	assert_string_equal(image.id, recipe->image_id);
+	assert_int_equal(image.tags.count, 1);
+	EXPECT(build_settle(fixture.engine, recipe, &fixture.err), 0);
+	EXPECT(build(), 0);
+	assert_string_equal(recipe->image, KEEP);
+}
+
+static void a_build_that_fails_costs_nothing_and_says_its_last_lines(void **state UNUSED)
+{
+	cleanup_engine_image struct engine_image image = { 0 };
+	built();
+	cleanup_json struct json_object *before = recipe_to_json(recipe);
+	dockerfile("FROM " BASE "\nRUN bad\n");
+	EXPECT_ERROR(build(), ERROR_CHILD, "3");
+	cleanup_json struct json_object *after = recipe_to_json(recipe);
+	assert_true(json_object_equal(before, after));
+	assert_true(ends_with(strbuf_text(&heard), "! line 18\n! line 19\n"));
+	assert_true(starts_with(strbuf_text(&heard), "! line 10\n"));
+	EXPECT(find(KEEP, &image), 0);
+	assert_string_equal(image.id, recipe->image_id);
+}
+
+static void whatever_goes_wrong_in_a_build_leaves_the_recipe(void **state UNUSED)
+{
+	static const struct {
+		const char *call, *kind;
+		enum error_code code;
+	} faults[] = {
+		{ "build", "refuse", ERROR_CHILD },
+		{ "build", "dropped", ERROR_UNAVAILABLE },
+		{ "build", "lost", ERROR_UNAVAILABLE },
+		{ "build", "half", ERROR_UNAVAILABLE },
+		{ "build", "nonsense", ERROR_CHILD },
+		{ "image_inspect", "refuse", ERROR_CHILD },
+		{ "image_inspect", "half", ERROR_UNAVAILABLE },
+	};
+	built();
+	cleanup_json struct json_object *before = recipe_to_json(recipe);
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		tell("/fake/fault?call=%s&kind=%s", faults[i].call, faults[i].kind);
+		if (build() != -1 || fixture.err.code != faults[i].code)
+			fail_msg("%s %s: %s %s", faults[i].call, faults[i].kind,
+				 error_code_name(fixture.err.code), or_empty(fixture.err.message));
+		error_clear(&fixture.err);
+		cleanup_json struct json_object *after = recipe_to_json(recipe);
+		assert_true(json_object_equal(before, after));
+	}
+}
+
+static void a_base_that_is_missing_is_named(void **state UNUSED)
+{
+	dockerfile("FROM localhost/none:2 AS x\nFROM " BASE "\nRUN ok\n");
+	EXPECT_ERROR(build(), ERROR_NOT_FOUND, "begins from localhost/none:2");
+	assert_null(recipe->build_hash);
+	cleanup_build_facts struct build_facts facts = { 0 };
+	EXPECT(build_look(fixture.engine, recipe, &facts, &fixture.err), 0);
+	assert_int_equal(facts.base, IMAGE_GONE);
+	assert_string_equal(facts.base_name, "localhost/none:2");
+}
+
+static void a_look_says_what_has_changed(void **state UNUSED)
+{
+	struct build_facts facts = { 0 };
+	built();
+	EXPECT(build_look(fixture.engine, recipe, &facts, &fixture.err), 0);
+	assert_true(facts.is_there);
+	assert_false(facts.has_changed);
+	assert_int_equal(facts.base, IMAGE_SAME);
+	dockerfile("FROM " BASE "\nRUN ok\n# more\n");
+	EXPECT(build_look(fixture.engine, recipe, &facts, &fixture.err), 0);
+	assert_true(facts.has_changed);
+	assert_int_equal(unlinkat(here, "context/Dockerfile", 0), 0);
+	facts = (struct build_facts){ 0 };
+	EXPECT(build_look(fixture.engine, recipe, &facts, &fixture.err), 0);
+	assert_false(facts.is_there);
+	EXPECT_ERROR(build(), ERROR_NOT_FOUND, "Dockerfile");
+}
+
+static void a_directory_to_build_from_has_a_dockerfile(void **state UNUSED)
+{
+	cleanup_free char *found = NULL, *link = path_join(scratch, "link");
+	char *none = NULL;
+	assert_int_equal(symlinkat("context", here, "link"), 0);
+	EXPECT(build_find(link, &found, &fixture.err), 0);
+	assert_string_equal(found, recipe->build);
+	EXPECT_ERROR(build_find(scratch, &none, &fixture.err), ERROR_NOT_FOUND, "--image IMAGE");
+	EXPECT_ERROR(build_find("/no/such/place", &none, &fixture.err), ERROR_NOT_FOUND,
+		     "/no/such/place/Dockerfile");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_build, tear_down_build)
+		TEST(the_recipe_says_what_was_built),
+		TEST(an_image_is_kept_by_the_name_of_its_session_alone),
+		TEST(a_build_that_fails_costs_nothing_and_says_its_last_lines),
+		TEST(whatever_goes_wrong_in_a_build_leaves_the_recipe),
+		TEST(a_base_that_is_missing_is_named),
+		TEST(a_look_says_what_has_changed),
+		TEST(a_directory_to_build_from_has_a_dockerfile),
+#undef TEST
+	};
+	if (!program_is_installed("python3"))
+		return skip_all("python3 is not installed");
+	fixture.dialect = "docker";
+	int failed = cmocka_run_group_tests_name("docker", tests, NULL, NULL);
+	fixture.dialect = "podman";
+	return failed + cmocka_run_group_tests_name("podman", tests, NULL, NULL);
+}
