@@ -386,6 +386,65 @@ static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
 	check(&facts, "supervisor", VERDICT_OK, "agentdeck recover", NULL);
 }
 
+static void engines_are_judged_where_they_are_used(void **state UNUSED)
+{
+	struct doctor_engine engines[] = {
+		{ .name = (char *)"docker",
+		  .version = (char *)"20.10.24",
+		  .api_version = (char *)"1.41",
+		  .is_rootless = true,
+		  .counts_memory = true },
+		{ .name = (char *)"podman", .problem = (char *)"no socket" },
+	};
+	struct doctor_facts facts = healthy();
+	facts.engines = engines;
+	facts.engine_count = 1;
+	check(&facts, "containers", VERDICT_OK, "docker 20.10.24 answers (API 1.41, rootless)",
+	      NULL);
+	engines[0].problem = (char *)"permission denied";
+	check(&facts, "containers", VERDICT_ERROR, "permission denied", "usermod -aG docker");
+	facts.engines = engines + 1;
+	check(&facts, "containers", VERDICT_ERROR, "podman cannot be used: no socket",
+	      "podman.socket");
+	engines[1].name = (char *)"unix:///x";
+	check(&facts, "containers", VERDICT_ERROR, "unix:///x", "[container]");
+}
+
+/* The check's last finding. */
+static void check_last(const struct doctor_facts *facts, enum verdict verdict, const char *text,
+		       const char *remedy)
+{
+	cleanup_findings struct findings findings = { 0 };
+	doctor_judge(facts, &findings);
+	const struct finding *last = findings.items + findings.count - 1;
+	assert_string_equal(last->check, "containers");
+	assert_int_equal(last->verdict, verdict);
+	assert_non_null(strstr(last->reason, text));
+	assert_non_null(strstr(or_empty(last->remedy), remedy));
+}
+
+static void what_a_container_needs_is_judged(void **state UNUSED)
+{
+	struct doctor_engine engine = { .name = (char *)"docker" };
+	struct doctor_facts facts = healthy();
+	facts.engines = &engine;
+	facts.engine_count = 1;
+	facts.needs_image = true;
+	check_last(&facts, VERDICT_WARNING, "docker has no default image",
+		   "agentdeck image build-default --engine docker");
+	engine.has_image = true;
+	facts.limits_memory = true;
+	check_last(&facts, VERDICT_WARNING, "cannot limit memory", "the kernel lacks");
+	engine.is_rootless = true;
+	check_last(&facts, VERDICT_WARNING, "cannot limit memory", "Delegate=memory");
+	facts.limits_pids = true;
+	check_last(&facts, VERDICT_WARNING, "cannot limit processes", "Delegate=pids");
+	engine.counts_memory = engine.counts_pids = true;
+	check_last(&facts, VERDICT_OK, "answers", "");
+	facts.capsule_problem = (char *)"/x is not static";
+	check_last(&facts, VERDICT_ERROR, "/x is not static", "make install");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +471,8 @@ int main(void)
 		cmocka_unit_test(a_command_for_notifications_must_be_there),
 		cmocka_unit_test(users_of_fish_learn_whether_it_completes),
 		cmocka_unit_test(every_verdict_has_its_word),
+		cmocka_unit_test(engines_are_judged_where_they_are_used),
+		cmocka_unit_test(what_a_container_needs_is_judged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -378,5 +378,7 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 	look_at_ssh_agent(deck, &facts);
 	look_at_notify(deck, &facts);
 	look_at_completion(&facts);
+	if (!facts.home_problem)
+		doctor_look_at_containers(deck, &facts);
 	*ret = facts;
 }

@@ -72,6 +72,14 @@ void doctor_facts_free(struct doctor_facts *facts)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
+	for (size_t i = 0; i < facts->engine_count; i++) {
+		free(facts->engines[i].name);
+		free(facts->engines[i].problem);
+		free(facts->engines[i].version);
+		free(facts->engines[i].api_version);
+	}
+	free(facts->engines);
+	free(facts->capsule_problem);
 	strvec_clear(&facts->damaged);
 	strvec_clear(&facts->damaged_ids);
 	strvec_clear(&facts->unscoped);
@@ -442,6 +450,70 @@ static void judge_completion(const struct doctor_facts *facts, struct findings *
 	       "agentdeck completion fish >~/.config/fish/completions/agentdeck.fish");
 }
 
+static void judge_silence(const struct doctor_engine *engine, struct findings *ret)
+{
+	wrong("%s cannot be used: %s", engine->name, engine->problem);
+	if (streq(engine->name, "docker"))
+		advise("start it, and let your user use its socket: sudo systemctl start docker; "
+		       "sudo usermod -aG docker $USER");
+	else if (streq(engine->name, "podman"))
+		advise("systemctl --user enable --now podman.socket");
+	else
+		advise("start the engine, or change engine in [container] of config.toml");
+}
+
+/* Docker refuses a container with a limit that it cannot set. */
+static void judge_limits(const struct doctor_facts *facts, const struct doctor_engine *engine,
+			 struct findings *ret)
+{
+	const struct {
+		bool is_wanted, is_there;
+		const char *what, *controller;
+	} limits[] = {
+		{ facts->limits_memory, engine->counts_memory, "memory", "memory" },
+		{ facts->limits_pids, engine->counts_pids, "processes", "pids" },
+		{ facts->limits_cpus, engine->counts_cpus, "processors", "cpu" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		if (!limits[i].is_wanted || limits[i].is_there)
+			continue;
+		warn("%s cannot limit %s, as your configuration asks", engine->name,
+		     limits[i].what);
+		advise(engine->is_rootless
+			       ? "let your user manager have the controller %s: Delegate=%s in "
+				 "user@.service (systemctl edit user@.service), then log in again"
+			       : "the kernel lacks the controller %s (cgroup v2: %s in "
+				 "/sys/fs/cgroup/cgroup.controllers)",
+		       limits[i].controller, limits[i].controller);
+	}
+}
+
+static void judge_engine(const struct doctor_facts *facts, const struct doctor_engine *engine,
+			 struct findings *ret)
+{
+	if (engine->problem) {
+		judge_silence(engine, ret);
+		return;
+	}
+	ok("%s %s answers (API %s%s)", engine->name, or_empty(engine->version),
+	   or_empty(engine->api_version), engine->is_rootless ? ", rootless" : "");
+	judge_limits(facts, engine, ret);
+	if (engine == facts->engines && facts->needs_image && !engine->has_image) {
+		warn("%s has no default image: launch --container needs --image", engine->name);
+		advise("agentdeck image build-default --engine %s", engine->name);
+	}
+}
+
+static void judge_containers(const struct doctor_facts *facts, struct findings *ret)
+{
+	for (size_t i = 0; i < facts->engine_count; i++)
+		judge_engine(facts, facts->engines + i, ret);
+	if (facts->capsule_problem) {
+		wrong("%s", facts->capsule_problem);
+		advise("install agentdeck again: make install");
+	}
+}
+
 void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 {
 	static const struct {
@@ -468,6 +540,7 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 		{ "supervisor", judge_supervisor, true },
 		{ "notify", judge_notify, false },
 		{ "completion", judge_completion, false },
+		{ "containers", judge_containers, true },
 	};
 	for (size_t i = 0, first = ret->count; i < ARRAY_SIZE(checks); i++) {
 		if (!checks[i].needs_home || !facts->home_problem)

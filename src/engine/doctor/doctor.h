@@ -5,8 +5,8 @@
  * The checks, in this order: "home" and "profile" (only when something is wrong), "config", "state
  * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user
  * manager", "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "supervisor",
- * "notify" (only when there is a command), "completion" (only for users of fish).  A check may have
- * several findings.
+ * "notify" (only when there is a command), "completion" (only for users of fish), "containers"
+ * (only where they are used or an engine answers).  A check may have several findings.
  */
 #pragma once
 
@@ -37,6 +37,15 @@ struct doctor_directory {
 	bool is_volatile; /* a file system in memory, lost at a reboot */
 	unsigned owner, mode;
 	int64_t free_bytes; /* -1: not known */
+};
+
+/* A container engine that is configured, has a session's container, or was found. */
+struct doctor_engine {
+	char *name;    /* "docker", "podman" or a URL */
+	char *problem; /* why it cannot be used; NULL: it answers, and what follows is known */
+	char *version, *api_version;
+	bool is_rootless, counts_memory, counts_pids, counts_cpus;
+	bool has_image; /* the default one */
 };
 
 /* Texts are owned; NULL means none or not known, as the comments say. */
@@ -84,9 +93,20 @@ struct doctor_facts {
 	bool uses_fish, fish_completes; /* the user's shell; does it find our completion? */
 	char *link_path, *link_target;  /* of ours; NULL: none yet */
 	bool link_alive;
+	/* containers: the first engine is that of new sessions */
+	struct doctor_engine *engines;
+	size_t engine_count;
+	bool uses_containers; /* by the configuration, or a session lives in one */
+	bool needs_image;     /* and no other one is configured */
+	bool limits_memory, limits_pids, limits_cpus; /* by the configuration */
+	char *capsule_problem;
 };
 void doctor_facts_free(struct doctor_facts *facts);
 #define cleanup_doctor_facts CLEANUP(doctor_facts_free)
+
+/* Fill in what is known of containers; for doctor_gather().  An engine that hangs costs at most its
+ * timeout. */
+void doctor_look_at_containers(struct deck *deck, struct doctor_facts *facts);
 
 /* Gather all facts.  Opens deck, which must be empty, as far as it can; the caller closes it. */
 void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *ret);
