@@ -240,7 +240,7 @@ static void begin_built(struct inside *inside, enum engine engine)
 		    WORDS("--container", "--build", put_dockerfile(""), "--engine",
 			  engine_address(engine)));
 	session_start(&inside->session, NULL);
-	session_say(&inside->session, MARKER);
+	session_say(&inside->session, INSIDE_MARKER);
 	assert_running(inside, "at first");
 	inside->session_id = inside->session.session_id;
 	const char *mark = machine_root_ok(
@@ -264,7 +264,7 @@ static void start_rebuilt(struct inside *inside, const char *says)
 	ASSERT(strstr(reply.output, says) || strstr(reply.errors, says), "no '%s': %s%s", says,
 	       reply.output, reply.errors);
 	assert_back(inside, NULL);
-	ASSERT(container_count(inside->engine, label(inside)) == 1, "not one container");
+	ASSERT(container_count(inside->engine, inside_label(inside)) == 1, "not one container");
 }
 
 static void loses_its_image(enum engine engine)
@@ -275,7 +275,7 @@ static void loses_its_image(enum engine engine)
 	struct reply reply = deck(NULL, WORDS("session", "start", inside.session.id));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "--rebuild"), "it ended with %d: %s%s",
 	       reply.status, reply.output, reply.errors);
-	ASSERT(container_count(engine, label(&inside)) == 0, "a container was made");
+	ASSERT(container_count(engine, inside_label(&inside)) == 0, "a container was made");
 	start_rebuilt(&inside, "");
 }
 
@@ -297,7 +297,7 @@ TEST(ContainerImageIsNotBuiltByRecover)
 	struct reply reply = deck(NULL, WORDS("recover"));
 	ASSERT(strstr(kept("%s%s", reply.output, reply.errors), "--rebuild"),
 	       "recover ended with %d: %s%s", reply.status, reply.output, reply.errors);
-	ASSERT(container_count(ENGINE_DOCKER, label(&inside)) == 0, "a container was made");
+	ASSERT(container_count(ENGINE_DOCKER, inside_label(&inside)) == 0, "a container was made");
 	start_rebuilt(&inside, "");
 }
 
