@@ -505,6 +505,30 @@ TEST(ContainerIsEjectedAndMadeAgainPodman)
 	is_ejected(ENGINE_PODMAN);
 }
 
+/* Docker limits a container that exists, and counts nothing on a machine without controllers: a new
+ * limit costs nobody the container. */
+static void is_limited(enum engine engine)
+{
+	struct inside inside;
+	begin(&inside, engine);
+	(void)deck_ok(NULL,
+		      WORDS("session", "limit", inside.session.id, "--memory-max", "2G", "--json"));
+	assert_same_agent(&inside, "after a new limit");
+	session_stop(&inside.session, NULL);
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerIsKeptWithANewLimitDocker)
+{
+	is_limited(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsKeptWithANewLimitPodman)
+{
+	is_limited(ENGINE_PODMAN);
+}
+
 /* ---- a pause ----------------------------------------------------------------------------- */
 
 TEST(ContainerThatIsPausedGoesOnWithAStart)

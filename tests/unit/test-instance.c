@@ -138,7 +138,8 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	"\"base\":\"ad-0123abcd-api-claude\",\"desired\":\"running\","                          \
 	"\"observed\":{\"state\":\"running\"},\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\","  \
 	"\"server_pid\":11,\"server_start\":12,\"window_pid\":17,\"window_start\":18,"          \
-	"\"capsule\":\"/state/capsule\"},\"recipe\":" RECIPE ",\"container_id\":\"c0ffee\"}"
+	"\"capsule\":\"/state/capsule\"},\"recipe\":" RECIPE ",\"container_id\":\"c0ffee\","    \
+	"\"container_memory\":7,\"container_pids\":8}"
 
 static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 {
@@ -160,19 +161,23 @@ static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 	cleanup_instance struct instance *again = read_text(first);
 	cleanup_free char *second = written(again);
 	assert_string_equal(first, second);
-	static const char *const parts[] = { "\"window_pid\":17", "\"window_start\":18",
+	static const char *const parts[] = { "\"window_pid\":17",
+					     "\"window_start\":18",
 					     "\"capsule\":\"/state/capsule\"",
 					     "\"recipe\":{\"engine\":\"docker\"",
-					     "\"container_id\":\"c0ffee\"" };
+					     "\"container_id\":\"c0ffee\"",
+					     "\"container_memory\":7",
+					     "\"container_pids\":8" };
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_written(instance, parts[i]);
 
 	recipe_free(instance->recipe);
 	instance->recipe = NULL;
 	replace_string(&instance->container_id, NULL);
+	instance->container_memory = instance->container_pids = 0;
 	run_clear(&instance->run);
 	assert_not_written(instance, "recipe");
-	assert_not_written(instance, "container_id");
+	assert_not_written(instance, "container_");
 	assert_not_written(instance, "window");
 	assert_not_written(instance, "/state/capsule");
 }

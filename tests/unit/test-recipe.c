@@ -263,6 +263,8 @@ static void the_digest_changes_with_what_the_container_is_made_of(void **state U
 	replace_string(&recipe->build_hash, "cd");
 	recipe_add_secret(recipe, "NEW", "env:NEW");
 	recipe->login = LOGIN_IGNORE;
+	recipe->memory = 3 << 20;
+	recipe->pids = 30;
 	cleanup_free char *same = recipe_digest(recipe);
 	assert_string_equal(same, before);
 

@@ -374,6 +374,40 @@ int engine_unpause(struct engine *engine, const char *id, struct error *err)
 	return fail_change(engine, &change, "resume", id, err);
 }
 
+static bool has_limits(const struct change *change, const struct engine_limits *limits)
+{
+	const struct json_object *host = json_get_object(change->seen.json, "HostConfig");
+	return change->found == 0 &&
+	       (!limits->memory || json_get_int(host, "Memory", 0) == limits->memory) &&
+	       (!limits->pids || json_get_int(host, "PidsLimit", 0) == limits->pids);
+}
+
+int engine_update(struct engine *engine, const char *id, const struct engine_limits *limits,
+		  struct error *err)
+{
+	cleanup_change struct change change = { 0 };
+	cleanup_free char *path = xasprintf("/containers/%s/update", id);
+	cleanup_json struct json_object *body = json_object_new_object();
+	if (limits->memory > 0) {
+		json_set_int(body, "Memory", limits->memory);
+		/* As at its creation: as much swap again.  A limit above the old one of both would
+		 * be refused. */
+		json_set_int(body, "MemorySwap",
+			     limits->memory > INT64_MAX / 2 ? -1 : limits->memory * 2);
+	}
+	if (limits->pids > 0)
+		json_set_int(body, "PidsLimit", limits->pids);
+	struct http_call call = {
+		.method = "POST", .path = path, .body = body, .timeout_ms = ENGINE_ACT_MS
+	};
+	if (make_change(engine, &call, id, &change, err) < 0)
+		return -1;
+	if (change.was_done || (change.lost.code != ERROR_NONE && has_limits(&change, limits)))
+		return 0;
+	return change.found == ENGINE_ABSENT ? ENGINE_ABSENT
+					     : fail_change(engine, &change, "limit", id, err);
+}
+
 static int stop_once(struct engine *engine, const char *id, int grace_ms, struct change *ret,
 		     struct error *err)
 {

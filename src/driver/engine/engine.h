@@ -129,6 +129,13 @@ int engine_create(struct engine *engine, const struct container_wish *wish, char
 /* ENGINE_ABSENT.  One that runs already: 0.  ERROR_INVALID: it is paused.  ERROR_NOT_FOUND names
  * the source of a mount that is missing. */
 int engine_start(struct engine *engine, const char *id, struct error *err);
+/* What a container that exists may use from now on, whether or not it runs; 0: as it is.  An engine
+ * cannot take a limit away.  ENGINE_ABSENT. */
+struct engine_limits {
+	int64_t memory, pids;
+};
+int engine_update(struct engine *engine, const char *id, const struct engine_limits *limits,
+		  struct error *err);
 /* ENGINE_ABSENT.  One that is not paused and runs: 0. */
 int engine_unpause(struct engine *engine, const char *id, struct error *err);
 /* SIGTERM to its PID 1, SIGKILL after the grace.  One that is stopped or absent: 0.  One that is

@@ -29,6 +29,18 @@ static int apply(const struct operation *operation, enum limit_effect *ret, stru
 	return operation->place->set_limits(deck, instance, &limits, ret, err);
 }
 
+/* The container has them now, so that the next start does not make it again. */
+static int note_applied(const struct operation *operation, enum limit_effect effect,
+			struct error *err)
+{
+	struct instance *instance = operation->instance;
+	if (!instance->recipe || effect != LIMIT_EFFECT_NOW)
+		return 0;
+	instance->container_memory = instance->recipe->memory;
+	instance->container_pids = instance->recipe->pids;
+	return operation_save(operation, err);
+}
+
 int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit_change *change,
 			 enum limit_effect *ret_effect, struct instance **ret, struct error *err)
 {
@@ -46,6 +58,8 @@ int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit
 	if (instance->recipe)
 		container_limit(deck, instance, instance->recipe);
 	if (operation_save(&operation, err) < 0 || apply(&operation, &effect, err) < 0)
+		return -1;
+	if (note_applied(&operation, effect, err) < 0)
 		return -1;
 	log_limits(&instance->limits, effects[effect]);
 	*ret_effect = effect;

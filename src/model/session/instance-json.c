@@ -161,6 +161,8 @@ static void read_recipe(const struct manifest_section *root, struct instance *in
 	    recipe_from_json(object, reader->what, &instance->recipe, reader->err) < 0)
 		reader->failed = true;
 	instance->container_id = manifest_text(root, "container_id");
+	instance->container_memory = manifest_int(root, "container_memory", INT64_MAX);
+	instance->container_pids = manifest_int(root, "container_pids", INT64_MAX);
 }
 
 static void read_limits(const struct manifest_section *root, struct limits *ret)
@@ -421,6 +423,8 @@ static void put_recipe(struct json_object *root, const struct instance *instance
 	else
 		json_object_object_del(root, "recipe");
 	manifest_put_text(root, "container_id", instance->container_id);
+	manifest_put_number(root, "container_memory", instance->container_memory);
+	manifest_put_number(root, "container_pids", instance->container_pids);
 }
 
 struct json_object *instance_to_json(const struct instance *instance)

@@ -200,6 +200,7 @@ struct instance {
 	/* The engine's id of its container; its name while it is made; NULL: the engine has
 	 * nothing. */
 	char *container_id;
+	int64_t container_memory, container_pids; /* limits that it has; 0: none */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 

@@ -390,8 +390,7 @@ char *recipe_digest(const struct recipe *recipe)
 	static const char *const keys[] = {
 		"image_id", "user",        "home",    "directory",
 		"mounts",   "environment", "program", "program_directory",
-		"network",  "cap_add",     "memory",  "pids",
-		"cpus",
+		"network",  "cap_add",     "cpus",
 	};
 	cleanup_json struct json_object *all = manifest_copy(NULL), *made_of = manifest_copy(NULL);
 	struct json_object *value;

@@ -97,8 +97,8 @@ int recipe_from_json(struct json_object *object, const char *what, struct recipe
 
 /* A digest of what the container is made of, as hexadecimal text: label io.agentdeck.recipe.  Two
  * recipes with the same digest make the same container.  What matters only before that (the engine,
- * the image's name, the build) or at each start (secrets, login) does not count, so that a change
- * of it does not cost the container.  The caller frees. */
+ * the image's name, the build), at each start (secrets, login) or in place (memory, pids) does not
+ * count, so that a change of it does not cost the container.  The caller frees. */
 char *recipe_digest(const struct recipe *recipe) MUST_USE;
 
 enum { RECIPE_BASE_MAX = 58 };

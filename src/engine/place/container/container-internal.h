@@ -81,6 +81,9 @@ void ladder_clear(struct ladder *ladder);
 int ladder_open(struct ladder *ladder, struct error *err);
 /* Does the found container bear this instance's labels? */
 bool ladder_is_ours(const struct ladder *ladder);
+/* Give the found container the limits of its recipe, in place; the caller saves the instance.
+ * ERROR_UNAVAILABLE, ERROR_CHILD: the engine cannot do that. */
+int ladder_limit(struct ladder *ladder, struct error *err);
 /* Bring the container up.  Its id is saved before it is started. */
 int ladder_climb(struct ladder *ladder, struct error *err);
 

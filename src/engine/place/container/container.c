@@ -32,12 +32,37 @@ static int container_probe(struct deck *deck, const struct instance *instance, s
 	return 0;
 }
 
-/* It limits the container, which was made with the limits of its recipe. */
-static int container_set_limits(struct deck *deck UNUSED, const struct instance *instance UNUSED,
-				const struct limits *limits UNUSED, enum limit_effect *ret,
-				struct error *err UNUSED)
+/* Memory and processes, in place.  The manifest has the new recipe already. */
+static int limit_now(struct ladder *ladder, struct error *err)
 {
+	struct engine_facts facts;
+	const struct recipe *recipe = ladder->instance->recipe;
+	if (ladder_open(ladder, err) < 0 || engine_facts(ladder->engine, &facts, err) < 0)
+		return -1;
+	if (!ladder->exists || !ladder_is_ours(ladder))
+		return error_set(err, ERROR_NOT_FOUND, "its container is gone");
+	if ((recipe->memory && !facts.counts_memory) || (recipe->pids && !facts.counts_pids))
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s cannot limit that on this machine, which lacks the control "
+				 "group's controller",
+				 recipe->engine);
+	return ladder_limit(ladder, err);
+}
+
+static int container_set_limits(struct deck *deck, const struct instance *instance,
+				const struct limits *limits UNUSED, enum limit_effect *ret,
+				struct error *err)
+{
+	cleanup_instance struct instance *copy = NULL;
+	cleanup_error struct error failure = { 0 };
 	*ret = LIMIT_EFFECT_NEXT_START;
+	if (deck_load(deck, instance->base, &copy, err) < 0)
+		return -1;
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = copy };
+	if (limit_now(&ladder, &failure) < 0)
+		deck_warn(deck, "the limits do not hold yet: %s", failure.message);
+	else
+		*ret = LIMIT_EFFECT_NOW;
 	return 0;
 }
 

@@ -155,10 +155,56 @@ static int build_fact(struct ladder *ladder, struct recreate_facts *facts, struc
 	return 0;
 }
 
+int ladder_limit(struct ladder *ladder, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	const struct recipe *recipe = instance->recipe;
+	const bool changes_memory = recipe->memory != instance->container_memory;
+	const bool changes_pids = recipe->pids != instance->container_pids;
+	struct engine_facts facts;
+	if (!changes_memory && !changes_pids)
+		return 0;
+	if (engine_facts(ladder->engine, &facts, err) < 0)
+		return -1;
+	/* What it does not count, no container has. */
+	const struct engine_limits limits = {
+		.memory = changes_memory && facts.counts_memory ? recipe->memory : 0,
+		.pids = changes_pids && facts.counts_pids ? recipe->pids : 0,
+	};
+	if ((changes_memory && facts.counts_memory && !limits.memory) ||
+	    (changes_pids && facts.counts_pids && !limits.pids))
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s cannot take a limit away from a container that exists",
+				 recipe->engine);
+	int r = limits.memory || limits.pids
+			? engine_update(ladder->engine, ladder->found.id, &limits, err)
+			: 0;
+	if (r == ENGINE_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND, "its container is gone");
+	if (r < 0)
+		return -1;
+	instance->container_memory = recipe->memory;
+	instance->container_pids = recipe->pids;
+	return 0;
+}
+
+/* A container with other limits is made again only where its engine cannot change it. */
+static bool is_made_as_said(struct ladder *ladder)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *digest = recipe_digest(ladder->instance->recipe);
+	if (!ladder_is_ours(ladder) ||
+	    !streq(json_get_string(ladder->found.labels, LABEL_RECIPE, ""), digest))
+		return false;
+	if (ladder_limit(ladder, &err) == 0)
+		return true;
+	log_info("its limits are not changed in place: %s", err.message);
+	return false;
+}
+
 static int gather(struct ladder *ladder, struct recreate_facts *ret, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
-	cleanup_free char *digest = recipe_digest(recipe);
 	struct recreate_facts facts = {
 		.container = container_fact(ladder),
 		.network_is_there = true,
@@ -171,9 +217,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.image_name = recipe->image,
 		.build = recipe->build,
 	};
-	facts.recipe_is_same = ladder->exists && ladder->found.labels &&
-			       streq(json_get_string(ladder->found.labels, LABEL_RECIPE, ""),
-				     digest);
+	facts.recipe_is_same = ladder->exists && is_made_as_said(ladder);
 	if (image_fact(ladder, &facts.image, err) < 0 ||
 	    (facts.image == IMAGE_GONE && build_fact(ladder, &facts, err) < 0))
 		return -1;
@@ -318,6 +362,8 @@ static int create(struct ladder *ladder, struct error *err)
 	if (r < 0)
 		return reach_blame(ladder, err, &why);
 	replace_string(&instance->container_id, id);
+	instance->container_memory = recipe->memory;
+	instance->container_pids = recipe->pids;
 	return store_save(ladder->lock, instance, err) < 0 ? -1
 							   : reach_check_files(ladder, id, err);
 }
