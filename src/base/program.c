@@ -221,6 +221,12 @@ bool program_is_text(const char *file)
 	return read_head(file, &head) && head.length && !memchr(head.text, '\0', head.length);
 }
 
+char *program_loader(const char *file)
+{
+	struct head head;
+	return read_head(file, &head) && *head.loader == '/' ? xstrdup(head.loader) : NULL;
+}
+
 static char *explain_format(const char *file)
 {
 	struct head head;

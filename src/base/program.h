@@ -30,5 +30,9 @@ int program_check(const char *file, struct error *err);
  * file that the kernel does not recognize. */
 bool program_is_text(const char *file);
 
+/* The loader that the file's header names, as an absolute path.  NULL: it needs none (a static
+ * program, a script), or cannot be read.  The caller frees. */
+char *program_loader(const char *file) MUST_USE;
+
 /* "<strerror>", then what that means for this file and what to do.  The caller frees. */
 char *program_explain(const char *file, int os_errno) MUST_USE;

@@ -50,9 +50,11 @@ void engine_resume(enum engine engine);
 void engine_start(enum engine engine);
 bool engine_answers(enum engine engine);
 
-/* Fail if this text is anywhere where others could read it: in what the engine tells of its
+/* Where this text is, of all places where others could read it: in what the engine tells of its
  * containers and images, in the arguments of all processes, in journals, in the state of
- * agentdeck. */
+ * agentdeck.  A line for each. */
+const char *disclosures(enum engine engine, const char *text);
+/* Fail if there is one. */
 void assert_not_disclosed(enum engine engine, const char *text);
 
 /* At a test's end, before its sessions are removed: bring back the engines that it stopped. */

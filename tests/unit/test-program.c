@@ -148,6 +148,17 @@ static void each_refusal_of_execve_is_explained(void **state UNUSED)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+static void a_dynamic_program_names_its_loader(void **state UNUSED)
+{
+	cleanup_free char *own = program_loader("/proc/self/exe");
+	assert_non_null(own);
+	assert_int_equal(access(own, X_OK), 0);
+	assert_null(program_loader(own)); /* it is loaded by the kernel alone */
+	assert_null(program_loader(program("script", "#!/bin/sh\n")));
+	assert_null(program_loader(program("cut", "\177ELF")));
+	assert_null(program_loader("/nowhere"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +171,7 @@ int main(void)
 		TEST(our_own_program_can_be_executed),
 		TEST(a_text_has_no_nul_in_its_beginning),
 		TEST(each_refusal_of_execve_is_explained),
+		TEST(a_dynamic_program_names_its_loader),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,18 +32,25 @@ int container_prepare(struct deck *deck, struct instance *instance, const struct
 
 /* ---- the agent ----------------------------------------------------------------------------- */
 
-/* What is started: of a host's program, the file in the directory that is mounted for it. */
-static void agent_argv(const struct instance *instance, struct strvec *ret)
+char *container_host_program(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;
 	const struct attempt *attempt = run_attempt(&instance->run);
-	strvec_push_all(ret, &attempt->argv);
 	if (recipe->program != PROGRAM_FROM_HOST || attempt->rung == RUNG_SHELL)
+		return NULL;
+	return path_join(recipe->program_directory,
+			 recipe->program_file ? recipe->program_file
+					      : path_basename(attempt->argv.items[0]));
+}
+
+static void agent_argv(const struct instance *instance, struct strvec *ret)
+{
+	char *program = container_host_program(instance);
+	strvec_push_all(ret, &run_attempt(&instance->run)->argv);
+	if (!program)
 		return;
 	free(ret->items[0]);
-	ret->items[0] = path_join(recipe->program_directory,
-				  recipe->program_file ? recipe->program_file
-						       : path_basename(attempt->argv.items[0]));
+	ret->items[0] = program;
 }
 
 static int start_agent(struct deck *deck, struct instance *instance, const struct agent *agent,

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/sha256.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
@@ -368,9 +369,33 @@ static int create(struct ladder *ladder, struct error *err)
 							   : reach_check_files(ladder, id, err);
 }
 
+/* A program for another C library than the image has says only that it does not exist. */
+static int check_loader(struct ladder *ladder, struct error *err)
+{
+	const struct recipe *recipe = ladder->instance->recipe;
+	cleanup_free char *file = container_host_program(ladder->instance);
+	cleanup_free char *loader = file ? program_loader(file) : NULL;
+	for (size_t i = 0; loader && i < recipe->mount_count; i++)
+		if (starts_with(loader, recipe->mounts[i].target))
+			return 0;
+	int r = loader ? engine_has_file(ladder->engine, ladder->instance->container_id, loader,
+					 err)
+		       : 1;
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	return error_set(
+		err, ERROR_UNAVAILABLE,
+		"image %s cannot run %s of this machine, which needs %s: choose an image "
+		"with the same C library (agentdeck session set %s recipe.image IMAGE), or "
+		"install the agent in an image and make a session with --program image",
+		or_empty(recipe->image), file, loader, ladder->instance->id);
+}
+
 static int start(struct ladder *ladder, struct error *err)
 {
 	const char *id = ladder->instance->container_id;
+	if (check_loader(ladder, err) < 0)
+		return -1;
 	cleanup_error struct error why = { 0 };
 	int r = engine_start(ladder->engine, id, &why);
 	if (r < 0)
