@@ -510,7 +510,7 @@ TEST(ContainerIsEjectedAndMadeAgainPodman)
 static void is_limited(enum engine engine)
 {
 	struct inside inside;
-	begin(&inside, engine);
+	inside_begin(&inside, engine);
 	(void)deck_ok(NULL,
 		      WORDS("session", "limit", inside.session.id, "--memory-max", "2G", "--json"));
 	assert_same_agent(&inside, "after a new limit");
