@@ -325,6 +325,7 @@ void assess_origin(struct look *look)
 	record_exclude(&repository, &look->origin);
 	if (record_refs(repository.git, &look->origin) < 0 ||
 	    record_remotes(repository.git, &look->origin) < 0 ||
-	    git_stash_foreach(repository.git, record_stash, &look->origin) < 0)
+	    (git_reference_has_log(repository.git, "refs/stash") != 0 &&
+	     git_stash_foreach(repository.git, record_stash, &look->origin) < 0))
 		look_failed(&repository, "it cannot be recorded");
 }

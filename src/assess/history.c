@@ -238,6 +238,8 @@ static void add_logged(const struct history *history, const char *ref, struct co
 	git_repository *git = history->repository->git;
 	git_reflog *log = NULL;
 	git_odb *odb = NULL;
+	if (git_reference_has_log(git, ref) == 0)
+		return;
 	if (git_repository_odb(&odb, git) < 0 || git_reflog_read(&log, git, ref) < 0) {
 		look_failed(history->repository, "the log of %s cannot be read", ref);
 		git_odb_free(odb);
@@ -336,9 +338,10 @@ static void add_stashes(struct history *history)
 	git_oid oid;
 	size_t before = history->repository->look->verdict.count;
 	git_repository *git = history->repository->git;
-	if (git_stash_foreach(git, add_stash, history) < 0)
-		look_failed(history->repository, "its stash cannot be read");
 	/* Its entries are in its log, which can be lost. */
+	if (git_reference_has_log(git, "refs/stash") != 0 &&
+	    git_stash_foreach(git, add_stash, history) < 0)
+		look_failed(history->repository, "its stash cannot be read");
 	if (history->repository->fate == FATE_GOES && verdict_of(history)->count == before &&
 	    git_reference_name_to_id(&oid, git, "refs/stash") == 0)
 		verdict_add(verdict_of(history), FINDING_STASH, history->repository->where,

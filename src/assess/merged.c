@@ -12,9 +12,9 @@ static bool has_tree(git_repository *git, const git_oid *commit, const git_oid *
 	return has;
 }
 
-/* One of the commits of head since its base with the tip. */
+/* One of the commits of head since base, without `without`. */
 static bool any_has_tree(git_repository *git, const git_oid *head, const git_oid *base,
-			 const git_oid *tree)
+			 const git_oid *tree, const git_oid *without)
 {
 	git_revwalk *walk = NULL;
 	git_oid oid;
@@ -22,7 +22,7 @@ static bool any_has_tree(git_repository *git, const git_oid *head, const git_oid
 	if (git_revwalk_new(&walk, git) == 0 && git_revwalk_push(walk, head) == 0 &&
 	    git_revwalk_hide(walk, base) == 0)
 		for (int i = 0; !has && i < COMMITS_MOST && git_revwalk_next(&oid, walk) == 0; i++)
-			has = has_tree(git, &oid, tree);
+			has = !git_oid_equal(&oid, without) && has_tree(git, &oid, tree);
 	git_revwalk_free(walk);
 	return has;
 }
@@ -50,12 +50,12 @@ static bool is_merged(git_repository *git, git_commit *tip, const git_oid *head_
 {
 	git_oid base;
 	git_commit *head = NULL;
-	/* A merge of what was done and undone changes nothing, and proves nothing. */
-	if (git_merge_base(&base, git, git_commit_id(tip), head_oid) < 0 ||
-	    has_tree(git, &base, git_commit_tree_id(tip)) ||
-	    git_commit_lookup(&head, git, head_oid) < 0)
+	/* What was done and undone since has left no trace, and may never have been merged. */
+	const git_oid *oid = git_commit_id(tip), *tree = git_commit_tree_id(tip);
+	if (git_merge_base(&base, git, oid, head_oid) < 0 || has_tree(git, &base, tree) ||
+	    any_has_tree(git, oid, &base, tree, oid) || git_commit_lookup(&head, git, head_oid) < 0)
 		return false;
-	bool is = any_has_tree(git, head_oid, &base, git_commit_tree_id(tip)) ||
+	bool is = any_has_tree(git, head_oid, &base, tree, oid) ||
 		  merge_changes_nothing(git, head, tip);
 	git_commit_free(head);
 	return is;

@@ -42,9 +42,12 @@ static bool log_says_remote(const struct repository *repository, const char *ref
 			    const git_oid *oid, bool without_log)
 {
 	git_reflog *log = NULL;
+	bool says = without_log;
+	/* libgit2 makes a log that is missing, which we may not. */
+	if (git_reference_has_log(repository->git, ref) == 0)
+		return without_log;
 	if (git_reflog_read(&log, repository->git, ref) < 0)
 		return false;
-	bool says = without_log;
 	if (git_reflog_entrycount(log) > 0) {
 		const git_reflog_entry *entry = git_reflog_entry_byindex(log, 0);
 		says = git_oid_equal(git_reflog_entry_id_new(entry), oid) &&
@@ -198,7 +201,7 @@ bool survivors_of(const struct repository *repository, struct survivors *ret)
 {
 	int r = add_own(repository, ret);
 	add_own_defaults(repository, ret);
-	if (r == 0 && repository->fate == FATE_GOES && repository->is_recorded)
+	if (r == 0 && repository->fate == FATE_GOES)
 		r = add_source(repository, ret);
 	if (r == 0 && (repository->fate == FATE_STAYS || repository->is_recorded))
 		r = add_source_default(repository, ret);

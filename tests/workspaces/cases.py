@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lines of docs/workspaces.md.  Each function makes a tree and returns what must be found: "safe", or
+the kind and a part of the text of a finding.  A finding "safe KIND TEXT" is one that is listed only."""
+import os
+import shutil
+
+import operations
+from trees import git, write
+
+ALL = {}
+
+
+def case(*kinds):
+    def register(function):
+        ALL[function.__name__] = (function, kinds or ("clone", "worktree"))
+        return function
+    return register
+
+
+def after(step, answer, *kinds):
+    def run(world):
+        step(world)
+        return answer
+    ALL[step.__name__] = (run, kinds or ("clone", "worktree"))
+
+
+@case()
+def as_it_was_made(_):
+    return "safe"
+
+
+after(operations.edit, "file  M one")
+after(operations.add_untracked, "file ?? new")
+after(operations.stage, "file A  staged")
+after(operations.stage_and_remove, "file AD gone")
+after(operations.assume_unchanged, "file  M two")
+after(operations.skip_worktree, "file  M dir/three")
+after(operations.lying_settings, "file  M two")
+after(operations.ignored_file, "safe ignored ignored")
+after(operations.exclude_work, "unknown info/exclude")
+after(operations.merge_in_conflict, "state merge")
+after(operations.rebase_in_conflict, "state rebase")
+after(operations.pick_in_conflict, "state cherry-pick")
+after(operations.bisect, "state bisect")
+after(operations.merge_on_forge, "safe")
+after(operations.push, "safe")
+after(operations.new_branch, "branch 1 commit", "clone")
+after(operations.fetched_by_the_user, "safe")
+after(operations.merged_by_the_user, "safe")
+after(operations.forge_a_push, "branch agent: 1 commit", "clone")
+after(operations.push_elsewhere, "safe")
+after(operations.detach_and_commit, "detached HEAD: 1 commit")
+after(operations.tag_a_dropped_commit, "ref refs/tags/light", "clone")
+after(operations.annotate, "ref refs/tags/v", "clone")
+after(operations.note, "ref refs/notes/commits", "clone")
+after(operations.amend, "reflog ")
+after(operations.reset, "safe")
+after(operations.delete_branch, "reflog ")
+after(operations.stash, "stash stash@{0}: WIP", "clone")
+after(operations.stash_and_pop, "safe", "worktree")
+after(operations.ref_of_the_worktree, "ref refs/worktree/keep")
+after(operations.squash_merge, "safe merged agent")
+after(operations.submodule_clean, "safe")
+after(operations.submodule_with_commit, "branch in sub")
+after(operations.submodule_recorded_and_not_pushed, "branch in sub")
+after(operations.submodule_with_stash, "stash in sub")
+after(operations.submodule_edited, "file in sub")
+after(operations.submodule_left_with_commit, "branch in .git/modules/sub")
+after(operations.nested, "branch in nested")
+after(operations.nested_and_ignored, "branch in build/nested")
+after(operations.nested_bare, "safe")
+
+
+@case("worktree")
+def stash_in_a_worktree(world):
+    operations.stash(world)
+    return "safe kept-stash stash@{0}"
+
+
+@case()
+def branch_that_only_the_tree_has(world):
+    world.git("branch", "-q", "--set-upstream-to=origin/main")
+    for _ in range(3):
+        world.commit()
+    return "branch agent: 3 commits not on origin/main"
+
+
+@case("worktree")
+def branch_that_outlives_the_worktree(world):
+    world.record["made_branch"] = False
+    world.commit()
+    return "safe"
+
+
+@case("clone")
+def renamed_branch(world):
+    world.commit()
+    world.git("branch", "-m", "other")
+    return "branch other: 1 commit"
+
+
+@case()
+def gone_without_a_merge(world):
+    world.commit()
+    operations.upstream_deleted(world)
+    return "branch agent: 1 commit that nothing else has; origin/agent is gone"
+
+
+@case()
+def undone_after_a_squash_merge(world):
+    operations.squash_merge(world)
+    operations.undo(world)
+    return "branch agent: 3 commits"
+
+
+@case()
+def rules_in_no_commit(world):
+    world.git("rm", "-q", "--cached", ".gitignore")
+    world.git("commit", "-q", "-m", "no rules")
+    write(f"{world.tree}/.gitignore", "*\n")
+    return "file ?? .gitignore"
+
+
+@case()
+def pipe_that_is_not_ignored(world):
+    os.mkfifo(f"{world.tree}/pipe")
+    return "file ?? pipe: a pipe"
+
+
+@case()
+def pipe_that_is_ignored(world):
+    os.makedirs(f"{world.tree}/build")
+    os.mkfifo(f"{world.tree}/build/pipe")
+    return "safe ignored build"
+
+
+@case("clone")
+def worktree_outside_of_a_clone(world):
+    world.git("worktree", "add", "-q", "--detach", world.path("outside"))
+    return "state outside: another worktree"
+
+
+@case("clone")
+def clone_that_borrows(world):
+    shutil.rmtree(world.tree)
+    git(world.root, "clone", "-q", "--shared", world.source, world.tree)
+    return "unknown borrows objects"
+
+
+@case("clone")
+def shallow_clone(world):
+    shutil.rmtree(world.tree)
+    git(world.root, "clone", "-q", "--depth=1", f"file://{world.source}", world.tree)
+    world.commit()
+    return "unsafe"
+
+
+@case()
+def lfs_file_with_a_new_date(world):
+    content = b"large\n" * 1000
+    import hashlib  # pylint: disable=import-outside-toplevel
+    pointer = (f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(content).hexdigest()}\n"
+               f"size {len(content)}\n")
+    write(f"{world.tree}/large.bin", pointer)
+    world.git("add", "large.bin")
+    world.git("commit", "-q", "-m", "large")
+    operations.push(world)
+    with open(f"{world.tree}/large.bin", "wb") as file:
+        file.write(content)
+    return "safe"
+
+
+@case()
+def lfs_file_that_changed(world):
+    lfs_file_with_a_new_date(world)
+    with open(f"{world.tree}/large.bin", "r+b") as file:
+        file.write(b"L")
+    return "file  M large.bin"
+
+
+@case()
+def many_files(world):
+    for i in range(60):
+        write(f"{world.tree}/new{i}", "x\n")
+    return "more file 10"
