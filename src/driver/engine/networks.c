@@ -46,6 +46,15 @@ static int look_after_make(struct engine *engine, const char *name, struct json_
 	return 0;
 }
 
+/* Docker gives this machine an address in each network, by which all that listens on this machine
+ * is reached from an internal one as well. */
+static struct json_object *without_host(void)
+{
+	struct json_object *options = json_object_new_object();
+	json_set_string(options, "com.docker.network.bridge.inhibit_ipv4", "true");
+	return options;
+}
+
 int engine_make_network(struct engine *engine, const char *name, bool internal,
 			struct json_object *labels, char **ret_id, struct error *err)
 {
@@ -61,6 +70,8 @@ int engine_make_network(struct engine *engine, const char *name, bool internal,
 	json_set_string(body, "Name", name);
 	json_set_bool(body, "CheckDuplicate", true);
 	json_set_bool(body, "Internal", internal);
+	if (internal && engine->kind == ENGINE_DOCKER)
+		json_set(body, "Options", without_host());
 	json_set(body, "Labels", json_object_get(labels));
 	int r = engine_call(engine, &call, &answer, &lost);
 	const char *id = r == 0 ? json_get_string(answer.json, "Id", NULL) : NULL;

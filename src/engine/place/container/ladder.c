@@ -315,6 +315,16 @@ static int make_network(struct ladder *ladder, char **ret, struct error *err)
 		       : r;
 }
 
+/* An engine without the kernel's controller refuses the limit, or drops it and says nothing. */
+static bool limits(const struct ladder *ladder, bool is_wished, bool is_counted, const char *what)
+{
+	if (is_wished && !is_counted)
+		deck_warn(ladder->deck,
+			  "%s cannot limit %s on this machine: the container has no such limit",
+			  ladder->instance->recipe->engine, what);
+	return is_wished && is_counted;
+}
+
 static int create(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
@@ -346,9 +356,14 @@ static int create(struct ladder *ladder, struct error *err)
 		.mount_count = mounts.count,
 		.network = network ? network : recipe->network,
 		.cap_add = &recipe->cap_add,
-		.memory = facts.counts_memory ? recipe->memory : 0,
-		.pids = facts.counts_pids ? recipe->pids : 0,
-		.cpus = recipe->cpus,
+		.memory = limits(ladder, recipe->memory, facts.counts_memory, "memory")
+				  ? recipe->memory
+				  : 0,
+		.pids = limits(ladder, recipe->pids, facts.counts_pids, "processes") ? recipe->pids
+										     : 0,
+		.cpus = limits(ladder, recipe->cpus > 0, facts.counts_cpus, "processors")
+				? recipe->cpus
+				: 0,
 		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
 	};
 	cleanup_error struct error why = { 0 };

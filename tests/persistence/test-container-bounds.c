@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a container may reach and use, as the kernel has it, and what it costs while nothing
+ * happens.
+ */
+#include "persistence/containers.h"
+#include "persistence/deck.h"
+
+#include <string.h>
+
+static void begin(struct session *session, enum engine engine, const char *title,
+		  const char *const *words)
+{
+	struct strvec *all = kept_vector();
+	engine_prepare(engine, PLAIN_IMAGE);
+	strvec_push_array(all, WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+				     engine_address(engine)));
+	if (words)
+		strvec_push_array(all, words);
+	session_add(session, NULL, title, (const char *const *)all->items);
+	session_start(session, NULL);
+	ASSERT(session->agent_pid, "no agent in %s", title);
+}
+
+static const char *container_of(const struct session *session, enum engine engine)
+{
+	return engine_say(engine, WORDS("ps", "--quiet", "--filter",
+					kept("label=io.agentdeck.instance=%s", session->id)));
+}
+
+static const char *of_agent(const struct session *session, const char *file)
+{
+	const char *text = machine_read(kept("/proc/%d/%s", (int)session->agent_pid, file));
+	ASSERT(text, "the agent of %s has no %s", session->title, file);
+	return text;
+}
+
+/* ---- networks ---------------------------------------------------------------------------- */
+
+/* Beside the loopback. */
+static unsigned count_interfaces(const struct session *session)
+{
+	unsigned lines = 0;
+	for (const char *text = of_agent(session, "net/dev"); *text; text++)
+		lines += *text == '\n';
+	enum { HEAD_AND_LOOPBACK = 3 };
+	return lines - HEAD_AND_LOOPBACK;
+}
+
+/* "hello" for everybody who connects to this address of the machine. */
+static void greet_at(const char *address)
+{
+	const char *output = at_home("greeter.out");
+	(void)machine_background(WORDS("python3", "-c",
+				       "import socket, sys\n"
+				       "server = socket.create_server((sys.argv[1], 7001))\n"
+				       "print('ready', flush=True)\n"
+				       "while True:\n"
+				       "    client = server.accept()[0]\n"
+				       "    client.sendall(b'hello')\n"
+				       "    client.close()\n",
+				       address),
+				 output);
+	WAIT_FOR(strstr(or_empty(machine_read(output)), "ready"), "nobody listens at %s: %s",
+		 address, or_empty(machine_read(output)));
+}
+
+static bool reaches(const struct session *session, const char *address, const char *port)
+{
+	struct reply reply = deck_look(WORDS("session", "exec", session->id, "--", "/bin/sh", "-c",
+					     kept("nc -w 5 %s %s </dev/null", address, port)));
+	return strstr(reply.output, "hello") != NULL;
+}
+
+/* This machine's address in Docker's usual network. */
+static const char *address_of_docker(void)
+{
+	const char *text = machine_user_ok(WORDS("ip", "-4", "-o", "address", "show", "docker0"));
+	const char *found = strstr(text, "inet ");
+	ASSERT(found, "docker0 has no address: %s", text);
+	found += strlen("inet ");
+	return kept("%.*s", (int)strcspn(found, "/ "), found);
+}
+
+/* That address stands for all that is outside. */
+TEST(ContainerHasTheNetworkOfItsWish)
+{
+	static const struct {
+		const char *network;
+		bool has_interface, has_way_out;
+	} table[] = {
+		{ "default", true, true },
+		{ "none", false, false },
+		{ "internal", true, false },
+		{ "harbour", true, true },
+	};
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	const char *outside_address = address_of_docker();
+	greet_at(outside_address);
+	(void)engine_try(ENGINE_DOCKER, WORDS("network", "create", "harbour"));
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const char *network = table[i].network;
+		struct session session;
+		begin(&session, ENGINE_DOCKER, network, WORDS("--network", network));
+		ASSERT((count_interfaces(&session) > 0) == table[i].has_interface,
+		       "network %s: %u interfaces", network, count_interfaces(&session));
+		ASSERT(reaches(&session, outside_address, "7001") == table[i].has_way_out,
+		       "network %s: there is %s way to %s", network,
+		       table[i].has_way_out ? "no" : "a", outside_address);
+		(void)deck_ok(NULL, WORDS("remove", "--force", "--json", session.id));
+	}
+	(void)engine_say(ENGINE_DOCKER, WORDS("network", "rm", "harbour"));
+}
+
+TEST(ContainerOfAnInternalNetworkReachesItsNeighbours)
+{
+	struct session session;
+	begin(&session, ENGINE_DOCKER, "deck", WORDS("--network", "internal"));
+	const char *name = container_field(ENGINE_DOCKER, container_of(&session, ENGINE_DOCKER),
+					   "{{.Name}}");
+	(void)engine_say(ENGINE_DOCKER,
+			 WORDS("run", "--detach", "--name", "neighbour", "--network",
+			       kept("%s-net", name + (*name == '/')), PLAIN_IMAGE, "/bin/nc", "-ll",
+			       "-p", "7001", "-e", "/bin/echo", "hello"));
+	const char *address = container_field(
+		ENGINE_DOCKER, "neighbour",
+		"{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
+	WAIT_FOR(reaches(&session, address, "7001"), "it does not reach its neighbour at %s: %s",
+		 address, engine_say(ENGINE_DOCKER, WORDS("logs", "neighbour")));
+	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", "neighbour"));
+}
+
+/* ---- limits ------------------------------------------------------------------------------ */
+
+/* The limit of the agent's control group, or NULL: this machine has no such controller. */
+static const char *limit_of(const struct session *session, const char *file)
+{
+	return machine_read(kept("/sys/fs/cgroup%s/%s", machine_cgroup(session->agent_pid), file));
+}
+
+/* Limited, as the engine and the kernel say; or it was said that it is not.  podman may refuse. */
+static void has_limits(enum engine engine)
+{
+	static const struct {
+		const char *option, *wish;
+		const char *file, *value;
+		const char *field, *field_value;
+		const char *without;
+	} table[] = {
+		{ "--memory-max", "64M", "memory.max", "67108864\n", "{{.HostConfig.Memory}}",
+		  "67108864", "cannot limit memory" },
+		{ "--tasks-max", "77", "pids.max", "77\n", "{{.HostConfig.PidsLimit}}", "77",
+		  "cannot limit processes" },
+		{ "--cpus", "0.5", "cpu.max", "50000 100000\n", "{{.HostConfig.NanoCpus}}",
+		  "500000000", "cannot limit processors" },
+	};
+	engine_prepare(engine, PLAIN_IMAGE);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct session session;
+		session_add(&session, NULL, table[i].file,
+			    WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+				  engine_address(engine), table[i].option, table[i].wish));
+		struct reply started = deck_look(WORDS("session", "start", session.id));
+		if (started.status != 0) {
+			ASSERT(strstr(started.errors, "controller"), "%s: %s", table[i].option,
+			       started.errors);
+			continue;
+		}
+		(void)session_look(&session);
+		const char *limit = limit_of(&session, table[i].file);
+		const char *said = container_field(engine, container_of(&session, engine),
+						   table[i].field);
+		const bool is_limited = streq(said, table[i].field_value) &&
+					(!limit || streq(limit, table[i].value));
+		const bool is_warned = strstr(started.errors, table[i].without) != NULL;
+		ASSERT(is_limited != is_warned, "%s is '%s', the engine says %s, and the start: %s",
+		       table[i].file, or_empty(limit), said, started.errors);
+	}
+}
+
+TEST(ContainerHasItsLimitsOrSaysThatItHasNoneDocker)
+{
+	has_limits(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasItsLimitsOrSaysThatItHasNonePodman)
+{
+	has_limits(ENGINE_PODMAN);
+}
+
+/* ---- capabilities ------------------------------------------------------------------------ */
+
+static void has_named_capabilities(enum engine engine)
+{
+	struct session session;
+	begin(&session, engine, "deck", WORDS("--network", "none", "--cap-add", "NET_ADMIN"));
+	ASSERT(strstr(of_agent(&session, "status"), "\nCapBnd:\t0000000000001000\n"),
+	       "not NET_ADMIN alone: %s", of_agent(&session, "status"));
+	ASSERT(streq(container_field(engine, container_of(&session, engine),
+				     "{{.HostConfig.Privileged}}"),
+		     "false"),
+	       "privileged");
+}
+
+TEST(ContainerHasOnlyTheCapabilitiesThatAreNamedDocker)
+{
+	has_named_capabilities(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasOnlyTheCapabilitiesThatAreNamedPodman)
+{
+	has_named_capabilities(ENGINE_PODMAN);
+}
+
+/* ---- while nothing happens --------------------------------------------------------------- */
+
+enum { IDLE = 2, WATCHED_MAX = 1 + 3 * IDLE };
+
+struct watched {
+	pid_t pids[WATCHED_MAX];
+	size_t count;
+};
+
+/* Its capsule, its window and the window's view. */
+static void watch(struct watched *watched, const struct session *session)
+{
+	const char *tmux = or_empty(session->socket);
+	watched->pids[watched->count++] =
+		container_process(ENGINE_DOCKER, container_of(session, ENGINE_DOCKER)).pid;
+	static const char *const formats[] = { "#{pid}", "#{pane_pid}" };
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		watched->pids[watched->count++] = (pid_t)strtol(
+			machine_user_ok(
+				WORDS("tmux", "-S", tmux, "display-message", "-p", formats[i])),
+			NULL, 10);
+}
+
+/* How often each was woken, a line for each. */
+static const char *wakeups(const struct watched *watched)
+{
+	const char *all = "", *line = "voluntary_ctxt_switches:";
+	for (size_t i = 0; i < watched->count; i++) {
+		const int pid = (int)watched->pids[i];
+		const char *status = or_empty(machine_read(kept("/proc/%d/status", pid)));
+		const char *found = strstr(status, line);
+		ASSERT(found, "process %d is gone", pid);
+		all = kept("%s%s %.*s\n", all, or_empty(machine_argv(pid)->items[0]),
+			   (int)strcspn(found, "\n"), found);
+	}
+	return all;
+}
+
+/* Supervisor, capsules, windows and views: a process that polls at any sensible interval would wake
+ * within this many unrelated commands. */
+TEST(ContainerThatIsIdleWakesNobody)
+{
+	struct session sessions[IDLE];
+	struct watched watched = { 0 };
+	const char *before = NULL;
+	struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+						       at_home("supervise.out"));
+	watched.pids[watched.count++] = supervisor.pid;
+	for (size_t i = 0; i < IDLE; i++) {
+		begin(&sessions[i], ENGINE_DOCKER, kept("deck-%zu", i), NULL);
+		session_say(&sessions[i], "good night");
+		watch(&watched, &sessions[i]);
+	}
+	WAIT_FOR(({
+			 const char *now = wakeups(&watched);
+			 bool same = before && streq(before, now);
+			 before = now;
+			 for (unsigned i = 0; i < 5; i++)
+				 (void)machine_user_ok(WORDS("true"));
+			 same;
+		 }),
+		 "they never sleep:\n%s", before);
+	for (unsigned i = 0; i < 20; i++)
+		(void)machine_user_ok(WORDS("true"));
+	ASSERT(streq(before, wakeups(&watched)), "they woke:\n%sthen\n%s", before,
+	       wakeups(&watched));
+}
+
+/* The supervisor opens another one, and the agent has not ended. */
+TEST(ContainerWindowThatIsLostIsNoRestart)
+{
+	struct session session;
+	begin(&session, ENGINE_DOCKER, "deck", NULL);
+	const pid_t agent = session.agent_pid;
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor");
+	for (unsigned i = 1; i <= 2; i++) {
+		const char *pid = machine_user_ok(
+			WORDS("tmux", "-S", session.socket, "display-message", "-p", "#{pid}"));
+		struct process window = machine_process((pid_t)strtol(pid, NULL, 10));
+		machine_destroy(&window);
+		WAIT_FOR(session_shows(&session, "demo"), "no new window:\n%s",
+			 or_empty(deck_log()));
+	}
+	struct json_object *shown = session_look(&session);
+	ASSERT(session.agent_pid == agent, "another agent");
+	ASSERT(json_get_int(json_get_object(shown, "restart"), "count", -1) == 0,
+	       "it counts as a restart: %s", json_print(shown));
+}
