@@ -150,6 +150,7 @@ static struct sock_filter filter[] = {
 	ALLOW(rt_sigaction),
 	ALLOW(rt_sigprocmask),
 	ALLOW(rt_sigreturn),
+	ALLOW(sigaltstack),
 	ALLOW(restart_syscall),
 	ALLOW(sysinfo),
 	ALLOW(uname),
