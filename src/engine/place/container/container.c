@@ -8,6 +8,8 @@
 #include "base/program.h"
 #include "engine/place/alive.h"
 
+#include <string.h>
+
 /* The engine is asked with the start; here only what the window needs. */
 static int container_check_path(const struct instance *instance UNUSED, const char *path,
 				struct error *err)
@@ -94,9 +96,27 @@ static char *container_control_group(const struct place_run *run)
 	return place_host.control_group(run);
 }
 
+/* Every engine names the group of a container by its id.  Another group may have processes of
+ * others, too. */
+static bool is_containers_own(const char *group)
+{
+	enum { ID_DIGITS = 64 };
+	for (const char *at = group; *at; at++) {
+		const size_t digits = strspn(at, "0123456789abcdef");
+		if (digits == ID_DIGITS)
+			return true;
+		at += digits ? digits - 1 : 0;
+	}
+	return false;
+}
+
+/* Its scope is the container's control group: that of the capsule, not that of the window. */
 static void container_usage(const struct place_run *run, struct place_usage *ret)
 {
-	place_host.usage(run, ret);
+	cleanup_free char *group = container_control_group(run);
+	struct place_run inside = *run;
+	inside.unit = group && is_containers_own(group) ? group : NULL;
+	place_host.usage(&inside, ret);
 }
 
 const struct place place_container = {
