@@ -62,12 +62,22 @@ static void begin(struct inside *inside, enum engine engine, const char *const *
 	ASSERT(strlen(inside->container) == 64, "not one container: '%s'", inside->container);
 }
 
+/* claude shows a reply before it has written it. */
+static bool has_written(const char *text)
+{
+	const char *script =
+		"grep -rqF -- \"$1\" \"$2\"/.local/state/agentdeck/default/*/home/.claude"
+		"/projects";
+	return machine_user(WORDS("sh", "-c", script, "sh", text, home())).status == 0;
+}
+
 static void begin_with_token(struct inside *inside, enum engine engine)
 {
 	machine_set("ANTHROPIC_AUTH_TOKEN", "stub");
 	begin(inside, engine, WORDS("--auth", "token", "--secret", "ANTHROPIC_AUTH_TOKEN"));
 	assert_carried(claude_say(&inside->claude, "first words", 1), inside->session_id,
 		       WORDS("first words"));
+	WAIT_FOR(has_written("stub reply 1:"), "claude does not write its turn");
 }
 
 /* It has resumed: its next request carries the first turn. */
