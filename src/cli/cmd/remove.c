@@ -7,11 +7,13 @@
 #include "engine/place/alive.h"
 
 struct options {
-	bool force;
+	bool force, discard;
 	struct strvec running; /* the bases that a "y" was about */
 };
 
 static const struct command_option options[] = {
+	{ 0, "discard", NULL, "give up work that only its worktree or clone has",
+	  TO_FLAG(discard) },
 	{ 'f', "force", NULL, "do not ask; stop what runs", TO_FLAG(force) },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
@@ -32,6 +34,8 @@ static const char *word_for(const struct app *app, const struct store_row *row)
 
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
+	const struct options *given = app->options;
+	app->deck.may_lose_work = given->discard;
 	const enum removal how = row->damage          ? REMOVE_DAMAGED
 				 : may_stop(app, row) ? REMOVE_ANYWAY
 						      : REMOVE_STOPPED;

@@ -145,6 +145,8 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
+	json_set(object, "workspace",
+		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);
 	return object;
 }
@@ -303,6 +305,16 @@ static void print_recipe(const struct instance *instance)
 	print_container_limits(recipe);
 }
 
+static void print_workspace(const struct workspace *workspace)
+{
+	if (!workspace)
+		return;
+	cleanup_free char *what = xasprintf("%s of %s", workspace_kind_name(workspace->kind),
+					    workspace->source);
+	line("  made as", what);
+	line("  branch", workspace->branch);
+}
+
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
 			   const struct instance *instance, const struct told *told)
 {
@@ -317,6 +329,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("  copy of", instance->copy_of);
 	line("Status", status);
 	line("Directory", instance_lookup_directory(instance));
+	print_workspace(instance->workspace);
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);

@@ -7,12 +7,15 @@
 #include "cli/cmd/containeropts.h"
 #include "cli/cmd/limitopts.h"
 #include "engine/run/lifecycle.h"
+#include "engine/workspace/tree.h"
 
 struct wish_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
 	struct limit_change limits;
 	bool quick;
 	struct container_options container;
+	bool worktree, clone;
+	const char *branch;
 };
 
 /* They set the struct wish_options that is this member of `struct options`. */
@@ -36,6 +39,11 @@ struct wish_options {
 		{ 'Q', "quick", NULL,                                                        \
 		  "ask nothing: take default_agent, or the first installed agent",           \
 		  TO_FLAG(member.quick) },                                                   \
+		{ 0, "worktree", NULL, "work in a Git worktree made for it",                 \
+		  TO_FLAG(member.worktree) },                                                \
+		{ 0, "clone", NULL, "work in a clone made for it", TO_FLAG(member.clone) },  \
+		{ 0, "branch", "NAME", "the branch of that worktree or clone",               \
+		  TO_TEXT(member.branch) },                                                  \
 		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -50,6 +58,7 @@ struct wish {
 	struct strvec command;
 	bool asks_nothing; /* --quick */
 	struct container_order container;
+	struct tree_order tree;
 };
 
 /* Fill *ret, which borrows from app, options and itself: it stays where it is. */

@@ -48,6 +48,8 @@ struct deck {
 	/* What a build says, line by line, when it takes long; and the last lines of one that
 	 * failed.  NULL: nobody listens. */
 	void (*on_progress)(const char *line, bool is_failure);
+	/* The user gives up what only the tree of a session has (--discard). */
+	bool may_lose_work;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

@@ -15,12 +15,13 @@
 enum { LOCK_TIMEOUT_MS = 30000 };
 
 #define CONVERSATIONS "conversations"
+#define TREES         "trees"
 #define INDEX         "instances.json"
 
 static bool is_known(const char *file)
 {
-	return streq(file, CONVERSATIONS) || streq(file, TRASH_DIRECTORY) || streq(file, INDEX) ||
-	       streq(file, INDEX ".lock");
+	return streq(file, CONVERSATIONS) || streq(file, TREES) || streq(file, TRASH_DIRECTORY) ||
+	       streq(file, INDEX) || streq(file, INDEX ".lock");
 }
 
 /* Only what agentdeck can make again is removed. */
@@ -87,6 +88,7 @@ int deck_remove_profile(const struct deck *deck, const char *name, struct error 
 		return -1;
 	const int directory = store_profile_directory(store), state = store_state_directory(store);
 	if (remove_empty(deck, directory, name, CONVERSATIONS, err) < 0 ||
+	    remove_empty(deck, directory, name, TREES, err) < 0 ||
 	    remove_empty(deck, directory, name, TRASH_DIRECTORY, err) < 0)
 		return -1;
 	/* Another agentdeck may make a session now: then the directory is not empty, and stays. */

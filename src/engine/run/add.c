@@ -2,7 +2,7 @@
  *
  * lifecycle_add(): a new instance from what the user wished.
  */
-#include "engine/run/lifecycle.h"
+#include "engine/run/lifecycle-internal.h"
 
 #include "base/clock.h"
 #include "base/fsutil.h"
@@ -14,6 +14,7 @@
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
 #include "engine/place/environment.h"
+#include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -309,6 +310,56 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	return 0;
 }
 
+/* Its agent will find no conversation in a tree that does not exist yet. */
+static int check_tree(const struct lifecycle_new *wish, const struct agent *agent,
+		      const struct instance *instance, struct error *err)
+{
+	if (!wish->tree)
+		return 0;
+	if (wish->container)
+		return error_set(err, ERROR_USAGE,
+				 "a session in a container cannot have a tree to itself yet: leave "
+				 "--container out, or --worktree and --clone");
+	if (instance->conversation.session_id || wish->forked_from ||
+	    resume_find_latest(agent, &instance->argv))
+		return error_set(err, ERROR_USAGE,
+				 "a conversation belongs to the directory in which it began: leave "
+				 "--worktree and --clone out to go on with one");
+	return 0;
+}
+
+/* It has its id and its title. */
+static int take_tree(struct deck *deck, const struct lifecycle_new *wish, struct instance *instance,
+		     struct error *err)
+{
+	cleanup_free char *directory = NULL;
+	if (!wish->tree)
+		return 0;
+	if (tree_plan(deck, wish->tree, instance->cwd, instance, &instance->workspace, &directory,
+		      err) < 0)
+		return -1;
+	instance_set_directory(instance, directory);
+	return 0;
+}
+
+/* Git may take minutes, so nobody waits for it but this session's users. */
+static int make_tree(struct deck *deck, struct instance **instance, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (!(*instance)->workspace)
+		return 0;
+	if (operation_open(deck, (*instance)->base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	if (tree_ensure(deck, operation.lock, operation.instance, err) < 0) {
+		operation_close(&operation);
+		(void)lifecycle_remove(deck, (*instance)->base, REMOVE_UNUSED, NULL);
+		return -1;
+	}
+	instance_free(*instance);
+	*instance = TAKE_PTR(operation.instance);
+	return 0;
+}
+
 /* It has its id: give it what is named after it. */
 static void take_place(struct deck *deck, const struct agent *agent, struct instance *instance,
 		       struct recipe *recipe, const struct carry *carry)
@@ -397,6 +448,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	if (!wish->gives_no_id && check_kind(deck, agent, instance, err) < 0)
 		return -1;
 	if (settle_id(wish, agent, instance, err) < 0 ||
+	    check_tree(wish, agent, instance, err) < 0 ||
 	    settle_latest(wish, agent, instance, err) < 0 ||
 	    settle_container(deck, wish, agent, instance, &recipe, &carry, err) < 0)
 		return -1;
@@ -411,6 +463,8 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
+	if (take_tree(deck, wish, instance, err) < 0)
+		return -1;
 	take_place(deck, agent, instance, TAKE_PTR(recipe), &carry);
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
@@ -425,6 +479,10 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	log_info("added: agent=%s origin=%s id=%s", instance->agent,
 		 session_origin_name(instance->conversation.origin),
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	store_unlock_profile(TAKE_PTR(lock));
+	fs_unlock(&conversations);
+	if (make_tree(deck, &instance, err) < 0)
+		return -1;
 	*ret = TAKE_PTR(instance);
 	return 0;
 }

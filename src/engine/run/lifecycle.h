@@ -13,6 +13,8 @@
 #include "engine/place/container/resolve.h"
 #include "engine/place/place.h"
 
+struct tree_order; /* engine/workspace/tree.h */
+
 struct lifecycle_new {
 	const char *title;              /* NULL: the directory's base name, made unique */
 	const char *group;              /* NULL: "" */
@@ -32,13 +34,15 @@ struct lifecycle_new {
 	/* It gets a container of this recipe, and the conversation to begin with is in the home of
 	 * that one; or NULL.  Borrowed */
 	const struct recipe *like;
+	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
 };
 
 /* The agent that such an instance would have.  Borrowed from the deck. */
 int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
 			   const struct agent **ret, struct error *err);
 
-/* Make an instance; nothing is started.  *ret is the caller's.  ERROR_EXISTS: the title is taken. */
+/* Make an instance, and its tree if it is to have one; nothing is started.  *ret is the caller's.
+ * ERROR_EXISTS: the title is taken. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
 		  struct error *err);
 

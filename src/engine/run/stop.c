@@ -10,6 +10,7 @@
 #include "engine/conversation/conversation.h"
 #include "engine/deck/home.h"
 #include "engine/roster/statusline.h"
+#include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -175,6 +176,33 @@ static void discard(const struct operation *operation)
 			  operation->instance->base, local.message);
 }
 
+/* What only its tree has is lost at the next prune. */
+static int check_tree(const struct operation *operation, struct error *err)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct deck *deck = operation->deck;
+	struct workspace *workspace = operation->instance->workspace;
+	if (!workspace)
+		return 0;
+	if (deck->may_lose_work) {
+		workspace->may_be_lost = true;
+		return operation_save(operation, err);
+	}
+	int r = tree_judge(deck, operation->instance, &verdict, err);
+	if (r != 0 || verdict_is_safe(&verdict))
+		return r < 0 ? -1 : 0;
+	cleanup_free char *title = visible(operation->instance->title);
+	cleanup_free char *path = visible(workspace->path);
+	verdict_add_text(&verdict, &text);
+	for (char *end = text.data; end && (end = strchr(end, '\n'));)
+		*end = ';';
+	return error_set(err, ERROR_INVALID,
+			 "%s was not removed, because its tree %s has what is nowhere else: %s "
+			 "commit and push it, or give it up with --discard",
+			 title, path, strbuf_text(&text));
+}
+
 int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
@@ -185,12 +213,15 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 	    operation_admit(&operation, err) < 0 ||
 	    (how == REMOVE_STOPPED &&
 	     (check_stopped(&operation, err) < 0 || check_background(&operation, err) < 0)) ||
+	    (how != REMOVE_UNUSED && check_tree(&operation, err) < 0) ||
 	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
 	    forget_hint(deck, operation.instance->id, err) < 0)
 		return -1;
 	const struct instance *instance = operation.instance;
 	discard(&operation);
 	home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
+	if (how == REMOVE_UNUSED && tree_delete(deck, instance, err) < 0)
+		return -1;
 	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation.lock), err)

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
+#include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -134,7 +135,11 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 		  bool *failed)
 {
 	cleanup_error struct error err = { 0 };
-	int r = trash_delete(lock, removed, &err);
+	int r = removed->instance ? tree_delete(deck, removed->instance, &err) : 0;
+	if (r == TREE_KEPT)
+		return false;
+	if (r == 0)
+		r = trash_delete(lock, removed, &err);
 	if (r == 0)
 		log_info("deleted from the trash: %s", removed->name);
 	else if (r == TRASH_KEPT)

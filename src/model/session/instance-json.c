@@ -165,6 +165,15 @@ static void read_recipe(const struct manifest_section *root, struct instance *in
 	instance->container_pids = manifest_int(root, "container_pids", INT64_MAX);
 }
 
+static void read_workspace(const struct manifest_section *root, struct instance *instance)
+{
+	struct manifest_reader *reader = root->reader;
+	struct json_object *object = manifest_member(root, "workspace", json_type_object);
+	if (object && !reader->failed &&
+	    workspace_from_json(object, reader->what, &instance->workspace, reader->err) < 0)
+		reader->failed = true;
+}
+
 static void read_limits(const struct manifest_section *root, struct limits *ret)
 {
 	const struct manifest_section section = manifest_section(root, "limits", "limits.");
@@ -252,6 +261,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	read_run(&root, &instance->run);
 	read_limits(&root, &instance->limits);
 	read_recipe(&root, instance);
+	read_workspace(&root, instance);
 	if (reader.failed)
 		return -1;
 	instance->unknown = json_object_get(object);
@@ -427,6 +437,14 @@ static void put_recipe(struct json_object *root, const struct instance *instance
 	manifest_put_number(root, "container_pids", instance->container_pids);
 }
 
+static void put_workspace(struct json_object *root, const struct instance *instance)
+{
+	if (instance->workspace)
+		json_set(root, "workspace", workspace_to_json(instance->workspace));
+	else
+		json_object_object_del(root, "workspace");
+}
+
 struct json_object *instance_to_json(const struct instance *instance)
 {
 	struct json_object *root = manifest_copy(instance->unknown);
@@ -456,5 +474,6 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_run(root, &instance->run);
 	put_limits(root, &instance->limits);
 	put_recipe(root, instance);
+	put_workspace(root, instance);
 	return root;
 }

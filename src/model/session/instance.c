@@ -166,6 +166,7 @@ void instance_free(struct instance *instance)
 	strvec_clear(&instance->resume_argv);
 	run_clear(&instance->run);
 	recipe_free(instance->recipe);
+	workspace_free(instance->workspace);
 	free(instance->container_id);
 	json_object_put(instance->unknown);
 	free(instance);

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "model/session/reason.h"
 #include "model/session/recipe.h"
+#include "model/session/workspace.h"
 
 #include <stdint.h>
 
@@ -196,7 +197,8 @@ struct instance {
 	struct strvec resume_argv; /* resolved: would resume the stored id */
 	struct run run;
 	struct limits limits;
-	struct recipe *recipe; /* of its container; NULL: none, as for PLACE_DEFAULT */
+	struct workspace *workspace; /* its own tree; NULL: the directory that its user named */
+	struct recipe *recipe;       /* of its container; NULL: none, as for PLACE_DEFAULT */
 	/* The engine's id of its container; its name while it is made; NULL: the engine has
 	 * nothing. */
 	char *container_id;

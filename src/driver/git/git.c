@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/git/git.h"
+
+#include "base/child.h"
+
+#include <string.h>
+
+extern char **environ;
+
+enum {
+	ASK_MS = 30 * 1000,
+	MAKE_MS = 60 * 60 * 1000, /* large files come over the network */
+	OUTPUT_MAX = 64 << 20,
+	EXIT_FAILED = 1,
+	EXIT_FATAL = 128,
+};
+
+void git_repository_free(struct git_repository *repository)
+{
+	free(repository->top);
+	free(repository->common);
+	free(repository->prefix);
+	free(repository->head);
+	*repository = (struct git_repository){ 0 };
+}
+
+/* ---- running git ----------------------------------------------------------------------------- */
+
+/* All of GIT_*, but for what says how to reach a server. */
+static bool is_kept(const char *variable)
+{
+	return !starts_with(variable, "GIT_") || starts_with(variable, "GIT_SSH") ||
+	       starts_with(variable, "GIT_SSL") || starts_with(variable, "GIT_ASKPASS");
+}
+
+static void make_environment(struct strvec *ret)
+{
+	for (char **variable = environ; *variable; variable++)
+		if (is_kept(*variable) && !starts_with(*variable, "LC_ALL="))
+			strvec_push(ret, *variable);
+	strvec_push(ret, "LC_ALL=C");
+	strvec_push(ret, "GIT_TERMINAL_PROMPT=0");
+	strvec_push(ret, "GIT_OPTIONAL_LOCKS=0");
+}
+
+/* words: NULL-terminated.  Any exit status is fine here. */
+static int run(const char *directory, const char *const *words, int timeout_ms,
+	       struct child_result *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	strvec_push_array(&argv, (const char *const[]){ "git", "-C", directory, "-c",
+							"core.hooksPath=/dev/null", "-c",
+							"core.fsmonitor=false", NULL });
+	strvec_push_array(&argv, words);
+	make_environment(&environment);
+	const struct child_request request = {
+		.argv = (const char *const *)strvec_argv(&argv),
+		.environment = strvec_argv(&environment),
+		.max_output = OUTPUT_MAX,
+	};
+	int r = child_run(&request, timeout_ms, ret, err);
+	if (r == CHILD_NOT_INSTALLED)
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "git is not installed: install git, or use the directory itself");
+	return r;
+}
+
+static int fail(const struct child_result *result, const char *what, struct error *err)
+{
+	cleanup_free char *words = child_last_words(result);
+	return error_set(err, ERROR_CHILD, "git %s: %s", what, words);
+}
+
+/* The same; any exit status but 0 is an error. */
+static int must_run(const char *directory, const char *const *words, int timeout_ms,
+		    struct child_result *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (run(directory, words, timeout_ms, &result, err) < 0)
+		return -1;
+	if (result.exit_status != 0)
+		return fail(&result, words[0], err);
+	if (ret) {
+		*ret = result;
+		result = (struct child_result){ 0 };
+	}
+	return 0;
+}
+
+static int do_run(const char *directory, const char *const *words, int timeout_ms,
+		  struct error *err)
+{
+	return must_run(directory, words, timeout_ms, NULL, err);
+}
+
+/* Call take for each line.  A path with a newline in it is refused where it matters. */
+static void each_line(const struct strbuf *output, void (*take)(const char *line, void *context),
+		      void *context)
+{
+	const char *text = strbuf_text(output);
+	while (*text) {
+		const char *end = strchr(text, '\n');
+		cleanup_free char *line = end ? xstrndup(text, (size_t)(end - text))
+					      : xstrdup(text);
+		take(line, context);
+		if (!end)
+			return;
+		text = end + 1;
+	}
+}
+
+static void push_line(const char *line, void *context)
+{
+	strvec_push(context, line);
+}
+
+/* Exactly count lines. */
+static int ask_lines(const char *directory, const char *const *words, size_t count,
+		     struct strvec *ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (must_run(directory, words, ASK_MS, &result, err) < 0)
+		return -1;
+	each_line(&result.output, push_line, ret);
+	if (ret->count != count)
+		return error_set(err, ERROR_CHILD,
+				 "git %s: unexpected answer (is there a newline in a path?)",
+				 words[0]);
+	return 0;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* *ret is NULL if the name means no commit. */
+static int find_commit(const char *directory, const char *name, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (run(directory, (const char *const[]){ "rev-parse", "--verify", "--quiet", name, NULL },
+		ASK_MS, &result, err) < 0)
+		return -1;
+	if (result.exit_status != 0 && result.exit_status != EXIT_FAILED)
+		return fail(&result, "rev-parse", err);
+	cleanup_free char *oid = xstrdup(strbuf_text(&result.output));
+	oid[strcspn(oid, "\n")] = '\0';
+	*ret = result.exit_status == 0 ? TAKE_PTR(oid) : NULL;
+	return 0;
+}
+
+static int find_top(const char *directory, struct git_repository *repository, struct error *err)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	if (ask_lines(directory,
+		      (const char *const[]){ "rev-parse", "--path-format=absolute",
+					     "--show-toplevel", "--show-prefix", NULL },
+		      2, &lines, err) < 0)
+		return -1;
+	repository->top = xstrdup(lines.items[0]);
+	repository->prefix = xstrdup(lines.items[1]);
+	return 0;
+}
+
+int git_find(const char *directory, struct git_repository *ret, struct error *err)
+{
+	cleanup_git_repository struct git_repository found = { 0 };
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	if (run(directory,
+		(const char *const[]){ "rev-parse", "--path-format=absolute", "--git-common-dir",
+				       "--is-inside-work-tree", "--is-inside-git-dir",
+				       "--is-bare-repository", NULL },
+		ASK_MS, &result, err) < 0)
+		return -1;
+	if (result.exit_status == EXIT_FATAL &&
+	    strstr(strbuf_text(&result.errors), "not a git repository"))
+		return GIT_ABSENT;
+	if (result.exit_status != 0)
+		return fail(&result, "rev-parse", err);
+	each_line(&result.output, push_line, &lines);
+	if (lines.count != 4)
+		return error_set(
+			err, ERROR_CHILD,
+			"git rev-parse: unexpected answer (is there a newline in a path?)");
+	found.common = xstrdup(lines.items[0]);
+	const bool is_bare = streq(lines.items[3], "true");
+	if (!is_bare && !streq(lines.items[1], "true"))
+		return error_set(err, ERROR_INVALID,
+				 "it is inside of a Git directory: name the work tree");
+	if (is_bare)
+		found.prefix = xstrdup("");
+	else if (find_top(directory, &found, err) < 0)
+		return -1;
+	if (find_commit(directory, "HEAD^{commit}", &found.head, err) < 0)
+		return -1;
+	*ret = found;
+	found = (struct git_repository){ 0 };
+	return 0;
+}
+
+int git_check_branch(const char *branch, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (run("/", (const char *const[]){ "check-ref-format", "--branch", branch, NULL }, ASK_MS,
+		&result, err) < 0)
+		return -1;
+	if (result.exit_status == 0 && *branch != '-' && *branch != '@')
+		return 0;
+	cleanup_free char *shown = visible(branch);
+	return error_set(err, ERROR_INVALID, "invalid branch name '%s'", shown);
+}
+
+int git_find_branch(const char *repository, const char *branch, char **ret_commit,
+		    struct error *err)
+{
+	cleanup_free char *name = xasprintf("refs/heads/%s^{commit}", branch), *commit = NULL;
+	if (find_commit(repository, name, &commit, err) < 0)
+		return -1;
+	if (!commit)
+		return GIT_NO_BRANCH;
+	*ret_commit = TAKE_PTR(commit);
+	return 0;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+int git_add_worktree(const struct git_tree *tree, struct error *err)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
+							 "--reason", "in use by agentdeck", NULL });
+	if (tree->has_branch)
+		strvec_push_array(&words,
+				  (const char *const[]){ "--", tree->path, tree->branch, NULL });
+	else
+		strvec_push_array(&words, (const char *const[]){ "-b", tree->branch, "--",
+								 tree->path, tree->base, NULL });
+	return do_run(tree->source, (const char *const *)strvec_argv(&words), MAKE_MS, err);
+}
+
+/* "remote.NAME.url ADDRESS" */
+static void push_remote(const char *line, void *context)
+{
+	static const char prefix[] = "remote.", suffix[] = ".url";
+	const char *space = strchr(line, ' ');
+	cleanup_free char *key = space ? xstrndup(line, (size_t)(space - line)) : NULL;
+	if (!key || !starts_with(key, prefix) || !ends_with(key, suffix))
+		return;
+	key[strlen(key) - strlen(suffix)] = '\0';
+	strvec_push(context, key + strlen(prefix));
+	strvec_push(context, space + 1);
+}
+
+/* "git push" in the clone reaches what it reaches in the source. */
+static int copy_remotes(const struct git_tree *tree, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_strvec struct strvec pairs = { 0 };
+	if (run(tree->source,
+		(const char *const[]){ "config", "--local", "--get-regexp", "^remote\\..*\\.url$",
+				       NULL },
+		ASK_MS, &result, err) < 0)
+		return -1;
+	if (result.exit_status != 0 && result.exit_status != EXIT_FAILED)
+		return fail(&result, "config", err);
+	each_line(&result.output, push_remote, &pairs);
+	for (size_t i = 0; i + 1 < pairs.count; i += 2)
+		if (do_run(tree->path,
+			   (const char *const[]){ "remote", "add", "--", pairs.items[i],
+						  pairs.items[i + 1], NULL },
+			   ASK_MS, err) < 0)
+			return -1;
+	return 0;
+}
+
+int git_clone(const struct git_tree *tree, struct error *err)
+{
+	if (do_run("/",
+		   (const char *const[]){ "clone", "--quiet", "--no-hardlinks", "--no-checkout",
+					  "--template=", "--origin", "agentdeck-source", "--",
+					  tree->source, tree->path, NULL },
+		   MAKE_MS, err) < 0 ||
+	    copy_remotes(tree, err) < 0)
+		return -1;
+	if (tree->has_branch)
+		return do_run(tree->path,
+			      (const char *const[]){ "checkout", "--quiet", tree->branch, "--",
+						     NULL },
+			      MAKE_MS, err);
+	return do_run(tree->path,
+		      (const char *const[]){ "checkout", "--quiet", "--no-track", "-b",
+					     tree->branch, tree->base, "--", NULL },
+		      MAKE_MS, err);
+}
+
+int git_forget_worktree(const char *source, const char *path, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (run(source,
+		(const char *const[]){ "worktree", "remove", "--force", "--force", "--", path,
+				       NULL },
+		MAKE_MS, &result, err) < 0)
+		return -1;
+	if (result.exit_status == 0 || strstr(strbuf_text(&result.errors), "is not a working tree"))
+		return 0;
+	return fail(&result, "worktree remove", err);
+}

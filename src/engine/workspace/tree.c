@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/workspace/tree.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/assess/assess.h"
+#include "driver/git/git.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define TREES  "trees"
+#define ORIGIN "origin.json"
+
+enum { BRANCH_TRIES = 1000 };
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+static char *directory_of(const struct deck *deck, const char *id)
+{
+	return xasprintf("%s/%s/" TREES "/%s", deck->paths.state, deck->profile, id);
+}
+
+/* The last name of a tree's path, if it is where the trees of this session are; else NULL: nothing
+ * is made or deleted there.  Borrowed from the instance. */
+static const char *name_of(const struct deck *deck, const struct instance *instance)
+{
+	cleanup_free char *directory = directory_of(deck, instance->id);
+	const char *path = instance->workspace->path, *name = path_basename(path);
+	const size_t length = strlen(directory);
+	return starts_with(path, directory) && path[length] == '/' && name == path + length + 1 &&
+			       *name && !streq(name, ".") && !streq(name, "..") &&
+			       !streq(name, ORIGIN)
+		       ? name
+		       : NULL;
+}
+
+/* The directory of all trees of the instance.  FS_ABSENT: there is none. */
+static int open_directory(const struct deck *deck, const char *id, bool make, int *ret,
+			  struct error *err)
+{
+	cleanup_close int all = -1;
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREES, make,
+					     &all, err);
+	return r != 0 ? r : fs_open_private_directory_at(all, id, make, ret, err);
+}
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static int check_repository(const struct git_repository *repository, const char *shown,
+			    struct error *err)
+{
+	if (!repository->head)
+		return error_set(err, ERROR_INVALID,
+				 "the repository of %s has no commit yet: make one first", shown);
+	return 0;
+}
+
+static int find_repository(const char *directory, struct git_repository *ret, struct error *err)
+{
+	cleanup_free char *shown = visible(directory);
+	int r = git_find(directory, ret, err);
+	if (r == GIT_ABSENT)
+		return error_set(err, ERROR_INVALID,
+				 "%s is not in a Git repository: leave --worktree or --clone out, "
+				 "or begin one with git init",
+				 shown);
+	if (r < 0)
+		return error_prefix(err, "%s", shown);
+	return check_repository(ret, shown, err);
+}
+
+static bool is_taken(const char *repository, const char *branch, struct error *err, int *r)
+{
+	cleanup_free char *commit = NULL;
+	*r = git_find_branch(repository, branch, &commit, err);
+	return *r == 0;
+}
+
+/* "agentdeck/<title>", with a number if the repository has that. */
+static int choose_branch(const char *repository, const char *title, char **ret, struct error *err)
+{
+	cleanup_free char *slug = workspace_slug(title);
+	cleanup_free char *branch = xasprintf("agentdeck/%s", slug);
+	int r;
+	for (unsigned n = 2; is_taken(repository, branch, err, &r) && n < BRANCH_TRIES; n++) {
+		free(branch);
+		branch = xasprintf("agentdeck/%s-%u", slug, n);
+	}
+	if (r < 0)
+		return -1;
+	*ret = TAKE_PTR(branch);
+	return 0;
+}
+
+static int settle_branch(const struct tree_order *order, const char *title,
+			 struct workspace *workspace, struct error *err)
+{
+	cleanup_free char *commit = NULL;
+	if (!order->branch)
+		return choose_branch(workspace->source, title, &workspace->branch, err);
+	if (git_check_branch(order->branch, err) < 0)
+		return -1;
+	int r = git_find_branch(workspace->source, order->branch, &commit, err);
+	if (r < 0)
+		return -1;
+	workspace->branch = xstrdup(order->branch);
+	workspace->has_branch = r == 0;
+	if (commit)
+		replace_string(&workspace->base, commit);
+	return 0;
+}
+
+int tree_plan(const struct deck *deck, const struct tree_order *order, const char *directory,
+	      const struct instance *instance, struct workspace **ret, char **ret_directory,
+	      struct error *err)
+{
+	cleanup_workspace struct workspace *workspace = workspace_new();
+	cleanup_git_repository struct git_repository repository = { 0 };
+	if (find_repository(directory, &repository, err) < 0)
+		return -1;
+	workspace->kind = order->kind;
+	workspace->source = xstrdup(repository.top ? repository.top : repository.common);
+	workspace->base = xstrdup(repository.head);
+	cleanup_free char *parent = directory_of(deck, instance->id);
+	const char *name = path_basename(workspace->source);
+	workspace->path = path_join(parent, streq(name, ORIGIN) ? "tree" : name);
+	if (settle_branch(order, instance->title, workspace, err) < 0)
+		return -1;
+	*ret_directory = is_empty(repository.prefix)
+				 ? xstrdup(workspace->path)
+				 : path_join(workspace->path, repository.prefix);
+	const size_t length = strlen(*ret_directory);
+	if ((*ret_directory)[length - 1] == '/')
+		(*ret_directory)[length - 1] = '\0';
+	*ret = TAKE_PTR(workspace);
+	return 0;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* Without a record nothing in the tree counts as safe later. */
+static int save_origin(const struct workspace *workspace, int directory, struct error *err)
+{
+	cleanup_error struct error local = { 0 };
+	cleanup_origin struct origin origin = {
+		.kind = workspace->kind == WORKSPACE_WORKTREE ? ORIGIN_WORKTREE : ORIGIN_CLONE,
+		.source = xstrdup(workspace->source),
+		.path = xstrdup(workspace->path),
+		.branch = xstrdup(workspace->branch),
+		.base = xstrdup(workspace->base),
+	};
+	if (assess_origin(&origin, ASSESS_TIMEOUT_MS, &local) < 0) {
+		log_warning("no record of the tree: %s", local.message);
+		return fs_remove(directory, ORIGIN, err);
+	}
+	cleanup_json struct json_object *object = origin_to_json(&origin);
+	const char *text = json_print(object);
+	return fs_replace(directory, ORIGIN, text, strlen(text), FS_DURABLE, err);
+}
+
+/* What a killed attempt has left, or a tree that is gone.  No agent has worked in the former. */
+static int clear_part(const struct workspace *workspace, int directory, const char *name,
+		      struct error *err)
+{
+	if (workspace->kind == WORKSPACE_WORKTREE &&
+	    git_forget_worktree(workspace->source, workspace->path, err) < 0)
+		return -1;
+	return fs_remove_tree(directory, name, err);
+}
+
+/* A killed attempt may have made the branch. */
+static int look_for_branch(const struct workspace *workspace, bool *ret, struct error *err)
+{
+	cleanup_free char *commit = NULL;
+	int r = git_find_branch(workspace->source, workspace->branch, &commit, err);
+	if (r < 0)
+		return -1;
+	if (commit && !workspace->has_branch && !workspace->is_made &&
+	    !streq(commit, workspace->base))
+		return error_set(err, ERROR_EXISTS,
+				 "somebody has made a branch '%s' meanwhile: choose another name "
+				 "with --branch",
+				 workspace->branch);
+	*ret = commit != NULL;
+	return 0;
+}
+
+static int make(const struct workspace *workspace, int directory, const char *name,
+		struct error *err)
+{
+	bool has_branch = false;
+	if (clear_part(workspace, directory, name, err) < 0 ||
+	    look_for_branch(workspace, &has_branch, err) < 0)
+		return -1;
+	const struct git_tree tree = {
+		.source = workspace->source,
+		.path = workspace->path,
+		.branch = workspace->branch,
+		.base = workspace->base,
+		.has_branch = has_branch,
+	};
+	if ((workspace->kind == WORKSPACE_WORKTREE ? git_add_worktree(&tree, err)
+						   : git_clone(&tree, err)) < 0)
+		return -1;
+	return save_origin(workspace, directory, err);
+}
+
+static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
+{
+	cleanup_free char *shown = visible(workspace->path);
+	deck_warn(deck,
+		  "the tree %s was gone, and was made again from branch %s%s: what was only in it "
+		  "is lost",
+		  shown, workspace->branch,
+		  workspace->kind == WORKSPACE_CLONE ? " of its source" : "");
+}
+
+int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		struct error *err)
+{
+	struct workspace *workspace = instance->workspace;
+	cleanup_close int directory = -1;
+	if (!workspace)
+		return 0;
+	const char *name = name_of(deck, instance);
+	cleanup_free char *shown = visible(workspace->path);
+	if (!name)
+		return error_set(err, ERROR_CORRUPT,
+				 "the manifest of %s says that its tree is %s, where agentdeck "
+				 "makes none",
+				 instance->id, shown);
+	if (workspace->is_made && access(workspace->path, F_OK) == 0)
+		return 0;
+	if (open_directory(deck, instance->id, true, &directory, err) < 0 ||
+	    make(workspace, directory, name, err) < 0)
+		return error_prefix(err, "make the tree %s", shown);
+	if (workspace->is_made)
+		warn_of_loss(deck, workspace);
+	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);
+	workspace->is_made = true;
+	return store_save(lock, instance, err);
+}
+
+/* ---- deleting -------------------------------------------------------------------------------- */
+
+static void judge(int directory, const struct instance *instance, struct verdict *ret)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_origin struct origin origin = { 0 };
+	int r = fs_read(directory, ORIGIN, ORIGIN_JSON_MOST, &text, &err);
+	if (r > 0)
+		verdict_unknown(ret, "", "there is no record of what it was at first");
+	else if (r < 0 || origin_parse(strbuf_text(&text), text.length, &origin, &err) < 0)
+		verdict_unknown(ret, "", "%s", err.message);
+	else if (!streq(origin.path, instance->workspace->path))
+		verdict_unknown(ret, "", "its record is of another tree");
+	else
+		assess_verdict(&origin, ASSESS_TIMEOUT_MS, ret);
+}
+
+int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
+	       struct error *err)
+{
+	cleanup_close int directory = -1;
+	if (!instance->workspace || access(instance->workspace->path, F_OK) != 0)
+		return TREE_ABSENT;
+	if (!name_of(deck, instance))
+		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
+				 instance->id);
+	int r = open_directory(deck, instance->id, false, &directory, err);
+	if (r != 0)
+		return r < 0 ? -1 : TREE_ABSENT;
+	judge(directory, instance, ret);
+	return 0;
+}
+
+static bool may_delete(struct deck *deck, const struct instance *instance, int directory)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	const struct workspace *workspace = instance->workspace;
+	if (!workspace->is_made || workspace->may_be_lost || access(workspace->path, F_OK) != 0)
+		return true;
+	judge(directory, instance, &verdict);
+	if (verdict_is_safe(&verdict))
+		return true;
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *shown = visible(workspace->path);
+	verdict_add_text(&verdict, &text);
+	for (char *end = text.data; end && (end = strchr(end, '\n'));)
+		*end = ';';
+	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown,
+		  strbuf_text(&text));
+	return false;
+}
+
+int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	cleanup_close int all = -1, directory = -1;
+	if (!workspace || !name_of(deck, instance))
+		return 0;
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREES, false,
+					     &all, err);
+	if (r == 0)
+		r = fs_open_private_directory_at(all, instance->id, false, &directory, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (!may_delete(deck, instance, directory))
+		return TREE_KEPT;
+	if (workspace->kind == WORKSPACE_WORKTREE &&
+	    git_forget_worktree(workspace->source, workspace->path, err) < 0)
+		return -1;
+	return fs_remove_tree(all, instance->id, err);
+}

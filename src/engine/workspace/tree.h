@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A work tree that one session has to itself: a linked work tree or a clone of the repository that
+ * its user named.  docs/workspaces.md
+ *
+ *   <state>/<profile>/trees/<id>/<name>        the tree
+ *   <state>/<profile>/trees/<id>/origin.json   what the repository was when the tree was made
+ *
+ * A tree is made once, and used as it is from then on: nothing resets, rebases or pulls it.  The
+ * manifest has the intent before git is called; what a kill leaves is a tree that is not made, and
+ * no agent has worked in that.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "model/workspace/verdict.h"
+
+/* What a user wishes. */
+struct tree_order {
+	enum workspace_kind kind;
+	const char *branch; /* NULL: a new one, named after the session */
+};
+
+/* What the order means for this directory (a real path): nothing is made.  The repository stays
+ * the caller's question: ERROR_INVALID says what does not fit.  id and title: of the new session.
+ * *ret is the caller's; *ret_directory, too: where in the tree the session works. */
+int tree_plan(const struct deck *deck, const struct tree_order *order, const char *directory,
+	      const struct instance *instance, struct workspace **ret, char **ret_directory,
+	      struct error *err);
+
+/* Make the instance's tree if it is not made, or is gone; a warning says that it was gone.  The
+ * instance is saved.  Does nothing for one that has no tree to itself. */
+int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		struct error *err);
+
+/* Would anything be lost with the instance's tree?  TREE_ABSENT: it has none to itself, or that is
+ * gone.  *ret: verdict_free(). */
+enum { TREE_ABSENT = 1 };
+int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
+	       struct error *err);
+
+/* Delete the tree of a session that is in the trash, and what git knows of it.  Its branch stays.
+ * TREE_KEPT: something would be lost, and its user has not agreed to that; a warning says what. */
+enum { TREE_KEPT = 1 };
+int tree_delete(struct deck *deck, const struct instance *instance, struct error *err);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The tree that a session works in, if it has one to itself: the object "workspace" of the manifest
+ * (docs/workspaces.md).  Without one the session works in the directory that its user named.
+ *
+ * Pure: no input or output here.
+ */
+#pragma once
+
+#include "base/jsonio.h"
+#include "base/text.h"
+
+enum workspace_kind {
+	WORKSPACE_WORKTREE, /* a linked work tree of the user's repository */
+	WORKSPACE_CLONE,    /* a repository beside it */
+};
+
+struct workspace {
+	enum workspace_kind kind;
+	char *source; /* absolute path of the work tree or bare repository that it is made from */
+	char *path;   /* absolute path of the tree */
+	char *branch; /* that is checked out in it at first */
+	char *base;   /* commit at which it begins */
+	bool has_branch;             /* the source had the branch before */
+	bool is_made;                /* else only planned: a kill may have left a part of it */
+	bool may_be_lost;            /* its user has said that what is only in it can go */
+	struct json_object *unknown; /* the object this was read from: its other keys are kept */
+};
+
+/* All zero but for the allocated struct itself; workspace_free() takes NULL. */
+struct workspace *workspace_new(void) MUST_USE;
+void workspace_free(struct workspace *workspace);
+static inline void workspace_freep(struct workspace **workspace)
+{
+	workspace_free(*workspace);
+}
+#define cleanup_workspace CLEANUP(workspace_freep)
+
+/* The caller puts the object. */
+struct json_object *workspace_to_json(const struct workspace *workspace) MUST_USE;
+/* what names the source for messages; the workspace keeps a reference to object.  ERROR_CORRUPT
+ * names the key. */
+int workspace_from_json(struct json_object *object, const char *what, struct workspace **ret,
+			struct error *err);
+
+/* "worktree", "clone"; static. */
+const char *workspace_kind_name(enum workspace_kind kind);
+
+/* A name for its branch, from the title: lower-case letters, digits and single hyphens, at most 40
+ * characters, "session" if nothing is left.  The caller frees. */
+char *workspace_slug(const char *title) MUST_USE;

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The tree that is made for a session, with the real git: what a kill leaves, what is gone, what is
+ * not ours, and what may be deleted.
+ */
+#include "unit/report-fixture.h"
+
+#include "base/child.h"
+#include "driver/assess/assess.h"
+#include "engine/workspace/tree.h"
+
+/* In the desk's directory, where the repository is "project". */
+static void do_sh(struct desk *desk, const char *script)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *all = xasprintf("cd '%s' && %s", desk->root, script);
+	const struct child_request request = {
+		.argv = (const char *const[]){ "sh", "-ec", all, NULL },
+	};
+	assert_int_equal(child_run(&request, 30000, &result, NULL), 0);
+	if (result.exit_status != 0)
+		fail_msg("%s: %s", script, strbuf_text(&result.errors));
+}
+
+#define COMMIT "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m"
+
+/* A session with a planned tree, saved. */
+static struct instance *plan(struct desk *desk, enum workspace_kind kind)
+{
+	struct instance *instance = new_instance(ID, "Fix it");
+	cleanup_free char *directory = NULL;
+	const struct tree_order order = { .kind = kind };
+	do_sh(desk,
+	      "cd project && git init -q -b main && echo a >a && git add a && " COMMIT " one");
+	assert_int_equal(tree_plan(&desk->deck, &order, desk->cwd, instance, &instance->workspace,
+				   &directory, NULL),
+			 0);
+	instance_set_directory(instance, directory);
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+	return instance;
+}
+
+static int ensure(struct desk *desk, struct instance *instance, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	return tree_ensure(&desk->deck, lock, instance, err);
+}
+
+static struct instance *made(struct desk *desk, enum workspace_kind kind)
+{
+	struct instance *instance = plan(desk, kind);
+	cleanup_error struct error err = { 0 };
+	if (ensure(desk, instance, &err) < 0)
+		fail_msg("%s", err.message);
+	return instance;
+}
+
+static void a_tree_is_made_once(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *stored = desk_load(desk);
+	assert_true(stored->workspace->is_made);
+	assert_string_equal(instance->workspace->branch, "agentdeck/fix-it");
+	assert_string_equal(instance->cwd, instance->workspace->path);
+	do_sh(desk, "echo mine >default/trees/" ID "/project/a");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test mine = \"$(cat default/trees/" ID "/project/a)\"");
+	assert_int_equal(desk->deck.warnings.count, 0);
+}
+
+static void a_directory_below_the_root_stays_below_it(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_instance(ID, "x");
+	cleanup_free char *directory = NULL, *sub = path_join(desk->cwd, "src/lib");
+	const struct tree_order order = { .kind = WORKSPACE_CLONE };
+	do_sh(desk, "cd project && git init -q && mkdir -p src/lib && " COMMIT " one");
+	assert_int_equal(tree_plan(&desk->deck, &order, sub, instance, &instance->workspace,
+				   &directory, NULL),
+			 0);
+	assert_true(ends_with(directory, "/trees/" ID "/project/src/lib"));
+}
+
+/* Killed after git has made the branch, its own entry, and a part of the files. */
+static void what_a_kill_left_is_made_whole(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	cleanup_error struct error err = { 0 };
+	do_sh(desk,
+	      "mkdir -p -m 700 default/trees/" ID " && cd project && git worktree add -q --lock "
+	      "-b agentdeck/fix-it ../default/trees/" ID "/project && rm ../default/trees/" ID
+	      "/project/a");
+	if (ensure(desk, instance, &err) < 0)
+		fail_msg("%s", err.message);
+	do_sh(desk, "test -f default/trees/" ID "/project/a");
+	assert_int_equal(desk->deck.warnings.count, 0);
+}
+
+static void a_branch_that_another_has_made_is_left_alone(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	cleanup_error struct error err = { 0 };
+	do_sh(desk, "cd project && git checkout -q -b agentdeck/fix-it && " COMMIT
+		    " two && git checkout -q main");
+	assert_int_equal(ensure(desk, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_EXISTS);
+}
+
+static void a_tree_that_is_gone_is_made_from_its_branch(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd default/trees/" ID "/project && echo b >b && git add b && " COMMIT " two");
+	do_sh(desk, "rm -rf default/trees/" ID "/project");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test -f default/trees/" ID "/project/b");
+	assert_int_equal(desk->deck.warnings.count, 1);
+}
+
+static void a_path_elsewhere_is_never_touched(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	static const char *const names[] = { "victim", "default/trees/" ID "/../../../victim",
+					     "default/trees/" ID, "default/trees/other/project" };
+	do_sh(desk, "mkdir victim && echo mine >victim/file");
+	instance->workspace->may_be_lost = true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_error struct error err = { 0 };
+		free(instance->workspace->path);
+		instance->workspace->path = path_join(desk->root, names[i]);
+		instance->workspace->is_made = false;
+		assert_int_equal(ensure(desk, instance, &err), -1);
+		assert_int_equal(err.code, ERROR_CORRUPT);
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	}
+	do_sh(desk, "test -f victim/file && test -f default/trees/" ID "/project/a");
+}
+
+static void use_program(const char *name)
+{
+	cleanup_free char *program = xasprintf("%s/%s", or_empty(getenv("top_builddir")), name);
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+	if (access(program, X_OK) != 0 && streq(name, "agentdeck-assess"))
+		skip();
+}
+
+static void what_is_not_known_is_kept(void **state)
+{
+	struct desk *desk = *state;
+	use_program("missing");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	do_sh(desk, "test -f default/trees/" ID "/project/a");
+	assert_int_equal(desk->deck.warnings.count, 1);
+	instance->workspace->may_be_lost = true;
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	do_sh(desk,
+	      "test ! -e default/trees/" ID " && cd project && "
+	      "test 1 = \"$(git worktree list | wc -l)\" && git rev-parse -q agentdeck/fix-it");
+}
+
+static void delete_of(struct desk *desk, enum workspace_kind kind)
+{
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, kind);
+	do_sh(desk, "echo new >default/trees/" ID "/project/new");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "?? new"));
+	do_sh(desk, "rm default/trees/" ID "/project/new");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
+static void a_worktree_is_deleted_when_nothing_is_lost(void **state)
+{
+	delete_of(*state, WORKSPACE_WORKTREE);
+}
+
+static void a_clone_is_deleted_when_nothing_is_lost(void **state)
+{
+	delete_of(*state, WORKSPACE_CLONE);
+}
+
+static void a_commit_in_a_clone_is_nowhere_else(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_verdict struct verdict verdict = { 0 };
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_false(verdict_is_safe(&verdict));
+}
+
+static void a_commit_in_a_worktree_is_kept_by_its_branch(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_verdict struct verdict verdict = { 0 };
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_true(verdict_is_safe(&verdict));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_tree_is_made_once),
+		DESK_TEST(a_directory_below_the_root_stays_below_it),
+		DESK_TEST(what_a_kill_left_is_made_whole),
+		DESK_TEST(a_branch_that_another_has_made_is_left_alone),
+		DESK_TEST(a_tree_that_is_gone_is_made_from_its_branch),
+		DESK_TEST(a_path_elsewhere_is_never_touched),
+		DESK_TEST(what_is_not_known_is_kept),
+		DESK_TEST(a_worktree_is_deleted_when_nothing_is_lost),
+		DESK_TEST(a_clone_is_deleted_when_nothing_is_lost),
+		DESK_TEST(a_commit_in_a_clone_is_nowhere_else),
+		DESK_TEST(a_commit_in_a_worktree_is_kept_by_its_branch),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
