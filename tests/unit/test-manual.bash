@@ -111,7 +111,7 @@ case_the_manual_has_every_command_and_option() {
 		# shellcheck disable=SC2086  # one or two words
 		for option in $(options $name); do
 			[[ $option == --@(help|profile) ]] || sed -n "/^\.SS \"$name\"$/,/^\.S[SH] /p" "$root/agentdeck.1" |
-				grep -qF -e "\\fB${option//-/\\-}\\fR" || fail "nothing about $option of $name"
+				grep -F -e "\\fB${option//-/\\-}\\fR" >/dev/null || fail "nothing about $option of $name"
 		done
 	done < <(names)
 }
