@@ -134,7 +134,7 @@ def pipe_at(name):
         if os.path.exists(path):
             os.unlink(path)
         os.mkfifo(path)
-        return ""
+        return "is not a regular file" if name.startswith("tree/") else "is neither a file nor a directory"
     return attack
 
 
