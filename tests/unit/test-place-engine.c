@@ -50,6 +50,7 @@ static void make_instance(void)
 	recipe->tls = xstrdup_or_null(fixture.address.tls);
 	recipe->image = xstrdup(IMAGE);
 	recipe->image_id = xstrdup(IMAGE);
+	recipe->keep_tag = xstrdup("agentdeck/keep:" BASE);
 	recipe->user = xstrdup("0:0");
 	recipe->directory = xstrdup(instance->cwd);
 	recipe->home = below("agent-home");
@@ -224,7 +225,7 @@ static int probe(struct error *err)
 
 static int discard(struct error *err)
 {
-	return place_container.discard(&deck, instance, err);
+	return place_container.discard(&deck, instance, DISCARD_FOR_NOW, err);
 }
 
 static int open_window(struct error *err)
