@@ -264,6 +264,12 @@ static void start_rebuilt(struct inside *inside, const char *says)
 	ASSERT(strstr(reply.output, says) || strstr(reply.errors, says), "no '%s': %s%s", says,
 	       reply.output, reply.errors);
 	assert_back(inside, NULL);
+	struct json_object *back = json_get_object(
+		deck_ok(NULL, WORDS("session", "show", "--json", inside->session.id)), "came_back");
+	ASSERT(back && json_get_int(back, "tier", -1) == 3 &&
+		       streq(json_get_string(back, "rung", ""), "resume") &&
+		       json_get_string(back, "lost", NULL),
+	       "show says: %s", json_object_to_json_string(back));
 	ASSERT(container_count(inside->engine, inside_label(inside)) == 1, "not one container");
 }
 
@@ -276,7 +282,7 @@ static void loses_its_image(enum engine engine)
 	ASSERT(reply.status != 0 && strstr(reply.errors, "--rebuild"), "it ended with %d: %s%s",
 	       reply.status, reply.output, reply.errors);
 	ASSERT(container_count(engine, inside_label(&inside)) == 0, "a container was made");
-	start_rebuilt(&inside, "");
+	start_rebuilt(&inside, "its image was built again (tier 3), lost: files");
 }
 
 TEST(ContainerImageIsBuiltAgainOnlyWithConsentDocker)
@@ -298,7 +304,7 @@ TEST(ContainerImageIsNotBuiltByRecover)
 	ASSERT(strstr(kept("%s%s", reply.output, reply.errors), "--rebuild"),
 	       "recover ended with %d: %s%s", reply.status, reply.output, reply.errors);
 	ASSERT(container_count(ENGINE_DOCKER, inside_label(&inside)) == 0, "a container was made");
-	start_rebuilt(&inside, "");
+	start_rebuilt(&inside, "its image was built again (tier 3), lost: files");
 }
 
 /* A failed build costs nothing, and what was changed is named. */

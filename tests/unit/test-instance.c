@@ -139,7 +139,9 @@ static void every_member_is_read_and_written_as_it_was(void **state UNUSED)
 	"\"observed\":{\"state\":\"running\"},\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\","  \
 	"\"server_pid\":11,\"server_start\":12,\"window_pid\":17,\"window_start\":18,"          \
 	"\"capsule\":\"/state/capsule\"},\"recipe\":" RECIPE ",\"container_id\":\"c0ffee\","    \
-	"\"container_memory\":7,\"container_pids\":8}"
+	"\"container_memory\":7,\"container_pids\":8,"                                          \
+	"\"came_back\":{\"at\":\"2026-11-23T00:00:00.000Z\",\"tier\":2,\"rung\":\"resume\","    \
+	"\"lost\":\"files\"}}"
 
 static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 {
@@ -149,6 +151,9 @@ static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 	assert_null(instance->copy_of);
 	assert_string_equal(instance->recipe->image_id, "sha256:1");
 	assert_string_equal(instance->container_id, "c0ffee");
+	assert_int_equal(instance->came_back.tier, 2);
+	assert_int_equal(instance->came_back.rung, RUNG_RESUME);
+	assert_string_equal(instance->came_back.lost, "files");
 	assert_int_equal(instance->run.server.pid, 11);
 	assert_int_equal(instance->run.window.pid, 17);
 	assert_int_equal(instance->run.window.start, 18);
@@ -167,7 +172,9 @@ static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 					     "\"recipe\":{\"engine\":\"docker\"",
 					     "\"container_id\":\"c0ffee\"",
 					     "\"container_memory\":7",
-					     "\"container_pids\":8" };
+					     "\"container_pids\":8",
+					     "\"tier\":2",
+					     "\"lost\":\"files\"" };
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_written(instance, parts[i]);
 
@@ -176,6 +183,8 @@ static void a_container_is_read_and_written_as_it_was(void **state UNUSED)
 	replace_string(&instance->container_id, NULL);
 	instance->container_memory = instance->container_pids = 0;
 	run_clear(&instance->run);
+	instance->came_back.at = 0;
+	assert_not_written(instance, "came_back");
 	assert_not_written(instance, "recipe");
 	assert_not_written(instance, "container_");
 	assert_not_written(instance, "window");

@@ -384,6 +384,7 @@ static void a_tier_that_failed_names_the_next(void **state UNUSED)
 		cleanup_free char *next = xasprintf("(tier %u)", tier + 1);
 		assert_int_equal(strstr(text, next) != NULL, tier < 3);
 		assert_non_null(strstr(text, "agentdeck s"));
+		assert_true(starts_with(recreate_tier_text(tier), "its "));
 	}
 	for (unsigned step = 0; step < STEP_COUNT; step++)
 		assert_true(strlen(recreate_step_text((enum recreate_step)step)) > 5);

@@ -13,6 +13,7 @@
 #include "engine/run/correct.h"
 #include "engine/terminal/terminal.h"
 #include "model/agent/display.h"
+#include "model/plan/recreate.h"
 #include "model/plan/restart.h"
 
 #include <string.h>
@@ -96,6 +97,29 @@ static void print_reply(const struct told *told)
 
 /* ---- what is printed --------------------------------------------------------------------------- */
 
+/* Its agent may have taken another attempt since. */
+static const char *comeback_rung(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const enum rung noted = instance->came_back.rung;
+	if (noted == RUNG_NONE)
+		return NULL;
+	return rung_name(attempt ? attempt->rung : noted);
+}
+
+static struct json_object *json_of_comeback(const struct instance *instance)
+{
+	const struct comeback *comeback = &instance->came_back;
+	if (!comeback->at)
+		return NULL;
+	struct json_object *object = json_object_new_object();
+	json_set_int(object, "tier", (int64_t)comeback->tier);
+	json_set_string(object, "rung", comeback_rung(instance));
+	json_set_time(object, "last_at", comeback->at);
+	json_set_string(object, "lost", comeback->lost);
+	return object;
+}
+
 static struct json_object *json_of_exit(const struct exit_record *record)
 {
 	if (!record->present)
@@ -145,10 +169,26 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
+	json_set(object, "came_back", json_of_comeback(instance));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);
 	return object;
+}
+
+static void print_comeback(const struct instance *instance)
+{
+	char date[CLOCK_TEXT_SIZE];
+	const struct comeback *comeback = &instance->came_back;
+	const char *rung = comeback_rung(instance);
+	if (!comeback->at)
+		return;
+	cleanup_free char *text = xasprintf("tier %u: %s%s%s, at %s", comeback->tier,
+					    recreate_tier_text(comeback->tier),
+					    rung ? ", its agent by " : "", or_empty(rung),
+					    clock_format(comeback->at, date));
+	line("  came back", text);
+	line("  lost", comeback->lost);
 }
 
 static void print_exit(const struct instance *instance)
@@ -334,6 +374,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);
 	line("Container", instance->recipe ? instance->base : NULL);
+	print_comeback(instance);
 	line("Model", told->about.model);
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);

@@ -5,6 +5,7 @@
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/supervise/supervise-unit.h"
+#include "model/plan/recreate.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -100,6 +101,10 @@ static void print_started(const struct lifecycle_started *started)
 	default:
 		printf("%s: started", title);
 	}
+	if (instance->came_back.at)
+		printf("; %s (tier %u)%s%s", recreate_tier_text(instance->came_back.tier),
+		       instance->came_back.tier, instance->came_back.lost ? ", lost: " : "",
+		       or_empty(instance->came_back.lost));
 	printf("%s\n", started->verified ? "" : " (not verified: no word from the agent yet)");
 }
 

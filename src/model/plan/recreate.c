@@ -209,6 +209,17 @@ const char *recreate_step_text(enum recreate_step step)
 	return texts[step];
 }
 
+const char *recreate_tier_text(unsigned tier)
+{
+	static const char *const texts[] = {
+		"its container went on",
+		"its container was started again",
+		"its container was made again",
+		"its image was built again",
+	};
+	return tier < ARRAY_SIZE(texts) ? texts[tier] : "a tier that is not known here";
+}
+
 char *recreate_next_text(unsigned tier, const char *title)
 {
 	cleanup_free char *word = word_of(title);

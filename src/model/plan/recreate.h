@@ -87,6 +87,8 @@ int recreate_plan(const struct recreate_facts *facts, const char *title, struct 
 
 /* "start the container", for the log and for people.  Static. */
 const char *recreate_step_text(enum recreate_step step);
+/* "its container was made again".  Static. */
+const char *recreate_tier_text(unsigned tier);
 /* A step of this tier has failed: how to ask for the next one, "next, ...: agentdeck ...".  The
  * caller frees. */
 char *recreate_next_text(unsigned tier, const char *title) MUST_USE;

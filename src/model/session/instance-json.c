@@ -174,6 +174,15 @@ static void read_workspace(const struct manifest_section *root, struct instance 
 		reader->failed = true;
 }
 
+static void read_comeback(const struct manifest_section *root, struct comeback *ret)
+{
+	const struct manifest_section section = manifest_section(root, "came_back", "came_back.");
+	ret->at = manifest_time(&section, "at");
+	ret->tier = (unsigned)manifest_int(&section, "tier", 3);
+	MANIFEST_WORD(&section, "rung", rung_parse, &ret->rung);
+	ret->lost = manifest_text(&section, "lost");
+}
+
 static void read_limits(const struct manifest_section *root, struct limits *ret)
 {
 	const struct manifest_section section = manifest_section(root, "limits", "limits.");
@@ -262,6 +271,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	read_limits(&root, &instance->limits);
 	read_recipe(&root, instance);
 	read_workspace(&root, instance);
+	read_comeback(&root, &instance->came_back);
 	if (reader.failed)
 		return -1;
 	instance->unknown = json_object_get(object);
@@ -445,6 +455,19 @@ static void put_workspace(struct json_object *root, const struct instance *insta
 		json_object_object_del(root, "workspace");
 }
 
+static void put_comeback(struct json_object *root, const struct comeback *comeback)
+{
+	if (!comeback->at) {
+		json_object_object_del(root, "came_back");
+		return;
+	}
+	struct json_object *object = json_make_object(root, "came_back");
+	manifest_put_time(object, "at", comeback->at);
+	json_set_int(object, "tier", (int64_t)comeback->tier);
+	manifest_put_text(object, "rung", comeback->rung ? rung_name(comeback->rung) : NULL);
+	manifest_put_text(object, "lost", comeback->lost);
+}
+
 struct json_object *instance_to_json(const struct instance *instance)
 {
 	struct json_object *root = manifest_copy(instance->unknown);
@@ -475,5 +498,6 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_limits(root, &instance->limits);
 	put_recipe(root, instance);
 	put_workspace(root, instance);
+	put_comeback(root, &instance->came_back);
 	return root;
 }

@@ -168,6 +168,7 @@ void instance_free(struct instance *instance)
 	recipe_free(instance->recipe);
 	workspace_free(instance->workspace);
 	free(instance->container_id);
+	free(instance->came_back.lost);
 	json_object_put(instance->unknown);
 	free(instance);
 }

@@ -152,6 +152,14 @@ struct exit_record {
 	char *last_words; /* last lines of the screen, visible text */
 };
 
+/* What brought the session's container back last: model/plan/recreate.h. */
+struct comeback {
+	int64_t at;     /* µs since the Epoch; 0: it did not have to come back yet */
+	unsigned tier;  /* 0 to 3 */
+	enum rung rung; /* how its agent was started; RUNG_NONE: it went on */
+	char *lost;     /* with the container of before, for people; NULL: nothing */
+};
+
 /* 0: nothing is said, so what is said elsewhere holds (settings_limits()); LIMIT_INFINITY: none,
  * whatever is said there. */
 #define LIMIT_INFINITY INT64_MAX
@@ -203,6 +211,7 @@ struct instance {
 	 * nothing. */
 	char *container_id;
 	int64_t container_memory, container_pids; /* limits that it has; 0: none */
+	struct comeback came_back;                /* of its container */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 

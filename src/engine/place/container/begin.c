@@ -188,7 +188,11 @@ int container_open_window(struct deck *deck, struct store_lock *lock, struct ins
 	if (place_host.prepare(deck, instance, agent, err) < 0 ||
 	    container_write_files(deck, instance, err) < 0 || store_save(lock, instance, err) < 0)
 		return -1;
-	return launch_window(deck, lock, instance, agent, err);
+	if (launch_window(deck, lock, instance, agent, err) < 0)
+		return -1;
+	replace_string(&instance->came_back.lost, NULL);
+	instance->came_back = (struct comeback){ .at = clock_wall_us() };
+	return 0;
 }
 
 int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,

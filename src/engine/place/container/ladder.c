@@ -487,6 +487,17 @@ static void note_consent(struct ladder *ladder, const struct recreate_facts *fac
 	ladder->deck->needs_rebuild = recreate_plan(&agreed, title, &plan, NULL) == 0;
 }
 
+/* Its caller saves it. */
+static void note_comeback(struct instance *instance, bool is_new, const struct recreate_plan *plan)
+{
+	struct comeback *comeback = &instance->came_back;
+	const struct attempt *attempt = run_attempt(&instance->run);
+	replace_string(&comeback->lost, plan->lost);
+	comeback->tier = plan->tier;
+	comeback->rung = plan->tier && attempt ? attempt->rung : RUNG_NONE;
+	comeback->at = is_new ? 0 : clock_wall_us();
+}
+
 int ladder_climb(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
@@ -507,6 +518,7 @@ int ladder_climb(struct ladder *ladder, struct error *err)
 			return error_prefix(err, "%s (tier %u)", recreate_step_text(plan.steps[i]),
 					    plan.tier);
 	if (plan.lost)
-		deck_warn(ladder->deck, "lost with its old container: %s", plan.lost);
+		log_warning("lost with its old container: %s", plan.lost);
+	note_comeback(instance, facts.is_new, &plan);
 	return 0;
 }
