@@ -19,7 +19,7 @@ static void the_images_that_stages_begin_from_are_found(void **state UNUSED)
 		{ "FROM a\nRUN echo \\\nFROM b\n", "a ", "a" },
 		{ "FROM a\nRUN echo \\ \n# no\nFROM b\nFROM c\n", "a c ", "c" },
 		{ "FROM a\nRUN <<EOF cat\nFROM b\nEOF\nFROM c\n", "a c ", "c" },
-		{ "FROM a\nCOPY <<-\"E\" /x\nFROM b\n\tE\nFROM c\n", "a c ", "c" },
+		{ "FROM a\nCOPY <<-\"X\" /x\nFROM b\n\tX\nFROM c\n", "a c ", "c" },
 		{ "FROMAGE a\n", "", NULL },
 		{ "FROM\n", "", NULL },
 	};

@@ -52,7 +52,7 @@ static void a_path_is_ignored_as_docker_does_it(void **state UNUSED)
 		{ "!keep\n*", "keep", true },
 		{ "d\n!d/keep", "d/keep", false },
 		{ "d\n!d/keep", "d/drop", true },
-		{ "d\n!d/keep\nd/keep/x", "d/keep/x", true },
+		{ "e\n!e/keep\ne/keep/x", "e/keep/x", true },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ignore struct ignore ignore = { 0 };
