@@ -176,7 +176,7 @@ static int do_build(void)
 static int do_find_network(void)
 {
 	cleanup_free char *id = NULL;
-	return engine_find_network(fixture.engine, NETWORK, &id, &fixture.err);
+	return engine_find_network(fixture.engine, NETWORK, NULL, &id, &fixture.err);
 }
 
 static int do_make_network(void)

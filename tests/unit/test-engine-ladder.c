@@ -413,15 +413,19 @@ static void a_network_is_made_once(void **state UNUSED)
 	cleanup_free char *id = NULL, *found = NULL;
 	char *none = NULL;
 	cleanup_json struct json_object *labels = labels_of("net");
-	EXPECT(engine_find_network(fixture.engine, NETWORK, &none, &fixture.err), ENGINE_ABSENT);
+	EXPECT(engine_find_network(fixture.engine, NETWORK, NULL, &none, &fixture.err),
+	       ENGINE_ABSENT);
 	EXPECT(engine_make_network(fixture.engine, NETWORK, true, labels, &id, &fixture.err), 0);
 	EXPECT(engine_make_network(fixture.engine, NETWORK, true, labels, &none, &fixture.err),
 	       ENGINE_TAKEN);
-	EXPECT(engine_find_network(fixture.engine, NETWORK, &found, &fixture.err), 0);
+	EXPECT(engine_find_network(fixture.engine, NETWORK, labels, &found, &fixture.err), 0);
+	cleanup_json struct json_object *others = labels_of("others");
+	EXPECT(engine_find_network(fixture.engine, NETWORK, others, &none, &fixture.err),
+	       ENGINE_TAKEN);
 	assert_string_equal(found, id);
 	/* The beginning of an id is not a name. */
 	cleanup_free char *part = xstrndup(id, 12);
-	EXPECT(engine_find_network(fixture.engine, part, &none, &fixture.err), ENGINE_ABSENT);
+	EXPECT(engine_find_network(fixture.engine, part, NULL, &none, &fixture.err), ENGINE_ABSENT);
 	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
 	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
 }

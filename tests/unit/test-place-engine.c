@@ -216,6 +216,36 @@ static void another_engine_at_its_address_is_not_asked(void **state UNUSED)
 	assert_false(ladder.exists);
 }
 
+/* As after docker save and docker load into another kind of image store. */
+static void an_image_with_another_id_and_the_same_layers_will_do(void **state UNUSED)
+{
+	cleanup_close int tar = open_file("image.tar");
+	cleanup_free char *id = NULL;
+	cleanup_engine_image struct engine_image image = { 0 };
+	struct recipe *recipe = instance->recipe;
+	EXPECT(engine_inspect_image(fixture.engine, recipe->image_id, &image, &fixture.err), 0);
+	strvec_push_all(&recipe->layers, &image.layers);
+	EXPECT(engine_import(fixture.engine, tar, "agentdeck/keep", BASE, &id, &fixture.err), 0);
+	EXPECT(engine_untag(fixture.engine, "agentdeck/ladder:1", &fixture.err), 0);
+	assert_string_not_equal(id, recipe->image_id);
+	must_climb();
+	assert_state(CONTAINER_RUNNING);
+}
+
+static void a_network_without_our_labels_stays(void **state UNUSED)
+{
+	cleanup_free char *id = NULL, *still = NULL;
+	EXPECT(engine_make_network(fixture.engine, BASE "-net", true, NULL, &id, &fixture.err), 0);
+	must_climb();
+	EXPECT(place_container.discard(&deck, instance, DISCARD_FOR_NOW, &fixture.err), 0);
+	EXPECT(engine_find_network(fixture.engine, id, NULL, &still, &fixture.err), 0);
+	/* It is not joined either. */
+	replace_string(&instance->recipe->network, "internal");
+	cleanup_ladder struct ladder ladder = ladder_of();
+	EXPECT(ladder_open(&ladder, &fixture.err), 0);
+	EXPECT_ERROR(ladder_climb(&ladder, &fixture.err), ERROR_EXISTS, "is not this session's");
+}
+
 /* ---- unknown is not gone --------------------------------------------------------------------- */
 
 static int probe(struct error *err)
@@ -350,6 +380,8 @@ int main(void)
 		TEST(an_engine_over_tcp_may_be_this_machine),
 		TEST(an_engine_that_lacks_our_directories_is_elsewhere),
 		TEST(another_engine_at_its_address_is_not_asked),
+		TEST(a_network_without_our_labels_stays),
+		TEST(an_image_with_another_id_and_the_same_layers_will_do),
 		TEST(a_fault_of_the_engine_is_no_answer),
 		TEST(an_engine_that_is_not_there_is_no_answer),
 		TEST(a_run_whose_engine_is_not_there_is_unknown),

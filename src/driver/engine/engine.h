@@ -194,8 +194,10 @@ int engine_build(struct engine *engine, const struct engine_build *build, char *
 
 /* ---- networks -------------------------------------------------------------------------------- */
 
-/* ENGINE_ABSENT.  *ret_id is the caller's. */
-int engine_find_network(struct engine *engine, const char *name, char **ret_id, struct error *err);
+/* ENGINE_ABSENT.  ENGINE_TAKEN: it lacks one of these labels (NULL: any will do).  *ret_id is the
+ * caller's. */
+int engine_find_network(struct engine *engine, const char *name, struct json_object *labels,
+			char **ret_id, struct error *err);
 /* ENGINE_TAKEN.  *ret_id is the caller's. */
 int engine_make_network(struct engine *engine, const char *name, bool internal,
 			struct json_object *labels, char **ret_id, struct error *err);

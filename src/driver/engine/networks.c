@@ -24,13 +24,17 @@ static int look(struct engine *engine, const char *name, struct http_answer *ret
 	return 0;
 }
 
-int engine_find_network(struct engine *engine, const char *name, char **ret_id, struct error *err)
+int engine_find_network(struct engine *engine, const char *name, struct json_object *labels,
+			char **ret_id, struct error *err)
 {
 	cleanup_http_answer struct http_answer answer = { 0 };
 	int r = look(engine, name, &answer, err);
-	if (r == 0)
-		*ret_id = xstrdup(json_get_string(answer.json, "Id", name));
-	return r;
+	if (r != 0)
+		return r;
+	if (!engine_has_labels(json_get_object(answer.json, "Labels"), labels))
+		return ENGINE_TAKEN;
+	*ret_id = xstrdup(json_get_string(answer.json, "Id", name));
+	return 0;
 }
 
 /* The call failed, or its answer is lost: is the network there, and is it the one that we wanted? */

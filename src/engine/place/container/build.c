@@ -226,7 +226,9 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 
 int build_settle(struct engine *engine, const struct recipe *recipe, struct error *err)
 {
-	const char *tag = strrchr(recipe->keep_tag, ':');
+	const char *tag = recipe->keep_tag ? strrchr(recipe->keep_tag, ':') : NULL;
+	if (!tag)
+		return 0;
 	cleanup_free char *repository = xstrndup(recipe->keep_tag,
 						 (size_t)(tag - recipe->keep_tag));
 	cleanup_free char *scratch = recipe->build_hash ? scratch_tag(recipe->build_hash) : NULL;

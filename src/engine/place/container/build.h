@@ -20,7 +20,8 @@ int build_find(const char *directory, char **ret, struct error *err);
  * directory, or an image that its Dockerfile begins from.  ERROR_CHILD: the build failed. */
 int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe, struct error *err);
 
-/* Give the image that was built recipe->keep_tag, and take away the name that it had before. */
+/* Give the image of the recipe its keep_tag, if it has one, and take away the name that a build
+ * gave it. */
 int build_settle(struct engine *engine, const struct recipe *recipe, struct error *err);
 
 /* Before a build: is what it needs there? */

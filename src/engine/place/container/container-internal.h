@@ -72,11 +72,15 @@ struct ladder {
 	struct engine *engine; /* owned */
 	struct container found;
 	bool exists;
+	char *image_id; /* of an image with the recipe's layers, where the recipe's id is unknown */
 	struct build_facts build; /* gathered where the image is gone */
 };
 void ladder_clear(struct ladder *ladder);
 #define cleanup_ladder CLEANUP(ladder_clear)
 
+/* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: somebody else has one of
+ * its name.  *ret_id is the caller's. */
+int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err);
 /* Speak to the engine of the recipe, and find the container. */
 int ladder_open(struct ladder *ladder, struct error *err);
 /* Does the found container bear this instance's labels? */

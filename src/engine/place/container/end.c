@@ -119,14 +119,13 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 {
 	struct instance *instance = ladder->instance;
 	cleanup_free char *network = NULL;
-	cleanup_free char *name = xasprintf("%s-net", instance->base);
 	const bool is_ours = ladder->exists && ladder_is_ours(ladder);
 	if (ladder->exists && !is_ours)
 		deck_warn(ladder->deck, "the container %s is not this session's and was left alone",
 			  instance->base);
 	if (is_ours && engine_remove(ladder->engine, ladder->found.id, err) < 0)
 		return -1;
-	int r = engine_find_network(ladder->engine, name, &network, err);
+	int r = ladder_find_network(ladder, &network, err);
 	if (r == 0 && engine_remove_network(ladder->engine, network, err) < 0)
 		return -1;
 	return r < 0 ? -1 : free_image(ladder, how, err);

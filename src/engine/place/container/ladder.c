@@ -28,6 +28,7 @@ void ladder_clear(struct ladder *ladder)
 {
 	engine_close(ladder->engine);
 	container_clear(&ladder->found);
+	free(ladder->image_id);
 	build_facts_clear(&ladder->build);
 	*ladder = (struct ladder){ 0 };
 }
@@ -45,6 +46,17 @@ bool ladder_is_ours(const struct ladder *ladder)
 	home_label(ladder->deck, home);
 	return labels && streq(json_get_string(labels, LABEL_INSTANCE, ""), ladder->instance->id) &&
 	       streq(json_get_string(labels, LABEL_HOME, ""), home);
+}
+
+int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err)
+{
+	char home[SHA256_TEXT_SIZE];
+	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
+	cleanup_json struct json_object *labels = json_object_new_object();
+	home_label(ladder->deck, home);
+	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
+	json_set_string(labels, LABEL_HOME, home);
+	return engine_find_network(ladder->engine, name, labels, ret_id, err);
 }
 
 static int find_container(struct ladder *ladder, struct error *err)
@@ -105,8 +117,10 @@ static int image_fact(struct ladder *ladder, enum recreate_image *ret, struct er
 	if (r != ENGINE_ABSENT || !recipe->keep_tag)
 		return r < 0 ? -1 : 0;
 	r = engine_inspect_image(ladder->engine, recipe->keep_tag, &image, err);
-	if (r == 0 && strvec_equal(&image.layers, &recipe->layers))
+	if (r == 0 && strvec_equal(&image.layers, &recipe->layers)) {
 		*ret = IMAGE_SAME_LAYERS;
+		replace_string(&ladder->image_id, image.id);
+	}
 	return r < 0 ? -1 : 0;
 }
 
@@ -226,8 +240,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		facts.answers = answers(ladder);
 	if (has_own_network(recipe)) {
 		cleanup_free char *id = NULL;
-		cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
-		int r = engine_find_network(ladder->engine, name, &id, err);
+		int r = ladder_find_network(ladder, &id, err);
 		if (r < 0)
 			return -1;
 		facts.network_is_there = r == 0;
@@ -309,10 +322,14 @@ static int make_network(struct ladder *ladder, char **ret, struct error *err)
 {
 	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
 	cleanup_json struct json_object *labels = labels_of(ladder);
-	int r = engine_find_network(ladder->engine, name, ret, err);
-	return r == ENGINE_ABSENT
-		       ? engine_make_network(ladder->engine, name, true, labels, ret, err)
-		       : r;
+	int r = ladder_find_network(ladder, ret, err);
+	if (r == ENGINE_ABSENT)
+		r = engine_make_network(ladder->engine, name, true, labels, ret, err);
+	return r == ENGINE_TAKEN ? error_set(err, ERROR_EXISTS,
+					     "the network %s is not this session's: remove it, or "
+					     "choose another with --network",
+					     name)
+				 : r;
 }
 
 /* An engine without the kernel's controller refuses the limit, or drops it and says nothing. */
@@ -346,7 +363,7 @@ static int create(struct ladder *ladder, struct error *err)
 		return -1;
 	const struct container_wish wish = {
 		.name = instance->base,
-		.image_id = recipe->image_id,
+		.image_id = ladder->image_id ? ladder->image_id : recipe->image_id,
 		.entrypoint = &entrypoint,
 		.user = recipe->user,
 		.directory = recipe->directory,
@@ -451,7 +468,10 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 			return -1;
 		return ladder->exists ? engine_connect(ladder->engine, network, id, err) : 0;
 	case STEP_TAG:
-		return build_settle(ladder->engine, ladder->instance->recipe, err);
+		/* One that is known by its layers was found by that name. */
+		return ladder->image_id
+			       ? 0
+			       : build_settle(ladder->engine, ladder->instance->recipe, err);
 	case STEP_CREATE:
 		return create(ladder, err);
 	case STEP_START:
