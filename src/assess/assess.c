@@ -297,14 +297,11 @@ static void record_exclude(const struct repository *repository, struct origin *o
 
 static void forget_lists(struct origin *origin)
 {
-	struct origin fresh = {
-		.kind = origin->kind,
-		.source = TAKE_PTR(origin->source),
-		.path = TAKE_PTR(origin->path),
-		.branch = TAKE_PTR(origin->branch),
-		.base = TAKE_PTR(origin->base),
-		.made_branch = origin->made_branch,
-	};
+	struct origin fresh = { .kind = origin->kind, .made_branch = origin->made_branch };
+	fresh.source = TAKE_PTR(origin->source);
+	fresh.path = TAKE_PTR(origin->path);
+	fresh.branch = TAKE_PTR(origin->branch);
+	fresh.base = TAKE_PTR(origin->base);
 	origin_free(origin);
 	*origin = fresh;
 }

@@ -84,12 +84,14 @@ static struct observation fake_observe(struct deck *deck, const struct instance 
 		return (struct observation){ .why = "not started" };
 	if (fake.presence != PRESENCE_ALIVE)
 		return (struct observation){ .presence = fake.presence, .why = fake.why };
-	return (struct observation){
+	struct observation seen = {
 		.presence = PRESENCE_ALIVE,
 		.server = self(),
-		.pane = fake.lacks_agent ? (struct process_id){ 0 } : self(),
 		.lacks_window = fake.lacks_window,
 	};
+	if (!fake.lacks_agent)
+		seen.pane = self();
+	return seen;
 }
 
 static bool fake_lacks_window(const struct place_run *run)

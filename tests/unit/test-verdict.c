@@ -113,9 +113,22 @@ static void what_is_no_verdict_is_refused(void **state UNUSED)
 	}
 }
 
+static void a_line_has_no_newline(void **state UNUSED)
+{
+	struct verdict verdict = { 0 };
+	cleanup_free char *empty = verdict_line(&verdict);
+	assert_string_equal(empty, "");
+	verdict_add(&verdict, FINDING_FILE, "", "?? a", NULL);
+	verdict_add(&verdict, FINDING_FILE, "", "?? b", NULL);
+	cleanup_free char *line = verdict_line(&verdict);
+	assert_string_equal(line, "file: ?? a;file: ?? b;");
+	verdict_free(&verdict);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_has_no_newline),
 		cmocka_unit_test(nothing_found_is_safe),
 		cmocka_unit_test(every_loss_is_unsafe),
 		cmocka_unit_test(names_of_kinds_lead_back),

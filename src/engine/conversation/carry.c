@@ -40,9 +40,9 @@ int carry_find(const struct instance *instance, const struct agent *agent, const
 				 agent->title, session_id, shown);
 	if (r < 0 || transcript_open(within, found.path, &fd, err) < 0)
 		return -1;
-	*ret = (struct carry){ .transcript = fd,
-			       .path = TAKE_PTR(found.path),
-			       .session_id = TAKE_PTR(found.session_id) };
+	*ret = (struct carry){ .transcript = fd };
+	ret->path = TAKE_PTR(found.path);
+	ret->session_id = TAKE_PTR(found.session_id);
 	return 0;
 }
 

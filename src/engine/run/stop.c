@@ -180,7 +180,6 @@ static void discard(const struct operation *operation)
 static int check_tree(const struct operation *operation, struct error *err)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
-	cleanup_strbuf struct strbuf text = { 0 };
 	struct deck *deck = operation->deck;
 	struct workspace *workspace = operation->instance->workspace;
 	if (!workspace)
@@ -194,13 +193,11 @@ static int check_tree(const struct operation *operation, struct error *err)
 		return r < 0 ? -1 : 0;
 	cleanup_free char *title = visible(operation->instance->title);
 	cleanup_free char *path = visible(workspace->path);
-	verdict_add_text(&verdict, &text);
-	for (char *end = text.data; end && (end = strchr(end, '\n'));)
-		*end = ';';
+	cleanup_free char *line = verdict_line(&verdict);
 	return error_set(err, ERROR_INVALID,
 			 "%s was not removed, because its tree %s has what is nowhere else: %s "
 			 "commit and push it, or give it up with --discard",
-			 title, path, strbuf_text(&text));
+			 title, path, line);
 }
 
 int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)

@@ -285,13 +285,9 @@ static bool may_delete(struct deck *deck, const struct instance *instance, int d
 	judge(directory, instance, &verdict);
 	if (verdict_is_safe(&verdict))
 		return true;
-	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_free char *shown = visible(workspace->path);
-	verdict_add_text(&verdict, &text);
-	for (char *end = text.data; end && (end = strchr(end, '\n'));)
-		*end = ';';
-	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown,
-		  strbuf_text(&text));
+	cleanup_free char *line = verdict_line(&verdict);
+	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown, line);
 	return false;
 }
 

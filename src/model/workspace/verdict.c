@@ -212,6 +212,16 @@ static void add_line(const struct finding *finding, struct strbuf *buf)
 		    finding->detail);
 }
 
+char *verdict_line(const struct verdict *verdict)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	verdict_add_text(verdict, &text);
+	for (size_t i = 0; i < text.length; i++)
+		if (text.data[i] == '\n')
+			text.data[i] = ';';
+	return xstrdup(strbuf_text(&text));
+}
+
 void verdict_add_text(const struct verdict *verdict, struct strbuf *buf)
 {
 	for (int kind = 0; kind < FINDING_KIND_COUNT; kind++) {

@@ -82,6 +82,8 @@ int verdict_parse(const char *text, size_t length, struct verdict *ret, struct e
 /* Lines for people, each ended by a newline: what would be lost, then what else there is.  "" if
  * there is nothing to say. */
 void verdict_add_text(const struct verdict *verdict, struct strbuf *buf);
+/* The same with a semicolon for each newline.  The caller frees. */
+char *verdict_line(const struct verdict *verdict) MUST_USE;
 
 void verdict_free(struct verdict *verdict);
 #define cleanup_verdict CLEANUP(verdict_free)
