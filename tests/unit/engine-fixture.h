@@ -62,7 +62,7 @@ static inline char *fake_run(struct fixture *f, const char *what, const char *ho
 static inline void fake_start(struct fixture *f)
 {
 	cleanup_free char *socket = path_join(scratch, f->dialect);
-	cleanup_free char *ready = fake_run(f, socket, NULL);
+	cleanup_free char *ready UNUSED = fake_run(f, socket, NULL);
 	f->address.url = xasprintf("unix://%s", socket);
 }
 

@@ -86,7 +86,7 @@ static void an_image_is_kept_by_the_name_of_its_session_alone(void **state UNUSE
 {
 	cleanup_engine_image struct engine_image image = { 0 };
 	EXPECT(build(), 0);
-	cleanup_free char *name = xstrdup(recipe->image);
+	cleanup_free char *name UNUSED = xstrdup(recipe->image);
 	replace_string(&recipe->keep_tag, KEEP);
 	EXPECT(build_settle(fixture.engine, recipe, &fixture.err), 0);
 	EXPECT(find(KEEP, &image), 0);

@@ -119,8 +119,8 @@ static void what_has_no_turn_is_refused(void **state)
 	cleanup_error struct error err = { 0 };
 	assert_int_equal(find(desk, SESSION, &carry, &err), -1);
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
-	cleanup_free char *path = write_transcript(desk, desk->old->conversation.config_home,
-						   "{\"type\":\"summary\"}\n");
+	cleanup_free char *path UNUSED = write_transcript(desk, desk->old->conversation.config_home,
+							  "{\"type\":\"summary\"}\n");
 	error_clear(&err);
 	assert_int_equal(find(desk, SESSION, &carry, &err), -1);
 	assert_int_equal(err.code, ERROR_NOT_FOUND);
@@ -137,7 +137,7 @@ static void links_in_the_old_home_are_not_followed(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_free char *other = path_join(desk->root, "other");
-	cleanup_free char *path = write_turn(desk, other);
+	cleanup_free char *path UNUSED = write_turn(desk, other);
 	cleanup_free char *slug = transcript_slug(desk->work);
 	const char *home = desk->old->conversation.config_home;
 	for (size_t i = 0; i < 4; i++) {

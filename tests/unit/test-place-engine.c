@@ -69,7 +69,7 @@ static void make_run(void)
 
 static void make_programs(void)
 {
-	cleanup_free char *programs = below("container");
+	cleanup_free char *programs UNUSED = below("container");
 	free(deck.gate);
 	deck.gate = path_join(scratch, "agentdeck-gate");
 }

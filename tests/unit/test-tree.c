@@ -124,8 +124,13 @@ static void a_path_elsewhere_is_never_touched(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
-	static const char *const names[] = { "victim", "default/trees/" ID "/../../../victim",
-					     "default/trees/" ID, "default/trees/other/project" };
+#define PLACE "default/trees/" ID
+	static const char *const names[] = {
+		"victim",
+		(PLACE "/../../../victim"),
+		PLACE,
+		"default/trees/other/project",
+	};
 	do_sh(desk, "mkdir victim && echo mine >victim/file");
 	instance->workspace->may_be_lost = true;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
