@@ -201,11 +201,12 @@ static int copy_file(const struct agenthome *home, const char *base, const char 
 {
 	cleanup_spot struct spot from = NO_SPOT, to = NO_SPOT;
 	cleanup_close int source = -1;
-	struct stat st, present;
-	if (find_spot(home->path, inside, OWNER_AGENT, &to, err) < 0)
-		return -1;
+	struct stat st = { 0 }, present = { 0 };
+	int r = find_spot(home->path, inside, OWNER_AGENT, &to, err);
+	if (r != 0)
+		return r;
 	const bool is_there = fstatat(to.directory, to.name, &present, AT_SYMLINK_NOFOLLOW) == 0;
-	int r = find_spot(base, path, OWNER_USER, &from, err);
+	r = find_spot(base, path, OWNER_USER, &from, err);
 	if (r == 0)
 		r = open_login(&from, &source, &st, err);
 	if (r < 0)
