@@ -187,7 +187,8 @@ static void behind_an_alternate_screen_is_the_text_that_will_appear(void **state
 
 static void a_key_reaches_the_program_in_any_mode(void **state UNUSED)
 {
-	start("trap 'echo heard' INT; echo ready; while :; do cat; done");
+	/* One that comes just before a long program starts would wait for its end. */
+	start("trap 'echo heard' INT; echo ready; while :; do sleep 0.05; done");
 	free(text_with("ready"));
 	free(TMUX("copy-mode", "-t", "%0"));
 	assert_int_equal(tmux_user_pane_press(server_socket, "%0", "C-c", NULL), 0);
