@@ -191,7 +191,8 @@ static int write_login(const struct spot *spot, int source, const struct stat *s
 		r = replace(spot, strbuf_text(&text), text.length, err);
 	if (r == 0)
 		(void)utimensat(spot->directory, spot->name, times, AT_SYMLINK_NOFOLLOW);
-	explicit_bzero(text.data, text.length);
+	if (text.data)
+		explicit_bzero(text.data, text.length);
 	return r;
 }
 
