@@ -154,7 +154,8 @@ static int from_command(const char *text, struct strbuf *ret, struct error *err)
 		return error_set(err, ERROR_CHILD, "%s ended with status %d", argv.items[0],
 				 result.exit_status);
 	strbuf_adds(ret, strbuf_text(&result.output));
-	explicit_bzero(result.output.data, result.output.length);
+	if (result.output.data)
+		explicit_bzero(result.output.data, result.output.length);
 	return 0;
 }
 
