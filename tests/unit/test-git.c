@@ -31,15 +31,15 @@ static void do_sh(const char *script)
 #define COMMIT "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one"
 #define MAKE   "git init -q -b main api && mkdir api/sub && cd api && " COMMIT
 
-static int find(const char *name, struct git_repository *ret, struct error *err)
+static int find(const char *name, struct gitcmd_repository *ret, struct error *err)
 {
 	cleanup_free char *path = at(name);
-	return git_find(path, ret, err);
+	return gitcmd_find(path, ret, err);
 }
 
 static void a_repository_is_found_from_below(void **state UNUSED)
 {
-	cleanup_git_repository struct git_repository found = { 0 };
+	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 	cleanup_free char *top = at("api"), *common = at("api/.git");
 	do_sh(MAKE);
 	assert_int_equal(find("api/sub", &found, NULL), 0);
@@ -51,8 +51,8 @@ static void a_repository_is_found_from_below(void **state UNUSED)
 
 static void what_is_no_work_tree_is_told_apart(void **state UNUSED)
 {
-	cleanup_git_repository struct git_repository bare = { 0 }, unborn = { 0 };
-	struct git_repository none = { 0 };
+	cleanup_gitcmd_repository struct gitcmd_repository bare = { 0 }, unborn = { 0 };
+	struct gitcmd_repository none = { 0 };
 	cleanup_error struct error err = { 0 };
 	do_sh("git init -q --bare bare.git && git init -q new && mkdir plain");
 	assert_int_equal(find("plain", &none, NULL), GIT_ABSENT);
@@ -66,7 +66,7 @@ static void what_is_no_work_tree_is_told_apart(void **state UNUSED)
 
 static void variables_lead_nowhere_else(void **state UNUSED)
 {
-	struct git_repository none = { 0 };
+	struct gitcmd_repository none = { 0 };
 	cleanup_free char *other = at("api/.git");
 	do_sh(MAKE " && mkdir ../plain");
 	setenv("GIT_DIR", other, 1);
@@ -80,19 +80,19 @@ static void names_of_branches_are_checked(void **state UNUSED)
 	static const char *const bad[] = { "", "-x", "a..b", "a b", "x.lock", "@{-1}", "a/" };
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		cleanup_error struct error err = { 0 };
-		assert_int_equal(git_check_branch(bad[i], &err), -1);
+		assert_int_equal(gitcmd_check_branch(bad[i], &err), -1);
 		assert_int_equal(err.code, ERROR_INVALID);
 	}
-	assert_int_equal(git_check_branch("fix/a-1", NULL), 0);
+	assert_int_equal(gitcmd_check_branch("fix/a-1", NULL), 0);
 }
 
 /* The tree of what is made, on branch "own" at the source's commit. */
-static int make(int (*how)(const struct git_tree *, struct error *), const char *path,
+static int make(int (*how)(const struct gitcmd_tree *, struct error *), const char *path,
 		struct error *err)
 {
-	cleanup_git_repository struct git_repository source = { 0 };
+	cleanup_gitcmd_repository struct gitcmd_repository source = { 0 };
 	assert_int_equal(find("api", &source, NULL), 0);
-	const struct git_tree tree = {
+	const struct gitcmd_tree tree = {
 		.source = source.top, .path = path, .branch = "own", .base = source.head
 	};
 	return how(&tree, err);
@@ -105,8 +105,8 @@ static void nothing_of_the_repository_is_executed(void **state UNUSED)
 		   "printf '#!/bin/sh\\ntouch %s/ran\\n' \"$PWD/..\" > .git/hooks/$h; "
 		   "chmod +x .git/hooks/$h; done; cp .git/hooks/post-checkout ../trap; "
 		   "git config core.fsmonitor \"$PWD/../trap\"");
-	assert_int_equal(make(git_add_worktree, worktree, NULL), 0);
-	assert_int_equal(make(git_clone, clone, NULL), 0);
+	assert_int_equal(make(gitcmd_add_worktree, worktree, NULL), 0);
+	assert_int_equal(make(gitcmd_clone, clone, NULL), 0);
 	assert_int_equal(access(ran, F_OK), -1);
 }
 
@@ -114,21 +114,21 @@ static void a_worktree_is_locked_and_forgotten_alone(void **state UNUSED)
 {
 	cleanup_free char *path = at("worktree"), *source = at("api"), *commit = NULL;
 	do_sh(MAKE " && git worktree add -q ../other -b other");
-	assert_int_equal(make(git_add_worktree, path, NULL), 0);
+	assert_int_equal(make(gitcmd_add_worktree, path, NULL), 0);
 	do_sh("rm -rf worktree other.aside && mv other other.aside && git -C api worktree list | "
 	      "grep -q 'worktree .*locked'");
-	assert_int_equal(git_forget_worktree(source, path, NULL), 0);
+	assert_int_equal(gitcmd_forget_worktree(source, path, NULL), 0);
 	do_sh("git -C api worktree list | grep -q /other && ! git -C api worktree list | grep -q "
 	      "locked");
-	assert_int_equal(git_forget_worktree(source, path, NULL), 0);
-	assert_int_equal(git_find_branch(source, "own", &commit, NULL), 0);
+	assert_int_equal(gitcmd_forget_worktree(source, path, NULL), 0);
+	assert_int_equal(gitcmd_find_branch(source, "own", &commit, NULL), 0);
 }
 
 static void a_clone_shares_nothing_and_has_the_remotes(void **state UNUSED)
 {
 	cleanup_free char *path = at("clone");
 	do_sh(MAKE " && git remote add origin https://example.org/api.git");
-	assert_int_equal(make(git_clone, path, NULL), 0);
+	assert_int_equal(make(gitcmd_clone, path, NULL), 0);
 	do_sh("test \"$(git -C clone remote get-url origin)\" = https://example.org/api.git");
 	do_sh("test \"$(git -C clone remote get-url agentdeck-source)\" = \"$PWD/api\"");
 	do_sh("test \"$(git -C clone symbolic-ref --short HEAD)\" = own");
@@ -140,7 +140,7 @@ static void a_failure_says_what_git_says(void **state UNUSED)
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *path = at("worktree");
 	do_sh(MAKE " && git branch own");
-	assert_int_equal(make(git_add_worktree, path, &err), -1);
+	assert_int_equal(make(gitcmd_add_worktree, path, &err), -1);
 	assert_int_equal(err.code, ERROR_CHILD);
 	assert_non_null(strstr(err.message, "already exists"));
 }

@@ -15,13 +15,13 @@ enum {
 	EXIT_FATAL = 128,
 };
 
-void git_repository_free(struct git_repository *repository)
+void gitcmd_repository_free(struct gitcmd_repository *repository)
 {
 	free(repository->top);
 	free(repository->common);
 	free(repository->prefix);
 	free(repository->head);
-	*repository = (struct git_repository){ 0 };
+	*repository = (struct gitcmd_repository){ 0 };
 }
 
 /* ---- running git ----------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static int find_commit(const char *directory, const char *name, char **ret, stru
 	return 0;
 }
 
-static int find_top(const char *directory, struct git_repository *repository, struct error *err)
+static int find_top(const char *directory, struct gitcmd_repository *repository, struct error *err)
 {
 	cleanup_strvec struct strvec lines = { 0 };
 	if (ask_lines(directory,
@@ -159,9 +159,9 @@ static int find_top(const char *directory, struct git_repository *repository, st
 	return 0;
 }
 
-int git_find(const char *directory, struct git_repository *ret, struct error *err)
+int gitcmd_find(const char *directory, struct gitcmd_repository *ret, struct error *err)
 {
-	cleanup_git_repository struct git_repository found = { 0 };
+	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 	cleanup_strvec struct strvec lines = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	if (run(directory,
@@ -192,11 +192,11 @@ int git_find(const char *directory, struct git_repository *ret, struct error *er
 	if (find_commit(directory, "HEAD^{commit}", &found.head, err) < 0)
 		return -1;
 	*ret = found;
-	found = (struct git_repository){ 0 };
+	found = (struct gitcmd_repository){ 0 };
 	return 0;
 }
 
-int git_check_branch(const char *branch, struct error *err)
+int gitcmd_check_branch(const char *branch, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (run("/", (const char *const[]){ "check-ref-format", "--branch", branch, NULL }, ASK_MS,
@@ -208,8 +208,8 @@ int git_check_branch(const char *branch, struct error *err)
 	return error_set(err, ERROR_INVALID, "invalid branch name '%s'", shown);
 }
 
-int git_find_branch(const char *repository, const char *branch, char **ret_commit,
-		    struct error *err)
+int gitcmd_find_branch(const char *repository, const char *branch, char **ret_commit,
+		       struct error *err)
 {
 	cleanup_free char *name = xasprintf("refs/heads/%s^{commit}", branch), *commit = NULL;
 	if (find_commit(repository, name, &commit, err) < 0)
@@ -222,7 +222,7 @@ int git_find_branch(const char *repository, const char *branch, char **ret_commi
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-int git_add_worktree(const struct git_tree *tree, struct error *err)
+int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 {
 	cleanup_strvec struct strvec words = { 0 };
 	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
@@ -250,7 +250,7 @@ static void push_remote(const char *line, void *context)
 }
 
 /* "git push" in the clone reaches what it reaches in the source. */
-static int copy_remotes(const struct git_tree *tree, struct error *err)
+static int copy_remotes(const struct gitcmd_tree *tree, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec pairs = { 0 };
@@ -271,7 +271,7 @@ static int copy_remotes(const struct git_tree *tree, struct error *err)
 	return 0;
 }
 
-int git_clone(const struct git_tree *tree, struct error *err)
+int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 {
 	if (do_run("/",
 		   (const char *const[]){ "clone", "--quiet", "--no-hardlinks", "--no-checkout",
@@ -291,7 +291,7 @@ int git_clone(const struct git_tree *tree, struct error *err)
 		      MAKE_MS, err);
 }
 
-int git_forget_worktree(const char *source, const char *path, struct error *err)
+int gitcmd_forget_worktree(const char *source, const char *path, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (run(source,

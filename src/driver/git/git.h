@@ -5,38 +5,40 @@
  *
  * git asks nobody, and runs neither hooks nor an fsmonitor.  Variables of the caller that would
  * send it elsewhere (GIT_DIR and the like) are left out.
+ *
+ * Names that begin with git_ are libgit2's, which agentdeck-assess has beside ours.
  */
 #pragma once
 
 #include "base/error.h"
 #include "base/text.h"
 
-struct git_repository {
+struct gitcmd_repository {
 	char *top;    /* root of the work tree; NULL: bare */
 	char *common; /* its Git directory, which all of its work trees share */
 	char *prefix; /* the directory that was asked about, below top: "" or "a/b/" */
 	char *head;   /* the commit that is checked out; NULL: none yet */
 };
-void git_repository_free(struct git_repository *repository);
-#define cleanup_git_repository CLEANUP(git_repository_free)
+void gitcmd_repository_free(struct gitcmd_repository *repository);
+#define cleanup_gitcmd_repository CLEANUP(gitcmd_repository_free)
 
-/* GIT_ABSENT: this directory belongs to no repository; git_find() only. */
+/* GIT_ABSENT: this directory belongs to no repository; gitcmd_find() only. */
 enum { GIT_ABSENT = 1 };
 
 /* The repository of a directory. ERROR_UNAVAILABLE: git is not installed.  ERROR_CHILD: git refuses
  * it, for instance because it belongs to another user. */
-int git_find(const char *directory, struct git_repository *ret, struct error *err);
+int gitcmd_find(const char *directory, struct gitcmd_repository *ret, struct error *err);
 
 /* ERROR_INVALID: git does not accept this name for a branch. */
-int git_check_branch(const char *branch, struct error *err);
+int gitcmd_check_branch(const char *branch, struct error *err);
 
 /* GIT_NO_BRANCH: the repository has no branch of this name. */
 enum { GIT_NO_BRANCH = 1 };
-int git_find_branch(const char *repository, const char *branch, char **ret_commit,
-		    struct error *err);
+int gitcmd_find_branch(const char *repository, const char *branch, char **ret_commit,
+		       struct error *err);
 
 /* A tree to make. */
-struct git_tree {
+struct gitcmd_tree {
 	const char *source; /* a work tree, or a bare repository */
 	const char *path;   /* does not exist; its parent does */
 	const char *branch; /* is made at base; if the source has it already, it is checked out */
@@ -45,12 +47,12 @@ struct git_tree {
 };
 
 /* A linked work tree, locked so that no `git worktree prune` takes it. */
-int git_add_worktree(const struct git_tree *tree, struct error *err);
+int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err);
 
 /* A repository that shares no file with its source.  Its remotes are those of the source, and the
  * source as "agentdeck-source". */
-int git_clone(const struct git_tree *tree, struct error *err);
+int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err);
 
 /* Forget the linked work tree of this path, whose directory is gone or can go: git's own record of
  * it and no other. */
-int git_forget_worktree(const char *source, const char *path, struct error *err);
+int gitcmd_forget_worktree(const char *source, const char *path, struct error *err);

@@ -47,7 +47,7 @@ static int open_directory(const struct deck *deck, const char *id, bool make, in
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-static int check_repository(const struct git_repository *repository, const char *shown,
+static int check_repository(const struct gitcmd_repository *repository, const char *shown,
 			    struct error *err)
 {
 	if (!repository->head)
@@ -56,10 +56,10 @@ static int check_repository(const struct git_repository *repository, const char 
 	return 0;
 }
 
-static int find_repository(const char *directory, struct git_repository *ret, struct error *err)
+static int find_repository(const char *directory, struct gitcmd_repository *ret, struct error *err)
 {
 	cleanup_free char *shown = visible(directory);
-	int r = git_find(directory, ret, err);
+	int r = gitcmd_find(directory, ret, err);
 	if (r == GIT_ABSENT)
 		return error_set(err, ERROR_INVALID,
 				 "%s is not in a Git repository: leave --worktree or --clone out, "
@@ -73,7 +73,7 @@ static int find_repository(const char *directory, struct git_repository *ret, st
 static bool is_taken(const char *repository, const char *branch, struct error *err, int *r)
 {
 	cleanup_free char *commit = NULL;
-	*r = git_find_branch(repository, branch, &commit, err);
+	*r = gitcmd_find_branch(repository, branch, &commit, err);
 	return *r == 0;
 }
 
@@ -99,9 +99,9 @@ static int settle_branch(const struct tree_order *order, const char *title,
 	cleanup_free char *commit = NULL;
 	if (!order->branch)
 		return choose_branch(workspace->source, title, &workspace->branch, err);
-	if (git_check_branch(order->branch, err) < 0)
+	if (gitcmd_check_branch(order->branch, err) < 0)
 		return -1;
-	int r = git_find_branch(workspace->source, order->branch, &commit, err);
+	int r = gitcmd_find_branch(workspace->source, order->branch, &commit, err);
 	if (r < 0)
 		return -1;
 	workspace->branch = xstrdup(order->branch);
@@ -116,7 +116,7 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, const cha
 	      struct error *err)
 {
 	cleanup_workspace struct workspace *workspace = workspace_new();
-	cleanup_git_repository struct git_repository repository = { 0 };
+	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
 	if (find_repository(directory, &repository, err) < 0)
 		return -1;
 	workspace->kind = order->kind;
@@ -164,7 +164,7 @@ static int clear_part(const struct workspace *workspace, int directory, const ch
 		      struct error *err)
 {
 	if (workspace->kind == WORKSPACE_WORKTREE &&
-	    git_forget_worktree(workspace->source, workspace->path, err) < 0)
+	    gitcmd_forget_worktree(workspace->source, workspace->path, err) < 0)
 		return -1;
 	return fs_remove_tree(directory, name, err);
 }
@@ -173,7 +173,7 @@ static int clear_part(const struct workspace *workspace, int directory, const ch
 static int look_for_branch(const struct workspace *workspace, bool *ret, struct error *err)
 {
 	cleanup_free char *commit = NULL;
-	int r = git_find_branch(workspace->source, workspace->branch, &commit, err);
+	int r = gitcmd_find_branch(workspace->source, workspace->branch, &commit, err);
 	if (r < 0)
 		return -1;
 	if (commit && !workspace->has_branch && !workspace->is_made &&
@@ -193,15 +193,15 @@ static int make(const struct workspace *workspace, int directory, const char *na
 	if (clear_part(workspace, directory, name, err) < 0 ||
 	    look_for_branch(workspace, &has_branch, err) < 0)
 		return -1;
-	const struct git_tree tree = {
+	const struct gitcmd_tree tree = {
 		.source = workspace->source,
 		.path = workspace->path,
 		.branch = workspace->branch,
 		.base = workspace->base,
 		.has_branch = has_branch,
 	};
-	if ((workspace->kind == WORKSPACE_WORKTREE ? git_add_worktree(&tree, err)
-						   : git_clone(&tree, err)) < 0)
+	if ((workspace->kind == WORKSPACE_WORKTREE ? gitcmd_add_worktree(&tree, err)
+						   : gitcmd_clone(&tree, err)) < 0)
 		return -1;
 	return save_origin(workspace, directory, err);
 }
@@ -306,7 +306,7 @@ int tree_delete(struct deck *deck, const struct instance *instance, struct error
 	if (!may_delete(deck, instance, directory))
 		return TREE_KEPT;
 	if (workspace->kind == WORKSPACE_WORKTREE &&
-	    git_forget_worktree(workspace->source, workspace->path, err) < 0)
+	    gitcmd_forget_worktree(workspace->source, workspace->path, err) < 0)
 		return -1;
 	return fs_remove_tree(all, instance->id, err);
 }
