@@ -41,7 +41,8 @@ static char *names(void)
 	assert_int_equal(result.exit_status, 0);
 	char *text = strbuf_take(&result.output);
 	for (char *c = text; *c; c++)
-		*c = *c == '\n' ? ' ' : *c;
+		if (*c == '\n')
+			*c = ' ';
 	return text;
 }
 #define ASSERT_NAMES(wanted)                        \
