@@ -177,13 +177,14 @@ static void add_entry(const struct repository *repository, git_index *index,
 	} else if (status & GIT_STATUS_CONFLICTED) {
 		add_file(repository, "UU", path, "in conflict");
 	} else if (status & GIT_STATUS_WT_NEW) {
-		char code[] = { index_letter(status) == ' ' ? '?' : index_letter(status), '?', 0 };
+		const char staged = index_letter(status);
+		char code[] = "??";
+		if (staged != ' ')
+			code[0] = staged;
 		add_file(repository, code, path, "");
-	} else if (status == GIT_STATUS_WT_DELETED && is_left_out(index, path)) {
-		return;
-	} else if (status == GIT_STATUS_WT_MODIFIED && is_unchanged_lfs(repository, index, path)) {
-		return;
-	} else {
+	} else if (!((status == GIT_STATUS_WT_DELETED && is_left_out(index, path)) ||
+		     (status == GIT_STATUS_WT_MODIFIED &&
+		      is_unchanged_lfs(repository, index, path)))) {
 		char code[] = { index_letter(status), tree_letter(status), 0 };
 		add_file(repository, code, path, "");
 	}
