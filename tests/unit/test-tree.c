@@ -28,14 +28,11 @@ static void do_sh(struct desk *desk, const char *script)
 static struct instance *plan(struct desk *desk, enum workspace_kind kind)
 {
 	struct instance *instance = new_instance(ID, "Fix it");
-	cleanup_free char *directory = NULL;
 	const struct tree_order order = { .kind = kind };
+	replace_string(&instance->cwd, desk->cwd);
 	do_sh(desk,
 	      "cd project && git init -q -b main && echo a >a && git add a && " COMMIT " one");
-	assert_int_equal(tree_plan(&desk->deck, &order, desk->cwd, instance, &instance->workspace,
-				   &directory, NULL),
-			 0);
-	instance_set_directory(instance, directory);
+	assert_int_equal(tree_plan(&desk->deck, &order, instance, NULL), 0);
 	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
 	return instance;
 }
@@ -73,13 +70,12 @@ static void a_directory_below_the_root_stays_below_it(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = new_instance(ID, "x");
-	cleanup_free char *directory = NULL, *sub = path_join(desk->cwd, "src/lib");
+	cleanup_free char *sub = path_join(desk->cwd, "src/lib");
 	const struct tree_order order = { .kind = WORKSPACE_CLONE };
 	do_sh(desk, "cd project && git init -q && mkdir -p src/lib && " COMMIT " one");
-	assert_int_equal(tree_plan(&desk->deck, &order, sub, instance, &instance->workspace,
-				   &directory, NULL),
-			 0);
-	assert_true(ends_with(directory, "/trees/" ID "/project/src/lib"));
+	replace_string(&instance->cwd, sub);
+	assert_int_equal(tree_plan(&desk->deck, &order, instance, NULL), 0);
+	assert_true(ends_with(instance->cwd, "/trees/" ID "/project/src/lib"));
 }
 
 /* Killed after git has made the branch, its own entry, and a part of the files. */

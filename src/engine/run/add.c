@@ -328,20 +328,6 @@ static int check_tree(const struct lifecycle_new *wish, const struct agent *agen
 	return 0;
 }
 
-/* It has its id and its title. */
-static int take_tree(struct deck *deck, const struct lifecycle_new *wish, struct instance *instance,
-		     struct error *err)
-{
-	cleanup_free char *directory = NULL;
-	if (!wish->tree)
-		return 0;
-	if (tree_plan(deck, wish->tree, instance->cwd, instance, &instance->workspace, &directory,
-		      err) < 0)
-		return -1;
-	instance_set_directory(instance, directory);
-	return 0;
-}
-
 /* Git may take minutes, so nobody waits for it but this session's users. */
 static int make_tree(struct deck *deck, struct instance **instance, struct error *err)
 {
@@ -463,7 +449,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
-	if (take_tree(deck, wish, instance, err) < 0)
+	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
 	take_place(deck, agent, instance, TAKE_PTR(recipe), &carry);
 	if (wish->forked_from)

@@ -111,13 +111,12 @@ static int settle_branch(const struct tree_order *order, const char *title,
 	return 0;
 }
 
-int tree_plan(const struct deck *deck, const struct tree_order *order, const char *directory,
-	      const struct instance *instance, struct workspace **ret, char **ret_directory,
+int tree_plan(const struct deck *deck, const struct tree_order *order, struct instance *instance,
 	      struct error *err)
 {
 	cleanup_workspace struct workspace *workspace = workspace_new();
 	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
-	if (find_repository(directory, &repository, err) < 0)
+	if (find_repository(instance->cwd, &repository, err) < 0)
 		return -1;
 	workspace->kind = order->kind;
 	workspace->source = xstrdup(repository.top ? repository.top : repository.common);
@@ -127,13 +126,11 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, const cha
 	workspace->path = path_join(parent, streq(name, ORIGIN) ? "tree" : name);
 	if (settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;
-	*ret_directory = is_empty(repository.prefix)
-				 ? xstrdup(workspace->path)
-				 : path_join(workspace->path, repository.prefix);
-	const size_t length = strlen(*ret_directory);
-	if ((*ret_directory)[length - 1] == '/')
-		(*ret_directory)[length - 1] = '\0';
-	*ret = TAKE_PTR(workspace);
+	/* The prefix ends in a slash, if there is one. */
+	cleanup_free char *directory = path_join(workspace->path, repository.prefix);
+	directory[strlen(directory) - 1] = '\0';
+	instance_set_directory(instance, directory);
+	instance->workspace = TAKE_PTR(workspace);
 	return 0;
 }
 

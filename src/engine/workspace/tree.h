@@ -21,11 +21,10 @@ struct tree_order {
 	const char *branch; /* NULL: a new one, named after the session */
 };
 
-/* What the order means for this directory (a real path): nothing is made.  The repository stays
- * the caller's question: ERROR_INVALID says what does not fit.  id and title: of the new session.
- * *ret is the caller's; *ret_directory, too: where in the tree the session works. */
-int tree_plan(const struct deck *deck, const struct tree_order *order, const char *directory,
-	      const struct instance *instance, struct workspace **ret, char **ret_directory,
+/* Plan the tree of a new session, which has its id, its title and the directory that its user named:
+ * instance->workspace, and the directory in the tree that it works in instead.  Nothing is made.
+ * ERROR_INVALID: there is no repository, it has no commit, or the branch has no valid name. */
+int tree_plan(const struct deck *deck, const struct tree_order *order, struct instance *instance,
 	      struct error *err);
 
 /* Make the instance's tree if it is not made, or is gone; a warning says that it was gone.  The
