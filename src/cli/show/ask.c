@@ -81,3 +81,31 @@ int ask_yes(const char *question, struct error *err)
 		return r;
 	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0 ? 0 : ASK_CANCELLED;
 }
+
+static void show_question(const struct question *question)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	question_add_text(question, &text);
+	printf("%s", strbuf_text(&text));
+	if (question->choice_count > 1)
+		printf("Type a number or a name; Enter alone chooses %s; q cancels.\n",
+		       question->choices[0].label);
+	else
+		printf("Enter: %s; q cancels.\n", question->choices[0].label);
+}
+
+int ask_question(const struct question *question, const struct choice **ret, struct error *err)
+{
+	show_question(question);
+	for (;;) {
+		cleanup_free char *line = NULL;
+		const int r = ask_line(&line, err);
+		if (r != 0)
+			return r;
+		*ret = question_parse(question, line);
+		if (*ret)
+			return 0;
+		printf("Type a number from 1 to %zu, or the beginning of a name.\n",
+		       question->choice_count);
+	}
+}

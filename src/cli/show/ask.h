@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "model/question/question.h"
 
 #include <stdbool.h>
 
@@ -18,3 +18,7 @@ int ask_line(char **ret, struct error *err);
 
 /* Print the question, and wait for "y" or "yes".  ASK_CANCELLED: any other answer. */
 int ask_yes(const char *question, struct error *err);
+
+/* Show the question as text, and wait for one of its choices.  *ret is borrowed from it.
+ * ASK_CANCELLED: none, so nothing changes. */
+int ask_question(const struct question *question, const struct choice **ret, struct error *err);

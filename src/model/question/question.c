@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/question/question.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const kind_words[CHOICE_COUNT] = {
+	[CHOICE_NONE] = "none",     [CHOICE_CONTINUE] = "continue", [CHOICE_RETURN] = "return",
+	[CHOICE_KEEP] = "keep",     [CHOICE_CLEAN] = "clean",       [CHOICE_NEW] = "new",
+	[CHOICE_RESUME] = "resume",
+};
+
+const char *choice_kind_name(enum choice_kind kind)
+{
+	assert((size_t)kind < CHOICE_COUNT);
+	return kind_words[kind];
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+void question_begin(struct question *question, const char *title, const char *prompt)
+{
+	question_free(question);
+	question->title = visible(title);
+	question->prompt = visible(prompt);
+}
+
+static char *format_visible(const char *format, va_list args)
+{
+	cleanup_free char *text = xvasprintf(format, args);
+	return visible(text);
+}
+
+void question_add_line(struct question *question, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	strvec_push_take(&question->lines, format_visible(format, args));
+	va_end(args);
+}
+
+void question_add_evidence(struct question *question, const char *heading)
+{
+	const size_t count = question->evidence_count++;
+	question->evidence = xreallocarray(question->evidence, count + 1,
+					   sizeof(*question->evidence));
+	question->evidence[count] = (struct evidence){ .heading = visible(heading) };
+}
+
+void question_add_item(struct question *question, const char *format, ...)
+{
+	va_list args;
+	assert(question->evidence_count);
+	va_start(args, format);
+	strvec_push_take(&question->evidence[question->evidence_count - 1].items,
+			 format_visible(format, args));
+	va_end(args);
+}
+
+static const char *heading_of(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_FILE:
+		return "uncommitted";
+	case FINDING_BRANCH:
+		return "unpushed";
+	case FINDING_STASH:
+		return "stashed";
+	case FINDING_STATE:
+		return "in progress";
+	case FINDING_DETACHED:
+		return "on no branch";
+	case FINDING_REF:
+		return "tags and other refs";
+	case FINDING_REFLOG:
+		return "only in the log";
+	default:
+		return "not known";
+	}
+}
+
+/* Its texts are visible() already. */
+static char *item_of(const struct finding *finding)
+{
+	const bool both = *finding->name && *finding->detail;
+	return xasprintf("%s%s%s%s%s%s", *finding->where ? "in " : "", finding->where,
+			 *finding->where ? ": " : "", finding->name, both ? ": " : "",
+			 finding->detail);
+}
+
+static void add_losses_of(struct question *question, const struct verdict *verdict,
+			  enum finding_kind kind)
+{
+	bool is_begun = false;
+	for (size_t i = 0; i < verdict->count; i++) {
+		if (verdict->findings[i].kind != kind)
+			continue;
+		if (!is_begun)
+			question_add_evidence(question, heading_of(kind));
+		is_begun = true;
+		struct evidence *evidence = &question->evidence[question->evidence_count - 1];
+		strvec_push_take(&evidence->items, item_of(&verdict->findings[i]));
+		evidence->more = verdict->more[kind];
+	}
+}
+
+void question_add_losses(struct question *question, const struct verdict *verdict)
+{
+	static const enum finding_kind order[] = {
+		FINDING_FILE, FINDING_BRANCH,   FINDING_STASH,  FINDING_STATE,
+		FINDING_REF,  FINDING_DETACHED, FINDING_REFLOG, FINDING_UNKNOWN,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		add_losses_of(question, verdict, order[i]);
+}
+
+void question_add_choice(struct question *question, enum choice_kind kind, const char *label,
+			 const char *effect)
+{
+	const size_t count = question->choice_count++;
+	assert(count || kind != CHOICE_CLEAN);
+	question->choices = xreallocarray(question->choices, count + 1, sizeof(*question->choices));
+	question->choices[count] = (struct choice){
+		.kind = kind,
+		.label = visible(label),
+		.effect = visible(effect),
+		.loses = kind == CHOICE_CLEAN,
+	};
+}
+
+void question_add_session(struct question *question, const char *id, const char *label,
+			  const char *effect)
+{
+	question_add_choice(question, CHOICE_RESUME, label, effect);
+	question->choices[question->choice_count - 1].session = xstrdup(id);
+}
+
+void question_free(struct question *question)
+{
+	free(question->title);
+	free(question->prompt);
+	strvec_clear(&question->lines);
+	for (size_t i = 0; i < question->evidence_count; i++) {
+		free(question->evidence[i].heading);
+		strvec_clear(&question->evidence[i].items);
+	}
+	free(question->evidence);
+	for (size_t i = 0; i < question->choice_count; i++) {
+		free(question->choices[i].label);
+		free(question->choices[i].effect);
+		free(question->choices[i].session);
+	}
+	free(question->choices);
+	*question = (struct question){ 0 };
+}
+
+/* ---- as text --------------------------------------------------------------------------------- */
+
+static void add_evidence_text(const struct evidence *evidence, struct strbuf *buf)
+{
+	const int64_t count = (int64_t)evidence->items.count + evidence->more;
+	strbuf_addf(buf, "  %s (%" PRId64 ")\n", evidence->heading, count);
+	for (size_t i = 0; i < evidence->items.count; i++)
+		strbuf_addf(buf, "    %s\n", evidence->items.items[i]);
+	if (evidence->more)
+		strbuf_addf(buf, "    and %" PRId64 " more\n", evidence->more);
+}
+
+static void add_choices_text(const struct question *question, struct strbuf *buf)
+{
+	for (size_t i = 0; i < question->choice_count; i++) {
+		const struct choice *choice = &question->choices[i];
+		strbuf_addf(buf, "  %2zu  %s%s%s\n", i + 1, choice->label,
+			    *choice->effect ? " - " : "", choice->effect);
+	}
+}
+
+void question_add_text(const struct question *question, struct strbuf *buf)
+{
+	strbuf_addf(buf, "%s\n\n", question->title);
+	for (size_t i = 0; i < question->lines.count; i++)
+		strbuf_addf(buf, "%s\n", question->lines.items[i]);
+	for (size_t i = 0; i < question->evidence_count; i++)
+		add_evidence_text(&question->evidence[i], buf);
+	strbuf_addf(buf, "\n%s\n", question->prompt);
+	add_choices_text(question, buf);
+}
+
+const struct choice *question_parse(const struct question *question, const char *typed)
+{
+	const struct choice *found = NULL;
+	int64_t number;
+	typed += strspn(typed, " \t");
+	size_t length = strlen(typed);
+	while (length && strchr(" \t", typed[length - 1]))
+		length--;
+	cleanup_free char *word = xstrndup(typed, length);
+	if (!length)
+		return question->choices;
+	if (parse_int64(word, 1, (int64_t)question->choice_count, &number))
+		return &question->choices[number - 1];
+	for (size_t i = 0; i < question->choice_count; i++) {
+		if (strncasecmp(question->choices[i].label, word, length) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &question->choices[i];
+	}
+	return found;
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+static struct json_object *evidence_to_json(const struct evidence *evidence)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "heading", evidence->heading);
+	json_set_strings(object, "items", &evidence->items);
+	json_set_int(object, "more", evidence->more);
+	return object;
+}
+
+static struct json_object *choice_to_json(const struct choice *choice)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "kind", choice_kind_name(choice->kind));
+	json_set_string(object, "label", choice->label);
+	json_set_string(object, "effect", choice->effect);
+	json_set_string(object, "session", choice->session);
+	json_set_bool(object, "loses", choice->loses);
+	return object;
+}
+
+struct json_object *question_to_json(const struct question *question)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "title", question->title);
+	json_set_strings(object, "lines", &question->lines);
+	struct json_object *evidence = json_object_new_array();
+	for (size_t i = 0; i < question->evidence_count; i++)
+		json_object_array_add(evidence, evidence_to_json(&question->evidence[i]));
+	json_set(object, "evidence", evidence);
+	json_set_string(object, "prompt", question->prompt);
+	struct json_object *choices = json_object_new_array();
+	for (size_t i = 0; i < question->choice_count; i++)
+		json_object_array_add(choices, choice_to_json(&question->choices[i]));
+	json_set(object, "choices", choices);
+	return object;
+}
