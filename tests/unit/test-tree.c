@@ -186,6 +186,47 @@ static void a_clone_is_deleted_when_nothing_is_lost(void **state)
 	delete_of(*state, WORKSPACE_CLONE);
 }
 
+static void delete_is_done(struct desk *desk, struct instance *instance)
+{
+	cleanup_error struct error err = { 0 };
+	if (tree_delete(&desk->deck, instance, &err) != 0)
+		fail_msg("%s", err.message);
+	do_sh(desk, "test ! -e default/trees/" ID);
+	assert_int_equal(desk->deck.warnings.count, 0);
+}
+
+/* Half of it is gone, and nobody asks again what would be lost with the other half. */
+static void a_deletion_that_was_cut_off_goes_on(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd default/trees/" ID " && mv project .removed && rm .removed/a");
+	delete_is_done(desk, instance);
+	do_sh(desk, "cd project && test 1 = \"$(git worktree list | wc -l)\"");
+}
+
+/* Else git keeps its branch for a work tree that nobody has. */
+static void git_forgets_a_tree_that_its_user_deleted(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "rm -rf default/trees && cd project && "
+		    "git worktree add -q -b theirs ../theirs");
+	delete_is_done(desk, instance);
+	do_sh(desk, "rm -rf theirs && cd project && git worktree list | grep theirs && "
+		    "test 2 = \"$(git worktree list | wc -l)\"");
+}
+
+static void a_tree_whose_repository_is_gone_is_no_obstacle(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	instance->workspace->may_be_lost = true;
+	do_sh(desk, "rm -rf project");
+	delete_is_done(desk, instance);
+}
+
 static void a_commit_in_a_clone_is_nowhere_else(void **state)
 {
 	struct desk *desk = *state;
@@ -220,6 +261,9 @@ int main(void)
 		DESK_TEST(what_is_not_known_is_kept),
 		DESK_TEST(a_worktree_is_deleted_when_nothing_is_lost),
 		DESK_TEST(a_clone_is_deleted_when_nothing_is_lost),
+		DESK_TEST(a_deletion_that_was_cut_off_goes_on),
+		DESK_TEST(git_forgets_a_tree_that_its_user_deleted),
+		DESK_TEST(a_tree_whose_repository_is_gone_is_no_obstacle),
 		DESK_TEST(a_commit_in_a_clone_is_nowhere_else),
 		DESK_TEST(a_commit_in_a_worktree_is_kept_by_its_branch),
 	};

@@ -5,12 +5,10 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/workspace/tree-internal.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#define TREES  "trees"
-#define ORIGIN "origin.json"
 
 enum { BRANCH_TRIES = 1000 };
 
@@ -18,29 +16,30 @@ enum { BRANCH_TRIES = 1000 };
 
 static char *directory_of(const struct deck *deck, const char *id)
 {
-	return xasprintf("%s/%s/" TREES "/%s", deck->paths.state, deck->profile, id);
+	return xasprintf("%s/%s/" TREE_ALL "/%s", deck->paths.state, deck->profile, id);
 }
 
-/* The last name of a tree's path, if it is where the trees of this session are; else NULL: nothing
- * is made or deleted there.  Borrowed from the instance. */
-static const char *name_of(const struct deck *deck, const struct instance *instance)
+static bool is_name_of_ours(const char *name)
+{
+	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED);
+}
+
+const char *tree_name(const struct deck *deck, const struct instance *instance)
 {
 	cleanup_free char *directory = directory_of(deck, instance->id);
 	const char *path = instance->workspace->path, *name = path_basename(path);
 	const size_t length = strlen(directory);
 	return starts_with(path, directory) && path[length] == '/' && name == path + length + 1 &&
 			       *name && !streq(name, ".") && !streq(name, "..") &&
-			       !streq(name, ORIGIN)
+			       !is_name_of_ours(name)
 		       ? name
 		       : NULL;
 }
 
-/* The directory of all trees of the instance.  FS_ABSENT: there is none. */
-static int open_directory(const struct deck *deck, const char *id, bool make, int *ret,
-			  struct error *err)
+int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err)
 {
 	cleanup_close int all = -1;
-	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREES, make,
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL, make,
 					     &all, err);
 	return r != 0 ? r : fs_open_private_directory_at(all, id, make, ret, err);
 }
@@ -123,7 +122,7 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 	workspace->base = xstrdup(repository.head);
 	cleanup_free char *parent = directory_of(deck, instance->id);
 	const char *name = path_basename(workspace->source);
-	workspace->path = path_join(parent, streq(name, ORIGIN) ? "tree" : name);
+	workspace->path = path_join(parent, is_name_of_ours(name) ? "tree" : name);
 	if (settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;
 	/* The prefix ends in a slash, if there is one. */
@@ -149,11 +148,11 @@ static int save_origin(const struct workspace *workspace, int directory, struct 
 	};
 	if (assess_origin(&origin, ASSESS_TIMEOUT_MS, &local) < 0) {
 		log_warning("no record of the tree: %s", local.message);
-		return fs_remove(directory, ORIGIN, err);
+		return fs_remove(directory, TREE_ORIGIN, err);
 	}
 	cleanup_json struct json_object *object = origin_to_json(&origin);
 	const char *text = json_print(object);
-	return fs_replace(directory, ORIGIN, text, strlen(text), FS_DURABLE, err);
+	return fs_replace(directory, TREE_ORIGIN, text, strlen(text), FS_DURABLE, err);
 }
 
 /* What a killed attempt has left, or a tree that is gone.  No agent has worked in the former. */
@@ -220,7 +219,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	cleanup_close int directory = -1;
 	if (!workspace)
 		return 0;
-	const char *name = name_of(deck, instance);
+	const char *name = tree_name(deck, instance);
 	cleanup_free char *shown = visible(workspace->path);
 	if (!name)
 		return error_set(err, ERROR_CORRUPT,
@@ -229,7 +228,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 				 instance->id, shown);
 	if (workspace->is_made && access(workspace->path, F_OK) == 0)
 		return 0;
-	if (open_directory(deck, instance->id, true, &directory, err) < 0 ||
+	if (tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    make(workspace, directory, name, err) < 0)
 		return error_prefix(err, "make the tree %s", shown);
 	if (workspace->is_made)
@@ -237,73 +236,4 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);
 	workspace->is_made = true;
 	return store_save(lock, instance, err);
-}
-
-/* ---- deleting -------------------------------------------------------------------------------- */
-
-static void judge(int directory, const struct instance *instance, struct verdict *ret)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_error struct error err = { 0 };
-	cleanup_origin struct origin origin = { 0 };
-	int r = fs_read(directory, ORIGIN, ORIGIN_JSON_MOST, &text, &err);
-	if (r > 0)
-		verdict_unknown(ret, "", "there is no record of what it was at first");
-	else if (r < 0 || origin_parse(strbuf_text(&text), text.length, &origin, &err) < 0)
-		verdict_unknown(ret, "", "%s", err.message);
-	else if (!streq(origin.path, instance->workspace->path))
-		verdict_unknown(ret, "", "its record is of another tree");
-	else
-		assess_verdict(&origin, ASSESS_TIMEOUT_MS, ret);
-}
-
-int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
-	       struct error *err)
-{
-	cleanup_close int directory = -1;
-	if (!instance->workspace || access(instance->workspace->path, F_OK) != 0)
-		return TREE_ABSENT;
-	if (!name_of(deck, instance))
-		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
-				 instance->id);
-	int r = open_directory(deck, instance->id, false, &directory, err);
-	if (r != 0)
-		return r < 0 ? -1 : TREE_ABSENT;
-	judge(directory, instance, ret);
-	return 0;
-}
-
-static bool may_delete(struct deck *deck, const struct instance *instance, int directory)
-{
-	cleanup_verdict struct verdict verdict = { 0 };
-	const struct workspace *workspace = instance->workspace;
-	if (!workspace->is_made || workspace->may_be_lost || access(workspace->path, F_OK) != 0)
-		return true;
-	judge(directory, instance, &verdict);
-	if (verdict_is_safe(&verdict))
-		return true;
-	cleanup_free char *shown = visible(workspace->path);
-	cleanup_free char *line = verdict_line(&verdict);
-	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown, line);
-	return false;
-}
-
-int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
-{
-	const struct workspace *workspace = instance->workspace;
-	cleanup_close int all = -1, directory = -1;
-	if (!workspace || !name_of(deck, instance))
-		return 0;
-	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREES, false,
-					     &all, err);
-	if (r == 0)
-		r = fs_open_private_directory_at(all, instance->id, false, &directory, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (!may_delete(deck, instance, directory))
-		return TREE_KEPT;
-	if (workspace->kind == WORKSPACE_WORKTREE &&
-	    gitcmd_forget_worktree(workspace->source, workspace->path, err) < 0)
-		return -1;
-	return fs_remove_tree(all, instance->id, err);
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Deleting is one rename after the verdict, and then removal.  So a kill leaves the whole tree, or
+ * one that nobody judges again: half a tree would look as if its user had deleted files.
+ */
+#include "engine/workspace/tree.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/assess/assess.h"
+#include "driver/git/git.h"
+#include "engine/workspace/tree-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static void judge(int directory, const struct instance *instance, struct verdict *ret)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_origin struct origin origin = { 0 };
+	int r = fs_read(directory, TREE_ORIGIN, ORIGIN_JSON_MOST, &text, &err);
+	if (r > 0)
+		verdict_unknown(ret, "", "there is no record of what it was at first");
+	else if (r < 0 || origin_parse(strbuf_text(&text), text.length, &origin, &err) < 0)
+		verdict_unknown(ret, "", "%s", err.message);
+	else if (!streq(origin.path, instance->workspace->path))
+		verdict_unknown(ret, "", "its record is of another tree");
+	else
+		assess_verdict(&origin, ASSESS_TIMEOUT_MS, ret);
+}
+
+int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
+	       struct error *err)
+{
+	cleanup_close int directory = -1;
+	if (!instance->workspace || access(instance->workspace->path, F_OK) != 0)
+		return TREE_ABSENT;
+	if (!tree_name(deck, instance))
+		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
+				 instance->id);
+	int r = tree_open(deck, instance->id, false, &directory, err);
+	if (r != 0)
+		return r < 0 ? -1 : TREE_ABSENT;
+	judge(directory, instance, ret);
+	return 0;
+}
+
+static bool may_delete(struct deck *deck, const struct instance *instance, int directory)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	const struct workspace *workspace = instance->workspace;
+	if (!workspace->is_made || workspace->may_be_lost || access(workspace->path, F_OK) != 0)
+		return true;
+	judge(directory, instance, &verdict);
+	if (verdict_is_safe(&verdict))
+		return true;
+	cleanup_free char *shown = visible(workspace->path);
+	cleanup_free char *line = verdict_line(&verdict);
+	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown, line);
+	return false;
+}
+
+/* ---- deleting -------------------------------------------------------------------------------- */
+
+/* Out of the way, durably.  What an earlier deletion has left there was judged as well. */
+static int set_aside(int directory, const char *name, struct error *err)
+{
+	if (fs_remove_tree(directory, TREE_REMOVED, err) < 0)
+		return -1;
+	if (renameat(directory, name, directory, TREE_REMOVED) < 0 && errno != ENOENT)
+		return error_set_file(err, errno, "remove %s", name);
+	if (fs_flush(directory) < 0)
+		return error_set_file(err, errno, "sync the directory of %s", name);
+	return 0;
+}
+
+/* Git's own record of it.  It blocks the branch, and no `git worktree prune` takes it, since it is
+ * locked.  A repository that is gone has none. */
+static int forget(const struct workspace *workspace, struct error *err)
+{
+	if (workspace->kind != WORKSPACE_WORKTREE)
+		return 0;
+	if (access(workspace->source, F_OK) != 0 && errno == ENOENT) {
+		log_info("the repository %s is gone, and with it its record of the work tree",
+			 workspace->source);
+		return 0;
+	}
+	return gitcmd_forget_worktree(workspace->source, workspace->path, err);
+}
+
+int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	cleanup_close int all = -1, directory = -1;
+	const char *name = workspace ? tree_name(deck, instance) : NULL;
+	if (!name)
+		return 0;
+	/* git finds its record by the path, and wants the directory above it. */
+	const bool make = workspace->kind == WORKSPACE_WORKTREE;
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL, make,
+					     &all, err);
+	if (r == 0)
+		r = fs_open_private_directory_at(all, instance->id, make, &directory, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (!may_delete(deck, instance, directory))
+		return TREE_KEPT;
+	if (set_aside(directory, name, err) < 0 || forget(workspace, err) < 0)
+		return -1;
+	return fs_remove_tree(all, instance->id, err);
+}

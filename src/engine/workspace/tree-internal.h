@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the files of this folder share: where trees are.
+ *
+ *   tree.c          plan a tree, and make it
+ *   tree-delete.c   judge it, and delete it
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+#define TREE_ALL     "trees"
+#define TREE_ORIGIN  "origin.json"
+#define TREE_REMOVED ".removed" /* a tree that is being deleted: it was judged */
+
+/* The last name of a tree's path, if it is where the trees of this session are; else NULL: nothing
+ * is made or deleted there.  Borrowed from the instance. */
+const char *tree_name(const struct deck *deck, const struct instance *instance);
+
+/* The directory of all trees of the instance.  FS_ABSENT: there is none, and it was not to be made.
+ */
+int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err);
