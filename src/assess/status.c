@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/status.h"
 
+#include "assess/proof.h"
 #include "base/fsutil.h"
 #include "base/sha256.h"
 
@@ -54,27 +55,6 @@ void status_add_states(const struct repository *repository)
 }
 
 /* ---- files ---- */
-
-static bool exists(const struct repository *repository, const char *path)
-{
-	struct stat status;
-	cleanup_free char *file = path_join(repository->path, path);
-	return lstat(file, &status) == 0;
-}
-
-/* Flags that hide edits from status.  Only in memory; nobody writes this index. */
-static void clear_flags(const struct repository *repository, git_index *index)
-{
-	size_t count = git_index_entrycount(index);
-	for (size_t i = 0; i < count; i++) {
-		git_index_entry *entry = (git_index_entry *)(uintptr_t)git_index_get_byindex(index,
-											     i);
-		entry->flags &= (uint16_t)~GIT_INDEX_ENTRY_VALID;
-		if ((entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) &&
-		    exists(repository, entry->path))
-			entry->flags_extended &= (uint16_t)~GIT_INDEX_ENTRY_SKIP_WORKTREE;
-	}
-}
 
 /* In a sparse checkout, the file is absent by its owner's wish. */
 static bool is_left_out(git_index *index, const char *path)
@@ -190,35 +170,45 @@ static void add_entry(const struct repository *repository, git_index *index,
 	}
 }
 
-/* Whether status lists the path, or a directory above it. */
-static bool is_listed(const struct strvec *listed, const char *path)
+static int compare_texts(const void *a, const void *b)
 {
-	for (size_t i = 0; i < listed->count; i++) {
-		size_t length = strlen(listed->items[i]);
-		if (strncmp(listed->items[i], path, length) == 0 &&
-		    (!path[length] || (length && path[length - 1] == '/')))
-			return true;
-	}
-	return false;
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool is_special(const struct tree *tree, const char *path)
+static bool has_text(const struct strvec *sorted, const char *text)
 {
-	return strvec_contains(&tree->specials, path);
+	return sorted->count &&
+	       bsearch(&text, sorted->items, sorted->count, sizeof(*sorted->items), compare_texts);
+}
+
+/* Whether status lists the path, or a directory above it ("build/").  listed is sorted. */
+static bool is_listed(const struct strvec *listed, const char *path)
+{
+	bool is = has_text(listed, path);
+	for (const char *slash = path; !is && (slash = strchr(slash, '/')); slash++) {
+		cleanup_free char *directory = xstrndup(path, (size_t)(slash - path) + 1);
+		is = has_text(listed, directory);
+	}
+	return is;
+}
+
+static bool is_special(const struct tree_file *file)
+{
+	return !S_ISREG(file->mode) && !S_ISLNK(file->mode);
 }
 
 /* libgit2 lists no pipes and sockets, and does not list all files that it ignores. */
 static void add_unlisted(const struct repository *repository, git_index *index,
 			 const struct tree *tree, const struct strvec *listed)
 {
-	for (size_t i = 0; i < tree->files.count; i++) {
-		const char *path = tree->files.items[i];
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct tree_file *file = &tree->files[i];
+		const char *path = file->path;
 		int is_ignored = 0;
 		if (i % 4096 == 0 && look_is_over(repository->look))
 			return;
-		if (git_index_get_bypath(index, path, 0) || is_listed(listed, path))
-			continue;
-		if (git_index_get_bypath(index, path, 1) || git_index_get_bypath(index, path, 2) ||
+		if (file->is_tracked || is_listed(listed, path) ||
+		    git_index_get_bypath(index, path, 1) || git_index_get_bypath(index, path, 2) ||
 		    git_index_get_bypath(index, path, 3))
 			continue;
 		if (git_ignore_path_is_ignored(&is_ignored, repository->git, path) == 0 &&
@@ -227,7 +217,7 @@ static void add_unlisted(const struct repository *repository, git_index *index,
 				    path, "");
 		else
 			add_file(repository, "??", path,
-				 is_special(tree, path) ? "a pipe, socket or device" : "");
+				 is_special(file) ? "a pipe, socket or device" : "");
 	}
 }
 
@@ -267,30 +257,54 @@ static void add_list(const struct repository *repository, git_index *index, git_
 		if (entry->status & (GIT_STATUS_IGNORED | GIT_STATUS_WT_NEW))
 			strvec_push(&listed, path_of(entry));
 	}
+	if (listed.count)
+		qsort(listed.items, listed.count, sizeof(*listed.items), compare_texts);
 	add_unlisted(repository, index, tree, &listed);
 }
 
-void status_add_files(const struct repository *repository, const struct tree *tree)
+static git_status_list *list_files(const struct repository *repository, git_status_show_t show)
 {
-	git_index *index = NULL;
 	git_status_list *list = NULL;
-	git_status_options options = {
+	const git_status_options options = {
 		.version = GIT_STATUS_OPTIONS_VERSION,
-		.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
+		.show = show,
 		.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
 			 GIT_STATUS_OPT_INCLUDE_IGNORED | GIT_STATUS_OPT_INCLUDE_UNREADABLE |
 			 GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH | GIT_STATUS_OPT_NO_REFRESH |
 			 GIT_STATUS_OPT_EXCLUDE_SUBMODULES,
 	};
+	if (git_status_list_new(&list, repository->git, &options) < 0)
+		look_failed(repository, "its files cannot be compared");
+	return list;
+}
+
+/* What is staged, and, unless the tree is as the index, what is not. */
+static git_status_list *list_changes(const struct repository *repository, git_index *index,
+				     struct timespec written, struct tree *tree)
+{
+	bool is_clean = proof_find(repository, index, written, tree);
+	git_status_list *staged = list_files(repository, GIT_STATUS_SHOW_INDEX_ONLY);
+	if (is_clean || !staged)
+		return staged;
+	proof_mark(index, tree);
+	size_t count = git_status_list_entrycount(staged);
+	for (size_t i = 0; i < count; i++)
+		proof_unmark(index, path_of(git_status_byindex(staged, i)));
+	git_status_list_free(staged);
+	return list_files(repository, GIT_STATUS_SHOW_INDEX_AND_WORKDIR);
+}
+
+void status_add_files(const struct repository *repository, struct tree *tree)
+{
+	git_index *index = NULL;
+	struct timespec written = proof_index_time(repository);
 	if (git_repository_index(&index, repository->git) < 0) {
 		look_failed(repository, "its index cannot be read");
 		return;
 	}
-	clear_flags(repository, index);
 	check_rules(repository, index, tree);
-	if (git_status_list_new(&list, repository->git, &options) < 0)
-		look_failed(repository, "its files cannot be compared");
-	else
+	git_status_list *list = list_changes(repository, index, written, tree);
+	if (list)
 		add_list(repository, index, list, tree);
 	git_status_list_free(list);
 	git_index_free(index);

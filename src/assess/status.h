@@ -13,8 +13,9 @@ bool status_check_head(const struct repository *repository);
 /* A rebase, a merge and the like. */
 void status_add_states(const struct repository *repository);
 
-/* Files that differ from HEAD, and ignored ones; and what libgit2 does not list, by the walk. */
-void status_add_files(const struct repository *repository, const struct tree *tree);
+/* Files that differ from HEAD, and ignored ones; and what libgit2 does not list, by the walk, which
+ * gets its marks (proof_mark()). */
+void status_add_files(const struct repository *repository, struct tree *tree);
 
 /* The commit that the index has for a submodule at this path, or NULL.  Borrowed from git. */
 const git_oid *status_gitlink(git_repository *git, const char *path);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -148,17 +149,36 @@ static int type_of(int directory, const struct dirent *entry)
 	return IFTODT(status.st_mode);
 }
 
-static void check_tree_entry(struct walk *walk, int directory, const char *name, int type)
+static void add_file(struct walk *walk, const char *name, const struct stat *status)
 {
+	struct tree *tree = walk->tree;
+	if ((tree->count & (tree->count - 1)) == 0)
+		tree->files = xreallocarray(tree->files, tree->count ? 2 * tree->count : 1,
+					    sizeof(*tree->files));
+	tree->files[tree->count++] = (struct tree_file){
+		.path = xasprintf("%s%s", strbuf_text(&walk->path), name),
+		.mode = status->st_mode,
+		.uid = status->st_uid,
+		.gid = status->st_gid,
+		.inode = status->st_ino,
+		.size = status->st_size,
+		.modified = status->st_mtim,
+		.changed = status->st_ctim,
+	};
+}
+
+static void check_tree_entry(struct walk *walk, int directory, const char *name)
+{
+	struct stat status;
 	static const char *const rules[] = { ".gitignore", ".gitattributes", ".gitmodules", NULL };
 	if (is_one_of(name, rules))
 		check_rules(walk, directory, name);
 	if (streq(name, ".gitignore") && walk->path.length == 0)
 		walk->tree->has_own_rules = true;
-	strvec_push_take(&walk->tree->files, xasprintf("%s%s", strbuf_text(&walk->path), name));
-	if (type != DT_REG && type != DT_LNK)
-		strvec_push_take(&walk->tree->specials,
-				 xasprintf("%s%s", strbuf_text(&walk->path), name));
+	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		add_file(walk, name, &status);
+	else
+		refuse(walk, name, "cannot be looked at");
 }
 
 static bool has(int directory, const char *name, mode_t type)
@@ -199,7 +219,7 @@ static void walk_entries(struct walk *walk, DIR *directory, int depth)
 		if (type == DT_DIR)
 			walk_directory(walk, fd, entry->d_name, depth + 1);
 		else if (walk->tree)
-			check_tree_entry(walk, fd, entry->d_name, type);
+			check_tree_entry(walk, fd, entry->d_name);
 		else
 			check_git_entry(walk, fd, entry->d_name, type);
 	}
@@ -260,8 +280,9 @@ bool walk_tree(const struct repository *repository, struct tree *ret)
 
 void tree_free(struct tree *tree)
 {
-	strvec_clear(&tree->files);
-	strvec_clear(&tree->specials);
+	for (size_t i = 0; i < tree->count; i++)
+		free(tree->files[i].path);
+	free(tree->files);
 	strvec_clear(&tree->repositories);
 }
 

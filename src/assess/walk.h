@@ -8,10 +8,26 @@
 
 #include "assess/look.h"
 
+#include <sys/stat.h>
+
+/* An entry of a work tree that is no directory, as the walk saw it. */
+struct tree_file {
+	char *path; /* relative to the tree */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+	/* proof_find() */
+	bool is_tracked; /* the index has it */
+	bool is_unchanged;
+};
+
 /* What is in a work tree.  Paths are relative to it. */
 struct tree {
-	struct strvec files;        /* all that is no directory, without what is in repositories */
-	struct strvec specials;     /* those of them that are neither files nor links */
+	struct tree_file *files; /* without what is in repositories */
+	size_t count;
 	struct strvec repositories; /* directories that have an entry ".git", or are a bare one */
 	bool has_own_rules;         /* .gitignore of the top is there */
 };

@@ -178,6 +178,68 @@ def lfs_file_that_changed(world):
     return "file  M large.bin"
 
 
+def new_dates(world):
+    for directory, below, names in os.walk(world.tree):
+        below[:] = [name for name in below if name != ".git"]
+        for name in names:
+            os.utime(os.path.join(directory, name))
+
+
+@case()
+def files_with_new_dates(world):
+    new_dates(world)
+    return "safe"
+
+
+@case()
+def staged_file_with_a_new_date(world):
+    world.change("two")
+    world.git("add", "two")
+    new_dates(world)
+    return "file M  two"
+
+
+@case()
+def edited_file_among_new_dates(world):
+    world.change("two")
+    world.git("add", "two")
+    world.change("two")
+    new_dates(world)
+    return "file MM two"
+
+
+@case()
+def changed_mode(world):
+    os.chmod(f"{world.tree}/two", 0o755)
+    return "file  M two"
+
+
+@case()
+def link_in_place_of_a_file(world):
+    os.unlink(f"{world.tree}/two")
+    os.symlink("one", f"{world.tree}/two")
+    return "file  T two"
+
+
+@case()
+def emptied_file(world):
+    write(f"{world.tree}/two", "")
+    return "file  M two"
+
+
+@case()
+def promised_file(world):
+    write(f"{world.tree}/promised", "")
+    world.git("add", "-N", "promised")
+    return "file A  promised"
+
+
+@case()
+def sparse_checkout(world):
+    world.git("sparse-checkout", "set", "--no-cone", "/one", "/.gitignore")
+    return "safe"
+
+
 @case()
 def many_files(world):
     for i in range(60):
