@@ -196,6 +196,16 @@ int gitcmd_find(const char *directory, struct gitcmd_repository *ret, struct err
 	return 0;
 }
 
+int gitcmd_directory(const char *path, char **ret, struct error *err)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	if (ask_lines(path, (const char *const[]){ "rev-parse", "--absolute-git-dir", NULL }, 1,
+		      &lines, err) < 0)
+		return -1;
+	*ret = xstrdup(lines.items[0]);
+	return 0;
+}
+
 int gitcmd_check_branch(const char *branch, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };

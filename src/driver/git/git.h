@@ -53,6 +53,10 @@ int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err);
  * source as "agentdeck-source". */
 int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err);
 
+/* The Git directory of a tree that was made just now: of a linked work tree that is its own record
+ * below the common one.  The caller frees. */
+int gitcmd_directory(const char *path, char **ret, struct error *err);
+
 /* Forget the linked work tree of this path, whose directory is gone or can go: git's own record of
  * it and no other. */
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err);

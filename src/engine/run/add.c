@@ -300,6 +300,7 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 		return -1;
 	if (wish->like) {
 		recipe = recipe_copy(wish->like);
+		recipe_drop_tree_mounts(recipe);
 		container_limit(deck, instance, recipe);
 	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
 		return -1;
@@ -316,10 +317,6 @@ static int check_tree(const struct lifecycle_new *wish, const struct agent *agen
 {
 	if (!wish->tree)
 		return 0;
-	if (wish->container)
-		return error_set(err, ERROR_USAGE,
-				 "a session in a container cannot have a tree to itself yet: leave "
-				 "--container out, or --worktree and --clone");
 	if (instance->conversation.session_id || wish->forked_from ||
 	    resume_find_latest(agent, &instance->argv))
 		return error_set(err, ERROR_USAGE,
@@ -354,6 +351,8 @@ static void take_place(struct deck *deck, const struct agent *agent, struct inst
 	char **home = &conversation->config_home;
 	if (!recipe)
 		return;
+	if (instance->workspace)
+		replace_string(&recipe->directory, instance_lookup_directory(instance));
 	container_place(deck, instance, recipe);
 	free(*home);
 	*home = agent->config_home && starts_with(agent->config_home, "~")

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/workspace/inside.h"
 #include "engine/workspace/tree-internal.h"
 
 #include <string.h>
@@ -231,6 +232,8 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	if (tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    make(workspace, directory, name, err) < 0)
 		return error_prefix(err, "make the tree %s", shown);
+	if (instance->recipe && inside_settle(instance, err) < 0)
+		return error_prefix(err, "mount the tree %s", shown);
 	if (workspace->is_made)
 		warn_of_loss(deck, workspace);
 	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);

@@ -83,13 +83,52 @@ void recipe_free(struct recipe *recipe)
 	free(recipe);
 }
 
-void recipe_add_mount(struct recipe *recipe, const char *source, const char *target, bool read_only)
+/* Takes the texts. */
+static void push_mount(struct recipe *recipe, struct recipe_mount mount)
 {
-	const struct recipe_mount mount = { .source = xstrdup(source),
-					    .target = xstrdup(target),
-					    .read_only = read_only };
 	recipe->mounts = xreallocarray(recipe->mounts, recipe->mount_count + 1, sizeof(mount));
 	recipe->mounts[recipe->mount_count++] = mount;
+}
+
+void recipe_add_mount(struct recipe *recipe, const char *source, const char *target, bool read_only)
+{
+	push_mount(recipe, (struct recipe_mount){ .source = xstrdup(source),
+						  .target = xstrdup(target),
+						  .read_only = read_only });
+}
+
+void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_only)
+{
+	push_mount(recipe, (struct recipe_mount){ .source = xstrdup(path),
+						  .target = xstrdup(path),
+						  .read_only = read_only,
+						  .of_tree = true });
+}
+
+void recipe_drop_tree_mounts(struct recipe *recipe)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		if (!recipe->mounts[i].of_tree) {
+			recipe->mounts[kept++] = recipe->mounts[i];
+			continue;
+		}
+		free(recipe->mounts[i].source);
+		free(recipe->mounts[i].target);
+	}
+	recipe->mount_count = kept;
+}
+
+bool recipe_has_tree(const struct recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		const struct recipe_mount *mount = &recipe->mounts[i];
+		const size_t length = strlen(mount->target);
+		if (mount->of_tree && starts_with(recipe->directory, mount->target) &&
+		    (recipe->directory[length] == '/' || !recipe->directory[length]))
+			return true;
+	}
+	return false;
 }
 
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source)
@@ -115,9 +154,12 @@ struct recipe *recipe_copy(const struct recipe *recipe)
 			 &text_members[i]) = xstrdup_or_null(*text_of(recipe, &text_members[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(list_members); i++)
 		strvec_push_all(list_of(copy, &list_members[i]), list_of(recipe, &list_members[i]));
-	for (size_t i = 0; i < recipe->mount_count; i++)
-		recipe_add_mount(copy, recipe->mounts[i].source, recipe->mounts[i].target,
-				 recipe->mounts[i].read_only);
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		struct recipe_mount mount = recipe->mounts[i];
+		mount.source = xstrdup(mount.source);
+		mount.target = xstrdup(mount.target);
+		push_mount(copy, mount);
+	}
 	for (size_t i = 0; i < recipe->secret_count; i++)
 		recipe_add_secret(copy, recipe->secrets[i].name, recipe->secrets[i].source);
 	copy->program = recipe->program;
@@ -206,11 +248,17 @@ static void read_mounts(const struct manifest_section *section, struct recipe *r
 			return;
 		cleanup_free char *source = manifest_need_text(&item, "source");
 		cleanup_free char *target = manifest_need_text(&item, "target");
-		bool read_only = manifest_bool(&item, "read_only");
+		struct recipe_mount mount = {
+			.read_only = manifest_bool(&item, "read_only"),
+			.of_tree = manifest_bool(&item, "tree"),
+		};
 		check_path(&item, "source", source);
 		check_path(&item, "target", target);
-		if (source && target)
-			recipe_add_mount(recipe, source, target, read_only);
+		if (!source || !target)
+			continue;
+		mount.source = TAKE_PTR(source);
+		mount.target = TAKE_PTR(target);
+		push_mount(recipe, mount);
 	}
 }
 
@@ -335,6 +383,7 @@ static void put_mounts(struct json_object *object, const struct recipe *recipe)
 		manifest_put_text(item, "source", mount->source);
 		manifest_put_text(item, "target", mount->target);
 		manifest_put_flag(item, "read_only", mount->read_only);
+		manifest_put_flag(item, "tree", mount->of_tree);
 	}
 	json_set(object, "mounts", array);
 }

@@ -32,6 +32,7 @@ enum recipe_login {
 struct recipe_mount {
 	char *source, *target; /* absolute */
 	bool read_only;
+	bool of_tree; /* belongs to the session's own tree (engine/workspace/inside.h) */
 };
 
 /* A variable whose value is resolved at every start and is written down nowhere.
@@ -55,7 +56,7 @@ struct recipe {
 	char *user; /* "UID:GID" */
 	char *home; /* the agent's home: the same path on both sides */
 	char *directory;
-	struct recipe_mount *mounts; /* of the user; ours are not here */
+	struct recipe_mount *mounts; /* of the user, and of the session's own tree */
 	size_t mount_count;
 	struct strvec environment; /* NAME=VALUE that the user asked for */
 	struct recipe_secret *secrets;
@@ -84,6 +85,11 @@ struct recipe *recipe_copy(const struct recipe *recipe) MUST_USE;
 
 void recipe_add_mount(struct recipe *recipe, const char *source, const char *target,
 		      bool read_only);
+/* A place of the session's own tree, at the same path inside. */
+void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_only);
+void recipe_drop_tree_mounts(struct recipe *recipe);
+/* Does one of them have the recipe's directory? */
+bool recipe_has_tree(const struct recipe *recipe);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
 

@@ -306,7 +306,8 @@ static void collect_mounts(const struct ladder *ladder, struct mounts *ret)
 	add_mount(ret, programs, CAPSULE_PROGRAMS, true);
 	add_mount(ret, capsule, capsule, false);
 	add_mount(ret, recipe->home, recipe->home, false);
-	add_mount(ret, recipe->directory, recipe->directory, false);
+	if (!recipe_has_tree(recipe))
+		add_mount(ret, recipe->directory, recipe->directory, false);
 	add_mount(ret, passwd, "/etc/passwd", true);
 	add_mount(ret, group, "/etc/group", true);
 	if (is_isolated(ladder->agent))

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a container has of its session's own tree.  docs/workspaces.md, "In a container"
+ *
+ * Each place has the same path inside and outside.  The Git directory of a worktree is the user's.
+ * It is read-only inside, so that no agent writes a hook or a configuration that runs outside; what
+ * a commit writes lies over it: objects, refs, their logs, and the worktree's own record.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/session/instance.h"
+
+/* Put the mounts of the tree, which was made just now, into the instance's recipe.  Before any
+ * agent works in it: later its own files could name another Git directory.  ERROR_INVALID: the
+ * repository has objects elsewhere. */
+int inside_settle(struct instance *instance, struct error *err);

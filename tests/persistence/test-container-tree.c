@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A session in a container with a tree to itself: git works inside at every tier, and what an agent
+ * writes there does not run outside.
+ */
+#include "persistence/containers.h"
+#include "persistence/deck.h"
+#include "persistence/steps.h"
+
+#include <string.h>
+
+#define GIT "/usr/bin/git"
+
+static void begin(struct session *session, enum engine engine, const char *how)
+{
+	engine_prepare_libraries(engine, GIT);
+	machine_user_ok(WORDS("sh", "-c",
+			      "mkdir -p \"$1/src\" && cd \"$1\" && git init -q && "
+			      "echo one >src/file && git add src && "
+			      "git -c user.name=a -c user.email=a@b commit -qm one",
+			      "sh", at_home("deck")));
+	session_add(session, NULL, "deck",
+		    WORDS("--agent", "demo", how, "--container", "--image", LIBRARIES_IMAGE,
+			  "--engine", engine_address(engine), "--mount", GIT ":" GIT ":ro"));
+	struct json_object *object = deck_ok(NULL, WORDS("session", "path", session->id, "--json"));
+	session->directory = json_get_string(object, "path", "");
+	ASSERT(strstr(session->directory, "/trees/"), "session path: %s", session->directory);
+	session_start(session, NULL);
+}
+
+/* In the container, in the tree. */
+static struct reply inside(const struct session *session, const char *script)
+{
+	return deck_look(WORDS("session", "exec", session->id, "--", "/bin/sh", "-c",
+			       kept("cd '%s' && %s", session->directory, script)));
+}
+
+static const char *inside_ok(const struct session *session, const char *script)
+{
+	struct reply reply = inside(session, script);
+	ASSERT(reply.status == 0, "%s: %d %s%s", script, reply.status, reply.output, reply.errors);
+	return reply.output;
+}
+
+static const char *out_there(const char *directory, const char *const *words)
+{
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS("git", "-C", directory));
+	strvec_push_array(argv, words);
+	return machine_user_ok((const char *const *)argv->items);
+}
+
+static void commit(const struct session *session, const char *subject)
+{
+	(void)inside_ok(session, kept("echo '%s' >>src/file && " GIT " add src && " GIT
+				      " -c user.name=a -c user.email=a@b commit -qm '%s'",
+				      subject, subject));
+	ASSERT(streq(inside_ok(session, GIT " status --porcelain"), ""), "git status is not clean");
+	const char *log = out_there(session->directory, WORDS("log", "-1", "--format=%s"));
+	ASSERT(strstr(log, subject), "outside the tree is at %s", log);
+}
+
+static void lose_container(struct session *session, enum engine engine)
+{
+	const char *id = engine_say(engine,
+				    WORDS("ps", "--quiet", "--filter",
+					  kept("label=io.agentdeck.instance=%s", session->id)));
+	(void)engine_say(engine, WORDS("rm", "--force", id));
+	WAIT_FOR((session_look(session), !streq(session->status, "running")), "it seems to run");
+	session_start(session, NULL);
+}
+
+static void keeps_its_worktree(enum engine engine)
+{
+	struct session session;
+	const char *source = at_home("deck");
+	begin(&session, engine, "--worktree");
+	commit(&session, "first inside");
+	lose_container(&session, engine);
+	commit(&session, "second inside");
+	const char *log = out_there(source, WORDS("log", "--format=%s", "agentdeck/deck"));
+	ASSERT(streq(log, "second inside\nfirst inside\none\n"), "its branch has %s", log);
+	static const char *const names[] = { "config", "hooks/post-checkout", "commondir",
+					     "config.worktree", "worktrees/other/commondir" };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct reply reply = inside(&session, kept("mkdir -p '%s/.git/worktrees/other'; "
+							   "echo x >>'%s/.git/%s'",
+							   source, source, names[i]));
+		ASSERT(reply.status != 0, "the agent can write %s", names[i]);
+	}
+}
+
+TEST(ContainerHasItsWorktreeDocker)
+{
+	keeps_its_worktree(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasItsWorktreePodman)
+{
+	keeps_its_worktree(ENGINE_PODMAN);
+}
+
+static void keeps_its_clone(enum engine engine)
+{
+	struct session session;
+	const char *source = at_home("deck");
+	begin(&session, engine, "--clone");
+	commit(&session, "first inside");
+	lose_container(&session, engine);
+	commit(&session, "second inside");
+	ASSERT(inside(&session, kept("test -e '%s'", source)).status != 0, "the container has %s",
+	       source);
+	const char *log = out_there(source, WORDS("log", "--format=%s", "--all"));
+	ASSERT(streq(log, "one\n"), "the source has %s", log);
+	struct reply reply = deck_look(WORDS("remove", "--force", "--discard", session.id));
+	ASSERT(reply.status == 0, "remove --discard: %s", reply.errors);
+}
+
+TEST(ContainerHasItsCloneDocker)
+{
+	keeps_its_clone(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasItsClonePodman)
+{
+	keeps_its_clone(ENGINE_PODMAN);
+}

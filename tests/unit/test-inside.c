@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a container has of a tree that was made for its session.
+ */
+#include "unit/tree-fixture.h"
+
+#include "engine/workspace/inside.h"
+
+/* What a container has of a tree: "PATH" and "PATH:ro" of each mount, below the desk's directory. */
+static char *mounts_of(const struct desk *desk, const struct recipe *recipe)
+{
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < recipe->mount_count; i++) {
+		const struct recipe_mount *mount = &recipe->mounts[i];
+		assert_string_equal(mount->source, mount->target);
+		assert_true(starts_with(mount->source, desk->root));
+		strbuf_addf(&text, "%s%s ", mount->source + strlen(desk->root) + 1,
+			    mount->read_only ? ":ro" : "");
+	}
+	return strbuf_take(&text);
+}
+
+static void a_container_writes_only_what_a_commit_does(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	instance->recipe = recipe_new();
+	instance->recipe->directory = xstrdup(instance->cwd);
+	/* Of an earlier tree. */
+	recipe_add_tree_mount(instance->recipe, "/old", false);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	cleanup_free char *mounts = mounts_of(desk, instance->recipe);
+	assert_string_equal(mounts, "default/trees/" ID "/project project/.git:ro "
+				    "project/.git/objects project/.git/refs project/.git/logs "
+				    "project/.git/worktrees/project ");
+	assert_true(recipe_has_tree(instance->recipe));
+}
+
+static void a_container_has_nothing_of_the_source_of_a_clone(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_CLONE);
+	instance->recipe = recipe_new();
+	instance->recipe->directory = xstrdup(instance->cwd);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	cleanup_free char *mounts = mounts_of(desk, instance->recipe);
+	assert_string_equal(mounts, "default/trees/" ID "/project ");
+}
+
+static void objects_that_a_container_lacks_are_refused(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+	cleanup_error struct error err = { 0 };
+	do_sh(desk, "mkdir elsewhere && cd project && cp -r .git/objects ../elsewhere && "
+		    "echo ../../../elsewhere/objects >.git/objects/info/alternates");
+	instance->recipe = recipe_new();
+	instance->recipe->directory = xstrdup(instance->cwd);
+	assert_int_equal(ensure(desk, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_non_null(strstr(err.message, "git repack"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_container_writes_only_what_a_commit_does),
+		DESK_TEST(a_container_has_nothing_of_the_source_of_a_clone),
+		DESK_TEST(objects_that_a_container_lacks_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A desk whose directory "project" is a repository, and a session with a tree of it.
+ */
+#pragma once
+
+#include "unit/report-fixture.h"
+
+#include "base/child.h"
+#include "driver/assess/assess.h"
+#include "engine/workspace/tree.h"
+
+/* In the desk's directory, where the repository is "project". */
+static inline void do_sh(struct desk *desk, const char *script)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *all = xasprintf("cd '%s' && %s", desk->root, script);
+	const struct child_request request = {
+		.argv = (const char *const[]){ "sh", "-ec", all, NULL },
+	};
+	assert_int_equal(child_run(&request, 30000, &result, NULL), 0);
+	if (result.exit_status != 0)
+		fail_msg("%s: %s", script, strbuf_text(&result.errors));
+}
+
+#define COMMIT "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m"
+
+/* A session with a planned tree, saved. */
+static inline struct instance *plan(struct desk *desk, enum workspace_kind kind)
+{
+	struct instance *instance = new_instance(ID, "Fix it");
+	const struct tree_order order = { .kind = kind };
+	replace_string(&instance->cwd, desk->cwd);
+	do_sh(desk,
+	      "cd project && git init -q -b main && echo a >a && git add a && " COMMIT " one");
+	assert_int_equal(tree_plan(&desk->deck, &order, instance, NULL), 0);
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+	return instance;
+}
+
+static inline int ensure(struct desk *desk, struct instance *instance, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	return tree_ensure(&desk->deck, lock, instance, err);
+}
