@@ -34,7 +34,14 @@ def write(path, text):
 
 
 class World:
-    """kind: "worktree" or "clone"."""
+    """kind: "worktree" or "clone".  The first one of a kind is made with git, and the others are copies."""
+    templates = None
+
+    @classmethod
+    def prepare(cls, directory, program):
+        for kind in ("worktree", "clone"):
+            cls(os.path.join(directory, f"template-{kind}"), kind, program)
+        cls.templates = directory
 
     def __init__(self, directory, kind, program, seed=0):
         self.root, self.kind, self.program = os.path.realpath(directory), kind, program
@@ -45,6 +52,12 @@ class World:
         self.squashed = []
         self.log = []
         self.expires = False
+        if self.templates:
+            self.copy(os.path.realpath(os.path.join(self.templates, f"template-{kind}")))
+        else:
+            self.make()
+
+    def make(self):
         os.makedirs(self.root)
         git(self.root, "init", "-q", "--bare", self.remote)
         git(self.root, "clone", "-q", self.remote, self.source)
@@ -58,6 +71,19 @@ class World:
         git(self.source, "push", "-q", "-u", "origin", "main")
         git(self.source, "remote", "set-head", "origin", "main")
         self.make_tree()
+        write(self.path("record"), json.dumps(self.record))
+
+    def copy(self, template):
+        shutil.copytree(template, self.root, symlinks=True)
+        for name in ("record", "source/.git/config", "source/.git/worktrees/tree/gitdir", "tree/.git", "tree/.git/config"):
+            if os.path.isfile(self.path(name)):
+                with open(self.path(name), encoding="utf-8") as file:
+                    text = file.read()
+                write(self.path(name), text.replace(f"{template}/", f"{self.root}/"))
+        for directory in (self.source, self.tree):
+            git(directory, "update-index", "-q", "--refresh")
+        with open(self.path("record"), encoding="utf-8") as file:
+            self.record = json.load(file)
 
     def path(self, name):
         return os.path.join(self.root, name)
