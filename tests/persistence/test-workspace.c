@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define MARKER "this is the marker"
+/* In the directory itself. */
+#define PLAIN "--quick"
 
 static const char *tree_of(const struct session *session)
 {
@@ -25,7 +27,8 @@ static void begin(struct session *session, const char *how)
 			      "git add file && git -c user.name=a -c user.email=a@b commit -qm one",
 			      "sh", at_home("deck")));
 	session_add(session, NULL, "deck", WORDS("--agent", "demo", how));
-	session->directory = tree_of(session);
+	if (!streq(how, PLAIN))
+		session->directory = tree_of(session);
 	session_start(session, NULL);
 	session_say(session, MARKER);
 	(void)session_look(session);
@@ -67,4 +70,53 @@ TEST(WorktreeOfASessionOutlivesAReboot)
 TEST(CloneOfASessionOutlivesAReboot)
 {
 	live("--clone");
+}
+
+/* A fork works in a tree to itself, at the commit of its parent, with the conversation; and comes
+ * back without its parent. */
+static void fork_into(const char *first, const char *const *words)
+{
+	struct session one, fork = { .title = "other" };
+	machine_set("AGENTDECK_DEMO_OWN_DIRECTORY", "1");
+	begin(&one, first);
+	const char *tree = one.directory;
+	machine_user_ok(WORDS("git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b",
+			      "commit", "-q", "--allow-empty", "-m", "second"));
+	struct strvec *argv = kept_vector();
+	strvec_push_array(argv, WORDS("session", "fork", one.id, "-t", "other", "--json"));
+	strvec_push_array(argv, words);
+	struct json_object *started = deck_ok(NULL, (const char *const *)argv->items);
+	fork.id = json_get_string(started, "id", "");
+	fork.directory = tree_of(&fork);
+	session_look(&fork);
+	ASSERT(!streq(fork.directory, tree), "both work in %s", tree);
+	const char *log = machine_user_ok(WORDS("git", "-C", fork.directory, "log", "--format=%s"));
+	ASSERT(streq(log, "second\none\n"), "the fork has %s", log);
+	WAIT_FOR(session_shows(&fork, MARKER), "the copy is empty:\n%s",
+		 or_empty(session_screen(&fork)));
+	const char *copy = fork.session_id;
+	session_say(&fork, "only in the copy");
+	ASSERT(deck(NULL, WORDS("remove", "--force", "--discard", one.id)).status == 0 &&
+		       deck(NULL, WORDS("prune", "--force")).status == 0,
+	       "its parent is not removed");
+	session_kill_server(&fork);
+	session_start(&fork, NULL);
+	assert_came_back(&fork, copy, MARKER, 2);
+	ASSERT(deck(NULL, WORDS("remove", "--force", "--discard", fork.id)).status == 0,
+	       "the fork is not removed");
+}
+
+TEST(ForkOfAWorktreeHasItsOwn)
+{
+	fork_into("--worktree", WORDS(NULL));
+}
+
+TEST(ForkOfACloneHasItsOwn)
+{
+	fork_into("--clone", WORDS(NULL));
+}
+
+TEST(ForkOfASessionCanHaveAWorktree)
+{
+	fork_into(PLAIN, WORDS("--worktree", "--branch", "mine"));
 }

@@ -112,6 +112,28 @@ static void the_transcript_is_copied_into_the_new_home(void **state)
 	assert_string_equal(found.path, copy);
 }
 
+/* To a directory that does not exist yet, behind a link. */
+static void the_transcript_is_copied_for_a_new_directory(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_carry struct carry carry = CARRY_NOTHING;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_free char *path = write_turn(desk, desk->old->conversation.config_home);
+	cleanup_free char *link = path_join(desk->root, "link");
+	cleanup_free char *real = path_join(desk->work, "trees/one");
+	assert_int_equal(symlink(desk->work, link), 0);
+	assert_int_equal(find(desk, SESSION, &carry, NULL), 0);
+	free(desk->new->cwd);
+	desk->new->cwd = path_join(link, "trees/one");
+	replace_string(&desk->new->conversation.config_home, desk->old->conversation.config_home);
+	assert_int_equal(carry_copy(&carry, desk->new, NULL), 0);
+	cleanup_free char *slug = transcript_slug(real);
+	cleanup_free char *copy = xasprintf("%s/projects/%s/" SESSION ".jsonl",
+					    desk->old->conversation.config_home, slug);
+	assert_int_equal(access(copy, F_OK), 0);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
 static void what_has_no_turn_is_refused(void **state)
 {
 	const struct desk *desk = *state;
@@ -169,6 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_transcript_is_copied_into_the_new_home, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(the_transcript_is_copied_for_a_new_directory,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_no_turn_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_in_the_old_home_are_not_followed, set_up,
 						tear_down),

@@ -211,6 +211,68 @@ static void a_commit_in_a_worktree_is_kept_by_its_branch(void **state)
 	assert_true(verdict_is_safe(&verdict));
 }
 
+/* The commit of the other's tree, and the same directory below its root. */
+static void fork_of(struct desk *desk, enum workspace_kind theirs, enum workspace_kind ours)
+{
+	cleanup_instance struct instance *one = made(desk, theirs);
+	cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
+	cleanup_error struct error err = { 0 };
+	const struct tree_order order = { .kind = ours, .like = one };
+	do_sh(desk, "cd default/trees/" ID
+		    "/project && mkdir lib && echo b >lib/b && git add lib && " COMMIT " two");
+	cleanup_free char *below = path_join(one->workspace->path, "lib");
+	replace_string(&one->cwd, below);
+	replace_string(&two->cwd, below);
+	if (tree_plan(&desk->deck, &order, two, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(two->workspace->source, one->workspace->source);
+	assert_true(ends_with(two->cwd, "/trees/bbbbbbbb/project/lib"));
+	assert_int_equal(create_instance(desk->deck.store, two, NULL), 0);
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, "bbbbbbbb");
+	if (tree_ensure(&desk->deck, lock, two, &err) < 0)
+		fail_msg("%s", err.message);
+	do_sh(desk, "cd default/trees/bbbbbbbb/project && test b = \"$(cat lib/b)\" && "
+		    "test agentdeck/copy = \"$(git symbolic-ref --short HEAD)\"");
+}
+
+static void a_fork_of_a_worktree_begins_at_its_commit(void **state)
+{
+	fork_of(*state, WORKSPACE_WORKTREE, WORKSPACE_WORKTREE);
+}
+
+static void a_clone_of_a_clone_has_the_commits_of_that(void **state)
+{
+	fork_of(*state, WORKSPACE_CLONE, WORKSPACE_CLONE);
+}
+
+static void a_worktree_can_begin_at_a_commit_of_a_clone(void **state)
+{
+	fork_of(*state, WORKSPACE_CLONE, WORKSPACE_WORKTREE);
+}
+
+/* What the agent has put into its own repository. */
+static void a_fork_executes_nothing_of_the_tree(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *one = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
+	const struct tree_order order = { .kind = WORKSPACE_CLONE, .like = one };
+	do_sh(desk,
+	      "cd default/trees/" ID "/project && printf '#!/bin/sh\\ntouch %s/ran\\n' "
+	      "\"$OLDPWD\" >evil && chmod +x evil && git add evil && " COMMIT " two && "
+	      "for key in core.fsmonitor core.alternateRefsCommand core.sshCommand "
+	      "uploadpack.packObjectsHook core.pager diff.external core.gitProxy; do "
+	      "git config $key \"$PWD/evil\"; done && mkdir -p .git/hooks && "
+	      "for hook in post-checkout reference-transaction pre-auto-gc post-index-change; "
+	      "do cp evil .git/hooks/$hook; done");
+	replace_string(&two->cwd, one->cwd);
+	assert_int_equal(tree_plan(&desk->deck, &order, two, NULL), 0);
+	assert_int_equal(create_instance(desk->deck.store, two, NULL), 0);
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, "bbbbbbbb");
+	assert_int_equal(tree_ensure(&desk->deck, lock, two, NULL), 0);
+	do_sh(desk, "test -f default/trees/bbbbbbbb/project/evil && test ! -e ran");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +290,10 @@ int main(void)
 		DESK_TEST(a_tree_whose_repository_is_gone_is_no_obstacle),
 		DESK_TEST(a_commit_in_a_clone_is_nowhere_else),
 		DESK_TEST(a_commit_in_a_worktree_is_kept_by_its_branch),
+		DESK_TEST(a_fork_of_a_worktree_begins_at_its_commit),
+		DESK_TEST(a_clone_of_a_clone_has_the_commits_of_that),
+		DESK_TEST(a_worktree_can_begin_at_a_commit_of_a_clone),
+		DESK_TEST(a_fork_executes_nothing_of_the_tree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
 #include "cli/cmd/start.h"
+#include "cli/cmd/treeopts.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 
@@ -10,6 +11,7 @@ struct options {
 	const char *title, *group;
 	bool no_start, no_wait, attach;
 	struct container_options container;
+	struct tree_options tree;
 };
 
 static const struct command_option options[] = {
@@ -21,8 +23,22 @@ static const struct command_option options[] = {
 	  TO_FLAG(no_wait) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	CONTAINER_OPTIONS(container),
+	TREE_OPTIONS(tree),
 	{ 0 },
 };
+
+/* What a user would look for in it in vain. */
+static void tell_tree(const struct app *app, const struct instance *fork)
+{
+	const struct workspace *workspace = fork->workspace;
+	if (!workspace || app->json || app->quiet)
+		return;
+	cleanup_free char *shown = visible(workspace->path);
+	complain("%s has a %s to itself, %s, on branch %s at commit %.12s: what is not committed "
+		 "is not in it",
+		 fork->title, workspace_kind_name(workspace->kind), shown, workspace->branch,
+		 workspace->base);
+}
 
 static int run(struct app *app, struct error *err)
 {
@@ -30,12 +46,19 @@ static int run(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_instance struct instance *fork = NULL;
 	struct container_order order_of = { 0 };
+	struct tree_order tree = { 0 };
 	int r = container_read_options(&given->container, false, &order_of, err);
-	const struct lifecycle_branch branch = { given->title, given->group,
-						 r == 0 ? &order_of : NULL,
-						 given->container.is_refused };
-	if (r < 0 || lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
+	const int has_tree = tree_read_options(&given->tree, &tree, err);
+	const struct lifecycle_branch branch = {
+		.title = given->title,
+		.group = given->group,
+		.container = r == 0 ? &order_of : NULL,
+		.on_host = given->container.is_refused,
+		.tree = has_tree == 0 ? &tree : NULL,
+	};
+	if (r < 0 || has_tree < 0 || lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
 		return -1;
+	tell_tree(app, fork);
 	if (given->no_start) {
 		struct json_object *object = json_of_instance(&app->deck, fork);
 		cleanup_free char *hint = hint_session(&app->deck, fork->title, fork->id);

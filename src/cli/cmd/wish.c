@@ -13,21 +13,6 @@ struct offer wish_offer(const struct wish_options *options)
 			       .command = options->command };
 }
 
-/* 1: it works in the directory itself. */
-static int read_tree(const struct wish_options *options, struct tree_order *ret, struct error *err)
-{
-	if (options->worktree && options->clone)
-		return error_set(err, ERROR_USAGE,
-				 "--worktree and --clone exclude each other: choose one");
-	if (options->branch && !options->worktree && !options->clone)
-		return error_set(err, ERROR_USAGE, "--branch needs --worktree or --clone");
-	*ret = (struct tree_order){
-		.kind = options->clone ? WORKSPACE_CLONE : WORKSPACE_WORKTREE,
-		.branch = options->branch,
-	};
-	return options->worktree || options->clone ? 0 : 1;
-}
-
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -36,7 +21,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	int r = container_read_options(&options->container, is_default, &ret->container, err);
 	if (r < 0)
 		return -1;
-	const int tree = read_tree(options, &ret->tree, err);
+	const int tree = tree_read_options(&options->tree, &ret->tree, err);
 	if (tree < 0)
 		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)

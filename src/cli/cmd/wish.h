@@ -6,16 +6,15 @@
 
 #include "cli/cmd/containeropts.h"
 #include "cli/cmd/limitopts.h"
+#include "cli/cmd/treeopts.h"
 #include "engine/run/lifecycle.h"
-#include "engine/workspace/tree.h"
 
 struct wish_options {
 	const char *title, *agent, *command, *group, *session_id, *resume, *restart;
 	struct limit_change limits;
 	bool quick;
 	struct container_options container;
-	bool worktree, clone;
-	const char *branch;
+	struct tree_options tree;
 };
 
 /* They set the struct wish_options that is this member of `struct options`. */
@@ -39,12 +38,8 @@ struct wish_options {
 		{ 'Q', "quick", NULL,                                                        \
 		  "ask nothing: take default_agent, or the first installed agent",           \
 		  TO_FLAG(member.quick) },                                                   \
-		{ 0, "worktree", NULL, "work in a Git worktree made for it",                 \
-		  TO_FLAG(member.worktree) },                                                \
-		{ 0, "clone", NULL, "work in a clone made for it", TO_FLAG(member.clone) },  \
-		{ 0, "branch", "NAME", "the branch of that worktree or clone",               \
-		  TO_TEXT(member.branch) },                                                  \
-		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
+		TREE_OPTIONS(member.tree), CONTAINER_OPTIONS(member.container),              \
+		LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const char *const wish_resume_words[3];

@@ -230,11 +230,52 @@ int gitcmd_find_branch(const char *repository, const char *branch, char **ret_co
 	return 0;
 }
 
+/* upload-pack is the one command of git that is made for a repository of others. */
+int gitcmd_head(const char *tree, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *shown = visible(tree);
+	if (must_run("/", (const char *const[]){ "ls-remote", "--quiet", "--", tree, "HEAD", NULL },
+		     ASK_MS, &result, err) < 0)
+		return -1;
+	const char *line = strbuf_text(&result.output);
+	const size_t length = strspn(line, "0123456789abcdef");
+	if (!length || line[length] != '\t')
+		return error_set(err, ERROR_NOT_FOUND, "%s has no commit", shown);
+	*ret = xstrndup(line, length);
+	return 0;
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
+
+/* Only its present commit can be fetched, which has the wished one, or is it. */
+static int fetch_base(const struct gitcmd_tree *tree, const char *into, struct error *err)
+{
+	cleanup_free char *name = xasprintf("%s^{commit}", tree->base), *commit = NULL;
+	if (!tree->from)
+		return 0;
+	if (find_commit(into, name, &commit, err) < 0)
+		return -1;
+	if (commit)
+		return 0;
+	if (do_run(into,
+		   (const char *const[]){ "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+					  "--no-recurse-submodules", "--no-auto-gc", "--",
+					  tree->from, "HEAD", NULL },
+		   MAKE_MS, err) < 0 ||
+	    find_commit(into, name, &commit, err) < 0)
+		return -1;
+	return commit ? 0
+		      : error_set(err, ERROR_NOT_FOUND,
+				  "%s does not have commit %s any more: fork again", tree->from,
+				  tree->base);
+}
 
 int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 {
 	cleanup_strvec struct strvec words = { 0 };
+	if (fetch_base(tree, tree->source, err) < 0)
+		return -1;
 	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
 							 "--reason", "in use by agentdeck", NULL });
 	if (tree->has_branch)
@@ -288,7 +329,7 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 					  "--template=", "--origin", "agentdeck-source", "--",
 					  tree->source, tree->path, NULL },
 		   MAKE_MS, err) < 0 ||
-	    copy_remotes(tree, err) < 0)
+	    copy_remotes(tree, err) < 0 || fetch_base(tree, tree->path, err) < 0)
 		return -1;
 	if (tree->has_branch)
 		return do_run(tree->path,

@@ -37,12 +37,18 @@ enum { GIT_NO_BRANCH = 1 };
 int gitcmd_find_branch(const char *repository, const char *branch, char **ret_commit,
 		       struct error *err);
 
+/* The commit that is checked out in a tree that an agent may have worked in: git runs nothing that
+ * the tree says.  ERROR_NOT_FOUND: there is none. */
+int gitcmd_head(const char *tree, char **ret, struct error *err);
+
 /* A tree to make. */
 struct gitcmd_tree {
 	const char *source; /* a work tree, or a bare repository */
 	const char *path;   /* does not exist; its parent does */
 	const char *branch; /* is made at base; if the source has it already, it is checked out */
 	const char *base;   /* commit */
+	/* a tree that is asked for that commit where the source does not have it, or NULL */
+	const char *from;
 	bool has_branch;
 };
 

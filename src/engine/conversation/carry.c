@@ -28,15 +28,14 @@ int carry_find(const struct instance *instance, const struct agent *agent, const
 	    !agent->config_home || !starts_with(agent->config_home, "~/"))
 		return error_set(err, ERROR_INVALID,
 				 "agentdeck does not know where %s keeps its conversations, and "
-				 "cannot copy one into the home of a container: begin a new one "
+				 "cannot copy one to another home or directory: begin a new one "
 				 "there",
 				 agent->title);
 	int r = location_find(instance, session_id, &found, err);
 	if (r == TRANSCRIPT_NONE || (r == 0 && !found.has_turns))
 		return error_set(err, ERROR_NOT_FOUND,
 				 "%s has no conversation %s with a turn in %s, so there is nothing "
-				 "to copy into the container: check its id, and call this in its "
-				 "directory",
+				 "to copy: check its id, and call this in its directory",
 				 agent->title, session_id, shown);
 	if (r < 0 || transcript_open(within, found.path, &fd, err) < 0)
 		return -1;
@@ -75,12 +74,18 @@ static int make_config_home(const struct instance *instance, int directory, int 
 	return 0;
 }
 
-/* The copy is found from there. */
+/* The copy is found from there.  A tree that is not made yet has no links in its own path. */
 static char *directory_of(const struct instance *instance)
 {
-	char *real = NULL;
 	const char *launch = instance_launch_directory(instance);
-	return fs_real_directory(launch, &real, NULL) == 0 ? real : xstrdup(launch);
+	cleanup_free char *above = xstrdup(launch), *real = NULL;
+	while (fs_real_directory(above, &real, NULL) != 0) {
+		char *slash = strrchr(above, '/');
+		if (!slash || slash == above)
+			return xstrdup(launch);
+		*slash = '\0';
+	}
+	return xasprintf("%s%s", real, launch + strlen(above));
 }
 
 int carry_put(const struct carry *carry, const struct instance *instance, int directory,
@@ -91,6 +96,15 @@ int carry_put(const struct carry *carry, const struct instance *instance, int di
 	return make_config_home(instance, directory, &config_home, err) < 0 ||
 			       transcript_plant(carry->transcript, carry->path, config_home, real,
 						err) != 0
+		       ? -1
+		       : 0;
+}
+
+int carry_copy(const struct carry *carry, const struct instance *instance, struct error *err)
+{
+	cleanup_free char *real = directory_of(instance), *copy = NULL;
+	return transcript_copy(carry->path, instance->conversation.config_home, real, &copy, err) <
+			       0
 		       ? -1
 		       : 0;
 }

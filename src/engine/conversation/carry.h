@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A conversation that a session in a container begins with: its transcript is copied into the home
- * of the new session.  The original stays as it is, and nothing is ever appended to it.
+ * A conversation that a session in a container, or in a tree to itself, begins with: its transcript
+ * is copied into the home of the new session, or to where the agent looks for those of the new
+ * directory.  The original stays as it is, and nothing is ever appended to it.
  */
 #pragma once
 
@@ -27,6 +28,10 @@ int carry_find(const struct instance *instance, const struct agent *agent, const
  * to where the agent looks for it.  The instance has its new config home by now. */
 int carry_put(const struct carry *carry, const struct instance *instance, int directory,
 	      struct error *err);
+
+/* Copy it, durably, within the same config home, to where the agent looks for those of the
+ * instance's directory, which need not exist yet. */
+int carry_copy(const struct carry *carry, const struct instance *instance, struct error *err);
 
 /* Where carry_put() puts it.  The caller frees. */
 char *carry_path(const struct carry *carry, const struct instance *instance) MUST_USE;

@@ -285,19 +285,29 @@ static int check_launch(const struct instance *instance, const struct recipe *re
 			 shown, shown);
 }
 
-/* The recipe of its container, and the conversation that it begins with.  That is looked for before
- * an engine is asked. */
-static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
-			    const struct agent *agent, const struct instance *instance,
-			    struct recipe **ret, struct carry *carry, struct error *err)
+/* The conversation that it begins with, if its agent would not find that from there. */
+static int settle_carry(const struct lifecycle_new *wish, const struct agent *agent,
+			struct instance *instance, struct carry *ret, struct error *err)
 {
 	const char *id = wish->forked_from ? wish->forked_from : instance->conversation.session_id;
+	const bool is_elsewhere = wish->container || wish->like ||
+				  (wish->tree && agent->id_scope != ID_SCOPE_GLOBAL);
+	if (id && is_elsewhere &&
+	    carry_find(instance, agent, id, wish->like ? wish->like->home : NULL, ret, err) < 0)
+		return -1;
+	/* A copy in a tree begins in that. */
+	if (wish->tree)
+		replace_string(&instance->conversation.directory, NULL);
+	return 0;
+}
+
+/* The recipe of its container. */
+static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
+			    const struct instance *instance, struct recipe **ret, struct error *err)
+{
 	cleanup_recipe struct recipe *recipe = NULL;
 	if (!wish->container && !wish->like)
 		return 0;
-	if (id &&
-	    carry_find(instance, agent, id, wish->like ? wish->like->home : NULL, carry, err) < 0)
-		return -1;
 	if (wish->like) {
 		recipe = recipe_copy(wish->like);
 		recipe_drop_tree_mounts(recipe);
@@ -305,7 +315,7 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
 		return -1;
 	}
-	if (check_launch(instance, recipe, err) < 0)
+	if (!wish->tree && check_launch(instance, recipe, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(recipe);
 	return 0;
@@ -317,11 +327,13 @@ static int check_tree(const struct lifecycle_new *wish, const struct agent *agen
 {
 	if (!wish->tree)
 		return 0;
-	if (instance->conversation.session_id || wish->forked_from ||
-	    resume_find_latest(agent, &instance->argv))
+	if (wish->forked_from)
+		return 0;
+	if (instance->conversation.session_id || resume_find_latest(agent, &instance->argv))
 		return error_set(err, ERROR_USAGE,
 				 "a conversation belongs to the directory in which it began: leave "
-				 "--worktree and --clone out to go on with one");
+				 "--worktree and --clone out to go on with one, and then copy it "
+				 "into a tree with agentdeck fork --worktree");
 	return 0;
 }
 
@@ -374,9 +386,11 @@ struct filling {
 static int fill(int directory, void *data, struct error *err)
 {
 	const struct filling *filling = data;
-	return filling->carry->transcript < 0
-		       ? 0
-		       : carry_put(filling->carry, filling->instance, directory, err);
+	if (filling->carry->transcript < 0)
+		return 0;
+	return filling->instance->recipe
+		       ? carry_put(filling->carry, filling->instance, directory, err)
+		       : carry_copy(filling->carry, filling->instance, err);
 }
 
 static int check_wish(const struct lifecycle_new *wish, struct instance *instance,
@@ -435,7 +449,8 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	if (settle_id(wish, agent, instance, err) < 0 ||
 	    check_tree(wish, agent, instance, err) < 0 ||
 	    settle_latest(wish, agent, instance, err) < 0 ||
-	    settle_container(deck, wish, agent, instance, &recipe, &carry, err) < 0)
+	    settle_carry(wish, agent, instance, &carry, err) < 0 ||
+	    settle_container(deck, wish, instance, &recipe, err) < 0)
 		return -1;
 	settle_copy(wish, agent, instance);
 	if (claim_id(deck, instance, &conversations, err) < 0)

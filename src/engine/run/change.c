@@ -15,6 +15,7 @@
 #include "engine/place/alive.h"
 #include "engine/run/operation.h"
 #include "engine/screen/screen.h"
+#include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
 
@@ -129,6 +130,10 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		return error_set(err, ERROR_USAGE,
 				 "a fork of a session in a container has a container of the same "
 				 "recipe: leave --container out");
+	struct tree_order tree = { .kind = source->workspace ? source->workspace->kind : 0 };
+	if (branch->tree)
+		tree = *branch->tree;
+	tree.like = source;
 	/* The copy is made where it is now. */
 	if (location_refresh(source, agent, err) < 0)
 		return -1;
@@ -148,6 +153,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		.limits = source->limits,
 		.container = branch->container,
 		.like = source->recipe,
+		.tree = branch->tree || source->workspace ? &tree : NULL,
 	};
 	return branch->title ? lifecycle_add(deck, &wish, ret, err)
 			     : add_with_free_title(deck, &wish, source->title, ret, err);

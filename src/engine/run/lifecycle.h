@@ -134,12 +134,15 @@ struct lifecycle_branch {
 	 */
 	const struct container_order *container;
 	bool on_host; /* it must live on this host: refused for a session in a container */
+	/* NULL: it has a tree to itself if this one has, and of the same kind */
+	const struct tree_order *tree;
 };
 
 /* Make a stopped instance whose first start begins with a copy of this one's conversation; this one
  * is left as it is, whether it runs or not.  In a container the fork has its own container of the
- * same recipe, and its own home with a copy of the transcript.  ERROR_INVALID: the agent cannot, or
- * there is no conversation with a turn in it.  *ret is the caller's. */
+ * same recipe, and its own home with a copy of the transcript.  A tree to itself begins at the
+ * commit of this one's directory, and the conversation comes along.  ERROR_INVALID: the agent
+ * cannot, or there is no conversation with a turn in it.  *ret is the caller's. */
 int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_branch *branch,
 		   struct instance **ret, struct error *err);
 

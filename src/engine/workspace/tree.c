@@ -111,12 +111,40 @@ static int settle_branch(const struct tree_order *order, const char *title,
 	return 0;
 }
 
+/* The repository of a session's directory: which one, and where in it.  Its own tree is its
+ * agent's, and is asked for nothing but its commit. */
+static int plan_like(const struct instance *like, struct gitcmd_repository *ret,
+		     struct workspace *workspace, struct error *err)
+{
+	const struct workspace *other = like->workspace;
+	const char *directory = instance_lookup_directory(like);
+	const size_t length = strlen(other->path);
+	cleanup_free char *shown = visible(other->path);
+	if (find_repository(other->source, ret, err) < 0)
+		return -1;
+	if (access(other->path, F_OK) != 0)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "its tree %s is gone: start it first, which makes it again",
+				 shown);
+	replace_string(&ret->head, NULL);
+	if (gitcmd_head(other->path, &ret->head, err) < 0)
+		return error_prefix(err, "the tree %s", shown);
+	free(ret->prefix);
+	ret->prefix = starts_with(directory, other->path) && directory[length] == '/'
+			      ? xasprintf("%s/", directory + length + 1)
+			      : xstrdup("");
+	workspace->from = xstrdup(other->path);
+	return 0;
+}
+
 int tree_plan(const struct deck *deck, const struct tree_order *order, struct instance *instance,
 	      struct error *err)
 {
 	cleanup_workspace struct workspace *workspace = workspace_new();
 	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
-	if (find_repository(instance->cwd, &repository, err) < 0)
+	const bool has_like = order->like && order->like->workspace;
+	if ((has_like ? plan_like(order->like, &repository, workspace, err)
+		      : find_repository(instance->cwd, &repository, err)) < 0)
 		return -1;
 	workspace->kind = order->kind;
 	workspace->source = xstrdup(repository.top ? repository.top : repository.common);
@@ -195,6 +223,7 @@ static int make(const struct workspace *workspace, int directory, const char *na
 		.path = workspace->path,
 		.branch = workspace->branch,
 		.base = workspace->base,
+		.from = workspace->from,
 		.has_branch = has_branch,
 	};
 	if ((workspace->kind == WORKSPACE_WORKTREE ? gitcmd_add_worktree(&tree, err)

@@ -19,6 +19,9 @@
 struct tree_order {
 	enum workspace_kind kind;
 	const char *branch; /* NULL: a new one, named after the session */
+	/* A session whose present commit it begins at: where that has a tree to itself, this one is
+	 * of the same repository.  NULL: that of the directory */
+	const struct instance *like;
 };
 
 /* Plan the tree of a new session, which has its id, its title and the directory that its user named:

@@ -42,6 +42,7 @@ void workspace_free(struct workspace *workspace)
 	free(workspace->path);
 	free(workspace->branch);
 	free(workspace->base);
+	free(workspace->from);
 	json_object_put(workspace->unknown);
 	free(workspace);
 }
@@ -54,6 +55,7 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_text(object, "path", workspace->path);
 	manifest_put_text(object, "branch", workspace->branch);
 	manifest_put_text(object, "base", workspace->base);
+	manifest_put_text(object, "from", workspace->from);
 	manifest_put_flag(object, "has_branch", workspace->has_branch);
 	manifest_put_flag(object, "made", workspace->is_made);
 	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
@@ -78,11 +80,13 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->path = manifest_need_text(&section, "path");
 	workspace->branch = manifest_need_text(&section, "branch");
 	workspace->base = manifest_need_text(&section, "base");
+	workspace->from = manifest_text(&section, "from");
 	workspace->has_branch = manifest_bool(&section, "has_branch");
 	workspace->is_made = manifest_bool(&section, "made");
 	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
 	check_path(&section, "source", workspace->source);
 	check_path(&section, "path", workspace->path);
+	check_path(&section, "from", workspace->from);
 	if (reader.failed)
 		return -1;
 	workspace->unknown = json_object_get(object);

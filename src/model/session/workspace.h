@@ -21,6 +21,7 @@ struct workspace {
 	char *path;   /* absolute path of the tree */
 	char *branch; /* that is checked out in it at first */
 	char *base;   /* commit at which it begins */
+	char *from;   /* absolute path of a tree that may alone have that commit; or NULL */
 	bool has_branch;             /* the source had the branch before */
 	bool is_made;                /* else only planned: a kill may have left a part of it */
 	bool may_be_lost;            /* its user has said that what is only in it can go */
