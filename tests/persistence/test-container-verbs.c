@@ -2,6 +2,7 @@
  *
  * What commands say of a session in a container is what they say of one on this machine.
  */
+#include "persistence/attach.h"
 #include "persistence/containers.h"
 #include "persistence/deck.h"
 
@@ -116,4 +117,228 @@ TEST(ContainerAnswersAsASessionOfTheHostDocker)
 TEST(ContainerAnswersAsASessionOfTheHostPodman)
 {
 	answers(ENGINE_PODMAN);
+}
+
+/* ---- what follows a session ---------------------------------------------------------------- */
+
+static const char *const *container_words(enum engine engine)
+{
+	struct strvec *words = kept_vector();
+	strvec_push_array(words, WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+				       engine_address(engine)));
+	return (const char *const *)words->items;
+}
+
+/* "STATUS ACTIVITY" of each line about the session, without repetitions. */
+static const char *history_of(const struct session *session, const char *path)
+{
+	const char *told = "", *last = "";
+	const char *all = machine_read(path);
+	for (const char *at = all ? all : ""; strchr(at, '\n'); at = strchr(at, '\n') + 1) {
+		struct json_object *object = json_tokener_parse(
+			kept("%.*s", (int)strcspn(at, "\n"), at));
+		ASSERT(object, "no JSON: %s", at);
+		keep_json(object);
+		if (!streq(json_get_string(object, "id", ""), session->id))
+			continue;
+		const char *now = kept("%s %s", json_get_string(object, "status", "-"),
+				       json_get_string(object, "activity", "-"));
+		if (!streq(now, last))
+			told = kept("%s%s\n", told, now);
+		last = now;
+	}
+	return told;
+}
+
+/* The steps that both tell, whatever lies between them. */
+static void live_once(struct session *session, const char *title, const char *path,
+		      const char *const *words)
+{
+	session_add(session, NULL, title, words);
+	session_start(session, NULL);
+	WAIT_FOR(strstr(history_of(session, path), "running idle\n"), "%s does not begin: %s",
+		 title, history_of(session, path));
+	session_say(session, MARKER);
+	WAIT_FOR(strstr(history_of(session, path), "running busy\nrunning idle\n"),
+		 "%s does not work: %s", title, history_of(session, path));
+	session_stop(session, NULL);
+	WAIT_FOR(strstr(history_of(session, path), "running busy\nrunning idle\nstopp"),
+		 "%s does not end: %s", title, history_of(session, path));
+}
+
+static void events_tell(enum engine engine)
+{
+	struct session host, inside;
+	const char *path = at_home("events");
+	engine_prepare(engine, PLAIN_IMAGE);
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "500");
+	(void)machine_background(WORDS("agentdeck", "events", "--json"), path);
+	live_once(&host, "host", path, NULL);
+	live_once(&inside, "inside", path, container_words(engine));
+}
+
+TEST(ContainerTellsItsEventsDocker)
+{
+	events_tell(ENGINE_DOCKER);
+}
+
+TEST(ContainerTellsItsEventsPodman)
+{
+	events_tell(ENGINE_PODMAN);
+}
+
+static void wait_until_waiting(const struct session *session)
+{
+	struct reply reply = deck(NULL, WORDS("status", "--wait", "waiting", session->id,
+					      "--timeout", "60"));
+	ASSERT(reply.status == 0, "%s does not wait: %s", session->title, reply.errors);
+}
+
+TEST(AttachNextGoesIntoTheContainerThatWaits)
+{
+	struct session inside, later;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	/* A container gets no other variables of the caller's. */
+	machine_set("AGENTDECK_DEMO_IDLE_MS", "100");
+	begin(&inside, "inside",
+	      WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+		    engine_address(ENGINE_DOCKER), "--secret", "AGENTDECK_DEMO_IDLE_MS"));
+	wait_until_waiting(&inside);
+	begin(&later, "later", NULL);
+	wait_until_waiting(&later);
+	const char *keys = attach_open("--next", "keys");
+	WAIT_FOR(session_look(&inside) && inside.socket && attach_count(&inside) == 1,
+		 "it is not attached:\n%s", attach_output(keys));
+	ASSERT(attach_count(&later) == 0, "it took the other one");
+	WAIT_FOR(strstr(attach_output(keys), MARKER), "it shows:\n%s", attach_output(keys));
+}
+
+static struct answer call(const char *method, const char *session)
+{
+	return machine_login(WORDS("busctl", "--user", "--timeout=60", "--json=short", "call",
+				   "io.agentdeck.Supervisor1", "/io/agentdeck/Supervisor1",
+				   "io.agentdeck.Supervisor1", method, "s", session));
+}
+
+static void obeys_the_bus(enum engine engine)
+{
+	static const struct {
+		const char *method, *status;
+	} calls[] = { { "Start", "running" }, { "Restart", "running" }, { "Stop", "stopped" } };
+	struct session session;
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&session, NULL, "deck", container_words(engine));
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(machine_user(WORDS("agentdeck", "supervise", "--status", "--json")).output,
+			"\"on_bus\": true"),
+		 "the supervisor is not on the bus: %s",
+		 or_empty(machine_read(at_home("supervise.out"))));
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		struct answer answer = call(calls[i].method, session.id);
+		ASSERT(answer.status == 0, "%s: %s", calls[i].method, answer.errors);
+		session_look(&session);
+		ASSERT(streq(session.status, calls[i].status), "%s leaves it %s", calls[i].method,
+		       session.status);
+		struct answer got = call("Get", session.id);
+		ASSERT(strstr(got.output, kept("\"%s\"", calls[i].status)), "Get after %s: %s%s",
+		       calls[i].method, got.output, got.errors);
+	}
+	const char *running = engine_say(engine, WORDS("ps", "--quiet"));
+	ASSERT(!*running, "after Stop this container runs: %s", running);
+}
+
+TEST(ContainerObeysTheBusDocker)
+{
+	obeys_the_bus(ENGINE_DOCKER);
+}
+
+TEST(ContainerObeysTheBusPodman)
+{
+	obeys_the_bus(ENGINE_PODMAN);
+}
+
+/* ---- a conversation that the agent makes first ---------------------------------------------- */
+
+/* The container has its own home, in which the id counts the conversations. */
+static void install_maker(void)
+{
+	machine_write(at_home(".config/agentdeck/agents/maker.toml"), 0644,
+		      kept("command = [\"%s\"]\nmatch = [\"maker\"]\n"
+			   "[session]\nid = \"any\"\nresume = [\"--resume\", \"{session_id}\"]\n"
+			   "create = [\"maker\", \"create-chat\"]\n"
+			   "create_pattern = '^(chat-[0-9]+)$'\n",
+			   at_home("bin/maker")));
+	machine_write(at_home("bin/maker"), 0755,
+		      "#!/bin/sh\n"
+		      "if [ \"$1\" = create-chat ]; then\n"
+		      "	[ -e /agentdeck/bin ] || exit 9\n"
+		      "	echo made >>\"$HOME/chats\"\n"
+		      "	echo \"chat-$(wc -l <\"$HOME/chats\")\"\n"
+		      "	exit\n"
+		      "fi\n"
+		      "echo \"$*\" >>\"$HOME/argv\"\n"
+		      "exec cat\n");
+}
+
+static const char *inside_home(const struct session *session, const char *file)
+{
+	struct session now = *session;
+	struct json_object *recipe = json_get_object(session_look(&now), "recipe");
+	return or_empty(machine_read(kept("%s/%s", json_get_string(recipe, "home", "-"), file)));
+}
+
+static void makes_its_conversation(enum engine engine)
+{
+	struct session session;
+	engine_prepare(engine, PLAIN_IMAGE);
+	install_maker();
+	session_add(&session, NULL, "deck",
+		    WORDS("--agent", "maker", "--container", "--image", PLAIN_IMAGE, "--engine",
+			  engine_address(engine), "--mount", at_home("bin")));
+	session_start(&session, NULL);
+	ASSERT(streq(or_empty(session.session_id), "chat-1"), "the id is %s",
+	       or_empty(session.session_id));
+	ASSERT(streq(inside_home(&session, "argv"), "--resume chat-1\n"), "it was started with: %s",
+	       inside_home(&session, "argv"));
+	ASSERT(!machine_exists(at_home("chats")), "the conversation was made on the host");
+	struct process first = session_agent(&session);
+	machine_destroy(&first);
+	WAIT_FOR((session_look(&session), !streq(session.status, "running")), "it seems to run");
+	session_start(&session, NULL);
+	ASSERT(streq(inside_home(&session, "argv"), "--resume chat-1\n--resume chat-1\n"),
+	       "it was started with: %s", inside_home(&session, "argv"));
+	ASSERT(streq(inside_home(&session, "chats"), "made\n"), "another one was made");
+}
+
+TEST(ContainerAgentMakesItsConversationDocker)
+{
+	makes_its_conversation(ENGINE_DOCKER);
+}
+
+TEST(ContainerAgentMakesItsConversationPodman)
+{
+	makes_its_conversation(ENGINE_PODMAN);
+}
+
+TEST(ContainerAgentThatMakesNoConversationIsNotStarted)
+{
+	struct session session;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	install_maker();
+	machine_write(at_home("bin/maker"), 0755,
+		      "#!/bin/sh\n[ \"$1\" = create-chat ] || echo \"$*\" >>\"$HOME/argv\"\n"
+		      "echo 'please log in'\nexit 3\n");
+	session_add(&session, NULL, "deck",
+		    WORDS("--agent", "maker", "--container", "--image", PLAIN_IMAGE, "--engine",
+			  engine_address(ENGINE_DOCKER), "--mount", at_home("bin")));
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1, "status %d", reply.status);
+	ASSERT(strstr(reply.errors, "create-chat") && strstr(reply.errors, "please log in"),
+	       "it says: %s", reply.errors);
+	(void)session_look(&session);
+	ASSERT(streq(session.status, "stopped") && !session.server_pid, "status %s",
+	       session.status);
+	ASSERT(!*inside_home(&session, "argv"), "the agent was started without a conversation");
+	const char *running = engine_say(ENGINE_DOCKER, WORDS("ps", "--quiet"));
+	ASSERT(!*running, "this container runs: %s", running);
 }

@@ -124,6 +124,34 @@ static void the_next_attempt_runs_in_the_same_capsule(void **state UNUSED)
 	assert_non_null(strstr(terminal, "rows 24; columns 80"));
 }
 
+static void what_is_read_of_an_agent_that_does_not_end_is_no_answer(void **state UNUSED)
+{
+	cleanup_capsule struct capsule *capsule = connected();
+	cleanup_strbuf struct strbuf output = { 0 };
+	cleanup_error struct error err = { 0 };
+	struct capsule_status status = { 0 };
+	(void)started(capsule, 0, "echo one; exec sleep 100");
+	assert_int_equal(capsule_read_output(capsule, "other-run", soon(), &output, &status, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_int_equal(
+		capsule_read_output(capsule, RUN, clock_ms() + 300, &output, &status, NULL), -1);
+	assert_int_equal(status.phase, CAPSULE_EMPTY);
+}
+
+static void what_it_wrote_is_read_after_its_end(void **state UNUSED)
+{
+	cleanup_capsule struct capsule *capsule = connected();
+	cleanup_strbuf struct strbuf output = { 0 };
+	struct capsule_status status = { 0 };
+	(void)started(capsule, 0, "echo one; echo two; exit 7");
+	UNTIL(has_ended(capsule));
+	assert_int_equal(capsule_read_output(capsule, RUN, soon(), &output, &status, NULL), 0);
+	assert_string_equal(strbuf_text(&output), "one\ntwo\n");
+	assert_int_equal(status.phase, CAPSULE_ENDED);
+	assert_int_equal(status.code, 7);
+}
+
 static void a_program_that_does_not_exist_is_an_error_with_its_name(void **state UNUSED)
 {
 	cleanup_error struct error err = { 0 };
@@ -504,6 +532,8 @@ int main(void)
 		PROGRAM(the_same_attempt_is_started_once),
 		PROGRAM(beside_a_running_agent_no_other_one_starts),
 		PROGRAM(the_next_attempt_runs_in_the_same_capsule),
+		PROGRAM(what_is_read_of_an_agent_that_does_not_end_is_no_answer),
+		PROGRAM(what_it_wrote_is_read_after_its_end),
 		PROGRAM(a_program_that_does_not_exist_is_an_error_with_its_name),
 		PROGRAM(a_missing_secret_is_an_error_with_its_name),
 		PROGRAM(a_secret_is_in_the_agents_environment_and_nowhere_else),

@@ -512,6 +512,19 @@ static void a_claim_excludes_others_until_it_is_given_up(void **state)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
+static int plan(struct desk *desk, struct instance *instance, enum transcript_fact fact,
+		enum plan_purpose purpose)
+{
+	const struct planning planning = {
+		.deck = &desk->deck,
+		.instance = instance,
+		.agent = desk->claude,
+		.fact = fact,
+		.purpose = purpose,
+	};
+	return conversation_plan(&planning, NULL);
+}
+
 static void a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command(void **state)
 {
 	struct desk *desk = *state;
@@ -519,9 +532,7 @@ static void a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command(
 	instance->run.directory = path_join(desk->root, "run/0123abcd");
 	strvec_push(&instance->argv, "--verbose");
 	strvec_push(&instance->argv, "a prompt");
-	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_ABSENT,
-					   PLAN_RESUME, NULL),
-			 0);
+	assert_int_equal(plan(desk, instance, TRANSCRIPT_ABSENT, PLAN_RESUME), 0);
 	const char *id = instance->conversation.session_id;
 	assert_non_null(id);
 	assert_int_equal(instance->conversation.origin, ORIGIN_MINTED);
@@ -538,9 +549,7 @@ static void a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id(voi
 	instance->run.directory = path_join(desk->root, "run/0123abcd");
 	instance->resume_policy = POLICY_NEVER;
 	instance->last_used_at = 1;
-	assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude, TRANSCRIPT_TURNS,
-					   PLAN_RESUME, NULL),
-			 0);
+	assert_int_equal(plan(desk, instance, TRANSCRIPT_TURNS, PLAN_RESUME), 0);
 	assert_int_equal(run_attempt(&instance->run)->rung, RUNG_FRESH);
 	assert_string_equal(instance->conversation.session_id, MINE);
 }
@@ -574,10 +583,9 @@ static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to
 			strvec_push(&settings->resume_by_agent, instance->agent);
 			strvec_push(&settings->resume_by_agent, table[i].agents);
 		}
-		assert_int_equal(conversation_plan(&desk->deck, instance, desk->claude,
-						   table[i].first ? TRANSCRIPT_ABSENT
-								  : TRANSCRIPT_TURNS,
-						   table[i].wish ? PLAN_RESUME : PLAN_FRESH, NULL),
+		assert_int_equal(plan(desk, instance,
+				      table[i].first ? TRANSCRIPT_ABSENT : TRANSCRIPT_TURNS,
+				      table[i].wish ? PLAN_RESUME : PLAN_FRESH),
 				 0);
 		if (instance->run.offer != table[i].asks)
 			fail_msg("row %zu: it %s", i,
@@ -595,8 +603,14 @@ static enum reason reason_in_the_directory(struct desk *desk)
 	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", NULL);
 	instance->run.directory = path_join(desk->root, "run/0123abcd");
 	instance->last_used_at = 1;
-	const int r = conversation_plan(&desk->deck, instance, &agent, TRANSCRIPT_UNKNOWN,
-					PLAN_RESUME, NULL);
+	const struct planning planning = {
+		.deck = &desk->deck,
+		.instance = instance,
+		.agent = &agent,
+		.fact = TRANSCRIPT_UNKNOWN,
+		.purpose = PLAN_RESUME,
+	};
+	const int r = conversation_plan(&planning, NULL);
 	strvec_clear(&agent.continue_latest);
 	assert_int_equal(r, 0);
 	return run_attempt(&instance->run)->reason;

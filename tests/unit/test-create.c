@@ -116,7 +116,7 @@ static int create(struct desk *desk, const char *script, char **ret, struct erro
 {
 	cleanup_instance struct instance *instance = new_one(desk, "maker", "0123abcd");
 	write_file(desk, "bin/maker", 0700, script);
-	return create_conversation(&desk->deck, instance, agent_of(desk, "maker"), ret, err);
+	return create_conversation(&desk->deck, NULL, instance, agent_of(desk, "maker"), ret, err);
 }
 
 static void a_made_conversation_has_the_id_that_was_printed(void **state)
@@ -142,8 +142,9 @@ static void what_stands_before_the_program_stands_before_it_there_too(void **sta
 	strvec_clear(&instance->argv);
 	strvec_push_array(&instance->argv, words);
 	write_file(desk, "bin/maker", 0700, "#!/bin/sh\necho \"id: $WHICH-$#\"\n");
-	assert_int_equal(
-		create_conversation(&desk->deck, instance, agent_of(desk, "maker"), &id, NULL), 0);
+	assert_int_equal(create_conversation(&desk->deck, NULL, instance, agent_of(desk, "maker"),
+					     &id, NULL),
+			 0);
 	assert_string_equal(id, "mine-1");
 }
 
@@ -174,8 +175,14 @@ static void a_conversation_that_was_not_made_is_an_error_with_the_agents_words(v
 
 static int plan(struct desk *desk, struct instance *instance, bool resume_wish)
 {
-	return conversation_plan(&desk->deck, instance, agent_of(desk, instance->agent),
-				 TRANSCRIPT_UNKNOWN, resume_wish ? PLAN_RESUME : PLAN_FRESH, NULL);
+	const struct planning planning = {
+		.deck = &desk->deck,
+		.instance = instance,
+		.agent = agent_of(desk, instance->agent),
+		.fact = TRANSCRIPT_UNKNOWN,
+		.purpose = resume_wish ? PLAN_RESUME : PLAN_FRESH,
+	};
+	return conversation_plan(&planning, NULL);
 }
 
 static void a_plan_has_a_conversation_made_only_when_one_is_needed(void **state)

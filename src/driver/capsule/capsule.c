@@ -16,6 +16,9 @@
 enum {
 	RETRY_MS = 10, /* when the capsule's queue of clients is full */
 	LOOK_MS = 200, /* where a container's changes raise no event here (a virtual machine) */
+	OUTPUT_MAX = 1 << 20,
+	OUTPUT_COLUMNS = 200,
+	OUTPUT_ROWS = 50,
 	/* The capsule ends the other processes of the container after the agent. */
 	STOP_SLACK_MS = 10000,
 };
@@ -267,23 +270,29 @@ static int await_status(struct capsule *capsule, int64_t deadline_ms, struct fra
 	}
 }
 
-int capsule_status(struct capsule *capsule, int64_t deadline_ms, struct capsule_status *ret,
-		   struct error *err)
+static struct capsule_status status_of(const struct frame_status *status)
 {
 	static const enum capsule_phase phases[] = { [FRAME_EMPTY] = CAPSULE_EMPTY,
 						     [FRAME_RUNNING] = CAPSULE_RUNNING,
 						     [FRAME_ENDED] = CAPSULE_ENDED };
+	struct capsule_status ret = { .phase = phases[status->phase],
+				      .attempt = status->attempt.number,
+				      .code = status->code,
+				      .signal = status->signal,
+				      .by_stop = status->by_stop };
+	_Static_assert(sizeof(ret.run) == sizeof(status->attempt.run), "the same length");
+	memcpy(ret.run, status->attempt.run, sizeof(ret.run));
+	return ret;
+}
+
+int capsule_status(struct capsule *capsule, int64_t deadline_ms, struct capsule_status *ret,
+		   struct error *err)
+{
 	struct frame_status status;
 	frame_put(channel_out(&capsule->channel), FRAME_STATUS, NULL, 0);
 	if (await_status(capsule, deadline_ms, &status, err) < 0)
 		return -1;
-	*ret = (struct capsule_status){ .phase = phases[status.phase],
-					.attempt = status.attempt.number,
-					.code = status.code,
-					.signal = status.signal,
-					.by_stop = status.by_stop };
-	_Static_assert(sizeof(ret->run) == sizeof(status.attempt.run), "the same length");
-	memcpy(ret->run, status.attempt.run, sizeof(ret->run));
+	*ret = status_of(&status);
 	return 0;
 }
 
@@ -331,6 +340,59 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 	*ret = capsule->agent;
 	return 0;
 }
+
+/* --- what it writes --------------------------------------------------------------------------- */
+
+static int add_output(const struct frame *frame, struct strbuf *ret, struct error *err)
+{
+	for (size_t i = 0; i < frame->length; i++)
+		if (frame->payload[i] != '\r')
+			strbuf_add(ret, &frame->payload[i], 1);
+	return ret->length > OUTPUT_MAX
+		       ? error_set(err, ERROR_CHILD, "it wrote more than %d bytes", OUTPUT_MAX)
+		       : 0;
+}
+
+/* OUTPUT_GOES_ON: there is more to come. */
+enum { OUTPUT_GOES_ON = 1 };
+static int take_output(const struct frame *frame, struct strbuf *ret,
+		       struct frame_status *ret_status, struct error *err)
+{
+	switch (frame->type) {
+	case FRAME_REPLAY:
+	case FRAME_OUTPUT:
+		return add_output(frame, ret, err) < 0 ? -1 : OUTPUT_GOES_ON;
+	case FRAME_REFUSED:
+		return refused(frame, err);
+	case FRAME_EXIT:
+		return frame_get_status(frame, ret_status, err);
+	default:
+		return OUTPUT_GOES_ON;
+	}
+}
+
+int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadline_ms,
+			struct strbuf *ret, struct capsule_status *ret_status, struct error *err)
+{
+	struct frame_view view = { .size = { OUTPUT_COLUMNS, OUTPUT_ROWS } };
+	struct frame_status status;
+	(void)snprintf(view.attempt.run, sizeof(view.attempt.run), "%s", run);
+	frame_put_view(channel_out(&capsule->channel), &view);
+	for (;;) {
+		struct frame frame;
+		int r = next_frame(capsule, deadline_ms, &frame, err);
+		if (r == CONNECTION_ENDED)
+			return ended(capsule, err);
+		if (r == 0)
+			r = take_output(&frame, ret, &status, err);
+		if (r == 0)
+			*ret_status = status_of(&status);
+		if (r <= 0)
+			return r;
+	}
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
 
 int capsule_stop(struct capsule *capsule, int grace_ms, struct error *err)
 {

@@ -87,6 +87,12 @@ struct capsule_start {
 int capsule_start(struct capsule *capsule, const struct capsule_start *start, int64_t deadline_ms,
 		  struct process_id *ret, struct error *err);
 
+/* Read all that the agent of attempt 0 of this run writes to its terminal, until it has ended: the
+ * text, without carriage returns, appended to *ret, and how it ended.  ERROR_TIMEOUT: it had not.
+ * ERROR_INVALID: it is not the last attempt.  ERROR_CHILD: it wrote more than 1 MiB. */
+int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadline_ms,
+			struct strbuf *ret, struct capsule_status *ret_status, struct error *err);
+
 /* End the agent in order (SIGHUP and SIGTERM, SIGKILL after grace_ms) and then the capsule, which
  * ends the container.  Returns when the connection has ended, which is when the capsule has.
  * ERROR_TIMEOUT: it had not, some seconds after the grace. */

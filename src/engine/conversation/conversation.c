@@ -378,27 +378,19 @@ static int find_neighbour(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
-/* One plan, and what it is for. */
-struct planning {
-	struct deck *deck;
-	struct instance *instance;
-	const struct agent *agent;
-	enum transcript_fact fact;
-	enum plan_purpose purpose;
-};
-
 /* A new id where one may be needed.  Of what the agent has to make only when it is: nobody wants a
  * heap of empty conversations. */
 static int make_id(const struct planning *planning, const char *state, bool resume_enabled,
 		   char **ret, struct error *err)
 {
-	const struct instance *instance = planning->instance;
+	struct instance *instance = planning->instance;
 	const struct agent *agent = planning->agent;
 	bool needed = !instance->conversation.session_id ||
 		      (!resume_enabled && instance->last_used_at != 0);
 	if (registry_strategy(agent) != STRATEGY_CREATE)
 		*ret = resume_new_id(agent, instance, state);
-	else if (needed && create_conversation(planning->deck, instance, agent, ret, err) < 0)
+	else if (needed &&
+		 create_conversation(planning->deck, planning->lock, instance, agent, ret, err) < 0)
 		return -1;
 	return 0;
 }
@@ -448,7 +440,7 @@ static void note_shared(struct instance *instance)
 	shared_conversation_clear(shared);
 }
 
-static int plan(const struct planning *planning, struct error *err)
+int conversation_plan(const struct planning *planning, struct error *err)
 {
 	struct deck *deck = planning->deck;
 	struct instance *instance = planning->instance;
@@ -498,19 +490,6 @@ static int plan(const struct planning *planning, struct error *err)
 	return 0;
 }
 
-int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
-		      enum transcript_fact fact, enum plan_purpose purpose, struct error *err)
-{
-	const struct planning planning = {
-		.deck = deck,
-		.instance = instance,
-		.agent = agent,
-		.fact = fact,
-		.purpose = purpose,
-	};
-	return plan(&planning, err);
-}
-
 int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
 			  struct error *err)
 {
@@ -526,7 +505,7 @@ int conversation_foretell(struct deck *deck, struct instance *instance, const st
 	    conversation_claim(deck, instance, agent, &claim, err) < 0)
 		return -1;
 	run_clear(&instance->run);
-	return plan(&planning, err);
+	return conversation_plan(&planning, err);
 }
 
 bool conversation_take_words(struct deck *deck, struct instance *instance, const char *words)

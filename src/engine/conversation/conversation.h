@@ -42,12 +42,21 @@ enum plan_purpose {
 	PLAN_FORETELL, /* conversation_foretell() only */
 };
 
+/* One plan, and what it is for.  All borrowed. */
+struct planning {
+	struct deck *deck;
+	struct store_lock *lock; /* of the instance; NULL for PLAN_FORETELL */
+	struct instance *instance;
+	const struct agent *agent;
+	enum transcript_fact fact;
+	enum plan_purpose purpose;
+};
+
 /* Plan the ladder of a prepared run, and store what the plan settled: a new id (for an agent that
  * makes its conversations first: made by it, engine/conversation/create.h), the resolved resume
  * command, what the user is told about the history.  The directory of the instance is made if the
  * agent wants one. */
-int conversation_plan(struct deck *deck, struct instance *instance, const struct agent *agent,
-		      enum transcript_fact fact, enum plan_purpose purpose, struct error *err);
+int conversation_plan(const struct planning *planning, struct error *err);
 
 /* What the ladder of a start would be: all of the above but for what they make and write, and for
  * the id of an agent that makes its conversations first.  The instance's run is then that plan; it

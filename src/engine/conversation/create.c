@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/conversation/create.h"
 
-#include "base/child.h"
-#include "base/fsutil.h"
 #include "base/log.h"
 #include "engine/deck/home.h"
-#include "engine/place/environment.h"
+#include "engine/place/alive.h"
+#include "engine/place/place.h"
 #include "model/plan/resume.h"
-
-#include <errno.h>
-#include <fcntl.h>
 
 enum { CREATE_TIMEOUT_MS = 30000 };
 
@@ -55,26 +51,22 @@ static int judge(const struct instance *instance, const struct agent *agent, con
 	return 0;
 }
 
-int create_conversation(const struct deck *deck, const struct instance *instance,
+int create_conversation(struct deck *deck, struct store_lock *lock, struct instance *instance,
 			const struct agent *agent, char **ret, struct error *err)
 {
-	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *state = home_path(deck, instance->id);
-	const char *directory = instance_launch_directory(instance);
-	cleanup_close int cwd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (cwd < 0)
-		return error_set_errno(err, errno, "open %s", directory);
-	build_argv(instance, agent, state, &argv);
-	environment_build(deck, instance, agent, &environment);
-	cleanup_free char *command = visible_argv(argv.items);
-	const struct child_request request = {
-		.argv = (const char *const *)argv.items,
-		.environment = environment.items,
-		.directory = cwd,
-		.new_session = true,
+	const struct place_run run = place_run_of(instance);
+	const struct place_command request = {
+		.lock = lock,
+		.agent = agent,
+		.argv = &argv,
+		.timeout_ms = CREATE_TIMEOUT_MS,
 	};
-	int r = child_run(&request, CREATE_TIMEOUT_MS, &result, err);
+	build_argv(instance, agent, state, &argv);
+	cleanup_free char *command = visible_argv(argv.items);
+	int r = place_of(&run)->run_command(deck, instance, &request, &result, err);
 	if (r < 0)
 		return error_prefix(err, "%s made no conversation, so nothing was started: \"%s\"",
 				    agent->title, command);

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/child.h"
 #include "driver/cgroup/cgroup.h"
 #include "engine/deck/deck.h"
 
@@ -68,6 +69,14 @@ struct place_usage {
  * in a scope, since it runs without one, or nobody can be asked to change it. */
 enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
 
+/* A command of the agent's that ends by itself, before the agent is started.  All borrowed. */
+struct place_command {
+	struct store_lock *lock; /* of the instance */
+	const struct agent *agent;
+	const struct strvec *argv;
+	int timeout_ms;
+};
+
 /* Of how_ended(). */
 enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
 
@@ -121,6 +130,13 @@ struct place {
 	 * set by the caller; the ladder may refer to the files, so it is planned after this. */
 	int (*prepare)(struct deck *deck, struct instance *instance, const struct agent *agent,
 		       struct error *err);
+
+	/* Run a command where the agent of the prepared run will run, with the same files,
+	 * environment and secrets, until it ends.  CHILD_NOT_INSTALLED.  ERROR_TIMEOUT: it was
+	 * ended.  *ret: child_result_free(). */
+	int (*run_command)(struct deck *deck, struct instance *instance,
+			   const struct place_command *command, struct child_result *ret,
+			   struct error *err);
 
 	/* Bring the prepared run up and fill in what it became.  The caller has saved the manifest
 	 * already, so that the intent is on disk before the first process exists; it is saved here

@@ -126,8 +126,15 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		run_clear(&instance->run);
 		return -1;
 	}
-	if (conversation_plan(deck, instance, operation->agent, fact,
-			      wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME, err) < 0) {
+	const struct planning planning = {
+		.deck = deck,
+		.lock = operation->lock,
+		.instance = instance,
+		.agent = operation->agent,
+		.fact = fact,
+		.purpose = wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME,
+	};
+	if (conversation_plan(&planning, err) < 0) {
 		(void)operation->place->end(deck, instance, 0, NULL, NULL);
 		run_clear(&instance->run);
 		return -1;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
@@ -36,48 +37,69 @@ char *container_host_program(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;
 	const struct attempt *attempt = run_attempt(&instance->run);
-	if (recipe->program != PROGRAM_FROM_HOST || attempt->rung == RUNG_SHELL)
+	if (recipe->program != PROGRAM_FROM_HOST || (attempt && attempt->rung == RUNG_SHELL))
 		return NULL;
-	return path_join(recipe->program_directory,
-			 recipe->program_file ? recipe->program_file
-					      : path_basename(attempt->argv.items[0]));
+	const struct strvec *argv = attempt ? &attempt->argv : &instance->argv;
+	return path_join(recipe->program_directory, recipe->program_file
+							    ? recipe->program_file
+							    : path_basename(argv->items[0]));
 }
 
-static void agent_argv(const struct instance *instance, struct strvec *ret)
+/* What the capsule starts, and in which environment. */
+struct beginning {
+	const struct instance *instance;
+	const char *run;
+	unsigned attempt;
+	const struct strvec *argv;
+	struct strvec environment; /* may have secrets: container_wipe() */
+};
+
+static void agent_argv(const struct beginning *beginning, struct strvec *ret)
 {
-	char *program = container_host_program(instance);
-	strvec_push_all(ret, &run_attempt(&instance->run)->argv);
+	char *program = container_host_program(beginning->instance);
+	strvec_push_all(ret, beginning->argv);
 	if (!program)
 		return;
 	free(ret->items[0]);
 	ret->items[0] = program;
 }
 
-static int start_agent(struct deck *deck, struct instance *instance, const struct agent *agent,
-		       struct capsule *capsule, struct error *err)
+static int begin_process(struct beginning *beginning, struct capsule *capsule,
+			 struct process_id *ret, struct error *err)
 {
-	const struct run *run = &instance->run;
 	cleanup_strvec struct strvec argv = { 0 };
-	struct strvec environment = { 0 };
-	agent_argv(instance, &argv);
-	environment_inside(deck, instance, agent, &environment);
+	agent_argv(beginning, &argv);
 	/* They are sent to the capsule, and are nowhere else. */
-	int r = container_resolve_secrets(instance->recipe, &environment, err);
+	int r = container_resolve_secrets(beginning->instance->recipe, &beginning->environment,
+					  err);
 	if (r == 0) {
 		const struct capsule_start start = {
-			.run = run->id,
-			.attempt = (unsigned)run->attempt,
+			.run = beginning->run,
+			.attempt = beginning->attempt,
 			.argv = &argv,
-			.environment = &environment,
-			.directory = instance_launch_directory(instance),
+			.environment = &beginning->environment,
+			.directory = instance_launch_directory(beginning->instance),
 			.columns = COLUMNS,
 			.rows = ROWS,
 		};
-		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, &instance->run.pane,
-				  err);
+		r = capsule_start(capsule, &start, clock_ms() + AGENT_START_MS, ret, err);
 	}
-	container_wipe(&environment);
+	container_wipe(&beginning->environment);
 	return r;
+}
+
+static int start_agent(struct deck *deck, struct instance *instance, const struct agent *agent,
+		       struct capsule *capsule, struct error *err)
+{
+	struct run *run = &instance->run;
+	struct beginning beginning = {
+		.instance = instance,
+		.run = run->id,
+		.attempt = (unsigned)run->attempt,
+		.argv = &run_attempt(run)->argv,
+	};
+	environment_inside(deck, instance, agent, &beginning.environment);
+	return begin_process(&beginning, capsule, &run->pane, err);
 }
 
 int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -134,8 +156,17 @@ static int launch_window(struct deck *deck, struct store_lock *lock, struct inst
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static int bring_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		    const struct agent *agent, struct error *err)
+static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
+{
+	if (ladder_open(ladder, err) < 0 || ladder_climb(ladder, err) < 0 ||
+	    reach_await_capsule(ladder, clock_ms() + CAPSULE_START_MS, ret, err) < 0)
+		return -1;
+	ladder->instance->run.server = capsule_process(*ret);
+	return 0;
+}
+
+static int begin(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		 const struct agent *agent, struct error *err)
 {
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,
@@ -144,13 +175,78 @@ static int bring_up(struct deck *deck, struct store_lock *lock, struct instance 
 		.agent = agent,
 	};
 	cleanup_capsule struct capsule *capsule = NULL;
-	if (ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
-	    reach_await_capsule(&ladder, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
+	/* container_run_command() may have brought it up for this run. */
+	if ((instance->run.server.pid ? capsule_await(instance->run.capsule,
+						      clock_ms() + CAPSULE_START_MS, &capsule, err)
+				      : bring_up(&ladder, &capsule, err)) < 0)
 		return -1;
-	instance->run.server = capsule_process(capsule);
 	if (instance->run.offer)
 		return 0;
 	return start_agent(deck, instance, agent, capsule, err);
+}
+
+/* ---- a command before the agent ------------------------------------------------------------ */
+
+/* The run of the command is its own, so that the agent's first attempt is still to come. */
+static int run_in(struct capsule *capsule, struct deck *deck, struct instance *instance,
+		  const struct place_command *command, struct child_result *ret, struct error *err)
+{
+	const int64_t deadline_ms = clock_ms() + command->timeout_ms;
+	cleanup_free char *run = naming_new_uuid();
+	struct beginning beginning = {
+		.instance = instance,
+		.run = run,
+		.argv = command->argv,
+	};
+	struct process_id process;
+	struct capsule_status status;
+	environment_inside(deck, instance, command->agent, &beginning.environment);
+	/* It writes to a terminal, and its words are for us. */
+	strvec_push(&beginning.environment, "NO_COLOR=1");
+	strvec_push(&beginning.environment, "TERM=dumb");
+	if (begin_process(&beginning, capsule, &process, err) < 0)
+		return -1;
+	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, err) < 0)
+		return -1;
+	ret->exit_status = status.signal ? 128 + status.signal : status.code;
+	return 0;
+}
+
+/* A start that was killed may have left its command behind, which is nobody's now. */
+static int bring_up_idle(struct deck *deck, struct instance *instance,
+			 const struct place_command *command, struct capsule **ret,
+			 struct error *err)
+{
+	enum { TRIES = 2 };
+	for (unsigned i = 0; i < TRIES; i++) {
+		cleanup_ladder struct ladder ladder = {
+			.deck = deck,
+			.lock = command->lock,
+			.instance = instance,
+			.agent = command->agent,
+		};
+		struct capsule_status status;
+		if (bring_up(&ladder, ret, err) < 0 ||
+		    capsule_status(*ret, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
+			return -1;
+		if (status.phase != CAPSULE_RUNNING)
+			return 0;
+		if (capsule_stop(*ret, 0, err) < 0)
+			return -1;
+		capsule_close(*ret);
+		*ret = NULL;
+	}
+	return error_set(err, ERROR_CHILD, "another process runs in its container");
+}
+
+int container_run_command(struct deck *deck, struct instance *instance,
+			  const struct place_command *command, struct child_result *ret,
+			  struct error *err)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	return bring_up_idle(deck, instance, command, &capsule, err) < 0
+		       ? -1
+		       : run_in(capsule, deck, instance, command, ret, err);
 }
 
 /* Its container may be paused as well. */
@@ -198,7 +294,7 @@ int container_open_window(struct deck *deck, struct store_lock *lock, struct ins
 int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		     const struct agent *agent, struct error *err)
 {
-	int r = bring_up(deck, lock, instance, agent, err);
+	int r = begin(deck, lock, instance, agent, err);
 	if (r == 0)
 		r = launch_window(deck, lock, instance, agent, err);
 	if (r < 0)

@@ -111,6 +111,9 @@ char *container_host_program(const struct instance *instance) MUST_USE;
 
 int container_prepare(struct deck *deck, struct instance *instance, const struct agent *agent,
 		      struct error *err);
+int container_run_command(struct deck *deck, struct instance *instance,
+			  const struct place_command *command, struct child_result *ret,
+			  struct error *err);
 int container_launch(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		     const struct agent *agent, struct error *err);
 int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,

@@ -134,6 +134,7 @@ const struct place place_container = {
 	.check_path = container_check_path,
 	.probe = container_probe,
 	.prepare = container_prepare,
+	.run_command = container_run_command,
 	.launch = container_launch,
 	.open_window = container_open_window,
 	.end = container_end,

@@ -4,8 +4,12 @@
  */
 #include "engine/place/host/host-internal.h"
 
+#include "base/fsutil.h"
 #include "base/program.h"
+#include "engine/place/environment.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 static int host_check_path(const struct instance *instance, const char *path, struct error *err)
@@ -49,6 +53,25 @@ static void host_pane_argv(const struct deck *deck UNUSED, const struct instance
 			   struct strvec *ret)
 {
 	strvec_push_all(ret, &run_attempt(&instance->run)->argv);
+}
+
+static int host_run_command(struct deck *deck, struct instance *instance,
+			    const struct place_command *command, struct child_result *ret,
+			    struct error *err)
+{
+	cleanup_strvec struct strvec environment = { 0 };
+	const char *directory = instance_launch_directory(instance);
+	cleanup_close int cwd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cwd < 0)
+		return error_set_errno(err, errno, "open %s", directory);
+	environment_build(deck, instance, command->agent, &environment);
+	const struct child_request request = {
+		.argv = (const char *const *)command->argv->items,
+		.environment = environment.items,
+		.directory = cwd,
+		.new_session = true,
+	};
+	return child_run(&request, command->timeout_ms, ret, err);
 }
 
 static int host_set_limits(struct deck *deck, const struct instance *instance,
@@ -99,6 +122,7 @@ const struct place place_host = {
 	.check_path = host_check_path,
 	.probe = host_probe,
 	.prepare = host_prepare,
+	.run_command = host_run_command,
 	.launch = host_launch,
 	.open_window = host_open_window,
 	.end = host_end,
