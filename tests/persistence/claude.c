@@ -31,21 +31,38 @@ static const char *install_claude(void)
 	return strrchr(path, '\n') ? strrchr(path, '\n') + 1 : path;
 }
 
-/* Returns its URL. */
-static const char *start_stub(struct claude *claude, const char *address)
+static void run_stub(struct claude *claude, const char *address, const char *port)
 {
-	const char *port_file = at_home("stub.port"), *program = at_home("model-api-stub");
+	const char *port_file = at_home("stub.port");
+	claude->stub = machine_background(WORDS(at_home("model-api-stub"), "--port-file", port_file,
+						"--log", claude->log, "--address", address,
+						"--port", port),
+					  at_home("stub.out"));
+	WAIT_FOR(machine_exists(port_file), "the stub does not start: %s",
+		 or_empty(machine_read(at_home("stub.out"))));
+}
+
+static void start_stub(struct claude *claude, const char *address)
+{
 	claude->log = at_home("stub.log");
 	if (machine_user(WORDS("python3", "--version")).status != 0)
 		skip_test("python3 is not installed");
-	machine_bring("helper/model-api-stub", program);
-	(void)machine_background(WORDS(program, "--port-file", port_file, "--log", claude->log,
-				       "--address", address),
-				 at_home("stub.out"));
-	WAIT_FOR(machine_exists(port_file), "the stub does not start: %s",
-		 or_empty(machine_read(at_home("stub.out"))));
-	const char *port = machine_read(port_file);
-	return kept("http://%s:%.*s", address, (int)strcspn(port, "\n"), port);
+	machine_bring("helper/model-api-stub", at_home("model-api-stub"));
+	run_stub(claude, address, "0");
+	const char *port = machine_read(at_home("stub.port"));
+	claude->url = kept("http://%s:%.*s", address, (int)strcspn(port, "\n"), port);
+}
+
+void claude_stop_stub(struct claude *claude)
+{
+	machine_destroy(&claude->stub);
+}
+
+void claude_restart_stub(struct claude *claude)
+{
+	const char *address = claude->url + strlen("http://"), *colon = strchr(address, ':');
+	machine_remove(at_home("stub.port"));
+	run_stub(claude, kept("%.*s", (int)(colon - address), address), colon + 1);
 }
 
 const char *claude_program(void)
@@ -55,17 +72,18 @@ const char *claude_program(void)
 	return keep(resolved);
 }
 
-const char *claude_prepare_inside(struct claude *claude, const char *address)
+void claude_prepare_inside(struct claude *claude, const char *address)
 {
 	machine_make_directory(at_home("bin"));
 	machine_user_ok(WORDS("ln", "-s", claude_program(), at_home("bin/claude")));
-	return start_stub(claude, address);
+	start_stub(claude, address);
 }
 
 void claude_prepare(struct claude *claude, const char *address)
 {
 	const char *program = install_claude();
-	machine_set("ANTHROPIC_BASE_URL", start_stub(claude, address));
+	start_stub(claude, address);
+	machine_set("ANTHROPIC_BASE_URL", claude->url);
 	machine_set("ANTHROPIC_AUTH_TOKEN", "stub");
 	machine_set("DISABLE_AUTOUPDATER", "1");
 	machine_set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
@@ -121,4 +139,10 @@ void assert_carried(struct json_object *request, const char *session_id, const c
 	       json_print(request));
 	ASSERT(streq(json_get_string(request, "session", ""), session_id),
 	       "not conversation %s: %s", session_id, json_print(request));
+}
+
+void assert_login_was(struct json_object *request, const char *login)
+{
+	ASSERT(streq(json_get_string(request, "login", ""), login), "not the login %s: %s", login,
+	       json_print(request));
 }

@@ -14,15 +14,19 @@
 
 struct claude {
 	struct session session;
-	const char *log; /* of the stub */
+	struct process stub;
+	const char *log, *url; /* of the stub */
 };
 
 /* Install the program, start the stub on this address of the machine, and point the environment of
  * the user at both.  claude has answered its questions about directories below the test's home. */
 void claude_prepare(struct claude *claude, const char *address);
 /* The same for a claude in a container: it gets nothing of the user's, so nothing is written into
- * the user's home.  Returns the URL of the stub. */
-const char *claude_prepare_inside(struct claude *claude, const char *address);
+ * the user's home. */
+void claude_prepare_inside(struct claude *claude, const char *address);
+/* Before the machine goes down, and start it where it was when the machine has booted. */
+void claude_stop_stub(struct claude *claude);
+void claude_restart_stub(struct claude *claude);
 /* Its program, by the path that is no symbolic link. */
 const char *claude_program(void);
 
@@ -30,3 +34,5 @@ const char *claude_program(void);
 struct json_object *claude_say(const struct claude *claude, const char *text, unsigned n);
 /* The request carried exactly these texts of the user's, in this conversation. */
 void assert_carried(struct json_object *request, const char *session_id, const char *const *texts);
+/* claude showed the model this login of the user's, which begins with "stub". */
+void assert_login_was(struct json_object *request, const char *login);

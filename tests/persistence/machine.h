@@ -84,7 +84,7 @@ struct answer outside(const char *const *argv, int timeout_ms);
 /* Path of a file of the checkout's tests, outside. */
 const char *machine_source(const char *path);
 
-/* The machine's power. */
+/* The machine's power.  An orderly end waits for ever for what machine_background() runs. */
 void machine_reboot(void);   /* an orderly reboot, until it is up again */
 void machine_powercut(void); /* ends every process at once */
 void machine_boot(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The real claude in a container: it has a turn, meets a fault of each tier, is started again, and
- * its next request to the model carries that turn.
+ * its next request to the model carries that turn.  With --auth sync, it shows the model the login
+ * of its user.
  *
  * Its program is the one of the machine, mounted read-only.  Nobody has answered its questions: its
  * home is new, so that it takes a turn at all says that agentdeck has filled it.
@@ -46,11 +47,10 @@ static void begin(struct inside *inside, enum engine engine, const char *const *
 	struct strvec *argv = kept_vector();
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE); /* its bridge is the address */
 	engine_prepare_libraries(engine, claude_program());
-	const char *url = claude_prepare_inside(claude, reachable_address());
-	strvec_push_array(argv,
-			  WORDS("--agent", "claude", "--container", "--image", LIBRARIES_IMAGE,
-				"--engine", engine_address(engine), "--program", "host", "--env",
-				kept("ANTHROPIC_BASE_URL=%s", url)));
+	claude_prepare_inside(claude, reachable_address());
+	strvec_push_array(argv, WORDS("--agent", "claude", "--container", "--engine",
+				      engine_address(engine), "--program", "host", "--env",
+				      kept("ANTHROPIC_BASE_URL=%s", claude->url)));
 	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++)
 		strvec_push_array(argv, WORDS("--env", quiet[i]));
 	strvec_push_array(argv, words);
@@ -71,10 +71,13 @@ static bool has_written(const char *text)
 	return machine_user(WORDS("sh", "-c", script, "sh", text, home())).status == 0;
 }
 
-static void begin_with_token(struct inside *inside, enum engine engine)
+/* option, value: where its image comes from. */
+static void begin_with_token(struct inside *inside, enum engine engine, const char *option,
+			     const char *value)
 {
 	machine_set("ANTHROPIC_AUTH_TOKEN", "stub");
-	begin(inside, engine, WORDS("--auth", "token", "--secret", "ANTHROPIC_AUTH_TOKEN"));
+	begin(inside, engine,
+	      WORDS(option, value, "--auth", "token", "--secret", "ANTHROPIC_AUTH_TOKEN"));
 	assert_carried(claude_say(&inside->claude, "first words", 1), inside->session_id,
 		       WORDS("first words"));
 	WAIT_FOR(has_written("stub reply 1:"), "claude does not write its turn");
@@ -106,7 +109,7 @@ static void await_end(struct inside *inside, const struct process *agent)
 static void loses_its_server(enum engine engine)
 {
 	struct inside inside;
-	begin_with_token(&inside, engine);
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
 	machine_user_ok(WORDS("sh", "-c",
@@ -121,7 +124,7 @@ static void loses_its_server(enum engine engine)
 static void meets(enum engine engine, const char *const *words, bool is_removed)
 {
 	struct inside inside;
-	begin_with_token(&inside, engine);
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
 	struct strvec *argv = kept_vector();
@@ -135,6 +138,77 @@ static void meets(enum engine engine, const char *const *words, bool is_removed)
 	ASSERT(streq(now, inside.container) != is_removed, "the container %s became %s",
 	       inside.container, now);
 	assert_carries_on(&inside);
+}
+
+/* Tier 1 as well: the machine ends under it. */
+static void loses_its_machine(enum engine engine, bool in_order)
+{
+	struct inside inside;
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
+	struct session *session = &inside.claude.session;
+	claude_stop_stub(&inside.claude);
+	if (in_order) {
+		machine_reboot();
+	} else {
+		machine_powercut();
+		machine_boot();
+	}
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	engine_prepare_libraries(engine, claude_program());
+	claude_restart_stub(&inside.claude);
+	session_start(session, NULL);
+	assert_flag(session, "--resume", inside.session_id);
+	const char *now = find_container(&inside, "{{.ID}}");
+	ASSERT(streq(now, inside.container), "the container %s became %s", inside.container, now);
+	assert_carries_on(&inside);
+}
+
+/* Tier 3: only the directory is left that its image is built from. */
+static void loses_its_image(enum engine engine)
+{
+	struct inside inside;
+	machine_write(at_home("image/Dockerfile"), 0644, "FROM " LIBRARIES_IMAGE "\nENV BUILT=1\n");
+	begin_with_token(&inside, engine, "--build", at_home("image"));
+	struct session *session = &inside.claude.session;
+	const struct process agent = session_agent(session);
+	const char *image = container_field(engine, inside.container, "{{.Image}}");
+	(void)engine_say(engine, WORDS("rm", "--force", inside.container));
+	await_end(&inside, &agent);
+	(void)engine_say(engine, WORDS("rmi", "--force", image));
+	ASSERT(engine_try(engine, WORDS("image", "inspect", image)).status != 0,
+	       "its image is left");
+	(void)deck_ok(NULL, WORDS("session", "start", "--rebuild", "--json", session->id));
+	(void)session_look(session);
+	assert_flag(session, "--resume", inside.session_id);
+	const char *now = find_container(&inside, "{{.ID}}");
+	ASSERT(strlen(now) == 64 && !streq(now, inside.container), "not another container: '%s'",
+	       now);
+	assert_carries_on(&inside);
+}
+
+/* ---- the login of its user --------------------------------------------------------------- */
+
+static void log_in(const char *token)
+{
+	machine_write(at_home(".claude/.credentials.json"), 0600,
+		      kept("{\"claudeAiOauth\":{\"accessToken\":\"%s\",\"refreshToken\":\"stub\","
+			   "\"expiresAt\":4102444800000,\"subscriptionType\":\"max\","
+			   "\"scopes\":[\"user:inference\",\"user:profile\"]}}",
+			   token));
+}
+
+static void has_the_login_of_its_user(enum engine engine)
+{
+	struct inside inside;
+	log_in("stub-login-1");
+	begin(&inside, engine, WORDS("--image", LIBRARIES_IMAGE, "--auth", "sync"));
+	assert_login_was(claude_say(&inside.claude, "first words", 1), "stub-login-1");
+	WAIT_FOR(has_written("stub reply 1:"), "claude does not write its turn");
+	log_in("stub-login-2");
+	session_restart(&inside.claude.session, NULL);
+	struct json_object *request = claude_say(&inside.claude, "second words", 2);
+	assert_login_was(request, "stub-login-2");
+	assert_carried(request, inside.session_id, WORDS("first words", "second words"));
 }
 
 TEST(RealClaudeInContainerOutlivesItsTmuxServerDocker)
@@ -165,4 +239,54 @@ TEST(RealClaudeInContainerComesBackAfterDockerRemove)
 TEST(RealClaudeInContainerComesBackAfterPodmanRemove)
 {
 	meets(ENGINE_PODMAN, WORDS("rm", "--force"), true);
+}
+
+TEST(RealClaudeInContainerComesBackAfterRebootDocker)
+{
+	loses_its_machine(ENGINE_DOCKER, true);
+}
+
+TEST(RealClaudeInContainerComesBackAfterRebootPodman)
+{
+	loses_its_machine(ENGINE_PODMAN, true);
+}
+
+TEST(RealClaudeInContainerComesBackAfterRebootRootPodman)
+{
+	loses_its_machine(ENGINE_ROOT_PODMAN, true);
+}
+
+TEST(RealClaudeInContainerComesBackAfterPowerCutDocker)
+{
+	loses_its_machine(ENGINE_DOCKER, false);
+}
+
+TEST(RealClaudeInContainerComesBackAfterPowerCutPodman)
+{
+	loses_its_machine(ENGINE_PODMAN, false);
+}
+
+TEST(RealClaudeInContainerComesBackAfterPowerCutRootPodman)
+{
+	loses_its_machine(ENGINE_ROOT_PODMAN, false);
+}
+
+TEST(RealClaudeInContainerImageIsBuiltAgainDocker)
+{
+	loses_its_image(ENGINE_DOCKER);
+}
+
+TEST(RealClaudeInContainerImageIsBuiltAgainPodman)
+{
+	loses_its_image(ENGINE_PODMAN);
+}
+
+TEST(RealClaudeInContainerHasTheLoginOfItsUserDocker)
+{
+	has_the_login_of_its_user(ENGINE_DOCKER);
+}
+
+TEST(RealClaudeInContainerHasTheLoginOfItsUserPodman)
+{
+	has_the_login_of_its_user(ENGINE_PODMAN);
 }
