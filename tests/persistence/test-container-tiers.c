@@ -35,6 +35,24 @@ TEST(ContainerConfinesItsAgentPodman)
 	is_confined(ENGINE_PODMAN);
 }
 
+static void assert_tier(struct json_object *answer, int tier, const char *of)
+{
+	struct json_object *back = json_get_object(answer, "came_back");
+	const char *rung = json_get_string(back, "rung", NULL);
+	ASSERT(back && json_get_int(back, "tier", -1) == tier &&
+		       streq(or_empty(rung), tier ? "resume" : "") &&
+		       !json_get_string(back, "lost", NULL) == (tier < 2),
+	       "%s says: %s", of, json_object_to_json_string(back));
+}
+
+/* It comes back by this tier, and both commands say so. */
+static void start_by_tier(struct inside *inside, int tier)
+{
+	struct session *session = &inside->session;
+	assert_tier(deck_ok(NULL, WORDS("session", "start", "--json", session->id)), tier, "start");
+	assert_tier(session_look(session), tier, "show");
+}
+
 /* Tier 0: the window is lost, and the agent does not notice. */
 static void loses_its_server(enum engine engine)
 {
@@ -43,7 +61,7 @@ static void loses_its_server(enum engine engine)
 	struct process server = window_of(&inside);
 	machine_destroy(&server);
 	assert_same_agent(&inside, "without its window");
-	session_start(&inside.session, NULL);
+	start_by_tier(&inside, 0);
 	assert_same_agent(&inside, "with a new window");
 	WAIT_FOR(session_shows(&inside.session, INSIDE_MARKER),
 		 "the new window does not show it:\n%s", or_empty(session_screen(&inside.session)));
@@ -97,7 +115,7 @@ static void is_stopped_by(enum engine engine, const char *verb)
 	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS(verb, inside.name));
 	await_end(&inside);
-	session_start(&inside.session, NULL);
+	start_by_tier(&inside, 1);
 	assert_back(&inside, inside.id);
 }
 
@@ -208,7 +226,7 @@ static void is_removed(enum engine engine)
 	inside_begin(&inside, engine);
 	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
 	await_end(&inside);
-	session_start(&inside.session, NULL);
+	start_by_tier(&inside, 2);
 	assert_back(&inside, NULL);
 	ASSERT(container_count(engine, inside_label(&inside)) == 1, "not one container");
 }
@@ -264,12 +282,7 @@ static void start_rebuilt(struct inside *inside, const char *says)
 	ASSERT(strstr(reply.output, says) || strstr(reply.errors, says), "no '%s': %s%s", says,
 	       reply.output, reply.errors);
 	assert_back(inside, NULL);
-	struct json_object *back = json_get_object(
-		deck_ok(NULL, WORDS("session", "show", "--json", inside->session.id)), "came_back");
-	ASSERT(back && json_get_int(back, "tier", -1) == 3 &&
-		       streq(json_get_string(back, "rung", ""), "resume") &&
-		       json_get_string(back, "lost", NULL),
-	       "show says: %s", json_object_to_json_string(back));
+	assert_tier(session_look(&inside->session), 3, "show");
 	ASSERT(container_count(inside->engine, inside_label(inside)) == 1, "not one container");
 }
 

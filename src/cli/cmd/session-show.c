@@ -97,29 +97,6 @@ static void print_reply(const struct told *told)
 
 /* ---- what is printed --------------------------------------------------------------------------- */
 
-/* Its agent may have taken another attempt since. */
-static const char *comeback_rung(const struct instance *instance)
-{
-	const struct attempt *attempt = run_attempt(&instance->run);
-	const enum rung noted = instance->came_back.rung;
-	if (noted == RUNG_NONE)
-		return NULL;
-	return rung_name(attempt ? attempt->rung : noted);
-}
-
-static struct json_object *json_of_comeback(const struct instance *instance)
-{
-	const struct comeback *comeback = &instance->came_back;
-	if (!comeback->at)
-		return NULL;
-	struct json_object *object = json_object_new_object();
-	json_set_int(object, "tier", (int64_t)comeback->tier);
-	json_set_string(object, "rung", comeback_rung(instance));
-	json_set_time(object, "last_at", comeback->at);
-	json_set_string(object, "lost", comeback->lost);
-	return object;
-}
-
 static struct json_object *json_of_exit(const struct exit_record *record)
 {
 	if (!record->present)
@@ -169,7 +146,6 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
-	json_set(object, "came_back", json_of_comeback(instance));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);

@@ -117,6 +117,29 @@ struct json_object *json_of_instance(const struct deck *deck, const struct insta
 	return object;
 }
 
+/* Its agent may have taken another attempt since. */
+const char *comeback_rung(const struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	const enum rung noted = instance->came_back.rung;
+	if (noted == RUNG_NONE)
+		return NULL;
+	return rung_name(attempt ? attempt->rung : noted);
+}
+
+static struct json_object *json_of_comeback(const struct instance *instance)
+{
+	const struct comeback *comeback = &instance->came_back;
+	if (!comeback->at)
+		return NULL;
+	struct json_object *object = json_object_new_object();
+	json_set_int(object, "tier", (int64_t)comeback->tier);
+	json_set_string(object, "rung", comeback_rung(instance));
+	json_set_time(object, "last_at", comeback->at);
+	json_set_string(object, "lost", comeback->lost);
+	return object;
+}
+
 void json_add_run(struct json_object *object, const struct instance *instance)
 {
 	const struct run *run = &instance->run;
@@ -141,6 +164,7 @@ void json_add_run(struct json_object *object, const struct instance *instance)
 	json_set_strings(resume, "argv", attempt ? &attempt->argv : &instance->resume_argv);
 	json_set(object, "agent_pid",
 		 is_live && run->pane.pid ? json_object_new_int64(run->pane.pid) : NULL);
+	json_set(object, "came_back", json_of_comeback(instance));
 }
 
 struct json_object *json_success(const char *id, const char *title)

@@ -20,8 +20,10 @@ struct json_object *json_of_entry(const struct roster_entry *entry, bool is_remo
 /* The same of what was loaded or made: its manifest is read again. */
 struct json_object *json_of_instance(const struct deck *deck,
 				     const struct instance *instance) MUST_USE;
-/* Add what a run adds to a session: tmux, scope, resume and agent_pid. */
+/* Add what a run adds to a session: tmux, scope, resume, agent_pid and came_back. */
 void json_add_run(struct json_object *object, const struct instance *instance);
+/* By which way the agent was started when its container came back; NULL: it went on.  Static. */
+const char *comeback_rung(const struct instance *instance);
 
 /* {"success": true} with the id and title of a session. */
 struct json_object *json_success(const char *id, const char *title) MUST_USE;
