@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "persistence/attach.h"
 
-const char *attach_open(const char *words, const char *name)
+const char *terminal_open(const char *command, const char *name)
 {
 	const char *keys = at_home(name);
 	machine_user_ok(WORDS("mkfifo", keys));
-	(void)machine_background(
-		WORDS("sh", "-c",
-		      "exec 3<>\"$2\"; TERM=xterm exec script -qfc \"exec agentdeck attach $1\" "
-		      "/dev/null <&3 3<&-",
-		      "sh", words, keys),
-		kept("%s.out", keys));
+	(void)machine_background(WORDS("sh", "-c",
+				       "exec 3<>\"$2\"; TERM=xterm exec script -qfc \"exec $1\" "
+				       "/dev/null <&3 3<&-",
+				       "sh", command, keys),
+				 kept("%s.out", keys));
 	return keys;
+}
+
+const char *attach_open(const char *words, const char *name)
+{
+	return terminal_open(kept("agentdeck attach %s", words), name);
 }
 
 void attach_press(const char *keys, const char *text)

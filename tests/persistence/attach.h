@@ -6,8 +6,9 @@
 
 #include "persistence/deck.h"
 
-/* "agentdeck attach WORDS" in a terminal whose keys come from a pipe of this name.  Returns the
- * pipe. */
+/* The command of a user in a terminal whose keys come from a pipe of this name.  Returns the pipe. */
+const char *terminal_open(const char *command, const char *name);
+/* "agentdeck attach WORDS" in one. */
 const char *attach_open(const char *words, const char *name);
 /* text is a format of printf(1): "\\021" is Ctrl-Q. */
 void attach_press(const char *keys, const char *text);

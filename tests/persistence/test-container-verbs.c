@@ -342,3 +342,29 @@ TEST(ContainerAgentThatMakesNoConversationIsNotStarted)
 	const char *running = engine_say(ENGINE_DOCKER, WORDS("ps", "--quiet"));
 	ASSERT(!*running, "this container runs: %s", running);
 }
+
+/* ---- the default image ------------------------------------------------------------------- */
+
+TEST(MissingDefaultImageIsOffered)
+{
+	static const char question[] = "Make it now?";
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_make_directory(at_home("deck"));
+	const char *command = kept("agentdeck add %s --agent demo --container --engine %s",
+				   at_home("deck"), engine_address(ENGINE_DOCKER));
+	const char *keys = terminal_open(command, "no");
+	WAIT_FOR(strstr(attach_output(keys), question), "it does not ask:\n%s",
+		 attach_output(keys));
+	attach_press(keys, "n\\n");
+	WAIT_FOR(strstr(strstr(attach_output(keys), question), "agentdeck image build-default"),
+		 "it does not say how to make it:\n%s", attach_output(keys));
+	/* This machine has nothing to make it with. */
+	keys = terminal_open(command, "yes");
+	WAIT_FOR(strstr(attach_output(keys), question), "it does not ask:\n%s",
+		 attach_output(keys));
+	attach_press(keys, "y\\n");
+	WAIT_FOR(strstr(attach_output(keys), "mmdebstrap is not installed"), "it does not try:\n%s",
+		 attach_output(keys));
+	struct reply reply = deck(NULL, WORDS("list", "--json"));
+	ASSERT(!strstr(reply.output, "\"id\""), "there are sessions: %s", reply.output);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/image.h"
 #include "cli/cmd/pick.h"
 #include "cli/cmd/wish.h"
 #include "cli/show/output.h"
@@ -23,7 +24,7 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	int r = pick_ask(app, &wish, err);
 	if (r == 0)
-		r = lifecycle_add(&app->deck, &wish.wish, &instance, err);
+		r = image_add(app, &wish.wish, &instance, err);
 	if (r != 0)
 		return r;
 	struct json_object *object = json_of_instance(&app->deck, instance);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/cmd/commands.h"
-#include "cli/show/output.h"
+#include "cli/cmd/image.h"
 
+#include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
 #include "engine/place/container/image.h"
 
 struct options {
@@ -22,22 +24,47 @@ static void show_phase(const char *phase, void *data UNUSED)
 	complain("%s ...", phase);
 }
 
-static int run(struct app *app, struct error *err)
+static int make_image(const struct app *app, const char *engine, const char *mirror, FILE *out,
+		      struct error *err)
 {
-	const struct options *given = app->options;
 	const char *configured = app->deck.settings.container.engine;
 	const bool is_watched = !app->quiet && isatty(STDERR_FILENO);
 	const struct image_order order = {
-		.engine = given->engine ? given->engine : configured,
+		.engine = engine ? engine : configured,
 		.configured = configured,
-		.mirror = given->mirror,
+		.mirror = mirror,
 		.progress = is_watched ? show_phase : NULL,
 	};
 	cleanup_free char *id = NULL;
 	if (image_build_default(&order, &id, err) < 0)
 		return -1;
-	say("Made the image %s (%s).", CONTAINER_DEFAULT_IMAGE, id);
+	say_to(out, xasprintf("Made the image %s (%s).", CONTAINER_DEFAULT_IMAGE, id));
 	return 0;
+}
+
+int image_add(struct app *app, const struct lifecycle_new *wish, struct instance **ret,
+	      struct error *err)
+{
+	struct error why = { 0 };
+	int r = lifecycle_add(&app->deck, wish, ret, &why);
+	if (r == 0)
+		return 0;
+	if (!app->deck.lacks_default_image || app->json || !ask_is_possible())
+		return error_move(err, &why);
+	complain("%s", why.message);
+	if (ask_yes("Make it now? That takes a minute or two, and downloads Debian's packages.",
+		    NULL) != 0)
+		return error_move(err, &why);
+	error_clear(&why);
+	return make_image(app, wish->container->engine, NULL, stderr, err) < 0
+		       ? -1
+		       : lifecycle_add(&app->deck, wish, ret, err);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	return make_image(app, given->engine, given->mirror, stdout, err);
 }
 
 const struct command command_image_build_default = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/image.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/pick.h"
 #include "cli/cmd/start.h"
@@ -49,7 +50,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *added = NULL;
-	if (lifecycle_add(&app->deck, &wish->wish, &added, err) < 0)
+	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
 	const struct start_order order = { .base = added->base,
 					   .no_wait = given->no_wait,

@@ -333,8 +333,14 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	recipe->user = user_of(&facts);
 	if (recipe->build)
 		return build_image(deck, engine, recipe, err);
-	return settle_image(engine, order->engine,
-			    order->image ? order->image : CONTAINER_DEFAULT_IMAGE, recipe, err);
+	const char *image = order->image ? order->image : CONTAINER_DEFAULT_IMAGE;
+	struct error why = { 0 };
+	int r = settle_image(engine, order->engine, image, recipe, &why);
+	if (r == 0)
+		return 0;
+	deck->lacks_default_image = why.code == ERROR_NOT_FOUND &&
+				    streq(image, CONTAINER_DEFAULT_IMAGE);
+	return error_move(err, &why);
 }
 
 /* ---- the recipe ------------------------------------------------------------------------------ */
