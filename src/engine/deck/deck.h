@@ -45,8 +45,8 @@ struct deck {
 	bool may_rebuild;
 	/* Set by a start that failed for no other reason than that this consent is missing. */
 	bool needs_rebuild;
-	/* Set by a resolution that failed for no other reason than that the engine lacks the default
-	 * image. */
+	/* Set by a resolution that failed for no other reason than that the engine lacks the
+	 * default image. */
 	bool lacks_default_image;
 	/* What a build says, line by line, when it takes long; and the last lines of one that
 	 * failed.  NULL: nobody listens. */
