@@ -148,6 +148,54 @@ unsigned container_count(enum engine engine, const char *label)
 						    kept("label=%s", label))));
 }
 
+/* ---- what belongs to agentdeck ------------------------------------------------------------ */
+
+static const struct kind {
+	const char *name;
+	const char *list[8], *remove[3];
+} kinds[] = {
+	{ "container",
+	  { "ps", "--all", "--format", "{{.Names}}", "--filter", "label=" LABEL },
+	  { "rm", "--force" } },
+	{ "network",
+	  { "network", "ls", "--format", "{{.Name}}", "--filter", "label=" LABEL },
+	  { "network", "rm" } },
+	{ "image", { "images", "--format", "{{.Repository}}:{{.Tag}}" }, { "rmi" } },
+};
+
+/* podman puts "localhost/" before it.  "agentdeck/default" belongs to the user. */
+static bool is_of_a_session(const struct kind *kind, const char *name)
+{
+	return !streq(kind->name, "image") || strstr(name, "agentdeck/keep:") ||
+	       strstr(name, "agentdeck/build:");
+}
+
+static const char *belongings(enum engine engine, bool removes)
+{
+	const char *found = "";
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const char *all = engine_say(engine, kinds[i].list);
+		for (size_t length; *all; all += length + (all[length] == '\n')) {
+			length = strcspn(all, "\n");
+			const char *name = kept("%.*s", (int)length, all);
+			if (!is_of_a_session(&kinds[i], name))
+				continue;
+			found = kept("%s%s %s\n", found, kinds[i].name, name);
+			struct strvec *argv = kept_vector();
+			strvec_push_array(argv, kinds[i].remove);
+			strvec_push(argv, name);
+			if (removes)
+				(void)engine_try(engine, (const char *const *)argv->items);
+		}
+	}
+	return found;
+}
+
+const char *engine_belongings(enum engine engine)
+{
+	return belongings(engine, false);
+}
+
 /* ---- the engine itself ------------------------------------------------------------------- */
 
 /* "systemctl" for the manager that has the engine's units. */
@@ -270,12 +318,8 @@ void assert_not_disclosed(enum engine engine, const char *text)
 
 static const char *clear(enum engine engine)
 {
-	const char *left = NULL;
-	const char *ours = engine_say(engine,
-				      WORDS("ps", "--all", "--format", "{{.Names}} ({{.Status}})",
-					    "--filter", "label=" LABEL));
-	if (*ours)
-		left = kept("containers of %s: %s", names[engine], ours);
+	const char *ours = belongings(engine, true);
+	const char *left = *ours ? kept("in %s:\n%s", names[engine], ours) : NULL;
 	const char *all = engine_say(engine, WORDS("ps", "--all", "--quiet"));
 	for (size_t length; *all; all += length + (all[length] == '\n')) {
 		length = strcspn(all, "\n");

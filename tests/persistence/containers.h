@@ -41,6 +41,9 @@ const char *container_field(enum engine engine, const char *name, const char *fo
 struct process container_process(enum engine engine, const char *name);
 /* How many there are with this label, in any state: "io.agentdeck.instance", or with "=value". */
 unsigned container_count(enum engine engine, const char *label);
+/* What the engine has of agentdeck's sessions: containers, networks and names of images. A line for
+ * each. */
+const char *engine_belongings(enum engine engine);
 
 /* The engine's own process. After the first three it does not answer. */
 void engine_stop(enum engine engine); /* in order, and it is not started by a connection */
@@ -59,6 +62,6 @@ void assert_not_disclosed(enum engine engine, const char *text);
 
 /* At a test's end, before its sessions are removed: bring back the engines that it stopped. */
 void engines_restore(void);
-/* After that: remove all containers. Returns NULL, or which ones with a label of agentdeck existed.
+/* After that: remove all containers, and what else belongs to agentdeck. Returns NULL, or what did.
  */
 const char *engines_end_test(void);

@@ -18,6 +18,7 @@ struct story {
 	const char *socket, *directory; /* of the proxy in front of the engine */
 	struct session session;
 	const char *session_id;
+	const char *const *launch; /* its words */
 	unsigned cuts;
 };
 
@@ -35,6 +36,11 @@ static void put_proxy(struct story *story)
 				 output);
 	WAIT_FOR(strstr(or_empty(machine_read(output)), "ready"), "no proxy: %s",
 		 or_empty(machine_read(output)));
+}
+
+static const char *through_proxy(const struct story *story)
+{
+	return kept("unix://%s", story->socket);
 }
 
 /* A line for each. */
@@ -57,11 +63,14 @@ static const char *label(const struct story *story)
 	return kept("io.agentdeck.instance=%s", story->session.id);
 }
 
+/* In the words of a command: the session's id. */
+static const char SESSION[] = "SESSION";
+
 static struct reply command(const struct story *story, const char *const *words)
 {
 	struct strvec *argv = kept_vector();
-	strvec_push_array(argv, words);
-	strvec_push(argv, story->session.id);
+	for (; *words; words++)
+		strvec_push(argv, *words == SESSION ? story->session.id : *words);
 	return deck_look((const char *const *)argv->items);
 }
 
@@ -95,24 +104,12 @@ static void assert_one(struct story *story, const char *where)
 	       container_count(story->engine, label(story)));
 }
 
-static unsigned network_count(const struct story *story)
-{
-	const char *all = engine_say(story->engine, WORDS("network", "ls", "--quiet", "--filter",
-							  kept("label=%s", label(story))));
-	unsigned lines = *all != '\0';
-	for (; *all; all++)
-		lines += *all == '\n';
-	return lines;
-}
-
-/* The engine has nothing of the session any more. */
+/* The engine has nothing of any session any more. */
 static void assert_freed(const struct story *story, const char *where)
 {
 	assert_agents(0, where);
-	ASSERT(container_count(story->engine, label(story)) == 0, "%s: a container is left", where);
-	ASSERT(network_count(story) == 0, "%s: a network is left", where);
-	const char *images = engine_say(story->engine, WORDS("images", "agentdeck/keep"));
-	ASSERT(!strstr(images, story->session.id), "%s: an image is kept: %s", where, images);
+	const char *left = engine_belongings(story->engine);
+	ASSERT(!*left, "%s: left:\n%s", where, left);
 }
 
 /* ---- cuts -------------------------------------------------------------------------------- */
@@ -121,20 +118,30 @@ static void add(struct story *story)
 {
 	session_add(&story->session, NULL, "deck",
 		    WORDS("--container", "--image", PLAIN_IMAGE, "--network", "internal",
-			  "--engine", kept("unix://%s", story->socket)));
+			  "--engine", through_proxy(story)));
 }
 
-static void begin(struct story *story, enum engine engine)
+static void prepare(struct story *story, enum engine engine)
 {
 	*story = (struct story){ .engine = engine };
 	engine_prepare(engine, PLAIN_IMAGE);
 	put_proxy(story);
-	add(story);
+}
+
+/* From now on every start resumes. */
+static void have_a_turn(struct story *story)
+{
 	session_start(&story->session, NULL);
 	session_say(&story->session, MARKER);
 	story->session_id = story->session.session_id;
-	/* From now on every start resumes. */
-	must(story, WORDS("session", "stop"), "at first");
+	must(story, WORDS("session", "stop", SESSION), "at first");
+}
+
+static void begin(struct story *story, enum engine engine)
+{
+	prepare(story, engine);
+	add(story);
+	have_a_turn(story);
 }
 
 static void come_back(struct story *story)
@@ -142,7 +149,7 @@ static void come_back(struct story *story)
 	set_cut(story, 0, "before");
 	session_start(&story->session, NULL);
 	assert_came_back(&story->session, story->session_id, MARKER, 1);
-	must(story, WORDS("remove", "--force"), "in the end");
+	must(story, WORDS("remove", "--force", SESSION), "in the end");
 	assert_freed(story, "in the end");
 }
 
@@ -203,14 +210,14 @@ static void cut_everywhere(struct story *story, const struct operation *operatio
 
 static void keep_container(struct story *story, const char *where)
 {
-	must(story, WORDS("session", "stop"), where);
+	must(story, WORDS("session", "stop", SESSION), where);
 	ASSERT(container_count(story->engine, label(story)) == 1, "%s: no container", where);
 }
 
 static void keep_nothing(struct story *story, const char *where)
 {
-	must(story, WORDS("session", "stop"), where);
-	must(story, WORDS("session", "eject"), where);
+	must(story, WORDS("session", "stop", SESSION), where);
+	must(story, WORDS("session", "eject", SESSION), where);
 	assert_freed(story, where);
 }
 
@@ -223,24 +230,26 @@ static void start_again(struct story *story, unsigned turn, const char *where)
 		ASSERT(reply.status == 0, "%s: recover: %s%s", where, reply.errors, reply.output);
 	}
 	if (turn % WAYS == 2) {
-		must(story, WORDS("session", "stop"), where);
+		must(story, WORDS("session", "stop", SESSION), where);
 		assert_agents(0, where);
 	}
-	must(story, WORDS("session", "start"), where);
+	must(story, WORDS("session", "start", SESSION), where);
 	assert_one(story, where);
 }
 
 static void start_is_cut(enum engine engine)
 {
 	const struct operation operations[] = {
-		{ "a start of tier 1", WORDS("session", "start"), keep_container, start_again, 1 },
-		{ "a start of tier 2", WORDS("session", "start"), keep_nothing, start_again, 4 },
+		{ "a start of tier 1", WORDS("session", "start", SESSION), keep_container,
+		  start_again, 1 },
+		{ "a start of tier 2", WORDS("session", "start", SESSION), keep_nothing,
+		  start_again, 4 },
 	};
 	struct story story;
 	begin(&story, engine);
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		cut_everywhere(&story, &operations[i]);
-	must(&story, WORDS("session", "stop"), "in the end");
+	must(&story, WORDS("session", "stop", SESSION), "in the end");
 	come_back(&story);
 }
 
@@ -259,7 +268,7 @@ TEST(ContainerStartKilledAtEachCallConvergesPodman)
 /* A stop needs the engine only for what is paused. */
 static void be_paused(struct story *story, const char *where)
 {
-	must(story, WORDS("session", "start"), where);
+	must(story, WORDS("session", "start", SESSION), where);
 	const char *id = engine_say(story->engine, WORDS("ps", "--quiet", "--filter",
 							 kept("label=%s", label(story))));
 	(void)engine_say(story->engine, WORDS("pause", id));
@@ -267,7 +276,7 @@ static void be_paused(struct story *story, const char *where)
 
 static void stop_again(struct story *story, unsigned turn UNUSED, const char *where)
 {
-	must(story, WORDS("session", "stop"), where);
+	must(story, WORDS("session", "stop", SESSION), where);
 	assert_agents(0, where);
 	ASSERT(container_count(story->engine, label(story)) == 1, "%s: not one container", where);
 }
@@ -276,26 +285,27 @@ static void stop_again(struct story *story, unsigned turn UNUSED, const char *wh
 static void eject_again(struct story *story, unsigned turn, const char *where)
 {
 	if (turn % 2) {
-		must(story, WORDS("session", "start"), where);
+		must(story, WORDS("session", "start", SESSION), where);
 		assert_one(story, where);
-		must(story, WORDS("session", "stop"), where);
+		must(story, WORDS("session", "stop", SESSION), where);
 	}
-	must(story, WORDS("session", "eject"), where);
+	must(story, WORDS("session", "eject", SESSION), where);
 	assert_freed(story, where);
 }
 
 static void have_container(struct story *story, const char *where)
 {
-	must(story, WORDS("session", "start"), where);
+	must(story, WORDS("session", "start", SESSION), where);
 	keep_container(story, where);
 }
 
 static void stop_is_cut(enum engine engine)
 {
-	const struct operation stop = { "a stop of what is paused", WORDS("session", "stop"),
-					be_paused, stop_again, 1 };
-	const struct operation eject = { "an eject", WORDS("session", "eject"), have_container,
-					 eject_again, 3 };
+	const struct operation stop = { "a stop of what is paused",
+					WORDS("session", "stop", SESSION), be_paused, stop_again,
+					1 };
+	const struct operation eject = { "an eject", WORDS("session", "eject", SESSION),
+					 have_container, eject_again, 3 };
 	struct story story;
 	begin(&story, engine);
 	if (engine == ENGINE_DOCKER)
@@ -319,10 +329,10 @@ TEST(ContainerStopAndEjectKilledAtEachCallConvergePodman)
 /* What was cut leaves a session that can be removed, or none. */
 static void remove_again(struct story *story, unsigned turn UNUSED, const char *where)
 {
-	struct reply show = command(story, WORDS("session", "show"));
+	struct reply show = command(story, WORDS("session", "show", SESSION));
 	ASSERT(show.status == 0 || show.status == 2, "%s: neither there nor gone: %s", where,
 	       show.errors);
-	struct reply reply = command(story, WORDS("remove", "--force"));
+	struct reply reply = command(story, WORDS("remove", "--force", SESSION));
 	ASSERT(reply.status == show.status, "%s: remove: %d: %s%s", where, reply.status,
 	       reply.errors, reply.output);
 	ASSERT(!strstr(reply.errors, "is left"), "%s: remove: %s", where, reply.errors);
@@ -338,18 +348,17 @@ static void have_new(struct story *story, const char *where UNUSED)
 static void have_running(struct story *story, const char *where)
 {
 	have_new(story, where);
-	must(story, WORDS("session", "start"), where);
+	must(story, WORDS("session", "start", SESSION), where);
 }
 
 static void remove_is_cut(enum engine engine)
 {
 	const struct operation operations[] = {
-		{ "a first start", WORDS("session", "start"), have_new, remove_again, 4 },
-		{ "a remove", WORDS("remove", "--force"), have_running, remove_again, 3 },
+		{ "a first start", WORDS("session", "start", SESSION), have_new, remove_again, 4 },
+		{ "a remove", WORDS("remove", "--force", SESSION), have_running, remove_again, 3 },
 	};
-	struct story story = { .engine = engine };
-	engine_prepare(engine, PLAIN_IMAGE);
-	put_proxy(&story);
+	struct story story;
+	prepare(&story, engine);
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		cut_everywhere(&story, &operations[i]);
 }
@@ -362,4 +371,218 @@ TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingDocker)
 TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingPodman)
 {
 	remove_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- launch ------------------------------------------------------------------------------ */
+
+static const char *put_dockerfile(void)
+{
+	machine_write(at_home("image/Dockerfile"), 0644,
+		      kept("FROM %s\nCOPY mark /mark\n", PLAIN_IMAGE));
+	machine_write(at_home("image/mark"), 0644, "built\n");
+	return at_home("image");
+}
+
+/* The session that was launched; false: there is none. */
+static bool find_launched(struct story *story)
+{
+	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	ASSERT(json_object_array_length(list) <= 1, "several sessions: %s",
+	       json_object_to_json_string(list));
+	story->session = (struct session){ .title = "deck", .directory = at_home("deck") };
+	if (json_object_array_length(list))
+		story->session.id = kept("%s", json_get_string(json_object_array_get_idx(list, 0),
+							       "id", ""));
+	return story->session.id;
+}
+
+/* Its agent has the conversation of its manifest, whether or not it is a new one. */
+static void assert_launched(struct story *story, const char *where)
+{
+	WAIT_FOR((session_look(&story->session), streq(story->session.status, "running")),
+		 "%s: status %s", where, story->session.status);
+	ASSERT(strvec_contains(machine_argv(story->session.agent_pid),
+			       or_empty(story->session.session_id)),
+	       "%s: its agent has another conversation than %s", where,
+	       or_empty(story->session.session_id));
+	assert_agents(1, where);
+	ASSERT(container_count(story->engine, label(story)) == 1, "%s: not one container", where);
+}
+
+static void have_none(struct story *story, const char *where)
+{
+	ASSERT(!find_launched(story), "%s: a session is left", where);
+	assert_freed(story, where);
+}
+
+/* What was only added is not to run yet, so nothing brings it back. */
+static void launch_again(struct story *story, unsigned turn, const char *where)
+{
+	const bool is_added = find_launched(story);
+	if (is_added && turn % 2)
+		must(story, WORDS("recover"), where);
+	if (is_added)
+		(void)session_look(&story->session);
+	if (!is_added)
+		must(story, story->launch, where);
+	else if (turn % 2 == 0 || streq(story->session.status, "stopped"))
+		must(story, WORDS("session", "start", SESSION), where);
+	(void)find_launched(story);
+	assert_launched(story, where);
+	must(story, WORDS("remove", "--force", SESSION), where);
+	assert_freed(story, where);
+}
+
+static void launch_is_cut(enum engine engine)
+{
+	struct story story;
+	prepare(&story, engine);
+	const char *const *const launches[] = {
+		WORDS("launch", at_home("deck"), "--agent", "demo", "-t", "deck", "--container",
+		      "--engine", through_proxy(&story), "--image", PLAIN_IMAGE, "--network",
+		      "internal"),
+		WORDS("launch", at_home("deck"), "--agent", "demo", "-t", "deck", "--container",
+		      "--engine", through_proxy(&story), "--build", put_dockerfile()),
+	};
+	machine_make_directory(at_home("deck"));
+	for (size_t i = 0; i < ARRAY_SIZE(launches); i++) {
+		const struct operation launch = { i ? "a launch with a build" : "a launch",
+						  launches[i], have_none, launch_again, 4 };
+		story.launch = launches[i];
+		cut_everywhere(&story, &launch);
+	}
+}
+
+TEST(ContainerLaunchKilledAtEachCallConvergesDocker)
+{
+	launch_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerLaunchKilledAtEachCallConvergesPodman)
+{
+	launch_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- restart ----------------------------------------------------------------------------- */
+
+static void have_agent(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "start", SESSION), where);
+	assert_one(story, where);
+}
+
+static void restart_is_cut(enum engine engine)
+{
+	const struct operation restart = { "a restart", WORDS("session", "restart", SESSION),
+					   have_agent, start_again, 1 };
+	struct story story;
+	begin(&story, engine);
+	cut_everywhere(&story, &restart);
+	must(&story, WORDS("session", "stop", SESSION), "in the end");
+	come_back(&story);
+}
+
+TEST(ContainerRestartKilledAtEachCallConvergesDocker)
+{
+	restart_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerRestartKilledAtEachCallConvergesPodman)
+{
+	restart_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- another image ----------------------------------------------------------------------- */
+
+static void have_plain(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "stop", SESSION), where);
+	must(story, WORDS("session", "set", SESSION, "recipe.image", PLAIN_IMAGE), where);
+	have_container(story, where);
+}
+
+static void have_wish_for_another(struct story *story, const char *where)
+{
+	have_plain(story, where);
+	must(story, WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE), where);
+}
+
+static void image_is_cut(enum engine engine)
+{
+	const struct operation operations[] = {
+		{ "a change of its image",
+		  WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE), have_plain,
+		  start_again, 0 },
+		{ "a start with another image", WORDS("session", "start", SESSION),
+		  have_wish_for_another, start_again, 4 },
+	};
+	struct story story;
+	engine_prepare_libraries(engine, "/bin/true");
+	begin(&story, engine);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		cut_everywhere(&story, &operations[i]);
+	must(&story, WORDS("session", "stop", SESSION), "in the end");
+	come_back(&story);
+}
+
+TEST(ContainerChangeOfItsImageKilledAtEachCallConvergesDocker)
+{
+	image_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerChangeOfItsImageKilledAtEachCallConvergesPodman)
+{
+	image_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- tier 3 ------------------------------------------------------------------------------ */
+
+/* podman names the image with "localhost/". */
+static void lose_image(struct story *story, const char *where)
+{
+	must(story, WORDS("session", "stop", SESSION), where);
+	must(story, WORDS("session", "eject", SESSION), where);
+	const char *image = strstr(engine_belongings(story->engine), "agentdeck/keep:");
+	ASSERT(image, "%s: no image is kept", where);
+	(void)engine_say(story->engine,
+			 WORDS("rmi", "--force", kept("%.*s", (int)strcspn(image, "\n"), image)));
+	assert_freed(story, where);
+}
+
+/* A start without the consent is refused, or all is built already. */
+static void rebuild_again(struct story *story, unsigned turn, const char *where)
+{
+	if (turn % 2) {
+		struct reply reply = command(story, WORDS("session", "start", SESSION));
+		ASSERT(reply.status == 0 || strstr(reply.errors, "--rebuild"), "%s: start: %d: %s",
+		       where, reply.status, reply.errors);
+	}
+	must(story, WORDS("session", "start", "--rebuild", SESSION), where);
+	assert_one(story, where);
+}
+
+static void rebuild_is_cut(enum engine engine)
+{
+	const struct operation rebuild = { "a start of tier 3",
+					   WORDS("session", "start", "--rebuild", SESSION),
+					   lose_image, rebuild_again, 4 };
+	struct story story;
+	prepare(&story, engine);
+	session_add(&story.session, NULL, "deck",
+		    WORDS("--container", "--build", put_dockerfile(), "--engine",
+			  through_proxy(&story)));
+	have_a_turn(&story);
+	cut_everywhere(&story, &rebuild);
+	must(&story, WORDS("session", "stop", SESSION), "in the end");
+	come_back(&story);
+}
+
+TEST(ContainerRebuildKilledAtEachCallConvergesDocker)
+{
+	rebuild_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerRebuildKilledAtEachCallConvergesPodman)
+{
+	rebuild_is_cut(ENGINE_PODMAN);
 }

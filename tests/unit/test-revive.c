@@ -506,6 +506,20 @@ static void a_closed_window_is_opened_and_restarts_nothing(void **state)
 	assert_int_equal(after->observed.state, STATE_RUNNING);
 }
 
+/* It was killed when its container ran, before it could say so. */
+static void a_window_that_is_opened_ends_the_start_that_was_cut(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	instance->observed.state = STATE_STARTING;
+	instance->run.server = instance->run.pane = (struct process_id){ 0 };
+	fake_put(desk, instance);
+	fake.lacks_window = fake.lacks_agent = true;
+	assert_fake_revive(desk, REVIVE_BY_USER, REVIVE_ALIVE, "open-window");
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->observed.state, STATE_RUNNING);
+}
+
 static void what_does_not_answer_is_no_death(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -780,6 +794,7 @@ int main(void)
 		FAKE_TEST(a_background_of_an_earlier_boot_is_over),
 		FAKE_TEST(what_lives_is_left_alone),
 		FAKE_TEST(a_closed_window_is_opened_and_restarts_nothing),
+		FAKE_TEST(a_window_that_is_opened_ends_the_start_that_was_cut),
 		FAKE_TEST(what_does_not_answer_is_no_death),
 		FAKE_TEST(only_its_user_replaces_a_shell),
 		FAKE_TEST(a_stop_that_was_cut_is_finished),

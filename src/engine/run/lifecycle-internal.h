@@ -24,8 +24,10 @@ int lifecycle_check_hold(const struct operation *operation, char **ret_why, stru
 /* Is the present attempt only a shell in the agent's place? */
 bool lifecycle_is_shell(const struct instance *instance);
 
-/* The run is alive, and nothing shows it: open a window, and save that. */
-int lifecycle_open_window(struct operation *operation, struct error *err);
+/* The run is alive, and nothing shows it: open a window, and save that.  A start that was killed
+ * before it could say that it runs is done then. */
+int lifecycle_open_window(struct operation *operation, const struct observation *seen,
+			  struct error *err);
 
 /* The refusal of what is there and does not answer; why as in struct observation.  Returns -1. */
 int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err);

@@ -190,7 +190,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 		settle(ret, REVIVE_ALIVE, "its window was closed");
 		return revival->mode == REVIVE_TRIAL
 			       ? 0
-			       : lifecycle_open_window(revival->operation, err);
+			       : lifecycle_open_window(revival->operation, &seen, err);
 	case NEED_FINISH:
 		settle(ret, REVIVED, NULL);
 		return 0;

@@ -52,7 +52,8 @@ bool lifecycle_is_shell(const struct instance *instance)
 	return attempt && attempt->rung == RUNG_SHELL;
 }
 
-int lifecycle_open_window(struct operation *operation, struct error *err)
+int lifecycle_open_window(struct operation *operation, const struct observation *seen,
+			  struct error *err)
 {
 	struct instance *instance = operation->instance;
 	if (operation_find_agent(operation, err) < 0 ||
@@ -60,7 +61,9 @@ int lifecycle_open_window(struct operation *operation, struct error *err)
 					  operation->agent, err) < 0)
 		return -1;
 	log_info("its window was gone: opened again");
-	return operation_save(operation, err);
+	if (operation_save(operation, err) < 0)
+		return -1;
+	return lifecycle_is_shell(instance) ? 0 : operation_note_alive(operation, seen, err);
 }
 
 /* What the run is now; a run that is gone, or is only a shell in the agent's place, is cleared
@@ -84,9 +87,9 @@ static int clear_remains(struct operation *operation, struct error *err)
 	const bool stopping = need == NEED_FINISH;
 	if (need == NEED_ANSWER)
 		return lifecycle_unknown(operation, seen.why, err);
-	if (need == NEED_WINDOW && lifecycle_open_window(operation, err) < 0)
-		return -1;
-	if (need == NEED_NOTHING || need == NEED_WINDOW)
+	if (need == NEED_WINDOW)
+		return lifecycle_open_window(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
+	if (need == NEED_NOTHING)
 		return operation_note_alive(operation, &seen, err) < 0 ? -1 : LIFECYCLE_ALIVE;
 	if (seen.presence != PRESENCE_NONE && lifecycle_check_before_end(operation, err) < 0)
 		return -1;
