@@ -166,10 +166,10 @@ static const char *half_reports(const struct inside *inside)
 }
 
 /* Each hook is killed with its report half made; the agent goes on. */
-TEST(ContainerOutlivesItsHook)
+static void outlives_its_hook(enum engine engine)
 {
 	struct inside inside;
-	inside_begin(&inside, ENGINE_DOCKER);
+	inside_begin(&inside, engine);
 	const char *script = "setsid -f strace -f -qq -o /dev/null -p \"$1\" -e "
 			     "trace=renameat,renameat2 -e "
 			     "inject=renameat,renameat2:signal=KILL >/dev/null 2>&1";
@@ -184,6 +184,16 @@ TEST(ContainerOutlivesItsHook)
 	inside.turns++;
 	assert_back(&inside, inside.id);
 	ASSERT(!*half_reports(&inside), "left: %s", half_reports(&inside));
+}
+
+TEST(ContainerOutlivesItsHookDocker)
+{
+	outlives_its_hook(ENGINE_DOCKER);
+}
+
+TEST(ContainerOutlivesItsHookPodman)
+{
+	outlives_its_hook(ENGINE_PODMAN);
 }
 
 /* ---- what the engine keeps of it --------------------------------------------------------- */

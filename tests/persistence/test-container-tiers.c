@@ -413,18 +413,28 @@ TEST(ContainerIsNotGoneWhileDockerIsStopped)
 	assert_back(&inside, inside.id);
 }
 
-TEST(ContainerIsNotGoneWhileDockerHangs)
+static void is_not_gone_while_it_hangs(enum engine engine)
 {
 	struct inside inside;
-	inside_begin(&inside, ENGINE_DOCKER);
-	(void)engine_say(ENGINE_DOCKER, WORDS("stop", inside.name));
+	inside_begin(&inside, engine);
+	(void)engine_say(engine, WORDS("stop", inside.name));
 	await_end(&inside);
-	engine_hang(ENGINE_DOCKER);
+	engine_hang(engine);
 	is_asked_in_vain(&inside);
-	engine_resume(ENGINE_DOCKER);
-	engine_start(ENGINE_DOCKER);
+	engine_resume(engine);
+	engine_start(engine);
 	session_start(&inside.session, NULL);
 	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerIsNotGoneWhileDockerHangs)
+{
+	is_not_gone_while_it_hangs(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsNotGoneWhilePodmanHangs)
+{
+	is_not_gone_while_it_hangs(ENGINE_PODMAN);
 }
 
 /* The agent and its user go on. */
@@ -444,6 +454,17 @@ static void works_without_engine(enum engine engine, void (*strike)(enum engine 
 TEST(ContainerWorksWhileDockerHangs)
 {
 	works_without_engine(ENGINE_DOCKER, engine_hang);
+}
+
+TEST(ContainerWorksWhilePodmanHangs)
+{
+	works_without_engine(ENGINE_PODMAN, engine_hang);
+}
+
+/* Its service only answers: the containers are not its children. */
+TEST(ContainerWorksWhenPodmanWasKilled)
+{
+	works_without_engine(ENGINE_PODMAN, engine_kill);
 }
 
 TEST(ContainerWorksWhilePodmanIsStopped)
@@ -550,21 +571,31 @@ TEST(ContainerIsKeptWithANewLimitPodman)
 
 /* ---- a pause ----------------------------------------------------------------------------- */
 
-TEST(ContainerThatIsPausedGoesOnWithAStart)
+static void is_paused(enum engine engine)
 {
 	struct inside inside;
-	inside_begin(&inside, ENGINE_DOCKER);
-	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
+	inside_begin(&inside, engine);
+	(void)engine_say(engine, WORDS("pause", inside.name));
 	session_start(&inside.session, NULL);
-	ASSERT(streq(or_empty(container_state(ENGINE_DOCKER, inside.name)), "running"), "it is %s",
-	       or_empty(container_state(ENGINE_DOCKER, inside.name)));
+	ASSERT(streq(or_empty(container_state(engine, inside.name)), "running"), "it is %s",
+	       or_empty(container_state(engine, inside.name)));
 	assert_same_agent(&inside, "after the pause");
 	session_say(&inside.session, "second");
-	(void)engine_say(ENGINE_DOCKER, WORDS("pause", inside.name));
+	(void)engine_say(engine, WORDS("pause", inside.name));
 	session_stop(&inside.session, NULL);
 	WAIT_FOR(!machine_alive(&inside.agent), "its agent is left");
 	session_start(&inside.session, NULL);
 	assert_back(&inside, inside.id);
+}
+
+TEST(ContainerThatIsPausedGoesOnWithAStartDocker)
+{
+	is_paused(ENGINE_DOCKER);
+}
+
+TEST(ContainerThatIsPausedGoesOnWithAStartPodman)
+{
+	is_paused(ENGINE_PODMAN);
 }
 
 /* ---- the supervisor ---------------------------------------------------------------------- */
@@ -688,16 +719,26 @@ TEST(ContainerTokenIsTheAgentsAlonePodman)
 
 /* ---- two at once ------------------------------------------------------------------------- */
 
-TEST(ContainerHasOneAgentAfterTwoStartsAtOnce)
+static void is_started_twice_at_once(enum engine engine)
 {
 	struct inside inside;
-	inside_begin(&inside, ENGINE_DOCKER);
-	(void)engine_say(ENGINE_DOCKER, WORDS("rm", "--force", inside.name));
+	inside_begin(&inside, engine);
+	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
 	await_end(&inside);
 	const char *script = "agentdeck session start \"$1\" & agentdeck session start \"$1\"; wait";
 	(void)machine_login(WORDS("sh", "-c", script, "sh", inside.session.id));
 	assert_back(&inside, NULL);
-	ASSERT(container_count(ENGINE_DOCKER, inside_label(&inside)) == 1, "not one container");
+	ASSERT(container_count(engine, inside_label(&inside)) == 1, "not one container");
 	const char *agents = machine_root_ok(WORDS("pgrep", "-c", "-f", "agentdeck-demo-agent"));
 	ASSERT(streq(agents, "1\n"), "%s agents", agents);
+}
+
+TEST(ContainerHasOneAgentAfterTwoStartsAtOnceDocker)
+{
+	is_started_twice_at_once(ENGINE_DOCKER);
+}
+
+TEST(ContainerHasOneAgentAfterTwoStartsAtOncePodman)
+{
+	is_started_twice_at_once(ENGINE_PODMAN);
 }
