@@ -174,3 +174,32 @@ TEST(ContainerTakesOverAConversationPodman)
 {
 	takes_over(ENGINE_PODMAN);
 }
+
+/* An agent inside finds only what its container's home has. */
+TEST(ContainerGetsNoConversationThatItsHomeLacks)
+{
+	struct session one, inside;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", NULL);
+	session_start(&one, NULL);
+	session_say(&one, "of this machine");
+	session_look(&one);
+	const char *outside = one.session_id;
+	ASSERT(deck(NULL, WORDS("remove", "--force", one.id)).status == 0, "remove fails");
+	session_add(&inside, NULL, "deck", container_words(ENGINE_DOCKER));
+	session_start(&inside, NULL);
+	session_say(&inside, MARKER);
+	session_stop(&inside, NULL);
+	session_look(&inside);
+	const char *id = inside.session_id;
+	const char *const others[] = { outside, new_uuid() };
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		struct reply reply = deck_look(
+			WORDS("session", "set", inside.id, "session-id", others[i]));
+		ASSERT(reply.status == 2 && strstr(reply.errors, "in the home of this session's"),
+		       "%s: %d: %s%s", others[i], reply.status, reply.errors, reply.output);
+	}
+	(void)deck_ok(NULL, WORDS("session", "set", inside.id, "session-id", id, "--json"));
+	session_start(&inside, NULL);
+	assert_came_back(&inside, id, MARKER, 1);
+}

@@ -9,6 +9,7 @@
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
+#include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
@@ -182,6 +183,25 @@ static int open_stopped(struct deck *deck, const char *base, struct operation *r
 	return 0;
 }
 
+/* An agent in a container finds no conversation but those of the container's home. */
+static int check_home(const struct instance *instance, const struct agent *agent,
+		      const char *session_id, struct error *err)
+{
+	const char *home = instance->conversation.config_home;
+	cleanup_transcript struct transcript found = { 0 };
+	if (!instance->recipe || !home || !location_is_known(agent))
+		return 0;
+	int r = location_find(instance, session_id, &found, err);
+	if (r < 0 || (r == 0 && found.has_turns))
+		return r;
+	cleanup_free char *shown = visible(instance->recipe->home);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s has no conversation %s with a turn in the home of this session's "
+			 "container (%s): check the id; for one of this machine, add a new session "
+			 "with --container --session-id",
+			 agent->title, session_id, shown);
+}
+
 int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
 			     struct error *err)
 {
@@ -200,7 +220,8 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 				 "'%s' is not a session id of %s, which uses %s", shown,
 				 agent->name, resume_id_text(agent));
 	if (owner_lock(deck, &conversations, err) < 0 ||
-	    owner_check(deck, instance, session_id, err) < 0)
+	    owner_check(deck, instance, session_id, err) < 0 ||
+	    check_home(instance, agent, session_id, err) < 0)
 		return -1;
 	cleanup_free char *before = xstrdup(or_empty(instance->conversation.session_id));
 	cleanup_free char *state = home_path(deck, instance->id);
