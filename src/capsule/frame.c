@@ -160,7 +160,6 @@ void frame_start_clear(struct frame_start *start)
 		explicit_bzero(start->environment.items[i], strlen(start->environment.items[i]));
 	strvec_clear(&start->argv);
 	strvec_clear(&start->environment);
-	strvec_clear(&start->secrets);
 	replace_string(&start->directory, NULL);
 }
 
@@ -173,7 +172,6 @@ int frame_get_start(const struct frame *frame, struct frame_start *ret, struct e
 	start.directory = take_string(&reader);
 	take_strings(&reader, &start.argv);
 	take_strings(&reader, &start.environment);
-	take_strings(&reader, &start.secrets);
 	if (is_empty(start.attempt.run) || start.argv.count == 0)
 		reader.failed = true;
 	if (finish(&reader, frame, err) < 0)
@@ -350,7 +348,7 @@ void frame_put_start(struct strbuf *out, const struct frame_start *start)
 	enum { OTHERS = 256 };
 	struct strbuf payload = { 0 };
 	const size_t length = OTHERS + strlen(start->directory) + length_of(&start->argv) +
-			      length_of(&start->environment) + length_of(&start->secrets);
+			      length_of(&start->environment);
 	reserve(&payload, length);
 	reserve(out, length);
 	add_attempt(&payload, &start->attempt);
@@ -358,7 +356,6 @@ void frame_put_start(struct strbuf *out, const struct frame_start *start)
 	add_text(&payload, start->directory);
 	add_strings(&payload, &start->argv);
 	add_strings(&payload, &start->environment);
-	add_strings(&payload, &start->secrets);
 	frame_put(out, FRAME_START, strbuf_text(&payload), payload.length);
 	explicit_bzero(payload.data, payload.size);
 	strbuf_free(&payload);

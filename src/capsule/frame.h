@@ -90,7 +90,6 @@ struct frame_start {
 	struct frame_attempt attempt;
 	struct strvec argv;
 	struct strvec environment; /* NAME=VALUE, over the capsule's own; may have secrets */
-	struct strvec secrets;     /* names of files, which are the names of variables */
 	char *directory;
 	struct frame_size size;
 };

@@ -25,7 +25,6 @@ enum {
 };
 
 struct keeper;
-struct keeper_options;
 
 struct client {
 	LIST_ENTRY(client) link;
@@ -51,7 +50,7 @@ enum keeper_stage {
 };
 
 struct keeper {
-	const struct keeper_options *options;
+	const char *path; /* of the capsule's directory */
 	struct loop *loop;
 	int directory; /* the capsule's */
 	int listener;

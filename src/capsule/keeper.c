@@ -123,8 +123,7 @@ static void start_agent(struct keeper *keeper, struct client *client,
 			const struct frame_start *start)
 {
 	cleanup_error struct error why = { 0 };
-	const struct spawn spawn = { start, keeper->options->directory, keeper->options->secrets,
-				     keeper->pty.slave, client->channel.fd };
+	const struct spawn spawn = { start, keeper->path, keeper->pty.slave, client->channel.fd };
 	prepare_terminal(keeper, &start->size);
 	if (spawn_agent(&spawn, &keeper->agent, &why) < 0) {
 		client_refuse(client, FRAME_NOT_EXECUTED, why.message);
@@ -239,13 +238,13 @@ static int add_sources(struct keeper *keeper, struct error *err)
 }
 
 /* Nothing that a terminal or a reader does ends us, and orphans become our children. */
-static int prepare_process(const struct keeper_options *options, struct error *err)
+static int prepare_process(const char *path, struct error *err)
 {
 	static const int ignored[] = { SIGHUP, SIGPIPE, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU };
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		(void)signal(ignored[i], SIG_IGN);
-	if (chdir(options->directory) < 0)
-		return error_set_errno(err, errno, "go to %s", options->directory);
+	if (chdir(path) < 0)
+		return error_set_errno(err, errno, "go to %s", path);
 	if (getpid() != 1 && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return error_set_errno(err, errno, "become the parent of orphans");
 	return 0;
@@ -265,16 +264,16 @@ static int serve(struct keeper *keeper, struct error *err)
 	return r;
 }
 
-int keeper_run(const struct keeper_options *options, struct error *err)
+int keeper_run(const char *path, struct error *err)
 {
-	struct keeper keeper = { .options = options, .listener = -1, .agent_fd = -1 };
+	struct keeper keeper = { .path = path, .listener = -1, .agent_fd = -1 };
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_close int directory = -1;
-	if (prepare_process(options, err) < 0 || loop_new(&loop, err) < 0)
+	if (prepare_process(path, err) < 0 || loop_new(&loop, err) < 0)
 		return -1;
 	directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
-		return error_set_errno(err, errno, "open %s", options->directory);
+		return error_set_errno(err, errno, "open %s", path);
 	keeper.directory = directory;
 	keeper.loop = loop;
 	LIST_INIT(&keeper.clients);

@@ -10,12 +10,8 @@
 
 #include "base/error.h"
 
-struct keeper_options {
-	const char *directory; /* the capsule's, absolute; becomes the working directory */
-	const char *secrets;   /* the directory of the secrets' files */
-};
-
-/* Runs until STOP, SIGTERM or SIGINT.  Returns what the program ends with: the last agent's exit
+/* path: of the capsule's directory, absolute; it becomes the working directory.
+ * Runs until STOP, SIGTERM or SIGINT.  Returns what the program ends with: the last agent's exit
  * status, or 128 and its signal; 0 when there was none.  -1: the capsule could not begin, or its
  * event loop failed. */
-int keeper_run(const struct keeper_options *options, struct error *err);
+int keeper_run(const char *path, struct error *err);

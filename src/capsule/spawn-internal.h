@@ -8,16 +8,13 @@
 
 #include <sys/types.h>
 
-enum { SPAWN_SECRET_MAX = 64 << 10 };
-
 struct spawn {
 	const struct frame_start *start;
 	const char *directory; /* the capsule's */
-	const char *secrets;   /* the directory of the secrets' files */
 	int terminal;          /* becomes the agent's controlling terminal */
 	int client;            /* the socket on which the child sends STARTED */
 };
 
-/* The agent has been executed when this returns 0.  The secrets are read by the child: this process
- * never has them.  ERROR_CHILD: why it could not be executed; the child has been reaped. */
+/* The agent has been executed when this returns 0.  ERROR_CHILD: why it could not be executed; the
+ * child has been reaped. */
 int spawn_agent(const struct spawn *spawn, pid_t *ret, struct error *err);

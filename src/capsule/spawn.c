@@ -34,49 +34,16 @@ static void add_missing(struct strvec *environment, const char *entry)
 		strvec_push(environment, entry);
 }
 
-static int add_secret(int dirfd, const char *name, struct strvec *environment, struct error *err)
-{
-	cleanup_strbuf struct strbuf value = { 0 };
-	if (is_empty(name) || strpbrk(name, "/=") || *name == '.')
-		return error_set(err, ERROR_INVALID, "invalid name of a secret '%s'", name);
-	int r = fs_read(dirfd, name, SPAWN_SECRET_MAX, &value, err);
-	if (r == FS_ABSENT)
-		return error_set(err, ERROR_NOT_FOUND, "there is no file for it");
-	if (r < 0)
-		return r;
-	if (memchr(strbuf_text(&value), '\0', value.length))
-		return error_set(err, ERROR_CORRUPT, "its value has a NUL byte");
-	strvec_pushf(environment, "%s=%s", name, strbuf_text(&value));
-	return 0;
-}
-
-static int add_secrets(const struct spawn *spawn, struct strvec *environment, struct error *err)
-{
-	const struct strvec *names = &spawn->start->secrets;
-	if (names->count == 0)
-		return 0;
-	cleanup_close int dirfd = open(spawn->secrets, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return error_set_errno(err, errno, "open %s", spawn->secrets);
-	for (size_t i = 0; i < names->count; i++)
-		if (add_secret(dirfd, names->items[i], environment, err) < 0)
-			return error_prefix(err, "secret %s", names->items[i]);
-	return 0;
-}
-
-/* The secrets, what START says, and the container's own, in this order. */
-static int make_environment(const struct spawn *spawn, struct strvec *ret, struct error *err)
+/* What START says, and the container's own, in this order. */
+static void make_environment(const struct spawn *spawn, struct strvec *ret)
 {
 	const struct strvec *given = &spawn->start->environment;
-	if (add_secrets(spawn, ret, err) < 0)
-		return -1;
 	strvec_pushf(ret, ENDPOINT_VARIABLE "=%s", spawn->directory);
 	/* Of two with the same name the last one counts. */
 	for (size_t i = given->count; i > 0; i--)
 		add_missing(ret, given->items[i - 1]);
 	for (char **entry = environ; *entry; entry++)
 		add_missing(ret, *entry);
-	return 0;
 }
 
 /* --- in the child ----------------------------------------------------------------------------- */
@@ -160,9 +127,9 @@ static int become(const struct spawn *spawn, struct error *err)
 {
 	cleanup_strvec struct strvec environment = { 0 };
 	reset_signals();
-	if (take_terminal(spawn->terminal, err) < 0 ||
-	    make_environment(spawn, &environment, err) < 0)
+	if (take_terminal(spawn->terminal, err) < 0)
 		return -1;
+	make_environment(spawn, &environment);
 	tell_client(spawn);
 	return execute(spawn->start, &environment, err);
 }

@@ -33,12 +33,10 @@ static inline char *built(const char *program)
 
 static inline void begin_capsule(void)
 {
-	cleanup_free char *secrets = path_join(scratch, "secrets");
 	cleanup_free char *program = built("agentdeck-capsule");
 	capsule_pid = fork();
 	if (capsule_pid == 0) {
-		(void)execl(program, "agentdeck-capsule", "init", "--secrets", secrets, scratch,
-			    NULL);
+		(void)execl(program, "agentdeck-capsule", "init", scratch, NULL);
 		_exit(127);
 	}
 	assert_true(capsule_pid > 0);
@@ -55,10 +53,9 @@ static inline int capsule_ended(void)
 
 static inline int set_up_capsule(void **state)
 {
-	if (set_up(state) < 0 || mkdirat(here, "secrets", 0700) < 0)
+	if (set_up(state) < 0)
 		return -1;
 	put("token", TOKEN "\n");
-	put("secrets/KEY", "s3cret");
 	begin_capsule();
 	return 0;
 }
@@ -85,15 +82,13 @@ static inline struct capsule *connected(void)
 static inline int start_script(struct capsule *capsule, unsigned attempt, const char *script,
 			       struct process_id *ret, struct error *err)
 {
-	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 }, secrets = { 0 };
-	const struct capsule_start start = { RUN,      attempt, &argv, &environment,
-					     &secrets, scratch, 80,    24 };
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	const struct capsule_start start = { RUN, attempt, &argv, &environment, scratch, 80, 24 };
 	strvec_push(&argv, "sh");
 	strvec_push(&argv, "-c");
 	strvec_push(&argv, script);
 	strvec_push(&environment, "TERM=dumb");
 	strvec_push(&environment, "GIVEN=yes");
-	strvec_push(&secrets, "KEY");
 	return capsule_start(capsule, &start, soon(), ret, err);
 }
 

@@ -157,7 +157,7 @@ static void a_program_that_does_not_exist_is_an_error_with_its_name(void **state
 	cleanup_error struct error err = { 0 };
 	cleanup_capsule struct capsule *capsule = connected();
 	cleanup_strvec struct strvec argv = { 0 }, none = { 0 };
-	const struct capsule_start start = { RUN, 1, &argv, &none, &none, scratch, 80, 24 };
+	const struct capsule_start start = { RUN, 1, &argv, &none, scratch, 80, 24 };
 	struct process_id agent;
 	strvec_push(&argv, "no-such-agent");
 	assert_int_equal(capsule_start(capsule, &start, soon(), &agent, &err), -1);
@@ -165,19 +165,6 @@ static void a_program_that_does_not_exist_is_an_error_with_its_name(void **state
 	assert_non_null(strstr(err.message, "no-such-agent"));
 	assert_int_equal(status_of(capsule).phase, CAPSULE_EMPTY);
 	(void)started(capsule, 1, "exec sleep 100");
-}
-
-static void a_missing_secret_is_an_error_with_its_name(void **state UNUSED)
-{
-	cleanup_error struct error err = { 0 };
-	cleanup_capsule struct capsule *capsule = connected();
-	struct process_id agent;
-	assert_int_equal(unlinkat(here, "secrets/KEY", 0), 0);
-	assert_int_equal(start_script(capsule, 1, "touch started", &agent, &err), -1);
-	assert_int_equal(err.code, ERROR_CHILD);
-	assert_non_null(strstr(err.message, "KEY"));
-	assert_int_equal(status_of(capsule).phase, CAPSULE_EMPTY);
-	assert_false(exists("started"));
 }
 
 /* Is the text in this file of /proc? */
@@ -217,20 +204,6 @@ static bool memory_has(pid_t pid, const char *text)
 
 static void a_secret_is_in_the_agents_environment_and_nowhere_else(void **state UNUSED)
 {
-	cleanup_capsule struct capsule *capsule = connected();
-	const struct process_id agent = started(capsule, 1, "touch up; exec sleep 100");
-	UNTIL(exists("up"));
-	assert_true(proc_has(agent.pid, "environ", "KEY=s3cret"));
-	assert_true(proc_has(agent.pid, "environ", "GIVEN=yes"));
-	assert_false(proc_has(agent.pid, "cmdline", "s3cret"));
-	assert_false(proc_has(capsule_pid, "environ", "s3cret"));
-	assert_false(proc_has(capsule_pid, "cmdline", "s3cret"));
-	assert_true(memory_has(capsule_pid, RUN)); /* so a secret would be found */
-	assert_false(memory_has(capsule_pid, "s3cret"));
-}
-
-static void a_secret_in_the_environment_leaves_no_copy(void **state UNUSED)
-{
 	/* Long enough to come in several parts. */
 	enum { PADDING = 200000 };
 	cleanup_capsule struct capsule *capsule = connected();
@@ -253,8 +226,12 @@ static void a_secret_in_the_environment_leaves_no_copy(void **state UNUSED)
 	}
 	assert_int_equal(capsule_start(capsule, &start, soon(), &agent, NULL), 0);
 	UNTIL(proc_has(agent.pid, "environ", secret));
+	assert_false(proc_has(agent.pid, "cmdline", secret));
+	assert_false(proc_has(capsule_pid, "environ", secret));
+	assert_false(proc_has(capsule_pid, "cmdline", secret));
 	/* It has done with the frame when it answers to the next one. */
 	assert_int_equal(status_of(capsule).phase, CAPSULE_RUNNING);
+	assert_true(memory_has(capsule_pid, RUN)); /* so a secret would be found */
 	assert_false(memory_has(capsule_pid, secret));
 }
 
@@ -535,9 +512,7 @@ int main(void)
 		PROGRAM(what_is_read_of_an_agent_that_does_not_end_is_no_answer),
 		PROGRAM(what_it_wrote_is_read_after_its_end),
 		PROGRAM(a_program_that_does_not_exist_is_an_error_with_its_name),
-		PROGRAM(a_missing_secret_is_an_error_with_its_name),
 		PROGRAM(a_secret_is_in_the_agents_environment_and_nowhere_else),
-		PROGRAM(a_secret_in_the_environment_leaves_no_copy),
 		PROGRAM(the_agent_gets_what_an_agent_needs),
 		PROGRAM(a_stop_asks_the_agent_first),
 		PROGRAM(after_the_grace_a_stop_kills),

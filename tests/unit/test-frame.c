@@ -26,7 +26,6 @@ static void put_start(struct strbuf *bytes)
 	strvec_push(&start.argv, "");
 	strvec_push(&start.environment, "A=1");
 	strvec_push(&start.environment, "B=");
-	strvec_push(&start.secrets, "KEY");
 	frame_put_start(bytes, &start);
 }
 
@@ -44,7 +43,6 @@ static void a_start_says_all_that_an_agent_needs(void **state UNUSED)
 	assert_string_equal(got.argv.items[1], "");
 	assert_int_equal(got.environment.count, 2);
 	assert_string_equal(got.environment.items[1], "B=");
-	assert_string_equal(got.secrets.items[0], "KEY");
 	assert_string_equal(got.directory, "/src/a b");
 	assert_int_equal(got.size.columns, 80);
 	assert_int_equal(got.size.rows, 24);

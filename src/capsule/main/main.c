@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-capsule init [--secrets DIRECTORY] DIRECTORY
+ * agentdeck-capsule init DIRECTORY
  * agentdeck-capsule view DIRECTORY RUN ATTEMPT [-- COLLECT...]
  * agentdeck hook [--instance BASE] [PAYLOAD...]
  *
@@ -21,8 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECRETS "/agentdeck/secrets"
-
 static int usage(void)
 {
 	(void)fprintf(stderr, "agentdeck-capsule: part of agentdeck, not for people\n");
@@ -32,16 +30,9 @@ static int usage(void)
 static int run_init(int argc, char *argv[])
 {
 	struct error err = { 0 };
-	struct keeper_options options = { .secrets = SECRETS };
-	if (argc > 2 && streq(argv[0], "--secrets")) {
-		options.secrets = argv[1];
-		argc -= 2;
-		argv += 2;
-	}
 	if (argc != 1 || *argv[0] != '/')
 		return usage();
-	options.directory = argv[0];
-	int r = keeper_run(&options, &err);
+	int r = keeper_run(argv[0], &err);
 	if (r >= 0)
 		return r;
 	(void)fprintf(stderr, "agentdeck-capsule: %s\n", err.message);

@@ -322,7 +322,6 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 		.attempt = attempt_of(start),
 		.argv = *start->argv,
 		.environment = start->environment ? *start->environment : none,
-		.secrets = start->secrets ? *start->secrets : none,
 		.directory = (char *)or_empty(start->directory),
 		.size = { (uint16_t)start->columns, (uint16_t)start->rows },
 	};

@@ -21,9 +21,8 @@
 #define CAPSULE_EXIT    ENDPOINT_EXIT    /* how the last agent ended, written by the capsule */
 #define CAPSULE_REPORTS ENDPOINT_REPORTS /* a directory: one file for each report of a hook */
 
-/* Fixed places in every container. */
+/* A fixed place in every container. */
 #define CAPSULE_PROGRAMS "/agentdeck/bin"
-#define CAPSULE_SECRETS  "/agentdeck/secrets"
 
 struct capsule; /* a connection that has said hello */
 
@@ -75,7 +74,6 @@ struct capsule_start {
 	/* NAME=VALUE, over the container's own.  Secrets may be here: they are sent to the capsule,
 	 * which wipes them; or NULL */
 	const struct strvec *environment;
-	const struct strvec *secrets; /* names of files below CAPSULE_SECRETS; or NULL */
 	const char *directory;
 	unsigned columns, rows;
 };
