@@ -149,6 +149,8 @@ struct command {
 	/* What completion offers behind the words of line, where the synopsis does not say it;
 	 * NULL: it says all.  behind_dashes: for a word of the agent's, behind "--". */
 	struct offer (*offer)(const struct app *line, bool behind_dashes);
+	/* The command that runs where this one cannot; NULL: it can.  Or NULL. */
+	const struct command *(*instead)(void);
 	/* Returns 0, or an error; a positive value is the exit status. */
 	int (*run)(struct app *app, struct error *err);
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What a line without a command runs. */
-#define WITHOUT_COMMAND "list"
+#define WITHOUT_COMMAND "ui"
 
 enum { OPTIONS_MAX = 48, LONG_OPTION = 256 };
 
@@ -194,6 +194,14 @@ static int check_operands(const struct app *app, struct error *err)
 			 shown, command->name, *command->arguments ? " " : "", command->arguments);
 }
 
+static void make_options(struct app *app)
+{
+	const struct command *command = app->command;
+	app->options = xcalloc(1, command->options_size + 1);
+	if (command->defaults)
+		memcpy(app->options, command->defaults, command->options_size);
+}
+
 /* The words behind the command; argv[0] is its last one. */
 static int read_command(const struct parser *parser, int argc, char *argv[], struct error *err)
 {
@@ -208,9 +216,7 @@ static int read_command(const struct parser *parser, int argc, char *argv[], str
 	set_add(&set, command_json_options(command));
 	set_add(&set, command->flags & TAKES_SEVERAL ? worker_options : NULL);
 	set_add(&set, common_options);
-	app->options = xcalloc(1, command->options_size + 1);
-	if (command->defaults)
-		memcpy(app->options, command->defaults, command->options_size);
+	make_options(app);
 	for (int i = 1; (command->flags & HAS_REST || parser->place) && i < argc && end == argc;
 	     i++)
 		if (streq(argv[i], "--"))
@@ -278,10 +284,10 @@ static int read_line(const struct parser *parser, int argc, char *argv[], struct
 		return -1;
 	if (app->wants_help || app->wants_version || (argc == 0 && parser->place))
 		return 0;
-	char without[] = WITHOUT_COMMAND, *list[] = { without, NULL };
+	char without[] = WITHOUT_COMMAND, *alone[] = { without, NULL };
 	if (argc == 0) {
 		argc = 1;
-		argv = list;
+		argv = alone;
 	}
 	app->command = command_named(argv[0]);
 	if (app->command)
@@ -295,7 +301,17 @@ static int read_line(const struct parser *parser, int argc, char *argv[], struct
 int parse_command_line(struct app *app, int argc, char *argv[], struct error *err)
 {
 	const struct parser parser = { .app = app };
-	return read_line(&parser, argc, argv, err);
+	if (read_line(&parser, argc, argv, err) < 0)
+		return -1;
+	const struct command *other = app->command && app->command->instead
+					      ? app->command->instead()
+					      : NULL;
+	if (other && !app->wants_help) {
+		free(app->options);
+		app->command = other;
+		make_options(app);
+	}
+	return 0;
 }
 
 void parse_unfinished(struct app *app, int argc, char *argv[], struct parse_place *ret)

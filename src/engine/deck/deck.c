@@ -21,7 +21,7 @@ static const char *environment(const char *name)
 	return getenv(name);
 }
 
-static char *own_program(void)
+char *deck_own_program(void)
 {
 	char path[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -43,6 +43,12 @@ static char *helper_program(const char *program, const char *helper)
 		return beside;
 	free(beside);
 	return path_join(PKGLIBEXECDIR, helper);
+}
+
+char *deck_helper(const char *name)
+{
+	cleanup_free char *program = deck_own_program();
+	return helper_program(program, name);
 }
 
 int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *err)
@@ -209,7 +215,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	if (naming_check_profile(profile, err) < 0)
 		return -1;
 	deck.profile = xstrdup(profile);
-	deck.program = own_program();
+	deck.program = deck_own_program();
 	deck.gate = helper_program(deck.program, "agentdeck-gate");
 	deck.watch = helper_program(deck.program, "agentdeck-watch");
 	if (read_settings(&deck, &text, &deck.settings, strictness == STRICT ? err : &problem) <

@@ -87,6 +87,10 @@ void deck_config_text(const struct deck *deck, struct strbuf *ret);
 void deck_close(struct deck *deck);
 #define cleanup_deck CLEANUP(deck_close)
 
+/* The absolute path of this program, and of one that comes with it.  The caller frees. */
+char *deck_own_program(void) MUST_USE;
+char *deck_helper(const char *name) MUST_USE;
+
 /* Whether a run can have its files below the user's runtime directory. */
 bool deck_has_runtime(const struct deck *deck);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+
+#include "base/program.h"
+#include "engine/deck/deck.h"
+
+#include <errno.h>
+
+#define PROGRAM "agentdeck-ui"
+
+static bool is_possible(void)
+{
+	const char *terminal = getenv("TERM");
+	cleanup_free char *program = deck_helper(PROGRAM);
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_empty(terminal) &&
+	       !streq(terminal, "dumb") && access(program, X_OK) == 0;
+}
+
+static const struct command *instead(void)
+{
+	return is_possible() ? NULL : &command_list;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	cleanup_free char *program = deck_helper(PROGRAM);
+	cleanup_free char *own = deck_own_program();
+	cleanup_strvec struct strvec argv = { 0 };
+	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
+	if (app->profile) {
+		strvec_push(&argv, "--profile");
+		strvec_push(&argv, app->profile);
+	}
+	(void)execv(program, strvec_argv(&argv));
+	cleanup_free char *why = program_explain(program, errno);
+	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);
+}
+
+const struct command command_ui = {
+	.name = "ui",
+	.arguments = "",
+	.summary = "show the sessions on the whole terminal",
+	.instead = instead,
+	.run = run,
+};

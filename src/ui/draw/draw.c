@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/draw/draw.h"
+
+#include "ui/term/term.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+	HEADER_ROWS = 1,
+	FOOTER_ROWS = 2, /* the news or a line to type, and the keys */
+	WIDTH_STATUS = 8,
+	WIDTH_SINCE = 6,
+	WIDTH_AGENT = 10,
+	WIDTH_MARKS = 5,
+	WIDTH_TITLE_MIN = 14,
+	GAP = 1,
+	HELP_KEYS = 18,
+};
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
+/* The time of day, or the day: nothing has to be drawn again because time passes. */
+static const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
+{
+	const time_t then = then_us / 1000000, now = now_us / 1000000;
+	struct tm at, today;
+	*buffer = '\0';
+	if (then_us <= 0)
+		return buffer;
+	(void)localtime_r(&then, &at);
+	(void)localtime_r(&now, &today);
+	const bool is_today = at.tm_yday == today.tm_yday && at.tm_year == today.tm_year;
+	const bool is_this_year = now - then < (time_t)300 * 24 * 3600;
+	if (strftime(buffer, size, is_today ? "%H:%M" : is_this_year ? "%b %d" : "%Y", &at) == 0)
+		*buffer = '\0';
+	return buffer;
+}
+
+/* A letter for each mark. */
+static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
+{
+	static const struct {
+		enum mark mark;
+		char letter;
+	} letters[] = {
+		{ MARK_HELD, 'H' },
+		{ MARK_SHARED, 'S' },
+		{ MARK_CONTAINER, 'C' },
+		{ MARK_ELSEWHERE, 'M' },
+	};
+	size_t length = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
+		if (marks & letters[i].mark)
+			buffer[length++] = letters[i].letter;
+	buffer[length] = '\0';
+	return buffer;
+}
+
+static enum role role_of(enum doing doing)
+{
+	static const enum role roles[DOING_COUNT] = {
+		[DOING_WAITING] = ROLE_WAITING, [DOING_ERROR] = ROLE_ERROR,
+		[DOING_UNKNOWN] = ROLE_WARNING, [DOING_BUSY] = ROLE_BUSY,
+		[DOING_IDLE] = ROLE_IDLE,       [DOING_RUNNING] = ROLE_IDLE,
+		[DOING_STARTING] = ROLE_BUSY,   [DOING_STOPPING] = ROLE_FAINT,
+		[DOING_STOPPED] = ROLE_FAINT,
+	};
+	return roles[doing];
+}
+
+/* What tells a state without colour, too. */
+static const char *sign_of(enum doing doing)
+{
+	static const char *const signs[DOING_COUNT] = {
+		[DOING_WAITING] = "?",  [DOING_ERROR] = "!",    [DOING_UNKNOWN] = "~",
+		[DOING_BUSY] = "*",     [DOING_IDLE] = "=",     [DOING_RUNNING] = "=",
+		[DOING_STARTING] = ">", [DOING_STOPPING] = "<", [DOING_STOPPED] = ".",
+	};
+	return signs[doing];
+}
+
+/* ---- the list --------------------------------------------------------------------------------- */
+
+/* Where the columns begin; a width of 0: left out. */
+struct columns {
+	size_t title, marks, agent, status, since; /* widths */
+	size_t total;
+};
+
+static struct columns plan_columns(size_t width)
+{
+	struct columns columns = { .status = WIDTH_STATUS, .total = width };
+	size_t used = WIDTH_STATUS + GAP;
+	if (width >= used + WIDTH_SINCE + GAP + WIDTH_TITLE_MIN) {
+		columns.since = WIDTH_SINCE;
+		used += WIDTH_SINCE + GAP;
+	}
+	if (width >= used + WIDTH_MARKS + GAP + WIDTH_TITLE_MIN) {
+		columns.marks = WIDTH_MARKS;
+		used += WIDTH_MARKS + GAP;
+	}
+	if (width >= used + WIDTH_AGENT + GAP + WIDTH_TITLE_MIN) {
+		columns.agent = WIDTH_AGENT;
+		used += WIDTH_AGENT + GAP;
+	}
+	columns.title = width > used ? width - used : 1;
+	return columns;
+}
+
+static void put_cell(size_t row, size_t *column, size_t width, enum role role, const char *text)
+{
+	if (width == 0)
+		return;
+	term_put(row, *column, width, role, text);
+	*column += width + GAP;
+}
+
+static void draw_session(size_t row, size_t left, const struct columns *columns,
+			 const struct line *line, int64_t now_us)
+{
+	const struct item *item = line->item;
+	char marks[WIDTH_MARKS + 1], since[32];
+	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
+					     item->is_chosen ? "+" : " ", sign_of(item->doing),
+					     item->title);
+	const enum role role = role_of(item->doing);
+	size_t column = left;
+	put_cell(row, &column, columns->title, role == ROLE_FAINT ? ROLE_FAINT : ROLE_PLAIN, title);
+	/* The sign has the colour of the state. */
+	if (columns->title > 2 * line->depth + 2)
+		term_put(row, left + 2 * line->depth + 1, 1, role, sign_of(item->doing));
+	put_cell(row, &column, columns->agent, ROLE_FAINT, item->agent);
+	put_cell(row, &column, columns->marks, ROLE_WARNING, marks_text(item->marks, marks));
+	put_cell(row, &column, columns->status, role, doing_name(item->doing));
+	put_cell(row, &column, columns->since, ROLE_FAINT,
+		 time_text(item->since_us, now_us, since, sizeof(since)));
+}
+
+static void draw_group(size_t row, size_t left, const struct columns *columns,
+		       const struct line *line)
+{
+	const int length = (int)(line->path_length - line->name_start);
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_addf(&text, "%*s%s %.*s (%zu", (int)(2 * line->depth), "",
+		    line->is_collapsed ? "[+]" : "[-]", length,
+		    line->item->group + line->name_start, line->sessions);
+	if (line->waiting)
+		strbuf_addf(&text, ", %zu waiting", line->waiting);
+	if (line->errors)
+		strbuf_addf(&text, ", %zu in error", line->errors);
+	strbuf_adds(&text, ")");
+	term_put(row, left, columns->total, ROLE_GROUP, strbuf_text(&text));
+}
+
+static void draw_empty(const struct ui *ui, size_t row, size_t columns)
+{
+	if (list_counts(ui->list).all) {
+		term_put(row, 0, columns, ROLE_PLAIN, "No session matches. Esc shows all again.");
+		return;
+	}
+	term_put(row, 0, columns, ROLE_PLAIN, "No sessions yet. Make one in a shell with:");
+	term_put(row + 2, 2, columns > 2 ? columns - 2 : 0, ROLE_KEY,
+		 "agentdeck launch DIRECTORY -t TITLE");
+}
+
+static void draw_list(const struct ui *ui, size_t top_row, size_t height, int64_t now_us)
+{
+	const size_t width = term_columns(), count = list_lines(ui->list);
+	const struct columns columns = plan_columns(width);
+	const size_t top = list_top(ui->list, height);
+	if (count == 0)
+		draw_empty(ui, top_row, width);
+	for (size_t i = 0; i < height && top + i < count; i++) {
+		const struct line *line = list_line(ui->list, top + i);
+		if (line->kind == LINE_GROUP)
+			draw_group(top_row + i, 0, &columns, line);
+		else
+			draw_session(top_row + i, 0, &columns, line, now_us);
+		if (top + i == list_cursor(ui->list))
+			term_reverse(top_row + i, 0, width);
+	}
+}
+
+/* ---- the help --------------------------------------------------------------------------------- */
+
+static void add_keys(struct strbuf *text, const struct action_info *info)
+{
+	char name[KEY_TEXT_SIZE];
+	for (size_t i = 0; i < ACTION_KEYS && info->keys[i] != KEY_CODE_NONE; i++)
+		strbuf_addf(text, "%s%s", i ? ", " : "", key_text(info->keys[i], name));
+}
+
+/* The words of the text in lines of this width.  Returns how many; draws those from top on. */
+struct page {
+	size_t row, left, width; /* where the text begins */
+	size_t top, height, line;
+};
+
+static void put_line(struct page *page, size_t column, size_t width, enum role role,
+		     const char *text)
+{
+	if (page->line >= page->top && page->line - page->top < page->height)
+		term_put(page->row + page->line - page->top, column, width, role, text);
+}
+
+static void put_words(struct page *page, const char *text)
+{
+	cleanup_strbuf struct strbuf line = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	for (const char *word; (word = strsep(&rest, " "));) {
+		if (line.length && line.length + 1 + strlen(word) > page->width) {
+			put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
+			page->line++;
+			strbuf_free(&line);
+		}
+		strbuf_addf(&line, "%s%s", line.length ? " " : "", word);
+	}
+	put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
+	page->line++;
+}
+
+static const char *const help_marks[] = {
+	"? waits for you   ! error   ~ does not answer   * busy   = idle   . stopped",
+	"H held: not restarted automatically   S shares a conversation",
+	"C in a container   M on another machine",
+};
+
+static void draw_help(struct ui *ui, size_t row, size_t height)
+{
+	const size_t columns = term_columns();
+	const size_t left = columns > 2 * HELP_KEYS ? HELP_KEYS : 11;
+	struct page page = { .row = row,
+			     .left = left,
+			     .width = columns > left ? columns - left : 1,
+			     .top = ui->help_top,
+			     .height = height };
+	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
+		const struct action_info *info = action_info((enum action)i);
+		cleanup_strbuf struct strbuf keys = { 0 };
+		add_keys(&keys, info);
+		put_line(&page, 0, left - 1, ROLE_KEY, strbuf_text(&keys));
+		put_words(&page, info->help);
+	}
+	page.left = 0;
+	page.width = columns;
+	page.line++;
+	for (size_t i = 0; i < ARRAY_SIZE(help_marks); i++)
+		put_words(&page, help_marks[i]);
+	const size_t last = page.line > height ? page.line - height : 0;
+	if (ui->help_top > last) {
+		ui->help_top = last;
+		term_erase();
+		draw_help(ui, row, height);
+	}
+}
+
+/* ---- around the list -------------------------------------------------------------------------- */
+
+static void draw_header(const struct ui *ui)
+{
+	const struct list_counts counts = list_counts(ui->list);
+	const size_t width = term_columns();
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_addf(&text, "agentdeck %s  %zu session%s", ui->profile, counts.all,
+		    counts.all == 1 ? "" : "s");
+	if (counts.shown != counts.all)
+		strbuf_addf(&text, ", %zu shown", counts.shown);
+	size_t column = term_put(0, 0, width, ROLE_HEADER, strbuf_text(&text));
+	cleanup_free char *waiting = xasprintf("  %zu waiting", counts.waiting);
+	cleanup_free char *errors = xasprintf("  %zu in error", counts.errors);
+	cleanup_free char *chosen = xasprintf("  %zu chosen", list_chosen(ui->list));
+	if (counts.waiting && column < width)
+		column += term_put(0, column, width - column, ROLE_WAITING, waiting);
+	if (counts.errors && column < width)
+		column += term_put(0, column, width - column, ROLE_ERROR, errors);
+	if (list_chosen(ui->list) && column < width)
+		term_put(0, column, width - column, ROLE_WARNING, chosen);
+}
+
+static size_t character_length(const char *text)
+{
+	size_t length = *text != '\0';
+	while (((unsigned char)text[length] & 0xC0) == 0x80)
+		length++;
+	return length;
+}
+
+/* A question, and the line that is typed behind it.  Its end is what is seen. */
+static void draw_input(const struct ui *ui, size_t row, const char *question)
+{
+	const size_t width = term_columns();
+	const size_t asked = term_put(row, 0, width, ROLE_KEY, question);
+	const size_t room = width > asked + 1 ? width - asked - 1 : 1;
+	cleanup_free char *shown = visible(input_text(&ui->input));
+	cleanup_free char *left = xstrndup(input_text(&ui->input), ui->input.cursor);
+	cleanup_free char *before = visible(left);
+	/* Both begin with the same characters: leave out as many as needed. */
+	const char *text = shown, *to_cursor = before;
+	while (term_width(to_cursor) >= room) {
+		const size_t length = character_length(to_cursor);
+		to_cursor += length;
+		text += length;
+	}
+	const size_t at = term_width(to_cursor);
+	term_put(row, asked, room, ROLE_PLAIN, text);
+	term_cursor(row, asked + at);
+}
+
+static void draw_news(const struct ui *ui, size_t row)
+{
+	const size_t width = term_columns();
+	if (ui->mode == MODE_SEARCH) {
+		draw_input(ui, row, "Search: ");
+	} else if (ui->mode == MODE_LINE) {
+		draw_input(ui, row, ui->question);
+	} else if (ui->mode == MODE_CONFIRM) {
+		term_put(row, 0, width, ROLE_WARNING, ui->question);
+	} else if (ui->message) {
+		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
+	} else if (ui->search) {
+		cleanup_free char *text = xasprintf("Search: %s (Esc shows all)", ui->search);
+		term_put(row, 0, width, ROLE_FAINT, text);
+	} else {
+		const struct item *item = list_selected(ui->list);
+		term_put(row, 0, width, ROLE_FAINT,
+			 item ? (*item->reason ? item->reason : item->directory) : "");
+	}
+}
+
+static size_t put_key(size_t row, size_t column, const char *key, const char *label)
+{
+	const size_t width = term_columns();
+	const size_t length = term_width(key) + 1 + term_width(label) + 2;
+	if (column + length > width + 2)
+		return column;
+	const size_t used = term_put(row, column, width - column, ROLE_KEY, key);
+	term_put(row, column + used + 1, width, ROLE_FAINT, label);
+	return column + length;
+}
+
+static void draw_keys(const struct ui *ui, size_t row)
+{
+	/* The first ones are there on a narrow terminal, too. */
+	static const enum action shown[] = { ACTION_ATTACH,       ACTION_HELP,   ACTION_QUIT,
+					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND };
+	char name[KEY_TEXT_SIZE];
+	size_t column = 0;
+	if (ui->mode == MODE_CONFIRM) {
+		const key_code key = action_info(ui->pending)->keys[0];
+		cleanup_free char *keys = xasprintf("y or %s", key_text(key, name));
+		column = put_key(row, column, keys, "yes");
+		put_key(row, column, "any other key", "no");
+	} else if (ui->mode == MODE_HELP) {
+		column = put_key(row, column, "Up, Down", "scroll");
+		put_key(row, column, "any other key", "back");
+	} else if (ui->mode != MODE_LIST) {
+		column = put_key(row, column, "Enter", ui->mode == MODE_LINE ? "do it" : "keep");
+		put_key(row, column, "Esc", "cancel");
+	}
+	for (size_t i = 0; ui->mode == MODE_LIST && i < ARRAY_SIZE(shown); i++) {
+		const struct action_info *info = action_info(shown[i]);
+		column = put_key(row, column, key_text(info->keys[0], name), info->label);
+	}
+}
+
+void draw(struct ui *ui, int64_t now_us)
+{
+	const size_t rows = term_rows();
+	const size_t around = HEADER_ROWS + FOOTER_ROWS;
+	ui->height = rows > around ? rows - around : 1;
+	term_erase();
+	if (ui->mode == MODE_HELP)
+		draw_help(ui, HEADER_ROWS, ui->height);
+	else
+		draw_list(ui, HEADER_ROWS, ui->height, now_us);
+	draw_header(ui);
+	if (rows >= around) {
+		draw_news(ui, rows - 2);
+		draw_keys(ui, rows - 1);
+	}
+	term_show();
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/main/dashboard.h"
+
+#include "base/clock.h"
+#include "engine/run/correct.h"
+#include "ui/draw/draw.h"
+#include "ui/main/errand.h"
+#include "ui/main/facts.h"
+#include "ui/term/term.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+
+/* A storm of events is drawn at most so often; a key is drawn at once. */
+enum { FRAME_MS = 50, CORRECT_MS = 50, TURNS_MAX = 256 };
+
+struct dashboard {
+	struct deck *deck;
+	struct loop *loop;
+	struct roster *roster;
+	struct ui *ui;
+	struct errands errands;
+	struct error *err;
+	bool is_changed;  /* there is something to draw */
+	bool is_urgent;   /* and the user waits for it */
+	bool is_awaiting; /* after a failure on the given back terminal: the user's Enter */
+	bool is_over, has_failed;
+	int signal; /* that ended it; 0: none */
+	int64_t drawn_ms;
+};
+
+/* ---- the roster ------------------------------------------------------------------------------- */
+
+static void on_event(const struct roster_event *event, void *context)
+{
+	struct dashboard *dashboard = context;
+	struct roster_entry *entry = event->entry;
+	struct list *list = dashboard->ui->list;
+	const struct facts facts = facts_of(entry);
+	dashboard->is_changed = true;
+	if (event->what == ROSTER_REMOVED) {
+		if (entry->owner)
+			list_remove(list, TAKE_PTR(entry->owner));
+	} else if (!entry->owner) {
+		entry->owner = list_add(list, &facts);
+	} else {
+		list_change(list, entry->owner, &facts);
+	}
+}
+
+static void read_on(void *context)
+{
+	struct dashboard *dashboard = context;
+	if (!dashboard->has_failed && roster_read(dashboard->roster, dashboard->err) < 0)
+		dashboard->has_failed = true;
+}
+
+/* What is stored and not true is corrected, as every listing does it. */
+static void correct_all(struct dashboard *dashboard)
+{
+	const int64_t deadline = clock_ms() + CORRECT_MS;
+	for (size_t i = 0; i < roster_count(dashboard->roster) && clock_ms() < deadline; i++) {
+		struct roster_entry *entry = roster_at(dashboard->roster, i);
+		if (correct_row(dashboard->deck, entry->store, &entry->row))
+			roster_look(entry);
+	}
+}
+
+/* ---- the terminal ----------------------------------------------------------------------------- */
+
+static void frame(struct dashboard *dashboard)
+{
+	list_settle(dashboard->ui->list);
+	draw(dashboard->ui, clock_wall_us());
+	dashboard->drawn_ms = clock_ms();
+	dashboard->is_changed = dashboard->is_urgent = false;
+}
+
+static void come_back(struct dashboard *dashboard)
+{
+	dashboard->is_awaiting = false;
+	term_return();
+	dashboard->is_changed = dashboard->is_urgent = true;
+}
+
+static void attach(struct dashboard *dashboard, const char *id)
+{
+	cleanup_error struct error why = { 0 };
+	term_leave();
+	const int status = errand_attach(&dashboard->errands, id, &why);
+	if (status == 0) {
+		come_back(dashboard);
+		return;
+	}
+	/* What the command has said is on the screen. */
+	if (status < 0)
+		fprintf(stderr, "agentdeck: %s\n", why.message);
+	fprintf(stderr, "Press Enter to go back to the deck.\n");
+	dashboard->is_awaiting = true;
+}
+
+/* Let the signal stop us, as if we were any program. */
+static void suspend(struct dashboard *dashboard)
+{
+	sigset_t one;
+	term_leave();
+	(void)sigemptyset(&one);
+	(void)sigaddset(&one, SIGTSTP);
+	(void)kill(0, SIGTSTP);
+	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+	/* Back from it. */
+	(void)sigprocmask(SIG_BLOCK, &one, NULL);
+	come_back(dashboard);
+}
+
+static void grant(struct dashboard *dashboard, const struct wish *wish)
+{
+	switch (wish->kind) {
+	case WISH_QUIT:
+		dashboard->is_over = true;
+		break;
+	case WISH_SUSPEND:
+		suspend(dashboard);
+		break;
+	case WISH_REDRAW:
+		term_forget();
+		break;
+	case WISH_ATTACH:
+		attach(dashboard, wish->words.items[0]);
+		break;
+	case WISH_RUN:
+		errand_run(&dashboard->errands, wish);
+		break;
+	case WISH_NOTHING:
+		break;
+	}
+}
+
+static void on_keys(int fd, uint32_t events, void *context)
+{
+	struct dashboard *dashboard = context;
+	char line[256];
+	if (events & (EPOLLHUP | EPOLLERR) || term_is_gone()) {
+		dashboard->is_over = true;
+		dashboard->signal = SIGHUP;
+		return;
+	}
+	if (dashboard->is_awaiting) {
+		if (read(fd, line, sizeof(line)) > 0)
+			come_back(dashboard);
+		return;
+	}
+	for (key_code key; !dashboard->is_over && !dashboard->is_awaiting && (key = term_key());) {
+		cleanup_wish struct wish wish = { 0 };
+		list_settle(dashboard->ui->list);
+		ui_key(dashboard->ui, key, &wish);
+		dashboard->is_changed = dashboard->is_urgent = true;
+		grant(dashboard, &wish);
+	}
+}
+
+static void on_signal(int number, void *context)
+{
+	struct dashboard *dashboard = context;
+	dashboard->is_changed = true;
+	switch (number) {
+	case SIGWINCH:
+		term_resize();
+		break;
+	case SIGTSTP:
+		suspend(dashboard);
+		break;
+	case SIGCONT:
+		/* Whoever stopped us has changed the terminal. */
+		if (!dashboard->is_awaiting) {
+			term_leave();
+			term_return();
+		}
+		break;
+	default:
+		dashboard->is_over = true;
+		dashboard->signal = number;
+		break;
+	}
+}
+
+static int watch(struct dashboard *dashboard)
+{
+	static const int signals[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH, SIGCONT
+	};
+	struct loop_source *source;
+	const struct loop_io keys = { STDIN_FILENO, EPOLLIN, on_keys, dashboard };
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (loop_add_signal(dashboard->loop, signals[i], on_signal, dashboard, &source,
+				    dashboard->err) < 0)
+			return -1;
+	return loop_add_io(dashboard->loop, &keys, &source, dashboard->err);
+}
+
+/* Handle what there is, and wait for more if that is nothing. */
+static int turn(struct dashboard *dashboard)
+{
+	int64_t deadline = INT64_MAX;
+	if (dashboard->is_changed && !dashboard->is_awaiting) {
+		if (dashboard->is_urgent || clock_ms() >= dashboard->drawn_ms + FRAME_MS)
+			frame(dashboard);
+		else
+			deadline = dashboard->drawn_ms + FRAME_MS;
+	}
+	int r = loop_turn(dashboard->loop, deadline, dashboard->err);
+	for (int i = 0; r == 1 && i < TURNS_MAX && !dashboard->is_urgent && !dashboard->is_over;
+	     i++)
+		r = loop_turn(dashboard->loop, 0, dashboard->err);
+	return r < 0 ? -1 : 0;
+}
+
+static int show(struct dashboard *dashboard)
+{
+	read_on(dashboard);
+	if (dashboard->has_failed)
+		return -1;
+	frame(dashboard);
+	correct_all(dashboard);
+	while (!dashboard->is_over && !dashboard->has_failed)
+		if (turn(dashboard) < 0)
+			return -1;
+	return dashboard->has_failed ? -1 : dashboard->signal;
+}
+
+int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
+{
+	cleanup_loop struct loop *loop = NULL;
+	cleanup_roster struct roster *roster = NULL;
+	cleanup_ui struct ui *ui = ui_new(deck->profile);
+	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err };
+	if (loop_new(&loop, err) < 0)
+		return -1;
+	dashboard.loop = loop;
+	dashboard.errands = (struct errands){ loop, ui, agentdeck, deck->profile,
+					      &dashboard.is_changed };
+	const struct roster_wish wish = { .loop = loop, .due = read_on, .profile = deck->profile };
+	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
+		return -1;
+	dashboard.roster = roster;
+	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
+		return -1;
+	if (deck->config_problem)
+		ui_tell(ui, deck->config_problem, true);
+	const int r = show(&dashboard);
+	term_end();
+	return r;
+}

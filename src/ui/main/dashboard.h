@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The deck as a program: the roster, the terminal and its signals on one loop.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+/* Show the sessions of the deck's profile until the user leaves.  The store is open.  agentdeck:
+ * the program for what the user does.  A positive value is the signal that ended it, for the caller
+ * to die of; the terminal is restored in every case. */
+int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/main/errand.h"
+
+#include "base/runner.h"
+
+#include <string.h>
+
+#define PREFIX "agentdeck: "
+
+static void add_program(const struct errands *errands, struct strvec *argv)
+{
+	strvec_push(argv, errands->program);
+	strvec_push(argv, "--profile");
+	strvec_push(argv, errands->profile);
+}
+
+static void on_result(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct errands *errands = context;
+	*errands->is_changed = true;
+	if (!result) {
+		cleanup_free char *shown = visible(failure->message);
+		ui_tell(errands->ui, shown, true);
+		return;
+	}
+	/* A failure says why; a warning beside a success is worth more than "done". */
+	cleanup_free char *words = child_last_words(result);
+	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
+	ui_tell(errands->ui, text, result->exit_status != 0);
+}
+
+void errand_run(struct errands *errands, const struct wish *wish)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	add_program(errands, &argv);
+	strvec_push_all(&argv, &wish->words);
+	const struct runner_request request = {
+		.child = {
+			.argv = (const char *const *)strvec_argv(&argv),
+			.input = wish->input,
+			.input_length = wish->input ? strlen(wish->input) : 0,
+			.new_session = true,
+			.outlives_us = true,
+		},
+	};
+	runner_start(errands->loop, &request, on_result, errands);
+	cleanup_free char *text = xasprintf("agentdeck %s ...", wish->words.items[0]);
+	ui_tell(errands->ui, text, false);
+}
+
+int errand_attach(struct errands *errands, const char *id, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	int status;
+	add_program(errands, &argv);
+	strvec_push(&argv, "attach");
+	strvec_push(&argv, id);
+	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
+				       err);
+	if (r > 0)
+		return error_set(err, ERROR_UNAVAILABLE, "program '%s' does not exist",
+				 errands->program);
+	return r < 0 ? -1 : status;
+}

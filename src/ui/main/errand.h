@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The deck changes nothing itself: it runs agentdeck's commands, beside its loop or on its
+ * terminal. So what they check, ask and say is the same as in a shell.
+ */
+#pragma once
+
+#include "base/loop.h"
+#include "ui/state/ui.h"
+
+struct errands {
+	struct loop *loop;
+	struct ui *ui;
+	const char *program; /* agentdeck */
+	const char *profile;
+	bool *is_changed; /* set when there is news to draw */
+};
+
+/* Run the words beside the loop.  What the command says becomes the news; it goes on if the deck
+ * ends first. */
+void errand_run(struct errands *errands, const struct wish *wish);
+
+/* Attach the terminal, which the caller has given back, and wait.  The command's exit status; -1:
+ * it could not be run. */
+int errand_attach(struct errands *errands, const char *id, struct error *err);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * agentdeck-ui [--profile PROFILE] [--program AGENTDECK]
+ *
+ * `agentdeck ui` starts it, and says where agentdeck is.
+ */
+#include "ui/main/dashboard.h"
+#include "ui/term/term.h"
+
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+
+struct request {
+	const char *profile, *program; /* NULL: the default; agentdeck in PATH */
+};
+
+static int parse(int argc, char *argv[], struct request *ret, struct error *err)
+{
+	static const struct option options[] = {
+		{ "profile", required_argument, NULL, 'p' },
+		{ "program", required_argument, NULL, 'a' },
+		{ 0 },
+	};
+	ret->program = "agentdeck";
+	for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		if (letter == 'p')
+			ret->profile = optarg;
+		else if (letter == 'a')
+			ret->program = optarg;
+		else
+			return error_set(err, ERROR_USAGE, "run agentdeck ui instead");
+	}
+	return 0;
+}
+
+static int run(int argc, char *argv[], struct error *err)
+{
+	struct request request = { 0 };
+	cleanup_deck struct deck deck = { 0 };
+	if (parse(argc, argv, &request, err) < 0)
+		return -1;
+	if (!term_is_possible())
+		return error_set(err, ERROR_USAGE,
+				 "the deck needs a terminal: agentdeck list works without one");
+	if (deck_open_anyway(request.profile, "ui", &deck, err) < 0 ||
+	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
+		return -1;
+	deck_refresh_ssh_agent(&deck);
+	return dashboard_run(&deck, request.program, err);
+}
+
+int main(int argc, char *argv[])
+{
+	cleanup_error struct error err = { 0 };
+	/* The width of characters.  All that programs read or write stays as in the C locale. */
+	setlocale(LC_CTYPE, "");
+	(void)signal(SIGXFSZ, SIG_IGN);
+	const int r = run(argc, argv, &err);
+	if (r < 0) {
+		cleanup_free char *shown = visible(err.message);
+		fprintf(stderr, "agentdeck: %s\n", shown);
+		return error_exit_status(err.code);
+	}
+	if (r > 0) {
+		/* The loop has blocked it. */
+		sigset_t none;
+		(void)sigemptyset(&none);
+		(void)signal(r, SIG_DFL);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		(void)raise(r);
+	}
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/action.h"
+
+#include "base/macro.h"
+
+#define CTRL(letter) ((letter)&KEY_CODE_CTRL)
+
+static const struct action_info actions[ACTION_COUNT] = {
+	[ACTION_UP] = { "up", { KEY_CODE_UP, 'k' }, NULL, "one line up" },
+	[ACTION_DOWN] = { "down", { KEY_CODE_DOWN, 'j' }, NULL, "one line down" },
+	[ACTION_PAGE_UP] = { "page-up", { KEY_CODE_PAGE_UP, CTRL('B') }, NULL, "one page up" },
+	[ACTION_PAGE_DOWN] = { "page-down",
+			       { KEY_CODE_PAGE_DOWN, CTRL('F') },
+			       NULL,
+			       "one page down" },
+	[ACTION_FIRST] = { "first", { KEY_CODE_HOME, 'g' }, NULL, "to the first line" },
+	[ACTION_LAST] = { "last", { KEY_CODE_END, 'G' }, NULL, "to the last line" },
+	[ACTION_COLLAPSE] = { "collapse", { KEY_CODE_LEFT, 'h' }, NULL, "collapse the group" },
+	[ACTION_OPEN] = { "open", { KEY_CODE_RIGHT, 'l' }, NULL, "open the group" },
+	[ACTION_ATTACH] = { "attach",
+			    { KEY_CODE_ENTER },
+			    "attach",
+			    "attach to the session, or start it; on a group: collapse or open it" },
+	[ACTION_NEXT_WAITING] = { "next-waiting",
+				  { 'n' },
+				  "next waiting",
+				  "to the session that has waited longest, then the next" },
+	[ACTION_SEND] = { "send", { 'm' }, "send", "send a line to the agent", true },
+	[ACTION_SEARCH] = { "search",
+			    { '/' },
+			    "search",
+			    "show only what contains the words; Esc shows all again" },
+	[ACTION_SCOPE] = { "filter",
+			   { 'f' },
+			   NULL,
+			   "show all, those that need you, or those that run" },
+	[ACTION_ORDER] = { "order", { 'o' }, NULL, "sort by creation, urgency, title or last use" },
+	[ACTION_CHOOSE] = { "choose",
+			    { ' ' },
+			    NULL,
+			    "choose the session, so that the next action is for all chosen ones",
+			    true },
+	[ACTION_START] = { "start", { 's' }, NULL, "start", true },
+	[ACTION_STOP] = { "stop", { 'x' }, NULL, "stop", true },
+	[ACTION_RESTART] = { "restart", { 'r' }, NULL, "restart", true },
+	[ACTION_RECOVER] = { "recover",
+			     { 'R' },
+			     NULL,
+			     "restart everything that should run and does not" },
+	[ACTION_FORK] = { "fork",
+			  { 'F' },
+			  NULL,
+			  "make a session with a copy of the conversation",
+			  true },
+	[ACTION_RENAME] = { "rename", { 't' }, NULL, "change the title", true },
+	[ACTION_MOVE] = { "move", { 'M' }, NULL, "move to another group", true },
+	[ACTION_REMOVE] = { "remove", { 'd' }, NULL, "remove", true },
+	[ACTION_HELP] = { "help", { '?', KEY_CODE_F1 }, "help", "this help" },
+	[ACTION_REDRAW] = { "redraw", { CTRL('L') }, NULL, "draw the screen again" },
+	[ACTION_SUSPEND] = { "suspend", { CTRL('Z') }, NULL, "back to the shell, until fg" },
+	[ACTION_QUIT] = { "quit", { 'q', CTRL('C') }, "quit", "leave; the sessions keep running" },
+};
+
+const struct action_info *action_info(enum action action)
+{
+	return &actions[action];
+}
+
+enum action action_of_key(key_code key)
+{
+	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+		for (size_t k = 0; k < ACTION_KEYS; k++)
+			if (key != KEY_CODE_NONE && actions[i].keys[k] == key)
+				return (enum action)i;
+	return ACTION_NONE;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The deck's list: sessions in a tree of groups, a cursor, a filter and a window on the lines.
+ *
+ * Pure: it reads and draws nothing.  Changes only mark what is out of date.  list_settle() brings
+ * the lines up to date, once for any number of changes, and sorts only if a change can have moved a
+ * session.  Moving the cursor and asking for the visible lines cost the same for ten sessions and
+ * for ten thousand.
+ */
+#pragma once
+
+#include "base/text.h"
+
+#include <stddef.h>
+
+/* What a session is doing, the most urgent first. */
+enum doing {
+	DOING_WAITING,
+	DOING_ERROR,
+	DOING_UNKNOWN, /* its server does not answer */
+	DOING_BUSY,
+	DOING_IDLE,
+	DOING_RUNNING, /* and nobody knows what it does */
+	DOING_STARTING,
+	DOING_STOPPING,
+	DOING_STOPPED,
+	DOING_COUNT
+};
+/* One word; static. */
+const char *doing_name(enum doing doing);
+/* Does it need its user? */
+bool doing_needs_user(enum doing doing);
+
+enum mark {
+	MARK_HELD = 1 << 0,      /* nobody restarts it automatically */
+	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
+	MARK_CONTAINER = 1 << 2, /* it lives in a container */
+	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
+};
+
+/* What the list is told of a session.  Texts are borrowed for the call, and NULL is "". */
+struct facts {
+	const char *id, *title, *group, *agent, *directory, *reason;
+	enum doing doing;
+	unsigned marks;
+	int64_t since_us, created_us, used_us; /* since the Epoch; 0: unknown */
+};
+
+/* A session.  The texts are visible(), so that a terminal obeys nothing in them. */
+struct item {
+	char *id, *title, *group, *agent, *directory, *reason;
+	enum doing doing;
+	unsigned marks;
+	int64_t since_us, created_us, used_us;
+	/* private */
+	char *haystack; /* what a search looks at, in lower case */
+	size_t index;   /* among all */
+	size_t line;    /* SIZE_MAX: it is not shown */
+	bool is_chosen; /* one of several that the next action is for */
+};
+
+enum line_kind { LINE_GROUP, LINE_SESSION };
+
+struct line {
+	enum line_kind kind;
+	unsigned depth;
+	struct item *item; /* the session; of a group: any session in it */
+	/* A group: its path is the first path_length bytes of item->group, and its name is the last
+	 * part of that. */
+	size_t path_length, name_start;
+	bool is_collapsed;
+	size_t sessions, waiting, errors; /* in it and below */
+};
+
+enum list_order {
+	ORDER_CREATION, /* it never changes by itself */
+	ORDER_URGENCY,
+	ORDER_TITLE,
+	ORDER_USE, /* the last used first */
+	ORDER_COUNT
+};
+const char *list_order_name(enum list_order order);
+
+/* Which sessions are shown, beside the search. */
+enum list_scope { SCOPE_ALL, SCOPE_NEEDS_USER, SCOPE_RUNNING, SCOPE_COUNT };
+const char *list_scope_name(enum list_scope scope);
+
+struct list_counts {
+	size_t all, waiting, errors, running, shown;
+};
+
+struct list;
+struct list *list_new(void) MUST_USE;
+void list_free(struct list *list);
+static inline void list_freep(struct list **list)
+{
+	list_free(*list);
+}
+#define cleanup_list CLEANUP(list_freep)
+
+/* Borrowed until list_remove(). */
+struct item *list_add(struct list *list, const struct facts *facts);
+void list_change(struct list *list, struct item *item, const struct facts *facts);
+void list_remove(struct list *list, struct item *item);
+
+/* Call it after changes and before anything below.  The cursor stays on what it was on; where that
+ * is gone, on its line. */
+void list_settle(struct list *list);
+
+size_t list_lines(const struct list *list);
+/* Borrowed until the next change. */
+const struct line *list_line(const struct list *list, size_t index);
+struct list_counts list_counts(const struct list *list);
+
+/* The line of the cursor; 0 in an empty list. */
+size_t list_cursor(const struct list *list);
+/* The session under the cursor; NULL: it is on a group, or nothing is shown. */
+struct item *list_selected(const struct list *list);
+/* Relative, stopping at the ends. */
+void list_move(struct list *list, long lines);
+void list_go(struct list *list, size_t line);
+/* To this session, also into a collapsed group.  False: the filter hides it. */
+bool list_select(struct list *list, struct item *item);
+
+/* To the session that waits longest, after the selected one in that order; it wraps.  Filter and
+ * collapsed groups hide nothing from it.  NULL: none waits. */
+struct item *list_next_waiting(struct list *list);
+
+/* Collapse or open the group under the cursor, or the one that the session under it is in.  Then
+ * the cursor is on the group. */
+void list_set_collapsed(struct list *list, bool is_collapsed);
+
+/* Show what contains each word of the text, whatever the case.  "" shows all.  While there is one,
+ * no group is collapsed. */
+void list_search(struct list *list, const char *text);
+void list_set_order(struct list *list, enum list_order order);
+void list_set_scope(struct list *list, enum list_scope scope);
+enum list_order list_order(const struct list *list);
+enum list_scope list_scope(const struct list *list);
+
+/* The first visible line of a window of this height.  It follows the cursor, with a margin, and
+ * stays otherwise. */
+size_t list_top(struct list *list, size_t height);
+
+/* Sessions that the next action is for. */
+void list_choose(struct list *list, struct item *item, bool is_chosen);
+void list_choose_none(struct list *list);
+size_t list_chosen(const struct list *list);
+/* Those that are chosen; else the selected one.  The caller frees the array, which is NULL for
+ * none. */
+struct item **list_targets(const struct list *list, size_t *ret_count) MUST_USE;

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/ui.h"
+
+#include <string.h>
+
+struct ui *ui_new(const char *profile)
+{
+	struct ui *ui = xcalloc(1, sizeof(*ui));
+	ui->profile = visible(profile);
+	ui->list = list_new();
+	return ui;
+}
+
+void ui_free(struct ui *ui)
+{
+	if (!ui)
+		return;
+	list_free(ui->list);
+	input_free(&ui->input);
+	strvec_clear(&ui->targets);
+	free(ui->profile);
+	free(ui->search);
+	free(ui->question);
+	free(ui->message);
+	free(ui);
+}
+
+void wish_clear(struct wish *wish)
+{
+	strvec_clear(&wish->words);
+	free(wish->input);
+	*wish = (struct wish){ 0 };
+}
+
+void ui_tell(struct ui *ui, const char *text, bool is_bad)
+{
+	replace_string(&ui->message, text);
+	ui->is_bad = is_bad;
+}
+
+/* ---- actions on sessions ---------------------------------------------------------------------- */
+
+static struct item *take_targets(struct ui *ui)
+{
+	size_t count;
+	cleanup_free struct item **targets = list_targets(ui->list, &count);
+	strvec_clear(&ui->targets);
+	for (size_t i = 0; i < count; i++)
+		strvec_push(&ui->targets, targets[i]->id);
+	return count ? targets[0] : NULL;
+}
+
+/* "api", or "3 sessions".  The caller frees. */
+static char *targets_text(const struct ui *ui, const struct item *first)
+{
+	return ui->targets.count == 1 ? xstrdup(first->title)
+				      : xasprintf("%zu sessions", ui->targets.count);
+}
+
+static void run(struct ui *ui, struct wish *ret, const char *const *words)
+{
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words, words);
+	strvec_push_all(&ret->words, &ui->targets);
+	list_choose_none(ui->list);
+}
+
+static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
+{
+	ui->mode = MODE_LINE;
+	ui->pending = action;
+	free(ui->question);
+	ui->question = question;
+	input_set(&ui->input, text);
+}
+
+static void begin_confirm(struct ui *ui, enum action action, char *question)
+{
+	ui->mode = MODE_CONFIRM;
+	ui->pending = action;
+	free(ui->question);
+	ui->question = question;
+}
+
+static void end_pending(struct ui *ui)
+{
+	ui->mode = MODE_LIST;
+	ui->pending = ACTION_NONE;
+	replace_string(&ui->question, NULL);
+	input_free(&ui->input);
+}
+
+/* Actions for one session, whatever is chosen. */
+static bool is_for_one(enum action action)
+{
+	return action == ACTION_RENAME || action == ACTION_FORK || action == ACTION_MOVE;
+}
+
+/* An action that needs a session, and there is one. */
+static void act_on(struct ui *ui, enum action action, struct wish *ret)
+{
+	if (is_for_one(action))
+		list_choose_none(ui->list);
+	const struct item *first = take_targets(ui);
+	if (!first) {
+		ui_tell(ui, "No session is selected: move to one first.", true);
+		return;
+	}
+	cleanup_free char *who = targets_text(ui, first);
+	switch (action) {
+	case ACTION_START:
+		run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		break;
+	case ACTION_FORK:
+		run(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL });
+		break;
+	case ACTION_STOP:
+		begin_confirm(ui, action, xasprintf("Stop %s?", who));
+		break;
+	case ACTION_RESTART:
+		begin_confirm(ui, action, xasprintf("Restart %s?", who));
+		break;
+	case ACTION_REMOVE:
+		begin_confirm(ui, action,
+			      xasprintf("Stop and remove %s? agentdeck undo brings it back.", who));
+		break;
+	case ACTION_SEND:
+		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
+		break;
+	case ACTION_RENAME:
+		begin_line(ui, action, xasprintf("Title of %s: ", who), first->title);
+		break;
+	case ACTION_MOVE:
+		begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The user has confirmed, or typed the line. */
+static void go_on(struct ui *ui, struct wish *ret)
+{
+	const char *text = input_text(&ui->input);
+	switch (ui->pending) {
+	case ACTION_STOP:
+		run(ui, ret, (const char *const[]){ "stop", NULL });
+		break;
+	case ACTION_RESTART:
+		run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
+		break;
+	case ACTION_REMOVE:
+		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
+		break;
+	case ACTION_RECOVER:
+		strvec_clear(&ui->targets);
+		run(ui, ret, (const char *const[]){ "recover", NULL });
+		break;
+	case ACTION_SEND:
+		if (!*text)
+			break;
+		/* By standard input: everybody on the machine can read a command line. */
+		run(ui, ret, (const char *const[]){ "send", "--message-file", "-", NULL });
+		for (size_t i = ret->words.count - ui->targets.count; i < ret->words.count; i++) {
+			char *id = ret->words.items[i];
+			ret->words.items[i] = xasprintf("--session=%s", id);
+			free(id);
+		}
+		ret->input = xstrdup(text);
+		break;
+	case ACTION_RENAME:
+		run(ui, ret, (const char *const[]){ "rename", "--", NULL });
+		strvec_push(&ret->words, text);
+		break;
+	case ACTION_MOVE:
+		run(ui, ret, (const char *const[]){ "set", "--", NULL });
+		strvec_push(&ret->words, "group");
+		strvec_push(&ret->words, text);
+		break;
+	default:
+		break;
+	}
+	end_pending(ui);
+}
+
+/* ---- the list --------------------------------------------------------------------------------- */
+
+static void attach(struct ui *ui, struct wish *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	if (item) {
+		ret->kind = WISH_ATTACH;
+		strvec_push(&ret->words, item->id);
+	} else if (list_lines(ui->list)) {
+		const struct line *line = list_line(ui->list, list_cursor(ui->list));
+		list_set_collapsed(ui->list, !line->is_collapsed);
+	}
+}
+
+static void next_order(struct ui *ui)
+{
+	list_set_order(ui->list, (list_order(ui->list) + 1) % ORDER_COUNT);
+	cleanup_free char *text = xasprintf("Sorted by %s.", list_order_name(list_order(ui->list)));
+	ui_tell(ui, text, false);
+}
+
+static void next_scope(struct ui *ui)
+{
+	list_set_scope(ui->list, (list_scope(ui->list) + 1) % SCOPE_COUNT);
+	cleanup_free char *text = xasprintf("Showing %s.", list_scope_name(list_scope(ui->list)));
+	ui_tell(ui, text, false);
+}
+
+static void choose(struct ui *ui)
+{
+	struct item *item = list_selected(ui->list);
+	if (!item)
+		return;
+	list_choose(ui->list, item, !item->is_chosen);
+	list_move(ui->list, 1);
+}
+
+static void search(struct ui *ui, const char *text)
+{
+	replace_string(&ui->search, *text ? text : NULL);
+	list_search(ui->list, text);
+}
+
+/* Esc takes back one thing: the search, what is chosen, the filter. */
+static void take_back(struct ui *ui)
+{
+	if (ui->search)
+		search(ui, "");
+	else if (list_chosen(ui->list))
+		list_choose_none(ui->list);
+	else
+		list_set_scope(ui->list, SCOPE_ALL);
+}
+
+static void move(struct ui *ui, enum action action)
+{
+	const long page = ui->height > 1 ? (long)ui->height - 1 : 1;
+	switch (action) {
+	case ACTION_UP:
+		list_move(ui->list, -1);
+		break;
+	case ACTION_DOWN:
+		list_move(ui->list, 1);
+		break;
+	case ACTION_PAGE_UP:
+		list_move(ui->list, -page);
+		break;
+	case ACTION_PAGE_DOWN:
+		list_move(ui->list, page);
+		break;
+	case ACTION_FIRST:
+		list_go(ui->list, 0);
+		break;
+	default:
+		list_go(ui->list, SIZE_MAX);
+		break;
+	}
+}
+
+static void act(struct ui *ui, enum action action, struct wish *ret)
+{
+	switch (action) {
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+	case ACTION_FIRST:
+	case ACTION_LAST:
+		move(ui, action);
+		break;
+	case ACTION_COLLAPSE:
+	case ACTION_OPEN:
+		list_set_collapsed(ui->list, action == ACTION_COLLAPSE);
+		break;
+	case ACTION_ATTACH:
+		attach(ui, ret);
+		break;
+	case ACTION_NEXT_WAITING:
+		if (!list_next_waiting(ui->list))
+			ui_tell(ui, "No session waits for you.", false);
+		break;
+	case ACTION_SEARCH:
+		ui->mode = MODE_SEARCH;
+		input_set(&ui->input, or_empty(ui->search));
+		break;
+	case ACTION_SCOPE:
+		next_scope(ui);
+		break;
+	case ACTION_ORDER:
+		next_order(ui);
+		break;
+	case ACTION_CHOOSE:
+		choose(ui);
+		break;
+	case ACTION_RECOVER:
+		begin_confirm(ui, action,
+			      xstrdup("Restart every session that should run and does not?"));
+		break;
+	case ACTION_HELP:
+		ui->mode = MODE_HELP;
+		ui->help_top = 0;
+		break;
+	case ACTION_REDRAW:
+		ret->kind = WISH_REDRAW;
+		break;
+	case ACTION_SUSPEND:
+		ret->kind = WISH_SUSPEND;
+		break;
+	case ACTION_QUIT:
+		ret->kind = WISH_QUIT;
+		break;
+	default:
+		if (action_info(action)->needs_session)
+			act_on(ui, action, ret);
+		break;
+	}
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
+{
+	char name[KEY_TEXT_SIZE];
+	const enum action action = action_of_key(key);
+	if (key == KEY_CODE_ESCAPE) {
+		take_back(ui);
+	} else if (action != ACTION_NONE) {
+		act(ui, action, ret);
+	} else {
+		cleanup_free char *text = xasprintf("%s does nothing here; ? lists the keys.",
+						    key_text(key, name));
+		ui_tell(ui, text, true);
+	}
+}
+
+static void key_in_search(struct ui *ui, key_code key)
+{
+	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
+		move(ui, action_of_key(key));
+	} else if (key == KEY_CODE_ENTER) {
+		ui->mode = MODE_LIST;
+	} else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
+		ui->mode = MODE_LIST;
+		search(ui, "");
+	} else if (input_key(&ui->input, key)) {
+		search(ui, input_text(&ui->input));
+	}
+}
+
+static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
+{
+	if (key == KEY_CODE_ENTER)
+		go_on(ui, ret);
+	else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL))
+		end_pending(ui);
+	else
+		(void)input_key(&ui->input, key);
+}
+
+static void key_in_confirm(struct ui *ui, key_code key, struct wish *ret)
+{
+	if (key == 'y' || key == 'Y' || action_of_key(key) == ui->pending) {
+		go_on(ui, ret);
+		return;
+	}
+	end_pending(ui);
+	ui_tell(ui, "Nothing was done.", false);
+}
+
+static void key_in_help(struct ui *ui, key_code key)
+{
+	const size_t page = ui->height > 1 ? ui->height - 1 : 1;
+	switch (action_of_key(key)) {
+	case ACTION_UP:
+		ui->help_top -= ui->help_top > 0;
+		break;
+	case ACTION_DOWN:
+		ui->help_top++;
+		break;
+	case ACTION_PAGE_UP:
+		ui->help_top -= ui->help_top < page ? ui->help_top : page;
+		break;
+	case ACTION_PAGE_DOWN:
+		ui->help_top += page;
+		break;
+	default:
+		ui->mode = MODE_LIST;
+		break;
+	}
+}
+
+void ui_key(struct ui *ui, key_code key, struct wish *ret)
+{
+	replace_string(&ui->message, NULL);
+	switch (ui->mode) {
+	case MODE_LIST:
+		key_in_list(ui, key, ret);
+		break;
+	case MODE_SEARCH:
+		key_in_search(ui, key);
+		break;
+	case MODE_LINE:
+		key_in_line(ui, key, ret);
+		break;
+	case MODE_CONFIRM:
+		key_in_confirm(ui, key, ret);
+		break;
+	case MODE_HELP:
+		key_in_help(ui, key);
+		break;
+	}
+	list_settle(ui->list);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the deck shows and what a key does to it, without a terminal: ui_key() changes the struct
+ * and says what the program is to do.  ui/draw shows the struct.
+ */
+#pragma once
+
+#include "ui/state/action.h"
+#include "ui/state/input.h"
+#include "ui/state/list.h"
+
+enum ui_mode {
+	MODE_LIST,
+	MODE_SEARCH,  /* typing a search; the list follows */
+	MODE_LINE,    /* typing a line for an action */
+	MODE_CONFIRM, /* an action waits for the same key again, or y */
+	MODE_HELP,
+};
+
+struct ui {
+	char *profile;
+	struct list *list;
+	enum ui_mode mode;
+	struct input input;  /* of MODE_SEARCH and MODE_LINE */
+	char *search;        /* what the list is filtered by; NULL: nothing */
+	enum action pending; /* of MODE_LINE and MODE_CONFIRM */
+	/* Whom the pending action is for: ids, which outlive the sessions. */
+	struct strvec targets;
+	char *question; /* what MODE_LINE and MODE_CONFIRM ask */
+	char *message;  /* the last news, until the next key; NULL: none */
+	bool is_bad;    /* the message is about a failure */
+	size_t help_top;
+	size_t height; /* of the list, as it was drawn */
+};
+struct ui *ui_new(const char *profile) MUST_USE;
+void ui_free(struct ui *ui);
+static inline void ui_freep(struct ui **ui)
+{
+	ui_free(*ui);
+}
+#define cleanup_ui CLEANUP(ui_freep)
+
+/* What the program is to do. */
+enum wish_kind {
+	WISH_NOTHING,
+	WISH_QUIT,
+	WISH_SUSPEND,
+	WISH_REDRAW,
+	WISH_ATTACH, /* words: one id */
+	WISH_RUN,    /* words: the command line behind "agentdeck" */
+};
+/* Zero-initialised is nothing; wish_clear() makes it so again. */
+struct wish {
+	enum wish_kind kind;
+	struct strvec words;
+	char *input; /* WISH_RUN: its standard input, NULL: empty */
+};
+void wish_clear(struct wish *wish);
+#define cleanup_wish CLEANUP(wish_clear)
+
+/* The list is settled.  *ret is the caller's, and is nothing before. */
+void ui_key(struct ui *ui, key_code key, struct wish *ret);
+
+/* Show the news, a visible() line, until the next key. */
+void ui_tell(struct ui *ui, const char *text, bool is_bad);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/term/term.h"
+
+#include "base/text.h"
+#include "ui/state/key.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <wchar.h>
+
+#define NCURSES_WIDECHAR         1
+#define NCURSES_NOMACROS         1
+#define NCURSES_ENABLE_STDBOOL_H 1
+#include <ncurses.h>
+
+/* Programs in terminals send a sequence at once; a person's Esc comes alone. */
+enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_LAST + 1 };
+
+static struct {
+	SCREEN *screen; /* NULL: not begun */
+	bool is_away;   /* given back for a while */
+	bool has_color, has_cursor;
+	size_t cursor_row, cursor_column;
+	struct termios before;
+} term;
+
+/* ---- the terminal ----------------------------------------------------------------------------- */
+
+bool term_is_possible(void)
+{
+	const char *name = getenv("TERM");
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_empty(name) &&
+	       !streq(name, "dumb");
+}
+
+/* The settings to give back.  A deck that was killed has left its own behind. */
+static void read_settings(void)
+{
+	if (tcgetattr(STDIN_FILENO, &term.before) < 0)
+		return;
+	if (!(term.before.c_lflag & ICANON)) {
+		term.before.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG | IEXTEN;
+		term.before.c_iflag |= ICRNL | IXON | BRKINT;
+		term.before.c_oflag |= OPOST | ONLCR;
+		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
+	}
+}
+
+static void begin_colors(void)
+{
+	static const struct {
+		enum role role;
+		short color;
+	} colors[] = {
+		{ ROLE_HEADER, COLOR_CYAN },    { ROLE_GROUP, COLOR_BLUE },
+		{ ROLE_WAITING, COLOR_YELLOW }, { ROLE_ERROR, COLOR_RED },
+		{ ROLE_BUSY, COLOR_GREEN },     { ROLE_WARNING, COLOR_YELLOW },
+		{ ROLE_KEY, COLOR_CYAN },
+	};
+	if (!term.has_color || !has_colors() || start_color() == ERR)
+		return;
+	(void)use_default_colors();
+	for (size_t i = 0; i < ARRAY_SIZE(colors); i++)
+		(void)init_pair((short)colors[i].role, colors[i].color, -1);
+}
+
+/* ncurses has handlers of its own, which are not for a program with an event loop. */
+static void settle_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		(void)signal(numbers[i], SIG_DFL);
+}
+
+int term_begin(bool has_color, struct error *err)
+{
+	read_settings();
+	term.screen = newterm(NULL, stdout, stdin);
+	settle_signals();
+	if (!term.screen)
+		return error_set(err, ERROR_REFUSED,
+				 "this kind of terminal (TERM=%s) is not known: agentdeck list "
+				 "works on every one",
+				 or_empty(getenv("TERM")));
+	term.has_color = has_color;
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)keypad(stdscr, true);
+	(void)nodelay(stdscr, true);
+	(void)meta(stdscr, true);
+	(void)set_escdelay(ESCAPE_DELAY_MS);
+	(void)curs_set(0);
+	begin_colors();
+	return 0;
+}
+
+void term_leave(void)
+{
+	if (!term.screen || term.is_away)
+		return;
+	(void)curs_set(1);
+	(void)endwin();
+	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
+	term.is_away = true;
+}
+
+void term_return(void)
+{
+	if (!term.screen || !term.is_away)
+		return;
+	term.is_away = false;
+	(void)reset_prog_mode();
+	term_resize();
+	term_forget();
+}
+
+void term_end(void)
+{
+	if (!term.screen)
+		return;
+	term_leave();
+	delscreen(TAKE_PTR(term.screen));
+}
+
+void term_resize(void)
+{
+	struct winsize size;
+	if (term.screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row &&
+	    size.ws_col)
+		(void)resizeterm(size.ws_row, size.ws_col);
+}
+
+size_t term_rows(void)
+{
+	const int rows = getmaxy(stdscr);
+	return rows > 0 ? (size_t)rows : 0;
+}
+
+size_t term_columns(void)
+{
+	const int columns = getmaxx(stdscr);
+	return columns > 0 ? (size_t)columns : 0;
+}
+
+/* ---- a frame ---------------------------------------------------------------------------------- */
+
+void term_erase(void)
+{
+	term.has_cursor = false;
+	(void)erase();
+}
+
+static attr_t attributes_of(enum role role)
+{
+	static const attr_t attributes[ROLE_COUNT] = {
+		[ROLE_FAINT] = A_DIM,    [ROLE_HEADER] = A_BOLD, [ROLE_GROUP] = A_BOLD,
+		[ROLE_WAITING] = A_BOLD, [ROLE_ERROR] = A_BOLD,  [ROLE_WARNING] = A_BOLD,
+		[ROLE_KEY] = A_BOLD,
+	};
+	return attributes[role];
+}
+
+static bool has_pair(enum role role)
+{
+	return term.has_color && has_colors() && role != ROLE_PLAIN && role != ROLE_FAINT &&
+	       role != ROLE_IDLE;
+}
+
+/* One character of the text, and the columns that it takes.  Returns its length in bytes, 0 at the
+ * end. */
+static size_t read_character(const char *text, wchar_t *ret, size_t *ret_width)
+{
+	mbstate_t state = { 0 };
+	const size_t length = mbrtowc(ret, text, MB_CUR_MAX, &state);
+	if (length == 0)
+		return 0;
+	if (length > MB_CUR_MAX) {
+		*ret = L'?';
+		*ret_width = 1;
+		return 1;
+	}
+	const int width = wcwidth(*ret);
+	if (width < 0)
+		*ret = L'?';
+	*ret_width = width < 0 ? 1 : (size_t)width;
+	return length;
+}
+
+size_t term_width(const char *text)
+{
+	size_t width = 0, one;
+	wchar_t character;
+	for (size_t length; (length = read_character(text, &character, &one)) > 0; text += length)
+		width += one;
+	return width;
+}
+
+/* What fits into width, and whether there is more.  Returns the columns that it takes. */
+static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_count, bool *ret_is_cut)
+{
+	size_t used = 0, count = 0, one;
+	wchar_t character;
+	*ret_is_cut = false;
+	for (size_t length; (length = read_character(text, &character, &one)) > 0; text += length) {
+		if (used + one > width || count + 2 >= LINE_MAX_CHARACTERS) {
+			*ret_is_cut = true;
+			break;
+		}
+		ret[count++] = character;
+		used += one;
+	}
+	*ret_count = count;
+	return used;
+}
+
+size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text)
+{
+	wchar_t characters[LINE_MAX_CHARACTERS];
+	size_t count;
+	bool is_cut;
+	if (row >= term_rows() || column >= term_columns() || width == 0)
+		return 0;
+	if (width > term_columns() - column)
+		width = term_columns() - column;
+	size_t used = fit(text, width, characters, &count, &is_cut);
+	if (is_cut) {
+		used = fit(text, width - 1, characters, &count, &is_cut);
+		characters[count++] = L'~';
+		used++;
+	}
+	(void)attr_set(attributes_of(role), has_pair(role) ? (short)role : 0, NULL);
+	(void)mvaddnwstr((int)row, (int)column, characters, (int)count);
+	(void)attr_set(A_NORMAL, 0, NULL);
+	return used;
+}
+
+void term_reverse(size_t row, size_t column, size_t width)
+{
+	if (row < term_rows() && column < term_columns())
+		(void)mvchgat((int)row, (int)column, (int)width, A_REVERSE | A_BOLD, 0, NULL);
+}
+
+void term_cursor(size_t row, size_t column)
+{
+	term.has_cursor = true;
+	term.cursor_row = row;
+	term.cursor_column = column;
+}
+
+void term_show(void)
+{
+	(void)curs_set(term.has_cursor);
+	if (term.has_cursor)
+		(void)move((int)term.cursor_row, (int)term.cursor_column);
+	(void)refresh();
+}
+
+void term_forget(void)
+{
+	(void)clearok(curscr, true);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+static unsigned special_key(wint_t code)
+{
+	static const struct {
+		wint_t code;
+		unsigned key;
+	} keys[] = {
+		{ KEY_UP, KEY_CODE_UP },         { KEY_DOWN, KEY_CODE_DOWN },
+		{ KEY_LEFT, KEY_CODE_LEFT },     { KEY_RIGHT, KEY_CODE_RIGHT },
+		{ KEY_PPAGE, KEY_CODE_PAGE_UP }, { KEY_NPAGE, KEY_CODE_PAGE_DOWN },
+		{ KEY_HOME, KEY_CODE_HOME },     { KEY_END, KEY_CODE_END },
+		{ KEY_DC, KEY_CODE_DELETE },     { KEY_BACKSPACE, KEY_CODE_BACKSPACE },
+		{ KEY_BTAB, KEY_CODE_BACKTAB },  { KEY_ENTER, KEY_CODE_ENTER },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].code == code)
+			return keys[i].key;
+	if (code >= KEY_F(1) && code <= KEY_F(12))
+		return KEY_CODE_F1 + (code - KEY_F(1));
+	return UNKNOWN_KEY;
+}
+
+unsigned term_key(void)
+{
+	wint_t code, next;
+	const int r = get_wch(&code);
+	if (r == ERR)
+		return KEY_CODE_NONE;
+	if (r == KEY_CODE_YES)
+		return code == KEY_RESIZE ? term_key() : special_key(code);
+	/* Alt with a key is no key of ours, and not Esc and that key. */
+	if (code == KEY_CODE_ESCAPE && get_wch(&next) != ERR)
+		return UNKNOWN_KEY;
+	if (code == 0x7F || code == '\b')
+		return KEY_CODE_BACKSPACE;
+	return code == '\n' ? KEY_CODE_ENTER : code ? (unsigned)code : UNKNOWN_KEY;
+}
+
+bool term_is_gone(void)
+{
+	int waiting = 0;
+	return ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting == 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The terminal of the deck, and the only user of ncurses: places for text, roles for colours, and
+ * keys.  It takes no signals: the program tells it of them.
+ *
+ * Sequence: term_begin(); term_erase(), term_put() and so on, term_show() for each frame;
+ * term_end().
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a text means.  How it looks is decided here, for terminals with and without colours. */
+enum role {
+	ROLE_PLAIN,
+	ROLE_FAINT,
+	ROLE_HEADER,
+	ROLE_GROUP,
+	ROLE_WAITING,
+	ROLE_ERROR,
+	ROLE_BUSY,
+	ROLE_IDLE,
+	ROLE_WARNING,
+	ROLE_KEY,
+	ROLE_COUNT
+};
+
+/* Are standard input and output a terminal that can be addressed? */
+bool term_is_possible(void);
+
+/* Take the terminal.  Afterwards SIGINT, SIGTERM, SIGTSTP and SIGWINCH have their default actions.
+ * ERROR_REFUSED: it is of a kind that is not known. */
+int term_begin(bool has_color, struct error *err);
+/* Give it back as it was; fine at any time. */
+void term_end(void);
+/* Give it back for a while: a program of the user's, or the shell; and take it again. */
+void term_leave(void);
+void term_return(void);
+
+void term_resize(void);
+size_t term_rows(void);
+size_t term_columns(void);
+
+/* Begin a frame: all is blank. */
+void term_erase(void);
+/* Write as much of the UTF-8 text as fits into width columns, from this place on; a text that is
+ * cut ends with "~".  Returns the columns that it took.  It has no control characters (visible()). */
+size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text);
+/* Show the cells of a row in reverse. */
+void term_reverse(size_t row, size_t column, size_t width);
+/* Where the cursor is shown in this frame; without this call it is hidden. */
+void term_cursor(size_t row, size_t column);
+/* Show what has changed since the last frame. */
+void term_show(void);
+/* The next frame is drawn as a whole: something else has written on the terminal. */
+void term_forget(void);
+
+/* How many columns the text takes. */
+size_t term_width(const char *text);
+
+/* The next key that was typed, as in ui/state/key.h; 0: no more now.  *ret_is_gone: the terminal
+ * is. */
+unsigned term_key(void);
+/* Call it when the terminal is readable, before the first term_key(): is it gone? */
+bool term_is_gone(void);

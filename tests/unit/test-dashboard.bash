@@ -1,0 +1,258 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-dashboard.bash - agentdeck-ui in a real terminal: a tmux pane
+#
+# USAGE
+#   test-dashboard.bash [--update] [NAME...]   only these cases; agentdeck is found in PATH
+#
+#   --update   write the golden screens again: read the difference before you commit it
+#
+# The screens are the golden texts in tests/unit/dashboard/, with "TIME" for a time of day.
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no tmux, or agentdeck was built without ncurses
+#
+# The cases are called by their names, which shellcheck does not see.
+# shellcheck disable=SC2317
+set -uo pipefail
+export LC_ALL=C.UTF-8 TZ=UTC
+
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+[[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
+golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/dashboard
+root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX)
+failures=0 case_name="" update= opened=0
+
+trap '"${terminal[@]}" kill-server 2>/dev/null; end_all; rm -rf "$root"' EXIT
+
+fail() {
+	echo "FAILED $case_name: $*"
+	failures=$((failures + 1))
+}
+
+# --- a deck of its own, and its terminal -----------------------------------------------------------
+
+fresh_deck() {
+	home=$(mktemp -d "$root/XXXXXX")
+	mkdir "$home/user" "$home/tmp" "$home/work"
+	mkdir -m 700 "$home/deck"
+	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
+	terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
+	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
+		-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
+		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
+	cd "$home/work" || exit 1
+}
+deck() { env "${environment[@]}" agentdeck "$@" >"$home/out" 2>&1 || fail "agentdeck $*: $(<"$home/out")"; }
+end_all() { [[ ! -d ${home-} ]] || env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; }
+
+# A pane of this size with a shell in it, which runs the deck and then says how it ended.
+open() {	# COLUMNS ROWS [WORD...]
+	local size=(-x "$1" -y "$2")
+	shift 2
+	[[ $# -gt 0 ]] || set -- agentdeck
+	"${terminal[@]}" kill-server 2>/dev/null
+	# The old server may still be ending, on its socket.
+	terminal=(env -u TMUX tmux -S "$home/terminal$((++opened))" -f /dev/null)
+	"${terminal[@]}" new-session -d "${size[@]}" env "${environment[@]}" sh -c '"$@"; echo "ended: $?"; exec cat' sh "$@" \; \
+		set -g status off \; set -g remain-on-exit on
+}
+keys() { "${terminal[@]}" send-keys "$@"; }
+screen() { "${terminal[@]}" capture-pane -p 2>&1; }
+
+# Until the screen has a line like this (extended regular expression).
+await() {
+	local end=$((SECONDS + 20))
+	until screen | grep -E -e "$1" >/dev/null; do
+		if ((SECONDS >= end)); then
+			fail "no '$1' on the screen:" && screen
+			return 1
+		fi
+		read -rt 0.05 <> <(:)
+	done
+	return 0
+}
+
+# Compare the screen with the golden one.
+look() {	# NAME
+	screen | sed -E "s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"
+	if [[ $update ]]; then
+		mkdir -p "$golden" && cp "$home/screen" "$golden/$1.txt"
+	elif ! diff -u "$golden/$1.txt" "$home/screen" >"$home/difference"; then
+		fail "the screen differs from $golden/$1.txt:"
+		cat "$home/difference"
+	fi
+}
+
+some_sessions() {
+	mkdir -p a b c
+	deck add a -t api -g work/back --agent demo
+	deck add a -t web -g work/back --agent demo
+	deck add b -t docs -g work --agent demo
+	deck add c -t solo --agent demo
+	deck add c -t "日本語 is wide, and this title is longer than any terminal that it is shown in, as users like them to be" -g play --agent demo
+}
+
+# --- cases -----------------------------------------------------------------------------------------
+
+case_no_session_yet() {
+	open 80 24
+	await 'Enter attach' && look empty-80x24
+}
+
+case_three_sizes() {
+	local size
+	some_sessions
+	for size in '80 24' '120 40' '40 12'; do
+		# shellcheck disable=SC2086
+		open $size
+		await 'Enter attach' && look "list-${size/ /x}"
+		keys '?'
+		await 'scroll' && look "help-${size/ /x}"
+	done
+}
+
+case_search_narrows_the_list() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys / b a c k
+	await 'Search: back' && await '2 shown' && look search-80x24
+	keys Escape
+	await 'sessions$'
+}
+
+case_a_resize_is_followed() {
+	some_sessions
+	open 80 24
+	await 'Enter attach'
+	"${terminal[@]}" resize-window -x 40 -y 12 \; resize-window -x 100 -y 30 \; resize-window -x 40 -y 12
+	await '^Enter attach  \? help  q quit  / search$' && look list-40x12
+}
+
+case_changes_appear_by_themselves() {
+	some_sessions
+	open 80 24
+	await 'Enter attach'
+	deck rename solo renamed
+	await ' \. renamed '
+	deck remove renamed --force
+	await '4 sessions'
+	deck start api --no-supervise
+	await '= api .* idle'
+}
+
+case_enter_attaches_and_comes_back_to_the_same_place() {
+	some_sessions
+	deck start web --no-supervise
+	open 80 24
+	await '= web' && keys G
+	await "$home/work/a" && keys Enter
+	await '^\[web\]' && keys C-q
+	await 'Enter attach' && await "$home/work/a"
+	keys q
+	await 'ended: 0' && await 'web keeps running'
+}
+
+case_a_refusal_is_told_in_words() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys m
+	await 'Send to solo:' && keys h i Enter
+	await 'solo is not running'
+	keys x
+	await 'Stop solo\?' && keys n
+	await 'Nothing was done'
+}
+
+case_actions_are_carried_out() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys t
+	await 'Title of solo: solo' && keys 2 Enter
+	await ' \. solo2 ' && keys M
+	await 'Group of solo2:' && keys z o o Enter
+	await '\[-\] zoo'
+	keys d
+	await 'Stop and remove solo2' && keys d
+	await '4 sessions'
+}
+
+# What the shell would find: the line mode, and a shown cursor.
+restored() {
+	[[ $("${terminal[@]}" display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}') == '0 1 0' ]] ||
+		fail "$1: the screen is not restored"
+	keys h e l l o
+	await '^hello' || fail "$1: nothing is echoed"
+}
+
+case_the_terminal_is_restored() {
+	open 80 24
+	await 'Enter attach' && keys q
+	await 'ended: 0' && restored quit
+	open 80 24
+	await 'Enter attach' && kill -TERM "$(ui_pid)"
+	await 'ended: 143' && restored SIGTERM
+}
+
+# The process of the deck in the pane.
+ui_pid() { pgrep -P "$("${terminal[@]}" display-message -p '#{pane_pid}')"; }
+
+case_a_closed_terminal_ends_it() {
+	local pid=
+	open 80 24
+	await 'Enter attach' && pid=$(ui_pid)
+	"${terminal[@]}" kill-server
+	timeout 10 tail --pid="$pid" -f /dev/null || fail "it lives on without a terminal"
+}
+
+case_control_z_gives_the_terminal_back() {
+	open 80 24 bash --norc -i -c 'set -m; agentdeck; echo stopped; fg >/dev/null; echo back'
+	await 'Enter attach' && keys C-z
+	await stopped && await 'Enter attach'
+	keys q
+	await 'ended: 0'
+}
+
+case_a_killed_one_is_repaired_by_the_next() {
+	open 80 24 sh -c 'agentdeck; echo killed; agentdeck'
+	await 'Enter attach' && kill -KILL "$(pgrep -P "$(ui_pid)")"
+	await 'Enter attach' && keys q
+	await 'ended: 0' && restored 'after kill -9'
+}
+
+case_without_a_terminal_it_is_the_list() {
+	some_sessions
+	deck
+	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
+	deck ui
+	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
+}
+
+case_an_unknown_terminal_is_refused() {
+	open 80 24 env TERM=unheard-of agentdeck
+	await 'TERM=unheard-of\) is not known' && await 'ended: 3'
+}
+
+case_no_colour_where_none_is_wanted() {
+	some_sessions
+	open 80 24 env NO_COLOR=1 agentdeck
+	await 'Enter attach'
+	! "${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*(3|4|9|10)[0-7]m' || fail "there is a colour"
+}
+
+# --- all of them -----------------------------------------------------------------------------------
+
+[[ ${1-} != --update ]] || { update=1 && shift; }
+cases=("$@")
+[ ${#cases[@]} -gt 0 ] || mapfile -t cases < <(declare -F | sed -n 's/^declare -f case_//p')
+for case_name in "${cases[@]}"; do
+	fresh_deck
+	before=$failures
+	"case_$case_name"
+	end_all
+	"${terminal[@]}" kill-server 2>/dev/null
+	[ "$failures" = "$before" ] && echo "ok $case_name"
+done
+cd /
+[ "$failures" = 0 ]

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The deck's list as a table of texts: what is where, and where the cursor is.
+ */
+#include "unit/test.h"
+
+#include "ui/state/list.h"
+
+#include <string.h>
+
+struct row {
+	const char *title, *group;
+	enum doing doing;
+	int64_t since_us;
+};
+
+static const struct row usual[] = {
+	{ "solo", NULL, DOING_IDLE, 5 },      { "api", "work/back", DOING_WAITING, 40 },
+	{ "docs", "work", DOING_STOPPED, 1 }, { "web", "work/back", DOING_BUSY, 7 },
+	{ "toy", "play", DOING_WAITING, 20 }, { "two", "work-2", DOING_ERROR, 3 },
+};
+enum { USUAL = ARRAY_SIZE(usual) };
+
+struct facts_text {
+	char id[16];
+};
+
+static struct facts facts_of(const struct row *row, size_t index, struct facts_text *text)
+{
+	(void)snprintf(text->id, sizeof(text->id), "id%06zu", index);
+	return (struct facts){ .id = text->id,
+			       .title = row->title,
+			       .group = row->group,
+			       .agent = "demo",
+			       .directory = "/home/me/Projects",
+			       .doing = row->doing,
+			       .since_us = row->since_us,
+			       .created_us = 1000 + (int64_t)index,
+			       .used_us = 2000 - (int64_t)index };
+}
+
+static struct list *make(const struct row *rows, size_t count, struct item **ret)
+{
+	struct list *list = list_new();
+	for (size_t i = 0; i < count; i++) {
+		struct facts_text text;
+		const struct facts facts = facts_of(&rows[i], i, &text);
+		ret[i] = list_add(list, &facts);
+	}
+	list_settle(list);
+	return list;
+}
+
+static void change(struct list *list, struct item *item, size_t index, const struct row *row)
+{
+	struct facts_text text;
+	const struct facts facts = facts_of(row, index, &text);
+	list_change(list, item, &facts);
+	list_settle(list);
+}
+
+/* "solo|-play|  toy|>..." */
+static void check(struct list *list, const char *expected)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t i = 0; i < list_lines(list); i++) {
+		const struct line *line = list_line(list, i);
+		strbuf_addf(&text, "%s%*s%s", i ? "|" : "", (int)line->depth, "",
+			    i == list_cursor(list) ? ">" : "");
+		if (line->kind == LINE_SESSION)
+			strbuf_adds(&text, line->item->title);
+		else
+			strbuf_addf(&text, "%c%.*s", line->is_collapsed ? '+' : '-',
+				    (int)(line->path_length - line->name_start),
+				    line->item->group + line->name_start);
+	}
+	assert_string_equal(strbuf_text(&text), expected);
+}
+
+static void groups_are_a_tree(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
+	const struct line *work = list_line(list, 3);
+	assert_int_equal(work->sessions, 3);
+	assert_int_equal(work->waiting, 1);
+	assert_int_equal(work->errors, 0);
+	const struct list_counts counts = list_counts(list);
+	assert_int_equal(counts.all, 6);
+	assert_int_equal(counts.waiting, 2);
+	assert_int_equal(counts.errors, 1);
+	assert_int_equal(counts.running, 4);
+	assert_int_equal(counts.shown, 6);
+}
+
+static void an_empty_list_takes_every_call(void **state UNUSED)
+{
+	cleanup_list struct list *list = list_new();
+	size_t count;
+	list_settle(list);
+	list_move(list, 3);
+	list_move(list, -3);
+	list_set_collapsed(list, true);
+	assert_null(list_selected(list));
+	assert_null(list_next_waiting(list));
+	assert_null(list_targets(list, &count));
+	assert_int_equal(list_top(list, 10), 0);
+	check(list, "");
+}
+
+static void groups_collapse_and_open(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	assert_true(list_select(list, items[1]));
+	list_set_collapsed(list, true);
+	check(list, "solo|-play| toy|-work| docs| >+back|-work-2| two");
+	/* Once more: the group around it. */
+	list_set_collapsed(list, true);
+	check(list, "solo|-play| toy|>+work|-work-2| two");
+	assert_int_equal(list_line(list, 3)->sessions, 3);
+	list_set_collapsed(list, false);
+	check(list, "solo|-play| toy|>-work| docs| +back|-work-2| two");
+	/* A session in a collapsed group opens it. */
+	assert_true(list_select(list, items[3]));
+	check(list, "solo|-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
+}
+
+static void the_cursor_stays_on_its_session(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	(void)list_select(list, items[3]);
+	/* Others come and go. */
+	list_remove(list, items[0]);
+	list_settle(list);
+	check(list, "-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
+	change(list, items[1], 1, &(struct row){ "api", "zoo", DOING_IDLE, 0 });
+	check(list, "-play| toy|-work| docs| -back|  >web|-work-2| two|-zoo| api");
+	/* It moves itself. */
+	change(list, items[3], 3, &(struct row){ "web", "zoo", DOING_IDLE, 0 });
+	check(list, "-play| toy|-work| docs|-work-2| two|-zoo| api| >web");
+	/* It is gone: the line stays, or the last one. */
+	list_remove(list, items[3]);
+	list_settle(list);
+	check(list, "-play| toy|-work| docs|-work-2| two|-zoo| >api");
+	list_go(list, 0);
+	list_remove(list, items[4]);
+	list_settle(list);
+	check(list, ">-work| docs|-work-2| two|-zoo| api");
+}
+
+static void the_cursor_stays_on_its_group(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_go(list, 3);
+	list_remove(list, items[0]);
+	list_settle(list);
+	check(list, "-play| toy|>-work| docs| -back|  api|  web|-work-2| two");
+}
+
+static void a_change_of_state_moves_nothing(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	change(list, items[3], 3, &(struct row){ "web", "work/back", DOING_ERROR, 9 });
+	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
+	assert_int_equal(list_line(list, 3)->errors, 1);
+	list_set_order(list, ORDER_URGENCY);
+	list_settle(list);
+	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
+	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
+}
+
+static void a_search_looks_at_everything(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	static const struct {
+		const char *text, *lines;
+	} cases[] = {
+		{ "api", ">-work| -back|  api" },
+		{ "BACK busy", ">-work| -back|  web" },
+		{ "waiting", ">-play| toy|-work| -back|  api" },
+		{ "projects demo play", ">-play| toy" },
+		{ "id000000", ">solo" },
+		{ "nowhere", "" },
+		{ "", ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two" },
+	};
+	list_go(list, 3);
+	list_set_collapsed(list, true);
+	list_go(list, 0);
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(cases); i++) {
+		list_search(list, cases[i].text);
+		list_settle(list);
+		list_go(list, 0);
+		check(list, cases[i].lines);
+	}
+	/* Afterwards what was collapsed is so again. */
+	list_search(list, "");
+	list_settle(list);
+	check(list, ">solo|-play| toy|+work|-work-2| two");
+}
+
+static void what_a_search_hides_comes_back_under_the_cursor(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	(void)list_select(list, items[3]);
+	list_search(list, "toy");
+	list_settle(list);
+	check(list, "-play| >toy");
+	list_search(list, "");
+	list_settle(list);
+	check(list, "solo|-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
+}
+
+static void scopes_show_a_part(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_set_scope(list, SCOPE_NEEDS_USER);
+	list_settle(list);
+	check(list, ">-play| toy|-work| -back|  api|-work-2| two");
+	list_set_scope(list, SCOPE_RUNNING);
+	list_settle(list);
+	list_go(list, 0);
+	check(list, ">solo|-play| toy|-work| -back|  api|  web");
+}
+
+static void next_waiting_goes_round_by_age(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	assert_ptr_equal(list_next_waiting(list), items[4]); /* since 20 */
+	assert_ptr_equal(list_next_waiting(list), items[1]); /* since 40 */
+	assert_ptr_equal(list_next_waiting(list), items[4]);
+	/* A search and a collapsed group hide nothing from it. */
+	(void)list_select(list, items[1]);
+	list_set_collapsed(list, true);
+	list_search(list, "toy");
+	list_settle(list);
+	(void)list_select(list, items[4]);
+	assert_ptr_equal(list_next_waiting(list), items[1]);
+	check(list, "solo|-play| toy|-work| docs| -back|  >api|  web|-work-2| two");
+	change(list, items[1], 1, &usual[0]);
+	change(list, items[4], 4, &usual[0]);
+	assert_null(list_next_waiting(list));
+}
+
+static void the_window_follows_with_a_margin(void **state UNUSED)
+{
+	enum { COUNT = 100, HEIGHT = 10 };
+	static struct row rows[COUNT];
+	struct item *items[COUNT];
+	for (size_t i = 0; i < COUNT; i++)
+		rows[i] = (struct row){ "same", NULL, DOING_IDLE, 0 };
+	cleanup_list struct list *list = make(rows, COUNT, items);
+	static const struct {
+		long move;
+		size_t top;
+	} steps[] = {
+		{ 0, 0 },  { 7, 0 },   { 1, 1 },     { 1, 2 },   { -4, 2 },
+		{ -1, 2 }, { -1, 1 },  { 1000, 90 }, { -5, 90 }, { -3, 89 },
+		{ 2, 89 }, { -85, 6 }, { -1000, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		list_move(list, steps[i].move);
+		assert_int_equal(list_top(list, HEIGHT), steps[i].top);
+	}
+	/* A window that is smaller than its margins. */
+	list_go(list, 50);
+	assert_int_equal(list_top(list, 1), 50);
+	assert_int_equal(list_top(list, 1000), 0);
+}
+
+static void actions_are_for_what_is_chosen(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	size_t count;
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	struct item **targets = list_targets(list, &count);
+	assert_int_equal(count, 1);
+	assert_ptr_equal(targets[0], items[0]);
+	free(targets);
+	list_choose(list, items[3], true);
+	list_choose(list, items[3], true);
+	list_choose(list, items[4], true);
+	assert_int_equal(list_chosen(list), 2);
+	targets = list_targets(list, &count);
+	assert_int_equal(count, 2);
+	assert_ptr_equal(targets[0], items[4]);
+	assert_ptr_equal(targets[1], items[3]);
+	free(targets);
+	list_remove(list, items[4]);
+	list_settle(list);
+	assert_int_equal(list_chosen(list), 1);
+	list_choose_none(list);
+	assert_int_equal(list_chosen(list), 0);
+	/* On a group, and nothing is chosen. */
+	list_go(list, 1);
+	assert_null(list_targets(list, &count));
+	assert_int_equal(count, 0);
+}
+
+static void texts_move_no_terminal(void **state UNUSED)
+{
+	struct item *items[1];
+	const struct row row = { "a\033[2Jb", "g\nh", DOING_IDLE, 0 };
+	cleanup_list struct list *list = make(&row, 1, items);
+	assert_string_equal(items[0]->title, "a\\033[2Jb");
+	assert_string_equal(items[0]->group, "g\\nh");
+}
+
+static void deep_groups_are_bounded(void **state UNUSED)
+{
+	struct item *items[1];
+	cleanup_strbuf struct strbuf group = { 0 };
+	for (int i = 0; i < 500; i++)
+		strbuf_addf(&group, "%sg", i ? "/" : "");
+	const struct row row = { "deep", strbuf_text(&group), DOING_IDLE, 0 };
+	cleanup_list struct list *list = make(&row, 1, items);
+	assert_true(list_lines(list) > 1);
+	assert_true(list_select(list, items[0]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_are_a_tree),
+		cmocka_unit_test(an_empty_list_takes_every_call),
+		cmocka_unit_test(groups_collapse_and_open),
+		cmocka_unit_test(the_cursor_stays_on_its_session),
+		cmocka_unit_test(the_cursor_stays_on_its_group),
+		cmocka_unit_test(a_change_of_state_moves_nothing),
+		cmocka_unit_test(a_search_looks_at_everything),
+		cmocka_unit_test(what_a_search_hides_comes_back_under_the_cursor),
+		cmocka_unit_test(scopes_show_a_part),
+		cmocka_unit_test(next_waiting_goes_round_by_age),
+		cmocka_unit_test(the_window_follows_with_a_margin),
+		cmocka_unit_test(actions_are_for_what_is_chosen),
+		cmocka_unit_test(texts_move_no_terminal),
+		cmocka_unit_test(deep_groups_are_bounded),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Keys go in, and what the program is to do comes out.
+ */
+#include "unit/test.h"
+
+#include "ui/state/ui.h"
+
+#include <string.h>
+
+static const key_code up = KEY_CODE_UP, down = KEY_CODE_DOWN, enter = KEY_CODE_ENTER,
+		      escape = KEY_CODE_ESCAPE;
+
+static struct ui *make(void)
+{
+	struct ui *ui = ui_new("default");
+	list_add(ui->list,
+		 &(struct facts){
+			 .id = "id-a", .title = "api", .created_us = 1, .doing = DOING_IDLE });
+	list_add(ui->list, &(struct facts){ .id = "id-b",
+					    .title = "web",
+					    .group = "work",
+					    .created_us = 2,
+					    .doing = DOING_WAITING });
+	list_settle(ui->list);
+	return ui;
+}
+
+/* What the keys, up to 0, make the program do: "stop id-a <input". */
+static void check(struct ui *ui, const key_code *keys, const char *expected)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (; *keys; keys++) {
+		static const char *const kinds[] = { "",       "quit",   "suspend",
+						     "redraw", "attach", "run" };
+		cleanup_wish struct wish wish = { 0 };
+		ui_key(ui, *keys, &wish);
+		if (wish.kind != WISH_NOTHING)
+			strbuf_addf(&text, "%s%s", text.length ? ";" : "", kinds[wish.kind]);
+		for (size_t i = 0; i < wish.words.count; i++)
+			strbuf_addf(&text, " %s", wish.words.items[i]);
+		if (wish.input)
+			strbuf_addf(&text, " <%s", wish.input);
+	}
+	assert_string_equal(strbuf_text(&text), expected);
+}
+#define KEYS(...) ((const key_code[]){ __VA_ARGS__, 0 })
+
+static void actions_become_commands(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[12];
+		const char *wish;
+	} cases[] = {
+		{ { 'q' }, "quit" },
+		{ { 'C' & KEY_CODE_CTRL }, "quit" },
+		{ { 'Z' & KEY_CODE_CTRL }, "suspend" },
+		{ { 'L' & KEY_CODE_CTRL }, "redraw" },
+		{ { KEY_CODE_ENTER }, "attach id-a" },
+		{ { 's' }, "run start --no-wait id-a" },
+		{ { 'F' }, "run fork --no-wait id-a" },
+		{ { 'x', 'x' }, "run stop id-a" },
+		{ { 'x', 'y' }, "run stop id-a" },
+		{ { 'r', 'y' }, "run restart --no-wait id-a" },
+		{ { 'd', 'd' }, "run remove --force id-a" },
+		{ { 'R', 'R' }, "run recover" },
+		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
+		  "run send --message-file - --session=id-a <hi" },
+		{ { 't', '2', KEY_CODE_ENTER }, "run rename -- id-a api2" },
+		{ { 'M', 'w', KEY_CODE_ENTER }, "run set -- id-a group w" },
+		{ { 'M', KEY_CODE_ENTER }, "run set -- id-a group " },
+		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
+}
+
+static void what_is_not_confirmed_is_not_done(void **state UNUSED)
+{
+	static const key_code actions[] = { 'x', 'r', 'd', 'R' };
+	static const key_code others[] = { 'n', 'q', KEY_CODE_ENTER, KEY_CODE_ESCAPE, ' ' };
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
+			cleanup_ui struct ui *ui = make();
+			check(ui, KEYS(actions[i], others[k]), "");
+			assert_int_equal(ui->mode, MODE_LIST);
+			assert_string_equal(ui->message, "Nothing was done.");
+		}
+	}
+}
+
+static void a_line_can_be_given_up(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('m', 'x', escape), "");
+	check(ui, KEYS('t', 'x', 'C' & KEY_CODE_CTRL), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+	/* An empty message is none. */
+	check(ui, KEYS('m', enter), "");
+}
+
+static void the_question_names_whom_it_is_about(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('x'), "");
+	assert_string_equal(ui->question, "Stop api?");
+	check(ui, KEYS(escape, ' ', down, ' ', 'x'), "");
+	assert_string_equal(ui->question, "Stop 2 sessions?");
+}
+
+/* The list goes on while a question is open. */
+static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('x'), "");
+	list_remove(ui->list, list_selected(ui->list));
+	list_settle(ui->list);
+	check(ui, KEYS('y'), "run stop id-a");
+}
+
+static void a_search_narrows_as_it_is_typed(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('/', 'w', 'e'), "");
+	assert_int_equal(list_counts(ui->list).shown, 1);
+	check(ui, KEYS('q', KEY_CODE_BACKSPACE, down, enter), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->search, "we");
+	check(ui, KEYS(enter), "attach id-b");
+	check(ui, KEYS(escape), "");
+	assert_null(ui->search);
+	assert_int_equal(list_counts(ui->list).shown, 2);
+}
+
+static void enter_on_a_group_collapses_it(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS(down, enter), "");
+	assert_int_equal(list_lines(ui->list), 2);
+	check(ui, KEYS('s'), "");
+	assert_string_equal(ui->message, "No session is selected: move to one first.");
+	check(ui, KEYS(enter, down, enter, up), "attach id-b");
+}
+
+static void a_key_without_a_meaning_says_so(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('Q'), "");
+	assert_string_equal(ui->message, "Q does nothing here; ? lists the keys.");
+	check(ui, KEYS(down), "");
+	assert_null(ui->message);
+}
+
+static void help_goes_away_with_any_key(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('?', down, 'x'), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(actions_become_commands),
+		cmocka_unit_test(what_is_not_confirmed_is_not_done),
+		cmocka_unit_test(a_line_can_be_given_up),
+		cmocka_unit_test(the_question_names_whom_it_is_about),
+		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
+		cmocka_unit_test(a_search_narrows_as_it_is_typed),
+		cmocka_unit_test(enter_on_a_group_collapses_it),
+		cmocka_unit_test(a_key_without_a_meaning_says_so),
+		cmocka_unit_test(help_goes_away_with_any_key),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
