@@ -247,6 +247,27 @@ static void without_an_instance_nothing_is_started(void **state UNUSED)
 		}
 }
 
+static void an_end_that_is_due_is_seen_to(void **state UNUSED)
+{
+	cleanup_settings struct settings settings = { 0 };
+	settings_init(&settings);
+	struct instance instance = { .desired = DESIRED_STOPPED, .ending.stage = ENDING_DUE };
+	struct supervise_facts facts = { .instance = &instance };
+	assert_int_equal(supervise_decide(&facts, CAUSE_CHANGED, &settings, NOW_MS, NOW_US).act,
+			 ACT_REVIVE);
+	facts.is_live = true;
+	assert_int_equal(supervise_decide(&facts, CAUSE_CHANGED, &settings, NOW_MS, NOW_US).act,
+			 ACT_NONE);
+	facts.is_live = false;
+	facts.not_before_ms = NOW_MS + 1;
+	assert_int_equal(supervise_decide(&facts, CAUSE_CHANGED, &settings, NOW_MS, NOW_US).act,
+			 ACT_NONE);
+	facts.not_before_ms = 0;
+	instance.ending.stage = ENDING_UNDECIDED;
+	assert_int_equal(supervise_decide(&facts, CAUSE_CHANGED, &settings, NOW_MS, NOW_US).act,
+			 ACT_NONE);
+}
+
 static void patience_doubles_up_to_its_bound(void **state UNUSED)
 {
 	static const int64_t expected[] = { 2000, 2000, 4000, 8000, 16000, 32000, 60000, 60000 };
@@ -265,6 +286,7 @@ int main(void)
 		cmocka_unit_test(what_its_policy_leaves_is_said),
 		cmocka_unit_test(without_an_instance_nothing_is_started),
 		cmocka_unit_test(patience_doubles_up_to_its_bound),
+		cmocka_unit_test(an_end_that_is_due_is_seen_to),
 	};
 	return cmocka_run_group_tests_name("decide", tests, NULL, NULL);
 }

@@ -305,6 +305,7 @@ case_completion_knows_values() {
 		case $field in
 		resume) word=never ;;
 		restart) word=always ;;
+		on-end) word=keep ;;
 		group) word=work/api ;;
 		agent) word=claude ;;
 		path) [ "$(agentdeck help --complete -- set x "$field" '')" = directories ] || fail "values of $field"; continue ;;

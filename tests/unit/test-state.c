@@ -68,6 +68,8 @@ static const struct {
 	{ EVENT_HELD, { "error", "-", "-", "-", "-", "error" } },
 	{ EVENT_NOT_REVIVED, { "error", "error", "=", "-", "error", "error" } },
 	{ EVENT_RESTART_PENDING, { "-", "-", "-", "-", "stopping", "-" } },
+	{ EVENT_UNDECIDED, { "stopped no-stamp", "-", "-", "-", "-", "-" } },
+	{ EVENT_DECIDED, { "stopped no-stamp", "-", "-", "-", "-", "-" } },
 	{ EVENT_COPIED, ALL("stopped clear-run want-stop no-reason no-stamp") },
 };
 _Static_assert(ARRAY_SIZE(rows) == EVENT_COUNT, "an event without a row");

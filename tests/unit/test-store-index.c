@@ -382,12 +382,13 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":7", "\"format\":6" },
+		{ "\"format\":8", "\"format\":7" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },
 		{ "\\t1776157681000000", "\\tsoon" },
 		{ "\\tnone\\t", "\\tflying\\t" },
+		{ "\\tnone\\t", "\\t\\t" },
 		{ "\\t/srv\\t", "\\t\\t" },
 		{ "bbbb0000\\tbbbb0000", "cccc0000\\tbbbb0000" }, /* out of order */
 	};

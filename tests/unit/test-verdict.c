@@ -125,6 +125,23 @@ static void a_line_has_no_newline(void **state UNUSED)
 	verdict_free(&verdict);
 }
 
+static void losses_are_counted_and_named(void **state UNUSED)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *none = verdict_count_text(&verdict);
+	assert_string_equal(none, "");
+	verdict_add(&verdict, FINDING_IGNORED, "", "build", NULL);
+	verdict_add(&verdict, FINDING_BRANCH, "", "fix", "1 commit not on origin/fix");
+	for (int i = 0; i < VERDICT_MOST + 2; i++)
+		verdict_add(&verdict, FINDING_FILE, "", "?? a", NULL);
+	cleanup_free char *count = verdict_count_text(&verdict);
+	assert_string_equal(count, "52 files, 1 branch");
+	verdict_add_losses(&verdict, &text);
+	assert_non_null(strstr(strbuf_text(&text), "branch: fix: 1 commit not on origin/fix\n"));
+	assert_null(strstr(strbuf_text(&text), "build"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +153,7 @@ int main(void)
 		cmocka_unit_test(a_terminal_is_not_moved_by_names),
 		cmocka_unit_test(json_and_back_is_the_same),
 		cmocka_unit_test(what_is_no_verdict_is_refused),
+		cmocka_unit_test(losses_are_counted_and_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,16 @@ static int set_restart(struct app *app, const char *base, const char *value, cha
 	return lifecycle_set_restart_policy(&app->deck, base, policy, err);
 }
 
+static int set_on_end(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
+		      struct error *err)
+{
+	enum end_policy policy;
+	if (!end_policy_parse(value, &policy))
+		return error_set(err, ERROR_USAGE,
+				 "on-end must be ask, keep, clean or default, not '%s'", value);
+	return lifecycle_set_end_policy(&app->deck, base, policy, err);
+}
+
 static int set_title(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
 		     struct error *err)
 {
@@ -166,10 +176,11 @@ static int set_secret(struct app *app, const char *base, const char *value, char
 }
 
 static const char *const field_names[] = {
-	"session-id", "resume", "restart", "title",        "path",          "group",
-	"command",    "agent",  "notes",   "recipe.image", "recipe.secret",
+	"session-id", "resume",  "restart", "on-end", "title",        "path",
+	"group",      "command", "agent",   "notes",  "recipe.image", "recipe.secret",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
+static const char *const end_words[] = { "ask", "keep", "clean", "default" };
 static const char *const restart_words[] = { "no", "on-failure", "always", "default" };
 
 /* By the indexes of field_names. */
@@ -181,6 +192,7 @@ static const struct field {
 	{ set_session_id, { .kind = VALUE_CONVERSATION } },
 	{ set_resume, { .words = resume_words, .count = ARRAY_SIZE(resume_words) } },
 	{ set_restart, { .words = restart_words, .count = ARRAY_SIZE(restart_words) } },
+	{ set_on_end, { .words = end_words, .count = ARRAY_SIZE(end_words) } },
 	{ set_title, { 0 } },
 	{ set_path, { .kind = VALUE_DIRECTORY } },
 	{ set_group, { .kind = VALUE_GROUP } },
@@ -210,8 +222,8 @@ static int run(struct app *app, struct error *err)
 	if (!field)
 		return error_set(
 			err, ERROR_USAGE,
-			"unknown field '%s' (fields: session-id, resume, restart, title, path, "
-			"group, command, agent, notes, recipe.image, recipe.secret)",
+			"unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
+			"path, group, command, agent, notes, recipe.image, recipe.secret)",
 			name);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,

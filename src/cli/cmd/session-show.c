@@ -123,6 +123,20 @@ static void add_restart(struct json_object *object, const struct app *app,
 	json_set_string(object, "held", instance->observed.held);
 }
 
+static void add_end(struct json_object *object, const struct app *app,
+		    const struct instance *instance)
+{
+	const struct ending *ending = &instance->ending;
+	struct json_object *end = json_make_object(object, "on_end");
+	json_set_string(end, "policy",
+			end_policy_name(settings_end_policy(&app->deck.settings, instance)));
+	json_set_bool(end, "is_default", instance->end_policy == END_DEFAULT);
+	json_set_string(end, "stage",
+			ending->stage == ENDING_NONE ? NULL : ending_stage_name(ending->stage));
+	json_set_time(end, "stage_at", ending->at);
+	json_set_string(end, "why", ending->why);
+}
+
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
 				       const struct told *told)
@@ -145,6 +159,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set_time(object, "last_used_at", instance->last_used_at);
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
+	add_end(object, app, instance);
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
@@ -205,6 +220,29 @@ static void print_restart(const struct app *app, const struct instance *instance
 			instance->observed.held, hint);
 		line("Held", text);
 	}
+}
+
+static void print_end(const struct app *app, const struct instance *instance)
+{
+	cleanup_free char *policy = xasprintf(
+		"%s%s", end_policy_name(settings_end_policy(&app->deck.settings, instance)),
+		instance->end_policy == END_DEFAULT ? " (default)" : "");
+	line("On end", policy);
+	if (instance->ending.stage != ENDING_UNDECIDED)
+		return;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *seen = xstrdup(or_empty(instance->ending.seen));
+	char *rest = seen;
+	line("Undecided", instance->ending.why);
+	for (const char *text; (text = strsep(&rest, "\n"));)
+		if (*text)
+			printf("  | %s\n", text);
+	cleanup_free char *go_on = xasprintf("agentdeck attach %s", hint);
+	cleanup_free char *keep = xasprintf("agentdeck session set %s on-end keep", hint);
+	cleanup_free char *clean = xasprintf("agentdeck remove --discard %s", hint);
+	line("  go on", go_on);
+	line("  keep it", keep);
+	line("  give it up", clean);
 }
 
 static void print_shared(const struct view *view, const struct shared_conversation *shared)
@@ -362,6 +400,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	if (given->verbose && is_live)
 		print_run(instance, attempt);
 	print_restart(app, instance);
+	print_end(app, instance);
 	print_exit(instance);
 	line("Go to it with", attach);
 }

@@ -13,6 +13,15 @@ struct offer wish_offer(const struct wish_options *options)
 			       .command = options->command };
 }
 
+static int read_end(const struct wish_options *options, enum end_policy *ret, struct error *err)
+{
+	if (options->keep && options->clean)
+		return error_set(err, ERROR_USAGE,
+				 "--keep and --clean exclude each other: choose one");
+	*ret = options->keep ? END_KEEP : options->clean ? END_CLEAN : END_DEFAULT;
+	return 0;
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -21,8 +30,9 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	int r = container_read_options(&options->container, is_default, &ret->container, err);
 	if (r < 0)
 		return -1;
+	enum end_policy end_policy;
 	const int tree = tree_read_options(&options->tree, &ret->tree, err);
-	if (tree < 0)
+	if (tree < 0 || read_end(options, &end_policy, err) < 0)
 		return -1;
 	if (options->command && argsplit(options->command, &ret->command, err) < 0)
 		return error_prefix(err, "-c");
@@ -39,6 +49,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.session_id = options->session_id,
 		.resume = options->resume,
 		.restart = options->restart,
+		.end_policy = end_policy,
 		.limits = options->limits.limits,
 		.container = r == 0 ? &ret->container : NULL,
 		.tree = tree == 0 ? &ret->tree : NULL,

@@ -15,6 +15,7 @@ struct wish_options {
 	bool quick;
 	struct container_options container;
 	struct tree_options tree;
+	bool keep, clean;
 };
 
 /* They set the struct wish_options that is this member of `struct options`. */
@@ -38,8 +39,12 @@ struct wish_options {
 		{ 'Q', "quick", NULL,                                                        \
 		  "ask nothing: take default_agent, or the first installed agent",           \
 		  TO_FLAG(member.quick) },                                                   \
-		TREE_OPTIONS(member.tree), CONTAINER_OPTIONS(member.container),              \
-		LIMIT_OPTIONS(member.limits)
+		TREE_OPTIONS(member.tree),                                                   \
+		{ 0, "keep", NULL, "keep everything when its agent ends by itself",          \
+		  TO_FLAG(member.keep) },                                                    \
+		{ 0, "clean", NULL, "delete everything then, unless work would be lost",     \
+		  TO_FLAG(member.clean) },                                                   \
+		CONTAINER_OPTIONS(member.container), LIMIT_OPTIONS(member.limits)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 extern const char *const wish_resume_words[3];

@@ -79,6 +79,7 @@ struct json_object *json_of_row(const struct store_row *row, const struct view *
 	add_text(object, "status", view_status(view));
 	add_text(object, "activity", view_activity(view));
 	add_text(object, "reason", view->reason);
+	add(object, "is_undecided", json_object_new_boolean(view->is_undecided));
 	add_time(object, "since_at", view_since(row, view));
 	add_text(object, "other_host", view->host);
 	add_text(object, "session_id", row->session_id);

@@ -163,6 +163,8 @@ char *view_text(const struct view *view)
 				 view->reason);
 	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
 		return xasprintf("%s, %s", state, instance_activity_name(view->activity));
+	if (view->is_undecided)
+		return xasprintf("ended, %s", view->reason);
 	if (view->state == STATE_ERROR && view->reason)
 		return xasprintf("%s: %s", state, view->reason);
 	return xstrdup(state);
@@ -172,7 +174,7 @@ const char *view_color(const struct view *view)
 {
 	if (view->state == STATE_ERROR && !view->host)
 		return "red";
-	if (view->is_silent || view->is_sharing ||
+	if (view->is_silent || view->is_sharing || view->is_undecided ||
 	    (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING))
 		return "yellow";
 	return view->state == STATE_RUNNING ? "green" : NULL;

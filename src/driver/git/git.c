@@ -342,6 +342,34 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 		      MAKE_MS, err);
 }
 
+struct search {
+	const char *path;
+	bool is_it;   /* the lines are about the work tree of this path */
+	char *branch; /* of it */
+};
+
+static void look_for_branch(const char *line, void *context)
+{
+	static const char branch[] = "branch refs/heads/";
+	struct search *search = context;
+	if (starts_with(line, "worktree "))
+		search->is_it = streq(line + strlen("worktree "), search->path);
+	else if (search->is_it && starts_with(line, branch))
+		replace_string(&search->branch, line + strlen(branch));
+}
+
+int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	struct search search = { .path = path };
+	if (must_run(source, (const char *const[]){ "worktree", "list", "--porcelain", NULL },
+		     ASK_MS, &result, err) < 0)
+		return -1;
+	each_line(&result.output, look_for_branch, &search);
+	*ret = search.branch;
+	return 0;
+}
+
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };

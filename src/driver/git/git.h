@@ -63,6 +63,10 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err);
  * below the common one.  The caller frees. */
 int gitcmd_directory(const char *path, char **ret, struct error *err);
 
+/* The branch that a linked work tree of this repository has checked out; NULL: none (a detached
+ * HEAD), or there is no such tree.  Asked of the repository, not of the tree. */
+int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err);
+
 /* Forget the linked work tree of this path, whose directory is gone or can go: git's own record of
  * it and no other. */
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err);

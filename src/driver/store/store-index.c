@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 7 };
+enum { INDEX_FORMAT = 8 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -58,6 +58,7 @@ enum column {
 	COLUMN_SINCE,
 	COLUMN_HELD,
 	COLUMN_NOTES,
+	COLUMN_ENDING,
 	COLUMN_COUNT
 };
 
@@ -187,7 +188,8 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 	    !parse_process(texts, COLUMN_SERVER_PID, &row.server) ||
 	    !parse_process(texts, COLUMN_PANE_PID, &row.pane) ||
 	    !parse_process(texts, COLUMN_WINDOW_PID, &row.window) ||
-	    !rung_parse(texts[COLUMN_RUNG], &row.rung))
+	    !rung_parse(texts[COLUMN_RUNG], &row.rung) ||
+	    !ending_stage_parse(texts[COLUMN_ENDING], &row.ending))
 		return false;
 	*ret = row;
 	return true;
@@ -257,6 +259,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_number(storage, instance->observed.since);
 	pack_text(storage, instance->observed.held);
 	pack_text(storage, instance->notes);
+	pack_text(storage, ending_stage_name(instance->ending.stage));
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */

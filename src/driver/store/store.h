@@ -108,6 +108,7 @@ struct store_row {
 	char *copy_of; /* as in struct instance */
 	enum instance_state state;
 	enum instance_desired desired;
+	enum ending_stage ending;
 	int64_t created_at, last_used_at;
 	int64_t since;                                 /* observed.since */
 	char *reason, *held;                           /* observed.reason, observed.held */

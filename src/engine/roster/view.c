@@ -84,6 +84,7 @@ struct view view_of(const struct store_row *row)
 	why = state_is_running(row->state) ? place_silence(&run) : NULL;
 	view.is_silent = why != NULL;
 	view.reason = xstrdup_or_null(why ? why : row->reason);
+	view.is_undecided = row->ending == ENDING_UNDECIDED && row->state == STATE_STOPPED;
 	if (!state_is_running(row->state) || why)
 		return view;
 	cleanup_activity struct activity activity = { 0 };

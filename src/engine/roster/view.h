@@ -19,6 +19,8 @@ struct view {
 	bool is_silent;
 	/* running, in a conversation that another instance owns: reason tells */
 	bool is_sharing;
+	/* stopped, and its user is to say what becomes of what it has left: reason tells */
+	bool is_undecided;
 	enum instance_activity activity;
 	int64_t activity_since;
 	/* the run is another machine's: its name; then is_silent, and state is the last that it

@@ -438,6 +438,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	instance->backend = xstrdup(PLACE_DEFAULT);
 	instance->created_at = clock_wall_us();
 	instance->limits = wish->limits;
+	instance->end_policy = wish->end_policy;
 	environment_keep(deck, instance);
 	state_begin(instance, instance->created_at);
 	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)

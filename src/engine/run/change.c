@@ -14,6 +14,7 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
+#include "engine/run/ending.h"
 #include "engine/run/operation.h"
 #include "engine/screen/screen.h"
 #include "engine/workspace/tree.h"
@@ -151,6 +152,7 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 		.config_home = source->conversation.config_home,
 		.resume = resume_policy_name(source->resume_policy),
 		.restart = restart_policy_name(source->restart_policy),
+		.end_policy = source->end_policy,
 		.limits = source->limits,
 		.container = branch->container,
 		.like = source->recipe,
@@ -284,6 +286,19 @@ int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum resta
 		return -1;
 	operation.instance->restart_policy = policy;
 	return operation_save(&operation, err);
+}
+
+int lifecycle_set_end_policy(struct deck *deck, const char *base, enum end_policy policy,
+			     struct error *err)
+{
+	cleanup_ending_result struct ending_result result UNUSED = { 0 };
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	operation.instance->end_policy = policy;
+	if (operation_save(&operation, err) < 0)
+		return -1;
+	return ending_settle_locked(&operation, &(struct ending_order){ 0 }, &result, err);
 }
 
 int lifecycle_set_group(struct deck *deck, const char *base, const char *group, bool *ret_limits,

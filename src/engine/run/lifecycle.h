@@ -29,6 +29,7 @@ struct lifecycle_new {
 	const char *config_home; /* the agent's home; NULL: what this caller's environment says */
 	const char *resume;      /* policy's name, or NULL */
 	const char *restart;     /* policy's name, or NULL */
+	enum end_policy end_policy;
 	struct limits limits;
 	const struct container_order *container; /* NULL: it lives on this host.  Borrowed */
 	/* It gets a container of this recipe, and the conversation to begin with is in the home of
@@ -195,3 +196,6 @@ int lifecycle_set_resume_policy(struct deck *deck, const char *base, enum resume
 				struct error *err);
 int lifecycle_set_restart_policy(struct deck *deck, const char *base, enum restart_policy policy,
 				 struct error *err);
+/* What is undecided is decided by it, too (engine/run/ending.h). */
+int lifecycle_set_end_policy(struct deck *deck, const char *base, enum end_policy policy,
+			     struct error *err);

@@ -15,6 +15,7 @@
 #include "engine/roster/notice.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/collect.h"
+#include "engine/run/ending.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/offer.h"
 #include "model/plan/restart.h"
@@ -304,6 +305,8 @@ static int finish(struct operation *operation, bool failed, struct error *err)
 	/* It ended by itself: an automatic restart would not be what its user did. */
 	const bool stays = restart_policy_of(instance, settings) != RESTART_ALWAYS;
 	const enum state_event ended = !clean ? EVENT_FAILED : stays ? EVENT_QUIT : EVENT_COMPLETED;
+	if (ended == EVENT_QUIT)
+		ending_begin(operation);
 	return end_server(operation, ended, reason, err);
 }
 

@@ -104,7 +104,9 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 		.lacks_window = place_lacks_window(&run),
 	};
 	const enum need need = need_of(&facts);
-	if (need == NEED_REST || need == NEED_NOTHING || !is_in_group(row, wish->group))
+	const bool is_at_rest = need == NEED_NOTHING ||
+				(need == NEED_REST && row->ending != ENDING_DUE);
+	if (is_at_rest || !is_in_group(row, wish->group))
 		return false;
 	cleanup_view struct view view = view_of(row);
 	return !wish->only_error || state_is_error(view.state);
@@ -113,7 +115,7 @@ static bool is_wanted(const struct store_row *row, const struct recover_wish *wi
 /* A stop by a user leaves no reason. */
 static bool is_offer(const struct store_row *row, const struct recover_wish *wish)
 {
-	return !row->damage && !wish->only_error && row->reason &&
+	return !row->damage && !wish->only_error && row->reason && row->ending != ENDING_DUE &&
 	       state_is_at_rest(row->state, row->desired) && is_in_group(row, wish->group);
 }
 

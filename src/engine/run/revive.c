@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
+#include "engine/run/ending.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/need.h"
 #include "model/plan/restart.h"
@@ -143,6 +144,20 @@ static int decide_for_user(const struct revival *revival, struct revive_result *
 	return 0;
 }
 
+/* It ended by its own wish, and nobody has seen to what it has left. */
+static int settle_end(const struct revival *revival, struct revive_result *ret, struct error *err)
+{
+	cleanup_ending_result struct ending_result result = { 0 };
+	settle(ret, REVIVE_NOT_WANTED, "its agent ended by itself");
+	if (revival->mode == REVIVE_TRIAL)
+		return 0;
+	if (ending_settle_locked(revival->operation, &(struct ending_order){ 0 }, &result, err) < 0)
+		return -1;
+	if (result.text)
+		settle(ret, REVIVE_NOT_WANTED, result.text);
+	return 0;
+}
+
 /* Only a stop whose command was killed is left to do. */
 static int leave_stopped(const struct revival *revival, struct revive_result *ret,
 			 struct error *err)
@@ -185,7 +200,8 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	};
 	switch (need_of(&facts)) {
 	case NEED_REST:
-		return leave_stopped(revival, ret, err);
+		return instance->ending.stage == ENDING_DUE ? settle_end(revival, ret, err)
+							    : leave_stopped(revival, ret, err);
 	case NEED_WINDOW:
 		settle(ret, REVIVE_ALIVE, "its window was closed");
 		return revival->mode == REVIVE_TRIAL

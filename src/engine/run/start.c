@@ -10,6 +10,7 @@
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
+#include "engine/run/ending.h"
 #include "engine/run/need.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/restart.h"
@@ -161,6 +162,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 		*ret_already = r == LIFECYCLE_ALIVE;
 		return r < 0 ? -1 : 0;
 	}
+	ending_forget(instance);
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||

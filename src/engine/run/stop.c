@@ -200,27 +200,34 @@ static int check_tree(const struct operation *operation, struct error *err)
 			 title, path, line);
 }
 
-int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
+int lifecycle_remove_locked(struct operation *operation, enum removal how, struct error *err)
 {
-	cleanup_operation struct operation operation = { 0 };
+	struct deck *deck = operation->deck;
+	const struct instance *instance = operation->instance;
 	bool was_running;
-	if (how == REMOVE_DAMAGED)
-		return remove_damaged(deck, base, err);
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0 ||
-	    (how == REMOVE_STOPPED &&
-	     (check_stopped(&operation, err) < 0 || check_background(&operation, err) < 0)) ||
-	    (how != REMOVE_UNUSED && check_tree(&operation, err) < 0) ||
-	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
-	    forget_hint(deck, operation.instance->id, err) < 0)
+	if ((how == REMOVE_STOPPED &&
+	     (check_stopped(operation, err) < 0 || check_background(operation, err) < 0)) ||
+	    (how != REMOVE_UNUSED && check_tree(operation, err) < 0) ||
+	    lifecycle_stop_locked(operation, &was_running, err) < 0 ||
+	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
-	const struct instance *instance = operation.instance;
-	discard(&operation);
+	discard(operation);
 	home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	if (how == REMOVE_UNUSED && tree_delete(deck, instance, err) < 0)
 		return -1;
 	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");
-	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation.lock), err)
-				    : trash_put(TAKE_PTR(operation.lock), err);
+	return how == REMOVE_UNUSED ? store_remove(TAKE_PTR(operation->lock), err)
+				    : trash_put(TAKE_PTR(operation->lock), err);
+}
+
+int lifecycle_remove(struct deck *deck, const char *base, enum removal how, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (how == REMOVE_DAMAGED)
+		return remove_damaged(deck, base, err);
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0)
+		return -1;
+	return lifecycle_remove_locked(&operation, how, err);
 }

@@ -78,6 +78,10 @@ struct supervise_decision supervise_decide(const struct supervise_facts *facts,
 	if (facts->is_live)
 		return (struct supervise_decision){ .act = ACT_NONE,
 						    .forget_failures = !facts->is_between };
+	/* What it has left is still to be seen to. */
+	if (instance && instance->desired == DESIRED_STOPPED &&
+	    instance->ending.stage == ENDING_DUE && facts->not_before_ms <= now_ms)
+		return revive;
 	if (!instance || instance->desired != DESIRED_RUNNING)
 		return none;
 	/* What is to be done with it is decided under its lock (engine/run/revive.h). */

@@ -147,6 +147,7 @@ static void note_unread(struct session *session, const char *why)
 static bool needs_instance(const struct store_row *row)
 {
 	return state_is_starting(row->state) || state_is_stopping(row->state) ||
+	       row->ending == ENDING_DUE ||
 	       (place_row_is_live(row) ? !row->pane.pid : row->desired == DESIRED_RUNNING);
 }
 

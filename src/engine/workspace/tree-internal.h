@@ -4,6 +4,7 @@
  *
  *   tree.c          plan a tree, and make it
  *   tree-delete.c   judge it, and delete it
+ *   tree-compare.c  would it be the same if it was made again?
  */
 #pragma once
 

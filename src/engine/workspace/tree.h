@@ -45,3 +45,10 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
  * TREE_KEPT: something would be lost, and its user has not agreed to that; a warning says what. */
 enum { TREE_KEPT = 1 };
 int tree_delete(struct deck *deck, const struct instance *instance, struct error *err);
+
+/* Would the tree, of which nothing would be lost, be the same if it was made again: is its branch
+ * checked out, and has a clone no other branches, and no other commits on them? */
+int tree_is_as_made(const struct deck *deck, const struct instance *instance, bool *ret,
+		    struct error *err);
+/* It was deleted so that it can be made again: the next start makes it without a warning. */
+void tree_note_freed(struct workspace *workspace);

@@ -174,6 +174,20 @@ static void read_workspace(const struct manifest_section *root, struct instance 
 		reader->failed = true;
 }
 
+/* A later version may know further stages. */
+static void read_ending(const struct manifest_section *root, struct ending *ret)
+{
+	const struct manifest_section section = manifest_section(root, "ending", "ending.");
+	if (!section.object)
+		return;
+	cleanup_free char *stage = manifest_text(&section, "stage");
+	if (!stage || !ending_stage_parse(stage, &ret->stage))
+		ret->stage = ENDING_OTHER;
+	ret->at = manifest_time(&section, "at");
+	ret->why = manifest_text(&section, "why");
+	ret->seen = manifest_text(&section, "seen");
+}
+
 static void read_comeback(const struct manifest_section *root, struct comeback *ret)
 {
 	const struct manifest_section section = manifest_section(root, "came_back", "came_back.");
@@ -262,6 +276,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	const struct manifest_section policy = manifest_section(&root, "policy", "policy.");
 	MANIFEST_WORD(&policy, "resume", resume_policy_parse, &instance->resume_policy);
 	MANIFEST_WORD(&policy, "restart", restart_policy_parse, &instance->restart_policy);
+	MANIFEST_WORD(&policy, "on_end", end_policy_parse, &instance->end_policy);
 	(void)manifest_require(&root, "desired");
 	MANIFEST_WORD(&root, "desired", instance_desired_parse, &instance->desired);
 	read_observed(&root, instance);
@@ -272,6 +287,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	read_recipe(&root, instance);
 	read_workspace(&root, instance);
 	read_comeback(&root, &instance->came_back);
+	read_ending(&root, &instance->ending);
 	if (reader.failed)
 		return -1;
 	instance->unknown = json_object_get(object);
@@ -468,6 +484,21 @@ static void put_comeback(struct json_object *root, const struct comeback *comeba
 	manifest_put_text(object, "lost", comeback->lost);
 }
 
+static void put_ending(struct json_object *root, const struct ending *ending)
+{
+	if (ending->stage == ENDING_OTHER)
+		return;
+	if (ending->stage == ENDING_NONE) {
+		json_object_object_del(root, "ending");
+		return;
+	}
+	struct json_object *object = json_make_object(root, "ending");
+	manifest_put_text(object, "stage", ending_stage_name(ending->stage));
+	manifest_put_time(object, "at", ending->at);
+	manifest_put_text(object, "why", ending->why);
+	manifest_put_text(object, "seen", ending->seen);
+}
+
 struct json_object *instance_to_json(const struct instance *instance)
 {
 	struct json_object *root = manifest_copy(instance->unknown);
@@ -490,6 +521,8 @@ struct json_object *instance_to_json(const struct instance *instance)
 	struct json_object *policy = json_make_object(root, "policy");
 	json_set_string(policy, "resume", resume_policy_name(instance->resume_policy));
 	json_set_string(policy, "restart", restart_policy_name(instance->restart_policy));
+	manifest_put_text(policy, "on_end",
+			  instance->end_policy ? end_policy_name(instance->end_policy) : NULL);
 	json_set_string(root, "desired", instance_desired_name(instance->desired));
 	put_observed(root, instance);
 	put_conversation(root, &instance->conversation);
@@ -499,5 +532,6 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_recipe(root, instance);
 	put_workspace(root, instance);
 	put_comeback(root, &instance->came_back);
+	put_ending(root, &instance->ending);
 	return root;
 }

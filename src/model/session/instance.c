@@ -52,6 +52,20 @@ static const char *const restart_words[] = {
 	[RESTART_ALWAYS] = "always",
 };
 
+static const char *const end_words[] = {
+	[END_DEFAULT] = "default",
+	[END_ASK] = "ask",
+	[END_KEEP] = "keep",
+	[END_CLEAN] = "clean",
+};
+_Static_assert(ARRAY_SIZE(end_words) == END_COUNT, "a policy without a word");
+
+static const char *const ending_words[] = {
+	[ENDING_NONE] = "none", [ENDING_DUE] = "due",     [ENDING_UNDECIDED] = "undecided",
+	[ENDING_KEPT] = "kept", [ENDING_FREED] = "freed", [ENDING_OTHER] = "other",
+};
+_Static_assert(ARRAY_SIZE(ending_words) == ENDING_COUNT, "a stage without a word");
+
 static const char *const hold_words[] = {
 	[HOLD_NONE] = "none",       [HOLD_LIMIT] = "limit",
 	[HOLD_LOGIN] = "login",     [HOLD_BACKGROUND] = "background",
@@ -95,6 +109,8 @@ NAME_AND_PARSE(session_origin, origin_words)
 NAME_AND_PARSE(rung, rung_words)
 NAME_AND_PARSE(resume_policy, resume_words)
 NAME_AND_PARSE(restart_policy, restart_words)
+NAME_AND_PARSE(end_policy, end_words)
+NAME_AND_PARSE(ending_stage, ending_words)
 NAME_AND_PARSE(hold, hold_words)
 
 struct instance *instance_new(void)
@@ -130,6 +146,13 @@ static void conversation_clear(struct conversation *conversation)
 	free(conversation->directory);
 	shared_conversation_clear(&conversation->shared);
 	*conversation = (struct conversation){ 0 };
+}
+
+void ending_clear(struct ending *ending)
+{
+	free(ending->why);
+	free(ending->seen);
+	*ending = (struct ending){ 0 };
 }
 
 void exit_record_clear(struct exit_record *record)
@@ -169,6 +192,7 @@ void instance_free(struct instance *instance)
 	workspace_free(instance->workspace);
 	free(instance->container_id);
 	free(instance->came_back.lost);
+	ending_clear(&instance->ending);
 	json_object_put(instance->unknown);
 	free(instance);
 }

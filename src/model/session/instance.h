@@ -70,6 +70,15 @@ enum restart_policy {
 	RESTART_ALWAYS, /* also when the agent ended by itself */
 };
 
+/* What becomes of what a session has when its agent ends by its own wish: model/plan/ending.h. */
+enum end_policy {
+	END_DEFAULT, /* the group's, else the general one: settings_end_policy() */
+	END_ASK,     /* free what can be made again; ask before work would be lost */
+	END_KEEP,    /* everything stays */
+	END_CLEAN,   /* everything goes, unless work would be lost */
+	END_COUNT
+};
+
 /* What kind of reason keeps it from being restarted automatically. */
 enum hold {
 	HOLD_NONE,
@@ -160,6 +169,23 @@ struct comeback {
 	char *lost;     /* with the container of before, for people; NULL: nothing */
 };
 
+/* What came of the end of its agent, which ended by its own wish: engine/run/ending.h. */
+enum ending_stage {
+	ENDING_NONE,      /* it did not, or a start came after it */
+	ENDING_DUE,       /* nobody has seen to it yet */
+	ENDING_UNDECIDED, /* its user is to be asked: why */
+	ENDING_KEPT,
+	ENDING_FREED, /* what can be made again is gone */
+	ENDING_OTHER, /* a word of another version */
+	ENDING_COUNT
+};
+struct ending {
+	enum ending_stage stage;
+	int64_t at; /* when it came to this; microseconds since the Epoch */
+	char *why;  /* of ENDING_UNDECIDED: what would be lost, or is not known; one line */
+	char *seen; /* what its tree had that was nowhere else, when it was kept; else NULL */
+};
+
 /* 0: nothing is said, so what is said elsewhere holds (settings_limits()); LIMIT_INFINITY: none,
  * whatever is said there. */
 #define LIMIT_INFINITY INT64_MAX
@@ -187,6 +213,8 @@ struct instance {
 	struct strvec env_kept;
 	enum resume_policy resume_policy;
 	enum restart_policy restart_policy;
+	enum end_policy end_policy;
+	struct ending ending;
 	enum instance_desired desired;
 	struct {
 		enum instance_state state;
@@ -226,6 +254,7 @@ static inline void instance_freep(struct instance **instance)
 
 void run_clear(struct run *run);
 #define cleanup_run CLEANUP(run_clear)
+void ending_clear(struct ending *ending);
 void exit_record_clear(struct exit_record *record);
 void attempt_clear(struct attempt *attempt);
 /* Append a copy of attempt to the run's ladder. */
@@ -289,6 +318,8 @@ const char *session_origin_name(enum session_origin origin);
 const char *rung_name(enum rung rung);
 const char *resume_policy_name(enum resume_policy policy);
 const char *restart_policy_name(enum restart_policy policy);
+const char *end_policy_name(enum end_policy policy);
+const char *ending_stage_name(enum ending_stage stage);
 const char *hold_name(enum hold hold);
 bool instance_state_parse(const char *name, enum instance_state *ret);
 bool instance_desired_parse(const char *name, enum instance_desired *ret);
@@ -297,4 +328,6 @@ bool session_origin_parse(const char *name, enum session_origin *ret);
 bool rung_parse(const char *name, enum rung *ret);
 bool resume_policy_parse(const char *name, enum resume_policy *ret);
 bool restart_policy_parse(const char *name, enum restart_policy *ret);
+bool end_policy_parse(const char *name, enum end_policy *ret);
+bool ending_stage_parse(const char *name, enum ending_stage *ret);
 bool hold_parse(const char *name, enum hold *ret);

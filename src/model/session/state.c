@@ -96,6 +96,13 @@ static const struct state_cell cells[EVENT_COUNT][PHASE_COUNT] = {
 	[EVENT_RESTART_PENDING] = {
 		[PHASE_RESTARTING] = { CHANGE(STOPPING, 0) },
 	},
+	/* Its end was another moment. */
+	[EVENT_UNDECIDED] = {
+		[PHASE_STOPPED] = { CHANGE(STOPPED, EFFECT_NO_STAMP) },
+	},
+	[EVENT_DECIDED] = {
+		[PHASE_STOPPED] = { CHANGE(STOPPED, EFFECT_NO_STAMP) },
+	},
 	[EVENT_COPIED] = EVERY(CHANGE(STOPPED, EFFECT_WANT_STOPPED | EFFECT_CLEAR_RUN |
 						       EFFECT_NO_REASON | EFFECT_NO_STAMP)),
 };
@@ -117,6 +124,8 @@ static const char *const event_words[] = {
 	[EVENT_HELD] = "held",
 	[EVENT_NOT_REVIVED] = "not revived",
 	[EVENT_RESTART_PENDING] = "restart pending",
+	[EVENT_UNDECIDED] = "undecided",
+	[EVENT_DECIDED] = "decided",
 	[EVENT_COPIED] = "copied",
 };
 _Static_assert(ARRAY_SIZE(event_words) == EVENT_COUNT, "an event without a word");

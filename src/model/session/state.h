@@ -42,7 +42,9 @@ enum state_event {
 	EVENT_NOT_REVIVED, /* it could not be started again, by the supervisor or recover */
 	/* the same, while a restart that was cut off has not ended its run yet */
 	EVENT_RESTART_PENDING,
-	EVENT_COPIED, /* its manifest is a copy of another instance's */
+	EVENT_UNDECIDED, /* its user is to say what becomes of what it has left */
+	EVENT_DECIDED,   /* that is settled */
+	EVENT_COPIED,    /* its manifest is a copy of another instance's */
 	EVENT_COUNT
 };
 

@@ -34,6 +34,7 @@ void settings_init(struct settings *ret)
 			.window_s = 600,
 		},
 		.stop_timeout_s = 10,
+		.end_policy = END_ASK,
 	};
 	strvec_push_array(&ret->notify.on,
 			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
@@ -89,6 +90,7 @@ static int store_agent(const struct toml_document *document, const struct toml_k
 
 static const char *const policies[] = { "auto", "confirm", "never", NULL };
 static const char *const sequences[] = { "none", "9", "777", NULL };
+static const char *const ends[] = { "ask", "keep", "clean", NULL };
 static const char *const restarts[] = { "no", "on-failure", "always", NULL };
 
 static const char *const occasions[] = { "waiting", "idle",      "error", "held",
@@ -384,6 +386,24 @@ static int store_container(const struct toml_document *document, const char *pat
 	return 0;
 }
 
+static int store_workspace(const struct toml_document *document, const char *path,
+			   struct json_object *value, enum end_policy *ret, struct error *err)
+{
+	if (!json_object_is_type(value, json_type_object))
+		return toml_type_error(document, path, value, "a table", err);
+	json_object_object_foreach(value, name, item) {
+		cleanup_free char *where = xasprintf("%s.%s", path, name);
+		const struct toml_key key = { .path = where, .min = END_ASK, .words = ends };
+		if (!streq(name, "on_end"))
+			return toml_error(document, where, err,
+					  "unknown key \"%s\": the workspace of a group has on_end",
+					  where);
+		if (toml_store_word(document, &key, item, ret, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int store_group(const struct toml_document *document, const char *path, const char *name,
 		       struct json_object *value, struct group_limits *ret, struct error *err)
 {
@@ -396,15 +416,20 @@ static int store_group(const struct toml_document *document, const char *path, c
 	ret->group = xstrdup(name);
 	json_object_object_foreach(value, key, item) {
 		cleanup_free char *where = xasprintf("%s.%s", path, key);
-		bool is_limits = streq(key, "limits");
-		if (!is_limits && !streq(key, "container"))
-			return toml_error(document, where, err,
-					  "unknown key \"%s\": a group has "
-					  "\"limits\" and \"container\", and a name with a slash "
-					  "needs quotes, as in [groups.\"work/api\".limits]",
-					  where);
-		if ((is_limits ? store_limits(document, where, item, &ret->limits, err)
-			       : store_container(document, where, item, &ret->container, err)) < 0)
+		int r;
+		if (streq(key, "limits"))
+			r = store_limits(document, where, item, &ret->limits, err);
+		else if (streq(key, "container"))
+			r = store_container(document, where, item, &ret->container, err);
+		else if (streq(key, "workspace"))
+			r = store_workspace(document, where, item, &ret->end_policy, err);
+		else
+			r = toml_error(document, where, err,
+				       "unknown key \"%s\": a group has \"limits\", "
+				       "\"container\" and \"workspace\", and a name with a slash "
+				       "needs quotes, as in [groups.\"work/api\".limits]",
+				       where);
+		if (r < 0)
 			return -1;
 	}
 	return 0;
@@ -535,7 +560,10 @@ const struct toml_key settings_keys[] = {
 	    .example = "2"),
 	KEY("container.mounts", store_mounts, container.mounts,
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
-	TABLE("groups", store_groups, groups, .about = "limits for the sessions of a group",
+	KEY("workspace.on_end", toml_store_word, end_policy, .min = END_ASK, .words = ends,
+	    .about = "when an agent has ended by itself: ask, keep or clean"),
+	TABLE("groups", store_groups, groups,
+	      .about = "limits and more for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),
 };
 const size_t settings_key_count = ARRAY_SIZE(settings_keys);
@@ -656,4 +684,19 @@ const char *limit_origin_name(enum limit_origin origin)
 		[LIMIT_SAID_BY_GENERAL] = "general",
 	};
 	return names[origin];
+}
+
+enum end_policy settings_end_policy(const struct settings *settings,
+				    const struct instance *instance)
+{
+	const char *group = or_empty(instance->group);
+	enum end_policy policy = instance->end_policy;
+	for (size_t length = strlen(group); policy == END_DEFAULT && length > 0;) {
+		const struct group_limits *found = find_group(settings, group, length);
+		policy = found ? found->end_policy : END_DEFAULT;
+		/* The group around it: cut off the last slash and what follows. */
+		while (--length > 0 && group[length] != '/')
+			;
+	}
+	return policy != END_DEFAULT ? policy : settings->end_policy;
 }

@@ -23,8 +23,10 @@ struct container_defaults {
 	struct strvec mounts; /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
 };
 
+/* The settings of a group. */
 struct group_limits {
 	char *group;
+	enum end_policy end_policy; /* END_DEFAULT: not set */
 	struct limits limits;
 	struct container_defaults container;
 };
@@ -71,6 +73,7 @@ struct settings {
 	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */
+	enum end_policy end_policy;     /* [workspace] on_end = "ask" */
 };
 
 /* Defaults. */
@@ -86,6 +89,12 @@ void settings_free(struct settings *settings);
 /* The policy for an instance of this agent that has none itself: the agent's, else the general
  * one. */
 enum resume_policy settings_resume_policy(const struct settings *settings, const char *agent);
+
+/* What holds when the agent of this instance ends by its own wish: as the instance says, else the
+ * nearest group that says it, else [workspace].  Never END_DEFAULT.  Reads only group and
+ * end_policy of the instance. */
+enum end_policy settings_end_policy(const struct settings *settings,
+				    const struct instance *instance);
 
 /* What holds for a container of a session in this group (NULL: none): each as the nearest group
  * sets it, else [container].  Borrowed. */

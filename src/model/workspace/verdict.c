@@ -222,9 +222,9 @@ char *verdict_line(const struct verdict *verdict)
 	return xstrdup(strbuf_text(&text));
 }
 
-void verdict_add_text(const struct verdict *verdict, struct strbuf *buf)
+static void add_texts(const struct verdict *verdict, int end, struct strbuf *buf)
 {
-	for (int kind = 0; kind < FINDING_KIND_COUNT; kind++) {
+	for (int kind = 0; kind < end; kind++) {
 		for (size_t i = 0; i < verdict->count; i++)
 			if ((int)verdict->findings[i].kind == kind)
 				add_line(&verdict->findings[i], buf);
@@ -232,4 +232,40 @@ void verdict_add_text(const struct verdict *verdict, struct strbuf *buf)
 			strbuf_addf(buf, "%s: and %" PRId64 " more\n", kinds[kind].heading,
 				    verdict->more[kind]);
 	}
+}
+
+void verdict_add_text(const struct verdict *verdict, struct strbuf *buf)
+{
+	add_texts(verdict, FINDING_KIND_COUNT, buf);
+}
+
+void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf)
+{
+	_Static_assert(FINDING_IGNORED == FINDING_REFLOG + 1, "what is no loss comes last");
+	add_texts(verdict, FINDING_IGNORED, buf);
+}
+
+/* Of what is a loss, by kind: one, and several. */
+static const char *const counted[FINDING_IGNORED][2] = {
+	[FINDING_UNKNOWN] = { "thing not known", "things not known" },
+	[FINDING_FILE] = { "file", "files" },
+	[FINDING_STATE] = { "operation in progress", "operations in progress" },
+	[FINDING_STASH] = { "stash", "stashes" },
+	[FINDING_BRANCH] = { "branch", "branches" },
+	[FINDING_DETACHED] = { "detached HEAD", "detached HEADs" },
+	[FINDING_REF] = { "ref", "refs" },
+	[FINDING_REFLOG] = { "commit in the log", "commits in the log" },
+};
+
+char *verdict_count_text(const struct verdict *verdict)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t kind = 0; kind < ARRAY_SIZE(counted); kind++) {
+		const int64_t count = (int64_t)count_of(verdict, (enum finding_kind)kind) +
+				      verdict->more[kind];
+		if (count)
+			strbuf_addf(&text, "%s%" PRId64 " %s", text.length ? ", " : "", count,
+				    counted[kind][count > 1]);
+	}
+	return xstrdup(strbuf_text(&text));
 }

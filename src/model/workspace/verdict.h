@@ -82,6 +82,10 @@ int verdict_parse(const char *text, size_t length, struct verdict *ret, struct e
 /* Lines for people, each ended by a newline: what would be lost, then what else there is.  "" if
  * there is nothing to say. */
 void verdict_add_text(const struct verdict *verdict, struct strbuf *buf);
+/* Only what would be lost. */
+void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf);
+/* "3 files, 1 branch": what would be lost, counted.  "" for a safe one.  The caller frees. */
+char *verdict_count_text(const struct verdict *verdict) MUST_USE;
 /* The same with a semicolon for each newline.  The caller frees. */
 char *verdict_line(const struct verdict *verdict) MUST_USE;
 

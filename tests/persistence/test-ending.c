@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An agent ends, and what was made for its session is freed, kept or asked about, as the policy
+ * says; nothing else is.
+ */
+#include "persistence/deck.h"
+#include "persistence/steps.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MARKER "this is the marker"
+
+/* Launches and ends under each policy; AGENTDECK_TEST_ENDS says another number. */
+enum { ENDS = 3 };
+
+static void make_repository(void)
+{
+	machine_user_ok(WORDS("sh", "-c",
+			      "mkdir -p \"$1\" && cd \"$1\" && git init -q && echo one >file && "
+			      "git add file && git -c user.name=a -c user.email=a@b commit -qm one",
+			      "sh", at_home("deck")));
+}
+
+static void begin(struct session *session, const char *how, const char *policy)
+{
+	machine_user_ok(WORDS("mkdir", "-p", at_home("deck")));
+	session_add(session, NULL, "deck", WORDS("--agent", "demo", how, policy));
+	struct json_object *object = deck_ok(NULL, WORDS("session", "path", session->id, "--json"));
+	session->directory = json_get_string(object, "path", NULL);
+	session_start(session, NULL);
+}
+
+static const char *text_of(const struct session *session, const char *group, const char *key)
+{
+	struct json_object *object = deck_ok(NULL, WORDS("session", "show", session->id, "--json"));
+	return json_get_string(group ? json_get_object(object, group) : object, key, "");
+}
+
+static const char *stage_of(const struct session *session)
+{
+	return text_of(session, "on_end", "stage");
+}
+
+/* Its user quits it. */
+static void quit(const struct session *session)
+{
+	session_press(session, "C-d");
+	WAIT_FOR(streq(text_of(session, NULL, "status"), "stopped"), "it does not end: %s",
+		 session_screen(session));
+}
+
+TEST(EndByItselfFreesTheTree)
+{
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", NULL);
+	session_say(&session, MARKER);
+	(void)session_look(&session);
+	const char *id = session.session_id;
+	quit(&session);
+	ASSERT(streq(stage_of(&session), "due"), "stage: %s", stage_of(&session));
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(streq(stage_of(&session), "freed"), "stage: %s", stage_of(&session));
+	ASSERT(!machine_exists(session.directory), "its tree is still there");
+	session_start(&session, NULL);
+	ASSERT(machine_exists(kept("%s/file", session.directory)), "its tree did not come back");
+	assert_came_back(&session, id, MARKER, 1);
+}
+
+TEST(EndByAKillFreesNothing)
+{
+	static const int signals[] = { SIGKILL, SIGTERM, SIGHUP };
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", "--clean");
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		const struct process agent = session_agent(&session);
+		machine_kill(&agent, signals[i]);
+		WAIT_FOR(!streq(text_of(&session, NULL, "status"), "running"), "it still runs");
+		ASSERT(streq(stage_of(&session), ""), "signal %d: stage %s", signals[i],
+		       stage_of(&session));
+		(void)deck(NULL, WORDS("recover"));
+		ASSERT(machine_exists(kept("%s/file", session.directory)),
+		       "signal %d has deleted its tree", signals[i]);
+		session_start(&session, NULL);
+	}
+}
+
+TEST(EndWithWorkIsUndecided)
+{
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", "--clean");
+	const char *file = kept("%s/new", session.directory);
+	machine_write(file, 0640, "work\n");
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(streq(stage_of(&session), "undecided"), "stage: %s", stage_of(&session));
+	const struct reply shown = deck_look(WORDS("session", "show", session.id));
+	ASSERT(strstr(shown.output, "?? new") && strstr(shown.output, "on-end keep") &&
+		       strstr(shown.output, "remove --discard"),
+	       "session show: %s", shown.output);
+	ASSERT(machine_exists(file), "the work is gone");
+	(void)deck_ok(NULL, WORDS("session", "set", session.id, "on-end", "keep", "--json"));
+	ASSERT(streq(stage_of(&session), "kept") && machine_exists(file), "stage: %s",
+	       stage_of(&session));
+	/* It is no work any more. */
+	machine_remove(file);
+	session_start(&session, NULL);
+	quit(&session);
+	(void)deck_ok(NULL, WORDS("session", "set", session.id, "on-end", "clean", "--json"));
+	ASSERT(!machine_exists(session.directory), "clean left the tree");
+	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0,
+	       "clean left the session");
+}
+
+static int64_t count_of_ends(void)
+{
+	const char *text = getenv("AGENTDECK_TEST_ENDS");
+	int64_t count = ENDS;
+	ASSERT(!text || parse_int64(text, 1, 10000, &count), "AGENTDECK_TEST_ENDS=%s", text);
+	return count;
+}
+
+/* How many entries this has: branches, worktrees, the trees of ours. */
+static const char *count_in_state(void)
+{
+	return machine_user_ok(WORDS(
+		"sh", "-c",
+		"cd \"$1\" && git worktree list | wc -l; git stash list | wc -l; git status -s | wc -l",
+		"sh", at_home("deck")));
+}
+
+static void end_often(const char *how, const char *policy, const char *stage)
+{
+	struct session session;
+	begin(&session, how, policy);
+	for (int64_t i = 0; i < count_of_ends(); i++) {
+		if (i)
+			session_start(&session, NULL);
+		quit(&session);
+		(void)deck(NULL, WORDS("recover"));
+		if (stage && !streq(stage_of(&session), stage))
+			fail_test("%s %s, end %d: stage %s", how, or_empty(policy), (int)i,
+				  stage_of(&session));
+		ASSERT(machine_exists(session.directory) == (stage && streq(stage, "kept")),
+		       "%s: its tree", or_empty(policy));
+		if (!stage) {
+			ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0,
+			       "clean left the session");
+			begin(&session, how, policy);
+		}
+	}
+	const struct reply reply = deck_look(WORDS("remove", "--force", session.id));
+	ASSERT(reply.status == 0, "remove: %s", reply.errors);
+	ASSERT(deck_look(WORDS("prune", "--force")).status == 0, "prune");
+}
+
+TEST(EndsLeaveWhatThePolicySays)
+{
+	make_repository();
+	const char *before = kept("%s", count_in_state());
+	static const char *const kinds[] = { "--worktree", "--clone" };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		end_often(kinds[i], NULL, "freed");
+		end_often(kinds[i], "--keep", "kept");
+		end_often(kinds[i], "--clean", NULL);
+	}
+	ASSERT(streq(count_in_state(), before), "the repository: %s, before: %s", count_in_state(),
+	       before);
+	ASSERT(streq(machine_read(kept("%s/file", at_home("deck"))), "one\n"), "its own file");
+}
