@@ -129,6 +129,19 @@ static int do_list(void)
 	return engine_list(fixture.engine, marks, &ids, &fixture.err);
 }
 
+static int do_list_networks(void)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_json struct json_object *marks = labels();
+	return engine_list_networks(fixture.engine, marks, &names, &fixture.err);
+}
+
+static int do_list_names(void)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	return engine_list_names(fixture.engine, "agentdeck/ladder", &names, &fixture.err);
+}
+
 static int do_has_file(void)
 {
 	return engine_has_file(fixture.engine, NAME, "/bin/sleep", &fixture.err);
@@ -244,6 +257,8 @@ static const struct {
 	{ "build", MAKES, nothing, do_build },
 	{ "inspect", LOOKS, must_create, do_inspect },
 	{ "list", LOOKS, must_create, do_list },
+	{ "list_networks", LOOKS, must_make_network, do_list_networks },
+	{ "list_images", LOOKS, nothing, do_list_names },
 	{ "has_file", LOOKS, must_create, do_has_file },
 	{ "image_inspect", LOOKS, nothing, do_inspect_image },
 	{ "network_inspect", LOOKS, must_make_network, do_find_network },

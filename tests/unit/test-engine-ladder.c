@@ -430,6 +430,33 @@ static void a_network_is_made_once(void **state UNUSED)
 	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
 }
 
+static void networks_are_listed_by_all_their_labels(void **state UNUSED)
+{
+	cleanup_free char *id = NULL, *label = NULL;
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_json struct json_object *ours = labels_of("first=deck, of two");
+	cleanup_json struct json_object *theirs = labels_of("second");
+	EXPECT(engine_make_network(fixture.engine, NETWORK, true, ours, &id, &fixture.err), 0);
+	EXPECT(engine_list_networks(fixture.engine, theirs, &names, &fixture.err), 0);
+	assert_int_equal(names.count, 0);
+	EXPECT(engine_list_networks(fixture.engine, ours, &names, &fixture.err), 0);
+	assert_int_equal(names.count, 1);
+	assert_string_equal(names.items[0], NETWORK);
+	EXPECT(engine_network_label(fixture.engine, NETWORK, "none", &label, &fixture.err), 0);
+	assert_string_equal(label, "");
+	EXPECT(engine_remove_network(fixture.engine, id, &fixture.err), 0);
+}
+
+/* podman writes a registry before them. */
+static void names_of_images_are_listed_as_we_gave_them(void **state UNUSED)
+{
+	cleanup_strvec struct strvec names = { 0 }, none = { 0 };
+	EXPECT(engine_list_names(fixture.engine, "agentdeck/ladder", &names, &fixture.err), 0);
+	assert_true(strvec_contains(&names, IMAGE));
+	EXPECT(engine_list_names(fixture.engine, "deck/ladder", &none, &fixture.err), 0);
+	assert_int_equal(none.count, 0);
+}
+
 static void a_network_in_use_stays(void **state UNUSED)
 {
 	cleanup_free char *network = NULL, *id = NULL;
@@ -480,6 +507,8 @@ static int run(const char *dialect)
 		TEST(a_directory_that_is_missing_is_named_before_and_at_the_start),
 		TEST(containers_are_listed_by_all_their_labels),
 		TEST(a_network_is_made_once),
+		TEST(networks_are_listed_by_all_their_labels),
+		TEST(names_of_images_are_listed_as_we_gave_them),
 		TEST(a_network_in_use_stays),
 		TEST(a_container_joins_a_network_once),
 #undef TEST

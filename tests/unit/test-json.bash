@@ -199,6 +199,10 @@ rm -r "$root/deck/agents"
 # It depends on this machine whether something is wrong.
 agentdeck doctor --json >"$root/out" 2>/dev/null
 held doctor
+mkdir -p "$root/deck/default/trees/0aaaaaaa" && chmod 700 "$root/deck/default/trees" "$root/deck/default/trees/0aaaaaaa"
+holds 0 doctor --fix --dry-run
+holds 0 doctor --fix --force
+[ ! -e "$root/deck/default/trees/0aaaaaaa" ] || fail "doctor --fix left an empty directory"
 agentdeck supervise --status --json >"$root/out" 2>/dev/null
 held supervise
 

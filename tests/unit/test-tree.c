@@ -5,6 +5,8 @@
  */
 #include "unit/tree-fixture.h"
 
+#include "engine/workspace/orphan.h"
+
 static struct instance *made(struct desk *desk, enum workspace_kind kind)
 {
 	struct instance *instance = plan(desk, kind);
@@ -189,6 +191,48 @@ static void a_tree_whose_repository_is_gone_is_no_obstacle(void **state)
 	delete_is_done(desk, instance);
 }
 
+/* Its session's manifest was deleted by hand. */
+static void a_tree_without_a_session_is_judged_by_its_record(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_free char *profile = path_join(desk->root, "default");
+	struct orphan orphan = { 0 };
+	do_sh(desk, "echo new >default/trees/" ID "/project/new");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_string_equal(orphan.path, instance->workspace->path);
+	assert_false(verdict_is_safe(&orphan.verdict));
+	orphan_clear(&orphan);
+	do_sh(desk, "rm default/trees/" ID "/project/new");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_true(verdict_is_safe(&orphan.verdict));
+	assert_int_equal(orphan_delete(desk->deck.store, ID, &orphan, NULL), 0);
+	orphan_clear(&orphan);
+	do_sh(desk, "test ! -e default/trees/" ID " && cd project && "
+		    "test 1 = \"$(git worktree list | wc -l)\"");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), ORPHAN_ABSENT);
+}
+
+/* An agent can write whatever it likes into its tree, but nothing beside it; a record of another
+ * place counts for nothing. */
+static void a_record_of_another_place_is_no_record(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_free char *profile = path_join(desk->root, "default");
+	cleanup_orphan struct orphan orphan = { 0 };
+	do_sh(desk, "cd default/trees/" ID " && mv project other && "
+		    "mkdir -p -m 700 ../0bbbbbbb && cp origin.json ../0bbbbbbb && "
+		    "mkdir ../0bbbbbbb/project");
+	assert_int_equal(orphan_look(desk->deck.store, profile, "0bbbbbbb", &orphan, NULL), 0);
+	assert_false(verdict_is_safe(&orphan.verdict));
+	orphan_clear(&orphan);
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_false(verdict_is_safe(&orphan.verdict));
+}
+
 static void a_commit_in_a_clone_is_nowhere_else(void **state)
 {
 	struct desk *desk = *state;
@@ -288,6 +332,8 @@ int main(void)
 		DESK_TEST(a_deletion_that_was_cut_off_goes_on),
 		DESK_TEST(git_forgets_a_tree_that_its_user_deleted),
 		DESK_TEST(a_tree_whose_repository_is_gone_is_no_obstacle),
+		DESK_TEST(a_tree_without_a_session_is_judged_by_its_record),
+		DESK_TEST(a_record_of_another_place_is_no_record),
 		DESK_TEST(a_commit_in_a_clone_is_nowhere_else),
 		DESK_TEST(a_commit_in_a_worktree_is_kept_by_its_branch),
 		DESK_TEST(a_fork_of_a_worktree_begins_at_its_commit),

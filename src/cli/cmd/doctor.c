@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/doctor-fix.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
 #include "engine/doctor/doctor.h"
+
+struct options {
+	bool fix, force, dry_run;
+};
+
+static const struct command_option options[] = {
+	{ 0, "fix", NULL, "compare the sessions with what is there, and free what has none",
+	  TO_FLAG(fix) },
+	{ 'f', "force", NULL, "with --fix: do not ask", TO_FLAG(force) },
+	{ 'n', "dry-run", NULL, "with --fix: only show it", TO_FLAG(dry_run) },
+	{ 0 },
+};
 
 static void print_findings_json(const struct findings *findings)
 {
@@ -62,7 +75,7 @@ static void print_findings(const struct app *app, const struct findings *finding
 	printf("\n%s\n", conclusion);
 }
 
-static int run(struct app *app, struct error *err UNUSED)
+static int check(struct app *app)
 {
 	cleanup_doctor_facts struct doctor_facts facts = { 0 };
 	cleanup_findings struct findings findings = { 0 };
@@ -75,10 +88,22 @@ static int run(struct app *app, struct error *err UNUSED)
 	return findings_have_error(&findings) ? 1 : 0;
 }
 
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	if (!given->fix && (given->force || given->dry_run))
+		return error_set(err, ERROR_USAGE, "--force and --dry-run belong to --fix");
+	const enum doctor_consent consent = given->force     ? DOCTOR_AGREED
+					    : given->dry_run ? DOCTOR_ONLY_SHOW
+							     : DOCTOR_ASK;
+	return given->fix ? doctor_fix(app, consent, err) : check(app);
+}
+
 const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "",
 	.summary = "check whether sessions survive a logout on this machine",
+	OWN_OPTIONS,
 	.flags = HAS_JSON,
 	.run = run,
 };

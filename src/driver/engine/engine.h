@@ -175,6 +175,10 @@ int engine_tag(struct engine *engine, const char *id, const char *repository, co
 /* Remove this name (REPOSITORY:TAG), and only it.  An image without another name is removed with
  * its last one.  ENGINE_IN_USE: a container needs it, and nothing was removed.  Absent: 0. */
 int engine_untag(struct engine *engine, const char *reference, struct error *err);
+/* Append the names (REPOSITORY:TAG) of all images in this repository ("agentdeck/keep"), without
+ * the registry that podman writes before it. */
+int engine_list_names(struct engine *engine, const char *repository, struct strvec *ret,
+		      struct error *err);
 /* Import a root file system from an open tar file as repository:tag.  *ret_id is the caller's. */
 int engine_import(struct engine *engine, int tar, const char *repository, const char *tag,
 		  char **ret_id, struct error *err);
@@ -198,6 +202,12 @@ int engine_build(struct engine *engine, const struct engine_build *build, char *
  * caller's. */
 int engine_find_network(struct engine *engine, const char *name, struct json_object *labels,
 			char **ret_id, struct error *err);
+/* Append the names of all networks with these labels. */
+int engine_list_networks(struct engine *engine, struct json_object *labels, struct strvec *ret,
+			 struct error *err);
+/* The label of a network, "" if it lacks it.  ENGINE_ABSENT.  *ret is the caller's. */
+int engine_network_label(struct engine *engine, const char *name, const char *label, char **ret,
+			 struct error *err);
 /* ENGINE_TAKEN.  *ret_id is the caller's. */
 int engine_make_network(struct engine *engine, const char *name, bool internal,
 			struct json_object *labels, char **ret_id, struct error *err);

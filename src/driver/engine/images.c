@@ -124,6 +124,35 @@ int engine_untag(struct engine *engine, const char *reference, struct error *err
 	return engine_refused(engine, &answer, err, "remove the name %s of an image", reference);
 }
 
+/* "REGISTRY/agentdeck/keep:x" counts as "agentdeck/keep:x". */
+static void push_name(const char *name, const char *repository, struct strvec *ret)
+{
+	const char *at = strstr(name, repository);
+	if (at && at[strlen(repository)] == ':' && (at == name || at[-1] == '/') &&
+	    !strvec_contains(ret, at))
+		strvec_push(ret, at);
+}
+
+int engine_list_names(struct engine *engine, const char *repository, struct strvec *ret,
+		      struct error *err)
+{
+	cleanup_http_answer struct http_answer answer = { 0 };
+	if (engine_get(engine, "/images/json", &answer, err) < 0)
+		return -1;
+	if (!engine_agreed(&answer))
+		return engine_refused(engine, &answer, err, "list its images");
+	if (!json_object_is_type(answer.json, json_type_array))
+		return error_set(err, ERROR_CORRUPT,
+				 "the container engine's list of images is no list");
+	for (size_t i = 0; i < json_object_array_length(answer.json); i++) {
+		cleanup_strvec struct strvec names = { 0 };
+		json_get_strings(json_object_array_get_idx(answer.json, i), "RepoTags", &names);
+		for (size_t j = 0; j < names.count; j++)
+			push_name(names.items[j], repository, ret);
+	}
+	return 0;
+}
+
 /* ---- making ----------------------------------------------------------------------------------- */
 
 /* What an import or a build says.  Its status is 200 before it has begun. */

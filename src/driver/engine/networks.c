@@ -37,6 +37,40 @@ int engine_find_network(struct engine *engine, const char *name, struct json_obj
 	return 0;
 }
 
+int engine_network_label(struct engine *engine, const char *name, const char *label, char **ret,
+			 struct error *err)
+{
+	cleanup_http_answer struct http_answer answer = { 0 };
+	int r = look(engine, name, &answer, err);
+	if (r == 0)
+		*ret = xstrdup(json_get_string(json_get_object(answer.json, "Labels"), label, ""));
+	return r;
+}
+
+int engine_list_networks(struct engine *engine, struct json_object *labels, struct strvec *ret,
+			 struct error *err)
+{
+	cleanup_http_answer struct http_answer answer = { 0 };
+	cleanup_strbuf struct strbuf path = { 0 };
+	cleanup_json struct json_object *filter = engine_label_filter(labels);
+	strbuf_adds(&path, "/networks");
+	engine_add_query_json(&path, "filters", filter);
+	if (engine_get(engine, strbuf_text(&path), &answer, err) < 0)
+		return -1;
+	if (!engine_agreed(&answer))
+		return engine_refused(engine, &answer, err, "list its networks");
+	if (!json_object_is_type(answer.json, json_type_array))
+		return error_set(err, ERROR_CORRUPT,
+				 "the container engine's list of networks is no list");
+	for (size_t i = 0; i < json_object_array_length(answer.json); i++) {
+		struct json_object *entry = json_object_array_get_idx(answer.json, i);
+		const char *name = json_get_string(entry, "Name", NULL);
+		if (name && engine_has_labels(json_get_object(entry, "Labels"), labels))
+			strvec_push(ret, name);
+	}
+	return 0;
+}
+
 /* The call failed, or its answer is lost: is the network there, and is it the one that we wanted? */
 static int look_after_make(struct engine *engine, const char *name, struct json_object *labels,
 			   bool was_refused, char **ret_id)

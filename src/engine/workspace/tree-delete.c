@@ -81,16 +81,27 @@ static int set_aside(int directory, const char *name, struct error *err)
 
 /* Git's own record of it.  It blocks the branch, and no `git worktree prune` takes it, since it is
  * locked.  A repository that is gone has none. */
-static int forget(const struct workspace *workspace, struct error *err)
+static int forget(const struct tree_remains *tree, struct error *err)
 {
-	if (workspace->kind != WORKSPACE_WORKTREE)
+	if (!tree->source)
 		return 0;
-	if (access(workspace->source, F_OK) != 0 && errno == ENOENT) {
+	if (access(tree->source, F_OK) != 0 && errno == ENOENT) {
 		log_info("the repository %s is gone, and with it its record of the work tree",
-			 workspace->source);
+			 tree->source);
 		return 0;
 	}
-	return gitcmd_forget_worktree(workspace->source, workspace->path, err);
+	return gitcmd_forget_worktree(tree->source, tree->path, err);
+}
+
+int tree_erase(int all, const struct tree_remains *tree, struct error *err)
+{
+	cleanup_close int directory = -1;
+	int r = fs_open_private_directory_at(all, tree->id, false, &directory, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (set_aside(directory, tree->name, err) < 0 || forget(tree, err) < 0)
+		return -1;
+	return fs_remove_tree(all, tree->id, err);
 }
 
 int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
@@ -101,16 +112,20 @@ int tree_delete(struct deck *deck, const struct instance *instance, struct error
 	if (!name)
 		return 0;
 	/* git finds its record by the path, and wants the directory above it. */
-	const bool make = workspace->kind == WORKSPACE_WORKTREE;
-	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL, make,
-					     &all, err);
+	const bool is_linked = workspace->kind == WORKSPACE_WORKTREE;
+	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL,
+					     is_linked, &all, err);
 	if (r == 0)
-		r = fs_open_private_directory_at(all, instance->id, make, &directory, err);
+		r = fs_open_private_directory_at(all, instance->id, is_linked, &directory, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	if (!may_delete(deck, instance, directory))
 		return TREE_KEPT;
-	if (set_aside(directory, name, err) < 0 || forget(workspace, err) < 0)
-		return -1;
-	return fs_remove_tree(all, instance->id, err);
+	const struct tree_remains tree = {
+		.id = instance->id,
+		.name = name,
+		.path = workspace->path,
+		.source = is_linked ? workspace->source : NULL,
+	};
+	return tree_erase(all, &tree, err);
 }

@@ -5,6 +5,7 @@
  *   tree.c          plan a tree, and make it
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
+ *   orphan.c        judge and delete one whose session is gone (orphan.h)
  */
 #pragma once
 
@@ -21,3 +22,12 @@ const char *tree_name(const struct deck *deck, const struct instance *instance);
 /* The directory of all trees of the instance.  FS_ABSENT: there is none, and it was not to be made.
  */
 int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err);
+
+/* A tree that may be deleted. */
+struct tree_remains {
+	const char *id, *name; /* <all>/<id>/<name> */
+	const char *path;
+	const char *source; /* that knows of it, if it is a linked work tree; else NULL */
+};
+/* Delete it, and what git knows of it.  all: the directory of all trees. */
+int tree_erase(int all, const struct tree_remains *tree, struct error *err);

@@ -11,6 +11,7 @@
  *   begin.c    begin: the container, the agent in it, the window on it
  *   end.c      end the run; free what is kept for the next one
  *   exec.c     a second command in the container
+ *   survey.c   what an engine has of this deck (survey.h)
  *
  * Of a container's run, run.server is the capsule and run.pane the agent, as this host sees them.
  * run.window is the tmux server, which is started and ended by the place "host".
@@ -62,6 +63,11 @@ int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, s
 void container_wipe(struct strvec *secrets);
 
 /* ---- ladder.c ---- */
+
+#define LABEL_INSTANCE "io.agentdeck.instance"
+#define LABEL_HOME     "io.agentdeck.home"
+/* The labels of everything that this deck has in an engine.  The caller puts them. */
+struct json_object *ladder_deck_labels(const struct deck *deck) MUST_USE;
 
 /* A container as the ladder sees it. */
 struct ladder {

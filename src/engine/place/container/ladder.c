@@ -16,11 +16,8 @@
 
 #include <string.h>
 
-#define LABEL_INSTANCE "io.agentdeck.instance"
-#define LABEL_BASE     "io.agentdeck.base"
-#define LABEL_RUN      "io.agentdeck.run"
-#define LABEL_RECIPE   "io.agentdeck.recipe"
-#define LABEL_HOME     "io.agentdeck.home"
+#define LABEL_BASE   "io.agentdeck.base"
+#define LABEL_RECIPE "io.agentdeck.recipe"
 
 enum { STOP_GRACE_MS = 5000, SOCKET_MS = 3000 };
 
@@ -34,28 +31,29 @@ void ladder_clear(struct ladder *ladder)
 }
 
 /* Two decks do not touch each other's containers. */
-static void home_label(const struct deck *deck, char ret[static SHA256_TEXT_SIZE])
+struct json_object *ladder_deck_labels(const struct deck *deck)
 {
-	sha256_text(deck->paths.state, ret);
+	char home[SHA256_TEXT_SIZE];
+	struct json_object *labels = json_object_new_object();
+	sha256_text(deck->paths.state, home);
+	json_set_string(labels, LABEL_HOME, home);
+	return labels;
 }
 
 bool ladder_is_ours(const struct ladder *ladder)
 {
-	char home[SHA256_TEXT_SIZE];
+	cleanup_json struct json_object *deck = ladder_deck_labels(ladder->deck);
 	const struct json_object *labels = ladder->found.labels;
-	home_label(ladder->deck, home);
 	return labels && streq(json_get_string(labels, LABEL_INSTANCE, ""), ladder->instance->id) &&
-	       streq(json_get_string(labels, LABEL_HOME, ""), home);
+	       streq(json_get_string(labels, LABEL_HOME, ""),
+		     json_get_string(deck, LABEL_HOME, NULL));
 }
 
 int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err)
 {
-	char home[SHA256_TEXT_SIZE];
 	cleanup_free char *name = xasprintf("%s-net", ladder->instance->base);
-	cleanup_json struct json_object *labels = json_object_new_object();
-	home_label(ladder->deck, home);
+	cleanup_json struct json_object *labels = ladder_deck_labels(ladder->deck);
 	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
-	json_set_string(labels, LABEL_HOME, home);
 	return engine_find_network(ladder->engine, name, labels, ret_id, err);
 }
 
@@ -253,14 +251,11 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 
 static struct json_object *labels_of(const struct ladder *ladder)
 {
-	char home[SHA256_TEXT_SIZE];
 	cleanup_free char *digest = recipe_digest(ladder->instance->recipe);
-	struct json_object *labels = json_object_new_object();
-	home_label(ladder->deck, home);
+	struct json_object *labels = ladder_deck_labels(ladder->deck);
 	json_set_string(labels, LABEL_INSTANCE, ladder->instance->id);
 	json_set_string(labels, LABEL_BASE, ladder->instance->base);
 	json_set_string(labels, LABEL_RECIPE, digest);
-	json_set_string(labels, LABEL_HOME, home);
 	return labels;
 }
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/place/container/survey.h"
+#include "engine/reconcile/reconcile-internal.h"
+#include "engine/reconcile/reconcile.h"
+
+#include <string.h>
+
+/* One engine. */
+struct answer {
+	char *url, *tls;
+	struct engine *engine; /* NULL: it does not answer */
+	struct survey survey;
+};
+
+struct asked {
+	struct answer *items;
+	size_t count;
+};
+
+void asked_free(struct asked *asked)
+{
+	for (size_t i = 0; asked && i < asked->count; i++) {
+		free(asked->items[i].url);
+		free(asked->items[i].tls);
+		engine_close(asked->items[i].engine);
+		survey_free(&asked->items[i].survey);
+	}
+	if (asked)
+		free(asked->items);
+	free(asked);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static const struct answer *answer_of(const struct asked *asked, const char *url)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		if (streq(asked->items[i].url, url))
+			return asked->items + i;
+	return NULL;
+}
+
+static void set_where(struct stray *stray, const struct answer *answer)
+{
+	stray->engine = xstrdup(answer->url);
+	stray->tls = xstrdup_or_null(answer->tls);
+}
+
+static void add_silent(struct strays *strays, const struct answer *answer, const struct error *why)
+{
+	const struct stray_facts facts = { .kind = STRAY_ENGINE, .presence = STRAY_UNKNOWN };
+	struct stray *stray = strays_add(strays, &facts, answer->url);
+	set_where(stray, answer);
+	replace_string(&stray->why, why->message);
+	stray->remedy = xstrdup("start it, and run agentdeck doctor --fix again: nothing of it "
+				"counts as gone");
+}
+
+/* is_needed: it has a session's container. */
+static void ask(const struct deck *deck, struct asked *asked, const struct engine_address *address,
+		bool is_needed, struct strays *strays)
+{
+	cleanup_error struct error err = { 0 };
+	struct answer answer = { 0 };
+	if (answer_of(asked, address->url))
+		return;
+	int r = engine_open(address, &answer.engine, &err);
+	if (r == 0)
+		r = survey_look(deck, answer.engine, &answer.survey, &err);
+	if (r < 0) {
+		engine_close(answer.engine);
+		answer.engine = NULL;
+	}
+	if (r < 0 && !is_needed)
+		return;
+	answer.url = xstrdup(address->url);
+	answer.tls = xstrdup_or_null(address->tls);
+	asked->items = xreallocarray(asked->items, asked->count + 1, sizeof(*asked->items));
+	asked->items[asked->count++] = answer;
+	if (r < 0)
+		add_silent(strays, &answer, &err);
+}
+
+static void ask_by_name(const struct deck *deck, struct asked *asked, const char *name,
+			struct strays *strays)
+{
+	cleanup_engine_address struct engine_address address = { 0 };
+	if (name && engine_find(name, deck->settings.container.engine, &address, NULL) == 0)
+		ask(deck, asked, &address, false, strays);
+}
+
+struct asked *asked_engines(struct deck *deck, const struct known *known, struct strays *strays)
+{
+	struct asked *asked = xcalloc(1, sizeof(*asked));
+	const struct settings *settings = &deck->settings;
+	for (size_t i = 0; i < known->count; i++)
+		if (known->sessions[i].has_recipe)
+			ask(deck, asked, &known->sessions[i].address,
+			    known->sessions[i].has_container, strays);
+	ask_by_name(deck, asked, settings->container.engine, strays);
+	for (size_t i = 0; i < settings->group_count; i++)
+		ask_by_name(deck, asked, settings->groups[i].container.engine, strays);
+	ask_by_name(deck, asked, "docker", strays);
+	ask_by_name(deck, asked, "podman", strays);
+	return asked;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static char *remedy_of(const struct answer *answer, const struct survey_item *item)
+{
+	const char *program = engine_kind_name(engine_kind_of(answer->engine));
+	if (item->kind == STRAY_IMAGE_NAME)
+		return xasprintf("%s rmi %s, if no other deck has it", program, item->name);
+	if (item->runs)
+		return xasprintf("%s stop %s, and agentdeck doctor --fix again", program,
+				 item->name);
+	return NULL;
+}
+
+static void compare_item(const struct answer *answer, const struct survey_item *item,
+			 const struct known *known, struct strays *strays)
+{
+	const struct known_session *session = known_find(known, item->session);
+	const struct stray_facts facts = {
+		.kind = item->kind,
+		.session = session ? session->where : STRAY_OF_NONE,
+		.presence = STRAY_THERE,
+		.is_ours = true,
+		.runs = item->runs,
+	};
+	struct stray *stray = strays_add(strays, &facts, item->name);
+	if (!stray)
+		return;
+	set_where(stray, answer);
+	stray->session = xstrdup(item->session);
+	stray->remedy = session ? xasprintf("agentdeck -p %s undo %s, or prune", session->profile,
+					    session->id)
+				: remedy_of(answer, item);
+}
+
+/* It is looked for by name; what is missing is looked for a second time. */
+static int look_for(const struct deck *deck, const struct answer *answer,
+		    const struct known_session *session, struct stray_facts *ret, struct error *err)
+{
+	enum survey_answer seen = SURVEY_ABSENT;
+	struct stray_facts facts = *ret;
+	while (facts.missed < 2) {
+		if (survey_find(deck, answer->engine, session->base, session->id, &seen, err) < 0)
+			return -1;
+		if (seen != SURVEY_ABSENT)
+			break;
+		facts.missed++;
+	}
+	facts.presence = seen == SURVEY_ABSENT ? STRAY_MISSING : STRAY_THERE;
+	facts.is_ours = seen == SURVEY_OURS;
+	*ret = facts;
+	return 0;
+}
+
+static void compare_session(const struct deck *deck, const struct answer *answer,
+			    const struct known_session *session, struct strays *strays)
+{
+	cleanup_error struct error err = { 0 };
+	struct stray_facts facts = { .kind = STRAY_CONTAINER, .session = STRAY_OF_LISTED };
+	/* What another engine does not have is not gone. */
+	const char *kind = engine_kind_name(engine_kind_of(answer->engine));
+	int r = streq(kind, session->engine)
+			? look_for(deck, answer, session, &facts, &err)
+			: error_set(&err, ERROR_UNAVAILABLE, "%s answers in the place of %s", kind,
+				    session->engine);
+	struct stray *stray = strays_add(strays, &facts, session->base);
+	if (!stray)
+		return;
+	set_where(stray, answer);
+	stray->session = xstrdup(session->id);
+	if (r < 0)
+		replace_string(&stray->why, err.message);
+}
+
+void asked_compare(const struct deck *deck, struct asked *asked, const struct known *known,
+		   struct strays *strays)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		for (size_t j = 0; j < asked->items[i].survey.count; j++)
+			compare_item(asked->items + i, asked->items[i].survey.items + j, known,
+				     strays);
+	for (size_t i = 0; i < known->count; i++) {
+		const struct known_session *session = known->sessions + i;
+		const struct answer *answer = session->has_container
+						      ? answer_of(asked, session->address.url)
+						      : NULL;
+		if (answer && answer->engine && session->where == STRAY_OF_LISTED)
+			compare_session(deck, answer, session, strays);
+	}
+}
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+int asked_fix(const struct deck *deck, const struct stray *stray, struct error *err)
+{
+	cleanup_engine struct engine *engine = NULL;
+	const struct engine_address address = { stray->engine, stray->tls, NULL };
+	const struct survey_item item = { stray->kind, stray->name, stray->session, false };
+	return engine_open(&address, &engine, err) < 0 ? -1
+						       : survey_remove(deck, engine, &item, err);
+}

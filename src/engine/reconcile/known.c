@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/reconcile/known.h"
+
+#include "driver/store/trash.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+
+static void clear_session(struct known_session *session)
+{
+	free(session->id);
+	free(session->base);
+	free(session->title);
+	free(session->profile);
+	free(session->directory);
+	free(session->tree);
+	free(session->engine);
+	engine_address_clear(&session->address);
+}
+
+void known_clear(struct known *known)
+{
+	for (size_t i = 0; i < known->count; i++)
+		clear_session(known->sessions + i);
+	free(known->sessions);
+	*known = (struct known){ 0 };
+}
+
+static struct known_session *add(struct known *known, const struct store *store, const char *base,
+				 enum stray_session where)
+{
+	known->sessions = xreallocarray(known->sessions, known->count + 1,
+					sizeof(*known->sessions));
+	known->sessions[known->count] = (struct known_session){
+		.id = naming_id_of_base(base),
+		.base = xstrdup(base),
+		.title = xstrdup(base),
+		.profile = xstrdup(store_profile(store)),
+		.where = where,
+	};
+	return known->sessions + known->count++;
+}
+
+static void take(struct known_session *session, const struct instance *instance)
+{
+	const struct recipe *recipe = instance->recipe;
+	replace_string(&session->id, instance->id);
+	replace_string(&session->title, instance->title);
+	replace_string(&session->directory, instance->cwd);
+	if (instance->workspace && instance->workspace->is_made)
+		replace_string(&session->tree, instance->workspace->path);
+	if (!recipe)
+		return;
+	session->has_recipe = true;
+	session->has_container = instance->container_id != NULL;
+	replace_string(&session->engine, recipe->engine);
+	session->address = (struct engine_address){
+		.url = xstrdup(recipe->address),
+		.tls = xstrdup_or_null(recipe->tls),
+		.context = xstrdup_or_null(recipe->context),
+	};
+}
+
+static int gather_listed(struct store *store, struct known *known, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (store_list(store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		cleanup_instance struct instance *instance = NULL;
+		struct known_session *session = add(known, store, rows.rows[i].base,
+						    STRAY_OF_LISTED);
+		if (!rows.rows[i].damage &&
+		    store_load(store, rows.rows[i].base, &instance, NULL) == 0)
+			take(session, instance);
+	}
+	return 0;
+}
+
+static int gather_removed(struct store *store, struct known *known, struct error *err)
+{
+	cleanup_trash struct trash trash = { 0 };
+	if (trash_list(store, &trash, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trash.count; i++) {
+		struct known_session *session = add(known, store, trash.items[i].base,
+						    STRAY_OF_REMOVED);
+		if (trash.items[i].instance)
+			take(session, trash.items[i].instance);
+	}
+	return 0;
+}
+
+static int gather_from(const struct deck *deck, const struct strvec *profiles,
+		       int (*gather)(struct store *, struct known *, struct error *),
+		       struct known *known, struct error *err)
+{
+	for (size_t i = 0; i < profiles->count; i++) {
+		cleanup_store struct store *store = NULL;
+		if (deck_open_profile(deck, profiles->items[i], &store, err) < 0 ||
+		    gather(store, known, err) < 0)
+			return error_prefix(err, "profile %s", profiles->items[i]);
+	}
+	return 0;
+}
+
+int known_gather(const struct deck *deck, struct known *ret, struct error *err)
+{
+	cleanup_strvec struct strvec profiles = { 0 };
+	cleanup_known struct known known = { 0 };
+	if (deck_profiles(deck, &profiles, err) < 0 ||
+	    gather_from(deck, &profiles, gather_listed, &known, err) < 0 ||
+	    gather_from(deck, &profiles, gather_removed, &known, err) < 0)
+		return -1;
+	*ret = known;
+	known = (struct known){ 0 };
+	return 0;
+}
+
+const struct known_session *known_find(const struct known *known, const char *id)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (streq(known->sessions[i].id, id))
+			return known->sessions + i;
+	return NULL;
+}
+
+const struct known_session *known_in(const struct known *known, const char *path)
+{
+	const size_t length = strlen(path);
+	for (size_t i = 0; i < known->count; i++) {
+		const char *directory = or_empty(known->sessions[i].directory);
+		if (known->sessions[i].where == STRAY_OF_LISTED && starts_with(directory, path) &&
+		    (directory[length] == '/' || directory[length] == '\0'))
+			return known->sessions + i;
+	}
+	return NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the files of this folder share.
+ *
+ *   known.c          the sessions
+ *   engines.c        what engines have
+ *   disk.c           trees and directories
+ *   reconcile.c      both of them: look, then fix
+ */
+#pragma once
+
+#include "engine/reconcile/known.h"
+
+struct stray;
+struct strays;
+
+/* Judge, and add what is not fine; NULL: it is fine.  Borrowed until the next call. */
+struct stray *strays_add(struct strays *strays, const struct stray_facts *facts, const char *name);
+
+/* Engines, each of which was asked what it has. */
+struct asked;
+/* Those of sessions, those of the configuration, and those that answer.  A session's engine that
+ * does not answer is a stray. */
+struct asked *asked_engines(struct deck *deck, const struct known *known, struct strays *strays);
+void asked_free(struct asked *asked);
+static inline void asked_freep(struct asked **asked)
+{
+	asked_free(*asked);
+}
+#define cleanup_asked CLEANUP(asked_freep)
+/* Compare with the sessions of today. */
+void asked_compare(const struct deck *deck, struct asked *asked, const struct known *known,
+		   struct strays *strays);
+/* Free a container or network. */
+int asked_fix(const struct deck *deck, const struct stray *stray, struct error *err);
+
+/* The ids and names on disk, before the sessions are listed. */
+struct on_disk;
+int on_disk_list(const struct deck *deck, struct on_disk **ret, struct error *err);
+void on_disk_free(struct on_disk *on_disk);
+static inline void on_disk_freep(struct on_disk **on_disk)
+{
+	on_disk_free(*on_disk);
+}
+#define cleanup_on_disk CLEANUP(on_disk_freep)
+int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
+		    const struct known *known, struct strays *strays, struct error *err);
+/* Free a tree or a directory. */
+int on_disk_fix(const struct deck *deck, const struct stray *stray, struct error *err);
