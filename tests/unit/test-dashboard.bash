@@ -22,7 +22,7 @@ command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
 golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/dashboard
 root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX)
-failures=0 case_name="" update= opened=0
+failures=0 case_name="" update="" opened=0
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; end_all; rm -rf "$root"' EXIT
 
@@ -67,6 +67,18 @@ await() {
 	until screen | grep -E -e "$1" >/dev/null; do
 		if ((SECONDS >= end)); then
 			fail "no '$1' on the screen:" && screen
+			return 1
+		fi
+		read -rt 0.05 <> <(:)
+	done
+	return 0
+}
+
+await_gone() {
+	local end=$((SECONDS + 20))
+	while screen | grep -E -e "$1" >/dev/null; do
+		if ((SECONDS >= end)); then
+			fail "'$1' stays on the screen"
 			return 1
 		fi
 		read -rt 0.05 <> <(:)
@@ -152,6 +164,29 @@ case_enter_attaches_and_comes_back_to_the_same_place() {
 	await 'Enter attach' && await "$home/work/a"
 	keys q
 	await 'ended: 0' && await 'web keeps running'
+}
+
+case_the_preview_follows_the_cursor_and_the_session() {
+	some_sessions
+	deck start api --no-supervise
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '--- api: screen' && await '\| agentdeck-demo-agent'
+	# something happens to it
+	deck send api hello
+	await '\| demo: reply 1'
+	keys Tab
+	await '--- api: last reply' && await '\| demo: reply 1'
+	keys Tab
+	await '--- api: facts' && await '\| Status +running, idle'
+	keys Down
+	await '--- web: facts' && await '\| Status +stopped'
+	keys Tab
+	await '--- web: log'
+	"${terminal[@]}" resize-window -x 80 -y 24
+	await '^--- web: log'
+	keys Tab
+	await_gone '--- web'
 }
 
 case_a_refusal_is_told_in_words() {

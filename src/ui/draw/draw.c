@@ -16,6 +16,8 @@ enum {
 	WIDTH_TITLE_MIN = 14,
 	GAP = 1,
 	HELP_KEYS = 18,
+	SIDE_BY_SIDE = 100,
+	ONE_BELOW_OTHER = 10,
 };
 
 /* ---- texts ------------------------------------------------------------------------------------ */
@@ -164,9 +166,10 @@ static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 		 "agentdeck launch DIRECTORY -t TITLE");
 }
 
-static void draw_list(const struct ui *ui, size_t top_row, size_t height, int64_t now_us)
+static void draw_list(const struct ui *ui, size_t top_row, size_t height, size_t width,
+		      int64_t now_us)
 {
-	const size_t width = term_columns(), count = list_lines(ui->list);
+	const size_t count = list_lines(ui->list);
 	const struct columns columns = plan_columns(width);
 	const size_t top = list_top(ui->list, height);
 	if (count == 0)
@@ -180,6 +183,56 @@ static void draw_list(const struct ui *ui, size_t top_row, size_t height, int64_
 		if (top + i == list_cursor(ui->list))
 			term_reverse(top_row + i, 0, width);
 	}
+}
+
+/* ---- the preview ------------------------------------------------------------------------------ */
+
+/* Where the list ends: beside the preview, or above it. */
+struct split {
+	size_t list_width, list_height;
+	size_t row, column, width, height; /* of the preview; a height of 0: there is no room */
+};
+
+static struct split plan_split(const struct ui *ui, size_t height)
+{
+	const size_t columns = term_columns();
+	struct split split = { .list_width = columns, .list_height = height };
+	if (ui->preview.kind == PREVIEW_NONE)
+		return split;
+	if (columns >= SIDE_BY_SIDE) {
+		split.list_width = columns / 2 - 1;
+		split.row = HEADER_ROWS;
+		split.column = columns / 2 + 1;
+		split.width = columns - split.column;
+		split.height = height;
+	} else if (height >= ONE_BELOW_OTHER) {
+		split.list_height = height / 2;
+		split.row = HEADER_ROWS + split.list_height;
+		split.width = columns;
+		split.height = height - split.list_height;
+	}
+	return split;
+}
+
+static void draw_preview(const struct ui *ui, const struct split *split)
+{
+	const struct preview *preview = &ui->preview;
+	const struct item *item = list_selected(ui->list);
+	const bool is_there = item && preview->shown == preview->kind &&
+			      streq(or_empty(preview->id), item->id);
+	if (split->height == 0)
+		return;
+	for (size_t i = 0; split->column && i < split->height; i++)
+		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, "|");
+	cleanup_free char *heading = xasprintf("--- %s%s%s ", item ? item->title : "",
+					       item ? ": " : "", preview_name(preview->kind));
+	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
+	const size_t room = split->height - 1, count = is_there ? preview->lines.count : 0;
+	/* The end is what matters, but for facts. */
+	const size_t first = preview->kind != PREVIEW_FACTS && count > room ? count - room : 0;
+	for (size_t i = 0; i < room && first + i < count; i++)
+		term_put(split->row + 1 + i, split->column, split->width, ROLE_PLAIN,
+			 preview->lines.items[first + i]);
 }
 
 /* ---- the help --------------------------------------------------------------------------------- */
@@ -369,12 +422,16 @@ void draw(struct ui *ui, int64_t now_us)
 {
 	const size_t rows = term_rows();
 	const size_t around = HEADER_ROWS + FOOTER_ROWS;
-	ui->height = rows > around ? rows - around : 1;
+	const size_t height = rows > around ? rows - around : 1;
+	const struct split split = plan_split(ui, height);
+	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	term_erase();
-	if (ui->mode == MODE_HELP)
-		draw_help(ui, HEADER_ROWS, ui->height);
-	else
-		draw_list(ui, HEADER_ROWS, ui->height, now_us);
+	if (ui->mode == MODE_HELP) {
+		draw_help(ui, HEADER_ROWS, height);
+	} else {
+		draw_list(ui, HEADER_ROWS, split.list_height, split.list_width, now_us);
+		draw_preview(ui, &split);
+	}
 	draw_header(ui);
 	if (rows >= around) {
 		draw_news(ui, rows - 2);

@@ -6,6 +6,7 @@
 #include "ui/draw/draw.h"
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
+#include "ui/main/peek.h"
 #include "ui/term/term.h"
 
 #include <signal.h>
@@ -20,6 +21,7 @@ struct dashboard {
 	struct roster *roster;
 	struct ui *ui;
 	struct errands errands;
+	struct peek *peek;
 	struct error *err;
 	bool is_changed;  /* there is something to draw */
 	bool is_urgent;   /* and the user waits for it */
@@ -46,6 +48,8 @@ static void on_event(const struct roster_event *event, void *context)
 	} else {
 		list_change(list, entry->owner, &facts);
 	}
+	if (streq(or_empty(dashboard->ui->preview.id), entry->row.id))
+		dashboard->ui->preview.is_stale = true;
 }
 
 static void read_on(void *context)
@@ -72,6 +76,7 @@ static void frame(struct dashboard *dashboard)
 {
 	list_settle(dashboard->ui->list);
 	draw(dashboard->ui, clock_wall_us());
+	peek_settle(dashboard->peek);
 	dashboard->drawn_ms = clock_ms();
 	dashboard->is_changed = dashboard->is_urgent = false;
 }
@@ -232,6 +237,7 @@ int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
+	cleanup_peek struct peek *peek = NULL;
 	cleanup_ui struct ui *ui = ui_new(deck->profile);
 	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err };
 	if (loop_new(&loop, err) < 0)
@@ -243,6 +249,9 @@ int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
+	if (peek_new(&dashboard.errands, &peek, err) < 0)
+		return -1;
+	dashboard.peek = peek;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
 	if (deck->config_problem)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/main/errand.h"
 
-#include "base/runner.h"
-
 #include <string.h>
 
 #define PREFIX "agentdeck: "
@@ -29,21 +27,29 @@ static void on_result(const struct child_result *result, const struct error *fai
 	ui_tell(errands->ui, text, result->exit_status != 0);
 }
 
-void errand_run(struct errands *errands, const struct wish *wish)
+void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
+		  void *context)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	add_program(errands, &argv);
-	strvec_push_all(&argv, &wish->words);
+	strvec_push_all(&argv, errand->words);
 	const struct runner_request request = {
 		.child = {
 			.argv = (const char *const *)strvec_argv(&argv),
-			.input = wish->input,
-			.input_length = wish->input ? strlen(wish->input) : 0,
+			.input = errand->input,
+			.input_length = errand->input ? strlen(errand->input) : 0,
 			.new_session = true,
 			.outlives_us = true,
 		},
+		.timeout_ms = errand->timeout_ms,
 	};
-	runner_start(errands->loop, &request, on_result, errands);
+	runner_start(errands->loop, &request, handler, context);
+}
+
+void errand_run(struct errands *errands, const struct wish *wish)
+{
+	const struct errand errand = { .words = &wish->words, .input = wish->input };
+	errand_start(errands, &errand, on_result, errands);
 	cleanup_free char *text = xasprintf("agentdeck %s ...", wish->words.items[0]);
 	ui_tell(errands->ui, text, false);
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/loop.h"
+#include "base/runner.h"
 #include "ui/state/ui.h"
 
 struct errands {
@@ -16,6 +16,14 @@ struct errands {
 	bool *is_changed; /* set when there is news to draw */
 };
 
+struct errand {
+	const struct strvec *words; /* behind "agentdeck" */
+	const char *input;          /* NULL: none */
+	int timeout_ms;             /* 0: none */
+};
+/* Run it beside the loop.  It goes on if the deck ends first. */
+void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
+		  void *context);
 /* Run the words beside the loop.  What the command says becomes the news; it goes on if the deck
  * ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);

@@ -18,6 +18,7 @@ void ui_free(struct ui *ui)
 	list_free(ui->list);
 	input_free(&ui->input);
 	strvec_clear(&ui->targets);
+	preview_free(&ui->preview);
 	free(ui->profile);
 	free(ui->search);
 	free(ui->question);
@@ -300,6 +301,9 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_RECOVER:
 		begin_confirm(ui, action,
 			      xstrdup("Restart every session that should run and does not?"));
+		break;
+	case ACTION_PREVIEW:
+		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
 		break;
 	case ACTION_HELP:
 		ui->mode = MODE_HELP;

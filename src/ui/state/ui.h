@@ -8,6 +8,7 @@
 #include "ui/state/action.h"
 #include "ui/state/input.h"
 #include "ui/state/list.h"
+#include "ui/state/preview.h"
 
 enum ui_mode {
 	MODE_LIST,
@@ -29,6 +30,7 @@ struct ui {
 	char *question; /* what MODE_LINE and MODE_CONFIRM ask */
 	char *message;  /* the last news, until the next key; NULL: none */
 	bool is_bad;    /* the message is about a failure */
+	struct preview preview;
 	size_t help_top;
 	size_t height; /* of the list, as it was drawn */
 };

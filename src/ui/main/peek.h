@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Keeps the preview true: runs its command when the cursor has rested on a session, and again when
+ * something happens to that session.  One command at a time; nothing runs without a reason.
+ */
+#pragma once
+
+#include "ui/main/errand.h"
+
+struct peek;
+/* The errands outlive it.  *ret is the caller's; it ends before the loop. */
+int peek_new(struct errands *errands, struct peek **ret, struct error *err);
+void peek_free(struct peek *peek);
+static inline void peek_freep(struct peek **peek)
+{
+	peek_free(*peek);
+}
+#define cleanup_peek CLEANUP(peek_freep)
+
+/* After each frame: the selected session may be another one. */
+void peek_settle(struct peek *peek);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is shown of the selected session beside the list: what a command of agentdeck's prints.
+ */
+#pragma once
+
+#include "base/text.h"
+
+enum preview_kind {
+	PREVIEW_NONE,
+	PREVIEW_SCREEN,
+	PREVIEW_REPLY,
+	PREVIEW_FACTS,
+	PREVIEW_LOG,
+	PREVIEW_COUNT
+};
+
+/* Zero-initialised shows nothing. */
+struct preview {
+	enum preview_kind kind; /* what the user wants to see */
+	enum preview_kind shown;
+	char *id;            /* whose is shown; NULL: nobody's */
+	struct strvec lines; /* visible() */
+	bool is_stale;       /* something has happened to that session since */
+};
+void preview_free(struct preview *preview);
+
+/* One word, for the heading; static. */
+const char *preview_name(enum preview_kind kind);
+/* Append the words behind "agentdeck" whose output it is. */
+void preview_add_words(enum preview_kind kind, const char *id, struct strvec *ret);
+
+/* Does this session (NULL: none) have to be looked at for it? */
+bool preview_is_due(const struct preview *preview, const char *id);
+/* Show what the command has printed about the session; any bytes. */
+void preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text);
