@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
@@ -303,6 +304,24 @@ int process_list_own(struct process_id **ret, size_t *ret_count, struct error *e
 	}
 	*ret = ids;
 	*ret_count = found;
+	return 0;
+}
+
+int process_inner_pid(pid_t pid, pid_t *ret, struct error *err)
+{
+	cleanup_strbuf struct strbuf status = { 0 };
+	int r = read_proc(pid, "status", &status, err);
+	if (r != 0)
+		return r;
+	const char *line = strstr(strbuf_text(&status), "\nNSpid:");
+	const char *end = line ? strchr(line + 1, '\n') : NULL;
+	while (end && end[-1] >= '0' && end[-1] <= '9')
+		end--;
+	const long inner = end ? strtol(end, NULL, 10) : 0;
+	if (inner <= 0)
+		return error_set(err, ERROR_SYSTEM, "/proc/%d/status has no NSpid (see proc(5))",
+				 (int)pid);
+	*ret = (pid_t)inner;
 	return 0;
 }
 

@@ -68,6 +68,9 @@ int process_find_by_environment(const char *entry, struct process_id **ret, size
  * array is the caller's. */
 int process_list_own(struct process_id **ret, size_t *ret_count, struct error *err);
 
+/* Its pid in its own pid namespace (proc(5), NSpid).  PROCESS_GONE as above. */
+int process_inner_pid(pid_t pid, pid_t *ret, struct error *err);
+
 /* Its parent now.  PROCESS_GONE as above. */
 int process_parent(pid_t pid, pid_t *ret, struct error *err);
 

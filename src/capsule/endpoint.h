@@ -14,8 +14,9 @@
 #define ENDPOINT_EXIT    "exit.json" /* capsule/record.h */
 #define ENDPOINT_REPORTS "reports"   /* capsule/hookfile.h */
 
-/* In the agent's environment: the capsule's directory, for its hooks. */
+/* In the agent's environment, for its hooks: the capsule's directory, and the id of the run. */
 #define ENDPOINT_VARIABLE "AGENTDECK_CAPSULE"
+#define ENDPOINT_RUN      "AGENTDECK_RUN"
 
 /* What the programs here end with when it is not the agent's own end (sysexits.h, and above). */
 enum {

@@ -9,10 +9,105 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { PART_SIZE = 64 << 10, TELL_MS = 1000 };
+
+/* ---- the sender ------------------------------------------------------------------------------ */
+
+static bool is_shell(const char *program)
+{
+	static const char *const names[] = { "sh",   "ash", "bash", "dash",
+					     "fish", "ksh", "mksh", "zsh" };
+	const char *name = path_basename(program);
+	if (*name == '-')
+		name++;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (streq(name, names[i]))
+			return true;
+	return false;
+}
+
+/* sh -c COMMAND, bash -l -c COMMAND, zsh -lc COMMAND: the command, or NULL. */
+static const char *shell_command(const struct strvec *argv)
+{
+	if (!argv->count || !is_shell(argv->items[0]))
+		return NULL;
+	for (size_t i = 1; i + 1 < argv->count && argv->items[i][0] == '-'; i++)
+		if (argv->items[i][1] != '-' && strchr(argv->items[i], 'c'))
+			return argv->items[i + 1];
+	return NULL;
+}
+
+/* Does this process only run the hook's command?  A script that is an agent, or starts one, does
+ * not. */
+static int is_hook_shell(pid_t pid, bool *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	int r = process_argv(pid, &argv, err);
+	const char *command = r == 0 ? shell_command(&argv) : NULL;
+	*ret = command && strstr(command, " hook");
+	return r;
+}
+
+size_t hookfile_senders(struct process_id *ret, size_t size)
+{
+	struct process_id all[HOOKFILE_SENDERS_MAX];
+	size_t count = process_ancestors(getpid(), all, ARRAY_SIZE(all)), first = 0;
+	for (bool is_passed = true; first < count && is_passed; first += is_passed)
+		if (is_hook_shell(all[first].pid, &is_passed, NULL) != 0)
+			return 0;
+	count -= first;
+	count = count < size ? count : size;
+	memcpy(ret, all + first, count * sizeof(*all));
+	return count;
+}
+
+static int write_line(const struct hookfile_report *report, int fd, struct error *err)
+{
+	struct process_id senders[HOOKFILE_SENDERS_MAX];
+	const size_t count = hookfile_senders(senders, ARRAY_SIZE(senders));
+	cleanup_strbuf struct strbuf line = { 0 };
+	strbuf_addf(&line, "from %s", is_empty(report->run) ? "-" : report->run);
+	for (size_t i = 0; i < count; i++)
+		strbuf_addf(&line, " %d/%llu", (int)senders[i].pid,
+			    (unsigned long long)senders[i].start);
+	strbuf_adds(&line, "\n");
+	return fs_write_all(fd, line.data, line.length, "a report", err);
+}
+
+static bool read_senders(const char *at, struct hookfile_line *ret)
+{
+	for (int length; *at == ' ' && ret->count < HOOKFILE_SENDERS_MAX; at += length) {
+		unsigned long long start;
+		struct process_id *sender = &ret->senders[ret->count++];
+		if (sscanf(at, " %d/%llu%n", &sender->pid, &start, &length) != 2 ||
+		    sender->pid <= 0)
+			return false;
+		sender->start = start;
+	}
+	return *at == '\n';
+}
+
+int hookfile_read_line(const char *text, size_t length, struct hookfile_line *ret,
+		       size_t *ret_length, struct error *err)
+{
+	const size_t limit = length < HOOKFILE_LINE_MAX ? length : HOOKFILE_LINE_MAX;
+	const char *end = memchr(text, '\n', limit);
+	cleanup_free char *line = end ? xstrndup(text, (size_t)(end + 1 - text)) : NULL;
+	struct hookfile_line found = { 0 };
+	int at = 0;
+	if (!line || sscanf(line, "from %39s%n", found.run, &at) != 1 ||
+	    !read_senders(line + at, &found))
+		return error_set(err, ERROR_CORRUPT, "it does not say who sends it");
+	*ret = found;
+	*ret_length = (size_t)(end + 1 - text);
+	return 0;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
 
 /* Read once.  0: the input has ended. */
 static int read_part(int input, int64_t deadline_ms, char *part, size_t *ret, struct error *err)
@@ -65,7 +160,9 @@ static int keep_report(const struct hookfile_report *report, int reports, struct
 		reports, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set_file(err, errno, "make %s", temporary);
-	int r = write_report(report, fd, err);
+	int r = write_line(report, fd, err);
+	if (r == 0)
+		r = write_report(report, fd, err);
 	if (r == 0 && (fs_flush(fd) < 0 || renameat(reports, temporary, reports, name) < 0 ||
 		       fs_flush(reports) < 0))
 		r = error_set_file(err, errno, "write %s", name);

@@ -203,3 +203,103 @@ TEST(ContainerGetsNoConversationThatItsHomeLacks)
 	session_start(&inside, NULL);
 	assert_came_back(&inside, id, MARKER, 1);
 }
+
+/* ---- who reports ------------------------------------------------------------------------- */
+
+static void enter(const struct session *session, const char *text)
+{
+	session_type(session, text);
+	session_press(session, "Enter");
+}
+
+static unsigned startups(void)
+{
+	unsigned count = 0;
+	for (const char *at = or_empty(deck_log()); (at = strstr(at, "source=startup")); at++)
+		count++;
+	return count;
+}
+
+/* Its own agent may go to another conversation; one that it starts as a tool may not. */
+static void is_told_from_its_tools(enum engine engine)
+{
+	struct session one;
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", container_words(engine));
+	session_start(&one, NULL);
+	session_say(&one, "at first");
+	session_look(&one);
+	const char *first = one.session_id;
+	enter(&one, "/nested");
+	WAIT_FOR(session_shows(&one,
+			       "I remember 2 of your messages; the first was \"from inside\"."),
+		 "no agent answers from inside:\n%s", or_empty(session_screen(&one)));
+	session_look(&one);
+	ASSERT(streq(one.session_id, first), "a tool moved it to conversation %s", one.session_id);
+	const unsigned before = startups();
+	enter(&one, "/new");
+	WAIT_FOR(startups() > before, "no conversation begins:\n%s",
+		 or_empty(session_screen(&one)));
+	session_say(&one, MARKER);
+	WAIT_FOR((session_look(&one), !streq(one.session_id, first)),
+		 "what was said after /new is not in conversation %s", first);
+	const char *second = one.session_id;
+	session_stop(&one, NULL);
+	session_start(&one, NULL);
+	assert_came_back(&one, second, MARKER, 1);
+}
+
+TEST(ContainerFollowsItsAgentAndNotItsToolsDocker)
+{
+	is_told_from_its_tools(ENGINE_DOCKER);
+}
+
+TEST(ContainerFollowsItsAgentAndNotItsToolsPodman)
+{
+	is_told_from_its_tools(ENGINE_PODMAN);
+}
+
+/* Of the agent. */
+static const char *variable_of(const struct session *session, const char *name)
+{
+	const char *script = "tr '\\0' '\\n' </proc/$1/environ | sed -n \"s/^$2=//p\"";
+	const char *value = machine_root_ok(
+		WORDS("sh", "-c", script, "sh", kept("%d", (int)session->agent_pid), name));
+	return kept("%.*s", (int)strcspn(value, "\n"), value);
+}
+
+/* A window that was killed took no report any more: the next start takes it first. */
+TEST(ContainerReportThatWaitedIsTakenByTheNextStart)
+{
+	struct session one;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	session_add(&one, NULL, "deck", container_words(ENGINE_DOCKER));
+	session_start(&one, NULL);
+	session_say(&one, "at first");
+	session_look(&one);
+	const char *first = one.session_id, *second = new_uuid();
+	const char *run = variable_of(&one, "AGENTDECK_RUN");
+	const char *capsule = variable_of(&one, "AGENTDECK_CAPSULE");
+	const char *pid = machine_user_ok(
+		WORDS("tmux", "-S", one.socket, "display-message", "-p", "#{pid}"));
+	struct process window = machine_process((pid_t)strtol(pid, NULL, 10));
+	struct process inside = container_process(ENGINE_DOCKER, container_of(ENGINE_DOCKER, &one));
+	machine_destroy(&window);
+	machine_destroy(&inside);
+	WAIT_FOR(streq(or_empty(container_state(ENGINE_DOCKER, container_of(ENGINE_DOCKER, &one))),
+		       "exited"),
+		 "its container does not end");
+	const char *const runs[] = { run, new_uuid() }, *const ids[] = { second, new_uuid() };
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
+		machine_write(kept("%s/reports/0000000000000000000%zu-1.json", capsule, i), 0600,
+			      kept("from %s 7/7\n{\"hook_event_name\":\"SessionStart\","
+				   "\"source\":\"clear\",\"session_id\":\"%s\"}",
+				   runs[i], ids[i]));
+	session_start(&one, NULL);
+	session_look(&one);
+	ASSERT(!streq(one.session_id, first) && streq(one.session_id, second),
+	       "the conversation is %s", one.session_id);
+	const char *left = machine_user_ok(
+		WORDS("find", kept("%s/reports", capsule), "-name", "0000*"));
+	ASSERT(!*left, "left: %s", left);
+}

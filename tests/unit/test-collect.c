@@ -114,9 +114,10 @@ static enum instance_activity activity(const struct desk *desk)
 	return now.activity;
 }
 
+#define FROM           "from run-1 7/1000\n"
 #define PROMPT_MEMBERS "\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"" SESSION "\""
-#define PROMPT         "{" PROMPT_MEMBERS "}"
-#define STOP           "{\"hook_event_name\":\"Stop\",\"session_id\":\"" SESSION "\"}"
+#define PROMPT         FROM "{" PROMPT_MEMBERS "}"
+#define STOP           FROM "{\"hook_event_name\":\"Stop\",\"session_id\":\"" SESSION "\"}"
 
 static void reports_are_taken_in_their_order(void **state)
 {
@@ -151,7 +152,7 @@ static void of_a_long_report_counts_what_counts(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_strbuf struct strbuf text = { 0 };
-	strbuf_adds(&text, "{\"output\":\"");
+	strbuf_adds(&text, FROM "{\"output\":\"");
 	for (size_t i = 0; i < 200000; i++)
 		strbuf_adds(&text, "0123456789");
 	strbuf_adds(&text, "\"," PROMPT_MEMBERS "}");
@@ -184,8 +185,9 @@ static void a_link_is_not_followed(void **state)
 static void a_report_of_another_run_does_not_count(void **state)
 {
 	struct desk *desk = *state;
-	write_file(desk->capsule, CAPSULE_TOKEN, "00000000-0000-4000-8000-000000000000");
-	write_file(desk->reports, "0001-1.json", PROMPT);
+	write_file(desk->reports, "0001-1.json", "from run-0 7/1000\n{" PROMPT_MEMBERS "}");
+	write_file(desk->reports, "0002-1.json", "from - 7/1000\n{" PROMPT_MEMBERS "}");
+	write_file(desk->reports, "0003-1.json", "{" PROMPT_MEMBERS "}");
 	collect(desk);
 	assert_int_equal(activity(desk), ACTIVITY_UNKNOWN);
 	assert_int_equal(count_reports(desk), 0);

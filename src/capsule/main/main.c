@@ -43,7 +43,8 @@ static int run_init(int argc, char *argv[])
 static int run_hook(int argc, char *argv[])
 {
 	struct hookfile_report report = { .directory = getenv(ENDPOINT_VARIABLE),
-					  .input = STDIN_FILENO };
+					  .input = STDIN_FILENO,
+					  .run = getenv(ENDPOINT_RUN) };
 	/* One capsule has one instance. */
 	if (argc > 1 && streq(argv[0], "--instance")) {
 		argc -= 2;

@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "capsule/endpoint.h"
+#include "capsule/hookfile.h"
 
 /* Names below the capsule's directory.  It is mounted into the container at the same path. */
 #define CAPSULE_SOCKET  ENDPOINT_SOCKET

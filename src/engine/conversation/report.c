@@ -436,8 +436,12 @@ static int decode(struct json_object *object, const struct instance *instance,
 	return 0;
 }
 
-static bool is_from_run(struct deck *deck, const struct instance *instance, const char *token)
+static bool is_from_run(struct deck *deck, const struct instance *instance,
+			const struct sender *sender)
 {
+	const char *token = sender->token;
+	if (sender->run)
+		return instance->run.id && streq(sender->run, instance->run.id);
 	cleanup_free char *expected = runfiles_token(instance);
 	/* Somebody has cleared the run's directory away: its agent knows which token was there. */
 	if (!expected && token && run_relation(&instance->run) == MACHINE_THIS_BOOT &&
@@ -474,7 +478,7 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 {
 	const struct sender *sender = incoming->sender;
 	const struct agent *agent;
-	if (!is_from_run(incoming->deck, instance, sender->token)) {
+	if (!is_from_run(incoming->deck, instance, sender)) {
 		log_warning("report ignored: not from the present run");
 		return REPORT_FOREIGN;
 	}
@@ -483,7 +487,8 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 	    decode(incoming->object, instance, agent, ret, err) < 0)
 		return -1;
 	ret->relation = sender_relation(sender, &instance->run);
-	ret->process = sender->count ? sender->processes[0] : (struct process_id){ 0 };
+	if (sender->count && sender->processes[0].pid > 0)
+		ret->process = sender->processes[0];
 	const char *why = why_foreign(instance, ret);
 	if (!why)
 		return find_owner(incoming->deck, instance, lock, ret, err);

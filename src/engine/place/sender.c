@@ -1,55 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/place/sender.h"
 
-#include "base/fsutil.h"
+#include "driver/capsule/capsule.h"
 
-#include <string.h>
-#include <unistd.h>
-
-static bool is_shell(const char *program)
-{
-	static const char *const names[] = { "sh",   "ash", "bash", "dash",
-					     "fish", "ksh", "mksh", "zsh" };
-	const char *name = path_basename(program);
-	if (*name == '-')
-		name++;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (streq(name, names[i]))
-			return true;
-	return false;
-}
-
-/* sh -c COMMAND, bash -l -c COMMAND, zsh -lc COMMAND: the command, or NULL. */
-static const char *shell_command(const struct strvec *argv)
-{
-	if (!argv->count || !is_shell(argv->items[0]))
-		return NULL;
-	for (size_t i = 1; i + 1 < argv->count && argv->items[i][0] == '-'; i++)
-		if (argv->items[i][1] != '-' && strchr(argv->items[i], 'c'))
-			return argv->items[i + 1];
-	return NULL;
-}
-
-/* Does this process only run the hook's command?  A script that is an agent, or starts one, does
- * not. */
-static int is_hook_shell(pid_t pid, bool *ret, struct error *err)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	int r = process_argv(pid, &argv, err);
-	const char *command = r == 0 ? shell_command(&argv) : NULL;
-	*ret = command && strstr(command, " hook");
-	return r;
-}
+#include <stdlib.h>
 
 void sender_find(struct sender *sender)
 {
-	struct process_id all[SENDER_DEPTH];
-	size_t count = process_ancestors(getpid(), all, SENDER_DEPTH), first = 0;
-	for (bool is_passed = true; first < count && is_passed; first += is_passed)
-		if (is_hook_shell(all[first].pid, &is_passed, NULL) != 0)
-			return;
-	sender->count = count - first;
-	memcpy(sender->processes, all + first, sender->count * sizeof(*all));
+	sender->count = hookfile_senders(sender->processes, SENDER_DEPTH);
+}
+
+/* The process of the tree with this pid in its container; -1: it has ended. */
+static pid_t find_outside(const struct process_id *tree, size_t count,
+			  const struct process_id *inside)
+{
+	pid_t pid;
+	for (size_t i = 0; i < count; i++)
+		if (tree[i].start == inside->start &&
+		    process_inner_pid(tree[i].pid, &pid, NULL) == 0 && pid == inside->pid)
+			return tree[i].pid;
+	return -1;
+}
+
+void sender_find_outside(struct sender *sender, const struct run *run)
+{
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	if (process_tree(&run->server, &tree, &count, NULL) < 0)
+		count = 0;
+	for (size_t i = 0; i < sender->count; i++)
+		sender->processes[i].pid = find_outside(tree, count, &sender->processes[i]);
 }
 
 enum sender_relation sender_relation(const struct sender *sender, const struct run *run)

@@ -16,6 +16,9 @@ enum { SENDER_DEPTH = 64 };
 
 struct sender {
 	const char *token; /* borrowed, or NULL */
+	/* The run that it names in the directory of its container, which stands for a token.
+	 * Borrowed; NULL: it comes from no container. */
+	const char *run;
 	/* The sender, and its ancestors, nearest first.  0: nobody can say who it is. */
 	struct process_id processes[SENDER_DEPTH];
 	size_t count;
@@ -30,5 +33,9 @@ enum sender_relation {
 /* Fill in the processes, for this process as the hook.  To be called before the report is read:
  * what has ended by then cannot be found any more. */
 void sender_find(struct sender *sender);
+
+/* The processes as a hook in the container of this run saw them become those of this machine.  One
+ * that has ended is known by its start time alone. */
+void sender_find_outside(struct sender *sender, const struct run *run);
 
 enum sender_relation sender_relation(const struct sender *sender, const struct run *run);

@@ -14,23 +14,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKEN_MAX = 128, LOCK_MS = 10000, REPORTS_MOST = 1000 };
+enum { LOCK_MS = 10000, REPORTS_MOST = 1000 };
 
 #define COLLECT_LOCK "reports.lock"
 
-/* Where the reports of one instance are, and what proves them. */
+/* Where the reports of one instance are. */
 struct collection {
 	struct deck *deck;
 	const char *base;
 	int directory;
-	struct strbuf token;
 };
 
 static void collection_clear(struct collection *collection)
 {
 	if (collection->directory >= 0)
 		(void)close(collection->directory);
-	strbuf_free(&collection->token);
+}
+
+/* As this machine sees the processes. */
+static int find_sender(const struct collection *collection, const struct hookfile_line *line,
+		       struct sender *ret, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (deck_load(collection->deck, collection->base, &instance, err) < 0)
+		return -1;
+	*ret = (struct sender){ .run = line->run, .count = line->count };
+	memcpy(ret->processes, line->senders, line->count * sizeof(*line->senders));
+	sender_find_outside(ret, &instance->run);
+	return 0;
 }
 
 static void take(const struct collection *collection, const char *text, size_t length)
@@ -38,8 +49,16 @@ static void take(const struct collection *collection, const char *text, size_t l
 	struct deck *deck = collection->deck;
 	cleanup_error struct error err = { 0 };
 	struct report_news news = { 0 };
-	const struct sender sender = { .token = strbuf_text(&collection->token) };
-	const struct report_parcel parcel = { deck, collection->base, &sender, text, length };
+	struct sender sender = { 0 };
+	struct hookfile_line line;
+	size_t skipped;
+	if (hookfile_read_line(text, length, &line, &skipped, &err) < 0 ||
+	    find_sender(collection, &line, &sender, &err) < 0) {
+		log_warning("report not taken: %s", err.message);
+		return;
+	}
+	const struct report_parcel parcel = { deck, collection->base, &sender, text + skipped,
+					      length - skipped };
 	if (report_take_news(&parcel, &news, &err) < 0)
 		log_warning("report not taken: %s", err.message);
 	statusline_follow(deck->store, collection->base, news.before, news.now);
@@ -99,8 +118,7 @@ static int open_collection(struct deck *deck, const char *base, struct collectio
 		return FS_ABSENT;
 	if (fs_open_private_directory(path, &fd, err) < 0)
 		return -1;
-	int r = fs_open_private_directory_at(fd, CAPSULE_REPORTS, false, &ret->directory, err);
-	return r != 0 ? r : fs_read(fd, CAPSULE_TOKEN, TOKEN_MAX, &ret->token, err);
+	return fs_open_private_directory_at(fd, CAPSULE_REPORTS, false, &ret->directory, err);
 }
 
 int collect_reports(struct deck *deck, const char *base, struct error *err)

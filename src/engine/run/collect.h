@@ -5,7 +5,7 @@
  * removed.
  *
  * The agent can write whatever it likes there.  So each file is read as what it claims to be, a
- * report with the token of its directory, no link is followed, and the reading is bounded.
+ * report of the run that it names, no link is followed, and the reading is bounded.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "driver/store/store-watch.h"
 #include "engine/place/alive.h"
+#include "engine/run/collect.h"
 
 enum { VERDICT_TIMEOUT_MS = 10000, VERDICT_NUDGE_MS = 100 };
 
@@ -128,6 +129,10 @@ int operation_open_settled(struct deck *deck, const char *base, struct operation
 	cleanup_operation struct operation opened = { 0 };
 	cleanup_store_watch struct store_watch *watch = NULL;
 	struct process_id server;
+	cleanup_error struct error untaken = { 0 };
+	/* What an agent in a container has said last belongs to what is settled. */
+	if (collect_reports(deck, base, &untaken) < 0)
+		log_warning("reports not taken: %s", untaken.message);
 	while (operation_open(deck, base, OPERATION_TIMEOUT_MS, &opened, err) == 0) {
 		const bool is_due = is_verdict_due(&opened, &server);
 		if (is_due && clock_ms() <= deadline) {
