@@ -359,6 +359,32 @@ TEST(ContainerImageThatWasBuiltGoesWithItsSessionPodman)
 	built_is_ejected(ENGINE_PODMAN);
 }
 
+/* It is built before the title turns out to be taken. */
+static void is_refused_after_its_build(enum engine engine)
+{
+	struct session other;
+	engine_prepare(engine, PLAIN_IMAGE);
+	session_add(&other, NULL, "deck", NULL);
+	struct reply reply = deck(NULL, WORDS("add", other.directory, "-t", "deck", "--agent",
+					      "demo", "--container", "--build", put_dockerfile(""),
+					      "--engine", engine_address(engine)));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "exists already"), "it ended with %d: %s",
+	       reply.status, reply.errors);
+	const char *left = engine_say(engine, WORDS("images", "--filter",
+						    "label=io.agentdeck.build", "--quiet"));
+	ASSERT(!*left, "an image is left: %s", left);
+}
+
+TEST(ContainerImageOfARefusedSessionGoesDocker)
+{
+	is_refused_after_its_build(ENGINE_DOCKER);
+}
+
+TEST(ContainerImageOfARefusedSessionGoesPodman)
+{
+	is_refused_after_its_build(ENGINE_PODMAN);
+}
+
 /* ---- what is not ours -------------------------------------------------------------------- */
 
 static void meets_a_stranger(enum engine engine)

@@ -97,6 +97,14 @@ static void an_image_is_kept_by_the_name_of_its_session_alone(void **state UNUSE
 	assert_string_equal(recipe->image, KEEP);
 }
 
+static void an_image_that_nobody_wants_goes(void **state UNUSED)
+{
+	cleanup_engine_image struct engine_image image = { 0 };
+	EXPECT(build(), 0);
+	build_discard(fixture.engine, recipe);
+	EXPECT(find(recipe->image_id, &image), ENGINE_ABSENT);
+}
+
 static void a_build_that_fails_costs_nothing_and_says_its_last_lines(void **state UNUSED)
 {
 	cleanup_engine_image struct engine_image image = { 0 };
@@ -186,6 +194,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_build, tear_down_build)
 		TEST(the_recipe_says_what_was_built),
 		TEST(an_image_is_kept_by_the_name_of_its_session_alone),
+		TEST(an_image_that_nobody_wants_goes),
 		TEST(a_build_that_fails_costs_nothing_and_says_its_last_lines),
 		TEST(whatever_goes_wrong_in_a_build_leaves_the_recipe),
 		TEST(a_base_that_is_missing_is_named),

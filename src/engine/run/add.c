@@ -315,8 +315,11 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
 		return -1;
 	}
-	if (!wish->tree && check_launch(instance, recipe, err) < 0)
+	if (!wish->tree && check_launch(instance, recipe, err) < 0) {
+		if (!wish->like)
+			container_drop(recipe);
 		return -1;
+	}
 	*ret = TAKE_PTR(recipe);
 	return 0;
 }
@@ -416,6 +419,12 @@ static int check_wish(const struct lifecycle_new *wish, struct instance *instanc
 	return r;
 }
 
+static void drop_built(const struct recipe **recipe)
+{
+	if (*recipe)
+		container_drop(*recipe);
+}
+
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
 		  struct error *err)
 {
@@ -425,6 +434,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_store_rows struct store_rows rows = { 0 };
 	cleanup_recipe struct recipe *recipe = NULL;
 	cleanup_carry struct carry carry = CARRY_NOTHING;
+	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
 	const struct agent *agent;
 
 	instance->resume_policy = POLICY_DEFAULT;
@@ -453,6 +463,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_carry(wish, agent, instance, &carry, err) < 0 ||
 	    settle_container(deck, wish, instance, &recipe, err) < 0)
 		return -1;
+	built = wish->like ? NULL : recipe;
 	settle_copy(wish, agent, instance);
 	if (claim_id(deck, instance, &conversations, err) < 0)
 		return -1;
@@ -475,6 +486,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	const struct store_filler filler = { fill, &filling };
 	if (store_create(lock, instance, &filler, err) < 0)
 		return -1;
+	built = NULL;
 	log_set_instance(instance->id);
 	container_keep(instance);
 	log_info("added: agent=%s origin=%s id=%s", instance->agent,

@@ -157,6 +157,12 @@ static char *scratch_tag(const char *digest)
 	return xasprintf("%s:%.*s", REPOSITORY, TAG_DIGITS, digest);
 }
 
+static void drop_scratch(struct engine *engine, const char *digest)
+{
+	cleanup_free char *tag = scratch_tag(digest);
+	(void)engine_untag(engine, tag, NULL);
+}
+
 static int run_build(struct deck *deck, struct engine *engine, int tar, const char *digest,
 		     struct engine_image *ret, struct error *err)
 {
@@ -179,6 +185,8 @@ static int run_build(struct deck *deck, struct engine *engine, int tar, const ch
 		return -1;
 	}
 	int r = engine_inspect_image(engine, id, ret, err);
+	if (r < 0)
+		drop_scratch(engine, digest);
 	return r == ENGINE_ABSENT
 		       ? error_set(err, ERROR_NOT_FOUND,
 				   "image %s was removed just after it was built: try again", tag)
@@ -217,9 +225,12 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 		return refuse_directory(recipe->build, err);
 	if (r < 0 || check_bases(engine, recipe, &bases, err) < 0 ||
 	    open_scratch(deck, &tar, err) < 0 || pack(recipe, tar, digest, err) < 0 ||
-	    run_build(deck, engine, tar, digest, &image, err) < 0 ||
-	    note(engine, digest, &bases, &image, recipe, err) < 0)
+	    run_build(deck, engine, tar, digest, &image, err) < 0)
 		return -1;
+	if (note(engine, digest, &bases, &image, recipe, err) < 0) {
+		drop_scratch(engine, digest);
+		return -1;
+	}
 	log_info("built: image=%s from=%s digest=%s", recipe->image_id, recipe->build, digest);
 	return 0;
 }
@@ -231,13 +242,17 @@ int build_settle(struct engine *engine, const struct recipe *recipe, struct erro
 		return 0;
 	cleanup_free char *repository = xstrndup(recipe->keep_tag,
 						 (size_t)(tag - recipe->keep_tag));
-	cleanup_free char *scratch = recipe->build_hash ? scratch_tag(recipe->build_hash) : NULL;
 	if (engine_tag(engine, recipe->image_id, repository, tag + 1, err) < 0)
 		return -1;
-	/* Of another session that was built from the same, it is the same image. */
-	if (scratch)
-		(void)engine_untag(engine, scratch, NULL);
+	build_discard(engine, recipe);
 	return 0;
+}
+
+/* Of another session that was built from the same, it is the same image. */
+void build_discard(struct engine *engine, const struct recipe *recipe)
+{
+	if (recipe->build_hash)
+		drop_scratch(engine, recipe->build_hash);
 }
 
 /* ---- before it is built again ---------------------------------------------------------------- */

@@ -24,6 +24,10 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
  * gave it. */
 int build_settle(struct engine *engine, const struct recipe *recipe, struct error *err);
 
+/* Take away the name that a build gave it, and so the image if it has no other.  What fails leaves
+ * it. */
+void build_discard(struct engine *engine, const struct recipe *recipe);
+
 /* Before a build: is what it needs there? */
 struct build_facts {
 	bool is_there;            /* the directory, with a Dockerfile */

@@ -438,6 +438,14 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 	instance->recipe = recipe;
 }
 
+void container_drop(const struct recipe *recipe)
+{
+	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	cleanup_engine struct engine *engine = NULL;
+	if (recipe->build && engine_open(&address, &engine, NULL) == 0)
+		build_discard(engine, recipe);
+}
+
 void container_keep(const struct instance *instance)
 {
 	const struct recipe *recipe = instance->recipe;

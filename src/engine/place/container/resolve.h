@@ -40,7 +40,7 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
  * *ret is the caller's.  What the order does not say, the configuration says.  container_place()
  * completes it.  ERROR_UNAVAILABLE: no engine answers.  ERROR_NOT_FOUND: the image or the agent's
  * program; the message says how to get it.  An image that is built has its final name only after
- * container_keep(). */
+ * container_keep(); container_drop() removes it if the session does not come to be. */
 int container_resolve(struct deck *deck, const struct container_order *order,
 		      const struct instance *instance, struct recipe **ret, struct error *err);
 
@@ -51,6 +51,9 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 /* The instance is in the store: the image that was built for it gets the name that keeps it.  What
  * fails is logged, since each start does this again. */
 void container_keep(const struct instance *instance);
+
+/* The instance does not come to be: the image that was built for it goes. */
+void container_drop(const struct recipe *recipe);
 
 /* The recipe gets the limits that hold for the instance.  A container with others is made again. */
 void container_limit(const struct deck *deck, const struct instance *instance,
