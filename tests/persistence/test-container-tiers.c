@@ -334,6 +334,33 @@ TEST(ContainerImageOfAChangedDirectoryIsBuiltAgain)
 	start_rebuilt(&inside, "has changed since");
 }
 
+/* Its user types answer into the terminal in which the start asks. */
+static struct answer start_and_answer(const struct inside *inside, const char *answer)
+{
+	const char *command = kept("agentdeck session start %s", inside->session.id);
+	struct answer said = machine_login(
+		WORDS("sh", "-c", "echo \"$1\" | TERM=xterm script -qec \"$2\" /dev/null", "sh",
+		      answer, command));
+	ASSERT(strstr(said.output, "needs a rebuild") &&
+		       strstr(said.output, "Build the image again now? (y/n)"),
+	       "not the question, with its reason: %s%s", said.output, said.errors);
+	return said;
+}
+
+TEST(ContainerImageIsBuiltAgainByAnAnswer)
+{
+	struct inside inside;
+	begin_built(&inside, ENGINE_DOCKER);
+	lose_image(&inside);
+	struct answer no = start_and_answer(&inside, "n");
+	ASSERT(no.status != 0, "it ended with %d: %s", no.status, no.output);
+	ASSERT(container_count(ENGINE_DOCKER, inside_label(&inside)) == 0, "a container was made");
+	struct answer yes = start_and_answer(&inside, "y");
+	ASSERT(yes.status == 0, "it ended with %d: %s%s", yes.status, yes.output, yes.errors);
+	assert_back(&inside, NULL);
+	assert_tier(session_look(&inside.session), 3, "show");
+}
+
 static void built_is_ejected(enum engine engine)
 {
 	struct inside inside;
