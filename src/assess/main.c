@@ -17,10 +17,14 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
-enum { WINDOW = 32 << 20, MAPPED_MOST = 256 << 20 };
+enum { WINDOW = 32 << 20, MAPPED_MOST = 256 << 20, LATE_MS = LOOK_BUDGET_MS + 1000 };
 
 static int set_up_git(struct error *err)
 {
@@ -43,6 +47,48 @@ static int set_up_git(struct error *err)
 	return r < 0 ? error_set(err, ERROR_UNAVAILABLE, "libgit2 does not start") : 0;
 }
 
+/* ---- when libgit2 does not return ---- */
+
+/* An object that was cut keeps libgit2 1.5 in a loop.  This answer is ready before, since a signal
+ * handler can do no more than write it. */
+static char *late_answer;
+static volatile sig_atomic_t is_answered;
+
+static void answer_late(int number UNUSED)
+{
+	if (is_answered)
+		return;
+	if (!late_answer)
+		_exit(1);
+	for (size_t done = 0, length = strlen(late_answer); done < length;) {
+		ssize_t n = write(STDOUT_FILENO, late_answer + done, length - done);
+		if (n <= 0)
+			_exit(1);
+		done += (size_t)n;
+	}
+	_exit(0);
+}
+
+/* The time is counted from now on. */
+static int set_timer(struct error *err)
+{
+	const struct sigaction action = { .sa_handler = answer_late, .sa_flags = SA_RESTART };
+	const struct itimerval timer = { .it_value.tv_sec = LATE_MS / 1000 };
+	if (sigaction(SIGALRM, &action, NULL) < 0 || setitimer(ITIMER_REAL, &timer, NULL) < 0)
+		return error_set_errno(err, errno, "cannot set a timer");
+	return 0;
+}
+
+static void prepare_late_answer(const struct confinement *confinement)
+{
+	struct verdict verdict = { .confinement = *confinement };
+	verdict_unknown(&verdict, "",
+			"it takes too long to look at; git fsck says whether it is damaged");
+	cleanup_json struct json_object *json = verdict_to_json(&verdict);
+	late_answer = xstrdup(json_print(json));
+	verdict_free(&verdict);
+}
+
 /* Nobody may trace us or read our memory; the environment says nothing. */
 static int set_up(struct look *look, struct error *err)
 {
@@ -54,7 +100,7 @@ static int set_up(struct look *look, struct error *err)
 	    origin_parse(strbuf_text(&text), text.length, &look->origin, err) < 0 ||
 	    open_common_of(look->origin.source, &look->source_common, err) < 0 ||
 	    open_settings(&look->settings, err) < 0 || set_up_git(err) < 0 ||
-	    sandbox_limit(err) < 0)
+	    sandbox_limit(err) < 0 || set_timer(err) < 0)
 		return -1;
 	strvec_push(&readable, look->origin.path);
 	strvec_push(&readable, look->origin.source);
@@ -62,9 +108,12 @@ static int set_up(struct look *look, struct error *err)
 	return sandbox_close(&readable, &look->verdict.confinement, err);
 }
 
+/* ---- the answer ---- */
+
 static int print(struct json_object *json, struct error *err)
 {
 	const char *text = json_print(json);
+	is_answered = 1;
 	return fs_write_all(STDOUT_FILENO, text, strlen(text), "the answer", err);
 }
 
@@ -72,6 +121,7 @@ static int answer(const char *word, struct look *look, struct error *err)
 {
 	cleanup_json struct json_object *json = NULL;
 	if (streq(word, "verdict")) {
+		prepare_late_answer(&look->verdict.confinement);
 		assess_tree(look);
 		json = verdict_to_json(&look->verdict);
 		return print(json, err);

@@ -36,7 +36,10 @@ static void begin(struct session *session, const char *how)
 
 static void refuse_and_give_up(const struct session *session, const char *file)
 {
-	struct reply reply = deck_look(WORDS("remove", "--force", session->id));
+	struct reply reply = deck_look(WORDS("session", "check", session->id));
+	ASSERT(reply.status == 1 && strstr(reply.output, "?? new"), "check: %d %s", reply.status,
+	       reply.output);
+	reply = deck_look(WORDS("remove", "--force", session->id));
 	ASSERT(reply.status == 1 && strstr(reply.errors, "?? new"), "remove: %d %s", reply.status,
 	       reply.errors);
 	reply = deck_look(WORDS("remove", "--force", "--discard", session->id));

@@ -95,6 +95,7 @@ holds 0 'session output' one
 holds 0 'session output' one --pane
 holds 0 'session show' one
 holds 0 'session path' one
+holds 0 'session check' one
 AGENTDECK_INSTANCE_ID=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out") holds 0 'session current'
 holds 2 'session current'
 holds 0 'session fork' one -t three

@@ -220,6 +220,16 @@ def missing_commit(world):
 
 
 @hostile
+def cut_commit(world):
+    """libgit2 1.5 reads it in a loop without an end."""
+    own_commit(world)
+    path = loose(world, "HEAD")
+    os.chmod(path, 0o644)
+    os.truncate(path, os.path.getsize(path) - 20)
+    return "unknown"
+
+
+@hostile
 def missing_tree(world):
     own_commit(world)
     os.unlink(loose(world, "HEAD^{tree}"))

@@ -163,7 +163,7 @@ static const struct {
 	{ "talk to an agent", { "send", "output" }, { 0 } },
 	{ "look",
 	  { "show" },
-	  { "status", "current", "path", "events", "top", "logs", "exec", "shell" } },
+	  { "status", "current", "path", "check", "events", "top", "logs", "exec", "shell" } },
 	{ "recover", { "recover", "doctor" }, { "supervise", "undo" } },
 	{ "administer",
 	  { 0 },
