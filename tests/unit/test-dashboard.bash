@@ -200,6 +200,29 @@ case_a_refusal_is_told_in_words() {
 	await 'Nothing was done'
 }
 
+case_pasted_text_is_no_action() {
+	some_sessions
+	open 80 24
+	await 'Enter attach'
+	printf 'qd' | "${terminal[@]}" load-buffer - \; paste-buffer -p
+	await 'Pasted text does nothing here' && await '5 sessions'
+	keys m
+	await 'Send to solo:'
+	printf 'two\nlines' | "${terminal[@]}" load-buffer - \; paste-buffer -p
+	await 'Send to solo: two lines$'
+}
+
+case_what_was_lost_is_told() {
+	some_sessions
+	deck start api --no-supervise
+	env "${environment[@]}" agentdeck show api --json >"$home/out"
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	open 80 24
+	await '1 session should run and does not: R restarts it' && keys R
+	await 'Restart every session' && keys R
+	await '= api .* idle'
+}
+
 case_actions_are_carried_out() {
 	some_sessions
 	open 80 24

@@ -154,6 +154,23 @@ static void a_key_without_a_meaning_says_so(void **state UNUSED)
 	assert_null(ui->message);
 }
 
+static void pasted_text_is_no_action(void **state UNUSED)
+{
+	static const key_code begin = KEY_CODE_PASTE, end = KEY_CODE_PASTE_END;
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS(begin, 'd', 'd', 'q', enter, end), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "Pasted text does nothing here: m sends a line.");
+	/* Neither does it confirm. */
+	check(ui, KEYS('x', begin, 'y', end), "");
+	assert_int_equal(ui->mode, MODE_CONFIRM);
+	/* In a line it is text, and its end of line does not send it. */
+	check(ui, KEYS(escape, 'm', begin, 'a', enter, 'b', end), "");
+	check(ui, KEYS(enter), "run send --message-file - --session=id-a <a b");
+	/* An end without a beginning, and a beginning without an end. */
+	check(ui, KEYS(end, begin, 'q', 'C' & KEY_CODE_CTRL, 'q'), "quit");
+}
+
 static void help_goes_away_with_any_key(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -172,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
+		cmocka_unit_test(pasted_text_is_no_action),
 		cmocka_unit_test(help_goes_away_with_any_key),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,9 @@
 #include "ui/main/dashboard.h"
 
 #include "base/clock.h"
+#include "engine/roster/lost.h"
 #include "engine/run/correct.h"
+#include "engine/supervise/supervise.h"
 #include "ui/draw/draw.h"
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
@@ -220,11 +222,26 @@ static int turn(struct dashboard *dashboard)
 	return r < 0 ? -1 : 0;
 }
 
+/* What nobody restarts by itself. */
+static void tell_lost(struct dashboard *dashboard)
+{
+	const struct lost lost = roster_lost(dashboard->roster);
+	const size_t count = lost.in_restart + lost.otherwise;
+	if (count == 0 || supervise_is_running(dashboard->deck))
+		return;
+	cleanup_free char *text =
+		count == 1
+			? xstrdup("1 session should run and does not: R restarts it.")
+			: xasprintf("%zu sessions should run and do not: R restarts them.", count);
+	ui_tell(dashboard->ui, text, true);
+}
+
 static int show(struct dashboard *dashboard)
 {
 	read_on(dashboard);
 	if (dashboard->has_failed)
 		return -1;
+	tell_lost(dashboard);
 	frame(dashboard);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)

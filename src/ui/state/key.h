@@ -25,6 +25,9 @@ enum {
 	KEY_CODE_BACKTAB,
 	KEY_CODE_F1,
 	KEY_CODE_LAST = KEY_CODE_F1 + 11,
+	/* Around what the terminal pastes.  They have no names. */
+	KEY_CODE_PASTE,
+	KEY_CODE_PASTE_END,
 
 	KEY_CODE_NONE = 0,
 	KEY_CODE_TAB = '\t',

@@ -398,8 +398,37 @@ static void key_in_help(struct ui *ui, key_code key)
 	}
 }
 
+static bool is_typing(const struct ui *ui)
+{
+	return ui->mode == MODE_SEARCH || ui->mode == MODE_LINE;
+}
+
+/* What is pasted is text: in the list each of its characters would be an action.  True: the key was
+ * dealt with.  Ctrl-C ends a paste whose end is lost. */
+static bool take_paste(struct ui *ui, key_code key)
+{
+	if (key == KEY_CODE_PASTE) {
+		ui->is_pasting = true;
+		if (!is_typing(ui))
+			ui_tell(ui, "Pasted text does nothing here: m sends a line.", true);
+		return true;
+	}
+	if (!ui->is_pasting)
+		return key == KEY_CODE_PASTE_END;
+	if (key == KEY_CODE_PASTE_END || key == ('C' & KEY_CODE_CTRL))
+		ui->is_pasting = false;
+	else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
+		 ui->mode == MODE_SEARCH)
+		search(ui, input_text(&ui->input));
+	return true;
+}
+
 void ui_key(struct ui *ui, key_code key, struct wish *ret)
 {
+	if (take_paste(ui, key)) {
+		list_settle(ui->list);
+		return;
+	}
 	replace_string(&ui->message, NULL);
 	switch (ui->mode) {
 	case MODE_LIST:

@@ -31,6 +31,7 @@ struct ui {
 	char *message;  /* the last news, until the next key; NULL: none */
 	bool is_bad;    /* the message is about a failure */
 	struct preview preview;
+	bool is_pasting; /* what comes was not typed */
 	size_t help_top;
 	size_t height; /* of the list, as it was drawn */
 };

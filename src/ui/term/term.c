@@ -17,7 +17,14 @@
 #include <ncurses.h>
 
 /* Programs in terminals send a sequence at once; a person's Esc comes alone. */
-enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_LAST + 1 };
+enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_PASTE_END + 1 };
+
+/* Bracketed paste: a terminal without it ignores these. */
+#define PASTE_ON    "\033[?2004h"
+#define PASTE_OFF   "\033[?2004l"
+#define PASTE_BEGIN "\033[200~"
+#define PASTE_END   "\033[201~"
+enum { CODE_PASTE_BEGIN = KEY_MAX + 1, CODE_PASTE_END };
 
 static struct {
 	SCREEN *screen; /* NULL: not begun */
@@ -75,6 +82,12 @@ static void settle_signals(void)
 		(void)signal(numbers[i], SIG_DFL);
 }
 
+static void send(const char *sequence)
+{
+	(void)fputs(sequence, stdout);
+	(void)fflush(stdout);
+}
+
 int term_begin(bool has_color, struct error *err)
 {
 	read_settings();
@@ -94,6 +107,9 @@ int term_begin(bool has_color, struct error *err)
 	(void)meta(stdscr, true);
 	(void)set_escdelay(ESCAPE_DELAY_MS);
 	(void)curs_set(0);
+	(void)define_key(PASTE_BEGIN, CODE_PASTE_BEGIN);
+	(void)define_key(PASTE_END, CODE_PASTE_END);
+	send(PASTE_ON);
 	begin_colors();
 	return 0;
 }
@@ -102,6 +118,7 @@ void term_leave(void)
 {
 	if (!term.screen || term.is_away)
 		return;
+	send(PASTE_OFF);
 	(void)curs_set(1);
 	(void)endwin();
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
@@ -114,6 +131,7 @@ void term_return(void)
 		return;
 	term.is_away = false;
 	(void)reset_prog_mode();
+	send(PASTE_ON);
 	term_resize();
 	term_forget();
 }
@@ -272,12 +290,20 @@ static unsigned special_key(wint_t code)
 		wint_t code;
 		unsigned key;
 	} keys[] = {
-		{ KEY_UP, KEY_CODE_UP },         { KEY_DOWN, KEY_CODE_DOWN },
-		{ KEY_LEFT, KEY_CODE_LEFT },     { KEY_RIGHT, KEY_CODE_RIGHT },
-		{ KEY_PPAGE, KEY_CODE_PAGE_UP }, { KEY_NPAGE, KEY_CODE_PAGE_DOWN },
-		{ KEY_HOME, KEY_CODE_HOME },     { KEY_END, KEY_CODE_END },
-		{ KEY_DC, KEY_CODE_DELETE },     { KEY_BACKSPACE, KEY_CODE_BACKSPACE },
-		{ KEY_BTAB, KEY_CODE_BACKTAB },  { KEY_ENTER, KEY_CODE_ENTER },
+		{ KEY_UP, KEY_CODE_UP },
+		{ KEY_DOWN, KEY_CODE_DOWN },
+		{ KEY_LEFT, KEY_CODE_LEFT },
+		{ KEY_RIGHT, KEY_CODE_RIGHT },
+		{ KEY_PPAGE, KEY_CODE_PAGE_UP },
+		{ KEY_NPAGE, KEY_CODE_PAGE_DOWN },
+		{ KEY_HOME, KEY_CODE_HOME },
+		{ KEY_END, KEY_CODE_END },
+		{ KEY_DC, KEY_CODE_DELETE },
+		{ KEY_BACKSPACE, KEY_CODE_BACKSPACE },
+		{ CODE_PASTE_BEGIN, KEY_CODE_PASTE },
+		{ CODE_PASTE_END, KEY_CODE_PASTE_END },
+		{ KEY_BTAB, KEY_CODE_BACKTAB },
+		{ KEY_ENTER, KEY_CODE_ENTER },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].code == code)
