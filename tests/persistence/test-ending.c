@@ -3,6 +3,7 @@
  * An agent ends, and what was made for its session is freed, kept or asked about, as the policy
  * says; nothing else is.
  */
+#include "persistence/attach.h"
 #include "persistence/deck.h"
 #include "persistence/steps.h"
 
@@ -113,6 +114,41 @@ TEST(EndWithWorkIsUndecided)
 	ASSERT(!machine_exists(session.directory), "clean left the tree");
 	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0,
 	       "clean left the session");
+}
+
+/* Type this when the terminal shows that, and nothing else yet. */
+static void answer(const char *keys, const char *shown, const char *typed)
+{
+	WAIT_FOR(strstr(attach_output(keys), shown), "no '%s': %s", shown, attach_output(keys));
+	attach_press(keys, typed);
+}
+
+TEST(UndecidedEndIsAskedAbout)
+{
+	static const char work[] = "Enter: Continue", end[] = "How should this session end?";
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", NULL);
+	const char *file = kept("%s/new", session.directory);
+	machine_write(file, 0640, "work\n");
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	/* Ctrl-C changes nothing, at each of the questions. */
+	const char *keys = terminal_open("agentdeck start deck", "first");
+	answer(keys, work, "\\003");
+	WAIT_FOR(strstr(attach_output(keys), "remove --discard"), "%s", attach_output(keys));
+	keys = terminal_open("agentdeck start deck", "second");
+	answer(keys, work, "\\r");
+	answer(keys, end, "\\003");
+	WAIT_FOR(strstr(attach_output(keys), "remove --discard"), "%s", attach_output(keys));
+	ASSERT(streq(stage_of(&session), "undecided"), "stage: %s", stage_of(&session));
+	ASSERT(streq(text_of(&session, NULL, "status"), "stopped"), "it was started");
+	keys = terminal_open("agentdeck start deck", "third");
+	answer(keys, work, "\\r");
+	answer(keys, end, "3\\r");
+	WAIT_FOR(deck_look(WORDS("session", "show", session.id)).status != 0,
+		 "it is still there: %s", attach_output(keys));
+	ASSERT(!machine_exists(file), "clean up left the tree");
 }
 
 static int64_t count_of_ends(void)

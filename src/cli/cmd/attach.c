@@ -4,6 +4,8 @@
  */
 #include "cli/cmd/attach.h"
 
+#include "cli/cmd/decide.h"
+#include "cli/cmd/start.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/roster/statusline.h"
@@ -44,6 +46,31 @@ static void say_farewell(struct app *app, const char *id)
 		       instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 }
 
+/* Its agent may have ended while its user looked.  END_SEEN_TO: there is nothing to go on with. */
+enum { END_SEEN_TO = -2 };
+static int see_to_end(struct app *app, const char *base, enum attach_mode mode, struct error *err)
+{
+	struct store_row row = { 0 };
+	enum decision decision = DECISION_GO_ON;
+	if (store_load_row(app->deck.store, base, &row) != 0)
+		return END_SEEN_TO;
+	const enum ending_stage stage = row.ending;
+	store_row_free(&row);
+	if (mode != ATTACH_FULLY || (stage != ENDING_DUE && stage != ENDING_UNDECIDED))
+		return END_SEEN_TO;
+	if (decide_end(app, base, &decision, err) < 0)
+		return -1;
+	/* It is either settled, or its user returns to it. */
+	if (store_load_row(app->deck.store, base, &row) != 0)
+		return 0;
+	const bool returns = row.ending == ENDING_UNDECIDED && decision == DECISION_GO_ON;
+	store_row_free(&row);
+	if (!returns)
+		return END_SEEN_TO;
+	int r = run_start(app, &(struct start_order){ .base = base }, err);
+	return r != 0 ? r : run_attach(app, base, mode, err);
+}
+
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
@@ -70,6 +97,9 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 	deputy_end(deputy);
 	if (r < 0)
 		return -1;
+	r = see_to_end(app, base, mode, err);
+	if (r != END_SEEN_TO)
+		return r;
 	say_farewell(app, instance->id);
 	return status == 0 ? 0 : 1;
 }

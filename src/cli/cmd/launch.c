@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/decide.h"
 #include "cli/cmd/image.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/pick.h"
@@ -64,6 +65,20 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	return 0;
 }
 
+/* Its user has chosen one that ended. */
+static int resume(struct app *app, const char *base, struct launched *ret, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct start_order order = { .base = base,
+					   .no_wait = given->no_wait,
+					   .no_supervise = given->no_supervise };
+	if (start_and_wait(app, &order, &ret->started, err) < 0)
+		return -1;
+	ret->is_up = ret->started.already || ret->started.outcome == OUTCOME_REPORTED ||
+		     ret->started.outcome == OUTCOME_ALIVE;
+	return 0;
+}
+
 static int send_message(struct app *app, const struct strbuf *message, struct launched *launched,
 			struct error *err)
 {
@@ -121,6 +136,8 @@ static int run(struct app *app, struct error *err)
 	cleanup_wish struct wish wish = { 0 };
 	cleanup_strbuf struct strbuf message = { 0 };
 	cleanup_launched struct launched launched = { 0 };
+	cleanup_free char *resumed = NULL;
+	enum decision decision = DECISION_GO_ON;
 	const bool has_message = given->message || given->message_file;
 
 	if (wish_read(app, &given->wish, &wish, err) < 0)
@@ -134,7 +151,14 @@ static int run(struct app *app, struct error *err)
 	int r = pick_ask(app, &wish, err);
 	if (r != 0)
 		return r;
-	if (add_and_start(app, &wish, &launched, err) < 0 ||
+	if (!wish.asks_nothing && decide_launch(app, &wish.wish, &resumed, &decision, err) < 0)
+		return -1;
+	if (decision != DECISION_GO_ON) {
+		fprintf(stderr, "agentdeck: cancelled: no session was created\n");
+		return 1;
+	}
+	if ((resumed ? resume(app, resumed, &launched, err)
+		     : add_and_start(app, &wish, &launched, err)) < 0 ||
 	    (has_message && send_message(app, &message, &launched, err) < 0))
 		return -1;
 	r = print_launched(app, &launched, has_message, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/decide.h"
 #include "cli/cmd/several.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
@@ -35,7 +36,14 @@ static const char *word_for(const struct app *app, const struct store_row *row)
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
-	app->deck.may_lose_work = given->discard;
+	enum decision decision = DECISION_GO_ON;
+	if (!given->discard && !row->damage && decide_removal(app, row->base, &decision, err) < 0)
+		return -1;
+	if (decision == DECISION_LEAVE) {
+		printf("Nothing was removed.\n");
+		return 1;
+	}
+	app->deck.may_lose_work = given->discard || decision == DECISION_REMOVED;
 	const enum removal how = row->damage          ? REMOVE_DAMAGED
 				 : may_stop(app, row) ? REMOVE_ANYWAY
 						      : REMOVE_STOPPED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/decide.h"
 #include "cli/cmd/start.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
@@ -154,6 +155,9 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 
 /* --- attaching to it ---------------------------------------------------------------------------- */
 
+/* Its user has decided otherwise: bring_back() only. */
+enum { NOT_ATTACHED = -2 };
+
 /* Start a session that does not run (it was stopped or lost), with the same command, place and
  * conversation. */
 static int bring_back(struct app *app, const struct store_row *row, struct error *err)
@@ -164,6 +168,11 @@ static int bring_back(struct app *app, const struct store_row *row, struct error
 		return 0;
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *reason = visible(or_empty(view.reason));
+	enum decision decision;
+	if (decide_start(app, row, &decision, err) < 0)
+		return -1;
+	if (decision != DECISION_GO_ON)
+		return decision == DECISION_LEAVE ? 1 : NOT_ATTACHED;
 	fprintf(stderr, "agentdeck: %s is not running (%s): starting it\n", title,
 		*reason && view.state != STATE_STOPPED ? reason : instance_state_name(view.state));
 	return run_start(app, &(struct start_order){ .base = row->base }, err);
@@ -191,6 +200,8 @@ static int run(struct app *app, struct error *err)
 				 "this terminal is inside tmux: detach from that first, or leave "
 				 "--refuse-nested out");
 	r = bring_back(app, row, err);
+	if (r == NOT_ATTACHED)
+		return 0;
 	return r != 0 ? r
 		      : run_attach(app, row->base,
 				   given->read_only ? ATTACH_READ_ONLY : ATTACH_FULLY, err);

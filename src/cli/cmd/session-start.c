@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/decide.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/several.h"
 #include "cli/cmd/start.h"
@@ -84,6 +85,11 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 {
 	const struct options *given = app->options;
 	const bool restart = app->command == &command_session_restart;
+	enum decision decision = DECISION_GO_ON;
+	if (!restart && decide_start(app, row, &decision, err) < 0)
+		return -1;
+	if (decision != DECISION_GO_ON)
+		return decision == DECISION_LEAVE ? 1 : 0;
 	const struct start_order order = {
 		.base = row->base,
 		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,

@@ -170,7 +170,7 @@ static void add_evidence_text(const struct evidence *evidence, struct strbuf *bu
 
 static void add_choices_text(const struct question *question, struct strbuf *buf)
 {
-	for (size_t i = 0; i < question->choice_count; i++) {
+	for (size_t i = 0; question->choice_count > 1 && i < question->choice_count; i++) {
 		const struct choice *choice = &question->choices[i];
 		strbuf_addf(buf, "  %2zu  %s%s%s\n", i + 1, choice->label,
 			    *choice->effect ? " - " : "", choice->effect);

@@ -72,7 +72,8 @@ void question_add_choice(struct question *question, enum choice_kind kind, const
 void question_add_session(struct question *question, const char *id, const char *label,
 			  const char *effect);
 
-/* Everything of it up to the choices, which are numbered from 1; lines end with a newline. */
+/* Everything of it, with the choices numbered from 1, unless there is only one; lines end with a
+ * newline. */
 void question_add_text(const struct question *question, struct strbuf *buf);
 /* The choice that a user means who has typed this: its number, or the beginning of its label that
  * no other has; nothing is the default.  NULL: none.  Borrowed. */

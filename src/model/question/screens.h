@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The questions about a session's end, and about going on with one that ended.
+ *
+ *   A  unfinished work: seen?           question_of_work()
+ *   B  how should this session end?     question_of_end()
+ *   C  start new, or resume one?        question_of_launch(), question_add_session() for each
+ *   D  its tree has changed: resume?    question_of_reuse()
+ *
+ * Pure: no input or output here.
+ */
+#pragma once
+
+#include "model/question/question.h"
+
+/* The session that is asked about.  All borrowed; tree NULL: it has none to itself. */
+struct question_subject {
+	const char *title, *agent, *id;
+	const char *kind, *tree; /* "worktree", and its path */
+};
+
+/* A, of a tree that is not safe.  CHOICE_CONTINUE. */
+void question_of_work(struct question *question, const struct question_subject *subject,
+		      const struct verdict *verdict);
+/* B.  CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN. */
+void question_of_end(struct question *question, const struct question_subject *subject);
+/* The same when its user removes it.  CHOICE_KEEP, CHOICE_CLEAN. */
+void question_of_removal(struct question *question, const struct question_subject *subject);
+/* C.  CHOICE_NEW; the sessions come after it. */
+void question_of_launch(struct question *question, const char *directory, const char *agent);
+/* D.  before, now: a line for each thing that is only in the tree.  CHOICE_KEEP (do not start it),
+ * CHOICE_RETURN. */
+void question_of_reuse(struct question *question, const struct question_subject *subject,
+		       const char *before, const char *now);
