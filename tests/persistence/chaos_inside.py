@@ -460,6 +460,61 @@ def do_lose(identities, everything):
     return {"errors": [result[2] for result in results if result[0] != 0]}
 
 
+def git(directory, *words):
+    return run(["git", "-C", directory, "-c", "user.name=a", "-c", "user.email=a@invalid", "-c", "gc.auto=0", *words])
+
+
+def must(result):
+    if result[0] != 0:
+        raise AssertionError(str(result))
+    return result[1].strip()
+
+
+def do_repository(path):
+    """Make one with a commit."""
+    must(git(path, "init", "-q", "-b", "main"))
+    must(git(path, "commit", "-q", "--allow-empty", "-m", "first"))
+    must(run(["cp", "/etc/hostname", path + "/file"]))
+    must(git(path, "add", "file"))
+    must(git(path, "commit", "-q", "-m", "second"))
+    return {}
+
+
+def write_as_user(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+    os.chown(path, UID, UID)
+
+
+def do_work(identity, kind, name):
+    tree = manifest_of(identity)["workspace"]["path"]
+    if kind == "file":
+        write_as_user(f"{tree}/{name}", name)
+        return [kind, name]
+    if kind == "commit":
+        write_as_user(f"{tree}/{name}", name)
+        must(git(tree, "add", name))
+        must(git(tree, "commit", "-q", "-m", name))
+        return [kind, must(git(tree, "rev-parse", "HEAD"))]
+    write_as_user(f"{tree}/file", name)
+    must(git(tree, "stash", "push", "-q", "-m", name))
+    return [kind, name]
+
+
+def lost_work(tree, work):
+    """The work that is not in the tree any more."""
+    stashes = git(tree, "stash", "list")[1]
+    for kind, name in work:
+        if kind == "file":
+            is_there = os.path.exists(f"{tree}/{name}")
+        elif kind == "commit":
+            is_there = git(tree, "merge-base", "--is-ancestor", name, "HEAD")[0] == 0
+        else:
+            is_there = any(line.endswith(f": {name}") for line in stashes.splitlines())
+        if not is_there:
+            yield f"{kind} {name}"
+
+
 def do_settle():
     """Wait until every server has a live process in it: its pane still has to record the end of an
     agent."""
@@ -525,6 +580,9 @@ class Look:
         self.strangers()
         self.files()
         self.conversations()
+        for wish in expected["instances"]:
+            if wish["work"] and not self.problems:
+                self.work(wish)
 
     def problem(self, title, invariant, text):
         self.problems.append({"title": title, "invariant": invariant, "text": text})
@@ -623,6 +681,12 @@ class Look:
             self.transcripts = transcripts()
         return {transcript.id for transcript in self.transcripts if transcript.said}
 
+    def work(self, wish):
+        """All of it, at each look that finds nothing else to wait for."""
+        tree = manifest_of(wish["id"]).get("workspace", {}).get("path", "")
+        for what in lost_work(tree, wish["work"]):
+            self.problem(wish["title"], "work kept", f"{what} is not in {tree!r}")
+
     def strangers(self):
         """No process of the user that belongs to no live run."""
         supervisors = [process for process in self.processes if process.is_supervisor]
@@ -642,7 +706,9 @@ class Look:
         known = {"": {"default", "hooks", "logs", "conversations.lock", "config.good.toml",
                       "config.good.toml.lock"},
                  "logs": {"agentdeck.log", "agentdeck.log.1"},
-                 "default": {"instances.json", "instances.json.lock"} | identities | {name + ".lock" for name in identities},
+                 "default": {"instances.json", "instances.json.lock", "trees", ".trash"} | identities | {name + ".lock" for name in identities},
+                 "default/.trash": set(),
+                 "default/trees": {wish["id"] for wish in self.expected["instances"] if wish["tree"]},
                  "hooks": {name + ".sid" for name in identities}}
         known.update({"default/" + name: {"instance.json"} for name in identities})
         for folder, allowed in known.items():

@@ -9,7 +9,12 @@ WEIGHTS = {
     "kill-server": (6, 0), "kill-agent": (6, 0), "kill-many": (4, 1), "strike": (7, 1), "kill-supervisor": (5, 0),
     "kill-helpers": (5, 1), "kill-command": (9, 2), "race": (7, 0), "freeze": (4, 0), "logout": (3, 0), "full": (4, 1),
     "manager": (3, 0), "reboot": (3, 0), "power": (5, 9), "clock": (3, 1), "pick": (4, 1), "edit": (5, 1), "lose": (3, 0),
+    "work": (8, 0), "bin": (6, 0),
 }
+
+
+# What these have to themselves, in the test host: the virtual machine has no git.
+TREES = {4: "worktree", 6: "clone"}
 
 
 def name_of(index):
@@ -171,6 +176,18 @@ class Plan:
     def plan_lose(self):
         running = [index for index, up in enumerate(self.up) if up]
         return self.random.sample(running, min(len(running), self.random.randint(1, 3))), self.chance(0.4)
+
+    def with_tree(self):
+        return self.random.choice([index for index in TREES if index < len(self.up)] or [0])
+
+    def plan_work(self):
+        return self.with_tree(), self.random.choice(["file", "commit", "stash"])
+
+    def plan_bin(self):
+        """Removed and brought back; some commands are killed."""
+        index = self.with_tree()
+        self.up[index] = False
+        return index, self.milliseconds(150) if self.chance(0.4) else None
 
     def plan_clock(self):
         """Mostly back; then a command that reads the clock."""
