@@ -24,7 +24,7 @@ static void begin(struct session *session, enum engine engine, const char *title
 
 static const char *container_of(const struct session *session, enum engine engine)
 {
-	return engine_say(engine, WORDS("ps", "--quiet", "--filter",
+	return engine_say(engine, WORDS("ps", "--all", "--quiet", "--filter",
 					kept("label=io.agentdeck.instance=%s", session->id)));
 }
 
@@ -164,6 +164,13 @@ static void has_limits(enum engine engine)
 		if (started.status != 0) {
 			ASSERT(strstr(started.errors, "controller"), "%s: %s", table[i].option,
 			       started.errors);
+			print_message("%s: only as the engine has it, since this machine lacks the "
+				      "controller\n",
+				      table[i].option);
+			const char *wished = container_field(engine, container_of(&session, engine),
+							     table[i].field);
+			ASSERT(streq(wished, table[i].field_value), "%s: the engine has %s",
+			       table[i].option, wished);
 			continue;
 		}
 		(void)session_look(&session);
@@ -176,6 +183,31 @@ static void has_limits(enum engine engine)
 		ASSERT(is_limited != is_warned, "%s is '%s', the engine says %s, and the start: %s",
 		       table[i].file, or_empty(limit), said, started.errors);
 	}
+}
+
+/* No engine has a word for them. */
+TEST(ContainerSaysWhichLimitsItCannotHave)
+{
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_make_directory(at_home("deck"));
+	struct reply added = deck_look(WORDS("add", at_home("deck"), "-t", "deck", "--agent",
+					     "demo", "--container", "--image", PLAIN_IMAGE,
+					     "--engine", engine_address(ENGINE_DOCKER),
+					     "--memory-high", "1G", "--cpu-weight", "50"));
+	ASSERT(added.status == 0 &&
+		       strstr(added.errors, "memory_high does nothing in a container") &&
+		       strstr(added.errors, "cpu_weight does nothing in a container"),
+	       "add: %d: %s", added.status, added.errors);
+	static const char *const words[][2] = { { "--memory-high", "2G" },
+						{ "--cpu-weight", "100" } };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		struct reply reply = deck_look(
+			WORDS("session", "limit", "deck", words[i][0], words[i][1]));
+		ASSERT(reply.status != 0 && strstr(reply.errors, "cannot set"), "%s: %d: %s%s",
+		       words[i][0], reply.status, reply.errors, reply.output);
+	}
+	(void)deck_ok(NULL, WORDS("session", "limit", "deck", "--memory-high", "infinity",
+				  "--memory-max", "1G", "--json"));
 }
 
 TEST(ContainerHasItsLimitsOrSaysThatItHasNoneDocker)

@@ -441,6 +441,11 @@ static void what_a_container_needs_is_judged(void **state UNUSED)
 	check_last(&facts, VERDICT_WARNING, "cannot limit processes", "Delegate=pids");
 	engine.counts_memory = engine.counts_pids = true;
 	check_last(&facts, VERDICT_OK, "answers", "");
+	facts.has_unusable_limit[LIMIT_MEMORY_HIGH] = true;
+	check_last(&facts, VERDICT_OK, "answers", "");
+	facts.uses_containers = true;
+	check_last(&facts, VERDICT_WARNING, "memory_high of your configuration does nothing",
+		   "--memory-max");
 	facts.capsule_problem = (char *)"/x is not static";
 	check_last(&facts, VERDICT_ERROR, "/x is not static", "make install");
 }

@@ -33,6 +33,11 @@ static void take_limits(const struct limits *limits, struct doctor_facts *facts)
 {
 	facts->limits_memory |= limits->memory_max > 0;
 	facts->limits_pids |= limits->tasks_max > 0;
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const int64_t value = limit_value(limits, limit);
+		facts->has_unusable_limit[limit] |= container_limit_instead(limit) && value &&
+						    value != LIMIT_INFINITY;
+	}
 }
 
 static void take_settings(const struct settings *settings, struct strvec *names,

@@ -4,6 +4,8 @@
  */
 #include "engine/doctor/doctor.h"
 
+#include "engine/place/container/resolve.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -508,6 +510,12 @@ static void judge_containers(const struct doctor_facts *facts, struct findings *
 {
 	for (size_t i = 0; i < facts->engine_count; i++)
 		judge_engine(facts, facts->engines + i, ret);
+	for (enum limit limit = 0; facts->uses_containers && limit < LIMIT_COUNT; limit++) {
+		if (!facts->has_unusable_limit[limit])
+			continue;
+		warn("%s of your configuration does nothing in containers", limit_name(limit));
+		advise("%s", container_limit_instead(limit));
+	}
 	if (facts->capsule_problem) {
 		wrong("%s", facts->capsule_problem);
 		advise("install agentdeck again: make install");

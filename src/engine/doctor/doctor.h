@@ -99,6 +99,7 @@ struct doctor_facts {
 	bool uses_containers; /* by the configuration, or a session lives in one */
 	bool needs_image;     /* and no other one is configured */
 	bool limits_memory, limits_pids, limits_cpus; /* by the configuration */
+	bool has_unusable_limit[LIMIT_COUNT];         /* that no container can have */
 	char *capsule_problem;
 };
 void doctor_facts_free(struct doctor_facts *facts);

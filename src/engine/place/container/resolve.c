@@ -372,8 +372,28 @@ void container_limit(const struct deck *deck, const struct instance *instance,
 	recipe->pids = limits.tasks_max != LIMIT_INFINITY ? limits.tasks_max : 0;
 }
 
-static void warn(struct deck *deck, const struct recipe *recipe)
+/* Docker's API and podman's know no memory.high.  They take "shares" for a weight, which runtimes
+ * turn into different weights, by their version. */
+const char *container_limit_instead(enum limit limit)
 {
+	static const char *const instead[LIMIT_COUNT] = {
+		[LIMIT_MEMORY_HIGH] = "use --memory-max",
+		[LIMIT_CPU_WEIGHT] = "use --cpus when you make the session",
+	};
+	return instead[limit];
+}
+
+static void warn(struct deck *deck, const struct instance *instance, const struct recipe *recipe)
+{
+	const struct limits limits = settings_limits(&deck->settings, instance);
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const int64_t value = limit_value(&limits, limit);
+		if (container_limit_instead(limit) && value && value != LIMIT_INFINITY)
+			deck_warn(deck,
+				  "%s does nothing in a container, since %s cannot set it: %s",
+				  limit_name(limit), recipe->engine,
+				  container_limit_instead(limit));
+	}
 	for (size_t i = 0; i < recipe->cap_add.count; i++)
 		deck_warn(deck,
 			  "capability %s gives the agent more power over this machine than a "
@@ -417,7 +437,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
 		return -1;
 	container_limit(deck, instance, recipe);
-	warn(deck, recipe);
+	warn(deck, instance, recipe);
 	*ret = TAKE_PTR(recipe);
 	return 0;
 }

@@ -59,6 +59,9 @@ void container_drop(const struct recipe *recipe);
 void container_limit(const struct deck *deck, const struct instance *instance,
 		     struct recipe *recipe);
 
+/* Engines have no word for this limit: what to do instead.  NULL: they have.  Static. */
+const char *container_limit_instead(enum limit limit);
+
 /* "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
 int container_change_secret(struct recipe *recipe, const char *text, struct error *err);
 /* Another image for this recipe, from the same engine.  It is found first: on an error the recipe
