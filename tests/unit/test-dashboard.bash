@@ -212,6 +212,19 @@ case_pasted_text_is_no_action() {
 	await 'Send to solo: two lines$'
 }
 
+case_keys_are_those_of_the_configuration() {
+	some_sessions
+	printf '[ui]\nkeys = ["stop=X", "quit=F10", "quit=Ctrl-C", "halt=x"]\n' >>"$home/deck/config.toml"
+	open 80 24
+	await "'halt=x' in \[ui\] keys: write ACTION=KEY" && await 'F10 quit'
+	keys X
+	await 'Stop solo\?' && await 'y or X yes'
+	keys n x
+	await 'x does nothing here'
+	keys F10
+	await 'ended: 0'
+}
+
 case_what_was_lost_is_told() {
 	some_sessions
 	deck start api --no-supervise

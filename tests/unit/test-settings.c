@@ -139,6 +139,8 @@ static void every_key_arrives_in_its_field(void **state)
 							  "mouse = false\n"
 							  "history_limit = 0\n"
 							  "default_terminal = 'screen'\n"
+							  "[ui]\n"
+							  "keys = ['stop=X']\n"
 							  "[log]\n"
 							  "journal = true\n"
 							  "[limits]\n"
@@ -147,6 +149,7 @@ static void every_key_arrives_in_its_field(void **state)
 							  "tasks_max = 500\n"
 							  "cpu_weight = 50\n");
 	assert_string_equal(settings.default_agent, "demo");
+	assert_string_equal(settings.ui_keys.items[0], "stop=X");
 	assert_false(settings.resume_agents);
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);

@@ -67,6 +67,7 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->notify.command);
 	strvec_clear(&settings->notify.on);
 	strvec_clear(&settings->environment_keep);
+	strvec_clear(&settings->ui_keys);
 	free_container(&settings->container);
 	for (size_t i = 0; i < settings->group_count; i++) {
 		free(settings->groups[i].group);
@@ -501,6 +502,8 @@ const struct toml_key settings_keys[] = {
 	KEY("environment.keep", toml_store_strings, environment_keep,
 	    .about = "more variables to keep for a start after a reboot; no secrets",
 	    .example = "[\"MY_TOOLS\"]"),
+	KEY("ui.keys", toml_store_strings, ui_keys, .about = "keys of the deck, as \"ACTION=KEY\"",
+	    .example = "[\"stop=X\"]"),
 	KEY("notify.command", toml_store_strings, notify.command,
 	    .about = "the program that the supervisor runs, with its arguments",
 	    .example = "[\"/usr/local/bin/tell-me\"]"),

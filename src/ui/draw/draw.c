@@ -237,11 +237,11 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 
 /* ---- the help --------------------------------------------------------------------------------- */
 
-static void add_keys(struct strbuf *text, const struct action_info *info)
+static void add_keys(struct strbuf *text, const key_code keys[ACTION_KEYS])
 {
 	char name[KEY_TEXT_SIZE];
-	for (size_t i = 0; i < ACTION_KEYS && info->keys[i] != KEY_CODE_NONE; i++)
-		strbuf_addf(text, "%s%s", i ? ", " : "", key_text(info->keys[i], name));
+	for (size_t i = 0; i < ACTION_KEYS && keys[i] != KEY_CODE_NONE; i++)
+		strbuf_addf(text, "%s%s", i ? ", " : "", key_text(keys[i], name));
 }
 
 /* The words of the text in lines of this width.  Returns how many; draws those from top on. */
@@ -292,7 +292,7 @@ static void draw_help(struct ui *ui, size_t row, size_t height)
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
 		cleanup_strbuf struct strbuf keys = { 0 };
-		add_keys(&keys, info);
+		add_keys(&keys, ui->keymap.keys[i]);
 		put_line(&page, 0, left - 1, ROLE_KEY, strbuf_text(&keys));
 		put_words(&page, info->help);
 	}
@@ -401,7 +401,7 @@ static void draw_keys(const struct ui *ui, size_t row)
 	char name[KEY_TEXT_SIZE];
 	size_t column = 0;
 	if (ui->mode == MODE_CONFIRM) {
-		const key_code key = action_info(ui->pending)->keys[0];
+		const key_code key = ui->keymap.keys[ui->pending][0];
 		cleanup_free char *keys = xasprintf("y or %s", key_text(key, name));
 		column = put_key(row, column, keys, "yes");
 		put_key(row, column, "any other key", "no");
@@ -414,7 +414,9 @@ static void draw_keys(const struct ui *ui, size_t row)
 	}
 	for (size_t i = 0; ui->mode == MODE_LIST && i < ARRAY_SIZE(shown); i++) {
 		const struct action_info *info = action_info(shown[i]);
-		column = put_key(row, column, key_text(info->keys[0], name), info->label);
+		const key_code key = ui->keymap.keys[shown[i]][0];
+		if (key != KEY_CODE_NONE)
+			column = put_key(row, column, key_text(key, name), info->label);
 	}
 }
 

@@ -236,12 +236,27 @@ static void tell_lost(struct dashboard *dashboard)
 	ui_tell(dashboard->ui, text, true);
 }
 
+/* A mistake is told, and the other keys count. */
+static void bind_keys(struct dashboard *dashboard)
+{
+	const struct deck *deck = dashboard->deck;
+	struct ui *ui = dashboard->ui;
+	if (deck->config_problem)
+		ui_tell(ui, deck->config_problem, true);
+	for (size_t i = 0; i < deck->settings.ui_keys.count; i++) {
+		cleanup_error struct error why = { 0 };
+		if (keymap_bind(&ui->keymap, deck->settings.ui_keys.items[i], &why) < 0)
+			ui_tell(ui, why.message, true);
+	}
+}
+
 static int show(struct dashboard *dashboard)
 {
 	read_on(dashboard);
 	if (dashboard->has_failed)
 		return -1;
 	tell_lost(dashboard);
+	bind_keys(dashboard);
 	frame(dashboard);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)
@@ -271,8 +286,6 @@ int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
 	dashboard.peek = peek;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
-	if (deck->config_problem)
-		ui_tell(ui, deck->config_problem, true);
 	const int r = show(&dashboard);
 	term_end();
 	return r;

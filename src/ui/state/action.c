@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/action.h"
 
-#include "base/macro.h"
+#include "base/text.h"
+
+#include <string.h>
 
 #define CTRL(letter) ((letter)&KEY_CODE_CTRL)
 
@@ -70,11 +72,81 @@ const struct action_info *action_info(enum action action)
 	return &actions[action];
 }
 
-enum action action_of_key(key_code key)
+void keymap_init(struct keymap *ret)
+{
+	*ret = (struct keymap){ 0 };
+	for (size_t i = 0; i < ACTION_COUNT; i++)
+		memcpy(ret->keys[i], actions[i].keys, sizeof(ret->keys[i]));
+}
+
+enum action keymap_action(const struct keymap *keymap, key_code key)
 {
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
 		for (size_t k = 0; k < ACTION_KEYS; k++)
-			if (key != KEY_CODE_NONE && actions[i].keys[k] == key)
+			if (key != KEY_CODE_NONE && keymap->keys[i][k] == key)
 				return (enum action)i;
 	return ACTION_NONE;
+}
+
+static enum action action_named(const char *name, size_t length)
+{
+	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+		if (strlen(actions[i].name) == length && memcmp(actions[i].name, name, length) == 0)
+			return (enum action)i;
+	return ACTION_NONE;
+}
+
+static void take_key(key_code keys[ACTION_KEYS], key_code key)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < ACTION_KEYS; i++)
+		if (keys[i] != key)
+			keys[kept++] = keys[i];
+	while (kept < ACTION_KEYS)
+		keys[kept++] = KEY_CODE_NONE;
+}
+
+static bool add_key(struct keymap *keymap, enum action action, key_code key)
+{
+	size_t count = 0;
+	if (!keymap->is_own[action])
+		memset(keymap->keys[action], 0, sizeof(keymap->keys[action]));
+	keymap->is_own[action] = true;
+	while (count < ACTION_KEYS && keymap->keys[action][count] != KEY_CODE_NONE)
+		count++;
+	if (count == ACTION_KEYS)
+		return false;
+	keymap->keys[action][count] = key;
+	return true;
+}
+
+int keymap_bind(struct keymap *keymap, const char *text, struct error *err)
+{
+	struct keymap changed = *keymap;
+	key_code key;
+	const size_t length = strcspn(text, "=");
+	const enum action action = action_named(text, length);
+	cleanup_free char *shown = visible(text);
+	if (action == ACTION_NONE || !text[length])
+		return error_set(err, ERROR_INVALID,
+				 "'%s' in [ui] keys: write ACTION=KEY; docs/configuration.md has "
+				 "the actions",
+				 shown);
+	if (!key_parse(text + length + 1, &key))
+		return error_set(err, ERROR_INVALID,
+				 "'%s' in [ui] keys: there is no such key (examples: x, Ctrl-X, "
+				 "F2, Enter, Space)",
+				 shown);
+	for (size_t i = 0; i < ACTION_COUNT; i++)
+		take_key(changed.keys[i], key);
+	if (!add_key(&changed, action, key))
+		return error_set(err, ERROR_INVALID,
+				 "'%s' in [ui] keys: an action has at most %d keys", shown,
+				 ACTION_KEYS);
+	if (changed.keys[ACTION_QUIT][0] == KEY_CODE_NONE)
+		return error_set(err, ERROR_INVALID,
+				 "'%s' in [ui] keys: quit needs a key, too: bind that first",
+				 shown);
+	*keymap = changed;
+	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/error.h"
 #include "ui/state/key.h"
 
 enum action {
@@ -52,5 +53,15 @@ struct action_info {
 /* Static. */
 const struct action_info *action_info(enum action action);
 
+/* The keys in use. */
+struct keymap {
+	key_code keys[ACTION_COUNT][ACTION_KEYS]; /* KEY_CODE_NONE: no more */
+	bool is_own[ACTION_COUNT];                /* the user's, not those of the table */
+};
+void keymap_init(struct keymap *ret);
+/* Bind as "ACTION=KEY" says: the first one for an action replaces its keys, others are added.  The
+ * key is taken from another action that has it.  ERROR_INVALID: there is no such action or key, an
+ * action gets too many, or quit loses its last one. */
+int keymap_bind(struct keymap *keymap, const char *text, struct error *err);
 /* What the key does in the list. */
-enum action action_of_key(key_code key);
+enum action keymap_action(const struct keymap *keymap, key_code key);

@@ -8,6 +8,7 @@ struct ui *ui_new(const char *profile)
 	struct ui *ui = xcalloc(1, sizeof(*ui));
 	ui->profile = visible(profile);
 	ui->list = list_new();
+	keymap_init(&ui->keymap);
 	return ui;
 }
 
@@ -330,7 +331,7 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 {
 	char name[KEY_TEXT_SIZE];
-	const enum action action = action_of_key(key);
+	const enum action action = keymap_action(&ui->keymap, key);
 	if (key == KEY_CODE_ESCAPE) {
 		take_back(ui);
 	} else if (action != ACTION_NONE) {
@@ -345,7 +346,7 @@ static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 static void key_in_search(struct ui *ui, key_code key)
 {
 	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
-		move(ui, action_of_key(key));
+		move(ui, key == KEY_CODE_UP ? ACTION_UP : ACTION_DOWN);
 	} else if (key == KEY_CODE_ENTER) {
 		ui->mode = MODE_LIST;
 	} else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
@@ -368,7 +369,7 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 
 static void key_in_confirm(struct ui *ui, key_code key, struct wish *ret)
 {
-	if (key == 'y' || key == 'Y' || action_of_key(key) == ui->pending) {
+	if (key == 'y' || key == 'Y' || keymap_action(&ui->keymap, key) == ui->pending) {
 		go_on(ui, ret);
 		return;
 	}
@@ -379,7 +380,7 @@ static void key_in_confirm(struct ui *ui, key_code key, struct wish *ret)
 static void key_in_help(struct ui *ui, key_code key)
 {
 	const size_t page = ui->height > 1 ? ui->height - 1 : 1;
-	switch (action_of_key(key)) {
+	switch (keymap_action(&ui->keymap, key)) {
 	case ACTION_UP:
 		ui->help_top -= ui->help_top > 0;
 		break;

@@ -21,6 +21,7 @@ enum ui_mode {
 struct ui {
 	char *profile;
 	struct list *list;
+	struct keymap keymap;
 	enum ui_mode mode;
 	struct input input;  /* of MODE_SEARCH and MODE_LINE */
 	char *search;        /* what the list is filtered by; NULL: nothing */
