@@ -126,6 +126,25 @@ static int make_file(int ends[2], struct error *err)
 	return 0;
 }
 
+/* The same with a file that exists.  All of it is output. */
+static int share_log(int log, int ends[2], struct error *err)
+{
+	cleanup_close int first = fcntl(log, F_DUPFD_CLOEXEC, 3);
+	int second = first < 0 ? -1 : fcntl(log, F_DUPFD_CLOEXEC, 3);
+	if (second < 0)
+		return error_set_errno(err, errno, "share a log");
+	ends[0] = TAKE_FD(first);
+	ends[1] = second;
+	return 0;
+}
+
+static int make_output(const struct child_request *request, int ends[2], struct error *err)
+{
+	if (request->log)
+		return share_log(request->log, ends, err);
+	return request->outlives_us ? make_file(ends, err) : make_pipe(ends, err);
+}
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -159,8 +178,6 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 {
 	cleanup_close int in_read = -1, in_write = -1, out_read = -1, out_write = -1;
 	cleanup_close int err_read = -1, err_write = -1;
-	int (*const make_ends)(int ends[2], struct error *err) = request->outlives_us ? make_file
-										      : make_pipe;
 	int ends[2];
 
 	if (request->gate || request->input) {
@@ -175,18 +192,18 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		if (in_read < 0)
 			return error_set_errno(err, errno, "open /dev/null");
 	}
-	if (make_ends(ends, err) < 0)
+	if (make_output(request, ends, err) < 0)
 		return -1;
 	out_read = ends[0];
 	out_write = ends[1];
-	if (make_ends(ends, err) < 0)
+	if (make_output(request, ends, err) < 0)
 		return -1;
 	err_read = ends[0];
 	err_write = ends[1];
 
 	const int stdio[3] = { in_read, out_write, err_write };
 	pid_t pid;
-	int r = spawn(request, stdio, request->new_session, &pid, err);
+	int r = spawn(request, stdio, request->new_session || request->log, &pid, err);
 	if (r != 0)
 		return r;
 	int pidfd = pidfd_open(pid, 0);
@@ -208,7 +225,8 @@ int child_start(const struct child_request *request, struct child *ret, struct e
 		.input_left = request->input ? request->input_length : 0,
 		.output = TAKE_FD(out_read),
 		.errors = TAKE_FD(err_read),
-		.has_files = request->outlives_us,
+		.has_files = request->outlives_us || request->log,
+		.leads = request->log,
 		.max_output = request->max_output ? request->max_output : DEFAULT_MAX_OUTPUT,
 	};
 	if (ret->input >= 0)
@@ -236,6 +254,9 @@ void child_abandon(struct child *child)
 	if (child->pid <= 0)
 		return;
 	(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
+	/* Nobody has its number before it is reaped. */
+	if (child->leads)
+		(void)kill(-child->pid, SIGKILL);
 	reap(child, &status);
 }
 

@@ -30,6 +30,9 @@ struct child_request {
 	 * read nor dies when we end.  For children with bounded output.  We read the files when it
 	 * has ended: at most the last max_output bytes. */
 	bool outlives_us;
+	/* Descriptor of a file that gets all of its output; 0: none.  max_output is the most of its
+	 * end that is read.  It gets a session to itself, and a timeout ends all of that. */
+	int log;
 	size_t max_output; /* 0: 1 MiB; more output is ERROR_CHILD */
 };
 
@@ -40,6 +43,7 @@ struct child {
 	int gate;           /* write end of a gated child's descriptor 0, else -1 */
 	int output, errors; /* read ends, or files */
 	bool has_files;     /* output and errors are files */
+	bool leads;         /* it is killed with its process group */
 	int input;          /* write end while there is input left, else -1 */
 	const char *input_next;
 	size_t input_left, max_output;

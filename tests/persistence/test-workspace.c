@@ -123,3 +123,38 @@ TEST(ForkOfASessionCanHaveAWorktree)
 {
 	fork_into(PLAIN, WORDS("--worktree", "--branch", "mine"));
 }
+
+static const char *setup_runs(const struct session *session)
+{
+	return or_empty(machine_read(kept("%s/runs", session->directory)));
+}
+
+/* It runs before the first start, again after a failure, and not after that. */
+TEST(SetupOfATreeRunsUntilItIsDone)
+{
+	struct session session = { .title = "deck" };
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      "[workspace]\ncopy = [\".env\"]\n"
+		      "setup = [\"sh\", \"-c\", \"echo x >>runs; test -e ready\"]\n");
+	machine_user_ok(
+		WORDS("sh", "-c",
+		      "mkdir \"$1\" && cd \"$1\" && git init -q && echo key >.env && "
+		      "printf 'runs\\n.env\\nready\\n' >.gitignore && git add .gitignore && "
+		      "git -c user.name=a -c user.email=a@b commit -qm one",
+		      "sh", at_home("deck")));
+	struct reply reply = deck(NULL, WORDS("launch", at_home("deck"), "--agent", "demo",
+					      "--worktree"));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "--no-setup"), "launch: %d %s",
+	       reply.status, reply.errors);
+	session.id = "deck";
+	session.directory = tree_of(&session);
+	session.id = json_get_string(session_look(&session), "id", "");
+	ASSERT(streq(session.status, "stopped"), "it is %s", session.status);
+	ASSERT(streq(machine_read(kept("%s/.env", session.directory)), "key\n"), ".env is missing");
+	ASSERT(streq(setup_runs(&session), "x\n"), "it ran: %s", setup_runs(&session));
+	machine_write(kept("%s/ready", session.directory), 0600, "");
+	session_start(&session, NULL);
+	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran: %s", setup_runs(&session));
+	session_restart(&session, NULL);
+	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran again: %s", setup_runs(&session));
+}

@@ -13,7 +13,7 @@
 struct options {
 	struct wish_options wish;
 	const char *message, *message_file;
-	bool no_wait, no_supervise, attach;
+	bool no_wait, no_supervise, attach, no_setup;
 };
 
 static const struct command_option options[] = {
@@ -25,6 +25,7 @@ static const struct command_option options[] = {
 	{ 0, "no-wait", NULL, "return when the session is saved, without waiting for the agent",
 	  TO_FLAG(no_wait) },
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
+	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
 	{ 0 },
 };
@@ -44,6 +45,14 @@ static void launched_free(struct launched *launched)
 }
 #define cleanup_launched CLEANUP(launched_free)
 
+/* Its tree is there, and another start tries the setup again. */
+static bool waits_for_setup(struct app *app, const char *base)
+{
+	cleanup_instance struct instance *instance = NULL;
+	return deck_load(&app->deck, base, &instance, NULL) == 0 && instance->workspace &&
+	       instance->workspace->setup == SETUP_FAILED;
+}
+
 /* Add and start.  A session that cannot start at all is removed again, so that the same command
  * works once the cause is gone. */
 static int add_and_start(struct app *app, const struct wish *wish, struct launched *ret,
@@ -51,13 +60,15 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 {
 	const struct options *given = app->options;
 	cleanup_instance struct instance *added = NULL;
+	app->deck.leaves_setup = given->no_setup;
 	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
 	const struct start_order order = { .base = added->base,
 					   .no_wait = given->no_wait,
 					   .no_supervise = given->no_supervise };
 	if (start_and_wait(app, &order, &ret->started, err) < 0) {
-		(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
+		if (!waits_for_setup(app, added->base))
+			(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
 		return -1;
 	}
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||

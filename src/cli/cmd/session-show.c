@@ -4,6 +4,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
+#include "engine/workspace/setup.h"
 
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
@@ -359,14 +360,22 @@ static void print_recipe(const struct instance *instance)
 	print_container_limits(recipe);
 }
 
-static void print_workspace(const struct workspace *workspace)
+static void print_workspace(struct app *app, const struct instance *instance)
 {
+	const struct workspace *workspace = instance->workspace;
 	if (!workspace)
 		return;
 	cleanup_free char *what = xasprintf("%s of %s", workspace_kind_name(workspace->kind),
 					    workspace->source);
 	line("  made as", what);
 	line("  branch", workspace->branch);
+	if (workspace->setup == SETUP_NONE)
+		return;
+	cleanup_free char *log = setup_log(&app->deck, instance);
+	cleanup_free char *setup = workspace->setup == SETUP_FAILED
+					   ? xasprintf("failed, see %s", log)
+					   : xstrdup("runs before its first start");
+	line("  setup", setup);
 }
 
 static void print_instance(struct app *app, const struct store_row *row, const struct view *view,
@@ -383,7 +392,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("  copy of", instance->copy_of);
 	line("Status", status);
 	line("Directory", instance_lookup_directory(instance));
-	print_workspace(instance->workspace);
+	print_workspace(app, instance);
 	line("Group", instance->group);
 	line("Notes", instance->notes);
 	line("Agent", instance->agent);

@@ -9,7 +9,7 @@
 
 struct options {
 	const char *message, *message_file;
-	bool no_wait, no_supervise, fresh, attach, rebuild;
+	bool no_wait, no_supervise, fresh, attach, rebuild, no_setup;
 };
 
 static const struct command_option options[] = {
@@ -25,6 +25,7 @@ static const struct command_option options[] = {
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0, "rebuild", NULL, "build the image of its container again if the image is gone",
 	  TO_FLAG(rebuild) },
+	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -117,7 +118,10 @@ static int run(struct app *app, struct error *err)
 		strvec_push(&words, "--fresh");
 	if (given->rebuild)
 		strvec_push(&words, "--rebuild");
+	if (given->no_setup)
+		strvec_push(&words, "--no-setup");
 	app->deck.may_rebuild = given->rebuild;
+	app->deck.leaves_setup = given->no_setup;
 	struct several_verb verb = {
 		.act = start,
 		.result = restart ? "restarted" : "running",

@@ -12,6 +12,7 @@
 #include "engine/place/runfiles.h"
 #include "engine/run/ending.h"
 #include "engine/run/need.h"
+#include "engine/workspace/setup.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
@@ -165,6 +166,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	ending_forget(instance);
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
+	    setup_run(deck, operation->lock, instance, err) < 0 ||
 	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
 	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;

@@ -6,6 +6,7 @@
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
 #include "engine/workspace/inside.h"
+#include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static char *directory_of(const struct deck *deck, const char *id)
 
 static bool is_name_of_ours(const char *name)
 {
-	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED);
+	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED) || streq(name, SETUP_LOG);
 }
 
 const char *tree_name(const struct deck *deck, const struct instance *instance)
@@ -261,6 +262,9 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	if (tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    make(workspace, directory, name, err) < 0)
 		return error_prefix(err, "make the tree %s", shown);
+	if (setup_copy(deck, instance, err) < 0)
+		return -1;
+	setup_want(deck, instance);
 	if (instance->recipe && inside_settle(instance, err) < 0)
 		return error_prefix(err, "mount the tree %s", shown);
 	if (workspace->is_made)

@@ -13,6 +13,23 @@ static const char *const kind_words[] = {
 	[WORKSPACE_CLONE] = "clone",
 };
 
+static const char *const setup_words[] = {
+	[SETUP_NONE] = "none",
+	[SETUP_WANTED] = "wanted",
+	[SETUP_FAILED] = "failed",
+};
+
+static bool parse_setup(const char *word, enum workspace_setup *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(setup_words); i++) {
+		if (!streq(setup_words[i], word))
+			continue;
+		*ret = (enum workspace_setup)i;
+		return true;
+	}
+	return false;
+}
+
 const char *workspace_kind_name(enum workspace_kind kind)
 {
 	return kind_words[kind];
@@ -58,6 +75,7 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_text(object, "from", workspace->from);
 	manifest_put_flag(object, "has_branch", workspace->has_branch);
 	manifest_put_flag(object, "made", workspace->is_made);
+	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
 	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
 	return object;
 }
@@ -83,6 +101,7 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->from = manifest_text(&section, "from");
 	workspace->has_branch = manifest_bool(&section, "has_branch");
 	workspace->is_made = manifest_bool(&section, "made");
+	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);
 	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
 	check_path(&section, "source", workspace->source);
 	check_path(&section, "path", workspace->path);

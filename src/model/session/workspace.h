@@ -15,6 +15,13 @@ enum workspace_kind {
 	WORKSPACE_CLONE,    /* a repository beside it */
 };
 
+/* Its user's setup, which runs in a new tree before the first agent. */
+enum workspace_setup {
+	SETUP_NONE, /* there was none when the tree was made; or it is done, or was left out */
+	SETUP_WANTED,
+	SETUP_FAILED, /* the next start tries it again */
+};
+
 struct workspace {
 	enum workspace_kind kind;
 	char *source; /* absolute path of the work tree or bare repository that it is made from */
@@ -22,8 +29,9 @@ struct workspace {
 	char *branch; /* that is checked out in it at first */
 	char *base;   /* commit at which it begins */
 	char *from;   /* absolute path of a tree that may alone have that commit; or NULL */
-	bool has_branch;             /* the source had the branch before */
-	bool is_made;                /* else only planned: a kill may have left a part of it */
+	bool has_branch; /* the source had the branch before */
+	bool is_made;    /* else only planned: a kill may have left a part of it */
+	enum workspace_setup setup;
 	bool may_be_lost;            /* its user has said that what is only in it can go */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };

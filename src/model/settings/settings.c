@@ -35,6 +35,7 @@ void settings_init(struct settings *ret)
 		},
 		.stop_timeout_s = 10,
 		.end_policy = END_ASK,
+		.setup_timeout_s = 600,
 	};
 	strvec_push_array(&ret->notify.on,
 			  (const char *const[]){ "waiting", "error", "held", "oom", NULL });
@@ -56,6 +57,12 @@ static void free_container(struct container_defaults *defaults)
 	strvec_clear(&defaults->mounts);
 }
 
+static void free_workspace(struct workspace_defaults *defaults)
+{
+	strvec_clear(&defaults->copy);
+	strvec_clear(&defaults->setup);
+}
+
 void settings_free(struct settings *settings)
 {
 	free(settings->default_agent);
@@ -69,9 +76,11 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->environment_keep);
 	strvec_clear(&settings->ui_keys);
 	free_container(&settings->container);
+	free_workspace(&settings->workspace);
 	for (size_t i = 0; i < settings->group_count; i++) {
 		free(settings->groups[i].group);
 		free_container(&settings->groups[i].container);
+		free_workspace(&settings->groups[i].workspace);
 	}
 	free(settings->groups);
 	*settings = (struct settings){ 0 };
@@ -346,6 +355,43 @@ static int store_mounts(const struct toml_document *document, const struct toml_
 	return r;
 }
 
+/* Nothing outside of the repository, and nothing of git's own. */
+static bool is_name_in_tree(const char *name)
+{
+	cleanup_free char *copy = xstrdup(name);
+	char *rest = copy;
+	size_t count = 0;
+	for (const char *part; (part = strsep(&rest, "/")); count++)
+		if (!*part || streq(part, ".") || streq(part, "..") || streq(part, ".git"))
+			return false;
+	return count > 0;
+}
+
+static int store_names(const struct toml_document *document, const struct toml_key *key,
+		       struct json_object *value, void *field, struct error *err)
+{
+	const struct strvec *names = field;
+	int r = toml_store_strings(document, key, value, field, err);
+	for (size_t i = 0; r == 0 && i < names->count; i++)
+		if (!is_name_in_tree(names->items[i]))
+			r = toml_error(document, key->path, err,
+				       "%s holds \"%s\": name a file below the repository's root "
+				       "(examples: \".env\", \"config/local.toml\")",
+				       key->path, names->items[i]);
+	return r;
+}
+
+static int store_argv(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	const struct strvec *argv = field;
+	int r = toml_store_strings(document, key, value, field, err);
+	if (r == 0 && argv->count && !*argv->items[0])
+		return toml_error(document, key->path, err,
+				  "%s has no program: write it as [\"npm\", \"ci\"]", key->path);
+	return r;
+}
+
 #define CONTAINER_KEY(name, function, member)                         \
 	{                                                             \
 		.path = (name), .store = (function),                  \
@@ -388,18 +434,27 @@ static int store_container(const struct toml_document *document, const char *pat
 }
 
 static int store_workspace(const struct toml_document *document, const char *path,
-			   struct json_object *value, enum end_policy *ret, struct error *err)
+			   struct json_object *value, struct group_limits *ret, struct error *err)
 {
 	if (!json_object_is_type(value, json_type_object))
 		return toml_type_error(document, path, value, "a table", err);
 	json_object_object_foreach(value, name, item) {
 		cleanup_free char *where = xasprintf("%s.%s", path, name);
 		const struct toml_key key = { .path = where, .min = END_ASK, .words = ends };
-		if (!streq(name, "on_end"))
-			return toml_error(document, where, err,
-					  "unknown key \"%s\": the workspace of a group has on_end",
-					  where);
-		if (toml_store_word(document, &key, item, ret, err) < 0)
+		int r;
+		if (streq(name, "on_end"))
+			r = toml_store_word(document, &key, item, &ret->end_policy, err);
+		else if (streq(name, "copy"))
+			r = store_names(document, &key, item, &ret->workspace.copy, err);
+		else if (streq(name, "setup"))
+			r = store_argv(document, &key, item, &ret->workspace.setup, err);
+		else
+			r = toml_error(
+				document, where, err,
+				"unknown key \"%s\": the workspace of a group has on_end, copy "
+				"and setup",
+				where);
+		if (r < 0)
 			return -1;
 	}
 	return 0;
@@ -423,7 +478,7 @@ static int store_group(const struct toml_document *document, const char *path, c
 		else if (streq(key, "container"))
 			r = store_container(document, where, item, &ret->container, err);
 		else if (streq(key, "workspace"))
-			r = store_workspace(document, where, item, &ret->end_policy, err);
+			r = store_workspace(document, where, item, ret, err);
 		else
 			r = toml_error(document, where, err,
 				       "unknown key \"%s\": a group has \"limits\", "
@@ -565,6 +620,14 @@ const struct toml_key settings_keys[] = {
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
 	KEY("workspace.on_end", toml_store_word, end_policy, .min = END_ASK, .words = ends,
 	    .about = "when an agent has ended by itself: ask, keep or clean"),
+	KEY("workspace.copy", store_names, workspace.copy,
+	    .about = "files of the repository that a new worktree or clone gets",
+	    .example = "[\".env\"]"),
+	KEY("workspace.setup", store_argv, workspace.setup,
+	    .about = "the program that runs once in it, with its arguments",
+	    .example = "[\"npm\", \"ci\"]"),
+	KEY("workspace.setup_timeout", toml_store_int, setup_timeout_s, .min = 1,
+	    .max = LONGEST_WINDOW_S, .about = "seconds that it may take"),
 	TABLE("groups", store_groups, groups,
 	      .about = "limits and more for the sessions of a group",
 	      .example = "work.limits = { memory_max = \"8G\" }"),
@@ -633,6 +696,26 @@ struct container_defaults settings_container(const struct settings *settings, co
 								 : &settings->container;
 		if (here)
 			add_defaults(here, &found);
+		if (!length)
+			return found;
+		while (--length > 0 && name[length] != '/')
+			;
+	}
+}
+
+struct workspace_defaults settings_workspace(const struct settings *settings, const char *group)
+{
+	struct workspace_defaults found = { 0 };
+	const char *name = or_empty(group);
+	for (size_t length = strlen(name);;) {
+		const struct group_limits *own = length ? find_group(settings, name, length) : NULL;
+		const struct workspace_defaults *here = own      ? &own->workspace
+							: length ? NULL
+								 : &settings->workspace;
+		if (here && !found.copy.count)
+			found.copy = here->copy;
+		if (here && !found.setup.count)
+			found.setup = here->setup;
 		if (!length)
 			return found;
 		while (--length > 0 && name[length] != '/')

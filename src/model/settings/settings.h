@@ -23,12 +23,19 @@ struct container_defaults {
 	struct strvec mounts; /* SOURCE[:TARGET][:ro], each with "/" or "~/" first */
 };
 
+/* What a tree gets that is made for a session. */
+struct workspace_defaults {
+	struct strvec copy;  /* files, by their names in the repository */
+	struct strvec setup; /* argv of a program that runs once in it */
+};
+
 /* The settings of a group. */
 struct group_limits {
 	char *group;
 	enum end_policy end_policy; /* END_DEFAULT: not set */
 	struct limits limits;
 	struct container_defaults container;
+	struct workspace_defaults workspace;
 };
 
 struct settings {
@@ -50,6 +57,8 @@ struct settings {
 	} tmux;
 	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
 	struct container_defaults container; /* [container] image = "debian:12", engine, ... */
+	struct workspace_defaults workspace; /* [workspace] copy = [".env"], setup = ["npm", "ci"] */
+	int64_t setup_timeout_s;             /* [workspace] setup_timeout = 600 */
 	/* [groups."work/api".limits] and [groups."work/api".container], the same keys */
 	struct group_limits *groups;
 	size_t group_count;
@@ -100,6 +109,10 @@ enum end_policy settings_end_policy(const struct settings *settings,
 /* What holds for a container of a session in this group (NULL: none): each as the nearest group
  * sets it, else [container].  Borrowed. */
 struct container_defaults settings_container(const struct settings *settings, const char *group);
+
+/* What holds for a tree of a session in this group (NULL: none), found in the same way.  Borrowed.
+ */
+struct workspace_defaults settings_workspace(const struct settings *settings, const char *group);
 
 /* Where a limit was set. */
 enum limit_origin {
