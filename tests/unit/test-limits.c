@@ -115,8 +115,8 @@ static void what_is_wrong_in_a_group_is_named_with_its_place(void **state UNUSED
 		"memory_high, memory_max, tasks_max and cpu_weight");
 	assert_refused(
 		"[groups.work]\nmemory_max = '1G'\n",
-		"config.toml:2:1: unknown key \"groups.work.memory_max\": a group has \"limits\" "
-		"and \"container\", and a name with a slash needs quotes, as in [groups.\"work/api\".limits]");
+		"config.toml:2:1: unknown key \"groups.work.memory_max\": a group has \"limits\", "
+		"\"container\" and \"workspace\", and a name with a slash needs quotes, as in [groups.\"work/api\".limits]");
 	assert_refused("[groups]\nwork = 3\n",
 		       "config.toml:2:1: groups.work must be a table, not a whole number");
 	assert_refused("[groups.work]\nlimits = 3\n",
