@@ -765,9 +765,21 @@ case_undo_and_prune() {
 	[ -d "$trash/notes" ] && [ -d "$home/elsewhere" ] && [ -L "$trash/2026-01-01T00:00:00.000Z-aaaaaaaa" ] ||
 		fail "something that is not ours was deleted"
 	rm "$trash"/*/notes
+	must prune --older 1 --force
+	[ "$(find "$trash" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ] || fail "prune --older 1 deleted today's"
 	must prune --force
 	[ "$(find "$trash" -mindepth 1 | wc -l)" = 2 ] || fail "left: $(find "$trash")"
 	refused 2 'trash is empty' undo
+	# What is purged does not come back, and takes only itself along.
+	must add . -t purged --agent demo
+	must add . -t other --agent demo
+	must remove other
+	refused 1 'add --force' purge purged
+	must purge purged --force
+	grep -q 'conversation stays' "$home/out" || fail "purge: $(<"$home/out")"
+	refused 2 'no session has' show purged
+	refused 2 'no removed session' undo purged
+	must undo other
 }
 
 case_hook_input() {

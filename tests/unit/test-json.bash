@@ -111,6 +111,9 @@ holds 0 prune --dry-run
 holds 0 undo five
 agentdeck remove five >/dev/null
 holds 0 prune --force
+agentdeck add . -t purged --agent demo >/dev/null
+holds 1 purge purged
+holds 0 purge purged --force
 holds 0 'session stop' three
 holds 0 'session stop' three
 holds 1 'session eject' three

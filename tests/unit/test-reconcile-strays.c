@@ -8,6 +8,7 @@
 #include "driver/store/trash.h"
 #include "engine/place/container/container-internal.h"
 #include "engine/reconcile/reconcile.h"
+#include "engine/run/undo.h"
 
 #include <sys/stat.h>
 
@@ -243,6 +244,42 @@ static void a_session_that_came_back_keeps_what_it_has(void **state UNUSED)
 	assert_non_null(strstr(strays.items[0].failure, "has a session now"));
 }
 
+static size_t prune(bool leaves_containers)
+{
+	cleanup_trash struct trash trash = { 0 };
+	size_t deleted = 0;
+	EXPECT(trash_list(deck.store, &trash, &fixture.err), 0);
+	deck.may_leave_containers = leaves_containers;
+	if (undo_prune(&deck, &trash, &deleted, &fixture.err) < 0)
+		error_clear(&fixture.err);
+	return deleted;
+}
+
+/* Its engine did not answer when it was removed. */
+static void a_container_that_was_left_goes_with_its_session(void **state UNUSED)
+{
+	make_session();
+	make_container(BASE, labels_of(ID));
+	remove_session();
+	tell("/fake/fault?call=inspect&kind=refuse");
+	assert_int_equal(prune(false), 0);
+	assert_int_equal(deck.warnings.count, 1);
+	assert_non_null(strstr(deck.warnings.items[0], "--leave-containers"));
+	assert_true(has_container(BASE));
+	assert_int_equal(prune(false), 1);
+	assert_false(has_container(BASE));
+}
+
+static void a_container_is_left_only_by_consent(void **state UNUSED)
+{
+	make_session();
+	make_container(BASE, labels_of(ID));
+	remove_session();
+	tell("/fake/fault?call=inspect&kind=refuse&times=1000");
+	assert_int_equal(prune(false), 0);
+	assert_int_equal(prune(true), 1);
+}
+
 static void a_profile_that_cannot_be_read_may_have_any_session(void **state UNUSED)
 {
 	cleanup_strays struct strays strays = { 0 };
@@ -265,6 +302,8 @@ int main(void)
 		TEST(a_session_has_its_container),
 		TEST(an_engine_that_does_not_answer_has_lost_nothing),
 		TEST(a_session_that_came_back_keeps_what_it_has),
+		TEST(a_container_that_was_left_goes_with_its_session),
+		TEST(a_container_is_left_only_by_consent),
 		TEST(a_profile_that_cannot_be_read_may_have_any_session),
 #undef TEST
 	};

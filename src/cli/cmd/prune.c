@@ -9,12 +9,18 @@
 #include "engine/run/undo.h"
 
 struct options {
-	bool force, dry_run;
+	bool force, dry_run, leave_containers;
+	int64_t older_days;
 };
 
 static const struct command_option options[] = {
 	{ 'f', "force", NULL, "do not ask", TO_FLAG(force) },
+	{ 0, "leave-containers", NULL,
+	  "also sessions whose engine does not answer: their containers stay there",
+	  TO_FLAG(leave_containers) },
 	{ 'n', "dry-run", NULL, "list the removed sessions, and delete nothing", TO_FLAG(dry_run) },
+	{ 0, "older", "DAYS", "only those that were removed at least so many days ago",
+	  TO_NUMBER(older_days, 0, 36500) },
 	{ 0 },
 };
 
@@ -86,13 +92,28 @@ static int confirm(const struct app *app, const struct trash *trash, struct erro
 		       err);
 }
 
+/* The oldest come first.  Returns how many are old enough. */
+static size_t count_old(const struct trash *trash, int64_t days)
+{
+	enum { DAY_S = 86400, SECOND_US = 1000000 };
+	const int64_t latest = clock_wall_us() - days * DAY_S * SECOND_US;
+	size_t count = 0;
+	while (count < trash->count && trash->items[count].removed_at <= latest)
+		count++;
+	return count;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_trash struct trash trash = { 0 };
+	cleanup_trash struct trash all = { 0 };
 	size_t deleted = 0;
-	if (trash_list(app->deck.store, &trash, err) < 0)
+	if (trash_list(app->deck.store, &all, err) < 0)
 		return -1;
+	const struct trash trash = { all.items, given->older_days
+							? count_old(&all, given->older_days)
+							: all.count };
+	app->deck.may_leave_containers = given->leave_containers;
 	if (!given->dry_run && check_wish(app, &trash, err) < 0)
 		return -1;
 	if (!app->json && trash.count)

@@ -155,7 +155,7 @@ static void print_commands(FILE *out, const char *family, enum which which)
  * first ones of a group are explained, the others only named, so that all fit a screen.  A command
  * that is nowhere is named in the last group. */
 static const struct {
-	const char *title, *words[4], *others[14];
+	const char *title, *words[4], *others[15];
 } groups[] = {
 	{ "start and find sessions",
 	  { "launch", "attach", "list" },
@@ -167,8 +167,8 @@ static const struct {
 	{ "recover", { "recover", "doctor" }, { "supervise", "undo" } },
 	{ "administer",
 	  { 0 },
-	  { "rename", "remove", "prune", "set", "limit", "eject", "group", "profile", "agents",
-	    "config", "image", "completion", "help" } },
+	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "group", "profile",
+	    "agents", "config", "image", "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 

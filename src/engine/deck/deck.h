@@ -55,6 +55,10 @@ struct deck {
 	void (*on_progress)(const char *line, bool is_failure);
 	/* The user gives up what only the tree of a session has (--discard). */
 	bool may_lose_work;
+	/* A removal fails if its container cannot be freed; else that is left to prune. */
+	bool must_free;
+	/* The user gives up containers whose engine does not answer (--leave-containers). */
+	bool may_leave_containers;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

@@ -10,6 +10,7 @@
 #include "engine/conversation/conversation.h"
 #include "engine/deck/home.h"
 #include "engine/roster/statusline.h"
+#include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
@@ -165,15 +166,23 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 }
 
 /* What its place has kept for the next start is of no use without the session.  An engine that does
- * not answer does not keep a session from being removed. */
-static void discard(const struct operation *operation)
+ * not answer does not keep a session from being removed: the manifest says that there may be
+ * something, and prune tries again. */
+static int discard(const struct operation *operation, struct error *err)
 {
-	cleanup_error struct error local = { 0 };
-	if (operation->place->discard(operation->deck, operation->instance, DISCARD_FOR_GOOD,
-				      &local) < 0)
-		deck_warn(operation->deck,
-			  "the container %s is left: %s; remove it with the engine's own rm",
-			  operation->instance->base, local.message);
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	struct error why = { 0 };
+	if (operation->place->discard(deck, instance, DISCARD_FOR_GOOD, &why) < 0) {
+		if (deck->must_free)
+			return error_move(err, &why);
+		deck_warn(deck, "the container %s is left: %s; agentdeck prune tries again",
+			  instance->base, why.message);
+		error_clear(&why);
+		if (!instance->container_id)
+			instance->container_id = xstrdup(instance->base);
+	}
+	return instance->recipe ? operation_save(operation, err) : 0;
 }
 
 /* What only its tree has is lost at the next prune. */
@@ -211,8 +220,10 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 	    lifecycle_stop_locked(operation, &was_running, err) < 0 ||
 	    forget_hint(deck, instance->id, err) < 0)
 		return -1;
-	discard(operation);
-	home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
+	if (discard(operation, err) < 0)
+		return -1;
+	if (!deck->must_free)
+		home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	if (how == REMOVE_UNUSED && tree_delete(deck, instance, err) < 0)
 		return -1;
 	log_info("removed; conversation %s is kept by its agent",
@@ -230,4 +241,26 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 	    operation_admit(&operation, err) < 0)
 		return -1;
 	return lifecycle_remove_locked(&operation, how, err);
+}
+
+int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struct error *err)
+{
+	cleanup_trash struct trash trash = { 0 };
+	size_t deleted = 0;
+	deck->must_free = true;
+	int r = lifecycle_remove(deck, base, how, err);
+	deck->must_free = false;
+	if (r < 0 || trash_list(deck->store, &trash, err) < 0)
+		return -1;
+	/* The last one: a base that is taken again was removed before. */
+	size_t at = trash.count;
+	while (at > 0 && !streq(trash.items[at - 1].base, base))
+		at--;
+	const struct trash one = { trash.items + at - 1, 1 };
+	if (at && undo_prune(deck, &one, &deleted, err) < 0)
+		return -1;
+	return deleted ? 0
+		       : error_set(err, ERROR_BUSY,
+				   "it is in the trash, and something of it stays: see the "
+				   "warnings, and run agentdeck prune");
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
+#include "engine/place/place.h"
 #include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
@@ -130,12 +131,26 @@ static void leave_home(struct deck *deck, const struct removed *removed,
 	home_leave(deck, id, HOME_PRUNED);
 }
 
+/* What its engine could not free when it was removed. */
+static int free_container(struct deck *deck, struct instance *instance, struct error *err)
+{
+	const struct place *place;
+	if (!instance || !instance->recipe || !instance->container_id || deck->may_leave_containers)
+		return 0;
+	if (place_find(instance, &place, err) < 0 ||
+	    place->discard(deck, instance, DISCARD_FOR_GOOD, err) < 0)
+		return error_prefix(err, "its container is left (--leave-containers gives it up)");
+	return 0;
+}
+
 /* Returns whether it is gone; else the user is warned. */
 static bool prune(struct deck *deck, struct store_profile_lock *lock, const struct removed *removed,
 		  bool *failed)
 {
 	cleanup_error struct error err = { 0 };
-	int r = removed->instance ? tree_delete(deck, removed->instance, &err) : 0;
+	int r = free_container(deck, removed->instance, &err);
+	if (r == 0 && removed->instance)
+		r = tree_delete(deck, removed->instance, &err);
 	if (r == TREE_KEPT)
 		return false;
 	if (r == 0)

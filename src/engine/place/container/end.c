@@ -126,8 +126,13 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 	if (is_ours && engine_remove(ladder->engine, ladder->found.id, err) < 0)
 		return -1;
 	int r = ladder_find_network(ladder, &network, err);
-	if (r == 0 && engine_remove_network(ladder->engine, network, err) < 0)
-		return -1;
+	if (r == 0)
+		r = engine_remove_network(ladder->engine, network, err);
+	if (r == ENGINE_IN_USE)
+		return error_set(err, ERROR_BUSY,
+				 "the network %s-net is used by another container: remove that "
+				 "first",
+				 instance->base);
 	return r < 0 ? -1 : free_image(ladder, how, err);
 }
 

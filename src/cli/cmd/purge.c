@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
+
+struct options {
+	bool force, discard;
+};
+
+static const struct command_option options[] = {
+	{ 0, "discard", NULL, "give up work that only its worktree or clone has",
+	  TO_FLAG(discard) },
+	{ 'f', "force", NULL, "do not ask; stop it if it runs", TO_FLAG(force) },
+	OPTION_TAKE_OVER,
+	{ 0 },
+};
+
+/* In a container its agent's home is the session's. */
+static bool owns_conversation(const struct store_row *row)
+{
+	return !streq(or_empty(row->backend), PLACE_DEFAULT);
+}
+
+/* ASK_CANCELLED: its user does not want it. */
+static int confirm(const struct app *app, const struct store_row *row, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_free char *title = visible(row->title);
+	if (given->force)
+		return 0;
+	if (app->json || !ask_is_possible())
+		return error_set(err, ERROR_INVALID,
+				 "%s would be deleted for good: add --force to do it", title);
+	cleanup_free char *question = xasprintf(
+		"Delete %s for good%s? There is no undo.", title,
+		owns_conversation(row) ? ", with its container and its conversation" : "");
+	return ask_yes(question, err);
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct store_row *row = app->session;
+	if (row->damage)
+		return error_set(err, ERROR_INVALID,
+				 "its manifest is damaged, so nobody knows what it has: use "
+				 "agentdeck remove %s",
+				 row->id);
+	int r = confirm(app, row, err);
+	if (r > 0)
+		printf("Nothing was deleted.\n");
+	if (r != 0)
+		return r < 0 ? -1 : 1;
+	app->deck.may_lose_work = given->discard;
+	if (lifecycle_purge(&app->deck, row->base, given->force ? REMOVE_ANYWAY : REMOVE_STOPPED,
+			    err) < 0)
+		return -1;
+	return print_done(app, json_success(row->id, row->title),
+			  xasprintf("Deleted %s (%s) for good.%s", row->title, row->id,
+				    row->session_id && !owns_conversation(row)
+					    ? " Its conversation stays with its agent."
+					    : ""));
+}
+
+const struct command command_purge = {
+	.name = "purge",
+	.arguments = "SESSION",
+	.summary = "remove a session and delete all that it has, without undo",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run,
+};
