@@ -6,6 +6,7 @@
 #include "persistence/attach.h"
 #include "persistence/deck.h"
 #include "persistence/steps.h"
+#include "persistence/strace.h"
 
 #include <signal.h>
 #include <string.h>
@@ -149,6 +150,39 @@ TEST(UndecidedEndIsAskedAbout)
 	WAIT_FOR(deck_look(WORDS("session", "show", session.id)).status != 0,
 		 "it is still there: %s", attach_output(keys));
 	ASSERT(!machine_exists(file), "clean up left the tree");
+}
+
+/* Of each system call that changes something. */
+enum { SAMPLES = 4 };
+
+/* Whoever frees it is killed at each step: the next one that looks brings it to its end. */
+TEST(EndCutAnywhereConverges)
+{
+	struct session session;
+	strace_required();
+	make_repository();
+	begin(&session, "--worktree", NULL);
+	session_say(&session, MARKER);
+	(void)session_look(&session);
+	const char *id = session.session_id;
+	quit(&session);
+	const char *const *words = WORDS("agentdeck", "revive", session.id);
+	struct points all = strace_watch(words), some = strace_sample(&all, SAMPLES);
+	ASSERT(streq(stage_of(&session), "freed"), "stage: %s", stage_of(&session));
+	for (size_t i = 0; i < some.count; i++) {
+		const char *where = kept("cut at %s %u", some.points[i].call,
+					 some.points[i].ordinal);
+		session_start(&session, NULL);
+		ASSERT(machine_exists(kept("%s/file", session.directory)), "%s: no tree", where);
+		quit(&session);
+		(void)strace_kill(words, &some.points[i], where);
+		(void)deck(NULL, WORDS("recover"));
+		ASSERT(streq(stage_of(&session), "freed"), "%s: stage %s", where,
+		       stage_of(&session));
+		ASSERT(!machine_exists(session.directory), "%s: its tree", where);
+	}
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
 }
 
 static int64_t count_of_ends(void)
