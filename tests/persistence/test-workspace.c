@@ -158,3 +158,17 @@ TEST(SetupOfATreeRunsUntilItIsDone)
 	session_restart(&session, NULL);
 	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran again: %s", setup_runs(&session));
 }
+
+/* Both would change the same files.  One that does not run changes nothing. */
+TEST(SecondSessionOfADirectoryIsOfferedAWorktree)
+{
+	struct session one;
+	session_add(&one, NULL, "deck", NULL);
+	struct reply reply = deck_look(WORDS("add", one.directory, "--agent", "demo"));
+	ASSERT(reply.status == 0 && !strstr(reply.errors, "--worktree"), "add: %s", reply.errors);
+	session_start(&one, NULL);
+	reply = deck_look(WORDS("add", one.directory, "--agent", "demo"));
+	ASSERT(reply.status == 0 &&
+		       strstr(reply.errors, kept("launch --worktree %s", one.directory)),
+	       "add beside a live one: %d %s", reply.status, reply.errors);
+}

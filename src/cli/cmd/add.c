@@ -27,6 +27,7 @@ static int run(struct app *app, struct error *err)
 		r = image_add(app, &wish.wish, &instance, err);
 	if (r != 0)
 		return r;
+	wish_note_neighbour(app, instance);
 	struct json_object *object = json_of_instance(&app->deck, instance);
 	json_set_bool(object, "success", true);
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);

@@ -63,6 +63,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	app->deck.leaves_setup = given->no_setup;
 	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
+	wish_note_neighbour(app, added);
 	const struct start_order order = { .base = added->base,
 					   .no_wait = given->no_wait,
 					   .no_supervise = given->no_supervise };

@@ -2,6 +2,10 @@
 #include "cli/cmd/wish.h"
 
 #include "base/argsplit.h"
+#include "cli/show/output.h"
+#include "engine/place/alive.h"
+
+#include <stdint.h>
 
 const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
 const char *const wish_restart_words[3] = { "no", "on-failure", "always" };
@@ -55,6 +59,28 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 		.tree = tree == 0 ? &ret->tree : NULL,
 	};
 	return 0;
+}
+
+void wish_note_neighbour(struct app *app, const struct instance *added)
+{
+	const char *directory = instance_lookup_directory(added);
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (app->json || app->quiet || added->workspace ||
+	    store_list(app->deck.store, &rows, NULL) < 0)
+		return;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		if (row->damage || streq(row->base, added->base) ||
+		    !streq(row->lookup_directory, directory) || !place_row_is_live(row))
+			continue;
+		cleanup_free char *title = visible(row->title);
+		cleanup_free char *command = argjoin(
+			(char *const[]){ (char *)(uintptr_t)directory, NULL });
+		complain("%s works in %s, too, and both can change the same files. To give a "
+			 "session a tree to itself: agentdeck launch --worktree %s",
+			 title, command, command);
+		return;
+	}
 }
 
 void wish_free(struct wish *wish)

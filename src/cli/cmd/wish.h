@@ -64,5 +64,7 @@ struct wish {
 /* Fill *ret, which borrows from app, options and itself: it stays where it is. */
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err);
+/* The session was added: say so if another one works in its directory just now. */
+void wish_note_neighbour(struct app *app, const struct instance *added);
 void wish_free(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_free)
