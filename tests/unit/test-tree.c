@@ -317,6 +317,34 @@ static void a_fork_executes_nothing_of_the_tree(void **state)
 	do_sh(desk, "test -f default/trees/bbbbbbbb/project/evil && test ! -e ran");
 }
 
+static void a_tree_follows_its_repository(void **state)
+{
+	struct desk *desk = *state;
+	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_error struct error err = { 0 };
+		use_program("agentdeck-assess");
+		cleanup_instance struct instance *instance = made(desk, kinds[i]);
+		cleanup_verdict struct verdict verdict = { 0 };
+		cleanup_free char *moved = path_join(desk->root, "moved");
+		cleanup_free char *other = path_join(desk->root, "other");
+		do_sh(desk, "mv project moved && git init -q other && cd other && " COMMIT " x");
+		assert_int_equal(ensure(desk, instance, NULL), 0);
+		assert_int_equal(desk->deck.warnings.count, 1);
+		assert_int_equal(tree_move_source(&desk->deck, instance, other, &err), -1);
+		assert_int_equal(err.code, ERROR_INVALID);
+		assert_string_equal(instance->workspace->source, desk->cwd);
+		error_clear(&err);
+		if (tree_move_source(&desk->deck, instance, moved, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_string_equal(instance->workspace->source, moved);
+		do_sh(desk, "cd default/trees/" ID "/project && git status");
+		assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+		assert_true(verdict_is_safe(&verdict));
+		do_sh(desk, "rm -rf moved other default/" ID " default/trees && mkdir project");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void)
 		DESK_TEST(a_clone_of_a_clone_has_the_commits_of_that),
 		DESK_TEST(a_worktree_can_begin_at_a_commit_of_a_clone),
 		DESK_TEST(a_fork_executes_nothing_of_the_tree),
+		DESK_TEST(a_tree_follows_its_repository),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

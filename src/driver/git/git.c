@@ -370,6 +370,20 @@ int gitcmd_worktree_branch(const char *source, const char *path, char **ret, str
 	return 0;
 }
 
+int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, struct error *err)
+{
+	cleanup_free char *name = xasprintf("%s^{commit}", commit), *found = NULL;
+	if (find_commit(repository, name, &found, err) < 0)
+		return -1;
+	*ret = found != NULL;
+	return 0;
+}
+
+int gitcmd_mend_worktrees(const char *repository, struct error *err)
+{
+	return do_run(repository, (const char *const[]){ "worktree", "repair", NULL }, ASK_MS, err);
+}
+
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };

@@ -67,6 +67,13 @@ int gitcmd_directory(const char *path, char **ret, struct error *err);
  * HEAD), or there is no such tree.  Asked of the repository, not of the tree. */
 int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err);
 
+/* Does the repository have this commit? */
+int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, struct error *err);
+
+/* The repository was moved: its linked work trees learn where it is.  Those that were not moved
+ * themselves do. */
+int gitcmd_mend_worktrees(const char *repository, struct error *err);
+
 /* Forget the linked work tree of this path, whose directory is gone or can go: git's own record of
  * it and no other. */
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err);

@@ -254,6 +254,15 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 		return -1;
 	struct instance *instance = operation.instance;
 	cleanup_free char *before = xstrdup(instance_lookup_directory(instance));
+	if (instance->workspace) {
+		/* Its tree stays where it is. */
+		if (tree_move_source(deck, instance, real, err) < 0 ||
+		    operation_save(&operation, err) < 0)
+			return -1;
+		move->outcome = LOCATION_HERE;
+		move->instance = TAKE_PTR(operation.instance);
+		return 0;
+	}
 	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
 	    0)
 		return -1;

@@ -159,7 +159,8 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
 			     struct error *err);
 
-/* The directory of a session was renamed or moved. */
+/* The directory of a session was renamed or moved; of one with a tree to itself, the repository
+ * that the tree was made from. */
 struct lifecycle_move {
 	const char *path;              /* where it is now */
 	bool copies_transcript;        /* to where the agent looks for it */

@@ -6,6 +6,7 @@
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
  *   orphan.c        judge and delete one whose session is gone (orphan.h)
+ *   tree-move.c     its repository is elsewhere now
  *   setup.c         what it gets that Git does not have
  */
 #pragma once

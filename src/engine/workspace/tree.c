@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/deck/hint.h"
 #include "engine/workspace/inside.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
@@ -243,6 +244,21 @@ static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
 		  workspace->kind == WORKSPACE_CLONE ? " of its source" : "");
 }
 
+/* Its agent can work in it, and git cannot. */
+static void check_source(struct deck *deck, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) == 0)
+		return;
+	cleanup_free char *shown = visible(workspace->source);
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	deck_warn(
+		deck,
+		"its repository %s is gone, and git does not work in its worktree: restore it, or, "
+		"if it was moved, say where it is with agentdeck session set %s path DIRECTORY",
+		shown, hint);
+}
+
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err)
 {
@@ -257,8 +273,10 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 				 "the manifest of %s says that its tree is %s, where agentdeck "
 				 "makes none",
 				 instance->id, shown);
-	if (workspace->is_made && access(workspace->path, F_OK) == 0)
+	if (workspace->is_made && access(workspace->path, F_OK) == 0) {
+		check_source(deck, instance);
 		return 0;
+	}
 	if (tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    make(workspace, directory, name, err) < 0)
 		return error_prefix(err, "make the tree %s", shown);

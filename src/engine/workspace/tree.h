@@ -35,6 +35,12 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err);
 
+/* The repository of the instance's tree was moved to this directory: mend the tree and its records.
+ * The caller saves the instance.  ERROR_INVALID: that is not the same repository, and nothing was
+ * changed. */
+int tree_move_source(const struct deck *deck, struct instance *instance, const char *directory,
+		     struct error *err);
+
 /* Would anything be lost with the instance's tree?  TREE_ABSENT: it has none to itself, or that is
  * gone.  *ret: verdict_free(). */
 enum { TREE_ABSENT = 1 };

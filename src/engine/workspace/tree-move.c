@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The repository that a tree was made from is elsewhere now.
+ */
+#include "engine/workspace/tree.h"
+
+#include "base/fsutil.h"
+#include "base/log.h"
+#include "driver/git/git.h"
+#include "engine/workspace/inside.h"
+#include "engine/workspace/tree-internal.h"
+#include "model/workspace/origin.h"
+
+#include <string.h>
+
+/* The record of what the repository was names its place. */
+static int move_origin(int directory, const char *source, struct error *err)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_origin struct origin origin = { 0 };
+	int r = fs_read(directory, TREE_ORIGIN, ORIGIN_JSON_MOST, &text, err);
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (origin_parse(strbuf_text(&text), text.length, &origin, err) < 0)
+		return -1;
+	replace_string(&origin.source, source);
+	cleanup_json struct json_object *object = origin_to_json(&origin);
+	const char *words = json_print(object);
+	return fs_replace(directory, TREE_ORIGIN, words, strlen(words), FS_DURABLE, err);
+}
+
+static int check_same(const struct workspace *workspace, const char *source, struct error *err)
+{
+	bool has_base = false;
+	cleanup_free char *shown = visible(source);
+	if (gitcmd_has_commit(source, workspace->base, &has_base, err) < 0)
+		return -1;
+	return has_base ? 0
+			: error_set(
+				  err, ERROR_INVALID,
+				  "%s is not the repository that its tree was made from: it has no "
+				  "commit %s",
+				  shown, workspace->base);
+}
+
+/* The work tree says which repository it belongs to. */
+static int mend(const struct workspace *workspace, const struct gitcmd_repository *repository,
+		struct error *err)
+{
+	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
+	cleanup_free char *shown = visible(workspace->path);
+	if (workspace->kind != WORKSPACE_WORKTREE || !workspace->is_made)
+		return 0;
+	if (gitcmd_mend_worktrees(repository->common, err) < 0)
+		return -1;
+	int r = gitcmd_find(workspace->path, &found, err);
+	if (r < 0)
+		return -1;
+	return r == 0 && streq(found.common, repository->common)
+		       ? 0
+		       : error_set(
+				 err, ERROR_INVALID,
+				 "the repository has no record of the worktree %s, or that is gone: "
+				 "nothing was changed",
+				 shown);
+}
+
+int tree_move_source(const struct deck *deck, struct instance *instance, const char *path,
+		     struct error *err)
+{
+	struct workspace *workspace = instance->workspace;
+	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
+	cleanup_close int directory = -1;
+	cleanup_free char *shown = visible(path);
+	if (!tree_name(deck, instance))
+		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
+				 instance->id);
+	int r = gitcmd_find(path, &repository, err);
+	if (r == GIT_ABSENT)
+		return error_set(err, ERROR_INVALID,
+				 "%s is not in a Git repository: name the one that its tree was "
+				 "made from",
+				 shown);
+	if (r < 0)
+		return error_prefix(err, "%s", shown);
+	const char *source = repository.top ? repository.top : repository.common;
+	if (check_same(workspace, source, err) < 0 || mend(workspace, &repository, err) < 0 ||
+	    tree_open(deck, instance->id, true, &directory, err) < 0 ||
+	    move_origin(directory, source, err) < 0)
+		return -1;
+	log_info("its repository: %s -> %s", workspace->source, source);
+	replace_string(&workspace->source, source);
+	return instance->recipe && workspace->is_made ? inside_settle(instance, err) : 0;
+}
