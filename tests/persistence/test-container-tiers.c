@@ -386,6 +386,41 @@ TEST(ContainerImageThatWasBuiltGoesWithItsSessionPodman)
 	built_is_ejected(ENGINE_PODMAN);
 }
 
+/* The words of the step that failed are told. */
+static void is_told_why_its_build_failed(enum engine engine)
+{
+	engine_prepare(engine, PLAIN_IMAGE);
+	struct reply reply = deck(
+		NULL, WORDS("add", home(), "--agent", "demo", "--container", "--build",
+			    put_dockerfile("RUN echo the boat is $((1 + 1)) short; exit 3\n"),
+			    "--engine", engine_address(engine)));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "the boat is 2 short\n"),
+	       "it ended with %d: %s", reply.status, reply.errors);
+}
+
+TEST(ContainerImageSaysWhyItsBuildFailedDocker)
+{
+	is_told_why_its_build_failed(ENGINE_DOCKER);
+}
+
+TEST(ContainerImageSaysWhyItsBuildFailedPodman)
+{
+	is_told_why_its_build_failed(ENGINE_PODMAN);
+}
+
+/* Docker's builder asks for it over a connection that only its own command has. */
+TEST(ContainerImageThatWantsASecretIsRefusedWithARemedy)
+{
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	struct reply reply = deck(
+		NULL, WORDS("add", home(), "--agent", "demo", "--container", "--build",
+			    put_dockerfile("RUN --mount=type=secret,id=a,required=true true\n"),
+			    "--engine", engine_address(ENGINE_DOCKER)));
+	ASSERT(reply.status != 0 && strstr(reply.errors, "docker build -t NAME") &&
+		       strstr(reply.errors, "--image NAME"),
+	       "it ended with %d: %s", reply.status, reply.errors);
+}
+
 /* It is built before the title turns out to be taken. */
 static void is_refused_after_its_build(enum engine engine)
 {

@@ -2,6 +2,7 @@
 #include "driver/engine/engine-internal.h"
 
 #include "base/clock.h"
+#include "driver/engine/trace.h"
 
 #include <string.h>
 
@@ -155,6 +156,12 @@ int engine_list_names(struct engine *engine, const char *repository, struct strv
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
+/* The id of the frames in which Docker passes on what BuildKit says. */
+#define TRACE "moby.buildkit.trace"
+/* What BuildKit wants for RUN --mount=type=secret and type=ssh: a second connection, over which the
+ * docker command answers what it asks. */
+#define NO_SESSION "no active session"
+
 /* What an import or a build says.  Its status is 200 before it has begun. */
 struct story {
 	char *id;      /* of the image, when one was named */
@@ -207,6 +214,10 @@ static int on_frame(const char *line, size_t length, void *data)
 		replace_string(&story->failure, failure);
 	note_id(story, json_get_string(json_get_object(frame, "aux"), "ID", NULL));
 	tell(story, json_get_string(frame, "stream", NULL));
+	if (streq(json_get_string(frame, "id", ""), TRACE)) {
+		cleanup_free char *text = trace_text(json_get_string(frame, "aux", ""));
+		tell(story, text);
+	}
 	/* An import names its image in this way. */
 	note_id(story, json_get_string(frame, "status", NULL));
 	return 0;
@@ -295,8 +306,16 @@ int engine_build(struct engine *engine, const struct engine_build *build, char *
 		.on_line = on_frame,
 		.data = &story,
 	};
-	if (engine_call(engine, &call, &answer, err) < 0 ||
-	    end_story(engine, &story, &answer, what, err) < 0)
+	if (engine_call(engine, &call, &answer, err) < 0)
+		return -1;
+	if (story.failure && strstr(story.failure, NO_SESSION))
+		return error_set(err, ERROR_CHILD,
+				 "%s did not %s: the Dockerfile wants a secret or an SSH key of "
+				 "yours (RUN --mount=type=secret, type=ssh), which only the docker "
+				 "command can give: build it with docker build -t NAME, and use "
+				 "--image NAME",
+				 engine_kind_name(engine->kind), what);
+	if (end_story(engine, &story, &answer, what, err) < 0)
 		return -1;
 	*ret_id = TAKE_PTR(story.id);
 	return 0;
