@@ -434,19 +434,29 @@ void list_move(struct list *list, long lines)
 	list_go(list, to > 0 ? (size_t)to : 0);
 }
 
+/* No longer collapsed, by its index among those that are. */
+static void open_group(struct list *list, size_t index)
+{
+	struct strvec *paths = &list->collapsed;
+	free(paths->items[index]);
+	/* With the NULL at the end. */
+	memmove(&paths->items[index], &paths->items[index + 1],
+		(paths->count - index) * sizeof(char *));
+	paths->count--;
+}
+
+static bool is_below(const char *group, const char *path)
+{
+	const size_t length = strlen(path);
+	return strncmp(group, path, length) == 0 && (group[length] == '\0' || group[length] == '/');
+}
+
 bool list_select(struct list *list, struct item *item)
 {
 	if (item->line == SIZE_MAX) {
-		for (size_t i = list->collapsed.count; i-- > 0;) {
-			const size_t length = strlen(list->collapsed.items[i]);
-			if (strncmp(item->group, list->collapsed.items[i], length) != 0 ||
-			    (item->group[length] != '\0' && item->group[length] != '/'))
-				continue;
-			free(list->collapsed.items[i]);
-			memmove(&list->collapsed.items[i], &list->collapsed.items[i + 1],
-				(list->collapsed.count - i) * sizeof(char *));
-			list->collapsed.count--;
-		}
+		for (size_t i = list->collapsed.count; i-- > 0;)
+			if (is_below(item->group, list->collapsed.items[i]))
+				open_group(list, i);
 		make_lines(list);
 	}
 	if (item->line == SIZE_MAX)
@@ -512,10 +522,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 	if (is_to_be_collapsed && at == list->collapsed.count) {
 		strvec_push(&list->collapsed, path);
 	} else if (!is_to_be_collapsed && at < list->collapsed.count) {
-		free(list->collapsed.items[at]);
-		memmove(&list->collapsed.items[at], &list->collapsed.items[at + 1],
-			(list->collapsed.count - at) * sizeof(char *));
-		list->collapsed.count--;
+		open_group(list, at);
 	}
 	list->selected = NULL;
 	replace_string(&list->selected_group, path);

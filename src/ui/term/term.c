@@ -182,10 +182,12 @@ static attr_t attributes_of(enum role role)
 	return attributes[role];
 }
 
-static bool has_pair(enum role role)
+/* 0: none. */
+static short pair_of(enum role role)
 {
-	return term.has_color && has_colors() && role != ROLE_PLAIN && role != ROLE_FAINT &&
-	       role != ROLE_IDLE;
+	const bool is_colored = term.has_color && has_colors() && role != ROLE_PLAIN &&
+				role != ROLE_FAINT && role != ROLE_IDLE;
+	return (short)(is_colored ? (int)role : 0);
 }
 
 /* One character of the text, and the columns that it takes.  Returns its length in bytes, 0 at the
@@ -250,7 +252,7 @@ size_t term_put(size_t row, size_t column, size_t width, enum role role, const c
 		characters[count++] = L'~';
 		used++;
 	}
-	(void)attr_set(attributes_of(role), has_pair(role) ? (short)role : 0, NULL);
+	(void)attr_set(attributes_of(role), pair_of(role), NULL);
 	(void)mvaddnwstr((int)row, (int)column, characters, (int)count);
 	(void)attr_set(A_NORMAL, 0, NULL);
 	return used;
