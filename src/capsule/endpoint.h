@@ -14,9 +14,10 @@
 #define ENDPOINT_EXIT    "exit.json" /* capsule/record.h */
 #define ENDPOINT_REPORTS "reports"   /* capsule/hookfile.h */
 
-/* In the agent's environment, for its hooks: the capsule's directory, and the id of the run. */
+/* In the agent's environment, for its hooks: the capsule's directory, and the id of the run.  Not
+ * AGENTDECK_RUN: a window without a scope ends all processes that have that. */
 #define ENDPOINT_VARIABLE "AGENTDECK_CAPSULE"
-#define ENDPOINT_RUN      "AGENTDECK_RUN"
+#define ENDPOINT_RUN      "AGENTDECK_CAPSULE_RUN"
 
 /* What the programs here end with when it is not the agent's own end (sysexits.h, and above). */
 enum {

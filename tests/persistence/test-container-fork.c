@@ -278,7 +278,7 @@ TEST(ContainerReportThatWaitedIsTakenByTheNextStart)
 	session_say(&one, "at first");
 	session_look(&one);
 	const char *first = one.session_id, *second = new_uuid();
-	const char *run = variable_of(&one, "AGENTDECK_RUN");
+	const char *run = variable_of(&one, "AGENTDECK_CAPSULE_RUN");
 	const char *capsule = variable_of(&one, "AGENTDECK_CAPSULE");
 	const char *pid = machine_user_ok(
 		WORDS("tmux", "-S", one.socket, "display-message", "-p", "#{pid}"));
