@@ -345,6 +345,80 @@ static void a_tree_follows_its_repository(void **state)
 	}
 }
 
+/* Of each odd repository a tree is made, or the reason why not is said. */
+static const struct odd_case {
+	const char *script;    /* in the desk's directory */
+	const char *directory; /* that the session is for */
+	const char *branch;    /* or NULL */
+	const char *errors[2]; /* of a worktree and of a clone; NULL: it works */
+} odd_cases[] = {
+	{ "mkdir x", "x", NULL, { "not in a Git repository", "not in a Git repository" } },
+	{ "git init -q x", "x", NULL, { "no commit yet", "no commit yet" } },
+	{ "git clone -q --bare project x", "x", NULL, { NULL, NULL } },
+	{ "git clone -q project x", "x/.git", NULL, { "inside of a Git", "inside of a Git" } },
+	{ "git clone -q project x && cd x && git checkout -q --detach", "x", NULL, { NULL, NULL } },
+	{ "git clone -q project x && cd x && git worktree add -q ../y", "y", NULL, { NULL, NULL } },
+	{ "git clone -q project x && mkdir x/lib && git clone -q project x/lib/y",
+	  "x/lib/y",
+	  NULL,
+	  { NULL, NULL } },
+	{ "git clone -q project x && cd x && mkdir lib && echo c >lib/c && git add lib && " COMMIT
+	  " lib && git sparse-checkout set lib",
+	  "x",
+	  NULL,
+	  { NULL, NULL } },
+	{ "git clone -q project x && cd x && git -c protocol.file.allow=always submodule --quiet "
+	  "add ../project sub && " COMMIT " sub",
+	  "x",
+	  NULL,
+	  { NULL, NULL } },
+	{ "git clone -q project x && cd x && git checkout -q -b side && echo s >a && " COMMIT
+	  " s a && git checkout -q main && echo m >a && " COMMIT " m a && "
+	  "! git -c user.name=a -c user.email=a@b rebase -q side 2>/dev/null",
+	  "x",
+	  NULL,
+	  { NULL, NULL } },
+	{ "git clone -q project x", "x", "main", { "already", NULL } },
+	{ "git clone -q project x", "x", "a..b", { "invalid branch", "invalid branch" } },
+	{ "git clone -q --depth 1 \"file://$PWD/project\" x", "x", NULL, { NULL, NULL } },
+};
+
+static int make_odd(struct desk *desk, const struct odd_case *odd, enum workspace_kind kind,
+		    struct error *err)
+{
+	cleanup_instance struct instance *instance = new_instance(ID, "Odd");
+	const struct tree_order order = { .kind = kind, .branch = odd->branch };
+	free(instance->cwd);
+	instance->cwd = path_join(desk->root, odd->directory);
+	if (tree_plan(&desk->deck, &order, instance, err) < 0)
+		return -1;
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+	return ensure(desk, instance, err);
+}
+
+static void odd_repositories_work_or_are_refused(void **state)
+{
+	struct desk *desk = *state;
+	do_sh(desk,
+	      "cd project && git init -q -b main && echo a >a && git add a && " COMMIT " one");
+	for (size_t i = 0; i < ARRAY_SIZE(odd_cases); i++) {
+		const struct odd_case *odd = &odd_cases[i];
+		for (size_t kind = 0; kind < ARRAY_SIZE(odd->errors); kind++) {
+			cleanup_error struct error err = { 0 };
+			const char *expected = odd->errors[kind];
+			do_sh(desk, odd->script);
+			int r = make_odd(desk, odd, (enum workspace_kind)kind, &err);
+			if (expected ? r == 0 || !strstr(err.message, expected) : r < 0)
+				fail_msg("%s, %s: %s", odd->script,
+					 workspace_kind_name((enum workspace_kind)kind),
+					 r < 0 ? err.message : "made");
+			if (!expected)
+				do_sh(desk, "cd default/trees/" ID "/*/ && git status --porcelain");
+			do_sh(desk, "rm -rf x y default/" ID " default/trees");
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +443,7 @@ int main(void)
 		DESK_TEST(a_worktree_can_begin_at_a_commit_of_a_clone),
 		DESK_TEST(a_fork_executes_nothing_of_the_tree),
 		DESK_TEST(a_tree_follows_its_repository),
+		DESK_TEST(odd_repositories_work_or_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,28 +73,30 @@ static const char *why_not(int error)
 	return error == ELOOP || error == EXDEV ? "a link is on its way" : strerror(error);
 }
 
+/* NULL: it can be copied. */
+static const char *judge_file(int fd, struct stat *ret)
+{
+	if (fd < 0 || fstat(fd, ret) < 0)
+		return why_not(errno);
+	if (!S_ISREG(ret->st_mode))
+		return "it is not a file";
+	return ret->st_size > LARGEST_FILE ? "it is larger than 64 MiB" : NULL;
+}
+
 static int copy_file(struct deck *deck, int source, int tree, const char *name, struct error *err)
 {
 	struct stat st;
-	const char *why = NULL;
 	cleanup_free char *shown = visible(name);
 	cleanup_close int to = -1;
 	cleanup_close int from = fs_open_beneath(source, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (from < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	if (from < 0 || fstat(from, &st) < 0)
-		why = why_not(errno);
-	else if (!S_ISREG(st.st_mode))
-		why = "it is not a file";
-	else if (st.st_size > LARGEST_FILE)
-		why = "it is larger than 64 MiB";
-	else if ((to = open_copy(tree, name, st.st_mode)) >= 0)
+	const char *why = judge_file(from, &st);
+	if (!why && (to = open_copy(tree, name, st.st_mode)) >= 0)
 		return copy_bytes(from, to, name, err);
-	else if (errno == EEXIST)
+	if (!why && errno == EEXIST)
 		return 0;
-	else
-		why = why_not(errno);
-	deck_warn(deck, "%s was not copied into the tree: %s", shown, why);
+	deck_warn(deck, "%s was not copied into the tree: %s", shown, why ? why : why_not(errno));
 	return 0;
 }
 
