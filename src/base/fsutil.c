@@ -339,6 +339,27 @@ int fs_remove(int dirfd, const char *name, struct error *err)
 	return 0;
 }
 
+/* Open a directory to empty it.  Its owner may have taken the right to write away from himself, as
+ * Go does in its cache of modules. */
+static int open_to_empty(int dirfd, const char *name, struct error *err)
+{
+	enum { RIGHTS = S_IRUSR | S_IWUSR | S_IXUSR };
+	struct stat st;
+	char path[32];
+	cleanup_close int fd = fs_openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+					 0);
+	if (fd < 0)
+		return error_set_file(err, errno, "open directory %s", name);
+	if (fstat(fd, &st) < 0)
+		return error_set_file(err, errno, "stat %s", name);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* Where this is not possible, the next steps say why. */
+	if ((st.st_mode & RIGHTS) != RIGHTS)
+		(void)chmod(path, (st.st_mode & 07777) | RIGHTS);
+	int ret = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return ret < 0 ? error_set_file(err, errno, "open directory %s", name) : ret;
+}
+
 static int remove_content(int dirfd, dev_t device, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
@@ -358,11 +379,8 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
 		if (S_ISDIR(st.st_mode)) {
-			cleanup_close int fd = fs_openat(
-				dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-			if (fd < 0)
-				return error_set_file(err, errno, "open %s", name);
-			if (remove_content(fd, device, err) < 0)
+			cleanup_close int fd = open_to_empty(dirfd, name, err);
+			if (fd < 0 || remove_content(fd, device, err) < 0)
 				return -1;
 		}
 		if (unlinkat(dirfd, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) < 0 &&
@@ -375,12 +393,11 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 int fs_remove_tree(int dirfd, const char *name, struct error *err)
 {
 	struct stat st;
-	cleanup_close int fd = fs_openat(dirfd, name,
-					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : error_set_file(err, errno, "stat %s", name);
+	cleanup_close int fd = open_to_empty(dirfd, name, err);
 	if (fd < 0)
-		return error_set_file(err, errno, "open directory %s", name);
+		return -1;
 	if (fstat(fd, &st) < 0)
 		return error_set_file(err, errno, "stat %s", name);
 	if (remove_content(fd, st.st_dev, err) < 0)

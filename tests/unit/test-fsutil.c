@@ -144,6 +144,29 @@ static void a_directory_of_others_is_refused_with_the_remedy(void **state UNUSED
 	assert_int_equal(wrong, -1);
 }
 
+/* Root may write everywhere, so somebody else removes it. */
+static void a_tree_without_the_right_to_write_is_removed(void **state UNUSED)
+{
+	enum { NOBODY = 65534 };
+	static const char *const directories[] = { "tree", "tree/sub", "tree/sub/closed" };
+	const uid_t own = geteuid();
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		assert_int_equal(mkdirat(here, directories[i], 0700), 0);
+	put("tree/sub/file", "x");
+	assert_int_equal(fchmodat(here, "tree/sub/closed", 0, 0), 0);
+	assert_int_equal(fchmodat(here, "tree/sub", 0500, 0), 0);
+	if (own == 0) {
+		assert_int_equal(fchown(here, NOBODY, (gid_t)-1), 0);
+		for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+			assert_int_equal(fchownat(here, directories[i], NOBODY, (gid_t)-1, 0), 0);
+		assert_int_equal(seteuid(NOBODY), 0);
+	}
+	int r = fs_remove_tree(here, "tree", NULL);
+	assert_int_equal(seteuid(own), 0);
+	assert_int_equal(r, 0);
+	assert_false(is_there("tree"));
+}
+
 static void a_tree_is_removed_without_following_links(void **state UNUSED)
 {
 	assert_int_equal(mkdirat(here, "keep", 0700), 0);
@@ -335,6 +358,7 @@ int main(void)
 		TEST(a_replace_takes_the_place_of_a_link_and_does_not_follow_it),
 		TEST(reading_refuses_what_is_no_small_file_of_that_name),
 		TEST(a_directory_of_others_is_refused_with_the_remedy),
+		TEST(a_tree_without_the_right_to_write_is_removed),
 		TEST(a_tree_is_removed_without_following_links),
 		TEST(temporaries_are_swept_and_nothing_else),
 		TEST(a_prefix_is_swept_with_its_digits_only),

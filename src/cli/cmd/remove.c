@@ -109,8 +109,12 @@ static int confirm(struct app *app, const struct several *several, struct error 
 
 static int choose_and_remove(struct app *app, struct error *err)
 {
+	const struct options *given = app->options;
 	cleanup_several struct several several = { 0 };
+	char discard[] = "--discard";
+	char *const words[] = { discard, NULL };
 	const struct several_verb verb = {
+		.words = { .items = (char **)words, .count = given->discard ? 1 : 0 },
 		.act = remove_one,
 		.word = word_for,
 		.result = "removed",
