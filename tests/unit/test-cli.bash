@@ -194,7 +194,8 @@ case_typing_errors() {
 	refused 2 "unknown command 'tsart'; did you mean 'start'\?" tsart
 	refused 2 "unknown command 'sesion'; did you mean 'session'\?" sesion start x
 	refused 2 "unknown session command 'strat'; did you mean 'session start'\?" session strat x
-	refused 2 "unknown command 'check'; did you mean 'agents check' or 'config check'\?" check
+	refused 64 "usage: agentdeck session check SESSION" check
+	refused 2 "unknown command 'edit'; did you mean 'config edit'\?" edit
 	refused 2 "unknown command 'recov'; did you mean 'recover'\?" recov
 	refused 2 "unknown command 'qqqqqq': 'agentdeck help' lists" qqqqqq
 	refused 2 "unknown agents command 'qqqqqq': 'agentdeck help agents' lists" agents qqqqqq

@@ -51,7 +51,7 @@ end_all() { [[ ! -d ${home-} ]] || env "${environment[@]}" agentdeck stop --all 
 open() {	# COLUMNS ROWS [WORD...]
 	local size=(-x "$1" -y "$2")
 	shift 2
-	[[ $# -gt 0 ]] || set -- agentdeck
+	[[ $# -gt 0 ]] || set -- agentdeck ui
 	"${terminal[@]}" kill-server 2>/dev/null
 	# The old server may still be ending, on its socket.
 	terminal=(env -u TMUX tmux -S "$home/terminal$((++opened))" -f /dev/null)
@@ -111,6 +111,10 @@ some_sessions() {
 case_no_session_yet() {
 	open 80 24
 	await 'Enter attach' && look empty-80x24
+	# Without a word the shell stays, in which the first one can be made.
+	open 80 24 agentdeck
+	await 'ended: 0'
+	await 'agentdeck help lists the commands'
 }
 
 case_three_sizes() {
@@ -278,7 +282,7 @@ case_a_closed_terminal_ends_it() {
 }
 
 case_control_z_gives_the_terminal_back() {
-	open 80 24 bash --norc -i -c 'set -m; agentdeck; echo stopped; fg >/dev/null; echo back'
+	open 80 24 bash --norc -i -c 'set -m; agentdeck ui; echo stopped; fg >/dev/null; echo back'
 	await 'Enter attach' && keys C-z
 	await stopped && await 'Enter attach'
 	keys q
@@ -286,7 +290,7 @@ case_control_z_gives_the_terminal_back() {
 }
 
 case_a_killed_one_is_repaired_by_the_next() {
-	open 80 24 sh -c 'agentdeck; echo killed; agentdeck'
+	open 80 24 sh -c 'agentdeck ui; echo killed; agentdeck ui'
 	await 'Enter attach' && kill -KILL "$(pgrep -P "$(ui_pid)")"
 	await 'Enter attach' && keys q
 	await 'ended: 0' && restored 'after kill -9'
@@ -301,13 +305,13 @@ case_without_a_terminal_it_is_the_list() {
 }
 
 case_an_unknown_terminal_is_refused() {
-	open 80 24 env TERM=unheard-of agentdeck
+	open 80 24 env TERM=unheard-of agentdeck ui
 	await 'TERM=unheard-of\) is not known' && await 'ended: 3'
 }
 
 case_no_colour_where_none_is_wanted() {
 	some_sessions
-	open 80 24 env NO_COLOR=1 agentdeck
+	open 80 24 env NO_COLOR=1 agentdeck ui
 	await 'Enter attach'
 	! "${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*(3|4|9|10)[0-7]m' || fail "there is a colour"
 }

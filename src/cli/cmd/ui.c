@@ -27,6 +27,8 @@ static int run(struct app *app, struct error *err)
 	cleanup_free char *own = deck_own_program();
 	cleanup_strvec struct strvec argv = { 0 };
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
+	if (app->is_bare)
+		strvec_push(&argv, "--greet");
 	if (app->profile) {
 		strvec_push(&argv, "--profile");
 		strvec_push(&argv, app->profile);

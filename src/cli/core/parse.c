@@ -286,6 +286,7 @@ static int read_line(const struct parser *parser, int argc, char *argv[], struct
 		return 0;
 	char without[] = WITHOUT_COMMAND, *alone[] = { without, NULL };
 	if (argc == 0) {
+		app->is_bare = true;
 		argc = 1;
 		argv = alone;
 	}

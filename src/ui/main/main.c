@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-ui [--profile PROFILE] [--program AGENTDECK]
+ * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--greet]
  *
  * `agentdeck ui` starts it, and says where agentdeck is.
  */
@@ -13,6 +13,7 @@
 
 struct request {
 	const char *profile, *program; /* NULL: the default; agentdeck in PATH */
+	bool greets;                   /* whoever has no session is told how to make one */
 };
 
 static int parse(int argc, char *argv[], struct request *ret, struct error *err)
@@ -20,6 +21,7 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 	static const struct option options[] = {
 		{ "profile", required_argument, NULL, 'p' },
 		{ "program", required_argument, NULL, 'a' },
+		{ "greet", no_argument, NULL, 'g' },
 		{ 0 },
 	};
 	ret->program = "agentdeck";
@@ -28,9 +30,24 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 			ret->profile = optarg;
 		else if (letter == 'a')
 			ret->program = optarg;
+		else if (letter == 'g')
+			ret->greets = true;
 		else
 			return error_set(err, ERROR_USAGE, "run agentdeck ui instead");
 	}
+	return 0;
+}
+
+/* Without a session there is nothing to look at: the list says how to make the first one, in the
+ * shell where that can be typed. */
+static int greet_first(struct deck *deck, const char *program, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const char *const argv[] = { program, "--profile", deck->profile, "list", NULL };
+	if (store_list(deck->store, &rows, err) < 0)
+		return -1;
+	if (rows.count == 0)
+		(void)execvp(program, (char *const *)argv);
 	return 0;
 }
 
@@ -45,6 +62,8 @@ static int run(int argc, char *argv[], struct error *err)
 				 "the deck needs a terminal: agentdeck list works without one");
 	if (deck_open_anyway(request.profile, "ui", &deck, err) < 0 ||
 	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
+		return -1;
+	if (request.greets && greet_first(&deck, request.program, err) < 0)
 		return -1;
 	deck_refresh_ssh_agent(&deck);
 	return dashboard_run(&deck, request.program, err);
