@@ -164,7 +164,7 @@ struct app {
 	void *options;                 /* the command's own struct, filled */
 	const char *profile;           /* NULL: the default */
 	bool json, takes_over, quiet, wants_help, wants_version;
-	bool is_bare; /* the line has no command */
+	bool is_bare;         /* the line has no command */
 	bool every;           /* --all */
 	const char *group;    /* NULL: not given */
 	struct strvec named;  /* the sessions of --session */
