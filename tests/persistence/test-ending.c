@@ -70,6 +70,24 @@ TEST(EndByItselfFreesTheTree)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
+TEST(EndByItselfKeepsIgnoredFiles)
+{
+	struct session session;
+	make_repository();
+	machine_user_ok(WORDS("sh", "-c",
+			      "cd \"$1\" && echo '*.db' >.gitignore && git add .gitignore && "
+			      "git -c user.name=a -c user.email=a@b commit -qm ignore",
+			      "sh", at_home("deck")));
+	begin(&session, "--worktree", NULL);
+	const char *file = kept("%s/data.db", session.directory);
+	machine_write(file, 0640, "measured for three weeks\n");
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(!streq(stage_of(&session), "due") && !streq(stage_of(&session), "undecided"),
+	       "stage: %s", stage_of(&session));
+	ASSERT(machine_exists(file), "an ignored file was deleted");
+}
+
 TEST(EndByAKillFreesNothing)
 {
 	static const int signals[] = { SIGKILL, SIGTERM, SIGHUP };

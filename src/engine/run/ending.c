@@ -88,9 +88,11 @@ static int gather(const struct operation *operation, const struct ending_order *
 		return -1;
 	facts->has_tree = r == 0;
 	facts->is_safe = verdict_is_safe(verdict);
-	if (facts->has_tree && facts->is_safe && facts->policy == END_ASK)
-		return tree_is_as_made(deck, instance, &facts->is_as_made, err);
-	return 0;
+	/* That a file is ignored does not say that somebody can make it again. */
+	if (!facts->has_tree || !facts->is_safe || facts->policy != END_ASK ||
+	    verdict_has(verdict, FINDING_IGNORED))
+		return 0;
+	return tree_is_as_made(deck, instance, &facts->is_as_made, err);
 }
 
 /* ---- what is done ----------------------------------------------------------------------------- */

@@ -43,6 +43,14 @@ enum finding_kind finding_kind_of_name(const char *name)
 	return (enum finding_kind)i;
 }
 
+bool verdict_has(const struct verdict *verdict, enum finding_kind kind)
+{
+	for (size_t i = 0; i < verdict->count; i++)
+		if (verdict->findings[i].kind == kind)
+			return true;
+	return verdict->more[kind] > 0;
+}
+
 bool verdict_is_safe(const struct verdict *verdict)
 {
 	for (size_t i = 0; i < verdict->count; i++)

@@ -61,6 +61,8 @@ struct verdict {
 };
 
 bool verdict_is_safe(const struct verdict *verdict);
+/* Is a finding of this kind among them? */
+bool verdict_has(const struct verdict *verdict, enum finding_kind kind);
 /* Whether a finding of this kind makes a tree unsafe. */
 bool finding_is_loss(enum finding_kind kind);
 /* "file"; static.  And back: FINDING_KIND_COUNT for no such word. */
