@@ -91,7 +91,9 @@ static void send(const char *sequence)
 int term_begin(bool has_color, struct error *err)
 {
 	read_settings();
-	term.screen = newterm(NULL, stdout, stdin);
+	/* newterm() leaks where it does not know the terminal. */
+	if (term_is_known())
+		term.screen = newterm(NULL, stdout, stdin);
 	settle_signals();
 	if (!term.screen)
 		return error_set(err, ERROR_REFUSED,

@@ -30,6 +30,8 @@ enum role {
 
 /* Are standard input and output a terminal that can be addressed? */
 bool term_is_possible(void);
+/* Does terminfo know its kind (TERM)? */
+bool term_is_known(void);
 
 /* Take the terminal.  Afterwards SIGINT, SIGTERM, SIGTSTP and SIGWINCH have their default actions.
  * ERROR_REFUSED: it is of a kind that is not known. */
