@@ -117,7 +117,7 @@ static void the_transcript_is_copied_for_a_new_directory(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_carry struct carry carry = CARRY_NOTHING;
-	cleanup_transcript struct transcript found = { 0 };
+	cleanup_transcript struct transcript found UNUSED = { 0 };
 	cleanup_free char *path = write_turn(desk, desk->old->conversation.config_home);
 	cleanup_free char *link = path_join(desk->root, "link");
 	cleanup_free char *real = path_join(desk->work, "trees/one");

@@ -309,7 +309,7 @@ static void texts_move_no_terminal(void **state UNUSED)
 {
 	struct item *items[1];
 	const struct row row = { "a\033[2Jb", "g\nh", DOING_IDLE, 0 };
-	cleanup_list struct list *list = make(&row, 1, items);
+	cleanup_list struct list *list UNUSED = make(&row, 1, items);
 	assert_string_equal(items[0]->title, "a\\033[2Jb");
 	assert_string_equal(items[0]->group, "g\\nh");
 }

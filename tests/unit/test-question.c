@@ -46,8 +46,8 @@ static void the_text_shows_everything(void **state UNUSED)
 	const char *const parts[] = {
 		"session ended\n\napi (claude\\033[2J)\n  uncommitted (1)\n     M a.c\n",
 		"  tags and other refs (52)\n",
-		"    and 2 more\n\nHow should this session end?\n"
-		"   1  Return to agent - keep working\n   2  Exit and keep\n   3  Exit and clean up\n",
+		("    and 2 more\n\nHow should this session end?\n"
+		 "   1  Return to agent - keep working\n   2  Exit and keep\n   3  Exit and clean up\n"),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_non_null(strstr(strbuf_text(&text), parts[i]));

@@ -220,7 +220,7 @@ static void a_record_of_another_place_is_no_record(void **state)
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance UNUSED = made(desk, WORKSPACE_CLONE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	cleanup_orphan struct orphan orphan = { 0 };
 	do_sh(desk, "cd default/trees/" ID " && mv project other && "

@@ -228,7 +228,9 @@ static void print_end(const struct app *app, const struct instance *instance)
 	cleanup_free char *policy = xasprintf(
 		"%s%s", end_policy_name(settings_end_policy(&app->deck.settings, instance)),
 		instance->end_policy == END_DEFAULT ? " (default)" : "");
-	line("On end", policy);
+	/* Without these there is nothing to free. */
+	if (instance->workspace || instance->recipe || instance->end_policy != END_DEFAULT)
+		line("On end", policy);
 	if (instance->ending.stage != ENDING_UNDECIDED)
 		return;
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);

@@ -27,6 +27,7 @@ void question_begin(struct question *question, const char *title, const char *pr
 	question->prompt = visible(prompt);
 }
 
+PRINTF_LIKE(1, 0)
 static char *format_visible(const char *format, va_list args)
 {
 	cleanup_free char *text = xvasprintf(format, args);
