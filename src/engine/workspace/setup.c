@@ -85,7 +85,7 @@ static const char *judge_file(int fd, struct stat *ret)
 
 static int copy_file(struct deck *deck, int source, int tree, const char *name, struct error *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	cleanup_free char *shown = visible(name);
 	cleanup_close int to = -1;
 	cleanup_close int from = fs_open_beneath(source, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
