@@ -193,10 +193,14 @@ static int check_tree(const struct operation *operation, struct error *err)
 	struct workspace *workspace = operation->instance->workspace;
 	if (!workspace)
 		return 0;
-	if (deck->may_lose_work) {
-		workspace->may_be_lost = true;
-		return operation_save(operation, err);
+	/* What was said at an earlier removal is over: it came back, or was not removed. */
+	if (workspace->may_be_lost != deck->may_lose_work) {
+		workspace->may_be_lost = deck->may_lose_work;
+		if (operation_save(operation, err) < 0)
+			return -1;
 	}
+	if (workspace->may_be_lost)
+		return 0;
 	int r = tree_judge(deck, operation->instance, &verdict, err);
 	if (r != 0 || verdict_is_safe(&verdict))
 		return r < 0 ? -1 : 0;
