@@ -145,6 +145,28 @@ static void a_worktree_is_deleted_when_nothing_is_lost(void **state)
 	delete_of(*state, WORKSPACE_WORKTREE);
 }
 
+/* `git worktree add ../other`, and a tree under another name. */
+static void what_is_beside_a_tree_is_not_lost_with_it(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_verdict struct verdict verdict = { 0 }, gone = { 0 };
+	do_sh(desk, "cd default/trees/" ID "/project && git worktree add -q -b other ../other && "
+		    "echo work >../other/work && touch ../setup.log");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_false(verdict_is_safe(&verdict));
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "there is other"));
+	do_sh(desk, "cd default/trees/" ID " && rm -r other && mv project moved");
+	assert_int_equal(tree_judge(&desk->deck, instance, &gone, NULL), 0);
+	assert_false(verdict_is_safe(&gone));
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	do_sh(desk, "cd default/trees/" ID " && mv moved project");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
 static void a_clone_is_deleted_when_nothing_is_lost(void **state)
 {
 	delete_of(*state, WORKSPACE_CLONE);
@@ -430,6 +452,7 @@ int main(void)
 		DESK_TEST(a_path_elsewhere_is_never_touched),
 		DESK_TEST(what_is_not_known_is_kept),
 		DESK_TEST(a_worktree_is_deleted_when_nothing_is_lost),
+		DESK_TEST(what_is_beside_a_tree_is_not_lost_with_it),
 		DESK_TEST(a_clone_is_deleted_when_nothing_is_lost),
 		DESK_TEST(a_deletion_that_was_cut_off_goes_on),
 		DESK_TEST(git_forgets_a_tree_that_its_user_deleted),

@@ -45,8 +45,7 @@ static const char *tree_in(const struct strvec *names, struct verdict *verdict)
 	const char *found = NULL;
 	for (size_t i = 0; i < names->count; i++) {
 		const char *name = names->items[i];
-		if (streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED) ||
-		    starts_with(name, FS_TEMPORARY_PREFIX))
+		if (tree_is_ours(name))
 			continue;
 		if (found)
 			verdict_unknown(verdict, "", "there is more than one tree");

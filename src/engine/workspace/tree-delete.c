@@ -18,6 +18,24 @@
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+/* It goes with the tree: what its agent made one level up, as with `git worktree add ../other`, or
+ * the tree itself under another name. */
+static void judge_beside(int directory, const char *name, struct verdict *ret)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_error struct error err = { 0 };
+	if (fs_list(directory, &names, &err) < 0)
+		verdict_unknown(ret, "", "%s", err.message);
+	for (size_t i = 0; i < names.count; i++)
+		if (!streq(names.items[i], name) && !tree_is_ours(names.items[i]))
+			verdict_unknown(ret, "", "beside the tree there is %s", names.items[i]);
+}
+
+static bool is_gone(const struct workspace *workspace)
+{
+	return access(workspace->path, F_OK) != 0 && errno == ENOENT;
+}
+
 static void judge(int directory, const struct instance *instance, struct verdict *ret)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -38,25 +56,34 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	       struct error *err)
 {
 	cleanup_close int directory = -1;
-	if (!instance->workspace || access(instance->workspace->path, F_OK) != 0)
+	if (!instance->workspace)
 		return TREE_ABSENT;
-	if (!tree_name(deck, instance))
+	const bool is_absent = is_gone(instance->workspace);
+	const char *name = tree_name(deck, instance);
+	if (!name && is_absent)
+		return TREE_ABSENT;
+	if (!name)
 		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
 				 instance->id);
 	int r = tree_open(deck, instance->id, false, &directory, err);
 	if (r != 0)
 		return r < 0 ? -1 : TREE_ABSENT;
-	judge(directory, instance, ret);
-	return 0;
+	if (!is_absent)
+		judge(directory, instance, ret);
+	judge_beside(directory, name, ret);
+	return is_absent && !ret->count ? TREE_ABSENT : 0;
 }
 
-static bool may_delete(struct deck *deck, const struct instance *instance, int directory)
+static bool may_delete(struct deck *deck, const struct instance *instance, const char *name,
+		       int directory)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	const struct workspace *workspace = instance->workspace;
-	if (!workspace->is_made || workspace->may_be_lost || access(workspace->path, F_OK) != 0)
+	if (workspace->may_be_lost)
 		return true;
-	judge(directory, instance, &verdict);
+	if (workspace->is_made && !is_gone(workspace))
+		judge(directory, instance, &verdict);
+	judge_beside(directory, name, &verdict);
 	if (verdict_is_safe(&verdict))
 		return true;
 	cleanup_free char *shown = visible(workspace->path);
@@ -119,7 +146,7 @@ int tree_delete(struct deck *deck, const struct instance *instance, struct error
 		r = fs_open_private_directory_at(all, instance->id, is_linked, &directory, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	if (!may_delete(deck, instance, directory))
+	if (!may_delete(deck, instance, name, directory))
 		return TREE_KEPT;
 	const struct tree_remains tree = {
 		.id = instance->id,

@@ -17,6 +17,9 @@
 #define TREE_ORIGIN  "origin.json"
 #define TREE_REMOVED ".removed" /* a tree that is being deleted: it was judged */
 
+/* What agentdeck itself puts beside a tree. */
+bool tree_is_ours(const char *name);
+
 /* The last name of a tree's path, if it is where the trees of this session are; else NULL: nothing
  * is made or deleted there.  Borrowed from the instance. */
 const char *tree_name(const struct deck *deck, const struct instance *instance);

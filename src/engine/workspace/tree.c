@@ -22,9 +22,10 @@ static char *directory_of(const struct deck *deck, const char *id)
 	return xasprintf("%s/%s/" TREE_ALL "/%s", deck->paths.state, deck->profile, id);
 }
 
-static bool is_name_of_ours(const char *name)
+bool tree_is_ours(const char *name)
 {
-	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED) || streq(name, SETUP_LOG);
+	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED) || streq(name, SETUP_LOG) ||
+	       starts_with(name, FS_TEMPORARY_PREFIX);
 }
 
 const char *tree_name(const struct deck *deck, const struct instance *instance)
@@ -34,7 +35,7 @@ const char *tree_name(const struct deck *deck, const struct instance *instance)
 	const size_t length = strlen(directory);
 	return starts_with(path, directory) && path[length] == '/' && name == path + length + 1 &&
 			       *name && !streq(name, ".") && !streq(name, "..") &&
-			       !is_name_of_ours(name)
+			       !tree_is_ours(name)
 		       ? name
 		       : NULL;
 }
@@ -153,7 +154,7 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 	workspace->base = xstrdup(repository.head);
 	cleanup_free char *parent = directory_of(deck, instance->id);
 	const char *name = path_basename(workspace->source);
-	workspace->path = path_join(parent, is_name_of_ours(name) ? "tree" : name);
+	workspace->path = path_join(parent, tree_is_ours(name) ? "tree" : name);
 	if (settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;
 	/* The prefix ends in a slash, if there is one. */
