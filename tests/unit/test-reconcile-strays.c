@@ -4,6 +4,7 @@
  */
 #include "unit/engine-fixture.h"
 
+#include "base/child.h"
 #include "base/program.h"
 #include "driver/store/trash.h"
 #include "engine/place/container/container-internal.h"
@@ -182,6 +183,45 @@ static void what_may_be_missed_is_kept(void **state UNUSED)
 	assert_true(has_container("ad-0bbbbbbb-x-claude"));
 }
 
+/* `docker commit` copies the labels into an image, and `docker run` into a container. */
+static void a_container_of_a_copy_of_ours_is_its_users(void **state UNUSED)
+{
+	cleanup_strays struct strays strays = { 0 };
+	make_container("experiment", labels_of("0bbbbbbb"));
+	look(&strays);
+	assert_int_equal(strays.count, 1);
+	expect_stray(&strays, "experiment", STRAY_KEEP, "somebody else");
+	EXPECT(reconcile_fix(&deck, &strays, &fixture.err), 0);
+	assert_true(has_container("experiment"));
+}
+
+/* Its container runs, or its agent on this host. */
+static void a_tree_that_is_in_use_is_kept(void **state UNUSED)
+{
+	cleanup_strays struct strays strays = { 0 }, late = { 0 };
+	char marker[] = "AGENTDECK_INSTANCE_ID=0ccccccc", *const environment[] = { marker, NULL };
+	const struct child_request request = {
+		.argv = (const char *const[]){ "/bin/sh", "-c", "echo up; read x", NULL },
+		.environment = environment,
+		.gate = true,
+	};
+	struct child child;
+	char line[8];
+	make_container("ad-0bbbbbbb-x-claude", labels_of("0bbbbbbb"));
+	EXPECT(engine_start(fixture.engine, "ad-0bbbbbbb-x-claude", &fixture.err), 0);
+	make_directory("default/trees/0bbbbbbb");
+	make_directory("default/trees/0ccccccc");
+	look(&strays);
+	expect_stray(&strays, "trees/0bbbbbbb", STRAY_KEEP, "still runs");
+	expect_stray(&strays, "trees/0ccccccc", STRAY_FREE, "");
+	EXPECT(child_start(&request, &child, &fixture.err), 0);
+	assert_int_equal(read(child.output, line, sizeof(line)), 3);
+	EXPECT_ERROR(reconcile_fix(&deck, &strays, &fixture.err), ERROR_SYSTEM, "1 of 1");
+	look(&late);
+	expect_stray(&late, "trees/0ccccccc", STRAY_KEEP, "still runs");
+	child_abandon(&child);
+}
+
 static void a_container_of_another_deck_is_no_business_of_ours(void **state UNUSED)
 {
 	cleanup_strays struct strays strays = { 0 };
@@ -297,6 +337,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_has_no_session_is_freed),
 		TEST(what_may_be_missed_is_kept),
+		TEST(a_container_of_a_copy_of_ours_is_its_users),
+		TEST(a_tree_that_is_in_use_is_kept),
 		TEST(a_container_of_another_deck_is_no_business_of_ours),
 		TEST(a_stranger_with_the_name_of_ours_is_named),
 		TEST(a_session_has_its_container),

@@ -154,3 +154,14 @@ int place_check_here(const struct deck *deck, const struct instance *instance, s
 		"take it over with agentdeck session start --take-over %s",
 		title, instance->id, host, hint);
 }
+
+int place_has_processes(const char *id, bool *ret, struct error *err)
+{
+	cleanup_free struct process_id *processes = NULL;
+	cleanup_free char *marker = xasprintf(ENV_INSTANCE "=%s", id);
+	size_t count = 0;
+	if (process_find_by_environment(marker, &processes, &count, err) < 0)
+		return -1;
+	*ret = count > 0;
+	return 0;
+}

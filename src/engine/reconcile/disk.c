@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "engine/deck/home.h"
+#include "engine/place/alive.h"
 #include "engine/reconcile/reconcile-internal.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/workspace/orphan.h"
@@ -146,13 +147,17 @@ static int look_at_directory(const struct store *store, const struct found *foun
 	return r;
 }
 
-static void note(struct stray *stray, const struct found *found, const char *what)
+static void note(struct stray *stray, const struct found *found, const char *what, bool runs)
 {
 	cleanup_free char *shown = visible(stray->name);
 	stray->session = xstrdup(found->session);
 	stray->profile = xstrdup(found->profile);
 	if (stray->action != STRAY_KEEP)
 		return;
+	if (runs) {
+		stray->remedy = xstrdup("end what runs there, and agentdeck doctor --fix again");
+		return;
+	}
 	if (what)
 		stray->remedy = xasprintf("go on with it: agentdeck add %s; or delete it: rm -r %s",
 					  shown, shown);
@@ -160,8 +165,19 @@ static void note(struct stray *stray, const struct found *found, const char *wha
 		stray->remedy = xasprintf("delete it if you do not need it: rm -r %s", shown);
 }
 
+/* Somebody may have deleted a manifest while its agent works: then its tree is in use, whatever the
+ * verdict is. */
+static int look_for_run(const struct there *there, const struct found *found, bool *ret,
+			struct error *err)
+{
+	if (!asked_runs(there->asked, found->session))
+		return place_has_processes(found->session, ret, err);
+	*ret = true;
+	return 0;
+}
+
 static int compare_tree(const struct deck *deck, const struct store *store,
-			const struct found *found, const struct known *known, struct strays *strays,
+			const struct found *found, const struct there *there, struct strays *strays,
 			struct error *err)
 {
 	cleanup_orphan struct orphan orphan = { 0 };
@@ -170,14 +186,16 @@ static int compare_tree(const struct deck *deck, const struct store *store,
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	/* Somebody goes on in it. */
-	if (known_in(known, orphan.path))
+	if (known_in(there->known, orphan.path))
 		return 0;
-	const struct stray_facts facts = {
+	struct stray_facts facts = {
 		.kind = STRAY_TREE,
 		.presence = STRAY_THERE,
 		.is_ours = true,
 		.is_safe = verdict_is_safe(&orphan.verdict),
 	};
+	if (look_for_run(there, found, &facts.runs, err) < 0)
+		return -1;
 	struct stray *stray = strays_add(strays, &facts, orphan.path);
 	cleanup_free char *line = verdict_line(&orphan.verdict);
 	if (ends_with(line, ";"))
@@ -187,12 +205,13 @@ static int compare_tree(const struct deck *deck, const struct store *store,
 		stray->why = xasprintf("%s: %s", why, line);
 	}
 	if (stray)
-		note(stray, found, "tree");
+		note(stray, found, "tree", facts.runs);
 	return 0;
 }
 
 static int compare_directory(const struct deck *deck, const struct store *store,
-			     const struct found *found, struct strays *strays, struct error *err)
+			     const struct found *found, const struct there *there,
+			     struct strays *strays, struct error *err)
 {
 	struct stray_facts facts = {
 		.kind = found->kind,
@@ -200,6 +219,8 @@ static int compare_directory(const struct deck *deck, const struct store *store,
 		.is_ours = true,
 	};
 	int r = look_at_directory(store, found, &facts.is_safe, err);
+	if (r == 0)
+		r = look_for_run(there, found, &facts.runs, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	cleanup_free char *profile = profile_path(deck, found->profile);
@@ -208,7 +229,7 @@ static int compare_directory(const struct deck *deck, const struct store *store,
 					    parent ? "/" : "", found->name);
 	struct stray *stray = strays_add(strays, &facts, path);
 	if (stray)
-		note(stray, found, NULL);
+		note(stray, found, NULL, facts.runs);
 	return 0;
 }
 
@@ -220,15 +241,16 @@ static bool is_of_a_session(const struct found *found, const struct known *known
 }
 
 static int compare_found(const struct deck *deck, const struct found *found,
-			 const struct known *known, struct strays *strays, struct error *err)
+			 const struct there *there, struct strays *strays, struct error *err)
 {
 	cleanup_store struct store *store = NULL;
-	if (is_of_a_session(found, known))
+	if (is_of_a_session(found, there->known))
 		return 0;
 	if (deck_open_profile(deck, found->profile, &store, err) < 0)
 		return -1;
-	return found->kind == STRAY_TREE ? compare_tree(deck, store, found, known, strays, err)
-					 : compare_directory(deck, store, found, strays, err);
+	return found->kind == STRAY_TREE
+		       ? compare_tree(deck, store, found, there, strays, err)
+		       : compare_directory(deck, store, found, there, strays, err);
 }
 
 static void compare_trees_of(const struct known *known, struct strays *strays)
@@ -251,12 +273,12 @@ static void compare_trees_of(const struct known *known, struct strays *strays)
 }
 
 int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
-		    const struct known *known, struct strays *strays, struct error *err)
+		    const struct there *there, struct strays *strays, struct error *err)
 {
 	for (size_t i = 0; i < on_disk->count; i++)
-		if (compare_found(deck, on_disk->items + i, known, strays, err) < 0)
+		if (compare_found(deck, on_disk->items + i, there, strays, err) < 0)
 			return -1;
-	compare_trees_of(known, strays);
+	compare_trees_of(there->known, strays);
 	return 0;
 }
 
@@ -264,13 +286,15 @@ int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
 
 /* It is judged again: its user may have taken their time to agree. */
 static int free_tree(const struct deck *deck, const struct store *store, const struct stray *stray,
-		     struct error *err)
+		     const struct known *known, struct error *err)
 {
 	cleanup_orphan struct orphan orphan = { 0 };
 	cleanup_free char *path = profile_path(deck, stray->profile);
 	int r = orphan_look(store, path, stray->session, &orphan, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
+	if (known_in(known, orphan.path))
+		return error_set(err, ERROR_BUSY, "a session works in it now");
 	if (!verdict_is_safe(&orphan.verdict))
 		return error_set(err, ERROR_BUSY,
 				 "the tree has changed: run agentdeck doctor "
@@ -307,6 +331,7 @@ int on_disk_fix(const struct deck *deck, const struct stray *stray, struct error
 	cleanup_store struct store *store = NULL;
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_known struct known known = { 0 };
+	bool runs = false;
 	if (deck_open_profile(deck, stray->profile, &store, err) < 0)
 		return -1;
 	int r = store_lock_profile(store, clock_ms() + LOCK_MS, &lock, err);
@@ -318,6 +343,10 @@ int on_disk_fix(const struct deck *deck, const struct stray *stray, struct error
 	const struct found found = { .kind = stray->kind, .session = stray->session };
 	if (is_of_a_session(&found, &known))
 		return error_set(err, ERROR_BUSY, "it has a session now");
-	return stray->kind == STRAY_TREE ? free_tree(deck, store, stray, err)
+	if (place_has_processes(stray->session, &runs, err) < 0)
+		return -1;
+	if (runs)
+		return error_set(err, ERROR_BUSY, "something runs in it now");
+	return stray->kind == STRAY_TREE ? free_tree(deck, store, stray, &known, err)
 					 : free_directory(store, stray, err);
 }

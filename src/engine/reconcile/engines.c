@@ -2,6 +2,7 @@
 #include "engine/place/container/survey.h"
 #include "engine/reconcile/reconcile-internal.h"
 #include "engine/reconcile/reconcile.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
@@ -107,11 +108,21 @@ struct asked *asked_engines(struct deck *deck, const struct known *known, struct
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
+/* A container has the labels of its image, and an image those of the container that it is a copy
+ * of. */
+static bool is_renamed(const struct survey_item *item)
+{
+	cleanup_free char *id = naming_id_of_base(item->name);
+	return !streq(id, item->session);
+}
+
 static char *remedy_of(const struct answer *answer, const struct survey_item *item)
 {
 	const char *program = engine_kind_name(engine_kind_of(answer->engine));
 	if (item->kind == STRAY_IMAGE_NAME)
 		return xasprintf("%s rmi %s, if no other deck has it", program, item->name);
+	if (is_renamed(item))
+		return NULL;
 	if (item->runs)
 		return xasprintf("%s stop %s, and agentdeck doctor --fix again", program,
 				 item->name);
@@ -127,6 +138,7 @@ static void compare_item(const struct answer *answer, const struct survey_item *
 		.session = session ? session->where : STRAY_OF_NONE,
 		.presence = STRAY_THERE,
 		.is_ours = true,
+		.is_renamed = item->kind != STRAY_IMAGE_NAME && is_renamed(item),
 		.runs = item->runs,
 	};
 	struct stray *stray = strays_add(strays, &facts, item->name);
@@ -193,6 +205,16 @@ void asked_compare(const struct deck *deck, struct asked *asked, const struct kn
 		if (answer && answer->engine && session->where == STRAY_OF_LISTED)
 			compare_session(deck, answer, session, strays);
 	}
+}
+
+bool asked_runs(const struct asked *asked, const char *session)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		for (size_t j = 0; j < asked->items[i].survey.count; j++)
+			if (asked->items[i].survey.items[j].runs &&
+			    streq(asked->items[i].survey.items[j].session, session))
+				return true;
+	return false;
 }
 
 /* ---- freeing --------------------------------------------------------------------------------- */

@@ -31,6 +31,8 @@ static inline void asked_freep(struct asked **asked)
 /* Compare with the sessions of today. */
 void asked_compare(const struct deck *deck, struct asked *asked, const struct known *known,
 		   struct strays *strays);
+/* Does a container of this session run? */
+bool asked_runs(const struct asked *asked, const char *session);
 /* Free a container or network. */
 int asked_fix(const struct deck *deck, const struct stray *stray, struct error *err);
 
@@ -43,7 +45,12 @@ static inline void on_disk_freep(struct on_disk **on_disk)
 	on_disk_free(*on_disk);
 }
 #define cleanup_on_disk CLEANUP(on_disk_freep)
+/* What there is besides. */
+struct there {
+	const struct known *known;
+	const struct asked *asked;
+};
 int on_disk_compare(const struct deck *deck, const struct on_disk *on_disk,
-		    const struct known *known, struct strays *strays, struct error *err);
+		    const struct there *there, struct strays *strays, struct error *err);
 /* Free a tree or a directory. */
 int on_disk_fix(const struct deck *deck, const struct stray *stray, struct error *err);

@@ -54,7 +54,7 @@ int reconcile_look(struct deck *deck, struct strays *ret, struct error *err)
 		return -1;
 	cleanup_asked struct asked *asked = asked_engines(deck, &before, &strays);
 	if (known_gather(deck, &known, err) < 0 ||
-	    on_disk_compare(deck, on_disk, &known, &strays, err) < 0)
+	    on_disk_compare(deck, on_disk, &(struct there){ &known, asked }, &strays, err) < 0)
 		return -1;
 	asked_compare(deck, asked, &known, &strays);
 	*ret = strays;

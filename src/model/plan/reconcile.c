@@ -56,8 +56,13 @@ static struct stray_judgement judge_orphan(const struct stray_facts *facts)
 {
 	if (facts->kind == STRAY_IMAGE_NAME)
 		return keep("no session of this deck has it, but another deck of this machine may");
+	if (facts->is_renamed)
+		return keep(
+			"it has our labels, and a name that is not ours: somebody else made it");
 	if (facts->runs)
-		return keep("it has no session, and it runs");
+		return keep(is_on_disk(facts->kind)
+				    ? "it has no session, but what was started for one still runs"
+				    : "it has no session, and it runs");
 	if (!is_on_disk(facts->kind))
 		return (struct stray_judgement){ STRAY_FREE, "it has no session" };
 	if (facts->is_safe)

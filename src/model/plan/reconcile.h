@@ -35,7 +35,8 @@ struct stray_facts {
 	enum stray_presence presence;
 	unsigned missed; /* how often it was looked for, and missing */
 	bool is_ours;    /* it bears the labels of this deck, or is below our directory */
-	bool runs;       /* of a container */
+	bool is_renamed; /* of what an engine has: its name is not the one that we gave */
+	bool runs;       /* it, or what was started for its session */
 	bool is_safe;    /* of what is on disk: nothing is lost with it */
 };
 
