@@ -334,6 +334,14 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		"config.toml:2:1: tmux.conf is \"my.conf\": it must be an absolute path, or start "
 		"with \"~/\"");
 	assert_refused(
+		"[workspace]\nroot = '~/'\n",
+		"config.toml:2:1: workspace.root is \"~/\": name a directory of your own for "
+		"it (example: \"~/trees\")");
+	assert_refused(
+		"[workspace]\nroot = '/a/../b'\n",
+		"config.toml:2:1: workspace.root is \"/a/../b\": name a directory of your own "
+		"for it (example: \"~/trees\")");
+	assert_refused(
 		"[tmux]\ndetach_key = 'C-q x'\n",
 		"config.toml:2:1: tmux.detach_key is \"C-q x\": it must be one word of ASCII "
 		"characters");

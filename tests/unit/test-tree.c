@@ -255,6 +255,87 @@ static void a_record_of_another_place_is_no_record(void **state)
 	assert_false(verdict_is_safe(&orphan.verdict));
 }
 
+/* The configuration says so, and then says something else. */
+static void use_root(struct desk *desk, const char *name)
+{
+	free(desk->deck.settings.workspace_root);
+	desk->deck.settings.workspace_root = name ? path_join(desk->root, name) : NULL;
+}
+
+static void a_tree_is_made_below_the_root(void **state)
+{
+	struct desk *desk = *state;
+	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
+	use_program("agentdeck-assess");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		use_root(desk, "my/trees");
+		cleanup_instance struct instance *instance = made(desk, kinds[i]);
+		cleanup_verdict struct verdict verdict = { 0 };
+		use_root(desk, "elsewhere");
+		do_sh(desk, "test -f my/trees/" ID "/project/a && rm -rf my/trees/" ID);
+		assert_int_equal(ensure(desk, instance, NULL), 0);
+		assert_true(desk->deck.warnings.count > 0);
+		assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+		assert_true(verdict_is_safe(&verdict));
+		do_sh(desk, "echo theirs >my/trees/theirs && echo x >my/trees/" ID "/project/new");
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+		do_sh(desk, "rm my/trees/" ID "/project/new");
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+		do_sh(desk, "test ! -e my/trees/" ID " && test ! -e default/trees/" ID
+			    " && test ! -e elsewhere && test -f my/trees/theirs && cd project && "
+			    "test 1 = \"$(git worktree list | wc -l)\" && rm -rf ../default/" ID);
+	}
+}
+
+/* A disk that is not mounted; a directory that nothing says is ours. */
+static void below_a_root_only_what_is_ours_is_touched(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_error struct error err = { 0 };
+	use_root(desk, "trees");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	instance->workspace->may_be_lost = true;
+	do_sh(desk, "mv trees away");
+	assert_int_equal(ensure(desk, instance, NULL), -1);
+	assert_int_equal(tree_delete(&desk->deck, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_UNAVAILABLE);
+	do_sh(desk, "test ! -e trees && test -f default/trees/" ID "/origin.json && "
+		    "mv away trees && rm default/trees/" ID "/origin.json");
+	use_root(desk, "other");
+	error_clear(&err);
+	assert_int_equal(tree_delete(&desk->deck, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_EXISTS);
+	instance->workspace->is_made = false;
+	assert_int_equal(ensure(desk, instance, NULL), -1);
+	do_sh(desk, "test -f trees/" ID "/project/a");
+	use_root(desk, "trees");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	do_sh(desk, "test ! -e trees/" ID);
+}
+
+static void a_tree_below_the_root_without_a_session_is_found(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	use_root(desk, "trees");
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_free char *profile = path_join(desk->root, "default");
+	struct orphan orphan = { 0 };
+	do_sh(desk, "mv trees away");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_false(verdict_is_safe(&orphan.verdict));
+	orphan_clear(&orphan);
+	do_sh(desk, "mv away trees && mkdir -m 700 trees/0bbbbbbb && "
+		    "echo done >default/trees/" ID "/setup.log");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_string_equal(orphan.path, instance->workspace->path);
+	assert_true(verdict_is_safe(&orphan.verdict));
+	assert_int_equal(orphan_delete(desk->deck.store, ID, &orphan, NULL), 0);
+	orphan_clear(&orphan);
+	do_sh(desk,
+	      "test ! -e trees/" ID " && test -d trees/0bbbbbbb && test ! -e default/trees/" ID);
+}
+
 static void a_commit_in_a_clone_is_nowhere_else(void **state)
 {
 	struct desk *desk = *state;
@@ -459,6 +540,9 @@ int main(void)
 		DESK_TEST(a_tree_whose_repository_is_gone_is_no_obstacle),
 		DESK_TEST(a_tree_without_a_session_is_judged_by_its_record),
 		DESK_TEST(a_record_of_another_place_is_no_record),
+		DESK_TEST(a_tree_is_made_below_the_root),
+		DESK_TEST(below_a_root_only_what_is_ours_is_touched),
+		DESK_TEST(a_tree_below_the_root_without_a_session_is_found),
 		DESK_TEST(a_commit_in_a_clone_is_nowhere_else),
 		DESK_TEST(a_commit_in_a_worktree_is_kept_by_its_branch),
 		DESK_TEST(a_fork_of_a_worktree_begins_at_its_commit),

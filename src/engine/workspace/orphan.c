@@ -7,11 +7,13 @@
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <unistd.h>
 
 void orphan_clear(struct orphan *orphan)
 {
 	free(orphan->path);
 	free(orphan->name);
+	free(orphan->root);
 	free(orphan->source);
 	verdict_free(&orphan->verdict);
 	*orphan = (struct orphan){ 0 };
@@ -72,7 +74,21 @@ static bool is_directly_in(const char *path, const char *directory)
 	       path_basename(path) == path + length + 1 && path[length + 1] != '.';
 }
 
-static void judge(int directory, struct orphan *orphan)
+/* It was made elsewhere: our record says where, and its path has the id. */
+static void follow_record(const struct origin *origin, const char *id, struct orphan *orphan)
+{
+	cleanup_free char *root = tree_root_of(origin->path, id);
+	if (!root)
+		return;
+	replace_string(&orphan->path, origin->path);
+	if (access(root, F_OK) != 0)
+		verdict_unknown(&orphan->verdict, "", "its directory %s is not there", root);
+	else if (access(origin->path, F_OK) == 0)
+		replace_string(&orphan->name, path_basename(origin->path));
+	orphan->root = TAKE_PTR(root);
+}
+
+static void judge(int directory, const char *id, struct orphan *orphan)
 {
 	cleanup_origin struct origin origin = { 0 };
 	cleanup_error struct error err = { 0 };
@@ -82,6 +98,8 @@ static void judge(int directory, struct orphan *orphan)
 	/* Git may have a record of a tree that was deleted here. */
 	if (!orphan->name && has_record && is_directly_in(origin.path, orphan->path))
 		replace_string(&orphan->path, origin.path);
+	else if (!orphan->name && has_record)
+		follow_record(&origin, id, orphan);
 	if (!orphan->name)
 		return;
 	if (!has_record)
@@ -109,15 +127,31 @@ int orphan_look(const struct store *store, const char *path, const char *id, str
 	orphan.name = xstrdup_or_null(name);
 	orphan.path = name ? xasprintf("%s/" TREE_ALL "/%s/%s", path, id, name)
 			   : xasprintf("%s/" TREE_ALL "/%s", path, id);
-	judge(directory, &orphan);
+	judge(directory, id, &orphan);
 	*ret = orphan;
 	orphan = (struct orphan){ 0 };
 	return 0;
 }
 
+/* The directory that the tree is in. */
+static int open_place(int all, const char *id, const struct orphan *orphan, struct tree_place *ret,
+		      struct error *err)
+{
+	const bool is_elsewhere = orphan->root != NULL;
+	int r = 0;
+	if (is_elsewhere)
+		r = tree_open_root(orphan->root, &ret->root, err);
+	if (r == 0)
+		r = fs_open_private_directory_at(is_elsewhere ? ret->root : all, id, false,
+						 &ret->directory, err);
+	ret->is_elsewhere = is_elsewhere && r == 0;
+	return r < 0 ? -1 : 0;
+}
+
 int orphan_delete(const struct store *store, const char *id, const struct orphan *orphan,
 		  struct error *err)
 {
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
 	cleanup_close int all = -1;
 	int r = open_all(store, &all, err);
 	if (r != 0)
@@ -128,5 +162,6 @@ int orphan_delete(const struct store *store, const char *id, const struct orphan
 		.path = orphan->path,
 		.source = orphan->source,
 	};
-	return tree_erase(all, &tree, err);
+	return open_place(all, id, orphan, &place, err) < 0 ? -1
+							    : tree_erase(all, &place, &tree, err);
 }

@@ -12,6 +12,7 @@
 struct orphan {
 	char *path;   /* of the tree; of its directory, if it has none */
 	char *name;   /* of the tree; NULL: there is none */
+	char *root;   /* the tree is <root>/<id>/<name>; NULL: it is in the profile */
 	char *source; /* the repository that has a record of it, or NULL */
 	struct verdict verdict;
 };

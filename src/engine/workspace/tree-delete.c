@@ -55,7 +55,8 @@ static void judge(int directory, const struct instance *instance, struct verdict
 int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
 	       struct error *err)
 {
-	cleanup_close int directory = -1;
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
+	cleanup_close int records = -1;
 	if (!instance->workspace)
 		return TREE_ABSENT;
 	const bool is_absent = is_gone(instance->workspace);
@@ -65,25 +66,28 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	if (!name)
 		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
 				 instance->id);
-	int r = tree_open(deck, instance->id, false, &directory, err);
+	int r = tree_open_place(deck, instance, false, &place, err);
 	if (r != 0)
 		return r < 0 ? -1 : TREE_ABSENT;
+	if (tree_open(deck, instance->id, false, &records, err) < 0)
+		return -1;
 	if (!is_absent)
-		judge(directory, instance, ret);
-	judge_beside(directory, name, ret);
+		judge(records, instance, ret);
+	judge_beside(place.directory, name, ret);
 	return is_absent && !ret->count ? TREE_ABSENT : 0;
 }
 
-static bool may_delete(struct deck *deck, const struct instance *instance, const char *name,
-		       int directory)
+static bool may_delete(struct deck *deck, const struct instance *instance,
+		       const struct tree_place *place, int records)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	const struct workspace *workspace = instance->workspace;
 	if (workspace->may_be_lost)
 		return true;
 	if (workspace->is_made && !is_gone(workspace))
-		judge(directory, instance, &verdict);
-	judge_beside(directory, name, &verdict);
+		judge(records, instance, &verdict);
+	if (place->directory >= 0)
+		judge_beside(place->directory, tree_name(deck, instance), &verdict);
 	if (verdict_is_safe(&verdict))
 		return true;
 	cleanup_free char *shown = visible(workspace->path);
@@ -120,21 +124,34 @@ static int forget(const struct tree_remains *tree, struct error *err)
 	return gitcmd_forget_worktree(tree->source, tree->path, err);
 }
 
-int tree_erase(int all, const struct tree_remains *tree, struct error *err)
+/* What another has put beside the tree stays. */
+static int leave(const struct tree_place *place, const char *id, struct error *err)
 {
-	cleanup_close int directory = -1;
-	int r = fs_open_private_directory_at(all, tree->id, false, &directory, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (set_aside(directory, tree->name, err) < 0 || forget(tree, err) < 0)
+	if (fs_remove_tree(place->directory, TREE_REMOVED, err) < 0)
 		return -1;
-	return fs_remove_tree(all, tree->id, err);
+	if (unlinkat(place->root, id, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY &&
+	    errno != EEXIST)
+		return error_set_file(err, errno, "remove the directory %s", id);
+	return 0;
+}
+
+int tree_erase(int all, const struct tree_place *place, const struct tree_remains *tree,
+	       struct error *err)
+{
+	if (place->directory >= 0 && set_aside(place->directory, tree->name, err) < 0)
+		return -1;
+	if (forget(tree, err) < 0)
+		return -1;
+	if (place->is_elsewhere && leave(place, tree->id, err) < 0)
+		return -1;
+	return all < 0 ? 0 : fs_remove_tree(all, tree->id, err);
 }
 
 int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
-	cleanup_close int all = -1, directory = -1;
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
+	cleanup_close int all = -1, records = -1;
 	const char *name = workspace ? tree_name(deck, instance) : NULL;
 	if (!name)
 		return 0;
@@ -143,16 +160,18 @@ int tree_delete(struct deck *deck, const struct instance *instance, struct error
 	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL,
 					     is_linked, &all, err);
 	if (r == 0)
-		r = fs_open_private_directory_at(all, instance->id, is_linked, &directory, err);
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	if (!may_delete(deck, instance, name, directory))
+		r = fs_open_private_directory_at(all, instance->id, is_linked, &records, err);
+	if (r < 0 || tree_open_place(deck, instance, is_linked, &place, err) < 0)
+		return -1;
+	if (!may_delete(deck, instance, &place, records))
 		return TREE_KEPT;
+	if (tree_check_ours(deck, instance, err) < 0)
+		return -1;
 	const struct tree_remains tree = {
 		.id = instance->id,
 		.name = name,
 		.path = workspace->path,
 		.source = is_linked ? workspace->source : NULL,
 	};
-	return tree_erase(all, &tree, err);
+	return tree_erase(all, &place, &tree, err);
 }

@@ -2,6 +2,7 @@
  *
  * What the files of this folder share: where trees are.
  *
+ *   tree-place.c    where it is
  *   tree.c          plan a tree, and make it
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
@@ -20,19 +21,45 @@
 /* What agentdeck itself puts beside a tree. */
 bool tree_is_ours(const char *name);
 
-/* The last name of a tree's path, if it is where the trees of this session are; else NULL: nothing
+/* The path of the tree of a new session. */
+int tree_choose(const struct deck *deck, const char *id, const char *source, char **ret,
+		struct error *err);
+/* The root of a path <root>/<id>/<name>; NULL: it has another form.  The caller frees. */
+char *tree_root_of(const char *path, const char *id);
+
+/* The last name of a tree's path, if it is where a tree of this session can be; else NULL: nothing
  * is made or deleted there.  Borrowed from the instance. */
 const char *tree_name(const struct deck *deck, const struct instance *instance);
 
-/* The directory of all trees of the instance.  FS_ABSENT: there is none, and it was not to be made.
- */
+/* Where a tree is, opened: <root>, and <root>/<id> in it.  Both are ours alone. */
+struct tree_place {
+	int root, directory;
+	bool is_elsewhere; /* not in the directory of the profile */
+};
+#define TREE_NO_PLACE ((struct tree_place){ .root = -1, .directory = -1 })
+void tree_place_close(struct tree_place *place);
+#define cleanup_tree_place CLEANUP(tree_place_close)
+
+/* FS_ABSENT: it is not there, and was not to be made.  ERROR_UNAVAILABLE: the root is not there; it
+ * may be a disk that is not mounted. */
+int tree_open_place(const struct deck *deck, const struct instance *instance, bool make,
+		    struct tree_place *ret, struct error *err);
+int tree_open_root(const char *root, int *ret, struct error *err);
+/* May what is at the tree's path be deleted?  It is in the directory of the profile, or below the
+ * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */
+int tree_check_ours(const struct deck *deck, const struct instance *instance, struct error *err);
+
+/* The directory of what is known of the instance's tree.  FS_ABSENT: there is none, and it was not
+ * to be made. */
 int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err);
 
 /* A tree that may be deleted. */
 struct tree_remains {
-	const char *id, *name; /* <all>/<id>/<name> */
+	const char *id, *name; /* <root>/<id>/<name> */
 	const char *path;
 	const char *source; /* that knows of it, if it is a linked work tree; else NULL */
 };
-/* Delete it, and what git knows of it.  all: the directory of all trees. */
-int tree_erase(int all, const struct tree_remains *tree, struct error *err);
+/* Delete it, and what git knows of it, and then its record.  all: the directory of all trees of the
+ * profile. */
+int tree_erase(int all, const struct tree_place *place, const struct tree_remains *tree,
+	       struct error *err);

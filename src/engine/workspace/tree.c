@@ -15,39 +15,6 @@
 
 enum { BRANCH_TRIES = 1000 };
 
-/* ---- where ----------------------------------------------------------------------------------- */
-
-static char *directory_of(const struct deck *deck, const char *id)
-{
-	return xasprintf("%s/%s/" TREE_ALL "/%s", deck->paths.state, deck->profile, id);
-}
-
-bool tree_is_ours(const char *name)
-{
-	return streq(name, TREE_ORIGIN) || streq(name, TREE_REMOVED) || streq(name, SETUP_LOG) ||
-	       starts_with(name, FS_TEMPORARY_PREFIX);
-}
-
-const char *tree_name(const struct deck *deck, const struct instance *instance)
-{
-	cleanup_free char *directory = directory_of(deck, instance->id);
-	const char *path = instance->workspace->path, *name = path_basename(path);
-	const size_t length = strlen(directory);
-	return starts_with(path, directory) && path[length] == '/' && name == path + length + 1 &&
-			       *name && !streq(name, ".") && !streq(name, "..") &&
-			       !tree_is_ours(name)
-		       ? name
-		       : NULL;
-}
-
-int tree_open(const struct deck *deck, const char *id, bool make, int *ret, struct error *err)
-{
-	cleanup_close int all = -1;
-	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL, make,
-					     &all, err);
-	return r != 0 ? r : fs_open_private_directory_at(all, id, make, ret, err);
-}
-
 /* ---- planning -------------------------------------------------------------------------------- */
 
 static int check_repository(const struct gitcmd_repository *repository, const char *shown,
@@ -152,10 +119,8 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 	workspace->kind = order->kind;
 	workspace->source = xstrdup(repository.top ? repository.top : repository.common);
 	workspace->base = xstrdup(repository.head);
-	cleanup_free char *parent = directory_of(deck, instance->id);
-	const char *name = path_basename(workspace->source);
-	workspace->path = path_join(parent, tree_is_ours(name) ? "tree" : name);
-	if (settle_branch(order, instance->title, workspace, err) < 0)
+	if (tree_choose(deck, instance->id, workspace->source, &workspace->path, err) < 0 ||
+	    settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;
 	/* The prefix ends in a slash, if there is one. */
 	cleanup_free char *directory = path_join(workspace->path, repository.prefix);
@@ -214,11 +179,15 @@ static int look_for_branch(const struct workspace *workspace, bool *ret, struct 
 	return 0;
 }
 
-static int make(const struct workspace *workspace, int directory, const char *name,
-		struct error *err)
+static int make(const struct deck *deck, const struct instance *instance, struct error *err)
 {
+	const struct workspace *workspace = instance->workspace;
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
+	cleanup_close int records = -1;
 	bool has_branch = false;
-	if (clear_part(workspace, directory, name, err) < 0 ||
+	if (tree_open_place(deck, instance, true, &place, err) < 0 ||
+	    tree_check_ours(deck, instance, err) < 0 ||
+	    clear_part(workspace, place.directory, tree_name(deck, instance), err) < 0 ||
 	    look_for_branch(workspace, &has_branch, err) < 0)
 		return -1;
 	const struct gitcmd_tree tree = {
@@ -230,9 +199,10 @@ static int make(const struct workspace *workspace, int directory, const char *na
 		.has_branch = has_branch,
 	};
 	if ((workspace->kind == WORKSPACE_WORKTREE ? gitcmd_add_worktree(&tree, err)
-						   : gitcmd_clone(&tree, err)) < 0)
+						   : gitcmd_clone(&tree, err)) < 0 ||
+	    tree_open(deck, instance->id, true, &records, err) < 0)
 		return -1;
-	return save_origin(workspace, directory, err);
+	return save_origin(workspace, records, err);
 }
 
 static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
@@ -264,12 +234,10 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		struct error *err)
 {
 	struct workspace *workspace = instance->workspace;
-	cleanup_close int directory = -1;
 	if (!workspace)
 		return 0;
-	const char *name = tree_name(deck, instance);
 	cleanup_free char *shown = visible(workspace->path);
-	if (!name)
+	if (!tree_name(deck, instance))
 		return error_set(err, ERROR_CORRUPT,
 				 "the manifest of %s says that its tree is %s, where agentdeck "
 				 "makes none",
@@ -278,8 +246,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		check_source(deck, instance);
 		return 0;
 	}
-	if (tree_open(deck, instance->id, true, &directory, err) < 0 ||
-	    make(workspace, directory, name, err) < 0)
+	if (make(deck, instance, err) < 0)
 		return error_prefix(err, "make the tree %s", shown);
 	if (setup_copy(deck, instance, err) < 0)
 		return -1;

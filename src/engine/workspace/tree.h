@@ -4,6 +4,7 @@
  * its user named.  docs/workspaces.md
  *
  *   <state>/<profile>/trees/<id>/<name>        the tree
+ *   <root>/<id>/<name>                         the tree, with [workspace] root
  *   <state>/<profile>/trees/<id>/origin.json   what the repository was when the tree was made
  *
  * A tree is made once, and used as it is from then on: nothing resets, rebases or pulls it.  The

@@ -77,6 +77,7 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->ui_keys);
 	free_container(&settings->container);
 	free_workspace(&settings->workspace);
+	free(settings->workspace_root);
 	for (size_t i = 0; i < settings->group_count; i++) {
 		free(settings->groups[i].group);
 		free_container(&settings->groups[i].container);
@@ -381,6 +382,21 @@ static int store_names(const struct toml_document *document, const struct toml_k
 	return r;
 }
 
+/* Not "~/" alone: what is below it is ours. */
+static int store_root(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	int r = store_path(document, key, value, field, err);
+	const char *path = r < 0 ? NULL : *(char **)field;
+	if (path && is_name_in_tree(starts_with(path, "~/") ? path + 2 : path + 1))
+		return 0;
+	return r < 0 ? r
+		     : toml_error(document, key->path, err,
+				  "%s is \"%s\": name a directory of your own for it (example: "
+				  "\"~/trees\")",
+				  key->path, path);
+}
+
 static int store_argv(const struct toml_document *document, const struct toml_key *key,
 		      struct json_object *value, void *field, struct error *err)
 {
@@ -620,6 +636,8 @@ const struct toml_key settings_keys[] = {
 	    .about = "what else of this machine it sees", .example = "[\"~/data:/data:ro\"]"),
 	KEY("workspace.on_end", toml_store_word, end_policy, .min = END_ASK, .words = ends,
 	    .about = "when an agent has ended by itself: ask, keep or clean"),
+	KEY("workspace.root", store_root, workspace_root,
+	    .about = "where new worktrees and clones are made", .example = "\"~/trees\""),
 	KEY("workspace.copy", store_names, workspace.copy,
 	    .about = "files of the repository that a new worktree or clone gets",
 	    .example = "[\".env\"]"),

@@ -58,7 +58,8 @@ struct settings {
 	struct limits limits; /* [limits] memory_high = "4G", memory_max, tasks_max, cpu_weight */
 	struct container_defaults container; /* [container] image = "debian:12", engine, ... */
 	struct workspace_defaults workspace; /* [workspace] copy = [".env"], setup = ["npm", "ci"] */
-	int64_t setup_timeout_s;             /* [workspace] setup_timeout = 600 */
+	char *workspace_root;    /* [workspace] root = "~/trees"; NULL: below the state */
+	int64_t setup_timeout_s; /* [workspace] setup_timeout = 600 */
 	/* [groups."work/api".limits] and [groups."work/api".container], the same keys */
 	struct group_limits *groups;
 	size_t group_count;
