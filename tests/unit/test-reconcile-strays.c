@@ -310,6 +310,22 @@ static void a_container_that_was_left_goes_with_its_session(void **state UNUSED)
 	assert_false(has_container(BASE));
 }
 
+/* Since the trash was listed. */
+static void what_came_back_is_not_pruned(void **state UNUSED)
+{
+	cleanup_trash struct trash trash = { 0 };
+	cleanup_instance struct instance *back = NULL;
+	size_t deleted = 1;
+	make_session();
+	make_container(BASE, labels_of(ID));
+	remove_session();
+	EXPECT(trash_list(deck.store, &trash, &fixture.err), 0);
+	EXPECT(undo_removal(&deck, ID, NULL, &back, &fixture.err), 0);
+	EXPECT(undo_prune(&deck, &trash, &deleted, &fixture.err), 0);
+	assert_int_equal(deleted, 0);
+	assert_true(has_container(BASE));
+}
+
 static void a_container_is_left_only_by_consent(void **state UNUSED)
 {
 	make_session();
@@ -345,6 +361,7 @@ int main(void)
 		TEST(an_engine_that_does_not_answer_has_lost_nothing),
 		TEST(a_session_that_came_back_keeps_what_it_has),
 		TEST(a_container_that_was_left_goes_with_its_session),
+		TEST(what_came_back_is_not_pruned),
 		TEST(a_container_is_left_only_by_consent),
 		TEST(a_profile_that_cannot_be_read_may_have_any_session),
 #undef TEST

@@ -180,6 +180,24 @@ int trash_list(struct store *store, struct trash *ret, struct error *err)
 	return 0;
 }
 
+int trash_has(const struct store_profile_lock *lock, const struct removed *removed, bool *ret,
+	      struct error *err)
+{
+	cleanup_close int trash = -1;
+	struct stat st;
+	int r = open_trash(lock->store, false, &trash, err);
+	if (r < 0)
+		return -1;
+	if (r == 0 && fstatat(trash, removed->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			return error_set_file(err, errno, "stat %s/" TRASH "/%s", lock->store->path,
+					      removed->name);
+		r = 1;
+	}
+	*ret = r == 0;
+	return 0;
+}
+
 /* Before it is moved, so that no moment has two sessions of one title. */
 static int save_title(struct store *store, int trash, struct removed *removed, const char *title,
 		      struct error *err)

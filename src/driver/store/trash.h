@@ -38,6 +38,10 @@ int trash_put(struct store_lock *lock, struct error *err);
 /* What is in the trash.  Directories that are not ours are left out. */
 int trash_list(struct store *store, struct trash *ret, struct error *err);
 
+/* Is it still there, now that the profile is locked?  It may have come back since it was listed. */
+int trash_has(const struct store_profile_lock *lock, const struct removed *removed, bool *ret,
+	      struct error *err);
+
 /* Bring it back, durably.  title: its new one (not without an instance), which it has from the
  * moment in which it is back; NULL: it keeps its own.  The caller has checked that nobody has the
  * title or the conversation, which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's

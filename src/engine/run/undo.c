@@ -148,7 +148,13 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 		  bool *failed)
 {
 	cleanup_error struct error err = { 0 };
-	int r = free_container(deck, removed->instance, &err);
+	bool is_there = true;
+	int r = trash_has(lock, removed, &is_there, &err);
+	/* What it has is a session's again. */
+	if (!is_there)
+		return false;
+	if (r == 0)
+		r = free_container(deck, removed->instance, &err);
 	if (r == 0 && removed->instance)
 		r = tree_delete(deck, removed->instance, &err);
 	if (r == TREE_KEPT)

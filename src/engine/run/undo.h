@@ -16,7 +16,8 @@
 int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
 		 struct error *err);
 
-/* Delete these (as trash_list() gave them) for good.  One that holds something that is not
+/* Delete these (as trash_list() gave them) for good.  One that came back since then is left alone;
+ * its user may have taken their time to agree.  One that holds something that is not
  * agentdeck's stays, with a warning.  One that cannot be deleted gets a warning too, and the result
  * is an error after the others are deleted.  Conversations stay, and a warning names the directory
  * of those that only this session could use. */
