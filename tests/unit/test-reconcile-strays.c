@@ -310,6 +310,20 @@ static void a_container_that_was_left_goes_with_its_session(void **state UNUSED)
 	assert_false(has_container(BASE));
 }
 
+static void what_cannot_be_read_in_the_trash_has_what_it_has(void **state UNUSED)
+{
+	cleanup_strays struct strays strays = { 0 };
+	cleanup_trash struct trash trash = { 0 };
+	make_session();
+	make_container(BASE, labels_of(ID));
+	remove_session();
+	EXPECT(trash_list(deck.store, &trash, &fixture.err), 0);
+	cleanup_free char *path = xasprintf("%s/default/.trash/%s", scratch, trash.items[0].name);
+	assert_int_equal(chmod(path, 0777), 0);
+	look(&strays);
+	expect_stray(&strays, BASE, STRAY_KEEP, "undo");
+}
+
 /* Since the trash was listed. */
 static void what_came_back_is_not_pruned(void **state UNUSED)
 {
@@ -361,6 +375,7 @@ int main(void)
 		TEST(an_engine_that_does_not_answer_has_lost_nothing),
 		TEST(a_session_that_came_back_keeps_what_it_has),
 		TEST(a_container_that_was_left_goes_with_its_session),
+		TEST(what_cannot_be_read_in_the_trash_has_what_it_has),
 		TEST(what_came_back_is_not_pruned),
 		TEST(a_container_is_left_only_by_consent),
 		TEST(a_profile_that_cannot_be_read_may_have_any_session),

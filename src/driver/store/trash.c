@@ -180,6 +180,19 @@ int trash_list(struct store *store, struct trash *ret, struct error *err)
 	return 0;
 }
 
+int trash_bases(const struct store *store, struct strvec *ret, struct error *err)
+{
+	cleanup_close int directory = -1;
+	cleanup_strvec struct strvec names = { 0 };
+	int r = open_trash(store, false, &directory, err);
+	if (r < 0 || (r == 0 && fs_list(directory, &names, err) < 0))
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		if (time_of(names.items[i]))
+			strvec_push(ret, names.items[i] + TIME_LENGTH + 1);
+	return 0;
+}
+
 int trash_has(const struct store_profile_lock *lock, const struct removed *removed, bool *ret,
 	      struct error *err)
 {

@@ -38,6 +38,9 @@ int trash_put(struct store_lock *lock, struct error *err);
 /* What is in the trash.  Directories that are not ours are left out. */
 int trash_list(struct store *store, struct trash *ret, struct error *err);
 
+/* The bases of all that is in the trash, also of what cannot be read. */
+int trash_bases(const struct store *store, struct strvec *ret, struct error *err);
+
 /* Is it still there, now that the profile is locked?  It may have come back since it was listed. */
 int trash_has(const struct store_profile_lock *lock, const struct removed *removed, bool *ret,
 	      struct error *err);

@@ -80,13 +80,20 @@ static int gather_listed(struct store *store, struct known *known, struct error 
 static int gather_removed(struct store *store, struct known *known, struct error *err)
 {
 	cleanup_trash struct trash trash = { 0 };
-	if (trash_list(store, &trash, err) < 0)
+	cleanup_strvec struct strvec bases = { 0 };
+	if (trash_bases(store, &bases, err) < 0 || trash_list(store, &trash, err) < 0)
 		return -1;
 	for (size_t i = 0; i < trash.count; i++) {
 		struct known_session *session = add(known, store, trash.items[i].base,
 						    STRAY_OF_REMOVED);
 		if (trash.items[i].instance)
 			take(session, trash.items[i].instance);
+	}
+	/* One that cannot be read may have as much. */
+	for (size_t i = 0; i < bases.count; i++) {
+		cleanup_free char *id = naming_id_of_base(bases.items[i]);
+		if (!known_find(known, id))
+			(void)add(known, store, bases.items[i], STRAY_OF_REMOVED);
 	}
 	return 0;
 }
