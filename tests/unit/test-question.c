@@ -96,6 +96,27 @@ static void its_json_has_all_of_it(void **state UNUSED)
 	assert_int_equal(json_get_int(refs, "more", 0), 2);
 }
 
+static void its_json_is_read_back(void **state UNUSED)
+{
+	cleanup_question struct question question = { 0 }, again = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 }, text_again = { 0 };
+	make(&question);
+	question_add_session(&question, "0a1b", "Resume it", "");
+	cleanup_json struct json_object *object = question_to_json(&question);
+	assert_int_equal(question_from_json(object, &again, NULL), 0);
+	question_add_text(&question, &text);
+	question_add_text(&again, &text_again);
+	assert_string_equal(strbuf_text(&text_again), strbuf_text(&text));
+	assert_true(again.choices[2].loses);
+	assert_string_equal(again.choices[3].session, "0a1b");
+	/* The default would lose something. */
+	struct json_object *choices = json_get_array(object, "choices");
+	json_object_array_del_idx(choices, 0, 2);
+	assert_int_equal(question_from_json(object, &again, NULL), -1);
+	json_object_array_del_idx(choices, 0, json_object_array_length(choices));
+	assert_int_equal(question_from_json(object, &again, NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +124,7 @@ int main(void)
 		cmocka_unit_test(the_text_shows_everything),
 		cmocka_unit_test(an_answer_is_a_number_or_a_name),
 		cmocka_unit_test(its_json_has_all_of_it),
+		cmocka_unit_test(its_json_is_read_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

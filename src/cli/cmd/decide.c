@@ -3,30 +3,17 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "cli/cmd/asking.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
 #include "engine/roster/view.h"
-#include "engine/run/ending.h"
-#include "engine/workspace/tree.h"
 #include "model/question/screens.h"
 
 static bool may_ask(const struct app *app)
 {
 	return !app->json && ask_is_possible();
-}
-
-static struct question_subject subject_of(const struct instance *instance)
-{
-	const struct workspace *workspace = instance->workspace;
-	return (struct question_subject){
-		.title = instance->title,
-		.agent = instance->agent,
-		.id = instance->id,
-		.kind = workspace ? workspace_kind_name(workspace->kind) : NULL,
-		.tree = workspace ? workspace->path : NULL,
-	};
 }
 
 /* CHOICE_NONE: not answered. */
@@ -48,34 +35,26 @@ static void say_how(const struct app *app, const struct instance *instance, cons
 	complain("to give it up: agentdeck remove --discard %s", hint);
 }
 
-/* A, and then B. */
-static int ask_end(const struct instance *instance, const struct verdict *verdict,
-		   enum choice_kind *ret, struct error *err)
+/* Ask them one after the other.  The answer to the last one; CHOICE_NONE: one was not answered. */
+static int ask_all(const struct asking *asking, enum choice_kind *ret, struct error *err)
 {
-	cleanup_question struct question work = { 0 }, end = { 0 };
-	const struct question_subject subject = subject_of(instance);
-	question_of_work(&work, &subject, verdict);
-	question_of_end(&end, &subject);
-	if (ask(&work, ret, err) < 0)
-		return -1;
-	return *ret == CHOICE_NONE ? 0 : ask(&end, ret, err);
+	int r = ask(&asking->questions[0], ret, err);
+	for (size_t i = 1; r == 0 && *ret != CHOICE_NONE && i < asking->count; i++)
+		r = ask(&asking->questions[i], ret, err);
+	return r;
 }
 
 /* Another round: it has more work than what was shown. */
 enum { DECIDE_AGAIN = 1 };
-static int carry_out(struct app *app, const struct instance *instance, enum choice_kind choice,
-		     const struct verdict *verdict, enum decision *ret, struct error *err)
+static int carry_out(struct app *app, const struct asking *asking, enum choice_kind choice,
+		     enum decision *ret, struct error *err)
 {
 	cleanup_ending_result struct ending_result result = { 0 };
-	cleanup_free char *seen = ending_losses_text(verdict);
-	const struct ending_order order = {
-		.wish = choice == CHOICE_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
-		.seen = seen,
-	};
+	const struct instance *instance = asking->instance;
 	*ret = choice == CHOICE_NONE ? DECISION_LEAVE : DECISION_GO_ON;
 	if (choice != CHOICE_CLEAN && choice != CHOICE_KEEP)
 		return 0;
-	if (ending_settle(&app->deck, instance->base, &order, &result, err) < 0)
+	if (asking_answer_end(&app->deck, instance->base, choice, asking->seen, &result, err) < 0)
 		return -1;
 	print_warnings(app);
 	if (result.outcome == ENDED_ASKS)
@@ -88,26 +67,22 @@ static int carry_out(struct app *app, const struct instance *instance, enum choi
 
 static int decide_once(struct app *app, const char *base, enum decision *ret, struct error *err)
 {
-	cleanup_instance struct instance *instance = NULL;
-	cleanup_ending_result struct ending_result result = { 0 };
+	cleanup_asking struct asking asking = { 0 };
 	enum choice_kind choice = CHOICE_NONE;
-	if (deck_load(&app->deck, base, &instance, err) < 0 ||
-	    ending_settle(&app->deck, base, &(struct ending_order){ 0 }, &result, err) < 0)
+	if (asking_of_end(&app->deck, base, &asking, err) < 0)
 		return -1;
 	print_warnings(app);
-	*ret = result.outcome == ENDED_REMOVED ? DECISION_REMOVED : DECISION_GO_ON;
-	if (result.outcome == ENDED_LEFT || result.outcome == ENDED_REMOVED) {
-		if (result.text && !app->quiet)
-			say_to(stderr, xasprintf("%s: %s", instance->title, result.text));
+	*ret = asking.outcome == ENDED_REMOVED ? DECISION_REMOVED : DECISION_GO_ON;
+	if (asking.about == ASKED_NOTHING) {
+		if (asking.text && !app->quiet)
+			say_to(stderr, xasprintf("%s: %s", asking.instance->title, asking.text));
 		return 0;
 	}
-	if (result.outcome != ENDED_ASKS)
-		return 0;
-	if (may_ask(app) && ask_end(instance, &result.verdict, &choice, err) < 0)
+	if (may_ask(app) && ask_all(&asking, &choice, err) < 0)
 		return -1;
 	if (choice == CHOICE_NONE)
-		say_how(app, instance, result.text);
-	return carry_out(app, instance, choice, &result.verdict, ret, err);
+		say_how(app, asking.instance, asking.text);
+	return carry_out(app, &asking, choice, ret, err);
 }
 
 int decide_end(struct app *app, const char *base, enum decision *ret, struct error *err)
@@ -120,22 +95,13 @@ int decide_end(struct app *app, const char *base, enum decision *ret, struct err
 
 static int decide_reuse(struct app *app, const char *base, enum decision *ret, struct error *err)
 {
-	cleanup_instance struct instance *instance = NULL;
-	cleanup_verdict struct verdict verdict = { 0 };
-	cleanup_question struct question question = { 0 };
+	cleanup_asking struct asking asking = { 0 };
 	enum choice_kind choice;
-	if (deck_load(&app->deck, base, &instance, err) < 0)
+	if (asking_of_reuse(&app->deck, base, &asking, err) < 0)
 		return -1;
-	const char *before = instance->ending.seen;
-	int r = before ? tree_judge(&app->deck, instance, &verdict, err) : TREE_ABSENT;
-	if (r != 0)
-		return r < 0 ? -1 : 0;
-	cleanup_free char *now = ending_losses_text(&verdict);
-	if (streq(now, before))
+	if (asking.about == ASKED_NOTHING)
 		return 0;
-	const struct question_subject subject = subject_of(instance);
-	question_of_reuse(&question, &subject, before, now);
-	if (ask(&question, &choice, err) < 0)
+	if (ask_all(&asking, &choice, err) < 0)
 		return -1;
 	if (choice != CHOICE_RETURN)
 		*ret = DECISION_LEAVE;
@@ -153,27 +119,22 @@ int decide_start(struct app *app, const struct store_row *row, enum decision *re
 	return row->ending == ENDING_KEPT ? decide_reuse(app, row->base, ret, err) : 0;
 }
 
-int decide_removal(struct app *app, const char *base, enum decision *ret, struct error *err)
+int decide_removal(struct app *app, const char *base, enum decision *ret, char **ret_seen,
+		   struct error *err)
 {
-	cleanup_instance struct instance *instance = NULL;
-	cleanup_verdict struct verdict verdict = { 0 };
-	cleanup_question struct question work = { 0 }, question = { 0 };
+	cleanup_asking struct asking asking = { 0 };
 	enum choice_kind choice;
 	*ret = DECISION_GO_ON;
 	if (!may_ask(app))
 		return 0;
-	if (deck_load(&app->deck, base, &instance, err) < 0)
+	if (asking_of_removal(&app->deck, base, &asking, err) < 0)
 		return -1;
-	int r = tree_judge(&app->deck, instance, &verdict, err);
-	if (r != 0 || verdict_is_safe(&verdict))
-		return r < 0 ? -1 : 0;
-	const struct question_subject subject = subject_of(instance);
-	question_of_work(&work, &subject, &verdict);
-	question_of_removal(&question, &subject);
-	if (ask(&work, &choice, err) < 0 ||
-	    (choice != CHOICE_NONE && ask(&question, &choice, err) < 0))
+	if (asking.about == ASKED_NOTHING)
+		return 0;
+	if (ask_all(&asking, &choice, err) < 0)
 		return -1;
 	*ret = choice == CHOICE_CLEAN ? DECISION_REMOVED : DECISION_LEAVE;
+	*ret_seen = TAKE_PTR(asking.seen);
 	return 0;
 }
 

@@ -21,8 +21,10 @@ int decide_end(struct app *app, const char *base, enum decision *ret, struct err
  * kept. */
 int decide_start(struct app *app, const struct store_row *row, enum decision *ret,
 		 struct error *err);
-/* Before it is removed: DECISION_LEAVE, or DECISION_REMOVED: work that only its tree has can go. */
-int decide_removal(struct app *app, const char *base, enum decision *ret, struct error *err);
+/* Before it is removed: DECISION_LEAVE, or DECISION_REMOVED: work that only its tree has can go, if
+ * it is what *ret_seen says, for deck->work_seen; the caller's.  Untouched otherwise. */
+int decide_removal(struct app *app, const char *base, enum decision *ret, char **ret_seen,
+		   struct error *err);
 /* Which session a launch in this directory is for, if others of the agent have ended there.
  * *ret_base: one of them, the caller's; NULL: a new one. DECISION_LEAVE: none. */
 int decide_launch(struct app *app, const struct lifecycle_new *wish, char **ret_base,

@@ -36,18 +36,23 @@ static const char *word_for(const struct app *app, const struct store_row *row)
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
+	cleanup_free char *seen = NULL;
 	enum decision decision = DECISION_GO_ON;
-	if (!given->discard && !row->damage && decide_removal(app, row->base, &decision, err) < 0)
+	if (!given->discard && !row->damage &&
+	    decide_removal(app, row->base, &decision, &seen, err) < 0)
 		return -1;
 	if (decision == DECISION_LEAVE) {
 		printf("Nothing was removed.\n");
 		return 1;
 	}
 	app->deck.may_lose_work = given->discard || decision == DECISION_REMOVED;
+	app->deck.work_seen = seen;
 	const enum removal how = row->damage          ? REMOVE_DAMAGED
 				 : may_stop(app, row) ? REMOVE_ANYWAY
 						      : REMOVE_STOPPED;
-	if (lifecycle_remove(&app->deck, row->base, how, err) < 0)
+	const int r = lifecycle_remove(&app->deck, row->base, how, err);
+	app->deck.work_seen = NULL;
+	if (r < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "session_id", row->session_id);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct options {
-	bool read_only, no_start, next, refuse_nested;
+	bool read_only, no_start, next, refuse_nested, asked;
 };
 
 static const struct command_option options[] = {
@@ -22,6 +22,8 @@ static const struct command_option options[] = {
 	{ 'n', "next", NULL, "the session that waits longest for an answer", TO_FLAG(next) },
 	{ 0, "no-start", NULL, "do not start a session that does not run", TO_FLAG(no_start) },
 	{ 0, "refuse-nested", NULL, "refuse inside another tmux", TO_FLAG(refuse_nested) },
+	{ 0, "asked", NULL, "start it without a question: its user has answered (the deck)",
+	  TO_FLAG(asked), .is_hidden = true },
 	{ 0 },
 };
 
@@ -168,8 +170,8 @@ static int bring_back(struct app *app, const struct store_row *row, struct error
 		return 0;
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *reason = visible(or_empty(view.reason));
-	enum decision decision;
-	if (decide_start(app, row, &decision, err) < 0)
+	enum decision decision = DECISION_GO_ON;
+	if (!given->asked && decide_start(app, row, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON)
 		return decision == DECISION_LEAVE ? 1 : NOT_ATTACHED;

@@ -55,6 +55,8 @@ struct deck {
 	void (*on_progress)(const char *line, bool is_failure);
 	/* The user gives up what only the tree of a session has (--discard). */
 	bool may_lose_work;
+	/* But only what the user was shown, by verdict_digest().  NULL: whatever there is. */
+	const char *work_seen;
 	/* A removal fails if its container cannot be freed; else that is left to prune. */
 	bool must_free;
 	/* The user gives up containers whose engine does not answer (--leave-containers). */

@@ -233,7 +233,7 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 
 static bool has_more(const struct ending_order *order, const struct verdict *verdict)
 {
-	cleanup_free char *now = ending_losses_text(verdict);
+	cleanup_free char *now = verdict_digest(verdict);
 	return order->wish == ENDING_CLEAN_IT && !streq(now, or_empty(order->seen));
 }
 

@@ -38,8 +38,8 @@ void ending_result_free(struct ending_result *result);
 
 struct ending_order {
 	enum ending_wish wish;
-	/* with ENDING_CLEAN_IT: what its user was shown, by ending_losses_text().  If more would be
-	 * lost now, nothing is, and the outcome is ENDED_ASKS. */
+	/* with ENDING_CLEAN_IT: what its user was shown, by verdict_digest().  If something else
+	 * would be lost now, nothing is, and the outcome is ENDED_ASKS. */
 	const char *seen;
 };
 

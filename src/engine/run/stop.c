@@ -185,14 +185,34 @@ static int discard(const struct operation *operation, struct error *err)
 	return instance->recipe ? operation_save(operation, err) : 0;
 }
 
+/* What still runs could add to what its user was shown, so it ends first. */
+static int check_seen(struct operation *operation, struct error *err)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	bool was_running;
+	if (lifecycle_stop_locked(operation, &was_running, err) < 0 ||
+	    tree_judge(operation->deck, operation->instance, &verdict, err) < 0)
+		return -1;
+	cleanup_free char *now = verdict_digest(&verdict);
+	cleanup_free char *title = visible(operation->instance->title);
+	if (streq(now, operation->deck->work_seen))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "%s was not removed, because its tree has changed since it was shown: "
+			 "look again",
+			 title);
+}
+
 /* What only its tree has is lost at the next prune. */
-static int check_tree(const struct operation *operation, struct error *err)
+static int check_tree(struct operation *operation, struct error *err)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	struct deck *deck = operation->deck;
 	struct workspace *workspace = operation->instance->workspace;
 	if (!workspace)
 		return 0;
+	if (deck->may_lose_work && deck->work_seen && check_seen(operation, err) < 0)
+		return -1;
 	/* What was said at an earlier removal is over: it came back, or was not removed. */
 	if (workspace->may_be_lost != deck->may_lose_work) {
 		workspace->may_be_lost = deck->may_lose_work;

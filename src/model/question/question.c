@@ -250,3 +250,51 @@ struct json_object *question_to_json(const struct question *question)
 	json_set(object, "choices", choices);
 	return object;
 }
+
+static void add_evidence_of(struct question *question, struct json_object *object)
+{
+	cleanup_strvec struct strvec items = { 0 };
+	question_add_evidence(question, json_get_string(object, "heading", ""));
+	json_get_strings(object, "items", &items);
+	for (size_t i = 0; i < items.count; i++)
+		question_add_item(question, "%s", items.items[i]);
+	question->evidence[question->evidence_count - 1].more = json_get_int(object, "more", 0);
+}
+
+static int add_choice_of(struct question *question, struct json_object *object, struct error *err)
+{
+	const char *word = json_get_string(object, "kind", "");
+	size_t kind = CHOICE_NONE + 1;
+	while (kind < CHOICE_COUNT && !streq(kind_words[kind], word))
+		kind++;
+	if (kind == CHOICE_COUNT || (kind == CHOICE_CLEAN && question->choice_count == 0))
+		return error_set(err, ERROR_CORRUPT, "a question with a choice that cannot be");
+	question_add_choice(question, (enum choice_kind)kind, json_get_string(object, "label", ""),
+			    json_get_string(object, "effect", ""));
+	question->choices[question->choice_count - 1].session = xstrdup_or_null(
+		json_get_string(object, "session", NULL));
+	return 0;
+}
+
+int question_from_json(struct json_object *object, struct question *ret, struct error *err)
+{
+	cleanup_question struct question question = { 0 };
+	cleanup_strvec struct strvec lines = { 0 };
+	struct json_object *evidence = json_get_array(object, "evidence");
+	struct json_object *choices = json_get_array(object, "choices");
+	question_begin(&question, json_get_string(object, "title", ""),
+		       json_get_string(object, "prompt", ""));
+	json_get_strings(object, "lines", &lines);
+	for (size_t i = 0; i < lines.count; i++)
+		question_add_line(&question, "%s", lines.items[i]);
+	for (size_t i = 0; evidence && i < json_object_array_length(evidence); i++)
+		add_evidence_of(&question, json_object_array_get_idx(evidence, i));
+	for (size_t i = 0; choices && i < json_object_array_length(choices); i++)
+		if (add_choice_of(&question, json_object_array_get_idx(choices, i), err) < 0)
+			return -1;
+	if (question.choice_count == 0)
+		return error_set(err, ERROR_CORRUPT, "a question without a choice");
+	*ret = question;
+	question = (struct question){ 0 };
+	return 0;
+}

@@ -83,6 +83,10 @@ const struct choice *question_parse(const struct question *question, const char 
  * "label", "effect", "session", "loses"}]}.  The caller puts it. */
 struct json_object *question_to_json(const struct question *question) MUST_USE;
 
+/* The reverse.  ERROR_CORRUPT: it is no question, or its first choice loses something.  *ret is
+ * the caller's. */
+int question_from_json(struct json_object *object, struct question *ret, struct error *err);
+
 /* "return", "keep", ...; static. */
 const char *choice_kind_name(enum choice_kind kind);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/workspace/verdict.h"
 
+#include "base/sha256.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -251,6 +253,14 @@ void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf)
 {
 	_Static_assert(FINDING_IGNORED == FINDING_REFLOG + 1, "what is no loss comes last");
 	add_texts(verdict, FINDING_IGNORED, buf);
+}
+
+char *verdict_digest(const struct verdict *verdict)
+{
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_strbuf struct strbuf text = { 0 };
+	verdict_add_losses(verdict, &text);
+	return xstrdup(sha256_text(strbuf_text(&text), digest));
 }
 
 /* Of what is a loss, by kind: one, and several. */

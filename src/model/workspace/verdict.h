@@ -86,6 +86,9 @@ int verdict_parse(const char *text, size_t length, struct verdict *ret, struct e
 void verdict_add_text(const struct verdict *verdict, struct strbuf *buf);
 /* Only what would be lost. */
 void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf);
+/* What stands for all that would be lost: another digest means that
+ * something else would be.  The caller frees. */
+char *verdict_digest(const struct verdict *verdict) MUST_USE;
 /* "3 files, 1 branch": what would be lost, counted.  "" for a safe one.  The caller frees. */
 char *verdict_count_text(const struct verdict *verdict) MUST_USE;
 /* The same with a semicolon for each newline.  The caller frees. */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/asking.h"
+
+#include "engine/workspace/tree.h"
+
+const char *asked_name(enum asked asked)
+{
+	static const char *const names[] = {
+		[ASKED_NOTHING] = "nothing",
+		[ASKED_END] = "end",
+		[ASKED_REUSE] = "reuse",
+		[ASKED_REMOVAL] = "removal",
+	};
+	return names[asked];
+}
+
+void asking_free(struct asking *asking)
+{
+	for (size_t i = 0; i < asking->count; i++)
+		question_free(&asking->questions[i]);
+	instance_free(asking->instance);
+	free(asking->seen);
+	free(asking->text);
+	*asking = (struct asking){ 0 };
+}
+
+static struct question_subject subject_of(const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	return (struct question_subject){
+		.title = instance->title,
+		.agent = instance->agent,
+		.id = instance->id,
+		.kind = workspace ? workspace_kind_name(workspace->kind) : NULL,
+		.tree = workspace ? workspace->path : NULL,
+	};
+}
+
+int asking_of_end(struct deck *deck, const char *base, struct asking *ret, struct error *err)
+{
+	cleanup_ending_result struct ending_result result = { 0 };
+	if (deck_load(deck, base, &ret->instance, err) < 0 ||
+	    ending_settle(deck, base, &(struct ending_order){ 0 }, &result, err) < 0)
+		return -1;
+	ret->outcome = result.outcome;
+	ret->text = TAKE_PTR(result.text);
+	if (result.outcome != ENDED_ASKS)
+		return 0;
+	const struct question_subject subject = subject_of(ret->instance);
+	ret->about = ASKED_END;
+	ret->seen = verdict_digest(&result.verdict);
+	question_of_work(&ret->questions[ret->count++], &subject, &result.verdict);
+	question_of_end(&ret->questions[ret->count++], &subject);
+	return 0;
+}
+
+int asking_of_reuse(struct deck *deck, const char *base, struct asking *ret, struct error *err)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	if (deck_load(deck, base, &ret->instance, err) < 0)
+		return -1;
+	const char *before = ret->instance->ending.seen;
+	int r = before ? tree_judge(deck, ret->instance, &verdict, err) : TREE_ABSENT;
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	cleanup_free char *now = ending_losses_text(&verdict);
+	if (streq(now, before))
+		return 0;
+	const struct question_subject subject = subject_of(ret->instance);
+	ret->about = ASKED_REUSE;
+	question_of_reuse(&ret->questions[ret->count++], &subject, before, now);
+	return 0;
+}
+
+int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, struct error *err)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	if (deck_load(deck, base, &ret->instance, err) < 0)
+		return -1;
+	int r = tree_judge(deck, ret->instance, &verdict, err);
+	if (r != 0 || verdict_is_safe(&verdict))
+		return r < 0 ? -1 : 0;
+	const struct question_subject subject = subject_of(ret->instance);
+	ret->about = ASKED_REMOVAL;
+	ret->seen = verdict_digest(&verdict);
+	question_of_work(&ret->questions[ret->count++], &subject, &verdict);
+	question_of_removal(&ret->questions[ret->count++], &subject);
+	return 0;
+}
+
+int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
+		      const char *seen, struct ending_result *ret, struct error *err)
+{
+	const struct ending_order order = {
+		.wish = choice == CHOICE_CLEAN ? ENDING_CLEAN_IT : ENDING_KEEP_IT,
+		.seen = seen,
+	};
+	return ending_settle(deck, base, &order, ret, err);
+}

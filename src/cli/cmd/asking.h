@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is to be asked about a session before it is started or removed, with the evidence.  It is
+ * made here alone: cli/cmd/decide.h asks it as text, and `agentdeck settle` gives it to the deck,
+ * which asks it as dialogs.
+ */
+#pragma once
+
+#include "engine/run/ending.h"
+#include "model/question/screens.h"
+
+enum asked {
+	ASKED_NOTHING,
+	ASKED_END,     /* what becomes of it: CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN */
+	ASKED_REUSE,   /* its tree has changed since it was kept: CHOICE_RETURN goes on */
+	ASKED_REMOVAL, /* only its tree has what it has: CHOICE_CLEAN removes it */
+};
+/* One word; static. */
+const char *asked_name(enum asked asked);
+
+enum { ASKING_MOST = 2 };
+
+/* One question after the other; the answer to the last one counts. */
+struct asking {
+	struct instance *instance;
+	enum asked about;
+	struct question questions[ASKING_MOST];
+	size_t count;
+	char *seen;                  /* what would be lost, by verdict_digest() */
+	enum ending_outcome outcome; /* of what was due, and is done now */
+	char *text;                  /* what was done, or is undecided, for people; or NULL */
+};
+void asking_free(struct asking *asking);
+#define cleanup_asking CLEANUP(asking_free)
+
+/* *ret is zero-initialised, and the caller's.  What is due about an end is done. */
+int asking_of_end(struct deck *deck, const char *base, struct asking *ret, struct error *err);
+int asking_of_reuse(struct deck *deck, const char *base, struct asking *ret, struct error *err);
+int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, struct error *err);
+
+/* The answer to ASKED_END, CHOICE_KEEP or CHOICE_CLEAN, of a user who has seen this.  ENDED_ASKS:
+ * something else would be lost by now, so nothing was done. */
+int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
+		      const char *seen, struct ending_result *ret, struct error *err);

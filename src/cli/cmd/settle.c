@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
+ * start, and the other two are here.  What is deleted is checked against what was shown.
+ */
+#include "cli/cmd/asking.h"
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+
+#include <string.h>
+
+struct options {
+	enum { ANSWER_NOT, ANSWER_KEEP, ANSWER_CLEAN } answer;
+	const char *seen;
+};
+
+static const char *const answers[] = {
+	[ANSWER_NOT] = "none", [ANSWER_KEEP] = "keep", [ANSWER_CLEAN] = "clean"
+};
+
+static const struct command_option options[] = {
+	{ 0, "answer", "ANSWER", "what its user has chosen: keep or clean",
+	  TO_CHOICE(answer, answers) },
+	{ 0, "seen", "DIGEST", "what its user was shown", TO_TEXT(seen) },
+	{ 0 },
+};
+
+static int print_asking(struct app *app, const struct store_row *row, bool is_removal,
+			struct error *err)
+{
+	cleanup_asking struct asking asking = { 0 };
+	cleanup_json struct json_object *object = json_object_new_object();
+	int r = 0;
+	if (row->damage)
+		r = 0;
+	else if (is_removal)
+		r = asking_of_removal(&app->deck, row->base, &asking, err);
+	else if (row->ending == ENDING_UNDECIDED)
+		r = asking_of_end(&app->deck, row->base, &asking, err);
+	else if (row->ending == ENDING_KEPT)
+		r = asking_of_reuse(&app->deck, row->base, &asking, err);
+	if (r < 0)
+		return -1;
+	print_warnings(app);
+	struct json_object *questions = json_object_new_array();
+	for (size_t i = 0; i < asking.count; i++)
+		json_object_array_add(questions, question_to_json(&asking.questions[i]));
+	json_set_string(object, "id", row->id);
+	json_set_string(object, "about", asked_name(asking.about));
+	json_set(object, "questions", questions);
+	json_set_string(object, "seen", asking.seen);
+	json_set_bool(object, "removed", asking.outcome == ENDED_REMOVED);
+	json_set_string(object, "text", asking.text);
+	print_json_line(object);
+	return 0;
+}
+
+static int answer_removal(struct app *app, const struct store_row *row, struct error *err)
+{
+	const struct options *given = app->options;
+	app->deck.may_lose_work = true;
+	app->deck.work_seen = or_empty(given->seen);
+	if (lifecycle_remove(&app->deck, row->base, REMOVE_ANYWAY, err) < 0)
+		return -1;
+	print_warnings(app);
+	say("Removed %s. To restore it: agentdeck undo", row->title);
+	return 0;
+}
+
+static int answer_end(struct app *app, const struct store_row *row, struct error *err)
+{
+	cleanup_ending_result struct ending_result result = { 0 };
+	const struct options *given = app->options;
+	const enum choice_kind choice = given->answer == ANSWER_CLEAN ? CHOICE_CLEAN : CHOICE_KEEP;
+	if (asking_answer_end(&app->deck, row->base, choice, given->seen, &result, err) < 0)
+		return -1;
+	print_warnings(app);
+	if (result.outcome == ENDED_ASKS)
+		return error_set(err, ERROR_INVALID,
+				 "nothing was deleted, because the tree of %s has changed since it "
+				 "was shown: look again",
+				 row->title);
+	say("%s: %s", row->title,
+	    result.text ? result.text : "everything is kept; agentdeck start resumes it");
+	return 0;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const bool is_removal = streq(app->operands.items[1], "remove");
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0)
+		return -1;
+	if (given->answer == ANSWER_NOT)
+		return print_asking(app, row, is_removal, err);
+	if (is_removal && given->answer != ANSWER_CLEAN)
+		return error_set(err, ERROR_USAGE, "a removal has only the answer clean");
+	return is_removal ? answer_removal(app, row, err) : answer_end(app, row, err);
+}
+
+const struct command command_settle = {
+	.name = "settle",
+	.arguments = "SESSION OCCASION",
+	.summary = "what is to be asked about an end or a removal (agentdeck-ui calls this)",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE | IS_HIDDEN,
+	.run = run,
+};
