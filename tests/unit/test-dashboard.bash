@@ -22,7 +22,7 @@ command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
 golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/dashboard
 root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX)
-failures=0 case_name="" update="" opened=0
+failures=0 case_name="" update="" opened=0 id="" tree=""
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; end_all; rm -rf "$root"' EXIT
 
@@ -34,13 +34,14 @@ fail() {
 # --- a deck of its own, and its terminal -----------------------------------------------------------
 
 fresh_deck() {
-	home=$(mktemp -d "$root/XXXXXX")
+	home=$(mktemp -d "$root/XXXXXX") id="" tree=""
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	mkdir -m 700 "$home/deck"
 	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
 	terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
+		"AGENTDECK_ASSESS=$(dirname "$(command -v agentdeck)")/agentdeck-assess"
 		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 	cd "$home/work" || exit 1
 }
@@ -88,7 +89,7 @@ await_gone() {
 
 # Compare the screen with the golden one.
 look() {	# NAME
-	screen | sed -E "s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"
+	screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"
 	if [[ $update ]]; then
 		mkdir -p "$golden" && cp "$home/screen" "$golden/$1.txt"
 	elif ! diff -u "$golden/$1.txt" "$home/screen" >"$home/difference"; then
@@ -104,6 +105,25 @@ some_sessions() {
 	deck add b -t docs -g work --agent demo
 	deck add c -t solo --agent demo
 	deck add c -t "日本語 is wide, and this title is longer than any terminal that it is shown in, as users like them to be" -g play --agent demo
+}
+
+# A session whose agent has ended by itself, with files that only its tree has, which is $tree.
+undecided() {	# FILES
+	git init -q -b main repo && git -C repo -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	deck add repo -t api --agent demo --worktree
+	deck path api
+	tree=$(<"$home/out") id=$(basename "$(dirname "$tree")")
+	for ((i = 1; i <= $1; i++)); do echo "$i" >"$tree/file-$i"; done
+	deck start api --no-supervise
+	env "${environment[@]}" agentdeck send api /exit --no-wait >/dev/null 2>&1
+	open 80 24
+	await ' \. api .* stopped' && keys q
+	await 'ended: 0'
+	deck recover
+}
+stage_is() {	# STAGE
+	deck show api --json
+	grep -q "\"stage\": *\"$1\"" "$home/out" || fail "no '$1' in: $(<"$home/out")"
 }
 
 # --- cases -----------------------------------------------------------------------------------------
@@ -200,8 +220,93 @@ case_a_refusal_is_told_in_words() {
 	await 'Send to solo:' && keys h i Enter
 	await 'solo is not running'
 	keys x
-	await 'Stop solo\?' && keys n
+	await 'Stop solo\?' && look stop-80x24
+	keys n
 	await 'Nothing was done'
+}
+
+case_an_undecided_end_is_asked_about() {
+	undecided 30
+	open 80 24
+	await ' \. api .* U +stopped' && keys Enter
+	await 'This session has unfinished work' && look end-work-80x24
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Enter Continue' && await 'lines 1-6' && look end-work-40x12
+	keys PPage NPage NPage NPage NPage NPage NPage NPage
+	await 'lines 32-37' && await 'file-9'
+	keys Enter
+	await '> Return to agent' && look end-40x12
+	"${terminal[@]}" resize-window -x 80 -y 24
+	await 'Exit and keep - keep everything' && look end-80x24
+	# nothing is changed by going away
+	keys Escape
+	await 'Nothing was done' && keys Enter
+	await 'This session has unfinished work' && keys Enter
+	# the answer is passed on: no second question
+	await '> Return to agent' && keys Enter
+	await '^\[api\]' && keys C-q
+	await '= api .* idle'
+	[[ -e $tree/file-30 ]] || fail 'its work is gone'
+}
+
+case_an_undecided_end_is_kept_or_cleaned_up() {
+	undecided 2
+	open 80 24
+	await ' \. api .* U +stopped' && keys s
+	await 'file-2' && keys Enter
+	await '> Return to agent' && keys Down Enter
+	await_gone ' U +stopped'
+	stage_is kept
+	# another change: is it to be used as it is?
+	echo 3 >"$tree/file-3"
+	keys s
+	await 'Its tree has changed since it was kept' && look reuse-80x24
+	keys Enter
+	await 'Nothing was done'
+	stage_is kept && keys s
+	await 'Its tree has changed' && keys Down Enter
+	await '= api .* idle'
+}
+
+case_work_that_was_not_shown_is_not_given_up() {
+	undecided 2
+	open 80 24
+	await ' \. api .* U +stopped' && keys s
+	await 'file-2' && keys Enter
+	await '> Return to agent' && echo 3 >"$tree/file-3"
+	keys Down Down
+	await '> ! Exit and clean up' && keys Enter
+	await 'has changed since it was shown'
+	[[ -e $tree/file-3 ]] || fail 'its work is gone'
+	keys s
+	await 'file-3' && keys Enter
+	await '> Return to agent' && keys Down Down Enter
+	await '0 sessions'
+	[[ ! -e $tree ]] || fail 'its tree is there'
+}
+
+case_work_at_risk_is_asked_about_before_a_removal() {
+	undecided 2
+	open 80 24
+	await ' \. api .* U +stopped' && keys d
+	await 'Stop and remove api' && keys d
+	await 'This session has unfinished work' && look remove-work-80x24
+	keys Enter
+	await 'Remove this session' && look remove-80x24
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Enter Keep it' && look remove-40x12
+	keys Enter
+	await 'Nothing was done' && "${terminal[@]}" resize-window -x 80 -y 24
+	keys d d
+	await 'unfinished work' && keys Enter
+	await 'Remove this session' && echo 3 >"$tree/file-3"
+	keys Down Enter
+	await 'has changed since' && keys d d
+	await 'unfinished work' && keys Enter
+	await 'Remove this session' && keys Down Enter
+	await '0 sessions'
+	deck undo
+	[[ -e $tree/file-3 ]] || fail 'its work is gone'
 }
 
 case_pasted_text_is_no_action() {
@@ -249,7 +354,7 @@ case_actions_are_carried_out() {
 	await 'Group of solo2:' && keys z o o Enter
 	await '\[-\] zoo'
 	keys d
-	await 'Stop and remove solo2' && keys d
+	await 'Stop and remove solo2' && keys Down Enter
 	await '4 sessions'
 }
 

@@ -31,8 +31,8 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",       "quit",   "suspend",
-						     "redraw", "attach", "run" };
+		static const char *const kinds[] = { "",       "quit", "suspend", "redraw",
+						     "attach", "ask",  "run" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -62,7 +62,8 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'x', 'x' }, "run stop id-a" },
 		{ { 'x', 'y' }, "run stop id-a" },
 		{ { 'r', 'y' }, "run restart --no-wait id-a" },
-		{ { 'd', 'd' }, "run remove --force id-a" },
+		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'd', 'd' }, "run remove --force id-a id-b" },
 		{ { 'R', 'R' }, "run recover" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
 		  "run send --message-file - --session=id-a <hi" },
@@ -81,7 +82,7 @@ static void actions_become_commands(void **state UNUSED)
 static void what_is_not_confirmed_is_not_done(void **state UNUSED)
 {
 	static const key_code actions[] = { 'x', 'r', 'd', 'R' };
-	static const key_code others[] = { 'n', 'q', KEY_CODE_ENTER, KEY_CODE_ESCAPE, ' ' };
+	static const key_code others[] = { 'n', 'q', KEY_CODE_ENTER, KEY_CODE_ESCAPE };
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
 			cleanup_ui struct ui *ui = make();
@@ -106,9 +107,9 @@ static void the_question_names_whom_it_is_about(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('x'), "");
-	assert_string_equal(ui->question, "Stop api?");
+	assert_string_equal(ui->dialog.question.prompt, "Stop api?");
 	check(ui, KEYS(escape, ' ', down, ' ', 'x'), "");
-	assert_string_equal(ui->question, "Stop 2 sessions?");
+	assert_string_equal(ui->dialog.question.prompt, "Stop 2 sessions?");
 }
 
 /* The list goes on while a question is open. */
@@ -119,6 +120,128 @@ static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
 	list_remove(ui->list, list_selected(ui->list));
 	list_settle(ui->list);
 	check(ui, KEYS('y'), "run stop id-a");
+}
+
+/* ---- what agentdeck asks ---------------------------------------------------------------------- */
+
+#define CHOICE(kind) "{\"kind\": \"" kind "\", \"label\": \"" kind "\"}"
+#define ONE(choices) "{\"title\": \"t\", \"prompt\": \"p\", \"choices\": [" choices "]}"
+#define ASKS(about, questions)                                              \
+	"{\"id\": \"id-a\", \"about\": \"" about "\", \"seen\": \"5ee9\", " \
+	"\"questions\": [" questions "]}"
+#define SEEN ONE(CHOICE("continue"))
+static const char asks_nothing[] = ASKS("nothing", "");
+static const char asks_end[] = ASKS(
+	"end", SEEN "," ONE(CHOICE("return") "," CHOICE("keep") "," CHOICE("clean")));
+static const char asks_reuse[] = ASKS("reuse", ONE(CHOICE("keep") "," CHOICE("return")));
+static const char asks_removal[] = ASKS("removal",
+					SEEN "," ONE(CHOICE("keep") "," CHOICE("clean")));
+
+static struct ui *make_undecided(void)
+{
+	struct ui *ui = ui_new("default");
+	list_add(ui->list,
+		 &(struct facts){
+			 .id = "id-a", .title = "api", .created_us = 1, .asks_first = true });
+	list_settle(ui->list);
+	return ui;
+}
+
+/* What agentdeck says becomes a command at once, or nothing. */
+static void check_asked(struct ui *ui, const char *text, const char *expected)
+{
+	cleanup_wish struct wish wish = { 0 };
+	cleanup_strbuf struct strbuf words = { 0 };
+	ui_asked(ui, text, &wish);
+	for (size_t i = 0; i < wish.words.count; i++)
+		strbuf_addf(&words, "%s%s", i ? " " : "", wish.words.items[i]);
+	assert_string_equal(strbuf_text(&words), expected);
+}
+
+static void an_answer_is_passed_on(void **state UNUSED)
+{
+#define KEEPS  "run settle --answer keep --seen 5ee9 -- id-a start"
+#define CLEANS "run settle --answer clean --seen 5ee9 -- id-a start"
+	static const struct {
+		key_code begin;
+		const char *says;
+		key_code keys[5];
+		const char *wish;
+	} cases[] = {
+		{ KEY_CODE_ENTER,
+		  asks_end,
+		  { KEY_CODE_ENTER, KEY_CODE_ENTER },
+		  "attach --asked -- id-a" },
+		{ 's', asks_end, { KEY_CODE_ENTER, KEY_CODE_ENTER }, "run start --no-wait id-a" },
+		{ 's', asks_end, { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER }, KEEPS },
+		{ KEY_CODE_ENTER, asks_end, { KEY_CODE_ENTER, 'j', 'j', KEY_CODE_ENTER }, CLEANS },
+		{ 's', asks_end, { KEY_CODE_ESCAPE }, "" },
+		{ 's', asks_end, { KEY_CODE_ENTER, 'j', 'j', KEY_CODE_ESCAPE }, "" },
+		/* a y is no answer here */
+		{ 's', asks_end, { 'y', 's', KEY_CODE_ESCAPE }, "" },
+		{ 's', asks_reuse, { KEY_CODE_ENTER }, "" },
+		{ 's', asks_reuse, { 'j', KEY_CODE_ENTER }, "run start --no-wait id-a" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make_undecided();
+		check(ui, KEYS(cases[i].begin), "ask settle -- id-a start");
+		check_asked(ui, cases[i].says, "");
+		assert_int_equal(ui->mode, MODE_DIALOG);
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
+}
+
+static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[5];
+		const char *wish;
+	} cases[] = {
+		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
+		  "run settle --answer clean --seen 5ee9 -- id-a remove" },
+		{ { KEY_CODE_ENTER, KEY_CODE_ENTER }, "" },
+		{ { KEY_CODE_ESCAPE }, "" },
+		{ { 'd', 'y', KEY_CODE_ENTER, 'd', 'q' }, "" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		check(ui, KEYS('d', 'd'), "ask settle -- id-a remove");
+		check_asked(ui, asks_removal, "");
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('d', 'd'), "ask settle -- id-a remove");
+	check_asked(ui, asks_nothing, "remove --force id-a");
+	assert_int_equal(ui->mode, MODE_LIST);
+}
+
+static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make_undecided();
+	check(ui, KEYS('s', escape), "ask settle -- id-a start");
+	check_asked(ui, asks_nothing, "");
+	assert_string_equal(ui->message, "Nothing was done.");
+	static const char *const bad[] = {
+		"",
+		"[]",
+		"{\"id\": \"id-a\", \"about\": \"end\"}",
+		ASKS("end", ONE("")),
+		ASKS("removal", ONE(CHOICE("clean"))),
+		ASKS("end", ONE(CHOICE("never"))),
+		ASKS("end", SEEN "," SEEN "," SEEN),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		check(ui, KEYS('s'), "ask settle -- id-a start");
+		check_asked(ui, bad[i], "");
+		assert_int_equal(ui->mode, MODE_LIST);
+		assert_true(ui->is_bad);
+	}
+	/* it failed, and its words are the news */
+	check(ui, KEYS('s'), "ask settle -- id-a start");
+	check_asked(ui, NULL, "");
+	assert_int_equal(ui->mode, MODE_LIST);
 }
 
 static void a_search_narrows_as_it_is_typed(void **state UNUSED)
@@ -163,7 +286,7 @@ static void pasted_text_is_no_action(void **state UNUSED)
 	assert_string_equal(ui->message, "Pasted text does nothing here: m sends a line.");
 	/* Neither does it confirm. */
 	check(ui, KEYS('x', begin, 'y', end), "");
-	assert_int_equal(ui->mode, MODE_CONFIRM);
+	assert_int_equal(ui->mode, MODE_DIALOG);
 	/* In a line it is text, and its end of line does not send it. */
 	check(ui, KEYS(escape, 'm', begin, 'a', enter, 'b', end), "");
 	check(ui, KEYS(enter), "run send --message-file - --session=id-a <a b");
@@ -186,6 +309,9 @@ int main(void)
 		cmocka_unit_test(a_line_can_be_given_up),
 		cmocka_unit_test(the_question_names_whom_it_is_about),
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
+		cmocka_unit_test(an_answer_is_passed_on),
+		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
+		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),

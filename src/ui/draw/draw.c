@@ -46,10 +46,8 @@ static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
 		enum mark mark;
 		char letter;
 	} letters[] = {
-		{ MARK_HELD, 'H' },
-		{ MARK_SHARED, 'S' },
-		{ MARK_CONTAINER, 'C' },
-		{ MARK_ELSEWHERE, 'M' },
+		{ MARK_HELD, 'H' },      { MARK_SHARED, 'S' },    { MARK_CONTAINER, 'C' },
+		{ MARK_ELSEWHERE, 'M' }, { MARK_UNDECIDED, 'U' },
 	};
 	size_t length = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
@@ -277,7 +275,7 @@ static void put_words(struct page *page, const char *text)
 static const char *const help_marks[] = {
 	"? waits for you   ! error   ~ does not answer   * busy   = idle   . stopped",
 	"H held: not restarted automatically   S shares a conversation",
-	"C in a container   M on another machine",
+	"C in a container   M on another machine   U ended, and undecided what becomes of its work",
 };
 
 static void draw_help(struct ui *ui, size_t row, size_t height)
@@ -368,7 +366,7 @@ static void draw_news(const struct ui *ui, size_t row)
 		draw_input(ui, row, "Search: ");
 	} else if (ui->mode == MODE_LINE) {
 		draw_input(ui, row, ui->question);
-	} else if (ui->mode == MODE_CONFIRM) {
+	} else if (ui->mode == MODE_LOOKING) {
 		term_put(row, 0, width, ROLE_WARNING, ui->question);
 	} else if (ui->message) {
 		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
@@ -393,6 +391,23 @@ static size_t put_key(size_t row, size_t column, const char *key, const char *la
 	return column + length;
 }
 
+static void draw_dialog_keys(const struct ui *ui, size_t row)
+{
+	char name[KEY_TEXT_SIZE];
+	const struct dialog *dialog = &ui->dialog;
+	size_t column = put_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
+	if (ui->ask.about == ASK_CONFIRM) {
+		const key_code key = ui->keymap.keys[ui->pending][0];
+		cleanup_free char *keys = xasprintf("y or %s", key_text(key, name));
+		column = put_key(row, column, keys, "yes");
+	}
+	column = put_key(row, column, "Esc", "cancel");
+	if (dialog->scrolls)
+		column = put_key(row, column, "PgDn", "scroll");
+	if (dialog->question.choice_count > 1)
+		put_key(row, column, "Up, Down", "choose");
+}
+
 static void draw_keys(const struct ui *ui, size_t row)
 {
 	/* The first ones are there on a narrow terminal, too. */
@@ -400,11 +415,10 @@ static void draw_keys(const struct ui *ui, size_t row)
 					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND };
 	char name[KEY_TEXT_SIZE];
 	size_t column = 0;
-	if (ui->mode == MODE_CONFIRM) {
-		const key_code key = ui->keymap.keys[ui->pending][0];
-		cleanup_free char *keys = xasprintf("y or %s", key_text(key, name));
-		column = put_key(row, column, keys, "yes");
-		put_key(row, column, "any other key", "no");
+	if (ui->mode == MODE_DIALOG) {
+		draw_dialog_keys(ui, row);
+	} else if (ui->mode == MODE_LOOKING) {
+		put_key(row, column, "Esc", "cancel");
 	} else if (ui->mode == MODE_HELP) {
 		column = put_key(row, column, "Up, Down", "scroll");
 		put_key(row, column, "any other key", "back");
@@ -420,6 +434,24 @@ static void draw_keys(const struct ui *ui, size_t row)
 	}
 }
 
+static void draw_dialog(struct ui *ui, size_t rows)
+{
+	static const enum role roles[] = {
+		[PART_TITLE] = ROLE_HEADER, [PART_TEXT] = ROLE_PLAIN,   [PART_HEADING] = ROLE_GROUP,
+		[PART_PROMPT] = ROLE_KEY,   [PART_CHOICE] = ROLE_PLAIN, [PART_LOSS] = ROLE_ERROR,
+	};
+	cleanup_dialog_page struct dialog_page page = { 0 };
+	const size_t width = term_columns();
+	dialog_lay_out(&ui->dialog, width, rows > 1 ? rows - 1 : 1, &page);
+	for (size_t i = 0; i < page.count; i++) {
+		const struct dialog_line *line = &page.lines[i];
+		term_put(i, 0, width, roles[line->part], line->text);
+		if (line->is_chosen)
+			term_reverse(i, 0, width);
+	}
+	draw_keys(ui, rows - 1);
+}
+
 void draw(struct ui *ui, int64_t now_us)
 {
 	const size_t rows = term_rows();
@@ -428,6 +460,11 @@ void draw(struct ui *ui, int64_t now_us)
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	term_erase();
+	if (ui->mode == MODE_DIALOG) {
+		draw_dialog(ui, rows);
+		term_show();
+		return;
+	}
 	if (ui->mode == MODE_HELP) {
 		draw_help(ui, HEADER_ROWS, height);
 	} else {

@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 
 /* A storm of events is drawn at most so often; a key is drawn at once. */
-enum { FRAME_MS = 50, CORRECT_MS = 50, TURNS_MAX = 256 };
+enum { FRAME_MS = 50, CORRECT_MS = 50, ASK_MS = 90000, TURNS_MAX = 256 };
 
 struct dashboard {
 	struct deck *deck;
@@ -90,11 +90,11 @@ static void come_back(struct dashboard *dashboard)
 	dashboard->is_changed = dashboard->is_urgent = true;
 }
 
-static void attach(struct dashboard *dashboard, const char *id)
+static void attach(struct dashboard *dashboard, const struct strvec *words)
 {
 	cleanup_error struct error why = { 0 };
 	term_leave();
-	const int status = errand_attach(&dashboard->errands, id, &why);
+	const int status = errand_attach(&dashboard->errands, words, &why);
 	if (status == 0) {
 		come_back(dashboard);
 		return;
@@ -120,6 +120,28 @@ static void suspend(struct dashboard *dashboard)
 	come_back(dashboard);
 }
 
+static void grant(struct dashboard *dashboard, const struct wish *wish);
+
+static void on_asked(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct dashboard *dashboard = context;
+	cleanup_wish struct wish wish = { 0 };
+	const bool is_told = result && result->exit_status == 0;
+	if (!is_told && dashboard->ui->mode == MODE_LOOKING)
+		errand_tell(&dashboard->errands, result, failure);
+	list_settle(dashboard->ui->list);
+	ui_asked(dashboard->ui, is_told ? strbuf_text(&result->output) : NULL, &wish);
+	dashboard->is_changed = dashboard->is_urgent = true;
+	grant(dashboard, &wish);
+}
+
+/* In another process: reading a large tree takes its time. */
+static void ask(struct dashboard *dashboard, const struct wish *wish)
+{
+	const struct errand errand = { .words = &wish->words, .timeout_ms = ASK_MS };
+	errand_start(&dashboard->errands, &errand, on_asked, dashboard);
+}
+
 static void grant(struct dashboard *dashboard, const struct wish *wish)
 {
 	switch (wish->kind) {
@@ -133,7 +155,10 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		term_forget();
 		break;
 	case WISH_ATTACH:
-		attach(dashboard, wish->words.items[0]);
+		attach(dashboard, &wish->words);
+		break;
+	case WISH_ASK:
+		ask(dashboard, wish);
 		break;
 	case WISH_RUN:
 		errand_run(&dashboard->errands, wish);

@@ -12,9 +12,9 @@ static void add_program(const struct errands *errands, struct strvec *argv)
 	strvec_push(argv, errands->profile);
 }
 
-static void on_result(const struct child_result *result, const struct error *failure, void *context)
+void errand_tell(struct errands *errands, const struct child_result *result,
+		 const struct error *failure)
 {
-	struct errands *errands = context;
 	*errands->is_changed = true;
 	if (!result) {
 		cleanup_free char *shown = visible(failure->message);
@@ -25,6 +25,11 @@ static void on_result(const struct child_result *result, const struct error *fai
 	cleanup_free char *words = child_last_words(result);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
 	ui_tell(errands->ui, text, result->exit_status != 0);
+}
+
+static void on_result(const struct child_result *result, const struct error *failure, void *context)
+{
+	errand_tell(context, result, failure);
 }
 
 void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
@@ -54,13 +59,13 @@ void errand_run(struct errands *errands, const struct wish *wish)
 	ui_tell(errands->ui, text, false);
 }
 
-int errand_attach(struct errands *errands, const char *id, struct error *err)
+int errand_attach(struct errands *errands, const struct strvec *words, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	int status;
 	add_program(errands, &argv);
 	strvec_push(&argv, "attach");
-	strvec_push(&argv, id);
+	strvec_push_all(&argv, words);
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);
 	if (r > 0)

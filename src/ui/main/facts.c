@@ -45,6 +45,8 @@ static unsigned marks_of(const struct roster_entry *entry)
 		marks |= MARK_CONTAINER;
 	if (entry->view.host)
 		marks |= MARK_ELSEWHERE;
+	if (row->ending == ENDING_UNDECIDED)
+		marks |= MARK_UNDECIDED;
 	return marks;
 }
 
@@ -60,6 +62,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.reason = row->held ? row->held : entry->view.reason,
 		.doing = doing_of(&entry->view),
 		.marks = marks_of(entry),
+		.asks_first = row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT,
 		.since_us = entry->since_us,
 		.created_us = row->created_at,
 		.used_us = row->last_used_at,

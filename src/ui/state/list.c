@@ -109,6 +109,7 @@ static void fill(struct item *item, const struct facts *facts)
 		.reason = visible(or_empty(facts->reason)),
 		.doing = facts->doing,
 		.marks = facts->marks,
+		.asks_first = facts->asks_first,
 		.since_us = facts->since_us,
 		.created_us = facts->created_us,
 		.used_us = facts->used_us,

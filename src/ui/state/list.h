@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a session is doing, the most urgent first. */
@@ -36,6 +37,7 @@ enum mark {
 	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
 	MARK_CONTAINER = 1 << 2, /* it lives in a container */
 	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
+	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
 };
 
 /* What the list is told of a session.  Texts are borrowed for the call, and NULL is "". */
@@ -43,6 +45,7 @@ struct facts {
 	const char *id, *title, *group, *agent, *directory, *reason;
 	enum doing doing;
 	unsigned marks;
+	bool asks_first; /* there may be something to ask before it is started */
 	int64_t since_us, created_us, used_us; /* since the Epoch; 0: unknown */
 };
 
@@ -51,6 +54,7 @@ struct item {
 	char *id, *title, *group, *agent, *directory, *reason;
 	enum doing doing;
 	unsigned marks;
+	bool asks_first;
 	int64_t since_us, created_us, used_us;
 	/* private */
 	char *haystack; /* what a search looks at, in lower case */

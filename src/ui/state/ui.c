@@ -22,6 +22,8 @@ void ui_free(struct ui *ui)
 	preview_free(&ui->preview);
 	free(ui->profile);
 	free(ui->search);
+	ask_free(&ui->ask);
+	dialog_close(&ui->dialog);
 	free(ui->question);
 	free(ui->message);
 	free(ui);
@@ -76,12 +78,31 @@ static void begin_line(struct ui *ui, enum action action, char *question, const 
 	input_set(&ui->input, text);
 }
 
-static void begin_confirm(struct ui *ui, enum action action, char *question)
+/* ---- questions -------------------------------------------------------------------------------- */
+
+static void next_question(struct ui *ui)
 {
-	ui->mode = MODE_CONFIRM;
+	dialog_open(&ui->dialog, &ui->ask.questions[ui->ask.next++]);
+	ui->mode = MODE_DIALOG;
+}
+
+struct confirmation {
+	const char *label, *effect; /* of the choice that does it */
+	char *prompt;               /* taken */
+};
+
+static void begin_confirm(struct ui *ui, enum action action, const struct confirmation *wanted)
+{
+	cleanup_free char *prompt = wanted->prompt;
+	struct question *question = &ui->ask.questions[0];
 	ui->pending = action;
-	free(ui->question);
-	ui->question = question;
+	ask_free(&ui->ask);
+	ui->ask.about = ASK_CONFIRM;
+	ui->ask.count = 1;
+	question_begin(question, action_info(action)->name, prompt);
+	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
+	question_add_choice(question, CHOICE_CONTINUE, wanted->label, wanted->effect);
+	next_question(ui);
 }
 
 static void end_pending(struct ui *ui)
@@ -90,12 +111,110 @@ static void end_pending(struct ui *ui)
 	ui->pending = ACTION_NONE;
 	replace_string(&ui->question, NULL);
 	input_free(&ui->input);
+	ask_free(&ui->ask);
+	dialog_close(&ui->dialog);
+}
+
+static void give_up(struct ui *ui)
+{
+	end_pending(ui);
+	ui_tell(ui, "Nothing was done.", false);
+}
+
+/* What has agentdeck to ask about the only target? */
+static void begin_looking(struct ui *ui, enum action action, struct wish *ret)
+{
+	const char *occasion = action == ACTION_REMOVE ? "remove" : "start";
+	end_pending(ui);
+	ui->mode = MODE_LOOKING;
+	ui->pending = action;
+	ui->question = xstrdup("Looking at its work ...");
+	ret->kind = WISH_ASK;
+	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
+							      occasion, NULL });
+}
+
+/* There is nothing to ask, or that is the answer. */
+static void do_pending(struct ui *ui, struct wish *ret)
+{
+	switch (ui->pending) {
+	case ACTION_ATTACH:
+		ret->kind = WISH_ATTACH;
+		strvec_push_array(&ret->words, (const char *const[]){ "--asked", "--",
+								      ui->targets.items[0], NULL });
+		break;
+	case ACTION_START:
+		run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		break;
+	case ACTION_REMOVE:
+		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
+		break;
+	default:
+		break;
+	}
+	end_pending(ui);
+}
+
+/* Keep or clean.  agentdeck compares what there is with what was shown. */
+static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
+{
+	const char *occasion = ui->ask.about == ASK_REMOVAL ? "remove" : "start";
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words,
+			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
+						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
+						 occasion, NULL });
+	list_choose_none(ui->list);
+	end_pending(ui);
+}
+
+void ui_asked(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_ask struct ask ask = { 0 };
+	if (ui->mode != MODE_LOOKING)
+		return;
+	if (!text || ask_parse(text, &ask, &why) < 0) {
+		end_pending(ui);
+		if (text)
+			ui_tell(ui, why.message, true);
+		return;
+	}
+	/* The user has given up, and asks about another one. */
+	if (!streq(ask.id, ui->targets.items[0]))
+		return;
+	if (ask.is_removed) {
+		end_pending(ui);
+		ui_tell(ui, or_empty(ask.text), false);
+	} else if (ask.about == ASK_NOTHING) {
+		do_pending(ui, ret);
+	} else {
+		ui->ask = ask;
+		ask = (struct ask){ 0 };
+		next_question(ui);
+	}
+	list_settle(ui->list);
 }
 
 /* Actions for one session, whatever is chosen. */
 static bool is_for_one(enum action action)
 {
 	return action == ACTION_RENAME || action == ACTION_FORK || action == ACTION_MOVE;
+}
+
+static void confirm(struct ui *ui, enum action action, const char *who)
+{
+	struct confirmation wanted = { 0 };
+	if (action == ACTION_STOP)
+		wanted = (struct confirmation){ "Stop", "start resumes the conversation",
+						xasprintf("Stop %s?", who) };
+	else if (action == ACTION_RESTART)
+		wanted = (struct confirmation){ "Restart", "it resumes the conversation",
+						xasprintf("Restart %s?", who) };
+	else
+		wanted = (struct confirmation){ "Remove", "agentdeck undo brings it back",
+						xasprintf("Stop and remove %s?", who) };
+	begin_confirm(ui, action, &wanted);
 }
 
 /* An action that needs a session, and there is one. */
@@ -111,20 +230,18 @@ static void act_on(struct ui *ui, enum action action, struct wish *ret)
 	cleanup_free char *who = targets_text(ui, first);
 	switch (action) {
 	case ACTION_START:
-		run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		if (ui->targets.count == 1 && first->asks_first)
+			begin_looking(ui, action, ret);
+		else
+			run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
 		break;
 	case ACTION_FORK:
 		run(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL });
 		break;
 	case ACTION_STOP:
-		begin_confirm(ui, action, xasprintf("Stop %s?", who));
-		break;
 	case ACTION_RESTART:
-		begin_confirm(ui, action, xasprintf("Restart %s?", who));
-		break;
 	case ACTION_REMOVE:
-		begin_confirm(ui, action,
-			      xasprintf("Stop and remove %s? agentdeck undo brings it back.", who));
+		confirm(ui, action, who);
 		break;
 	case ACTION_SEND:
 		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
@@ -152,6 +269,10 @@ static void go_on(struct ui *ui, struct wish *ret)
 		run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
 		break;
 	case ACTION_REMOVE:
+		if (ui->targets.count == 1) {
+			begin_looking(ui, ACTION_REMOVE, ret);
+			return;
+		}
 		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
 		break;
 	case ACTION_RECOVER:
@@ -190,7 +311,11 @@ static void go_on(struct ui *ui, struct wish *ret)
 static void attach(struct ui *ui, struct wish *ret)
 {
 	const struct item *item = list_selected(ui->list);
-	if (item) {
+	if (item && item->asks_first) {
+		strvec_clear(&ui->targets);
+		strvec_push(&ui->targets, item->id);
+		begin_looking(ui, ACTION_ATTACH, ret);
+	} else if (item) {
 		ret->kind = WISH_ATTACH;
 		strvec_push(&ret->words, item->id);
 	} else if (list_lines(ui->list)) {
@@ -301,7 +426,10 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_RECOVER:
 		begin_confirm(ui, action,
-			      xstrdup("Restart every session that should run and does not?"));
+			      &(struct confirmation){ "Restart them",
+						      "each resumes its conversation",
+						      xstrdup("Restart every session that should "
+							      "run and does not?") });
 		break;
 	case ACTION_PREVIEW:
 		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
@@ -367,14 +495,39 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 		(void)input_key(&ui->input, key);
 }
 
-static void key_in_confirm(struct ui *ui, key_code key, struct wish *ret)
+static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
-	if (key == 'y' || key == 'Y' || keymap_action(&ui->keymap, key) == ui->pending) {
+	const enum ask_about about = ui->ask.about;
+	if (choice != CHOICE_NONE && ui->ask.next < ui->ask.count)
+		next_question(ui);
+	else if (about == ASK_CONFIRM && choice == CHOICE_CONTINUE)
 		go_on(ui, ret);
-		return;
-	}
-	end_pending(ui);
-	ui_tell(ui, "Nothing was done.", false);
+	else if ((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN)
+		do_pending(ui, ret);
+	else if ((about == ASK_END && choice == CHOICE_KEEP) ||
+		 (about != ASK_CONFIRM && choice == CHOICE_CLEAN))
+		pass_on(ui, choice, ret);
+	else
+		give_up(ui);
+}
+
+static void key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
+{
+	enum choice_kind choice;
+	const bool is_confirm = ui->ask.about == ASK_CONFIRM;
+	if (is_confirm &&
+	    (key == 'y' || key == 'Y' || keymap_action(&ui->keymap, key) == ui->pending))
+		answer(ui, CHOICE_CONTINUE, ret);
+	else if (is_confirm && key == 'n')
+		give_up(ui);
+	else if (dialog_key(&ui->dialog, key, &choice))
+		answer(ui, choice, ret);
+}
+
+static void key_while_looking(struct ui *ui, key_code key)
+{
+	if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL) || key == 'q')
+		give_up(ui);
 }
 
 static void key_in_help(struct ui *ui, key_code key)
@@ -441,8 +594,11 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 	case MODE_LINE:
 		key_in_line(ui, key, ret);
 		break;
-	case MODE_CONFIRM:
-		key_in_confirm(ui, key, ret);
+	case MODE_LOOKING:
+		key_while_looking(ui, key);
+		break;
+	case MODE_DIALOG:
+		key_in_dialog(ui, key, ret);
 		break;
 	case MODE_HELP:
 		key_in_help(ui, key);

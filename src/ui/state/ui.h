@@ -6,6 +6,8 @@
 #pragma once
 
 #include "ui/state/action.h"
+#include "ui/state/ask.h"
+#include "ui/state/dialog.h"
 #include "ui/state/input.h"
 #include "ui/state/list.h"
 #include "ui/state/preview.h"
@@ -14,7 +16,8 @@ enum ui_mode {
 	MODE_LIST,
 	MODE_SEARCH,  /* typing a search; the list follows */
 	MODE_LINE,    /* typing a line for an action */
-	MODE_CONFIRM, /* an action waits for the same key again, or y */
+	MODE_LOOKING, /* an action waits for what agentdeck asks about its session */
+	MODE_DIALOG,  /* an action waits for an answer */
 	MODE_HELP,
 };
 
@@ -25,12 +28,14 @@ struct ui {
 	enum ui_mode mode;
 	struct input input;  /* of MODE_SEARCH and MODE_LINE */
 	char *search;        /* what the list is filtered by; NULL: nothing */
-	enum action pending; /* of MODE_LINE and MODE_CONFIRM */
+	enum action pending; /* of MODE_LINE, MODE_LOOKING and MODE_DIALOG */
 	/* Whom the pending action is for: ids, which outlive the sessions. */
 	struct strvec targets;
-	char *question; /* what MODE_LINE and MODE_CONFIRM ask */
-	char *message;  /* the last news, until the next key; NULL: none */
-	bool is_bad;    /* the message is about a failure */
+	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
+	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
+	struct dialog dialog;
+	char *message; /* the last news, until the next key; NULL: none */
+	bool is_bad;   /* the message is about a failure */
 	struct preview preview;
 	bool is_pasting; /* what comes was not typed */
 	size_t help_top;
@@ -50,7 +55,8 @@ enum wish_kind {
 	WISH_QUIT,
 	WISH_SUSPEND,
 	WISH_REDRAW,
-	WISH_ATTACH, /* words: one id */
+	WISH_ATTACH, /* words: behind "agentdeck attach" */
+	WISH_ASK,    /* words: a command line as of WISH_RUN; its output is for ui_asked() */
 	WISH_RUN,    /* words: the command line behind "agentdeck" */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
@@ -64,6 +70,10 @@ void wish_clear(struct wish *wish);
 
 /* The list is settled.  *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
+
+/* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  The list is
+ * settled.  *ret as of ui_key(). */
+void ui_asked(struct ui *ui, const char *text, struct wish *ret);
 
 /* Show the news, a visible() line, until the next key. */
 void ui_tell(struct ui *ui, const char *text, bool is_bad);
