@@ -5,6 +5,8 @@
  */
 #include "unit/tree-fixture.h"
 
+#include "driver/git/git.h"
+#include "engine/workspace/branch.h"
 #include "engine/workspace/orphan.h"
 
 static struct instance *made(struct desk *desk, enum workspace_kind kind)
@@ -448,6 +450,90 @@ static void a_tree_follows_its_repository(void **state)
 	}
 }
 
+/* What becomes of its branch when its session goes. */
+static const struct branch_case {
+	const char *script; /* in the repository; the tree is $T */
+	bool goes;
+	const char *why;
+} branch_cases[] = {
+	{ "true", true, "main has all of it" },
+	{ COMMIT " more", true, "main has all of it" },
+	{ "git checkout -q --detach && git branch -q -D main && git tag v1", true, "v1 has all" },
+	{ "git checkout -q --detach && git branch -q -D main", false, "not merged into main" },
+	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two", false,
+	  "not merged into main" },
+	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && "
+	  "git merge -q agentdeck/fix-it",
+	  true, "main has all of it" },
+	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && "
+	  "git branch -q other agentdeck/fix-it",
+	  false, "not merged into main" },
+	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && "
+	  "git branch -q up agentdeck/fix-it && git branch -q -u up agentdeck/fix-it",
+	  true, "up has all of it" },
+	{ "git -C $T -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && "
+	  "git branch -q -u main agentdeck/fix-it",
+	  false, "not merged into main" },
+	{ "git -C $T checkout -q --detach && git checkout -q agentdeck/fix-it", false,
+	  "checked out" },
+	{ "git -C $T checkout -q --detach && git worktree add -q ../w agentdeck/fix-it", false,
+	  "checked out" },
+	{ "git -C $T checkout -q --detach && git worktree add -q ../w agentdeck/fix-it && "
+	  "cd ../w && " COMMIT " two && ! git -c user.name=a -c user.email=a@b rebase -q -f "
+	  "-x false HEAD~1 >/dev/null 2>&1 && test -d $(git rev-parse --git-dir)/rebase-merge",
+	  false, "checked out" },
+};
+
+static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
+{
+	struct desk *desk = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(branch_cases); i++) {
+		const struct branch_case *given = &branch_cases[i];
+		cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+		cleanup_error struct error err = { 0 };
+		cleanup_branch_fate struct branch_fate fate = { 0 };
+		cleanup_free char *script = xasprintf("cd project && T=$PWD/../default/trees/" ID
+						      "/project && %s",
+						      given->script);
+		do_sh(desk, script);
+		if (branch_look(&desk->deck, instance, &fate, &err) < 0)
+			fail_msg("%s: %s", given->script, err.message);
+		if (fate.goes != given->goes || !strstr(or_empty(fate.why), given->why))
+			fail_msg("%s: %d, %s", given->script, fate.goes, or_empty(fate.why));
+		instance->workspace->may_be_lost = true;
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+		if (branch_delete(&desk->deck, instance, &err) < 0)
+			fail_msg("%s: %s", given->script, err.message);
+		do_sh(desk, given->goes ? "! git -C project rev-parse -q --verify agentdeck/fix-it"
+					: "git -C project rev-parse -q --verify agentdeck/fix-it");
+		do_sh(desk, "rm -rf project w default/" ID " && mkdir project");
+	}
+}
+
+/* A branch that moved since, one that was there before, and one that another session has. */
+static void a_branch_that_is_not_only_ours_stays(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *other = new_instance("bbbbbbbb", "Other");
+	cleanup_branch_fate struct branch_fate before = { 0 }, fate = { 0 }, none = { 0 };
+	const struct tree_order order = { .kind = WORKSPACE_CLONE, .branch = "agentdeck/fix-it" };
+	assert_int_equal(branch_look(&desk->deck, instance, &before, NULL), 0);
+	assert_true(before.goes);
+	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
+	assert_int_equal(gitcmd_delete_branch(desk->cwd, before.name, before.tip, NULL), -1);
+	do_sh(desk, "cd project && git merge -q agentdeck/fix-it");
+	replace_string(&other->cwd, desk->cwd);
+	assert_int_equal(tree_plan(&desk->deck, &order, other, NULL), 0);
+	assert_int_equal(create_instance(desk->deck.store, other, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, &fate, NULL), 0);
+	assert_false(fate.goes);
+	assert_string_equal(fate.why, "session Other has it");
+	instance->workspace->made_branch = false;
+	assert_int_equal(branch_look(&desk->deck, instance, &none, NULL), 0);
+	assert_null(none.name);
+}
+
 /* Of each odd repository a tree is made, or the reason why not is said. */
 static const struct odd_case {
 	const char *script;    /* in the desk's directory */
@@ -550,6 +636,8 @@ int main(void)
 		DESK_TEST(a_worktree_can_begin_at_a_commit_of_a_clone),
 		DESK_TEST(a_fork_executes_nothing_of_the_tree),
 		DESK_TEST(a_tree_follows_its_repository),
+		DESK_TEST(a_branch_of_ours_goes_if_nothing_is_lost),
+		DESK_TEST(a_branch_that_is_not_only_ours_stays),
 		DESK_TEST(odd_repositories_work_or_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

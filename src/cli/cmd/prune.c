@@ -7,13 +7,17 @@
 
 #include "base/clock.h"
 #include "engine/run/undo.h"
+#include "engine/workspace/branch.h"
 
 struct options {
-	bool force, dry_run, leave_containers;
+	bool force, dry_run, leave_containers, branches;
 	int64_t older_days;
 };
 
 static const struct command_option options[] = {
+	{ 0, "branches", NULL,
+	  "also the branches that agentdeck made for their worktrees, if they are merged",
+	  TO_FLAG(branches) },
 	{ 'f', "force", NULL, "do not ask", TO_FLAG(force) },
 	{ 0, "leave-containers", NULL,
 	  "also sessions whose engine does not answer: their containers stay there",
@@ -59,6 +63,42 @@ static struct json_object *json_of_trash(const struct trash *trash)
 		json_object_array_add(array, object);
 	}
 	return array;
+}
+
+/* The branches that agentdeck made for these, each with what becomes of it. */
+static int list_branches(const struct app *app, const struct trash *trash, struct json_object *ret,
+			 struct error *err)
+{
+	const struct options *given = app->options;
+	for (size_t i = 0; given->branches && i < trash->count; i++) {
+		const struct instance *instance = trash->items[i].instance;
+		cleanup_branch_fate struct branch_fate fate = { 0 };
+		if (!instance || !instance->workspace)
+			continue;
+		if (branch_look(&app->deck, instance, &fate, err) < 0)
+			return -1;
+		if (!fate.name)
+			continue;
+		struct json_object *object = json_object_new_object();
+		json_set_string(object, "branch", fate.name);
+		json_set_string(object, "repository", instance->workspace->source);
+		json_set_bool(object, "goes", fate.goes);
+		json_set_string(object, "why", fate.why);
+		json_object_array_add(ret, object);
+	}
+	return 0;
+}
+
+static void print_branches(struct json_object *branches)
+{
+	for (size_t i = 0; i < json_object_array_length(branches); i++) {
+		struct json_object *object = json_object_array_get_idx(branches, i);
+		cleanup_free char *name = visible(json_get_string(object, "branch", ""));
+		cleanup_free char *where = visible(json_get_string(object, "repository", ""));
+		cleanup_free char *why = visible(json_get_string(object, "why", ""));
+		printf("Branch %s of %s %s: %s\n", name, where,
+		       json_get_bool(object, "goes", false) ? "goes" : "stays", why);
+	}
 }
 
 /* Nobody can be asked, and nobody has said so. */
@@ -107,17 +147,23 @@ static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_trash struct trash all = { 0 };
+	cleanup_json struct json_object *branches = json_object_new_array();
 	size_t deleted = 0;
 	if (trash_list(app->deck.store, &all, err) < 0)
 		return -1;
 	const struct trash trash = { all.items, given->older_days
 							? count_old(&all, given->older_days)
 							: all.count };
+	app->deck.may_delete_branches = given->branches;
 	app->deck.may_leave_containers = given->leave_containers;
 	if (!given->dry_run && check_wish(app, &trash, err) < 0)
 		return -1;
 	if (!app->json && trash.count)
 		print_trash(app, &trash);
+	if (list_branches(app, &trash, branches, err) < 0)
+		return -1;
+	if (!app->json)
+		print_branches(branches);
 	int r = confirm(app, &trash, err);
 	if (r > 0)
 		printf("Nothing was deleted.\n");
@@ -129,6 +175,7 @@ static int run(struct app *app, struct error *err)
 	json_set_bool(object, "success", true);
 	json_set_int(object, "deleted", (int64_t)deleted);
 	json_set(object, "removed", json_of_trash(&trash));
+	json_set(object, "branches", TAKE_PTR(branches));
 	if (given->dry_run && !trash.count)
 		return print_done(app, object, xstrdup("The trash is empty."));
 	if (given->dry_run)

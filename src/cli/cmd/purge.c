@@ -4,10 +4,13 @@
 #include "cli/show/output.h"
 
 struct options {
-	bool force, discard;
+	bool branches, force, discard;
 };
 
 static const struct command_option options[] = {
+	{ 0, "branches", NULL,
+	  "also the branch that agentdeck made for its worktree, if it is merged",
+	  TO_FLAG(branches) },
 	{ 0, "discard", NULL, "give up work that only its worktree or clone has",
 	  TO_FLAG(discard) },
 	{ 'f', "force", NULL, "do not ask; stop it if it runs", TO_FLAG(force) },
@@ -52,6 +55,7 @@ static int run(struct app *app, struct error *err)
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	app->deck.may_lose_work = given->discard;
+	app->deck.may_delete_branches = given->branches;
 	if (lifecycle_purge(&app->deck, row->base, given->force ? REMOVE_ANYWAY : REMOVE_STOPPED,
 			    err) < 0)
 		return -1;

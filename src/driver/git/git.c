@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/git/git.h"
 
-#include "base/child.h"
+#include "driver/git/git-internal.h"
 
 #include <string.h>
 
 extern char **environ;
 
 enum {
-	ASK_MS = 30 * 1000,
 	MAKE_MS = 60 * 60 * 1000, /* large files come over the network */
 	OUTPUT_MAX = 64 << 20,
 	EXIT_FAILED = 1,
@@ -43,8 +42,7 @@ static void make_environment(struct strvec *ret)
 	strvec_push(ret, "GIT_OPTIONAL_LOCKS=0");
 }
 
-/* words: NULL-terminated.  Any exit status is fine here. */
-static int run(const char *directory, const char *const *words, int timeout_ms,
+int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 	       struct child_result *ret, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
@@ -71,12 +69,11 @@ static int fail(const struct child_result *result, const char *what, struct erro
 	return error_set(err, ERROR_CHILD, "git %s: %s", what, words);
 }
 
-/* The same; any exit status but 0 is an error. */
-static int must_run(const char *directory, const char *const *words, int timeout_ms,
+int gitcmd_must_run(const char *directory, const char *const *words, int timeout_ms,
 		    struct child_result *ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	if (run(directory, words, timeout_ms, &result, err) < 0)
+	if (gitcmd_run(directory, words, timeout_ms, &result, err) < 0)
 		return -1;
 	if (result.exit_status != 0)
 		return fail(&result, words[0], err);
@@ -90,11 +87,10 @@ static int must_run(const char *directory, const char *const *words, int timeout
 static int do_run(const char *directory, const char *const *words, int timeout_ms,
 		  struct error *err)
 {
-	return must_run(directory, words, timeout_ms, NULL, err);
+	return gitcmd_must_run(directory, words, timeout_ms, NULL, err);
 }
 
-/* Call take for each line.  A path with a newline in it is refused where it matters. */
-static void each_line(const struct strbuf *output, void (*take)(const char *line, void *context),
+void gitcmd_each_line(const struct strbuf *output, void (*take)(const char *line, void *context),
 		      void *context)
 {
 	const char *text = strbuf_text(output);
@@ -119,9 +115,9 @@ static int ask_lines(const char *directory, const char *const *words, size_t cou
 		     struct strvec *ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	if (must_run(directory, words, ASK_MS, &result, err) < 0)
+	if (gitcmd_must_run(directory, words, GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
-	each_line(&result.output, push_line, ret);
+	gitcmd_each_line(&result.output, push_line, ret);
 	if (ret->count != count)
 		return error_set(err, ERROR_CHILD,
 				 "git %s: unexpected answer (is there a newline in a path?)",
@@ -135,8 +131,9 @@ static int ask_lines(const char *directory, const char *const *words, size_t cou
 static int find_commit(const char *directory, const char *name, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	if (run(directory, (const char *const[]){ "rev-parse", "--verify", "--quiet", name, NULL },
-		ASK_MS, &result, err) < 0)
+	if (gitcmd_run(directory,
+		       (const char *const[]){ "rev-parse", "--verify", "--quiet", name, NULL },
+		       GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status != 0 && result.exit_status != EXIT_FAILED)
 		return fail(&result, "rev-parse", err);
@@ -164,18 +161,18 @@ int gitcmd_find(const char *directory, struct gitcmd_repository *ret, struct err
 	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 	cleanup_strvec struct strvec lines = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
-	if (run(directory,
-		(const char *const[]){ "rev-parse", "--path-format=absolute", "--git-common-dir",
-				       "--is-inside-work-tree", "--is-inside-git-dir",
-				       "--is-bare-repository", NULL },
-		ASK_MS, &result, err) < 0)
+	if (gitcmd_run(directory,
+		       (const char *const[]){ "rev-parse", "--path-format=absolute",
+					      "--git-common-dir", "--is-inside-work-tree",
+					      "--is-inside-git-dir", "--is-bare-repository", NULL },
+		       GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status == EXIT_FATAL &&
 	    strstr(strbuf_text(&result.errors), "not a git repository"))
 		return GIT_ABSENT;
 	if (result.exit_status != 0)
 		return fail(&result, "rev-parse", err);
-	each_line(&result.output, push_line, &lines);
+	gitcmd_each_line(&result.output, push_line, &lines);
 	if (lines.count != 4)
 		return error_set(
 			err, ERROR_CHILD,
@@ -209,8 +206,8 @@ int gitcmd_directory(const char *path, char **ret, struct error *err)
 int gitcmd_check_branch(const char *branch, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	if (run("/", (const char *const[]){ "check-ref-format", "--branch", branch, NULL }, ASK_MS,
-		&result, err) < 0)
+	if (gitcmd_run("/", (const char *const[]){ "check-ref-format", "--branch", branch, NULL },
+		       GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status == 0 && *branch != '-' && *branch != '@')
 		return 0;
@@ -235,8 +232,9 @@ int gitcmd_head(const char *tree, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *shown = visible(tree);
-	if (must_run("/", (const char *const[]){ "ls-remote", "--quiet", "--", tree, "HEAD", NULL },
-		     ASK_MS, &result, err) < 0)
+	if (gitcmd_must_run(
+		    "/", (const char *const[]){ "ls-remote", "--quiet", "--", tree, "HEAD", NULL },
+		    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	const char *line = strbuf_text(&result.output);
 	const size_t length = strspn(line, "0123456789abcdef");
@@ -305,19 +303,19 @@ static int copy_remotes(const struct gitcmd_tree *tree, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_strvec struct strvec pairs = { 0 };
-	if (run(tree->source,
-		(const char *const[]){ "config", "--local", "--get-regexp", "^remote\\..*\\.url$",
-				       NULL },
-		ASK_MS, &result, err) < 0)
+	if (gitcmd_run(tree->source,
+		       (const char *const[]){ "config", "--local", "--get-regexp",
+					      "^remote\\..*\\.url$", NULL },
+		       GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status != 0 && result.exit_status != EXIT_FAILED)
 		return fail(&result, "config", err);
-	each_line(&result.output, push_remote, &pairs);
+	gitcmd_each_line(&result.output, push_remote, &pairs);
 	for (size_t i = 0; i + 1 < pairs.count; i += 2)
 		if (do_run(tree->path,
 			   (const char *const[]){ "remote", "add", "--", pairs.items[i],
 						  pairs.items[i + 1], NULL },
-			   ASK_MS, err) < 0)
+			   GITCMD_ASK_MS, err) < 0)
 			return -1;
 	return 0;
 }
@@ -362,10 +360,11 @@ int gitcmd_worktree_branch(const char *source, const char *path, char **ret, str
 {
 	cleanup_child_result struct child_result result = { 0 };
 	struct search search = { .path = path };
-	if (must_run(source, (const char *const[]){ "worktree", "list", "--porcelain", NULL },
-		     ASK_MS, &result, err) < 0)
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "worktree", "list", "--porcelain", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
-	each_line(&result.output, look_for_branch, &search);
+	gitcmd_each_line(&result.output, look_for_branch, &search);
 	*ret = search.branch;
 	return 0;
 }
@@ -381,16 +380,17 @@ int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, str
 
 int gitcmd_mend_worktrees(const char *repository, struct error *err)
 {
-	return do_run(repository, (const char *const[]){ "worktree", "repair", NULL }, ASK_MS, err);
+	return do_run(repository, (const char *const[]){ "worktree", "repair", NULL },
+		      GITCMD_ASK_MS, err);
 }
 
 int gitcmd_forget_worktree(const char *source, const char *path, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	if (run(source,
-		(const char *const[]){ "worktree", "remove", "--force", "--force", "--", path,
-				       NULL },
-		MAKE_MS, &result, err) < 0)
+	if (gitcmd_run(source,
+		       (const char *const[]){ "worktree", "remove", "--force", "--force", "--",
+					      path, NULL },
+		       MAKE_MS, &result, err) < 0)
 		return -1;
 	if (result.exit_status == 0 || strstr(strbuf_text(&result.errors), "is not a working tree"))
 		return 0;

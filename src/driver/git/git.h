@@ -67,6 +67,26 @@ int gitcmd_directory(const char *path, char **ret, struct error *err);
  * HEAD), or there is no such tree.  Asked of the repository, not of the tree. */
 int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err);
 
+/* The branch that the repository's first work tree has checked out, also one without a commit;
+ * NULL: none. */
+int gitcmd_current_branch(const char *source, char **ret, struct error *err);
+
+/* What may keep a branch from being deleted. */
+struct gitcmd_branch {
+	char *tip;             /* its commit; NULL: there is no such branch */
+	char *upstream;        /* full name of the ref, or NULL */
+	struct strvec holders; /* full names of the other refs that have its commit */
+	bool is_used;          /* checked out, or in a rebase or bisection, in some work tree */
+};
+void gitcmd_branch_free(struct gitcmd_branch *branch);
+#define cleanup_gitcmd_branch CLEANUP(gitcmd_branch_free)
+/* except: path of a work tree that does not count. */
+int gitcmd_look_at_branch(const char *source, const char *name, const char *except,
+			  struct gitcmd_branch *ret, struct error *err);
+
+/* Delete a branch that has this commit, and git's settings of it.  An error: it has another one. */
+int gitcmd_delete_branch(const char *source, const char *name, const char *tip, struct error *err);
+
 /* Does the repository have this commit? */
 int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, struct error *err);
 

@@ -61,6 +61,8 @@ struct deck {
 	bool must_free;
 	/* The user gives up containers whose engine does not answer (--leave-containers). */
 	bool may_leave_containers;
+	/* The user agrees that branches go that agentdeck made and that are merged (--branches). */
+	bool may_delete_branches;
 
 	struct registry registry; /* use deck_registry() or deck_agent() */
 	struct strvec agents;     /* names of those that deck_agent() has loaded */

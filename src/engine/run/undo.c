@@ -6,6 +6,7 @@
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
 #include "engine/place/place.h"
+#include "engine/workspace/branch.h"
 #include "engine/workspace/tree.h"
 #include "model/session/naming.h"
 
@@ -159,6 +160,8 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 		r = tree_delete(deck, removed->instance, &err);
 	if (r == TREE_KEPT)
 		return false;
+	if (r == 0 && removed->instance && deck->may_delete_branches)
+		r = branch_delete(deck, removed->instance, &err);
 	if (r == 0)
 		r = trash_delete(lock, removed, &err);
 	if (r == 0)

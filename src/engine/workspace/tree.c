@@ -122,6 +122,8 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 	if (tree_choose(deck, instance->id, workspace->source, &workspace->path, err) < 0 ||
 	    settle_branch(order, instance->title, workspace, err) < 0)
 		return -1;
+	if (gitcmd_current_branch(workspace->source, &workspace->base_branch, err) < 0)
+		return -1;
 	/* The prefix ends in a slash, if there is one. */
 	cleanup_free char *directory = path_join(workspace->path, repository.prefix);
 	directory[strlen(directory) - 1] = '\0';
@@ -256,6 +258,8 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	if (workspace->is_made)
 		warn_of_loss(deck, workspace);
 	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);
+	workspace->made_branch |= !workspace->is_made && !workspace->has_branch &&
+				  workspace->kind == WORKSPACE_WORKTREE;
 	workspace->is_made = true;
 	return store_save(lock, instance, err);
 }

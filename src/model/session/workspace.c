@@ -60,6 +60,7 @@ void workspace_free(struct workspace *workspace)
 	free(workspace->branch);
 	free(workspace->base);
 	free(workspace->from);
+	free(workspace->base_branch);
 	json_object_put(workspace->unknown);
 	free(workspace);
 }
@@ -73,6 +74,8 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_text(object, "branch", workspace->branch);
 	manifest_put_text(object, "base", workspace->base);
 	manifest_put_text(object, "from", workspace->from);
+	manifest_put_text(object, "base_branch", workspace->base_branch);
+	manifest_put_flag(object, "made_branch", workspace->made_branch);
 	manifest_put_flag(object, "has_branch", workspace->has_branch);
 	manifest_put_flag(object, "made", workspace->is_made);
 	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
@@ -99,6 +102,8 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->branch = manifest_need_text(&section, "branch");
 	workspace->base = manifest_need_text(&section, "base");
 	workspace->from = manifest_text(&section, "from");
+	workspace->base_branch = manifest_text(&section, "base_branch");
+	workspace->made_branch = manifest_bool(&section, "made_branch");
 	workspace->has_branch = manifest_bool(&section, "has_branch");
 	workspace->is_made = manifest_bool(&section, "made");
 	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);

@@ -29,8 +29,10 @@ struct workspace {
 	char *branch; /* that is checked out in it at first */
 	char *base;   /* commit at which it begins */
 	char *from;   /* absolute path of a tree that may alone have that commit; or NULL */
-	bool has_branch; /* the source had the branch before */
-	bool is_made;    /* else only planned: a kill may have left a part of it */
+	char *base_branch; /* that the source had checked out then; NULL: none, or not known */
+	bool made_branch;  /* agentdeck has made the branch for it */
+	bool has_branch;   /* the source had the branch before */
+	bool is_made;      /* else only planned: a kill may have left a part of it */
 	enum workspace_setup setup;
 	bool may_be_lost;            /* its user has said that what is only in it can go */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whether a branch can go, and its deletion.
+ */
+#include "base/fsutil.h"
+#include "driver/git/git-internal.h"
+#include "driver/git/git.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAMES_MOST = 1 << 20 };
+
+#define HEADS "refs/heads/"
+
+void gitcmd_branch_free(struct gitcmd_branch *branch)
+{
+	free(branch->tip);
+	free(branch->upstream);
+	strvec_clear(&branch->holders);
+	*branch = (struct gitcmd_branch){ 0 };
+}
+
+int gitcmd_current_branch(const char *source, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_run(source, (const char *const[]){ "symbolic-ref", "--quiet", "HEAD", NULL },
+		       GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	cleanup_free char *name = xstrdup(strbuf_text(&result.output));
+	name[strcspn(name, "\n")] = '\0';
+	*ret = result.exit_status == 0 && starts_with(name, HEADS) ? xstrdup(name + strlen(HEADS))
+								   : NULL;
+	return 0;
+}
+
+/* ---- who uses it ------------------------------------------------------------------------------ */
+
+struct use {
+	const char *ref, *except;
+	bool is_excepted; /* the lines are about that work tree */
+	bool found;
+};
+
+/* Of `git worktree list --porcelain`. */
+static void look_at_line(const char *line, void *context)
+{
+	struct use *use = context;
+	if (starts_with(line, "worktree "))
+		use->is_excepted = use->except && streq(line + strlen("worktree "), use->except);
+	else if (starts_with(line, "branch ") && streq(line + strlen("branch "), use->ref))
+		use->found = use->found || !use->is_excepted;
+}
+
+/* A rebase or a bisection moves it, or goes back to it, at its end: then no HEAD names it. */
+static bool is_named_in(const char *directory, const char *ref)
+{
+	static const char *const files[] = { "rebase-merge/head-name", "rebase-merge/update-refs",
+					     "rebase-apply/head-name", "BISECT_START" };
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_free char *path = path_join(directory, files[i]);
+		cleanup_strbuf struct strbuf text = { 0 };
+		const char *name = streq(files[i], "BISECT_START") ? ref + strlen(HEADS) : ref;
+		if (access(path, F_OK) == 0 &&
+		    (fs_read(AT_FDCWD, path, NAMES_MOST, &text, NULL) != 0 ||
+		     strstr(strbuf_text(&text), name)))
+			return true;
+	}
+	return false;
+}
+
+static int look_for_work(const char *source, struct use *use, struct error *err)
+{
+	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = -1;
+	int r = gitcmd_find(source, &repository, err);
+	if (r != 0)
+		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "it is no repository any more");
+	cleanup_free char *all = path_join(repository.common, "worktrees");
+	fd = fs_openat(AT_FDCWD, all, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd >= 0 && fs_list(fd, &names, err) < 0)
+		return -1;
+	use->found = use->found || is_named_in(repository.common, use->ref);
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_free char *directory = path_join(all, names.items[i]);
+		use->found = use->found || is_named_in(directory, use->ref);
+	}
+	return 0;
+}
+
+static int look_for_use(const char *source, struct use *use, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "worktree", "list", "--porcelain", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	gitcmd_each_line(&result.output, look_at_line, use);
+	return look_for_work(source, use, err);
+}
+
+/* ---- who has its commit ----------------------------------------------------------------------- */
+
+struct holders {
+	const char *ref;
+	struct strvec *names;
+};
+
+static void push_holder(const char *line, void *context)
+{
+	const struct holders *holders = context;
+	if (!streq(line, holders->ref))
+		strvec_push(holders->names, line);
+}
+
+/* Refs that everybody of the repository sees, but for stashes and notes. */
+static int find_holders(const char *source, const struct holders *holders, const char *tip,
+			struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "for-each-ref", "--format=%(refname)",
+						   "--contains", tip, "refs/heads", "refs/remotes",
+						   "refs/tags", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	gitcmd_each_line(&result.output, push_holder, (void *)holders);
+	return 0;
+}
+
+static int find_upstream(const char *source, const char *ref, char **ret, struct error *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "for-each-ref", "--format=%(upstream)", ref,
+						   NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	cleanup_free char *name = xstrdup(strbuf_text(&result.output));
+	name[strcspn(name, "\n")] = '\0';
+	*ret = *name ? TAKE_PTR(name) : NULL;
+	return 0;
+}
+
+int gitcmd_look_at_branch(const char *source, const char *name, const char *except,
+			  struct gitcmd_branch *ret, struct error *err)
+{
+	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
+	cleanup_free char *ref = xasprintf(HEADS "%s", name);
+	struct use use = { .ref = ref, .except = except };
+	const struct holders holders = { ref, &branch.holders };
+	int r = gitcmd_find_branch(source, name, &branch.tip, err);
+	if (r < 0)
+		return -1;
+	if (r == 0 && (find_upstream(source, ref, &branch.upstream, err) < 0 ||
+		       find_holders(source, &holders, branch.tip, err) < 0 ||
+		       look_for_use(source, &use, err) < 0))
+		return -1;
+	branch.is_used = use.found;
+	*ret = branch;
+	branch = (struct gitcmd_branch){ 0 };
+	return 0;
+}
+
+int gitcmd_delete_branch(const char *source, const char *name, const char *tip, struct error *err)
+{
+	cleanup_free char *ref = xasprintf(HEADS "%s", name);
+	cleanup_free char *section = xasprintf("branch.%s", name);
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(source,
+			    (const char *const[]){ "update-ref", "--no-deref", "-d", ref, tip,
+						   NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	/* Mostly there is none. */
+	cleanup_child_result struct child_result ignored = { 0 };
+	return gitcmd_run(source,
+			  (const char *const[]){ "config", "--local", "--remove-section", section,
+						 NULL },
+			  GITCMD_ASK_MS, &ignored, err);
+}

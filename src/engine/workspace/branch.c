@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/workspace/branch.h"
+
+#include "base/log.h"
+#include "driver/git/git.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void branch_fate_free(struct branch_fate *fate)
+{
+	free(fate->name);
+	free(fate->tip);
+	free(fate->why);
+	*fate = (struct branch_fate){ 0 };
+}
+
+/* The title of a session that its tree may be made again from this branch for, or NULL. */
+static int find_user(const struct deck *deck, const struct instance *instance, char **ret,
+		     struct error *err)
+{
+	const struct workspace *ours = instance->workspace;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (store_list(deck->store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count && !*ret; i++) {
+		cleanup_instance struct instance *other = NULL;
+		if (store_load(deck->store, rows.rows[i].base, &other, NULL) < 0 ||
+		    !other->workspace || streq(other->id, instance->id))
+			continue;
+		if (streq(other->workspace->source, ours->source) &&
+		    streq(other->workspace->branch, ours->branch))
+			*ret = visible(other->title);
+	}
+	return 0;
+}
+
+static const char *short_name(const char *ref)
+{
+	const char *slash = strchr(ref + strlen("refs/"), '/');
+	return slash ? slash + 1 : ref;
+}
+
+/* The ref that keeps its commits, or NULL.  Borrowed. */
+static const char *keeper_of(const struct workspace *workspace, const struct gitcmd_branch *branch)
+{
+	cleanup_free char *base = xasprintf("refs/heads/%s", or_empty(workspace->base_branch));
+	const char *any = NULL;
+	for (size_t i = 0; i < branch->holders.count; i++) {
+		const char *ref = branch->holders.items[i];
+		if (streq(ref, base) || (branch->upstream && streq(ref, branch->upstream)))
+			return ref;
+		any = ref;
+	}
+	return streq(branch->tip, workspace->base) ? any : NULL;
+}
+
+static void decide(const struct workspace *workspace, const struct gitcmd_branch *branch,
+		   const char *user, struct branch_fate *ret)
+{
+	const char *keeper = keeper_of(workspace, branch);
+	ret->name = xstrdup(workspace->branch);
+	ret->tip = xstrdup(branch->tip);
+	if (user)
+		ret->why = xasprintf("session %s has it", user);
+	else if (branch->is_used)
+		ret->why = xstrdup("it is checked out, or in a rebase or bisection");
+	else if (!keeper)
+		ret->why = xasprintf("it is not merged into %s",
+				     branch->upstream         ? short_name(branch->upstream)
+				     : workspace->base_branch ? workspace->base_branch
+							      : "another branch");
+	else
+		ret->why = xasprintf("%s has all of it", short_name(keeper));
+	ret->goes = keeper && !user && !branch->is_used;
+}
+
+int branch_look(const struct deck *deck, const struct instance *instance, struct branch_fate *ret,
+		struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
+	cleanup_free char *user = NULL;
+	if (!workspace || !workspace->made_branch || access(workspace->source, F_OK) != 0)
+		return 0;
+	if (gitcmd_look_at_branch(workspace->source, workspace->branch, workspace->path, &branch,
+				  err) < 0 ||
+	    find_user(deck, instance, &user, err) < 0)
+		return error_prefix(err, "branch %s", workspace->branch);
+	if (branch.tip)
+		decide(workspace, &branch, user, ret);
+	return 0;
+}
+
+int branch_delete(struct deck *deck, const struct instance *instance, struct error *err)
+{
+	cleanup_branch_fate struct branch_fate fate = { 0 };
+	if (branch_look(deck, instance, &fate, err) < 0)
+		return -1;
+	if (!fate.name)
+		return 0;
+	cleanup_free char *shown = visible(fate.name);
+	if (!fate.goes) {
+		deck_warn(deck, "the branch %s stays: %s", shown, fate.why);
+		return 0;
+	}
+	log_info("deleting the branch %s at %s: %s", shown, fate.tip, fate.why);
+	return gitcmd_delete_branch(instance->workspace->source, fate.name, fate.tip, err);
+}

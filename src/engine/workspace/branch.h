@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The branch that agentdeck made for a worktree, when its session goes: `prune --branches`.
+ *
+ * It goes only if nothing is lost with it: its upstream has all of it, or the branch that was
+ * checked out in the repository when it was made; or it has no commit that was not there before,
+ * and another branch has that.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+
+struct branch_fate {
+	char *name; /* NULL: agentdeck has made none, or it is gone */
+	char *tip;  /* its commit */
+	char *why;  /* it goes, or stays */
+	bool goes;
+};
+void branch_fate_free(struct branch_fate *fate);
+#define cleanup_branch_fate CLEANUP(branch_fate_free)
+
+/* Its worktree, which goes too, does not count. */
+int branch_look(const struct deck *deck, const struct instance *instance, struct branch_fate *ret,
+		struct error *err);
+
+/* Delete it if it goes; else a warning says why it stays.  Its tree is deleted already. */
+int branch_delete(struct deck *deck, const struct instance *instance, struct error *err);
