@@ -87,15 +87,25 @@ await_gone() {
 	return 0
 }
 
-# Compare the screen with the golden one.
+take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"; }
+
+# The screen becomes the golden one: a frame may be half drawn when it is taken.
 look() {	# NAME
-	screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"
+	local end=$((SECONDS + 10))
+	take
 	if [[ $update ]]; then
 		mkdir -p "$golden" && cp "$home/screen" "$golden/$1.txt"
-	elif ! diff -u "$golden/$1.txt" "$home/screen" >"$home/difference"; then
-		fail "the screen differs from $golden/$1.txt:"
-		cat "$home/difference"
+		return
 	fi
+	until diff -u "$golden/$1.txt" "$home/screen" >"$home/difference"; do
+		if ((SECONDS >= end)); then
+			fail "the screen differs from $golden/$1.txt:"
+			cat "$home/difference"
+			return
+		fi
+		read -rt 0.05 <> <(:)
+		take
+	done
 }
 
 some_sessions() {
@@ -220,7 +230,7 @@ case_a_refusal_is_told_in_words() {
 	await 'Send to solo:' && keys h i Enter
 	await 'solo is not running'
 	keys x
-	await 'Stop solo\?' && look stop-80x24
+	await 'Stop solo\?' && await '^Enter Back' && look stop-80x24
 	keys n
 	await 'Nothing was done'
 }
@@ -229,7 +239,7 @@ case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24
 	await ' \. api .* U +stopped' && keys Enter
-	await 'This session has unfinished work' && look end-work-80x24
+	await '^Enter Continue' && look end-work-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Enter Continue' && await 'lines 1-6' && look end-work-40x12
 	keys PPage NPage NPage NPage NPage NPage NPage NPage
@@ -244,7 +254,7 @@ case_an_undecided_end_is_asked_about() {
 	await 'This session has unfinished work' && keys Enter
 	# the answer is passed on: no second question
 	await '> Return to agent' && keys Enter
-	await '^\[api\]' && keys C-q
+	await '^\[api\] .* idle +Ctrl-Q' && await '^❯' && keys C-q
 	await '= api .* idle'
 	[[ -e $tree/file-30 ]] || fail 'its work is gone'
 }
@@ -292,9 +302,9 @@ case_work_at_risk_is_asked_about_before_a_removal() {
 	await 'Stop and remove api' && keys d
 	await 'This session has unfinished work' && look remove-work-80x24
 	keys Enter
-	await 'Remove this session' && look remove-80x24
+	await '^Enter Keep it' && look remove-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
-	await '^Enter Keep it' && look remove-40x12
+	await '^Enter Keep it  Esc cancel  PgDn scroll$' && look remove-40x12
 	keys Enter
 	await 'Nothing was done' && "${terminal[@]}" resize-window -x 80 -y 24
 	keys d d
