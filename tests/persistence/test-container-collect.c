@@ -26,6 +26,13 @@ static void begin_stopped(struct inside *inside, enum engine engine)
 	       "at first the engine has only:\n%s", all);
 }
 
+/* Whoever asked it just now may have started podman's service again. */
+static void silence(enum engine engine)
+{
+	engine_stop(engine);
+	WAIT_FOR(!engine_answers(engine) || (engine_stop(engine), false), "it still answers");
+}
+
 static void assert_freed(const struct inside *inside, const char *where)
 {
 	const char *left = engine_belongings(inside->engine);
@@ -45,7 +52,7 @@ static void purge_it(enum engine engine)
 	const char *directory = kept("%s/%s", at_home(".local/state/agentdeck/default"),
 				     inside.name);
 	ASSERT(machine_exists(kept("%s/home", directory)), "it has no home in %s", directory);
-	engine_stop(engine);
+	silence(engine);
 	struct reply reply = deck_look(WORDS("purge", "--force", inside.session.id));
 	ASSERT(reply.status != 0, "purge with a silent engine: %s%s", reply.errors, reply.output);
 	must(WORDS("session", "show", inside.session.id), "after a refusal");
@@ -72,7 +79,7 @@ static void prune_what_was_left(enum engine engine)
 {
 	struct inside inside;
 	begin_stopped(&inside, engine);
-	engine_stop(engine);
+	silence(engine);
 	struct reply reply = must(WORDS("remove", "--force", inside.session.id), "silent");
 	ASSERT(strstr(reply.errors, "is left"), "remove: %s%s", reply.errors, reply.output);
 	reply = deck_look(WORDS("prune", "--force"));
@@ -174,7 +181,7 @@ static void doctor_frees(enum engine engine)
 	machine_user_ok(
 		WORDS("rm", "-r", kept("%s/%s", at_home(".local/state/agentdeck/default"), name)));
 	/* Nothing of an engine that does not answer counts as gone. */
-	engine_stop(engine);
+	silence(engine);
 	struct reply reply = must(WORDS("doctor", "--fix", "--force", "--json"), "silent");
 	ASSERT(streq(action_of(&reply, engine_address(engine)), "unknown"), "doctor: %s",
 	       reply.output);
