@@ -278,7 +278,7 @@ static git_status_list *list_files(const struct repository *repository, git_stat
 	return list;
 }
 
-/* What is staged, and, unless the tree is as the index, what is not. */
+/* What is staged, and what is not; the latter only if the tree differs from the index. */
 static git_status_list *list_changes(const struct repository *repository, git_index *index,
 				     struct timespec written, struct tree *tree)
 {

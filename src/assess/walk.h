@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-/* An entry of a work tree that is no directory, as the walk saw it. */
+/* A file, link or other entry of a work tree, as the walk saw it; not a directory. */
 struct tree_file {
 	char *path; /* relative to the tree */
 	mode_t mode;

@@ -11,7 +11,7 @@ struct options {
 };
 
 static const struct command_option options[] = {
-	{ 0, "fix", NULL, "compare the sessions with what is there, and free what has none",
+	{ 0, "fix", NULL, "compare sessions, disk and engines, and free what belongs to no session",
 	  TO_FLAG(fix) },
 	{ 'f', "force", NULL, "with --fix: do not ask", TO_FLAG(force) },
 	{ 'n', "dry-run", NULL, "with --fix: only show it", TO_FLAG(dry_run) },

@@ -174,7 +174,7 @@ int gitcmd_delete_branch(const char *source, const char *name, const char *tip, 
 						   NULL },
 			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
-	/* Mostly there is none. */
+	/* Usually nothing is there. */
 	cleanup_child_result struct child_result ignored = { 0 };
 	return gitcmd_run(source,
 			  (const char *const[]){ "config", "--local", "--remove-section", section,
