@@ -54,7 +54,8 @@ static void a_capsule_starts_empty_and_is_known_by_its_process(void **state UNUS
 static void a_start_tells_the_agents_process(void **state UNUSED)
 {
 	cleanup_capsule struct capsule *capsule = connected();
-	const struct process_id agent = started(capsule, 1, "echo $$ > pid; exec sleep 100");
+	const struct process_id agent = started(capsule, 1,
+						"echo $$ > new; mv new pid; exec sleep 100");
 	UNTIL(exists("pid"));
 	cleanup_free char *text = get("pid");
 	assert_int_equal(agent.pid, strtol(text, NULL, 10));
