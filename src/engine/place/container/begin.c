@@ -206,8 +206,14 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 	strvec_push(&beginning.environment, "TERM=dumb");
 	if (begin_process(&beginning, capsule, &process, err) < 0)
 		return -1;
-	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, err) < 0)
-		return -1;
+	struct error why = { 0 };
+	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, &why) < 0) {
+		if (why.code != ERROR_TIMEOUT)
+			return error_move(err, &why);
+		error_clear(&why);
+		return error_set(err, ERROR_TIMEOUT, "it did not end within %d s",
+				 command->timeout_ms / 1000);
+	}
 	ret->exit_status = status.signal ? 128 + status.signal : status.code;
 	return 0;
 }
@@ -236,7 +242,9 @@ static int bring_up_idle(struct deck *deck, struct instance *instance,
 		capsule_close(*ret);
 		*ret = NULL;
 	}
-	return error_set(err, ERROR_CHILD, "another process runs in its container");
+	return error_set(err, ERROR_CHILD,
+			 "another process runs in its container: free the container with "
+			 "agentdeck session eject, and start again");
 }
 
 int container_run_command(struct deck *deck, struct instance *instance,
