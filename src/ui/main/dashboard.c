@@ -290,7 +290,13 @@ static int show(struct dashboard *dashboard)
 	return dashboard->has_failed ? -1 : dashboard->signal;
 }
 
-int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
+static void become_list(const char *agentdeck, const char *profile)
+{
+	const char *const argv[] = { agentdeck, "--profile", profile, "list", NULL };
+	(void)execvp(agentdeck, (char *const *)argv);
+}
+
+int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
@@ -306,6 +312,8 @@ int dashboard_run(struct deck *deck, const char *agentdeck, struct error *err)
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
+	if (greets && roster_count(roster) == 0)
+		become_list(agentdeck, deck->profile);
 	if (peek_new(&dashboard.errands, &peek, err) < 0)
 		return -1;
 	dashboard.peek = peek;

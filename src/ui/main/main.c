@@ -38,19 +38,6 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 	return 0;
 }
 
-/* Without a session there is nothing to look at: the list says how to make the first one, in the
- * shell where that can be typed. */
-static int greet_first(struct deck *deck, const char *program, struct error *err)
-{
-	cleanup_store_rows struct store_rows rows = { 0 };
-	const char *const argv[] = { program, "--profile", deck->profile, "list", NULL };
-	if (store_list(deck->store, &rows, err) < 0)
-		return -1;
-	if (rows.count == 0)
-		(void)execvp(program, (char *const *)argv);
-	return 0;
-}
-
 static int run(int argc, char *argv[], struct error *err)
 {
 	struct request request = { 0 };
@@ -63,10 +50,8 @@ static int run(int argc, char *argv[], struct error *err)
 	if (deck_open_anyway(request.profile, "ui", &deck, err) < 0 ||
 	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
 		return -1;
-	if (request.greets && greet_first(&deck, request.program, err) < 0)
-		return -1;
 	deck_refresh_ssh_agent(&deck);
-	return dashboard_run(&deck, request.program, err);
+	return dashboard_run(&deck, request.program, request.greets, err);
 }
 
 int main(int argc, char *argv[])
