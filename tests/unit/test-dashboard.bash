@@ -147,6 +147,13 @@ case_no_session_yet() {
 	await 'agentdeck help lists the commands'
 }
 
+case_without_a_word_the_sessions_are_shown() {
+	some_sessions
+	open 80 24 agentdeck
+	await 'Enter attach' && keys q
+	await 'ended: 0'
+}
+
 case_three_sizes() {
 	local size
 	some_sessions

@@ -277,9 +277,6 @@ static void bind_keys(struct dashboard *dashboard)
 
 static int show(struct dashboard *dashboard)
 {
-	read_on(dashboard);
-	if (dashboard->has_failed)
-		return -1;
 	tell_lost(dashboard);
 	bind_keys(dashboard);
 	frame(dashboard);
@@ -312,6 +309,9 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct 
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
+	read_on(&dashboard);
+	if (dashboard.has_failed)
+		return -1;
 	if (greets && roster_count(roster) == 0)
 		become_list(agentdeck, deck->profile);
 	if (peek_new(&dashboard.errands, &peek, err) < 0)
