@@ -293,6 +293,31 @@ static void what_was_removed_is_told_once_and_may_come_again(void **state)
 	expect_nothing(place);
 }
 
+/* Seen by a reader that shows the sessions before it watches them. */
+static void what_changes_before_it_watches_is_told(void **state)
+{
+	struct scene *place = *state;
+	make(place->deck.store, "0123abcd", "one");
+	make(place->deck.store, "0123abce", "two");
+	const pid_t server = make_running(place, "0123abcf", "three");
+	open_roster(place, &(struct roster_wish){ .profile = "default", .shows_first = true });
+	assert_known(place, "one stopped -, two stopped -, three running unknown");
+	set_state(place, "0123abcd", STATE_ERROR, "held");
+	remove_instance(place, "0123abce");
+	end_server(server);
+	make(place->deck.store, "0123abd0", "four");
+	assert_true(is_told_within(place, LONG_MS));
+	assert_int_equal(place->told.count, 4);
+	assert_known(place, "one error -: held, three error -: its tmux server was killed, "
+			    "four stopped -");
+	/* and from then on it watches */
+	expect_nothing(place);
+	rename_instance(place->deck.store, "0123abd0", "five");
+	expect(place, "five stopped -");
+	set_state(place, "0123abcd", STATE_STOPPED, NULL);
+	expect(place, "one stopped -");
+}
+
 /* The supervisor decides at each of these, although no change is shown. */
 static void what_changes_nothing_is_an_event_all_the_same(void **state)
 {
@@ -545,6 +570,7 @@ int main(void)
 		PLACE_TEST(sessions_and_profiles_are_kept_apart),
 		PLACE_TEST(a_new_title_is_a_change_and_a_new_time_is_none),
 		PLACE_TEST(what_was_removed_is_told_once_and_may_come_again),
+		PLACE_TEST(what_changes_before_it_watches_is_told),
 		PLACE_TEST(what_changes_nothing_is_an_event_all_the_same),
 		PLACE_TEST(a_server_without_its_agent_is_made_to_look),
 		PLACE_TEST(a_damaged_manifest_is_shown_until_it_is_mended),

@@ -35,6 +35,8 @@ struct member {
 	bool is_touched; /* it is to be looked at again */
 	bool is_unseen;  /* in the listing that is being read */
 	bool has_kills;  /* to be told of */
+	bool has_found;  /* a later listing has found its manifest: found is its row */
+	struct store_row found;
 	bool needs_look;
 };
 
@@ -52,7 +54,8 @@ struct roster {
 	char *only; /* profile; NULL: all */
 	struct strvec ids;
 	bool has_ids, looks, asks, memory;
-	struct loop *loop; /* NULL: nothing is watched */
+	bool watches_later; /* from the next roster_read() on */
+	struct loop *loop;  /* NULL: nothing is watched */
 	struct loop_source *timer, *following;
 	struct follow *follow;
 	struct profile **profiles;
@@ -129,15 +132,10 @@ static void on_follow(int fd UNUSED, uint32_t events UNUSED, void *context)
 
 static int watch_all(struct roster *roster, struct error *err)
 {
-	if (!roster->loop)
-		return 0;
-	if (follow_open(roster->deck->paths.state, roster->only, &roster->follow, err) < 0 ||
-	    loop_add_io(roster->loop,
-			&(struct loop_io){ follow_descriptor(roster->follow), EPOLLIN, on_follow,
-					   roster },
-			&roster->following, err) < 0)
+	if (follow_open(roster->deck->paths.state, roster->only, &roster->follow, err) < 0)
 		return -1;
-	return loop_add_timer(roster->loop, INT64_MAX, on_due, roster, &roster->timer, err);
+	const struct loop_io io = { follow_descriptor(roster->follow), EPOLLIN, on_follow, roster };
+	return loop_add_io(roster->loop, &io, &roster->following, err);
 }
 
 /* Tell the reader at this time of clock_ms() (0: at once; INT64_MAX: never) that it is due. */
@@ -179,7 +177,7 @@ static int watch(struct member *member, struct error *err)
 {
 	const struct store_row *row = &member->entry.row;
 	struct roster *roster = member->roster;
-	if (!roster->loop)
+	if (!roster->follow)
 		return 0;
 	const struct place_run run = place_run_of_row(row);
 	struct place_watch now = { 0 };
@@ -265,6 +263,8 @@ static void member_free(struct member *member)
 {
 	run_watch_end(&member->watch);
 	store_row_free(&member->entry.row);
+	if (member->has_found)
+		store_row_free(&member->found);
 	view_free(&member->entry.view);
 	free(member->entry.control_group);
 	free(member->directory);
@@ -326,17 +326,30 @@ static bool is_wanted(const struct roster *roster, const struct store_row *row)
 	return !roster->has_ids || strvec_contains(&roster->ids, row->id);
 }
 
+/* What its manifest says now.  False: there is none. */
+static bool next_row(struct member *member, struct store_row *ret)
+{
+	const bool has_found = member->has_found, is_stale = member->is_stale;
+	member->has_found = member->is_stale = false;
+	if (has_found && !is_stale) {
+		*ret = member->found;
+		return true;
+	}
+	if (has_found)
+		store_row_free(&member->found);
+	return store_load_row(member->entry.store, member->base, ret) == 0;
+}
+
 /* Look at the member again; before is its row as it was told last. */
 static int refresh(struct roster *roster, size_t index, struct error *err)
 {
 	struct member *member = roster->members[index];
 	struct store_row before = { 0 };
 	int r;
-	if (!member->is_stale)
+	if (!member->is_stale && !member->has_found)
 		return update(roster, member, ROSTER_ACTIVITY, &member->entry.row, err);
-	member->is_stale = false;
 	struct store_row now;
-	if (store_load_row(member->entry.store, member->base, &now) != 0) {
+	if (!next_row(member, &now)) {
 		remove_member(roster, index);
 		return 1;
 	}
@@ -380,13 +393,15 @@ static int list_profile(struct roster *roster, struct profile *profile, struct e
 		struct member *member = known ? find_member(roster, profile, row->base, &hint)
 					      : NULL;
 		if (member) {
-			/* What differs is found by reading it again. */
+			if (member->has_found)
+				store_row_free(&member->found);
+			member->found = *row;
+			member->has_found = true;
 			member->is_unseen = false;
-			member->is_stale = member->is_touched = true;
-			continue;
+		} else {
+			member = add_member(roster, profile, row->base);
+			member->entry.row = *row;
 		}
-		member = add_member(roster, profile, row->base);
-		member->entry.row = *row;
 		member->is_touched = true;
 		row->storage = NULL;
 	}
@@ -460,14 +475,20 @@ static int find_profiles(struct roster *roster, struct error *err)
 	return result;
 }
 
+/* Anything may have changed. */
+static void list_again(struct roster *roster)
+{
+	roster->knows_profiles = false;
+	for (size_t i = 0; i < roster->profile_count; i++)
+		roster->profiles[i]->is_listed = false;
+}
+
 static void on_followed(const struct follow_event *event, void *context)
 {
 	struct roster *roster = context;
 	size_t hint = 0;
 	if (event->what == FOLLOW_ALL) {
-		roster->knows_profiles = false;
-		for (size_t i = 0; i < roster->profile_count; i++)
-			roster->profiles[i]->is_listed = false;
+		list_again(roster);
 		return;
 	}
 	/* Not opened here: that would make a directory that was just removed. */
@@ -560,7 +581,14 @@ static void set_timer(struct roster *roster)
 
 int roster_read(struct roster *roster, struct error *err)
 {
+	const bool only_shows = roster->watches_later;
 	int result = 0;
+	roster->watches_later = false;
+	if (roster->loop && !roster->follow && !only_shows) {
+		if (watch_all(roster, err) < 0)
+			return -1;
+		list_again(roster);
+	}
 	/* In any case: what it could not watch it tries again by itself. */
 	if (roster->follow)
 		note(&result, follow_read(roster->follow, on_followed, roster, err), &err);
@@ -571,6 +599,8 @@ int roster_read(struct roster *roster, struct error *err)
 	}
 	tell_what_is_due(roster);
 	set_timer(roster);
+	if (only_shows)
+		wake(roster, 0);
 	return result;
 }
 
@@ -591,10 +621,14 @@ int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handle
 		.asks = wish->asks,
 		.memory = wish->memory,
 		.loop = wish->loop,
+		.watches_later = wish->shows_first,
 	};
 	if (wish->ids)
 		strvec_push_all(&roster->ids, wish->ids);
-	if (watch_all(roster, err) < 0)
+	if (wish->loop &&
+	    loop_add_timer(wish->loop, INT64_MAX, on_due, roster, &roster->timer, err) < 0)
+		return -1;
+	if (wish->loop && !wish->shows_first && watch_all(roster, err) < 0)
 		return -1;
 	*ret = TAKE_PTR(roster);
 	return 0;

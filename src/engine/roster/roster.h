@@ -78,6 +78,9 @@ struct roster_wish {
 	/* Watch, on this loop, which outlives the roster, and call due() in it when there is
 	 * something to read.  NULL: roster_read() shows what is there when it is called. */
 	struct loop *loop;
+	/* The first roster_read() only tells what is there.  due() comes at once after it: the
+	 * second one begins to watch, then compares everything with what was told. */
+	bool shows_first;
 	void (*due)(void *context);
 	const char *profile;      /* only this; NULL: all, also those that are made later */
 	const struct strvec *ids; /* only these sessions; NULL: all.  Copied */
@@ -88,7 +91,8 @@ struct roster_wish {
 
 struct roster;
 
-/* From here on nothing is missed.  context is for both functions; deck outlives the roster. */
+/* From here on nothing is missed (with wish.shows_first: nothing that lasts until the second
+ * roster_read()).  context is for both functions; deck outlives the roster. */
 int roster_open(struct deck *deck, const struct roster_wish *wish, roster_handler handler,
 		void *context, struct roster **ret, struct error *err);
 void roster_close(struct roster *roster);

@@ -305,7 +305,9 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct 
 	dashboard.loop = loop;
 	dashboard.errands = (struct errands){ loop, ui, agentdeck, deck->profile,
 					      &dashboard.is_changed };
-	const struct roster_wish wish = { .loop = loop, .due = read_on, .profile = deck->profile };
+	const struct roster_wish wish = {
+		.loop = loop, .due = read_on, .shows_first = true, .profile = deck->profile
+	};
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
