@@ -9,19 +9,10 @@
 #include "engine/workspace/branch.h"
 #include "engine/workspace/orphan.h"
 
-static struct instance *made(struct desk *desk, enum workspace_kind kind)
-{
-	struct instance *instance = plan(desk, kind);
-	cleanup_error struct error err = { 0 };
-	if (ensure(desk, instance, &err) < 0)
-		fail_msg("%s", err.message);
-	return instance;
-}
-
 static void a_tree_is_made_once(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_instance struct instance *stored = desk_load(desk);
 	assert_true(stored->workspace->is_made);
 	assert_string_equal(instance->workspace->branch, "agentdeck/fix-it");
@@ -71,21 +62,10 @@ static void a_branch_that_another_has_made_is_left_alone(void **state)
 	assert_int_equal(err.code, ERROR_EXISTS);
 }
 
-static void a_tree_that_is_gone_is_made_from_its_branch(void **state)
-{
-	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
-	do_sh(desk, "cd default/trees/" ID "/project && echo b >b && git add b && " COMMIT " two");
-	do_sh(desk, "rm -rf default/trees/" ID "/project");
-	assert_int_equal(ensure(desk, instance, NULL), 0);
-	do_sh(desk, "test -f default/trees/" ID "/project/b");
-	assert_int_equal(desk->deck.warnings.count, 1);
-}
-
 static void a_path_elsewhere_is_never_touched(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 #define PLACE "default/trees/" ID
 	static const char *const names[] = {
 		"victim",
@@ -107,19 +87,11 @@ static void a_path_elsewhere_is_never_touched(void **state)
 	do_sh(desk, "test -f victim/file && test -f default/trees/" ID "/project/a");
 }
 
-static void use_program(const char *name)
-{
-	cleanup_free char *program = xasprintf("%s/%s", or_empty(getenv("top_builddir")), name);
-	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
-	if (access(program, X_OK) != 0 && streq(name, "agentdeck-assess"))
-		skip();
-}
-
 static void what_is_not_known_is_kept(void **state)
 {
 	struct desk *desk = *state;
 	use_program("missing");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
 	do_sh(desk, "test -f default/trees/" ID "/project/a");
 	assert_int_equal(desk->deck.warnings.count, 1);
@@ -133,7 +105,7 @@ static void what_is_not_known_is_kept(void **state)
 static void delete_of(struct desk *desk, enum workspace_kind kind)
 {
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, kind);
+	cleanup_instance struct instance *instance = new_tree(desk, kind);
 	do_sh(desk, "echo new >default/trees/" ID "/project/new");
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
 	assert_non_null(strstr(desk->deck.warnings.items[0], "?? new"));
@@ -152,7 +124,7 @@ static void what_is_beside_a_tree_is_not_lost_with_it(void **state)
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_verdict struct verdict verdict = { 0 }, gone = { 0 };
 	do_sh(desk, "cd default/trees/" ID "/project && git worktree add -q -b other ../other && "
 		    "echo work >../other/work && touch ../setup.log");
@@ -188,7 +160,7 @@ static void a_deletion_that_was_cut_off_goes_on(void **state)
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "cd default/trees/" ID " && mv project .removed && rm .removed/a");
 	delete_is_done(desk, instance);
 	do_sh(desk, "cd project && test 1 = \"$(git worktree list | wc -l)\"");
@@ -198,7 +170,7 @@ static void a_deletion_that_was_cut_off_goes_on(void **state)
 static void git_forgets_a_tree_that_its_user_deleted(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "rm -rf default/trees && cd project && "
 		    "git worktree add -q -b theirs ../theirs");
 	delete_is_done(desk, instance);
@@ -209,7 +181,7 @@ static void git_forgets_a_tree_that_its_user_deleted(void **state)
 static void a_tree_whose_repository_is_gone_is_no_obstacle(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	instance->workspace->may_be_lost = true;
 	do_sh(desk, "rm -rf project");
 	delete_is_done(desk, instance);
@@ -220,7 +192,7 @@ static void a_tree_without_a_session_is_judged_by_its_record(void **state)
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	struct orphan orphan = { 0 };
 	do_sh(desk, "echo new >default/trees/" ID "/project/new");
@@ -244,7 +216,7 @@ static void a_record_of_another_place_is_no_record(void **state)
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance UNUSED = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	cleanup_orphan struct orphan orphan = { 0 };
 	do_sh(desk, "cd default/trees/" ID " && mv project other && "
@@ -271,7 +243,7 @@ static void a_tree_is_made_below_the_root(void **state)
 	use_program("agentdeck-assess");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		use_root(desk, "my/trees");
-		cleanup_instance struct instance *instance = made(desk, kinds[i]);
+		cleanup_instance struct instance *instance = new_tree(desk, kinds[i]);
 		cleanup_verdict struct verdict verdict = { 0 };
 		use_root(desk, "elsewhere");
 		do_sh(desk, "test -f my/trees/" ID "/project/a && rm -rf my/trees/" ID);
@@ -295,7 +267,7 @@ static void below_a_root_only_what_is_ours_is_touched(void **state)
 	struct desk *desk = *state;
 	cleanup_error struct error err = { 0 };
 	use_root(desk, "trees");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	instance->workspace->may_be_lost = true;
 	do_sh(desk, "mv trees away");
 	assert_int_equal(ensure(desk, instance, NULL), -1);
@@ -320,7 +292,7 @@ static void a_tree_below_the_root_without_a_session_is_found(void **state)
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
 	use_root(desk, "trees");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	struct orphan orphan = { 0 };
 	do_sh(desk, "mv trees away");
@@ -343,7 +315,7 @@ static void a_commit_in_a_clone_is_nowhere_else(void **state)
 	struct desk *desk = *state;
 	cleanup_verdict struct verdict verdict = { 0 };
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
 	assert_false(verdict_is_safe(&verdict));
@@ -354,7 +326,7 @@ static void a_commit_in_a_worktree_is_kept_by_its_branch(void **state)
 	struct desk *desk = *state;
 	cleanup_verdict struct verdict verdict = { 0 };
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
 	assert_true(verdict_is_safe(&verdict));
@@ -363,7 +335,7 @@ static void a_commit_in_a_worktree_is_kept_by_its_branch(void **state)
 /* The commit of the other's tree, and the same directory below its root. */
 static void fork_of(struct desk *desk, enum workspace_kind theirs, enum workspace_kind ours)
 {
-	cleanup_instance struct instance *one = made(desk, theirs);
+	cleanup_instance struct instance *one = new_tree(desk, theirs);
 	cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
 	cleanup_error struct error err = { 0 };
 	const struct tree_order order = { .kind = ours, .like = one };
@@ -403,7 +375,7 @@ static void a_worktree_can_begin_at_a_commit_of_a_clone(void **state)
 static void a_fork_executes_nothing_of_the_tree(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *one = made(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *one = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
 	const struct tree_order order = { .kind = WORKSPACE_CLONE, .like = one };
 	do_sh(desk,
@@ -429,7 +401,7 @@ static void a_tree_follows_its_repository(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cleanup_error struct error err = { 0 };
 		use_program("agentdeck-assess");
-		cleanup_instance struct instance *instance = made(desk, kinds[i]);
+		cleanup_instance struct instance *instance = new_tree(desk, kinds[i]);
 		cleanup_verdict struct verdict verdict = { 0 };
 		cleanup_free char *moved = path_join(desk->root, "moved");
 		cleanup_free char *other = path_join(desk->root, "other");
@@ -489,7 +461,7 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 	struct desk *desk = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(branch_cases); i++) {
 		const struct branch_case *given = &branch_cases[i];
-		cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+		cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 		cleanup_error struct error err = { 0 };
 		cleanup_branch_fate struct branch_fate fate = { 0 };
 		cleanup_free char *script = xasprintf("cd project && T=$PWD/../default/trees/" ID
@@ -514,7 +486,7 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 static void a_branch_that_is_not_only_ours_stays(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = made(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_instance struct instance *other = new_instance("bbbbbbbb", "Other");
 	cleanup_branch_fate struct branch_fate before = { 0 }, fate = { 0 }, none = { 0 };
 	const struct tree_order order = { .kind = WORKSPACE_CLONE, .branch = "agentdeck/fix-it" };
@@ -615,7 +587,6 @@ int main(void)
 		DESK_TEST(a_directory_below_the_root_stays_below_it),
 		DESK_TEST(what_a_kill_left_is_made_whole),
 		DESK_TEST(a_branch_that_another_has_made_is_left_alone),
-		DESK_TEST(a_tree_that_is_gone_is_made_from_its_branch),
 		DESK_TEST(a_path_elsewhere_is_never_touched),
 		DESK_TEST(what_is_not_known_is_kept),
 		DESK_TEST(a_worktree_is_deleted_when_nothing_is_lost),

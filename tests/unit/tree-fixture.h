@@ -43,3 +43,22 @@ static inline int ensure(struct desk *desk, struct instance *instance, struct er
 	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
 	return tree_ensure(&desk->deck, lock, instance, err);
 }
+
+/* The same, with its tree. */
+static inline struct instance *new_tree(struct desk *desk, enum workspace_kind kind)
+{
+	struct instance *instance = plan(desk, kind);
+	cleanup_error struct error err = { 0 };
+	if (ensure(desk, instance, &err) < 0)
+		fail_msg("%s", err.message);
+	return instance;
+}
+
+/* agentdeck-assess, or what is no program: then nothing is known. */
+static inline void use_program(const char *name)
+{
+	cleanup_free char *program = xasprintf("%s/%s", or_empty(getenv("top_builddir")), name);
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+	if (access(program, X_OK) != 0 && streq(name, "agentdeck-assess"))
+		skip();
+}

@@ -103,30 +103,35 @@ static int look_for_use(const char *source, struct use *use, struct error *err)
 
 /* ---- who has its commit ----------------------------------------------------------------------- */
 
-struct holders {
-	const char *ref;
-	struct strvec *names;
-};
-
-static void push_holder(const char *line, void *context)
+static void push_name(const char *line, void *context)
 {
-	const struct holders *holders = context;
-	if (!streq(line, holders->ref))
-		strvec_push(holders->names, line);
+	strvec_push(context, line);
 }
 
 /* Refs that everybody of the repository sees, but for stashes and notes. */
-static int find_holders(const char *source, const struct holders *holders, const char *tip,
+int gitcmd_find_holders(const char *source, const char *commit, struct strvec *ret,
 			struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (gitcmd_must_run(source,
 			    (const char *const[]){ "for-each-ref", "--format=%(refname)",
-						   "--contains", tip, "refs/heads", "refs/remotes",
-						   "refs/tags", NULL },
+						   "--contains", commit, "refs/heads",
+						   "refs/remotes", "refs/tags", NULL },
 			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
-	gitcmd_each_line(&result.output, push_holder, (void *)holders);
+	gitcmd_each_line(&result.output, push_name, ret);
+	return 0;
+}
+
+static int find_others(const char *source, const char *ref, struct gitcmd_branch *branch,
+		       struct error *err)
+{
+	cleanup_strvec struct strvec all = { 0 };
+	if (gitcmd_find_holders(source, branch->tip, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.count; i++)
+		if (!streq(all.items[i], ref))
+			strvec_push(&branch->holders, all.items[i]);
 	return 0;
 }
 
@@ -150,13 +155,12 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
 	cleanup_free char *ref = xasprintf(HEADS "%s", name);
 	struct use use = { .ref = ref, .except = except };
-	const struct holders holders = { ref, &branch.holders };
 	int r = gitcmd_find_branch(source, name, &branch.tip, err);
 	if (r < 0)
 		return -1;
-	if (r == 0 && (find_upstream(source, ref, &branch.upstream, err) < 0 ||
-		       find_holders(source, &holders, branch.tip, err) < 0 ||
-		       look_for_use(source, &use, err) < 0))
+	if (r == 0 &&
+	    (find_upstream(source, ref, &branch.upstream, err) < 0 ||
+	     find_others(source, ref, &branch, err) < 0 || look_for_use(source, &use, err) < 0))
 		return -1;
 	branch.is_used = use.found;
 	*ret = branch;

@@ -276,7 +276,10 @@ int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 		return -1;
 	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
 							 "--reason", "in use by agentdeck", NULL });
-	if (tree->has_branch)
+	if (tree->is_detached)
+		strvec_push_array(&words, (const char *const[]){ "--detach", "--", tree->path,
+								 tree->base, NULL });
+	else if (tree->has_branch)
 		strvec_push_array(&words,
 				  (const char *const[]){ "--", tree->path, tree->branch, NULL });
 	else
@@ -340,32 +343,55 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 		      MAKE_MS, err);
 }
 
-struct search {
-	const char *path;
-	bool is_it;   /* the lines are about the work tree of this path */
-	char *branch; /* of it */
-};
-
-static void look_for_branch(const char *line, void *context)
+void gitcmd_worktree_free(struct gitcmd_worktree *worktree)
 {
-	static const char branch[] = "branch refs/heads/";
-	struct search *search = context;
-	if (starts_with(line, "worktree "))
-		search->is_it = streq(line + strlen("worktree "), search->path);
-	else if (search->is_it && starts_with(line, branch))
-		replace_string(&search->branch, line + strlen(branch));
+	free(worktree->branch);
+	free(worktree->commit);
+	*worktree = (struct gitcmd_worktree){ 0 };
 }
 
-int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err)
+struct search {
+	const char *path;
+	bool is_it; /* the lines are about the work tree of this path */
+	struct gitcmd_worktree *found;
+};
+
+static void look_for_worktree(const char *line, void *context)
+{
+	static const char worktree[] = "worktree ", head[] = "HEAD ",
+			  branch[] = "branch refs/heads/";
+	struct search *search = context;
+	if (starts_with(line, worktree))
+		search->is_it = streq(line + strlen(worktree), search->path);
+	if (!search->is_it)
+		return;
+	search->found->is_known = true;
+	if (starts_with(line, head))
+		replace_string(&search->found->commit, line + strlen(head));
+	else if (starts_with(line, branch))
+		replace_string(&search->found->branch, line + strlen(branch));
+}
+
+int gitcmd_look_at_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
+			    struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
-	struct search search = { .path = path };
+	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
+	struct search search = { .path = path, .found = &found };
+	bool has_commit = false;
 	if (gitcmd_must_run(source,
 			    (const char *const[]){ "worktree", "list", "--porcelain", NULL },
 			    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
-	gitcmd_each_line(&result.output, look_for_branch, &search);
-	*ret = search.branch;
+	gitcmd_each_line(&result.output, look_for_worktree, &search);
+	/* While git makes a work tree, its HEAD is a row of zeros. */
+	if (!found.branch && found.commit &&
+	    gitcmd_has_commit(source, found.commit, &has_commit, err) < 0)
+		return -1;
+	if (!has_commit)
+		replace_string(&found.commit, NULL);
+	*ret = found;
+	found = (struct gitcmd_worktree){ 0 };
 	return 0;
 }
 

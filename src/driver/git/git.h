@@ -50,6 +50,7 @@ struct gitcmd_tree {
 	/* a tree that is asked for that commit where the source does not have it, or NULL */
 	const char *from;
 	bool has_branch;
+	bool is_detached; /* a linked work tree at base without a branch */
 };
 
 /* A linked work tree, locked so that no `git worktree prune` takes it. */
@@ -63,9 +64,21 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err);
  * below the common one.  The caller frees. */
 int gitcmd_directory(const char *path, char **ret, struct error *err);
 
-/* The branch that a linked work tree of this repository has checked out; NULL: none (a detached
- * HEAD), or there is no such tree.  Asked of the repository, not of the tree. */
-int gitcmd_worktree_branch(const char *source, const char *path, char **ret, struct error *err);
+/* What the repository's record says of its linked work tree of this path, whose directory may be
+ * gone. */
+struct gitcmd_worktree {
+	bool is_known; /* there is a record; else the others are NULL */
+	char *branch;  /* that is checked out; NULL: none (a detached HEAD) */
+	char *commit;  /* of a detached HEAD, if the repository still has it */
+};
+void gitcmd_worktree_free(struct gitcmd_worktree *worktree);
+#define cleanup_gitcmd_worktree CLEANUP(gitcmd_worktree_free)
+int gitcmd_look_at_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
+			    struct error *err);
+
+/* Full names of the branches, remote branches and tags that have the commit. */
+int gitcmd_find_holders(const char *source, const char *commit, struct strvec *ret,
+			struct error *err);
 
 /* The branch that the repository's first work tree has checked out, also one without a commit;
  * NULL: none. */

@@ -47,12 +47,12 @@ int tree_is_as_made(const struct deck *deck, const struct instance *instance, bo
 		    struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
-	cleanup_free char *branch = NULL;
+	cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
 	cleanup_close int directory = -1;
 	if (workspace->kind == WORKSPACE_WORKTREE) {
-		if (gitcmd_worktree_branch(workspace->source, workspace->path, &branch, err) < 0)
+		if (gitcmd_look_at_worktree(workspace->source, workspace->path, &worktree, err) < 0)
 			return -1;
-		*ret = branch && streq(branch, workspace->branch);
+		*ret = worktree.branch && streq(worktree.branch, workspace->branch);
 		return 0;
 	}
 	*ret = false;

@@ -36,6 +36,24 @@ static bool is_gone(const struct workspace *workspace)
 	return access(workspace->path, F_OK) != 0 && errno == ENOENT;
 }
 
+/* Git's record goes with the tree, and may alone have the commits of a detached HEAD. */
+static void judge_record(const struct workspace *workspace, struct verdict *ret)
+{
+	cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
+	cleanup_strvec struct strvec holders = { 0 };
+	cleanup_error struct error err = { 0 };
+	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0)
+		return;
+	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &worktree, &err) < 0 ||
+	    (worktree.commit &&
+	     gitcmd_find_holders(workspace->source, worktree.commit, &holders, &err) < 0))
+		verdict_unknown(ret, "", "%s", err.message);
+	else if (worktree.commit && !holders.count)
+		verdict_add(ret, FINDING_DETACHED, "", worktree.commit,
+			    "checked out when the tree was deleted, and on no branch: start the "
+			    "session, or name it with git branch");
+}
+
 static void judge(int directory, const struct instance *instance, struct verdict *ret)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -66,9 +84,11 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	if (!name)
 		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
 				 instance->id);
+	if (is_absent)
+		judge_record(instance->workspace, ret);
 	int r = tree_open_place(deck, instance, false, &place, err);
 	if (r != 0)
-		return r < 0 ? -1 : TREE_ABSENT;
+		return r < 0 ? -1 : (ret->count ? 0 : TREE_ABSENT);
 	if (tree_open(deck, instance->id, false, &records, err) < 0)
 		return -1;
 	if (!is_absent)
@@ -84,7 +104,9 @@ static bool may_delete(struct deck *deck, const struct instance *instance,
 	const struct workspace *workspace = instance->workspace;
 	if (workspace->may_be_lost)
 		return true;
-	if (workspace->is_made && !is_gone(workspace))
+	if (workspace->is_made && is_gone(workspace))
+		judge_record(workspace, &verdict);
+	else if (workspace->is_made)
 		judge(records, instance, &verdict);
 	if (place->directory >= 0)
 		judge_beside(place->directory, tree_name(deck, instance), &verdict);

@@ -10,6 +10,9 @@
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -181,14 +184,58 @@ static int look_for_branch(const struct workspace *workspace, bool *ret, struct 
 	return 0;
 }
 
-static int make(const struct deck *deck, const struct instance *instance, struct error *err)
+/* What a worktree that is gone had checked out.  The manifest has it before git forgets it, since
+ * nothing else has the commits of a detached HEAD. */
+static int note_again(struct store_lock *lock, struct instance *instance, struct error *err)
+{
+	struct workspace *workspace = instance->workspace;
+	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
+	if (!workspace->is_made || workspace->again || workspace->kind != WORKSPACE_WORKTREE)
+		return 0;
+	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &found, err) < 0)
+		return -1;
+	workspace->again = xstrdup(found.commit ? found.commit : workspace->branch);
+	return store_save(lock, instance, err);
+}
+
+static bool is_detached(const struct workspace *workspace)
+{
+	return workspace->again && !streq(workspace->again, workspace->branch);
+}
+
+/* A worktree was being made again.  Is it whole, so that only the rest is to be done?  Git writes
+ * the index when all files are there.  What git does not know is its user's, from a backup. */
+static int look_at_part(const struct workspace *workspace, bool *ret_whole, struct error *err)
+{
+	static const char prefix[] = "gitdir: ";
+	cleanup_free char *link = path_join(workspace->path, ".git");
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
+	if (rmdir(workspace->path) == 0 || errno == ENOENT)
+		return 0;
+	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &found, err) < 0)
+		return -1;
+	if (!found.is_known || fs_read(AT_FDCWD, link, PATH_MAX, &text, NULL) != 0 ||
+	    !starts_with(strbuf_text(&text), prefix))
+		return error_set(err, ERROR_EXISTS,
+				 "something else is there now, which git does not know: move it "
+				 "away");
+	cleanup_free char *directory = xstrdup(strbuf_text(&text) + strlen(prefix));
+	directory[strcspn(directory, "\n")] = '\0';
+	cleanup_free char *index = path_join(directory, "index");
+	*ret_whole = access(index, F_OK) == 0;
+	return 0;
+}
+
+static int make(const struct deck *deck, struct store_lock *lock, struct instance *instance,
+		struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
 	cleanup_close int records = -1;
 	bool has_branch = false;
 	if (tree_open_place(deck, instance, true, &place, err) < 0 ||
-	    tree_check_ours(deck, instance, err) < 0 ||
+	    tree_check_ours(deck, instance, err) < 0 || note_again(lock, instance, err) < 0 ||
 	    clear_part(workspace, place.directory, tree_name(deck, instance), err) < 0 ||
 	    look_for_branch(workspace, &has_branch, err) < 0)
 		return -1;
@@ -196,9 +243,10 @@ static int make(const struct deck *deck, const struct instance *instance, struct
 		.source = workspace->source,
 		.path = workspace->path,
 		.branch = workspace->branch,
-		.base = workspace->base,
+		.base = is_detached(workspace) ? workspace->again : workspace->base,
 		.from = workspace->from,
 		.has_branch = has_branch,
+		.is_detached = is_detached(workspace),
 	};
 	if ((workspace->kind == WORKSPACE_WORKTREE ? gitcmd_add_worktree(&tree, err)
 						   : gitcmd_clone(&tree, err)) < 0 ||
@@ -210,6 +258,14 @@ static int make(const struct deck *deck, const struct instance *instance, struct
 static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
 {
 	cleanup_free char *shown = visible(workspace->path);
+	if (is_detached(workspace)) {
+		deck_warn(deck,
+			  "the tree %s was gone, and was made again without a branch at commit "
+			  "%.12s, where Git's record had it: what was only in it is lost. Give its "
+			  "commits a branch: git -C %s switch -c NAME",
+			  shown, workspace->again, shown);
+		return;
+	}
 	deck_warn(deck,
 		  "the tree %s was gone, and was made again from branch %s%s: what was only in it "
 		  "is lost",
@@ -232,6 +288,16 @@ static void check_source(struct deck *deck, const struct instance *instance)
 		shown, hint);
 }
 
+/* A tree that cannot be reached is not gone. */
+static int look_for_tree(const struct workspace *workspace, bool *ret, struct error *err)
+{
+	const bool is_there = access(workspace->path, F_OK) == 0;
+	if (!is_there && errno != ENOENT)
+		return error_set_file(err, errno, "look for the tree %s", workspace->path);
+	*ret = is_there;
+	return 0;
+}
+
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err)
 {
@@ -244,11 +310,15 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 				 "the manifest of %s says that its tree is %s, where agentdeck "
 				 "makes none",
 				 instance->id, shown);
-	if (workspace->is_made && access(workspace->path, F_OK) == 0) {
+	bool is_there = false, is_whole = false;
+	if (look_for_tree(workspace, &is_there, err) < 0)
+		return -1;
+	if (workspace->is_made && !workspace->again && is_there) {
 		check_source(deck, instance);
 		return 0;
 	}
-	if (make(deck, instance, err) < 0)
+	if ((workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
+	    (!is_whole && make(deck, lock, instance, err) < 0))
 		return error_prefix(err, "make the tree %s", shown);
 	if (setup_copy(deck, instance, err) < 0)
 		return -1;
@@ -261,5 +331,6 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	workspace->made_branch |= !workspace->is_made && !workspace->has_branch &&
 				  workspace->kind == WORKSPACE_WORKTREE;
 	workspace->is_made = true;
+	replace_string(&workspace->again, NULL);
 	return store_save(lock, instance, err);
 }

@@ -61,6 +61,7 @@ void workspace_free(struct workspace *workspace)
 	free(workspace->base);
 	free(workspace->from);
 	free(workspace->base_branch);
+	free(workspace->again);
 	json_object_put(workspace->unknown);
 	free(workspace);
 }
@@ -78,6 +79,7 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_flag(object, "made_branch", workspace->made_branch);
 	manifest_put_flag(object, "has_branch", workspace->has_branch);
 	manifest_put_flag(object, "made", workspace->is_made);
+	manifest_put_text(object, "again", workspace->again);
 	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
 	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
 	return object;
@@ -106,6 +108,7 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->made_branch = manifest_bool(&section, "made_branch");
 	workspace->has_branch = manifest_bool(&section, "has_branch");
 	workspace->is_made = manifest_bool(&section, "made");
+	workspace->again = manifest_text(&section, "again");
 	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);
 	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
 	check_path(&section, "source", workspace->source);

@@ -33,6 +33,9 @@ struct workspace {
 	bool made_branch;  /* agentdeck has made the branch for it */
 	bool has_branch;   /* the source had the branch before */
 	bool is_made;      /* else only planned: a kill may have left a part of it */
+	/* A linked work tree is made again, which a kill may have cut off: the branch or the commit
+	 * that it had checked out.  NULL: it is not */
+	char *again;
 	enum workspace_setup setup;
 	bool may_be_lost;            /* its user has said that what is only in it can go */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */

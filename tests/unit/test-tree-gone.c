@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A tree that is gone from the disk, with the real git: it is made again, and nothing that Git
+ * still knows of it is lost.
+ */
+#include "unit/tree-fixture.h"
+
+#include "driver/git/git.h"
+
+#define TREE "default/trees/" ID "/project"
+
+static void a_tree_that_is_gone_is_made_from_its_branch(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "cd default/trees/" ID "/project && echo b >b && git add b && " COMMIT " two");
+	do_sh(desk, "rm -rf default/trees/" ID "/project");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test -f default/trees/" ID "/project/b");
+	assert_int_equal(desk->deck.warnings.count, 1);
+}
+
+/* Its agent has left the branch, and made a commit; then somebody deleted the tree. */
+static void detach_and_delete(struct desk *desk)
+{
+	do_sh(desk, "cd " TREE " && git checkout -q --detach && echo c >c && git add c && " COMMIT
+		    " two && git config test.c $(git rev-parse HEAD)");
+	do_sh(desk, "rm -rf " TREE);
+}
+
+static void expect_detached(struct desk *desk, struct instance *instance)
+{
+	cleanup_error struct error err = { 0 };
+	if (ensure(desk, instance, &err) < 0)
+		fail_msg("%s", err.message);
+	do_sh(desk, "cd " TREE " && test -f c && ! git symbolic-ref -q HEAD && "
+		    "test $(git config test.c) = $(git rev-parse HEAD)");
+	cleanup_instance struct instance *stored = desk_load(desk);
+	assert_null(stored->workspace->again);
+}
+
+/* Nothing but Git's own record of the tree has them. */
+static void commits_of_a_detached_head_come_back(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	detach_and_delete(desk);
+	expect_detached(desk, instance);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "switch -c"));
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 1);
+}
+
+/* Git has forgotten the tree, and half of the new one is there; or all of it. */
+static void a_kill_does_not_cost_a_detached_head(void **state)
+{
+	static const char *const scripts[] = {
+		"true",
+		"mkdir " TREE,
+		"cd project && git worktree add -q --lock --detach ../" TREE " && rm ../" TREE
+		"/a $(git -C ../" TREE " rev-parse --git-path index)",
+		"cd project && git worktree add -q --lock --detach ../" TREE
+		" $(git config test.c)",
+	};
+	struct desk *desk = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
+		cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+		cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
+		const struct workspace *workspace = instance->workspace;
+		detach_and_delete(desk);
+		assert_int_equal(gitcmd_look_at_worktree(workspace->source, workspace->path,
+							 &worktree, NULL),
+				 0);
+		instance->workspace->again = xstrdup(worktree.commit);
+		do_sh(desk, "cd project && git worktree remove -f -f ../" TREE);
+		do_sh(desk, scripts[i]);
+		expect_detached(desk, instance);
+		do_sh(desk, "test -f " TREE "/a && rm -rf project default/" ID " default/trees && "
+			    "mkdir project");
+	}
+}
+
+/* From a backup, after an attempt to make it again. */
+static void a_tree_that_its_user_brought_back_is_not_made_again(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_error struct error err = { 0 };
+	instance->workspace->again = xstrdup(instance->workspace->branch);
+	do_sh(desk, "echo mine >" TREE "/mine");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test -f " TREE "/mine && cp -a " TREE " copy && cd project && "
+		    "git worktree remove -f -f ../" TREE " && mv ../copy ../" TREE);
+	instance->workspace->again = xstrdup(instance->workspace->branch);
+	assert_int_equal(ensure(desk, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_EXISTS);
+	do_sh(desk, "test -f " TREE "/mine");
+}
+
+static void commits_of_a_detached_head_are_not_deleted(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_verdict struct verdict verdict = { 0 };
+	detach_and_delete(desk);
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_true(verdict_has(&verdict, FINDING_DETACHED));
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	do_sh(desk, "cd project && git worktree list | grep detached && "
+		    "git branch mine $(git config test.c)");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_tree_that_is_gone_is_made_from_its_branch),
+		DESK_TEST(commits_of_a_detached_head_come_back),
+		DESK_TEST(a_kill_does_not_cost_a_detached_head),
+		DESK_TEST(a_tree_that_its_user_brought_back_is_not_made_again),
+		DESK_TEST(commits_of_a_detached_head_are_not_deleted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
