@@ -266,6 +266,7 @@ static void below_a_root_only_what_is_ours_is_touched(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_error struct error err = { 0 };
+	use_program("agentdeck-assess");
 	use_root(desk, "trees");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	instance->workspace->may_be_lost = true;
