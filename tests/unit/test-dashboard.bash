@@ -404,9 +404,10 @@ case_a_closed_terminal_ends_it() {
 }
 
 case_control_z_gives_the_terminal_back() {
-	open 80 24 bash --norc -i -c 'set -m; agentdeck ui; echo stopped; fg >/dev/null; echo back'
+	open 80 24 bash --norc -i -c 'set -m; agentdeck ui; echo stopped; read -r; fg >/dev/null; echo back'
 	await 'Enter attach' && keys C-z
-	await stopped && await 'Enter attach'
+	await stopped && keys Enter
+	await 'Enter attach'
 	keys q
 	await 'ended: 0'
 }
