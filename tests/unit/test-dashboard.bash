@@ -413,9 +413,11 @@ case_control_z_gives_the_terminal_back() {
 }
 
 case_a_killed_one_is_repaired_by_the_next() {
-	open 80 24 sh -c 'agentdeck ui; echo killed; agentdeck ui'
+	open 80 24 sh -c 'agentdeck ui; echo killed; read -r go; agentdeck ui'
 	await 'Enter attach' && kill -KILL "$(pgrep -P "$(ui_pid)")"
-	await 'Enter attach' && keys q
+	# the line mode is still that of the deck: Enter would be no end of a line
+	await killed && keys C-j
+	await_gone killed && await 'Enter attach' && keys q
 	await 'ended: 0' && restored 'after kill -9'
 }
 
