@@ -375,6 +375,34 @@ case_actions_are_carried_out() {
 	await '4 sessions'
 }
 
+case_the_form_makes_a_session() {
+	mkdir -p one two other
+	open 80 24
+	await 'Enter attach' && keys c
+	await '^new session' && keys C-u o Tab
+	await 'one/ +other/' && keys n Tab
+	await '^Directory +one/$' && keys Down d e m o Down Down Right Down
+	await '^Agent +< demo >' && await '^Branch' && look form-80x24
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Enter make it  Esc back  Tab next$' && look form-40x12
+	# its failure is told, and nothing is forgotten
+	keys Enter
+	await 'is not in a Git repository' && await '^Agent +< demo >'
+	keys Escape
+	await 'What you typed is kept; c shows' && keys c
+	await '^Workspace +< worktree >' && keys Up Left Down Down
+	# a pasted line is text
+	printf 'my\nown' | "${terminal[@]}" load-buffer - \; paste-buffer -p
+	await '^Title +my own$' && keys Down h i Enter
+	await '1 session$' && await '= my own' && await 'my own: made and started'
+	deck output 'my own'
+	grep -q 'demo: reply 1' "$home/out" || fail "the message is not there: $(<"$home/out")"
+	# the next one is empty, and knows the directories in use
+	keys c
+	await '^Title$' && keys C-r
+	await '^Directory .*/one$' && keys Escape
+}
+
 # What the shell would find: the line mode, and a shown cursor.
 restored() {
 	[[ $("${terminal[@]}" display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}') == '0 1 0' ]] ||

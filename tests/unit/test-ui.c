@@ -31,8 +31,8 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",       "quit", "suspend", "redraw",
-						     "attach", "ask",  "run" };
+		static const char *const kinds[] = { "",    "quit", "suspend", "redraw", "attach",
+						     "ask", "run",  "form",    "find",   "launch" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -71,6 +71,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'M', 'w', KEY_CODE_ENTER }, "run set -- id-a group w" },
 		{ { 'M', KEY_CODE_ENTER }, "run set -- id-a group " },
 		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
+		{ { 'c' }, "form" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
@@ -120,6 +121,54 @@ static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
 	list_remove(ui->list, list_selected(ui->list));
 	list_settle(ui->list);
 	check(ui, KEYS('y'), "run stop id-a");
+}
+
+/* ---- the form --------------------------------------------------------------------------------- */
+
+static void open_form(struct ui *ui)
+{
+	struct form_supply supply = { 0 };
+	check(ui, KEYS('c'), "form");
+	ui_open_form(ui, &supply, "/here");
+	assert_int_equal(ui->mode, MODE_FORM);
+}
+
+static void a_form_becomes_a_command(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	open_form(ui);
+	check(ui, KEYS(up, 'h', 'i', enter), "launch launch --message-file - /here <hi");
+	/* once */
+	check(ui, KEYS(enter), "");
+	ui_launched(ui, "api: made and started", true);
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "api: made and started");
+	open_form(ui);
+	check(ui, KEYS(enter), "launch launch --no-wait /here");
+}
+
+static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	open_form(ui);
+	check(ui, KEYS(escape), "");
+	assert_ptr_equal(ui->message, NULL);
+	open_form(ui);
+	check(ui, KEYS('x', enter), "launch launch --no-wait /herex");
+	ui_launched(ui, "no such directory", false);
+	assert_int_equal(ui->mode, MODE_FORM);
+	assert_string_equal(ui->form.problem, "no such directory");
+	check(ui, KEYS(escape), "");
+	assert_string_equal(ui->message, "What you typed is kept; c shows the form again.");
+	open_form(ui);
+	check(ui, KEYS('y', enter, escape), "launch launch --no-wait /herexy");
+	assert_string_equal(ui->message, "It is being made; c shows the form again.");
+	/* its user is elsewhere */
+	ui_launched(ui, "no such directory", false);
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "no such directory");
+	open_form(ui);
+	check(ui, KEYS(enter), "launch launch --no-wait /herexy");
 }
 
 /* ---- what agentdeck asks ---------------------------------------------------------------------- */
@@ -309,6 +358,8 @@ int main(void)
 		cmocka_unit_test(a_line_can_be_given_up),
 		cmocka_unit_test(the_question_names_whom_it_is_about),
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
+		cmocka_unit_test(a_form_becomes_a_command),
+		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
 		cmocka_unit_test(an_answer_is_passed_on),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),

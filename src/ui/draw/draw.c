@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/draw.h"
 
+#include "ui/draw/form.h"
 #include "ui/term/term.h"
 
 #include <string.h>
@@ -155,11 +156,15 @@ static void draw_group(size_t row, size_t left, const struct columns *columns,
 
 static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 {
+	char name[KEY_TEXT_SIZE];
 	if (list_counts(ui->list).all) {
 		term_put(row, 0, columns, ROLE_PLAIN, "No session matches. Esc shows all again.");
 		return;
 	}
-	term_put(row, 0, columns, ROLE_PLAIN, "No sessions yet. Make one in a shell with:");
+	cleanup_free char *text = xasprintf(
+		"No sessions yet. %s makes one, and so does, in a shell:",
+		key_text(ui->keymap.keys[ACTION_NEW][0], name));
+	term_put(row, 0, columns, ROLE_PLAIN, text);
 	term_put(row + 2, 2, columns > 2 ? columns - 2 : 0, ROLE_KEY,
 		 "agentdeck launch DIRECTORY -t TITLE");
 }
@@ -412,7 +417,8 @@ static void draw_keys(const struct ui *ui, size_t row)
 {
 	/* The first ones are there on a narrow terminal, too. */
 	static const enum action shown[] = { ACTION_ATTACH,       ACTION_HELP,   ACTION_QUIT,
-					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND };
+					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND,
+					     ACTION_NEW };
 	char name[KEY_TEXT_SIZE];
 	size_t column = 0;
 	if (ui->mode == MODE_DIALOG) {
@@ -460,8 +466,11 @@ void draw(struct ui *ui, int64_t now_us)
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	term_erase();
-	if (ui->mode == MODE_DIALOG) {
-		draw_dialog(ui, rows);
+	if (ui->mode == MODE_DIALOG || ui->mode == MODE_FORM) {
+		if (ui->mode == MODE_FORM)
+			draw_form(ui, rows);
+		else
+			draw_dialog(ui, rows);
 		term_show();
 		return;
 	}

@@ -9,10 +9,12 @@
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
 #include "ui/main/peek.h"
+#include "ui/main/supply.h"
 #include "ui/term/term.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 /* A storm of events is drawn at most so often; a key is drawn at once. */
 enum { FRAME_MS = 50, CORRECT_MS = 50, ASK_MS = 90000, TURNS_MAX = 256 };
@@ -142,6 +144,43 @@ static void ask(struct dashboard *dashboard, const struct wish *wish)
 	errand_start(&dashboard->errands, &errand, on_asked, dashboard);
 }
 
+static void open_form(struct dashboard *dashboard)
+{
+	struct form_supply supply = { 0 };
+	cleanup_free char *here = getcwd(NULL, 0);
+	supply_gather(dashboard->deck, dashboard->roster, &supply);
+	ui_open_form(dashboard->ui, &supply, or_empty(here));
+	form_supply_free(&supply);
+}
+
+static void find(struct dashboard *dashboard, const char *directory)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	supply_directories(directory, &names);
+	form_complete(&dashboard->ui->form, &names);
+}
+
+static void on_launched(const struct child_result *result, const struct error *failure,
+			void *context)
+{
+	struct dashboard *dashboard = context;
+	bool is_good;
+	cleanup_free char *text = errand_launched(result, failure, &is_good);
+	list_settle(dashboard->ui->list);
+	ui_launched(dashboard->ui, text, is_good);
+	dashboard->is_changed = dashboard->is_urgent = true;
+}
+
+static void launch(struct dashboard *dashboard, const struct wish *wish)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push(&words, wish->words.items[0]);
+	strvec_push(&words, "--json");
+	strvec_push_array(&words, (const char *const *)wish->words.items + 1);
+	const struct errand errand = { .words = &words, .input = wish->input };
+	errand_start(&dashboard->errands, &errand, on_launched, dashboard);
+}
+
 static void grant(struct dashboard *dashboard, const struct wish *wish)
 {
 	switch (wish->kind) {
@@ -162,6 +201,15 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		break;
 	case WISH_RUN:
 		errand_run(&dashboard->errands, wish);
+		break;
+	case WISH_FORM:
+		open_form(dashboard);
+		break;
+	case WISH_FIND:
+		find(dashboard, wish->words.items[0]);
+		break;
+	case WISH_LAUNCH:
+		launch(dashboard, wish);
 		break;
 	case WISH_NOTHING:
 		break;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/main/errand.h"
 
+#include "base/jsonio.h"
+
 #include <string.h>
 
 #define PREFIX "agentdeck: "
@@ -72,4 +74,25 @@ int errand_attach(struct errands *errands, const struct strvec *words, struct er
 		return error_set(err, ERROR_UNAVAILABLE, "program '%s' does not exist",
 				 errands->program);
 	return r < 0 ? -1 : status;
+}
+
+char *errand_launched(const struct child_result *result, const struct error *failure,
+		      bool *ret_is_good)
+{
+	cleanup_json struct json_object *object = NULL;
+	const char *text = result ? strbuf_text(&result->output) : "";
+	*ret_is_good = result && result->exit_status == 0;
+	if (!result)
+		return visible(failure->message);
+	if (json_parse(text, strlen(text), "agentdeck launch", &object, NULL) < 0)
+		return child_last_words(result);
+	const char *why = json_get_string(object, "error", NULL);
+	const char *title = json_get_string(object, "title", "the session");
+	cleanup_free char *said =
+		why ? xstrdup(why)
+		: *ret_is_good
+			? xasprintf("%s: made and started", title)
+			: xasprintf("%s was made, and the message is not sent: %s", title,
+				    json_get_string(object, "reason", "the agent is not ready"));
+	return visible(said);
 }

@@ -34,3 +34,6 @@ int errand_attach(struct errands *errands, const struct strvec *words, struct er
 /* What the command said of its failure is the news. */
 void errand_tell(struct errands *errands, const struct child_result *result,
 		 const struct error *failure);
+/* What `agentdeck launch --json` has said, for people; the caller's. */
+char *errand_launched(const struct child_result *result, const struct error *failure,
+		      bool *ret_is_good) MUST_USE;

@@ -59,6 +59,7 @@ static const struct action_info actions[ACTION_COUNT] = {
 			    NULL,
 			    "choose the session, so that the next action is for all chosen ones",
 			    true },
+	[ACTION_NEW] = { "new", { 'c', '+' }, "new", "make a session: a form asks for it", false },
 	[ACTION_START] = { "start", { 's' }, NULL, "start", true },
 	[ACTION_STOP] = { "stop", { 'x' }, NULL, "stop", true },
 	[ACTION_RESTART] = { "restart", { 'r' }, NULL, "restart", true },

@@ -24,6 +24,7 @@ void ui_free(struct ui *ui)
 	free(ui->search);
 	ask_free(&ui->ask);
 	dialog_close(&ui->dialog);
+	form_free(&ui->form);
 	free(ui->question);
 	free(ui->message);
 	free(ui);
@@ -306,6 +307,72 @@ static void go_on(struct ui *ui, struct wish *ret)
 	end_pending(ui);
 }
 
+/* ---- the form --------------------------------------------------------------------------------- */
+
+void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory)
+{
+	const struct item *item = list_selected(ui->list);
+	form_open(&ui->form, supply, directory, item ? item->group : "");
+	ui->mode = MODE_FORM;
+}
+
+void ui_launched(struct ui *ui, const char *text, bool is_good)
+{
+	ui->form.is_running = false;
+	if (is_good) {
+		form_empty(&ui->form);
+		if (ui->mode == MODE_FORM)
+			ui->mode = MODE_LIST;
+	} else {
+		replace_string(&ui->form.problem, text);
+	}
+	if (is_good || ui->mode != MODE_FORM)
+		ui_tell(ui, text, !is_good);
+}
+
+static void launch(struct ui *ui, struct wish *ret)
+{
+	const char *message = input_text(&ui->form.texts[FIELD_MESSAGE]);
+	replace_string(&ui->form.problem, NULL);
+	ui->form.is_running = ui->form.is_begun = true;
+	ret->kind = WISH_LAUNCH;
+	form_words(&ui->form, &ret->words);
+	if (*message)
+		ret->input = xstrdup(message);
+}
+
+static void leave_form(struct ui *ui)
+{
+	char name[KEY_TEXT_SIZE];
+	ui->mode = MODE_LIST;
+	const key_code key = ui->keymap.keys[ACTION_NEW][0];
+	if (!ui->form.is_begun)
+		return;
+	cleanup_free char *text = xasprintf(
+		"%s; %s shows the form again.",
+		ui->form.is_running ? "It is being made" : "What you typed is kept",
+		key == KEY_CODE_NONE ? "its action" : key_text(key, name));
+	ui_tell(ui, text, false);
+}
+
+static void key_in_form(struct ui *ui, key_code key, struct wish *ret)
+{
+	switch (form_key(&ui->form, key)) {
+	case FORM_STAYS:
+		break;
+	case FORM_DONE:
+		launch(ui, ret);
+		break;
+	case FORM_LEFT:
+		leave_form(ui);
+		break;
+	case FORM_COMPLETE:
+		ret->kind = WISH_FIND;
+		strvec_push_take(&ret->words, form_directory(&ui->form));
+		break;
+	}
+}
+
 /* ---- the list --------------------------------------------------------------------------------- */
 
 static void attach(struct ui *ui, struct wish *ret)
@@ -423,6 +490,9 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_CHOOSE:
 		choose(ui);
+		break;
+	case ACTION_NEW:
+		ret->kind = WISH_FORM;
 		break;
 	case ACTION_RECOVER:
 		begin_confirm(ui, action,
@@ -563,7 +633,7 @@ static bool take_paste(struct ui *ui, key_code key)
 {
 	if (key == KEY_CODE_PASTE) {
 		ui->is_pasting = true;
-		if (!is_typing(ui))
+		if (!is_typing(ui) && ui->mode != MODE_FORM)
 			ui_tell(ui, "Pasted text does nothing here: m sends a line.", true);
 		return true;
 	}
@@ -571,6 +641,8 @@ static bool take_paste(struct ui *ui, key_code key)
 		return key == KEY_CODE_PASTE_END;
 	if (key == KEY_CODE_PASTE_END || key == ('C' & KEY_CODE_CTRL))
 		ui->is_pasting = false;
+	else if (ui->mode == MODE_FORM)
+		form_paste(&ui->form, key);
 	else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
 		 ui->mode == MODE_SEARCH)
 		search(ui, input_text(&ui->input));
@@ -599,6 +671,9 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 		break;
 	case MODE_DIALOG:
 		key_in_dialog(ui, key, ret);
+		break;
+	case MODE_FORM:
+		key_in_form(ui, key, ret);
 		break;
 	case MODE_HELP:
 		key_in_help(ui, key);

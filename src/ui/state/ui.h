@@ -8,6 +8,7 @@
 #include "ui/state/action.h"
 #include "ui/state/ask.h"
 #include "ui/state/dialog.h"
+#include "ui/state/form.h"
 #include "ui/state/input.h"
 #include "ui/state/list.h"
 #include "ui/state/preview.h"
@@ -18,6 +19,7 @@ enum ui_mode {
 	MODE_LINE,    /* typing a line for an action */
 	MODE_LOOKING, /* an action waits for what agentdeck asks about its session */
 	MODE_DIALOG,  /* an action waits for an answer */
+	MODE_FORM,    /* filling in the form for a new session */
 	MODE_HELP,
 };
 
@@ -34,8 +36,9 @@ struct ui {
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
 	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
-	char *message; /* the last news, until the next key; NULL: none */
-	bool is_bad;   /* the message is about a failure */
+	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
+	char *message;    /* the last news, until the next key; NULL: none */
+	bool is_bad;      /* the message is about a failure */
 	struct preview preview;
 	bool is_pasting; /* what comes was not typed */
 	size_t help_top;
@@ -58,12 +61,15 @@ enum wish_kind {
 	WISH_ATTACH, /* words: behind "agentdeck attach" */
 	WISH_ASK,    /* words: a command line as of WISH_RUN; its output is for ui_asked() */
 	WISH_RUN,    /* words: the command line behind "agentdeck" */
+	WISH_FORM,   /* what there is to choose from, for ui_open_form() */
+	WISH_FIND,   /* words: a directory; the names of those in it are for form_complete() */
+	WISH_LAUNCH, /* words, input: as of WISH_RUN; its end is for ui_launched() */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
 struct wish {
 	enum wish_kind kind;
 	struct strvec words;
-	char *input; /* WISH_RUN: its standard input, NULL: empty */
+	char *input; /* WISH_RUN, WISH_LAUNCH: its standard input, NULL: empty */
 };
 void wish_clear(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_clear)
@@ -74,6 +80,11 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret);
 /* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  The list is
  * settled.  *ret as of ui_key(). */
 void ui_asked(struct ui *ui, const char *text, struct wish *ret);
+
+/* Show the form for a session in this directory.  Takes the supply. */
+void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory);
+/* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
+void ui_launched(struct ui *ui, const char *text, bool is_good);
 
 /* Show the news, a visible() line, until the next key. */
 void ui_tell(struct ui *ui, const char *text, bool is_bad);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the form for a new session offers, from the outside world.
+ */
+#pragma once
+
+#include "engine/roster/roster.h"
+#include "ui/state/form.h"
+
+/* The agents of the registry, and the directories of the sessions.  What cannot be read is left
+ * out.  *ret is empty before, and the caller's. */
+void supply_gather(struct deck *deck, const struct roster *roster, struct form_supply *ret);
+/* Append the names of the directories in this one, sorted; none where it cannot be read. */
+void supply_directories(const char *directory, struct strvec *ret);

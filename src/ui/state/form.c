@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/form.h"
+
+#include "base/argsplit.h"
+
+#include <string.h>
+
+enum place { PLACE_USUAL, PLACE_HOST, PLACE_CONTAINER, PLACE_COUNT };
+enum workspace { WORKSPACE_NONE, WORKSPACE_WORKTREE, WORKSPACE_CLONE, WORKSPACE_COUNT };
+
+static const char *const places[PLACE_COUNT] = {
+	[PLACE_USUAL] = "default", [PLACE_HOST] = "this host", [PLACE_CONTAINER] = "container"
+};
+static const char *const workspaces[WORKSPACE_COUNT] = {
+	[WORKSPACE_NONE] = "none", [WORKSPACE_WORKTREE] = "worktree", [WORKSPACE_CLONE] = "clone"
+};
+
+static const struct {
+	const char *label, *hint;
+} infos[FIELD_COUNT] = {
+	[FIELD_DIRECTORY] = { "Directory", "Tab completes it, Ctrl-R shows one used before" },
+	[FIELD_AGENT] = { "Agent", "Left and Right choose" },
+	[FIELD_COMMAND] = { "Command", "a program and its arguments; no shell runs it" },
+	[FIELD_PLACE] = { "Place", "where its processes live; Left and Right choose" },
+	[FIELD_IMAGE] = { "Image", "of the container; empty: the default" },
+	[FIELD_WORKSPACE] = { "Workspace", "a Git worktree or clone to itself, or none" },
+	[FIELD_BRANCH] = { "Branch", "empty: one named after the session" },
+	[FIELD_GROUP] = { "Group", "such as work/api; empty: none" },
+	[FIELD_TITLE] = { "Title", "empty: the name of the directory" },
+	[FIELD_MESSAGE] = { "Message", "the first one for the agent; empty: none" },
+};
+
+void form_supply_free(struct form_supply *supply)
+{
+	free(supply->home);
+	free(supply->usual);
+	strvec_clear(&supply->agents);
+	strvec_clear(&supply->recents);
+	*supply = (struct form_supply){ 0 };
+}
+
+void form_free(struct form *form)
+{
+	form_empty(form);
+	form_supply_free(&form->supply);
+}
+
+void form_empty(struct form *form)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		input_free(&form->texts[i]);
+		form->chosen[i] = 0;
+	}
+	strvec_clear(&form->found);
+	replace_string(&form->problem, NULL);
+	form->at = FIELD_DIRECTORY;
+	form->recent = 0;
+	form->is_begun = false;
+}
+
+/* The agent that is chosen keeps its place among others. */
+static void take_supply(struct form *form, struct form_supply *supply)
+{
+	const size_t chosen = form->chosen[FIELD_AGENT];
+	const bool is_other = chosen > form->supply.agents.count;
+	cleanup_free char *name = chosen && !is_other
+					  ? xstrdup(form->supply.agents.items[chosen - 1])
+					  : NULL;
+	form_supply_free(&form->supply);
+	form->supply = *supply;
+	*supply = (struct form_supply){ 0 };
+	form->chosen[FIELD_AGENT] = is_other ? form->supply.agents.count + 1 : 0;
+	for (size_t i = 0; name && i < form->supply.agents.count; i++)
+		if (streq(form->supply.agents.items[i], name))
+			form->chosen[FIELD_AGENT] = i + 1;
+}
+
+void form_open(struct form *form, struct form_supply *supply, const char *directory,
+	       const char *group)
+{
+	take_supply(form, supply);
+	if (form->is_begun || form->is_running)
+		return;
+	form_empty(form);
+	input_set(&form->texts[FIELD_DIRECTORY], directory);
+	input_set(&form->texts[FIELD_GROUP], group);
+}
+
+/* ---- fields ----------------------------------------------------------------------------------- */
+
+const char *form_label(enum field field)
+{
+	return infos[field].label;
+}
+
+const char *form_hint(const struct form *form)
+{
+	return infos[form->at].hint;
+}
+
+bool form_is_text(enum field field)
+{
+	return field != FIELD_AGENT && field != FIELD_PLACE && field != FIELD_WORKSPACE;
+}
+
+/* The first agent is the default, and the one behind the last is another command. */
+static size_t choices_of(const struct form *form, enum field field)
+{
+	return field == FIELD_AGENT   ? form->supply.agents.count + 2
+	       : field == FIELD_PLACE ? (size_t)PLACE_COUNT
+				      : (size_t)WORKSPACE_COUNT;
+}
+
+static bool is_other_command(const struct form *form)
+{
+	return form->chosen[FIELD_AGENT] > form->supply.agents.count;
+}
+
+static const char *choice_named(const struct form *form, enum field field, size_t index)
+{
+	const struct strvec *agents = &form->supply.agents;
+	if (field == FIELD_PLACE)
+		return places[index];
+	if (field == FIELD_WORKSPACE)
+		return workspaces[index];
+	if (index == 0)
+		return form->supply.usual ? form->supply.usual : "default";
+	return index > agents->count ? "another command" : agents->items[index - 1];
+}
+
+const char *form_choice(const struct form *form, enum field field)
+{
+	return choice_named(form, field, form->chosen[field]);
+}
+
+static bool is_there(const struct form *form, enum field field)
+{
+	switch (field) {
+	case FIELD_COMMAND:
+		return is_other_command(form);
+	case FIELD_IMAGE:
+		return form->chosen[FIELD_PLACE] == PLACE_CONTAINER;
+	case FIELD_BRANCH:
+		return form->chosen[FIELD_WORKSPACE] != WORKSPACE_NONE;
+	default:
+		return true;
+	}
+}
+
+size_t form_fields(const struct form *form, enum field ret[FIELD_COUNT])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < FIELD_COUNT; i++)
+		if (is_there(form, (enum field)i))
+			ret[count++] = (enum field)i;
+	return count;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+static void move(struct form *form, bool is_down)
+{
+	enum field fields[FIELD_COUNT];
+	const size_t count = form_fields(form, fields);
+	size_t at = 0;
+	while (fields[at] != form->at)
+		at++;
+	form->at = fields[(at + (is_down ? 1 : count - 1)) % count];
+	form->lead[0] = '\0';
+	strvec_clear(&form->found);
+}
+
+static void choose(struct form *form, bool is_next)
+{
+	const size_t count = choices_of(form, form->at);
+	size_t *chosen = &form->chosen[form->at];
+	*chosen = (*chosen + (is_next ? 1 : count - 1)) % count;
+	form->lead[0] = '\0';
+	form->is_begun = true;
+}
+
+static bool choose_by(struct form *form, const char *lead, size_t skipped)
+{
+	const size_t count = choices_of(form, form->at);
+	for (size_t i = skipped; i < count + skipped; i++) {
+		const size_t index = (form->chosen[form->at] + i) % count;
+		if (starts_with(choice_named(form, form->at, index), lead)) {
+			form->chosen[form->at] = index;
+			return form->is_begun = true;
+		}
+	}
+	return false;
+}
+
+/* A choice by what it begins with; the same letter again is the next one. */
+static void choose_letter(struct form *form, key_code key)
+{
+	const size_t length = strlen(form->lead);
+	if (key <= ' ' || key >= 0x7F)
+		return;
+	if (length + 1 < sizeof(form->lead)) {
+		form->lead[length] = (char)key;
+		form->lead[length + 1] = '\0';
+		if (choose_by(form, form->lead, length == 0))
+			return;
+	}
+	form->lead[0] = (char)key;
+	form->lead[1] = '\0';
+	(void)choose_by(form, form->lead, 1);
+}
+
+static void type(struct form *form, key_code key)
+{
+	struct input *input = &form->texts[form->at];
+	cleanup_free char *before = xstrdup(input_text(input));
+	if (!input_key(input, key) || streq(before, input_text(input)))
+		return;
+	form->is_begun = true;
+	strvec_clear(&form->found);
+}
+
+static void take_recent(struct form *form)
+{
+	const struct strvec *recents = &form->supply.recents;
+	if (form->at != FIELD_DIRECTORY || recents->count == 0)
+		return;
+	input_set(&form->texts[FIELD_DIRECTORY], recents->items[form->recent % recents->count]);
+	form->recent = (form->recent + 1) % recents->count;
+	form->is_begun = true;
+	strvec_clear(&form->found);
+}
+
+static void change(struct form *form, key_code key)
+{
+	if (key == ('R' & KEY_CODE_CTRL))
+		take_recent(form);
+	else if (form_is_text(form->at))
+		type(form, key);
+	else if (key == KEY_CODE_LEFT || key == KEY_CODE_RIGHT || key == ' ')
+		choose(form, key != KEY_CODE_LEFT);
+	else
+		choose_letter(form, key);
+}
+
+enum form_result form_key(struct form *form, key_code key)
+{
+	switch (key) {
+	case KEY_CODE_ESCAPE:
+	case 'C' & KEY_CODE_CTRL:
+		return FORM_LEFT;
+	case KEY_CODE_ENTER:
+		return form->is_running ? FORM_STAYS : FORM_DONE;
+	case KEY_CODE_TAB:
+		/* Once more, where it has found several: on to the next field. */
+		if (form->at == FIELD_DIRECTORY && form->found.count == 0)
+			return FORM_COMPLETE;
+		move(form, true);
+		break;
+	case KEY_CODE_DOWN:
+	case KEY_CODE_UP:
+	case KEY_CODE_BACKTAB:
+		move(form, key == KEY_CODE_DOWN);
+		break;
+	case 'X' & KEY_CODE_CTRL:
+		if (!form->is_running)
+			form_empty(form);
+		break;
+	default:
+		if (!form->is_running)
+			change(form, key);
+		break;
+	}
+	return FORM_STAYS;
+}
+
+void form_paste(struct form *form, key_code key)
+{
+	if (form_is_text(form->at) && !form->is_running)
+		type(form, key >= ' ' ? key : ' ');
+}
+
+/* ---- directories ------------------------------------------------------------------------------ */
+
+/* As typed, but for "~/". */
+static char *expanded(const struct form *form)
+{
+	const char *text = input_text(&form->texts[FIELD_DIRECTORY]);
+	const char *home = form->supply.home;
+	if (home && *text == '~' && (text[1] == '/' || !text[1]))
+		return xasprintf("%s%s", home, text + 1);
+	return xstrdup(*text ? text : ".");
+}
+
+/* Where the last part of the path begins. */
+static size_t last_part(const char *text)
+{
+	const char *slash = strrchr(text, '/');
+	return slash ? (size_t)(slash - text) + 1 : 0;
+}
+
+char *form_directory(const struct form *form)
+{
+	cleanup_free char *path = expanded(form);
+	const char *text = input_text(&form->texts[FIELD_DIRECTORY]);
+	/* "~" is a whole directory, to which only the slash is missing. */
+	if (!strchr(text, '/'))
+		return xstrdup("./");
+	path[last_part(path)] = '\0';
+	return TAKE_PTR(path);
+}
+
+static size_t common_length(const struct strvec *words)
+{
+	size_t length = strlen(words->items[0]);
+	for (size_t i = 1; i < words->count; i++) {
+		size_t same = 0;
+		while (same < length && words->items[i][same] == words->items[0][same])
+			same++;
+		length = same;
+	}
+	/* Not within a character. */
+	while (length && ((unsigned char)words->items[0][length] & 0xC0) == 0x80)
+		length--;
+	return length;
+}
+
+void form_complete(struct form *form, const struct strvec *names)
+{
+	struct input *input = &form->texts[FIELD_DIRECTORY];
+	cleanup_free char *typed = xstrdup(input_text(input));
+	const size_t start = last_part(typed);
+	const char *part = typed + start;
+	strvec_clear(&form->found);
+	for (size_t i = 0; i < names->count; i++)
+		if (starts_with(names->items[i], part) && (*part || *names->items[i] != '.'))
+			strvec_push(&form->found, names->items[i]);
+	if (form->found.count == 0 || streq(typed, "~")) {
+		move(form, true);
+		return;
+	}
+	const size_t length = common_length(&form->found);
+	const bool is_whole = form->found.count == 1;
+	cleanup_free char *text = xasprintf("%.*s%.*s%s", (int)start, typed, (int)length,
+					    form->found.items[0], is_whole ? "/" : "");
+	if (is_whole)
+		strvec_clear(&form->found);
+	if (!streq(text, typed))
+		form->is_begun = true;
+	input_set(input, text);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+static void add_text(const struct form *form, enum field field, const char *option,
+		     struct strvec *ret)
+{
+	const char *text = input_text(&form->texts[field]);
+	if (!*text || !is_there(form, field))
+		return;
+	strvec_push(ret, option);
+	strvec_push(ret, text);
+}
+
+void form_words(const struct form *form, struct strvec *ret)
+{
+	static const char *const place_options[PLACE_COUNT] = {
+		[PLACE_HOST] = "--no-container", [PLACE_CONTAINER] = "--container"
+	};
+	static const char *const workspace_options[WORKSPACE_COUNT] = {
+		[WORKSPACE_WORKTREE] = "--worktree", [WORKSPACE_CLONE] = "--clone"
+	};
+	const char *place = place_options[form->chosen[FIELD_PLACE]];
+	const char *workspace = workspace_options[form->chosen[FIELD_WORKSPACE]];
+	const bool has_message = *input_text(&form->texts[FIELD_MESSAGE]) != '\0';
+	strvec_push(ret, "launch");
+	if (form->chosen[FIELD_AGENT] && !is_other_command(form)) {
+		strvec_push(ret, "--agent");
+		strvec_push(ret, form_choice(form, FIELD_AGENT));
+	}
+	add_text(form, FIELD_COMMAND, "--cmd", ret);
+	if (place)
+		strvec_push(ret, place);
+	add_text(form, FIELD_IMAGE, "--image", ret);
+	if (workspace)
+		strvec_push(ret, workspace);
+	add_text(form, FIELD_BRANCH, "--branch", ret);
+	add_text(form, FIELD_GROUP, "--group", ret);
+	add_text(form, FIELD_TITLE, "--title", ret);
+	strvec_push_array(ret, has_message ? (const char *const[]){ "--message-file", "-", NULL }
+					   : (const char *const[]){ "--no-wait", NULL });
+	/* A directory may begin with a dash. */
+	cleanup_free char *directory = expanded(form);
+	strvec_push_take(ret,
+			 *directory == '-' ? xasprintf("./%s", directory) : TAKE_PTR(directory));
+}
+
+char *form_line(const struct form *form, const char *profile)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push(&words, "agentdeck");
+	if (!streq(profile, "default")) {
+		strvec_push(&words, "--profile");
+		strvec_push(&words, profile);
+	}
+	form_words(form, &words);
+	cleanup_free char *line = argjoin(words.items);
+	return visible(line);
+}

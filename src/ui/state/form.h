@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The form for a new session: its fields, what they offer, and the command line that they make.
+ *
+ * Pure: whoever shows it gives it what there is to choose from (ui/main/supply.h).
+ */
+#pragma once
+
+#include "ui/state/input.h"
+
+enum field {
+	FIELD_DIRECTORY,
+	FIELD_AGENT,
+	FIELD_COMMAND, /* another command line; only then is it there */
+	FIELD_PLACE,
+	FIELD_IMAGE, /* in a container only */
+	FIELD_WORKSPACE,
+	FIELD_BRANCH, /* of a worktree or clone only */
+	FIELD_GROUP,
+	FIELD_TITLE,
+	FIELD_MESSAGE,
+	FIELD_COUNT
+};
+
+/* What there is to choose from. */
+struct form_supply {
+	char *home;           /* for "~/"; NULL: not known */
+	char *usual;          /* the agent that is taken without a word about it; NULL: not known */
+	struct strvec agents; /* names, the installed ones first */
+	size_t installed;     /* how many of them are */
+	struct strvec recents; /* directories of sessions, the last used first */
+};
+void form_supply_free(struct form_supply *supply);
+
+/* Zero-initialised is a form that was never opened. */
+struct form {
+	struct form_supply supply;
+	struct input texts[FIELD_COUNT];
+	size_t chosen[FIELD_COUNT]; /* of the fields that are no text */
+	enum field at;
+	char lead[16];       /* what was typed to choose by, in a field that is no text */
+	bool is_begun;       /* it has what its user has typed */
+	bool is_running;     /* the command has been started, and has not ended */
+	char *problem;       /* why the last one failed; NULL: nothing did */
+	struct strvec found; /* the directories that the typed one can become */
+	size_t recent;       /* the one to offer next */
+};
+void form_free(struct form *form);
+
+/* Takes the supply, which is empty afterwards.  A form that was begun goes on as it was. */
+void form_open(struct form *form, struct form_supply *supply, const char *directory,
+	       const char *group);
+/* Forget what was typed. */
+void form_empty(struct form *form);
+
+enum form_result {
+	FORM_STAYS,
+	FORM_DONE,     /* run form_words() */
+	FORM_LEFT,     /* what was typed stays for the next time */
+	FORM_COMPLETE, /* look for directories, for form_complete() */
+};
+enum form_result form_key(struct form *form, key_code key);
+/* A key of what was pasted: text only. */
+void form_paste(struct form *form, key_code key);
+
+/* The directory in which the typed one is to be completed, with a slash at its end where it has
+ * one; the caller's. */
+char *form_directory(const struct form *form) MUST_USE;
+/* What form_directory() has in it: names of directories.  Complete as far as they agree. */
+void form_complete(struct form *form, const struct strvec *names);
+
+/* The fields that are there now.  Returns how many. */
+size_t form_fields(const struct form *form, enum field ret[FIELD_COUNT]);
+/* "Directory"; static. */
+const char *form_label(enum field field);
+bool form_is_text(enum field field);
+/* What is chosen, of a field that is no text; borrowed. */
+const char *form_choice(const struct form *form, enum field field);
+/* A line about the field that the cursor is in; static. */
+const char *form_hint(const struct form *form);
+
+/* Append the words behind "agentdeck".  The first message comes by standard input: it is
+ * input_text() of its field, if there is one. */
+void form_words(const struct form *form, struct strvec *ret);
+/* The same as one line for a shell, to read; the caller's. */
+char *form_line(const struct form *form, const char *profile) MUST_USE;

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "ui/state/form.h"
+
+static const key_code tab = KEY_CODE_TAB, down = KEY_CODE_DOWN, right = KEY_CODE_RIGHT,
+		      up = KEY_CODE_UP;
+
+static void open(struct form *form)
+{
+	struct form_supply supply = { .home = xstrdup("/home/u"), .installed = 2 };
+	strvec_push_array(&supply.agents, (const char *const[]){ "claude", "codex", "amp", NULL });
+	strvec_push_array(&supply.recents, (const char *const[]){ "/r/one", "/r/two", NULL });
+	form_open(form, &supply, "/here", "work");
+	assert_ptr_equal(supply.agents.items, NULL);
+}
+
+static void press(struct form *form, const key_code *keys)
+{
+	for (; *keys; keys++)
+		(void)form_key(form, *keys);
+}
+#define KEYS(...) ((const key_code[]){ __VA_ARGS__, 0 })
+
+static void check_line(const struct form *form, const char *expected)
+{
+	cleanup_free char *line = form_line(form, "default");
+	assert_string_equal(line, expected);
+}
+
+static void the_fields_make_a_command_line(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[16];
+		const char *line;
+	} cases[] = {
+		{ { 0 }, "agentdeck launch --group work --no-wait /here" },
+		{ { down, right }, "agentdeck launch --agent claude --group work --no-wait /here" },
+		{ { down, 'a' }, "agentdeck launch --agent amp --group work --no-wait /here" },
+		{ { down, 'c', 'o' },
+		  "agentdeck launch --agent codex --group work --no-wait /here" },
+		{ { down, 'c', 'c' },
+		  "agentdeck launch --agent codex --group work --no-wait /here" },
+		{ { down, 'a', 'c', 'l' },
+		  "agentdeck launch --agent claude --group work --no-wait /here" },
+		/* the one behind the last: another command */
+		{ { down, KEY_CODE_LEFT, down, 'l', 's', ' ', '-', 'l' },
+		  "agentdeck launch --cmd 'ls -l' --group work --no-wait /here" },
+		{ { down, down, right },
+		  "agentdeck launch --no-container --group work --no-wait /here" },
+		{ { down, down, right, right, down, 'i' },
+		  "agentdeck launch --container --image i --group work --no-wait /here" },
+		{ { up, up, up, up, right, down, 'b' },
+		  "agentdeck launch --worktree --branch b --group work --no-wait /here" },
+		{ { up, up, up, up, KEY_CODE_LEFT, down, 'b' },
+		  "agentdeck launch --clone --branch b --group work --no-wait /here" },
+		{ { up, up, 't', ' ', 't' },
+		  "agentdeck launch --group work --title 't t' --no-wait /here" },
+		/* by standard input: everybody can read a command line */
+		{ { up, 'h', 'i' }, "agentdeck launch --group work --message-file - /here" },
+		{ { 'U' & KEY_CODE_CTRL }, "agentdeck launch --group work --no-wait ." },
+		{ { 'U' & KEY_CODE_CTRL, '-', 'x' },
+		  "agentdeck launch --group work --no-wait ./-x" },
+		{ { 'U' & KEY_CODE_CTRL, '~', '/', 'x' },
+		  "agentdeck launch --group work --no-wait /home/u/x" },
+		{ { 'R' & KEY_CODE_CTRL }, "agentdeck launch --group work --no-wait /r/one" },
+		{ { 'R' & KEY_CODE_CTRL, 'R' & KEY_CODE_CTRL },
+		  "agentdeck launch --group work --no-wait /r/two" },
+		{ { up, 'h', 'X' & KEY_CODE_CTRL }, "agentdeck launch --no-wait ." },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct form form = { 0 };
+		open(&form);
+		press(&form, cases[i].keys);
+		check_line(&form, cases[i].line);
+		form_free(&form);
+	}
+}
+
+/* What is hidden does not count. */
+static void a_field_that_is_not_there_says_nothing(void **state UNUSED)
+{
+	struct form form = { 0 };
+	enum field fields[FIELD_COUNT];
+	open(&form);
+	press(&form, KEYS(up, up, up, up, right, down, 'b', up));
+	assert_int_equal(form_fields(&form, fields), 8);
+	press(&form, KEYS(KEY_CODE_LEFT));
+	assert_int_equal(form_fields(&form, fields), 7);
+	check_line(&form, "agentdeck launch --group work --no-wait /here");
+	press(&form, KEYS(right));
+	check_line(&form, "agentdeck launch --worktree --branch b --group work --no-wait /here");
+	form_free(&form);
+}
+
+static void another_profile_is_named(void **state UNUSED)
+{
+	struct form form = { 0 };
+	open(&form);
+	cleanup_free char *line = form_line(&form, "p");
+	assert_string_equal(line, "agentdeck --profile p launch --group work --no-wait /here");
+	form_free(&form);
+}
+
+/* The directory that is looked at, and what it becomes with these names in it. */
+static void directories_are_completed(void **state UNUSED)
+{
+	static const struct {
+		const char *typed, *directory, *becomes;
+		size_t found;
+		enum field at;
+	} cases[] = {
+		{ "/s/al", "/s/", "/s/alpha", 2, FIELD_DIRECTORY },
+		{ "/s/alphab", "/s/", "/s/alphabet/", 0, FIELD_DIRECTORY },
+		{ "~/b", "/home/u/", "~/b\303\241", 2, FIELD_DIRECTORY },
+		{ "z", "./", "z", 0, FIELD_AGENT },
+		{ ".h", "./", ".hidden/", 0, FIELD_DIRECTORY },
+		{ "/s/", "/s/", "/s/", 4, FIELD_DIRECTORY },
+	};
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names,
+			  (const char *const[]){ ".hidden", "alpha", "alphabet",
+						 "b\303\241\303\251", "b\303\241\303\250", NULL });
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct form form = { 0 };
+		open(&form);
+		input_set(&form.texts[FIELD_DIRECTORY], cases[i].typed);
+		assert_int_equal(form_key(&form, tab), FORM_COMPLETE);
+		cleanup_free char *directory = form_directory(&form);
+		assert_string_equal(directory, cases[i].directory);
+		form_complete(&form, &names);
+		assert_string_equal(input_text(&form.texts[FIELD_DIRECTORY]), cases[i].becomes);
+		assert_int_equal(form.found.count, cases[i].found);
+		assert_int_equal(form.at, cases[i].at);
+		form_free(&form);
+	}
+}
+
+static void what_was_typed_outlives_the_form(void **state UNUSED)
+{
+	struct form form = { 0 };
+	open(&form);
+	assert_int_equal(form_key(&form, KEY_CODE_ESCAPE), FORM_LEFT);
+	assert_false(form.is_begun);
+	press(&form, KEYS(down, right, right, up, 'x'));
+	assert_int_equal(form_key(&form, 'C' & KEY_CODE_CTRL), FORM_LEFT);
+	assert_true(form.is_begun);
+	/* the agent is found again among others */
+	struct form_supply supply = { 0 };
+	strvec_push_array(&supply.agents, (const char *const[]){ "codex", NULL });
+	form_open(&form, &supply, "/there", "");
+	check_line(&form, "agentdeck launch --agent codex --group work --no-wait /herex");
+	form_free(&form);
+}
+
+static void nothing_changes_while_the_command_runs(void **state UNUSED)
+{
+	struct form form = { 0 };
+	open(&form);
+	form.is_running = true;
+	press(&form, KEYS('x', 'X' & KEY_CODE_CTRL, down, right));
+	form_paste(&form, 'x');
+	assert_int_equal(form_key(&form, KEY_CODE_ENTER), FORM_STAYS);
+	check_line(&form, "agentdeck launch --group work --no-wait /here");
+	form_free(&form);
+}
+
+static void what_is_pasted_is_text(void **state UNUSED)
+{
+	struct form form = { 0 };
+	open(&form);
+	press(&form, KEYS(up));
+	form_paste(&form, 'a');
+	form_paste(&form, KEY_CODE_ENTER);
+	form_paste(&form, 'b');
+	assert_string_equal(input_text(&form.texts[FIELD_MESSAGE]), "a b");
+	/* and no choice */
+	press(&form, KEYS(down, down));
+	form_paste(&form, 'c');
+	assert_int_equal(form.chosen[FIELD_AGENT], 0);
+	form_free(&form);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_fields_make_a_command_line),
+		cmocka_unit_test(a_field_that_is_not_there_says_nothing),
+		cmocka_unit_test(another_profile_is_named),
+		cmocka_unit_test(directories_are_completed),
+		cmocka_unit_test(what_was_typed_outlives_the_form),
+		cmocka_unit_test(nothing_changes_while_the_command_runs),
+		cmocka_unit_test(what_is_pasted_is_text),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
