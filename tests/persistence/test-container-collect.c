@@ -75,6 +75,21 @@ TEST(ContainerPurgeLeavesNothingPodman)
 	purge_it(ENGINE_PODMAN);
 }
 
+/* Its agent goes on as if nobody had asked. */
+TEST(ContainerPurgeThatIsRefusedEndsNothing)
+{
+	struct inside inside;
+	inside_begin(&inside, ENGINE_DOCKER);
+	engine_hang(ENGINE_DOCKER);
+	struct reply reply = deck_look(WORDS("purge", "--force", inside.session.id));
+	ASSERT(reply.status != 0, "purge with a silent engine: %s%s", reply.errors, reply.output);
+	ASSERT(machine_alive(&inside.agent), "a refused purge has ended the agent");
+	engine_resume(ENGINE_DOCKER);
+	assert_same_agent(&inside, "after a refusal");
+	must(WORDS("purge", "--force", inside.session.id), "in the end");
+	assert_freed(&inside, "after purge");
+}
+
 static void prune_what_was_left(enum engine engine)
 {
 	struct inside inside;

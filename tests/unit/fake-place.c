@@ -161,6 +161,13 @@ static int fake_discard(struct deck *deck, struct instance *instance, enum place
 	return step(FAKE_DISCARD, "discard", err);
 }
 
+static int fake_check_discard(struct deck *deck, struct instance *instance, struct error *err)
+{
+	(void)deck;
+	(void)instance;
+	return step(FAKE_CHECK_DISCARD, "check-discard", err);
+}
+
 static int fake_begin_attempt(struct deck *deck, struct store_lock *lock, struct instance *instance,
 			      const struct agent *agent, struct error *err)
 {
@@ -286,6 +293,7 @@ static const struct place place_fake = {
 	.end = fake_end,
 	.end_unknown = fake_end_unknown,
 	.discard = fake_discard,
+	.check_discard = fake_check_discard,
 	.begin_attempt = fake_begin_attempt,
 	.pane_argv = fake_pane_argv,
 	.survivors = fake_survivors,

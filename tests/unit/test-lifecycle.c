@@ -533,6 +533,39 @@ static void a_background_that_has_ended_needs_no_force(void **state)
 	assert_int_equal(lifecycle_remove(&desk->deck, FAKE_ID, REMOVE_STOPPED, NULL), 0);
 }
 
+/* ---- purge ------------------------------------------------------------------------------------ */
+
+static void assert_kept(struct fake_desk *desk, const char *why, const char *steps)
+{
+	cleanup_error struct error err = { 0 };
+	strvec_clear(&fake.steps);
+	assert_int_equal(lifecycle_purge(&desk->deck, FAKE_ID, REMOVE_ANYWAY, &err), -1);
+	assert_non_null(strstr(err.message, why));
+	fake_assert_steps(steps);
+	cleanup_instance struct instance *running = fake_load(desk);
+	assert_int_equal(running->observed.state, STATE_RUNNING);
+	assert_string_equal(running->run.id, "run-1");
+}
+
+/* What it cannot delete it does not stop. */
+static void a_purge_refuses_before_it_ends_anything(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk), *after = NULL;
+	fake_put(desk, instance);
+	fake.fails = FAKE_CHECK_DISCARD;
+	assert_kept(desk, "the fake fails", "check-discard");
+	fake.fails = FAKE_NONE;
+	const int profile = store_profile_directory(desk->deck.store);
+	assert_int_equal(mkdirat(profile, FAKE_ID "/notes", 0700), 0);
+	assert_kept(desk, "notes, which is not agentdeck's", "check-discard");
+	assert_int_equal(unlinkat(profile, FAKE_ID "/notes", AT_REMOVEDIR), 0);
+	strvec_clear(&fake.steps);
+	assert_int_equal(lifecycle_purge(&desk->deck, FAKE_ID, REMOVE_ANYWAY, NULL), 0);
+	fake_assert_steps("check-discard end discard");
+	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &after, NULL), STORE_ABSENT);
+}
+
 /* ---- an id that is not the base --------------------------------------------------------------- */
 
 #define BASE "ad-" FAKE_ID "-api"
@@ -729,6 +762,7 @@ int main(void)
 		FAKE_TEST(a_removal_ends_the_run_first),
 		FAKE_TEST(a_background_process_is_ended_by_no_removal_without_force),
 		FAKE_TEST(a_background_that_has_ended_needs_no_force),
+		FAKE_TEST(a_purge_refuses_before_it_ends_anything),
 		FAKE_TEST(an_id_need_not_be_the_base),
 		FAKE_TEST(a_run_hands_on_both_names),
 		FAKE_TEST(what_is_damaged_is_ended_by_its_id),

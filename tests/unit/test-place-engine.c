@@ -246,6 +246,34 @@ static void a_network_without_our_labels_stays(void **state UNUSED)
 	EXPECT_ERROR(ladder_climb(&ladder, &fixture.err), ERROR_EXISTS, "is not this session's");
 }
 
+static void run_another(const char *name)
+{
+	cleanup_free char *id = NULL;
+	cleanup_strvec struct strvec program = { 0 };
+	const struct container_wish wish = {
+		.name = name,
+		.image_id = instance->recipe->image_id,
+		.entrypoint = &program,
+		.network = BASE "-net",
+	};
+	strvec_push(&program, "/bin/sh");
+	EXPECT(engine_create(fixture.engine, &wish, &id, &fixture.err), 0);
+	EXPECT(engine_start(fixture.engine, id, &fixture.err), 0);
+}
+
+/* A user of its network that is not the session's keeps that from going. */
+static void a_network_with_another_container_is_found_before_the_end(void **state UNUSED)
+{
+	static const char other[] = "ad-76543210-other-claude";
+	replace_string(&instance->recipe->network, "internal");
+	must_climb();
+	EXPECT(place_container.check_discard(&deck, instance, &fixture.err), 0);
+	run_another(other);
+	EXPECT_ERROR(place_container.check_discard(&deck, instance, &fixture.err), ERROR_BUSY,
+		     "is used by another container");
+	assert_state(CONTAINER_RUNNING);
+}
+
 /* ---- unknown is not gone --------------------------------------------------------------------- */
 
 static int probe(struct error *err)
@@ -256,6 +284,11 @@ static int probe(struct error *err)
 static int discard(struct error *err)
 {
 	return place_container.discard(&deck, instance, DISCARD_FOR_NOW, err);
+}
+
+static int check_discard(struct error *err)
+{
+	return place_container.check_discard(&deck, instance, err);
 }
 
 static int open_window(struct error *err)
@@ -282,6 +315,7 @@ static const struct question {
 } questions[] = {
 	{ "probe", probe, { "inspect" } },
 	{ "discard", discard, { "inspect" } },
+	{ "may it discard", check_discard, { "inspect" } },
 	{ "open a window", open_window, { "inspect" } },
 	{ "climb", climb, { "inspect", "image_inspect" } },
 	{ "change the image", change_image, { "image_inspect" } },
@@ -381,6 +415,7 @@ int main(void)
 		TEST(an_engine_that_lacks_our_directories_is_elsewhere),
 		TEST(another_engine_at_its_address_is_not_asked),
 		TEST(a_network_without_our_labels_stays),
+		TEST(a_network_with_another_container_is_found_before_the_end),
 		TEST(an_image_with_another_id_and_the_same_layers_will_do),
 		TEST(a_fault_of_the_engine_is_no_answer),
 		TEST(an_engine_that_is_not_there_is_no_answer),

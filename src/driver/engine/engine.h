@@ -214,5 +214,9 @@ int engine_make_network(struct engine *engine, const char *name, bool internal,
 /* One that is connected already: 0.  ERROR_NOT_FOUND: there is no such network. */
 int engine_connect(struct engine *engine, const char *network, const char *container,
 		   struct error *err);
+/* ENGINE_IN_USE: the network has a container other than this one (NULL: any), as far as the engine
+ * lists them: podman leaves out those that do not run.  Absent: 0. */
+int engine_check_network_users(struct engine *engine, const char *id, const char *container,
+			       struct error *err);
 /* ENGINE_IN_USE.  Absent: 0. */
 int engine_remove_network(struct engine *engine, const char *id, struct error *err);

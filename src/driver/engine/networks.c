@@ -183,6 +183,22 @@ static bool is_in_use(const struct http_answer *network, const struct http_answe
 	       engine_says(refusal, "is being used") || engine_says(refusal, "active endpoints");
 }
 
+int engine_check_network_users(struct engine *engine, const char *id, const char *container,
+			       struct error *err)
+{
+	cleanup_http_answer struct http_answer answer = { 0 };
+	int r = look(engine, id, &answer, err);
+	struct json_object *users = r == 0 ? json_get_object(answer.json, "Containers") : NULL;
+	if (!users)
+		return r < 0 ? -1 : 0;
+	json_object_object_foreach(users, user, entry) {
+		(void)entry;
+		if (!streq(user, or_empty(container)))
+			return ENGINE_IN_USE;
+	}
+	return 0;
+}
+
 /* podman 4.3 removes a network in use when it is addressed by its id. */
 static char *removal_path(const struct engine *engine, const struct http_answer *network,
 			  const char *id)

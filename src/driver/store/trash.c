@@ -103,25 +103,25 @@ static int is_rest(int directory, bool *ret, struct error *err)
 }
 
 /* The directories of a session in a container, which nobody else uses. */
-static bool is_of_container(const struct removed *removed, const char *name)
+static bool is_of_container(const struct instance *instance, const char *name)
 {
-	return removed->instance && removed->instance->recipe &&
+	return instance && instance->recipe &&
 	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY));
 }
 
-/* Is everything in this directory made by agentdeck?  TRASH_KEPT: no. */
-static int check_ours(const struct store *store, int directory, const struct removed *removed,
-		      const struct strvec *names, struct error *err)
+/* Is everything in this directory made by agentdeck?  TRASH_KEPT: no, but *ret, borrowed. */
+static int check_ours(int directory, const struct instance *instance, const struct strvec *names,
+		      const char **ret, struct error *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		const char *name = names->items[i];
 		struct stat st;
-		const bool is_tree = is_of_container(removed, name);
+		const bool is_tree = is_of_container(instance, name);
+		*ret = name;
 		if (!is_tree && !is_manifest(name) && !starts_with(name, FS_TEMPORARY_PREFIX))
 			return TRASH_KEPT;
 		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return error_set_file(err, errno, "stat %s/" TRASH "/.../%s", store->path,
-					      name);
+			return error_set_file(err, errno, "stat %s", name);
 		if (is_tree ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
 			return TRASH_KEPT;
 	}
@@ -302,11 +302,27 @@ static int delete_file(const struct store *store, int directory, const char *nam
 	return 0;
 }
 
+int trash_check(const struct store_lock *lock, const struct instance *instance, char **ret,
+		struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	const char *foreign = NULL;
+	int r = fs_list(lock->directory, &names, err);
+	if (r == 0)
+		r = check_ours(lock->directory, instance, &names, &foreign, err);
+	if (r < 0)
+		return error_prefix(err, "%s/%s", lock->store->path, lock->base);
+	if (r == TRASH_KEPT)
+		*ret = xstrdup(foreign);
+	return r;
+}
+
 int trash_delete(struct store_profile_lock *lock, const struct removed *removed, struct error *err)
 {
 	const struct store *store = lock->store;
 	cleanup_close int trash = -1, directory = -1;
 	cleanup_strvec struct strvec names = { 0 };
+	const char *foreign;
 	int r = open_trash(store, false, &trash, err);
 	if (r == 0)
 		r = fs_open_private_directory_at(trash, removed->name, false, &directory, err);
@@ -314,16 +330,17 @@ int trash_delete(struct store_profile_lock *lock, const struct removed *removed,
 		return r < 0 ? -1 : 0;
 	if (fs_list(directory, &names, err) < 0)
 		return -1;
-	r = check_ours(store, directory, removed, &names, err);
+	r = check_ours(directory, removed->instance, &names, &foreign, err);
 	if (r != 0)
-		return r;
+		return r < 0 ? error_prefix(err, "%s/" TRASH "/%s", store->path, removed->name) : r;
 	/* The manifest last: until then it can come back. */
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i];
 		if (streq(name, STORE_MANIFEST))
 			continue;
-		if ((is_of_container(removed, name) ? fs_remove_tree(directory, name, err)
-						    : delete_file(store, directory, name, err)) < 0)
+		if ((is_of_container(removed->instance, name)
+			     ? fs_remove_tree(directory, name, err)
+			     : delete_file(store, directory, name, err)) < 0)
 			return -1;
 	}
 	if (delete_file(store, directory, STORE_MANIFEST, err) < 0)

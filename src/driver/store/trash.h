@@ -52,7 +52,12 @@ int trash_has(const struct store_profile_lock *lock, const struct removed *remov
 int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
 		  struct error *err);
 
+enum { TRASH_KEPT = 1 };
+/* Could trash_delete() delete this instance, which is not in the trash?  TRASH_KEPT: no, something
+ * in its directory is not agentdeck's.  *ret (the caller's): its name. */
+int trash_check(const struct store_lock *lock, const struct instance *instance, char **ret,
+		struct error *err);
+
 /* Delete it, of a session in a container with its agent's home.  TRASH_KEPT: something in its
  * directory is not agentdeck's (another name, or no regular file), and nothing was deleted. */
-enum { TRASH_KEPT = 1 };
 int trash_delete(struct store_profile_lock *lock, const struct removed *removed, struct error *err);

@@ -168,6 +168,10 @@ struct place {
 	int (*discard)(struct deck *deck, struct instance *instance, enum place_discard how,
 		       struct error *err);
 
+	/* Could discard() free all of it once the run has ended?  Nothing is changed.
+	 * ERROR_BUSY: another one uses something of it.  No function: it always could. */
+	int (*check_discard)(struct deck *deck, struct instance *instance, struct error *err);
+
 	/* What still runs of the instance of this id, although no run of it is written down, where
 	 * a new run would end it.  For people: "2 processes are still in its scope (the first is
 	 * ...)"; NULL: nothing.  *ret is the caller's.  No function: nothing ever does. */

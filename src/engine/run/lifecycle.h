@@ -118,7 +118,8 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 /* Remove the instance and delete everything that it has, at once and without undo; conversations
  * that its agent keeps elsewhere stay.  REMOVE_STOPPED or REMOVE_ANYWAY.  Refused while an engine
  * has something of it that cannot be removed, or does not answer, and while its tree has what is
- * nowhere else (deck->may_lose_work).  Killed half-way, it is in the trash: prune goes on. */
+ * nowhere else (deck->may_lose_work), or something that is not agentdeck's is in its directory; then
+ * nothing has changed, and it still runs.  Killed half-way, it is in the trash: prune goes on. */
 int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Free what the session's place keeps for the next start (a container and its network); the

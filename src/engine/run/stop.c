@@ -233,6 +233,26 @@ static int check_tree(struct operation *operation, struct error *err)
 			 title, path, line);
 }
 
+/* Asked before anything is changed.  What changes later keeps the rest in the trash. */
+static int check_purge(const struct operation *operation, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	cleanup_free char *foreign = NULL;
+	if (operation->place->check_discard &&
+	    operation->place->check_discard(deck, instance, err) < 0)
+		return error_prefix(err, "nothing was deleted");
+	if (instance->workspace && tree_check_ours(deck, instance, err) < 0)
+		return -1;
+	int r = trash_check(operation->lock, instance, &foreign, err);
+	if (r != TRASH_KEPT)
+		return r;
+	cleanup_free char *shown = visible(foreign);
+	return error_set(err, ERROR_INVALID,
+			 "%s/%s/%s has %s, which is not agentdeck's: move it away first",
+			 deck->paths.state, deck->profile, instance->base, shown);
+}
+
 int lifecycle_remove_locked(struct operation *operation, enum removal how, struct error *err)
 {
 	struct deck *deck = operation->deck;
@@ -240,6 +260,7 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 	bool was_running;
 	if ((how == REMOVE_STOPPED &&
 	     (check_stopped(operation, err) < 0 || check_background(operation, err) < 0)) ||
+	    (deck->must_free && check_purge(operation, err) < 0) ||
 	    (how != REMOVE_UNUSED && check_tree(operation, err) < 0) ||
 	    lifecycle_stop_locked(operation, &was_running, err) < 0 ||
 	    forget_hint(deck, instance->id, err) < 0)

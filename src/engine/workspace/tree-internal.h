@@ -45,9 +45,6 @@ void tree_place_close(struct tree_place *place);
 int tree_open_place(const struct deck *deck, const struct instance *instance, bool make,
 		    struct tree_place *ret, struct error *err);
 int tree_open_root(const char *root, int *ret, struct error *err);
-/* May what is at the tree's path be deleted?  It is in the directory of the profile, or below the
- * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */
-int tree_check_ours(const struct deck *deck, const struct instance *instance, struct error *err);
 
 /* The directory of what is known of the instance's tree.  FS_ABSENT: there is none, and it was not
  * to be made. */

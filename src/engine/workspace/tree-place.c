@@ -5,6 +5,7 @@
 #include "base/fsutil.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
+#include "engine/workspace/tree.h"
 #include "model/workspace/origin.h"
 
 #include <string.h>

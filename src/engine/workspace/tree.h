@@ -48,6 +48,10 @@ enum { TREE_ABSENT = 1 };
 int tree_judge(const struct deck *deck, const struct instance *instance, struct verdict *ret,
 	       struct error *err);
 
+/* May what is at the tree's path be deleted?  It is in the directory of the profile, or below the
+ * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */
+int tree_check_ours(const struct deck *deck, const struct instance *instance, struct error *err);
+
 /* Delete the tree of a session that is in the trash, and what git knows of it.  Its branch stays.
  * TREE_KEPT: something would be lost, and its user has not agreed to that; a warning says what. */
 enum { TREE_KEPT = 1 };

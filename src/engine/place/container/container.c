@@ -140,6 +140,7 @@ const struct place place_container = {
 	.end = container_end,
 	.end_unknown = container_end_unknown,
 	.discard = container_discard,
+	.check_discard = container_check_discard,
 	.begin_attempt = container_begin_attempt,
 	.pane_argv = container_pane_argv,
 	.how_ended = container_how_ended,

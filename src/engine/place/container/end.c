@@ -115,6 +115,13 @@ static int free_image(struct ladder *ladder, enum place_discard how, struct erro
 	return engine_untag(ladder->engine, kept, err) < 0 ? -1 : 0;
 }
 
+static int refuse_network(const struct instance *instance, struct error *err)
+{
+	return error_set(err, ERROR_BUSY,
+			 "the network %s-net is used by another container: remove that first",
+			 instance->base);
+}
+
 static int remove_container(struct ladder *ladder, enum place_discard how, struct error *err)
 {
 	struct instance *instance = ladder->instance;
@@ -129,18 +136,36 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 	if (r == 0)
 		r = engine_remove_network(ladder->engine, network, err);
 	if (r == ENGINE_IN_USE)
-		return error_set(err, ERROR_BUSY,
-				 "the network %s-net is used by another container: remove that "
-				 "first",
-				 instance->base);
+		return refuse_network(instance, err);
 	return r < 0 ? -1 : free_image(ladder, how, err);
+}
+
+/* May its engine have something of it? */
+static bool has_something(const struct instance *instance)
+{
+	return instance->recipe && (instance->container_id || instance->recipe->build);
+}
+
+int container_check_discard(struct deck *deck, struct instance *instance, struct error *err)
+{
+	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
+	cleanup_free char *network = NULL;
+	if (!has_something(instance))
+		return 0;
+	if (ladder_open(&ladder, err) < 0)
+		return -1;
+	const char *own = ladder.exists ? ladder.found.id : NULL;
+	int r = ladder_find_network(&ladder, &network, err);
+	if (r == 0)
+		r = engine_check_network_users(ladder.engine, network, own, err);
+	return r == ENGINE_IN_USE ? refuse_network(instance, err) : r < 0 ? -1 : 0;
 }
 
 int container_discard(struct deck *deck, struct instance *instance, enum place_discard how,
 		      struct error *err)
 {
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
-	if (!instance->recipe || (!instance->container_id && !instance->recipe->build))
+	if (!has_something(instance))
 		return 0;
 	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, how, err) < 0)
 		return -1;
