@@ -463,6 +463,39 @@ TEST(ContainerWithoutItsSocketIsNotGonePodman)
 	loses_its_socket(ENGINE_PODMAN);
 }
 
+/* What the window is reached by is gone: it is made again, and the agent does not notice. */
+static void loses_its_runtime_directory(enum engine engine)
+{
+	struct inside inside;
+	inside_begin(&inside, engine);
+	struct process server = window_of(&inside);
+	const char *place = kept("/run/user/%u/agentdeck", machine_uid());
+	machine_user_ok(WORDS("rm", "-rf", place));
+	struct json_object *object = deck_ok(NULL, WORDS("session", "output", inside.session.id,
+							 "--pane", "--json"));
+	ASSERT(strstr(json_get_string(object, "content", ""), INSIDE_MARKER), "the screen has '%s'",
+	       json_get_string(object, "content", ""));
+	session_say(&inside.session, "after that");
+	assert_same_agent(&inside, "without its runtime directory");
+	ASSERT(machine_alive(&server), "another window");
+	machine_destroy(&server);
+	session_start(&inside.session, NULL);
+	assert_same_agent(&inside, "in another window");
+	machine_user_ok(WORDS("rm", "-rf", place));
+	session_stop(&inside.session, NULL);
+	assert_agents(0, "after the stop");
+}
+
+TEST(ContainerKeepsItsWindowWithoutItsDirectoryDocker)
+{
+	loses_its_runtime_directory(ENGINE_DOCKER);
+}
+
+TEST(ContainerKeepsItsWindowWithoutItsDirectoryPodman)
+{
+	loses_its_runtime_directory(ENGINE_PODMAN);
+}
+
 /* ---- what is not ours -------------------------------------------------------------------- */
 
 static const char *instance_label, *home_label;

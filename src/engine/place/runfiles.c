@@ -281,13 +281,25 @@ static bool is_whole(const char *directory)
 	       has_file(fd, RUN_CONF);
 }
 
-/* The token of a run that lives, as its agent has it.  A new one is for the next attempt. */
+static char *read_token(const char *directory, const char *name)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0 || fs_read(fd, name, MARK_MAX, &text, NULL) != 0)
+		return NULL;
+	return strbuf_take(&text);
+}
+
+/* The token of a run that lives, as its agent or its capsule has it.  A new one is for the next
+ * attempt. */
 static char *find_token(const struct instance *instance)
 {
 	char *token = NULL;
-	if (proof_of(instance->id, &instance->run.pane) == PROOF_OURS &&
-	    process_variable(instance->run.pane.pid, ENV_TOKEN, &token, NULL) == 0 && token &&
-	    naming_is_uuid(token))
+	if (instance->run.capsule)
+		token = read_token(instance->run.capsule, CAPSULE_TOKEN);
+	else if (proof_of(instance->id, &instance->run.pane) == PROOF_OURS)
+		(void)process_variable(instance->run.pane.pid, ENV_TOKEN, &token, NULL);
+	if (token && naming_is_uuid(token))
 		return token;
 	free(token);
 	return naming_new_uuid();
@@ -297,12 +309,13 @@ static char *find_token(const struct instance *instance)
 static int complete(struct deck *deck, int fd, const struct instance *instance,
 		    const struct agent *agent, struct error *err)
 {
+	cleanup_free char *settings = runfiles_settings(instance);
 	if (!has_file(fd, RUN_MARK) &&
 	    write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0)
 		return -1;
 	if (!has_file(fd, RUN_CONF) && write_conf(deck, fd, err) < 0)
 		return -1;
-	if (!has_file(fd, RUN_SETTINGS) && wants_settings(agent) &&
+	if (!settings && wants_settings(agent) &&
 	    write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
 	if (has_file(fd, RUN_TOKEN))
@@ -482,9 +495,5 @@ bool runfiles_is_silent(const char *directory)
 
 char *runfiles_token(const struct instance *instance)
 {
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_close int fd = runfiles_open(instance->run.directory);
-	if (fd < 0 || fs_read(fd, RUN_TOKEN, MARK_MAX, &text, NULL) != 0)
-		return NULL;
-	return strbuf_take(&text);
+	return read_token(instance->run.directory, RUN_TOKEN);
 }

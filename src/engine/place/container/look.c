@@ -45,13 +45,15 @@ void container_nudge(const struct place_run *run)
 		terminal_nudge(run->id, &run->window);
 }
 
-static unsigned count_clients(const struct run *run)
+/* The window, as the host sees one: files of it that somebody removed are there afterwards. */
+static unsigned count_clients(struct deck *deck, const struct instance *instance)
 {
-	cleanup_terminal_state struct terminal_state state = { 0 };
-	if (!run->window.pid || !process_alive(&run->window) ||
-	    terminal_check(run->socket, NULL) < 0 || terminal_look(run->socket, &state, NULL) != 0)
+	struct instance window = *instance;
+	const struct place_run run = place_run_of(instance);
+	if (container_lacks_window(&run))
 		return 0;
-	return state.clients;
+	window.run.server = instance->run.window;
+	return place_host.observe(deck, &window, OBSERVE_ANSWER).clients;
 }
 
 /* Whoever cannot answer may only be paused, which only the engine knows. */
@@ -91,7 +93,7 @@ static struct observation ask_capsule(struct deck *deck, const struct instance *
 	seen.why = NULL;
 	seen.server = capsule_process(capsule);
 	seen.pane = capsule_agent(capsule);
-	seen.clients = count_clients(run);
+	seen.clients = count_clients(deck, instance);
 	seen.lacks_window = container_lacks_window(&place_run);
 	return seen;
 }
