@@ -403,6 +403,27 @@ case_the_form_makes_a_session() {
 	await '^Directory .*/one$' && keys Escape
 }
 
+case_the_form_asks_which_session_it_is_for() {
+	undecided 1
+	open 80 24
+	await ' \. api .* U +stopped' && keys s
+	await 'file-1' && keys Enter
+	await '> Return to agent' && keys Down Enter
+	await_gone ' U +stopped' && echo 2 >"$tree/file-2"
+	keys c
+	await '^new session' && keys C-u r e p o Down d e Enter
+	await 'Start a new session, or resume one' && await '> Start new' && keys Escape
+	await 'Nothing was done' && await '^Directory +repo$' && keys Enter
+	await '> Start new' && keys Down
+	await '> Resume api' && keys Enter
+	await 'Its tree has changed since it was kept' && keys Down Enter
+	await '= api .* idle' && await '1 session$'
+	# with a title nobody asks
+	keys x x
+	await ' \. api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
+	await '= two .* idle' && await '2 sessions$'
+}
+
 # What the shell would find: the line mode, and a shown cursor.
 restored() {
 	[[ $("${terminal[@]}" display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}') == '0 1 0' ]] ||

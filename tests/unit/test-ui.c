@@ -123,65 +123,21 @@ static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
 	check(ui, KEYS('y'), "run stop id-a");
 }
 
-/* ---- the form --------------------------------------------------------------------------------- */
-
-static void open_form(struct ui *ui)
-{
-	struct form_supply supply = { 0 };
-	check(ui, KEYS('c'), "form");
-	ui_open_form(ui, &supply, "/here");
-	assert_int_equal(ui->mode, MODE_FORM);
-}
-
-static void a_form_becomes_a_command(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	open_form(ui);
-	check(ui, KEYS(up, 'h', 'i', enter), "launch launch --message-file - /here <hi");
-	/* once */
-	check(ui, KEYS(enter), "");
-	ui_launched(ui, "api: made and started", true);
-	assert_int_equal(ui->mode, MODE_LIST);
-	assert_string_equal(ui->message, "api: made and started");
-	open_form(ui);
-	check(ui, KEYS(enter), "launch launch --no-wait /here");
-}
-
-static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
-{
-	cleanup_ui struct ui *ui = make();
-	open_form(ui);
-	check(ui, KEYS(escape), "");
-	assert_ptr_equal(ui->message, NULL);
-	open_form(ui);
-	check(ui, KEYS('x', enter), "launch launch --no-wait /herex");
-	ui_launched(ui, "no such directory", false);
-	assert_int_equal(ui->mode, MODE_FORM);
-	assert_string_equal(ui->form.problem, "no such directory");
-	check(ui, KEYS(escape), "");
-	assert_string_equal(ui->message, "What you typed is kept; c shows the form again.");
-	open_form(ui);
-	check(ui, KEYS('y', enter, escape), "launch launch --no-wait /herexy");
-	assert_string_equal(ui->message, "It is being made; c shows the form again.");
-	/* its user is elsewhere */
-	ui_launched(ui, "no such directory", false);
-	assert_int_equal(ui->mode, MODE_LIST);
-	assert_string_equal(ui->message, "no such directory");
-	open_form(ui);
-	check(ui, KEYS(enter), "launch launch --no-wait /herexy");
-}
-
 /* ---- what agentdeck asks ---------------------------------------------------------------------- */
 
-#define CHOICE(kind) "{\"kind\": \"" kind "\", \"label\": \"" kind "\"}"
-#define ONE(choices) "{\"title\": \"t\", \"prompt\": \"p\", \"choices\": [" choices "]}"
-#define ASKS(about, questions)                                              \
-	"{\"id\": \"id-a\", \"about\": \"" about "\", \"seen\": \"5ee9\", " \
+#define CHOICE(kind)           "{\"kind\": \"" kind "\", \"label\": \"" kind "\"}"
+#define ONE(choices)           "{\"title\": \"t\", \"prompt\": \"p\", \"choices\": [" choices "]}"
+#define ASKS(about, questions) ASKS_OF("id-a", about, questions)
+#define ASKS_OF(id, about, questions)                                         \
+	"{\"id\": \"" id "\", \"about\": \"" about "\", \"seen\": \"5ee9\", " \
 	"\"questions\": [" questions "]}"
 #define SEEN ONE(CHOICE("continue"))
 static const char asks_nothing[] = ASKS("nothing", "");
 static const char asks_end[] = ASKS(
 	"end", SEEN "," ONE(CHOICE("return") "," CHOICE("keep") "," CHOICE("clean")));
+static const char asks_launch[] = ASKS_OF(
+	"/here", "launch",
+	ONE(CHOICE("new") ",{\"kind\": \"resume\", \"label\": \"r\", \"session\": \"id-a\"}"));
 static const char asks_reuse[] = ASKS("reuse", ONE(CHOICE("keep") "," CHOICE("return")));
 static const char asks_removal[] = ASKS("removal",
 					SEEN "," ONE(CHOICE("keep") "," CHOICE("clean")));
@@ -204,8 +160,113 @@ static void check_asked(struct ui *ui, const char *text, const char *expected)
 	ui_asked(ui, text, &wish);
 	for (size_t i = 0; i < wish.words.count; i++)
 		strbuf_addf(&words, "%s%s", i ? " " : "", wish.words.items[i]);
+	if (wish.input)
+		strbuf_addf(&words, " <%s", wish.input);
 	assert_string_equal(strbuf_text(&words), expected);
 }
+
+/* ---- the form --------------------------------------------------------------------------------- */
+
+static void open_form(struct ui *ui)
+{
+	struct form_supply supply = { 0 };
+	check(ui, KEYS('c'), "form");
+	ui_open_form(ui, &supply, "/here");
+	assert_int_equal(ui->mode, MODE_FORM);
+}
+
+static void a_form_becomes_a_command(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	open_form(ui);
+	check(ui, KEYS(up, 'h', 'i', enter), "ask settle /here launch");
+	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --message-file - /here <hi");
+	/* once */
+	check(ui, KEYS(enter), "");
+	ui_launched(ui, "api: made and started", true);
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "api: made and started");
+	open_form(ui);
+	check(ui, KEYS(enter), "ask settle /here launch");
+	check_asked(ui, ASKS_OF("/here", "nothing", ""), "launch --no-wait /here");
+}
+
+static void a_form_survives_a_failure_and_an_escape(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	open_form(ui);
+	check(ui, KEYS(escape), "");
+	assert_ptr_equal(ui->message, NULL);
+	open_form(ui);
+	check(ui, KEYS('x', enter), "ask settle /herex launch");
+	check_asked(ui, ASKS_OF("/herex", "nothing", ""), "launch --no-wait /herex");
+	ui_launched(ui, "no such directory", false);
+	assert_int_equal(ui->mode, MODE_FORM);
+	assert_string_equal(ui->form.problem, "no such directory");
+	check(ui, KEYS(escape), "");
+	assert_string_equal(ui->message, "What you typed is kept; c shows the form again.");
+	open_form(ui);
+	check(ui, KEYS('y', enter), "ask settle /herexy launch");
+	/* the question has failed */
+	check_asked(ui, NULL, "");
+	assert_int_equal(ui->mode, MODE_FORM);
+	check(ui, KEYS(enter), "ask settle /herexy launch");
+	check_asked(ui, ASKS_OF("/herexy", "nothing", ""), "launch --no-wait /herexy");
+	check(ui, KEYS(escape), "");
+	assert_string_equal(ui->message, "It is being made; c shows the form again.");
+	/* its user is elsewhere */
+	ui_launched(ui, "no such directory", false);
+	assert_int_equal(ui->mode, MODE_LIST);
+	assert_string_equal(ui->message, "no such directory");
+	open_form(ui);
+	check(ui, KEYS(enter), "ask settle /herexy launch");
+}
+
+/* Screens C and D, and the end of one that is undecided. */
+static void another_session_is_resumed_instead(void **state UNUSED)
+{
+	static const struct {
+		key_code first[4];
+		const char *then, *says, *wish;
+		key_code second[4];
+		const char *last;
+	} cases[] = {
+		{ { KEY_CODE_ENTER }, "launch launch --no-wait /here", NULL, NULL, { 0 }, NULL },
+		{ { KEY_CODE_ESCAPE }, "", NULL, NULL, { 0 }, NULL },
+		{ { 'j', KEY_CODE_ENTER },
+		  "ask settle -- id-a start",
+		  asks_nothing,
+		  "launch --no-wait --instead id-a /here",
+		  { 0 },
+		  NULL },
+		{ { 'j', KEY_CODE_ENTER },
+		  "ask settle -- id-a start",
+		  asks_reuse,
+		  "",
+		  { 'j', KEY_CODE_ENTER },
+		  "launch launch --no-wait --instead id-a /here" },
+		{ { 'j', KEY_CODE_ENTER },
+		  "ask settle -- id-a start",
+		  asks_reuse,
+		  "",
+		  { KEY_CODE_ENTER },
+		  "" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		open_form(ui);
+		check(ui, KEYS(enter), "ask settle /here launch");
+		check_asked(ui, asks_launch, "");
+		check(ui, cases[i].first, cases[i].then);
+		if (cases[i].says)
+			check_asked(ui, cases[i].says, cases[i].wish);
+		if (cases[i].last)
+			check(ui, cases[i].second, cases[i].last);
+		assert_int_equal(ui->mode, MODE_FORM);
+	}
+}
+
+/* ---- the answers ------------------------------------------------------------------------------ */
 
 static void an_answer_is_passed_on(void **state UNUSED)
 {
@@ -360,6 +421,7 @@ int main(void)
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
 		cmocka_unit_test(a_form_becomes_a_command),
 		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
+		cmocka_unit_test(another_session_is_resumed_instead),
 		cmocka_unit_test(an_answer_is_passed_on),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/asking.h"
 
+#include "base/clock.h"
+#include "base/fsutil.h"
+#include "cli/show/table.h"
+#include "engine/roster/view.h"
 #include "engine/workspace/tree.h"
 
 const char *asked_name(enum asked asked)
 {
 	static const char *const names[] = {
-		[ASKED_NOTHING] = "nothing",
-		[ASKED_END] = "end",
-		[ASKED_REUSE] = "reuse",
-		[ASKED_REMOVAL] = "removal",
+		[ASKED_NOTHING] = "nothing", [ASKED_END] = "end",         [ASKED_REUSE] = "reuse",
+		[ASKED_LAUNCH] = "launch",   [ASKED_REMOVAL] = "removal",
 	};
 	return names[asked];
 }
@@ -96,4 +98,60 @@ int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choi
 		.seen = seen,
 	};
 	return ending_settle(deck, base, &order, ret, err);
+}
+
+/* ---- at a launch ------------------------------------------------------------------------------ */
+
+/* Did it end, and could it go on, in this directory or in a tree of it? */
+static bool is_candidate(struct deck *deck, const struct store_row *row, const char *directory,
+			 const char *agent)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (row->damage || row->state != STATE_STOPPED || row->desired != DESIRED_STOPPED ||
+	    !row->last_used_at || !streq(row->agent, agent))
+		return false;
+	if (streq(row->lookup_directory, directory))
+		return true;
+	return deck_load(deck, row->base, &instance, NULL) == 0 && instance->workspace &&
+	       streq(instance->workspace->source, directory);
+}
+
+static void add_candidate(struct question *question, const struct store_row *row)
+{
+	char span[CLOCK_TEXT_SIZE];
+	cleanup_view struct view view = view_of(row);
+	cleanup_free char *status = view_text(&view);
+	cleanup_free char *label = xasprintf("Resume %s", row->title);
+	cleanup_free char *effect = xasprintf("%s, %s ago, %s", row->id,
+					      clock_span(clock_wall_us() - row->last_used_at, span),
+					      status);
+	question_add_session(question, row->id, label, effect);
+}
+
+int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct asking *ret,
+		     struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_free char *directory = NULL;
+	const struct agent *agent;
+	struct question *question = &ret->questions[0];
+	/* The launch itself says what is wrong with the directory or the agent. */
+	if (wish->title || wish->session_id ||
+	    fs_real_directory(wish->directory, &directory, NULL) != 0 ||
+	    lifecycle_choose_agent(deck, wish, &agent, NULL) < 0)
+		return 0;
+	if (store_list(deck->store, &rows, err) < 0)
+		return -1;
+	ret->count = 1;
+	question_of_launch(question, directory, agent->title);
+	for (size_t i = rows.count; i-- > 0;)
+		if (is_candidate(deck, &rows.rows[i], directory, agent->name))
+			add_candidate(question, &rows.rows[i]);
+	if (question->choice_count > 1) {
+		ret->about = ASKED_LAUNCH;
+	} else {
+		question_free(question);
+		ret->count = 0;
+	}
+	return 0;
 }

@@ -7,12 +7,14 @@
 #pragma once
 
 #include "engine/run/ending.h"
+#include "engine/run/lifecycle.h"
 #include "model/question/screens.h"
 
 enum asked {
 	ASKED_NOTHING,
 	ASKED_END,     /* what becomes of it: CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN */
 	ASKED_REUSE,   /* its tree has changed since it was kept: CHOICE_RETURN goes on */
+	ASKED_LAUNCH,  /* sessions ended where another one is to be: CHOICE_NEW, CHOICE_RESUME */
 	ASKED_REMOVAL, /* only its tree has what it has: CHOICE_CLEAN removes it */
 };
 /* One word; static. */
@@ -22,7 +24,7 @@ enum { ASKING_MOST = 2 };
 
 /* One question after the other; the answer to the last one counts. */
 struct asking {
-	struct instance *instance;
+	struct instance *instance; /* NULL for ASKED_LAUNCH */
 	enum asked about;
 	struct question questions[ASKING_MOST];
 	size_t count;
@@ -37,6 +39,10 @@ void asking_free(struct asking *asking);
 int asking_of_end(struct deck *deck, const char *base, struct asking *ret, struct error *err);
 int asking_of_reuse(struct deck *deck, const char *base, struct asking *ret, struct error *err);
 int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, struct error *err);
+/* Which session is a launch in this directory for, if others of the agent have ended there? Nothing
+ * is asked where the wish has a title or a conversation. */
+int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct asking *ret,
+		     struct error *err);
 
 /* The answer to ASKED_END, CHOICE_KEEP or CHOICE_CLEAN, of a user who has seen this.  ENDED_ASKS:
  * something else would be lost by now, so nothing was done. */

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/decide.h"
 
-#include "base/clock.h"
-#include "base/fsutil.h"
 #include "cli/cmd/asking.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
-#include "cli/show/table.h"
 #include "engine/deck/hint.h"
-#include "engine/roster/view.h"
-#include "model/question/screens.h"
 
 static bool may_ask(const struct app *app)
 {
@@ -140,64 +135,27 @@ int decide_removal(struct app *app, const char *base, enum decision *ret, char *
 
 /* ---- at a launch ------------------------------------------------------------------------------ */
 
-/* Did it end, and could it go on, in this directory or in a tree of it? */
-static bool is_candidate(struct app *app, const struct store_row *row, const char *directory,
-			 const char *agent)
-{
-	cleanup_instance struct instance *instance = NULL;
-	if (row->damage || row->state != STATE_STOPPED || row->desired != DESIRED_STOPPED ||
-	    !row->last_used_at || !streq(row->agent, agent))
-		return false;
-	if (streq(row->lookup_directory, directory))
-		return true;
-	return deck_load(&app->deck, row->base, &instance, NULL) == 0 && instance->workspace &&
-	       streq(instance->workspace->source, directory);
-}
-
-static void add_candidate(struct question *question, const struct store_row *row)
-{
-	char span[CLOCK_TEXT_SIZE];
-	cleanup_view struct view view = view_of(row);
-	cleanup_free char *status = view_text(&view);
-	cleanup_free char *label = xasprintf("Resume %s", row->title);
-	cleanup_free char *effect = xasprintf("%s, %s ago, %s", row->id,
-					      clock_span(clock_wall_us() - row->last_used_at, span),
-					      status);
-	question_add_session(question, row->id, label, effect);
-}
-
-static bool is_asked(const struct app *app, const struct lifecycle_new *wish)
-{
-	return may_ask(app) && !wish->title && !wish->session_id;
-}
-
 int decide_launch(struct app *app, const struct lifecycle_new *wish, char **ret_base,
 		  enum decision *ret, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
-	cleanup_question struct question question = { 0 };
-	cleanup_free char *directory = NULL;
-	const struct agent *agent;
+	cleanup_asking struct asking asking = { 0 };
 	const struct choice *choice;
 	const struct store_row *row;
 	*ret = DECISION_GO_ON;
-	/* The launch itself says what is wrong with the directory or the agent. */
-	if (!is_asked(app, wish) || fs_real_directory(wish->directory, &directory, NULL) != 0 ||
-	    lifecycle_choose_agent(&app->deck, wish, &agent, NULL) < 0)
+	if (!may_ask(app))
 		return 0;
-	if (store_list(app->deck.store, &rows, err) < 0)
+	if (asking_of_launch(&app->deck, wish, &asking, err) < 0)
 		return -1;
-	question_of_launch(&question, directory, agent->title);
-	for (size_t i = rows.count; i-- > 0;)
-		if (is_candidate(app, &rows.rows[i], directory, agent->name))
-			add_candidate(&question, &rows.rows[i]);
-	if (question.choice_count == 1)
+	if (asking.about == ASKED_NOTHING)
 		return 0;
-	int r = ask_question(&question, &choice, err);
+	int r = ask_question(&asking.questions[0], &choice, err);
 	*ret = r == 0 ? DECISION_GO_ON : DECISION_LEAVE;
 	if (r != 0 || choice->kind != CHOICE_RESUME)
 		return r < 0 ? -1 : 0;
-	if (store_resolve(&rows, choice->session, &row, err) < 0)
+	if (store_list(app->deck.store, &rows, err) < 0 ||
+	    store_resolve(&rows, choice->session, &row, err) < 0 ||
+	    decide_start(app, row, ret, err) < 0)
 		return -1;
 	*ret_base = xstrdup(row->base);
 	return 0;

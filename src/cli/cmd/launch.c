@@ -12,7 +12,7 @@
 
 struct options {
 	struct wish_options wish;
-	const char *message, *message_file;
+	const char *message, *message_file, *instead;
 	bool no_wait, no_supervise, attach, no_setup;
 };
 
@@ -27,6 +27,8 @@ static const struct command_option options[] = {
 	{ 0, "no-supervise", NULL, "do not enable the supervisor", TO_FLAG(no_supervise) },
 	{ 0, "no-setup", NULL, "leave the setup of its worktree or clone out", TO_FLAG(no_setup) },
 	{ 'a', "attach", NULL, "and attach to it", TO_FLAG(attach) },
+	{ 0, "instead", "SESSION", "resume this one, its user has said (agentdeck-ui)",
+	  TO_VALUE(instead, VALUE_SESSION), .is_hidden = true },
 	{ 0 },
 };
 
@@ -142,6 +144,22 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 	return 0;
 }
 
+/* Which one: a new session, or one that ended.  *ret_base as of decide_launch(). */
+static int settle_which(struct app *app, const struct wish *wish, char **ret_base,
+			enum decision *ret, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (given->instead) {
+		if (app_resolve(app, given->instead, &rows, &row, err) < 0)
+			return -1;
+		*ret_base = xstrdup(row->base);
+		return 0;
+	}
+	return wish->asks_nothing ? 0 : decide_launch(app, &wish->wish, ret_base, ret, err);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -163,7 +181,7 @@ static int run(struct app *app, struct error *err)
 	int r = pick_ask(app, &wish, err);
 	if (r != 0)
 		return r;
-	if (!wish.asks_nothing && decide_launch(app, &wish.wish, &resumed, &decision, err) < 0)
+	if (settle_which(app, &wish, &resumed, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON) {
 		fprintf(stderr, "agentdeck: cancelled: no session was created\n");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
- * start, and the other two are here.  What is deleted is checked against what was shown.
+ * start, New and Resume are a launch, and the other two are here.  What is deleted is checked
+ * against what was shown.
  */
+#include "base/argsplit.h"
 #include "cli/cmd/asking.h"
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
@@ -12,6 +14,7 @@
 struct options {
 	enum { ANSWER_NOT, ANSWER_KEEP, ANSWER_CLEAN } answer;
 	const char *seen;
+	const char *agent, *command, *title;
 };
 
 static const char *const answers[] = {
@@ -22,14 +25,32 @@ static const struct command_option options[] = {
 	{ 0, "answer", "ANSWER", "what its user has chosen: keep or clean",
 	  TO_CHOICE(answer, answers) },
 	{ 0, "seen", "DIGEST", "what its user was shown", TO_TEXT(seen) },
+	{ 0, "agent", "NAME", "of a launch", TO_TEXT(agent) },
+	{ 0, "cmd", "COMMAND", "of a launch", TO_TEXT(command) },
+	{ 0, "title", "TITLE", "of a launch", TO_TEXT(title) },
 	{ 0 },
 };
+
+static void print_questions(struct app *app, const struct asking *asking, const char *id)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	struct json_object *questions = json_object_new_array();
+	print_warnings(app);
+	for (size_t i = 0; i < asking->count; i++)
+		json_object_array_add(questions, question_to_json(&asking->questions[i]));
+	json_set_string(object, "id", id);
+	json_set_string(object, "about", asked_name(asking->about));
+	json_set(object, "questions", questions);
+	json_set_string(object, "seen", asking->seen);
+	json_set_bool(object, "removed", asking->outcome == ENDED_REMOVED);
+	json_set_string(object, "text", asking->text);
+	print_json_line(object);
+}
 
 static int print_asking(struct app *app, const struct store_row *row, bool is_removal,
 			struct error *err)
 {
 	cleanup_asking struct asking asking = { 0 };
-	cleanup_json struct json_object *object = json_object_new_object();
 	int r = 0;
 	if (row->damage)
 		r = 0;
@@ -41,17 +62,24 @@ static int print_asking(struct app *app, const struct store_row *row, bool is_re
 		r = asking_of_reuse(&app->deck, row->base, &asking, err);
 	if (r < 0)
 		return -1;
-	print_warnings(app);
-	struct json_object *questions = json_object_new_array();
-	for (size_t i = 0; i < asking.count; i++)
-		json_object_array_add(questions, question_to_json(&asking.questions[i]));
-	json_set_string(object, "id", row->id);
-	json_set_string(object, "about", asked_name(asking.about));
-	json_set(object, "questions", questions);
-	json_set_string(object, "seen", asking.seen);
-	json_set_bool(object, "removed", asking.outcome == ENDED_REMOVED);
-	json_set_string(object, "text", asking.text);
-	print_json_line(object);
+	print_questions(app, &asking, row->id);
+	return 0;
+}
+
+/* Of a session that is to be made; it has no id, so the directory as it was given is that. */
+static int print_launch(struct app *app, const char *directory, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_asking struct asking asking = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	const struct lifecycle_new wish = {
+		.title = given->title, .directory = directory, .agent = given->agent, .argv = &argv
+	};
+	if (given->command && argsplit(given->command, &argv, err) < 0)
+		return error_prefix(err, "-c");
+	if (asking_of_launch(&app->deck, &wish, &asking, err) < 0)
+		return -1;
+	print_questions(app, &asking, directory);
 	return 0;
 }
 
@@ -91,6 +119,8 @@ static int run(struct app *app, struct error *err)
 	const bool is_removal = streq(app->operands.items[1], "remove");
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
+	if (streq(app->operands.items[1], "launch"))
+		return print_launch(app, app->operands.items[0], err);
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0)
 		return -1;
 	if (given->answer == ANSWER_NOT)

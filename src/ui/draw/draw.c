@@ -466,8 +466,10 @@ void draw(struct ui *ui, int64_t now_us)
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	term_erase();
-	if (ui->mode == MODE_DIALOG || ui->mode == MODE_FORM) {
-		if (ui->mode == MODE_FORM)
+	const bool is_form = ui->mode == MODE_FORM ||
+			     (ui->mode == MODE_LOOKING && ui->pending == ACTION_NEW);
+	if (ui->mode == MODE_DIALOG || is_form) {
+		if (is_form)
 			draw_form(ui, rows);
 		else
 			draw_dialog(ui, rows);

@@ -106,15 +106,21 @@ static void draw_fields(const struct form *form, size_t row, size_t rows)
 }
 
 /* What is known about the field, or what there is to say.  The caller frees. */
-static char *news_of(const struct form *form, enum role *ret_role)
+static char *news_of(const struct ui *ui, enum role *ret_role)
 {
+	const struct form *form = &ui->form;
 	cleanup_strbuf struct strbuf text = { 0 };
-	*ret_role = form->is_running    ? ROLE_WARNING
+	const bool is_busy = form->is_running || ui->mode == MODE_LOOKING;
+	*ret_role = is_busy             ? ROLE_WARNING
 		    : form->problem     ? ROLE_ERROR
 		    : form->found.count ? ROLE_GROUP
 					: ROLE_FAINT;
-	if (form->is_running)
-		return xstrdup("Making it ...");
+	if (is_busy)
+		return xstrdup(form->is_running ? "Making it ..." : "Looking ...");
+	if (ui->message) {
+		*ret_role = ui->is_bad ? ROLE_ERROR : ROLE_PLAIN;
+		return xstrdup(ui->message);
+	}
 	if (form->problem)
 		return xstrdup(form->problem);
 	if (!form->found.count)
@@ -161,9 +167,9 @@ void draw_form(const struct ui *ui, size_t rows)
 	enum field fields[FIELD_COUNT];
 	enum role role;
 	cleanup_free char *line = form_line(form, ui->profile);
-	cleanup_free char *news = news_of(form, &role);
+	cleanup_free char *news = news_of(ui, &role);
 	const size_t command_rows = wrapped_rows(line, COMMAND_ROWS);
-	const size_t news_rows = wrapped_rows(news, form->problem ? PROBLEM_ROWS : 1);
+	const size_t news_rows = wrapped_rows(news, role == ROLE_ERROR ? PROBLEM_ROWS : 1);
 	const size_t below = 1 + command_rows + news_rows;
 	const size_t room = rows > below + 1 ? rows - below - 1 : 1;
 	term_put(0, 0, term_columns(), ROLE_HEADER, "new session");

@@ -17,6 +17,7 @@ static enum ask_about about_of(const char *word)
 {
 	return streq(word, "end")       ? ASK_END
 	       : streq(word, "reuse")   ? ASK_REUSE
+	       : streq(word, "launch")  ? ASK_LAUNCH
 	       : streq(word, "removal") ? ASK_REMOVAL
 					: ASK_NOTHING;
 }

@@ -12,6 +12,7 @@ enum ask_about {
 	ASK_CONFIRM, /* CHOICE_CONTINUE: do it */
 	ASK_END,     /* CHOICE_RETURN: do it; CHOICE_KEEP and CHOICE_CLEAN are for agentdeck */
 	ASK_REUSE,   /* CHOICE_RETURN: do it */
+	ASK_LAUNCH,  /* CHOICE_NEW: do it; CHOICE_RESUME: with that session */
 	ASK_REMOVAL, /* CHOICE_CLEAN is for agentdeck */
 };
 
@@ -23,7 +24,7 @@ struct ask {
 	/* One after the other; the answer to the last one counts. */
 	struct question questions[ASK_MOST];
 	size_t count, next;
-	char *id;   /* of the session */
+	char *id;   /* of the session; of a launch: the directory */
 	char *seen; /* what would be lost, for agentdeck to compare */
 	char *text; /* what has just been done; or NULL */
 	bool is_removed;

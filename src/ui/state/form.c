@@ -53,6 +53,7 @@ void form_empty(struct form *form)
 	}
 	strvec_clear(&form->found);
 	replace_string(&form->problem, NULL);
+	replace_string(&form->instead, NULL);
 	form->at = FIELD_DIRECTORY;
 	form->recent = 0;
 	form->is_begun = false;
@@ -361,6 +362,32 @@ static void add_text(const struct form *form, enum field field, const char *opti
 	strvec_push(ret, text);
 }
 
+static void add_agent(const struct form *form, struct strvec *ret)
+{
+	if (form->chosen[FIELD_AGENT] && !is_other_command(form)) {
+		strvec_push(ret, "--agent");
+		strvec_push(ret, form_choice(form, FIELD_AGENT));
+	}
+	add_text(form, FIELD_COMMAND, "--cmd", ret);
+}
+
+/* A directory may begin with a dash. */
+static void add_directory(const struct form *form, struct strvec *ret)
+{
+	cleanup_free char *directory = expanded(form);
+	strvec_push_take(ret,
+			 *directory == '-' ? xasprintf("./%s", directory) : TAKE_PTR(directory));
+}
+
+void form_ask_words(const struct form *form, struct strvec *ret)
+{
+	strvec_push(ret, "settle");
+	add_agent(form, ret);
+	add_text(form, FIELD_TITLE, "--title", ret);
+	add_directory(form, ret);
+	strvec_push(ret, "launch");
+}
+
 void form_words(const struct form *form, struct strvec *ret)
 {
 	static const char *const place_options[PLACE_COUNT] = {
@@ -373,11 +400,7 @@ void form_words(const struct form *form, struct strvec *ret)
 	const char *workspace = workspace_options[form->chosen[FIELD_WORKSPACE]];
 	const bool has_message = *input_text(&form->texts[FIELD_MESSAGE]) != '\0';
 	strvec_push(ret, "launch");
-	if (form->chosen[FIELD_AGENT] && !is_other_command(form)) {
-		strvec_push(ret, "--agent");
-		strvec_push(ret, form_choice(form, FIELD_AGENT));
-	}
-	add_text(form, FIELD_COMMAND, "--cmd", ret);
+	add_agent(form, ret);
 	if (place)
 		strvec_push(ret, place);
 	add_text(form, FIELD_IMAGE, "--image", ret);
@@ -388,10 +411,11 @@ void form_words(const struct form *form, struct strvec *ret)
 	add_text(form, FIELD_TITLE, "--title", ret);
 	strvec_push_array(ret, has_message ? (const char *const[]){ "--message-file", "-", NULL }
 					   : (const char *const[]){ "--no-wait", NULL });
-	/* A directory may begin with a dash. */
-	cleanup_free char *directory = expanded(form);
-	strvec_push_take(ret,
-			 *directory == '-' ? xasprintf("./%s", directory) : TAKE_PTR(directory));
+	if (form->instead) {
+		strvec_push(ret, "--instead");
+		strvec_push(ret, form->instead);
+	}
+	add_directory(form, ret);
 }
 
 char *form_line(const struct form *form, const char *profile)

@@ -41,6 +41,7 @@ struct form {
 	char lead[16];       /* what was typed to choose by, in a field that is no text */
 	bool is_begun;       /* it has what its user has typed */
 	bool is_running;     /* the command has been started, and has not ended */
+	char *instead;       /* the id of the session to resume; NULL: make a new one */
 	char *problem;       /* why the last one failed; NULL: nothing did */
 	struct strvec found; /* the directories that the typed one can become */
 	size_t recent;       /* the one to offer next */
@@ -55,7 +56,7 @@ void form_empty(struct form *form);
 
 enum form_result {
 	FORM_STAYS,
-	FORM_DONE,     /* run form_words() */
+	FORM_DONE,     /* form_ask_words(), and then form_words() */
 	FORM_LEFT,     /* what was typed stays for the next time */
 	FORM_COMPLETE, /* look for directories, for form_complete() */
 };
@@ -82,5 +83,7 @@ const char *form_hint(const struct form *form);
 /* Append the words behind "agentdeck".  The first message comes by standard input: it is
  * input_text() of its field, if there is one. */
 void form_words(const struct form *form, struct strvec *ret);
-/* The same as one line for a shell, to read; the caller's. */
+/* Append the words behind "agentdeck" that ask whether another session is to be resumed instead. */
+void form_ask_words(const struct form *form, struct strvec *ret);
+/* form_words() as one line for a shell, to read; the caller's. */
 char *form_line(const struct form *form, const char *profile) MUST_USE;

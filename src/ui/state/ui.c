@@ -108,7 +108,7 @@ static void begin_confirm(struct ui *ui, enum action action, const struct confir
 
 static void end_pending(struct ui *ui)
 {
-	ui->mode = MODE_LIST;
+	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
 	ui->pending = ACTION_NONE;
 	replace_string(&ui->question, NULL);
 	input_free(&ui->input);
@@ -119,6 +119,7 @@ static void end_pending(struct ui *ui)
 static void give_up(struct ui *ui)
 {
 	end_pending(ui);
+	replace_string(&ui->form.instead, NULL);
 	ui_tell(ui, "Nothing was done.", false);
 }
 
@@ -135,6 +136,39 @@ static void begin_looking(struct ui *ui, enum action action, struct wish *ret)
 							      occasion, NULL });
 }
 
+/* Is another session to be resumed instead of the one that the form is for? */
+static void begin_new(struct ui *ui, struct wish *ret)
+{
+	replace_string(&ui->form.problem, NULL);
+	replace_string(&ui->form.instead, NULL);
+	ui->form.is_begun = true;
+	ui->mode = MODE_LOOKING;
+	ui->pending = ACTION_NEW;
+	ret->kind = WISH_ASK;
+	form_ask_words(&ui->form, &ret->words);
+	/* The directory: the last but one. */
+	strvec_clear(&ui->targets);
+	strvec_push(&ui->targets, ret->words.items[ret->words.count - 2]);
+}
+
+static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
+{
+	replace_string(&ui->form.instead, id);
+	strvec_clear(&ui->targets);
+	strvec_push(&ui->targets, ui->form.instead);
+	begin_looking(ui, ACTION_NEW, ret);
+}
+
+static void launch(struct ui *ui, struct wish *ret)
+{
+	const char *message = input_text(&ui->form.texts[FIELD_MESSAGE]);
+	ui->form.is_running = true;
+	ret->kind = WISH_LAUNCH;
+	form_words(&ui->form, &ret->words);
+	if (*message)
+		ret->input = xstrdup(message);
+}
+
 /* There is nothing to ask, or that is the answer. */
 static void do_pending(struct ui *ui, struct wish *ret)
 {
@@ -149,6 +183,9 @@ static void do_pending(struct ui *ui, struct wish *ret)
 		break;
 	case ACTION_REMOVE:
 		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
+		break;
+	case ACTION_NEW:
+		launch(ui, ret);
 		break;
 	default:
 		break;
@@ -319,6 +356,7 @@ void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directo
 void ui_launched(struct ui *ui, const char *text, bool is_good)
 {
 	ui->form.is_running = false;
+	replace_string(&ui->form.instead, NULL);
 	if (is_good) {
 		form_empty(&ui->form);
 		if (ui->mode == MODE_FORM)
@@ -328,17 +366,6 @@ void ui_launched(struct ui *ui, const char *text, bool is_good)
 	}
 	if (is_good || ui->mode != MODE_FORM)
 		ui_tell(ui, text, !is_good);
-}
-
-static void launch(struct ui *ui, struct wish *ret)
-{
-	const char *message = input_text(&ui->form.texts[FIELD_MESSAGE]);
-	replace_string(&ui->form.problem, NULL);
-	ui->form.is_running = ui->form.is_begun = true;
-	ret->kind = WISH_LAUNCH;
-	form_words(&ui->form, &ret->words);
-	if (*message)
-		ret->input = xstrdup(message);
 }
 
 static void leave_form(struct ui *ui)
@@ -361,7 +388,7 @@ static void key_in_form(struct ui *ui, key_code key, struct wish *ret)
 	case FORM_STAYS:
 		break;
 	case FORM_DONE:
-		launch(ui, ret);
+		begin_new(ui, ret);
 		break;
 	case FORM_LEFT:
 		leave_form(ui);
@@ -568,11 +595,15 @@ static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
 	const enum ask_about about = ui->ask.about;
+	const struct choice *chosen = &ui->dialog.question.choices[ui->dialog.cursor];
 	if (choice != CHOICE_NONE && ui->ask.next < ui->ask.count)
 		next_question(ui);
 	else if (about == ASK_CONFIRM && choice == CHOICE_CONTINUE)
 		go_on(ui, ret);
-	else if ((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN)
+	else if (about == ASK_LAUNCH && choice == CHOICE_RESUME && chosen->session)
+		resume_instead(ui, chosen->session, ret);
+	else if (((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN) ||
+		 (about == ASK_LAUNCH && choice == CHOICE_NEW))
 		do_pending(ui, ret);
 	else if ((about == ASK_END && choice == CHOICE_KEEP) ||
 		 (about != ASK_CONFIRM && choice == CHOICE_CLEAN))
