@@ -116,8 +116,9 @@ static void take_back(const struct session *session, const char *where)
 {
 	if (deck_look(WORDS("undo", session->id)).status != 0)
 		return;
-	must(WORDS("session", "start", session->id), where);
+	struct reply reply = must(WORDS("session", "start", session->id), where);
 	ASSERT(machine_exists(kept("%s/file", session->directory)), "%s: no tree", where);
+	ASSERT(!strstr(reply.errors, "is lost"), "%s: nothing is lost: %s", where, reply.errors);
 	must(WORDS("remove", "--force", session->id), where);
 }
 

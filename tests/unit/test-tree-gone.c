@@ -106,10 +106,66 @@ static void commits_of_a_detached_head_are_not_deleted(void **state)
 	detach_and_delete(desk);
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
 	assert_true(verdict_has(&verdict, FINDING_DETACHED));
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	do_sh(desk, "cd project && git worktree list | grep detached && "
 		    "git branch mine $(git config test.c)");
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
+}
+
+static int save(void *context, struct error *err)
+{
+	struct desk *desk = context;
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *instance = desk_load(desk);
+	do_sh(desk, "test -f " TREE "/a");
+	instance->workspace->is_freed = true;
+	return store_save(lock, instance, err);
+}
+
+/* Deleted, and killed before anybody wrote that down. */
+static void a_killed_deletion_has_lost_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	const struct tree_saver saver = { save, desk };
+	assert_int_equal(tree_delete(&desk->deck, instance, &saver, NULL), 0);
+	assert_true(instance->workspace->is_freed);
+	cleanup_instance struct instance *stored = desk_load(desk);
+	assert_false(tree_reclaim(stored->workspace));
+	assert_int_equal(ensure(desk, stored, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 0);
+	do_sh(desk, "test -f " TREE "/a");
+	cleanup_instance struct instance *again = desk_load(desk);
+	assert_false(again->workspace->is_freed);
+}
+
+/* Killed before it began, and then its user worked in it. */
+static void what_is_lost_after_a_killed_deletion_is_said(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	assert_int_equal(save(desk, NULL), 0);
+	cleanup_instance struct instance *stored = desk_load(desk);
+	assert_true(stored->workspace->is_freed);
+	assert_int_equal(ensure(desk, stored, NULL), 0);
+	do_sh(desk, "rm -rf " TREE);
+	cleanup_instance struct instance *again = desk_load(desk);
+	assert_int_equal(ensure(desk, again, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "is lost"));
+}
+
+/* What its user has given up is lost. */
+static void what_is_given_up_does_not_count_as_freed(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	const struct tree_saver saver = { save, desk };
+	instance->workspace->may_be_lost = true;
+	assert_int_equal(tree_delete(&desk->deck, instance, &saver, NULL), 0);
+	assert_false(instance->workspace->is_freed);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	assert_int_equal(desk->deck.warnings.count, 1);
 }
 
 int main(void)
@@ -120,6 +176,9 @@ int main(void)
 		DESK_TEST(a_kill_does_not_cost_a_detached_head),
 		DESK_TEST(a_tree_that_its_user_brought_back_is_not_made_again),
 		DESK_TEST(commits_of_a_detached_head_are_not_deleted),
+		DESK_TEST(a_killed_deletion_has_lost_nothing),
+		DESK_TEST(what_is_lost_after_a_killed_deletion_is_said),
+		DESK_TEST(what_is_given_up_does_not_count_as_freed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void a_path_elsewhere_is_never_touched(void **state)
 		instance->workspace->is_made = false;
 		assert_int_equal(ensure(desk, instance, &err), -1);
 		assert_int_equal(err.code, ERROR_CORRUPT);
-		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	}
 	do_sh(desk, "test -f victim/file && test -f default/trees/" ID "/project/a");
 }
@@ -92,11 +92,11 @@ static void what_is_not_known_is_kept(void **state)
 	struct desk *desk = *state;
 	use_program("missing");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	do_sh(desk, "test -f default/trees/" ID "/project/a");
 	assert_int_equal(desk->deck.warnings.count, 1);
 	instance->workspace->may_be_lost = true;
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk,
 	      "test ! -e default/trees/" ID " && cd project && "
 	      "test 1 = \"$(git worktree list | wc -l)\" && git rev-parse -q agentdeck/fix-it");
@@ -107,10 +107,10 @@ static void delete_of(struct desk *desk, enum workspace_kind kind)
 	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, kind);
 	do_sh(desk, "echo new >default/trees/" ID "/project/new");
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	assert_non_null(strstr(desk->deck.warnings.items[0], "?? new"));
 	do_sh(desk, "rm default/trees/" ID "/project/new");
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk, "test ! -e default/trees/" ID);
 }
 
@@ -130,14 +130,14 @@ static void what_is_beside_a_tree_is_not_lost_with_it(void **state)
 		    "echo work >../other/work && touch ../setup.log");
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
 	assert_false(verdict_is_safe(&verdict));
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	assert_non_null(strstr(desk->deck.warnings.items[0], "there is other"));
 	do_sh(desk, "cd default/trees/" ID " && rm -r other && mv project moved");
 	assert_int_equal(tree_judge(&desk->deck, instance, &gone, NULL), 0);
 	assert_false(verdict_is_safe(&gone));
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	do_sh(desk, "cd default/trees/" ID " && mv moved project");
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk, "test ! -e default/trees/" ID);
 }
 
@@ -149,7 +149,7 @@ static void a_clone_is_deleted_when_nothing_is_lost(void **state)
 static void delete_is_done(struct desk *desk, struct instance *instance)
 {
 	cleanup_error struct error err = { 0 };
-	if (tree_delete(&desk->deck, instance, &err) != 0)
+	if (tree_delete(&desk->deck, instance, NULL, &err) != 0)
 		fail_msg("%s", err.message);
 	do_sh(desk, "test ! -e default/trees/" ID);
 	assert_int_equal(desk->deck.warnings.count, 0);
@@ -252,9 +252,9 @@ static void a_tree_is_made_below_the_root(void **state)
 		assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
 		assert_true(verdict_is_safe(&verdict));
 		do_sh(desk, "echo theirs >my/trees/theirs && echo x >my/trees/" ID "/project/new");
-		assert_int_equal(tree_delete(&desk->deck, instance, NULL), TREE_KEPT);
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 		do_sh(desk, "rm my/trees/" ID "/project/new");
-		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 		do_sh(desk, "test ! -e my/trees/" ID " && test ! -e default/trees/" ID
 			    " && test ! -e elsewhere && test -f my/trees/theirs && cd project && "
 			    "test 1 = \"$(git worktree list | wc -l)\" && rm -rf ../default/" ID);
@@ -272,19 +272,19 @@ static void below_a_root_only_what_is_ours_is_touched(void **state)
 	instance->workspace->may_be_lost = true;
 	do_sh(desk, "mv trees away");
 	assert_int_equal(ensure(desk, instance, NULL), -1);
-	assert_int_equal(tree_delete(&desk->deck, instance, &err), -1);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, &err), -1);
 	assert_int_equal(err.code, ERROR_UNAVAILABLE);
 	do_sh(desk, "test ! -e trees && test -f default/trees/" ID "/origin.json && "
 		    "mv away trees && rm default/trees/" ID "/origin.json");
 	use_root(desk, "other");
 	error_clear(&err);
-	assert_int_equal(tree_delete(&desk->deck, instance, &err), -1);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, &err), -1);
 	assert_int_equal(err.code, ERROR_EXISTS);
 	instance->workspace->is_made = false;
 	assert_int_equal(ensure(desk, instance, NULL), -1);
 	do_sh(desk, "test -f trees/" ID "/project/a");
 	use_root(desk, "trees");
-	assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk, "test ! -e trees/" ID);
 }
 
@@ -474,7 +474,7 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 		if (fate.goes != given->goes || !strstr(or_empty(fate.why), given->why))
 			fail_msg("%s: %d, %s", given->script, fate.goes, or_empty(fate.why));
 		instance->workspace->may_be_lost = true;
-		assert_int_equal(tree_delete(&desk->deck, instance, NULL), 0);
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 		if (branch_delete(&desk->deck, instance, &err) < 0)
 			fail_msg("%s: %s", given->script, err.message);
 		do_sh(desk, given->goes ? "! git -C project rev-parse -q --verify agentdeck/fix-it"

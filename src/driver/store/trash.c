@@ -211,23 +211,35 @@ int trash_has(const struct store_profile_lock *lock, const struct removed *remov
 	return 0;
 }
 
-/* Before it is moved, so that no moment has two sessions of one title. */
-static int save_title(struct store *store, int trash, struct removed *removed, const char *title,
-		      struct error *err)
+static int save(struct store *store, int trash, const struct removed *removed, struct error *err)
 {
 	cleanup_close int directory = -1;
 	int r = fs_open_private_directory_at(trash, removed->name, false, &directory, err);
 	if (r > 0)
 		return error_set(err, ERROR_NOT_FOUND, "%s is not in the trash any more",
 				 removed->base);
-	if (r < 0)
-		return -1;
+	return r < 0 ? -1 : store_write_manifest(store, removed->instance, directory, err);
+}
+
+int trash_save(struct store_profile_lock *lock, const struct removed *removed, struct error *err)
+{
+	cleanup_close int trash = -1;
+	int r = open_trash(lock->store, false, &trash, err);
+	if (r > 0)
+		return error_set(err, ERROR_NOT_FOUND, "the trash is gone");
+	return r < 0 ? -1 : save(lock->store, trash, removed, err);
+}
+
+/* Before it is moved, so that no moment has two sessions of one title. */
+static int save_title(struct store *store, int trash, struct removed *removed, const char *title,
+		      struct error *err)
+{
 	struct instance *instance = removed->instance;
 	cleanup_free char *before = TAKE_PTR(instance->title);
 	instance->title = xstrdup(title);
 	if (!streq(before, title))
 		replace_string(&instance->removed_title, before);
-	r = store_write_manifest(store, instance, directory, err);
+	int r = save(store, trash, removed, err);
 	replace_string(&instance->removed_title, NULL);
 	return r;
 }

@@ -45,6 +45,9 @@ int trash_bases(const struct store *store, struct strvec *ret, struct error *err
 int trash_has(const struct store_profile_lock *lock, const struct removed *removed, bool *ret,
 	      struct error *err);
 
+/* Save removed->instance where it is, in the trash. */
+int trash_save(struct store_profile_lock *lock, const struct removed *removed, struct error *err);
+
 /* Bring it back, durably.  title: its new one (not without an instance), which it has from the
  * moment in which it is back; NULL: it keeps its own.  The caller has checked that nobody has the
  * title or the conversation, which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's

@@ -146,10 +146,16 @@ static int free_container(const struct operation *operation)
 	return 1;
 }
 
+static int save(void *context, struct error *err)
+{
+	return operation_save(context, err);
+}
+
 static int free_tree(const struct operation *operation, struct error *err)
 {
 	struct instance *instance = operation->instance;
-	int r = tree_delete(operation->deck, instance, err);
+	const struct tree_saver saver = { save, (void *)operation };
+	int r = tree_delete(operation->deck, instance, &saver, err);
 	if (r != 0)
 		return r;
 	tree_note_freed(instance->workspace);

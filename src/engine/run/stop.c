@@ -269,7 +269,7 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 		return -1;
 	if (!deck->must_free)
 		home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
-	if (how == REMOVE_UNUSED && tree_delete(deck, instance, err) < 0)
+	if (how == REMOVE_UNUSED && tree_delete(deck, operation->instance, NULL, err) < 0)
 		return -1;
 	log_info("removed; conversation %s is kept by its agent",
 		 instance->conversation.session_id ? instance->conversation.session_id : "none");

@@ -101,6 +101,14 @@ static int check(struct deck *deck, struct removed *removed, const char *title, 
 	return error_prefix(err, "%s stays in the trash", shown);
 }
 
+/* Work in it counts again, also before the next start. */
+static int reclaim_tree(struct store_profile_lock *lock, const struct removed *removed,
+			struct error *err)
+{
+	const bool changed = removed->instance && tree_reclaim(removed->instance->workspace);
+	return changed ? trash_save(lock, removed, err) : 0;
+}
+
 int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
 		 struct error *err)
 {
@@ -112,7 +120,8 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 	if (owner_lock(deck, &conversations, err) < 0 || lock_profile(deck, &lock, err) < 0 ||
 	    trash_list(deck->store, &trash, err) < 0 || find(&trash, target, &removed, err) < 0)
 		return -1;
-	if (check(deck, removed, title, err) < 0 || trash_restore(lock, removed, title, err) < 0)
+	if (check(deck, removed, title, err) < 0 || reclaim_tree(lock, removed, err) < 0 ||
+	    trash_restore(lock, removed, title, err) < 0)
 		return -1;
 	log_set_instance(removed->base);
 	log_info("restored from the trash: %s", removed->name);
@@ -144,6 +153,25 @@ static int free_container(struct deck *deck, struct instance *instance, struct e
 	return 0;
 }
 
+struct saving {
+	struct store_profile_lock *lock;
+	const struct removed *removed;
+};
+
+static int save(void *context, struct error *err)
+{
+	const struct saving *saving = context;
+	return trash_save(saving->lock, saving->removed, err);
+}
+
+static int delete_tree(struct deck *deck, struct store_profile_lock *lock,
+		       const struct removed *removed, struct error *err)
+{
+	struct saving saving = { lock, removed };
+	const struct tree_saver saver = { save, &saving };
+	return tree_delete(deck, removed->instance, &saver, err);
+}
+
 /* Returns whether it is gone; else the user is warned. */
 static bool prune(struct deck *deck, struct store_profile_lock *lock, const struct removed *removed,
 		  bool *failed)
@@ -157,7 +185,7 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 	if (r == 0)
 		r = free_container(deck, removed->instance, &err);
 	if (r == 0 && removed->instance)
-		r = tree_delete(deck, removed->instance, &err);
+		r = delete_tree(deck, lock, removed, &err);
 	if (r == TREE_KEPT)
 		return false;
 	if (r == 0 && removed->instance && deck->may_delete_branches)

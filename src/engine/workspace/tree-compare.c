@@ -66,6 +66,7 @@ int tree_is_as_made(const struct deck *deck, const struct instance *instance, bo
 void tree_note_freed(struct workspace *workspace)
 {
 	workspace->is_made = false;
+	workspace->is_freed = false;
 	/* The branch of a linked work tree outlives it. */
 	workspace->has_branch |= workspace->kind == WORKSPACE_WORKTREE;
 }

@@ -104,9 +104,10 @@ static bool may_delete(struct deck *deck, const struct instance *instance,
 	const struct workspace *workspace = instance->workspace;
 	if (workspace->may_be_lost)
 		return true;
-	if (workspace->is_made && is_gone(workspace))
+	const bool is_absent = is_gone(workspace);
+	if (workspace->is_made && is_absent && !workspace->is_freed)
 		judge_record(workspace, &verdict);
-	else if (workspace->is_made)
+	else if (workspace->is_made && !is_absent)
 		judge(records, instance, &verdict);
 	if (place->directory >= 0)
 		judge_beside(place->directory, tree_name(deck, instance), &verdict);
@@ -169,9 +170,29 @@ int tree_erase(int all, const struct tree_place *place, const struct tree_remain
 	return all < 0 ? 0 : fs_remove_tree(all, tree->id, err);
 }
 
-int tree_delete(struct deck *deck, const struct instance *instance, struct error *err)
+bool tree_reclaim(struct workspace *workspace)
 {
-	const struct workspace *workspace = instance->workspace;
+	if (!workspace || !workspace->is_freed || is_gone(workspace))
+		return false;
+	workspace->is_freed = false;
+	return true;
+}
+
+/* Work that its user has given up is lost. */
+static int note_freed(struct workspace *workspace, const struct tree_saver *saver,
+		      struct error *err)
+{
+	if (!saver || !workspace->is_made || workspace->is_freed || workspace->may_be_lost ||
+	    is_gone(workspace))
+		return 0;
+	workspace->is_freed = true;
+	return saver->save(saver->context, err);
+}
+
+int tree_delete(struct deck *deck, struct instance *instance, const struct tree_saver *saver,
+		struct error *err)
+{
+	struct workspace *workspace = instance->workspace;
 	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
 	cleanup_close int all = -1, records = -1;
 	const char *name = workspace ? tree_name(deck, instance) : NULL;
@@ -187,7 +208,7 @@ int tree_delete(struct deck *deck, const struct instance *instance, struct error
 		return -1;
 	if (!may_delete(deck, instance, &place, records))
 		return TREE_KEPT;
-	if (tree_check_ours(deck, instance, err) < 0)
+	if (tree_check_ours(deck, instance, err) < 0 || note_freed(workspace, saver, err) < 0)
 		return -1;
 	const struct tree_remains tree = {
 		.id = instance->id,

@@ -261,11 +261,15 @@ static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
 	if (is_detached(workspace)) {
 		deck_warn(deck,
 			  "the tree %s was gone, and was made again without a branch at commit "
-			  "%.12s, where Git's record had it: what was only in it is lost. Give its "
+			  "%.12s, where Git's record had it%s. Give its "
 			  "commits a branch: git -C %s switch -c NAME",
-			  shown, workspace->again, shown);
+			  shown, workspace->again,
+			  workspace->is_freed ? "" : ": what was only in it is lost", shown);
 		return;
 	}
+	/* A deletion was killed. */
+	if (workspace->is_freed)
+		return;
 	deck_warn(deck,
 		  "the tree %s was gone, and was made again from branch %s%s: what was only in it "
 		  "is lost",
@@ -315,7 +319,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return -1;
 	if (workspace->is_made && !workspace->again && is_there) {
 		check_source(deck, instance);
-		return 0;
+		return tree_reclaim(workspace) ? store_save(lock, instance, err) : 0;
 	}
 	if ((workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
 	    (!is_whole && make(deck, lock, instance, err) < 0))
@@ -331,6 +335,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 	workspace->made_branch |= !workspace->is_made && !workspace->has_branch &&
 				  workspace->kind == WORKSPACE_WORKTREE;
 	workspace->is_made = true;
+	workspace->is_freed = false;
 	replace_string(&workspace->again, NULL);
 	return store_save(lock, instance, err);
 }

@@ -52,10 +52,22 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
  * root of the configuration, or the record beside the tree's session names it.  ERROR_EXISTS. */
 int tree_check_ours(const struct deck *deck, const struct instance *instance, struct error *err);
 
-/* Delete the tree of a session that is in the trash, and what git knows of it.  Its branch stays.
- * TREE_KEPT: something would be lost, and its user has not agreed to that; a warning says what. */
+/* How the owner of the manifest saves it. */
+struct tree_saver {
+	int (*save)(void *context, struct error *err);
+	void *context;
+};
+
+/* Delete the instance's tree, and what git knows of it.  Its branch stays.  That nothing is lost
+ * with it is saved first (workspace.is_freed), so that whoever makes it again after a kill knows;
+ * saver may be NULL where the session goes anyway. TREE_KEPT: something would be lost, and its user
+ * has not agreed to that; a warning says what. */
 enum { TREE_KEPT = 1 };
-int tree_delete(struct deck *deck, const struct instance *instance, struct error *err);
+int tree_delete(struct deck *deck, struct instance *instance, const struct tree_saver *saver,
+		struct error *err);
+/* Its session is back: what is still there of a deletion that was killed is the session's again.
+ * Returns whether the instance changed; the caller saves it. */
+bool tree_reclaim(struct workspace *workspace);
 
 /* Would the tree, of which nothing would be lost, be the same if it was made again: is its branch
  * checked out, and has a clone no other branches, and no other commits on them? */

@@ -82,6 +82,7 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_text(object, "again", workspace->again);
 	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
 	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
+	manifest_put_flag(object, "freed", workspace->is_freed);
 	return object;
 }
 
@@ -111,6 +112,7 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->again = manifest_text(&section, "again");
 	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);
 	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
+	workspace->is_freed = manifest_bool(&section, "freed");
 	check_path(&section, "source", workspace->source);
 	check_path(&section, "path", workspace->path);
 	check_path(&section, "from", workspace->from);

@@ -38,6 +38,7 @@ struct workspace {
 	char *again;
 	enum workspace_setup setup;
 	bool may_be_lost;            /* its user has said that what is only in it can go */
+	bool is_freed;               /* it is being deleted, and nothing is lost with it */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
 
