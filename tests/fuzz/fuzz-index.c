@@ -57,7 +57,7 @@ static void write_index(const struct deck *deck, const char *text, size_t length
 /* Read the stamps from an index that the store has written itself. */
 static void learn_stamps(struct deck *deck)
 {
-	static const char stale[] = "{\"format\":8,\"rows\":[\"zz\\tgone\"]}";
+	static const char stale[] = "{\"format\":9,\"rows\":[\"zz\\tgone\"]}";
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
 	write_index(deck, stale, strlen(stale));
@@ -103,6 +103,7 @@ static void check_same(const struct store_row *a, const struct store_row *b)
 	check_text(a->backend, b->backend);
 	check_text(a->session_id, b->session_id);
 	check_text(a->reason, b->reason);
+	check_text(a->workspace, b->workspace);
 	check_text(a->socket, b->socket);
 	check_text(a->damage, b->damage);
 	HOLDS(a->state == b->state && a->desired == b->desired && a->rung == b->rung &&

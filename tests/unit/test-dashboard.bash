@@ -245,7 +245,7 @@ case_a_refusal_is_told_in_words() {
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24
-	await ' \. api .* U +stopped' && keys Enter
+	await ' \. api .* UW +stopped' && keys Enter
 	await '^Enter Continue' && look end-work-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Enter Continue' && await 'lines 1-6' && look end-work-40x12
@@ -269,10 +269,10 @@ case_an_undecided_end_is_asked_about() {
 case_an_undecided_end_is_kept_or_cleaned_up() {
 	undecided 2
 	open 80 24
-	await ' \. api .* U +stopped' && keys s
+	await ' \. api .* UW +stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await_gone ' U +stopped'
+	await_gone ' UW +stopped'
 	stage_is kept
 	# another change: is it to be used as it is?
 	echo 3 >"$tree/file-3"
@@ -288,7 +288,7 @@ case_an_undecided_end_is_kept_or_cleaned_up() {
 case_work_that_was_not_shown_is_not_given_up() {
 	undecided 2
 	open 80 24
-	await ' \. api .* U +stopped' && keys s
+	await ' \. api .* UW +stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && echo 3 >"$tree/file-3"
 	keys Down Down
@@ -305,7 +305,7 @@ case_work_that_was_not_shown_is_not_given_up() {
 case_work_at_risk_is_asked_about_before_a_removal() {
 	undecided 2
 	open 80 24
-	await ' \. api .* U +stopped' && keys d
+	await ' \. api .* UW +stopped' && keys d
 	await 'Stop and remove api' && keys d
 	await 'This session has unfinished work' && look remove-work-80x24
 	keys Enter

@@ -85,6 +85,12 @@ static struct instance *full_instance(void)
 	instance->run.server = (struct process_id){ .pid = 11, .start = 12 };
 	instance->run.pane = (struct process_id){ .pid = 13, .start = 14 };
 	run_add_attempt(&instance->run, &attempt);
+	instance->workspace = workspace_new();
+	instance->workspace->kind = WORKSPACE_CLONE;
+	instance->workspace->source = xstrdup("/srv");
+	instance->workspace->path = xstrdup("/srv/tree");
+	instance->workspace->branch = xstrdup("work");
+	instance->workspace->base = xstrdup("0123456789012345678901234567890123456789");
 	return instance;
 }
 
@@ -113,6 +119,7 @@ static void assert_full(const struct store_row *row)
 	assert_true(row->created_at == INT64_C(1776157681123000));
 	assert_true(row->last_used_at == INT64_C(1776157682000000));
 	assert_string_equal(row->held, "too often");
+	assert_string_equal(row->workspace, "clone");
 	assert_true(row->since == INT64_C(1776157683000000));
 	assert_null(row->damage);
 }
@@ -382,7 +389,7 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":8", "\"format\":7" },
+		{ "\"format\":9", "\"format\":8" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },

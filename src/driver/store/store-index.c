@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 8 };
+enum { INDEX_FORMAT = 9 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -59,6 +59,7 @@ enum column {
 	COLUMN_HELD,
 	COLUMN_NOTES,
 	COLUMN_ENDING,
+	COLUMN_WORKSPACE,
 	COLUMN_COUNT
 };
 
@@ -165,6 +166,7 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 		.reason = or_null(texts[COLUMN_REASON]),
 		.held = or_null(texts[COLUMN_HELD]),
 		.notes = or_null(texts[COLUMN_NOTES]),
+		.workspace = or_null(texts[COLUMN_WORKSPACE]),
 		.unit = or_null(texts[COLUMN_UNIT]),
 		.socket = or_null(texts[COLUMN_SOCKET]),
 		.run_directory = or_null(texts[COLUMN_DIRECTORY]),
@@ -260,6 +262,8 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_text(storage, instance->observed.held);
 	pack_text(storage, instance->notes);
 	pack_text(storage, ending_stage_name(instance->ending.stage));
+	pack_text(storage, instance->workspace ? workspace_kind_name(instance->workspace->kind)
+					       : NULL);
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */

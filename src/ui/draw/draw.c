@@ -48,11 +48,12 @@ static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
 		char letter;
 	} letters[] = {
 		{ MARK_HELD, 'H' },      { MARK_SHARED, 'S' },    { MARK_CONTAINER, 'C' },
-		{ MARK_ELSEWHERE, 'M' }, { MARK_UNDECIDED, 'U' },
+		{ MARK_ELSEWHERE, 'M' }, { MARK_UNDECIDED, 'U' }, { MARK_WORKTREE, 'W' },
+		{ MARK_CLONE, 'R' },
 	};
 	size_t length = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
-		if (marks & letters[i].mark)
+		if (marks & letters[i].mark && length < WIDTH_MARKS)
 			buffer[length++] = letters[i].letter;
 	buffer[length] = '\0';
 	return buffer;
@@ -281,6 +282,7 @@ static const char *const help_marks[] = {
 	"? waits for you   ! error   ~ does not answer   * busy   = idle   . stopped",
 	"H held: not restarted automatically   S shares a conversation",
 	"C in a container   M on another machine   U ended, and undecided what becomes of its work",
+	"W in its own worktree   R in its own clone, a repository",
 };
 
 static void draw_help(struct ui *ui, size_t row, size_t height)

@@ -47,6 +47,10 @@ static unsigned marks_of(const struct roster_entry *entry)
 		marks |= MARK_ELSEWHERE;
 	if (row->ending == ENDING_UNDECIDED)
 		marks |= MARK_UNDECIDED;
+	if (streq(or_empty(row->workspace), workspace_kind_name(WORKSPACE_WORKTREE)))
+		marks |= MARK_WORKTREE;
+	else if (row->workspace)
+		marks |= MARK_CLONE;
 	return marks;
 }
 

@@ -38,6 +38,8 @@ enum mark {
 	MARK_CONTAINER = 1 << 2, /* it lives in a container */
 	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */
 	MARK_UNDECIDED = 1 << 4, /* its user is to say what becomes of its work */
+	MARK_WORKTREE = 1 << 5,  /* it has its own tree: a linked work tree */
+	MARK_CLONE = 1 << 6,     /* or a repository */
 };
 
 /* What the list is told of a session.  Texts are borrowed for the call, and NULL is "". */
