@@ -230,6 +230,114 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	await_gone '--- web'
 }
 
+# The terminal of a running session: its tmux, and the device that the agent prints to.
+agents_terminal() {	# TITLE
+	local socket
+	deck show "$1" --json
+	socket=$(sed -n 's/.*"socket": *"\([^"]*\)".*/\1/p' "$home/out")
+	agent=(env -u TMUX tmux -S "$socket")
+	device=$("${agent[@]}" display-message -p -t %0 '#{pane_tty}')
+	fifo=$(dirname "$socket")/bell
+}
+# Those who ring for the session of agents_terminal().
+bells() { pgrep -f "^[^ ]*agentdeck-bell $fifo\$"; }
+await_bells() {	# COUNT
+	local end=$((SECONDS + 20))
+	until [[ $(bells | wc -l) == "$1" ]]; do
+		if ((SECONDS >= end)); then
+			fail "not $1 bells, but: $(bells)"
+			return 1
+		fi
+		read -rt 0.05 <> <(:)
+	done
+	return 0
+}
+
+case_the_screen_is_live_and_in_colour() {
+	some_sessions
+	deck start api --no-supervise
+	agents_terminal api
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 1
+	# It prints, and reports nothing.
+	printf '\033[1;31mred words\033[0m\033]0;title\a\r\n' >"$device"
+	await 'red words'
+	"${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*31[0-9;]*mred words' >/dev/null || fail 'they are not red'
+	# Only for the one that is shown.
+	keys Down
+	await '--- web: screen' && await_bells 0
+	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 0 ]] || fail 'the pipe is still there'
+	keys Up
+	await 'red words' && await_bells 1
+	printf 'more words\r\n' >"$device"
+	await 'more words'
+	keys Tab
+	await '--- api: last reply' && await_bells 0
+}
+
+case_a_stopped_deck_holds_no_agent_up() {
+	local pid
+	some_sessions
+	deck start api --no-supervise
+	agents_terminal api
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 1
+	pid=$(ui_pid) && kill -STOP "$pid"
+	# more than any pipe or queue holds
+	head -c 30000000 <(yes 'some words that nobody reads') >"$home/words"
+	timeout 60 cp "$home/words" "$device" || fail 'the agent waits for the deck'
+	printf 'the end\r\n' >"$device"
+	kill -CONT "$pid"
+	await 'the end'
+}
+
+case_a_killed_deck_leaves_no_bell() {
+	some_sessions
+	deck start api --no-supervise
+	agents_terminal api
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 1
+	kill -KILL "$(ui_pid)"
+	await 'ended: 137' && await_bells 0
+	# tmux has not noticed; the next one comes through.
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 1
+	printf 'new words\r\n' >"$device"
+	await 'new words'
+	keys q
+	await 'ended: 0' && await_bells 0
+}
+
+case_a_pipe_of_the_user_stays() {
+	some_sessions
+	deck start api --no-supervise
+	agents_terminal api
+	"${agent[@]}" pipe-pane -t %0 "exec cat >'$home/piped'"
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 0
+	keys q
+	await 'ended: 0'
+	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 1 ]] || fail 'the pipe is gone'
+	# nor one that comes later
+	"${agent[@]}" pipe-pane -t %0
+	open 120 40
+	await '= api' && keys G Up Tab
+	await '\| agentdeck-demo-agent' && await_bells 1
+	"${agent[@]}" pipe-pane -t %0 "exec cat >'$home/later'"
+	await_bells 0
+	deck send api hello
+	await '\| demo: reply 1'
+	keys q
+	await 'ended: 0'
+	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 1 ]] || fail 'the later pipe is gone'
+	grep -q 'reply 1' "$home/later" || fail "the later pipe has: $(<"$home/later")"
+}
+
 case_a_refusal_is_told_in_words() {
 	some_sessions
 	open 80 24

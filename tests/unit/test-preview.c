@@ -16,22 +16,26 @@ static void it_is_due_for_another_session_or_kind(void **state UNUSED)
 	assert_true(preview_is_due(&preview, "b"));
 	preview.is_stale = true;
 	assert_true(preview_is_due(&preview, "a"));
-	preview_set(&preview, PREVIEW_SCREEN, "a", "text");
+	/* What has happened since it was looked at is not in it. */
+	assert_true(preview_set(&preview, PREVIEW_SCREEN, "a", "other"));
+	assert_true(preview_is_due(&preview, "a"));
+	preview.is_stale = false;
 	preview.kind = PREVIEW_LOG;
 	assert_true(preview_is_due(&preview, "a"));
 	preview_free(&preview);
 }
 
-static void lines_move_no_terminal(void **state UNUSED)
+static void the_same_is_no_news(void **state UNUSED)
 {
 	struct preview preview = { 0 };
-	preview_set(&preview, PREVIEW_SCREEN, "a", "one\n\ta\tb\n\033[2J\n\n\n");
-	assert_int_equal(preview.lines.count, 3);
-	assert_string_equal(preview.lines.items[0], "one");
-	assert_string_equal(preview.lines.items[1], "        a       b");
-	assert_string_equal(preview.lines.items[2], "\\033[2J");
-	preview_set(&preview, PREVIEW_SCREEN, "a", "");
-	assert_int_equal(preview.lines.count, 0);
+	assert_true(preview_set(&preview, PREVIEW_SCREEN, "a", "one\n\033[2Jtwo\n\n"));
+	cleanup_free char *text = painting_text(&preview.painting);
+	assert_string_equal(text, "one\ntwo\n");
+	assert_false(preview_set(&preview, PREVIEW_SCREEN, "a", "one\n\033[2Jtwo\n\n"));
+	assert_true(preview_set(&preview, PREVIEW_SCREEN, "b", "one\n\033[2Jtwo\n\n"));
+	assert_true(preview_set(&preview, PREVIEW_REPLY, "b", "one\n\033[2Jtwo\n\n"));
+	assert_true(preview_set(&preview, PREVIEW_REPLY, "b", ""));
+	assert_int_equal(preview.painting.count, 0);
 	preview_free(&preview);
 }
 
@@ -56,7 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_due_for_another_session_or_kind),
-		cmocka_unit_test(lines_move_no_terminal),
+		cmocka_unit_test(the_same_is_no_news),
 		cmocka_unit_test(each_kind_is_a_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

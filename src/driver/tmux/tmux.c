@@ -433,6 +433,55 @@ int tmux_glance(const char *socket, char **ret, struct error *err)
 	return capture(socket, "-p", "0", QUERY_TIMEOUT_MS, ret, err);
 }
 
+/* tmux gives the command of a pipe to a shell, and expands formats in it, but not in an option.
+ * "-O" only reads: "-I" can crash tmux 3.4 to 3.7a.  "-o" would close a pipe of the user's. */
+#define BELL         "@agentdeck_bell"
+#define BELL_IS_OURS "@agentdeck_bell_is_ours"
+#define ARM_BELL \
+	"set-option -p -t " PANE " " BELL_IS_OURS " 1 ; pipe-pane -O -t " PANE " \"#{" BELL "}\""
+#define END_BELL "set-option -p -u -t " PANE " " BELL_IS_OURS " ; pipe-pane -t " PANE
+
+static void add_shell_word(struct strbuf *text, const char *word)
+{
+	strbuf_adds(text, " '");
+	for (; *word; word++)
+		strbuf_add(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+	strbuf_adds(text, "'");
+}
+
+static void push_bell(struct strvec *argv, const struct tmux_bell *bell)
+{
+	cleanup_strbuf struct strbuf command = { 0 };
+	strbuf_adds(&command, "exec");
+	add_shell_word(&command, bell->program);
+	add_shell_word(&command, bell->fifo);
+	if (bell->forgets)
+		strvec_push_array(argv, (const char *const[]){ "set-option", "-p", "-u", "-t", PANE,
+							       BELL_IS_OURS, ";", NULL });
+	strvec_push_array(
+		argv, (const char *const[]){ "set-option", "-p", "-t", PANE, "--", BELL,
+					     strbuf_text(&command), ";", "if-shell", "-F", "-t",
+					     PANE, "#{&&:#{pane_pipe},#{==:#{" BELL_IS_OURS "},}}",
+					     "", ARM_BELL, ";", NULL });
+}
+
+void tmux_look_argv(const char *socket, const struct tmux_bell *bell, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push(ret, "-N");
+	if (bell)
+		push_bell(ret, bell);
+	strvec_push_array(ret, (const char *const[]){ "capture-pane", "-p", "-e", "-N", "-t", PANE,
+						      NULL });
+}
+
+void tmux_unring_argv(const char *socket, struct strvec *ret)
+{
+	push_client(ret, socket);
+	strvec_push_array(ret, (const char *const[]){ "-N", "if-shell", "-F", "-t", PANE,
+						      "#{" BELL_IS_OURS "}", END_BELL, NULL });
+}
+
 int tmux_paste(const char *socket, const char *text, size_t length, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };

@@ -130,6 +130,17 @@ int tmux_capture_styled(const char *socket, char **ret, struct error *err);
 /* The screen alone, for listings.  Deadline: 2 s. */
 int tmux_glance(const char *socket, char **ret, struct error *err);
 
+/* A program that reads along what the pane prints (pipe-pane), in a pipe that no user has taken. */
+struct tmux_bell {
+	const char *program, *fifo; /* its path, and its argument */
+	bool forgets; /* the pipe that there is now is not ours, whatever was before */
+};
+/* Arguments of a client that prints the screen, line by line, with the escape sequences of its
+ * colours; before it has looked, the bell is there.  bell: NULL: none.  Appended to *ret. */
+void tmux_look_argv(const char *socket, const struct tmux_bell *bell, struct strvec *ret);
+/* Of one that closes the bell's pipe. */
+void tmux_unring_argv(const char *socket, struct strvec *ret);
+
 /* Paste text as a terminal would (bracketed if the program asked for it), of any size, without
  * adding a line ending.  The caller removes control characters other than newline and tab. */
 int tmux_paste(const char *socket, const char *text, size_t length, struct error *err);

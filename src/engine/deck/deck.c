@@ -218,6 +218,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	deck.program = deck_own_program();
 	deck.gate = helper_program(deck.program, "agentdeck-gate");
 	deck.watch = helper_program(deck.program, "agentdeck-watch");
+	deck.bell = helper_program(deck.program, "agentdeck-bell");
 	if (read_settings(&deck, &text, &deck.settings, strictness == STRICT ? err : &problem) <
 	    0) {
 		if (strictness == STRICT)
@@ -267,6 +268,7 @@ void deck_close(struct deck *deck)
 	free(deck->program);
 	free(deck->gate);
 	free(deck->watch);
+	free(deck->bell);
 	free(deck->bus_why);
 	free(deck->unusable_runtime);
 	free(deck->config_problem);

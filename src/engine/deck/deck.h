@@ -29,8 +29,9 @@ struct deck {
 	/* XDG_RUNTIME_DIR, when it is unusable and another is in use; else NULL */
 	char *unusable_runtime;
 	char *profile;
-	char *program;        /* absolute path of agentdeck itself */
-	char *gate, *watch;   /* absolute paths of agentdeck-gate and agentdeck-watch */
+	char *program; /* absolute path of agentdeck itself */
+	/* absolute paths of agentdeck-gate, agentdeck-watch and agentdeck-bell */
+	char *gate, *watch, *bell;
 	struct store *store;  /* NULL until deck_open_store() */
 	char *config_problem; /* why config.toml cannot be used; NULL: it is in use */
 	bool has_kept_config; /* then: the last good one is in use */

@@ -218,6 +218,14 @@ static struct split plan_split(const struct ui *ui, size_t height)
 	return split;
 }
 
+static void draw_painted(size_t row, const struct split *split, const struct painted_line *line)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < line->count && used < split->width; i++)
+		used += term_paint(row, split->column + used, split->width - used,
+				   &line->spans[i].style, line->spans[i].text);
+}
+
 static void draw_preview(const struct ui *ui, const struct split *split)
 {
 	const struct preview *preview = &ui->preview;
@@ -231,12 +239,11 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 	cleanup_free char *heading = xasprintf("--- %s%s%s ", item ? item->title : "",
 					       item ? ": " : "", preview_name(preview->kind));
 	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
-	const size_t room = split->height - 1, count = is_there ? preview->lines.count : 0;
+	const size_t room = split->height - 1, count = is_there ? preview->painting.count : 0;
 	/* The end is what matters, but for facts. */
 	const size_t first = preview->kind != PREVIEW_FACTS && count > room ? count - room : 0;
 	for (size_t i = 0; i < room && first + i < count; i++)
-		term_put(split->row + 1 + i, split->column, split->width, ROLE_PLAIN,
-			 preview->lines.items[first + i]);
+		draw_painted(split->row + 1 + i, split, &preview->painting.lines[first + i]);
 }
 
 /* ---- the help --------------------------------------------------------------------------------- */

@@ -95,6 +95,7 @@ static void come_back(struct dashboard *dashboard)
 static void attach(struct dashboard *dashboard, const struct strvec *words)
 {
 	cleanup_error struct error why = { 0 };
+	peek_rest(dashboard->peek);
 	term_leave();
 	const int status = errand_attach(&dashboard->errands, words, &why);
 	if (status == 0) {
@@ -112,6 +113,7 @@ static void attach(struct dashboard *dashboard, const struct strvec *words)
 static void suspend(struct dashboard *dashboard)
 {
 	sigset_t one;
+	peek_rest(dashboard->peek);
 	term_leave();
 	(void)sigemptyset(&one);
 	(void)sigaddset(&one, SIGTSTP);
@@ -364,7 +366,7 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct 
 		return -1;
 	if (greets && roster_count(roster) == 0)
 		become_list(agentdeck, deck->profile);
-	if (peek_new(&dashboard.errands, &peek, err) < 0)
+	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0)
 		return -1;
 	dashboard.peek = peek;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)

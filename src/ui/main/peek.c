@@ -3,16 +3,29 @@
 
 #include "base/clock.h"
 #include "base/runner.h"
+#include "engine/terminal/bell.h"
+#include "engine/terminal/terminal.h"
+#include "model/session/state.h"
 
-enum { REST_MS = 80, TIMEOUT_MS = 10000 };
+enum { REST_MS = 80, SCREEN_MS = 200, TIMEOUT_MS = 10000, SCREEN_MAX = 4 << 20 };
 
 struct peek {
 	struct errands *errands;
+	const struct roster *roster;
+	const char *bell_program;
 	struct loop_source *timer;
 	bool is_waiting; /* the timer runs */
 	char *id;        /* whom the command that runs is about; NULL: none runs */
 	enum preview_kind kind;
+	struct bell *bell;        /* of the screen that is shown */
+	struct process_id server; /* whose screen that is */
+	int64_t looked_ms;        /* when that was last looked at */
 };
+
+static struct preview *preview_of(const struct peek *peek)
+{
+	return &peek->errands->ui->preview;
+}
 
 static const char *wanted_id(const struct peek *peek)
 {
@@ -20,48 +33,178 @@ static const char *wanted_id(const struct peek *peek)
 	return item ? item->id : NULL;
 }
 
+static void show(struct peek *peek, const char *text)
+{
+	if (preview_set(preview_of(peek), peek->kind, peek->id, text))
+		*peek->errands->is_changed = true;
+}
+
+static void set_timer(struct peek *peek, int64_t at_ms)
+{
+	if (!peek->is_waiting && !peek->id)
+		peek->is_waiting = loop_set_timer(peek->timer, at_ms, NULL) == 0;
+}
+
+/* It is over, and what has happened meanwhile is not in it. */
+static void end_command(struct peek *peek)
+{
+	free(TAKE_PTR(peek->id));
+	peek_settle(peek);
+}
+
+/* ---- what a command of agentdeck's says ------------------------------------------------------- */
+
 static void on_result(const struct child_result *result, const struct error *failure, void *context)
 {
 	struct peek *peek = context;
-	struct ui *ui = peek->errands->ui;
 	const char *text = !result                    ? failure->message
 			   : result->exit_status == 0 ? strbuf_text(&result->output)
 						      : strbuf_text(&result->errors);
-	preview_set(&ui->preview, peek->kind, peek->id, text);
-	free(TAKE_PTR(peek->id));
-	*peek->errands->is_changed = true;
+	show(peek, text);
+	end_command(peek);
+}
+
+static void run_command(struct peek *peek)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	preview_add_words(peek->kind, peek->id, &words);
+	errand_start(peek->errands, &(struct errand){ .words = &words, .timeout_ms = TIMEOUT_MS },
+		     on_result, peek);
+}
+
+/* ---- the screen ------------------------------------------------------------------------------- */
+
+static void run_tmux(struct peek *peek, const struct strvec *argv, runner_handler handler)
+{
+	const struct runner_request request = {
+		.child = {
+			.argv = (const char *const *)argv->items,
+			.new_session = true,
+			.outlives_us = true,
+			.max_output = SCREEN_MAX,
+		},
+		.timeout_ms = TIMEOUT_MS,
+	};
+	runner_start(peek->errands->loop, &request, handler, peek);
+}
+
+static void ignore(const struct child_result *result UNUSED, const struct error *failure UNUSED,
+		   void *context UNUSED)
+{
+}
+
+static void end_bell(struct peek *peek)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (!peek->bell)
+		return;
+	if (bell_end_argv(peek->bell, &argv))
+		run_tmux(peek, &argv, ignore);
+	bell_close(TAKE_PTR(peek->bell));
+	/* What is shown of it is not followed any more. */
+	preview_of(peek)->is_stale = true;
+}
+
+static void on_ring(void *context)
+{
+	struct peek *peek = context;
+	preview_of(peek)->is_stale = true;
+	peek_settle(peek);
+}
+
+static const struct store_row *row_of(const struct peek *peek, const char *id)
+{
+	for (size_t i = 0; i < roster_count(peek->roster); i++) {
+		const struct roster_entry *entry = roster_at(peek->roster, i);
+		if (streq(entry->row.id, id))
+			return state_is_running(entry->view.state) ? &entry->row : NULL;
+	}
+	return NULL;
+}
+
+static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
+		      void *context)
+{
+	struct peek *peek = context;
+	if (result && result->exit_status == 0) {
+		show(peek, strbuf_text(&result->output));
+		end_command(peek);
+	} else {
+		/* agentdeck says why in its words, or what the last ones were. */
+		run_command(peek);
+	}
+}
+
+/* False: the session has no screen that can be looked at. */
+static bool look_at_screen(struct peek *peek)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	const struct store_row *row = row_of(peek, peek->id);
+	if (peek->bell && (!row || !process_same(&row->server, &peek->server)))
+		end_bell(peek);
+	if (!row || !row->socket || !row->run_directory || terminal_check(row->socket, NULL) < 0)
+		return false;
+	peek->server = row->server;
+	const struct bell_wish wish = { row->id, row->socket, row->run_directory,
+					peek->bell_program };
+	if (!peek->bell &&
+	    bell_open(peek->errands->loop, &wish, on_ring, peek, &peek->bell, NULL) < 0)
+		return false;
+	peek->looked_ms = clock_ms();
+	bell_look_argv(peek->bell, &argv);
+	run_tmux(peek, &argv, on_screen);
+	return true;
+}
+
+/* ---- when ------------------------------------------------------------------------------------- */
+
+static bool is_rung_for(const struct peek *peek, const char *id)
+{
+	return peek->bell && id && streq(bell_id(peek->bell), id) &&
+	       preview_of(peek)->kind == PREVIEW_SCREEN;
 }
 
 static void on_rest(void *context)
 {
 	struct peek *peek = context;
 	const char *id = wanted_id(peek);
-	const enum preview_kind kind = peek->errands->ui->preview.kind;
-	cleanup_strvec struct strvec words = { 0 };
 	peek->is_waiting = false;
-	if (peek->id || !preview_is_due(&peek->errands->ui->preview, id))
+	if (peek->bell && !is_rung_for(peek, id))
+		end_bell(peek);
+	if (peek->id || !preview_is_due(preview_of(peek), id))
 		return;
 	peek->id = xstrdup(id);
-	peek->kind = kind;
+	peek->kind = preview_of(peek)->kind;
 	/* What happens from now on is not in it. */
-	peek->errands->ui->preview.is_stale = false;
-	preview_add_words(kind, id, &words);
-	errand_start(peek->errands, &(struct errand){ .words = &words, .timeout_ms = TIMEOUT_MS },
-		     on_result, peek);
+	preview_of(peek)->is_stale = false;
+	if (peek->kind != PREVIEW_SCREEN || !look_at_screen(peek))
+		run_command(peek);
 }
 
 void peek_settle(struct peek *peek)
 {
-	if (peek->is_waiting || peek->id ||
-	    !preview_is_due(&peek->errands->ui->preview, wanted_id(peek)))
+	const char *id = wanted_id(peek);
+	if (peek->bell && !is_rung_for(peek, id))
+		end_bell(peek);
+	if (!preview_is_due(preview_of(peek), id))
 		return;
-	peek->is_waiting = loop_set_timer(peek->timer, clock_ms() + REST_MS, NULL) == 0;
+	const int64_t rested = clock_ms() + REST_MS, next = peek->looked_ms + SCREEN_MS;
+	if (!is_rung_for(peek, id))
+		set_timer(peek, rested);
+	else
+		set_timer(peek, next > clock_ms() ? next : clock_ms());
 }
 
-int peek_new(struct errands *errands, struct peek **ret, struct error *err)
+void peek_rest(struct peek *peek)
+{
+	end_bell(peek);
+}
+
+int peek_new(struct errands *errands, const struct roster *roster, const char *bell,
+	     struct peek **ret, struct error *err)
 {
 	struct peek *peek = xcalloc(1, sizeof(*peek));
-	peek->errands = errands;
+	*peek = (struct peek){ .errands = errands, .roster = roster, .bell_program = bell };
 	if (loop_add_timer(errands->loop, INT64_MAX, on_rest, peek, &peek->timer, err) < 0) {
 		free(peek);
 		return -1;
@@ -74,6 +217,7 @@ void peek_free(struct peek *peek)
 {
 	if (!peek)
 		return;
+	end_bell(peek);
 	loop_remove(peek->timer);
 	free(peek->id);
 	free(peek);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Keeps the preview true: runs its command when the cursor has rested on a session, and again when
- * something happens to that session.  One command at a time; nothing runs without a reason.
+ * something happens to that session; the screen's also when the agent prints something.  One
+ * command at a time; nothing runs without a reason.
  */
 #pragma once
 
+#include "engine/roster/roster.h"
 #include "ui/main/errand.h"
 
 struct peek;
-/* The errands outlive it.  *ret is the caller's; it ends before the loop. */
-int peek_new(struct errands *errands, struct peek **ret, struct error *err);
+/* What is given outlives it.  bell: the program of engine/terminal/bell.h.  *ret is the caller's;
+ * it ends before the loop. */
+int peek_new(struct errands *errands, const struct roster *roster, const char *bell,
+	     struct peek **ret, struct error *err);
 void peek_free(struct peek *peek);
 static inline void peek_freep(struct peek **peek)
 {
@@ -19,3 +23,5 @@ static inline void peek_freep(struct peek **peek)
 
 /* After each frame: the selected session may be another one. */
 void peek_settle(struct peek *peek);
+/* Nobody sees the preview for a while, up to the next frame. */
+void peek_rest(struct peek *peek);

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-enum { TAB_STOP = 8 };
-
 void preview_free(struct preview *preview)
 {
 	free(preview->id);
-	strvec_clear(&preview->lines);
+	free(preview->text);
+	painting_free(&preview->painting);
 	*preview = (struct preview){ 0 };
 }
 
@@ -38,30 +37,16 @@ bool preview_is_due(const struct preview *preview, const char *id)
 		!streq(preview->id, id));
 }
 
-/* A terminal would jump to the next stop. */
-static char *without_tabs(const char *line)
+bool preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text)
 {
-	cleanup_strbuf struct strbuf text = { 0 };
-	for (; *line; line++) {
-		if (*line != '\t')
-			strbuf_add(&text, line, 1);
-		while (*line == '\t' && (strbuf_adds(&text, " "), text.length % TAB_STOP))
-			;
-	}
-	return visible(strbuf_text(&text));
-}
-
-void preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text)
-{
-	cleanup_free char *copy = xstrdup(text);
-	char *rest = copy;
+	const bool is_same = preview->shown == kind && preview->text &&
+			     streq(preview->text, text) && streq(or_empty(preview->id), id);
+	if (is_same)
+		return false;
 	replace_string(&preview->id, id);
+	replace_string(&preview->text, text);
 	preview->shown = kind;
-	preview->is_stale = false;
-	strvec_clear(&preview->lines);
-	for (const char *line; (line = strsep(&rest, "\n"));)
-		strvec_push_take(&preview->lines, without_tabs(line));
-	struct strvec *lines = &preview->lines;
-	for (; lines->count && !*lines->items[lines->count - 1]; lines->count--)
-		free(TAKE_PTR(lines->items[lines->count - 1]));
+	painting_free(&preview->painting);
+	paint_parse(text, &preview->painting);
+	return true;
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/text.h"
+#include "ui/state/paint.h"
 
 enum preview_kind {
 	PREVIEW_NONE,
@@ -19,9 +19,10 @@ enum preview_kind {
 struct preview {
 	enum preview_kind kind; /* what the user wants to see */
 	enum preview_kind shown;
-	char *id;            /* whose is shown; NULL: nobody's */
-	struct strvec lines; /* visible() */
-	bool is_stale;       /* something has happened to that session since */
+	char *id;   /* whose is shown; NULL: nobody's */
+	char *text; /* as it came */
+	struct painting painting;
+	bool is_stale; /* something has happened to that session since it was looked at */
 };
 void preview_free(struct preview *preview);
 
@@ -32,5 +33,5 @@ void preview_add_words(enum preview_kind kind, const char *id, struct strvec *re
 
 /* Does this session (NULL: none) have to be looked at for it? */
 bool preview_is_due(const struct preview *preview, const char *id);
-/* Show what the command has printed about the session; any bytes. */
-void preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text);
+/* Show what the command has printed about the session; any bytes.  False: it is shown already. */
+bool preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "ui/state/key.h"
+#include "ui/term/term-internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,11 +11,6 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <wchar.h>
-
-#define NCURSES_WIDECHAR         1
-#define NCURSES_NOMACROS         1
-#define NCURSES_ENABLE_STDBOOL_H 1
-#include <ncurses.h>
 
 /* Programs in terminals send a sequence at once; a person's Esc comes alone. */
 enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_PASTE_END + 1 };
@@ -67,7 +63,9 @@ static void begin_colors(void)
 		{ ROLE_BUSY, COLOR_GREEN },     { ROLE_WARNING, COLOR_YELLOW },
 		{ ROLE_KEY, COLOR_CYAN },
 	};
-	if (!term.has_color || !has_colors() || start_color() == ERR)
+	const bool is_colored = term.has_color && has_colors() && start_color() != ERR;
+	color_begin(is_colored);
+	if (!is_colored)
 		return;
 	(void)use_default_colors();
 	for (size_t i = 0; i < ARRAY_SIZE(colors); i++)
@@ -171,6 +169,7 @@ size_t term_columns(void)
 void term_erase(void)
 {
 	term.has_cursor = false;
+	color_frame();
 	(void)erase();
 }
 
@@ -239,25 +238,48 @@ static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_coun
 	return used;
 }
 
-size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text)
+/* The attributes and the pair are those in use.  Returns the columns that it took. */
+static size_t put(size_t row, size_t column, size_t width, const char *text)
 {
 	wchar_t characters[LINE_MAX_CHARACTERS];
 	size_t count;
 	bool is_cut;
-	if (row >= term_rows() || column >= term_columns() || width == 0)
-		return 0;
-	if (width > term_columns() - column)
-		width = term_columns() - column;
 	size_t used = fit(text, width, characters, &count, &is_cut);
 	if (is_cut) {
 		used = fit(text, width - 1, characters, &count, &is_cut);
 		characters[count++] = L'~';
 		used++;
 	}
-	(void)attr_set(attributes_of(role), pair_of(role), NULL);
 	(void)mvaddnwstr((int)row, (int)column, characters, (int)count);
 	(void)attr_set(A_NORMAL, 0, NULL);
 	return used;
+}
+
+/* Cut off what is outside of the terminal.  False: nothing is left. */
+static bool clip(size_t row, size_t column, size_t *width)
+{
+	if (row >= term_rows() || column >= term_columns())
+		return false;
+	if (*width > term_columns() - column)
+		*width = term_columns() - column;
+	return *width > 0;
+}
+
+size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text)
+{
+	if (!clip(row, column, &width))
+		return 0;
+	(void)attr_set(attributes_of(role), pair_of(role), NULL);
+	return put(row, column, width, text);
+}
+
+size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
+		  const char *text)
+{
+	if (!clip(row, column, &width))
+		return 0;
+	(void)attr_set(color_attributes(style), color_pair(style), NULL);
+	return put(row, column, width, text);
 }
 
 void term_reverse(size_t row, size_t column, size_t width)

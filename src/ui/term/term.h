@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "ui/state/paint.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +52,9 @@ void term_erase(void);
 /* Write as much of the UTF-8 text as fits into width columns, from this place on; a text that is
  * cut ends with "~".  Returns the columns that it took.  It has no control characters (visible()). */
 size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text);
+/* The same in colours, as near as the terminal has them. */
+size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
+		  const char *text);
 /* Show the cells of a row in reverse. */
 void term_reverse(size_t row, size_t column, size_t width);
 /* Where the cursor is shown in this frame; without this call it is hidden. */
