@@ -127,7 +127,10 @@ TEST(EndWithWorkIsUndecided)
 	       stage_of(&session));
 	/* It is no work any more. */
 	machine_remove(file);
-	session_start(&session, NULL);
+	const struct reply started = deck(NULL, WORDS("session", "start", session.id, "--json"));
+	ASSERT(started.status == 0 && strstr(started.output, "gone: ?? new") &&
+		       strstr(started.errors, "has changed since it was kept"),
+	       "session start: %s%s", started.output, started.errors);
 	quit(&session);
 	(void)deck_ok(NULL, WORDS("session", "set", session.id, "on-end", "clean", "--json"));
 	ASSERT(!machine_exists(session.directory), "clean left the tree");

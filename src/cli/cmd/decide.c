@@ -6,7 +6,9 @@
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
 
-static bool may_ask(const struct app *app)
+#include <string.h>
+
+bool decide_may_ask(const struct app *app)
 {
 	return !app->json && ask_is_possible();
 }
@@ -73,7 +75,7 @@ static int decide_once(struct app *app, const char *base, enum decision *ret, st
 			say_to(stderr, xasprintf("%s: %s", asking.instance->title, asking.text));
 		return 0;
 	}
-	if (may_ask(app) && ask_all(&asking, &choice, err) < 0)
+	if (decide_may_ask(app) && ask_all(&asking, &choice, err) < 0)
 		return -1;
 	if (choice == CHOICE_NONE)
 		say_how(app, asking.instance, asking.text);
@@ -107,11 +109,46 @@ int decide_start(struct app *app, const struct store_row *row, enum decision *re
 		 struct error *err)
 {
 	*ret = DECISION_GO_ON;
-	if (!may_ask(app) || row->damage)
+	if (!decide_may_ask(app) || row->damage)
 		return 0;
 	if (row->ending == ENDING_UNDECIDED)
 		return decide_end(app, row->base, ret, err);
 	return row->ending == ENDING_KEPT ? decide_reuse(app, row->base, ret, err) : 0;
+}
+
+/* The two letters of git status already say that it is a file. */
+static void add_changes(const struct evidence *evidence, struct strvec *ret)
+{
+	static const char file[] = "file: ";
+	for (size_t i = 0; i < evidence->items.count; i++) {
+		const char *item = evidence->items.items[i];
+		strvec_pushf(ret, "%s: %s", evidence->heading,
+			     starts_with(item, file) ? item + strlen(file) : item);
+	}
+}
+
+void decide_tell(struct app *app, const struct store_row *row, struct strvec *ret)
+{
+	cleanup_asking struct asking asking = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (row->damage || row->ending != ENDING_KEPT)
+		return;
+	/* The start itself says what is wrong with the tree. */
+	if (asking_of_reuse(&app->deck, row->base, &asking, &err) < 0 ||
+	    asking.about == ASKED_NOTHING)
+		return;
+	const struct question *question = &asking.questions[0];
+	for (size_t i = 0; i < question->evidence_count; i++)
+		add_changes(&question->evidence[i], ret);
+	for (size_t i = 0; i < ret->count; i++)
+		strbuf_addf(&text, "%s%s", i ? "; " : "", ret->items[i]);
+	cleanup_free char *hint = hint_session(&app->deck, row->title, row->id);
+	deck_warn(
+		&app->deck,
+		"the tree of %s has changed since it was kept, and is used as it is (%s). Look at "
+		"it: agentdeck check %s",
+		row->title, strbuf_text(&text), hint);
 }
 
 int decide_removal(struct app *app, const char *base, enum decision *ret, char **ret_seen,
@@ -120,7 +157,7 @@ int decide_removal(struct app *app, const char *base, enum decision *ret, char *
 	cleanup_asking struct asking asking = { 0 };
 	enum choice_kind choice;
 	*ret = DECISION_GO_ON;
-	if (!may_ask(app))
+	if (!decide_may_ask(app))
 		return 0;
 	if (asking_of_removal(&app->deck, base, &asking, err) < 0)
 		return -1;
@@ -143,7 +180,7 @@ int decide_launch(struct app *app, const struct lifecycle_new *wish, char **ret_
 	const struct choice *choice;
 	const struct store_row *row;
 	*ret = DECISION_GO_ON;
-	if (!may_ask(app))
+	if (!decide_may_ask(app))
 		return 0;
 	if (asking_of_launch(&app->deck, wish, &asking, err) < 0)
 		return -1;

@@ -15,12 +15,17 @@ enum decision {
 	DECISION_REMOVED,
 };
 
+/* Is there a user who can be asked? */
+bool decide_may_ask(const struct app *app);
 /* What is due or undecided about this session: do it, or ask. */
 int decide_end(struct app *app, const char *base, enum decision *ret, struct error *err);
 /* Before it is started by its user: what is undecided, and a tree that has changed since it was
  * kept. */
 int decide_start(struct app *app, const struct store_row *row, enum decision *ret,
 		 struct error *err);
+/* Before it is started by its user who is not asked: a warning says what has changed in its tree
+ * since it was kept, and *ret gets a line for each, "new: ?? file". */
+void decide_tell(struct app *app, const struct store_row *row, struct strvec *ret);
 /* Before it is removed: DECISION_LEAVE, or DECISION_REMOVED: work that only its tree has can go, if
  * it is what *ret_seen says, for deck->work_seen; the caller's.  Untouched otherwise. */
 int decide_removal(struct app *app, const char *base, enum decision *ret, char **ret_seen,

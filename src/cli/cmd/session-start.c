@@ -57,6 +57,7 @@ static int start_and_send(struct app *app, const struct start_order *order,
 		return -1;
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
+		json_add_changes(object, order);
 		if (is_up)
 			message_add_json(object, instance->id, &result);
 		print_json(object);
@@ -87,16 +88,20 @@ static int start(struct app *app, const struct store_row *row, struct error *err
 	const struct options *given = app->options;
 	const bool restart = app->command == &command_session_restart;
 	enum decision decision = DECISION_GO_ON;
+	cleanup_strvec struct strvec changes = { 0 };
 	if (!restart && decide_start(app, row, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON)
 		return decision == DECISION_LEAVE ? 1 : 0;
+	if (restart || !decide_may_ask(app))
+		decide_tell(app, row, &changes);
 	const struct start_order order = {
 		.base = row->base,
 		.kind = restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
 		.wish = given->fresh ? START_FRESH : START_RESUME,
 		.no_wait = given->no_wait,
 		.no_supervise = given->no_supervise,
+		.tree_changes = &changes,
 	};
 	int r = start_as_wished(app, &order, err);
 	if (r == 0 && given->attach && !app->json)

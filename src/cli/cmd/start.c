@@ -52,6 +52,12 @@ struct json_object *json_of_start(const struct deck *deck, const struct lifecycl
 	return object;
 }
 
+void json_add_changes(struct json_object *object, const struct start_order *order)
+{
+	if (order->tree_changes && order->tree_changes->count)
+		json_set_strings(object, "tree_changes", order->tree_changes);
+}
+
 static void print_last_words(const struct instance *instance)
 {
 	cleanup_free char *words = xstrdup(or_empty(instance->observed.exit.last_words));
@@ -204,6 +210,7 @@ int run_start(struct app *app, const struct start_order *order, struct error *er
 		return -1;
 	if (app->json) {
 		cleanup_json struct json_object *object = json_of_start(&app->deck, &started);
+		json_add_changes(object, order);
 		print_json(object);
 	} else if (!app->quiet || !(started.already || succeeded(started.outcome))) {
 		print_start(app, &started);

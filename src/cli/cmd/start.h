@@ -14,6 +14,7 @@ struct start_order {
 	enum start_wish wish;
 	bool no_supervise; /* do not enable the supervisor */
 	bool no_wait;      /* return when the session is saved, without waiting for the agent */
+	const struct strvec *tree_changes; /* since it was kept, a line for each; NULL: none */
 };
 
 /* Start or restart, wait as ordered, print the result (text or JSON).  A positive value is the exit
@@ -27,5 +28,7 @@ int start_and_wait(struct app *app, const struct start_order *order, struct life
 /* The JSON of a start: the session, its run, and success, already_running and resumed. */
 struct json_object *json_of_start(const struct deck *deck,
 				  const struct lifecycle_started *started) MUST_USE;
+/* And what only the order has. */
+void json_add_changes(struct json_object *object, const struct start_order *order);
 /* One line for people. */
 void print_start(const struct app *app, const struct lifecycle_started *started);
