@@ -434,6 +434,22 @@ case_work_at_risk_is_asked_about_before_a_removal() {
 	[[ -e $tree/file-3 ]] || fail 'its work is gone'
 }
 
+case_work_at_risk_of_one_among_several_is_asked_about() {
+	undecided 2
+	deck add repo -t plain --agent demo
+	open 80 24
+	await ' \. plain ' && keys Home Space Space d
+	await 'Stop and remove 2 sessions' && keys d
+	await 'This session has unfinished work' && keys Enter
+	await '> Keep it' && keys Enter
+	await '1 session$' && await ' \. api .* U +stopped'
+	deck add repo -t plain --agent demo
+	await ' \. plain ' && keys Escape Home Space Space d d
+	await 'unfinished work' && keys Enter
+	await '> Keep it' && keys Down Enter
+	await '0 sessions'
+}
+
 case_pasted_text_is_no_action() {
 	some_sessions
 	open 80 24

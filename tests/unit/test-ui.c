@@ -63,7 +63,6 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'x', 'y' }, "run stop id-a" },
 		{ { 'r', 'y' }, "run restart --no-wait id-a" },
 		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
-		{ { ' ', KEY_CODE_DOWN, ' ', 'd', 'd' }, "run remove --force id-a id-b" },
 		{ { 'R', 'R' }, "run recover" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
 		  "run send --message-file - --session=id-a <hi" },
@@ -302,6 +301,34 @@ static void an_answer_is_passed_on(void **state UNUSED)
 	}
 }
 
+/* One after the other, and done at once at the end. */
+static void each_of_several_is_asked_about(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[5];
+		const char *then, *wish;
+	} cases[] = {
+		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
+		  "ask settle -- id-b remove",
+		  "remove --force --seen=id-a=5ee9 -- id-a id-b" },
+		{ { KEY_CODE_ENTER, KEY_CODE_ENTER },
+		  "ask settle -- id-b remove",
+		  "remove --force -- id-b" },
+		{ { KEY_CODE_ENTER, KEY_CODE_ESCAPE }, "", NULL },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		check(ui, KEYS(' ', down, ' ', 'd', 'd'), "ask settle -- id-a remove");
+		check_asked(ui, asks_removal, "");
+		check(ui, cases[i].keys, cases[i].then);
+		if (cases[i].wish)
+			check_asked(ui, ASKS_OF("id-b", "nothing", ""), cases[i].wish);
+		else
+			assert_string_equal(ui->message, "Nothing was done.");
+		assert_int_equal(ui->mode, MODE_LIST);
+	}
+}
+
 static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 {
 	static const struct {
@@ -309,7 +336,7 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 		const char *wish;
 	} cases[] = {
 		{ { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER },
-		  "run settle --answer clean --seen 5ee9 -- id-a remove" },
+		  "run remove --force --seen=id-a=5ee9 -- id-a" },
 		{ { KEY_CODE_ENTER, KEY_CODE_ENTER }, "" },
 		{ { KEY_CODE_ESCAPE }, "" },
 		{ { 'd', 'y', KEY_CODE_ENTER, 'd', 'q' }, "" },
@@ -323,7 +350,7 @@ static void work_at_risk_is_asked_about_before_a_removal(void **state UNUSED)
 	}
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('d', 'd'), "ask settle -- id-a remove");
-	check_asked(ui, asks_nothing, "remove --force id-a");
+	check_asked(ui, asks_nothing, "remove --force -- id-a");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
@@ -423,6 +450,7 @@ int main(void)
 		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
 		cmocka_unit_test(another_session_is_resumed_instead),
 		cmocka_unit_test(an_answer_is_passed_on),
+		cmocka_unit_test(each_of_several_is_asked_about),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),

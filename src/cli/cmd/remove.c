@@ -7,8 +7,11 @@
 
 #include "engine/place/alive.h"
 
+#include <string.h>
+
 struct options {
 	bool force, discard;
+	struct strvec seen;    /* ID=DIGEST: this work of the session may go, its user has said */
 	struct strvec running; /* the bases that a "y" was about */
 };
 
@@ -16,6 +19,8 @@ static const struct command_option options[] = {
 	{ 0, "discard", NULL, "give up work that only its worktree or clone has",
 	  TO_FLAG(discard) },
 	{ 'f', "force", NULL, "do not ask; stop what runs", TO_FLAG(force) },
+	{ 0, "seen", "ID=DIGEST", "give up this work (agentdeck-ui)", TO_LIST(seen),
+	  .is_hidden = true },
 	OPTIONS_SEVERAL,
 	OPTION_TAKE_OVER,
 	{ 0 },
@@ -33,12 +38,22 @@ static const char *word_for(const struct app *app, const struct store_row *row)
 	return may_stop(app, row) ? "--force" : NULL;
 }
 
+/* What its user was shown and has given up; NULL: nothing. */
+static char *work_seen(const struct options *given, const struct store_row *row)
+{
+	cleanup_free char *lead = xasprintf("%s=", row->id);
+	for (size_t i = 0; i < given->seen.count; i++)
+		if (starts_with(given->seen.items[i], lead))
+			return xstrdup(given->seen.items[i] + strlen(lead));
+	return NULL;
+}
+
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *seen = NULL;
-	enum decision decision = DECISION_GO_ON;
-	if (!given->discard && !row->damage &&
+	cleanup_free char *seen = work_seen(given, row);
+	enum decision decision = seen ? DECISION_REMOVED : DECISION_GO_ON;
+	if (!given->discard && !seen && !row->damage &&
 	    decide_removal(app, row->base, &decision, &seen, err) < 0)
 		return -1;
 	if (decision == DECISION_LEAVE) {
@@ -116,10 +131,13 @@ static int choose_and_remove(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_several struct several several = { 0 };
-	char discard[] = "--discard";
-	char *const words[] = { discard, NULL };
+	cleanup_strvec struct strvec words = { 0 };
+	if (given->discard)
+		strvec_push(&words, "--discard");
+	for (size_t i = 0; i < given->seen.count; i++)
+		strvec_pushf(&words, "--seen=%s", given->seen.items[i]);
 	const struct several_verb verb = {
-		.words = { .items = (char **)words, .count = given->discard ? 1 : 0 },
+		.words = words,
 		.act = remove_one,
 		.word = word_for,
 		.result = "removed",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
- * start, New and Resume are a launch, and the other two are here.  What is deleted is checked
+ * start, New and Resume are a launch, the end of a removal is `agentdeck remove --seen`, and the
+ * other two are here.  What is deleted is checked
  * against what was shown.
  */
 #include "base/argsplit.h"
@@ -83,18 +84,6 @@ static int print_launch(struct app *app, const char *directory, struct error *er
 	return 0;
 }
 
-static int answer_removal(struct app *app, const struct store_row *row, struct error *err)
-{
-	const struct options *given = app->options;
-	app->deck.may_lose_work = true;
-	app->deck.work_seen = or_empty(given->seen);
-	if (lifecycle_remove(&app->deck, row->base, REMOVE_ANYWAY, err) < 0)
-		return -1;
-	print_warnings(app);
-	say("Removed %s. To restore it: agentdeck undo", row->title);
-	return 0;
-}
-
 static int answer_end(struct app *app, const struct store_row *row, struct error *err)
 {
 	cleanup_ending_result struct ending_result result = { 0 };
@@ -125,9 +114,9 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (given->answer == ANSWER_NOT)
 		return print_asking(app, row, is_removal, err);
-	if (is_removal && given->answer != ANSWER_CLEAN)
-		return error_set(err, ERROR_USAGE, "a removal has only the answer clean");
-	return is_removal ? answer_removal(app, row, err) : answer_end(app, row, err);
+	if (is_removal)
+		return error_set(err, ERROR_USAGE, "the answer is agentdeck remove --seen");
+	return answer_end(app, row, err);
 }
 
 const struct command command_settle = {

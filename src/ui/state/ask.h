@@ -13,7 +13,7 @@ enum ask_about {
 	ASK_END,     /* CHOICE_RETURN: do it; CHOICE_KEEP and CHOICE_CLEAN are for agentdeck */
 	ASK_REUSE,   /* CHOICE_RETURN: do it */
 	ASK_LAUNCH,  /* CHOICE_NEW: do it; CHOICE_RESUME: with that session */
-	ASK_REMOVAL, /* CHOICE_CLEAN is for agentdeck */
+	ASK_REMOVAL, /* CHOICE_KEEP: not this one; CHOICE_CLEAN: do it */
 };
 
 enum { ASK_MOST = 2 };

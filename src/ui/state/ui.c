@@ -19,6 +19,8 @@ void ui_free(struct ui *ui)
 	list_free(ui->list);
 	input_free(&ui->input);
 	strvec_clear(&ui->targets);
+	strvec_clear(&ui->agreed);
+	strvec_clear(&ui->given_up);
 	preview_free(&ui->preview);
 	free(ui->profile);
 	free(ui->search);
@@ -123,14 +125,16 @@ static void give_up(struct ui *ui)
 	ui_tell(ui, "Nothing was done.", false);
 }
 
-/* What has agentdeck to ask about the only target? */
+/* What has agentdeck to ask about the first target? */
 static void begin_looking(struct ui *ui, enum action action, struct wish *ret)
 {
 	const char *occasion = action == ACTION_REMOVE ? "remove" : "start";
 	end_pending(ui);
 	ui->mode = MODE_LOOKING;
 	ui->pending = action;
-	ui->question = xstrdup("Looking at its work ...");
+	ui->question = ui->targets.count == 1 ? xstrdup("Looking at its work ...")
+					      : xasprintf("Looking at the work of %zu sessions ...",
+							  ui->targets.count);
 	ret->kind = WISH_ASK;
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
 							      occasion, NULL });
@@ -169,6 +173,39 @@ static void launch(struct ui *ui, struct wish *ret)
 		ret->input = xstrdup(message);
 }
 
+/* All that is agreed to at once, when nobody is left to be asked about. */
+static void go_on_removing(struct ui *ui, struct wish *ret)
+{
+	if (ui->targets.count) {
+		begin_looking(ui, ACTION_REMOVE, ret);
+		return;
+	}
+	if (ui->agreed.count == 0) {
+		give_up(ui);
+		return;
+	}
+	run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
+	strvec_push_all(&ret->words, &ui->given_up);
+	strvec_push(&ret->words, "--");
+	strvec_push_all(&ret->words, &ui->agreed);
+	end_pending(ui);
+}
+
+/* The first target may go (seen: with this work, NULL: it has none), or stays. */
+static void settle_removal(struct ui *ui, bool goes, const char *seen, struct wish *ret)
+{
+	cleanup_strvec struct strvec others = { 0 };
+	const char *id = ui->targets.items[0];
+	if (goes)
+		strvec_push(&ui->agreed, id);
+	if (goes && seen)
+		strvec_pushf(&ui->given_up, "--seen=%s=%s", id, seen);
+	strvec_push_array(&others, (const char *const *)ui->targets.items + 1);
+	strvec_clear(&ui->targets);
+	strvec_push_all(&ui->targets, &others);
+	go_on_removing(ui, ret);
+}
+
 /* There is nothing to ask, or that is the answer. */
 static void do_pending(struct ui *ui, struct wish *ret)
 {
@@ -182,8 +219,8 @@ static void do_pending(struct ui *ui, struct wish *ret)
 		run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
 		break;
 	case ACTION_REMOVE:
-		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
-		break;
+		settle_removal(ui, true, NULL, ret);
+		return;
 	case ACTION_NEW:
 		launch(ui, ret);
 		break;
@@ -196,12 +233,11 @@ static void do_pending(struct ui *ui, struct wish *ret)
 /* Keep or clean.  agentdeck compares what there is with what was shown. */
 static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
-	const char *occasion = ui->ask.about == ASK_REMOVAL ? "remove" : "start";
 	ret->kind = WISH_RUN;
 	strvec_push_array(&ret->words,
 			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
 						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
-						 occasion, NULL });
+						 "start", NULL });
 	list_choose_none(ui->list);
 	end_pending(ui);
 }
@@ -307,12 +343,10 @@ static void go_on(struct ui *ui, struct wish *ret)
 		run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
 		break;
 	case ACTION_REMOVE:
-		if (ui->targets.count == 1) {
-			begin_looking(ui, ACTION_REMOVE, ret);
-			return;
-		}
-		run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
-		break;
+		strvec_clear(&ui->agreed);
+		strvec_clear(&ui->given_up);
+		begin_looking(ui, ACTION_REMOVE, ret);
+		return;
 	case ACTION_RECOVER:
 		strvec_clear(&ui->targets);
 		run(ui, ret, (const char *const[]){ "recover", NULL });
@@ -605,8 +639,9 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 	else if (((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN) ||
 		 (about == ASK_LAUNCH && choice == CHOICE_NEW))
 		do_pending(ui, ret);
-	else if ((about == ASK_END && choice == CHOICE_KEEP) ||
-		 (about != ASK_CONFIRM && choice == CHOICE_CLEAN))
+	else if (about == ASK_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
+		settle_removal(ui, choice == CHOICE_CLEAN, ui->ask.seen, ret);
+	else if (about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
 		pass_on(ui, choice, ret);
 	else
 		give_up(ui);

@@ -33,6 +33,8 @@ struct ui {
 	enum action pending; /* of MODE_LINE, MODE_LOOKING and MODE_DIALOG */
 	/* Whom the pending action is for: ids, which outlive the sessions. */
 	struct strvec targets;
+	/* Of a removal: those that are agreed to, and what they lose, as options of the command. */
+	struct strvec agreed, given_up;
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
 	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
