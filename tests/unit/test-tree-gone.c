@@ -143,7 +143,7 @@ static void a_killed_deletion_has_lost_nothing(void **state)
 static void what_is_lost_after_a_killed_deletion_is_said(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_WORKTREE);
 	assert_int_equal(save(desk, NULL), 0);
 	cleanup_instance struct instance *stored = desk_load(desk);
 	assert_true(stored->workspace->is_freed);

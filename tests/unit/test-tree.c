@@ -469,7 +469,7 @@ static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)
 						      "/project && %s",
 						      given->script);
 		do_sh(desk, script);
-		if (branch_look(&desk->deck, instance, &fate, &err) < 0)
+		if (branch_look(&desk->deck, instance, NULL, &fate, &err) < 0)
 			fail_msg("%s: %s", given->script, err.message);
 		if (fate.goes != given->goes || !strstr(or_empty(fate.why), given->why))
 			fail_msg("%s: %d, %s", given->script, fate.goes, or_empty(fate.why));
@@ -491,7 +491,7 @@ static void a_branch_that_is_not_only_ours_stays(void **state)
 	cleanup_instance struct instance *other = new_instance("bbbbbbbb", "Other");
 	cleanup_branch_fate struct branch_fate before = { 0 }, fate = { 0 }, none = { 0 };
 	const struct tree_order order = { .kind = WORKSPACE_CLONE, .branch = "agentdeck/fix-it" };
-	assert_int_equal(branch_look(&desk->deck, instance, &before, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &before, NULL), 0);
 	assert_true(before.goes);
 	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
 	assert_int_equal(gitcmd_delete_branch(desk->cwd, before.name, before.tip, NULL), -1);
@@ -499,11 +499,26 @@ static void a_branch_that_is_not_only_ours_stays(void **state)
 	replace_string(&other->cwd, desk->cwd);
 	assert_int_equal(tree_plan(&desk->deck, &order, other, NULL), 0);
 	assert_int_equal(create_instance(desk->deck.store, other, NULL), 0);
-	assert_int_equal(branch_look(&desk->deck, instance, &fate, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &fate, NULL), 0);
 	assert_false(fate.goes);
 	assert_string_equal(fate.why, "session Other has it");
+	/* Also when that is removed, unless it goes, too. */
+	cleanup_branch_fate struct branch_fate removed = { 0 }, going = { 0 };
+	cleanup_trash struct trash trash = { 0 };
+	assert_int_equal(trash_put(lock_of(desk->deck.store, "bbbbbbbb"), NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &removed, NULL), 0);
+	assert_false(removed.goes);
+	assert_string_equal(removed.why, "the removed session Other has it");
+	assert_int_equal(trash_list(desk->deck.store, &trash, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, &trash, &going, NULL), 0);
+	assert_true(going.goes);
+	do_sh(desk, "for file in default/.trash/*/instance.json; do echo no >$file; done");
+	cleanup_branch_fate struct branch_fate unknown = { 0 };
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &unknown, NULL), 0);
+	assert_false(unknown.goes);
+	assert_non_null(strstr(unknown.why, "cannot be read"));
 	instance->workspace->made_branch = false;
-	assert_int_equal(branch_look(&desk->deck, instance, &none, NULL), 0);
+	assert_int_equal(branch_look(&desk->deck, instance, NULL, &none, NULL), 0);
 	assert_null(none.name);
 }
 

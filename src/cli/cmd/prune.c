@@ -75,7 +75,7 @@ static int list_branches(const struct app *app, const struct trash *trash, struc
 		cleanup_branch_fate struct branch_fate fate = { 0 };
 		if (!instance || !instance->workspace)
 			continue;
-		if (branch_look(&app->deck, instance, &fate, err) < 0)
+		if (branch_look(&app->deck, instance, trash, &fate, err) < 0)
 			return -1;
 		if (!fate.name)
 			continue;

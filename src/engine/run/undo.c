@@ -204,6 +204,12 @@ static bool prune(struct deck *deck, struct store_profile_lock *lock, const stru
 	return r == 0;
 }
 
+static bool has_branch(const struct removed *removed)
+{
+	const struct instance *instance = removed->instance;
+	return instance && instance->workspace && instance->workspace->made_branch;
+}
+
 int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted, struct error *err)
 {
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
@@ -212,11 +218,14 @@ int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted
 	bool failed = false;
 	if (lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0)
 		return -1;
-	for (size_t i = 0; i < trash->count; i++) {
-		if (!prune(deck, lock, &trash->items[i], &failed))
+	/* First those for which no branch was made, since they may need that of another. */
+	for (size_t i = 0; i < 2 * trash->count; i++) {
+		const struct removed *removed = &trash->items[i % trash->count];
+		if (has_branch(removed) != (i >= trash->count) ||
+		    !prune(deck, lock, removed, &failed))
 			continue;
 		deleted++;
-		leave_home(deck, &trash->items[i], &rows);
+		leave_home(deck, removed, &rows);
 	}
 	if (failed)
 		return error_set(err, ERROR_SYSTEM,

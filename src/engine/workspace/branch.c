@@ -15,23 +15,72 @@ void branch_fate_free(struct branch_fate *fate)
 	*fate = (struct branch_fate){ 0 };
 }
 
-/* The title of a session that its tree may be made again from this branch for, or NULL. */
-static int find_user(const struct deck *deck, const struct instance *instance, char **ret,
-		     struct error *err)
+/* Whose tree may be made again from the branch? */
+struct search {
+	const struct instance *instance; /* of the branch */
+	const struct trash *going;       /* or NULL */
+	char *user;                      /* found: for people */
+};
+
+/* other: NULL: it cannot be read. */
+static void compare(struct search *search, const struct instance *other, const char *base,
+		    const char *what)
 {
+	const struct instance *instance = search->instance;
 	const struct workspace *ours = instance->workspace;
+	const struct workspace *theirs = other ? other->workspace : NULL;
+	if (other && (!theirs || streq(other->id, instance->id) ||
+		      !streq(theirs->source, ours->source) ||
+		      !streq(theirs->branch, ours->branch)))
+		return;
+	cleanup_free char *title = visible(other ? other->title : base);
+	search->user = other ? xasprintf("%s %s has it", what, title)
+			     : xasprintf("%s %s cannot be read, and may have it", what, title);
+}
+
+static bool is_going(const struct search *search, const struct store *store,
+		     const struct removed *removed)
+{
+	for (size_t i = 0; search->going && i < search->going->count; i++)
+		if (streq(search->going->items[i].name, removed->name))
+			return streq(store_profile(store), search->instance->profile);
+	return false;
+}
+
+static int search_profile(struct store *store, struct search *search, struct error *err)
+{
 	cleanup_store_rows struct store_rows rows = { 0 };
-	if (store_list(deck->store, &rows, err) < 0)
+	cleanup_trash struct trash trash = { 0 };
+	if (store_list(store, &rows, err) < 0 || trash_list(store, &trash, err) < 0)
 		return -1;
-	for (size_t i = 0; i < rows.count && !*ret; i++) {
+	for (size_t i = 0; i < rows.count && !search->user; i++) {
 		cleanup_instance struct instance *other = NULL;
-		if (store_load(deck->store, rows.rows[i].base, &other, NULL) < 0 ||
-		    !other->workspace || streq(other->id, instance->id))
-			continue;
-		if (streq(other->workspace->source, ours->source) &&
-		    streq(other->workspace->branch, ours->branch))
-			*ret = visible(other->title);
+		if (store_load(store, rows.rows[i].base, &other, NULL) <= 0)
+			compare(search, other, rows.rows[i].base, "session");
 	}
+	for (size_t i = 0; i < trash.count && !search->user; i++) {
+		const struct removed *removed = trash.items + i;
+		if (!removed->is_rest && !is_going(search, store, removed))
+			compare(search, removed->instance, removed->base, "the removed session");
+	}
+	return 0;
+}
+
+/* Why it is needed, or NULL. */
+static int find_user(const struct deck *deck, const struct instance *instance,
+		     const struct trash *going, char **ret, struct error *err)
+{
+	struct search search = { instance, going, NULL };
+	cleanup_strvec struct strvec profiles = { 0 };
+	if (deck_profiles(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count && !search.user; i++) {
+		cleanup_store struct store *store = NULL;
+		if (deck_open_profile(deck, profiles.items[i], &store, err) < 0 ||
+		    search_profile(store, &search, err) < 0)
+			return error_prefix(err, "profile %s", profiles.items[i]);
+	}
+	*ret = search.user;
 	return 0;
 }
 
@@ -62,7 +111,7 @@ static void decide(const struct workspace *workspace, const struct gitcmd_branch
 	ret->name = xstrdup(workspace->branch);
 	ret->tip = xstrdup(branch->tip);
 	if (user)
-		ret->why = xasprintf("session %s has it", user);
+		ret->why = xstrdup(user);
 	else if (branch->is_used)
 		ret->why = xstrdup("it is checked out, or in a rebase or bisection");
 	else if (!keeper)
@@ -75,8 +124,8 @@ static void decide(const struct workspace *workspace, const struct gitcmd_branch
 	ret->goes = keeper && !user && !branch->is_used;
 }
 
-int branch_look(const struct deck *deck, const struct instance *instance, struct branch_fate *ret,
-		struct error *err)
+int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
+		struct branch_fate *ret, struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
 	cleanup_gitcmd_branch struct gitcmd_branch branch = { 0 };
@@ -85,7 +134,7 @@ int branch_look(const struct deck *deck, const struct instance *instance, struct
 		return 0;
 	if (gitcmd_look_at_branch(workspace->source, workspace->branch, workspace->path, &branch,
 				  err) < 0 ||
-	    find_user(deck, instance, &user, err) < 0)
+	    find_user(deck, instance, going, &user, err) < 0)
 		return error_prefix(err, "branch %s", workspace->branch);
 	if (branch.tip)
 		decide(workspace, &branch, user, ret);
@@ -95,7 +144,7 @@ int branch_look(const struct deck *deck, const struct instance *instance, struct
 int branch_delete(struct deck *deck, const struct instance *instance, struct error *err)
 {
 	cleanup_branch_fate struct branch_fate fate = { 0 };
-	if (branch_look(deck, instance, &fate, err) < 0)
+	if (branch_look(deck, instance, NULL, &fate, err) < 0)
 		return -1;
 	if (!fate.name)
 		return 0;

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "driver/store/trash.h"
 #include "engine/deck/deck.h"
 
 struct branch_fate {
@@ -19,9 +20,11 @@ struct branch_fate {
 void branch_fate_free(struct branch_fate *fate);
 #define cleanup_branch_fate CLEANUP(branch_fate_free)
 
-/* Its worktree, which goes too, does not count. */
-int branch_look(const struct deck *deck, const struct instance *instance, struct branch_fate *ret,
-		struct error *err);
+/* Its worktree, which goes too, does not count, nor do the removed sessions that go with it (NULL:
+ * there are none).  Any other session of the deck counts, in whatever profile, and also in the trash,
+ * and also one that cannot be read. */
+int branch_look(const struct deck *deck, const struct instance *instance, const struct trash *going,
+		struct branch_fate *ret, struct error *err);
 
 /* Delete it if it goes; else a warning says why it stays.  Its tree is deleted already. */
 int branch_delete(struct deck *deck, const struct instance *instance, struct error *err);
