@@ -523,6 +523,9 @@ static void a_branch_that_is_not_only_ours_stays(void **state)
 }
 
 /* Of each odd repository a tree is made, or the reason why not is said. */
+#define LFS(script)                                                                           \
+	"git clone -q project x && cd x && echo '*.bin filter=lfs -text' >.gitattributes && " \
+	"echo data >x.bin && git -c filter.lfs.clean=cat add . && " COMMIT " lfs && " script
 static const struct odd_case {
 	const char *script;    /* in the desk's directory */
 	const char *directory; /* that the session is for */
@@ -555,6 +558,19 @@ static const struct odd_case {
 	  "x",
 	  NULL,
 	  { NULL, NULL } },
+	/* The same without git-lfs, which leaves its pointers; with a filter that works; and with
+	 * one that is configured and missing, of which a clone has no configuration. */
+	{ LFS("true"), "x", NULL, { NULL, NULL } },
+	{ LFS("git config filter.lfs.smudge cat && git config filter.lfs.clean cat && "
+	      "git config filter.lfs.required true"),
+	  "x",
+	  NULL,
+	  { NULL, NULL } },
+	{ LFS("git config filter.lfs.smudge '/nonexistent smudge %f' && "
+	      "git config filter.lfs.required true"),
+	  "x",
+	  NULL,
+	  { "is git-lfs installed", NULL } },
 	{ "git clone -q project x", "x", "main", { "already", NULL } },
 	{ "git clone -q project x", "x", "a..b", { "invalid branch", "invalid branch" } },
 	{ "git clone -q --depth 1 \"file://$PWD/project\" x", "x", NULL, { NULL, NULL } },

@@ -66,7 +66,10 @@ int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 static int fail(const struct child_result *result, const char *what, struct error *err)
 {
 	cleanup_free char *words = child_last_words(result);
-	return error_set(err, ERROR_CHILD, "git %s: %s", what, words);
+	return error_set(err, ERROR_CHILD, "git %s: %s%s", what, words,
+			 strstr(strbuf_text(&result->errors), "filter lfs failed")
+				 ? " (is git-lfs installed, and can it reach its files?)"
+				 : "");
 }
 
 int gitcmd_must_run(const char *directory, const char *const *words, int timeout_ms,

@@ -262,8 +262,8 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_text(storage, instance->observed.held);
 	pack_text(storage, instance->notes);
 	pack_text(storage, ending_stage_name(instance->ending.stage));
-	pack_text(storage, instance->workspace ? workspace_kind_name(instance->workspace->kind)
-					       : NULL);
+	pack_text(storage,
+		  instance->workspace ? workspace_kind_name(instance->workspace->kind) : NULL);
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */
