@@ -9,6 +9,7 @@ Each request has the expected state; this half remembers nothing, because a powe
 import ctypes
 import errno
 import fcntl
+import glob
 import json
 import os
 import re
@@ -22,7 +23,7 @@ import time
 USER, UID, HOME = "deck", 4711, "/home/deck"
 STATE = HOME + "/.local/state/agentdeck"
 PROFILE = STATE + "/default"
-TRANSCRIPTS = HOME + "/.local/share/agentdeck-demo-agent/projects"
+TRANSCRIPTS = "/.local/share/agentdeck-demo-agent/projects"
 SCOPES = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
 SUPERVISOR_LOCK = "supervise"           # how its name begins; held for as long as it runs
 RUNTIME = "/run/user/4711/agentdeck"
@@ -65,10 +66,13 @@ class Process:
         with open(base + "cgroup") as file:
             self.cgroup = next((line[3:] for line in file.read().splitlines() if line.startswith("0::")), "")
         self.program = os.path.basename(self.argv[0]) if self.argv else self.name
-        self.instance, self.run = (self.environment.get("AGENTDECK_" + key) for key in ("INSTANCE_ID", "RUN"))
+        self.instance = self.environment.get("AGENTDECK_INSTANCE_ID")
+        self.run = self.environment.get("AGENTDECK_RUN") or self.environment.get("AGENTDECK_CAPSULE_RUN")
         self.is_server = self.name == "tmux: server"
         self.is_agent = self.program == "agentdeck-demo-agent"
         self.is_pane = self.program == "agentdeck" and "pane" in self.argv
+        self.is_capsule = self.program == "agentdeck-capsule" and self.argv[1:2] == ["init"]
+        self.is_view = self.program == "agentdeck-view"
         self.is_supervisor = self.program == "agentdeck" and "supervise" in self.argv
 
     def __str__(self):
@@ -123,12 +127,9 @@ class Transcript:
 
 
 def transcripts():
-    found = []
-    for folder, _, names in os.walk(TRANSCRIPTS):
-        for name in names:
-            if name.endswith(".jsonl"):
-                found.append(Transcript(os.path.join(folder, name)))
-    return found
+    """Those of the user's home, and of the homes of agents in containers."""
+    return [Transcript(os.path.join(folder, name)) for home in [HOME, *glob.glob(PROFILE + "/*/home")]
+            for folder, _, names in os.walk(home + TRANSCRIPTS) for name in names if name.endswith(".jsonl")]
 
 
 def is_locked(path):
@@ -146,7 +147,7 @@ def is_locked(path):
 def begin(words, output=subprocess.DEVNULL, environment=()):
     environment = {**dict(environment), "PATH": PREFIX + "/bin:/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "USER": USER,
                    "LOGNAME": USER, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
-    return subprocess.Popen(words, env=environment, cwd=HOME, user=UID, group=UID, extra_groups=[], stdin=subprocess.DEVNULL,
+    return subprocess.Popen(words, env=environment, cwd=HOME, user=UID, group=UID, extra_groups=os.getgrouplist(USER, UID), stdin=subprocess.DEVNULL,
                             stdout=output, stderr=output, start_new_session=True)
 
 
@@ -193,8 +194,14 @@ def is_inhabited(unit):
         return False
 
 
+def base_of(identity):
+    """How its files are called: a session in a container has a longer name."""
+    found = glob.glob(f"{PROFILE}/ad-{identity}-*/")
+    return os.path.basename(found[0][:-1]) if found else identity
+
+
 def manifest_of(identity):
-    return read_json(f"{PROFILE}/{identity}/instance.json") or {}
+    return read_json(f"{PROFILE}/{base_of(identity)}/instance.json") or {}
 
 
 def tmux_keys(identity, *keys):
@@ -283,9 +290,9 @@ def do_exit(identity, insist=True):
 
 
 def do_kill(identities, what):
-    chosen = [process for process in processes()
-              if process.instance in identities and
-              (process.is_server if what == "server" else process.is_agent or process.is_pane)]
+    is_meant = {"server": lambda process: process.is_server, "agent": lambda process: process.is_agent or process.is_pane,
+                "capsule": lambda process: process.is_capsule, "view": lambda process: process.is_view}[what]
+    chosen = [process for process in processes() if process.instance in identities and is_meant(process)]
     kill(chosen)
     return {"killed": sorted({process.instance for process in chosen})}
 
@@ -431,8 +438,8 @@ def forge(manifest, what, bystanders, other):
 
 def edit(identity, change):
     """As docs/state-format.md says: under the instance's lock, and by replacing the whole file."""
-    path = f"{PROFILE}/{identity}/instance.json"
-    with open(f"{PROFILE}/{identity}.lock", "r+b") as lock:
+    path = f"{PROFILE}/{base_of(identity)}/instance.json"
+    with open(f"{PROFILE}/{base_of(identity)}.lock", "r+b") as lock:
         wish = struct.pack(FLOCK, fcntl.F_WRLCK, 0, 0, 0, 0)
         fcntl.fcntl(lock, F_OFD_SETLKW, wish)
         manifest = read_json(path)
@@ -480,37 +487,38 @@ def do_repository(path):
     return {}
 
 
-def write_as_user(path, text):
-    with open(path, "w") as file:
-        file.write(text)
-    os.chown(path, UID, UID)
+WORK = """set -e
+cd "$1"
+git() { command git -c user.name=a -c user.email=a@invalid -c gc.auto=0 "$@"; }
+case $2 in
+file) echo "$3" >"$3" ;;
+commit) echo "$3" >"$3"; git add "$3"; git commit -q -m "$3" ;;
+stash) echo "$3" >file; git stash push -q -m "$3" ;;
+esac
+git rev-parse HEAD"""
 
 
 def do_work(identity, kind, name):
-    tree = manifest_of(identity)["workspace"]["path"]
-    if kind == "file":
-        write_as_user(f"{tree}/{name}", name)
-        return [kind, name]
-    if kind == "commit":
-        write_as_user(f"{tree}/{name}", name)
-        must(git(tree, "add", name))
-        must(git(tree, "commit", "-q", "-m", name))
-        return [kind, must(git(tree, "rev-parse", "HEAD"))]
-    write_as_user(f"{tree}/file", name)
-    must(git(tree, "stash", "push", "-q", "-m", name))
-    return [kind, name]
+    """As its agent would: in its container, if that runs."""
+    manifest = manifest_of(identity)
+    script = ["sh", "-c", WORK, "sh", manifest["workspace"]["path"], kind, name]
+    if any(process.is_capsule and process.instance == identity for process in processes()):
+        script = ["agentdeck", "session", "exec", identity, "--", "/bin/" + script[0], *script[1:]]
+    head = must(run(script))
+    return [kind, head if kind == "commit" else name]
 
 
 def lost_work(tree, work):
     """The work that is not in the tree any more."""
-    stashes = git(tree, "stash", "list")[1]
+    stashes = git(tree, "stash", "list", "--format=%gs")[1].splitlines()
+    commits = set(git(tree, "rev-list", "HEAD")[1].split())
     for kind, name in work:
         if kind == "file":
             is_there = os.path.exists(f"{tree}/{name}")
         elif kind == "commit":
-            is_there = git(tree, "merge-base", "--is-ancestor", name, "HEAD")[0] == 0
+            is_there = name in commits
         else:
-            is_there = any(line.endswith(f": {name}") for line in stashes.splitlines())
+            is_there = any(line.endswith(f": {name}") for line in stashes)
         if not is_there:
             yield f"{kind} {name}"
 
@@ -520,7 +528,7 @@ def do_settle():
     agent."""
     def is_settled():
         found = processes()
-        inhabited = {process.parent for process in found if process.is_agent or process.program == "bash" or
+        inhabited = {process.parent for process in found if process.is_agent or process.is_view or process.program == "bash" or
                      (process.is_pane and "AGENTDECK_PANE_DIED" not in process.environment)}
         return all(process.pid in inhabited for process in found if process.is_server)
     return {"settled": wait_until(is_settled, 1)}
@@ -531,6 +539,45 @@ def do_age(start):
     with open("/proc/1/stat") as file:
         first = int(file.read().rpartition(") ")[2].split()[19])
     return {"seconds": (start - first) / os.sysconf("SC_CLK_TCK")}
+
+
+def files_below(folder):
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def left_over(sources, has_engines):
+    """What there is although all sessions have been removed, and the trash is empty."""
+    for folder, known in (("", {"default", "hooks", "logs", "conversations.lock", "config.good.toml", "config.good.toml.lock"}),
+                          ("default", {"instances.json", "instances.json.lock", "trees", ".trash"}), ("default/trees", set()),
+                          ("default/.trash", set()), ("hooks", set())):
+        yield from (f"{folder}/{name}" for name in files_below(os.path.join(STATE, folder))
+                    if name not in known and not name.startswith(SUPERVISOR_LOCK))
+    yield from (f"{RUNTIME}/{name}" for name in files_below(RUNTIME) if os.path.isdir(f"{RUNTIME}/{name}"))
+    yield from (name for name in files_below(SCOPES) if is_inhabited(name))
+    yield from (str(process) for process in processes() if process.instance or process.is_capsule)
+    for source in sources:
+        worktrees = git(source, "worktree", "list", "--porcelain")[1].count("worktree ")
+        if worktrees != 1:
+            yield f"{worktrees} worktrees of {source}"
+    for engine in ENGINES if has_engines else ():
+        found = Belongings(engine)
+        if not found.is_empty():
+            yield f"{engine}: {found}"
+
+
+def do_left(sources, has_engines, patience_s):
+    wait_until(lambda: not list(left_over(sources, has_engines)), patience_s)
+    return {"left": list(left_over(sources, has_engines))}
+
+
+def evidence_of_engines():
+    found = []
+    for engine, path in ENGINES.items():
+        try:
+            found += [f"{engine}: {Belongings(engine)}"] if os.path.exists(path) else []
+        except (OSError, ValueError) as error:
+            found.append(f"{engine}: {error!r}")
+    return found
 
 
 def do_evidence(ids):
@@ -544,7 +591,7 @@ def do_evidence(ids):
             pass
     lines = log.splitlines()
     return {"manifests": {identity: manifest_of(identity) for identity in ids},
-            "list": deck(["list"])[1],
+            "list": deck(["list"])[1], "engines": evidence_of_engines(),
             "log": {identity: [line for line in lines if identity in line][-40:] for identity in ids},
             "last": lines[-25:],
             "processes": [str(process) for process in processes()] +
@@ -580,6 +627,8 @@ class Look:
         self.strangers()
         self.files()
         self.conversations()
+        if not self.problems:
+            self.engines()
         for wish in expected["instances"]:
             if wish["work"] and not self.problems:
                 self.work(wish)
@@ -589,7 +638,7 @@ class Look:
 
     def instance(self, wish):
         title, identity = wish["title"], wish["id"]
-        manifest = read_json(f"{PROFILE}/{identity}/instance.json")
+        manifest = manifest_of(identity)
         if not manifest or "damaged" in manifest:
             self.problem(title, "valid manifest", str(manifest))
             return
@@ -603,10 +652,12 @@ class Look:
             self.problem(title, "title", f"is {manifest['title']!r}")
         servers = [process for process in self.processes if process.is_server and process.instance == identity]
         agents = [process for process in self.processes if process.is_agent and process.instance == identity]
-        target = self.target(wish, manifest, servers or agents)
+        capsules = [process for process in self.processes if process.is_capsule and process.instance == identity]
+        target = self.target(wish, manifest, servers or agents or capsules)
         self.facts[identity] = {
             "target": target, "title": manifest["title"], "run": run.get("id"), "unit": run.get("unit"),
             "session_id": conversation.get("session_id"), "previous": conversation.get("previous", []),
+            "container_id": manifest.get("container_id"),
             "agent_start": max((process.start for process in agents), default=0)}
         if target not in wish["allowed"]:
             self.problem(title, "wish", f"desired {manifest['desired']}, {len(servers)} servers, {len(agents)} agents: "
@@ -615,8 +666,8 @@ class Look:
             self.up(wish, manifest, row, servers, agents)
         else:
             status = "stopped" if target == "down" else "error"
-            if servers or agents:
-                self.problem(title, "no run", f"it is {target}, and there are {[str(p) for p in servers + agents]}")
+            if servers or agents or capsules:
+                self.problem(title, "no run", f"it is {target}, and there are {[str(p) for p in servers + agents + capsules]}")
             if row.get("status") != status or manifest["observed"]["state"] != status:
                 self.problem(title, "state", f"{row.get('status')} in the list, {manifest['observed']['state']} in the "
                              f"manifest, and it is {target}")
@@ -639,10 +690,13 @@ class Look:
                          f"{bool(run.get('offer'))}, {manifest['observed']}")
             return
         server, agent = servers[0], inhabitants[0]
+        if wish["engine"] and not self.inside(wish, manifest, server, agent):
+            return
         if row.get("status") != "running" or manifest["observed"]["state"] != "running":
             self.problem(title, "state", f"it runs, and is {row.get('status')} in the list, in the manifest "
                          f"{manifest['observed']}")
-        stored = [run.get(key) for key in ("boot_id", "server_pid", "server_start", "pane_pid", "pane_start")]
+        window = "window" if wish["engine"] else "server"
+        stored = [run.get(key) for key in ("boot_id", window + "_pid", window + "_start", "pane_pid", "pane_start")]
         real = [self.boot, server.pid, server.start, agent.pid, agent.start]
         if stored != real:
             self.problem(title, "true manifest", f"{stored} is stored, {real} is there")
@@ -652,13 +706,54 @@ class Look:
             self.problem(title, "one run", f"run {run.get('id')}, server of {server.run}, agent of {agent.run}")
         if run.get("unit"):
             self.wanted_units.add(run["unit"])
-            for process in (server, agent):
+            for process in (server,) if wish["engine"] else (server, agent):
                 if not process.cgroup.endswith("/agentdeck.slice/" + run["unit"]):
                     self.problem(title, "isolation", f"{process} is not in {run['unit']}")
         elif not self.expected["manager_went"] and wish["direct_run"] != run.get("id"):
             self.problem(title, "isolation", "it runs without a scope")
         self.live.add(identity)
         self.runs.add(run.get("id"))
+
+    def inside(self, wish, manifest, server, agent):
+        """One capsule, which is the run's, and one view."""
+        title, run = wish["title"], manifest["run"]
+        mine = [process for process in self.processes if process.instance == wish["id"]]
+        capsules, views = ([process for process in mine if getattr(process, kind)] for kind in ("is_capsule", "is_view"))
+        if len(capsules) != 1 or len(views) != 1:
+            self.problem(title, "one run", f"{len(capsules)} capsules, {len(views)} views")
+            return False
+        if [run.get("server_pid"), run.get("server_start")] != [capsules[0].pid, capsules[0].start]:
+            self.problem(title, "true manifest", f"{run.get('server_pid')} is stored, the capsule is {capsules[0]}")
+        for process in (capsules[0], agent):
+            if (manifest.get("container_id") or "-") not in process.cgroup:
+                self.problem(title, "isolation", f"{process} is not in container {manifest.get('container_id')}")
+        if views[0].parent != server.pid:
+            self.problem(title, "one run", f"{views[0]} is not in the window {server}")
+        if wish["same_agent"] and agent.start != wish["same_agent"]:
+            self.problem(title, "the agent does not notice", f"{agent} is another one")
+        return True
+
+    def engines(self):
+        """Each session has at most one container, which runs if the session does, and nobody else
+        has one."""
+        wishes = {wish["id"]: wish for wish in self.expected["instances"] if wish["engine"]}
+        for engine in ENGINES if wishes else ():
+            try:
+                found = Belongings(engine, self.expected["settled"])
+            except (OSError, ValueError) as error:
+                self.problem(None, "engine", f"{engine}: {error!r}")
+                continue
+            owners = [owner for owner, _, _ in found.containers]
+            strange = [owner for owner in owners + found.networks if wishes.get(owner, {}).get("engine") != engine]
+            bases = {base_of(identity) for identity in wishes}
+            if strange or len(set(owners)) < len(owners) or len(set(found.networks)) < len(found.networks) or \
+                    not bases.issuperset(found.tags):
+                self.problem(None, "no orphan container", f"{engine} has {found}")
+            running = {owner: number for owner, number, state in found.containers if state == "running"}
+            wanted = {identity: self.facts[identity]["container_id"] for identity, wish in wishes.items()
+                      if wish["engine"] == engine and self.facts.get(identity, {}).get("target") == "up"}
+            if running != wanted:
+                self.problem(None, "one container", f"{engine} runs {running}, and is to run {wanted}; it has {found}")
 
     def identity(self, wish, manifest, agents):
         """The conversation is the one before, and the agent's argv says so."""
@@ -694,7 +789,9 @@ class Look:
             self.problem(None, "supervisor", f"{len(supervisors)} run: {[str(process) for process in supervisors]}")
         for process in self.processes:
             is_system = process.program in ("systemd", "(sd-pam)", "dbus-daemon") or process.name in ("systemd", "(sd-pam)")
-            if is_system or process in supervisors or (process.instance in self.live and process.run in self.runs):
+            is_system = is_system or process.name in PODMAN_PROGRAMS or process.program in PODMAN_PROGRAMS
+            is_ours = process.instance in self.live and (process.is_capsule or process.run in self.runs)
+            if is_system or process in supervisors or is_ours:
                 continue
             self.problem(None, "no orphan process", str(process))
         if self.units != self.wanted_units:
@@ -703,14 +800,17 @@ class Look:
     def files(self):
         """No stray lock, no temporary file, nothing damaged, nothing unknown."""
         identities = {wish["id"] for wish in self.expected["instances"]}
+        bases = {wish["id"]: base_of(wish["id"]) for wish in self.expected["instances"]}
         known = {"": {"default", "hooks", "logs", "conversations.lock", "config.good.toml",
                       "config.good.toml.lock"},
                  "logs": {"agentdeck.log", "agentdeck.log.1"},
-                 "default": {"instances.json", "instances.json.lock", "trees", ".trash"} | identities | {name + ".lock" for name in identities},
+                 "default": {"instances.json", "instances.json.lock", "trees", ".trash",
+                             *bases.values(), *(name + ".lock" for name in bases.values())},
                  "default/.trash": set(),
                  "default/trees": {wish["id"] for wish in self.expected["instances"] if wish["tree"]},
                  "hooks": {name + ".sid" for name in identities}}
-        known.update({"default/" + name: {"instance.json"} for name in identities})
+        known.update({"default/" + base: {"instance.json"} | ({"home", "capsule"} if base != name else set())
+                      for name, base in bases.items()})
         for folder, allowed in known.items():
             path = os.path.join(STATE, folder)
             for name in sorted(os.listdir(path) if os.path.isdir(path) else ()):
@@ -758,7 +858,7 @@ def nudge(look, expected):
     done = []
     for wish in expected["instances"]:
         troubled = any(problem["title"] == wish["title"] for problem in look.problems)
-        swept = any(problem["invariant"] == "no file left" and "/" + wish["id"] + "/." in problem["text"]
+        swept = any(problem["invariant"] == "no file left" and "/" + base_of(wish["id"]) + "/." in problem["text"]
                     for problem in look.problems)
         manifest = manifest_of(wish["id"])
         if troubled and wish["interrupted"] and manifest.get("desired") == "stopped":

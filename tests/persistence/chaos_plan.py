@@ -9,12 +9,13 @@ WEIGHTS = {
     "kill-server": (6, 0), "kill-agent": (6, 0), "kill-many": (4, 1), "strike": (7, 1), "kill-supervisor": (5, 0),
     "kill-helpers": (5, 1), "kill-command": (9, 2), "race": (7, 0), "freeze": (4, 0), "logout": (3, 0), "full": (4, 1),
     "manager": (3, 0), "reboot": (3, 0), "power": (5, 9), "clock": (3, 1), "pick": (4, 1), "edit": (5, 1), "lose": (3, 0),
-    "work": (8, 0), "bin": (6, 0),
+    "work": (12, 0), "bin": (8, 0), "container": (6, 0), "kill-inside": (8, 0), "eject": (3, 0), "engine": (4, 0),
 }
 
 
-# What these have to themselves, in the test host: the virtual machine has no git.
-TREES = {4: "worktree", 6: "clone"}
+# What these have to themselves, in the test host: the virtual machine has no git and no engine.
+TREES = {4: "worktree", 6: "clone", 8: "worktree", 10: "clone"}
+PLACES = {8: "docker", 10: "podman"}
 
 
 def name_of(index):
@@ -188,6 +189,25 @@ class Plan:
         index = self.with_tree()
         self.up[index] = False
         return index, self.milliseconds(150) if self.chance(0.4) else None
+
+    def in_container(self):
+        return self.random.choice([index for index in PLACES if index < len(self.up)] or [0])
+
+    def plan_container(self):
+        """Behind agentdeck's back."""
+        return self.in_container(), self.random.choice(["stop", "kill", "rm", "restart"])
+
+    def plan_kill_inside(self):
+        return self.in_container(), self.random.choice(["capsule", "view", "view", "agent", "server"])
+
+    def plan_eject(self):
+        index = self.in_container()
+        self.up[index] = False
+        return index, self.milliseconds(300) if self.chance(0.5) else None
+
+    def plan_engine(self):
+        what = self.random.choice(["restart", "kill", "hang"])
+        return self.random.choice(list(PLACES.values())), what, self.milliseconds(1000), self.commands(2)
 
     def plan_clock(self):
         """Mostly back; then a command that reads the clock."""
