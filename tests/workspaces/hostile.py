@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trees that attack their reader.  Each function makes one, and says which findings are right.
 
-Nothing of the tree may be executed: every attack that runs a program makes the file "canary".  The
-verdict must be unsafe, or, where nothing would be lost, may be safe ("SAFE")."""
+Nothing of the tree may be executed: every attack that runs a program makes the file "canary".  git
+itself must fall for it (provoke), so that the attack proves something.  The verdict must be
+unsafe."""
 import os
 import shutil
 import zlib
 
+from operations import conflict
 from trees import git, write
 
 ALL = {}
@@ -17,12 +19,21 @@ def hostile(function):
     return function
 
 
-def program(world):
-    """A program that gives itself away."""
+def program(world, *words):
+    """A program that gives itself away.  words: the command of git that would execute it."""
+    world.provoke = lambda: world.git(*(words or ("status",)), check=False)
     path = world.path("attack")
     write(path, f"#!/bin/sh\ntouch {world.path('canary')}\ncat\n")
     os.chmod(path, 0o755)
     return path
+
+
+def change_content(world):
+    """With another size, git would not need to look at it."""
+    path = f"{world.tree}/one"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    write(path, text.swapcase())
 
 
 def gitdir(world):
@@ -40,7 +51,7 @@ def fsmonitor(world):
 def clean_filter(world):
     world.git("config", "filter.x.clean", program(world))
     write(f"{world.tree}/.gitattributes", "* filter=x\n")
-    world.change()
+    change_content(world)
     return "one"
 
 
@@ -49,14 +60,47 @@ def filter_by_include(world):
     write(world.path("more"), f"[filter \"x\"]\n\tclean = {program(world)}\n\tprocess = {program(world)}\n")
     world.git("config", "include.path", world.path("more"))
     write(f"{gitdir(world)}/info/attributes", "* filter=x\n")
-    world.change()
+    change_content(world)
     return "includes other files"
 
 
 @hostile
+def process_filter(world):
+    """As git-lfs has it."""
+    world.git("config", "filter.lfs.process", program(world))
+    world.git("config", "filter.lfs.required", "true")
+    write(f"{world.tree}/.gitattributes", "* filter=lfs\n")
+    change_content(world)
+    return "one"
+
+
+@hostile
+def fsmonitor_of_a_nested_repository(world):
+    path = f"{world.tree}/build/nested"
+    git(world.root, "init", "-q", path)
+    world.commit(path, "first")
+    git(path, "config", "core.fsmonitor", program(world, "-C", path, "status"))
+    world.change("first", path)
+    return "nested"
+
+
+@hostile
+def missing_object_of_a_promisor(world):
+    """git fetches what a partial clone lacks, with the program that the configuration names."""
+    world.commit(name="own")
+    os.unlink(loose(world, "HEAD:own"))
+    world.git("config", "core.repositoryFormatVersion", "1")
+    world.git("config", "extensions.partialClone", "origin")
+    world.git("config", "remote.origin.promisor", "true")
+    world.git("config", "remote.origin.url", f"file://{world.remote}")
+    world.git("config", "remote.origin.uploadpack", f"{program(world, 'cat-file', '-p', 'HEAD:own')} </dev/null")
+    return ""
+
+
+@hostile
 def textconv(world):
-    world.git("config", "diff.x.textconv", program(world))
-    world.git("config", "diff.external", program(world))
+    world.git("config", "diff.x.textconv", program(world, "diff"))
+    world.git("config", "diff.external", world.path("attack"))
     write(f"{world.tree}/.gitattributes", "* diff=x\n")
     world.change()
     return "one"
@@ -67,6 +111,7 @@ def hooks(world):
     for name in ("post-index-change", "post-checkout", "reference-transaction", "pre-auto-gc"):
         os.makedirs(f"{gitdir(world)}/hooks", exist_ok=True)
         shutil.copy(program(world), f"{gitdir(world)}/hooks/{name}")
+    world.provoke = lambda: world.git("add", "-A")
     world.git("config", "core.hooksPath", f"{gitdir(world)}/hooks")
     write(f"{world.tree}/new", "new\n")
     return "new"
@@ -76,6 +121,7 @@ def hooks(world):
 def merge_driver(world):
     world.git("config", "merge.x.driver", program(world))
     write(f"{gitdir(world)}/info/attributes", "* merge=x\n")
+    world.provoke = lambda: world.git("merge", conflict(world), check=False)
     world.commit()
     return "1 commit"
 
@@ -84,6 +130,28 @@ def merge_driver(world):
 def alternates(world):
     write(f"{gitdir(world)}/objects/info/alternates", "/nonexistent/objects\n")
     return "borrows objects"
+
+
+@hostile
+def alternates_in_a_circle(world):
+    write(f"{gitdir(world)}/objects/info/alternates", f"{gitdir(world)}/objects\n")
+    return "borrows objects"
+
+
+@hostile
+def refs_in_a_circle(world):
+    write(f"{gitdir(world)}/refs/heads/a", "ref: refs/heads/b\n")
+    write(f"{gitdir(world)}/refs/heads/b", "ref: refs/heads/a\n")
+    write(f"{gitdir(world)}/HEAD", "ref: refs/heads/a\n")
+    return "HEAD"
+
+
+@hostile
+def links_that_lead_out(world):
+    os.symlink("/", f"{world.tree}/root")
+    os.symlink("circle", f"{world.tree}/circle")
+    os.symlink("/dev/zero", f"{world.tree}/zero")
+    return "circle"
 
 
 @hostile

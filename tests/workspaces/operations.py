@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from trees import git, write
+from trees import ENVIRONMENT, git, write
 
 ALL = []
 
@@ -73,6 +73,12 @@ def stash(world):
 
 
 @operation
+def stash_untracked(world):
+    write(f"{world.tree}/stashed{world.number()}", f"stashed {world.random.random()}\n")
+    world.git("stash", "-q", "-u")
+
+
+@operation
 def stash_and_pop(world):
     world.change("two")
     world.git("stash", "-q")
@@ -98,6 +104,21 @@ def new_branch(world):
 def rename_branch(world):
     if world.branch():
         world.git("branch", "-m", f"renamed{world.number()}")
+
+
+@operation
+def rename_pushed_branch(world):
+    name = world.branch()
+    if name and name != "main":
+        world.git("push", "-q", "-f", "-u", "origin", name)
+        world.git("branch", "-m", f"renamed{world.number()}")
+        world.commit()
+
+
+@operation
+def orphan_branch(world):
+    world.git("checkout", "-q", "--orphan", f"orphan{world.number()}")
+    world.git("commit", "-q", "--allow-empty", "-m", f"root {world.count}")
 
 
 @operation
@@ -141,6 +162,17 @@ def upstream_deleted(world):
         world.git("push", "-q", "-f", "-u", "origin", name)
         git(world.remote, "update-ref", "-d", f"refs/heads/{name}")
         world.git("fetch", "-q", "-p", "origin")
+
+
+@operation
+def upstream_rewound(world):
+    """Somebody else has pushed an earlier commit with force."""
+    name = world.branch()
+    if name and name != "main":
+        world.commit()
+        world.git("push", "-q", "-f", "-u", "origin", name)
+        git(world.remote, "update-ref", f"refs/heads/{name}", world.git("rev-parse", "HEAD~1"))
+        world.git("fetch", "-q", "origin")
 
 
 @operation
@@ -315,6 +347,32 @@ def rebase_in_conflict(world):
 
 
 @operation
+def rebase_with_work_put_aside(world):
+    other = conflict(world)
+    world.change("two")
+    world.git("rebase", "--autostash", other, check=False)
+
+
+@operation
+def rebase_stopped_to_edit(world):
+    world.commit()
+    world.commit()
+    world.git("rebase", "-q", "-i", "HEAD~2", check=False, env=dict(ENVIRONMENT, GIT_SEQUENCE_EDITOR="sed -i s/^pick/edit/"))
+    if world.random.random() < 0.5:
+        world.commit()
+
+
+@operation
+def revert_in_conflict(world):
+    world.change()
+    world.git("commit", "-q", "-a", "-m", "to revert")
+    reverted = world.git("rev-parse", "HEAD")
+    write(f"{world.tree}/one", f"after it {world.number()}\n")
+    world.git("commit", "-q", "-a", "-m", "after it")
+    world.git("revert", "--no-edit", reverted, check=False)
+
+
+@operation
 def pick_in_conflict(world):
     world.git("cherry-pick", conflict(world), check=False)
 
@@ -392,6 +450,14 @@ def submodule_left_with_commit(world):
     name = submodule(world)
     world.commit(f"{world.tree}/{name}")
     world.git("submodule", "--quiet", "deinit", "-f", name)
+
+
+@operation
+def submodule_removed_with_commit(world):
+    name = submodule(world)
+    world.commit(f"{world.tree}/{name}")
+    world.git("rm", "-q", "-f", name)
+    world.git("commit", "-q", "-m", f"without {name}")
 
 
 @operation

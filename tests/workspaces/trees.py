@@ -50,7 +50,8 @@ class World:
         self.tree = self.path("tree")
         self.count = 0
         self.squashed = []
-        self.log = []
+        self.log, self.steps = [], set()
+        self.provoke = None     # makes git execute what a hostile tree wants
         self.expires = False
         if self.templates:
             self.copy(os.path.realpath(os.path.join(self.templates, f"template-{kind}")))
@@ -192,11 +193,22 @@ def everything(world):
         if os.path.exists(os.path.join(directory, ".git")):
             found |= files(directory)
     gitdir = git(world.tree, "rev-parse", "--absolute-git-dir")
+    found |= put_aside(world, gitdir)
     for directory, below, names in os.walk(os.path.join(gitdir, "modules")):
         if "HEAD" in names and "objects" in below:
             env = dict(ENVIRONMENT, GIT_DIR=directory, GIT_WORK_TREE=world.root)
             found |= set(git(world.root, "rev-list", "--objects", "--no-object-names", "--all", "--reflog", env=env).split())
     return found | hidden(world)
+
+
+def put_aside(world, gitdir):
+    """What a rebase gives back at its end: no ref has it."""
+    found = set()
+    for name in ("rebase-merge/autostash", "rebase-apply/autostash"):
+        if os.path.exists(os.path.join(gitdir, name)):
+            with open(os.path.join(gitdir, name), encoding="ascii") as file:
+                found |= set(git(world.tree, "rev-list", "--objects", "--no-object-names", file.read().strip()).split())
+    return found
 
 
 def hidden(world):
