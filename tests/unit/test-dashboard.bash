@@ -175,6 +175,28 @@ case_search_narrows_the_list() {
 	await 'sessions$'
 }
 
+case_an_agent_and_a_group_are_shown_alone() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys G z
+	await '2 shown' && await 'Only group work/back \(Esc shows all\)' && keys a
+	await 'Only demo Only group work/back'
+	keys Escape
+	await '^Only group work/back \(Esc' && keys Escape
+	await 'sessions$' && keys a
+	await 'Only demo \(Esc' && await_gone ' shown'
+}
+
+case_the_next_profile_is_a_key_away() {
+	some_sessions
+	deck -p second add a -t other --agent demo
+	open 80 24
+	await '^agentdeck default \(1 of 2 profiles\)  5 sessions' && keys P
+	await '^agentdeck second \(1 of 2 profiles\)  1 session$' && await ' \. other ' && keys P
+	await '^agentdeck default ' && keys q
+	await 'ended: 0' && restored 'after another profile'
+}
+
 case_a_resize_is_followed() {
 	some_sessions
 	open 80 24

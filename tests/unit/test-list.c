@@ -230,6 +230,24 @@ static void scopes_show_a_part(void **state UNUSED)
 	check(list, ">solo|-play| toy|-work| -back|  api|  web");
 }
 
+static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_change(list, items[0], &(struct facts){ .id = "x", .title = "x", .agent = "codex" });
+	list_set_only_agent(list, "codex");
+	list_settle(list);
+	check(list, ">x");
+	assert_string_equal(list_only_agent(list), "codex");
+	list_set_only_agent(list, NULL);
+	list_set_only_group(list, "work");
+	list_settle(list);
+	list_go(list, 0);
+	/* and not work-2 */
+	check(list, ">-work| docs| -back|  api|  web");
+	assert_null(list_only_agent(list));
+}
+
 static void next_waiting_goes_round_by_age(void **state UNUSED)
 {
 	struct item *items[USUAL];
@@ -338,6 +356,7 @@ int main(void)
 		cmocka_unit_test(a_search_looks_at_everything),
 		cmocka_unit_test(what_a_search_hides_comes_back_under_the_cursor),
 		cmocka_unit_test(scopes_show_a_part),
+		cmocka_unit_test(an_agent_or_a_group_is_shown_alone),
 		cmocka_unit_test(next_waiting_goes_round_by_age),
 		cmocka_unit_test(the_window_follows_with_a_margin),
 		cmocka_unit_test(actions_are_for_what_is_chosen),

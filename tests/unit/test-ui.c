@@ -31,8 +31,9 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",    "quit", "suspend", "redraw", "attach",
-						     "ask", "run",  "form",    "find",   "launch" };
+		static const char *const kinds[] = { "",        "quit",   "suspend", "redraw",
+						     "profile", "attach", "ask",     "run",
+						     "form",    "find",   "launch" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -56,6 +57,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'C' & KEY_CODE_CTRL }, "quit" },
 		{ { 'Z' & KEY_CODE_CTRL }, "suspend" },
 		{ { 'L' & KEY_CODE_CTRL }, "redraw" },
+		{ { 'P' }, "profile" },
 		{ { KEY_CODE_ENTER }, "attach id-a" },
 		{ { 's' }, "run start --no-wait id-a" },
 		{ { 'F' }, "run fork --no-wait id-a" },

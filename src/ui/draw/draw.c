@@ -328,8 +328,10 @@ static void draw_header(const struct ui *ui)
 	const struct list_counts counts = list_counts(ui->list);
 	const size_t width = term_columns();
 	cleanup_strbuf struct strbuf text = { 0 };
-	strbuf_addf(&text, "agentdeck %s  %zu session%s", ui->profile, counts.all,
-		    counts.all == 1 ? "" : "s");
+	strbuf_addf(&text, "agentdeck %s", ui->profile);
+	if (ui->profiles > 1)
+		strbuf_addf(&text, " (1 of %zu profiles)", ui->profiles);
+	strbuf_addf(&text, "  %zu session%s", counts.all, counts.all == 1 ? "" : "s");
 	if (counts.shown != counts.all)
 		strbuf_addf(&text, ", %zu shown", counts.shown);
 	size_t column = term_put(0, 0, width, ROLE_HEADER, strbuf_text(&text));
@@ -373,6 +375,26 @@ static void draw_input(const struct ui *ui, size_t row, const char *question)
 	term_cursor(row, asked + at);
 }
 
+static bool filter_is_on(const struct ui *ui)
+{
+	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list);
+}
+
+/* What hides sessions, as Esc takes it back.  The caller frees. */
+static char *filter_text(const struct ui *ui)
+{
+	const char *agent = list_only_agent(ui->list), *group = list_only_group(ui->list);
+	struct strbuf text = { 0 };
+	if (ui->search)
+		strbuf_addf(&text, "Search: %s ", ui->search);
+	if (agent)
+		strbuf_addf(&text, "Only %s ", agent);
+	if (group)
+		strbuf_addf(&text, "Only group %s ", group);
+	strbuf_adds(&text, "(Esc shows all)");
+	return strbuf_take(&text);
+}
+
 static void draw_news(const struct ui *ui, size_t row)
 {
 	const size_t width = term_columns();
@@ -384,8 +406,8 @@ static void draw_news(const struct ui *ui, size_t row)
 		term_put(row, 0, width, ROLE_WARNING, ui->question);
 	} else if (ui->message) {
 		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
-	} else if (ui->search) {
-		cleanup_free char *text = xasprintf("Search: %s (Esc shows all)", ui->search);
+	} else if (filter_is_on(ui)) {
+		cleanup_free char *text = filter_text(ui);
 		term_put(row, 0, width, ROLE_FAINT, text);
 	} else {
 		const struct item *item = list_selected(ui->list);

@@ -13,6 +13,7 @@
 #include "ui/term/term.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ struct dashboard {
 	bool is_urgent;   /* and the user waits for it */
 	bool is_awaiting; /* after a failure on the given back terminal: the user's Enter */
 	bool is_over, has_failed;
-	int signal; /* that ended it; 0: none */
+	int signal;         /* that ended it; 0: none */
+	char *next_profile; /* where the user goes; NULL: nowhere */
 	int64_t drawn_ms;
 };
 
@@ -183,6 +185,37 @@ static void launch(struct dashboard *dashboard, const struct wish *wish)
 	errand_start(&dashboard->errands, &errand, on_launched, dashboard);
 }
 
+/* Another profile is another deck: this one ends, and its errands go on. */
+static void go_to_next_profile(struct dashboard *dashboard)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_strvec struct strvec names = { 0 };
+	const char *now = dashboard->deck->profile;
+	if (deck_profiles(dashboard->deck, &names, &why) < 0) {
+		cleanup_free char *shown = visible(why.message);
+		ui_tell(dashboard->ui, shown, true);
+		return;
+	}
+	size_t next = 0;
+	while (next < names.count && strcmp(names.items[next], now) <= 0)
+		next++;
+	const char *name = names.count ? names.items[next % names.count] : now;
+	dashboard->ui->profiles = names.count;
+	if (streq(name, now)) {
+		ui_tell(dashboard->ui, "There is no other profile.", false);
+		return;
+	}
+	dashboard->next_profile = xstrdup(name);
+	dashboard->is_over = true;
+}
+
+static void count_profiles(struct dashboard *dashboard)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (deck_profiles(dashboard->deck, &names, NULL) == 0)
+		dashboard->ui->profiles = names.count;
+}
+
 static void grant(struct dashboard *dashboard, const struct wish *wish)
 {
 	switch (wish->kind) {
@@ -194,6 +227,9 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		break;
 	case WISH_REDRAW:
 		term_forget();
+		break;
+	case WISH_PROFILE:
+		go_to_next_profile(dashboard);
 		break;
 	case WISH_ATTACH:
 		attach(dashboard, &wish->words);
@@ -328,6 +364,7 @@ static void bind_keys(struct dashboard *dashboard)
 static int show(struct dashboard *dashboard)
 {
 	tell_lost(dashboard);
+	count_profiles(dashboard);
 	bind_keys(dashboard);
 	frame(dashboard);
 	correct_all(dashboard);
@@ -343,7 +380,8 @@ static void become_list(const char *agentdeck, const char *profile)
 	(void)execvp(agentdeck, (char *const *)argv);
 }
 
-int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct error *err)
+int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **ret_next,
+		  struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
@@ -373,5 +411,6 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, struct 
 		return -1;
 	const int r = show(&dashboard);
 	term_end();
+	*ret_next = dashboard.next_profile;
 	return r;
 }

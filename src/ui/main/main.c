@@ -7,9 +7,11 @@
 #include "ui/main/dashboard.h"
 #include "ui/term/term.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
+#include <unistd.h>
 
 struct request {
 	const char *profile, *program; /* NULL: the default; agentdeck in PATH */
@@ -38,10 +40,27 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 	return 0;
 }
 
+static void unblock_signals(void)
+{
+	sigset_t none;
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Another profile is another deck. */
+static int go_on_in(const char *profile, const char *agentdeck, struct error *err)
+{
+	const char *const argv[] = { agentdeck, "--profile", profile, "ui", NULL };
+	unblock_signals();
+	(void)execvp(agentdeck, (char *const *)argv);
+	return error_set_errno(err, errno, "execute %s", agentdeck);
+}
+
 static int run(int argc, char *argv[], struct error *err)
 {
 	struct request request = { 0 };
 	cleanup_deck struct deck deck = { 0 };
+	cleanup_free char *next = NULL;
 	if (parse(argc, argv, &request, err) < 0)
 		return -1;
 	if (!term_is_possible())
@@ -51,7 +70,8 @@ static int run(int argc, char *argv[], struct error *err)
 	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
 		return -1;
 	deck_refresh_ssh_agent(&deck);
-	return dashboard_run(&deck, request.program, request.greets, err);
+	const int r = dashboard_run(&deck, request.program, request.greets, &next, err);
+	return r == 0 && next ? go_on_in(next, request.program, err) : r;
 }
 
 int main(int argc, char *argv[])
@@ -68,10 +88,8 @@ int main(int argc, char *argv[])
 	}
 	if (r > 0) {
 		/* The loop has blocked it. */
-		sigset_t none;
-		(void)sigemptyset(&none);
 		(void)signal(r, SIG_DFL);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		unblock_signals();
 		(void)raise(r);
 	}
 	return 0;

@@ -15,6 +15,7 @@ struct list {
 	struct strvec words;     /* of the search, in lower case */
 	enum list_order order;
 	enum list_scope scope;
+	char *only_agent, *only_group; /* NULL: all */
 	bool needs_sort, needs_lines;
 	struct list_counts counts;
 	size_t chosen;
@@ -87,6 +88,8 @@ void list_free(struct list *list)
 	strvec_clear(&list->collapsed);
 	strvec_clear(&list->words);
 	free(list->selected_group);
+	free(list->only_agent);
+	free(list->only_group);
 	free(list);
 }
 
@@ -225,9 +228,18 @@ static bool is_in_scope(const struct list *list, const struct item *item)
 	}
 }
 
+static bool is_in_group(const struct item *item, const char *group)
+{
+	const size_t length = strlen(group);
+	return strncmp(item->group, group, length) == 0 &&
+	       (item->group[length] == '\0' || item->group[length] == '/');
+}
+
 static bool is_shown(const struct list *list, const struct item *item)
 {
-	if (!is_in_scope(list, item))
+	if (!is_in_scope(list, item) ||
+	    (list->only_agent && !streq(item->agent, list->only_agent)) ||
+	    (list->only_group && !is_in_group(item, list->only_group)))
 		return false;
 	for (size_t i = 0; i < list->words.count; i++)
 		if (!strstr(item->haystack, list->words.items[i]))
@@ -577,6 +589,32 @@ enum list_order list_order(const struct list *list)
 enum list_scope list_scope(const struct list *list)
 {
 	return list->scope;
+}
+
+static void set_only(struct list *list, char **only, const char *text)
+{
+	replace_string(only, text);
+	list->needs_lines = true;
+}
+
+void list_set_only_agent(struct list *list, const char *agent)
+{
+	set_only(list, &list->only_agent, agent);
+}
+
+void list_set_only_group(struct list *list, const char *group)
+{
+	set_only(list, &list->only_group, group);
+}
+
+const char *list_only_agent(const struct list *list)
+{
+	return list->only_agent;
+}
+
+const char *list_only_group(const struct list *list)
+{
+	return list->only_group;
 }
 
 /* ---- several ---------------------------------------------------------------------------------- */

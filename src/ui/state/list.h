@@ -144,6 +144,13 @@ void list_set_scope(struct list *list, enum list_scope scope);
 enum list_order list_order(const struct list *list);
 enum list_scope list_scope(const struct list *list);
 
+/* Show only the sessions of this agent, or in this group and below; NULL: all. */
+void list_set_only_agent(struct list *list, const char *agent);
+void list_set_only_group(struct list *list, const char *group);
+/* Borrowed; NULL: all. */
+const char *list_only_agent(const struct list *list);
+const char *list_only_group(const struct list *list);
+
 /* The first visible line of a window of this height.  It follows the cursor, with a margin, and
  * stays otherwise. */
 size_t list_top(struct list *list, size_t height);

@@ -481,13 +481,43 @@ static void search(struct ui *ui, const char *text)
 	list_search(ui->list, text);
 }
 
-/* Esc takes back one thing: the search, what is chosen, the filter. */
+/* The path of the group that the cursor is on or in; NULL: none.  The caller frees. */
+static char *selected_group(const struct ui *ui)
+{
+	if (list_lines(ui->list) == 0)
+		return NULL;
+	const struct line *line = list_line(ui->list, list_cursor(ui->list));
+	const char *group = line->item->group;
+	const size_t length = line->kind == LINE_GROUP ? line->path_length : strlen(group);
+	return length ? xstrndup(group, length) : NULL;
+}
+
+static void show_only(struct ui *ui, enum action action)
+{
+	const struct item *item = list_selected(ui->list);
+	cleanup_free char *group = selected_group(ui);
+	if (action == ACTION_ONLY_AGENT && item)
+		list_set_only_agent(ui->list, item->agent);
+	else if (action == ACTION_ONLY_GROUP && group)
+		list_set_only_group(ui->list, group);
+	else
+		ui_tell(ui,
+			action == ACTION_ONLY_AGENT ? "Move to a session of the agent first."
+						    : "Move to a group, or into one, first.",
+			true);
+}
+
+/* Esc takes back one thing: the search, what is chosen, the filters. */
 static void take_back(struct ui *ui)
 {
 	if (ui->search)
 		search(ui, "");
 	else if (list_chosen(ui->list))
 		list_choose_none(ui->list);
+	else if (list_only_agent(ui->list))
+		list_set_only_agent(ui->list, NULL);
+	else if (list_only_group(ui->list))
+		list_set_only_group(ui->list, NULL);
 	else
 		list_set_scope(ui->list, SCOPE_ALL);
 }
@@ -546,6 +576,13 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_SCOPE:
 		next_scope(ui);
 		break;
+	case ACTION_ONLY_AGENT:
+	case ACTION_ONLY_GROUP:
+		show_only(ui, action);
+		break;
+	case ACTION_PROFILE:
+		ret->kind = WISH_PROFILE;
+		break;
 	case ACTION_ORDER:
 		next_order(ui);
 		break;
@@ -596,8 +633,9 @@ static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 	} else if (action != ACTION_NONE) {
 		act(ui, action, ret);
 	} else {
+		key_text(key, name);
 		cleanup_free char *text = xasprintf("%s does nothing here; ? lists the keys.",
-						    key_text(key, name));
+						    *name ? name : "This key");
 		ui_tell(ui, text, true);
 	}
 }

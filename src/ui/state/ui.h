@@ -25,6 +25,7 @@ enum ui_mode {
 
 struct ui {
 	char *profile;
+	size_t profiles; /* that there are; 0: unknown */
 	struct list *list;
 	struct keymap keymap;
 	enum ui_mode mode;
@@ -60,12 +61,13 @@ enum wish_kind {
 	WISH_QUIT,
 	WISH_SUSPEND,
 	WISH_REDRAW,
-	WISH_ATTACH, /* words: behind "agentdeck attach" */
-	WISH_ASK,    /* words: a command line as of WISH_RUN; its output is for ui_asked() */
-	WISH_RUN,    /* words: the command line behind "agentdeck" */
-	WISH_FORM,   /* what there is to choose from, for ui_open_form() */
-	WISH_FIND,   /* words: a directory; the names of those in it are for form_complete() */
-	WISH_LAUNCH, /* words, input: as of WISH_RUN; its end is for ui_launched() */
+	WISH_PROFILE, /* go to the next one */
+	WISH_ATTACH,  /* words: behind "agentdeck attach" */
+	WISH_ASK,     /* words: a command line as of WISH_RUN; its output is for ui_asked() */
+	WISH_RUN,     /* words: the command line behind "agentdeck" */
+	WISH_FORM,    /* what there is to choose from, for ui_open_form() */
+	WISH_FIND,    /* words: a directory; the names of those in it are for form_complete() */
+	WISH_LAUNCH,  /* words, input: as of WISH_RUN; its end is for ui_launched() */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
 struct wish {
