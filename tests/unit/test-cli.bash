@@ -1502,6 +1502,46 @@ case_profiles() {
 	! grep -q other "$home/out" || fail "$(<"$home/out")"
 }
 
+case_up_and_down() {
+	mkdir -p src/api && git init -q . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	refused 2 'there is no agentdeck.toml: agentdeck up --help' up
+	echo 'group = "work"' >agentdeck.toml
+	refused 1 'agentdeck.toml names no session' up
+	printf '%s\n' '[session.api]' 'path = "src/api"' 'agent = "demo"' 'message = "hello there"' \
+		'[session.docs]' 'agent = "demo"' 'group = "play"' 'worktree = true' 'args = ["--model=small"]' >>agentdeck.toml
+	run diff
+	[ "$status" = 1 ] || fail "diff: status $status"
+	grep -Eq '^api +missing +agentdeck launch .*/src/api --title=api --agent=demo .*--group=work' "$home/out" || fail "$(<"$home/out")"
+	grep -Eq '^docs +missing .* --group=play --worktree -- --model=small$' "$home/out" || fail "$(<"$home/out")"
+	must up
+	grep -q '^api: message submitted' "$home/out" || fail "$(<"$home/out")"
+	must diff
+	must up
+	[ "$(sort "$home/out")" = $'api: already running\ndocs: already running' ] || fail "$(<"$home/out")"
+	must down
+	[ "$(sort "$home/out")" = $'api: stopped\ndocs: stopped' ] || fail "$(<"$home/out")"
+	must list -q
+	[ "$(wc -l <"$home/out")" = 2 ] || fail "made twice: $(<"$home/out")"
+	# what differs is told, and stays
+	sed -i 's/"play"/"other"/' agentdeck.toml
+	run diff
+	grep -Eq '^docs +stopped +its group is play, not other$' "$home/out" || fail "$(<"$home/out")"
+	must up
+	grep -q 'docs: its group is play, not other. up changes nothing' "$home/err" || fail "$(<"$home/err")"
+	# a session of another directory is not touched
+	sed -i 's,"src/api","src",' agentdeck.toml
+	refused 1 'api: another session has this title, in .*/src/api. Rename one of them; nothing was done' down
+	for mistake in 'worktre = true|unknown key "worktre": did you mean "worktree"' 'title = "x"|unknown key "title"' \
+		'worktree = "yes"|session.docs.worktree must be true or false' 'attach = true|unknown key' \
+		'mount = "x"|session.docs.mount must be an array'; do
+		{ sed '/^worktree/d' agentdeck.toml && echo "${mistake%%|*}"; } >wrong.toml
+		refused 1 "wrong.toml:[0-9]+:[0-9]+: ${mistake#*|}" up wrong.toml
+	done
+	echo 'x = 1' >wrong.toml
+	refused 1 'unknown key "x": the file has group' up wrong.toml
+	must stop --all
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

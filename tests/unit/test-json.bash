@@ -118,6 +118,14 @@ holds 0 'session stop' three
 holds 0 'session stop' three
 holds 1 'session eject' three
 
+printf '[session.declared]\nagent = "demo"\nmessage = "hello"\n' >agentdeck.toml
+holds 1 diff
+holds 0 up
+holds 0 up
+holds 0 diff
+holds 0 down
+rm agentdeck.toml
+
 holds 0 'group list'
 holds 0 'group rename' work job
 holds 1 'group remove' job
@@ -171,7 +179,7 @@ kill "$follower" 2>/dev/null
 wait "$follower" 2>/dev/null
 cp "$root/events" "$root/out"
 held events
-[ "$(sed 's/.*"event":"\([a-z_]*\)".*/\1/' "$root/events" | uniq -c | tr -s ' \n' ' ')" = ' 4 snapshot 1 snapshot_complete 1 changed ' ] ||
+[ "$(sed 's/.*"event":"\([a-z_]*\)".*/\1/' "$root/events" | uniq -c | tr -s ' \n' ' ')" = ' 5 snapshot 1 snapshot_complete 1 changed ' ] ||
 	fail "events: $(<"$root/events")"
 
 # What was lost, and what cannot come back.

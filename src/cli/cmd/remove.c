@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/crew.h"
 #include "cli/cmd/decide.h"
 #include "cli/cmd/several.h"
 #include "cli/show/ask.h"
@@ -141,7 +142,7 @@ static int choose_and_remove(struct app *app, struct error *err)
 		.act = remove_one,
 		.word = word_for,
 		.result = "removed",
-		.timeout_ms = several_timeout_ms(app),
+		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};
 	int r = several_work(app, &verb, err);

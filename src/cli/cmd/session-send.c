@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/crew.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/reply.h"
 #include "cli/cmd/several.h"
@@ -180,7 +181,7 @@ static int run(struct app *app, struct error *err)
 		.act = send_one,
 		.result = "submitted",
 		.leaves_idle = true,
-		.timeout_ms = several_timeout_ms(app) + timeout_s(given) * 1000,
+		.timeout_ms = crew_timeout_ms(app) + timeout_s(given) * 1000,
 		.jobs = SEVERAL_STOPS,
 	};
 	int r = several_work(app, &verb, err);

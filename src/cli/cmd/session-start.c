@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/crew.h"
 #include "cli/cmd/decide.h"
 #include "cli/cmd/message.h"
 #include "cli/cmd/several.h"
@@ -131,7 +132,7 @@ static int run(struct app *app, struct error *err)
 		.act = start,
 		.result = restart ? "restarted" : "running",
 		.leaves_idle = restart,
-		.timeout_ms = several_timeout_ms(app),
+		.timeout_ms = crew_timeout_ms(app),
 		.words = words,
 	};
 	int r = several_work(app, &verb, err);

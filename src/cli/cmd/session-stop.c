@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/crew.h"
 #include "cli/cmd/several.h"
 #include "cli/show/output.h"
 
@@ -21,7 +22,7 @@ static int run(struct app *app, struct error *err)
 		.act = stop,
 		.result = "stopped",
 		.leaves_idle = true,
-		.timeout_ms = several_timeout_ms(app),
+		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};
 	return several_do(app, &app->operands, &verb, err);

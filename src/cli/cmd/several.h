@@ -30,8 +30,6 @@ struct several {
 };
 /* A stop mostly waits for its agent, and needs no memory. */
 enum { SEVERAL_STOPS = 32 };
-/* Long enough for a lock, the end of an agent and the start of the next one. */
-int64_t several_timeout_ms(const struct app *app);
 
 void several_free(struct several *several);
 #define cleanup_several CLEANUP(several_free)

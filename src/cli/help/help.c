@@ -159,7 +159,7 @@ static const struct {
 } groups[] = {
 	{ "start and find sessions",
 	  { "launch", "attach", "list" },
-	  { "ui", "add", "start", "stop", "restart", "adopt", "fork" } },
+	  { "ui", "add", "start", "stop", "restart", "adopt", "fork", "up", "down", "diff" } },
 	{ "talk to an agent", { "send", "output" }, { 0 } },
 	{ "look",
 	  { "show" },

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/deckfile.h"
+
+#include "base/fsutil.h"
+#include "base/tomlmap.h"
+#include "cli/cmd/commands.h"
+#include "engine/roster/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20 };
+
+static void declared_free(struct declared *declared)
+{
+	free(declared->title);
+	free(declared->directory);
+	free(declared->group);
+	free(declared->agent);
+	free(declared->message);
+	strvec_clear(&declared->options);
+	strvec_clear(&declared->arguments);
+}
+
+void deckfile_free(struct deckfile *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		declared_free(&file->sessions[i]);
+	free(file->sessions);
+	free(file->path);
+	if (file->directory > 0)
+		(void)close(file->directory);
+	*file = (struct deckfile){ 0 };
+}
+
+/* ---- options of launch ------------------------------------------------------------------------ */
+
+/* They say how the command behaves, or have a key to themselves. */
+static bool is_declarable(const char *name)
+{
+	static const char *const others[] = { "title", "message", "message-file", "attach",
+					      "quick", "no-wait", "session-id",   "no-supervise" };
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (streq(name, others[i]))
+			return false;
+	return true;
+}
+
+static const struct command_option *option_named(const char *name)
+{
+	const struct command_option *option = command_launch.options;
+	for (; option->name; option++)
+		if (streq(option->name, name) && is_declarable(name))
+			return option;
+	return NULL;
+}
+
+/* As in config.toml: memory_max. */
+static char *spelled(const char *name, char from, char to)
+{
+	char *copy = xstrdup(name);
+	for (char *at = copy; (at = strchr(at, from));)
+		*at = to;
+	return copy;
+}
+
+static int unknown(const struct toml_document *document, const char *path, const char *key,
+		   struct error *err)
+{
+	cleanup_free char *nearest = NULL;
+	size_t least = strlen(key) / 3 + 1;
+	static const char *const keys[] = { "path", "args", "message" };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (text_distance(key, keys[i]) < least) {
+			least = text_distance(key, keys[i]);
+			replace_string(&nearest, keys[i]);
+		}
+	for (const struct command_option *o = command_launch.options; o->name; o++) {
+		cleanup_free char *name = spelled(o->name, '-', '_');
+		if (is_declarable(o->name) && text_distance(key, name) < least) {
+			least = text_distance(key, name);
+			replace_string(&nearest, name);
+		}
+	}
+	if (nearest)
+		return toml_error(document, path, err, "unknown key \"%s\": did you mean \"%s\"?",
+				  key, nearest);
+	return toml_error(document, path, err,
+			  "unknown key \"%s\": a session has path, args, message, and the options "
+			  "of agentdeck launch",
+			  key);
+}
+
+static int add_flag(const struct toml_document *document, const char *path,
+		    const struct command_option *option, struct json_object *value,
+		    struct declared *declared, struct error *err)
+{
+	cleanup_free char *opposite = xasprintf("no-%s", option->name);
+	if (!json_object_is_type(value, json_type_boolean))
+		return toml_type_error(document, path, value, "true or false", err);
+	if (json_object_get_boolean(value))
+		strvec_pushf(&declared->options, "--%s", option->name);
+	else if (option_named(opposite))
+		strvec_pushf(&declared->options, "--%s", opposite);
+	return 0;
+}
+
+static int add_text(const struct toml_document *document, const char *path,
+		    const struct command_option *option, struct json_object *value,
+		    struct declared *declared, struct error *err)
+{
+	const bool is_number = json_object_is_type(value, json_type_int);
+	if (!is_number && toml_check_string(document, path, value, err) < 0)
+		return -1;
+	const char *text = json_object_get_string(value);
+	strvec_pushf(&declared->options, "--%s=%s", option->name, text);
+	if (streq(option->name, "group"))
+		replace_string(&declared->group, text);
+	if (streq(option->name, "agent"))
+		replace_string(&declared->agent, text);
+	return 0;
+}
+
+static int add_list(const struct toml_document *document, const char *path,
+		    const struct command_option *option, struct json_object *value,
+		    struct declared *declared, struct error *err)
+{
+	cleanup_strvec struct strvec items = { 0 };
+	const struct toml_key key = { .path = path };
+	if (toml_store_strings(document, &key, value, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.count; i++)
+		strvec_pushf(&declared->options, "--%s=%s", option->name, items.items[i]);
+	return 0;
+}
+
+static int add_option(const struct toml_document *document, const char *path, const char *key,
+		      struct json_object *value, struct declared *declared, struct error *err)
+{
+	cleanup_free char *name = spelled(key, '_', '-');
+	const struct command_option *option = option_named(name);
+	if (!option)
+		return unknown(document, path, key, err);
+	if (option->type == OPTION_FLAG)
+		return add_flag(document, path, option, value, declared, err);
+	if (option->type == OPTION_LIST)
+		return add_list(document, path, option, value, declared, err);
+	return add_text(document, path, option, value, declared, err);
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+/* The directory as the session will have it, so that both can be compared. */
+static int settle_directory(const struct deckfile *file, struct declared *declared,
+			    struct error *err)
+{
+	cleanup_free char *base = xstrndup(file->path,
+					   (size_t)(path_basename(file->path) - file->path));
+	cleanup_free char *path = *or_empty(declared->directory) == '/'
+					  ? xstrdup(declared->directory)
+					  : xasprintf("%s%s", base, or_empty(declared->directory));
+	char *real = NULL;
+	int r = fs_real_directory(path, &real, err);
+	if (r < 0)
+		return -1;
+	free(declared->directory);
+	declared->directory = real ? real : TAKE_PTR(path);
+	return 0;
+}
+
+static int read_value(const struct toml_document *document, const char *path, const char *key,
+		      struct json_object *value, struct declared *declared, struct error *err)
+{
+	const struct toml_key one = { .path = path };
+	if (streq(key, "path"))
+		return toml_store_string(document, &one, value, &declared->directory, err);
+	if (streq(key, "message"))
+		return toml_store_string(document, &one, value, &declared->message, err);
+	if (streq(key, "args"))
+		return toml_store_strings(document, &one, value, &declared->arguments, err);
+	return add_option(document, path, key, value, declared, err);
+}
+
+static int read_session(const struct toml_document *document, const char *title,
+			struct json_object *table, const struct deckfile *file,
+			struct declared *declared, struct error *err)
+{
+	cleanup_free char *where = xasprintf("session.%s", title);
+	declared->title = xstrdup(title);
+	if (!json_object_is_type(table, json_type_object))
+		return toml_type_error(document, where, table, "a table", err);
+	json_object_object_foreach(table, key, value) {
+		cleanup_free char *path = xasprintf("%s.%s", where, key);
+		if (read_value(document, path, key, value, declared, err) < 0)
+			return -1;
+	}
+	return settle_directory(file, declared, err);
+}
+
+static int read_sessions(const struct toml_document *document, struct json_object *table,
+			 struct deckfile *file, struct error *err)
+{
+	if (!json_object_is_type(table, json_type_object))
+		return toml_type_error(document, "session", table, "a table", err);
+	file->sessions = xcalloc((size_t)json_object_object_length(table) + 1,
+				 sizeof(*file->sessions));
+	json_object_object_foreach(table, title, value) {
+		if (read_session(document, title, value, file, &file->sessions[file->count++],
+				 err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void use_group(struct deckfile *file, const char *group)
+{
+	for (size_t i = 0; i < file->count; i++) {
+		struct declared *declared = &file->sessions[i];
+		if (declared->group)
+			continue;
+		declared->group = xstrdup(group);
+		strvec_pushf(&declared->options, "--group=%s", group);
+	}
+}
+
+static int read_document(const struct toml_document *document, struct deckfile *file,
+			 struct error *err)
+{
+	struct json_object *group = NULL;
+	json_object_object_foreach(document->root, key, value) {
+		if (streq(key, "group")) {
+			group = value;
+			if (toml_check_string(document, key, value, err) < 0)
+				return -1;
+		} else if (!streq(key, "session")) {
+			return toml_error(document, key, err,
+					  "unknown key \"%s\": the file has group, and a table "
+					  "[session.TITLE] for each session",
+					  key);
+		} else if (read_sessions(document, value, file, err) < 0) {
+			return -1;
+		}
+	}
+	if (group)
+		use_group(file, json_object_get_string(group));
+	return file->count ? 0
+			   : error_set(err, ERROR_CORRUPT,
+				       "%s names no session: write a table [session.TITLE] for "
+				       "each",
+				       file->path);
+}
+
+static int open_file(const char *path, struct deckfile *file, struct strbuf *ret, struct error *err)
+{
+	cleanup_free char *shown = visible(path);
+	file->path = realpath(path, NULL);
+	if (!file->path && errno == ENOENT)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "there is no %s: agentdeck up --help shows how to write one",
+				 shown);
+	if (!file->path)
+		return error_set_errno(err, errno, "open %s", shown);
+	if (fs_read(AT_FDCWD, file->path, FILE_MAX, ret, err) < 0)
+		return -1;
+	cleanup_free char *directory = xstrndup(file->path,
+						(size_t)(path_basename(file->path) - file->path));
+	file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file->directory < 0)
+		return error_set_errno(err, errno, "open the directory of %s", shown);
+	return 0;
+}
+
+int deckfile_read(const char *path, struct deckfile *ret, struct error *err)
+{
+	cleanup_deckfile struct deckfile file = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_toml_document struct toml_document document = { 0 };
+	if (open_file(path, &file, &text, err) < 0 ||
+	    toml_document_parse(strbuf_text(&text), text.length, path, &document, err) < 0 ||
+	    read_document(&document, &file, err) < 0)
+		return -1;
+	*ret = file;
+	file = (struct deckfile){ 0 };
+	return 0;
+}
+
+void declared_launch(const struct declared *declared, enum launch_words whose, struct strvec *ret)
+{
+	strvec_push(ret, declared->directory);
+	strvec_pushf(ret, "--title=%s", declared->title);
+	strvec_push_all(ret, &declared->options);
+	if (declared->message && whose == LAUNCH_OF_CREW)
+		strvec_push(ret, "--message-file=-");
+	else if (declared->message)
+		strvec_pushf(ret, "--message=%s", declared->message);
+	if (declared->arguments.count)
+		strvec_push(ret, "--");
+	strvec_push_all(ret, &declared->arguments);
+}
+
+/* ---- what is there ---------------------------------------------------------------------------- */
+
+static bool is_below(const char *path, const char *directory)
+{
+	const size_t length = strlen(directory);
+	return starts_with(path, directory) && (!path[length] || path[length] == '/');
+}
+
+/* Does the session work where the file says, or in a tree made from there? */
+static bool is_there(const struct instance *instance, const char *directory)
+{
+	if (instance->workspace)
+		return is_below(directory, instance->workspace->source);
+	return streq(instance_lookup_directory(instance), directory);
+}
+
+static bool has_option(const struct declared *declared, const char *option)
+{
+	return strvec_contains(&declared->options, option);
+}
+
+static void compare_texts(const char *what, const char *is, const char *wanted, struct strvec *ret)
+{
+	if (!wanted || streq(or_empty(is), wanted))
+		return;
+	if (is_empty(is))
+		strvec_pushf(ret, "it has no %s, not %s", what, wanted);
+	else
+		strvec_pushf(ret, "its %s is %s, not %s", what, is, *wanted ? wanted : "none");
+}
+
+static void compare(const struct declared *declared, const struct instance *instance,
+		    struct strvec *ret)
+{
+	const char *kind = instance->workspace ? workspace_kind_name(instance->workspace->kind)
+					       : NULL;
+	const char *wanted = has_option(declared, "--worktree") ? "worktree"
+			     : has_option(declared, "--clone")  ? "clone"
+								: NULL;
+	compare_texts("group", instance->group, declared->group, ret);
+	compare_texts("agent", instance->agent, declared->agent, ret);
+	if (wanted || kind)
+		compare_texts("tree", kind, or_empty(wanted), ret);
+	if (has_option(declared, "--container") && !instance->recipe)
+		strvec_push(ret, "it runs on this host, not in a container");
+	if (has_option(declared, "--no-container") && instance->recipe)
+		strvec_push(ret, "it runs in a container, not on this host");
+}
+
+int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
+		  struct declared_fact *ret, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	const struct store_row *row = NULL;
+	for (size_t i = 0; i < rows->count && !row; i++)
+		if (streq(rows->rows[i].title, declared->title) && !rows->rows[i].damage)
+			row = &rows->rows[i];
+	*ret = (struct declared_fact){ .state = DECLARED_MISSING, .row = row };
+	if (!row)
+		return 0;
+	int r = deck_load(deck, row->base, &instance, err);
+	if (r < 0)
+		return -1;
+	cleanup_view struct view view = view_of(row);
+	if (!is_there(instance, declared->directory)) {
+		ret->state = DECLARED_FOREIGN;
+		strvec_pushf(&ret->differences, "another session has this title, in %s",
+			     instance_lookup_directory(instance));
+		return 0;
+	}
+	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
+	compare(declared, instance, &ret->differences);
+	return 0;
+}
+
+void declared_fact_free(struct declared_fact *fact)
+{
+	strvec_clear(&fact->differences);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A declared deck: the sessions that a file names (agentdeck.toml), and what is there of them.
+ *
+ *   group = "work"                  # for each session that names none
+ *   [session.api]                   # its title
+ *   path = "src/api"                # from the directory of the file; else that directory
+ *   agent = "claude"                # and every other option of launch, with its value
+ *   args = ["--model", "opus"]      # for the agent
+ *   message = "Read TODO.md."       # sent when the session is made
+ */
+#pragma once
+
+#include "cli/core/command.h"
+
+struct declared {
+	char *title;
+	char *directory;         /* absolute; real where it exists */
+	char *group, *agent;     /* NULL: the file does not say */
+	struct strvec options;   /* of launch: "--agent=claude" */
+	struct strvec arguments; /* for the agent */
+	char *message;           /* or NULL */
+};
+
+struct deckfile {
+	char *path; /* real */
+	int directory;
+	struct declared *sessions;
+	size_t count;
+};
+
+/* Read the file.  ERROR_NOT_FOUND says how to write one.  ERROR_CORRUPT "<path>:<line>:<column>:
+ * <why>": a mistake, also an option that launch does not have.  *ret: deckfile_free(). */
+int deckfile_read(const char *path, struct deckfile *ret, struct error *err);
+void deckfile_free(struct deckfile *file);
+#define cleanup_deckfile CLEANUP(deckfile_free)
+
+/* The words behind launch that make the session; whose: those that people would type, or those of
+ * a process of ours, which reads the message from its standard input. */
+enum launch_words { LAUNCH_OF_USER, LAUNCH_OF_CREW };
+void declared_launch(const struct declared *declared, enum launch_words whose, struct strvec *ret);
+
+enum declared_state {
+	DECLARED_MISSING,
+	DECLARED_STOPPED,
+	DECLARED_RUNNING,
+	DECLARED_FOREIGN, /* a session of another directory has the title */
+};
+
+struct declared_fact {
+	enum declared_state state;
+	const struct store_row *row; /* borrowed; NULL: missing */
+	struct strvec differences;   /* "group is work, not play"; of one that exists */
+};
+
+/* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
+int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
+		  struct declared_fact *ret, struct error *err);
+void declared_fact_free(struct declared_fact *fact);
