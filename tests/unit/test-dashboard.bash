@@ -570,6 +570,22 @@ case_the_form_asks_which_session_it_is_for() {
 	await '= two .* idle' && await '2 sessions$'
 }
 
+case_actions_are_for_all_chosen_ones() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys End Up Space Space
+	await '2 chosen' && keys M C-u z o o Enter
+	await 'agentdeck set: 2 sessions done' && await '\[-\] zoo \(2\)' && keys End Up Space Space
+	await '2 chosen' && keys L 1 G Enter
+	await 'agentdeck limit: 2 sessions done'
+	deck limit api
+	grep -q '^memory_max .*1.*G' "$home/out" || fail "no limit: $(<"$home/out")"
+	# who fails is told, and does not hold up the others
+	keys End Up Space Space
+	await '2 chosen' && keys F
+	await '2 of 2 sessions failed: '
+}
+
 # What the shell would find: the line mode, and a shown cursor.
 restored() {
 	[[ $("${terminal[@]}" display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}') == '0 1 0' ]] ||

@@ -40,6 +40,8 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 			strbuf_addf(&text, "%s%s", text.length ? ";" : "", kinds[wish.kind]);
 		for (size_t i = 0; i < wish.words.count; i++)
 			strbuf_addf(&text, " %s", wish.words.items[i]);
+		for (size_t i = 0; i < wish.each.count; i++)
+			strbuf_addf(&text, " %zu:%s", wish.at, wish.each.items[i]);
 		if (wish.input)
 			strbuf_addf(&text, " <%s", wish.input);
 	}
@@ -73,6 +75,15 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'M', KEY_CODE_ENTER }, "run set -- id-a group " },
 		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
 		{ { 'c' }, "form" },
+		/* commands for one session: once for each */
+		{ { ' ', KEY_CODE_DOWN, ' ', 'F' }, "run fork --no-wait 2:id-a 2:id-b" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'M', 'w', KEY_CODE_ENTER },
+		  "run set -- group w 2:id-a 2:id-b" },
+		{ { 'L', '2', 'G', ' ', 't', '=', '1', KEY_CODE_ENTER },
+		  "run limit --memory-max=2G --t=1 -- id-a" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'L', '1', KEY_CODE_ENTER },
+		  "run limit --memory-max=1 -- 3:id-a 3:id-b" },
+		{ { 'L', 'U' & KEY_CODE_CTRL, KEY_CODE_ENTER }, "" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();

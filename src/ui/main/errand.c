@@ -53,11 +53,95 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
 	runner_start(errands->loop, &request, handler, context);
 }
 
-void errand_run(struct errands *errands, const struct wish *wish)
+static void run_once(struct errands *errands, const struct wish *wish)
 {
 	const struct errand errand = { .words = &wish->words, .input = wish->input };
 	errand_start(errands, &errand, on_result, errands);
+}
+
+/* ---- one command for each of several sessions ------------------------------------------------- */
+
+struct series {
+	struct errands *errands;
+	struct strvec words, each;
+	size_t at;
+	size_t next, failed;
+	char *why; /* the first failure; NULL: none */
+};
+
+static void series_free(struct series *series)
+{
+	strvec_clear(&series->words);
+	strvec_clear(&series->each);
+	free(series->why);
+	free(series);
+}
+
+static void tell_series(const struct series *series)
+{
+	cleanup_free char *text = series->failed
+					  ? xasprintf("%zu of %zu sessions failed: %s",
+						      series->failed, series->each.count,
+						      series->why)
+					  : xasprintf("agentdeck %s: %zu sessions done",
+						      series->words.items[0], series->each.count);
+	*series->errands->is_changed = true;
+	ui_tell(series->errands->ui, text, series->failed > 0);
+}
+
+static void on_one(const struct child_result *result, const struct error *failure, void *context);
+
+/* One after the other: there may be many. */
+static void run_next(struct series *series)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	for (size_t i = 0; i <= series->words.count; i++) {
+		if (i == series->at)
+			strvec_push(&words, series->each.items[series->next]);
+		if (i < series->words.count)
+			strvec_push(&words, series->words.items[i]);
+	}
+	series->next++;
+	const struct errand errand = { .words = &words };
+	errand_start(series->errands, &errand, on_one, series);
+}
+
+static void on_one(const struct child_result *result, const struct error *failure, void *context)
+{
+	struct series *series = context;
+	if (!result || result->exit_status != 0) {
+		cleanup_free char *words = result ? child_last_words(result)
+						  : visible(failure->message);
+		series->failed++;
+		if (!series->why)
+			series->why = xstrdup(starts_with(words, PREFIX) ? words + strlen(PREFIX)
+									 : words);
+	}
+	if (series->next < series->each.count) {
+		run_next(series);
+		return;
+	}
+	tell_series(series);
+	series_free(series);
+}
+
+static void begin_series(struct errands *errands, const struct wish *wish)
+{
+	struct series *series = xcalloc(1, sizeof(*series));
+	series->errands = errands;
+	series->at = wish->at;
+	strvec_push_all(&series->words, &wish->words);
+	strvec_push_all(&series->each, &wish->each);
+	run_next(series);
+}
+
+void errand_run(struct errands *errands, const struct wish *wish)
+{
 	cleanup_free char *text = xasprintf("agentdeck %s ...", wish->words.items[0]);
+	if (wish->each.count)
+		begin_series(errands, wish);
+	else
+		run_once(errands, wish);
 	ui_tell(errands->ui, text, false);
 }
 

@@ -35,6 +35,7 @@ void ui_free(struct ui *ui)
 void wish_clear(struct wish *wish)
 {
 	strvec_clear(&wish->words);
+	strvec_clear(&wish->each);
 	free(wish->input);
 	*wish = (struct wish){ 0 };
 }
@@ -69,6 +70,21 @@ static void run(struct ui *ui, struct wish *ret, const char *const *words)
 	ret->kind = WISH_RUN;
 	strvec_push_array(&ret->words, words);
 	strvec_push_all(&ret->words, &ui->targets);
+	list_choose_none(ui->list);
+}
+
+/* The same with a command for one session: once for each.  The words after stand behind it. */
+static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
+		     const char *const *after)
+{
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words, words);
+	ret->at = ret->words.count;
+	if (ui->targets.count == 1)
+		strvec_push_all(&ret->words, &ui->targets);
+	else
+		strvec_push_all(&ret->each, &ui->targets);
+	strvec_push_array(&ret->words, after);
 	list_choose_none(ui->list);
 }
 
@@ -273,7 +289,7 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 /* Actions for one session, whatever is chosen. */
 static bool is_for_one(enum action action)
 {
-	return action == ACTION_RENAME || action == ACTION_FORK || action == ACTION_MOVE;
+	return action == ACTION_RENAME;
 }
 
 static void confirm(struct ui *ui, enum action action, const char *who)
@@ -310,7 +326,8 @@ static void act_on(struct ui *ui, enum action action, struct wish *ret)
 			run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
 		break;
 	case ACTION_FORK:
-		run(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL });
+		run_each(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL },
+			 (const char *const[]){ NULL });
 		break;
 	case ACTION_STOP:
 	case ACTION_RESTART:
@@ -326,9 +343,28 @@ static void act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_MOVE:
 		begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
 		break;
+	case ACTION_LIMIT:
+		begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
+		break;
 	default:
 		break;
 	}
+}
+
+/* Options as they are typed, without their dashes. */
+static void limit(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	strvec_push(&words, "limit");
+	for (const char *word; (word = strsep(&rest, " "));)
+		if (*word)
+			strvec_pushf(&words, "%s%s", starts_with(word, "--") ? "" : "--", word);
+	if (words.count == 1)
+		return;
+	strvec_push(&words, "--");
+	run_each(ui, ret, (const char *const *)words.items, (const char *const[]){ NULL });
 }
 
 /* The user has confirmed, or typed the line. */
@@ -368,9 +404,11 @@ static void go_on(struct ui *ui, struct wish *ret)
 		strvec_push(&ret->words, text);
 		break;
 	case ACTION_MOVE:
-		run(ui, ret, (const char *const[]){ "set", "--", NULL });
-		strvec_push(&ret->words, "group");
-		strvec_push(&ret->words, text);
+		run_each(ui, ret, (const char *const[]){ "set", "--", NULL },
+			 (const char *const[]){ "group", text, NULL });
+		break;
+	case ACTION_LIMIT:
+		limit(ui, text, ret);
 		break;
 	default:
 		break;

@@ -73,6 +73,10 @@ enum wish_kind {
 struct wish {
 	enum wish_kind kind;
 	struct strvec words;
+	/* WISH_RUN: once for each of these, one after the other, as the word at this place; empty:
+	 * once, and the words are all. */
+	struct strvec each;
+	size_t at;
 	char *input; /* WISH_RUN, WISH_LAUNCH: its standard input, NULL: empty */
 };
 void wish_clear(struct wish *wish);
