@@ -147,6 +147,45 @@ TEST(PruneCutAnywhereConverges)
 	ASSERT(cuts >= LEAST && cuts * 4 >= some.count * 3, "only %zu cuts took place", cuts);
 }
 
+/* ---- prune, by age ----------------------------------------------------------------------- */
+
+/* As if it had been removed long ago. */
+static void age(const struct session *session)
+{
+	machine_user_ok(WORDS("sh", "-c",
+			      "for it in \"$1\"/*\"$2\"*; do "
+			      "mv \"$it\" \"$1/2026-01-01T00:00:00.000Z-${it#*Z-}\"; done",
+			      "sh", at_home(".local/state/agentdeck/default/.trash"), session->id));
+}
+
+static void assert_kept(const struct session *session, const char *where)
+{
+	must(WORDS("undo", session->id), where);
+	must(WORDS("session", "start", session->id), where);
+	ASSERT(machine_exists(kept("%s/file", session->directory)), "%s: no tree", where);
+	must(WORDS("remove", "--force", session->id), where);
+}
+
+TEST(PruneTakesOnlyWhatIsOldEnough)
+{
+	struct session old, older, young;
+	make_repository();
+	begin_removed(&old, "old", "at first");
+	begin_removed(&older, "older", "at first");
+	begin_removed(&young, "young", "at first");
+	age(&old);
+	must(WORDS("prune", "--force", "--older", "30"), "by --older");
+	assert_gone(&old, "by --older");
+	assert_kept(&older, "by --older");
+	age(&older);
+	must(WORDS("config", "set", "trash.keep", "30"), "by config.toml");
+	must(WORDS("prune", "--force"), "by config.toml");
+	assert_gone(&older, "by config.toml");
+	assert_kept(&young, "by config.toml");
+	must(WORDS("prune", "--force", "--older", "0"), "in the end");
+	assert_gone(&young, "in the end");
+}
+
 /* ---- doctor --fix ------------------------------------------------------------------------ */
 
 static void delete_manifest(const struct session *session)

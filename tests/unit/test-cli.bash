@@ -768,7 +768,11 @@ case_undo_and_prune() {
 	rm "$trash"/*/notes
 	must prune --older 1 --force
 	[ "$(find "$trash" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ] || fail "prune --older 1 deleted today's"
+	must config set trash.keep 1
 	must prune --force
+	[ "$(find "$trash" -mindepth 1 -maxdepth 1 | wc -l)" = 3 ] || fail "prune deleted today's, against trash.keep"
+	grep -q '1 younger one was left alone' "$home/out" || fail "it says: $(<"$home/out")"
+	must prune --older 0 --force
 	[ "$(find "$trash" -mindepth 1 | wc -l)" = 2 ] || fail "left: $(find "$trash")"
 	refused 2 'trash is empty' undo
 	# What is purged does not come back, and takes only itself along.

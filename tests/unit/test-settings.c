@@ -46,6 +46,7 @@ static void assert_defaults(const struct settings *settings)
 	assert_int_equal(settings->group_count, 0);
 	assert_int_equal(settings->probation_s, 10);
 	assert_int_equal(settings->stop_timeout_s, 10);
+	assert_int_equal(settings->trash_keep_days, 0);
 	assert_false(settings->log_journal);
 	assert_int_equal(settings->notify.command.count, 0);
 	assert_false(settings->notify.desktop);
@@ -130,6 +131,8 @@ static void every_key_arrives_in_its_field(void **state)
 							  "probation = 3\n"
 							  "[stop]\n"
 							  "timeout = 60\n"
+							  "[trash]\n"
+							  "keep = 14\n"
 							  "[tmux]\n"
 							  "launch_in_user_scope = false\n"
 							  "linger = true\n"
@@ -154,6 +157,7 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);
 	assert_int_equal(settings.stop_timeout_s, 60);
+	assert_int_equal(settings.trash_keep_days, 14);
 	assert_true(settings.log_journal);
 	assert_int_equal(settings.tmux.launch_in_user_scope, OFF);
 	assert_int_equal(settings.tmux.linger, ON);
@@ -308,6 +312,8 @@ static void a_value_out_of_range_is_refused(void **state)
 	(void)state;
 	assert_refused("[resume]\nprobation = 0\n",
 		       "config.toml:2:1: resume.probation must be from 1 to 3600, not 0");
+	assert_refused("[trash]\nkeep = 36501\n",
+		       "config.toml:2:1: trash.keep must be from 0 to 36500, not 36501");
 	assert_refused("[stop]\ntimeout = 3601\n",
 		       "config.toml:2:1: stop.timeout must be from 1 to 3600, not 3601");
 	assert_refused("[limits]\ncpu_weight = 10001\n",

@@ -11,8 +11,10 @@
 
 struct options {
 	bool force, dry_run, leave_containers, branches;
-	int64_t older_days;
+	int64_t older_days; /* AS_CONFIGURED: not given */
 };
+
+enum { AS_CONFIGURED = -1 };
 
 static const struct command_option options[] = {
 	{ 0, "branches", NULL,
@@ -23,8 +25,9 @@ static const struct command_option options[] = {
 	  "also sessions whose engine does not answer: their containers stay there",
 	  TO_FLAG(leave_containers) },
 	{ 'n', "dry-run", NULL, "list the removed sessions, and delete nothing", TO_FLAG(dry_run) },
-	{ 0, "older", "DAYS", "only those that were removed at least so many days ago",
-	  TO_NUMBER(older_days, 0, 36500) },
+	{ 0, "older", "DAYS",
+	  "only those that were removed at least so many days ago; 0: all (default: [trash] keep)",
+	  TO_NUMBER(older_days, 0, TRASH_DAYS_MOST) },
 	{ 0 },
 };
 
@@ -138,9 +141,29 @@ static size_t count_old(const struct trash *trash, int64_t days)
 	enum { DAY_S = 86400, SECOND_US = 1000000 };
 	const int64_t latest = clock_wall_us() - days * DAY_S * SECOND_US;
 	size_t count = 0;
+	/* The clock may have been set back since. */
+	if (days == 0)
+		return trash->count;
 	while (count < trash->count && trash->items[count].removed_at <= latest)
 		count++;
 	return count;
+}
+
+static char *conclusion(const struct app *app, const struct trash *all, size_t old, size_t deleted)
+{
+	const struct options *given = app->options;
+	const size_t younger = all->count - old;
+	cleanup_free char *rest =
+		younger ? xasprintf(" %zu younger one%s left alone: agentdeck prune --older 0 "
+				    "takes all.",
+				    younger, younger == 1 ? " was" : "s were")
+			: xstrdup("");
+	if (all->count == 0 && given->dry_run)
+		return xstrdup("The trash is empty.");
+	if (given->dry_run)
+		return xasprintf("Nothing was deleted.%s", rest);
+	return xasprintf("Deleted %zu removed session%s.%s", deleted, deleted == 1 ? "" : "s",
+			 rest);
 }
 
 static int run(struct app *app, struct error *err)
@@ -151,9 +174,10 @@ static int run(struct app *app, struct error *err)
 	size_t deleted = 0;
 	if (trash_list(app->deck.store, &all, err) < 0)
 		return -1;
-	const struct trash trash = { all.items, given->older_days
-							? count_old(&all, given->older_days)
-							: all.count };
+	const int64_t days = given->older_days == AS_CONFIGURED
+				     ? app->deck.settings.trash_keep_days
+				     : given->older_days;
+	const struct trash trash = { all.items, count_old(&all, days) };
 	app->deck.may_delete_branches = given->branches;
 	app->deck.may_leave_containers = given->leave_containers;
 	if (!given->dry_run && check_wish(app, &trash, err) < 0)
@@ -176,13 +200,8 @@ static int run(struct app *app, struct error *err)
 	json_set_int(object, "deleted", (int64_t)deleted);
 	json_set(object, "removed", json_of_trash(&trash));
 	json_set(object, "branches", TAKE_PTR(branches));
-	if (given->dry_run && !trash.count)
-		return print_done(app, object, xstrdup("The trash is empty."));
-	if (given->dry_run)
-		return print_done(app, object, xstrdup("Nothing was deleted."));
-	return print_done(app, object,
-			  xasprintf("Deleted %zu removed session%s.", deleted,
-				    deleted == 1 ? "" : "s"));
+	json_set_int(object, "younger", (int64_t)(all.count - trash.count));
+	return print_done(app, object, conclusion(app, &all, trash.count, deleted));
 }
 
 const struct command command_prune = {
@@ -190,6 +209,7 @@ const struct command command_prune = {
 	.arguments = "",
 	.summary = "delete the removed sessions for good",
 	OWN_OPTIONS,
+	.defaults = &(const struct options){ .older_days = AS_CONFIGURED },
 	.flags = NEEDS_STORE | HAS_JSON,
 	.run = run,
 };

@@ -588,6 +588,8 @@ const struct toml_key settings_keys[] = {
 	    .about = "the notification sequence for the attached terminals: none, 9 or 777"),
 	KEY("stop.timeout", toml_store_int, stop_timeout_s, .min = 1, .max = LONGEST_WAIT_S,
 	    .about = "seconds that a stopped agent has to end by itself"),
+	KEY("trash.keep", toml_store_int, trash_keep_days, .min = 0, .max = TRASH_DAYS_MOST,
+	    .about = "days for which prune leaves removed sessions alone"),
 	KEY("tmux.launch_in_user_scope", store_tristate, tmux.launch_in_user_scope,
 	    .about = "whether each tmux server runs in its own systemd scope", .example = "false"),
 	KEY("tmux.linger", store_tristate, tmux.linger,

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "model/settings/limits.h"
 
+enum { TRASH_DAYS_MOST = 36500 };
+
 enum tristate { UNSET, OFF, ON };
 
 /* The sequence by which terminals are asked to notify. */
@@ -85,6 +87,7 @@ struct settings {
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */
 	enum end_policy end_policy;     /* [workspace] on_end = "ask" */
+	int64_t trash_keep_days;        /* [trash] keep = 0: how long prune leaves them alone */
 };
 
 /* Defaults. */
