@@ -197,6 +197,20 @@ case_the_next_profile_is_a_key_away() {
 	await 'ended: 0' && restored 'after another profile'
 }
 
+case_a_wide_list_shows_what_the_sessions_use() {
+	some_sessions
+	deck start web --no-supervise
+	open 120 40
+	await '= web .* idle .* <1d +[0-9]+M +[0-9]+\.[0-9]%$'
+	keys o o o o
+	await 'Sorted by memory'
+	[[ $(screen) == *'= web '*'. api '* ]] || fail 'web is not the first'
+	deck stop web
+	await ' \. web .* stopped .* <1d$'
+	"${terminal[@]}" resize-window -x 80 -y 24
+	await_gone '<1d'
+}
+
 case_a_resize_is_followed() {
 	some_sessions
 	open 80 24

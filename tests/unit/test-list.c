@@ -230,6 +230,26 @@ static void scopes_show_a_part(void **state UNUSED)
 	check(list, ">solo|-play| toy|-work| -back|  api|  web");
 }
 
+static void the_greatest_come_first(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_set_order(list, ORDER_MEMORY);
+	list_measure(list, items[3], 1 << 20, 100);
+	list_settle(list);
+	list_go(list, 0);
+	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
+	list_measure(list, items[1], 2 << 20, -1);
+	list_settle(list);
+	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
+	/* What stops uses nothing, and a change of anything else keeps what was measured. */
+	change(list, items[3], 3, &(struct row){ "web", "work/back", DOING_IDLE, 8 });
+	assert_true(items[3]->memory == 1 << 20 && items[3]->cpu == 100);
+	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
+	assert_true(items[1]->memory == -1);
+	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
+}
+
 static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
 {
 	struct item *items[USUAL];
@@ -356,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_search_looks_at_everything),
 		cmocka_unit_test(what_a_search_hides_comes_back_under_the_cursor),
 		cmocka_unit_test(scopes_show_a_part),
+		cmocka_unit_test(the_greatest_come_first),
 		cmocka_unit_test(an_agent_or_a_group_is_shown_alone),
 		cmocka_unit_test(next_waiting_goes_round_by_age),
 		cmocka_unit_test(the_window_follows_with_a_margin),

@@ -4,6 +4,7 @@
 #include "ui/draw/form.h"
 #include "ui/term/term.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,6 +15,9 @@ enum {
 	WIDTH_SINCE = 6,
 	WIDTH_AGENT = 10,
 	WIDTH_MARKS = 5,
+	WIDTH_AGE = 3,
+	WIDTH_USAGE = 5,
+	USAGE_FROM = 100, /* the width of a list that shows what the sessions use */
 	WIDTH_TITLE_MIN = 14,
 	GAP = 1,
 	HELP_KEYS = 18,
@@ -37,6 +41,44 @@ static const char *time_text(int64_t then_us, int64_t now_us, char *buffer, size
 	const bool is_this_year = now - then < (time_t)300 * 24 * 3600;
 	if (strftime(buffer, size, is_today ? "%H:%M" : is_this_year ? "%b %d" : "%Y", &at) == 0)
 		*buffer = '\0';
+	return buffer;
+}
+
+/* In units that change so seldom that no frame is drawn for them: "<1d", "12d", "5w", "2y". */
+static const char *age_text(int64_t then_us, int64_t now_us, char *buffer, size_t size)
+{
+	const int64_t days = then_us > 0 ? (now_us - then_us) / 1000000 / 86400 : -1;
+	*buffer = '\0';
+	if (then_us > 0 && days < 1)
+		(void)snprintf(buffer, size, "<1d");
+	else if (days >= 730)
+		(void)snprintf(buffer, size, "%" PRId64 "y", days / 365);
+	else if (days >= 70)
+		(void)snprintf(buffer, size, "%" PRId64 "w", days / 7);
+	else if (days >= 1)
+		(void)snprintf(buffer, size, "%" PRId64 "d", days);
+	return buffer;
+}
+
+/* " 412M", " 1.2G"; "" if it is unknown. */
+static const char *memory_text(int64_t bytes, char *buffer, size_t size)
+{
+	const double mebibytes = (double)bytes / 1024 / 1024;
+	*buffer = '\0';
+	if (bytes >= 0 && mebibytes < 999.5)
+		(void)snprintf(buffer, size, "%4.0fM", mebibytes);
+	else if (bytes >= 0)
+		(void)snprintf(buffer, size, "%4.1fG", mebibytes / 1024);
+	return buffer;
+}
+
+/* " 3.1%", " 110%"; "" if it is unknown. */
+static const char *cpu_text(int64_t hundredths, char *buffer, size_t size)
+{
+	const double percent = (double)hundredths / 100;
+	*buffer = '\0';
+	if (hundredths >= 0)
+		(void)snprintf(buffer, size, percent < 99.95 ? "%4.1f%%" : "%4.0f%%", percent);
 	return buffer;
 }
 
@@ -86,7 +128,7 @@ static const char *sign_of(enum doing doing)
 
 /* Where the columns begin; a width of 0: left out. */
 struct columns {
-	size_t title, marks, agent, status, since; /* widths */
+	size_t title, marks, agent, status, since, age, memory, cpu; /* widths */
 	size_t total;
 };
 
@@ -106,6 +148,11 @@ static struct columns plan_columns(size_t width)
 		columns.agent = WIDTH_AGENT;
 		used += WIDTH_AGENT + GAP;
 	}
+	if (width >= USAGE_FROM) {
+		columns.age = WIDTH_AGE;
+		columns.memory = columns.cpu = WIDTH_USAGE;
+		used += WIDTH_AGE + 2 * WIDTH_USAGE + 3 * GAP;
+	}
 	columns.title = width > used ? width - used : 1;
 	return columns;
 }
@@ -122,7 +169,7 @@ static void draw_session(size_t row, size_t left, const struct columns *columns,
 			 const struct line *line, int64_t now_us)
 {
 	const struct item *item = line->item;
-	char marks[WIDTH_MARKS + 1], since[32];
+	char marks[WIDTH_MARKS + 1], since[32], number[32];
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
 					     item->is_chosen ? "+" : " ", sign_of(item->doing),
 					     item->title);
@@ -137,6 +184,12 @@ static void draw_session(size_t row, size_t left, const struct columns *columns,
 	put_cell(row, &column, columns->status, role, doing_name(item->doing));
 	put_cell(row, &column, columns->since, ROLE_FAINT,
 		 time_text(item->since_us, now_us, since, sizeof(since)));
+	put_cell(row, &column, columns->age, ROLE_FAINT,
+		 age_text(item->created_us, now_us, number, sizeof(number)));
+	put_cell(row, &column, columns->memory, ROLE_PLAIN,
+		 memory_text(item->memory, number, sizeof(number)));
+	put_cell(row, &column, columns->cpu, ROLE_PLAIN,
+		 cpu_text(item->cpu, number, sizeof(number)));
 }
 
 static void draw_group(size_t row, size_t left, const struct columns *columns,
@@ -290,6 +343,7 @@ static const char *const help_marks[] = {
 	"H held: not restarted automatically   S shares a conversation",
 	"C in a container   M on another machine   U ended, and undecided what becomes of its work",
 	"W in its own worktree   R in its own clone, a repository",
+	"Behind the status: since when, and on a wide terminal its age, memory and processor",
 };
 
 static void draw_help(struct ui *ui, size_t row, size_t height)
@@ -496,6 +550,7 @@ void draw(struct ui *ui, int64_t now_us)
 	const size_t height = rows > around ? rows - around : 1;
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
+	ui->has_usage = false;
 	term_erase();
 	const bool is_form = ui->mode == MODE_FORM ||
 			     (ui->mode == MODE_LOOKING && ui->pending == ACTION_NEW);
@@ -510,6 +565,7 @@ void draw(struct ui *ui, int64_t now_us)
 	if (ui->mode == MODE_HELP) {
 		draw_help(ui, HEADER_ROWS, height);
 	} else {
+		ui->has_usage = plan_columns(split.list_width).memory > 0;
 		draw_list(ui, HEADER_ROWS, split.list_height, split.list_width, now_us);
 		draw_preview(ui, &split);
 	}

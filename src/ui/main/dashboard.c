@@ -8,6 +8,7 @@
 #include "ui/draw/draw.h"
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
+#include "ui/main/meter.h"
 #include "ui/main/peek.h"
 #include "ui/main/supply.h"
 #include "ui/term/term.h"
@@ -27,6 +28,7 @@ struct dashboard {
 	struct ui *ui;
 	struct errands errands;
 	struct peek *peek;
+	struct meter *meter;
 	struct error *err;
 	bool is_changed;  /* there is something to draw */
 	bool is_urgent;   /* and the user waits for it */
@@ -47,8 +49,10 @@ static void on_event(const struct roster_event *event, void *context)
 	const struct facts facts = facts_of(entry);
 	dashboard->is_changed = true;
 	if (event->what == ROSTER_REMOVED) {
-		if (entry->owner)
+		if (entry->owner) {
+			meter_forget(entry->owner);
 			list_remove(list, TAKE_PTR(entry->owner));
+		}
 	} else if (!entry->owner) {
 		entry->owner = list_add(list, &facts);
 	} else {
@@ -83,6 +87,7 @@ static void frame(struct dashboard *dashboard)
 	list_settle(dashboard->ui->list);
 	draw(dashboard->ui, clock_wall_us());
 	peek_settle(dashboard->peek);
+	meter_settle(dashboard->meter);
 	dashboard->drawn_ms = clock_ms();
 	dashboard->is_changed = dashboard->is_urgent = false;
 }
@@ -407,6 +412,10 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **
 	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0)
 		return -1;
 	dashboard.peek = peek;
+	cleanup_meter struct meter *meter = NULL;
+	if (meter_new(loop, roster, ui, &dashboard.is_changed, &meter, err) < 0)
+		return -1;
+	dashboard.meter = meter;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
 	const int r = show(&dashboard);

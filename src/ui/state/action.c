@@ -62,7 +62,7 @@ static const struct action_info actions[ACTION_COUNT] = {
 	[ACTION_ORDER] = { "order",
 			   { 'o' },
 			   NULL,
-			   "sort by creation, urgency, title or last use",
+			   "sort by creation, urgency, title, last use or memory",
 			   false },
 	[ACTION_PROFILE] = { "profile", { 'P' }, NULL, "to the next profile", false },
 	[ACTION_CHOOSE] = { "choose",

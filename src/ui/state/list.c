@@ -43,7 +43,8 @@ bool doing_needs_user(enum doing doing)
 
 const char *list_order_name(enum list_order order)
 {
-	static const char *const names[ORDER_COUNT] = { "creation", "urgency", "title", "use" };
+	static const char *const names[ORDER_COUNT] = { "creation", "urgency", "title", "use",
+							"memory" };
 	return names[order];
 }
 
@@ -116,6 +117,9 @@ static void fill(struct item *item, const struct facts *facts)
 		.since_us = facts->since_us,
 		.created_us = facts->created_us,
 		.used_us = facts->used_us,
+		.memory = item->memory,
+		.cpu = item->cpu,
+		.owner = item->owner,
 		.index = item->index,
 		.line = item->line,
 		.is_chosen = item->is_chosen,
@@ -129,6 +133,7 @@ struct item *list_add(struct list *list, const struct facts *facts)
 {
 	struct item *item = xcalloc(1, sizeof(*item));
 	item->line = SIZE_MAX;
+	item->memory = item->cpu = -1;
 	fill(item, facts);
 	if (list->count == list->size) {
 		list->size = list->size ? 2 * list->size : 64;
@@ -152,6 +157,9 @@ void list_change(struct list *list, struct item *item, const struct facts *facts
 {
 	struct item before = *item;
 	fill(item, facts);
+	/* What does not run uses nothing. */
+	if (item->doing == DOING_STOPPED || item->doing == DOING_ERROR)
+		list_measure(list, item, -1, -1);
 	list->needs_sort |= has_moved(list, &before, item);
 	/* Lines point into the text of a group. */
 	list->needs_lines = true;
@@ -170,6 +178,14 @@ void list_remove(struct list *list, struct item *item)
 		list->items[i]->index = i;
 	item_free(item);
 	list->needs_lines = true;
+}
+
+void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu)
+{
+	if (list->order == ORDER_MEMORY && item->memory != memory)
+		list->needs_sort = list->needs_lines = true;
+	item->memory = memory;
+	item->cpu = cpu;
 }
 
 /* ---- order ------------------------------------------------------------------------------------ */
@@ -202,6 +218,8 @@ static int compare(const void *left, const void *right, void *context)
 		r = strcasecmp(a->title, b->title);
 	if (r == 0 && order == ORDER_USE)
 		r = compare_numbers(b->used_us, a->used_us);
+	if (r == 0 && order == ORDER_MEMORY)
+		r = compare_numbers(b->memory, a->memory);
 	r = r ? r : compare_numbers(a->created_us, b->created_us);
 	return r ? r : strcmp(a->id, b->id);
 }

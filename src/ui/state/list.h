@@ -58,6 +58,10 @@ struct item {
 	unsigned marks;
 	bool asks_first;
 	int64_t since_us, created_us, used_us;
+	/* list_measure(); -1: unknown */
+	int64_t memory; /* in bytes */
+	int64_t cpu;    /* in hundredths of a percent of one processor */
+	void *owner;    /* the program's own */
 	/* private */
 	char *haystack; /* what a search looks at, in lower case */
 	size_t index;   /* among all */
@@ -82,7 +86,8 @@ enum list_order {
 	ORDER_CREATION, /* it never changes by itself */
 	ORDER_URGENCY,
 	ORDER_TITLE,
-	ORDER_USE, /* the last used first */
+	ORDER_USE,    /* the last used first */
+	ORDER_MEMORY, /* the greatest first */
 	ORDER_COUNT
 };
 const char *list_order_name(enum list_order order);
@@ -108,6 +113,8 @@ static inline void list_freep(struct list **list)
 struct item *list_add(struct list *list, const struct facts *facts);
 void list_change(struct list *list, struct item *item, const struct facts *facts);
 void list_remove(struct list *list, struct item *item);
+/* What it uses now, as in struct item. */
+void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu);
 
 /* Call it after changes and before anything below.  The cursor stays on what it was on; where that
  * is gone, on its line. */

@@ -45,7 +45,9 @@ struct ui {
 	struct preview preview;
 	bool is_pasting; /* what comes was not typed */
 	size_t help_top;
-	size_t height; /* of the list, as it was drawn */
+	/* as it was drawn */
+	size_t height;  /* of the list */
+	bool has_usage; /* it has columns for what the sessions use */
 };
 struct ui *ui_new(const char *profile) MUST_USE;
 void ui_free(struct ui *ui);
