@@ -6,6 +6,7 @@
 #include "unit/tree-fixture.h"
 
 #include "driver/git/git.h"
+#include "engine/workspace/orphan.h"
 
 #define TREE "default/trees/" ID "/project"
 
@@ -168,6 +169,77 @@ static void what_is_given_up_does_not_count_as_freed(void **state)
 	assert_int_equal(desk->deck.warnings.count, 1);
 }
 
+static void use_root(struct desk *desk)
+{
+	free(desk->deck.settings.workspace_root);
+	desk->deck.settings.workspace_root = path_join(desk->root, "disk");
+}
+
+/* The directory is there; the disk that was mounted on it is not, or is another one. */
+static void a_mount_point_is_not_taken_for_its_disk(void **state)
+{
+	static const char *const scripts[] = {
+		"true",
+		"mkdir disk/0bbbbbbb",
+		"echo another >disk/.agentdeck-trees",
+		"touch disk/.agentdeck-trees",
+	};
+	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
+	struct desk *desk = *state;
+	use_root(desk);
+	for (size_t i = 0; i < ARRAY_SIZE(scripts) * ARRAY_SIZE(kinds); i++) {
+		cleanup_instance struct instance *instance = new_tree(desk, kinds[i % 2]);
+		cleanup_error struct error err = { 0 }, failure = { 0 };
+		cleanup_verdict struct verdict verdict = { 0 };
+		do_sh(desk, "echo mine >disk/" ID "/project/mine && mv disk away && "
+			    "mkdir -m 700 disk");
+		do_sh(desk, scripts[i / 2]);
+		assert_int_equal(ensure(desk, instance, &err), -1);
+		assert_int_equal(err.code, ERROR_UNAVAILABLE);
+		assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), -1);
+		instance->workspace->may_be_lost = true;
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, &failure), -1);
+		assert_int_equal(failure.code, ERROR_UNAVAILABLE);
+		do_sh(desk, "test ! -e disk/" ID " && rm -r disk && mv away disk");
+		assert_int_equal(ensure(desk, instance, NULL), 0);
+		assert_int_equal(desk->deck.warnings.count, 0);
+		do_sh(desk, "test -f disk/" ID "/project/mine && git -C disk/" ID
+			    "/project status && rm -rf disk project default/" ID
+			    " default/trees && mkdir project");
+	}
+}
+
+/* A disk that is lost for good, or a tree that was made before roots had ids. */
+static void the_id_of_a_root_can_be_given(void **state)
+{
+	struct desk *desk = *state;
+	use_root(desk);
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	replace_string(&instance->workspace->root_id, NULL);
+	do_sh(desk, "cp disk/.agentdeck-trees id && rm disk/.agentdeck-trees");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "! cmp -s disk/.agentdeck-trees id && cp disk/.agentdeck-trees id && "
+		    "rm -rf disk && mkdir -m 700 disk");
+	assert_int_equal(ensure(desk, instance, NULL), -1);
+	do_sh(desk, "cp id disk/.agentdeck-trees");
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test -f disk/" ID "/project/a");
+	assert_int_equal(desk->deck.warnings.count, 1);
+}
+
+/* Its session is gone, too: Git's record of the tree stays. */
+static void a_mount_point_does_not_make_a_tree_an_orphan_to_free(void **state)
+{
+	struct desk *desk = *state;
+	use_root(desk);
+	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_free char *profile = path_join(desk->root, "default");
+	cleanup_orphan struct orphan orphan = { 0 };
+	do_sh(desk, "mv disk away && mkdir -m 700 disk");
+	assert_int_equal(orphan_look(desk->deck.store, profile, ID, &orphan, NULL), 0);
+	assert_false(verdict_is_safe(&orphan.verdict));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +251,9 @@ int main(void)
 		DESK_TEST(a_killed_deletion_has_lost_nothing),
 		DESK_TEST(what_is_lost_after_a_killed_deletion_is_said),
 		DESK_TEST(what_is_given_up_does_not_count_as_freed),
+		DESK_TEST(a_mount_point_is_not_taken_for_its_disk),
+		DESK_TEST(the_id_of_a_root_can_be_given),
+		DESK_TEST(a_mount_point_does_not_make_a_tree_an_orphan_to_free),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

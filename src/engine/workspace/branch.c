@@ -30,8 +30,7 @@ static void compare(struct search *search, const struct instance *other, const c
 	const struct workspace *ours = instance->workspace;
 	const struct workspace *theirs = other ? other->workspace : NULL;
 	if (other && (!theirs || streq(other->id, instance->id) ||
-		      !streq(theirs->source, ours->source) ||
-		      !streq(theirs->branch, ours->branch)))
+		      !streq(theirs->source, ours->source) || !streq(theirs->branch, ours->branch)))
 		return;
 	cleanup_free char *title = visible(other ? other->title : base);
 	search->user = other ? xasprintf("%s %s has it", what, title)

@@ -6,6 +6,7 @@
 #include "engine/workspace/tree-internal.h"
 #include "model/session/naming.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,6 +75,13 @@ static bool is_directly_in(const char *path, const char *directory)
 	       path_basename(path) == path + length + 1 && path[length + 1] != '.';
 }
 
+static bool has_root_id(const char *root)
+{
+	cleanup_close int fd = fs_openat(AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	cleanup_free char *id = fd >= 0 ? tree_root_id(fd) : NULL;
+	return id != NULL;
+}
+
 /* It was made elsewhere: our record says where, and its path has the id. */
 static void follow_record(const struct origin *origin, const char *id, struct orphan *orphan)
 {
@@ -85,6 +93,10 @@ static void follow_record(const struct origin *origin, const char *id, struct or
 		verdict_unknown(&orphan->verdict, "", "its directory %s is not there", root);
 	else if (access(origin->path, F_OK) == 0)
 		replace_string(&orphan->name, path_basename(origin->path));
+	else if (!has_root_id(root))
+		verdict_unknown(&orphan->verdict, "",
+				"its directory %s has no " TREE_ROOT_ID ": is its disk mounted?",
+				root);
 	orphan->root = TAKE_PTR(root);
 }
 

@@ -17,6 +17,9 @@
 #define TREE_ALL     "trees"
 #define TREE_ORIGIN  "origin.json"
 #define TREE_REMOVED ".removed" /* a tree that is being deleted: it was judged */
+/* In a root that is not in the profile: its id.  The mount point below it has another one, or none.
+ */
+#define TREE_ROOT_ID ".agentdeck-trees"
 
 /* What agentdeck itself puts beside a tree. */
 bool tree_is_ours(const char *name);
@@ -40,10 +43,14 @@ struct tree_place {
 void tree_place_close(struct tree_place *place);
 #define cleanup_tree_place CLEANUP(tree_place_close)
 
-/* FS_ABSENT: it is not there, and was not to be made.  ERROR_UNAVAILABLE: the root is not there; it
- * may be a disk that is not mounted. */
+/* FS_ABSENT: it is not there, and was not to be made.  ERROR_UNAVAILABLE: the root is not there, or
+ * is not the one that the tree was made in; it may be a disk that is not mounted. */
 int tree_open_place(const struct deck *deck, const struct instance *instance, bool make,
 		    struct tree_place *ret, struct error *err);
+/* Take the id of the root into the workspace; the first tree gives it one.  The caller saves. */
+int tree_note_root(const struct tree_place *place, struct workspace *workspace, struct error *err);
+/* The id of an open root; NULL: it has none.  The caller frees. */
+char *tree_root_id(int root);
 int tree_open_root(const char *root, int *ret, struct error *err);
 
 /* The directory of what is known of the instance's tree.  FS_ABSENT: there is none, and it was not

@@ -2,12 +2,15 @@
  *
  * Where trees are: below the profile, or below the root of the configuration.
  */
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/tree.h"
+#include "model/session/naming.h"
 #include "model/workspace/origin.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@ void tree_place_close(struct tree_place *place)
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
+
+enum { ROOT_ID_MOST = 100, ROOT_ID_MS = 10 * 1000 };
 
 static char *directory_of(const struct deck *deck, const char *id)
 {
@@ -130,12 +135,66 @@ int tree_open_root(const char *root, int *ret, struct error *err)
 	return fs_open_private_directory(root, ret, err);
 }
 
+char *tree_root_id(int root)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (fs_read(root, TREE_ROOT_ID, ROOT_ID_MOST, &text, NULL) != 0)
+		return NULL;
+	cleanup_free char *id = xstrdup(strbuf_text(&text));
+	id[strcspn(id, "\n")] = '\0';
+	return *id ? TAKE_PTR(id) : NULL;
+}
+
+/* Two sessions may begin at once; one that was killed has left an empty file. */
+int tree_note_root(const struct tree_place *place, struct workspace *workspace, struct error *err)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	if (!place->is_elsewhere)
+		return 0;
+	int r = fs_lock(place->root, TREE_ROOT_ID, clock_ms() + ROOT_ID_MS, &lock, err);
+	if (r != 0)
+		return r < 0 ? -1
+			     : error_set(err, ERROR_TIMEOUT,
+					 TREE_ROOT_ID " stays locked: try again");
+	cleanup_free char *id = tree_root_id(place->root);
+	if (!id) {
+		id = naming_new_uuid();
+		cleanup_free char *line = xasprintf("%s\n", id);
+		if (fs_write_all(lock.fd, line, strlen(line), TREE_ROOT_ID, err) < 0)
+			return -1;
+		if (fs_flush(lock.fd) < 0 || fs_flush(place->root) < 0)
+			return error_set_file(err, errno, "sync %s", TREE_ROOT_ID);
+	}
+	replace_string(&workspace->root_id, id);
+	return 0;
+}
+
+/* A mount point on which nothing is mounted looks like a root that has lost all of its trees. */
+static int check_root_id(const char *root, const struct workspace *workspace, int fd,
+			 struct error *err)
+{
+	cleanup_free char *id = tree_root_id(fd), *shown = visible(root);
+	if (!workspace->is_made || !workspace->root_id || (id && streq(id, workspace->root_id)))
+		return 0;
+	return error_set(
+		err, ERROR_UNAVAILABLE,
+		"%s is not the directory that its tree was made in: mount the disk. If that "
+		"is lost for good: echo %s >%s/" TREE_ROOT_ID,
+		shown, workspace->root_id, shown);
+}
+
 /* One that was never made there has lost nothing with it. */
 static int open_root(const char *root, const struct workspace *workspace, bool make, int *ret,
 		     struct error *err)
 {
-	if (workspace->is_made || access(root, F_OK) == 0)
-		return tree_open_root(root, ret, err);
+	cleanup_close int fd = -1;
+	if (workspace->is_made || access(root, F_OK) == 0) {
+		if (tree_open_root(root, &fd, err) < 0 ||
+		    check_root_id(root, workspace, fd, err) < 0)
+			return -1;
+		*ret = TAKE_FD(fd);
+		return 0;
+	}
 	return make ? fs_open_private_directory(root, ret, err) : FS_ABSENT;
 }
 

@@ -235,7 +235,9 @@ static int make(const struct deck *deck, struct store_lock *lock, struct instanc
 	cleanup_close int records = -1;
 	bool has_branch = false;
 	if (tree_open_place(deck, instance, true, &place, err) < 0 ||
-	    tree_check_ours(deck, instance, err) < 0 || note_again(lock, instance, err) < 0 ||
+	    tree_check_ours(deck, instance, err) < 0 ||
+	    tree_note_root(&place, instance->workspace, err) < 0 ||
+	    note_again(lock, instance, err) < 0 ||
 	    clear_part(workspace, place.directory, tree_name(deck, instance), err) < 0 ||
 	    look_for_branch(workspace, &has_branch, err) < 0)
 		return -1;
@@ -292,6 +294,20 @@ static void check_source(struct deck *deck, const struct instance *instance)
 		shown, hint);
 }
 
+/* It was made before roots had ids, and is there now. */
+static int note_older_root(const struct deck *deck, struct instance *instance, bool *ret_changed,
+			   struct error *err)
+{
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
+	if (instance->workspace->root_id)
+		return 0;
+	int r = tree_open_place(deck, instance, false, &place, err);
+	if (r != 0 || !place.is_elsewhere)
+		return r < 0 ? -1 : 0;
+	*ret_changed = true;
+	return tree_note_root(&place, instance->workspace, err);
+}
+
 /* A tree that cannot be reached is not gone. */
 static int look_for_tree(const struct workspace *workspace, bool *ret, struct error *err)
 {
@@ -319,7 +335,10 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return -1;
 	if (workspace->is_made && !workspace->again && is_there) {
 		check_source(deck, instance);
-		return tree_reclaim(workspace) ? store_save(lock, instance, err) : 0;
+		bool has_changed = tree_reclaim(workspace);
+		if (note_older_root(deck, instance, &has_changed, err) < 0)
+			return -1;
+		return has_changed ? store_save(lock, instance, err) : 0;
 	}
 	if ((workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
 	    (!is_whole && make(deck, lock, instance, err) < 0))

@@ -62,6 +62,7 @@ void workspace_free(struct workspace *workspace)
 	free(workspace->from);
 	free(workspace->base_branch);
 	free(workspace->again);
+	free(workspace->root_id);
 	json_object_put(workspace->unknown);
 	free(workspace);
 }
@@ -80,6 +81,7 @@ struct json_object *workspace_to_json(const struct workspace *workspace)
 	manifest_put_flag(object, "has_branch", workspace->has_branch);
 	manifest_put_flag(object, "made", workspace->is_made);
 	manifest_put_text(object, "again", workspace->again);
+	manifest_put_text(object, "root_id", workspace->root_id);
 	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
 	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
 	manifest_put_flag(object, "freed", workspace->is_freed);
@@ -110,6 +112,7 @@ int workspace_from_json(struct json_object *object, const char *what, struct wor
 	workspace->has_branch = manifest_bool(&section, "has_branch");
 	workspace->is_made = manifest_bool(&section, "made");
 	workspace->again = manifest_text(&section, "again");
+	workspace->root_id = manifest_text(&section, "root_id");
 	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);
 	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
 	workspace->is_freed = manifest_bool(&section, "freed");

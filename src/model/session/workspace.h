@@ -36,6 +36,7 @@ struct workspace {
 	/* A linked work tree is made again, which a kill may have cut off: the branch or the commit
 	 * that it had checked out.  NULL: it is not */
 	char *again;
+	char *root_id; /* of the directory of trees that it is in; NULL: in the profile, or unknown */
 	enum workspace_setup setup;
 	bool may_be_lost;            /* its user has said that what is only in it can go */
 	bool is_freed;               /* it is being deleted, and nothing is lost with it */
