@@ -374,6 +374,60 @@ case_a_pipe_of_the_user_stays() {
 	grep -q 'reply 1' "$home/later" || fail "the later pipe has: $(<"$home/later")"
 }
 
+# An editor that writes this, and leaves with this exit status.
+editor() {	# TEXT STATUS
+	printf '#!/bin/sh\nprintf "%%s" "%s" >"%s"\nexit %s\n' "$1" "\$1" "$2" >"$home/editor"
+	chmod +x "$home/editor"
+}
+
+case_a_text_is_written_in_an_editor_and_sent() {
+	some_sessions
+	deck start api --no-supervise
+	editor 'words from an editor' 0
+	open 120 40 env VISUAL="$home/editor" agentdeck ui
+	await '= api' && keys G Up e
+	await 'Enter attach' && keys Tab
+	await 'words from an editor'
+	compgen -G "$home/tmp/agentdeck-*.md" >/dev/null && fail 'the text is left behind'
+	# nothing that was typed is lost
+	editor 'kept words' 3
+	keys e
+	await 'Press Enter to go back' && await 'your text is in .*agentdeck-.*\.md'
+	grep -q 'kept words' "$home/tmp"/agentdeck-*.md || fail 'the text is gone'
+	keys Enter
+	await 'Enter attach'
+	editor '' 0
+	keys e
+	await 'the text is empty' && keys Enter
+	await 'Enter attach'
+}
+
+case_the_preview_is_copied() {
+	some_sessions
+	deck start api --no-supervise
+	deck send api --wait 'hello you'
+	open 120 40
+	"${terminal[@]}" set -g set-clipboard on
+	await '= api' && keys G Up y
+	await 'Copied [0-9]+ line'
+	[[ $("${terminal[@]}" show-buffer) == *'reply 1'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
+	keys Tab Tab Tab
+	await '--- api: facts' && keys y
+	await 'Copied [0-9]+ line'
+	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
+	# in a tmux it is tmux that copies
+	open 120 40 env TMUX="$home/terminal$((opened + 1)),1,0" agentdeck ui
+	await '= api' && keys G Up y
+	await 'Copied [0-9]+ line'
+	local end=$((SECONDS + 20))
+	until [[ $("${terminal[@]}" show-buffer 2>&1) == *'reply 1'* ]]; do
+		((SECONDS < end)) || { fail 'tmux has no buffer' && break; }
+		read -rt 0.05 <> <(:)
+	done
+	keys Home y
+	await 'has no reply yet'
+}
+
 case_a_refusal_is_told_in_words() {
 	some_sessions
 	open 80 24

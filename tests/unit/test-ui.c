@@ -31,9 +31,10 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	for (; *keys; keys++) {
-		static const char *const kinds[] = { "",        "quit",   "suspend", "redraw",
-						     "profile", "attach", "ask",     "run",
-						     "form",    "find",   "launch" };
+		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
+						     "profile", "attach", "terminal", "copy",
+						     "ask",     "run",    "form",     "find",
+						     "launch" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -84,6 +85,11 @@ static void actions_become_commands(void **state UNUSED)
 		{ { ' ', KEY_CODE_DOWN, ' ', 'L', '1', KEY_CODE_ENTER },
 		  "run limit --memory-max=1 -- 3:id-a 3:id-b" },
 		{ { 'L', 'U' & KEY_CODE_CTRL, KEY_CODE_ENTER }, "" },
+		{ { 'e' }, "terminal send --edit --session=id-a" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'e' },
+		  "terminal send --edit --session=id-a --session=id-b" },
+		{ { 'y' }, "copy output id-a" },
+		{ { KEY_CODE_TAB, 'y' }, "copy output --pane id-a" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
+#include "cli/show/editor.h"
 #include "cli/show/output.h"
 
-#include "base/argsplit.h"
-#include "base/child.h"
 #include "base/fsutil.h"
 #include "engine/deck/configfile.h"
 #include "model/settings/values.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,26 +34,10 @@ static void draft_free(struct draft *draft)
 }
 #define cleanup_draft CLEANUP(draft_free)
 
-static int find_editor(struct strvec *ret, struct error *err)
-{
-	static const char *const names[] = { "VISUAL", "EDITOR" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *value = getenv(names[i]);
-		if (is_empty(value))
-			continue;
-		if (argsplit(value, ret, err) < 0)
-			return error_prefix(err, "%s", names[i]);
-		if (ret->count)
-			return 0;
-	}
-	strvec_push(ret, "editor");
-	return 0;
-}
-
 static int make_draft(const struct configfile *file, struct draft *draft, struct error *err)
 {
 	cleanup_close int directory = -1, fd = -1;
-	if (find_editor(&draft->editor, err) < 0 ||
+	if (editor_argv(&draft->editor, err) < 0 ||
 	    configfile_open_directory(file, &directory, err) < 0)
 		return -1;
 	const size_t length = (size_t)(path_basename(file->real) - file->real);
@@ -98,33 +80,13 @@ static int end_badly(const struct draft *draft, enum error_code code, const char
 static int run_editor(struct draft *draft, struct error *err)
 {
 	cleanup_error struct error local = { 0 };
-	const char *name = draft->editor.items[0];
-	int status = 0;
-	/* The terminal's Ctrl-C is for the editor. */
-	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-	int r = child_foreground((const char *const *)draft->editor.items, NULL, NULL, &status,
-				 &local);
-	(void)signal(SIGINT, interrupt);
-	(void)signal(SIGQUIT, quit);
+	const int r = editor_run(&draft->editor, &local);
 	strbuf_free(&draft->text);
 	if (fs_read(AT_FDCWD, draft->path, DECK_CONFIG_MAX, &draft->text, NULL) != 0)
 		return error_set(err, ERROR_SYSTEM,
-				 "the editor '%s' left no file %s; config.toml is as before", name,
-				 draft->path);
-	if (r == CHILD_NOT_INSTALLED) {
-		cleanup_free char *why = xasprintf(
-			"there is no editor '%s': set VISUAL or EDITOR to one", name);
-		return end_badly(draft, ERROR_UNAVAILABLE, why, err);
-	}
-	if (r < 0)
-		return end_badly(draft, local.code, local.message, err);
-	if (status != 0) {
-		cleanup_free char *why = xasprintf("the editor '%s' ended with exit status %d",
-						   name, status);
-		return end_badly(draft, ERROR_CHILD, why, err);
-	}
-	return 0;
+				 "the editor '%s' left no file %s; config.toml is as before",
+				 draft->editor.items[0], draft->path);
+	return r < 0 ? end_badly(draft, local.code, local.message, err) : 0;
 }
 
 enum answer { ANSWER_EDIT, ANSWER_DROP, ANSWER_LEAVE };

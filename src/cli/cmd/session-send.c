@@ -4,6 +4,7 @@
 #include "cli/cmd/message.h"
 #include "cli/cmd/reply.h"
 #include "cli/cmd/several.h"
+#include "cli/show/editor.h"
 #include "cli/show/output.h"
 
 #include "base/clock.h"
@@ -15,13 +16,14 @@
 struct options {
 	const char *file;
 	int64_t timeout_s; /* 0: not given */
-	bool no_wait, replace_draft, wait;
+	bool no_wait, replace_draft, wait, edit;
 };
 
 static const struct command_option options[] = {
 	{ 'f', "file", "FILE", "send the content of this file; - is standard input",
 	  TO_TEXT(file) },
 	{ 0, "message-file", "FILE", "the same", TO_TEXT(file) },
+	{ 'e', "edit", NULL, "write it in your editor (VISUAL, EDITOR)", TO_FLAG(edit) },
 	{ 0, "timeout", "SECONDS", "give up after this time (30; 600 with --wait)",
 	  TO_SECONDS(timeout_s, 1, 86400) },
 	{ 0, "no-wait", NULL, "give up at once if the agent is not ready or is working",
@@ -171,6 +173,32 @@ static int send_all(struct app *app, const struct several *several, struct sever
 	return several_run(app, several, verb, err);
 }
 
+/* The user writes it first.  A text that is not sent is kept. */
+static int run_edited(struct app *app, const struct several *several, struct several_verb *verb,
+		      struct error *err)
+{
+	struct options *given = app->options;
+	cleanup_free char *path = NULL;
+	const bool has_name = app->named.count == 0 && !app->every && !app->group;
+	if (given->file || app->operands.count > (has_name ? 1 : 0))
+		return error_set(err, ERROR_USAGE,
+				 "give the message as words, as a file or with --edit, not by two "
+				 "of these");
+	if (editor_write(&path, err) < 0)
+		return -1;
+	given->file = path;
+	const int r = several->is_set || several->count > 1 ? send_all(app, several, verb, err)
+							    : several_run(app, several, verb, err);
+	given->file = NULL;
+	if (r == 0)
+		(void)unlink(path);
+	else if (r < 0)
+		return error_prefix(err, "your text is in %s", path);
+	else
+		fprintf(stderr, "agentdeck: your text is in %s\n", path);
+	return r;
+}
+
 /* The first operand names the session, unless an option names it. */
 static int run(struct app *app, struct error *err)
 {
@@ -192,6 +220,8 @@ static int run(struct app *app, struct error *err)
 		strvec_push(&names, app->operands.items[0]);
 	if (several_choose(app, &names, &verb, &several, err) < 0)
 		return -1;
+	if (given->edit)
+		return run_edited(app, &several, &verb, err);
 	if (several.is_set || several.count > 1)
 		return send_all(app, &several, &verb, err);
 	return several_run(app, &several, &verb, err);

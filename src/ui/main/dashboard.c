@@ -6,6 +6,7 @@
 #include "engine/run/correct.h"
 #include "engine/supervise/supervise.h"
 #include "ui/draw/draw.h"
+#include "ui/main/clip.h"
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
 #include "ui/main/meter.h"
@@ -99,12 +100,13 @@ static void come_back(struct dashboard *dashboard)
 	dashboard->is_changed = dashboard->is_urgent = true;
 }
 
-static void attach(struct dashboard *dashboard, const struct strvec *words)
+static void on_terminal(struct dashboard *dashboard, const char *command,
+			const struct strvec *words)
 {
 	cleanup_error struct error why = { 0 };
 	peek_rest(dashboard->peek);
 	term_leave();
-	const int status = errand_attach(&dashboard->errands, words, &why);
+	const int status = errand_terminal(&dashboard->errands, command, words, &why);
 	if (status == 0) {
 		come_back(dashboard);
 		return;
@@ -237,7 +239,13 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		go_to_next_profile(dashboard);
 		break;
 	case WISH_ATTACH:
-		attach(dashboard, &wish->words);
+		on_terminal(dashboard, "attach", &wish->words);
+		break;
+	case WISH_TERMINAL:
+		on_terminal(dashboard, NULL, &wish->words);
+		break;
+	case WISH_COPY:
+		clip_copy(&dashboard->errands, &wish->words);
 		break;
 	case WISH_ASK:
 		ask(dashboard, wish);

@@ -145,12 +145,14 @@ void errand_run(struct errands *errands, const struct wish *wish)
 	ui_tell(errands->ui, text, false);
 }
 
-int errand_attach(struct errands *errands, const struct strvec *words, struct error *err)
+int errand_terminal(struct errands *errands, const char *command, const struct strvec *words,
+		    struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	int status;
 	add_program(errands, &argv);
-	strvec_push(&argv, "attach");
+	if (command)
+		strvec_push(&argv, command);
 	strvec_push_all(&argv, words);
 	const int r = child_foreground((const char *const *)strvec_argv(&argv), NULL, NULL, &status,
 				       err);

@@ -28,9 +28,10 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
  * ends first. */
 void errand_run(struct errands *errands, const struct wish *wish);
 
-/* Attach the terminal, which the caller has given back, and wait.  words: behind "attach".  The
- * command's exit status; -1: it could not be run. */
-int errand_attach(struct errands *errands, const struct strvec *words, struct error *err);
+/* Run a command on the terminal, which the caller has given back, and wait.  words: behind the
+ * command; command may be NULL.  Its exit status; -1: it could not be run. */
+int errand_terminal(struct errands *errands, const char *command, const struct strvec *words,
+		    struct error *err);
 /* What the command said of its failure is the news. */
 void errand_tell(struct errands *errands, const struct child_result *result,
 		 const struct error *failure);

@@ -88,6 +88,17 @@ static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
 	list_choose_none(ui->list);
 }
 
+/* Each target is named by an option. */
+static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *words)
+{
+	run(ui, ret, words);
+	for (size_t i = ret->words.count - ui->targets.count; i < ret->words.count; i++) {
+		char *id = ret->words.items[i];
+		ret->words.items[i] = xasprintf("--session=%s", id);
+		free(id);
+	}
+}
+
 static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
 {
 	ui->mode = MODE_LINE;
@@ -334,6 +345,10 @@ static void act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_REMOVE:
 		confirm(ui, action, who);
 		break;
+	case ACTION_WRITE:
+		run_on_targets(ui, ret, (const char *const[]){ "send", "--edit", NULL });
+		ret->kind = WISH_TERMINAL;
+		break;
 	case ACTION_SEND:
 		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
 		break;
@@ -391,12 +406,8 @@ static void go_on(struct ui *ui, struct wish *ret)
 		if (!*text)
 			break;
 		/* By standard input: everybody on the machine can read a command line. */
-		run(ui, ret, (const char *const[]){ "send", "--message-file", "-", NULL });
-		for (size_t i = ret->words.count - ui->targets.count; i < ret->words.count; i++) {
-			char *id = ret->words.items[i];
-			ret->words.items[i] = xasprintf("--session=%s", id);
-			free(id);
-		}
+		run_on_targets(ui, ret,
+			       (const char *const[]){ "send", "--message-file", "-", NULL });
 		ret->input = xstrdup(text);
 		break;
 	case ACTION_RENAME:
@@ -488,6 +499,19 @@ static void attach(struct ui *ui, struct wish *ret)
 		const struct line *line = list_line(ui->list, list_cursor(ui->list));
 		list_set_collapsed(ui->list, !line->is_collapsed);
 	}
+}
+
+/* What the preview shows of the selected session, in full. */
+static void copy(struct ui *ui, struct wish *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	if (!item) {
+		ui_tell(ui, "No session is selected: move to one first.", true);
+		return;
+	}
+	ret->kind = WISH_COPY;
+	preview_add_words(ui->preview.kind ? ui->preview.kind : PREVIEW_REPLY, item->id,
+			  &ret->words);
 }
 
 static void next_order(struct ui *ui)
@@ -639,6 +663,9 @@ static void act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_PREVIEW:
 		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
+		break;
+	case ACTION_COPY:
+		copy(ui, ret);
 		break;
 	case ACTION_HELP:
 		ui->mode = MODE_HELP;

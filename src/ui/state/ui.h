@@ -63,13 +63,15 @@ enum wish_kind {
 	WISH_QUIT,
 	WISH_SUSPEND,
 	WISH_REDRAW,
-	WISH_PROFILE, /* go to the next one */
-	WISH_ATTACH,  /* words: behind "agentdeck attach" */
-	WISH_ASK,     /* words: a command line as of WISH_RUN; its output is for ui_asked() */
-	WISH_RUN,     /* words: the command line behind "agentdeck" */
-	WISH_FORM,    /* what there is to choose from, for ui_open_form() */
-	WISH_FIND,    /* words: a directory; the names of those in it are for form_complete() */
-	WISH_LAUNCH,  /* words, input: as of WISH_RUN; its end is for ui_launched() */
+	WISH_PROFILE,  /* go to the next one */
+	WISH_ATTACH,   /* words: behind "agentdeck attach" */
+	WISH_TERMINAL, /* words: as of WISH_RUN, for a command that needs the terminal */
+	WISH_COPY,     /* words: as of WISH_RUN; its output is for the clipboard */
+	WISH_ASK,      /* words: a command line as of WISH_RUN; its output is for ui_asked() */
+	WISH_RUN,      /* words: the command line behind "agentdeck" */
+	WISH_FORM,     /* what there is to choose from, for ui_open_form() */
+	WISH_FIND,     /* words: a directory; the names of those in it are for form_complete() */
+	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
 struct wish {

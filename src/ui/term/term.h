@@ -72,3 +72,7 @@ size_t term_width(const char *text);
 unsigned term_key(void);
 /* Call it when the terminal is readable, before the first term_key(): is it gone? */
 bool term_is_gone(void);
+
+/* Give the text, any bytes, to the clipboard of the terminal (OSC 52).  Not every one takes it, and
+ * none answers. */
+void term_copy(const char *text);
