@@ -1506,6 +1506,21 @@ case_profiles() {
 	! grep -q other "$home/out" || fail "$(<"$home/out")"
 }
 
+case_doctor_report_has_no_secret() {
+	must add . -t classified --agent demo
+	printf '[notify]\ncommand = ["curl", "https://s3cret@example.org"]\n[container]\nimage = "s3cret/image"\n' >>"$home/deck/config.toml"
+	must doctor --report
+	grep -Fqx -- '- notify.command = (set)' "$home/out" && grep -Fqx -- '- container.image = (set)' "$home/out" &&
+		grep -Fqx -- '- tmux.linger = false' "$home/out" && grep -Eqx -- '- [0-9a-z]{8}: demo, stopped, host' "$home/out" ||
+		fail "$(<"$home/out")"
+	! grep -E "s3cret|classified|$home/user" "$home/out" || fail "it tells too much"
+	echo 'stop_timeout = "s3cret"' >>"$home/deck/config.toml"
+	run doctor --report
+	! grep s3cret "$home/out" || fail "it quotes config.toml"
+	grep -Eq -- '^- config: error' "$home/out" || fail "$(<"$home/out")"
+	refused 64 '--report is a text by itself' doctor --report --fix
+}
+
 case_up_and_down() {
 	mkdir -p src/api && git init -q . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty
 	refused 2 'there is no agentdeck.toml: agentdeck up --help' up

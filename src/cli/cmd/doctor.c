@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/doctor-fix.h"
+#include "cli/cmd/doctor-report.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
 #include "engine/doctor/doctor.h"
 
 struct options {
-	bool fix, force, dry_run;
+	bool fix, force, dry_run, report;
 };
 
 static const struct command_option options[] = {
@@ -15,6 +16,7 @@ static const struct command_option options[] = {
 	  TO_FLAG(fix) },
 	{ 'f', "force", NULL, "with --fix: do not ask", TO_FLAG(force) },
 	{ 'n', "dry-run", NULL, "with --fix: only show it", TO_FLAG(dry_run) },
+	{ 0, "report", NULL, "print what a bug report needs, without secrets", TO_FLAG(report) },
 	{ 0 },
 };
 
@@ -77,15 +79,18 @@ static void print_findings(const struct app *app, const struct findings *finding
 
 static int check(struct app *app)
 {
+	const struct options *given = app->options;
 	cleanup_doctor_facts struct doctor_facts facts = { 0 };
 	cleanup_findings struct findings findings = { 0 };
 	doctor_gather(&app->deck, app->profile, &facts);
 	doctor_judge(&facts, &findings);
-	if (app->json)
+	if (given->report)
+		doctor_report(app, &facts, &findings);
+	else if (app->json)
 		print_findings_json(&findings);
 	else
 		print_findings(app, &findings, doctor_conclusion(&facts, &findings));
-	return findings_have_error(&findings) ? 1 : 0;
+	return findings_have_error(&findings) && !given->report ? 1 : 0;
 }
 
 static int run(struct app *app, struct error *err)
@@ -93,6 +98,9 @@ static int run(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	if (!given->fix && (given->force || given->dry_run))
 		return error_set(err, ERROR_USAGE, "--force and --dry-run belong to --fix");
+	if (given->report && (given->fix || app->json))
+		return error_set(err, ERROR_USAGE,
+				 "--report is a text by itself: leave --fix and --json out");
 	const enum doctor_consent consent = given->force     ? DOCTOR_AGREED
 					    : given->dry_run ? DOCTOR_ONLY_SHOW
 							     : DOCTOR_ASK;
