@@ -174,9 +174,8 @@ static int run(struct app *app, struct error *err)
 	size_t deleted = 0;
 	if (trash_list(app->deck.store, &all, err) < 0)
 		return -1;
-	const int64_t days = given->older_days == AS_CONFIGURED
-				     ? app->deck.settings.trash_keep_days
-				     : given->older_days;
+	const int64_t days = given->older_days == AS_CONFIGURED ? app->deck.settings.trash_keep_days
+								: given->older_days;
 	const struct trash trash = { all.items, count_old(&all, days) };
 	app->deck.may_delete_branches = given->branches;
 	app->deck.may_leave_containers = given->leave_containers;
