@@ -211,6 +211,31 @@ case_a_wide_list_shows_what_the_sessions_use() {
 	await_gone '<1d'
 }
 
+case_a_thousand_sessions_change_at_once() {
+	local profile=$home/deck/default text changed mask i name
+	deck add . -t one --agent demo
+	id=$(basename "$(dirname "$profile"/*/instance.json)")
+	text=$(<"$profile/$id/instance.json") changed=${text/\"one\"/\"many\"}
+	mask=$(umask) && umask 077
+	for ((i = 1; i < 1000; i++)); do
+		printf -v name %08x "$i"
+		: >"$profile/$name.lock"
+	done
+	(cd "$profile" && for name in 0*.lock; do printf '%s\n' "${name%.lock}"; done | xargs mkdir -p)
+	for ((i = 1; i < 1000; i++)); do
+		printf -v name %08x "$i"
+		printf '%s\n' "${text//$id/$name}" >"$profile/$name/instance.json"
+		printf '%s\n' "${changed//$id/$name}" >"$profile/$name/.changed"
+	done
+	umask "$mask"
+	open 80 24
+	await '  1000 sessions$' && keys / m a n y Enter
+	await ', 0 shown'
+	for name in "$profile"/*/.changed; do mv "$name" "${name%/*}/instance.json"; done
+	await ', 999 shown' && keys G
+	await ' \. many '
+}
+
 case_a_resize_is_followed() {
 	some_sessions
 	open 80 24
