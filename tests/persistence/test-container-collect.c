@@ -116,6 +116,36 @@ TEST(ContainerOfASilentEngineGoesWithPrunePodman)
 	prune_what_was_left(ENGINE_PODMAN);
 }
 
+/* The engine may never come back: then its user gives up what it has.  If it does come back,
+ * nothing says any more whose container that was. */
+static void prune_without_its_engine(enum engine engine)
+{
+	struct inside inside;
+	begin_stopped(&inside, engine);
+	silence(engine);
+	must(WORDS("remove", "--force", inside.session.id), "silent");
+	must(WORDS("prune", "--force", "--leave-containers"), "silent");
+	assert_forgotten(inside.session.id, "after prune");
+	const char *left = machine_user_ok(WORDS("find", at_home(".local/state/agentdeck"), "-name",
+						 kept("*%s*", inside.session.id)));
+	ASSERT(!*left, "left: %s", left);
+	engine_start(engine);
+	ASSERT(container_count(engine, inside_label(&inside)) == 1, "who removed it?");
+	must(WORDS("doctor", "--fix", "--force"), "when the engine is back");
+	ASSERT(container_count(engine, inside_label(&inside)) == 0, "nobody can remove it");
+	(void)engine_say(engine, WORDS("rmi", kept("agentdeck/keep:%s", inside.name)));
+}
+
+TEST(ContainerIsLeftToItsUserWithPruneDocker)
+{
+	prune_without_its_engine(ENGINE_DOCKER);
+}
+
+TEST(ContainerIsLeftToItsUserWithPrunePodman)
+{
+	prune_without_its_engine(ENGINE_PODMAN);
+}
+
 /* ---- doctor --fix ------------------------------------------------------------------------ */
 
 #define RUNNING  "ad-0bbbbbbb-running-demo"
