@@ -6,6 +6,8 @@
  */
 #include "persistence/containers.h"
 #include "persistence/deck.h"
+#include "persistence/steps.h"
+#include "persistence/strace.h"
 
 #include <string.h>
 
@@ -371,6 +373,85 @@ TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingDocker)
 TEST(ContainerFirstStartAndRemoveKilledAtEachCallLeaveNothingPodman)
 {
 	remove_is_cut(ENGINE_PODMAN);
+}
+
+/* ---- prune ------------------------------------------------------------------------------- */
+
+/* Its engine was silent when it was removed. */
+static void have_removed(struct story *story, const char *where)
+{
+	const char *away = kept("%s.away", story->socket);
+	have_running(story, where);
+	machine_user_ok(WORDS("mv", story->socket, away));
+	struct reply reply = command(story, WORDS("remove", "--force", SESSION));
+	machine_user_ok(WORDS("mv", away, story->socket));
+	ASSERT(reply.status == 0 && strstr(reply.errors, "is left"), "%s: remove: %d: %s", where,
+	       reply.status, reply.errors);
+}
+
+static void prune_to_the_end(struct story *story, const char *where)
+{
+	must(story, WORDS("prune", "--force"), where);
+	assert_freed(story, where);
+	const char *left = machine_user_ok(WORDS("find", at_home(".local/state/agentdeck"), "-name",
+						 kept("*%s*", story->session.id)));
+	ASSERT(!*left, "%s: left: %s", where, left);
+}
+
+/* The same again; or its user wants it back, and it has all that it needs. */
+static void prune_again(struct story *story, unsigned turn, const char *where)
+{
+	if (turn % 2 && command(story, WORDS("undo", SESSION)).status == 0) {
+		must(story, WORDS("session", "start", SESSION), where);
+		assert_agents(1, where);
+		must(story, WORDS("remove", "--force", SESSION), where);
+	}
+	prune_to_the_end(story, where);
+}
+
+/* What removes something of ours on this machine. */
+static void cut_on_disk(struct story *story, const struct operation *operation)
+{
+	enum { EACH = 5, LEAST = 3 };
+	const char *const *words = deck_words(operation->words);
+	unsigned cuts = 0;
+	operation->set_up(story, operation->name);
+	const struct points all = strace_watch(words), some = strace_sample(&all, EACH);
+	prune_to_the_end(story, operation->name);
+	for (size_t i = 0; i < some.count; i++) {
+		const struct point *point = some.points + i;
+		const char *where = kept("%s killed at %s", operation->name, point->line);
+		if (!starts_with(point->call, "rename") && !starts_with(point->call, "unlink") &&
+		    !starts_with(point->call, "rmdir"))
+			continue;
+		operation->set_up(story, where);
+		cuts += strace_kill(words, point, where);
+		prune_to_the_end(story, where);
+	}
+	print_message("%s: %u cuts on disk\n", operation->name, cuts);
+	ASSERT(cuts >= LEAST, "only %u cuts took place", cuts);
+}
+
+static void prune_is_cut(enum engine engine)
+{
+	const struct operation prune = { "a prune", WORDS("prune", "--force"), have_removed,
+					 prune_again, 3 };
+	struct story story;
+	strace_required();
+	prepare(&story, engine);
+	cut_everywhere(&story, &prune);
+	if (engine == ENGINE_DOCKER)
+		cut_on_disk(&story, &prune);
+}
+
+TEST(ContainerPruneKilledAtEachCallLeavesNothingDocker)
+{
+	prune_is_cut(ENGINE_DOCKER);
+}
+
+TEST(ContainerPruneKilledAtEachCallLeavesNothingPodman)
+{
+	prune_is_cut(ENGINE_PODMAN);
 }
 
 /* ---- launch ------------------------------------------------------------------------------ */
