@@ -679,6 +679,27 @@ case_actions_are_for_all_chosen_ones() {
 	await '2 of 2 sessions failed: '
 }
 
+mouse_is() { [[ $("${terminal[@]}" display-message -p '#{mouse_any_flag}') == "$1" ]] || fail "the mouse is not $1"; }
+
+case_the_mouse_selects_and_attaches() {
+	some_sessions
+	deck start web --no-supervise
+	open 80 24
+	await '= web' && mouse_is 1
+	# the first button is pressed and released in column 5 of row 9, counted from 1
+	keys -l $'\e[M %)' && keys -l $'\e[M#%)'
+	await "$home/work/a" && keys -l $'\e[M %)' && keys -l $'\e[M#%)'
+	await '^\[web\]' && keys C-q
+	await 'Enter attach' && await "$home/work/a" && mouse_is 1
+	# the wheel: up
+	keys -l $'\e[M`%)' && keys -l $'\e[M`%)' && keys -l $'\e[M`%)'
+	await "$home/work/c" && keys q
+	await 'ended: 0' && mouse_is 0
+	printf '[ui]\nmouse = false\n' >>"$home/deck/config.toml"
+	open 80 24
+	await '= web' && mouse_is 0
+}
+
 # What the shell would find: the line mode, and a shown cursor.
 restored() {
 	[[ $("${terminal[@]}" display-message -p '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}') == '0 1 0' ]] ||

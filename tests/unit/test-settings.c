@@ -144,6 +144,7 @@ static void every_key_arrives_in_its_field(void **state)
 							  "default_terminal = 'screen'\n"
 							  "[ui]\n"
 							  "keys = ['stop=X']\n"
+							  "mouse = false\n"
 							  "[log]\n"
 							  "journal = true\n"
 							  "[limits]\n"
@@ -153,6 +154,7 @@ static void every_key_arrives_in_its_field(void **state)
 							  "cpu_weight = 50\n");
 	assert_string_equal(settings.default_agent, "demo");
 	assert_string_equal(settings.ui_keys.items[0], "stop=X");
+	assert_false(settings.ui_mouse);
 	assert_false(settings.resume_agents);
 	assert_int_equal(settings.resume, POLICY_CONFIRM);
 	assert_int_equal(settings.probation_s, 3);
@@ -274,7 +276,7 @@ static void a_misspelt_key_is_refused_with_the_likely_one(void **state)
 		       "config.toml:1:1: unknown key \"resume_agent\": did you mean "
 		       "\"resume_agents\"?");
 	assert_refused("mouse = true\n", "config.toml:1:1: unknown key \"mouse\": did you mean "
-					 "\"tmux.mouse\"?");
+					 "\"ui.mouse\"?");
 	assert_refused("[colours]\nx = 1\n", "config.toml:1:2: unknown key \"colours\"");
 	assert_refused("'tmux.mouse' = true\n",
 		       "config.toml:1:1: a key with a dot in it: write tmux.mouse without quotes");

@@ -141,6 +141,50 @@ static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
 	check(ui, KEYS('y'), "run stop id-a");
 }
 
+/* As if the list was drawn below a header, on 40 columns. */
+static void check_click(struct ui *ui, size_t row, size_t column, const char *expected)
+{
+	cleanup_wish struct wish wish = { 0 };
+	ui->height = 10;
+	ui->list_row = 1;
+	ui->list_width = 40;
+	ui_click(ui, row, column, &wish);
+	assert_string_equal(wish.words.count ? wish.words.items[0] : "", expected);
+}
+
+static void the_mouse_selects_and_attaches(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	/* api, the group, web */
+	check_click(ui, 3, 5, "");
+	assert_string_equal(list_selected(ui->list)->id, "id-b");
+	check_click(ui, 3, 5, "id-b");
+	/* not on a line of the list */
+	check_click(ui, 0, 5, "");
+	check_click(ui, 4, 5, "");
+	check_click(ui, 3, 40, "");
+	check(ui, KEYS(KEY_CODE_WHEEL_UP), "");
+	assert_string_equal(list_selected(ui->list)->id, "id-a");
+	check(ui, KEYS(KEY_CODE_WHEEL_DOWN), "");
+	assert_string_equal(list_selected(ui->list)->id, "id-b");
+	/* on a group, as Enter */
+	check_click(ui, 2, 5, "");
+	check_click(ui, 2, 5, "");
+	assert_int_equal(list_lines(ui->list), 2);
+}
+
+static void the_mouse_answers_nothing(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('x'), "");
+	check_click(ui, 1, 0, "");
+	check(ui, KEYS(KEY_CODE_CLICK, KEY_CODE_WHEEL_DOWN, KEY_CODE_WHEEL_UP), "");
+	assert_int_equal(ui->mode, MODE_DIALOG);
+	check(ui, KEYS(escape, 'm', KEY_CODE_WHEEL_DOWN, KEY_CODE_CLICK), "");
+	assert_int_equal(ui->mode, MODE_LINE);
+	assert_string_equal(input_text(&ui->input), "");
+}
+
 /* ---- what agentdeck asks ---------------------------------------------------------------------- */
 
 #define CHOICE(kind)           "{\"kind\": \"" kind "\", \"label\": \"" kind "\"}"
@@ -465,6 +509,8 @@ int main(void)
 		cmocka_unit_test(a_line_can_be_given_up),
 		cmocka_unit_test(the_question_names_whom_it_is_about),
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),
+		cmocka_unit_test(the_mouse_selects_and_attaches),
+		cmocka_unit_test(the_mouse_answers_nothing),
 		cmocka_unit_test(a_form_becomes_a_command),
 		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
 		cmocka_unit_test(another_session_is_resumed_instead),

@@ -17,6 +17,7 @@ void settings_init(struct settings *ret)
 	*ret = (struct settings){
 		.resume_agents = true,
 		.supervise_auto = true,
+		.ui_mouse = true,
 		.resume = POLICY_AUTO,
 		.tmux = {
 			.detach_key = xstrdup("C-q"),
@@ -573,6 +574,7 @@ const struct toml_key settings_keys[] = {
 	KEY("environment.keep", toml_store_strings, environment_keep,
 	    .about = "more variables to keep for a start after a reboot; no secrets",
 	    .example = "[\"MY_TOOLS\"]"),
+	KEY("ui.mouse", toml_store_bool, ui_mouse, .about = "the deck hears of the mouse"),
 	KEY("ui.keys", toml_store_strings, ui_keys, .about = "keys of the deck, as \"ACTION=KEY\"",
 	    .example = "[\"stop=X\"]"),
 	KEY("notify.command", toml_store_strings, notify.command,

@@ -551,6 +551,8 @@ void draw(struct ui *ui, int64_t now_us)
 	const struct split split = plan_split(ui, height);
 	ui->height = ui->mode == MODE_HELP ? height : split.list_height;
 	ui->has_usage = false;
+	ui->list_row = HEADER_ROWS;
+	ui->list_width = split.list_width;
 	term_erase();
 	const bool is_form = ui->mode == MODE_FORM ||
 			     (ui->mode == MODE_LOOKING && ui->pending == ACTION_NEW);

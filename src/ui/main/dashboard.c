@@ -267,6 +267,13 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 	}
 }
 
+static void click(struct dashboard *dashboard, struct wish *wish)
+{
+	size_t row, column;
+	term_click(&row, &column);
+	ui_click(dashboard->ui, row, column, wish);
+}
+
 static void on_keys(int fd, uint32_t events, void *context)
 {
 	struct dashboard *dashboard = context;
@@ -284,7 +291,10 @@ static void on_keys(int fd, uint32_t events, void *context)
 	for (key_code key; !dashboard->is_over && !dashboard->is_awaiting && (key = term_key());) {
 		cleanup_wish struct wish wish = { 0 };
 		list_settle(dashboard->ui->list);
-		ui_key(dashboard->ui, key, &wish);
+		if (key == KEY_CODE_CLICK)
+			click(dashboard, &wish);
+		else
+			ui_key(dashboard->ui, key, &wish);
 		dashboard->is_changed = dashboard->is_urgent = true;
 		grant(dashboard, &wish);
 	}
@@ -426,6 +436,8 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **
 	dashboard.meter = meter;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
+	if (deck->settings.ui_mouse)
+		term_use_mouse();
 	const int r = show(&dashboard);
 	term_end();
 	*ret_next = dashboard.next_profile;

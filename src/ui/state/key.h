@@ -28,6 +28,10 @@ enum {
 	/* Around what the terminal pastes.  They have no names. */
 	KEY_CODE_PASTE,
 	KEY_CODE_PASTE_END,
+	/* The mouse, likewise. */
+	KEY_CODE_CLICK,
+	KEY_CODE_WHEEL_UP,
+	KEY_CODE_WHEEL_DOWN,
 
 	KEY_CODE_NONE = 0,
 	KEY_CODE_TAB = '\t',

@@ -48,6 +48,7 @@ struct ui {
 	/* as it was drawn */
 	size_t height;  /* of the list */
 	bool has_usage; /* it has columns for what the sessions use */
+	size_t list_row, list_width;
 };
 struct ui *ui_new(const char *profile) MUST_USE;
 void ui_free(struct ui *ui);
@@ -88,6 +89,10 @@ void wish_clear(struct wish *wish);
 
 /* The list is settled.  *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
+
+/* A click on this place of the terminal: it selects a line of the list, and on the selected one it
+ * is Enter.  *ret as of ui_key(). */
+void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret);
 
 /* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  The list is
  * settled.  *ret as of ui_key(). */

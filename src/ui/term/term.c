@@ -13,7 +13,7 @@
 #include <wchar.h>
 
 /* Programs in terminals send a sequence at once; a person's Esc comes alone. */
-enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_PASTE_END + 1 };
+enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_WHEEL_DOWN + 1 };
 
 /* Bracketed paste: a terminal without it ignores these. */
 #define PASTE_ON    "\033[?2004h"
@@ -27,6 +27,7 @@ static struct {
 	bool is_away;   /* given back for a while */
 	bool has_color, has_cursor;
 	size_t cursor_row, cursor_column;
+	size_t click_row, click_column;
 	struct termios before;
 } term;
 
@@ -112,6 +113,13 @@ int term_begin(bool has_color, struct error *err)
 	send(PASTE_ON);
 	begin_colors();
 	return 0;
+}
+
+void term_use_mouse(void)
+{
+	/* Each press at once: no wait for what may become a double click. */
+	(void)mouseinterval(0);
+	(void)mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 }
 
 void term_leave(void)
@@ -339,6 +347,29 @@ static unsigned special_key(wint_t code)
 	return UNKNOWN_KEY;
 }
 
+static unsigned mouse_key(void)
+{
+	MEVENT event;
+	/* A release is nothing to us. */
+	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
+		return term_key();
+	if (event.bstate & BUTTON4_PRESSED)
+		return KEY_CODE_WHEEL_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return KEY_CODE_WHEEL_DOWN;
+	if (!(event.bstate & BUTTON1_PRESSED))
+		return term_key();
+	term.click_row = (size_t)event.y;
+	term.click_column = (size_t)event.x;
+	return KEY_CODE_CLICK;
+}
+
+void term_click(size_t *ret_row, size_t *ret_column)
+{
+	*ret_row = term.click_row;
+	*ret_column = term.click_column;
+}
+
 unsigned term_key(void)
 {
 	wint_t code, next;
@@ -346,7 +377,9 @@ unsigned term_key(void)
 	if (r == ERR)
 		return KEY_CODE_NONE;
 	if (r == KEY_CODE_YES)
-		return code == KEY_RESIZE ? term_key() : special_key(code);
+		return code == KEY_RESIZE  ? term_key()
+		       : code == KEY_MOUSE ? mouse_key()
+					   : special_key(code);
 	/* Alt with a key is no key of ours, and not Esc and that key. */
 	if (code == KEY_CODE_ESCAPE && get_wch(&next) != ERR)
 		return UNKNOWN_KEY;

@@ -37,6 +37,8 @@ bool term_is_known(void);
 /* Take the terminal.  Afterwards SIGINT, SIGTERM, SIGTSTP and SIGWINCH have their default actions.
  * ERROR_REFUSED: it is of a kind that is not known. */
 int term_begin(bool has_color, struct error *err);
+/* Hear of the mouse from now on.  The terminal then selects text only with Shift. */
+void term_use_mouse(void);
 /* Give it back as it was; fine at any time. */
 void term_end(void);
 /* Give it back for a while: a program of the user's, or the shell; and take it again. */
@@ -70,6 +72,8 @@ size_t term_width(const char *text);
 /* The next key that was typed, as in ui/state/key.h; 0: no more now.  *ret_is_gone: the terminal
  * is. */
 unsigned term_key(void);
+/* Where the last KEY_CODE_CLICK was. */
+void term_click(size_t *ret_row, size_t *ret_column);
 /* Call it when the terminal is readable, before the first term_key(): is it gone? */
 bool term_is_gone(void);
 
