@@ -183,6 +183,26 @@ static void what_may_be_missed_is_kept(void **state UNUSED)
 	assert_true(has_container("ad-0bbbbbbb-x-claude"));
 }
 
+/* Its manifest is lost, and may come back from a backup: the labels say too little to make one. */
+static void a_container_stays_with_the_home_of_its_session(void **state UNUSED)
+{
+	cleanup_strays struct strays strays = { 0 }, after = { 0 };
+	make_container("ad-0bbbbbbb-x-claude", labels_of("0bbbbbbb"));
+	make_container("ad-0ccccccc-y-claude", labels_of("0ccccccc"));
+	make_directory("default/ad-0bbbbbbb-x-claude/home");
+	look(&strays);
+	assert_int_equal(strays_count(&strays, STRAY_KEEP), 2);
+	assert_int_equal(strays_count(&strays, STRAY_FREE), 1);
+	EXPECT(reconcile_fix(&deck, &strays, &fixture.err), 0);
+	assert_true(has_container("ad-0bbbbbbb-x-claude"));
+	assert_false(has_container("ad-0ccccccc-y-claude"));
+	assert_int_equal(unlinkat(store_profile_directory(deck.store), "ad-0bbbbbbb-x-claude/home",
+				  AT_REMOVEDIR),
+			 0);
+	look(&after);
+	assert_int_equal(strays_count(&after, STRAY_FREE), 2);
+}
+
 /* `docker commit` copies the labels into an image, and `docker run` into a container. */
 static void a_container_of_a_copy_of_ours_is_its_users(void **state UNUSED)
 {
@@ -367,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_has_no_session_is_freed),
 		TEST(what_may_be_missed_is_kept),
+		TEST(a_container_stays_with_the_home_of_its_session),
 		TEST(a_container_of_a_copy_of_ours_is_its_users),
 		TEST(a_tree_that_is_in_use_is_kept),
 		TEST(a_container_of_another_deck_is_no_business_of_ours),

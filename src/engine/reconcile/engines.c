@@ -129,10 +129,25 @@ static char *remedy_of(const struct answer *answer, const struct survey_item *it
 	return NULL;
 }
 
+/* The directory of the session that it was made for, without a manifest, and with something that no
+ * start makes again: what is on disk was compared before.  Borrowed. */
+static const char *kept_directory(const struct strays *strays, const char *session)
+{
+	for (size_t i = 0; i < strays->count; i++) {
+		const struct stray *stray = strays->items + i;
+		if (stray->kind == STRAY_DIRECTORY && stray->action == STRAY_KEEP &&
+		    streq(or_empty(stray->session), session))
+			return stray->name;
+	}
+	return NULL;
+}
+
 static void compare_item(const struct answer *answer, const struct survey_item *item,
 			 const struct known *known, struct strays *strays)
 {
 	const struct known_session *session = known_find(known, item->session);
+	const char *kept = session ? NULL : kept_directory(strays, item->session);
+	cleanup_free char *directory = xstrdup_or_null(kept);
 	const struct stray_facts facts = {
 		.kind = item->kind,
 		.session = session ? session->where : STRAY_OF_NONE,
@@ -140,6 +155,7 @@ static void compare_item(const struct answer *answer, const struct survey_item *
 		.is_ours = true,
 		.is_renamed = item->kind != STRAY_IMAGE_NAME && is_renamed(item),
 		.runs = item->runs,
+		.has_directory = directory != NULL,
 	};
 	struct stray *stray = strays_add(strays, &facts, item->name);
 	if (!stray)
@@ -149,6 +165,9 @@ static void compare_item(const struct answer *answer, const struct survey_item *
 	stray->remedy = session ? xasprintf("agentdeck -p %s undo %s, or prune", session->profile,
 					    session->id)
 				: remedy_of(answer, item);
+	if (directory && !stray->remedy)
+		stray->remedy = xasprintf("it goes when %s is gone: take what you need from there",
+					  directory);
 }
 
 /* It is looked for by name; what is missing is looked for a second time. */

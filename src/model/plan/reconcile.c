@@ -63,6 +63,8 @@ static struct stray_judgement judge_orphan(const struct stray_facts *facts)
 		return keep(is_on_disk(facts->kind)
 				    ? "it has no session, but what was started for one still runs"
 				    : "it has no session, and it runs");
+	if (facts->has_directory)
+		return keep("it has no session, but the directory of one is there");
 	if (!is_on_disk(facts->kind))
 		return (struct stray_judgement){ STRAY_FREE, "it has no session" };
 	if (facts->is_safe)

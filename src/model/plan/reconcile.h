@@ -38,6 +38,8 @@ struct stray_facts {
 	bool is_renamed; /* of what an engine has: its name is not the one that we gave */
 	bool runs;       /* it, or what was started for its session */
 	bool is_safe;    /* of what is on disk: nothing is lost with it */
+	/* of what an engine has: the directory of its session is kept, so a manifest may come back */
+	bool has_directory;
 };
 
 enum stray_action {
