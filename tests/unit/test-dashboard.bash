@@ -759,6 +759,30 @@ case_an_unknown_terminal_is_refused() {
 	await 'TERM=unheard-of\) is not known' && await 'ended: 3'
 }
 
+case_characters_that_the_locale_lacks_are_shown_as_one() {
+	some_sessions
+	open 80 24 env LC_ALL=C agentdeck ui
+	await ' \. \?\?\? is wide, and '
+}
+
+# Neither yellow, blue, cyan nor white, which one of the two does not show well.
+case_the_colours_suit_a_light_and_a_dark_background() {
+	local kind
+	some_sessions
+	deck start api --no-supervise
+	env "${environment[@]}" agentdeck show api --json >"$home/out"
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	for kind in linux xterm xterm-16color xterm-256color xterm-direct; do
+		# Not all of them are installed everywhere.
+		infocmp "$kind" >/dev/null 2>&1 || continue
+		open 80 24 env TERM=$kind agentdeck ui
+		await '! api' && await 'Enter attach'
+		"${terminal[@]}" capture-pane -pe >"$home/out"
+		grep -q $'\033\\[[0-9;]*31m' "$home/out" || fail "$kind: no red"
+		! grep -E $'\033\\[[0-9;]*(3[03467]|4[0-7]|9[0-7]|38;[0-9;]*)m' "$home/out" || fail "$kind: a colour"
+	done
+}
+
 case_no_colour_where_none_is_wanted() {
 	some_sessions
 	open 80 24 env NO_COLOR=1 agentdeck ui

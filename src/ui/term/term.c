@@ -53,16 +53,17 @@ static void read_settings(void)
 	}
 }
 
+/* Those that can be read on a light and on a dark background, also where bold is bright: neither
+ * yellow, cyan nor blue.  What has no colour here is bold or dim. */
 static void begin_colors(void)
 {
 	static const struct {
 		enum role role;
 		short color;
 	} colors[] = {
-		{ ROLE_HEADER, COLOR_CYAN },    { ROLE_GROUP, COLOR_BLUE },
-		{ ROLE_WAITING, COLOR_YELLOW }, { ROLE_ERROR, COLOR_RED },
-		{ ROLE_BUSY, COLOR_GREEN },     { ROLE_WARNING, COLOR_YELLOW },
-		{ ROLE_KEY, COLOR_CYAN },
+		{ ROLE_WAITING, COLOR_MAGENTA },
+		{ ROLE_ERROR, COLOR_RED },
+		{ ROLE_BUSY, COLOR_GREEN },
 	};
 	const bool is_colored = term.has_color && has_colors() && start_color() != ERR;
 	color_begin(is_colored);
@@ -194,8 +195,8 @@ static attr_t attributes_of(enum role role)
 /* 0: none. */
 static short pair_of(enum role role)
 {
-	const bool is_colored = term.has_color && has_colors() && role != ROLE_PLAIN &&
-				role != ROLE_FAINT && role != ROLE_IDLE;
+	const bool is_colored = term.has_color && has_colors() &&
+				(role == ROLE_WAITING || role == ROLE_ERROR || role == ROLE_BUSY);
 	return (short)(is_colored ? (int)role : 0);
 }
 
@@ -208,9 +209,13 @@ static size_t read_character(const char *text, wchar_t *ret, size_t *ret_width)
 	if (length == 0)
 		return 0;
 	if (length > MB_CUR_MAX) {
+		/* The locale does not have it: one "?" for each character of the UTF-8. */
+		size_t bytes = 1;
+		while (((unsigned char)text[bytes] & 0xC0) == 0x80)
+			bytes++;
 		*ret = L'?';
 		*ret_width = 1;
-		return 1;
+		return bytes;
 	}
 	const int width = wcwidth(*ret);
 	if (width < 0)
