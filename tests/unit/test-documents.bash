@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-documents.bash - the commands in the documents are true
+#
+# USAGE
+#   test-documents.bash     agentdeck and its helpers are found in PATH
+#
+# It runs those of docs/how-to.md in their order, with the demo agent in place of claude, in a scratch
+# home. Of those in the other documents it lets agentdeck check the command line.
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no tmux, no git, or no agentdeck-assess (built without libgit2)
+#
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+command -v git >/dev/null || { echo "skipped: no git"; exit 77; }
+tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+programs=$(dirname "$(command -v agentdeck)")
+[[ -x $programs/agentdeck-assess ]] || { echo "skipped: no agentdeck-assess"; exit 77; }
+root=$(mktemp -d /tmp/agentdeck-documents-XXXXXX)
+failures=0 count=0
+trap 'agentdeck stop --all -q >/dev/null 2>&1; agentdeck -p private stop --all -q >/dev/null 2>&1; rm -rf "$root"' EXIT
+
+fail() {
+	echo "FAILED $*"
+	failures=$((failures + 1))
+}
+
+unset TMUX XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME AGENTDECK_PROFILE AGENTDECK_INSTANCE_ID AGENTDECK_DEMO_CONFIG_DIR
+export HOME=$root/user TMPDIR=$root/tmp AGENTDECK_HOME=$root/deck SHELL=/bin/sh AGENTDECK_ASSESS=$programs/agentdeck-assess
+mkdir -p "$HOME/src" "$TMPDIR"
+mkdir -m 700 "$AGENTDECK_HOME"
+printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$AGENTDECK_HOME/config.toml"
+for name in api web; do
+	git init -q -b main "$HOME/src/$name"
+	git -C "$HOME/src/$name" -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+done
+
+# The lines of the code blocks, which four spaces begin, without what follows as a remark.
+commands_in() {	# FILE
+	sed -nE 's/^    (agentdeck .*|cd "\$\(agentdeck .*)$/\1/p' "$1" | sed -E 's/(  +|  *# ).*$//'
+}
+
+# --- docs/how-to.md ----------------------------------------------------------------------------------
+
+# What a test without a terminal, a container engine or systemd cannot do, and what does it instead.
+needs_more() {	# COMMAND
+	case $1 in
+	*' attach '*) return 0 ;;	# a terminal: test-dashboard.bash, tests/persistence
+	*' image '* | *--container* | *' shell '*) return 0 ;;	# an engine: tests/persistence
+	*'supervise --install'*) return 0 ;;	# systemd: tests/persistence
+	*) return 1 ;;
+	esac
+}
+
+# 1 where the text says so: the machine is not as it should be, or the sessions are not as declared.
+may_fail() {	# COMMAND
+	[[ $1 == 'agentdeck doctor' || $1 == 'agentdeck diff' ]]
+}
+
+sed -n '/^```toml$/,/^```$/p' "$tree/docs/how-to.md" | sed '/^```/d; s/"claude"/"demo"/' >"$HOME/src/agentdeck.toml"
+cd "$HOME/src" || exit 1
+while read -r line; do
+	count=$((count + 1))
+	needs_more "$line" && continue
+	# The sessions of the recipe before are in the way of nothing but its titles.
+	[[ $line != *' up' && $line != *'groups.work.limits.memory'* && $line != *' -t ci '* ]] || {
+		agentdeck stop --all -q >/dev/null 2>&1
+		agentdeck remove --all -f >/dev/null 2>&1
+	}
+	(eval "${line//--agent claude/--agent demo}") >"$root/out" 2>&1 </dev/null
+	status=$?
+	[[ $status == 0 || $status == 1 && -s $root/out ]] && { [[ $status == 0 ]] || may_fail "$line"; } ||
+		fail "how-to: $line: status $status: $(<"$root/out")"
+done < <(commands_in "$tree/docs/how-to.md" | sed 's/ && git log.*$/ \&\& git log --oneline -1/')
+((count >= 35)) || fail "how-to: only $count commands"
+
+# --- the others --------------------------------------------------------------------------------------
+
+# Whether agentdeck takes such a line: with --help it does nothing else.
+checked=0
+check_line() {	# FILE LINE
+	local words line=$2
+	line=${line//[\[\]]/}
+	line=${line%% -- *}
+	read -ra words <<<"${line//\"/}"
+	agentdeck "${words[@]:1}" --help >"$root/out" 2>&1 </dev/null || fail "$1: $2: $(<"$root/out")"
+	checked=$((checked + 1))
+}
+
+while IFS=: read -r file line; do
+	# "where" is the example of docs/adding-a-command.md
+	[[ $line != *'...'* && $line != 'agentdeck where'* ]] || continue
+	check_line "${file#"$tree"/}" "$line"
+done < <(for file in "$tree"/README.md "$tree"/docs/*.md; do
+	{
+		commands_in "$file" | grep '^agentdeck' | sed -E 's/ *(&&|;|\|).*$//'
+		# shellcheck disable=SC2016 # of Markdown
+		grep -oE '`agentdeck [a-z-][^`]*`' "$file" | tr -d '`'
+	} | sed "s|^|$file:|"
+done)
+((checked >= 80)) || fail "only $checked command lines"
+
+[[ $failures == 0 ]] && echo "ok: $count commands run, $checked checked"
+[[ $failures == 0 ]]
