@@ -679,6 +679,23 @@ case_actions_are_for_all_chosen_ones() {
 	await '2 of 2 sessions failed: '
 }
 
+case_other_commands_are_run_with_the_session() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys : p a t h Enter
+	await "^$home/work/c" && await '^Press Enter to go back' && keys Enter
+	await 'Enter attach' && keys : && keys -l 'session set on-end keep'
+	await 'Command with solo: session set on-end keep' && keys Enter
+	await '^Press Enter to go back' && keys Enter
+	await 'Enter attach'
+	deck show solo --json
+	grep -q '"keep"' "$home/out" || fail "not set: $(<"$home/out")"
+	# a line that cannot be read is told, and can be mended
+	keys : && keys -l "path 'x" && keys Enter
+	await 'not closed' && keys C-c
+	await 'Enter attach'
+}
+
 mouse_is() { [[ $("${terminal[@]}" display-message -p '#{mouse_any_flag}') == "$1" ]] || fail "the mouse is not $1"; }
 
 case_the_mouse_selects_and_attaches() {

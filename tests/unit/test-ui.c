@@ -34,7 +34,7 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
 						     "profile", "attach", "terminal", "copy",
 						     "ask",     "run",    "form",     "find",
-						     "launch" };
+						     "launch",  "show" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -76,6 +76,10 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'M', KEY_CODE_ENTER }, "run set -- id-a group " },
 		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
 		{ { 'c' }, "form" },
+		{ { ':', 'p', ' ', 'a', ' ', '\'', 'b', ' ', '\'', KEY_CODE_ENTER },
+		  "show p id-a a b " },
+		{ { ':', 'p', KEY_CODE_ENTER }, "show p id-a" },
+		{ { ':', KEY_CODE_ENTER }, "" },
 		/* commands for one session: once for each */
 		{ { ' ', KEY_CODE_DOWN, ' ', 'F' }, "run fork --no-wait 2:id-a 2:id-b" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'M', 'w', KEY_CODE_ENTER },

@@ -513,6 +513,9 @@ static void draw_keys(const struct ui *ui, size_t row)
 	} else if (ui->mode == MODE_HELP) {
 		column = put_key(row, column, "Up, Down", "scroll");
 		put_key(row, column, "any other key", "back");
+	} else if (ui->mode == MODE_LINE && ui->message) {
+		/* What is wrong with the line: it is in the row of the news. */
+		term_put(row, 0, term_columns(), ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
 	} else if (ui->mode != MODE_LIST) {
 		column = put_key(row, column, "Enter", ui->mode == MODE_LINE ? "do it" : "keep");
 		put_key(row, column, "Esc", "cancel");

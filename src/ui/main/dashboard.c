@@ -100,14 +100,15 @@ static void come_back(struct dashboard *dashboard)
 	dashboard->is_changed = dashboard->is_urgent = true;
 }
 
+/* What it prints stays until its user has read it, if it failed or is_read. */
 static void on_terminal(struct dashboard *dashboard, const char *command,
-			const struct strvec *words)
+			const struct strvec *words, bool is_read)
 {
 	cleanup_error struct error why = { 0 };
 	peek_rest(dashboard->peek);
 	term_leave();
 	const int status = errand_terminal(&dashboard->errands, command, words, &why);
-	if (status == 0) {
+	if (status == 0 && !is_read) {
 		come_back(dashboard);
 		return;
 	}
@@ -239,10 +240,13 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		go_to_next_profile(dashboard);
 		break;
 	case WISH_ATTACH:
-		on_terminal(dashboard, "attach", &wish->words);
+		on_terminal(dashboard, "attach", &wish->words, false);
 		break;
 	case WISH_TERMINAL:
-		on_terminal(dashboard, NULL, &wish->words);
+		on_terminal(dashboard, NULL, &wish->words, false);
+		break;
+	case WISH_SHOW:
+		on_terminal(dashboard, NULL, &wish->words, true);
 		break;
 	case WISH_COPY:
 		clip_copy(&dashboard->errands, &wish->words);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/ui.h"
 
+#include "base/argsplit.h"
+
 #include <string.h>
 
 struct ui *ui_new(const char *profile)
@@ -300,7 +302,7 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 /* Actions for one session, whatever is chosen. */
 static bool is_for_one(enum action action)
 {
-	return action == ACTION_RENAME;
+	return action == ACTION_RENAME || action == ACTION_COMMAND;
 }
 
 static void confirm(struct ui *ui, enum action action, const char *who)
@@ -358,6 +360,9 @@ static void act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_MOVE:
 		begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
 		break;
+	case ACTION_COMMAND:
+		begin_line(ui, action, xasprintf("Command with %s: ", who), "");
+		break;
 	case ACTION_LIMIT:
 		begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
 		break;
@@ -380,6 +385,27 @@ static void limit(struct ui *ui, const char *text, struct wish *ret)
 		return;
 	strvec_push(&words, "--");
 	run_each(ui, ret, (const char *const *)words.items, (const char *const[]){ NULL });
+}
+
+/* The session is the first operand of all of them: "set on-end keep", "session check". */
+static void command(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	if (argsplit(text, &words, &why) < 0) {
+		cleanup_free char *shown = visible(why.message);
+		ui_tell(ui, shown, true);
+		return;
+	}
+	const size_t verb = words.count && streq(words.items[0], "session") ? 2 : 1;
+	for (size_t i = 0; i < words.count && i < verb; i++)
+		strvec_push(&ret->words, words.items[i]);
+	if (words.count >= verb) {
+		ret->kind = WISH_SHOW;
+		strvec_push_all(&ret->words, &ui->targets);
+		strvec_push_array(&ret->words, (const char *const *)words.items + verb);
+	}
+	end_pending(ui);
 }
 
 /* The user has confirmed, or typed the line. */
@@ -421,6 +447,9 @@ static void go_on(struct ui *ui, struct wish *ret)
 	case ACTION_LIMIT:
 		limit(ui, text, ret);
 		break;
+	case ACTION_COMMAND:
+		command(ui, text, ret);
+		return;
 	default:
 		break;
 	}

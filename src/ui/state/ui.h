@@ -73,6 +73,7 @@ enum wish_kind {
 	WISH_FORM,     /* what there is to choose from, for ui_open_form() */
 	WISH_FIND,     /* words: a directory; the names of those in it are for form_complete() */
 	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
+	WISH_SHOW,     /* words: as of WISH_TERMINAL; its user reads what it has printed */
 };
 /* Zero-initialised is nothing; wish_clear() makes it so again. */
 struct wish {
