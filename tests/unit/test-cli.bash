@@ -721,7 +721,10 @@ case_remove_stops_only_what_it_named() {
 	[[ $words = *'b is running'* ]] || fail "it says: $words"
 	[ "$(value b status)" = running ] || fail "b was stopped: $words"
 	refused 2 'no session has' show a
-	must remove b --force
+	# purge asks about what runs, too.
+	words=$("${deck[@]}" script -qefc 'agentdeck purge b' /dev/null <<<y 2>&1)
+	[[ $words = *'b is running. Stop it, and delete it for good?'* ]] || fail "it asks: $words"
+	refused 2 'no session has' show b
 }
 
 case_undo_and_prune() {

@@ -3,6 +3,8 @@
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 
+#include "engine/place/alive.h"
+
 struct options {
 	bool branches, force, discard;
 };
@@ -24,8 +26,9 @@ static bool owns_conversation(const struct store_row *row)
 	return !streq(or_empty(row->backend), PLACE_DEFAULT);
 }
 
-/* ASK_CANCELLED: its user does not want it. */
-static int confirm(const struct app *app, const struct store_row *row, struct error *err)
+/* runs: it does now; what starts after the question was not agreed to.  ASK_CANCELLED: its user
+ * does not want it. */
+static int confirm(const struct app *app, const struct store_row *row, bool runs, struct error *err)
 {
 	const struct options *given = app->options;
 	cleanup_free char *title = visible(row->title);
@@ -34,9 +37,13 @@ static int confirm(const struct app *app, const struct store_row *row, struct er
 	if (app->json || !ask_is_possible())
 		return error_set(err, ERROR_INVALID,
 				 "%s would be deleted for good: add --force to do it", title);
-	cleanup_free char *question = xasprintf(
-		"Delete %s for good%s? There is no undo.", title,
-		owns_conversation(row) ? ", with its container and its conversation" : "");
+	const char *more = owns_conversation(row) ? ", with its container and its conversation"
+						  : "";
+	cleanup_free char *question =
+		runs ? xasprintf("%s is running. Stop it, and delete it for good%s? There is no "
+				 "undo.",
+				 title, more)
+		     : xasprintf("Delete %s for good%s? There is no undo.", title, more);
 	return ask_yes(question, err);
 }
 
@@ -49,15 +56,16 @@ static int run(struct app *app, struct error *err)
 				 "its manifest is damaged, so nobody knows what it has: use "
 				 "agentdeck remove %s",
 				 row->id);
-	int r = confirm(app, row, err);
+	const bool runs = place_row_is_live(row);
+	int r = confirm(app, row, runs, err);
 	if (r > 0)
 		printf("Nothing was deleted.\n");
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	app->deck.may_lose_work = given->discard;
 	app->deck.may_delete_branches = given->branches;
-	if (lifecycle_purge(&app->deck, row->base, given->force ? REMOVE_ANYWAY : REMOVE_STOPPED,
-			    err) < 0)
+	if (lifecycle_purge(&app->deck, row->base,
+			    given->force || runs ? REMOVE_ANYWAY : REMOVE_STOPPED, err) < 0)
 		return -1;
 	return print_done(app, json_success(row->id, row->title),
 			  xasprintf("Deleted %s (%s) for good.%s", row->title, row->id,
