@@ -11,7 +11,7 @@
 
 #define GIT "/usr/bin/git"
 
-static void begin(struct session *session, enum engine engine, const char *how)
+static void add(struct session *session, enum engine engine, const char *how)
 {
 	engine_prepare_libraries(engine, GIT);
 	machine_user_ok(WORDS("sh", "-c",
@@ -25,6 +25,11 @@ static void begin(struct session *session, enum engine engine, const char *how)
 	struct json_object *object = deck_ok(NULL, WORDS("session", "path", session->id, "--json"));
 	session->directory = json_get_string(object, "path", "");
 	ASSERT(strstr(session->directory, "/trees/"), "session path: %s", session->directory);
+}
+
+static void begin(struct session *session, enum engine engine, const char *how)
+{
+	add(session, engine, how);
 	session_start(session, NULL);
 }
 
@@ -124,4 +129,44 @@ TEST(ContainerHasItsCloneDocker)
 TEST(ContainerHasItsClonePodman)
 {
 	keeps_its_clone(ENGINE_PODMAN);
+}
+
+static const char *setup_runs(const struct session *session)
+{
+	return or_empty(machine_read(kept("%s/runs", session->directory)));
+}
+
+/* Before its agent, again after a failure, and not after that. */
+static void is_set_up_inside(enum engine engine)
+{
+	struct session session;
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600,
+		      kept("[workspace]\nsetup = [\"/bin/sh\", \"-c\", \"echo x >>runs; "
+			   "echo some words; test ! -e %s && test -e ready\"]\n",
+			   at_home("deck")));
+	add(&session, engine, "--clone");
+	struct reply reply = deck(NULL, WORDS("session", "start", session.id));
+	ASSERT(reply.status == 1 && strstr(reply.errors, "some words") &&
+		       strstr(reply.errors, "--no-setup"),
+	       "start: %d %s", reply.status, reply.errors);
+	ASSERT(streq(setup_runs(&session), "x\n"), "it ran: %s", setup_runs(&session));
+	const char *log = machine_read(kept("%s/../setup.log", session.directory));
+	ASSERT(strstr(or_empty(log), "some words"), "setup.log: %s", or_empty(log));
+	machine_write(kept("%s/ready", session.directory), 0644, "");
+	session_start(&session, NULL);
+	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran: %s", setup_runs(&session));
+	session_restart(&session, NULL);
+	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran again: %s", setup_runs(&session));
+	reply = deck_look(WORDS("remove", "--force", "--discard", session.id));
+	ASSERT(reply.status == 0, "remove --discard: %s", reply.errors);
+}
+
+TEST(ContainerSetupRunsInsideDocker)
+{
+	is_set_up_inside(ENGINE_DOCKER);
+}
+
+TEST(ContainerSetupRunsInsidePodman)
+{
+	is_set_up_inside(ENGINE_PODMAN);
 }

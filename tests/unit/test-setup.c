@@ -145,7 +145,39 @@ static void a_setup_for_a_container_does_not_run_here(void **state)
 	instance->recipe = recipe_new();
 	assert_int_equal(set_up(desk, instance, NULL), 0);
 	do_sh(desk, "test ! -e " TREE "/ran");
-	assert_non_null(strstr(desk->deck.warnings.items[0], "-- touch ran"));
+	assert_int_equal(instance->workspace->setup, SETUP_WANTED);
+}
+
+static int end_inside(struct desk *desk, struct instance *instance, int status,
+		      struct error *failure, struct error *err)
+{
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_child_result struct child_result result = { .exit_status = status };
+	strbuf_adds(&result.output, "its words\n");
+	return setup_end_inside(&desk->deck, lock, instance, &result, failure, err);
+}
+
+static void a_setup_inside_is_over_when_it_succeeds(void **state)
+{
+	struct desk *desk = *state;
+	say(&desk->deck.settings.workspace.setup, WORDS("touch", "ran"));
+	cleanup_instance struct instance *instance = made(desk);
+	cleanup_strvec struct strvec argv = { 0 }, none = { 0 };
+	cleanup_error struct error err = { 0 }, late = { 0 };
+	struct error failure = { 0 };
+	assert_false(setup_begin_inside(&desk->deck, instance, &none));
+	instance->recipe = recipe_new();
+	assert_true(setup_begin_inside(&desk->deck, instance, &argv));
+	assert_int_equal(argv.count, 2);
+	assert_int_equal(end_inside(desk, instance, 3, NULL, &err), -1);
+	assert_non_null(strstr(err.message, "exit status 3: its words"));
+	assert_int_equal(instance->workspace->setup, SETUP_FAILED);
+	do_sh(desk, "grep -x 'its words' default/trees/" ID "/setup.log");
+	(void)error_set(&failure, ERROR_TIMEOUT, "it did not end");
+	assert_int_equal(end_inside(desk, instance, 0, &failure, &late), -1);
+	assert_int_equal(late.code, ERROR_TIMEOUT);
+	assert_int_equal(end_inside(desk, instance, 0, NULL, NULL), 0);
+	assert_false(setup_begin_inside(&desk->deck, instance, &none));
 }
 
 int main(void)
@@ -158,6 +190,7 @@ int main(void)
 		DESK_TEST(a_setup_that_takes_too_long_is_ended_with_what_it_started),
 		DESK_TEST(a_second_setup_does_not_run_beside_the_first),
 		DESK_TEST(a_setup_for_a_container_does_not_run_here),
+		DESK_TEST(a_setup_inside_is_over_when_it_succeeds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,11 +69,12 @@ struct place_usage {
  * in a scope, since it runs without one, or nobody can be asked to change it. */
 enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
 
-/* A command of the agent's that ends by itself, before the agent is started.  All borrowed. */
+/* A command that ends by itself, before the agent is started.  All borrowed. */
 struct place_command {
 	struct store_lock *lock; /* of the instance */
 	const struct agent *agent;
 	const struct strvec *argv;
+	bool is_users; /* else its first word stands for the agent's program */
 	int timeout_ms;
 };
 

@@ -150,6 +150,41 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 	return 0;
 }
 
+/* Not with the agent's run, which holds its conversation: others would wait as long as it takes.
+ * What a kill leaves in the container is ended by the next start. */
+static int set_up_inside(struct operation *operation, struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_child_result struct child_result result = { 0 };
+	struct error failure = { 0 };
+	const struct place_command command = {
+		.lock = operation->lock,
+		.agent = operation->agent,
+		.argv = &argv,
+		.is_users = true,
+		.timeout_ms = (int)(deck->settings.setup_timeout_s * 1000),
+	};
+	if (!setup_begin_inside(deck, instance, &argv))
+		return 0;
+	/* Its attempts are still to be read. */
+	struct run before = instance->run;
+	instance->run = (struct run){ .id = naming_new_uuid() };
+	int r = operation->place->prepare(deck, instance, operation->agent, &failure);
+	if (r == 0) {
+		r = operation->place->run_command(deck, instance, &command, &result, &failure);
+		(void)operation->place->end(deck, instance, 0, NULL, NULL);
+	}
+	run_clear(&instance->run);
+	instance->run = before;
+	/* It has not run: it still has to. */
+	if (r < 0 && failure.code != ERROR_TIMEOUT)
+		return error_move(err, &failure);
+	return setup_end_inside(deck, operation->lock, instance, &result, r < 0 ? &failure : NULL,
+				err);
+}
+
 int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
 			   struct error *err)
 {
@@ -167,6 +202,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	if (operation_find_agent(operation, err) < 0 ||
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
+	    set_up_inside(operation, err) < 0 ||
 	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
 	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;

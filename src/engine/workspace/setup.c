@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LARGEST_FILE = 64 << 20, LAST_BYTES = 16 << 10, LAST_LINES = 10 };
+enum { LOG_MS = 5000, LARGEST_FILE = 64 << 20, LAST_BYTES = 16 << 10, LAST_LINES = 10 };
 
 char *setup_log(const struct deck *deck, const struct instance *instance)
 {
@@ -172,13 +172,23 @@ static int lock_log(const struct deck *deck, const struct instance *instance, in
 	return r;
 }
 
+static int judge(const struct deck *deck, const struct instance *instance,
+		 const struct child_result *result, struct error *err)
+{
+	cleanup_free char *path = setup_log(deck, instance);
+	if (result->exit_status == 0)
+		return 0;
+	cleanup_free char *last = show_end(deck, result);
+	return error_set(err, ERROR_CHILD, "exit status %d: %s (all of its output: %s)",
+			 result->exit_status, last ? last : "no message", path);
+}
+
 static int run_argv(struct deck *deck, const struct instance *instance, const struct strvec *argv,
 		    struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_fs_lock struct fs_lock log = FS_UNLOCKED;
 	const int64_t deadline_ms = clock_ms() + deck->settings.setup_timeout_s * 1000;
-	cleanup_free char *path = setup_log(deck, instance);
 	cleanup_close int tree = fs_openat(AT_FDCWD, instance->workspace->path,
 					   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (tree < 0)
@@ -197,11 +207,7 @@ static int run_argv(struct deck *deck, const struct instance *instance, const st
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed", argv->items[0]);
 	if (r == 0)
 		r = child_finish(&child, deadline_ms, &result, err);
-	if (r < 0 || result.exit_status == 0)
-		return r;
-	cleanup_free char *last = show_end(deck, &result);
-	return error_set(err, ERROR_CHILD, "exit status %d: %s (all of its output: %s)",
-			 result.exit_status, last ? last : "no message", path);
+	return r < 0 ? -1 : judge(deck, instance, &result, err);
 }
 
 static int fail(struct deck *deck, struct store_lock *lock, struct instance *instance,
@@ -217,6 +223,14 @@ static int fail(struct deck *deck, struct store_lock *lock, struct instance *ins
 	return -1;
 }
 
+static void say_begin(const struct deck *deck, const struct strvec *argv)
+{
+	cleanup_free char *command = argjoin(strvec_argv(argv));
+	log_info("setup: %s", command);
+	if (deck->on_progress)
+		deck->on_progress(command, false);
+}
+
 int setup_run(struct deck *deck, struct store_lock *lock, struct instance *instance,
 	      struct error *err)
 {
@@ -228,20 +242,50 @@ int setup_run(struct deck *deck, struct store_lock *lock, struct instance *insta
 		return 0;
 	if (!defaults.setup.count || deck->leaves_setup)
 		return save(lock, instance, SETUP_NONE, err);
-	cleanup_free char *command = argjoin(strvec_argv(&defaults.setup));
-	if (instance->recipe) {
-		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-		deck_warn(deck,
-			  "the setup of its tree does not run on this machine for a session in a "
-			  "container: run it inside with agentdeck exec %s -- %s",
-			  hint, command);
-		return save(lock, instance, SETUP_NONE, err);
-	}
-	log_info("setup: %s", command);
-	if (deck->on_progress)
-		deck->on_progress(command, false);
+	if (instance->recipe)
+		return 0;
+	say_begin(deck, &defaults.setup);
 	if (run_argv(deck, instance, &defaults.setup, &failure) < 0)
 		return fail(deck, lock, instance, &failure, err);
+	log_info("setup: done");
+	return save(lock, instance, SETUP_NONE, err);
+}
+
+bool setup_begin_inside(struct deck *deck, const struct instance *instance, struct strvec *ret)
+{
+	const struct workspace *workspace = instance->workspace;
+	const struct workspace_defaults defaults = settings_workspace(&deck->settings,
+								      instance->group);
+	if (!instance->recipe || !workspace || workspace->setup == SETUP_NONE ||
+	    !defaults.setup.count || deck->leaves_setup)
+		return false;
+	say_begin(deck, &defaults.setup);
+	strvec_push_all(ret, &defaults.setup);
+	return true;
+}
+
+static int keep_output(const struct deck *deck, const struct instance *instance,
+		       const struct strbuf *output, struct error *err)
+{
+	cleanup_fs_lock struct fs_lock log = FS_UNLOCKED;
+	if (lock_log(deck, instance, clock_ms() + LOG_MS, &log, err) < 0)
+		return -1;
+	return fs_write_all(log.fd, strbuf_text(output), output->length, SETUP_LOG, err);
+}
+
+int setup_end_inside(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		     const struct child_result *result, struct error *failure, struct error *err)
+{
+	struct error why = { 0 };
+	if (keep_output(deck, instance, &result->output, err) < 0) {
+		if (failure)
+			error_clear(failure);
+		return -1;
+	}
+	if (failure)
+		return fail(deck, lock, instance, failure, err);
+	if (judge(deck, instance, result, &why) < 0)
+		return fail(deck, lock, instance, &why, err);
 	log_info("setup: done");
 	return save(lock, instance, SETUP_NONE, err);
 }

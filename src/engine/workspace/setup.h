@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/child.h"
 #include "engine/deck/deck.h"
 
 #define SETUP_LOG "setup.log"
@@ -21,10 +22,19 @@ int setup_copy(struct deck *deck, const struct instance *instance, struct error 
 /* Note that the setup has to run, if there is one.  The caller saves the instance. */
 void setup_want(const struct deck *deck, struct instance *instance);
 
-/* Run the setup if it has to, and wait for it.  The instance is saved.  ERROR_CHILD, ERROR_TIMEOUT:
+/* Run the setup if it has to, and wait for it; not for a session in a container.  The instance is
+ * saved.  ERROR_CHILD, ERROR_TIMEOUT:
  * it failed, with its last line, and the next start tries it again. */
 int setup_run(struct deck *deck, struct store_lock *lock, struct instance *instance,
 	      struct error *err);
+
+/* For a session in a container, where it runs inside: does it have to?  *ret gets its words.  The
+ * caller runs it there, and then says how that went. */
+bool setup_begin_inside(struct deck *deck, const struct instance *instance, struct strvec *ret);
+/* Keep its output, and save the instance.  failure: why it did not end, or NULL; it is freed.
+ * Errors as above. */
+int setup_end_inside(struct deck *deck, struct store_lock *lock, struct instance *instance,
+		     const struct child_result *result, struct error *failure, struct error *err);
 
 /* Path of its output.  The caller frees. */
 char *setup_log(const struct deck *deck, const struct instance *instance) MUST_USE;

@@ -51,12 +51,13 @@ struct beginning {
 	const char *run;
 	unsigned attempt;
 	const struct strvec *argv;
+	bool is_users;             /* as in struct place_command */
 	struct strvec environment; /* may have secrets: container_wipe() */
 };
 
 static void agent_argv(const struct beginning *beginning, struct strvec *ret)
 {
-	char *program = container_host_program(beginning->instance);
+	char *program = beginning->is_users ? NULL : container_host_program(beginning->instance);
 	strvec_push_all(ret, beginning->argv);
 	if (!program)
 		return;
@@ -197,6 +198,7 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 		.instance = instance,
 		.run = run,
 		.argv = command->argv,
+		.is_users = command->is_users,
 	};
 	struct process_id process;
 	struct capsule_status status;
