@@ -236,6 +236,23 @@ case_a_thousand_sessions_change_at_once() {
 	await ' \. many '
 }
 
+case_a_search_looks_into_the_last_replies() {
+	some_sessions
+	deck start api web --no-supervise
+	deck send api --wait 'the Zebra is here'
+	deck send web --wait 'nothing of the kind'
+	open 120 40
+	await '= api' && keys / z e b r a
+	await 'Search: zebra' && await '= api' && await '1 shown'
+	# a word of the reply, and one of the title
+	keys Space a p
+	await 'Search: zebra ap' && await '= api' && await '1 shown'
+	keys Space x y
+	await 'No session matches'
+	keys Escape
+	await '5 sessions$'
+}
+
 case_a_resize_is_followed() {
 	some_sessions
 	open 80 24

@@ -217,6 +217,31 @@ static void what_a_search_hides_comes_back_under_the_cursor(void **state UNUSED)
 	check(list, "solo|-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
 }
 
+static void a_search_finds_replies(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	list_search(list, "zebra toy");
+	list_settle(list);
+	check(list, "");
+	/* Each word counts, here or there; what is no line of this kind does not. */
+	cleanup_free char *found = xasprintf("%s 1\n%s 1\nnobody 3\n%s x\n\n%s", items[3]->id,
+					     items[0]->id, items[1]->id, items[2]->id);
+	list_search_replies(list, found);
+	list_settle(list);
+	cleanup_free char *toy = NULL;
+	for (size_t i = 0; i < USUAL; i++)
+		if (streq(items[i]->title, "toy"))
+			toy = xasprintf("%s 1\n", items[i]->id);
+	list_search_replies(list, toy);
+	list_settle(list);
+	check(list, ">-play| toy");
+	/* Another search begins without them. */
+	list_search(list, "zebra");
+	list_settle(list);
+	check(list, "");
+}
+
 static void scopes_show_a_part(void **state UNUSED)
 {
 	struct item *items[USUAL];
@@ -375,6 +400,7 @@ int main(void)
 		cmocka_unit_test(a_change_of_state_moves_nothing),
 		cmocka_unit_test(a_search_looks_at_everything),
 		cmocka_unit_test(what_a_search_hides_comes_back_under_the_cursor),
+		cmocka_unit_test(a_search_finds_replies),
 		cmocka_unit_test(scopes_show_a_part),
 		cmocka_unit_test(the_greatest_come_first),
 		cmocka_unit_test(an_agent_or_a_group_is_shown_alone),

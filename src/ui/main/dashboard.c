@@ -11,6 +11,7 @@
 #include "ui/main/facts.h"
 #include "ui/main/meter.h"
 #include "ui/main/peek.h"
+#include "ui/main/seek.h"
 #include "ui/main/supply.h"
 #include "ui/term/term.h"
 
@@ -29,6 +30,7 @@ struct dashboard {
 	struct ui *ui;
 	struct errands errands;
 	struct peek *peek;
+	struct seek *seek;
 	struct meter *meter;
 	struct error *err;
 	bool is_changed;  /* there is something to draw */
@@ -88,6 +90,7 @@ static void frame(struct dashboard *dashboard)
 	list_settle(dashboard->ui->list);
 	draw(dashboard->ui, clock_wall_us());
 	peek_settle(dashboard->peek);
+	seek_settle(dashboard->seek);
 	meter_settle(dashboard->meter);
 	dashboard->drawn_ms = clock_ms();
 	dashboard->is_changed = dashboard->is_urgent = false;
@@ -413,6 +416,7 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
 	cleanup_peek struct peek *peek = NULL;
+	cleanup_seek struct seek *seek = NULL;
 	cleanup_ui struct ui *ui = ui_new(deck->profile);
 	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err };
 	if (loop_new(&loop, err) < 0)
@@ -431,9 +435,11 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **
 		return -1;
 	if (greets && roster_count(roster) == 0)
 		become_list(agentdeck, deck->profile);
-	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0)
+	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0 ||
+	    seek_new(&dashboard.errands, &seek, err) < 0)
 		return -1;
 	dashboard.peek = peek;
+	dashboard.seek = seek;
 	cleanup_meter struct meter *meter = NULL;
 	if (meter_new(loop, roster, ui, &dashboard.is_changed, &meter, err) < 0)
 		return -1;

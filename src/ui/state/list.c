@@ -2,9 +2,10 @@
 #include "ui/state/list.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MARGIN = 2, NAMES_MAX = 64 };
+enum { MARGIN = 2, REPLY_WORDS = 32, NAMES_MAX = 64 };
 
 struct list {
 	struct item **items; /* in the order of the list, once it is settled */
@@ -123,6 +124,7 @@ static void fill(struct item *item, const struct facts *facts)
 		.index = item->index,
 		.line = item->line,
 		.is_chosen = item->is_chosen,
+		.replied = item->replied,
 	};
 	item->haystack = lower(xasprintf("%s\n%s\n%s\n%s\n%s\n%s\n%s", item->title, item->group,
 					 item->agent, item->directory, item->id, item->reason,
@@ -260,7 +262,8 @@ static bool is_shown(const struct list *list, const struct item *item)
 	    (list->only_group && !is_in_group(item, list->only_group)))
 		return false;
 	for (size_t i = 0; i < list->words.count; i++)
-		if (!strstr(item->haystack, list->words.items[i]))
+		if (!(i < REPLY_WORDS && item->replied >> i & 1) &&
+		    !strstr(item->haystack, list->words.items[i]))
 			return false;
 	return true;
 }
@@ -584,6 +587,40 @@ void list_search(struct list *list, const char *text)
 	for (const char *word; (word = strsep(&rest, " "));)
 		if (*word)
 			strvec_push(&list->words, word);
+	for (size_t i = 0; i < list->count; i++)
+		list->items[i]->replied = 0;
+	list->needs_lines = true;
+}
+
+static int compare_found(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Each line becomes an id, and behind its NUL the number. */
+void list_search_replies(struct list *list, const char *found)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *copy = xstrdup(found);
+	char *rest = copy;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		char *space = strchr(line, ' ');
+		if (!space)
+			continue;
+		strvec_push(&lines, line);
+		lines.items[lines.count - 1][space - line] = '\0';
+	}
+	if (lines.count == 0)
+		return;
+	qsort(lines.items, lines.count, sizeof(*lines.items), compare_found);
+	for (size_t i = 0; i < list->count; i++) {
+		struct item *item = list->items[i];
+		char *const *line = bsearch(&item->id, lines.items, lines.count,
+					    sizeof(*lines.items), compare_found);
+		int64_t words;
+		if (line && parse_int64(*line + strlen(*line) + 1, 0, UINT32_MAX, &words))
+			item->replied = (unsigned)words;
+	}
 	list->needs_lines = true;
 }
 

@@ -63,10 +63,11 @@ struct item {
 	int64_t cpu;    /* in hundredths of a percent of one processor */
 	void *owner;    /* the program's own */
 	/* private */
-	char *haystack; /* what a search looks at, in lower case */
-	size_t index;   /* among all */
-	size_t line;    /* SIZE_MAX: it is not shown */
-	bool is_chosen; /* one of several that the next action is for */
+	char *haystack;   /* what a search looks at, in lower case */
+	unsigned replied; /* which words of the search are in its last reply, a bit for each */
+	size_t index;     /* among all */
+	size_t line;      /* SIZE_MAX: it is not shown */
+	bool is_chosen;   /* one of several that the next action is for */
 };
 
 enum line_kind { LINE_GROUP, LINE_SESSION };
@@ -146,6 +147,9 @@ void list_set_collapsed(struct list *list, bool is_collapsed);
 /* Show what contains each word of the text, whatever the case.  "" shows all.  While there is one,
  * no group is collapsed. */
 void list_search(struct list *list, const char *text);
+/* In whose last reply are which words of that search: lines of an id, a space, and a number with a
+ * bit for each word.  A word that is there counts as found. */
+void list_search_replies(struct list *list, const char *found);
 void list_set_order(struct list *list, enum list_order order);
 void list_set_scope(struct list *list, enum list_scope scope);
 enum list_order list_order(const struct list *list);

@@ -569,6 +569,7 @@ static void choose(struct ui *ui)
 static void search(struct ui *ui, const char *text)
 {
 	replace_string(&ui->search, *text ? text : NULL);
+	ui->searches++;
 	list_search(ui->list, text);
 }
 

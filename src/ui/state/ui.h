@@ -31,6 +31,7 @@ struct ui {
 	enum ui_mode mode;
 	struct input input;  /* of MODE_SEARCH and MODE_LINE */
 	char *search;        /* what the list is filtered by; NULL: nothing */
+	unsigned searches;   /* how often that has changed */
 	enum action pending; /* of MODE_LINE, MODE_LOOKING and MODE_DIALOG */
 	/* Whom the pending action is for: ids, which outlive the sessions. */
 	struct strvec targets;
