@@ -574,7 +574,7 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	await 'Stop and remove 2 sessions' && keys d
 	await 'This session has unfinished work' && keys Enter
 	await '> Keep it' && keys Enter
-	await '1 session$' && await ' \. api .* U +stopped'
+	await '1 session$' && await ' \. api .* UW +stopped'
 	deck add repo -t plain --agent demo
 	await ' \. plain ' && keys Escape Home Space Space d d
 	await 'unfinished work' && keys Enter
@@ -662,10 +662,10 @@ case_the_form_makes_a_session() {
 case_the_form_asks_which_session_it_is_for() {
 	undecided 1
 	open 80 24
-	await ' \. api .* U +stopped' && keys s
+	await ' \. api .* UW +stopped' && keys s
 	await 'file-1' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await_gone ' U +stopped' && echo 2 >"$tree/file-2"
+	await_gone ' UW +stopped' && echo 2 >"$tree/file-2"
 	keys c
 	await '^new session' && keys C-u r e p o Down d e Enter
 	await 'Start a new session, or resume one' && await '> Start new' && keys Escape
