@@ -67,6 +67,21 @@ static void write_config(const struct place *place, const char *text)
 	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
 }
 
+static void variables_of_agent_deck_do_not_count(void **state)
+{
+	(void)state;
+	assert_int_equal(setenv(ENV_PROFILE, "work", 1), 0);
+	assert_string_equal(deck_env_profile(), "work");
+	assert_int_equal(setenv(ENV_INSTANCE, "0123abcd", 1), 0);
+	assert_string_equal(deck_env_instance(), "0123abcd");
+	assert_string_equal(deck_env_profile(), "work");
+	assert_int_equal(setenv(ENV_INSTANCE, "409a6ace-1795308038", 1), 0);
+	assert_null(deck_env_instance());
+	assert_null(deck_env_profile());
+	assert_int_equal(unsetenv(ENV_INSTANCE), 0);
+	assert_int_equal(unsetenv(ENV_PROFILE), 0);
+}
+
 static void a_broken_configuration_is_replaced_by_the_last_good_one(void **state)
 {
 	struct place *place = *state;
@@ -162,6 +177,7 @@ static void an_unknown_name_is_told_the_known_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variables_of_agent_deck_do_not_count),
 		cmocka_unit_test_setup_teardown(
 			a_broken_configuration_is_replaced_by_the_last_good_one, begin, end),
 		cmocka_unit_test_setup_teardown(one_agent_costs_one_entry, begin, end),

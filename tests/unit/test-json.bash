@@ -241,6 +241,13 @@ holds 0 adopt
 holds 0 adopt "$pid" --yes --fresh -t adopted
 tmux -S "$root/tmp/tmux" kill-server 2>/dev/null
 
+mkdir -p "$root/user/.agent-deck/profiles/default"
+printf '{"instances":[{"id":"0a1b2c3d-1","title":"old","project_path":"%s","tool":"shell"}],"groups":[]}' \
+	"$root/work" >"$root/user/.agent-deck/profiles/default/sessions.json"
+holds 0 import
+holds 0 import agent-deck --apply
+holds 0 import
+
 echo '{' >"$root/deck/default/$damaged/instance.json"
 holds 0 list
 holds 64 list --bogus

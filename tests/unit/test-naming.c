@@ -64,6 +64,22 @@ static void ids_have_eight_characters_of_lower_case_crockford(void **state)
 		assert_false(naming_is_id(others[i]));
 }
 
+static void ids_of_agent_deck_are_told_from_ours(void **state)
+{
+	(void)state;
+	static const char *const others[] = {
+		"",           "0123456",     "01234567",    "01234567-",
+		"0123456g-1", "01234567-1x", "012345678-1", "01234567_1"
+	};
+	assert_true(naming_is_foreign_id("409a6ace-1795308038"));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(naming_is_foreign_id(others[i]));
+	for (unsigned i = 0; i < 100; i++) {
+		cleanup_free char *id = naming_new_id();
+		assert_false(naming_is_foreign_id(id));
+	}
+}
+
 static void new_uuids_are_version_4_in_lower_case(void **state)
 {
 	(void)state;
@@ -252,6 +268,7 @@ int main(void)
 		cmocka_unit_test(new_ids_are_ids_and_differ),
 		cmocka_unit_test(the_characters_of_new_ids_do_not_depend_on_each_other),
 		cmocka_unit_test(ids_have_eight_characters_of_lower_case_crockford),
+		cmocka_unit_test(ids_of_agent_deck_are_told_from_ours),
 		cmocka_unit_test(new_uuids_are_version_4_in_lower_case),
 		cmocka_unit_test(uuids_are_told_from_other_texts),
 		cmocka_unit_test(titles_are_any_visible_text),

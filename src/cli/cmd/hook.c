@@ -39,7 +39,7 @@ static const char *base_of(const struct options *given)
 	const char *base = getenv(ENV_BASE);
 	if (given->instance)
 		return given->instance;
-	return is_empty(base) ? getenv(ENV_INSTANCE) : base;
+	return is_empty(base) ? deck_env_instance() : base;
 }
 
 static int take(struct app *app, const char *base, const struct sender *sender,

@@ -457,7 +457,7 @@ static int run_show(struct app *app, struct error *err)
 static int run_current(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
-	const char *id = getenv(ENV_INSTANCE);
+	const char *id = deck_env_instance();
 	if (store_list(app->deck.store, &rows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < rows.count; i++) {

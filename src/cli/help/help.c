@@ -159,7 +159,8 @@ static const struct {
 } groups[] = {
 	{ "start and find sessions",
 	  { "launch", "attach", "list" },
-	  { "ui", "add", "start", "stop", "restart", "adopt", "fork", "up", "down", "diff" } },
+	  { "ui", "add", "start", "stop", "restart", "adopt", "import", "fork", "up", "down",
+	    "diff" } },
 	{ "talk to an agent", { "send", "output" }, { 0 } },
 	{ "look",
 	  { "show" },

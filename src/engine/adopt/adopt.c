@@ -74,7 +74,8 @@ static bool examine(const struct deck *deck, const struct registry *registry,
 	if (!find.agent || find.agent->generic ||
 	    process_terminal(process->pid, &find.terminal, NULL) != 0 || !find.terminal ||
 	    process_directory(process->pid, &find.cwd, NULL) != 0 ||
-	    process_variable(process->pid, ENV_INSTANCE, &instance, NULL) != 0 || instance)
+	    process_variable(process->pid, ENV_INSTANCE, &instance, NULL) != 0 ||
+	    (instance && !naming_is_foreign_id(instance)))
 		return false;
 	find.config_home = home_of(deck, find.agent, process->pid);
 	const char *id = resume_adopted_id(find.agent, &find.argv);

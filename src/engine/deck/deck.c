@@ -195,6 +195,18 @@ static void settle_runtime(struct deck *deck)
 	paths->user_runtime = TAKE_PTR(usual);
 }
 
+const char *deck_env_instance(void)
+{
+	const char *id = getenv(ENV_INSTANCE);
+	return id && !naming_is_foreign_id(id) ? id : NULL;
+}
+
+const char *deck_env_profile(void)
+{
+	const char *id = getenv(ENV_INSTANCE);
+	return id && naming_is_foreign_id(id) ? NULL : getenv(ENV_PROFILE);
+}
+
 static int open_deck(const char *profile, const char *component, enum strictness strictness,
 		     struct deck *ret, struct error *err)
 {
@@ -209,7 +221,7 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	if (find_state(&deck, err) < 0)
 		return -1;
 	if (is_empty(profile))
-		profile = getenv("AGENTDECK_PROFILE");
+		profile = deck_env_profile();
 	if (is_empty(profile))
 		profile = DEFAULT_PROFILE;
 	if (naming_check_profile(profile, err) < 0)

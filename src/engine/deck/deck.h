@@ -23,6 +23,11 @@
 #define ENV_TOKEN     "AGENTDECK_REPORT_TOKEN"
 #define ENV_PANE_DIED "AGENTDECK_PANE_DIED"
 
+/* ENV_INSTANCE and ENV_PROFILE of our own environment; NULL when they are not set.  agent-deck sets
+ * the same variables for the sessions of its own: then neither counts. */
+const char *deck_env_instance(void);
+const char *deck_env_profile(void);
+
 struct deck {
 	struct paths paths;
 	struct settings settings;

@@ -17,7 +17,7 @@ static bool is_sure(const struct store_rows *rows, const char *title, const char
 
 static char *words(const struct deck *deck, const char *name)
 {
-	const char *usual = getenv(ENV_PROFILE);
+	const char *usual = deck_env_profile();
 	char *argv[] = { (char[]){ "-p" }, deck->profile, (char *)name, NULL };
 	const bool is_usual = !deck->profile ||
 			      (streq(deck->profile, DEFAULT_PROFILE) &&

@@ -65,7 +65,7 @@ static void open_deck(struct deck *deck, const char *profile, struct doctor_fact
 	(void)paths_find(environment, user ? user->pw_dir : NULL, getuid(), &deck->paths, NULL);
 	settings_init(&deck->settings);
 	if (is_empty(profile))
-		profile = getenv("AGENTDECK_PROFILE");
+		profile = deck_env_profile();
 	if (!is_empty(profile) && naming_check_profile(profile, NULL) < 0) {
 		facts->profile_problem = xstrdup(err.message);
 		profile = NULL;

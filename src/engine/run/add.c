@@ -425,77 +425,217 @@ static void drop_built(const struct recipe **recipe)
 		container_drop(*recipe);
 }
 
-int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
-		  struct error *err)
-{
-	cleanup_instance struct instance *instance = instance_new();
-	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
-	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
-	cleanup_store_rows struct store_rows rows = { 0 };
-	cleanup_recipe struct recipe *recipe = NULL;
-	cleanup_carry struct carry carry = CARRY_NOTHING;
-	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
+/* A wish on its way: everything that needs no lock. */
+struct prepared {
+	struct instance *instance;
 	const struct agent *agent;
+	struct recipe *recipe;
+	struct carry carry;
+};
 
-	instance->resume_policy = POLICY_DEFAULT;
-	if (check_wish(wish, instance, err) < 0 ||
-	    lifecycle_choose_agent(deck, wish, &agent, err) < 0 ||
-	    build_argv(wish, agent, &instance->argv, err) < 0)
-		return -1;
+static void prepared_clear(struct prepared *prepared)
+{
+	instance_free(prepared->instance);
+	recipe_free(prepared->recipe);
+	carry_clear(&prepared->carry);
+}
+#define cleanup_prepared CLEANUP(prepared_clear)
+#define NOTHING_PREPARED ((struct prepared){ .carry = CARRY_NOTHING })
+
+/* What the wish alone says. */
+static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const struct agent *agent,
+		    struct instance *instance)
+{
 	instance->profile = xstrdup(deck->profile);
 	instance->group = xstrdup(or_empty(wish->group));
+	instance->notes = xstrdup_or_null(wish->notes);
+	instance->imported_from = xstrdup_or_null(wish->imported_from);
 	instance->agent = xstrdup(agent->name);
 	instance->backend = xstrdup(PLACE_DEFAULT);
-	instance->created_at = clock_wall_us();
+	instance->created_at = wish->created_at ? wish->created_at : clock_wall_us();
+	instance->last_used_at = wish->last_used_at;
 	instance->limits = wish->limits;
 	instance->end_policy = wish->end_policy;
 	environment_keep(deck, instance);
-	state_begin(instance, instance->created_at);
+	state_begin(instance, clock_wall_us());
 	instance->conversation.config_home = wish->config_home ? xstrdup(wish->config_home)
 							       : deck_config_home(deck, agent);
 	instance->conversation.directory = xstrdup_or_null(wish->launch_directory);
+}
+
+static int prepare(struct deck *deck, const struct lifecycle_new *wish, struct prepared *ret,
+		   struct error *err)
+{
+	struct instance *instance = ret->instance = instance_new();
+	instance->resume_policy = POLICY_DEFAULT;
+	if (check_wish(wish, instance, err) < 0 ||
+	    lifecycle_choose_agent(deck, wish, &ret->agent, err) < 0 ||
+	    build_argv(wish, ret->agent, &instance->argv, err) < 0)
+		return -1;
+	fill_in(deck, wish, ret->agent, instance);
 	/* A copy of the words of an agent that runs, and is what it is. */
-	if (!wish->gives_no_id && check_kind(deck, agent, instance, err) < 0)
+	if (!wish->gives_no_id && check_kind(deck, ret->agent, instance, err) < 0)
 		return -1;
-	if (settle_id(wish, agent, instance, err) < 0 ||
-	    check_tree(wish, agent, instance, err) < 0 ||
-	    settle_latest(wish, agent, instance, err) < 0 ||
-	    settle_carry(wish, agent, instance, &carry, err) < 0 ||
-	    settle_container(deck, wish, instance, &recipe, err) < 0)
+	if (settle_id(wish, ret->agent, instance, err) < 0 ||
+	    check_tree(wish, ret->agent, instance, err) < 0 ||
+	    settle_latest(wish, ret->agent, instance, err) < 0 ||
+	    settle_carry(wish, ret->agent, instance, &ret->carry, err) < 0 ||
+	    settle_container(deck, wish, instance, &ret->recipe, err) < 0)
 		return -1;
-	built = wish->like ? NULL : recipe;
-	settle_copy(wish, agent, instance);
-	if (claim_id(deck, instance, &conversations, err) < 0)
-		return -1;
-	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
+	settle_copy(wish, ret->agent, instance);
+	return 0;
+}
+
+static int lock_profile(struct deck *deck, struct store_profile_lock **ret, struct error *err)
+{
+	int r = store_lock_profile(deck->store, clock_ms() + LOCK_TIMEOUT_MS, ret, err);
 	if (r > 0)
 		return error_set(err, ERROR_BUSY,
 				 "another agentdeck holds the profile's lock: try again");
-	if (r < 0 || store_list(deck->store, &rows, err) < 0 ||
+	return r;
+}
+
+/* It has its names: write it down. */
+static int put(struct deck *deck, struct store_profile_lock *lock, const struct lifecycle_new *wish,
+	       struct prepared *prepared, struct error *err)
+{
+	struct instance *instance = prepared->instance;
+	struct filling filling = { &prepared->carry, instance };
+	const struct store_filler filler = { fill, &filling };
+	if (!wish->gives_no_id)
+		give_id(deck, prepared->agent, instance);
+	if (store_create(lock, instance, &filler, err) < 0)
+		return -1;
+	log_set_instance(instance->id);
+	log_info("added: agent=%s origin=%s id=%s", instance->agent,
+		 session_origin_name(instance->conversation.origin),
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	return 0;
+}
+
+int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
+		  struct error *err)
+{
+	cleanup_prepared struct prepared prepared = NOTHING_PREPARED;
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
+
+	if (prepare(deck, wish, &prepared, err) < 0)
+		return -1;
+	struct instance *instance = prepared.instance;
+	built = wish->like ? NULL : prepared.recipe;
+	if (claim_id(deck, instance, &conversations, err) < 0 ||
+	    lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0 ||
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	settle_name(&rows, instance);
 	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
-	take_place(deck, agent, instance, TAKE_PTR(recipe), &carry);
+	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
-	if (!wish->gives_no_id)
-		give_id(deck, agent, instance);
-	struct filling filling = { &carry, instance };
-	const struct store_filler filler = { fill, &filling };
-	if (store_create(lock, instance, &filler, err) < 0)
+	if (put(deck, lock, wish, &prepared, err) < 0)
 		return -1;
 	built = NULL;
-	log_set_instance(instance->id);
 	container_keep(instance);
-	log_info("added: agent=%s origin=%s id=%s", instance->agent,
-		 session_origin_name(instance->conversation.origin),
-		 instance->conversation.session_id ? instance->conversation.session_id : "none");
 	store_unlock_profile(TAKE_PTR(lock));
 	fs_unlock(&conversations);
-	if (make_tree(deck, &instance, err) < 0)
+	if (make_tree(deck, &prepared.instance, err) < 0)
 		return -1;
-	*ret = TAKE_PTR(instance);
+	*ret = TAKE_PTR(prepared.instance);
+	return 0;
+}
+
+int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, struct error *err)
+{
+	cleanup_prepared struct prepared prepared = NOTHING_PREPARED;
+	return prepare(deck, wish, &prepared, err);
+}
+
+/* ---- several at once -------------------------------------------------------------------------- */
+
+struct batch {
+	const struct lifecycle_new *wishes;
+	struct prepared *prepared;
+	size_t count, made;
+};
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; batch->prepared && i < batch->count; i++)
+		prepared_clear(&batch->prepared[i]);
+	free(batch->prepared);
+}
+
+static bool is_rival(const struct instance *a, const struct instance *b)
+{
+	const struct conversation *left = &a->conversation, *right = &b->conversation;
+	return streq(a->agent, b->agent) &&
+	       streq(or_empty(left->config_home), or_empty(right->config_home)) &&
+	       naming_same_session_id(left->session_id, right->session_id);
+}
+
+/* Among themselves: no title and no conversation twice. */
+static int check_each(const struct batch *batch, size_t index, struct error *err)
+{
+	const struct instance *instance = batch->prepared[index].instance;
+	for (size_t i = 0; i < index; i++) {
+		const struct instance *other = batch->prepared[i].instance;
+		if (streq(instance->title, other->title))
+			return error_set(err, ERROR_EXISTS, "two sessions are to be named '%s'",
+					 instance->title);
+		if (is_rival(instance, other))
+			return error_set(err, ERROR_EXISTS,
+					 "'%s' and '%s' are to have the same conversation",
+					 other->title, instance->title);
+	}
+	return 0;
+}
+
+static int put_each(struct deck *deck, struct batch *batch, struct error *err)
+{
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	for (size_t i = 0; i < batch->count; i++)
+		if (claim_id(deck, batch->prepared[i].instance, &conversations, err) < 0)
+			return -1;
+	if (lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < batch->count; i++)
+		if (settle_title(&batch->wishes[i], &rows, batch->prepared[i].instance, err) < 0 ||
+		    check_each(batch, i, err) < 0)
+			return -1;
+	for (; batch->made < batch->count; batch->made++) {
+		struct prepared *prepared = &batch->prepared[batch->made];
+		settle_name(&rows, prepared->instance);
+		if (put(deck, lock, &batch->wishes[batch->made], prepared, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, size_t count,
+		       struct instance **ret, struct error *err)
+{
+	CLEANUP(batch_clear)
+	struct batch batch = { .wishes = wishes,
+			       .count = count,
+			       .prepared = xcalloc(count + 1, sizeof(*batch.prepared)) };
+	for (size_t i = 0; i < count; i++)
+		batch.prepared[i] = NOTHING_PREPARED;
+	for (size_t i = 0; i < count; i++)
+		if (prepare(deck, &wishes[i], &batch.prepared[i], err) < 0)
+			return -1;
+	if (put_each(deck, &batch, err) < 0) {
+		for (size_t i = 0; i < batch.made; i++)
+			(void)lifecycle_remove(deck, batch.prepared[i].instance->base,
+					       REMOVE_UNUSED, NULL);
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++)
+		ret[i] = TAKE_PTR(batch.prepared[i].instance);
 	return 0;
 }

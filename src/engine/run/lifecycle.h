@@ -35,7 +35,10 @@ struct lifecycle_new {
 	/* It gets a container of this recipe, and the conversation to begin with is in the home of
 	 * that one; or NULL.  Borrowed */
 	const struct recipe *like;
-	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
+	const struct tree_order *tree;    /* NULL: it works in the directory itself.  Borrowed */
+	const char *notes;                /* the user's own words about it, or NULL */
+	const char *imported_from;        /* as in struct instance */
+	int64_t created_at, last_used_at; /* µs since the Epoch; 0: now, and never */
 };
 
 /* The agent that such an instance would have.  Borrowed from the deck. */
@@ -46,6 +49,16 @@ int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
  * ERROR_EXISTS: the title is taken. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
 		  struct error *err);
+
+/* Whether lifecycle_add() would take this wish, as far as that can be said without a lock: the
+ * title and the conversation may be another session's. */
+int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, struct error *err);
+
+/* Make all of these instances, or none: after a failure those that were made are removed.  Killed
+ * half-way, the first of them exist.  Each wish has a title, and neither a container nor a tree.
+ * ret: as many instances, the caller's. */
+int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, size_t count,
+		       struct instance **ret, struct error *err);
 
 /* What a start does with a run that exists. */
 enum start_kind {

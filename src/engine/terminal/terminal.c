@@ -113,7 +113,7 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 		agent = -1;
 	if (is_nested) {
 		outer_environment(&environment);
-		how.nested_note = getenv(ENV_INSTANCE) ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
+		how.nested_note = deck_env_instance() ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
 	}
 	tmux_attach_argv(instance->run.socket, &how, &argv);
 	const struct child_watch watch = { agent, on_agent_end, (void *)instance, wish->watch };

@@ -86,6 +86,14 @@ static const char *broken_layout(const char *text)
 	return streq(text, "projects") ? NULL : "is not a known layout (known: \"projects\")";
 }
 
+/* Those of driver/transcript/shelf.h. */
+static const char *broken_shelf(const char *text)
+{
+	return streq(text, "projects") || streq(text, "chats") || streq(text, "rollouts")
+		       ? NULL
+		       : "is not a known layout (known: \"projects\", \"chats\", \"rollouts\")";
+}
+
 static const char *broken_package(const char *text)
 {
 	if (!is_word(text) || !text[1])
@@ -139,6 +147,7 @@ static const struct rule {
 	{ "session.continue", broken_argument },
 	{ "session.create", broken_argument },
 	{ "session.transcript", broken_layout },
+	{ "session.conversations", broken_shelf },
 	{ "isolation.arguments", broken_argument },
 	{ "isolation.environment", broken_set },
 	{ "report.arguments", broken_argument },

@@ -227,6 +227,7 @@ static void read_identity(const struct manifest_section *root, struct instance *
 	instance->title = manifest_need_text(root, "title");
 	instance->group = manifest_text(root, "group");
 	instance->notes = manifest_text(root, "notes");
+	instance->imported_from = manifest_text(root, "imported_from");
 	instance->removed_title = manifest_text(root, "removed_title");
 	instance->cwd = manifest_need_text(root, "cwd");
 	if (instance->cwd && *instance->cwd != '/')
@@ -508,6 +509,7 @@ struct json_object *instance_to_json(const struct instance *instance)
 	manifest_put_text(root, "title", instance->title);
 	manifest_put_text(root, "group", instance->group);
 	manifest_put_text(root, "notes", instance->notes);
+	manifest_put_text(root, "imported_from", instance->imported_from);
 	manifest_put_text(root, "removed_title", instance->removed_title);
 	manifest_put_text(root, "cwd", instance->cwd);
 	char created_at[CLOCK_TEXT_SIZE];

@@ -171,6 +171,7 @@ void instance_free(struct instance *instance)
 	free(instance->title);
 	free(instance->group);
 	free(instance->notes);
+	free(instance->imported_from);
 	free(instance->cwd);
 	free(instance->agent);
 	free(instance->backend);

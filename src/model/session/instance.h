@@ -200,7 +200,9 @@ struct limits {
 struct instance {
 	char *id, *profile, *title, *group, *cwd, *agent, *backend;
 	char *notes; /* the user's own words about it, or NULL */
-	char *base;  /* name of its directory below the profile; the id for PLACE_DEFAULT */
+	/* what another program had: struct import_row in model/plan/import.h; or NULL */
+	char *imported_from;
+	char *base; /* name of its directory below the profile; the id for PLACE_DEFAULT */
 	/* the id in a manifest that was copied into a directory of another name; else NULL */
 	char *copy_of;
 	/* in the trash, while undo gives it another title: the one that it was removed with */

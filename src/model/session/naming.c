@@ -33,6 +33,14 @@ bool naming_is_id(const char *text)
 	return strlen(text) == INSTANCE_ID_LENGTH && strspn(text, crockford) == INSTANCE_ID_LENGTH;
 }
 
+bool naming_is_foreign_id(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789abcdef");
+	const char *time = text + digits + 1;
+	return digits == 8 && text[digits] == '-' && *time &&
+	       time[strspn(time, "0123456789")] == '\0';
+}
+
 char *naming_new_uuid(void)
 {
 	uuid_t uuid;

@@ -14,6 +14,10 @@ enum { INSTANCE_ID_LENGTH = 8 };
 char *naming_new_id(void) MUST_USE;
 bool naming_is_id(const char *text);
 
+/* agent-deck sets the same variables for its sessions: is this one of its ids (8 hexadecimal digits,
+ * "-", a time)? */
+bool naming_is_foreign_id(const char *text);
+
 /* A random UUID (RFC 9562 version 4) in lower case.  The caller frees. */
 char *naming_new_uuid(void) MUST_USE;
 bool naming_is_uuid(const char *text);

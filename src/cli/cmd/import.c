@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+#include "cli/show/table.h"
+
+#include "engine/import/import.h"
+
+#include <errno.h>
+
+struct options {
+	const char *from;
+	bool apply, guess, dangerous, again;
+};
+
+static const char *const sources[] = { "agent-deck" };
+
+static const struct command_option options[] = {
+	{ 0, "apply", NULL, "do it; without this it only shows what it would do", TO_FLAG(apply) },
+	{ 0, "from", "PATH", "where the other program has its files",
+	  TO_VALUE(from, VALUE_DIRECTORY) },
+	{ 0, "guess", NULL, "continue the newest conversation of a directory if none is known",
+	  TO_FLAG(guess) },
+	{ 0, "dangerous", NULL, "keep the arguments that make an agent ask for no permission",
+	  TO_FLAG(dangerous) },
+	{ 0, "again", NULL, "also what was imported before and removed since", TO_FLAG(again) },
+	{ 0 },
+};
+
+static struct json_object *json_of_step(const struct import_step *step, const struct instance *made)
+{
+	const struct import_row *row = step->row;
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "source", row->source);
+	json_set_string(object, "origin", row->origin);
+	json_set(object, "their_title", row->title ? json_text(row->title) : NULL);
+	json_set_string(object, "decision", import_verdict_name(step->verdict));
+	json_set_string(object, "reason", is_empty(step->why) ? NULL : step->why);
+	json_set_string(object, "profile", step->profile);
+	json_set_string(object, "title", step->title);
+	json_set_string(object, "group", step->group);
+	json_set_string(object, "agent", row->facts.agent);
+	json_set_string(object, "path",
+			row->facts.directory ? row->facts.directory : row->directory);
+	json_set_string(object, "session_id", step->taken ? step->taken->id : NULL);
+	json_set_string(object, "config_home", step->taken ? step->taken->home : NULL);
+	json_set_bool(object, "drops_dangerous", step->drops_dangers);
+	json_set_strings(object, "told", &row->told);
+	json_set_string(object, "id", made ? made->id : NULL);
+	return object;
+}
+
+static void print_as_json(const struct import_look *look, struct instance *const *made)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	for (size_t i = 0; i < look->plan.count; i++)
+		json_object_array_add(list,
+				      json_of_step(&look->plan.steps[i], made ? made[i] : NULL));
+	json_set_bool(object, "applied", made != NULL);
+	json_set_strings(object, "told", &look->rows.told);
+	json_set(object, "sessions", list);
+	print_json(object);
+}
+
+/* ---- for people ------------------------------------------------------------------------------- */
+
+static size_t count_of(const struct import_plan *plan, bool is_made)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < plan->count; i++)
+		count += import_is_made(&plan->steps[i]) == is_made;
+	return count;
+}
+
+static void print_made(const struct app *app, const struct import_plan *plan)
+{
+	static const char *const headings[] = { "TITLE",        "GROUP",     "PROFILE", "AGENT",
+						"CONVERSATION", "DIRECTORY", "NOTE",    NULL };
+	cleanup_table struct table *table = table_new(app, headings);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct import_step *step = &plan->steps[i];
+		if (!import_is_made(step))
+			continue;
+		table_add(table,
+			  (const char *const[]){ step->title, step->group, step->profile,
+						 step->row->facts.agent,
+						 step->taken ? step->taken->id : "(none)",
+						 step->row->facts.directory, step->why },
+			  step->verdict == IMPORT_FRESH && !is_empty(step->why) ? "yellow" : NULL);
+	}
+	table_print(table);
+}
+
+static void print_left(const struct app *app, const struct import_plan *plan)
+{
+	static const char *const headings[] = { "LEFT OUT", "PROFILE", "WHY", NULL };
+	cleanup_table struct table *table = table_new(app, headings);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct import_step *step = &plan->steps[i];
+		if (!import_is_made(step))
+			table_add(table,
+				  (const char *const[]){ or_empty(step->row->title), step->profile,
+							 step->why },
+				  step->verdict == IMPORT_DONE ? NULL : "yellow");
+	}
+	table_print(table);
+}
+
+static void print_told(const struct import_look *look, const struct options *given)
+{
+	size_t dangerous = 0;
+	for (size_t i = 0; i < look->plan.count; i++) {
+		const struct import_step *step = &look->plan.steps[i];
+		dangerous += step->drops_dangers;
+		for (size_t j = 0; import_is_made(step) && j < step->row->told.count; j++)
+			say("%s: %s", step->title, step->row->told.items[j]);
+	}
+	for (size_t i = 0; i < look->rows.told.count; i++)
+		say("%s", look->rows.told.items[i]);
+	if (dangerous && !given->dangerous)
+		say("%zu of them asked for no permission over there. They will ask here, unless you give "
+		    "--dangerous.",
+		    dangerous);
+}
+
+static void print_plan(const struct app *app, const struct import_look *look)
+{
+	const struct options *given = app->options;
+	const size_t made = count_of(&look->plan, true), left = count_of(&look->plan, false);
+	if (made)
+		print_made(app, &look->plan);
+	if (made && left)
+		printf("\n");
+	if (left)
+		print_left(app, &look->plan);
+	if (look->rows.told.count || made)
+		printf("\n");
+	print_told(look, given);
+	if (!made)
+		say("There is nothing to import.");
+	else if (!given->apply)
+		say("%zu session%s can be imported. Nothing was changed. Import with --apply.",
+		    made, made == 1 ? "" : "s");
+}
+
+static int run(struct app *app, struct error *err)
+{
+	cleanup_import_look struct import_look look = { 0 };
+	const struct options *given = app->options;
+	const char *name = app->operands.count ? app->operands.items[0] : NULL;
+	cleanup_free char *from = given->from ? realpath(given->from, NULL) : NULL;
+	struct import_order order = {
+		.from = from,
+		.consent = { .guesses = given->guess,
+			     .dangers = given->dangerous,
+			     .again = given->again },
+	};
+	if (name && !(order.source = foreign_find(name)))
+		return error_set(err, ERROR_USAGE,
+				 "agentdeck cannot import from '%s': see agentdeck import --help",
+				 name);
+	if (given->from && !name)
+		return error_set(err, ERROR_USAGE, "--from needs the name of the program, too");
+	if (given->from && !from)
+		return error_set_errno(err, errno, "%s", given->from);
+	if (import_look(&app->deck, &order, &look, err) < 0)
+		return -1;
+	struct instance **made = NULL;
+	if (!app->json)
+		print_plan(app, &look);
+	int r = 0;
+	if (given->apply) {
+		made = xcalloc(look.plan.count + 1, sizeof(struct instance *));
+		r = import_apply(&app->deck, &look, made, err);
+	}
+	if (r == 0 && app->json)
+		print_as_json(&look, made);
+	else if (r == 0 && given->apply && count_of(&look.plan, true))
+		say("Imported %zu. They are stopped: agentdeck start --all, or one by one.",
+		    count_of(&look.plan, true));
+	for (size_t i = 0; made && i < look.plan.count; i++)
+		instance_free(made[i]);
+	free(made);
+	return r;
+}
+
+static struct offer offer(const struct app *line UNUSED, bool behind_dashes)
+{
+	if (behind_dashes)
+		return (struct offer){ 0 };
+	return (struct offer){ .words = sources, .count = ARRAY_SIZE(sources) };
+}
+
+const struct command command_import = {
+	.name = "import",
+	.arguments = "[SOURCE]",
+	.summary = "make sessions of those that another program has",
+	OWN_OPTIONS,
+	.offer = offer,
+	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
+	.run = run,
+};

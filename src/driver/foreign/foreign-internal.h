@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the readers share.
+ */
+#pragma once
+
+#include "driver/foreign/foreign.h"
+
+#include "base/jsonio.h"
+
+enum { FOREIGN_MAX_FILE = 16 << 20 };
+
+/* "$VARIABLE/<name>", or "<home>/<fallback>/<name>" where the variable is not an absolute path. The
+ * caller frees. */
+char *foreign_xdg(const struct foreign_place *place, const char *variable, const char *fallback,
+		  const char *name) MUST_USE;
+bool foreign_exists(const char *path);
+
+/* Read a JSON file.  FOREIGN_ABSENT: there is no such file.  *ret is the caller's. */
+int foreign_json(const char *path, struct json_object **ret, struct error *err);
+
+/* What tells a row from every other one: the source, the real path of its file, the row's id.  The
+ * caller frees. */
+char *foreign_origin(const char *source, const char *path, const char *id) MUST_USE;
+
+/* A time in a JSON member: seconds since the Epoch, or a text.  0: none. */
+int64_t foreign_time(const struct json_object *object, const char *key);
+
+/* The words of a shell line; where it needs a shell, that shell and the line. */
+void foreign_split(const char *line, struct strvec *ret);
+
+/* "~/x" with the home in its place.  The caller frees. */
+char *foreign_expand(const struct foreign_place *place, const char *path) MUST_USE;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * All conversations that an agent has on disk, whoever began them, by the layout of its files
+ * (session.conversations of its entry).  They belong to the agent: this only reads.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <stdint.h>
+
+/* Is this the name of a layout?
+ *
+ *   projects   <home>/projects/<slug of the directory>/<id>.jsonl
+ *   chats      <home>/projects/<slug of the directory>/chats/<id>.jsonl
+ *   rollouts   <home>/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl
+ */
+bool shelf_is_layout(const char *name);
+
+struct shelf_item {
+	char *path, *session_id;
+	int64_t modified_ns;
+};
+struct shelf {
+	struct shelf_item *items; /* newest first */
+	size_t count;
+};
+
+/* List them by their names alone, without opening one: thousands cost some milliseconds.  A home
+ * that does not exist has none. */
+int shelf_list(const char *layout, const char *home, struct shelf *ret, struct error *err);
+void shelf_free(struct shelf *shelf);
+#define cleanup_shelf CLEANUP(shelf_free)
+
+/* NULL: it is not there.  Borrowed. */
+const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
+
+/* What the beginning of one says. */
+struct shelf_about {
+	char *directory; /* where it began; NULL: it does not say */
+	char *words;     /* the first that somebody typed, unchanged; NULL: none */
+	bool is_side;    /* an agent made it for itself: nobody would continue it */
+};
+/* SHELF_GONE: there is no such file any more. */
+enum { SHELF_GONE = 1 };
+int shelf_look(const struct shelf_item *item, struct shelf_about *ret, struct error *err);
+void shelf_about_free(struct shelf_about *about);
+#define cleanup_shelf_about CLEANUP(shelf_about_free)

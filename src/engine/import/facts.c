@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/import/facts.h"
+
+#include "base/fsutil.h"
+#include "driver/transcript/shelf.h"
+#include "engine/adopt/adopt.h"
+#include "engine/conversation/owner.h"
+#include "engine/import/journal.h"
+#include "engine/run/lifecycle.h"
+#include "model/session/naming.h"
+
+/* The newest conversation of a directory is among the newest of all; each costs an open. */
+enum { MOST_LOOKS = 2000 };
+
+/* The conversations of one agent in one home, listed once. */
+struct shelved {
+	const struct agent *agent;
+	char *home;
+	struct shelf shelf;
+	struct shelf_about *abouts; /* by the shelf's index; those of `looked` are filled */
+	bool *looked;
+};
+
+struct gathering {
+	struct deck *deck;
+	struct import_rows *rows;
+	struct shelved *shelves;
+	size_t count;
+	struct owner_profiles owners;
+	struct strvec journal;
+	struct adopt_finds finds;
+};
+
+static void gathering_clear(struct gathering *gathering)
+{
+	for (size_t i = 0; i < gathering->count; i++) {
+		struct shelved *shelved = &gathering->shelves[i];
+		for (size_t j = 0; j < shelved->shelf.count; j++)
+			shelf_about_free(&shelved->abouts[j]);
+		free(shelved->abouts);
+		free(shelved->looked);
+		free(shelved->home);
+		shelf_free(&shelved->shelf);
+	}
+	free(gathering->shelves);
+	owner_profiles_free(&gathering->owners);
+	strvec_clear(&gathering->journal);
+	adopt_finds_free(&gathering->finds);
+}
+
+/* ---- conversations on disk -------------------------------------------------------------------- */
+
+static const char *layout_of(const struct agent *agent)
+{
+	const char *layout = agent->conversations ? agent->conversations : agent->transcript;
+	return layout && shelf_is_layout(layout) ? layout : NULL;
+}
+
+static int open_shelf(struct gathering *gathering, const struct agent *agent, const char *home,
+		      size_t *ret, struct error *err)
+{
+	struct shelf shelf;
+	for (size_t i = 0; i < gathering->count; i++)
+		if (gathering->shelves[i].agent == agent &&
+		    streq(gathering->shelves[i].home, home)) {
+			*ret = i;
+			return 0;
+		}
+	if (shelf_list(layout_of(agent), home, &shelf, err) < 0)
+		return -1;
+	gathering->shelves = xreallocarray(gathering->shelves, gathering->count + 1,
+					   sizeof(*gathering->shelves));
+	gathering->shelves[gathering->count] = (struct shelved){
+		.agent = agent,
+		.home = xstrdup(home),
+		.shelf = shelf,
+		.abouts = xcalloc(shelf.count + 1, sizeof(struct shelf_about)),
+		.looked = xcalloc(shelf.count + 1, sizeof(bool)),
+	};
+	*ret = gathering->count++;
+	return 0;
+}
+
+/* One that cannot be read says nothing. */
+static const struct shelf_about *about(struct shelved *shelved, size_t index)
+{
+	if (!shelved->looked[index])
+		(void)shelf_look(&shelved->shelf.items[index], &shelved->abouts[index], NULL);
+	shelved->looked[index] = true;
+	return &shelved->abouts[index];
+}
+
+static bool is_in(const struct import_row *row, const char *directory)
+{
+	cleanup_free char *real = NULL;
+	if (!directory || !row->facts.directory)
+		return false;
+	if (streq(directory, row->facts.directory) || streq(directory, or_empty(row->directory)))
+		return true;
+	return fs_real_directory(directory, &real, NULL) == 0 && streq(real, row->facts.directory);
+}
+
+static void find_one(struct shelved *shelved, const struct import_row *row, struct import_id *id)
+{
+	const struct shelf_item *item = shelf_find(&shelved->shelf, id->id);
+	if (id->path || !item)
+		return;
+	const struct shelf_about *found = about(shelved, (size_t)(item - shelved->shelf.items));
+	if (found->is_side)
+		return;
+	id->path = xstrdup(item->path);
+	id->home = xstrdup(shelved->home);
+	if (!is_in(row, found->directory))
+		id->directory = xstrdup_or_null(found->directory);
+}
+
+/* Does some row name this conversation, whoever has it? */
+static bool is_named(const struct gathering *gathering, const char *session_id)
+{
+	for (size_t i = 0; i < gathering->rows->count; i++) {
+		const struct import_row *row = &gathering->rows->rows[i];
+		for (size_t j = 0; j < row->id_count; j++)
+			if (!row->ids[j].is_guess &&
+			    naming_same_session_id(row->ids[j].id, session_id))
+				return true;
+	}
+	return false;
+}
+
+static const char *owner_of(const struct gathering *gathering, const struct shelved *shelved,
+			    const char *session_id)
+{
+	for (size_t i = 0; i < gathering->owners.count; i++) {
+		const struct store_rows *rows = &gathering->owners.items[i].rows;
+		for (size_t j = 0; j < rows->count; j++)
+			if (!rows->rows[j].damage &&
+			    streq(rows->rows[j].agent, shelved->agent->name) &&
+			    streq(or_empty(rows->rows[j].config_home), shelved->home) &&
+			    naming_same_session_id(rows->rows[j].session_id, session_id))
+				return rows->rows[j].title;
+	}
+	return NULL;
+}
+
+/* The newest one of its directory that nobody else names. */
+static void guess(struct gathering *gathering, struct shelved *shelved, struct import_row *row)
+{
+	for (size_t i = 0; i < shelved->shelf.count && i < MOST_LOOKS; i++) {
+		const char *id = shelved->shelf.items[i].session_id;
+		const struct shelf_about *found = about(shelved, i);
+		if (found->is_side || !found->words || !is_in(row, found->directory) ||
+		    is_named(gathering, id) || owner_of(gathering, shelved, id))
+			continue;
+		const size_t before = row->id_count;
+		import_row_add_id(row, id);
+		if (row->id_count == before)
+			return;
+		row->ids[before].is_guess = true;
+		find_one(shelved, row, &row->ids[before]);
+		return;
+	}
+}
+
+static bool has_file(const struct import_row *row)
+{
+	for (size_t i = 0; i < row->id_count; i++)
+		if (row->ids[i].path &&
+		    !(row->parent && naming_same_session_id(row->ids[i].id, row->parent)))
+			return true;
+	return false;
+}
+
+static void find_owners(const struct gathering *gathering, const struct shelved *shelved,
+			struct import_row *row)
+{
+	for (size_t i = 0; i < row->id_count; i++) {
+		struct import_id *id = &row->ids[i];
+		if (!id->owner && streq(or_empty(id->home), shelved->home))
+			id->owner = xstrdup_or_null(owner_of(gathering, shelved, id->id));
+	}
+}
+
+static int find_conversation(struct gathering *gathering, const struct agent *agent,
+			     struct import_row *row, struct error *err)
+{
+	cleanup_strvec struct strvec homes = { 0 };
+	cleanup_free char *usual = deck_default_home(gathering->deck, agent);
+	strvec_push_all(&homes, &row->homes);
+	if (usual && !strvec_contains(&homes, usual))
+		strvec_push(&homes, usual);
+	row->facts.sees_files = layout_of(agent) && homes.count;
+	/* A fork that has had no turn has none, and the newest of its directory is its parent's. */
+	const bool may_guess = row->takes_newest || (row->id_count && !row->parent);
+	for (size_t pass = 0; row->facts.sees_files && pass < 2; pass++)
+		for (size_t i = 0; i < homes.count; i++) {
+			size_t which;
+			if (open_shelf(gathering, agent, homes.items[i], &which, err) < 0)
+				return -1;
+			struct shelved *shelved = &gathering->shelves[which];
+			for (size_t j = 0; j < row->id_count; j++)
+				find_one(shelved, row, &row->ids[j]);
+			if (pass && may_guess && !has_file(row))
+				guess(gathering, shelved, row);
+			find_owners(gathering, shelved, row);
+		}
+	return 0;
+}
+
+/* ---- the rest --------------------------------------------------------------------------------- */
+
+static int find_agent(struct gathering *gathering, struct import_row *row, const struct agent **ret)
+{
+	cleanup_error struct error why = { 0 };
+	const struct registry *registry;
+	/* Its command is known, if not its name. */
+	if (row->tool && row->argv.count && deck_registry(gathering->deck, &registry, NULL) == 0 &&
+	    !registry_find(registry, row->tool))
+		replace_string(&row->tool, NULL);
+	const struct lifecycle_new wish = { .agent = row->tool, .argv = &row->argv };
+	if (lifecycle_choose_agent(gathering->deck, &wish, ret, &why) < 0) {
+		if (!row->refusal)
+			row->refusal = xstrdup(why.message);
+		return -1;
+	}
+	row->facts.agent = xstrdup((*ret)->name);
+	/* An agent that has a place of its own for each session does not see its usual one. */
+	row->facts.takes_id = (*ret)->resume.count && !(*ret)->isolation_arguments.count &&
+			      !(*ret)->isolation_environment.count;
+	return 0;
+}
+
+/* Only what agentdeck has now: a manifest that cannot be read is nobody's. */
+static void find_earlier(struct gathering *gathering)
+{
+	for (size_t i = 0; i < gathering->owners.count; i++) {
+		const struct owner_profile *profile = &gathering->owners.items[i];
+		for (size_t j = 0; j < profile->rows.count; j++) {
+			cleanup_instance struct instance *instance = NULL;
+			if (store_load(profile->store, profile->rows.rows[j].base, &instance,
+				       NULL) != 0 ||
+			    !instance->imported_from)
+				continue;
+			for (size_t k = 0; k < gathering->rows->count; k++) {
+				struct import_row *row = &gathering->rows->rows[k];
+				if (streq(row->origin, instance->imported_from))
+					replace_string(&row->facts.imported_as, instance->title);
+			}
+		}
+	}
+}
+
+/* An agent in a terminal outside agentdeck that has this conversation, or may have it. */
+static void find_running(const struct gathering *gathering, struct import_row *row)
+{
+	for (size_t i = 0; i < gathering->finds.count; i++) {
+		const struct adopt_find *find = &gathering->finds.finds[i];
+		bool is_it = false, is_other = false;
+		if (!streq(find->agent->name, or_empty(row->facts.agent)))
+			continue;
+		for (size_t j = 0; j < row->id_count; j++)
+			is_it |= naming_same_session_id(row->ids[j].id, find->session_id);
+		is_other = find->session_id && find->source == ADOPT_ARGUMENTS;
+		if (!is_it && (is_other || !is_in(row, find->cwd)))
+			continue;
+		free(row->facts.runs);
+		row->facts.runs = xasprintf("%s (process %d)",
+					    or_empty(find->where ? find->where : find->terminal),
+					    (int)find->process.pid);
+		return;
+	}
+}
+
+int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
+{
+	CLEANUP(gathering_clear) struct gathering gathering = { .deck = deck, .rows = rows };
+	if (owner_list(deck, &gathering.owners, err) < 0 ||
+	    journal_read(deck, &gathering.journal, err) < 0 ||
+	    adopt_look(deck, &gathering.finds, err) < 0)
+		return -1;
+	find_earlier(&gathering);
+	for (size_t i = 0; i < rows->count; i++) {
+		struct import_row *row = &rows->rows[i];
+		const struct agent *agent;
+		row->facts.was_imported = strvec_contains(&gathering.journal, row->origin);
+		if (!is_empty(row->directory) && *row->directory == '/' &&
+		    fs_real_directory(row->directory, &row->facts.directory, err) < 0)
+			return -1;
+		if (find_agent(&gathering, row, &agent) < 0)
+			continue;
+		if (find_conversation(&gathering, agent, row, err) < 0)
+			return -1;
+		find_running(&gathering, row);
+	}
+	return 0;
+}

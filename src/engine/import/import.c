@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/import/import.h"
+
+#include "engine/conversation/owner.h"
+#include "engine/import/facts.h"
+#include "engine/import/journal.h"
+#include "engine/run/lifecycle.h"
+#include "model/session/naming.h"
+
+#include <stdlib.h>
+
+void import_look_free(struct import_look *look)
+{
+	import_plan_free(&look->plan);
+	import_rows_free(&look->rows);
+	strvec_clear(&look->titles);
+}
+
+static const char *lookup(const char *name)
+{
+	return getenv(name);
+}
+
+static int read_sources(struct deck *deck, const struct import_order *order,
+			struct import_rows *ret, struct error *err)
+{
+	const struct foreign_place place = { .home = deck->paths.home,
+					     .from = order->from,
+					     .lookup = lookup };
+	bool is_there = false;
+	if (order->source) {
+		int r = order->source->read(&place, ret, err);
+		if (r > 0)
+			return error_set(err, ERROR_NOT_FOUND, "%s has no sessions in %s",
+					 order->source->name,
+					 order->from ? order->from : order->source->about);
+		return r;
+	}
+	for (size_t i = 0; foreign_sources[i]; i++) {
+		cleanup_error struct error why = { 0 };
+		if (!foreign_sources[i]->is_offered)
+			continue;
+		int r = foreign_sources[i]->read(&place, ret, &why);
+		if (r < 0)
+			deck_warn(deck, "%s: %s", foreign_sources[i]->name, why.message);
+		is_there |= r <= 0;
+	}
+	if (!is_there)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no other program has sessions here: name the program and, with "
+				 "--from, where it has its files");
+	return 0;
+}
+
+/* "<profile>/<title>" of all sessions. */
+static int list_titles(struct deck *deck, struct strvec *ret, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		for (size_t j = 0; j < profiles.items[i].rows.count; j++)
+			strvec_pushf(ret, "%s/%s", store_profile(profiles.items[i].store),
+				     or_empty(profiles.items[i].rows.rows[j].title));
+	return 0;
+}
+
+/* The wish of a step; words gets its arguments. */
+static struct lifecycle_new wish_of(const struct import_step *step, struct strvec *words)
+{
+	const struct import_row *row = step->row;
+	const struct import_id *taken = step->taken;
+	const char *home = taken && taken->home ? taken->home
+			   : row->homes.count   ? row->homes.items[0]
+						: NULL;
+	strvec_push_all(words, &row->arguments);
+	if (!step->drops_dangers)
+		strvec_push_all(words, &row->dangers);
+	return (struct lifecycle_new){
+		.title = step->title,
+		.group = step->group,
+		.directory = row->facts.directory,
+		.agent = row->tool,
+		.argv = &row->argv,
+		.arguments = words,
+		.session_id = taken ? taken->id : NULL,
+		.launch_directory = taken ? taken->directory : NULL,
+		.config_home = home,
+		.resume = row->is_archived ? "never" : NULL,
+		.notes = row->notes,
+		.imported_from = row->origin,
+		.created_at = row->created_at,
+		.last_used_at = row->last_used_at,
+	};
+}
+
+/* What cannot be made is refused now, so that it does not stop the others later. */
+static void check_steps(struct deck *deck, struct import_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct import_step *step = &plan->steps[i];
+		cleanup_error struct error why = { 0 };
+		cleanup_strvec struct strvec words = { 0 };
+		if (!import_is_made(step))
+			continue;
+		const struct lifecycle_new wish = wish_of(step, &words);
+		if (lifecycle_check_new(deck, &wish, &why) == 0)
+			continue;
+		step->verdict = IMPORT_REFUSE;
+		replace_string(&step->why, why.message);
+		replace_string(&step->title, NULL);
+	}
+}
+
+int import_look(struct deck *deck, const struct import_order *order, struct import_look *ret,
+		struct error *err)
+{
+	cleanup_import_look struct import_look look = { 0 };
+	if (read_sources(deck, order, &look.rows, err) < 0 ||
+	    list_titles(deck, &look.titles, err) < 0 || facts_gather(deck, &look.rows, err) < 0)
+		return -1;
+	const struct import_target target = { .profile = deck->profile,
+					      .titles = &look.titles,
+					      .consent = order->consent };
+	import_plan(&look.rows, &target, &look.plan);
+	check_steps(deck, &look.plan);
+	*ret = look;
+	look = (struct import_look){ 0 };
+	return 0;
+}
+
+/* ---- making them ------------------------------------------------------------------------------ */
+
+/* The deck in another of its profiles. */
+struct visit {
+	struct deck *deck;
+	char *profile; /* of before; NULL: it is the deck's own */
+	struct store *store;
+};
+
+static int visit_begin(struct deck *deck, const char *profile, struct visit *ret, struct error *err)
+{
+	struct store *store;
+	if (streq(profile, deck->profile))
+		return 0;
+	if (naming_check_profile(profile, err) < 0 ||
+	    deck_open_profile(deck, profile, &store, err) < 0)
+		return -1;
+	*ret = (struct visit){ .deck = deck, .profile = deck->profile, .store = deck->store };
+	deck->profile = xstrdup(profile);
+	deck->store = store;
+	return 0;
+}
+
+static void visit_end(struct visit *visit)
+{
+	if (!visit->deck)
+		return;
+	store_close(visit->deck->store);
+	free(visit->deck->profile);
+	visit->deck->store = visit->store;
+	visit->deck->profile = visit->profile;
+}
+#define cleanup_visit CLEANUP(visit_end)
+
+/* All steps of one profile. */
+static int apply_profile(struct deck *deck, const struct import_plan *plan, const char *profile,
+			 struct instance **ret, struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	struct lifecycle_new *wishes = xcalloc(plan->count + 1, sizeof(*wishes));
+	struct strvec *words = xcalloc(plan->count + 1, sizeof(*words));
+	struct instance **made = xcalloc(plan->count + 1, sizeof(struct instance *));
+	size_t count = 0;
+	for (size_t i = 0; i < plan->count; i++)
+		if (import_is_made(&plan->steps[i]) && streq(plan->steps[i].profile, profile)) {
+			wishes[count] = wish_of(&plan->steps[i], &words[count]);
+			count++;
+		}
+	int r = visit_begin(deck, profile, &visit, err);
+	if (r == 0)
+		r = lifecycle_add_many(deck, wishes, count, made, err);
+	for (size_t i = 0, next = 0; r == 0 && i < plan->count; i++)
+		if (import_is_made(&plan->steps[i]) && streq(plan->steps[i].profile, profile))
+			ret[i] = made[next++];
+	for (size_t i = 0; i < count; i++)
+		strvec_clear(&words[i]);
+	free(words);
+	free(wishes);
+	free(made);
+	return r;
+}
+
+/* A later profile failed. */
+static void take_back(struct deck *deck, const struct import_plan *plan, struct instance **made)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		cleanup_visit struct visit visit = { 0 };
+		if (made[i] && visit_begin(deck, plan->steps[i].profile, &visit, NULL) == 0)
+			(void)lifecycle_remove(deck, made[i]->base, REMOVE_UNUSED, NULL);
+		instance_free(TAKE_PTR(made[i]));
+	}
+}
+
+int import_apply(struct deck *deck, const struct import_look *look, struct instance **ret,
+		 struct error *err)
+{
+	const struct import_plan *plan = &look->plan;
+	cleanup_strvec struct strvec done = { 0 }, origins = { 0 };
+	for (size_t i = 0; i < plan->count; i++)
+		ret[i] = NULL;
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct import_step *step = &plan->steps[i];
+		if (import_is_made(step) || step->verdict == IMPORT_DONE)
+			strvec_push(&origins, step->row->origin);
+		if (!import_is_made(step) || strvec_contains(&done, step->profile))
+			continue;
+		strvec_push(&done, step->profile);
+		if (apply_profile(deck, plan, step->profile, ret, err) < 0) {
+			take_back(deck, plan, ret);
+			return -1;
+		}
+	}
+	/* Last: killed before this, the sessions themselves say where they are from. */
+	return journal_add(deck, &origins, err);
+}

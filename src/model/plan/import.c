@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/plan/import.h"
+
+#include "model/session/naming.h"
+
+#include <string.h>
+
+/* Room for " (2)" and more. */
+enum { TITLE_MAX = 250, TITLE_ROOM = 240 };
+
+struct import_row *import_rows_add(struct import_rows *rows)
+{
+	rows->rows = xreallocarray(rows->rows, rows->count + 1, sizeof(*rows->rows));
+	rows->rows[rows->count] = (struct import_row){ 0 };
+	return &rows->rows[rows->count++];
+}
+
+void import_row_add_id(struct import_row *row, const char *id)
+{
+	if (is_empty(id) || !naming_is_session_id(id))
+		return;
+	for (size_t i = 0; i < row->id_count; i++)
+		if (naming_same_session_id(row->ids[i].id, id))
+			return;
+	row->ids = xreallocarray(row->ids, row->id_count + 1, sizeof(*row->ids));
+	row->ids[row->id_count++] = (struct import_id){ .id = xstrdup(id) };
+}
+
+static void id_free(struct import_id *id)
+{
+	free(id->id);
+	free(id->path);
+	free(id->home);
+	free(id->directory);
+	free(id->owner);
+}
+
+static void row_free(struct import_row *row)
+{
+	char *texts[] = { row->source,
+			  row->origin,
+			  row->profile,
+			  row->title,
+			  row->group,
+			  row->notes,
+			  row->directory,
+			  row->tool,
+			  row->parent,
+			  row->refusal,
+			  row->facts.directory,
+			  row->facts.agent,
+			  row->facts.imported_as,
+			  row->facts.runs };
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		free(texts[i]);
+	strvec_clear(&row->argv);
+	strvec_clear(&row->arguments);
+	strvec_clear(&row->dangers);
+	strvec_clear(&row->homes);
+	strvec_clear(&row->told);
+	for (size_t i = 0; i < row->id_count; i++)
+		id_free(&row->ids[i]);
+	free(row->ids);
+}
+
+void import_rows_free(struct import_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		row_free(&rows->rows[i]);
+	free(rows->rows);
+	strvec_clear(&rows->told);
+	*rows = (struct import_rows){ 0 };
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+/* Cut at the end of a character. */
+static void cut(char *text, size_t most)
+{
+	size_t length = strlen(text);
+	if (length <= most)
+		return;
+	while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	text[most] = '\0';
+}
+
+static char *trim(char *text)
+{
+	while (*text == ' ')
+		text++;
+	for (size_t length = strlen(text); length > 0 && text[length - 1] == ' '; length--)
+		text[length - 1] = '\0';
+	return text;
+}
+
+char *import_title(const char *title, const char *fallback)
+{
+	cleanup_free char *copy = xstrdup(or_empty(title));
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = ' ';
+	cut(copy, TITLE_ROOM);
+	const char *clean = trim(copy);
+	if (naming_check_title(clean, NULL) == 0)
+		return xstrdup(clean);
+	/* C1 controls, or no UTF-8. */
+	cleanup_free char *shown = visible(clean);
+	cut(shown, TITLE_ROOM);
+	return xstrdup(naming_check_title(shown, NULL) == 0 ? shown : fallback);
+}
+
+char *import_group(const char *group)
+{
+	struct strbuf path = { 0 };
+	cleanup_free char *copy = xstrdup(or_empty(group));
+	char *rest = copy;
+	for (char *name; (name = strsep(&rest, "/"));) {
+		cleanup_free char *clean = import_title(name, "");
+		if (*clean)
+			strbuf_addf(&path, "%s%s", path.length ? "/" : "", clean);
+	}
+	char *whole = strbuf_take(&path);
+	if (*whole && naming_check_group(whole, NULL) < 0) {
+		free(whole);
+		whole = xstrdup("");
+	}
+	return whole;
+}
+
+static bool is_taken(const struct import_target *target, const struct import_plan *plan,
+		     const struct import_step *step)
+{
+	cleanup_free char *whole = xasprintf("%s/%s", step->profile, step->title);
+	for (const struct import_step *other = plan->steps; other < step; other++)
+		if (other->title && streq(other->profile, step->profile) &&
+		    streq(other->title, step->title))
+			return true;
+	return target->titles && strvec_contains(target->titles, whole);
+}
+
+static void settle_title(const struct import_target *target, const struct import_plan *plan,
+			 struct import_step *step)
+{
+	const char *directory = or_empty(step->row->directory);
+	const char *slash = strrchr(directory, '/');
+	cleanup_free char *name = import_title(slash ? slash + 1 : directory, "session");
+	cleanup_free char *title = import_title(step->row->title, name);
+	step->title = xstrdup(title);
+	for (unsigned n = 2; is_taken(target, plan, step); n++) {
+		free(step->title);
+		step->title = xasprintf("%s (%u)", title, n);
+	}
+}
+
+/* ---- conversations ---------------------------------------------------------------------------- */
+
+static bool is_same(const struct import_row *a, const struct import_id *left,
+		    const struct import_row *b, const struct import_id *right)
+{
+	return streq(or_empty(a->facts.agent), or_empty(b->facts.agent)) &&
+	       streq(or_empty(left->home), or_empty(right->home)) &&
+	       naming_same_session_id(left->id, right->id);
+}
+
+/* The one to continue: an id counts when its transcript exists.  A program that was told the id of
+ * the conversation that this one is a copy of has the wrong one. */
+static const struct import_id *choose(const struct import_row *row)
+{
+	for (size_t i = 0; i < row->id_count; i++) {
+		const struct import_id *id = &row->ids[i];
+		if (row->parent && naming_same_session_id(id->id, row->parent))
+			continue;
+		if (id->path || (!row->facts.sees_files && !id->is_guess))
+			return id;
+	}
+	return NULL;
+}
+
+static bool is_guessed(const struct import_row *row, const struct import_id *id)
+{
+	return id && id->is_guess && !row->takes_newest;
+}
+
+/* Can this row become a session at all, as far as its conversation does not matter? */
+static bool is_refused(const struct import_row *row, const struct import_consent *consent,
+		       struct import_step *step)
+{
+	const struct import_facts *facts = &row->facts;
+	if (facts->imported_as) {
+		step->verdict = IMPORT_DONE;
+		step->why = xasprintf("it is session '%s'", facts->imported_as);
+	} else if (facts->was_imported && !consent->again) {
+		step->verdict = IMPORT_REMOVED;
+		step->why = xstrdup("it was imported and then removed: --again imports it again");
+	} else if (row->refusal) {
+		step->verdict = IMPORT_REFUSE;
+		step->why = xstrdup(row->refusal);
+	} else if (!facts->directory) {
+		step->verdict = IMPORT_REFUSE;
+		step->why = xstrdup("its directory does not exist");
+	} else if (facts->runs) {
+		step->verdict = IMPORT_REFUSE;
+		step->why = xasprintf("it runs in %s: end it there first", facts->runs);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void settle_conversation(const struct import_row *row, const struct import_consent *consent,
+				struct import_step *step)
+{
+	const struct import_id *id = row->facts.takes_id ? choose(row) : NULL;
+	if (id && id->owner) {
+		step->verdict = IMPORT_CONFLICT;
+		step->why = xasprintf("its conversation belongs to session %s", id->owner);
+	} else if (is_guessed(row, id) && !consent->guesses) {
+		step->verdict = IMPORT_ASK;
+		step->why = xasprintf("--guess continues %s, the newest of its directory", id->id);
+	} else if (id) {
+		step->verdict = IMPORT_MAKE;
+		step->taken = id;
+		step->why = !row->facts.sees_files ? xstrdup("nobody checked its conversation")
+			    : id->directory
+				    ? xasprintf("its conversation began in %s", id->directory)
+				    : xstrdup("");
+	} else {
+		const bool has_lost = row->facts.takes_id && row->id_count > 0;
+		step->verdict = IMPORT_FRESH;
+		step->why = xstrdup(has_lost ? "its conversation is not on disk" : "");
+	}
+}
+
+/* Does the step give way to the other one, which wants the same conversation? */
+static bool gives_way(const struct import_step *step, const struct import_step *other)
+{
+	if (other == step || other->verdict != IMPORT_MAKE || !other->taken ||
+	    !is_same(step->row, step->taken, other->row, other->taken))
+		return false;
+	return other->row->last_used_at > step->row->last_used_at ||
+	       (other->row->last_used_at == step->row->last_used_at && other < step);
+}
+
+/* The later one of two that want the same conversation has it. */
+static const struct import_step *find_rival(const struct import_plan *plan,
+					    const struct import_step *step)
+{
+	for (size_t i = 0; i < plan->count && step->taken; i++)
+		if (gives_way(step, &plan->steps[i]))
+			return &plan->steps[i];
+	return NULL;
+}
+
+static void settle_rivals(struct import_plan *plan)
+{
+	const struct import_step **rivals = xcalloc(plan->count + 1, sizeof(struct import_step *));
+	for (size_t i = 0; i < plan->count; i++)
+		rivals[i] = find_rival(plan, &plan->steps[i]);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct import_step *step = &plan->steps[i];
+		if (!rivals[i])
+			continue;
+		free(step->why);
+		step->why = xasprintf("its conversation goes to '%s', which was used later",
+				      or_empty(rivals[i]->row->title));
+		step->verdict = IMPORT_CONFLICT;
+		step->taken = NULL;
+	}
+	free(rivals);
+}
+
+void import_plan(const struct import_rows *rows, const struct import_target *target,
+		 struct import_plan *ret)
+{
+	struct import_plan plan = { .count = rows->count,
+				    .steps = xcalloc(rows->count + 1, sizeof(*plan.steps)) };
+	for (size_t i = 0; i < rows->count; i++) {
+		struct import_step *step = &plan.steps[i];
+		step->row = &rows->rows[i];
+		step->profile = step->row->profile ? step->row->profile : target->profile;
+		if (!is_refused(step->row, &target->consent, step))
+			settle_conversation(step->row, &target->consent, step);
+	}
+	settle_rivals(&plan);
+	for (size_t i = 0; i < plan.count; i++) {
+		struct import_step *step = &plan.steps[i];
+		if (!import_is_made(step))
+			continue;
+		settle_title(target, &plan, step);
+		step->group = import_group(step->row->group);
+		step->drops_dangers = step->row->dangers.count > 0 && !target->consent.dangers;
+	}
+	*ret = plan;
+}
+
+void import_plan_free(struct import_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->steps[i].title);
+		free(plan->steps[i].group);
+		free(plan->steps[i].why);
+	}
+	free(plan->steps);
+	*plan = (struct import_plan){ 0 };
+}
+
+bool import_is_made(const struct import_step *step)
+{
+	return step->verdict == IMPORT_MAKE || step->verdict == IMPORT_FRESH;
+}
+
+const char *import_verdict_name(enum import_verdict verdict)
+{
+	static const char *const names[IMPORT_VERDICTS] = { "import",  "fresh", "done",
+							    "removed", "ask",   "conflict",
+							    "refuse" };
+	return names[verdict];
+}

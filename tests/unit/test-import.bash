@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-import.bash - agentdeck import, with files that other programs have left
+#
+# USAGE
+#   test-import.bash [NAME...]    only these cases; agentdeck is found in PATH
+#
+# tests/fixtures has the files of a user whose home was /home/dev. Each case copies them to a home
+# whose path has as many bytes, so that it can put its own path into the databases.
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no python3, or agentdeck was built without SQLite
+#
+# The cases are called by their names, which shellcheck does not see.
+# shellcheck disable=SC2317
+set -uo pipefail
+export LC_ALL=C.UTF-8
+
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+fixtures=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/fixtures" && pwd)
+root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX)
+homes=() failures=0 case_name=""
+
+fail() {
+	echo "FAILED $case_name: $*"
+	failures=$((failures + 1))
+}
+
+# fresh FIXTURE: $home, a copy of its home/dev, and $deck
+fresh() {
+	local folder name
+	home=$(mktemp -d /tmp/XXXX)	# 9 bytes, as /home/dev
+	homes+=("$home")
+	deck=$(mktemp -d "$root/deck-XXXXXX")
+	cp -R "$fixtures/$1/." "$home"
+	chmod -R u+w "$home"
+	find "$home" -name '*.gz' -exec gunzip {} +
+	# Not the logs of databases: SQLite has a checksum of each page in them.
+	find "$home" -type f ! -name '*-wal' -exec sed -i "s|/home/dev|$home|g" {} +
+	find "$home" -depth -type d -name '*-home-dev*' | while read -r folder; do
+		name=${folder##*/}
+		mv "$folder" "${folder%/*}/${name/-home-dev/${home//\//-}}"
+	done
+	mkdir -p "$home"/{proj,api,web,exp,"my docs"} "$home"/api/.worktrees/feature-{login,fork-exp}
+	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$deck/config.toml"
+	cd "$home" || exit 1
+	tree >"$deck.before"
+}
+
+run() {
+	env -i "PATH=$PATH" "HOME=$home" "AGENTDECK_HOME=$deck" "TMPDIR=$root" SHELL=/bin/sh LC_ALL=C.UTF-8 \
+		agentdeck "$@" >"$root/out" 2>"$root/err" </dev/null
+	status=$?
+}
+
+must() {
+	run "$@"
+	[ "$status" = 0 ] || fail "$*: status $status, $(<"$root/err")"
+}
+
+# Everything in the home: names, times and contents.
+tree() {
+	(cd "$home" && find . -printf '%p %y %T@\n' | sort && find . -type f -print0 | sort -z | xargs -0 sha256sum)
+}
+
+untouched() {
+	tree | diff "$deck.before" - || fail "something of the other program has changed"
+	compgen -G "$root/agentdeck-import-??????" >/dev/null && fail "a copy of the database is left"
+}
+
+# Members of each session of the plan in $root/out, a line for each; null is "-".
+plan() {
+	python3 - "$root/out" "$@" <<-'END'
+		import json, sys
+		for session in json.load(open(sys.argv[1]))["sessions"]:
+		    print("\t".join("-" if session[key] is None else str(session[key]) for key in sys.argv[2:]))
+	END
+}
+
+# expect FIXTURE: what its expected.tsv says
+expect() {
+	plan profile their_title decision session_id |
+		diff - <(tail -n +2 "$fixtures/$1/expected.tsv") || fail "the plan differs"
+}
+
+# The manifest of the session with this title.
+manifest_of() {
+	grep -lF "\"title\": \"$1\"" "$deck"/*/*/instance.json | xargs cat
+}
+
+# count DECISION NUMBER
+count() {
+	local found
+	found=$(plan decision | grep -cx "$1")
+	[ "$found" = "$2" ] || fail "$found sessions are '$1', not $2"
+}
+
+manifests() {
+	find "$deck" -name instance.json | wc -l
+}
+
+# --- cases -----------------------------------------------------------------------------------------
+
+each_row_becomes_what_was_decided() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --json
+	expect agent-deck-1.14.0/xdg
+	[ "$(manifests)" = 0 ] || fail "a dry run made sessions"
+	untouched
+}
+
+nothing_is_imported_twice() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --apply --json
+	[ "$(manifests)" = 16 ] || fail "$(manifests) sessions, not 16"
+	must rename plain other
+	must import --apply --json
+	count "done" 16
+	[ "$(manifests)" = 16 ] || fail "the second import made sessions: $(manifests)"
+	untouched
+}
+
+# What a kill leaves: some of the sessions, and no journal.
+an_import_that_was_killed_goes_on() {
+	local id
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --apply --json
+	for id in $(plan id | grep -v -- - | head -n 5); do
+		rm -r "${deck:?}"/*/"$id" "${deck:?}"/*/"$id.lock"
+	done
+	rm "$deck/imports.json"
+	must import --apply --json
+	count "done" 11
+	[ "$(manifests)" = 16 ] || fail "$(manifests) sessions, not 16"
+	must import --json
+	count "done" 16
+}
+
+what_was_removed_stays_away() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --apply
+	must remove child --force
+	must import --apply --json
+	count removed 1
+	must import --apply --again --json
+	must show child
+}
+
+sessions_have_what_they_had() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --apply
+	must show plain --json
+	python3 - "$root/out" <<-'END' || fail "plain: $(<"$root/out")"
+		import json, sys
+		it = json.load(open(sys.argv[1]))
+		assert it["notes"] == "remember: the second turn\nhas two lines — ünicode", it["notes"]
+		assert it["group"] == "play" and it["agent"] == "claude" and it["status"] == "stopped"
+	END
+	[[ $(manifest_of office) == *"$home/.claude-work"* ]] || fail "office has another home"
+	[[ $(manifest_of to-archive) == *'"resume": "never"'* ]] || fail "to-archive may be resumed automatically"
+	must show child --json
+	python3 - "$root/out" <<-'END' || fail "child: $(<"$root/out")"
+		import json, sys
+		argv = json.load(open(sys.argv[1]))["command"]
+		assert argv == ["claude", "--model", "opus", "--verbose"], argv
+	END
+	must show custom-cmd --json
+	grep -qF '"a b"' "$root/out" || fail "custom-cmd lost its quotes: $(<"$root/out")"
+}
+
+dangerous_modes_need_consent() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import --apply
+	grep -rlF dangerously-skip "$deck" && fail "an agent asks for no permission"
+	must remove child --force
+	must import --apply --again --dangerous
+	grep -rqlF dangerously-skip "$deck/default" || fail "--dangerous is ignored"
+}
+
+the_log_of_a_database_counts() {
+	fresh agent-deck-1.14.0/wal-only
+	mkdir -p "$home/.local/share/agent-deck/profiles/default"
+	mv "$home"/state.db* "$home/.local/share/agent-deck/profiles/default/"
+	tree >"$deck.before"
+	must import --json
+	[ "$(plan decision | wc -l)" = 3 ] || fail "not three rows: $(<"$root/out")"
+	untouched
+}
+
+files_may_be_in_the_old_place() {
+	fresh agent-deck-1.14.0/legacy/home/dev
+	must import --json
+	[ "$(plan their_title | grep -cx added-while-open)" = 1 ] || fail "the row in the log is missing"
+	[ "$(plan their_title | wc -l)" -ge 4 ] || fail "rows are missing: $(<"$root/out")"
+	untouched
+}
+
+titles_become_unique() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must add "$home/web" -t plain --agent shell
+	must import --apply --json
+	[ "$(plan their_title title | grep -cx "plain	plain (2)")" = 1 ] || fail "$(plan their_title title)"
+}
+
+a_place_can_be_named() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	mv "$home/.local/share/agent-deck" "$home/elsewhere"
+	run import
+	[ "$status" = 2 ] || fail "status $status: $(<"$root/out")"
+	must import agent-deck --from "$home/elsewhere" --json
+	expect agent-deck-1.14.0/xdg
+	run import --from "$home/elsewhere"
+	[ "$status" = 64 ] || fail "--from without a source: status $status"
+	run import nothing
+	[ "$status" = 64 ] || fail "an unknown source: status $status"
+}
+
+a_damaged_database_is_refused() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	head -c 40000 /dev/zero >"$home/.local/share/agent-deck/profiles/default/state.db"
+	run import agent-deck --apply
+	[ "$status" = 1 ] || fail "status $status"
+	[ "$(manifests)" = 0 ] || fail "it made sessions"
+}
+
+# --- the end ---------------------------------------------------------------------------------------
+
+fresh agent-deck-1.14.0/xdg/home/dev
+run import
+if grep -q 'built without SQLite' "$root/err"; then
+	rm -rf "$root" "${homes[@]}"
+	echo "skipped: built without SQLite"
+	exit 77
+fi
+[ $# -gt 0 ] || set -- each_row_becomes_what_was_decided nothing_is_imported_twice \
+	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had \
+	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place \
+	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
+for case_name; do
+	"$case_name"
+done
+cd / || exit 1
+[ "$failures" = 0 ] || exit 1
+rm -rf "$root" "${homes[@]}"
+echo "ok: $# cases"
