@@ -236,6 +236,47 @@ case_a_thousand_sessions_change_at_once() {
 	await ' \. many '
 }
 
+# A day of events, one after the other: what the deck keeps does not grow with their number.
+case_a_storm_of_events_leaves_nothing() {
+	local profile=$home/deck/default text texts names=() name round pid early late mask
+	local sizes=('100 30' '40 12' '80 24')
+	if grep -q __asan_init "$(dirname "$(command -v agentdeck)")/agentdeck-ui"; then
+		echo "skipped $case_name: the sanitizer keeps what was freed"
+		return
+	fi
+	deck add . -t one --agent demo
+	id=$(basename "$(dirname "$profile"/*/instance.json)")
+	text=$(<"$profile/$id/instance.json")
+	texts=("$text" "${text/\"one\"/\"many\"}")
+	for round in {10..89}; do names+=("000000$round"); done
+	(umask 077 && cd "$profile" && mkdir "${names[@]}" &&
+		for name in "${names[@]}"; do
+			: >"$name.lock"
+			printf '%s\n' "${text//$id/$name}" >"$name/instance.json"
+		done)
+	open 80 24
+	await '  81 sessions$' && keys Tab / m a n y Enter
+	await ', 0 shown' && pid=$(ui_pid)
+	mask=$(umask) && umask 077
+	for round in {1..30}; do
+		for name in "${names[@]}"; do
+			printf '%s\n' "${texts[round % 2]//$id/$name}" >"$profile/$name/.changed"
+			mv "$profile/$name/.changed" "$profile/$name/instance.json"
+		done
+		# shellcheck disable=SC2086
+		set -- ${sizes[round % 3]}
+		"${terminal[@]}" resize-window -x "$1" -y "$2"
+		await ", $((round % 2 ? 80 : 0)) shown" || break
+		keys G g
+		((round != 10)) || early=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")
+	done
+	umask "$mask"
+	late=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")
+	((late - early < 256)) || fail "2400 events: from $early to $late kB"
+	keys q
+	await 'ended: 0'
+}
+
 case_a_search_looks_into_the_last_replies() {
 	some_sessions
 	deck start api web --no-supervise
