@@ -169,6 +169,26 @@ static void what_is_given_up_does_not_count_as_freed(void **state)
 	assert_int_equal(desk->deck.warnings.count, 1);
 }
 
+static void a_tree_comes_back_after_its_repository_was_moved(void **state)
+{
+	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
+	struct desk *desk = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_instance struct instance *instance = new_tree(desk, kinds[i]);
+		cleanup_error struct error err = { 0 }, failure = { 0 };
+		cleanup_free char *moved = path_join(desk->root, "moved");
+		do_sh(desk, "rm -rf " TREE " && mv project moved");
+		assert_int_equal(ensure(desk, instance, &err), -1);
+		assert_int_equal(err.code, ERROR_NOT_FOUND);
+		assert_non_null(strstr(err.message, "path DIRECTORY"));
+		if (tree_move_source(&desk->deck, instance, moved, &failure) < 0 ||
+		    ensure(desk, instance, &failure) < 0)
+			fail_msg("%s", failure.message);
+		do_sh(desk, "git -C " TREE " status && rm -rf moved default/" ID
+			    " default/trees && mkdir project");
+	}
+}
+
 static void use_root(struct desk *desk)
 {
 	free(desk->deck.settings.workspace_root);
@@ -251,6 +271,7 @@ int main(void)
 		DESK_TEST(a_killed_deletion_has_lost_nothing),
 		DESK_TEST(what_is_lost_after_a_killed_deletion_is_said),
 		DESK_TEST(what_is_given_up_does_not_count_as_freed),
+		DESK_TEST(a_tree_comes_back_after_its_repository_was_moved),
 		DESK_TEST(a_mount_point_is_not_taken_for_its_disk),
 		DESK_TEST(the_id_of_a_root_can_be_given),
 		DESK_TEST(a_mount_point_does_not_make_a_tree_an_orphan_to_free),

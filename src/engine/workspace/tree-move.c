@@ -12,6 +12,7 @@
 #include "model/workspace/origin.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The record of what the repository was names its place. */
 static int move_origin(int directory, const char *source, struct error *err)
@@ -49,7 +50,7 @@ static int mend(const struct workspace *workspace, const struct gitcmd_repositor
 {
 	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 	cleanup_free char *shown = visible(workspace->path);
-	if (workspace->kind != WORKSPACE_WORKTREE || !workspace->is_made)
+	if (workspace->kind != WORKSPACE_WORKTREE)
 		return 0;
 	if (gitcmd_mend_worktrees(repository->common, err) < 0)
 		return -1;
@@ -63,6 +64,19 @@ static int mend(const struct workspace *workspace, const struct gitcmd_repositor
 				 "the repository has no record of the worktree %s, or that is gone: "
 				 "nothing was changed",
 				 shown);
+}
+
+/* One that is gone is made again of the new place; one on a disk that is not mounted is not gone. */
+static int look_for_tree(const struct deck *deck, const struct instance *instance, bool *ret,
+			 struct error *err)
+{
+	cleanup_tree_place struct tree_place place = TREE_NO_PLACE;
+	const bool is_there = instance->workspace->is_made &&
+			      access(instance->workspace->path, F_OK) == 0;
+	if (!is_there && tree_open_place(deck, instance, false, &place, err) < 0)
+		return -1;
+	*ret = is_there;
+	return 0;
 }
 
 int tree_move_source(const struct deck *deck, struct instance *instance, const char *path,
@@ -84,11 +98,14 @@ int tree_move_source(const struct deck *deck, struct instance *instance, const c
 	if (r < 0)
 		return error_prefix(err, "%s", shown);
 	const char *source = repository.top ? repository.top : repository.common;
-	if (check_same(workspace, source, err) < 0 || mend(workspace, &repository, err) < 0 ||
+	bool is_there = false;
+	if (check_same(workspace, source, err) < 0 ||
+	    look_for_tree(deck, instance, &is_there, err) < 0 ||
+	    (is_there && mend(workspace, &repository, err) < 0) ||
 	    tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    move_origin(directory, source, err) < 0)
 		return -1;
 	log_info("its repository: %s -> %s", workspace->source, source);
 	replace_string(&workspace->source, source);
-	return instance->recipe && workspace->is_made ? inside_settle(instance, err) : 0;
+	return instance->recipe && is_there ? inside_settle(instance, err) : 0;
 }

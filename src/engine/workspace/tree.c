@@ -294,6 +294,21 @@ static void check_source(struct deck *deck, const struct instance *instance)
 		shown, hint);
 }
 
+/* A tree that is to be made needs it. */
+static int need_source(const struct deck *deck, const struct instance *instance, struct error *err)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (access(workspace->source, F_OK) == 0 || errno != ENOENT)
+		return 0;
+	cleanup_free char *shown = visible(workspace->source);
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	return error_set(
+		err, ERROR_NOT_FOUND,
+		"its repository %s is gone: restore it, or, if it was moved, say where it is "
+		"with agentdeck session set %s path DIRECTORY",
+		shown, hint);
+}
+
 /* It was made before roots had ids, and is there now. */
 static int note_older_root(const struct deck *deck, struct instance *instance, bool *ret_changed,
 			   struct error *err)
@@ -340,7 +355,8 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 			return -1;
 		return has_changed ? store_save(lock, instance, err) : 0;
 	}
-	if ((workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
+	if (need_source(deck, instance, err) < 0 ||
+	    (workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
 	    (!is_whole && make(deck, lock, instance, err) < 0))
 		return error_prefix(err, "make the tree %s", shown);
 	if (setup_copy(deck, instance, err) < 0)
