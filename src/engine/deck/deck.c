@@ -34,14 +34,19 @@ char *deck_own_program(void)
 	return xstrdup(path);
 }
 
-/* It is beside the program (a build tree), else where it was installed. */
+/* It is beside the program (a build tree), in the same prefix (an archive that was unpacked
+ * anywhere), or where it was installed. */
 static char *helper_program(const char *program, const char *helper)
 {
+	static const char *const places[] = { "", "../libexec/agentdeck/" };
 	const char *slash = strrchr(program, '/');
-	char *beside = xasprintf("%.*s%s", slash ? (int)(slash - program + 1) : 0, program, helper);
-	if (access(beside, X_OK) == 0)
-		return beside;
-	free(beside);
+	const int length = slash ? (int)(slash - program + 1) : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char *path = xasprintf("%.*s%s%s", length, program, places[i], helper);
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
 	return path_join(PKGLIBEXECDIR, helper);
 }
 
