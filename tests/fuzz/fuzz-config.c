@@ -34,6 +34,8 @@ static void check_tmux(const struct settings *settings)
 	const struct tmux_conf conf = { .default_terminal = settings->tmux.default_terminal,
 					.history_limit = (long)settings->tmux.history_limit,
 					.detach_key = settings->tmux.detach_key,
+					.switch_key = settings->tmux.switch_key,
+					.next_key = settings->tmux.next_key,
 					.user_conf = settings->tmux.conf };
 	cleanup_strbuf struct strbuf text = { 0 };
 	struct error err = { 0 };

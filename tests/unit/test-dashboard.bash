@@ -623,6 +623,101 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	await '0 sessions'
 }
 
+# --- from one session to another -------------------------------------------------------------------
+
+# Sessions that wait for their user, in this order.
+waiting() {	# TITLE...
+	local title
+	for title; do
+		AGENTDECK_DEMO_IDLE_MS=100 deck start "$title" --no-supervise
+		deck send "$title" hello --no-wait
+		deck status --wait waiting "$title" --timeout 60
+	done
+}
+socket_of() {	# TITLE
+	deck show "$1" --json
+	sed -n 's/.*"socket": *"\([^"]*\)".*/\1/p' "$home/out"
+}
+
+case_a_key_goes_to_another_session() {
+	some_sessions
+	deck start api --no-supervise
+	waiting web
+	open 80 24 agentdeck attach api
+	await '^\[api\] .* idle  1 other waits' && keys C-b s
+	await 'Go to:' && await '\? web' && await 'Enter go there  Esc stay'
+	keys Escape
+	await_gone 'Esc stay' && keys C-b s
+	# the one that waits is offered
+	await 'Go to:' && keys Enter
+	await '^\[web\] .* waiting' && keys C-b s
+	# one that does not run is started
+	await 'Go to:' && keys d o c s
+	await 'Go to: docs' && await_gone ' web ' && keys Enter
+	await '^\[docs\] .* idle' && keys C-b s
+	await 'Go to:' && keys d o c s Enter
+	await 'shows session docs already' && keys Escape
+	await_gone 'Esc stay' && keys C-q
+	await 'ended: 0' && await 'docs keeps running'
+	deck show web --json
+	grep -q '"status": *"running"' "$home/out" || fail "web does not run: $(<"$home/out")"
+}
+
+case_a_key_goes_to_the_next_that_waits() {
+	some_sessions
+	deck start api --no-supervise
+	open 80 24 agentdeck attach api
+	await '^\[api\] .* idle' && keys C-b N
+	await 'No other session waits for you'
+	waiting web docs
+	await '2 others wait' && keys C-b N
+	await '^\[web\] .* waiting  1 other waits' && keys C-b N
+	await '^\[docs\] .* waiting  1 other waits' && keys C-b N
+	await '^\[web\]' && keys C-q
+	await 'ended: 0'
+}
+
+# tmux 3.3a crashes when such a client is detached below its popup.
+case_a_key_works_inside_another_tmux() {
+	local i
+	some_sessions
+	waiting api web
+	open 80 24 env TMUX=/nowhere,1,0 agentdeck attach api
+	await 'leaves this session' && keys C-b N
+	for ((i = 0; i < 5; i++)); do
+		await_attached web && keys C-b N
+		await_attached api && keys C-b N
+	done
+	await_attached web && keys C-q
+	await 'ended: 0' && await 'web keeps running'
+}
+# The note is drawn when the client takes keys.
+await_attached() {	# TITLE
+	local end=$((SECONDS + 30))
+	until deck show "$1" --json && tmux -S "$(socket_of "$1")" list-clients 2>"$home/why" | grep -q .; do
+		((SECONDS < end)) || { fail "$1 is not attached: $(<"$home/why")" && screen; return 1; }
+		read -rt 0.05 <> <(:)
+	done
+	await 'leaves this session'
+}
+
+case_a_terminal_moves_only_if_somebody_waits_for_it() {
+	some_sessions
+	deck start api web --no-supervise
+	open 80 24 env -u TMUX tmux -S "$(socket_of api)" attach
+	await '^\[api\]' && keys C-b s
+	await 'Go to:' && keys w e b Enter
+	await 'was not attached by this version' && keys Escape
+	await_gone 'Esc stay' && keys C-q
+	open 80 24 agentdeck attach api
+	await '^\[api\]'
+	env "${environment[@]}" agentdeck switch web >"$home/out" 2>&1 && fail 'it works outside'
+	grep -q 'no terminal of a session' "$home/out" || fail "it says $(<"$home/out")"
+	env "${environment[@]}" TMUX="$(socket_of api),1,0" agentdeck switch web >"$home/out" 2>&1 || fail "it says $(<"$home/out")"
+	await '^\[web\]' && keys C-q
+	await 'ended: 0'
+}
+
 case_pasted_text_is_no_action() {
 	some_sessions
 	open 80 24

@@ -289,6 +289,26 @@ static void the_users_keys_are_taken_over(void **state)
 	}
 }
 
+static void the_switcher_gets_its_words_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+	const char *const words_of[] = { "/bin/a b", "it's }", "$HOME #{pid} #(touch $D/pwned)",
+					 ";", NULL };
+	cleanup_strvec struct strvec switcher = { 0 };
+	strvec_push_array(&switcher, words_of);
+	write_conf(f, &(const struct tmux_conf){ .default_terminal = "screen-256color",
+						 .detach_key = "",
+						 .switcher = &switcher,
+						 .switch_key = "M-s",
+						 .next_key = "M-n" });
+	start(f, "t", (const char *const[]){ self, "pane", "read x", "", NULL });
+	/* As the keys read them. */
+	cleanup_free char *words = ask(f, "#{@agentdeck_switcher}");
+	assert_string_equal(words,
+			    "'/bin/a b' 'it'\"'\"'s }' '$HOME #{pid} #(touch $D/pwned)' ';'");
+	assert_false(exists(f, "pwned"));
+}
+
 static void true_color_is_not_forced_on_a_terminal(void **state)
 {
 	struct fixture *f = *state;
@@ -728,6 +748,7 @@ int main(int argc, char *argv[])
 		TEST(a_title_is_shown_and_not_obeyed),
 		TEST(the_status_line_shows_texts_and_obeys_none),
 		TEST(the_users_keys_are_taken_over),
+		TEST(the_switcher_gets_its_words_as_they_are),
 		TEST(true_color_is_not_forced_on_a_terminal),
 		TEST(options_take_their_values_as_they_are),
 		TEST(a_configuration_holds_its_values_literally),

@@ -33,8 +33,8 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 	for (; *keys; keys++) {
 		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
 						     "profile", "attach", "terminal", "copy",
-						     "ask",     "run",    "form",     "find",
-						     "launch",  "show" };
+						     "switch",  "ask",    "run",      "form",
+						     "find",    "launch", "show" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -462,6 +462,31 @@ static void a_search_narrows_as_it_is_typed(void **state UNUSED)
 	assert_int_equal(list_counts(ui->list).shown, 2);
 }
 
+static void a_picker_only_chooses(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[8];
+		const char *wish;
+	} cases[] = {
+		/* the one that waits, without a key */
+		{ { KEY_CODE_ENTER }, "switch id-b" },
+		{ { 'A', 'p', KEY_CODE_ENTER }, "switch id-a" },
+		/* behind its group */
+		{ { 'w', 'o', 'r', KEY_CODE_ENTER }, "switch id-b" },
+		{ { 'x', 'x', KEY_CODE_ENTER }, "" },
+		{ { KEY_CODE_UP, KEY_CODE_ENTER }, "" },
+		{ { KEY_CODE_UP, KEY_CODE_UP, KEY_CODE_ENTER }, "switch id-a" },
+		{ { KEY_CODE_ESCAPE }, "quit" },
+		{ { 'q', KEY_CODE_CTRL & 'C' }, "quit" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		ui_begin_pick(ui);
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_PICK);
+	}
+}
+
 static void enter_on_a_group_collapses_it(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -523,6 +548,7 @@ int main(void)
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
+		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

@@ -12,6 +12,25 @@
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
 #include "engine/supervise/deputy.h"
+#include "model/session/naming.h"
+
+int attach_bring_back(struct app *app, const struct store_row *row, bool is_asked,
+		      struct error *err)
+{
+	cleanup_view struct view view = view_of(row);
+	if (view.host || state_is_running(view.state) || row->rung == RUNG_SHELL)
+		return 0;
+	cleanup_free char *title = visible(row->title);
+	cleanup_free char *reason = visible(or_empty(view.reason));
+	enum decision decision = DECISION_GO_ON;
+	if (!is_asked && decide_start(app, row, &decision, err) < 0)
+		return -1;
+	if (decision != DECISION_GO_ON)
+		return decision == DECISION_LEAVE ? 1 : ATTACH_NOT;
+	fprintf(stderr, "agentdeck: %s is not running (%s): starting it\n", title,
+		*reason && view.state != STATE_STOPPED ? reason : instance_state_name(view.state));
+	return run_start(app, &(struct start_order){ .base = row->base }, err);
+}
 
 static int check_terminal(const struct app *app, const struct instance *instance, struct error *err)
 {
@@ -71,10 +90,38 @@ static int see_to_end(struct app *app, const char *base, enum attach_mode mode, 
 	return r != 0 ? r : run_attach(app, base, mode, err);
 }
 
-int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err)
+static int attach_one(struct app *app, const struct instance *instance, enum attach_mode mode,
+		      struct terminal_parting *ret, struct error *err)
+{
+	if (mode == ATTACH_FULLY)
+		lifecycle_note_use(&app->deck, instance->base);
+	struct deputy *deputy = deputy_begin(&app->deck, instance);
+	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
+					    deputy_watch(deputy) };
+	int r = screen_attach(&app->deck, instance, &wish, ret, err);
+	deputy_end(deputy);
+	return r;
+}
+
+/* id is what a server has told: it need not be a session.  *ret_base: the caller's. */
+static int prepare_next(struct app *app, const char *id, char **ret_base, struct error *err)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	const struct store_row *row;
+	if (!naming_is_id(id) || app_resolve(app, id, &rows, &row, NULL) < 0)
+		return error_set(err, ERROR_NOT_FOUND, "the session that you chose is gone");
+	int r = attach_bring_back(app, row, false, err);
+	if (r == 0)
+		*ret_base = xstrdup(row->base);
+	return r;
+}
+
+/* *ret_next: the id of the session to go on to, or NULL; the caller's. */
+static int attach_session(struct app *app, const char *base, enum attach_mode mode, char **ret_next,
+			  struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	int status;
+	struct terminal_parting parting = { 0 };
 	if (deck_load(&app->deck, base, &instance, err) < 0)
 		return -1;
 	cleanup_free char *title = visible(instance->title);
@@ -86,20 +133,28 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 				 "%s is not running: start it with agentdeck start %s", title,
 				 hint);
 	}
-	if (check_terminal(app, instance, err) < 0)
+	if (check_terminal(app, instance, err) < 0 ||
+	    attach_one(app, instance, mode, &parting, err) < 0)
 		return -1;
-	if (mode == ATTACH_FULLY)
-		lifecycle_note_use(&app->deck, base);
-	struct deputy *deputy = deputy_begin(&app->deck, instance);
-	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, base),
-					    deputy_watch(deputy) };
-	int r = screen_attach(&app->deck, instance, &wish, &status, err);
-	deputy_end(deputy);
-	if (r < 0)
-		return -1;
-	r = see_to_end(app, base, mode, err);
+	*ret_next = parting.next;
+	if (parting.next)
+		return 0;
+	int r = see_to_end(app, base, mode, err);
 	if (r != END_SEEN_TO)
 		return r;
 	say_farewell(app, instance->id);
-	return status == 0 ? 0 : 1;
+	return parting.status == 0 ? 0 : 1;
+}
+
+int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err)
+{
+	cleanup_free char *next = NULL;
+	int r = attach_session(app, base, mode, &next, err);
+	while (r == 0 && next) {
+		cleanup_free char *id = TAKE_PTR(next), *its_base = NULL;
+		r = prepare_next(app, id, &its_base, err);
+		if (r == 0)
+			r = attach_session(app, its_base, mode, &next, err);
+	}
+	return r == ATTACH_NOT ? 0 : r;
 }

@@ -4,6 +4,12 @@
 #include "cli/core/command.h"
 #include "engine/screen/screen.h"
 
-/* Attach the terminal to a running instance, and wait until the user detaches.  A positive value is
- * the exit status. */
+/* Attach the terminal to a running instance, and wait until the user detaches.  Where they go on to
+ * another session, attach that.  A positive value is the exit status. */
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
+
+/* Start a session that does not run (it was stopped or lost), with the same command, place and
+ * conversation.  ATTACH_NOT: its user has decided otherwise. */
+enum { ATTACH_NOT = -2 };
+int attach_bring_back(struct app *app, const struct store_row *row, bool is_asked,
+		      struct error *err);

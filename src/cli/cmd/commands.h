@@ -10,7 +10,7 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(ui) X(add) X(launch) X(list) X(status) X(events) X(top) \
-	X(session_start) X(session_stop) X(session_restart) X(session_attach) \
+	X(session_start) X(session_stop) X(session_restart) X(session_attach) X(switch) \
 	X(session_show) X(session_path) X(session_check) X(session_current) X(session_fork) X(session_set) X(session_limit) \
 	X(session_send) X(session_output) \
 	X(session_exec) X(session_shell) X(session_eject) X(recover) X(adopt) X(import) X(rename) X(remove) \

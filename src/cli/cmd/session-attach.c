@@ -7,6 +7,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
+#include "engine/roster/next.h"
 
 #include "engine/run/correct.h"
 
@@ -121,14 +122,7 @@ static int choose(struct app *app, const struct roster *roster, char **ret, stru
 
 static int find_next(const struct roster *roster, char **ret, struct error *err)
 {
-	const struct roster_entry *next = NULL;
-	for (size_t i = 0; i < roster_count(roster); i++) {
-		const struct roster_entry *entry = roster_at(roster, i);
-		if (!entry->view.is_silent && state_is_running(entry->view.state) &&
-		    entry->view.activity == ACTIVITY_WAITING &&
-		    (!next || entry->view.activity_since < next->view.activity_since))
-			next = entry;
-	}
+	const struct roster_entry *next = roster_next_waiting(roster, NULL);
 	if (!next)
 		return error_set(err, ERROR_NOT_FOUND, "no session waits for an answer");
 	*ret = xstrdup(next->row.id);
@@ -155,31 +149,6 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 	return given->next ? find_next(roster, ret, err) : choose(app, roster, ret, err);
 }
 
-/* --- attaching to it ---------------------------------------------------------------------------- */
-
-/* Its user has decided otherwise: bring_back() only. */
-enum { NOT_ATTACHED = -2 };
-
-/* Start a session that does not run (it was stopped or lost), with the same command, place and
- * conversation. */
-static int bring_back(struct app *app, const struct store_row *row, struct error *err)
-{
-	const struct options *given = app->options;
-	cleanup_view struct view view = view_of(row);
-	if (view.host || state_is_running(view.state) || row->rung == RUNG_SHELL || given->no_start)
-		return 0;
-	cleanup_free char *title = visible(row->title);
-	cleanup_free char *reason = visible(or_empty(view.reason));
-	enum decision decision = DECISION_GO_ON;
-	if (!given->asked && decide_start(app, row, &decision, err) < 0)
-		return -1;
-	if (decision != DECISION_GO_ON)
-		return decision == DECISION_LEAVE ? 1 : NOT_ATTACHED;
-	fprintf(stderr, "agentdeck: %s is not running (%s): starting it\n", title,
-		*reason && view.state != STATE_STOPPED ? reason : instance_state_name(view.state));
-	return run_start(app, &(struct start_order){ .base = row->base }, err);
-}
-
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -201,8 +170,8 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_REFUSED,
 				 "this terminal is inside tmux: detach from that first, or leave "
 				 "--refuse-nested out");
-	r = bring_back(app, row, err);
-	if (r == NOT_ATTACHED)
+	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked, err);
+	if (r == ATTACH_NOT)
 		return 0;
 	return r != 0 ? r
 		      : run_attach(app, row->base,

@@ -169,7 +169,7 @@ static const struct {
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "group", "profile",
-	    "agents", "config", "image", "completion", "help" } },
+	    "agents", "config", "image", "switch", "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 

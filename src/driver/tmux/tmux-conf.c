@@ -90,6 +90,42 @@ static int add_detach_key(struct strbuf *buf, const struct tmux_conf *conf, stru
 	return add_setting(buf, "set -g " DETACH " ", keys, "\n", err);
 }
 
+/* "run-shell -C" fills the formats in, and reads the words of the switcher as tmux's configuration
+ * language.  A client is detached when its popup is gone: tmux_send_away(). */
+#define IN_POPUP(size, option)                                             \
+	"run-shell -C 'display-popup -EE " size " #{" SWITCHER "} " option \
+	" --client #{client_name} ; "                                      \
+	"if-shell -F \"##{" LEAVING "#{client_pid}}\" "                    \
+	"\"set-option -gu " LEAVING "#{client_pid} ; detach-client\"'"
+
+static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct error *err)
+{
+	const struct {
+		const char *prefixed, *key, *action;
+	} bindings[] = {
+		{ "s", conf->switch_key, " " IN_POPUP("-w 76 -h 20", "") "\n" },
+		{ "N", conf->next_key,
+		  " if-shell -F '#{" OTHERS "}' { " IN_POPUP(
+			  "-w 60 -h 5",
+			  "--next") " } { display-message 'No other session waits for you.' }\n" },
+	};
+	cleanup_strbuf struct strbuf words = { 0 };
+	if (!conf->switcher)
+		return 0;
+	for (size_t i = 0; i < conf->switcher->count; i++)
+		if (add_setting(&words, i ? " " : "", conf->switcher->items[i], "", err) < 0)
+			return -1;
+	if (add_setting(buf, "set -g " SWITCHER " ", strbuf_text(&words), "\n", err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++) {
+		strbuf_addf(buf, "bind-key %s%s", bindings[i].prefixed, bindings[i].action);
+		if (!is_empty(bindings[i].key) &&
+		    add_setting(buf, "bind-key -n ", bindings[i].key, bindings[i].action, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf buf = { 0 };
@@ -129,7 +165,7 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 		    conf->history_limit);
 	if (add_setting(&buf, "set -g default-terminal ", conf->default_terminal, "\n", err) < 0)
 		return -1;
-	if (add_detach_key(&buf, conf, err) < 0)
+	if (add_detach_key(&buf, conf, err) < 0 || add_switcher(&buf, conf, err) < 0)
 		return -1;
 	if (conf->source_user_config)
 		strbuf_adds(&buf, "source-file -q /etc/tmux.conf\nsource-file -q ~/.tmux.conf\n"

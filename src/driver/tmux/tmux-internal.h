@@ -6,3 +6,7 @@
 #define ACTIVITY "@agentdeck_activity"
 #define OTHERS   "@agentdeck_others"
 #define DETACH   "@agentdeck_detach"
+/* The command that goes to another session, and with the pid of a client behind it: that one is to
+ * be detached. */
+#define SWITCHER "@agentdeck_switcher"
+#define LEAVING  "@agentdeck_leaving_"

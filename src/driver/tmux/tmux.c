@@ -274,7 +274,7 @@ int tmux_show_status(const char *socket, const struct tmux_status *status, struc
 }
 
 /* The terminal's own answer comes last: it may have blanks. */
-#define CLIENT_FORMAT "#{client_tty} #{client_termname} #{client_termtype}"
+#define CLIENT_FORMAT "#{client_pid} #{client_tty} #{client_termname} #{client_termtype}"
 
 int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error *err)
 {
@@ -287,12 +287,15 @@ int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error
 	cleanup_free char *text = strbuf_take(&result.output);
 	char *rest = text;
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		const char *terminal = strsep(&line, " "), *name = strsep(&line, " ");
+		int64_t pid;
+		const char *number = strsep(&line, " "), *terminal = strsep(&line, " ");
+		const char *name = strsep(&line, " ");
 		/* A client in control mode has no terminal. */
-		if (*terminal != '/' || !name)
+		if (!name || *terminal != '/' || !parse_int64(number, 1, INT32_MAX, &pid))
 			continue;
 		ret->clients = xreallocarray(ret->clients, ret->count + 1, sizeof(*ret->clients));
-		ret->clients[ret->count++] = (struct tmux_client){ xstrdup(terminal), xstrdup(name),
+		ret->clients[ret->count++] = (struct tmux_client){ (pid_t)pid, xstrdup(terminal),
+								   xstrdup(name),
 								   xstrdup(or_empty(line)) };
 	}
 	return 0;
@@ -307,6 +310,46 @@ void tmux_clients_free(struct tmux_clients *clients)
 	}
 	free(clients->clients);
 	*clients = (struct tmux_clients){ 0 };
+}
+
+#define NOTE "@agentdeck_note_%s"
+
+int tmux_send_away(const char *socket, const struct tmux_client *client,
+		   const struct tmux_note *note, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_free char *option = xasprintf(NOTE, note->name);
+	push_client(&argv, socket);
+	strvec_push_array(&argv,
+			  (const char *const[]){ "-N", "set-option", "-g", "--", option, NULL });
+	push_text(&argv, note->text);
+	strvec_push(&argv, ";");
+	if (note->is_by_key) {
+		strvec_push_array(&argv, (const char *const[]){ "set-option", "-g", NULL });
+		strvec_pushf(&argv, LEAVING "%d", (int)client->pid);
+		strvec_push(&argv, "1");
+	} else {
+		strvec_push_array(&argv, (const char *const[]){ "detach-client", "-t",
+								client->terminal, NULL });
+	}
+	return run_argv(socket, &argv, CHANGE_TIMEOUT_MS, NULL, err);
+}
+
+char *tmux_take_note(const char *socket, const char *name)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_free char *option = xasprintf(NOTE, name);
+	int r = run_words(socket,
+			  (const char *const[]){ "show-options", "-gqv", option, ";", "set-option",
+						 "-gqu", option, NULL },
+			  QUERY_TIMEOUT_MS, &result, NULL);
+	char *text = r == 0 ? strbuf_take(&result.output) : NULL;
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	if (text && *text)
+		return text;
+	free(text);
+	return NULL;
 }
 
 void tmux_pane_free(struct tmux_pane *pane)

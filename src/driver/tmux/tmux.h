@@ -59,6 +59,10 @@ struct tmux_conf {
 	bool mouse;
 	bool passthrough;       /* what the agent sends to the terminal itself gets through */
 	const char *detach_key; /* "" for none */
+	/* The command that goes to another session (cli/cmd/switch.c); NULL: none.  The prefix with
+	 * s and N runs it, and these keys; "" or NULL for none. */
+	const struct strvec *switcher;
+	const char *switch_key, *next_key;
 	bool source_user_config;
 	const char *user_conf;
 };
@@ -79,6 +83,7 @@ int tmux_show_status(const char *socket, const struct tmux_status *status, struc
 int tmux_set_title(const char *socket, const char *title, struct error *err);
 
 struct tmux_client {
+	pid_t pid;
 	char *terminal; /* "/dev/pts/3" */
 	char *name;     /* its TERM */
 	char *answer;   /* what the terminal calls itself, "" if it does not say */
@@ -91,6 +96,19 @@ struct tmux_clients {
 int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error *err);
 void tmux_clients_free(struct tmux_clients *clients);
 #define cleanup_tmux_clients CLEANUP(tmux_clients_free)
+
+/* Leave a text for whoever has started a client, under a name that only they know.  Deadline: 5 s.
+ * is_by_key: the key of tmux_conf.switcher asks, and detaches the client when this command has ended
+ * (a client that is detached below its popup can crash tmux 3.3a); else it is detached here. */
+struct tmux_note {
+	const char *name; /* letters, digits and "-" */
+	const char *text;
+	bool is_by_key;
+};
+int tmux_send_away(const char *socket, const struct tmux_client *client,
+		   const struct tmux_note *note, struct error *err);
+/* Take the text away from the server.  NULL: there is none, or no server.  The caller frees. */
+char *tmux_take_note(const char *socket, const char *name) MUST_USE;
 
 /* Check that we or root started whatever listens on the socket.  0 also when nobody listens.  Every
  * function below that talks to a server checks this first; a caller that attaches checks it itself.

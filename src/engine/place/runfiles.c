@@ -49,6 +49,9 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 	cleanup_free char *expanded = user_conf && starts_with(user_conf, "~/")
 					      ? path_join(deck->paths.home, user_conf + 2)
 					      : xstrdup_or_null(user_conf);
+	cleanup_strvec struct strvec switcher = { 0 };
+	strvec_push_array(&switcher, (const char *const[]){ deck->program, "--profile",
+							    deck->profile, "switch", NULL });
 	tmux_choices_read(deck->paths.home, &choices);
 	const struct tmux_conf conf = {
 		.choices = choices,
@@ -57,6 +60,9 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 		.mouse = deck->settings.tmux.mouse,
 		.passthrough = deck->settings.tmux.passthrough,
 		.detach_key = deck->settings.tmux.detach_key,
+		.switcher = &switcher,
+		.switch_key = deck->settings.tmux.switch_key,
+		.next_key = deck->settings.tmux.next_key,
 		.source_user_config = deck->settings.tmux.source_user_config,
 		.user_conf = expanded,
 	};

@@ -14,14 +14,14 @@ static void bring_socket_back(struct deck *deck, const struct instance *instance
 }
 
 int screen_attach(struct deck *deck, const struct instance *instance,
-		  const struct terminal_wish *wish, int *ret_status, struct error *err)
+		  const struct terminal_wish *wish, struct terminal_parting *ret, struct error *err)
 {
 	if (terminal_check(instance->run.socket, err) < 0)
 		return -1;
 	if (access(instance->run.socket, F_OK) < 0)
 		bring_socket_back(deck, instance);
 	deck_refresh_ssh_agent(deck);
-	return terminal_attach(instance, wish, ret_status, err);
+	return terminal_attach(instance, wish, ret, err);
 }
 
 int screen_text(struct deck *deck, const struct instance *instance, unsigned lines, char **ret,

@@ -10,7 +10,8 @@
 
 /* terminal_attach(), with the caller's SSH agent. */
 int screen_attach(struct deck *deck, const struct instance *instance,
-		  const struct terminal_wish *wish, int *ret_status, struct error *err);
+		  const struct terminal_wish *wish, struct terminal_parting *ret,
+		  struct error *err);
 
 /* The text of its pane: the screen, and up to lines that scrolled off; without escape sequences.
  * *ret is the caller's.  TERMINAL_NONE: it does not run.  ERROR_TIMEOUT: it does not answer. */

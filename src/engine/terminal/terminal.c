@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/proof.h"
+#include "model/session/naming.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -60,12 +61,18 @@ static bool on_agent_end(void *data)
 #define LEAVE_BY_KEY    "#{q/h:@agentdeck_detach} leaves this session, which keeps running"
 #define LEAVE_BY_PREFIX "#{prefix} #{prefix} d leaves this session, which keeps running"
 
+/* Who waits for the end of a tmux client, which has the name in its environment, finds under this
+ * name where to go on. */
+#define ENV_ATTACH "AGENTDECK_ATTACH"
+
 /* The client refuses to nest while it has TMUX. */
-static void outer_environment(struct strvec *ret)
+static void client_environment(const char *name, struct strvec *ret)
 {
 	for (char **entry = environ; *entry; entry++)
-		if (!starts_with(*entry, "TMUX=") && !starts_with(*entry, "TMUX_PANE="))
+		if (!starts_with(*entry, "TMUX=") && !starts_with(*entry, "TMUX_PANE=") &&
+		    !starts_with(*entry, ENV_ATTACH "="))
 			strvec_push(ret, *entry);
+	strvec_pushf(ret, ENV_ATTACH "=%s", name);
 }
 
 /* "2 others wait"; "" for none.  The caller frees. */
@@ -96,8 +103,9 @@ static bool has_true_color(void)
 }
 
 int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
-		    int *ret_status, struct error *err)
+		    struct terminal_parting *ret, struct error *err)
 {
+	cleanup_free char *name = naming_new_uuid();
 	cleanup_free char *others = others_text(wish->status.others);
 	struct tmux_attach how = {
 		.read_only = wish->mode == ATTACH_READ_ONLY,
@@ -106,23 +114,71 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	};
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
 	cleanup_close int agent = -1;
-	const bool is_nested = !is_empty(getenv("TMUX"));
+	int status;
 	if (terminal_check(instance->run.socket, err) < 0)
 		return -1;
 	if (process_open(&instance->run.pane, &agent, NULL) != 0)
 		agent = -1;
-	if (is_nested) {
-		outer_environment(&environment);
+	client_environment(name, &environment);
+	if (!is_empty(getenv("TMUX")))
 		how.nested_note = deck_env_instance() ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
-	}
 	tmux_attach_argv(instance->run.socket, &how, &argv);
 	const struct child_watch watch = { agent, on_agent_end, (void *)instance, wish->watch };
-	int r = child_foreground((const char *const *)argv.items,
-				 is_nested ? environment.items : NULL, &watch, ret_status, err);
+	int r = child_foreground((const char *const *)argv.items, environment.items, &watch,
+				 &status, err);
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE,
 				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
-	return r < 0 ? -1 : 0;
+	if (r < 0)
+		return -1;
+	*ret = (struct terminal_parting){ status, tmux_take_note(instance->run.socket, name) };
+	return 0;
+}
+
+static const struct tmux_client *find_client(const struct tmux_clients *clients, const char *wanted,
+					     struct error *err)
+{
+	const struct tmux_client *found = NULL;
+	for (size_t i = 0; i < clients->count; i++) {
+		const struct tmux_client *client = &clients->clients[i];
+		if (wanted && !streq(client->terminal, wanted))
+			continue;
+		if (found) {
+			error_set(
+				err, ERROR_REFUSED,
+				"several terminals show this session: press the key in the one that "
+				"you mean");
+			return NULL;
+		}
+		found = client;
+	}
+	if (!found)
+		error_set(err, ERROR_REFUSED, "no terminal shows this session");
+	return found;
+}
+
+int terminal_send_on(const char *socket, const char *client, const char *next, struct error *err)
+{
+	cleanup_tmux_clients struct tmux_clients clients = { 0 };
+	cleanup_free char *name = NULL;
+	int r = tmux_list_clients(socket, &clients, err);
+	if (r == 0) {
+		const struct tmux_client *found = find_client(&clients, client, err);
+		if (!found)
+			return -1;
+		r = process_variable(found->pid, ENV_ATTACH, &name, err);
+		if (r == 0 && (!name || !naming_is_uuid(name)))
+			return error_set(
+				err, ERROR_REFUSED,
+				"this terminal was not attached by this version of agentdeck: "
+				"leave the session, and attach again");
+		if (r == 0)
+			r = tmux_send_away(socket, found,
+					   &(struct tmux_note){ name, next, client != NULL }, err);
+	}
+	return r > 0 ? error_set(err, ERROR_TIMEOUT,
+				 "the tmux server of this session does not answer")
+		     : r;
 }
 
 int terminal_look(const char *socket, struct terminal_state *ret, struct error *err)

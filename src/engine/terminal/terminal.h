@@ -53,12 +53,25 @@ struct terminal_wish {
 	struct terminal_status status;
 	const struct child_watch *watch; /* served while it is attached; NULL: none.  Borrowed */
 };
+/* How that ended. */
+struct terminal_parting {
+	int status; /* exit status of the tmux client */
+	char *next; /* terminal_send_on() has asked for this session; NULL: nobody has.  The
+		       caller's */
+};
 
 /* Show the run in the caller's terminal until it detaches or the run ends.  The instance has a run.
  * In a pane of another tmux it is shown without our status line, and says how to leave.
- * *ret_status: the exit status of the tmux client.  ERROR_UNAVAILABLE: tmux is not installed. */
+ * ERROR_UNAVAILABLE: tmux is not installed. */
 int terminal_attach(const struct instance *instance, const struct terminal_wish *wish,
-		    int *ret_status, struct error *err);
+		    struct terminal_parting *ret, struct error *err);
+
+/* Have a terminal that terminal_attach() has attached go on to another session: it leaves this
+ * server, and the caller of terminal_attach() gets next, which names the session.  client: the
+ * terminal's path, if one of its keys has called: it leaves when we have ended; NULL: the only one
+ * that is attached, at once.  ERROR_REFUSED: it was attached by something else, or there are
+ * several. */
+int terminal_send_on(const char *socket, const char *client, const char *next, struct error *err);
 
 /* What a look at the server tells.  The caller frees with terminal_state_free(). */
 struct terminal_state {

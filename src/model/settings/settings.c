@@ -21,6 +21,8 @@ void settings_init(struct settings *ret)
 		.resume = POLICY_AUTO,
 		.tmux = {
 			.detach_key = xstrdup("C-q"),
+			.switch_key = xstrdup(""),
+			.next_key = xstrdup(""),
 			.mouse = true,
 			.passthrough = true,
 			.history_limit = 50000,
@@ -71,6 +73,8 @@ void settings_free(struct settings *settings)
 	strvec_clear(&settings->tmux.options);
 	strvec_clear(&settings->resume_by_agent);
 	free(settings->tmux.detach_key);
+	free(settings->tmux.switch_key);
+	free(settings->tmux.next_key);
 	free(settings->tmux.default_terminal);
 	strvec_clear(&settings->notify.command);
 	strvec_clear(&settings->notify.on);
@@ -602,6 +606,12 @@ const struct toml_key settings_keys[] = {
 	    .about = "whether to read your own tmux configuration as well"),
 	KEY("tmux.detach_key", store_word, tmux.detach_key,
 	    .about = "the key that detaches from a session; empty: none"),
+	KEY("tmux.switch_key", store_word, tmux.switch_key,
+	    .about = "a key that chooses another session, beside the prefix and s",
+	    .example = "\"M-s\""),
+	KEY("tmux.next_key", store_word, tmux.next_key,
+	    .about = "a key that goes to the next waiting session, beside the prefix and N",
+	    .example = "\"M-n\""),
 	KEY("tmux.mouse", toml_store_bool, tmux.mouse, .about = "whether tmux handles the mouse"),
 	KEY("tmux.passthrough", toml_store_bool, tmux.passthrough,
 	    .about = "whether an agent may send sequences to the terminal past tmux"),

@@ -52,6 +52,8 @@ struct settings {
 		struct strvec options;   /* name, value, name, value: [tmux.options] */
 		bool source_user_config; /* false */
 		char *detach_key;        /* "C-q"; "" for none */
+		char *switch_key;        /* "": only behind the prefix */
+		char *next_key;          /* likewise */
 		bool mouse;              /* true */
 		bool passthrough;        /* true */
 		int64_t history_limit;   /* 50000 */

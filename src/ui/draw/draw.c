@@ -454,6 +454,8 @@ static void draw_news(const struct ui *ui, size_t row)
 	const size_t width = term_columns();
 	if (ui->mode == MODE_SEARCH) {
 		draw_input(ui, row, "Search: ");
+	} else if (ui->mode == MODE_PICK && !ui->message) {
+		draw_input(ui, row, "Go to: ");
 	} else if (ui->mode == MODE_LINE) {
 		draw_input(ui, row, ui->question);
 	} else if (ui->mode == MODE_LOOKING) {
@@ -516,6 +518,9 @@ static void draw_keys(const struct ui *ui, size_t row)
 	} else if (ui->mode == MODE_LINE && ui->message) {
 		/* What is wrong with the line: it is in the row of the news. */
 		term_put(row, 0, term_columns(), ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
+	} else if (ui->mode == MODE_PICK) {
+		column = put_key(row, column, "Enter", "go there");
+		put_key(row, column, "Esc", "stay");
 	} else if (ui->mode != MODE_LIST) {
 		column = put_key(row, column, "Enter", ui->mode == MODE_LINE ? "do it" : "keep");
 		put_key(row, column, "Esc", "cancel");

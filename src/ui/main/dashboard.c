@@ -33,9 +33,10 @@ struct dashboard {
 	struct seek *seek;
 	struct meter *meter;
 	struct error *err;
-	bool is_changed;  /* there is something to draw */
-	bool is_urgent;   /* and the user waits for it */
-	bool is_awaiting; /* after a failure on the given back terminal: the user's Enter */
+	const char *client; /* the terminal that is to show what is chosen; NULL: attach it here */
+	bool is_changed;    /* there is something to draw */
+	bool is_urgent;     /* and the user waits for it */
+	bool is_awaiting;   /* after a failure on the given back terminal: the user's Enter */
 	bool is_over, has_failed;
 	int signal;         /* that ended it; 0: none */
 	char *next_profile; /* where the user goes; NULL: nowhere */
@@ -227,6 +228,28 @@ static void count_profiles(struct dashboard *dashboard)
 		dashboard->ui->profiles = names.count;
 }
 
+static void on_switched(const struct child_result *result, const struct error *failure,
+			void *context)
+{
+	struct dashboard *dashboard = context;
+	if (result && result->exit_status == 0)
+		dashboard->is_over = true;
+	else
+		errand_tell(&dashboard->errands, result, failure);
+}
+
+/* The terminal takes the popup that we are in with it. */
+static void switch_to(struct dashboard *dashboard, const char *id)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	strvec_push(&words, "switch");
+	if (*dashboard->client)
+		strvec_pushf(&words, "--client=%s", dashboard->client);
+	strvec_push(&words, id);
+	errand_start(&dashboard->errands, &(struct errand){ .words = &words }, on_switched,
+		     dashboard);
+}
+
 static void grant(struct dashboard *dashboard, const struct wish *wish)
 {
 	switch (wish->kind) {
@@ -241,6 +264,9 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		break;
 	case WISH_PROFILE:
 		go_to_next_profile(dashboard);
+		break;
+	case WISH_SWITCH:
+		switch_to(dashboard, wish->words.items[0]);
 		break;
 	case WISH_ATTACH:
 		on_terminal(dashboard, "attach", &wish->words, false);
@@ -393,9 +419,12 @@ static void bind_keys(struct dashboard *dashboard)
 
 static int show(struct dashboard *dashboard)
 {
-	tell_lost(dashboard);
+	if (!dashboard->client)
+		tell_lost(dashboard);
 	count_profiles(dashboard);
 	bind_keys(dashboard);
+	if (dashboard->client)
+		ui_begin_pick(dashboard->ui);
 	frame(dashboard);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)
@@ -410,7 +439,7 @@ static void become_list(const char *agentdeck, const char *profile)
 	(void)execvp(agentdeck, (char *const *)argv);
 }
 
-int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **ret_next,
+int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **ret_next,
 		  struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
@@ -418,23 +447,24 @@ int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **
 	cleanup_peek struct peek *peek = NULL;
 	cleanup_seek struct seek *seek = NULL;
 	cleanup_ui struct ui *ui = ui_new(deck->profile);
-	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err };
+	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err, .client = asked->client };
 	if (loop_new(&loop, err) < 0)
 		return -1;
 	dashboard.loop = loop;
-	dashboard.errands = (struct errands){ loop, ui, agentdeck, deck->profile,
+	dashboard.errands = (struct errands){ loop, ui, asked->agentdeck, deck->profile,
 					      &dashboard.is_changed };
-	const struct roster_wish wish = {
-		.loop = loop, .due = read_on, .shows_first = true, .profile = deck->profile
-	};
+	const struct roster_wish wish = { .loop = loop,
+					  .due = read_on,
+					  .shows_first = !asked->client,
+					  .profile = deck->profile };
 	if (roster_open(deck, &wish, on_event, &dashboard, &roster, err) < 0)
 		return -1;
 	dashboard.roster = roster;
 	read_on(&dashboard);
 	if (dashboard.has_failed)
 		return -1;
-	if (greets && roster_count(roster) == 0)
-		become_list(agentdeck, deck->profile);
+	if (asked->greets && roster_count(roster) == 0)
+		become_list(asked->agentdeck, deck->profile);
 	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0 ||
 	    seek_new(&dashboard.errands, &seek, err) < 0)
 		return -1;

@@ -6,10 +6,17 @@
 
 #include "engine/deck/deck.h"
 
-/* Show the sessions of the deck's profile until the user leaves.  The store is open.  agentdeck:
- * the program for what the user does.  greets: without a session, become its list, which says how
- * to make one, in the shell where that can be typed.  A positive value is the signal that ended it,
- * for the caller to die of; the terminal is restored in every case.  *ret_next, the caller's: the
- * profile to which the user goes; NULL: nowhere. */
-int dashboard_run(struct deck *deck, const char *agentdeck, bool greets, char **ret_next,
+struct dashboard_wish {
+	const char *agentdeck; /* the program for what the user does */
+	/* Without a session, become its list, which says how to make one, in the shell where that
+	 * can be typed. */
+	bool greets;
+	/* Only choose a session, which this terminal of another session is to show ("": the only
+	 * one); NULL: do everything. */
+	const char *client;
+};
+/* Show the sessions of the deck's profile until the user leaves.  The store is open.  A positive
+ * value is the signal that ended it, for the caller to die of; the terminal is restored in every
+ * case.  *ret_next, the caller's: the profile to which the user goes; NULL: nowhere. */
+int dashboard_run(struct deck *deck, const struct dashboard_wish *wish, char **ret_next,
 		  struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--greet]
+ * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--greet | --pick TERMINAL]
  *
- * `agentdeck ui` starts it, and says where agentdeck is.
+ * `agentdeck ui` starts it, and says where agentdeck is.  `agentdeck switch` starts it with --pick.
  */
 #include "ui/main/dashboard.h"
 #include "ui/term/term.h"
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 struct request {
-	const char *profile, *program; /* NULL: the default; agentdeck in PATH */
-	bool greets;                   /* whoever has no session is told how to make one */
+	const char *profile; /* NULL: the default */
+	struct dashboard_wish wish;
 };
 
 static int parse(int argc, char *argv[], struct request *ret, struct error *err)
@@ -24,16 +24,19 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 		{ "profile", required_argument, NULL, 'p' },
 		{ "program", required_argument, NULL, 'a' },
 		{ "greet", no_argument, NULL, 'g' },
+		{ "pick", required_argument, NULL, 'c' },
 		{ 0 },
 	};
-	ret->program = "agentdeck";
+	ret->wish.agentdeck = "agentdeck";
 	for (int letter; (letter = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		if (letter == 'p')
 			ret->profile = optarg;
 		else if (letter == 'a')
-			ret->program = optarg;
+			ret->wish.agentdeck = optarg;
 		else if (letter == 'g')
-			ret->greets = true;
+			ret->wish.greets = true;
+		else if (letter == 'c')
+			ret->wish.client = optarg;
 		else
 			return error_set(err, ERROR_USAGE, "run agentdeck ui instead");
 	}
@@ -70,8 +73,8 @@ static int run(int argc, char *argv[], struct error *err)
 	    deck_check_profile(&deck, err) < 0 || deck_open_store(&deck, err) < 0)
 		return -1;
 	deck_refresh_ssh_agent(&deck);
-	const int r = dashboard_run(&deck, request.program, request.greets, &next, err);
-	return r == 0 && next ? go_on_in(next, request.program, err) : r;
+	const int r = dashboard_run(&deck, &request.wish, &next, err);
+	return r == 0 && next ? go_on_in(next, request.wish.agentdeck, err) : r;
 }
 
 int main(int argc, char *argv[])

@@ -749,6 +749,42 @@ static void key_in_search(struct ui *ui, key_code key)
 	}
 }
 
+/* What was found may begin with a group, which nobody can go to. */
+static void find_session(struct ui *ui, key_code key)
+{
+	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN)
+		return;
+	list_settle(ui->list);
+	for (size_t i = list_cursor(ui->list); i < list_lines(ui->list) && !list_selected(ui->list);
+	     i++)
+		list_move(ui->list, 1);
+}
+
+static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
+		ret->kind = WISH_QUIT;
+	} else if (key == KEY_CODE_ENTER && item) {
+		ret->kind = WISH_SWITCH;
+		strvec_push(&ret->words, item->id);
+	} else if (key == KEY_CODE_PAGE_UP || key == KEY_CODE_PAGE_DOWN) {
+		move(ui, key == KEY_CODE_PAGE_UP ? ACTION_PAGE_UP : ACTION_PAGE_DOWN);
+	} else if (key != KEY_CODE_ENTER) {
+		key_in_search(ui, key);
+		find_session(ui, key);
+	}
+}
+
+void ui_begin_pick(struct ui *ui)
+{
+	list_settle(ui->list);
+	ui->mode = MODE_PICK;
+	input_set(&ui->input, "");
+	if (!list_next_waiting(ui->list))
+		find_session(ui, KEY_CODE_NONE);
+}
+
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
 	if (key == KEY_CODE_ENTER)
@@ -860,7 +896,7 @@ void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret)
 
 static bool is_typing(const struct ui *ui)
 {
-	return ui->mode == MODE_SEARCH || ui->mode == MODE_LINE;
+	return ui->mode == MODE_SEARCH || ui->mode == MODE_PICK || ui->mode == MODE_LINE;
 }
 
 /* What is pasted is text: in the list each of its characters would be an action.  True: the key was
@@ -880,7 +916,7 @@ static bool take_paste(struct ui *ui, key_code key)
 	else if (ui->mode == MODE_FORM)
 		form_paste(&ui->form, key);
 	else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
-		 ui->mode == MODE_SEARCH)
+		 ui->mode != MODE_LINE)
 		search(ui, input_text(&ui->input));
 	return true;
 }
@@ -898,6 +934,9 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 		break;
 	case MODE_SEARCH:
 		key_in_search(ui, key);
+		break;
+	case MODE_PICK:
+		key_in_pick(ui, key, ret);
 		break;
 	case MODE_LINE:
 		key_in_line(ui, key, ret);

@@ -16,6 +16,7 @@
 enum ui_mode {
 	MODE_LIST,
 	MODE_SEARCH,  /* typing a search; the list follows */
+	MODE_PICK,    /* the same, only to choose a session (ui_begin_pick()) */
 	MODE_LINE,    /* typing a line for an action */
 	MODE_LOOKING, /* an action waits for what agentdeck asks about its session */
 	MODE_DIALOG,  /* an action waits for an answer */
@@ -69,6 +70,7 @@ enum wish_kind {
 	WISH_ATTACH,   /* words: behind "agentdeck attach" */
 	WISH_TERMINAL, /* words: as of WISH_RUN, for a command that needs the terminal */
 	WISH_COPY,     /* words: as of WISH_RUN; its output is for the clipboard */
+	WISH_SWITCH,   /* words: the id of the session that the picker has chosen */
 	WISH_ASK,      /* words: a command line as of WISH_RUN; its output is for ui_asked() */
 	WISH_RUN,      /* words: the command line behind "agentdeck" */
 	WISH_FORM,     /* what there is to choose from, for ui_open_form() */
@@ -88,6 +90,10 @@ struct wish {
 };
 void wish_clear(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_clear)
+
+/* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The
+ * list is complete, and the cursor goes to the session that has waited longest. */
+void ui_begin_pick(struct ui *ui);
 
 /* The list is settled.  *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
