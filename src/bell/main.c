@@ -37,7 +37,8 @@ int main(int argc, char *argv[])
 {
 	struct stat st;
 	if (argc != 2) {
-		fprintf(stderr, "agentdeck-bell: part of agentdeck, not for people\n");
+		fprintf(stderr, "%s: part of agentdeck, not for people\n",
+			argc > 0 ? argv[0] : "agentdeck-bell");
 		return 64;
 	}
 	/* ENXIO: nobody listens any more. */
