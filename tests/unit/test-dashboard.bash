@@ -908,7 +908,8 @@ case_control_z_gives_the_terminal_back() {
 }
 
 case_a_killed_one_is_repaired_by_the_next() {
-	open 80 24 sh -c 'agentdeck ui; echo killed; read -r go; agentdeck ui'
+	# wide enough for the word behind the keys, where the killed one has left the cursor
+	open 120 24 sh -c 'agentdeck ui; echo killed; read -r go; agentdeck ui'
 	await 'Enter attach' && kill -KILL "$(pgrep -P "$(ui_pid)")"
 	# the line mode is still that of the deck: Enter would be no end of a line
 	await killed && keys C-j
