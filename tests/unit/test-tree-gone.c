@@ -127,6 +127,7 @@ static int save(void *context, struct error *err)
 static void a_killed_deletion_has_lost_nothing(void **state)
 {
 	struct desk *desk = *state;
+	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	const struct tree_saver saver = { save, desk };
 	assert_int_equal(tree_delete(&desk->deck, instance, &saver, NULL), 0);
@@ -251,6 +252,7 @@ static void the_id_of_a_root_can_be_given(void **state)
 static void a_mount_point_does_not_make_a_tree_an_orphan_to_free(void **state)
 {
 	struct desk *desk = *state;
+	use_program("agentdeck-assess");
 	use_root(desk);
 	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_free char *profile = path_join(desk->root, "default");
