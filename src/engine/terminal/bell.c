@@ -67,7 +67,7 @@ static int open_fifo(struct bell *bell, struct error *err)
 	if (bell->fifo < 0 || fstat(bell->fifo, &st) < 0)
 		return error_set_errno(err, errno, "open %s", bell->path);
 	if (!S_ISFIFO(st.st_mode) || st.st_uid != geteuid())
-		return error_set(err, ERROR_INVALID, "%s is no FIFO of ours", bell->path);
+		return error_set(err, ERROR_INVALID, "%s is not a FIFO of ours", bell->path);
 	const struct loop_io io = { bell->fifo, 0, on_end, bell };
 	return loop_add_io(bell->loop, &io, &bell->ends, err);
 }
@@ -84,7 +84,7 @@ int bell_open(struct loop *loop, const struct bell_wish *wish, bell_handler hand
 	      struct bell **ret, struct error *err)
 {
 	if (!paths_is_run_directory(wish->directory, wish->id))
-		return error_set(err, ERROR_INVALID, "%s is no directory of a run",
+		return error_set(err, ERROR_INVALID, "%s is not a directory of a run",
 				 wish->directory);
 	if (fs_check_owner(wish->directory, err) < 0)
 		return -1;
