@@ -112,9 +112,10 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 	cleanup_strbuf struct strbuf words = { 0 };
 	if (!conf->switcher)
 		return 0;
+	/* A program whose path tmux cannot read: the keys are missing, and the session starts. */
 	for (size_t i = 0; i < conf->switcher->count; i++)
-		if (add_setting(&words, i ? " " : "", conf->switcher->items[i], "", err) < 0)
-			return -1;
+		if (add_setting(&words, i ? " " : "", conf->switcher->items[i], "", NULL) < 0)
+			return 0;
 	if (add_setting(buf, "set -g " SWITCHER " ", strbuf_text(&words), "\n", err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++) {
