@@ -444,9 +444,10 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
+	/* After those that draw into it. */
+	cleanup_ui struct ui *ui = ui_new(deck->profile);
 	cleanup_peek struct peek *peek = NULL;
 	cleanup_seek struct seek *seek = NULL;
-	cleanup_ui struct ui *ui = ui_new(deck->profile);
 	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err, .client = asked->client };
 	if (loop_new(&loop, err) < 0)
 		return -1;
