@@ -553,7 +553,7 @@ case_an_undecided_end_is_kept_or_cleaned_up() {
 	await ' \. api .* UW +stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await_gone ' UW +stopped'
+	await ' \. api .* W +stopped'
 	stage_is kept
 	# another change: is it to be used as it is?
 	echo 3 >"$tree/file-3"
@@ -801,7 +801,7 @@ case_the_form_asks_which_session_it_is_for() {
 	await ' \. api .* UW +stopped' && keys s
 	await 'file-1' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await_gone ' UW +stopped' && echo 2 >"$tree/file-2"
+	await ' \. api .* W +stopped' && echo 2 >"$tree/file-2"
 	keys c
 	await '^new session' && keys C-u r e p o Down d e Enter
 	await 'Start a new session, or resume one' && await '> Start new' && keys Escape
