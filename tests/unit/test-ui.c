@@ -487,6 +487,15 @@ static void a_picker_only_chooses(void **state UNUSED)
 	}
 }
 
+static void it_begins_on_a_session(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS(down), "");
+	assert_null(list_selected(ui->list));
+	ui_begin(ui);
+	assert_string_equal(list_selected(ui->list)->id, "id-b");
+}
+
 static void enter_on_a_group_collapses_it(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -549,6 +558,7 @@ int main(void)
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
+		cmocka_unit_test(it_begins_on_a_session),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),

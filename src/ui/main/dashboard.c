@@ -425,6 +425,8 @@ static int show(struct dashboard *dashboard)
 	bind_keys(dashboard);
 	if (dashboard->client)
 		ui_begin_pick(dashboard->ui);
+	else
+		ui_begin(dashboard->ui);
 	frame(dashboard);
 	correct_all(dashboard);
 	while (!dashboard->is_over && !dashboard->has_failed)

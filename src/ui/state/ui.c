@@ -776,6 +776,11 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 	}
 }
 
+void ui_begin(struct ui *ui)
+{
+	find_session(ui, KEY_CODE_NONE);
+}
+
 void ui_begin_pick(struct ui *ui)
 {
 	list_settle(ui->list);

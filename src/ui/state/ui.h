@@ -91,6 +91,9 @@ struct wish {
 void wish_clear(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_clear)
 
+/* The list is complete: the cursor goes to the first session, for which the keys are. */
+void ui_begin(struct ui *ui);
+
 /* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The
  * list is complete, and the cursor goes to the session that has waited longest. */
 void ui_begin_pick(struct ui *ui);
