@@ -219,14 +219,15 @@ int undo_prune(struct deck *deck, const struct trash *trash, size_t *ret_deleted
 	if (lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0)
 		return -1;
 	/* First those for which no branch was made, since they may need that of another. */
-	for (size_t i = 0; i < 2 * trash->count; i++) {
-		const struct removed *removed = &trash->items[i % trash->count];
-		if (has_branch(removed) != (i >= trash->count) ||
-		    !prune(deck, lock, removed, &failed))
-			continue;
-		deleted++;
-		leave_home(deck, removed, &rows);
-	}
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < trash->count; i++) {
+			const struct removed *removed = &trash->items[i];
+			if (has_branch(removed) != (pass == 1) ||
+			    !prune(deck, lock, removed, &failed))
+				continue;
+			deleted++;
+			leave_home(deck, removed, &rows);
+		}
 	if (failed)
 		return error_set(err, ERROR_SYSTEM,
 				 "deleted %zu of %zu removed sessions: see the warnings, and run "
