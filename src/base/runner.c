@@ -19,7 +19,29 @@ struct runner {
 	struct loop_source *end, *limit;
 	runner_handler handler;
 	void *context;
+	struct runner *next, **previous;
 };
+
+/* Those whose program has not ended: what a loop that ends leaves is not lost. */
+static struct runner *running;
+
+static void keep(struct runner *runner)
+{
+	runner->next = running;
+	runner->previous = &running;
+	if (running)
+		running->previous = &runner->next;
+	running = runner;
+}
+
+static void drop(struct runner *runner)
+{
+	*runner->previous = runner->next;
+	if (runner->next)
+		runner->next->previous = runner->previous;
+	free(runner->name);
+	free(runner);
+}
 
 static void finish(struct runner *runner, const struct child_result *result)
 {
@@ -28,8 +50,7 @@ static void finish(struct runner *runner, const struct child_result *result)
 	if (runner->handler)
 		runner->handler(result, result ? NULL : &runner->failure, runner->context);
 	error_clear(&runner->failure);
-	free(runner->name);
-	free(runner);
+	drop(runner);
 }
 
 static void on_end(int fd UNUSED, uint32_t events UNUSED, void *context)
@@ -70,6 +91,7 @@ void runner_start(struct loop *loop, const struct runner_request *request, runne
 		.handler = handler,
 		.context = context,
 	};
+	keep(runner);
 	int r = child_start(&request->child, &runner->child, &runner->failure);
 	if (r > 0)
 		r = error_set(&runner->failure, ERROR_UNAVAILABLE, "program '%s' does not exist",
@@ -105,13 +127,13 @@ int runner_inherit(struct loop *loop, struct error *err)
 		struct runner *runner = xcalloc(1, sizeof(*runner));
 		*runner = (struct runner){ .child = children[i], .name = xstrdup("a program") };
 		runner->child.name = runner->name;
+		keep(runner);
 		if (loop_add_io(loop,
 				&(struct loop_io){ children[i].pidfd, EPOLLIN, on_end, runner },
 				&runner->end, NULL) == 0)
 			continue;
 		(void)close(children[i].pidfd);
-		free(runner->name);
-		free(runner);
+		drop(runner);
 	}
 	return 0;
 }
