@@ -580,8 +580,7 @@ def evidence_of_engines():
     return found
 
 
-def do_evidence(ids):
-    """Data for the person who has to find out what went wrong."""
+def log_lines():
     log = ""
     for suffix in (".1", ""):
         try:
@@ -589,7 +588,18 @@ def do_evidence(ids):
                 log += file.read()
         except OSError:
             pass
-    lines = log.splitlines()
+    return log.splitlines()
+
+
+def had_no_room(identity):
+    """Its last report came while the disk was full. Nothing could take it; the next one counts."""
+    hooks = [line for line in log_lines() if " hook pid=" in line and f" instance={identity} " in line]
+    return bool(hooks) and "report not taken" in hooks[-1] and "No space left on device" in hooks[-1]
+
+
+def do_evidence(ids):
+    """Data for the person who has to find out what went wrong."""
+    lines = log_lines()
     return {"manifests": {identity: manifest_of(identity) for identity in ids},
             "list": deck(["list"])[1], "engines": evidence_of_engines(),
             "log": {identity: [line for line in lines if identity in line][-40:] for identity in ids},
@@ -700,7 +710,7 @@ class Look:
         real = [self.boot, server.pid, server.start, agent.pid, agent.start]
         if stored != real:
             self.problem(title, "true manifest", f"{stored} is stored, {real} is there")
-        if not (run.get("reported") or run.get("offer")):
+        if not (run.get("reported") or run.get("offer") or had_no_room(identity)):
             self.problem(title, "report", "the agent has not reported")
         if {server.run, agent.run} != {run.get("id")}:
             self.problem(title, "one run", f"run {run.get('id')}, server of {server.run}, agent of {agent.run}")
