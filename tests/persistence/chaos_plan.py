@@ -150,7 +150,7 @@ class Plan:
         actions = []
         for _ in range(self.random.randint(2, 4)):
             action = self.random.choice(["start", "stop", "restart", "send", "kill-server", "kill-agent", "exit"])
-            actions.append((action, self.pick(action != "start")))
+            actions.append((action, self.outside(action != "start")))
         return (actions,)
 
     def plan_manager(self):
@@ -189,6 +189,12 @@ class Plan:
         index = self.with_tree()
         self.up[index] = False
         return index, self.milliseconds(150) if self.chance(0.4) else None
+
+    def outside(self, running):
+        """One on the host.  dockerd that cannot store the state of a container it has started says for ever that
+        this one has exited."""
+        index = self.pick(running)
+        return index if index not in PLACES else 0
 
     def in_container(self):
         return self.random.choice([index for index in PLACES if index < len(self.up)] or [0])
