@@ -552,7 +552,8 @@ def left_over(sources, has_engines):
                           ("default/.trash", set()), ("hooks", set())):
         yield from (f"{folder}/{name}" for name in files_below(os.path.join(STATE, folder))
                     if name not in known and not name.startswith(SUPERVISOR_LOCK))
-    yield from (f"{RUNTIME}/{name}" for name in files_below(RUNTIME) if os.path.isdir(f"{RUNTIME}/{name}"))
+    # (a start that was killed before it could save leaves its files in memory; the next start or boot clears them)
+    yield from (f"{RUNTIME}/{name}" for name in files_below(RUNTIME) if os.path.exists(f"{RUNTIME}/{name}/tmux.sock"))
     yield from (name for name in files_below(SCOPES) if is_inhabited(name))
     yield from (str(process) for process in processes() if process.instance or process.is_capsule)
     for source in sources:
