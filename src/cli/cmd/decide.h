@@ -23,8 +23,8 @@ int decide_end(struct app *app, const char *base, enum decision *ret, struct err
  * kept. */
 int decide_start(struct app *app, const struct store_row *row, enum decision *ret,
 		 struct error *err);
-/* Before it is started by its user who is not asked: a warning says what has changed in its tree
- * since it was kept, and *ret gets a line for each, "new: ?? file". */
+/* Before a start without a question: a warning says what has changed in the tree since it was kept,
+ * and *ret gets a line for each, "new: ?? file". */
 void decide_tell(struct app *app, const struct store_row *row, struct strvec *ret);
 /* Before it is removed: DECISION_LEAVE, or DECISION_REMOVED: work that only its tree has can go, if
  * it is what *ret_seen says, for deck->work_seen; the caller's.  Untouched otherwise. */
