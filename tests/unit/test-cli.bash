@@ -1547,9 +1547,9 @@ case_up_and_down() {
 	# what differs is told, and stays
 	sed -i 's/"play"/"other"/' agentdeck.toml
 	run diff
-	grep -Eq '^docs +stopped +its group is play, not other$' "$home/out" || fail "$(<"$home/out")"
+	grep -Eq '^docs +stopped +group: it has play, the file says other$' "$home/out" || fail "$(<"$home/out")"
 	must up
-	grep -q 'docs: its group is play, not other. up changes nothing' "$home/err" || fail "$(<"$home/err")"
+	grep -q 'docs: group: it has play, the file says other. up changes nothing' "$home/err" || fail "$(<"$home/err")"
 	# a session of another directory is not touched
 	sed -i 's,"src/api","src",' agentdeck.toml
 	refused 1 'api: another session has this title, in .*/src/api. Rename one of them; nothing was done' down

@@ -70,21 +70,17 @@ static char *spelled(const char *name, char from, char to)
 static int unknown(const struct toml_document *document, const char *path, const char *key,
 		   struct error *err)
 {
-	cleanup_free char *nearest = NULL;
-	size_t least = strlen(key) / 3 + 1;
-	static const char *const keys[] = { "path", "args", "message" };
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (text_distance(key, keys[i]) < least) {
-			least = text_distance(key, keys[i]);
-			replace_string(&nearest, keys[i]);
-		}
-	for (const struct command_option *o = command_launch.options; o->name; o++) {
-		cleanup_free char *name = spelled(o->name, '-', '_');
-		if (is_declarable(o->name) && text_distance(key, name) < least) {
-			least = text_distance(key, name);
-			replace_string(&nearest, name);
-		}
+	cleanup_strvec struct strvec names = { 0 };
+	strvec_push_array(&names, (const char *const[]){ "path", "args", "message", NULL });
+	for (const struct command_option *option = command_launch.options; option->name; option++) {
+		cleanup_free char *name = spelled(option->name, '-', '_');
+		if (is_declarable(option->name))
+			strvec_push(&names, name);
 	}
+	cleanup_free struct toml_key *keys = xcalloc(names.count, sizeof(*keys));
+	for (size_t i = 0; i < names.count; i++)
+		keys[i].path = names.items[i];
+	const char *nearest = toml_nearest_key(key, keys, names.count);
 	if (nearest)
 		return toml_error(document, path, err, "unknown key \"%s\": did you mean \"%s\"?",
 				  key, nearest);
@@ -324,12 +320,9 @@ static bool has_option(const struct declared *declared, const char *option)
 
 static void compare_texts(const char *what, const char *is, const char *wanted, struct strvec *ret)
 {
-	if (!wanted || streq(or_empty(is), wanted))
-		return;
-	if (is_empty(is))
-		strvec_pushf(ret, "it has no %s, not %s", what, wanted);
-	else
-		strvec_pushf(ret, "its %s is %s, not %s", what, is, *wanted ? wanted : "none");
+	if (wanted && !streq(or_empty(is), wanted))
+		strvec_pushf(ret, "%s: it has %s, the file says %s", what,
+			     is_empty(is) ? "none" : is, *wanted ? wanted : "none");
 }
 
 static void compare(const struct declared *declared, const struct instance *instance,
@@ -345,9 +338,9 @@ static void compare(const struct declared *declared, const struct instance *inst
 	if (wanted || kind)
 		compare_texts("tree", kind, or_empty(wanted), ret);
 	if (has_option(declared, "--container") && !instance->recipe)
-		strvec_push(ret, "it runs on this host, not in a container");
+		strvec_push(ret, "it runs on this host, the file says in a container");
 	if (has_option(declared, "--no-container") && instance->recipe)
-		strvec_push(ret, "it runs in a container, not on this host");
+		strvec_push(ret, "it runs in a container, the file says on this host");
 }
 
 int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,

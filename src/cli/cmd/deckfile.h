@@ -50,7 +50,7 @@ enum declared_state {
 struct declared_fact {
 	enum declared_state state;
 	const struct store_row *row; /* borrowed; NULL: missing */
-	struct strvec differences;   /* "group is work, not play"; of one that exists */
+	struct strvec differences;   /* "group: it has work, the file says play" */
 };
 
 /* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
