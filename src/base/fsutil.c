@@ -619,3 +619,10 @@ const char *path_basename(const char *path)
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
+
+bool path_is_below(const char *path, const char *directory)
+{
+	const size_t length = strlen(directory);
+	return starts_with(path, directory) &&
+	       (!path[length] || path[length] == '/' || ends_with(directory, "/"));
+}

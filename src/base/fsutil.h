@@ -129,5 +129,7 @@ int fs_real_directory(const char *path, char **ret, struct error *err);
 
 /* "<directory>/<name>", one slash between.  The caller frees. */
 char *path_join(const char *directory, const char *name) MUST_USE;
+/* Is path the directory, or below it?  Both absolute, without "..". */
+bool path_is_below(const char *path, const char *directory);
 /* Part after the last slash.  Borrowed. */
 const char *path_basename(const char *path);

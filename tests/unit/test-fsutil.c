@@ -347,6 +347,15 @@ static void a_real_directory_is_one_that_exists(void **state UNUSED)
 	assert_string_equal(path_basename("b"), "b");
 }
 
+static void a_path_is_below_a_directory_by_its_names(void **state UNUSED)
+{
+	assert_true(path_is_below("/a/b", "/a/b"));
+	assert_true(path_is_below("/a/b/c", "/a/b"));
+	assert_true(path_is_below("/a", "/"));
+	assert_false(path_is_below("/a/bc", "/a/b"));
+	assert_false(path_is_below("/a", "/a/b"));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -367,6 +376,7 @@ int main(void)
 		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),
 		TEST(a_released_lock_wakes_its_next_owner),
 		TEST(a_real_directory_is_one_that_exists),
+		cmocka_unit_test(a_path_is_below_a_directory_by_its_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

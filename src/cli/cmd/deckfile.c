@@ -299,17 +299,11 @@ void declared_launch(const struct declared *declared, enum launch_words whose, s
 
 /* ---- what is there ---------------------------------------------------------------------------- */
 
-static bool is_below(const char *path, const char *directory)
-{
-	const size_t length = strlen(directory);
-	return starts_with(path, directory) && (!path[length] || path[length] == '/');
-}
-
 /* Does the session work where the file says, or in a tree made from there? */
 static bool is_there(const struct instance *instance, const char *directory)
 {
 	if (instance->workspace)
-		return is_below(directory, instance->workspace->source);
+		return path_is_below(directory, instance->workspace->source);
 	return streq(instance_lookup_directory(instance), directory);
 }
 

@@ -256,13 +256,6 @@ static void settle_name(const struct store_rows *rows, struct instance *instance
 	replace_string(&instance->base, instance->id);
 }
 
-static bool path_is_below(const char *path, const char *directory)
-{
-	const size_t length = strlen(directory);
-	return starts_with(path, directory) &&
-	       (!path[length] || path[length] == '/' || ends_with(directory, "/"));
-}
-
 /* Does the container have this directory, which a conversation has moved to? */
 static bool is_mounted(const struct recipe *recipe, const char *directory)
 {
