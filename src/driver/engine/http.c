@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/library.h"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -18,21 +18,9 @@ enum {
 	CONNECT_MS = 10000,
 };
 
-/* For package managers: what this program may load later
- * (https://uapi-group.org/specifications/specs/elf_dlopen_metadata/). */
-#define DLOPEN_NOTE                                                              \
-	"[{\"feature\":\"containers\",\"description\":\"Agents in containers\"," \
-	"\"priority\":\"recommended\","                                          \
-	"\"soname\":[\"libcurl.so.4\",\"libcurl-gnutls.so.4\"]}]"
-struct dlopen_note {
-	uint32_t owner_size, text_size, type;
-	char owner[4];
-	char text[(sizeof(DLOPEN_NOTE) + 3) & ~(size_t)3];
-};
-static const struct dlopen_note dlopen_note
-	__attribute__((used, retain, section(".note.dlopen"), aligned(4))) = {
-		sizeof("FDO"), sizeof(DLOPEN_NOTE), 0x407c0c0aU, "FDO", DLOPEN_NOTE,
-	};
+LIBRARY_NOTE("[{\"feature\":\"containers\",\"description\":\"Agents in containers\","
+	     "\"priority\":\"recommended\","
+	     "\"soname\":[\"libcurl.so.4\",\"libcurl-gnutls.so.4\"]}]");
 
 /* ---- the library ------------------------------------------------------------------------------ */
 
@@ -55,45 +43,32 @@ static struct {
 #undef MEMBER
 } curl;
 
-static const struct {
-	const char *name;
-	void **slot;
-} functions[] = {
+static const struct library_function curl_functions[] = {
 #define ENTRY(name) { "curl_" #name, (void **)&curl.name },
 	CURL_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 
-static void *find_library(void)
-{
-	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
-	void *library = NULL;
-	for (size_t i = 0; !library && i < ARRAY_SIZE(names); i++)
-		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
+static struct library curl_library = {
+	.name = "libcurl",
+	.sonames = { "libcurl.so.4", "libcurl-gnutls.so.4" },
+	.purpose = "which speaks to container engines",
+	.packages = "libcurl4 or libcurl3-gnutls (Debian), libcurl (Fedora), curl (Arch)",
+	.functions = curl_functions,
+	.n_functions = ARRAY_SIZE(curl_functions),
+};
 
 /* Once for each process: libcurl cannot be unloaded safely. */
-static int load_library(struct error *err)
+static int start_library(struct error *err)
 {
-	static bool is_loaded;
-	if (is_loaded)
+	static bool is_started;
+	if (is_started)
 		return 0;
-	void *library = find_library();
-	if (!library)
-		return error_set(
-			err, ERROR_UNAVAILABLE,
-			"libcurl is missing, which speaks to container engines: install "
-			"libcurl4 or libcurl3-gnutls (Debian), libcurl (Fedora), curl (Arch)");
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].slot = dlsym(library, functions[i].name);
-		if (!*functions[i].slot)
-			return error_set(err, ERROR_UNAVAILABLE, "libcurl is too old: it lacks %s",
-					 functions[i].name);
-	}
+	if (library_load(&curl_library, err) < 0)
+		return -1;
 	if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return error_set(err, ERROR_UNAVAILABLE, "libcurl does not start");
-	is_loaded = true;
+	is_started = true;
 	return 0;
 }
 
@@ -140,7 +115,7 @@ static void set_base(struct http *http, const struct engine_address *address)
 
 int http_open(const struct engine_address *address, struct http **ret, struct error *err)
 {
-	if (load_library(err) < 0)
+	if (start_library(err) < 0)
 		return -1;
 	/* The system's authorities would not do for an engine that has its own. */
 	if (address->tls && access(address->tls, X_OK) < 0)

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -21,20 +21,8 @@ enum {
 	TRY_MS = 20,
 };
 
-/* For package managers: what this program may load later
- * (https://uapi-group.org/specifications/specs/elf_dlopen_metadata/). */
-#define DLOPEN_NOTE                                                                \
-	"[{\"feature\":\"import\",\"description\":\"Sessions of other programs\"," \
-	"\"priority\":\"recommended\",\"soname\":[\"libsqlite3.so.0\"]}]"
-struct dlopen_note {
-	uint32_t owner_size, text_size, type;
-	char owner[4];
-	char text[(sizeof(DLOPEN_NOTE) + 3) & ~(size_t)3];
-};
-static const struct dlopen_note dlopen_note
-	__attribute__((used, retain, section(".note.dlopen"), aligned(4))) = {
-		sizeof("FDO"), sizeof(DLOPEN_NOTE), 0x407c0c0aU, "FDO", DLOPEN_NOTE,
-	};
+LIBRARY_NOTE("[{\"feature\":\"import\",\"description\":\"Sessions of other programs\","
+	     "\"priority\":\"recommended\",\"soname\":[\"libsqlite3.so.0\"]}]");
 
 /* ---- the library ------------------------------------------------------------------------------ */
 
@@ -61,35 +49,20 @@ static struct {
 #undef MEMBER
 } library;
 
-static const struct {
-	const char *name;
-	void **slot;
-} functions[] = {
+static const struct library_function sqlite_functions[] = {
 #define ENTRY(name) { "sqlite3_" #name, (void **)&library.name },
 	SQLITE_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 
-static int load_library(struct error *err)
-{
-	static bool is_loaded;
-	if (is_loaded)
-		return 0;
-	void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return error_set(
-			err, ERROR_UNAVAILABLE,
-			"libsqlite3 is missing, which reads the other program's database: "
-			"install libsqlite3-0 (Debian), sqlite-libs (Fedora), sqlite (Arch)");
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].slot = dlsym(handle, functions[i].name);
-		if (!*functions[i].slot)
-			return error_set(err, ERROR_UNAVAILABLE,
-					 "libsqlite3 is too old: it lacks %s", functions[i].name);
-	}
-	is_loaded = true;
-	return 0;
-}
+static struct library sqlite_library = {
+	.name = "libsqlite3",
+	.sonames = { "libsqlite3.so.0" },
+	.purpose = "which reads the other program's database",
+	.packages = "libsqlite3-0 (Debian), sqlite-libs (Fedora), sqlite (Arch)",
+	.functions = sqlite_functions,
+	.n_functions = ARRAY_SIZE(sqlite_functions),
+};
 
 /* ---- the copy --------------------------------------------------------------------------------- */
 
@@ -292,7 +265,7 @@ int sqlite_open_copy(const char *path, struct sqlite **ret, struct error *err)
 	sqlite->path = xstrdup(path);
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return SQLITE_ABSENT;
-	if (load_library(err) < 0)
+	if (library_load(&sqlite_library, err) < 0)
 		return -1;
 	int r = make_copy(sqlite, err);
 	if (r != 0)
