@@ -462,6 +462,31 @@ enum screen_event screen_view(struct screen *screen, const char *text)
 	return SCREEN_DONE;
 }
 
+enum screen_event screen_choose(struct screen *screen, const char *text, unsigned count,
+				unsigned *ret)
+{
+	bool is_complete = false;
+	enum key key;
+	screen_print(screen, text);
+	do {
+		cleanup_strbuf struct strbuf typed = { 0 };
+		key = keys_take(&screen->keys, is_complete, &typed);
+		const char digit = *strbuf_text(&typed);
+		if (key == KEY_TEXT && digit >= '1' && (unsigned)(digit - '0') <= count) {
+			*ret = (unsigned)(digit - '0');
+			return SCREEN_DONE;
+		}
+		if (key != KEY_NONE)
+			continue;
+		enum screen_event event = receive(screen,
+						  keys_are_waiting(&screen->keys) ? ESCAPE_MS : -1);
+		if (event == SCREEN_SIGNAL)
+			return event;
+		is_complete = event == SCREEN_IDLE;
+	} while (key != KEY_ESCAPE);
+	return SCREEN_INTERRUPTED;
+}
+
 /* Apply keys typed during a pause.  Returns true if one of them interrupts it. */
 static bool apply_early_keys(struct screen *screen, bool is_complete)
 {

@@ -44,6 +44,34 @@ static void report_start(struct session *session)
 	replace_string(&session->parent_path, NULL);
 }
 
+#define RUN_WORD "/run "
+
+/* Ask for the permission to run a command, in claude's words.  Nothing is run. */
+static enum screen_event ask_permission(struct session *session, const char *command)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	unsigned choice = 0;
+	for (int i = 0; i < 40; i++)
+		strbuf_adds(&text, "─");
+	strbuf_adds(&text, "\n Demo command\n\n   ");
+	for (; *command; command++)
+		strbuf_add(&text, *command == '\n' ? "\n   " : command, *command == '\n' ? 4 : 1);
+	strbuf_adds(&text, "\n\n Do you want to proceed?\n"
+			   " ❯ 1. Yes\n"
+			   "   2. Yes, and ask no more\n"
+			   "   3. No\n\n"
+			   " Esc to cancel");
+	report(session, "PermissionRequest", "tool_name", "Demo", HOOK_MS);
+	enum screen_event event = screen_choose(&session->screen, text.data, 3, &choice);
+	if (event == SCREEN_DONE && choice == 3)
+		return SCREEN_INTERRUPTED;
+	if (event == SCREEN_DONE) {
+		screen_print(&session->screen, "(permitted; the demo agent runs nothing)");
+		report(session, "PostToolUse", "tool_name", "Demo", HOOK_MS);
+	}
+	return event;
+}
+
 /* Take one turn.  SCREEN_DONE with *ret_reply, or the event that ended it. */
 static enum screen_event take_turn(struct session *session, const char *prompt,
 				   const char **ret_reply, struct error *err)
@@ -52,8 +80,12 @@ static enum screen_event take_turn(struct session *session, const char *prompt,
 	if (dialogue_say(&session->dialogue, prompt, err) < 0)
 		return SCREEN_DONE;
 	report(session, "UserPromptSubmit", "prompt", prompt, HOOK_MS);
-	enum screen_event event = screen_pause(&session->screen, "✻ Thinking… (esc to interrupt)",
-					       session->think_ms);
+	enum screen_event event = SCREEN_DONE;
+	if (session->screen.is_open && starts_with(prompt, RUN_WORD))
+		event = ask_permission(session, prompt + strlen(RUN_WORD));
+	if (event != SCREEN_DONE)
+		return event;
+	event = screen_pause(&session->screen, "✻ Thinking… (esc to interrupt)", session->think_ms);
 	if (event != SCREEN_DONE || dialogue_reply(&session->dialogue, ret_reply, err) < 0)
 		return event;
 	return SCREEN_DONE;
@@ -226,6 +258,8 @@ static enum screen_event obey(struct session *session, const char *line)
 		go_to(session, word + strlen("/resume ") + strspn(word + strlen("/resume "), " "));
 		return SCREEN_DONE;
 	}
+	if (starts_with(word, RUN_WORD))
+		return talk_turn(session, word);
 	if (*word != '/' || strpbrk(word, " \t\n") || strchr(word + 1, '/'))
 		return talk_turn(session, line);
 	if (streq(word, "/clear")) {

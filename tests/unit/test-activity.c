@@ -54,6 +54,8 @@ static const struct sample {
 	  ACTIVITY_WAITING },
 	{ "demo", "❯ \n", ACTIVITY_IDLE },
 	{ "demo", "❯ hello\n(esc to interrupt)\n", ACTIVITY_BUSY },
+	{ "demo", LINE " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel\n",
+	  ACTIVITY_WAITING },
 	{ "gemini", LINE " >   Type your message or @path/to/file\n" LINE, ACTIVITY_IDLE },
 	{ "gemini", "⠏ Thinking (esc to cancel, 12s)\n >   Type your message or @path/to/file\n",
 	  ACTIVITY_BUSY },

@@ -160,6 +160,12 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
 		       "x.toml:2:1: screen.exit_banner is missing: say what the agent prints after "
 		       "keys.banner");
+	assert_refused("codex", "[keys]\napprove = ['y']\n",
+		       "x.toml:2:1: screen.permission is missing: say how the agent asks for a "
+		       "permission");
+	assert_refused("shell", "[keys]\ndeny = ['n']\n",
+		       "x.toml:2:1: keys.deny: the agent does not report that it asks: see "
+		       "[report]");
 	assert_refused("claude", "[keys]\nquit = ['C-c C-c']\n",
 		       "x.toml:2:9: keys.quit: \"C-c C-c\" must be one word of ASCII characters");
 }

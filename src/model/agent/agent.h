@@ -109,6 +109,12 @@ struct agent {
 	 * has_box: the agent always shows it when it takes a message. */
 	struct strvec box_above, box_below, placeholder;
 	bool has_box;
+	/* A question for a permission (model/agent/permission.h), from top to bottom: the line above
+	 * it, its title, the line that asks, its choices, the first of them, its last line; and the
+	 * mark in front of the chosen one, or NULL.  Empty: we do not know how the agent asks. */
+	struct strvec permission_above, permission_title, permission, permission_choice,
+		permission_approve, permission_below;
+	char *permission_mark;
 	struct strvec elsewhere; /* typed text goes to something other than the conversation */
 	/* The same on its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
@@ -128,6 +134,8 @@ struct agent {
 	 * submit key for a part of it; the agent drops it.  Both or NULL. */
 	char *guard, *guard_text;
 	char *submit_key; /* "Enter" */
+	/* Pressed while it asks for a permission: they give it, or not. */
+	struct strvec approve_keys, deny_keys;
 	/* advice for its users and what to do about it, or NULL */
 	char *doctor_hint, *doctor_remedy;
 	/* The hint is settled when this JSON file ("~/x", "{home}/x") has "member.member=value";

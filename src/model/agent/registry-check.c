@@ -188,6 +188,9 @@ static const struct rule {
 	{ "keys.banner", broken_word },
 	{ "keys.clear", broken_word },
 	{ "keys.submit", broken_word },
+	{ "keys.approve", broken_word },
+	{ "keys.deny", broken_word },
+	{ "screen.permission_mark", broken_argument },
 	{ "doctor.file", broken_file },
 	{ "doctor.unless", broken_member },
 };
@@ -393,6 +396,12 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.box_above", &agent->box_above },
 		{ "screen.box_below", &agent->box_below },
 		{ "screen.placeholder", &agent->placeholder },
+		{ "screen.permission", &agent->permission },
+		{ "screen.permission_above", &agent->permission_above },
+		{ "screen.permission_title", &agent->permission_title },
+		{ "screen.permission_choice", &agent->permission_choice },
+		{ "screen.permission_approve", &agent->permission_approve },
+		{ "screen.permission_below", &agent->permission_below },
 		{ "screen.elsewhere", &agent->elsewhere },
 		{ "screen.login", &agent->login },
 		{ "screen.background", &agent->background },
@@ -440,6 +449,35 @@ static int check_create(const struct toml_document *document, const struct agent
 			document, path, err,
 			"session.resume is missing: say how the agent resumes a conversation by "
 			"its id");
+	return 0;
+}
+
+/* A key that answers a question needs all that tells us which question it is. */
+static int check_permission(const struct toml_document *document, const struct agent *agent,
+			    struct error *err)
+{
+	const struct {
+		const char *path;
+		const struct strvec *values;
+	} parts[] = {
+		{ "screen.permission", &agent->permission },
+		{ "screen.permission_above", &agent->permission_above },
+		{ "screen.permission_title", &agent->permission_title },
+		{ "screen.permission_choice", &agent->permission_choice },
+		{ "screen.permission_approve", &agent->permission_approve },
+		{ "screen.permission_below", &agent->permission_below },
+	};
+	const char *path = place_of(document, "keys.approve", "keys.deny");
+	if (!agent->approve_keys.count && !agent->deny_keys.count)
+		return 0;
+	if (!agent_reports(agent))
+		return toml_error(document, path, err,
+				  "%s: the agent does not report that it asks: see [report]", path);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!parts[i].values->count)
+			return toml_error(document, path, err,
+					  "%s is missing: say how the agent asks for a permission",
+					  parts[i].path);
 	return 0;
 }
 
@@ -523,7 +561,8 @@ int agent_check(const struct toml_document *document, const struct agent *agent,
 	    check_places(document, agent, err) < 0 ||
 	    check_all_patterns(document, agent, err) < 0 ||
 	    check_report_settings(document, agent, err) < 0 ||
-	    check_home(document, agent, err) < 0 || check_create(document, agent, err) < 0)
+	    check_home(document, agent, err) < 0 || check_create(document, agent, err) < 0 ||
+	    check_permission(document, agent, err) < 0)
 		return -1;
 	return check_whole(document, agent, err);
 }

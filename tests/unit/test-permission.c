@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Questions for a permission, read with the entries that come with agentdeck.
+ */
+#include "unit/test.h"
+
+#include "model/agent/permission.h"
+#include "model/agent/registry.h"
+
+#define RULE "────────────────────────────────────────\n"
+#define END                                             \
+	" Do you want to proceed?\n"                    \
+	" ❯ 1. Yes\n"                                 \
+	"   2. Yes, and always allow access to tmp/ \n" \
+	"   3. No\n\n"                                  \
+	" Esc to cancel · Tab to amend · ctrl+e to explain\n"
+#define ASKS(command) RULE " Bash command\n\n   " command "\n   Do it\n\n" END
+#define BOX           RULE "❯ \n" RULE "  ? for shortcuts\n"
+
+static enum permission_form read_as(const char *name, const char *screen, struct permission *ret)
+{
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	return permission_read(registry_find(&registry, name), screen, ret);
+}
+
+static void check(const char *screen, enum permission_form expected)
+{
+	cleanup_permission struct permission permission = { 0 };
+	const enum permission_form form = read_as("claude", screen, &permission);
+	if (form != expected)
+		fail_msg("%d, not %d:\n%s", (int)form, (int)expected, screen);
+	assert_true((permission.text != NULL) == (expected == PERMISSION_WHOLE));
+}
+
+static void a_question_is_read_from_its_title_to_its_end(void **state UNUSED)
+{
+	cleanup_permission struct permission permission = { 0 };
+	assert_int_equal(read_as("claude", "● Bash(rm x)\n" ASKS("rm x") "\n\n", &permission),
+			 PERMISSION_WHOLE);
+	assert_string_equal(permission.text,
+			    " Bash command\n\n   rm x\n   Do it\n\n Do you want to proceed?\n"
+			    "   1. Yes\n   2. Yes, and always allow access to tmp/\n   3. No\n\n"
+			    " Esc to cancel · Tab to amend · ctrl+e to explain\n");
+	char digest[SHA256_TEXT_SIZE];
+	assert_string_equal(permission.digest, sha256_text(permission.text, digest));
+}
+
+static void wide_characters_are_kept(void **state UNUSED)
+{
+	cleanup_permission struct permission permission = { 0 };
+	assert_int_equal(read_as("claude", ASKS("echo 日本語 ❯ 1. Yes"), &permission),
+			 PERMISSION_WHOLE);
+	assert_non_null(strstr(permission.text, "   echo 日本語 ❯ 1. Yes\n"));
+}
+
+static void digest_of(const char *screen, char ret[static SHA256_TEXT_SIZE])
+{
+	cleanup_permission struct permission permission = { 0 };
+	assert_int_equal(read_as("claude", screen, &permission), PERMISSION_WHOLE);
+	memcpy(ret, permission.digest, SHA256_TEXT_SIZE);
+}
+
+static void the_digest_is_of_the_question_and_not_of_the_mark(void **state UNUSED)
+{
+	char first[SHA256_TEXT_SIZE], moved[SHA256_TEXT_SIZE], other[SHA256_TEXT_SIZE];
+	digest_of(RULE " Bash command\n\n   ls\n\n Do you want to proceed?\n"
+		       " ❯ 1. Yes\n   2. No\n\n Esc to cancel\n",
+		  first);
+	digest_of("more above\n" RULE " Bash command\n\n   ls\n\n Do you want to proceed?\n"
+		  "   1. Yes\n ❯ 2. No\n\n Esc to cancel\n\n",
+		  moved);
+	digest_of(RULE " Bash command\n\n   ls ❯\n\n Do you want to proceed?\n"
+		       " ❯ 1. Yes\n   2. No\n\n Esc to cancel\n",
+		  other);
+	assert_string_equal(first, moved);
+	assert_string_not_equal(first, other);
+}
+
+static void a_question_without_its_beginning_is_cut(void **state UNUSED)
+{
+	check("   rm x\n   Do it\n\n" END, PERMISSION_CUT);
+	check(" Bash command\n\n   rm x\n" END, PERMISSION_CUT);
+	check(END, PERMISSION_CUT);
+}
+
+static void a_question_without_its_end_is_none(void **state UNUSED)
+{
+	check(RULE " Bash command\n\n   rm x\n", PERMISSION_NONE);
+	check(RULE " Bash command\n\n   rm x\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
+	      PERMISSION_NONE);
+	check("", PERMISSION_NONE);
+	check("\n\n", PERMISSION_NONE);
+	check(" Esc to cancel\n", PERMISSION_NONE);
+}
+
+static void what_an_agent_prints_is_none(void **state UNUSED)
+{
+	check(ASKS("rm x") BOX, PERMISSION_NONE);
+	check(ASKS("rm x") "● Done\n", PERMISSION_NONE);
+	/* A question that we do not know is below it. */
+	check(ASKS("rm x") RULE " Select model\n ❯ 1. Opus\n   2. Haiku\n\n Esc to cancel\n",
+	      PERMISSION_NONE);
+	/* A line that the command draws is not the line above the question. */
+	check("   rm -rf x\n   " RULE " Bash command\n" END, PERMISSION_CUT);
+}
+
+static void other_questions_are_none(void **state UNUSED)
+{
+	check(RULE " Edit file\n x.c\n\n Do you want to make this edit to x.c?\n ❯ 1. Yes\n"
+		   "   2. No\n\n Esc to cancel\n",
+	      PERMISSION_NONE);
+	check(RULE " Fetch\n\n   x\n" END, PERMISSION_NONE);
+	/* The first choice is another one. */
+	check(RULE " Bash command\n\n   ls\n\n Do you want to proceed?\n ❯ 1. No\n   2. Yes\n\n"
+		   " Esc to cancel\n",
+	      PERMISSION_NONE);
+	check(RULE " Bash command\n\n   ls\n\n Do you want to proceed?\n ❯ 1. Yes\n"
+		   "      to all that follows\n   2. No\n\n Esc to cancel\n",
+	      PERMISSION_NONE);
+}
+
+static void only_entries_with_keys_are_answered(void **state UNUSED)
+{
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	for (size_t i = 0; i < registry.count; i++) {
+		const struct agent *agent = registry.agents[i];
+		const bool is_known = streq(agent->name, "claude") || streq(agent->name, "demo");
+		assert_true(permission_is_known(agent) == is_known);
+	}
+	cleanup_permission struct permission permission = { 0 };
+	assert_int_equal(read_as("codex", ASKS("rm x"), &permission), PERMISSION_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_question_is_read_from_its_title_to_its_end),
+		cmocka_unit_test(wide_characters_are_kept),
+		cmocka_unit_test(the_digest_is_of_the_question_and_not_of_the_mark),
+		cmocka_unit_test(a_question_without_its_beginning_is_cut),
+		cmocka_unit_test(a_question_without_its_end_is_none),
+		cmocka_unit_test(what_an_agent_prints_is_none),
+		cmocka_unit_test(other_questions_are_none),
+		cmocka_unit_test(only_entries_with_keys_are_answered),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
