@@ -62,3 +62,109 @@ TEST(RealClaudeComesBackToWhatFollowedClear)
 	assert_carried(claude_say(&claude, "and again", 3), after,
 		       WORDS("after the clear", "and again"));
 }
+
+/* ---- from agent-deck -------------------------------------------------------------------------- */
+
+/* What the fixtures have: sessions of agent-deck 1.14, with the real claude's conversations. */
+static const struct theirs {
+	const char *profile, *id, *first;
+} theirs[] = {
+	{ "default", "f5caa527-2cac-4351-8c39-fd917e6d89cd", "first words of plain" },
+	{ "default", "59d51f29-f04d-4213-9f3d-71725755a4f7", "first words of plain" },
+	{ "default", "00387c64-8630-4c3d-82d0-319afd81cc82",
+	  "first words of Zoë: fix “the docs” 日本" },
+	{ "default", "b3fd376c-b80c-461e-bab7-47a1f4dddd29", "first words of feature" },
+	{ "default", "5dea2126-ec58-4d81-8d09-81576c44a424", "first words of to-archive" },
+	{ "work", "5080191e-57d3-438e-b422-945b5eda4be6", "first words of work office" },
+	{ "work", "3d3ad892-e486-4b9e-8a98-16da3bdefe9c", "first words of work api-claude" },
+	/* In the old layout. */
+	{ "default", "4b0e0069-0545-485d-9f8f-299003cde17a", "hello from legacy-one" },
+	{ "default", "f41b829a-9a23-4bea-a601-7719951bda1d", "hello from legacy-two" },
+	{ "side", "971701bb-fe06-4593-b8cc-02bbd543c145", "hello from side" },
+};
+
+static void place_fixture(const char *layout)
+{
+	const char *fixture = kept("fixtures/agent-deck-1.14.0/%s/home/dev", layout);
+	struct answer answer = outside(WORDS(machine_source("helper/place-fixture"),
+					     machine_source(fixture), home(), machine_path(home()),
+					     kept("%u", machine_uid())),
+				       PATIENCE_MS);
+	ASSERT(answer.status == 0, "place-fixture: %s", answer.errors);
+}
+
+static void place_their_files(void)
+{
+	static const char *const directories[] = {
+		"proj", "api", "web", "exp", "my docs", "api/.worktrees/feature-login"
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		machine_make_directory(at_home(directories[i]));
+	place_fixture("xdg");
+	place_fixture("legacy");
+	/* The other home has seen its directories, too. */
+	machine_write(at_home(".claude-work/.claude.json"), 0600,
+		      machine_read(at_home(".claude.json")));
+}
+
+/* Adds the sessions that this made; returns their number. */
+static size_t import_from(const char *from, struct json_object *ret)
+{
+	struct json_object *plan = deck_ok(NULL, from ? WORDS("import", "agent-deck", "--from",
+							      from, "--apply", "--json")
+						      : WORDS("import", "--apply", "--json"));
+	struct json_object *steps = json_get_array(plan, "sessions");
+	size_t made = 0;
+	for (size_t i = 0; i < json_object_array_length(steps); i++) {
+		struct json_object *step = json_object_array_get_idx(steps, i);
+		if (!json_get_string(step, "id", NULL))
+			continue;
+		json_object_array_add(ret, json_object_get(step));
+		made++;
+	}
+	return made;
+}
+
+static const char *made_of(struct json_object *made, const char *session_id)
+{
+	for (size_t i = 0; i < json_object_array_length(made); i++) {
+		struct json_object *step = json_object_array_get_idx(made, i);
+		if (streq(json_get_string(step, "session_id", ""), session_id))
+			return json_get_string(step, "id", NULL);
+	}
+	fail_test("nothing was made of %s: %s", session_id, json_print(made));
+}
+
+/* The last request carried both, in this conversation. */
+static void assert_goes_on(struct json_object *request, const struct theirs *it, const char *words)
+{
+	cleanup_strvec struct strvec sent = { 0 };
+	json_get_strings(request, "texts", &sent);
+	ASSERT(streq(json_get_string(request, "session", ""), it->id), "not conversation %s: %s",
+	       it->id, json_print(request));
+	ASSERT(sent.count >= 2 && streq(sent.items[0], it->first) &&
+		       streq(sent.items[sent.count - 1], words),
+	       "the model was sent another conversation: %s", json_print(request));
+}
+
+TEST(RealClaudeContinuesTenSessionsOfAgentDeck)
+{
+	struct claude claude = { 0 };
+	struct json_object *made = json_object_new_array();
+	keep_json(made);
+	claude_prepare(&claude, "127.0.0.1");
+	place_their_files();
+	import_from(NULL, made);
+	import_from(at_home(".agent-deck"), made);
+	ASSERT(import_from(NULL, made) + import_from(at_home(".agent-deck"), made) == 0,
+	       "a second import makes sessions: %s", json_print(made));
+	for (unsigned i = 0; i < ARRAY_SIZE(theirs); i++) {
+		const char *words = kept("words %u here", i + 1);
+		claude.session = (struct session){ .id = made_of(made, theirs[i].id) };
+		machine_set("AGENTDECK_PROFILE", theirs[i].profile);
+		session_start(&claude.session, NULL);
+		assert_flag(&claude.session, "--resume", theirs[i].id);
+		assert_goes_on(claude_say(&claude, words, i + 1), &theirs[i], words);
+		session_stop(&claude.session, NULL);
+	}
+}

@@ -158,7 +158,7 @@ sessions_have_what_they_had() {
 		assert it["group"] == "play" and it["agent"] == "claude" and it["status"] == "stopped"
 	END
 	[[ $(manifest_of office) == *"$home/.claude-work"* ]] || fail "office has another home"
-	[[ $(manifest_of to-archive) == *'"resume": "never"'* ]] || fail "to-archive may be resumed automatically"
+	[[ $(manifest_of to-archive) == *'"restart": "no"'* ]] || fail "to-archive is restarted automatically"
 	must show child --json
 	python3 - "$root/out" <<-'END' || fail "child: $(<"$root/out")"
 		import json, sys

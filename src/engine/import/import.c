@@ -86,7 +86,7 @@ static struct lifecycle_new wish_of(const struct import_step *step, struct strve
 		.session_id = taken ? taken->id : NULL,
 		.launch_directory = taken ? taken->directory : NULL,
 		.config_home = home,
-		.resume = row->is_archived ? "never" : NULL,
+		.restart = row->is_archived ? "no" : NULL,
 		.notes = row->notes,
 		.imported_from = row->origin,
 		.created_at = row->created_at,
