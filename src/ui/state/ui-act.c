@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/ui-internal.h"
+
+#include "base/argsplit.h"
+#include "ui/state/ui.h"
+
+#include <string.h>
+
+static struct item *take_targets(struct ui *ui)
+{
+	size_t count;
+	cleanup_free struct item **targets = list_targets(ui->list, &count);
+	strvec_clear(&ui->targets);
+	for (size_t i = 0; i < count; i++)
+		strvec_push(&ui->targets, targets[i]->id);
+	return count ? targets[0] : NULL;
+}
+
+/* "api", or "3 sessions".  The caller frees. */
+static char *targets_text(const struct ui *ui, const struct item *first)
+{
+	return ui->targets.count == 1 ? xstrdup(first->title)
+				      : xasprintf("%zu sessions", ui->targets.count);
+}
+
+void ui_run(struct ui *ui, struct wish *ret, const char *const *words)
+{
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words, words);
+	strvec_push_all(&ret->words, &ui->targets);
+	list_choose_none(ui->list);
+}
+
+/* The same with a command for one session: once for each.  The words after stand behind it. */
+static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
+		     const char *const *after)
+{
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words, words);
+	ret->at = ret->words.count;
+	if (ui->targets.count == 1)
+		strvec_push_all(&ret->words, &ui->targets);
+	else
+		strvec_push_all(&ret->each, &ui->targets);
+	strvec_push_array(&ret->words, after);
+	list_choose_none(ui->list);
+}
+
+/* Each target is named by an option. */
+static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *words)
+{
+	ui_run(ui, ret, words);
+	for (size_t i = ret->words.count - ui->targets.count; i < ret->words.count; i++) {
+		char *id = ret->words.items[i];
+		ret->words.items[i] = xasprintf("--session=%s", id);
+		free(id);
+	}
+}
+
+static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
+{
+	ui->mode = MODE_LINE;
+	ui->pending = action;
+	free(ui->question);
+	ui->question = question;
+	input_set(&ui->input, text);
+}
+
+/* Actions for one session, whatever is chosen. */
+static bool is_for_one(enum action action)
+{
+	return action == ACTION_RENAME || action == ACTION_COMMAND;
+}
+
+static void confirm(struct ui *ui, enum action action, const char *who)
+{
+	struct confirmation wanted = { 0 };
+	if (action == ACTION_STOP)
+		wanted = (struct confirmation){ "Stop", "start resumes the conversation",
+						xasprintf("Stop %s?", who) };
+	else if (action == ACTION_RESTART)
+		wanted = (struct confirmation){ "Restart", "it resumes the conversation",
+						xasprintf("Restart %s?", who) };
+	else
+		wanted = (struct confirmation){ "Remove", "agentdeck undo brings it back",
+						xasprintf("Stop and remove %s?", who) };
+	ui_confirm(ui, action, &wanted);
+}
+
+void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
+{
+	if (is_for_one(action))
+		list_choose_none(ui->list);
+	const struct item *first = take_targets(ui);
+	if (!first) {
+		ui_tell(ui, "No session is selected: move to one first.", true);
+		return;
+	}
+	cleanup_free char *who = targets_text(ui, first);
+	switch (action) {
+	case ACTION_START:
+		if (ui->targets.count == 1 && first->asks_first)
+			ui_look(ui, action, ret);
+		else
+			ui_run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		break;
+	case ACTION_FORK:
+		run_each(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL },
+			 (const char *const[]){ NULL });
+		break;
+	case ACTION_STOP:
+	case ACTION_RESTART:
+	case ACTION_REMOVE:
+		confirm(ui, action, who);
+		break;
+	case ACTION_WRITE:
+		run_on_targets(ui, ret, (const char *const[]){ "send", "--edit", NULL });
+		ret->kind = WISH_TERMINAL;
+		break;
+	case ACTION_SEND:
+		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
+		break;
+	case ACTION_RENAME:
+		begin_line(ui, action, xasprintf("Title of %s: ", who), first->title);
+		break;
+	case ACTION_MOVE:
+		begin_line(ui, action, xasprintf("Group of %s: ", who), first->group);
+		break;
+	case ACTION_COMMAND:
+		begin_line(ui, action, xasprintf("Command with %s: ", who), "");
+		break;
+	case ACTION_LIMIT:
+		begin_line(ui, action, xasprintf("Limits of %s: ", who), "memory-max=");
+		break;
+	default:
+		break;
+	}
+}
+
+void ui_attach(struct ui *ui, struct wish *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	if (item && item->asks_first) {
+		strvec_clear(&ui->targets);
+		strvec_push(&ui->targets, item->id);
+		ui_look(ui, ACTION_ATTACH, ret);
+	} else if (item) {
+		ret->kind = WISH_ATTACH;
+		strvec_push(&ret->words, item->id);
+	} else if (list_lines(ui->list)) {
+		const struct line *line = list_line(ui->list, list_cursor(ui->list));
+		list_set_collapsed(ui->list, !line->is_collapsed);
+	}
+}
+
+void ui_copy(struct ui *ui, struct wish *ret)
+{
+	const struct item *item = list_selected(ui->list);
+	if (!item) {
+		ui_tell(ui, "No session is selected: move to one first.", true);
+		return;
+	}
+	ret->kind = WISH_COPY;
+	preview_add_words(ui->preview.kind ? ui->preview.kind : PREVIEW_REPLY, item->id,
+			  &ret->words);
+}
+
+/* Options as they are typed, without their dashes. */
+static void limit(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	strvec_push(&words, "limit");
+	for (const char *word; (word = strsep(&rest, " "));)
+		if (*word)
+			strvec_pushf(&words, "%s%s", starts_with(word, "--") ? "" : "--", word);
+	if (words.count == 1)
+		return;
+	strvec_push(&words, "--");
+	run_each(ui, ret, (const char *const *)words.items, (const char *const[]){ NULL });
+}
+
+/* The session is the first operand of all of them: "set on-end keep", "session check". */
+static void command(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_error struct error why = { 0 };
+	if (argsplit(text, &words, &why) < 0) {
+		cleanup_free char *shown = visible(why.message);
+		ui_tell(ui, shown, true);
+		return;
+	}
+	const size_t verb = words.count && streq(words.items[0], "session") ? 2 : 1;
+	for (size_t i = 0; i < words.count && i < verb; i++)
+		strvec_push(&ret->words, words.items[i]);
+	if (words.count >= verb) {
+		ret->kind = WISH_SHOW;
+		strvec_push_all(&ret->words, &ui->targets);
+		strvec_push_array(&ret->words, (const char *const *)words.items + verb);
+	}
+	ui_end_pending(ui);
+}
+
+void ui_go_on(struct ui *ui, struct wish *ret)
+{
+	const char *text = input_text(&ui->input);
+	switch (ui->pending) {
+	case ACTION_STOP:
+		ui_run(ui, ret, (const char *const[]){ "stop", NULL });
+		break;
+	case ACTION_RESTART:
+		ui_run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
+		break;
+	case ACTION_REMOVE:
+		strvec_clear(&ui->agreed);
+		strvec_clear(&ui->given_up);
+		ui_look(ui, ACTION_REMOVE, ret);
+		return;
+	case ACTION_RECOVER:
+		strvec_clear(&ui->targets);
+		ui_run(ui, ret, (const char *const[]){ "recover", NULL });
+		break;
+	case ACTION_SEND:
+		if (!*text)
+			break;
+		/* By standard input: everybody on the machine can read a command line. */
+		run_on_targets(ui, ret,
+			       (const char *const[]){ "send", "--message-file", "-", NULL });
+		ret->input = xstrdup(text);
+		break;
+	case ACTION_RENAME:
+		ui_run(ui, ret, (const char *const[]){ "rename", "--", NULL });
+		strvec_push(&ret->words, text);
+		break;
+	case ACTION_MOVE:
+		run_each(ui, ret, (const char *const[]){ "set", "--", NULL },
+			 (const char *const[]){ "group", text, NULL });
+		break;
+	case ACTION_LIMIT:
+		limit(ui, text, ret);
+		break;
+	case ACTION_COMMAND:
+		command(ui, text, ret);
+		return;
+	default:
+		break;
+	}
+	ui_end_pending(ui);
+}

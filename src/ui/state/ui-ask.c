@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/ui-internal.h"
+
+#include "ui/state/ui.h"
+
+static void next_question(struct ui *ui)
+{
+	dialog_open(&ui->dialog, &ui->ask.questions[ui->ask.next++]);
+	ui->mode = MODE_DIALOG;
+}
+
+void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted)
+{
+	cleanup_free char *prompt = wanted->prompt;
+	struct question *question = &ui->ask.questions[0];
+	ui->pending = action;
+	ask_free(&ui->ask);
+	ui->ask.about = ASK_CONFIRM;
+	ui->ask.count = 1;
+	question_begin(question, action_info(action)->name, prompt);
+	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
+	question_add_choice(question, CHOICE_CONTINUE, wanted->label, wanted->effect);
+	next_question(ui);
+}
+
+void ui_end_pending(struct ui *ui)
+{
+	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
+	ui->pending = ACTION_NONE;
+	replace_string(&ui->question, NULL);
+	input_free(&ui->input);
+	ask_free(&ui->ask);
+	dialog_close(&ui->dialog);
+}
+
+static void give_up(struct ui *ui)
+{
+	ui_end_pending(ui);
+	replace_string(&ui->form.instead, NULL);
+	ui_tell(ui, "Nothing was done.", false);
+}
+
+void ui_look(struct ui *ui, enum action action, struct wish *ret)
+{
+	const char *occasion = action == ACTION_REMOVE ? "remove" : "start";
+	ui_end_pending(ui);
+	ui->mode = MODE_LOOKING;
+	ui->pending = action;
+	ui->question = ui->targets.count == 1 ? xstrdup("Looking at its work ...")
+					      : xasprintf("Looking at the work of %zu sessions ...",
+							  ui->targets.count);
+	ret->kind = WISH_ASK;
+	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
+							      occasion, NULL });
+}
+
+static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
+{
+	replace_string(&ui->form.instead, id);
+	strvec_clear(&ui->targets);
+	strvec_push(&ui->targets, ui->form.instead);
+	ui_look(ui, ACTION_NEW, ret);
+}
+
+/* All that is agreed to at once, when nobody is left to be asked about. */
+static void go_on_removing(struct ui *ui, struct wish *ret)
+{
+	if (ui->targets.count) {
+		ui_look(ui, ACTION_REMOVE, ret);
+		return;
+	}
+	if (ui->agreed.count == 0) {
+		give_up(ui);
+		return;
+	}
+	ui_run(ui, ret, (const char *const[]){ "remove", "--force", NULL });
+	strvec_push_all(&ret->words, &ui->given_up);
+	strvec_push(&ret->words, "--");
+	strvec_push_all(&ret->words, &ui->agreed);
+	ui_end_pending(ui);
+}
+
+/* The first target may go (seen: with this work, NULL: it has none), or stays. */
+static void settle_removal(struct ui *ui, bool goes, const char *seen, struct wish *ret)
+{
+	cleanup_strvec struct strvec others = { 0 };
+	const char *id = ui->targets.items[0];
+	if (goes)
+		strvec_push(&ui->agreed, id);
+	if (goes && seen)
+		strvec_pushf(&ui->given_up, "--seen=%s=%s", id, seen);
+	strvec_push_array(&others, (const char *const *)ui->targets.items + 1);
+	strvec_clear(&ui->targets);
+	strvec_push_all(&ui->targets, &others);
+	go_on_removing(ui, ret);
+}
+
+/* There is nothing to ask, or that is the answer. */
+static void do_pending(struct ui *ui, struct wish *ret)
+{
+	switch (ui->pending) {
+	case ACTION_ATTACH:
+		ret->kind = WISH_ATTACH;
+		strvec_push_array(&ret->words, (const char *const[]){ "--asked", "--",
+								      ui->targets.items[0], NULL });
+		break;
+	case ACTION_START:
+		ui_run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		break;
+	case ACTION_REMOVE:
+		settle_removal(ui, true, NULL, ret);
+		return;
+	case ACTION_NEW:
+		ui_launch(ui, ret);
+		break;
+	default:
+		break;
+	}
+	ui_end_pending(ui);
+}
+
+/* Keep or clean.  agentdeck compares what there is with what was shown. */
+static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
+{
+	ret->kind = WISH_RUN;
+	strvec_push_array(&ret->words,
+			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
+						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
+						 "start", NULL });
+	list_choose_none(ui->list);
+	ui_end_pending(ui);
+}
+
+void ui_asked(struct ui *ui, const char *text, struct wish *ret)
+{
+	cleanup_error struct error why = { 0 };
+	cleanup_ask struct ask ask = { 0 };
+	if (ui->mode != MODE_LOOKING)
+		return;
+	if (!text || ask_parse(text, &ask, &why) < 0) {
+		ui_end_pending(ui);
+		if (text)
+			ui_tell(ui, why.message, true);
+		return;
+	}
+	/* The user has given up, and asks about another one. */
+	if (!streq(ask.id, ui->targets.items[0]))
+		return;
+	if (ask.is_removed) {
+		ui_end_pending(ui);
+		ui_tell(ui, or_empty(ask.text), false);
+	} else if (ask.about == ASK_NOTHING) {
+		do_pending(ui, ret);
+	} else {
+		ui->ask = ask;
+		ask = (struct ask){ 0 };
+		next_question(ui);
+	}
+	list_settle(ui->list);
+}
+
+static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
+{
+	const enum ask_about about = ui->ask.about;
+	const struct choice *chosen = &ui->dialog.question.choices[ui->dialog.cursor];
+	if (choice != CHOICE_NONE && ui->ask.next < ui->ask.count)
+		next_question(ui);
+	else if (about == ASK_CONFIRM && choice == CHOICE_CONTINUE)
+		ui_go_on(ui, ret);
+	else if (about == ASK_LAUNCH && choice == CHOICE_RESUME && chosen->session)
+		resume_instead(ui, chosen->session, ret);
+	else if (((about == ASK_END || about == ASK_REUSE) && choice == CHOICE_RETURN) ||
+		 (about == ASK_LAUNCH && choice == CHOICE_NEW))
+		do_pending(ui, ret);
+	else if (about == ASK_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
+		settle_removal(ui, choice == CHOICE_CLEAN, ui->ask.seen, ret);
+	else if (about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
+		pass_on(ui, choice, ret);
+	else
+		give_up(ui);
+}
+
+void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
+{
+	enum choice_kind choice;
+	const bool is_confirm = ui->ask.about == ASK_CONFIRM;
+	if (is_confirm &&
+	    (key == 'y' || key == 'Y' || keymap_action(&ui->keymap, key) == ui->pending))
+		answer(ui, CHOICE_CONTINUE, ret);
+	else if (is_confirm && key == 'n')
+		give_up(ui);
+	else if (dialog_key(&ui->dialog, key, &choice))
+		answer(ui, choice, ret);
+}
+
+void ui_key_while_looking(struct ui *ui, key_code key)
+{
+	if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL) || key == 'q')
+		give_up(ui);
+}

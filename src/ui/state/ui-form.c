@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/ui-internal.h"
+
+#include "ui/state/ui.h"
+
+void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory)
+{
+	const struct item *item = list_selected(ui->list);
+	form_open(&ui->form, supply, directory, item ? item->group : "");
+	ui->mode = MODE_FORM;
+}
+
+/* Is another session to be resumed instead of the one that the form is for? */
+static void begin_new(struct ui *ui, struct wish *ret)
+{
+	replace_string(&ui->form.problem, NULL);
+	replace_string(&ui->form.instead, NULL);
+	ui->form.is_begun = true;
+	ui->mode = MODE_LOOKING;
+	ui->pending = ACTION_NEW;
+	ret->kind = WISH_ASK;
+	form_ask_words(&ui->form, &ret->words);
+	/* The directory: the last but one. */
+	strvec_clear(&ui->targets);
+	strvec_push(&ui->targets, ret->words.items[ret->words.count - 2]);
+}
+
+void ui_launch(struct ui *ui, struct wish *ret)
+{
+	const char *message = input_text(&ui->form.texts[FIELD_MESSAGE]);
+	ui->form.is_running = true;
+	ret->kind = WISH_LAUNCH;
+	form_words(&ui->form, &ret->words);
+	if (*message)
+		ret->input = xstrdup(message);
+}
+
+void ui_launched(struct ui *ui, const char *text, bool is_good)
+{
+	ui->form.is_running = false;
+	replace_string(&ui->form.instead, NULL);
+	if (is_good) {
+		form_empty(&ui->form);
+		if (ui->mode == MODE_FORM)
+			ui->mode = MODE_LIST;
+	} else {
+		replace_string(&ui->form.problem, text);
+	}
+	if (is_good || ui->mode != MODE_FORM)
+		ui_tell(ui, text, !is_good);
+}
+
+static void leave_form(struct ui *ui)
+{
+	char name[KEY_TEXT_SIZE];
+	ui->mode = MODE_LIST;
+	const key_code key = ui->keymap.keys[ACTION_NEW][0];
+	if (!ui->form.is_begun)
+		return;
+	cleanup_free char *text = xasprintf(
+		"%s; %s shows the form again.",
+		ui->form.is_running ? "It is being made" : "What you typed is kept",
+		key == KEY_CODE_NONE ? "its action" : key_text(key, name));
+	ui_tell(ui, text, false);
+}
+
+void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
+{
+	switch (form_key(&ui->form, key)) {
+	case FORM_STAYS:
+		break;
+	case FORM_DONE:
+		begin_new(ui, ret);
+		break;
+	case FORM_LEFT:
+		leave_form(ui);
+		break;
+	case FORM_COMPLETE:
+		ret->kind = WISH_FIND;
+		strvec_push_take(&ret->words, form_directory(&ui->form));
+		break;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the files of the deck's state share.  Each deals with one part of what a key does: ui.c with
+ * the list, and with which part a key is for.
+ */
+#pragma once
+
+#include "ui/state/action.h"
+
+struct ui;
+struct wish;
+
+/* ---- ui.c ------------------------------------------------------------------------------------- */
+
+/* *ret as of ui_key(), here and below. */
+void ui_act(struct ui *ui, enum action action, struct wish *ret);
+
+/* ---- ui-act.c: acting on sessions ------------------------------------------------------------- */
+
+/* An action that needs a session, on those that are chosen, or on the selected one. */
+void ui_act_on(struct ui *ui, enum action action, struct wish *ret);
+void ui_attach(struct ui *ui, struct wish *ret);
+/* What the preview shows of the selected session, in full. */
+void ui_copy(struct ui *ui, struct wish *ret);
+/* Run these words and the targets.  Nothing is chosen any more. */
+void ui_run(struct ui *ui, struct wish *ret, const char *const *words);
+/* The user has confirmed the pending action, or typed its line. */
+void ui_go_on(struct ui *ui, struct wish *ret);
+
+/* ---- ui-ask.c: questions ---------------------------------------------------------------------- */
+
+struct confirmation {
+	const char *label, *effect; /* of the choice that does it */
+	char *prompt;               /* taken */
+};
+void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted);
+/* What has agentdeck to ask about the first target? */
+void ui_look(struct ui *ui, enum action action, struct wish *ret);
+void ui_end_pending(struct ui *ui);
+void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret);
+void ui_key_while_looking(struct ui *ui, key_code key);
+
+/* ---- ui-form.c: the form for a new session ---------------------------------------------------- */
+
+void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret);
+/* Make the session that the form is for. */
+void ui_launch(struct ui *ui, struct wish *ret);
+
+/* ---- ui-mouse.c ------------------------------------------------------------------------------- */
+
+/* True: the key was the mouse's, and is dealt with. */
+bool ui_take_wheel(struct ui *ui, key_code key);
