@@ -6,8 +6,9 @@
 # USAGE
 #   test-documents.bash     agentdeck and its helpers are found in PATH
 #
-# It runs those of docs/how-to.md in their order, with the demo agent in place of claude, in a scratch
-# home. Of those in the other documents it lets agentdeck check the command line.
+# It runs those of docs/tutorial.md and docs/how-to.md in their order, in a scratch home, the latter with
+# the demo agent in place of claude. Of those in the other documents it lets agentdeck check the command
+# line.
 #
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux, no git, or no agentdeck-assess (built without libgit2)
@@ -44,8 +45,6 @@ commands_in() {	# FILE
 	sed -nE 's/^    (agentdeck .*|cd "\$\(agentdeck .*)$/\1/p' "$1" | sed -E 's/(  +|  *# ).*$//'
 }
 
-# --- docs/how-to.md ----------------------------------------------------------------------------------
-
 # What a test without a terminal, a container engine or systemd cannot do, and what does it instead.
 needs_more() {	# COMMAND
 	case $1 in
@@ -60,6 +59,37 @@ needs_more() {	# COMMAND
 may_fail() {	# COMMAND
 	[[ $1 == 'agentdeck doctor' || $1 == 'agentdeck diff' ]]
 }
+
+# --- docs/tutorial.md --------------------------------------------------------------------------------
+
+# One shell runs all lines, as a reader's does. The file tells the lines that ran.
+run_tutorial() {
+	local line status
+	cd "$HOME" || return
+	while read -r line; do
+		echo "$line"
+		needs_more "$line" && continue
+		eval "$line" >"$root/out" 2>&1 </dev/null
+		status=$?
+		[[ $status == 0 ]] || echo "FAILED $line: status $status: $(<"$root/out")"
+		case $line in
+		*'What do you remember?"' | *'the till opens?"')
+			grep -q 'the first was "The till opens at nine."' "$root/out" || echo "FAILED $line: $(<"$root/out")" ;;
+		'agentdeck start shop')
+			grep -q 'resumed conversation' "$root/out" || echo "FAILED $line: $(<"$root/out")" ;;
+		'agentdeck check prices'*)
+			grep -q 'not safe to delete' "$root/out" || echo "FAILED $line: $(<"$root/out")" ;;
+		'rm -rf '*)
+			[[ -z $(agentdeck list -q) ]] || echo "FAILED: sessions are left: $(agentdeck list)" ;;
+		esac
+	done < <(sed -n 's/^    //p' "$tree/docs/tutorial.md")
+}
+run_tutorial >"$root/tutorial"
+if grep -A 20 FAILED "$root/tutorial"; then fail "tutorial"; fi
+tutorial=$(grep -c . "$root/tutorial")
+((tutorial >= 28)) || fail "tutorial: only $tutorial lines"
+
+# --- docs/how-to.md ----------------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # of Markdown
 sed -n '/^```toml$/,/^```$/p' "$tree/docs/how-to.md" | sed '/^```/d; s/"claude"/"demo"/' >"$HOME/src/agentdeck.toml"
@@ -104,5 +134,5 @@ done < <(for file in "$tree"/README.md "$tree"/docs/*.md; do
 done)
 ((checked >= 80)) || fail "only $checked command lines"
 
-[[ $failures == 0 ]] && echo "ok: $count commands run, $checked checked"
+[[ $failures == 0 ]] && echo "ok: $((tutorial + count)) commands run, $checked checked"
 [[ $failures == 0 ]]
