@@ -4,6 +4,11 @@
 
 extern const char agentdeck_version[];
 
+/* The same behind AGENTDECK_STAMP.  Each program has it in its file, so that `agentdeck doctor` can
+ * tell the version of a helper without running it. */
+#define AGENTDECK_STAMP "agentdeck-version="
+extern const char agentdeck_stamp[];
+
 /* The number of the JSON contract (docs/json.md): it changes when a member is renamed or removed,
  * or means something else. */
 enum { JSON_PROTOCOL = 1 };

@@ -1509,6 +1509,21 @@ case_profiles() {
 	! grep -q other "$home/out" || fail "$(<"$home/out")"
 }
 
+case_doctor_finds_a_program_of_another_version() {
+	local from helper
+	from=$(dirname "$(command -v agentdeck)")
+	[[ -x $from/agentdeck-gate ]] || from=$from/../libexec/agentdeck
+	mkdir "$home/bin" && cp "$(command -v agentdeck)" "$home/bin"
+	for helper in "$from"/agentdeck-*; do
+		[[ ! -f $helper || ! -x $helper ]] || cp "$helper" "$home/bin"
+	done
+	env "AGENTDECK_HOME=$home/deck" "$home/bin/agentdeck" doctor >"$home/out" 2>&1
+	grep -q "^helpers  *ok" "$home/out" || fail "doctor: $(<"$home/out")"
+	sed -i 's/agentdeck-version=/agentdeck-version=9/' "$home/bin/agentdeck-gate"
+	env "AGENTDECK_HOME=$home/deck" "$home/bin/agentdeck" doctor >"$home/out" 2>&1 && fail 'doctor is content'
+	grep -q "^helpers  *error .*/agentdeck-gate" "$home/out" || fail "doctor: $(<"$home/out")"
+}
+
 case_doctor_report_has_no_secret() {
 	must add . -t classified --agent demo
 	printf '[notify]\ncommand = ["curl", "https://s3cret@example.org"]\n[container]\nimage = "s3cret/image"\n' >>"$home/deck/config.toml"

@@ -204,6 +204,14 @@ static void missing_helpers_are_an_error(void **state UNUSED)
 	strvec_clear(&facts.missing_helpers);
 }
 
+static void helpers_of_another_version_are_an_error(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	strvec_push(&facts.other_helpers, "/l/agentdeck-ui");
+	check(&facts, "helpers", VERDICT_ERROR, "/l/agentdeck-ui", "make install");
+	strvec_clear(&facts.other_helpers);
+}
+
 static void tmux_must_be_there_and_new_enough(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
@@ -464,6 +472,7 @@ int main(void)
 		cmocka_unit_test(a_runtime_directory_may_be_missing_but_not_foreign),
 		cmocka_unit_test(damaged_and_unscoped_sessions_are_both_named),
 		cmocka_unit_test(missing_helpers_are_an_error),
+		cmocka_unit_test(helpers_of_another_version_are_an_error),
 		cmocka_unit_test(tmux_must_be_there_and_new_enough),
 		cmocka_unit_test(no_agent_is_a_warning_and_an_unknown_default_an_error),
 		cmocka_unit_test(a_hint_of_an_agent_s_entry_is_a_warning_with_its_remedy),

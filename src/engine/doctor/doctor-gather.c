@@ -7,6 +7,7 @@
 
 #include "base/fsutil.h"
 #include "base/program.h"
+#include "base/version.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/place/isolation.h"
@@ -26,7 +27,7 @@
 
 #include <linux/magic.h>
 
-enum { HINT_FILE_MAX = 1 << 20 };
+enum { HINT_FILE_MAX = 1 << 20, HELPER_MAX = 64 << 20 };
 
 static const char *environment(const char *name)
 {
@@ -133,6 +134,36 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 	}
 }
 
+/* Whoever cannot read it does not know of another version. */
+static bool is_other_version(const char *helper)
+{
+	cleanup_strbuf struct strbuf file = { 0 };
+	cleanup_free char *stamp = xasprintf("%s%s", AGENTDECK_STAMP, agentdeck_version);
+	return fs_read(AT_FDCWD, helper, HELPER_MAX, &file, NULL) == 0 &&
+	       !memmem(file.data, file.length, stamp, strlen(stamp) + 1);
+}
+
+static void look_at_helpers(struct doctor_facts *facts)
+{
+	static const char *const helpers[] = {
+		"agentdeck-bell",   "agentdeck-capsule", "agentdeck-gate",
+		"agentdeck-view",   "agentdeck-watch",
+#ifdef HAVE_LIBGIT2
+		"agentdeck-assess",
+#endif
+#ifdef HAVE_NCURSES
+		"agentdeck-ui",
+#endif
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++) {
+		cleanup_free char *path = deck_helper(helpers[i]);
+		if (access(path, X_OK) < 0)
+			strvec_push(&facts->missing_helpers, path);
+		else if (is_other_version(path))
+			strvec_push(&facts->other_helpers, path);
+	}
+}
+
 static void look_at_places(struct deck *deck, struct doctor_facts *facts)
 {
 	cleanup_error struct error err = { 0 };
@@ -150,11 +181,8 @@ static void look_at_places(struct deck *deck, struct doctor_facts *facts)
 		facts->unusable_runtime = visible(deck->paths.user_runtime);
 	if (!facts->state.problem)
 		look_at_sessions(deck, facts);
-	for (int i = 0; facts->helpers_known && i < 2; i++) {
-		const char *helper = i ? deck->watch : deck->gate;
-		if (access(helper, X_OK) < 0)
-			strvec_push(&facts->missing_helpers, helper);
-	}
+	if (facts->helpers_known)
+		look_at_helpers(facts);
 }
 
 static void look_at_tmux(struct doctor_facts *facts)

@@ -4,6 +4,7 @@
  */
 #include "engine/doctor/doctor.h"
 
+#include "base/version.h"
 #include "engine/place/container/resolve.h"
 
 #include <inttypes.h>
@@ -86,6 +87,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->damaged_ids);
 	strvec_clear(&facts->unscoped);
 	strvec_clear(&facts->missing_helpers);
+	strvec_clear(&facts->other_helpers);
 	strvec_clear(&facts->agents);
 	strvec_clear(&facts->stand_ins);
 	strvec_clear(&facts->agent_problems);
@@ -243,13 +245,17 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 static void judge_helpers(const struct doctor_facts *facts, struct findings *ret)
 {
 	cleanup_free char *missing = join(&facts->missing_helpers, ", ");
+	cleanup_free char *other = join(&facts->other_helpers, ", ");
 	if (!facts->helpers_known) {
 		unknown("not checked: fix the problem above first");
 	} else if (*missing) {
 		wrong("not installed: %s", missing);
 		advise("install agentdeck again: make install");
+	} else if (*other) {
+		wrong("not of the version of agentdeck, %s: %s", agentdeck_version, other);
+		advise("install agentdeck again: make install");
 	} else {
-		ok("agentdeck-gate and agentdeck-watch are installed");
+		ok("agentdeck's other programs are installed, and of its version");
 	}
 }
 

@@ -64,7 +64,7 @@ struct doctor_facts {
 	struct strvec damaged, damaged_ids; /* what is wrong with each, and its id */
 	struct strvec unscoped;             /* ids of live sessions without a scope */
 	char *sessions_problem;
-	struct strvec missing_helpers;
+	struct strvec missing_helpers, other_helpers; /* other: of another version */
 	bool helpers_known;
 	char *tmux_version, *tmux_problem;
 	bool tmux_enough, tmux_loses_ends; /* before 3.5 */
