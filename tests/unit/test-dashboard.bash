@@ -338,6 +338,8 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	keys Tab
 	await '--- api: last reply' && await '\| demo: reply 1'
 	keys Tab
+	await '--- api: conversation' && await '\| > hello' && await '\| demo: reply 1'
+	keys Tab
 	await '--- api: facts' && await '\| Status +running, idle'
 	keys Down
 	await '--- web: facts' && await '\| Status +stopped'
@@ -345,8 +347,10 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	await '--- web: log'
 	"${terminal[@]}" resize-window -x 80 -y 24
 	await '^--- web: log'
-	keys Tab
-	await_gone '--- web'
+	keys Up Up
+	await '^--- group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
+	keys Down Tab
+	await_gone '--- api'
 }
 
 # The terminal of a running session: its tmux, and the device that the agent prints to.
@@ -494,7 +498,7 @@ case_the_preview_is_copied() {
 	await '= api' && keys G Up y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'reply 1'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
-	keys Tab Tab Tab
+	keys Tab Tab Tab Tab
 	await '--- api: facts' && keys y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"

@@ -361,6 +361,34 @@ static void a_gigabyte_is_not_read_for_a_description(void **state UNUSED)
 	assert_true(bytes_read() - before < 4 << 20);
 }
 
+static void the_last_turns_are_in_order_and_bounded(void **state UNUSED)
+{
+	cleanup_transcript_turns struct transcript_turns turns = { 0 };
+	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
+				      TYPED("one") MODEL("m", "two") TOOL SIDE("small") META("x")
+					      TYPED("three") MODEL("m", "four"));
+	assert_int_equal(transcript_last_turns(path, 3, &turns, NULL), 0);
+	assert_int_equal(turns.count, 3);
+	assert_string_equal(turns.items[0].text, "two");
+	assert_true(turns.items[0].is_reply);
+	assert_string_equal(turns.items[1].text, "three");
+	assert_false(turns.items[1].is_reply);
+	assert_string_equal(turns.items[2].text, "four");
+	transcript_turns_free(&turns);
+	/* Fewer than wanted, and only the end of a large one. */
+	free(path);
+	path = put_giant(TYPED("first"), "\n" MODEL("m", "new"));
+	const int64_t before = bytes_read();
+	assert_int_equal(transcript_last_turns(path, 20, &turns, NULL), 0);
+	assert_int_equal(turns.count, 1);
+	assert_string_equal(turns.items[0].text, "new");
+	assert_true(bytes_read() - before < 4 << 20);
+	free(path);
+	path = put("-srv-work", ID_1 ".jsonl", TOOL);
+	transcript_turns_free(&turns);
+	assert_int_equal(transcript_last_turns(path, 20, &turns, NULL), TRANSCRIPT_NONE);
+}
+
 static void links_are_not_followed(void **state UNUSED)
 {
 	struct transcript found = { 0 };
@@ -579,6 +607,7 @@ int main(void)
 		scratch_test(the_model_is_that_of_the_last_reply),
 		scratch_test(nothing_is_known_of_an_empty_transcript),
 		scratch_test(a_gigabyte_is_not_read_for_a_description),
+		scratch_test(the_last_turns_are_in_order_and_bounded),
 		scratch_test(links_are_not_followed),
 		scratch_test(what_is_no_file_is_passed_over),
 		scratch_test(another_users_file_is_passed_over),

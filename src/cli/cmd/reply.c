@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/watch.h"
 #include "cli/show/output.h"
-#include "driver/transcript/transcript.h"
 
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -18,13 +17,11 @@ void reply_free(struct reply *reply)
 	*reply = (struct reply){ 0 };
 }
 
-int reply_find(struct app *app, const struct instance *instance, struct reply *ret,
-	       struct error *err)
+int reply_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
+		     struct error *err)
 {
 	const struct conversation *conversation = &instance->conversation;
 	const struct agent *agent;
-	cleanup_transcript struct transcript found = { 0 };
-	cleanup_reply struct reply reply = { 0 };
 	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
 	if (!agent->transcript)
@@ -37,8 +34,17 @@ int reply_find(struct app *app, const struct instance *instance, struct reply *r
 	int r = TRANSCRIPT_NONE;
 	if (conversation->session_id && home)
 		r = transcript_find(home, instance_launch_directory(instance),
-				    conversation->session_id, conversation->transcript_path, &found,
+				    conversation->session_id, conversation->transcript_path, ret,
 				    err);
+	return r > 0 ? REPLY_NONE : r;
+}
+
+int reply_find(struct app *app, const struct instance *instance, struct reply *ret,
+	       struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_reply struct reply reply = { 0 };
+	int r = reply_transcript(app, instance, &found, err);
 	if (r == 0) {
 		reply.path = xstrdup(found.path);
 		r = transcript_last_reply(found.path, &reply.text, &reply.time, err);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
+#include "driver/transcript/transcript.h"
 #include "engine/roster/roster.h"
 
 struct reply {
@@ -19,6 +20,10 @@ void reply_free(struct reply *reply);
 enum { REPLY_NONE = 1 };
 int reply_find(struct app *app, const struct instance *instance, struct reply *ret,
 	       struct error *err);
+
+/* Its transcript.  REPLY_NONE: there is none yet.  ERROR_INVALID as above.  *ret is the caller's. */
+int reply_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
+		     struct error *err);
 
 /* Is it another one than before? */
 bool reply_is_new(const struct reply *reply, const struct reply *before);

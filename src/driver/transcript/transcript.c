@@ -637,3 +637,47 @@ int transcript_describe(const char *path, struct transcript_about *ret, struct e
 	about = (struct transcript_about){ 0 };
 	return 0;
 }
+
+/* ---- what was said last ----------------------------------------------------------------------- */
+
+void transcript_turns_free(struct transcript_turns *turns)
+{
+	for (size_t i = 0; i < turns->count; i++)
+		free(turns->items[i].text);
+	free(turns->items);
+	*turns = (struct transcript_turns){ 0 };
+}
+
+/* The last ones of an array of max, filled from its end. */
+struct tail {
+	struct transcript_turn *items;
+	size_t first;
+};
+
+static bool take_turn(const struct strbuf *line, const char *path, void *data)
+{
+	struct tail *tail = data;
+	char *typed = prompt_of(line, path);
+	char *text = typed ? typed : reply_of(line, path, NULL);
+	if (text)
+		tail->items[--tail->first] = (struct transcript_turn){ !typed, text };
+	return tail->first == 0;
+}
+
+int transcript_last_turns(const char *path, size_t max, struct transcript_turns *ret,
+			  struct error *err)
+{
+	cleanup_transcript_turns struct transcript_turns turns = { 0 };
+	struct tail tail = { xcalloc(max, sizeof(*turns.items)), max };
+	const int r = visit_backwards(path, WINDOW, take_turn, &tail, err);
+	turns.items = tail.items;
+	turns.count = max - tail.first;
+	memmove(turns.items, turns.items + tail.first, turns.count * sizeof(*turns.items));
+	if (r < 0)
+		return -1;
+	if (turns.count == 0)
+		return TRANSCRIPT_NONE;
+	*ret = turns;
+	turns = (struct transcript_turns){ 0 };
+	return 0;
+}

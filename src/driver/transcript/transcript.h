@@ -84,6 +84,23 @@ void transcript_about_free(struct transcript_about *about);
  * there is no such file. */
 int transcript_describe(const char *path, struct transcript_about *ret, struct error *err);
 
+/* What somebody typed, or the agent said. */
+struct transcript_turn {
+	bool is_reply;
+	char *text; /* unchanged */
+};
+struct transcript_turns {
+	struct transcript_turn *items; /* in the order of the conversation */
+	size_t count;
+};
+void transcript_turns_free(struct transcript_turns *turns);
+#define cleanup_transcript_turns CLEANUP(transcript_turns_free)
+
+/* The last turns that have text, at most max.  Looks at the last MiB of the transcript, however
+ * large it is.  TRANSCRIPT_NONE: there are none. */
+int transcript_last_turns(const char *path, size_t max, struct transcript_turns *ret,
+			  struct error *err);
+
 /* Pass each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
  * file, until it returns false.  TRANSCRIPT_NONE: there is no such file. */
 int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),

@@ -2,6 +2,7 @@
 #include "ui/draw/draw.h"
 
 #include "ui/draw/form.h"
+#include "ui/state/summary.h"
 #include "ui/term/term.h"
 
 #include <inttypes.h>
@@ -279,6 +280,53 @@ static void draw_painted(size_t row, const struct split *split, const struct pai
 				   &line->spans[i].style, line->spans[i].text);
 }
 
+/* Prose is wrapped; what has columns is cut. */
+static bool is_prose(enum preview_kind kind)
+{
+	return kind == PREVIEW_REPLY || kind == PREVIEW_TURNS;
+}
+
+/* At least the last lines that fit, one string for each row. */
+static void wrap_end(const struct painting *painting, const struct split *split, struct strvec *ret)
+{
+	size_t first = painting->count > split->height ? painting->count - split->height : 0;
+	for (; first < painting->count; first++) {
+		const struct painted_line *line = &painting->lines[first];
+		cleanup_strbuf struct strbuf text = { 0 };
+		for (size_t i = 0; i < line->count; i++)
+			strbuf_adds(&text, line->spans[i].text);
+		const char *rest = strbuf_text(&text);
+		do {
+			const size_t length = dialog_fitting(rest, split->width);
+			strvec_push_take(ret, xstrndup(rest, length));
+			rest += length;
+			rest += strspn(rest, " ");
+		} while (*rest);
+	}
+}
+
+static void draw_prose(const struct painting *painting, const struct split *split)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	const size_t room = split->height - 1;
+	wrap_end(painting, split, &lines);
+	const size_t first = lines.count > room ? lines.count - room : 0;
+	for (size_t i = first; i < lines.count; i++)
+		term_put(split->row + 1 + i - first, split->column, split->width,
+			 starts_with(lines.items[i], "> ") ? ROLE_KEY : ROLE_PLAIN, lines.items[i]);
+}
+
+static void draw_group_preview(const struct ui *ui, const struct split *split)
+{
+	cleanup_free char *text = summary_of_group(ui->list);
+	char *rest = text;
+	size_t row = 1;
+	if (!text)
+		return;
+	for (const char *line; row < split->height && (line = strsep(&rest, "\n")); row++)
+		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
+}
+
 static void draw_preview(const struct ui *ui, const struct split *split)
 {
 	const struct preview *preview = &ui->preview;
@@ -290,8 +338,17 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 	for (size_t i = 0; split->column && i < split->height; i++)
 		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, "|");
 	cleanup_free char *heading = xasprintf("--- %s%s%s ", item ? item->title : "",
-					       item ? ": " : "", preview_name(preview->kind));
+					       item ? ": " : "",
+					       item ? preview_name(preview->kind) : "group");
 	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
+	if (!item) {
+		draw_group_preview(ui, split);
+		return;
+	}
+	if (is_there && is_prose(preview->kind)) {
+		draw_prose(&preview->painting, split);
+		return;
+	}
 	const size_t room = split->height - 1, count = is_there ? preview->painting.count : 0;
 	/* The end is what matters, but for facts. */
 	const size_t first = preview->kind != PREVIEW_FACTS && count > room ? count - room : 0;

@@ -112,9 +112,7 @@ static void add(struct dialog_page *page, const struct style *style, char *text)
 	page->lines[page->count++] = (struct dialog_line){ style->part, style->is_chosen, text };
 }
 
-/* How many bytes of the text fit: up to a space, or a part of a long word.  A character has at
- * least as many bytes as columns. */
-static size_t fitting(const char *text, size_t width)
+size_t dialog_fitting(const char *text, size_t width)
 {
 	size_t length = strlen(text);
 	if (length <= width)
@@ -136,7 +134,7 @@ static void add_words(struct dialog_page *page, const struct style *style, size_
 		const size_t indent = strlen(lead);
 		const size_t width = columns >= indent + WIDTH_LEAST ? columns - indent
 								     : WIDTH_LEAST;
-		const size_t length = fitting(text, width);
+		const size_t length = dialog_fitting(text, width);
 		add(page, style, xasprintf("%s%.*s", lead, (int)length, text));
 		text += length;
 		text += *text == ' ';

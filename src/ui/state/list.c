@@ -691,6 +691,21 @@ size_t list_chosen(const struct list *list)
 	return list->chosen;
 }
 
+struct item **list_group(const struct list *list, size_t *ret_count)
+{
+	if (list->line_count == 0 || list->lines[list->cursor].kind != LINE_GROUP)
+		return NULL;
+	const struct line *line = &list->lines[list->cursor];
+	cleanup_free char *path = xstrndup(line->item->group, line->path_length);
+	struct item **items = xcalloc(list->count, sizeof(struct item *));
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (is_in_group(list->items[i], path) && is_shown(list, list->items[i]))
+			items[count++] = list->items[i];
+	*ret_count = count;
+	return items;
+}
+
 struct item **list_targets(const struct list *list, size_t *ret_count)
 {
 	struct item *selected = list_selected(list);

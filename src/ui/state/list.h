@@ -136,6 +136,10 @@ void list_go(struct list *list, size_t line);
 /* To this session, also into a collapsed group.  False: the filter hides it. */
 bool list_select(struct list *list, struct item *item);
 
+/* The sessions that are shown in the group under the cursor and below, or would be if it were open.
+ * The caller frees the array.  NULL: the cursor is not on a group. */
+struct item **list_group(const struct list *list, size_t *ret_count) MUST_USE;
+
 /* To the session that waits longest, after the selected one in that order; it wraps.  Filter and
  * collapsed groups hide nothing from it.  NULL: none waits. */
 struct item *list_next_waiting(struct list *list);

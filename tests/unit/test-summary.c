@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit/test.h"
+
+#include "ui/state/summary.h"
+
+#include <string.h>
+
+static void add(struct list *list, const char *id, const char *group, enum doing doing)
+{
+	(void)list_add(list, &(struct facts){ .id = id,
+					      .title = id,
+					      .group = group,
+					      .agent = "demo",
+					      .directory = doing == DOING_ERROR ? "/b" : "/a",
+					      .reason = doing == DOING_ERROR ? "it was killed" : "",
+					      .doing = doing,
+					      .since_us = *id });
+}
+
+static void a_group_is_summed_up(void **state UNUSED)
+{
+	cleanup_list struct list *list = list_new();
+	assert_null(summary_of_group(list));
+	add(list, "d", "work", DOING_WAITING);
+	add(list, "c", "work/back", DOING_WAITING);
+	add(list, "b", "work/back", DOING_ERROR);
+	add(list, "a", "work-2", DOING_WAITING);
+	add(list, "e", "work", DOING_IDLE);
+	list_settle(list);
+	list_go(list, 0);
+	cleanup_free char *open = summary_of_group(list);
+	assert_string_equal(open, "4 sessions: 2 waiting, 1 error, 1 idle\n"
+				  "\nNeed you\n  c: waiting\n  d: waiting\n"
+				  "  b: error, it was killed\n"
+				  "\nAgents\n  4  demo\n"
+				  "\nFolders\n  3  /a\n  1  /b\n");
+	/* What is hidden in it counts, too, and what a filter hides does not. */
+	list_set_collapsed(list, true);
+	list_settle(list);
+	cleanup_free char *closed = summary_of_group(list);
+	assert_string_equal(closed, open);
+	list_set_scope(list, SCOPE_NEEDS_USER);
+	list_settle(list);
+	list_go(list, 0);
+	cleanup_free char *filtered = summary_of_group(list);
+	assert_non_null(strstr(filtered, "3 sessions: 2 waiting, 1 error\n"));
+	list_go(list, SIZE_MAX);
+	assert_null(summary_of_group(list));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_group_is_summed_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
