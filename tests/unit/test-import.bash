@@ -10,7 +10,9 @@
 # whose path has as many bytes, so that it can put its own path into the databases.
 #
 # EXIT STATUS
-#   0 all passed; 1 some failed; 77 there is no python3, or agentdeck was built without SQLite
+#   0 all passed; 1 some failed; 77 there is no python3
+#
+# Without SQLite in agentdeck, the cases with a database are left out.
 #
 # The cases are called by their names, which shellcheck does not see.
 # shellcheck disable=SC2317
@@ -43,7 +45,7 @@ fresh() {
 		mv "$folder" "${folder%/*}/${name/-home-dev/${home//\//-}}"
 	done
 	mkdir -p "$home"/{proj,api,web,exp,"my docs"} "$home"/api/.worktrees/feature-{login,fork-exp}
-	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$deck/config.toml"
+	printf 'default_agent = "claude"\n[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$deck/config.toml"
 	cd "$home" || exit 1
 	tree >"$deck.before"
 }
@@ -104,7 +106,7 @@ manifests() {
 
 each_row_becomes_what_was_decided() {
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --json
+	must import agent-deck --json
 	expect agent-deck-1.14.0/xdg
 	[ "$(manifests)" = 0 ] || fail "a dry run made sessions"
 	untouched
@@ -112,10 +114,10 @@ each_row_becomes_what_was_decided() {
 
 nothing_is_imported_twice() {
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --apply --json
+	must import agent-deck --apply --json
 	[ "$(manifests)" = 16 ] || fail "$(manifests) sessions, not 16"
 	must rename plain other
-	must import --apply --json
+	must import agent-deck --apply --json
 	count "done" 16
 	[ "$(manifests)" = 16 ] || fail "the second import made sessions: $(manifests)"
 	untouched
@@ -125,31 +127,31 @@ nothing_is_imported_twice() {
 an_import_that_was_killed_goes_on() {
 	local id
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --apply --json
+	must import agent-deck --apply --json
 	for id in $(plan id | grep -v -- - | head -n 5); do
 		rm -r "${deck:?}"/*/"$id" "${deck:?}"/*/"$id.lock"
 	done
 	rm "$deck/imports.json"
-	must import --apply --json
+	must import agent-deck --apply --json
 	count "done" 11
 	[ "$(manifests)" = 16 ] || fail "$(manifests) sessions, not 16"
-	must import --json
+	must import agent-deck --json
 	count "done" 16
 }
 
 what_was_removed_stays_away() {
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --apply
+	must import agent-deck --apply
 	must remove child --force
-	must import --apply --json
+	must import agent-deck --apply --json
 	count removed 1
-	must import --apply --again --json
+	must import agent-deck --apply --again --json
 	must show child
 }
 
 sessions_have_what_they_had() {
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --apply
+	must import agent-deck --apply
 	must show plain --json
 	python3 - "$root/out" <<-'END' || fail "plain: $(<"$root/out")"
 		import json, sys
@@ -171,10 +173,10 @@ sessions_have_what_they_had() {
 
 dangerous_modes_need_consent() {
 	fresh agent-deck-1.14.0/xdg/home/dev
-	must import --apply
+	must import agent-deck --apply
 	grep -rlF dangerously-skip "$deck" && fail "an agent asks for no permission"
 	must remove child --force
-	must import --apply --again --dangerous
+	must import agent-deck --apply --again --dangerous
 	grep -rqlF dangerously-skip "$deck/default" || fail "--dangerous is ignored"
 }
 
@@ -183,14 +185,14 @@ the_log_of_a_database_counts() {
 	mkdir -p "$home/.local/share/agent-deck/profiles/default"
 	mv "$home"/state.db* "$home/.local/share/agent-deck/profiles/default/"
 	tree >"$deck.before"
-	must import --json
+	must import agent-deck --json
 	[ "$(plan decision | wc -l)" = 3 ] || fail "not three rows: $(<"$root/out")"
 	untouched
 }
 
 files_may_be_in_the_old_place() {
 	fresh agent-deck-1.14.0/legacy/home/dev
-	must import --json
+	must import agent-deck --json
 	[ "$(plan their_title | grep -cx added-while-open)" = 1 ] || fail "the row in the log is missing"
 	[ "$(plan their_title | wc -l)" -ge 4 ] || fail "rows are missing: $(<"$root/out")"
 	untouched
@@ -199,7 +201,7 @@ files_may_be_in_the_old_place() {
 titles_become_unique() {
 	fresh agent-deck-1.14.0/xdg/home/dev
 	must add "$home/web" -t plain --agent shell
-	must import --apply --json
+	must import agent-deck --apply --json
 	[ "$(plan their_title title | grep -cx "plain	plain (2)")" = 1 ] || fail "$(plan their_title title)"
 }
 
@@ -224,19 +226,106 @@ a_damaged_database_is_refused() {
 	[ "$(manifests)" = 0 ] || fail "it made sessions"
 }
 
+# --- saves of tmux ---------------------------------------------------------------------------------
+
+saves=tmux-assistant-resurrect-a7691f3/home/dev
+
+# save_fresh: the saves of tmux, with their symbolic links
+save_fresh() {
+	local last
+	fresh "$saves"
+	for last in "$home"/.tmux/resurrect/last "$home"/.local/share/tmux/resurrect/last; do
+		ln -sf "$(<"$last")" "$last"
+	done
+	tree >"$deck.before"
+}
+
+a_save_gives_back_what_it_knows() {
+	save_fresh
+	must import tmux-assistant-resurrect --json
+	plan their_title group decision session_id | diff - <(printf '%s\t%s\t%s\t%s\n' \
+		main:0 main import ac313423-98ff-48e3-a74c-d1c7388e27d8 \
+		main:1 main import 8cb27eab-b98d-499d-8994-3aa0a1346725 \
+		other:0 - ask - \
+		other:1 other fresh -) || fail "the plan differs"
+	grep -qF 'their quotes, and are not taken: --add-dir' "$root/out" || fail "lost quotes are not told"
+	must import tmux-assistant-resurrect --guess --json
+	[ "$(plan decision session_id | sed -n 3p)" = "import	01a200be-35bb-78b3-94ae-2133a018c442" ] ||
+		fail "--guess is ignored: $(plan decision session_id)"
+	must import tmux-assistant-resurrect --apply
+	must show main:0 --json
+	grep -qF '"--model"' "$root/out" || fail "main:0 lost its arguments: $(<"$root/out")"
+	grep -rqF ANTHROPIC_BASE_URL "$deck" && fail "a value of a variable was taken"
+	must import tmux-assistant-resurrect --apply --json
+	count "done" 3
+	[ "$(manifests)" = 3 ] || fail "$(manifests) sessions, not 3"
+	untouched
+}
+
+a_damaged_save_is_refused() {
+	save_fresh
+	echo '{"sessions": [{' >"$home/.tmux/resurrect/assistant-sessions.json"
+	run import tmux-assistant-resurrect --apply
+	[ "$status" = 1 ] || fail "status $status"
+	echo '{"sessions": 1}' >"$home/.tmux/resurrect/assistant-sessions.json"
+	run import tmux-assistant-resurrect --apply
+	[ "$status" = 1 ] || fail "no list: status $status"
+	[ "$(manifests)" = 0 ] || fail "it made sessions"
+}
+
+# --- a list of directories -------------------------------------------------------------------------
+
+a_list_makes_one_session_each() {
+	fresh "$saves"
+	printf '%s\n' '# mine' "$home/api" \~/web/ '' "  $home/my docs  " "$home/gone" "$home/web" exp >"$home/list"
+	run import directories
+	[ "$status" = 64 ] || fail "without a list: status $status"
+	must import directories --from "$home/list" --json
+	plan title decision path | diff - <(printf '%s\t%s\t%s\n' api fresh "$home/api" web fresh "$home/web" \
+		"my docs" fresh "$home/my docs" - refuse "$home/gone" exp fresh "$home/exp") || fail "the plan differs"
+	must import directories --from "$home/list" --apply
+	must import directories --from "$home/list" --apply --json
+	count "done" 4
+	[ "$(manifests)" = 4 ] || fail "$(manifests) sessions, not 4"
+}
+
+# --- without a name --------------------------------------------------------------------------------
+
+programs_are_listed() {
+	save_fresh
+	must import --json
+	python3 - "$root/out" <<-'END' || fail "$(<"$root/out")"
+		import json, sys
+		plan = json.load(open(sys.argv[1]))
+		names = {source["name"]: source["sessions"] for source in plan["sources"]}
+		assert names["tmux-assistant-resurrect"] == 4, names
+		assert "agent-deck" not in names and not plan["sessions"], plan
+	END
+	run import --apply
+	[ "$status" = 64 ] || fail "--apply without a name: status $status"
+	rm -r "$home/.tmux" "$home/.local"
+	run import
+	[ "$status" = 2 ] || fail "with nothing there: status $status"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
-fresh agent-deck-1.14.0/xdg/home/dev
-run import
-if grep -q 'built without SQLite' "$root/err"; then
-	rm -rf "$root" "${homes[@]}"
-	echo "skipped: built without SQLite"
-	exit 77
+with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
+	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
+	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
+	titles_become_unique a_place_can_be_named a_damaged_database_is_refused)
+others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_list_makes_one_session_each
+	programs_are_listed)
+if [ $# = 0 ]; then
+	set -- "${others[@]}"
+	fresh agent-deck-1.14.0/xdg/home/dev
+	run import agent-deck
+	if grep -q 'built without SQLite' "$root/err"; then
+		echo "left out: agent-deck's databases, since agentdeck was built without SQLite"
+	else
+		set -- "${with_database[@]}" "$@"
+	fi
 fi
-[ $# -gt 0 ] || set -- each_row_becomes_what_was_decided nothing_is_imported_twice \
-	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had \
-	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place \
-	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
 for case_name; do
 	"$case_name"
 done

@@ -206,6 +206,22 @@ static void titles_are_unique_and_clean(void **state UNUSED)
 	assert_string_equal(made.steps[6].title, "api");
 }
 
+/* A directory may end with a slash, and a title that looks like a counted one is a title. */
+static void titles_follow_the_directory(void **state UNUSED)
+{
+	cleanup_import_rows struct import_rows rows = { 0 };
+	cleanup_import_plan struct import_plan made = { 0 };
+	static const char *const directories[] = { "/work/api//", "/", "/work/api", "/work/api (2)",
+						   "/work/api" };
+	static const char *const titles[] = { "api", "session", "api (2)", "api (2) (2)",
+					      "api (3)" };
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		replace_string(&add(&rows, "")->directory, directories[i]);
+	plan(&rows, (struct import_consent){ 0 }, &made);
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		assert_string_equal(made.steps[i].title, titles[i]);
+}
+
 static void groups_are_clean(void **state UNUSED)
 {
 	cleanup_free char *plain = import_group("work/api");
@@ -236,6 +252,7 @@ int main(void)
 		cmocka_unit_test(each_row_has_its_decision),
 		cmocka_unit_test(one_conversation_goes_to_the_one_used_last),
 		cmocka_unit_test(titles_are_unique_and_clean),
+		cmocka_unit_test(titles_follow_the_directory),
 		cmocka_unit_test(groups_are_clean),
 		cmocka_unit_test(an_odd_id_is_no_id),
 	};

@@ -246,7 +246,7 @@ printf '{"instances":[{"id":"0a1b2c3d-1","title":"old","project_path":"%s","tool
 	"$root/work" >"$root/user/.agent-deck/profiles/default/sessions.json"
 holds 0 import
 holds 0 import agent-deck --apply
-holds 0 import
+holds 0 import agent-deck
 
 echo '{' >"$root/deck/default/$damaged/instance.json"
 holds 0 list

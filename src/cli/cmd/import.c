@@ -12,12 +12,9 @@ struct options {
 	bool apply, guess, dangerous, again;
 };
 
-static const char *const sources[] = { "agent-deck" };
-
 static const struct command_option options[] = {
 	{ 0, "apply", NULL, "do it; without this it only shows what it would do", TO_FLAG(apply) },
-	{ 0, "from", "PATH", "where the other program has its files",
-	  TO_VALUE(from, VALUE_DIRECTORY) },
+	{ 0, "from", "PATH", "where the other program has its files", TO_VALUE(from, VALUE_FILE) },
 	{ 0, "guess", NULL, "continue the newest conversation of a directory if none is known",
 	  TO_FLAG(guess) },
 	{ 0, "dangerous", NULL, "keep the arguments that make an agent ask for no permission",
@@ -59,6 +56,24 @@ static void print_as_json(const struct import_look *look, struct instance *const
 	json_set_bool(object, "applied", made != NULL);
 	json_set_strings(object, "told", &look->rows.told);
 	json_set(object, "sessions", list);
+	json_set(object, "sources", json_object_new_array());
+	print_json(object);
+}
+
+static void print_offers_as_json(const struct import_offers *offers)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	for (size_t i = 0; i < offers->count; i++) {
+		struct json_object *offer = json_object_new_object();
+		json_set_string(offer, "name", offers->items[i].source->name);
+		json_set_int(offer, "sessions", (int64_t)offers->items[i].count);
+		json_object_array_add(list, offer);
+	}
+	json_set_bool(object, "applied", false);
+	json_set(object, "told", json_object_new_array());
+	json_set(object, "sessions", json_object_new_array());
+	json_set(object, "sources", list);
 	print_json(object);
 }
 
@@ -75,7 +90,7 @@ static size_t count_of(const struct import_plan *plan, bool is_made)
 static void print_made(const struct app *app, const struct import_plan *plan)
 {
 	static const char *const headings[] = { "TITLE",        "GROUP",     "PROFILE", "AGENT",
-						"CONVERSATION", "DIRECTORY", "NOTE",    NULL };
+						"CONVERSATION", "DIRECTORY", "REASON",  NULL };
 	cleanup_table struct table *table = table_new(app, headings);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct import_step *step = &plan->steps[i];
@@ -93,7 +108,7 @@ static void print_made(const struct app *app, const struct import_plan *plan)
 
 static void print_left(const struct app *app, const struct import_plan *plan)
 {
-	static const char *const headings[] = { "LEFT OUT", "PROFILE", "WHY", NULL };
+	static const char *const headings[] = { "LEFT OUT", "PROFILE", "REASON", NULL };
 	cleanup_table struct table *table = table_new(app, headings);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct import_step *step = &plan->steps[i];
@@ -143,24 +158,67 @@ static void print_plan(const struct app *app, const struct import_look *look)
 		    made, made == 1 ? "" : "s");
 }
 
+/* Several programs may have saved the same agents, so the user names one of them. */
+static int run_list(struct app *app, struct error *err)
+{
+	static const char *const headings[] = { "PROGRAM", "SESSIONS", "WHERE", NULL };
+	cleanup_import_offers struct import_offers offers = { 0 };
+	cleanup_table struct table *table = table_new(app, headings);
+	if (import_list(&app->deck, &offers, err) < 0)
+		return -1;
+	if (app->json) {
+		print_offers_as_json(&offers);
+		return 0;
+	}
+	for (size_t i = 0; i < offers.count; i++) {
+		const struct import_offer *offer = &offers.items[i];
+		cleanup_free char *count = xasprintf("%zu", offer->count);
+		table_add(table,
+			  (const char *const[]){ offer->source->name, count, offer->source->about },
+			  NULL);
+	}
+	if (offers.count) {
+		table_print(table);
+		say("See what becomes of them: agentdeck import PROGRAM.");
+	}
+	return 0;
+}
+
+static int check_options(const struct options *given, const char *name, struct error *err)
+{
+	if (name)
+		return 0;
+	if (given->from)
+		return error_set(err, ERROR_USAGE, "--from needs the name of the program, too");
+	if (given->apply || given->guess || given->dangerous || given->again)
+		return error_set(
+			err, ERROR_USAGE,
+			"name the program to import from: agentdeck import lists those that "
+			"have sessions here");
+	return 0;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
 	const struct options *given = app->options;
 	const char *name = app->operands.count ? app->operands.items[0] : NULL;
+	if (check_options(given, name, err) < 0)
+		return -1;
+	if (!name)
+		return run_list(app, err);
 	cleanup_free char *from = given->from ? realpath(given->from, NULL) : NULL;
-	struct import_order order = {
+	const struct import_order order = {
+		.source = foreign_find(name),
 		.from = from,
 		.consent = { .guesses = given->guess,
 			     .dangers = given->dangerous,
 			     .again = given->again },
 	};
-	if (name && !(order.source = foreign_find(name)))
+	if (!order.source)
 		return error_set(err, ERROR_USAGE,
 				 "agentdeck cannot import from '%s': see agentdeck import --help",
 				 name);
-	if (given->from && !name)
-		return error_set(err, ERROR_USAGE, "--from needs the name of the program, too");
 	if (given->from && !from)
 		return error_set_errno(err, errno, "%s", given->from);
 	if (import_look(&app->deck, &order, &look, err) < 0)
@@ -186,9 +244,13 @@ static int run(struct app *app, struct error *err)
 
 static struct offer offer(const struct app *line UNUSED, bool behind_dashes)
 {
+	static const char *names[16];
+	size_t count = 0;
+	for (size_t i = 0; foreign_sources[i] && count < ARRAY_SIZE(names); i++)
+		names[count++] = foreign_sources[i]->name;
 	if (behind_dashes)
 		return (struct offer){ 0 };
-	return (struct offer){ .words = sources, .count = ARRAY_SIZE(sources) };
+	return (struct offer){ .words = names, .count = count };
 }
 
 const struct command command_import = {

@@ -31,3 +31,10 @@ void foreign_split(const char *line, struct strvec *ret);
 
 /* "~/x" with the home in its place.  The caller frees. */
 char *foreign_expand(const struct foreign_place *place, const char *path) MUST_USE;
+
+/* Take the arguments of a command line: ids of conversations become the row's ids, and what makes
+ * an agent ask for no permission its dangers. */
+void foreign_take_arguments(const struct strvec *words, struct import_row *row);
+/* The same for a line that has lost its quotes.  If a word may belong to the one before it, nothing
+ * is taken, and the row tells so. */
+void foreign_take_unquoted(const char *line, struct import_row *row);

@@ -4,10 +4,12 @@
 #include "base/argsplit.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 
 char *foreign_xdg(const struct foreign_place *place, const char *variable, const char *fallback,
 		  const char *name)
@@ -66,4 +68,75 @@ char *foreign_expand(const struct foreign_place *place, const char *path)
 	if (streq(path, "~") || starts_with(path, "~/"))
 		return xasprintf("%s%s", place->home, path + 1);
 	return xstrdup(path);
+}
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++)
+		if (streq(word, *list))
+			return true;
+	return false;
+}
+
+/* How many words at the index name a conversation: an option and the id behind it. */
+static size_t count_id_words(const struct strvec *words, size_t index)
+{
+	static const char *const options[] = { "--resume", "-r", "resume", "--session-id", NULL };
+	if (!is_one_of(words->items[index], options) || index + 1 >= words->count)
+		return 0;
+	return naming_is_uuid(words->items[index + 1]) ? 2 : 0;
+}
+
+/* How many words at the index make an agent ask for no permission. */
+static size_t count_danger_words(const struct strvec *words, size_t index)
+{
+	static const char *const alone[] = { "--yolo", "--dangerously-skip-permissions",
+					     "--allow-dangerously-skip-permissions",
+					     "--dangerously-bypass-approvals-and-sandbox", NULL };
+	const char *word = words->items[index];
+	const char *next = or_empty(index + 1 < words->count ? words->items[index + 1] : NULL);
+	if (streq(word, "--permission-mode") && streq(next, "bypassPermissions"))
+		return 2;
+	return is_one_of(word, alone) || streq(word, "--permission-mode=bypassPermissions");
+}
+
+void foreign_take_arguments(const struct strvec *words, struct import_row *row)
+{
+	for (size_t i = 0; i < words->count;) {
+		const size_t ids = count_id_words(words, i), dangers = count_danger_words(words, i);
+		if (ids)
+			import_row_add_id(row, words->items[i + 1]);
+		for (size_t j = 0; j < dangers; j++)
+			strvec_push(&row->dangers, words->items[i + j]);
+		if (!ids && !dangers)
+			strvec_push(&row->arguments, words->items[i]);
+		i += ids + dangers ? ids + dangers : 1;
+	}
+}
+
+/* A word without a dash is the value of the option before it, and of nothing else. */
+static bool is_clear(const struct strvec *words)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		if (count_id_words(words, i))
+			i++;
+		else if (*words->items[i] != '-' && (i == 0 || *words->items[i - 1] != '-'))
+			return false;
+	}
+	return true;
+}
+
+void foreign_take_unquoted(const char *line, struct import_row *row)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	cleanup_free char *copy = xstrdup(line);
+	char *rest = copy;
+	for (char *word; (word = strsep(&rest, " \t\n"));)
+		if (*word)
+			strvec_push(&words, word);
+	if (is_clear(&words))
+		foreign_take_arguments(&words, row);
+	else
+		strvec_pushf(&row->told,
+			     "its arguments have lost their quotes, and are not taken: %s", line);
 }

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/foreign/foreign.h"
 
-const struct foreign_source *const foreign_sources[] = { &foreign_agent_deck, NULL };
+const struct foreign_source *const foreign_sources[] = {
+	&foreign_agent_deck,
+	&foreign_directories,
+	&foreign_tmux_assistant_resurrect,
+	NULL,
+};
+
+size_t foreign_count(void)
+{
+	return ARRAY_SIZE(foreign_sources) - 1;
+}
 
 const struct foreign_source *foreign_find(const char *name)
 {

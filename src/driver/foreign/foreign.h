@@ -10,14 +10,15 @@
 
 struct foreign_place {
 	const char *home; /* the user's home directory */
-	const char *from; /* the user's own place to look in; NULL: the program's usual ones */
+	const char *from; /* the user's own place: a directory or, for a list, a file, absolute;
+			   * NULL: the program's usual ones */
 	const char *(*lookup)(const char *name); /* getenv(), or a test's */
 };
 
 struct foreign_source {
 	const char *name;  /* "agent-deck" */
 	const char *about; /* where its sessions are, for messages */
-	bool is_offered; /* its place is known, so it is looked at when its user names no source */
+	bool is_offered;   /* its place is known: without a name, we look whether it is there */
 	/* Append its sessions to *ret.  FOREIGN_ABSENT: it has nothing there, and *ret is as it
 	 * was. After an error *ret may have some of the rows. */
 	int (*read)(const struct foreign_place *place, struct import_rows *ret, struct error *err);
@@ -25,8 +26,11 @@ struct foreign_source {
 enum { FOREIGN_ABSENT = 1 };
 
 extern const struct foreign_source foreign_agent_deck;
+extern const struct foreign_source foreign_directories;
+extern const struct foreign_source foreign_tmux_assistant_resurrect;
 
-/* Every source, NULL at the end. */
+/* Every source, NULL at the end, and how many they are. */
 extern const struct foreign_source *const foreign_sources[];
+size_t foreign_count(void);
 /* NULL: there is none of this name.  Borrowed. */
 const struct foreign_source *foreign_find(const char *name);

@@ -21,34 +21,43 @@ static const char *lookup(const char *name)
 	return getenv(name);
 }
 
-static int read_sources(struct deck *deck, const struct import_order *order,
-			struct import_rows *ret, struct error *err)
+static int read_source(struct deck *deck, const struct foreign_source *source, const char *from,
+		       struct import_rows *ret, struct error *err)
 {
 	const struct foreign_place place = { .home = deck->paths.home,
-					     .from = order->from,
+					     .from = from,
 					     .lookup = lookup };
+	int r = source->read(&place, ret, err);
+	if (r > 0)
+		return error_set(err, ERROR_NOT_FOUND, "%s has no sessions in %s", source->name,
+				 from ? from : source->about);
+	return r;
+}
+
+int import_list(struct deck *deck, struct import_offers *ret, struct error *err)
+{
+	struct import_offers offers = { .items = xcalloc(foreign_count(), sizeof(*offers.items)) };
 	bool is_there = false;
-	if (order->source) {
-		int r = order->source->read(&place, ret, err);
-		if (r > 0)
-			return error_set(err, ERROR_NOT_FOUND, "%s has no sessions in %s",
-					 order->source->name,
-					 order->from ? order->from : order->source->about);
-		return r;
-	}
 	for (size_t i = 0; foreign_sources[i]; i++) {
+		const struct foreign_source *source = foreign_sources[i];
+		cleanup_import_rows struct import_rows rows = { 0 };
 		cleanup_error struct error why = { 0 };
-		if (!foreign_sources[i]->is_offered)
+		if (!source->is_offered)
 			continue;
-		int r = foreign_sources[i]->read(&place, ret, &why);
-		if (r < 0)
-			deck_warn(deck, "%s: %s", foreign_sources[i]->name, why.message);
-		is_there |= r <= 0;
+		int r = read_source(deck, source, NULL, &rows, &why);
+		if (r == 0)
+			offers.items[offers.count++] = (struct import_offer){ source, rows.count };
+		else if (why.code != ERROR_NOT_FOUND)
+			deck_warn(deck, "%s: %s", source->name, why.message);
+		is_there |= r == 0 || why.code != ERROR_NOT_FOUND;
 	}
-	if (!is_there)
+	if (!is_there) {
+		import_offers_free(&offers);
 		return error_set(err, ERROR_NOT_FOUND,
 				 "no other program has sessions here: name the program and, with "
 				 "--from, where it has its files");
+	}
+	*ret = offers;
 	return 0;
 }
 
@@ -116,7 +125,7 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
 		struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
-	if (read_sources(deck, order, &look.rows, err) < 0 ||
+	if (read_source(deck, order->source, order->from, &look.rows, err) < 0 ||
 	    list_titles(deck, &look.titles, err) < 0 || facts_gather(deck, &look.rows, err) < 0)
 		return -1;
 	const struct import_target target = { .profile = deck->profile,

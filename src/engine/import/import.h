@@ -11,9 +11,11 @@
 #include "engine/deck/deck.h"
 #include "model/plan/import.h"
 
+#include <stdlib.h>
+
 struct import_order {
-	const struct foreign_source *source; /* NULL: every one that is there */
-	const char *from;                    /* where it has its files; NULL: the usual place */
+	const struct foreign_source *source;
+	const char *from; /* where it has its files; NULL: the usual place */
 	struct import_consent consent;
 };
 
@@ -25,8 +27,26 @@ struct import_look {
 void import_look_free(struct import_look *look);
 #define cleanup_import_look CLEANUP(import_look_free)
 
-/* Read the sources, compare them with this machine, and plan.  ERROR_NOT_FOUND: nothing is there.
- * Of several sources, one that cannot be read becomes a warning. */
+/* A program that has sessions in its usual place. */
+struct import_offer {
+	const struct foreign_source *source;
+	size_t count;
+};
+struct import_offers {
+	struct import_offer *items;
+	size_t count;
+};
+static inline void import_offers_free(struct import_offers *offers)
+{
+	free(offers->items);
+}
+#define cleanup_import_offers CLEANUP(import_offers_free)
+
+/* Which programs have sessions here?  One that cannot be read becomes a warning.  ERROR_NOT_FOUND:
+ * none.  *ret is the caller's. */
+int import_list(struct deck *deck, struct import_offers *ret, struct error *err);
+
+/* Read the source, compare it with this machine, and plan.  ERROR_NOT_FOUND: nothing is there. */
 int import_look(struct deck *deck, const struct import_order *order, struct import_look *ret,
 		struct error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/plan/import.h"
 
+#include "base/jsonio.h"
 #include "model/session/naming.h"
 
 #include <string.h>
@@ -128,29 +129,36 @@ char *import_group(const char *group)
 	return whole;
 }
 
-static bool is_taken(const struct import_target *target, const struct import_plan *plan,
-		     const struct import_step *step)
+/* The name of its directory; the caller frees. */
+static char *directory_name(const struct import_row *row)
 {
-	cleanup_free char *whole = xasprintf("%s/%s", step->profile, step->title);
-	for (const struct import_step *other = plan->steps; other < step; other++)
-		if (other->title && streq(other->profile, step->profile) &&
-		    streq(other->title, step->title))
-			return true;
-	return target->titles && strvec_contains(target->titles, whole);
+	const char *directory = or_empty(row->directory);
+	size_t end = strlen(directory), start;
+	while (end > 0 && directory[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && directory[start - 1] != '/';)
+		start--;
+	return xstrndup(directory + start, end - start);
 }
 
-static void settle_title(const struct import_target *target, const struct import_plan *plan,
-			 struct import_step *step)
+/* taken: for "<profile>/<title>" of each title the number to try next, so that thousands of equal
+ * titles cost one look each. */
+static void settle_title(struct json_object *taken, struct import_step *step)
 {
-	const char *directory = or_empty(step->row->directory);
-	const char *slash = strrchr(directory, '/');
-	cleanup_free char *name = import_title(slash ? slash + 1 : directory, "session");
+	cleanup_free char *directory = directory_name(step->row);
+	cleanup_free char *name = import_title(directory, "session");
 	cleanup_free char *title = import_title(step->row->title, name);
-	step->title = xstrdup(title);
-	for (unsigned n = 2; is_taken(target, plan, step); n++) {
-		free(step->title);
-		step->title = xasprintf("%s (%u)", title, n);
+	cleanup_free char *first = xasprintf("%s/%s", step->profile, title);
+	cleanup_free char *whole = xstrdup(first);
+	int64_t number = json_get_int(taken, first, 1);
+	while (json_object_object_get_ex(taken, whole, NULL)) {
+		free(whole);
+		number++;
+		whole = xasprintf("%s (%lld)", first, (long long)number);
 	}
+	json_set_int(taken, first, number);
+	json_set_int(taken, whole, 1);
+	step->title = xstrdup(whole + strlen(step->profile) + 1);
 }
 
 /* ---- conversations ---------------------------------------------------------------------------- */
@@ -217,7 +225,8 @@ static void settle_conversation(const struct import_row *row, const struct impor
 		step->why = xasprintf("its conversation belongs to session %s", id->owner);
 	} else if (is_guessed(row, id) && !consent->guesses) {
 		step->verdict = IMPORT_ASK;
-		step->why = xasprintf("--guess continues %s, the newest of its directory", id->id);
+		step->why = xasprintf("--guess continues %s, which only its directory suggests",
+				      id->id);
 	} else if (id) {
 		step->verdict = IMPORT_MAKE;
 		step->taken = id;
@@ -273,6 +282,7 @@ static void settle_rivals(struct import_plan *plan)
 void import_plan(const struct import_rows *rows, const struct import_target *target,
 		 struct import_plan *ret)
 {
+	cleanup_json struct json_object *taken = json_object_new_object();
 	struct import_plan plan = { .count = rows->count,
 				    .steps = xcalloc(rows->count + 1, sizeof(*plan.steps)) };
 	for (size_t i = 0; i < rows->count; i++) {
@@ -283,11 +293,13 @@ void import_plan(const struct import_rows *rows, const struct import_target *tar
 			settle_conversation(step->row, &target->consent, step);
 	}
 	settle_rivals(&plan);
+	for (size_t i = 0; target->titles && i < target->titles->count; i++)
+		json_set_int(taken, target->titles->items[i], 1);
 	for (size_t i = 0; i < plan.count; i++) {
 		struct import_step *step = &plan.steps[i];
 		if (!import_is_made(step))
 			continue;
-		settle_title(target, &plan, step);
+		settle_title(taken, step);
 		step->group = import_group(step->row->group);
 		step->drops_dangers = step->row->dangers.count > 0 && !target->consent.dangers;
 	}
