@@ -1509,6 +1509,28 @@ case_profiles() {
 	! grep -q other "$home/out" || fail "$(<"$home/out")"
 }
 
+# The table is in docs/how-to.md, and the keys are in a golden screen of the deck.
+case_each_command_for_a_session_has_a_key_in_the_deck() {
+	local name rest row key keys table
+	table=$(sed -nE 's/^\| `([a-z -]+)` \| (.*) \|$/\1|\2/p' "$tree/docs/how-to.md")
+	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x40.txt" | sed 's/, /\n/g')
+	must help --all
+	while IFS= read -r name; do
+		# shellcheck disable=SC2086
+		must help $name
+		[[ $(head -n 1 "$home/out") == *SESSION* ]] || continue
+		row=$(grep -F -- "$name|" <<<"$table" | head -n 1)
+		[[ $row == "$name|"?* ]] || fail "docs/how-to.md does not say which key of the deck does '$name'"
+	done < <(sed -nE '/^Called by/q; s/^  ([a-z-]+( [a-z-]+)?)  .*/\1/p' "$home/out")
+	while IFS='|' read -r name rest; do
+		# shellcheck disable=SC2086
+		must help $name
+		for key in $(grep -oE '`[^`]+`' <<<"$rest" | tr -d '`'); do
+			grep -qxF -- "$key" <<<"$keys" || fail "docs/how-to.md: '$name' has the key $key, which is not in the deck's help"
+		done
+	done <<<"$table"
+}
+
 case_doctor_finds_a_program_of_another_version() {
 	local from helper
 	from=$(dirname "$(command -v agentdeck)")
