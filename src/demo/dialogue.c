@@ -130,7 +130,7 @@ static int load(struct dialogue *dialogue, const struct transcript *transcript, 
 	cleanup_free char *directory = xstrndup(
 		transcript->path, (size_t)(path_basename(transcript->path) - transcript->path - 1));
 	forget_turns(dialogue);
-	int r = transcript_visit(transcript->path, remember, dialogue, err);
+	int r = transcript_visit(transcript->path, 0, remember, dialogue, err);
 	if (r < 0)
 		return -1;
 	if (r == TRANSCRIPT_NONE || dialogue->count == 0)

@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)mkdir(home, 0700);
 	(void)mkdir(folder, 0700);
 	write_input(path, data, size, &has_escapes);
-	HOLDS(transcript_visit(path, visit, &seen, NULL) == 0);
+	HOLDS(transcript_visit(path, 0, visit, &seen, NULL) == 0);
 	/* Letters that are written as \u0061 can be read, but we do not search for them: no agent
 	 * writes them. */
 	if (!has_escapes) {

@@ -1361,6 +1361,98 @@ case_show_tells_what_a_user_needs() {
 	[ "$(value 'my api' model)" = demo ] || fail "JSON: $(value 'my api' model)"
 }
 
+# --- discover ----------------------------------------------------------------------------------------
+
+# conversation PROJECT ID WORDS [DIRECTORY]: claude's file, in the directory of PROJECT
+conversation() {
+	local folder=$home/user/.claude/projects/$1
+	mkdir -p "$folder"
+	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"%s"}}\n' "${4-$home/work}" "$3" \
+		>"$folder/$2.jsonl"
+}
+
+# Files that an agent, or somebody else, may have left there.
+hostile_files() {
+	local folder=$home/user/.claude/projects/odd number
+	mkdir -p "$folder"
+	mkfifo "$folder/00000000-0000-4000-8000-000000000001.jsonl"
+	ln -s /etc/passwd "$folder/00000000-0000-4000-8000-000000000002.jsonl"
+	ln -s . "$folder/loop"
+	mkdir "$folder/00000000-0000-4000-8000-000000000003.jsonl"
+	printf '{"cwd":"/","type":"user","mess' >"$folder/00000000-0000-4000-8000-000000000004.jsonl"
+	printf '{"cwd":"relative","type":"user","message":{"content":"x"}}\n' \
+		>"$folder/00000000-0000-4000-8000-000000000005.jsonl"
+	# One line of 100 MB, and one file that is all holes.
+	number=00000000-0000-4000-8000-000000000006
+	printf '{"cwd":"/tmp","type":"user","message":{"content":"' >"$folder/$number.jsonl"
+	truncate -s 100M "$folder/$number.jsonl"
+	truncate -s 1T "$folder/00000000-0000-4000-8000-000000000007.jsonl" 2>/dev/null ||
+		truncate -s 10G "$folder/00000000-0000-4000-8000-000000000007.jsonl"
+	conversation odd 00000000-0000-4000-8000-000000000008 'secret'
+	chmod 0 "$folder/00000000-0000-4000-8000-000000000008.jsonl"
+}
+
+case_discover_finds_what_belongs_to_nobody() {
+	local slug=${home//[^A-Za-z0-9-]/-}-work first=11111111-1111-4111-8111-111111111111
+	local second=22222222-2222-4222-8222-222222222222 gone=33333333-3333-4333-8333-333333333333
+	must discover
+	grep -q 'no conversation that belongs' "$home/out" || fail "finds $(<"$home/out")"
+	hostile_files
+	conversation "$slug" "$first" 'the first \u001b[31mtask\u0007'
+	conversation "$slug" "$second" 'the second'
+	conversation gone "$gone" 'elsewhere' "$home/gone"
+	touch -d '3 days ago' "$home/user/.claude/projects/$slug/$first.jsonl"
+	touch -d '9 days ago' "$home/user/.claude/projects/gone/$gone.jsonl"
+	must discover
+	LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$home/out" && fail "control characters"
+	[ "$(grep -o '[123]\{8\}-[0-9-]*' "$home/out" | tr '\n' ' ')" = "$second $first $gone " ] ||
+		fail "lists $(<"$home/out")"
+	grep -q "claude .*3 d .*$home/work .*the first" "$home/out" || fail "says $(<"$home/out")"
+	grep -q secret "$home/out" && [ "$(id -u)" != 0 ] && fail "reads what it may not"
+	rm -f "$home/user/.claude/projects/odd/"*8.jsonl
+	must discover --since 7d --directory . -n 1 --json
+	grep -q '"has_more": true' "$home/out" && grep -q "$second" "$home/out" || fail "$(<"$home/out")"
+
+	refused 64 'invalid age' discover --since soon
+	refused 64 '--add needs' discover --add
+	refused 64 'add --add' discover "$first"
+	refused 2 'no conversation' discover 99999999 --add
+	refused 2 'does not exist any more' discover "$second" "$gone" --add
+	refused 2 'no conversation' discover 1111111 --add
+	must discover 11111111 "$second" --add -g old
+	must list --json
+	[ "$(grep -c '"group": "old"' "$home/out")" = 2 ] || fail "added $(<"$home/out")"
+	grep -q '"title": "work-2"' "$home/out" || fail "titles: $(<"$home/out")"
+	[ "$(value work session_id)" = "$first" ] || fail "has $(value work session_id)"
+	grep -q -- "\"$first\"" "$home/deck/default/$(value work id)/instance.json" || fail "no command on disk"
+	refused 1 "belongs to session 'work'" discover "$first" --add
+	must remove work
+	refused 1 "belongs to the removed session 'work'" discover "$first" --add
+	must -p other discover
+	grep -q "$first\|$second" "$home/out" && fail "another profile finds $(<"$home/out")"
+	must prune --older 0 --force
+	must -p other discover "$first" --add
+	[ "$(find "$home/user/.claude" -name "$first.jsonl" | wc -l)" = 1 ] || fail "the transcript is gone"
+}
+
+case_discover_leaves_what_is_open() {
+	local id=44444444-4444-4444-8444-444444444444 pid folder
+	folder=$home/user/.local/share/agentdeck-demo-agent/projects/${home//[^A-Za-z0-9-]/-}-work
+	mkdir -p "$folder"
+	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$home/work" >"$folder/$id.jsonl"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec agentdeck-demo-agent --resume $id"
+	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+	for _ in $(seq 100); do
+		run adopt --json
+		grep -q "\"pid\": $pid," "$home/out" && break
+		read -rt 0.1 <> <(:) || true
+	done
+	refused 1 "open in process $pid" discover "$id" --add
+	tmux -S "$home/tmp/tmux" kill-server
+	settle
+	must discover "$id" --add
+}
+
 # --- logs --------------------------------------------------------------------------------------------
 
 case_logs_of_one_session() {

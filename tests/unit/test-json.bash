@@ -241,6 +241,14 @@ holds 0 adopt
 holds 0 adopt "$pid" --yes --fresh -t adopted
 tmux -S "$root/tmp/tmux" kill-server 2>/dev/null
 
+found=11111111-2222-4333-8444-555555555555
+mkdir -p "$root/user/.claude/projects/${root//\//-}-work"
+printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$root/work" \
+	>"$root/user/.claude/projects/${root//\//-}-work/$found.jsonl"
+holds 0 discover
+holds 0 discover $found --add
+holds 1 discover $found --add
+
 mkdir -p "$root/user/.agent-deck/profiles/default"
 printf '{"instances":[{"id":"0a1b2c3d-1","title":"old","project_path":"%s","tool":"shell"}],"groups":[]}' \
 	"$root/work" >"$root/user/.agent-deck/profiles/default/sessions.json"

@@ -573,11 +573,11 @@ static void records_are_visited_in_order(void **state UNUSED)
 	cleanup_free char *path = put("-srv-work", ID_1 ".jsonl",
 				      HEADER(ID_1)
 					      USER(ID_1, "q") "broken\n" REPLY("a", "t") "{\"torn");
-	assert_int_equal(transcript_visit(path, note, &all, NULL), 0);
+	assert_int_equal(transcript_visit(path, 0, note, &all, NULL), 0);
 	assert_string_equal(all.texts.data, "-;q;a;");
-	assert_int_equal(transcript_visit(path, note, &one, NULL), 0);
+	assert_int_equal(transcript_visit(path, 0, note, &one, NULL), 0);
 	assert_string_equal(one.texts.data, "-;");
-	assert_int_equal(transcript_visit("/nowhere", note, &one, NULL), TRANSCRIPT_NONE);
+	assert_int_equal(transcript_visit("/nowhere", 0, note, &one, NULL), TRANSCRIPT_NONE);
 	strbuf_free(&all.texts);
 	strbuf_free(&one.texts);
 }

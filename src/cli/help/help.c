@@ -165,7 +165,7 @@ static const struct {
 	{ "look",
 	  { "show" },
 	  { "status", "current", "path", "check", "events", "top", "logs", "exec", "shell" } },
-	{ "recover", { "recover", "doctor" }, { "supervise", "undo" } },
+	{ "recover", { "recover", "doctor" }, { "supervise", "undo", "discover" } },
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "group", "profile",

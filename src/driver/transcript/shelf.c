@@ -11,7 +11,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-enum { ID_LENGTH = 36, MAX_ITEMS = 100000, MAX_RECORDS = 400 };
+enum { ID_LENGTH = 36, MAX_ITEMS = 100000, MAX_RECORDS = 400, HEAD = 1 << 20 };
 
 static const struct layout {
 	const char *name;
@@ -192,7 +192,7 @@ static bool visit(struct json_object *record, void *data)
 int shelf_look(const struct shelf_item *item, struct shelf_about *ret, struct error *err)
 {
 	struct looking looking = { 0 };
-	int r = transcript_visit(item->path, visit, &looking, err);
+	int r = transcript_visit(item->path, HEAD, visit, &looking, err);
 	if (r != 0) {
 		shelf_about_free(&looking.about);
 		return r < 0 ? -1 : SHELF_GONE;

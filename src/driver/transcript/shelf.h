@@ -36,7 +36,7 @@ void shelf_free(struct shelf *shelf);
 /* NULL: it is not there.  Borrowed. */
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
 
-/* What the beginning of one says. */
+/* What the beginning of one says: its first MiB, however large it is. */
 struct shelf_about {
 	char *directory; /* where it began; NULL: it does not say */
 	char *words;     /* the first that somebody typed, unchanged; NULL: none */

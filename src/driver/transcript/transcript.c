@@ -362,8 +362,9 @@ int transcript_latest(const char *config_home, const char *cwd,
 	return TRANSCRIPT_NONE;
 }
 
-int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),
-		     void *data, struct error *err)
+int transcript_visit(const char *path, off_t most,
+		     bool (*visit)(struct json_object *record, void *data), void *data,
+		     struct error *err)
 {
 	struct stat st;
 	cleanup_close int fd = -1;
@@ -371,7 +372,7 @@ int transcript_visit(const char *path, bool (*visit)(struct json_object *record,
 	if (r != 0)
 		return r;
 	CLEANUP(lines_free) struct lines lines;
-	lines = (struct lines){ .fd = fd, .path = path };
+	lines = (struct lines){ .fd = fd, .path = path, .end = most };
 	while ((r = lines_next(&lines, err)) == 0) {
 		cleanup_json struct json_object *record = parse_record(&lines.line, path);
 		if (record && !visit(record, data))

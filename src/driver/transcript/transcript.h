@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "model/plan/resume.h"
 
+#include <sys/types.h>
+
 /* The directory name that the layout derives from a real path: every UTF-16 unit outside
  * [A-Za-z0-9-] becomes "-" (so a character beyond U+FFFF becomes two).  Of over 200 units the first
  * 200 remain, followed by "-" and a base-36 hash of the path (h = h * 31 + unit in 32 bits signed,
@@ -102,9 +104,11 @@ int transcript_last_turns(const char *path, size_t max, struct transcript_turns 
 			  struct error *err);
 
 /* Pass each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
- * file, until it returns false.  TRANSCRIPT_NONE: there is no such file. */
-int transcript_visit(const char *path, bool (*visit)(struct json_object *record, void *data),
-		     void *data, struct error *err);
+ * file, until it returns false, or about `most` bytes were read; 0: the whole file.
+ * TRANSCRIPT_NONE: there is no such file. */
+int transcript_visit(const char *path, off_t most,
+		     bool (*visit)(struct json_object *record, void *data), void *data,
+		     struct error *err);
 
 /* The text of a record's message: a string, or the text blocks of an array with line breaks
  * between.  NULL when it has none.  The caller frees. */

@@ -2,8 +2,8 @@
 #include "engine/import/facts.h"
 
 #include "base/fsutil.h"
-#include "driver/transcript/shelf.h"
 #include "engine/adopt/adopt.h"
+#include "engine/conversation/discover.h"
 #include "engine/conversation/owner.h"
 #include "engine/import/journal.h"
 #include "engine/run/lifecycle.h"
@@ -50,12 +50,6 @@ static void gathering_clear(struct gathering *gathering)
 
 /* ---- conversations on disk -------------------------------------------------------------------- */
 
-static const char *layout_of(const struct agent *agent)
-{
-	const char *layout = agent->conversations ? agent->conversations : agent->transcript;
-	return layout && shelf_is_layout(layout) ? layout : NULL;
-}
-
 static int open_shelf(struct gathering *gathering, const struct agent *agent, const char *home,
 		      size_t *ret, struct error *err)
 {
@@ -66,7 +60,7 @@ static int open_shelf(struct gathering *gathering, const struct agent *agent, co
 			*ret = i;
 			return 0;
 		}
-	if (shelf_list(layout_of(agent), home, &shelf, err) < 0)
+	if (shelf_list(discover_layout(agent), home, &shelf, err) < 0)
 		return -1;
 	gathering->shelves = xreallocarray(gathering->shelves, gathering->count + 1,
 					   sizeof(*gathering->shelves));
@@ -188,7 +182,7 @@ static int find_conversation(struct gathering *gathering, const struct agent *ag
 	strvec_push_all(&homes, &row->homes);
 	if (usual && !strvec_contains(&homes, usual))
 		strvec_push(&homes, usual);
-	row->facts.sees_files = layout_of(agent) && homes.count;
+	row->facts.sees_files = discover_layout(agent) && homes.count;
 	/* A fork that has had no turn has none, and the newest of its directory is its parent's. */
 	const bool may_guess = row->takes_newest || (row->id_count && !row->parent);
 	for (size_t pass = 0; row->facts.sees_files && pass < 2; pass++)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
+#include "cli/show/table.h"
+
+#include "base/clock.h"
+#include "engine/adopt/enlist.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct options {
+	const char *agent, *directory, *since, *group;
+	bool add;
+	int64_t most;
+};
+
+enum { MOST_USUALLY = 20, MOST_AT_ALL = 100000, PROGRESS_AFTER_MS = 1000 };
+
+static const struct command_option options[] = {
+	{ 'a', "agent", "AGENT", "only those of this agent", TO_VALUE(agent, VALUE_AGENT) },
+	{ 'd', "directory", "PATH", "only those of this directory and below",
+	  TO_VALUE(directory, VALUE_DIRECTORY) },
+	{ 0, "since", "AGE", "only those that were written within it: 90m, 12h, 7d, 2w",
+	  TO_TEXT(since) },
+	{ 'n', "number", "N", "at most so many, the newest (default: 20)",
+	  TO_NUMBER(most, 1, MOST_AT_ALL) },
+	{ 0, "add", NULL, "make sessions of the conversations ID", TO_FLAG(add) },
+	{ 'g', "group", "GROUP", "list the new sessions under this group",
+	  TO_VALUE(group, VALUE_GROUP) },
+	{ 0 },
+};
+
+struct finds {
+	struct discover_find *items;
+	size_t count;
+	bool has_more;
+};
+
+static void finds_free(struct finds *finds)
+{
+	for (size_t i = 0; i < finds->count; i++)
+		discover_find_clear(&finds->items[i]);
+	free(finds->items);
+}
+#define cleanup_finds CLEANUP(finds_free)
+
+static void add_find(struct finds *finds, struct discover_find *find)
+{
+	finds->items = xreallocarray(finds->items, finds->count + 1, sizeof(*finds->items));
+	finds->items[finds->count++] = *find;
+	*find = (struct discover_find){ 0 };
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+struct progress {
+	int64_t shown_ms;
+	bool is_shown;
+};
+
+/* After a second, and then each second, for who watches. */
+static void show_progress(void *data, size_t index, size_t count)
+{
+	struct progress *progress = data;
+	const int64_t now = clock_ms();
+	if (now - progress->shown_ms < PROGRESS_AFTER_MS)
+		return;
+	progress->shown_ms = now;
+	progress->is_shown = true;
+	fprintf(stderr, "\rLooking at conversation %zu of %zu", index + 1, count);
+}
+
+static int make_order(const struct options *given, char **ret_directory, struct discover_order *ret,
+		      struct error *err)
+{
+	int64_t age;
+	ret->agent = given->agent;
+	if (given->directory && !(*ret_directory = realpath(given->directory, NULL)))
+		return error_set_errno(err, errno, "%s", given->directory);
+	ret->directory = *ret_directory;
+	if (given->since) {
+		if (discover_parse_age(given->since, &age, err) < 0)
+			return -1;
+		ret->filter.since_us = clock_wall_us() - age;
+	}
+	return 0;
+}
+
+static int look(struct app *app, struct discovery *discovery, struct finds *ret, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_free char *directory = NULL;
+	struct progress progress = { .shown_ms = clock_ms() };
+	struct discover_order order = { .filter.nobodys = true,
+					.looks = isatty(STDERR_FILENO) ? show_progress : NULL,
+					.data = &progress };
+	if (make_order(given, &directory, &order, err) < 0 ||
+	    discover_open(&app->deck, &order, discovery, err) < 0)
+		return -1;
+	struct discover_find find;
+	while (!ret->has_more && discover_next(discovery, &find) == 0) {
+		if (ret->count < (size_t)given->most)
+			add_find(ret, &find);
+		else
+			ret->has_more = true;
+		discover_find_clear(&find);
+	}
+	if (progress.is_shown)
+		fputs("\r\033[K", stderr);
+	return 0;
+}
+
+static struct json_object *json_of_find(const struct discover_find *find)
+{
+	struct stat st;
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "agent", find->agent->name);
+	json_set_string(object, "session_id", find->session_id);
+	json_set(object, "path", json_text(find->directory));
+	json_set_bool(object, "path_exists",
+		      stat(find->directory, &st) == 0 && S_ISDIR(st.st_mode));
+	json_set(object, "first_words", json_text(find->words));
+	json_set_time(object, "modified_at", find->modified_us);
+	json_set(object, "config_home", json_text(find->home));
+	json_set(object, "transcript", json_text(find->path));
+	return object;
+}
+
+static void print_as_json(const struct finds *finds, struct instance *const *made)
+{
+	cleanup_json struct json_object *object = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	for (size_t i = 0; i < finds->count; i++) {
+		struct json_object *one = json_of_find(&finds->items[i]);
+		json_set_string(one, "id", made ? made[i]->id : NULL);
+		json_set_string(one, "title", made ? made[i]->title : NULL);
+		json_object_array_add(list, one);
+	}
+	json_set_bool(object, "added", made != NULL);
+	json_set_bool(object, "has_more", finds->has_more);
+	json_set(object, "conversations", list);
+	print_json(object);
+}
+
+static void print_table(const struct app *app, const struct finds *finds)
+{
+	static const char *const headings[] = { "NO",          "AGENT",        "AGE", "DIRECTORY",
+						"FIRST WORDS", "CONVERSATION", NULL };
+	const int64_t now = clock_wall_us();
+	cleanup_table struct table *table = table_new(app, headings);
+	for (size_t i = 0; i < finds->count; i++) {
+		const struct discover_find *find = &finds->items[i];
+		char age[CLOCK_TEXT_SIZE];
+		cleanup_free char *number = xasprintf("%zu", i + 1);
+		table_add(table,
+			  (const char *const[]){ number, find->agent->name,
+						 clock_span(now - find->modified_us, age),
+						 find->directory, find->words, find->session_id },
+			  NULL);
+	}
+	table_print(table);
+	if (finds->has_more)
+		printf("There are more: show N of them with -n N, or choose with --directory, --agent "
+		       "or --since.\n");
+}
+
+/* ---- adding ----------------------------------------------------------------------------------- */
+
+static int add(struct app *app, const struct finds *finds, struct error *err)
+{
+	const struct options *given = app->options;
+	struct instance **made = xcalloc(finds->count + 1, sizeof(struct instance *));
+	int r = enlist(&app->deck, finds->items, finds->count, given->group, made, err);
+	if (r == 0 && app->json)
+		print_as_json(finds, made);
+	for (size_t i = 0; r == 0 && i < finds->count; i++) {
+		if (!app->json)
+			say("Added %s (%s): %s continues it with agentdeck start %s",
+			    made[i]->title, finds->items[i].session_id,
+			    finds->items[i].agent->title, made[i]->id);
+		instance_free(made[i]);
+	}
+	free(made);
+	return r;
+}
+
+static int add_named(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_discovery struct discovery discovery = { 0 };
+	cleanup_finds struct finds finds = { 0 };
+	const struct discover_order order = { .agent = given->agent };
+	if (given->directory || given->since)
+		return error_set(
+			err, ERROR_USAGE,
+			"--directory and --since choose what is listed, not what is added");
+	if (discover_open(&app->deck, &order, &discovery, err) < 0)
+		return -1;
+	for (size_t i = 0; i < app->operands.count; i++) {
+		struct discover_find find = { 0 };
+		if (discover_named(&discovery, app->operands.items[i], &find, err) < 0)
+			return -1;
+		add_find(&finds, &find);
+	}
+	return add(app, &finds, err);
+}
+
+/* "1 3-5, 8": the finds with these numbers, moved to *ret.  False: it says something else. */
+static bool take_numbers(char *line, struct finds *finds, struct finds *ret)
+{
+	cleanup_free bool *chosen = xcalloc(finds->count + 1, sizeof(*chosen));
+	char *rest = line;
+	for (char *word; (word = strsep(&rest, " ,\t"));) {
+		int64_t first, last;
+		char *dash = strchr(word, '-');
+		if (dash)
+			*dash++ = '\0';
+		if (!*word && !dash)
+			continue;
+		if (!parse_int64(word, 1, (int64_t)finds->count, &first) ||
+		    !parse_int64(dash ? dash : word, first, (int64_t)finds->count, &last))
+			return false;
+		for (int64_t i = first; i <= last; i++)
+			chosen[i - 1] = true;
+	}
+	for (size_t i = 0; i < finds->count; i++)
+		if (chosen[i])
+			add_find(ret, &finds->items[i]);
+	return true;
+}
+
+static int pick(struct app *app, struct finds *finds, struct error *err)
+{
+	printf("Which become sessions? Type numbers, such as 1 3-5; Enter or q: none.\n");
+	for (;;) {
+		cleanup_finds struct finds chosen = { 0 };
+		cleanup_free char *line = NULL;
+		int r = ask_line(&line, err);
+		if (r < 0)
+			return -1;
+		if (r == ASK_CANCELLED || !line[strspn(line, " \t")])
+			return 0;
+		if (!take_numbers(line, finds, &chosen))
+			printf("Type numbers from 1 to %zu.\n", finds->count);
+		else
+			return chosen.count ? add(app, &chosen, err) : 0;
+	}
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_discovery struct discovery discovery = { 0 };
+	cleanup_finds struct finds finds = { 0 };
+	if (given->add && !app->operands.count)
+		return error_set(
+			err, ERROR_USAGE,
+			"--add needs the ids of conversations: agentdeck discover lists them");
+	if (given->add)
+		return add_named(app, err);
+	if (app->operands.count)
+		return error_set(err, ERROR_USAGE,
+				 "add --add to make sessions of these conversations");
+	if (look(app, &discovery, &finds, err) < 0)
+		return -1;
+	if (app->json) {
+		print_as_json(&finds, NULL);
+		return 0;
+	}
+	if (!finds.count) {
+		printf("There is no conversation that belongs to no session.\n");
+		return 0;
+	}
+	print_table(app, &finds);
+	if (ask_is_possible())
+		return pick(app, &finds, err);
+	printf("Make sessions of them with: agentdeck discover CONVERSATION... --add\n");
+	return 0;
+}
+
+const struct command command_discover = {
+	.name = "discover",
+	.arguments = "[ID...]",
+	.summary = "make sessions of conversations that belong to none",
+	OWN_OPTIONS,
+	.defaults = &(const struct options){ .most = MOST_USUALLY },
+	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON,
+	.run = run,
+};

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/discover.h"
+
+#include "base/fsutil.h"
+#include "driver/store/trash.h"
+#include "engine/conversation/owner.h"
+#include "model/agent/registry.h"
+#include "model/session/naming.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { SHORTEST_WORD = 8, FIRST_WORDS = 200 };
+
+const char *discover_layout(const struct agent *agent)
+{
+	const char *layout = agent->conversations ? agent->conversations : agent->transcript;
+	return layout && shelf_is_layout(layout) ? layout : NULL;
+}
+
+void discover_close(struct discovery *discovery)
+{
+	for (size_t i = 0; i < discovery->shelf_count; i++) {
+		free(discovery->shelves[i].home);
+		shelf_free(&discovery->shelves[i].shelf);
+	}
+	free(discovery->shelves);
+	free(discovery->items);
+	discover_owners_free(&discovery->owners);
+	*discovery = (struct discovery){ 0 };
+}
+
+/* ---- owners ----------------------------------------------------------------------------------- */
+
+static void add_instance(struct discover_owners *owners, const struct instance *instance,
+			 const char *profile, bool is_removed)
+{
+	const struct conversation *conversation = &instance->conversation;
+	struct discover_owner owner = {
+		.session_id = conversation->session_id,
+		.bond = is_removed ? DISCOVER_REMOVED : DISCOVER_HAS,
+		.id = instance->id,
+		.title = instance->title,
+		/* borrowed: it is copied */
+		.profile = (char *)profile,
+	};
+	discover_owners_add(owners, &owner);
+	if (!is_removed)
+		owner.bond = DISCOVER_HAD;
+	for (size_t i = 0; i < conversation->previous.count; i++) {
+		owner.session_id = conversation->previous.items[i];
+		discover_owners_add(owners, &owner);
+	}
+	for (size_t i = 0; i < instance->run.attempt_count; i++) {
+		owner.session_id = instance->run.attempts[i].session_id;
+		discover_owners_add(owners, &owner);
+	}
+}
+
+/* A row may be newer than the manifest, which was replaced in between. */
+static void add_row(struct discover_owners *owners, const struct store_row *row,
+		    const char *profile)
+{
+	struct discover_owner owner = { .session_id = row->session_id,
+					.bond = DISCOVER_HAS,
+					.id = row->id,
+					.title = row->title,
+					.profile = (char *)profile };
+	discover_owners_add(owners, &owner);
+	owner.session_id = row->next_session_id;
+	discover_owners_add(owners, &owner);
+}
+
+static void warn_of(struct deck *deck, const char *what, const char *name)
+{
+	cleanup_free char *shown = visible(name);
+	deck_warn(deck,
+		  "the manifest of %s %s cannot be read: its conversation is listed as if nobody "
+		  "had it",
+		  what, shown);
+}
+
+static int add_profile(struct deck *deck, const struct owner_profile *profile,
+		       struct discover_owners *owners, struct error *err)
+{
+	cleanup_trash struct trash trash = { 0 };
+	const char *name = store_profile(profile->store);
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const struct store_row *row = &profile->rows.rows[i];
+		cleanup_instance struct instance *instance = NULL;
+		if (row->damage || store_load(profile->store, row->base, &instance, NULL) < 0)
+			warn_of(deck, "session", row->id);
+		if (!row->damage)
+			add_row(owners, row, name);
+		if (instance)
+			add_instance(owners, instance, name, false);
+	}
+	if (trash_list(profile->store, &trash, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trash.count; i++) {
+		const struct removed *removed = &trash.items[i];
+		if (removed->instance)
+			add_instance(owners, removed->instance, name, true);
+		else if (!removed->is_rest)
+			warn_of(deck, "the removed session", removed->base);
+	}
+	return 0;
+}
+
+/* ---- shelves ---------------------------------------------------------------------------------- */
+
+static void add_home(const struct deck *deck, const char *home, struct strvec *homes,
+		     struct strvec *real_homes)
+{
+	cleanup_free char *real = NULL;
+	if (is_empty(home) || fs_real_directory(home, &real, NULL) != 0 ||
+	    path_is_below(real, deck->paths.state) || strvec_contains(real_homes, real))
+		return;
+	strvec_push(homes, home);
+	strvec_push(real_homes, real);
+}
+
+/* That of this caller, the usual one, and those of sessions. */
+static void find_homes(const struct deck *deck, const struct agent *agent,
+		       const struct owner_profiles *profiles, struct strvec *ret)
+{
+	cleanup_strvec struct strvec real = { 0 };
+	cleanup_free char *mine = deck_config_home(deck, agent);
+	cleanup_free char *usual = deck_default_home(deck, agent);
+	add_home(deck, mine, ret, &real);
+	add_home(deck, usual, ret, &real);
+	for (size_t i = 0; i < profiles->count; i++)
+		for (size_t j = 0; j < profiles->items[i].rows.count; j++) {
+			const struct store_row *row = &profiles->items[i].rows.rows[j];
+			if (!row->damage && streq(row->agent, agent->name))
+				add_home(deck, row->config_home, ret, &real);
+		}
+}
+
+static int add_shelf(struct discovery *discovery, const struct agent *agent, size_t index,
+		     const char *home, struct error *err)
+{
+	struct shelf shelf;
+	if (shelf_list(discover_layout(agent), home, &shelf, err) < 0)
+		return -1;
+	discovery->shelves = xreallocarray(discovery->shelves, discovery->shelf_count + 1,
+					   sizeof(*discovery->shelves));
+	discovery->shelves[discovery->shelf_count] = (struct discover_shelf){ .agent = agent,
+									      .home = xstrdup(home),
+									      .shelf = shelf };
+	discovery->items = xreallocarray(discovery->items, discovery->count + shelf.count + 1,
+					 sizeof(*discovery->items));
+	for (size_t i = 0; i < shelf.count; i++)
+		discovery->items[discovery->count++] = (struct discover_item){
+			.path = shelf.items[i].path,
+			.session_id = shelf.items[i].session_id,
+			.modified_us = shelf.items[i].modified_ns / 1000,
+			.agent = index,
+			.shelf = discovery->shelf_count,
+		};
+	discovery->shelf_count++;
+	return 0;
+}
+
+/* An agent that has a place to itself for each session does not see its usual one. */
+static bool continues(const struct agent *agent)
+{
+	return discover_layout(agent) && agent->resume.count && !agent->isolation_arguments.count &&
+	       !agent->isolation_environment.count;
+}
+
+static int add_shelves(struct deck *deck, const struct owner_profiles *profiles,
+		       struct discovery *discovery, struct error *err)
+{
+	const struct registry *registry;
+	const struct agent *only = NULL;
+	if ((discovery->order.agent && deck_agent(deck, discovery->order.agent, &only, err) < 0) ||
+	    deck_registry(deck, &registry, err) < 0)
+		return -1;
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct agent *agent = registry->agents[i];
+		cleanup_strvec struct strvec homes = { 0 };
+		if (!continues(agent) || (only && !streq(agent->name, only->name)))
+			continue;
+		find_homes(deck, agent, profiles, &homes);
+		for (size_t j = 0; j < homes.count; j++)
+			if (add_shelf(discovery, agent, i, homes.items[j], err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+int discover_open(struct deck *deck, const struct discover_order *order, struct discovery *ret,
+		  struct error *err)
+{
+	cleanup_discovery struct discovery discovery = { .order = *order };
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (add_profile(deck, &profiles.items[i], &discovery.owners, err) < 0)
+			return -1;
+	discover_owners_sort(&discovery.owners);
+	if (add_shelves(deck, &profiles, &discovery, err) < 0)
+		return -1;
+	discovery.count = discover_plan(discovery.items, discovery.count, &discovery.owners,
+					&order->filter);
+	*ret = discovery;
+	discovery = (struct discovery){ 0 };
+	return 0;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------- */
+
+void discover_find_clear(struct discover_find *find)
+{
+	free(find->directory);
+	free(find->words);
+	*find = (struct discover_find){ 0 };
+}
+
+/* False: it cannot be read, or nobody could continue it. */
+static bool look(const struct discovery *discovery, const struct discover_item *item,
+		 struct discover_find *ret)
+{
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	const struct discover_shelf *shelf = &discovery->shelves[item->shelf];
+	const struct shelf_item file = { .path = (char *)item->path };
+	if (shelf_look(&file, &about, NULL) != 0 || about.is_side || !about.words ||
+	    !about.directory || *about.directory != '/')
+		return false;
+	*ret = (struct discover_find){
+		.agent = shelf->agent,
+		.home = shelf->home,
+		.path = item->path,
+		.session_id = item->session_id,
+		.owner = item->owner,
+		.modified_us = item->modified_us,
+		.directory = TAKE_PTR(about.directory),
+		.words = discover_shorten(about.words, FIRST_WORDS),
+	};
+	return true;
+}
+
+static bool is_wanted(const struct discovery *discovery, const struct discover_find *find)
+{
+	cleanup_free char *real = NULL;
+	const char *wanted = discovery->order.directory;
+	if (!wanted || path_is_below(find->directory, wanted))
+		return true;
+	return fs_real_directory(find->directory, &real, NULL) == 0 && path_is_below(real, wanted);
+}
+
+int discover_next(struct discovery *discovery, struct discover_find *ret)
+{
+	while (discovery->next < discovery->count) {
+		cleanup_discover_find struct discover_find find = { 0 };
+		const size_t index = discovery->next++;
+		if (discovery->order.looks)
+			discovery->order.looks(discovery->order.data, index, discovery->count);
+		if (!look(discovery, &discovery->items[index], &find) ||
+		    !is_wanted(discovery, &find))
+			continue;
+		*ret = find;
+		find = (struct discover_find){ 0 };
+		return 0;
+	}
+	return DISCOVER_END;
+}
+
+static int refuse_owned(const struct discover_item *item, struct error *err)
+{
+	const struct discover_owner *owner = item->owner;
+	cleanup_free char *title = visible(or_empty(owner->title));
+	if (owner->bond == DISCOVER_REMOVED)
+		return error_set(err, ERROR_EXISTS,
+				 "conversation %s belongs to the removed session '%s' of profile "
+				 "%s: get that back with agentdeck -p %s undo, or delete it with "
+				 "prune",
+				 item->session_id, title, owner->profile, owner->profile);
+	return error_set(err, ERROR_EXISTS,
+			 "conversation %s %s session '%s' (%s) of profile %s: start that one, or "
+			 "copy its conversation with agentdeck fork",
+			 item->session_id,
+			 owner->bond == DISCOVER_HAS ? "belongs to" : "is an earlier one of", title,
+			 owner->id, owner->profile);
+}
+
+static bool is_named(const struct discover_item *item, const char *word)
+{
+	const size_t length = strlen(word);
+	return naming_same_session_id(item->session_id, word) ||
+	       (length >= SHORTEST_WORD && strncasecmp(item->session_id, word, length) == 0);
+}
+
+int discover_named(const struct discovery *discovery, const char *word, struct discover_find *ret,
+		   struct error *err)
+{
+	cleanup_free char *shown = visible(word);
+	const struct discover_item *found = NULL;
+	for (size_t i = 0; i < discovery->count; i++) {
+		const struct discover_item *item = &discovery->items[i];
+		if (!is_named(item, word))
+			continue;
+		if (found)
+			return error_set(err, ERROR_AMBIGUOUS,
+					 "%s matches %s and %s: give the whole id, and --agent if "
+					 "they are the same",
+					 shown, found->path, item->path);
+		found = item;
+	}
+	if (!found)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "there is no conversation %s on disk: agentdeck discover lists "
+				 "them",
+				 shown);
+	if (found->owner)
+		return refuse_owned(found, err);
+	if (!look(discovery, found, ret))
+		return error_set(err, ERROR_INVALID,
+				 "conversation %s cannot be continued: its file has no words that "
+				 "somebody typed, or does not name its directory",
+				 found->session_id);
+	return 0;
+}
