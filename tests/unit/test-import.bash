@@ -262,6 +262,24 @@ a_save_gives_back_what_it_knows() {
 	untouched
 }
 
+# Each worktree is one agent's, so its newest conversation is, too.
+a_squad_comes_with_its_worktrees() {
+	fresh claude-squad-1.0.17/home/dev
+	mkdir -p "$home"/.claude-squad/worktrees/dev/{fix-login_18ea37df25a998e8,paused-.x_18ea37ecf0006c93}
+	tree >"$deck.before"
+	must import claude-squad --json
+	plan their_title decision session_id | diff - <(printf '%s\t%s\t%s\n' \
+		"fix login" import 421b09a3-c0a8-422f-8116-3845aee54eb4 \
+		"paused ü.x" import 898e221f-e066-4067-a27f-a0845c091614 \
+		"pause me" refuse -) || fail "the plan differs"
+	grep -qF "git -C $home/web worktree add $home/.claude-squad" "$root/out" || fail "the remedy is not told"
+	must import claude-squad --apply
+	must import claude-squad --apply --json
+	count "done" 2
+	[ "$(manifests)" = 2 ] || fail "$(manifests) sessions, not 2"
+	untouched
+}
+
 a_damaged_save_is_refused() {
 	save_fresh
 	echo '{"sessions": [{' >"$home/.tmux/resurrect/assistant-sessions.json"
@@ -314,7 +332,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused)
-others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_list_makes_one_session_each
+others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_squad_comes_with_its_worktrees a_list_makes_one_session_each
 	programs_are_listed)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

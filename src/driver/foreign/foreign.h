@@ -26,6 +26,7 @@ struct foreign_source {
 enum { FOREIGN_ABSENT = 1 };
 
 extern const struct foreign_source foreign_agent_deck;
+extern const struct foreign_source foreign_squad;
 extern const struct foreign_source foreign_directories;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
 
