@@ -9,7 +9,7 @@
 /* In the order of the help.  clang-format cannot fold such a list. */
 /* clang-format off */
 #define COMMANDS(X) \
-	X(ui) X(add) X(launch) X(list) X(status) X(events) X(top) \
+	X(ui) X(wall) X(add) X(launch) X(list) X(status) X(events) X(top) \
 	X(session_start) X(session_stop) X(session_restart) X(session_attach) X(switch) \
 	X(session_show) X(session_path) X(session_check) X(session_current) X(session_fork) X(session_set) X(session_limit) \
 	X(session_send) X(session_output) \

@@ -102,7 +102,7 @@ static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
 	return buffer;
 }
 
-static enum role role_of(enum doing doing)
+enum role draw_role(enum doing doing)
 {
 	static const enum role roles[DOING_COUNT] = {
 		[DOING_WAITING] = ROLE_WAITING, [DOING_ERROR] = ROLE_ERROR,
@@ -114,8 +114,7 @@ static enum role role_of(enum doing doing)
 	return roles[doing];
 }
 
-/* What tells a state without colour, too. */
-static const char *sign_of(enum doing doing)
+const char *draw_sign(enum doing doing)
 {
 	static const char *const signs[DOING_COUNT] = {
 		[DOING_WAITING] = "?",  [DOING_ERROR] = "!",    [DOING_UNKNOWN] = "~",
@@ -172,14 +171,14 @@ static void draw_session(size_t row, size_t left, const struct columns *columns,
 	const struct item *item = line->item;
 	char marks[WIDTH_MARKS + 1], since[32], number[32];
 	cleanup_free char *title = xasprintf("%*s%s%s %s", (int)(2 * line->depth), "",
-					     item->is_chosen ? "+" : " ", sign_of(item->doing),
+					     item->is_chosen ? "+" : " ", draw_sign(item->doing),
 					     item->title);
-	const enum role role = role_of(item->doing);
+	const enum role role = draw_role(item->doing);
 	size_t column = left;
 	put_cell(row, &column, columns->title, role == ROLE_FAINT ? ROLE_FAINT : ROLE_PLAIN, title);
 	/* The sign has the colour of the state. */
 	if (columns->title > 2 * line->depth + 2)
-		term_put(row, left + 2 * line->depth + 1, 1, role, sign_of(item->doing));
+		term_put(row, left + 2 * line->depth + 1, 1, role, draw_sign(item->doing));
 	put_cell(row, &column, columns->agent, ROLE_FAINT, item->agent);
 	put_cell(row, &column, columns->marks, ROLE_WARNING, marks_text(item->marks, marks));
 	put_cell(row, &column, columns->status, role, doing_name(item->doing));

@@ -5,8 +5,14 @@
 #pragma once
 
 #include "ui/state/ui.h"
+#include "ui/term/term.h"
 
 /* Draw the whole frame; the terminal gets what differs from the one before.  It draws as many lines
  * of the list as are visible, whatever their number, and notes that in ui->height.  now_us: since
  * the Epoch. */
 void draw(struct ui *ui, int64_t now_us);
+
+/* How a state looks. */
+enum role draw_role(enum doing doing);
+/* What tells it without colours, too: one character; static. */
+const char *draw_sign(enum doing doing);

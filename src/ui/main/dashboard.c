@@ -5,10 +5,13 @@
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
 #include "engine/supervise/supervise.h"
+#include "model/session/naming.h"
 #include "ui/draw/draw.h"
+#include "ui/draw/wall.h"
 #include "ui/main/clip.h"
 #include "ui/main/errand.h"
 #include "ui/main/facts.h"
+#include "ui/main/gallery.h"
 #include "ui/main/meter.h"
 #include "ui/main/peek.h"
 #include "ui/main/seek.h"
@@ -32,6 +35,9 @@ struct dashboard {
 	struct peek *peek;
 	struct seek *seek;
 	struct meter *meter;
+	const struct wall_wish *wall_wish; /* NULL: it shows the list, and no wall */
+	struct wall wall;
+	struct gallery *gallery;
 	struct error *err;
 	const char *client; /* the terminal that is to show what is chosen; NULL: attach it here */
 	bool is_changed;    /* there is something to draw */
@@ -45,6 +51,36 @@ struct dashboard {
 
 /* ---- the roster ------------------------------------------------------------------------------- */
 
+static bool is_named(const struct wall_wish *wish, const char *id)
+{
+	for (size_t i = 0; wish->ids[i]; i++)
+		if (streq(wish->ids[i], id))
+			return true;
+	return false;
+}
+
+/* Whom a wall shows.  One that ends keeps its tile. */
+static bool is_shown(const struct dashboard *dashboard, const struct roster_entry *entry,
+		     const struct facts *facts)
+{
+	const struct wall_wish *wish = dashboard->wall_wish;
+	if (!wish)
+		return true;
+	if (wish->ids)
+		return is_named(wish, facts->id);
+	if (wish->group && !naming_is_in_group(or_empty(facts->group), wish->group))
+		return false;
+	return entry->owner || facts->doing != DOING_STOPPED;
+}
+
+static void forget(struct dashboard *dashboard, struct roster_entry *entry)
+{
+	if (!entry->owner)
+		return;
+	meter_forget(entry->owner);
+	list_remove(dashboard->ui->list, TAKE_PTR(entry->owner));
+}
+
 static void on_event(const struct roster_event *event, void *context)
 {
 	struct dashboard *dashboard = context;
@@ -52,11 +88,8 @@ static void on_event(const struct roster_event *event, void *context)
 	struct list *list = dashboard->ui->list;
 	const struct facts facts = facts_of(entry);
 	dashboard->is_changed = true;
-	if (event->what == ROSTER_REMOVED) {
-		if (entry->owner) {
-			meter_forget(entry->owner);
-			list_remove(list, TAKE_PTR(entry->owner));
-		}
+	if (event->what == ROSTER_REMOVED || !is_shown(dashboard, entry, &facts)) {
+		forget(dashboard, entry);
 	} else if (!entry->owner) {
 		entry->owner = list_add(list, &facts);
 	} else {
@@ -64,6 +97,8 @@ static void on_event(const struct roster_event *event, void *context)
 	}
 	if (streq(or_empty(dashboard->ui->preview.id), entry->row.id))
 		dashboard->ui->preview.is_stale = true;
+	if (dashboard->gallery)
+		gallery_note(dashboard->gallery, entry->row.id);
 }
 
 static void read_on(void *context)
@@ -89,10 +124,15 @@ static void correct_all(struct dashboard *dashboard)
 static void frame(struct dashboard *dashboard)
 {
 	list_settle(dashboard->ui->list);
-	draw(dashboard->ui, clock_wall_us());
-	peek_settle(dashboard->peek);
-	seek_settle(dashboard->seek);
-	meter_settle(dashboard->meter);
+	if (dashboard->wall_wish) {
+		draw_wall(&dashboard->wall, dashboard->ui);
+		gallery_settle(dashboard->gallery);
+	} else {
+		draw(dashboard->ui, clock_wall_us());
+		peek_settle(dashboard->peek);
+		seek_settle(dashboard->seek);
+		meter_settle(dashboard->meter);
+	}
 	dashboard->drawn_ms = clock_ms();
 	dashboard->is_changed = dashboard->is_urgent = false;
 }
@@ -104,12 +144,18 @@ static void come_back(struct dashboard *dashboard)
 	dashboard->is_changed = dashboard->is_urgent = true;
 }
 
+static void rest(struct dashboard *dashboard)
+{
+	peek_rest(dashboard->peek);
+	gallery_rest(dashboard->gallery);
+}
+
 /* What it prints stays until its user has read it, if it failed or is_read. */
 static void on_terminal(struct dashboard *dashboard, const char *command,
 			const struct strvec *words, bool is_read)
 {
 	cleanup_error struct error why = { 0 };
-	peek_rest(dashboard->peek);
+	rest(dashboard);
 	term_leave();
 	const int status = errand_terminal(&dashboard->errands, command, words, &why);
 	if (status == 0 && !is_read) {
@@ -127,7 +173,7 @@ static void on_terminal(struct dashboard *dashboard, const char *command,
 static void suspend(struct dashboard *dashboard)
 {
 	sigset_t one;
-	peek_rest(dashboard->peek);
+	rest(dashboard);
 	term_leave();
 	(void)sigemptyset(&one);
 	(void)sigaddset(&one, SIGTSTP);
@@ -304,7 +350,10 @@ static void click(struct dashboard *dashboard, struct wish *wish)
 {
 	size_t row, column;
 	term_click(&row, &column);
-	ui_click(dashboard->ui, row, column, wish);
+	if (dashboard->wall_wish)
+		wall_click(&dashboard->wall, dashboard->ui, row, column, wish);
+	else
+		ui_click(dashboard->ui, row, column, wish);
 }
 
 static void on_keys(int fd, uint32_t events, void *context)
@@ -324,8 +373,13 @@ static void on_keys(int fd, uint32_t events, void *context)
 	for (key_code key; !dashboard->is_over && !dashboard->is_awaiting && (key = term_key());) {
 		cleanup_wish struct wish wish = { 0 };
 		list_settle(dashboard->ui->list);
+		if (dashboard->wall_wish)
+			wall_settle(&dashboard->wall, dashboard->ui->list, term_columns(),
+				    draw_wall_height());
 		if (key == KEY_CODE_CLICK)
 			click(dashboard, &wish);
+		else if (dashboard->wall_wish)
+			wall_key(&dashboard->wall, dashboard->ui, key, &wish);
 		else
 			ui_key(dashboard->ui, key, &wish);
 		dashboard->is_changed = dashboard->is_urgent = true;
@@ -419,7 +473,7 @@ static void bind_keys(struct dashboard *dashboard)
 
 static int show(struct dashboard *dashboard)
 {
-	if (!dashboard->client)
+	if (!dashboard->client && !dashboard->wall_wish)
 		tell_lost(dashboard);
 	count_profiles(dashboard);
 	bind_keys(dashboard);
@@ -450,7 +504,12 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	cleanup_ui struct ui *ui = ui_new(deck->profile);
 	cleanup_peek struct peek *peek = NULL;
 	cleanup_seek struct seek *seek = NULL;
-	struct dashboard dashboard = { .deck = deck, .ui = ui, .err = err, .client = asked->client };
+	cleanup_gallery struct gallery *gallery = NULL;
+	struct dashboard dashboard = { .deck = deck,
+				       .ui = ui,
+				       .err = err,
+				       .client = asked->client,
+				       .wall_wish = asked->wall };
 	if (loop_new(&loop, err) < 0)
 		return -1;
 	dashboard.loop = loop;
@@ -471,6 +530,11 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0 ||
 	    seek_new(&dashboard.errands, &seek, err) < 0)
 		return -1;
+	const struct gallery_wish shown = { loop, roster, &dashboard.wall, deck->bell,
+					    &dashboard.is_changed };
+	if (gallery_new(&shown, &gallery, err) < 0)
+		return -1;
+	dashboard.gallery = gallery;
 	dashboard.peek = peek;
 	dashboard.seek = seek;
 	cleanup_meter struct meter *meter = NULL;
@@ -483,6 +547,8 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 		term_use_mouse();
 	const int r = show(&dashboard);
 	term_end();
+	gallery_rest(gallery);
+	wall_free(&dashboard.wall);
 	*ret_next = dashboard.next_profile;
 	return r;
 }

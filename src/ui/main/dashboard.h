@@ -6,6 +6,12 @@
 
 #include "engine/deck/deck.h"
 
+/* A wall of screens instead of the list. */
+struct wall_wish {
+	const char *group;      /* only its sessions; NULL: those of all */
+	const char *const *ids; /* only these, also if they do not run; NULL: no such choice */
+};
+
 struct dashboard_wish {
 	const char *agentdeck; /* the program for what the user does */
 	/* Without a session, become its list, which says how to make one, in the shell where that
@@ -14,6 +20,7 @@ struct dashboard_wish {
 	/* Only choose a session, which this terminal of another session is to show ("": the only
 	 * one); NULL: do everything. */
 	const char *client;
+	const struct wall_wish *wall; /* NULL: the list */
 };
 /* Show the sessions of the deck's profile until the user leaves.  The store is open.  A positive
  * value is the signal that ended it, for the caller to die of; the terminal is restored in every

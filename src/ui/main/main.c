@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--greet | --pick TERMINAL]
+ * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] --wall [--group GROUP] [ID...]
  *
  * `agentdeck ui` starts it, and says where agentdeck is.  `agentdeck switch` starts it with --pick.
  */
@@ -16,6 +17,7 @@
 struct request {
 	const char *profile; /* NULL: the default */
 	struct dashboard_wish wish;
+	struct wall_wish wall; /* of the wish, if it has one */
 };
 
 static int parse(int argc, char *argv[], struct request *ret, struct error *err)
@@ -25,6 +27,8 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 		{ "program", required_argument, NULL, 'a' },
 		{ "greet", no_argument, NULL, 'g' },
 		{ "pick", required_argument, NULL, 'c' },
+		{ "wall", no_argument, NULL, 'w' },
+		{ "group", required_argument, NULL, 'r' },
 		{ 0 },
 	};
 	ret->wish.agentdeck = "agentdeck";
@@ -37,9 +41,15 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 			ret->wish.greets = true;
 		else if (letter == 'c')
 			ret->wish.client = optarg;
+		else if (letter == 'w')
+			ret->wish.wall = &ret->wall;
+		else if (letter == 'r')
+			ret->wall.group = optarg;
 		else
 			return error_set(err, ERROR_USAGE, "run agentdeck ui instead");
 	}
+	if (optind < argc)
+		ret->wall.ids = (const char *const *)&argv[optind];
 	return 0;
 }
 

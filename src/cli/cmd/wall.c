@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+
+#include "base/program.h"
+#include "engine/deck/deck.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+
+#define PROGRAM "agentdeck-ui"
+
+struct options {
+	const char *group;
+};
+
+static const struct command_option options[] = {
+	{ 'g', "group", "GROUP", "the sessions in this group and in the groups below it",
+	  TO_TEXT(group) },
+	{ 0 },
+};
+
+static int check_group(const struct store_rows *rows, const char *group, struct error *err)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (naming_is_in_group(or_empty(rows->rows[i].group), group))
+			return 0;
+	cleanup_free char *shown = visible(group);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "no session is in group %s: agentdeck group list shows the groups", shown);
+}
+
+/* Append the ids of those that were named. */
+static int add_named(struct app *app, struct strvec *argv, struct error *err)
+{
+	for (size_t i = 0; i < app->operands.count; i++) {
+		cleanup_store_rows struct store_rows rows = { 0 };
+		const struct store_row *row;
+		if (app_resolve(app, app->operands.items[i], &rows, &row, err) < 0)
+			return -1;
+		strvec_push(argv, row->id);
+	}
+	return 0;
+}
+
+static int check(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (given->group && app->operands.count)
+		return error_set(err, ERROR_USAGE, "give sessions or --group, but not both");
+	if (store_list(app->deck.store, &rows, err) < 0)
+		return -1;
+	return given->group ? check_group(&rows, given->group, err) : 0;
+}
+
+static int check_terminal(struct error *err)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return error_set(err, ERROR_USAGE,
+				 "the wall needs a terminal: agentdeck list works without one");
+	return 0;
+}
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_free char *program = deck_helper(PROGRAM), *own = deck_own_program();
+	cleanup_strvec struct strvec argv = { 0 };
+	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
+							app->deck.profile, "--wall", NULL });
+	if (given->group) {
+		strvec_push(&argv, "--group");
+		strvec_push(&argv, given->group);
+	}
+	strvec_push(&argv, "--");
+	if (check(app, err) < 0 || add_named(app, &argv, err) < 0 || check_terminal(err) < 0)
+		return -1;
+	(void)execv(program, strvec_argv(&argv));
+	cleanup_free char *why = program_explain(program, errno);
+	return error_set(err, ERROR_UNAVAILABLE, "cannot run %s: %s", program, why);
+}
+
+const struct command command_wall = {
+	.name = "wall",
+	.arguments = "[SESSION...]",
+	.summary = "show the screens of several sessions side by side",
+	OWN_OPTIONS,
+	.flags = NEEDS_STORE,
+	.run = run,
+};

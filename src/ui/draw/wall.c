@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/draw/wall.h"
+
+#include "ui/draw/draw.h"
+#include "ui/term/term.h"
+
+enum { FOOTER_ROWS = 1 };
+
+static void draw_line(const struct rectangle *at, size_t row, const struct painted_line *line)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < line->count && used < at->width; i++)
+		used += term_paint(row, at->column + used, at->width - used, &line->spans[i].style,
+				   line->spans[i].text);
+}
+
+/* "? api: waiting ====": the sign, the word and the line tell it without colours, too. */
+static void draw_title(const struct rectangle *at, const struct item *item, bool is_selected)
+{
+	const bool waits = doing_needs_user(item->doing);
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_addf(&text, "%s%s %s: %s ", is_selected ? ">" : " ", draw_sign(item->doing),
+		    item->title, doing_name(item->doing));
+	for (size_t width = term_width(strbuf_text(&text)); width < at->width; width++)
+		strbuf_adds(&text, waits ? "=" : "-");
+	term_put(at->row, at->column, at->width, draw_role(item->doing), strbuf_text(&text));
+	if (is_selected)
+		term_reverse(at->row, at->column, at->width);
+}
+
+/* The end of a screen is what matters. */
+static void draw_screen(const struct rectangle *at, const struct painting *painting)
+{
+	const size_t room = at->height - 1, count = painting->count;
+	const size_t first = count > room ? count - room : 0;
+	for (size_t i = 0; i < room && first + i < count; i++)
+		draw_line(at, at->row + 1 + i, &painting->lines[first + i]);
+}
+
+static void draw_tile(const struct wall *wall, size_t index)
+{
+	const struct item *item = wall->items[index];
+	const struct painting *painting = wall_screen(wall, item->id);
+	struct rectangle at = tiles_rectangle(&wall->tiles, index);
+	if (at.width == 0 || at.height == 0)
+		return;
+	if (at.column + at.width < wall->tiles.width && at.width > 1) {
+		at.width--;
+		for (size_t i = 0; i < at.height; i++)
+			term_put(at.row + i, at.column + at.width, 1, ROLE_FAINT, "|");
+	}
+	draw_title(&at, item, index == wall->selected);
+	if (painting)
+		draw_screen(&at, painting);
+	else if (at.height > 1)
+		term_put(at.row + 1, at.column, at.width, ROLE_FAINT, item->reason);
+}
+
+static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row)
+{
+	const size_t width = term_columns();
+	const size_t waiting = list_counts(ui->list).waiting;
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (ui->message) {
+		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
+		return;
+	}
+	if (wall->tiles.pages > 1)
+		strbuf_addf(&text, "Page %zu of %zu  ",
+			    tiles_page(&wall->tiles, wall->selected) + 1, wall->tiles.pages);
+	if (waiting)
+		strbuf_addf(&text, "%zu waiting  ", waiting);
+	strbuf_adds(&text, "q leave  Enter attach  n next waiting  Arrows, Tab choose");
+	if (wall->tiles.pages > 1)
+		strbuf_adds(&text, "  PgUp, PgDn page");
+	term_put(row, 0, width, waiting ? ROLE_WAITING : ROLE_KEY, strbuf_text(&text));
+}
+
+size_t draw_wall_height(void)
+{
+	const size_t rows = term_rows();
+	return rows > FOOTER_ROWS ? rows - FOOTER_ROWS : rows;
+}
+
+void draw_wall(struct wall *wall, struct ui *ui)
+{
+	const size_t rows = term_rows();
+	size_t first;
+	wall_settle(wall, ui->list, term_columns(), draw_wall_height());
+	term_erase();
+	const size_t count = wall_page(wall, &first);
+	for (size_t i = first; i < first + count; i++)
+		draw_tile(wall, i);
+	if (wall->count == 0)
+		term_put(0, 0, term_columns(), ROLE_PLAIN,
+			 "No session runs here. The wall shows one as soon as it starts.");
+	if (rows > FOOTER_ROWS)
+		draw_footer(wall, ui, rows - 1);
+	term_show();
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/main/gallery.h"
+
+#include "base/clock.h"
+#include "base/runner.h"
+#include "engine/terminal/bell.h"
+#include "engine/terminal/terminal.h"
+#include "model/session/state.h"
+
+enum {
+	REST_MS = 80,      /* a page that is only passed is not looked at */
+	LOOK_MS = 200,     /* one screen, at most so often */
+	LOOK_EACH_MS = 50, /* and for each on the page so much */
+	LOOKS_MAX = 4,     /* at the same time: a server may be slow to answer */
+	TIMEOUT_MS = 10000,
+	SCREEN_MAX = 4 << 20,
+};
+
+/* A session on the page. */
+struct look {
+	struct gallery *gallery;
+	char *id; /* NULL: it is not on the page any more, and ends with its command */
+	struct bell *bell;
+	struct process_id server; /* whose screen it is */
+	bool is_due, is_running;
+	int64_t next_ms; /* not before */
+	struct look *next;
+};
+
+struct gallery {
+	struct gallery_wish wish;
+	struct loop_source *timer;
+	struct look *looks;
+	size_t running;
+};
+
+static void serve(struct gallery *gallery);
+
+/* ---- the bells -------------------------------------------------------------------------------- */
+
+static void run_tmux(struct gallery *gallery, const struct strvec *argv, runner_handler handler,
+		     void *context)
+{
+	const struct runner_request request = {
+		.child = {
+			.argv = (const char *const *)argv->items,
+			.new_session = true,
+			.outlives_us = true,
+			.max_output = SCREEN_MAX,
+		},
+		.timeout_ms = TIMEOUT_MS,
+	};
+	runner_start(gallery->wish.loop, &request, handler, context);
+}
+
+static void ignore(const struct child_result *result UNUSED, const struct error *failure UNUSED,
+		   void *context UNUSED)
+{
+}
+
+static void end_bell(struct look *look)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (!look->bell)
+		return;
+	if (bell_end_argv(look->bell, &argv))
+		run_tmux(look->gallery, &argv, ignore, NULL);
+	bell_close(TAKE_PTR(look->bell));
+}
+
+static void on_ring(void *context)
+{
+	struct look *look = context;
+	look->is_due = true;
+	serve(look->gallery);
+}
+
+/* ---- the looks -------------------------------------------------------------------------------- */
+
+static struct look *find(const struct gallery *gallery, const char *id)
+{
+	for (struct look *look = gallery->looks; look; look = look->next)
+		if (look->id && streq(look->id, id))
+			return look;
+	return NULL;
+}
+
+static void look_free(struct look *look)
+{
+	free(look->id);
+	free(look);
+}
+
+static void drop(struct gallery *gallery, struct look *dropped)
+{
+	for (struct look **at = &gallery->looks; *at; at = &(*at)->next) {
+		if (*at == dropped) {
+			*at = dropped->next;
+			look_free(dropped);
+			return;
+		}
+	}
+}
+
+static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
+		      void *context)
+{
+	struct look *look = context;
+	struct gallery *gallery = look->gallery;
+	gallery->running--;
+	look->is_running = false;
+	if (!look->id)
+		drop(gallery, look);
+	else if (result && result->exit_status == 0 &&
+		 wall_set_screen(gallery->wish.wall, look->id, strbuf_text(&result->output)))
+		*gallery->wish.is_changed = true;
+	serve(gallery);
+}
+
+static const struct store_row *row_of(const struct gallery *gallery, const char *id)
+{
+	for (size_t i = 0; i < roster_count(gallery->wish.roster); i++) {
+		const struct roster_entry *entry = roster_at(gallery->wish.roster, i);
+		if (streq(entry->row.id, id))
+			return state_is_running(entry->view.state) ? &entry->row : NULL;
+	}
+	return NULL;
+}
+
+/* A session that does not run keeps its last screen. */
+static void begin_look(struct gallery *gallery, struct look *look)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	const struct store_row *row = row_of(gallery, look->id);
+	look->is_due = false;
+	if (look->bell && (!row || !process_same(&row->server, &look->server)))
+		end_bell(look);
+	if (!row || !row->socket || !row->run_directory || terminal_check(row->socket, NULL) < 0)
+		return;
+	look->server = row->server;
+	const struct bell_wish wish = { row->id, row->socket, row->run_directory,
+					gallery->wish.bell };
+	if (!look->bell &&
+	    bell_open(gallery->wish.loop, &wish, on_ring, look, &look->bell, NULL) < 0)
+		return;
+	size_t first;
+	const int64_t each = (int64_t)wall_page(gallery->wish.wall, &first) * LOOK_EACH_MS;
+	look->next_ms = clock_ms() + (each > LOOK_MS ? each : LOOK_MS);
+	look->is_running = true;
+	gallery->running++;
+	bell_look_argv(look->bell, &argv);
+	run_tmux(gallery, &argv, on_screen, look);
+}
+
+/* The due one that was to be looked at first; NULL: none is. */
+static struct look *next_due(const struct gallery *gallery)
+{
+	struct look *next = NULL;
+	for (struct look *look = gallery->looks; look; look = look->next)
+		if (look->id && look->is_due && !look->is_running &&
+		    (!next || look->next_ms < next->next_ms))
+			next = look;
+	return next;
+}
+
+static void serve(struct gallery *gallery)
+{
+	struct look *look;
+	while (gallery->running < LOOKS_MAX && (look = next_due(gallery))) {
+		if (look->next_ms > clock_ms()) {
+			(void)loop_set_timer(gallery->timer, look->next_ms, NULL);
+			return;
+		}
+		begin_look(gallery, look);
+	}
+}
+
+static void on_time(void *context)
+{
+	serve(context);
+}
+
+/* ---- the page --------------------------------------------------------------------------------- */
+
+static void leave(struct gallery *gallery, struct look *look)
+{
+	end_bell(look);
+	if (look->is_running)
+		free(TAKE_PTR(look->id));
+	else
+		drop(gallery, look);
+}
+
+static bool is_shown(const struct gallery *gallery, const char *id)
+{
+	const struct wall *wall = gallery->wish.wall;
+	size_t first;
+	const size_t count = wall_page(wall, &first);
+	for (size_t i = first; i < first + count; i++)
+		if (streq(wall->items[i]->id, id))
+			return true;
+	return false;
+}
+
+static void add(struct gallery *gallery, const char *id)
+{
+	struct look *look = xcalloc(1, sizeof(*look));
+	*look = (struct look){ .gallery = gallery,
+			       .id = xstrdup(id),
+			       .is_due = true,
+			       .next_ms = clock_ms() + REST_MS,
+			       .next = gallery->looks };
+	gallery->looks = look;
+}
+
+void gallery_settle(struct gallery *gallery)
+{
+	const struct wall *wall = gallery->wish.wall;
+	size_t first;
+	const size_t count = wall_page(wall, &first);
+	for (struct look *look = gallery->looks, *next; look; look = next) {
+		next = look->next;
+		if (look->id && !is_shown(gallery, look->id))
+			leave(gallery, look);
+	}
+	for (size_t i = first; i < first + count; i++)
+		if (!find(gallery, wall->items[i]->id))
+			add(gallery, wall->items[i]->id);
+	serve(gallery);
+}
+
+void gallery_note(struct gallery *gallery, const char *id)
+{
+	struct look *look = find(gallery, id);
+	if (look)
+		look->is_due = true;
+}
+
+void gallery_rest(struct gallery *gallery)
+{
+	for (struct look *look = gallery->looks, *next; look; look = next) {
+		next = look->next;
+		if (look->id)
+			leave(gallery, look);
+	}
+}
+
+int gallery_new(const struct gallery_wish *wish, struct gallery **ret, struct error *err)
+{
+	struct gallery *gallery = xcalloc(1, sizeof(*gallery));
+	gallery->wish = *wish;
+	if (loop_add_timer(wish->loop, INT64_MAX, on_time, gallery, &gallery->timer, err) < 0) {
+		free(gallery);
+		return -1;
+	}
+	*ret = gallery;
+	return 0;
+}
+
+void gallery_free(struct gallery *gallery)
+{
+	if (!gallery)
+		return;
+	gallery_rest(gallery);
+	while (gallery->looks)
+		drop(gallery, gallery->looks);
+	loop_remove(gallery->timer);
+	free(gallery);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/tiles.h"
+
+#include <stdbool.h>
+
+/* Whole lines are worth more than many: agents write for this width, and the last lines matter. */
+enum { USUAL_WIDTH = 80, USUAL_HEIGHT = 16 };
+
+static size_t divide_up(size_t number, size_t by)
+{
+	return (number + by - 1) / by;
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How much a tile shows of what matters. */
+static size_t shown_by(const struct tiles *tiles)
+{
+	return least_of(tiles->width / tiles->columns, USUAL_WIDTH) *
+	       least_of(tiles->height / tiles->rows, USUAL_HEIGHT);
+}
+
+static bool is_better(const struct tiles *a, const struct tiles *b)
+{
+	if (a->pages != b->pages)
+		return a->pages < b->pages;
+	return shown_by(a) > shown_by(b);
+}
+
+struct tiles tiles_plan(const struct tiles_wish *wish)
+{
+	const size_t fit_columns = wish->least_width ? wish->width / wish->least_width : 0;
+	const size_t fit_rows = wish->least_height ? wish->height / wish->least_height : 0;
+	const size_t most_columns = fit_columns ? fit_columns : 1;
+	const size_t most_rows = fit_rows ? fit_rows : 1, count = wish->count ? wish->count : 1;
+	struct tiles best = { 0 };
+	for (size_t columns = 1; columns <= least_of(most_columns, count); columns++) {
+		struct tiles tiles = { wish->count, wish->width, wish->height, columns, 0, 0, 0 };
+		tiles.rows = least_of(divide_up(count, columns), most_rows);
+		tiles.per_page = columns * tiles.rows;
+		tiles.pages = divide_up(count, tiles.per_page);
+		if (columns == 1 || is_better(&tiles, &best))
+			best = tiles;
+	}
+	return best;
+}
+
+size_t tiles_page(const struct tiles *tiles, size_t index)
+{
+	return index / tiles->per_page;
+}
+
+/* The columns of the row that the tile is in. */
+static size_t columns_of(const struct tiles *tiles, size_t index)
+{
+	const size_t first = index - index % tiles->columns;
+	const size_t left = tiles->count - first;
+	return tiles->pages == 1 ? least_of(left, tiles->columns) : tiles->columns;
+}
+
+struct rectangle tiles_rectangle(const struct tiles *tiles, size_t index)
+{
+	const size_t at = index % tiles->per_page, columns = columns_of(tiles, index);
+	const size_t row = at / tiles->columns, column = at % tiles->columns;
+	const size_t top = row * tiles->height / tiles->rows;
+	const size_t left = column * tiles->width / columns;
+	return (struct rectangle){
+		.row = top,
+		.column = left,
+		.width = (column + 1) * tiles->width / columns - left,
+		.height = (row + 1) * tiles->height / tiles->rows - top,
+	};
+}
+
+/* The tile of the row that begins with this one, below or above the middle of the other. */
+static size_t nearest_in_row(const struct tiles *tiles, size_t first, size_t index)
+{
+	const struct rectangle from = tiles_rectangle(tiles, index);
+	const size_t middle = from.column + from.width / 2;
+	size_t to = first;
+	while (to + 1 < tiles->count && to + 1 < first + columns_of(tiles, first) &&
+	       tiles_rectangle(tiles, to + 1).column <= middle)
+		to++;
+	return to;
+}
+
+size_t tiles_neighbor(const struct tiles *tiles, size_t index, enum tiles_way way)
+{
+	const size_t first = index - index % tiles->columns;
+	switch (way) {
+	case TILES_LEFT:
+		return index > 0 ? index - 1 : index;
+	case TILES_RIGHT:
+		return index + 1 < tiles->count ? index + 1 : index;
+	case TILES_UP:
+		return first > 0 ? nearest_in_row(tiles, first - tiles->columns, index) : index;
+	case TILES_DOWN:
+		return first + tiles->columns < tiles->count
+			       ? nearest_in_row(tiles, first + tiles->columns, index)
+			       : index;
+	}
+	return index;
+}

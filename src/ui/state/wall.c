@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/state/wall.h"
+
+/* A line for the title and some of the screen; two tiles fit on 80 columns, and on 12 rows. */
+enum { LEAST_WIDTH = 36, LEAST_HEIGHT = 5 };
+
+static void screen_free(struct wall_screen *screen)
+{
+	free(screen->id);
+	free(screen->text);
+	painting_free(&screen->painting);
+}
+
+void wall_free(struct wall *wall)
+{
+	for (size_t i = 0; i < wall->screen_count; i++)
+		screen_free(&wall->screens[i]);
+	free(wall->screens);
+	free(wall->items);
+	*wall = (struct wall){ 0 };
+}
+
+/* ---- the tiles -------------------------------------------------------------------------------- */
+
+static void read_list(struct wall *wall, const struct list *list)
+{
+	const size_t lines = list_lines(list);
+	wall->items = xreallocarray(wall->items, lines + 1, sizeof(struct item *));
+	wall->count = 0;
+	for (size_t i = 0; i < lines; i++) {
+		const struct line *line = list_line(list, i);
+		if (line->kind == LINE_SESSION)
+			wall->items[wall->count++] = line->item;
+	}
+}
+
+static void select_tile(struct wall *wall, struct list *list, size_t index)
+{
+	wall->selected = index;
+	if (index < wall->count)
+		(void)list_select(list, wall->items[index]);
+}
+
+static void find_selected(struct wall *wall, struct list *list)
+{
+	const struct item *item = list_selected(list);
+	for (size_t i = 0; i < wall->count; i++) {
+		if (wall->items[i] == item) {
+			wall->selected = i;
+			return;
+		}
+	}
+	select_tile(wall, list, 0);
+}
+
+static bool is_on_page(const struct wall *wall, const char *id)
+{
+	size_t first;
+	const size_t count = wall_page(wall, &first);
+	for (size_t i = first; i < first + count; i++)
+		if (streq(wall->items[i]->id, id))
+			return true;
+	return false;
+}
+
+static void forget_others(struct wall *wall)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < wall->screen_count; i++) {
+		if (is_on_page(wall, wall->screens[i].id))
+			wall->screens[kept++] = wall->screens[i];
+		else
+			screen_free(&wall->screens[i]);
+	}
+	wall->screen_count = kept;
+}
+
+void wall_settle(struct wall *wall, struct list *list, size_t width, size_t height)
+{
+	read_list(wall, list);
+	find_selected(wall, list);
+	wall->tiles = tiles_plan(
+		&(struct tiles_wish){ wall->count, width, height, LEAST_WIDTH, LEAST_HEIGHT });
+	forget_others(wall);
+}
+
+size_t wall_page(const struct wall *wall, size_t *ret_first)
+{
+	const size_t size = wall->tiles.per_page;
+	*ret_first = wall->count ? wall->selected / size * size : 0;
+	const size_t left = wall->count - *ret_first;
+	return left < size ? left : size;
+}
+
+/* ---- the screens ------------------------------------------------------------------------------ */
+
+static struct wall_screen *find_screen(const struct wall *wall, const char *id)
+{
+	for (size_t i = 0; i < wall->screen_count; i++)
+		if (streq(wall->screens[i].id, id))
+			return &wall->screens[i];
+	return NULL;
+}
+
+bool wall_set_screen(struct wall *wall, const char *id, const char *text)
+{
+	struct wall_screen *screen = find_screen(wall, id);
+	if (screen && streq(screen->text, text))
+		return false;
+	if (!screen) {
+		wall->screens = xreallocarray(wall->screens, wall->screen_count + 1,
+					      sizeof(*wall->screens));
+		screen = &wall->screens[wall->screen_count++];
+		*screen = (struct wall_screen){ .id = xstrdup(id) };
+	}
+	replace_string(&screen->text, text);
+	painting_free(&screen->painting);
+	paint_parse(text, &screen->painting);
+	return true;
+}
+
+const struct painting *wall_screen(const struct wall *wall, const char *id)
+{
+	const struct wall_screen *screen = find_screen(wall, id);
+	return screen ? &screen->painting : NULL;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------- */
+
+static void move_by(struct wall *wall, struct list *list, enum tiles_way way)
+{
+	select_tile(wall, list, tiles_neighbor(&wall->tiles, wall->selected, way));
+}
+
+/* To the same place of another page, or its last tile. */
+static void turn_page(struct wall *wall, struct list *list, bool is_down)
+{
+	const size_t size = wall->tiles.per_page, last = wall->count - 1;
+	size_t to = wall->selected;
+	if (!is_down)
+		to = to >= size ? to - size : to;
+	else if (tiles_page(&wall->tiles, to) < tiles_page(&wall->tiles, last))
+		to = to + size < last ? to + size : last;
+	select_tile(wall, list, to);
+}
+
+static void attach(const struct wall *wall, struct wish *ret)
+{
+	ret->kind = WISH_ATTACH;
+	strvec_push(&ret->words, wall->items[wall->selected]->id);
+}
+
+/* False: that is no key to move with. */
+static bool key_moves(struct wall *wall, struct list *list, key_code key)
+{
+	switch (key) {
+	case KEY_CODE_LEFT:
+	case 'h':
+		move_by(wall, list, TILES_LEFT);
+		return true;
+	case KEY_CODE_RIGHT:
+	case 'l':
+		move_by(wall, list, TILES_RIGHT);
+		return true;
+	case KEY_CODE_TAB:
+		select_tile(wall, list, (wall->selected + 1) % wall->count);
+		return true;
+	case KEY_CODE_BACKTAB:
+		select_tile(wall, list, (wall->selected + wall->count - 1) % wall->count);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act(struct wall *wall, struct ui *ui, enum action action, struct wish *ret)
+{
+	switch (action) {
+	case ACTION_UP:
+		move_by(wall, ui->list, TILES_UP);
+		break;
+	case ACTION_DOWN:
+		move_by(wall, ui->list, TILES_DOWN);
+		break;
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+		turn_page(wall, ui->list, action == ACTION_PAGE_DOWN);
+		break;
+	case ACTION_FIRST:
+		select_tile(wall, ui->list, 0);
+		break;
+	case ACTION_LAST:
+		select_tile(wall, ui->list, wall->count - 1);
+		break;
+	case ACTION_ATTACH:
+		attach(wall, ret);
+		break;
+	case ACTION_NEXT_WAITING:
+		if (!list_next_waiting(ui->list))
+			ui_tell(ui, "No session waits for you.", false);
+		break;
+	default:
+		ui_tell(ui, "This key does nothing here; the last line shows the keys.", true);
+		break;
+	}
+}
+
+void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
+{
+	const enum action action = keymap_action(&ui->keymap, key);
+	free(TAKE_PTR(ui->message));
+	if (key == KEY_CODE_PASTE || key == KEY_CODE_PASTE_END) {
+		ui->is_pasting = key == KEY_CODE_PASTE;
+	} else if (ui->is_pasting) {
+		/* It was meant for an agent. */
+	} else if (action == ACTION_QUIT || key == KEY_CODE_ESCAPE) {
+		ret->kind = WISH_QUIT;
+	} else if (action == ACTION_SUSPEND) {
+		ret->kind = WISH_SUSPEND;
+	} else if (action == ACTION_REDRAW) {
+		ret->kind = WISH_REDRAW;
+	} else if (wall->count && !key_moves(wall, ui->list, key)) {
+		act(wall, ui, action, ret);
+	}
+}
+
+void wall_click(struct wall *wall, struct ui *ui, size_t row, size_t column, struct wish *ret)
+{
+	size_t first;
+	const size_t count = wall_page(wall, &first);
+	for (size_t i = first; i < first + count; i++) {
+		const struct rectangle at = tiles_rectangle(&wall->tiles, i);
+		if (row < at.row || row >= at.row + at.height || column < at.column ||
+		    column >= at.column + at.width)
+			continue;
+		if (i == wall->selected)
+			attach(wall, ret);
+		else
+			select_tile(wall, ui->list, i);
+		return;
+	}
+}

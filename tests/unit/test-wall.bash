@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# test-wall.bash - agentdeck wall in a real terminal: a tmux pane
+#
+# USAGE
+#   test-wall.bash   agentdeck is found in PATH
+#
+# EXIT STATUS
+#   0 all passed; 1 some failed; 77 there is no tmux, or agentdeck was built without ncurses
+set -uo pipefail
+export LC_ALL=C.UTF-8 TZ=UTC
+
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+[[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
+home=$(mktemp -d /tmp/agentdeck-wall-XXXXXX)
+failures=0 case_name="" passed=0
+terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
+environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
+	-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
+	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
+
+trap '"${terminal[@]}" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT
+
+fail() {
+	echo "FAILED $case_name: $*"
+	failures=$((failures + 1))
+}
+deck() { env "${environment[@]}" agentdeck "$@" >"$home/out" 2>&1 || fail "agentdeck $*: $(<"$home/out")"; }
+keys() { "${terminal[@]}" send-keys "$@"; }
+screen() { "${terminal[@]}" capture-pane -p 2>&1; }
+
+# Until the screen has a line like this (extended regular expression).
+await() {
+	local end=$((SECONDS + 30))
+	until screen | grep -E -e "$1" >/dev/null; do
+		if ((SECONDS >= end)); then
+			fail "no '$1' on the screen:" && screen
+			return 1
+		fi
+		read -rt 0.05 <> <(:)
+	done
+	return 0
+}
+
+# --- cases: one wall, from one to the next ----------------------------------------------------------
+
+each_session_of_the_group_has_a_tile() {
+	await '^>= api: idle -+$' && await '^ = web: idle -+$' && await '^session [0-9a-f]'
+	! screen | grep -q other || fail "a session of another group is there: $(screen)"
+}
+
+it_shows_what_the_agent_prints() {
+	deck send web "日本語日本語日本語日本語日本語日本語日本語日本語日本語 end" --no-wait
+	await '^demo: reply 1\. You said: "日本語'
+}
+
+tab_and_arrows_select() {
+	keys Tab
+	await '^>= web: ' && keys Up
+	await '^>= api: ' && keys Down
+	await '^>= web: '
+}
+
+who_waits_is_marked_without_colors() {
+	deck send api hello --no-wait
+	await '^ \? api: waiting =+$' && keys n
+	await '^>\? api: waiting =+$'
+}
+
+enter_attaches_and_comes_back() {
+	keys Enter
+	await 'Ctrl-Q: leave' && keys C-q
+	await '^>\? api: waiting =+$'
+}
+
+a_small_terminal_has_pages() {
+	deck launch . -t third -g work/deep --agent demo --no-supervise
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Page 1 of 2 ' && keys NPage
+	await '^>= third: idle -+$' && await '^Page 2 of 2 ' && keys PPage
+	await '^Page 1 of 2 '
+	# Wide characters are cut between two of them.
+	await '^ = web: ' && await '^> (日本語)+~ ?$'
+}
+
+q_leaves_no_bell_behind() {
+	keys q
+	await '^ended: 0'
+	local end=$((SECONDS + 20))
+	while pgrep -f "agentdeck-bell.*$home" >/dev/null; do
+		((SECONDS < end)) || { fail "a bell still runs"; return; }
+		read -rt 0.05 <> <(:)
+	done
+}
+
+it_refuses_what_it_cannot_show() {
+	local out
+	out=$(env "${environment[@]}" agentdeck wall -g nowhere 2>&1)
+	[[ $? == 2 && $out == *"no session is in group nowhere"* ]] || fail "an unknown group: $out"
+	out=$(env "${environment[@]}" agentdeck wall nobody 2>&1)
+	[[ $? == 2 ]] || fail "an unknown session: $out"
+	out=$(env "${environment[@]}" agentdeck wall -g work api 2>&1)
+	[[ $? == 64 ]] || fail "a group and a session: $out"
+	out=$(env "${environment[@]}" agentdeck wall </dev/null 2>&1)
+	[[ $? == 64 && $out == *"needs a terminal"* ]] || fail "no terminal: $out"
+}
+
+mkdir "$home/user" "$home/tmp" "$home/work"
+mkdir -m 700 "$home/deck"
+printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
+cd "$home/work" || exit 1
+# This one says at once that it waits, when it has answered.
+AGENTDECK_DEMO_IDLE_MS=1 deck launch . -t api -g work --agent demo --no-supervise
+export AGENTDECK_DEMO_IDLE_MS=3600000
+deck launch . -t web -g work --agent demo --no-supervise
+deck launch . -t other -g play --agent demo --no-supervise
+# shellcheck disable=SC2016 # the inner shell expands it
+"${terminal[@]}" new-session -d -x 80 -y 24 env "${environment[@]}" NO_COLOR=1 \
+	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck wall -g work \; set -g status off
+
+for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
+	who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
+	q_leaves_no_bell_behind it_refuses_what_it_cannot_show; do
+	before=$failures
+	"$case_name"
+	((failures > before)) || passed=$((passed + 1))
+done
+echo "$passed passed, $failures failed"
+((failures == 0))
