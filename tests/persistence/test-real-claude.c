@@ -63,6 +63,42 @@ TEST(RealClaudeComesBackToWhatFollowedClear)
 		       WORDS("after the clear", "and again"));
 }
 
+/* Its user runs it in a tmux of the user's, and agentdeck did not start it. */
+static struct process resume_by_hand(const struct session *session)
+{
+	int64_t pid = 0;
+	const char *shown = machine_user_ok(
+		WORDS("tmux", "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "hand", "-c",
+		      session->directory, "claude", "--resume", session->session_id));
+	ASSERT(parse_int64(kept("%.*s", (int)strcspn(shown, "\n"), shown), 1, INT32_MAX, &pid),
+	       "tmux: %s", shown);
+	WAIT_FOR(machine_user(
+			 WORDS("grep", "-rlF", session->session_id, at_home(".claude/sessions")))
+				 .status == 0,
+		 "claude notes no process for its conversation");
+	return machine_process((pid_t)pid);
+}
+
+TEST(RealClaudeIsNotStartedBesideOneByHand)
+{
+	struct claude claude = { 0 };
+	begin(&claude);
+	const char *session_id = claude.session.session_id;
+	assert_carried(claude_say(&claude, "first words", 1), session_id, WORDS("first words"));
+	session_stop(&claude.session, NULL);
+	struct process hand = resume_by_hand(&claude.session);
+	struct reply reply = deck(NULL, WORDS("session", "start", claude.session.id));
+	ASSERT(reply.status != 0 && strstr(reply.errors, kept("process %d", (int)hand.pid)),
+	       "a second claude was started: %s%s", reply.output, reply.errors);
+	ASSERT(streq((session_look(&claude.session), claude.session.status), "stopped"),
+	       "status %s", claude.session.status);
+	machine_destroy(&hand);
+	session_start(&claude.session, NULL);
+	assert_flag(&claude.session, "--resume", session_id);
+	assert_carried(claude_say(&claude, "second words", 2), session_id,
+		       WORDS("first words", "second words"));
+}
+
 /* ---- from agent-deck -------------------------------------------------------------------------- */
 
 /* What the fixtures have: sessions of agent-deck 1.14, with the real claude's conversations. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/transcript/holder.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
@@ -118,6 +119,31 @@ void lifecycle_log_attempt(const struct instance *instance)
 			 attempt->session_id ? attempt->session_id : "none");
 }
 
+/* Two agents must not write into one conversation.  What the agents of agentdeck have is claimed
+ * already, so this finds one that its user runs elsewhere. */
+static int check_outside(const struct operation *operation, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	const char *home = instance->conversation.config_home;
+	cleanup_free char *own = xasprintf(ENV_INSTANCE "=%s", instance->id);
+	cleanup_free char *title = visible(instance->title);
+	if (!operation->agent->processes || !home)
+		return 0;
+	for (size_t i = 0; i < instance->run.attempt_count; i++) {
+		const struct attempt *attempt = &instance->run.attempts[i];
+		struct process_id holder;
+		if (!attempt->session_id || attempt->rung == RUNG_FRESH ||
+		    holder_find(home, attempt->session_id, own, &holder) != 0)
+			continue;
+		return error_set(
+			err, ERROR_EXISTS,
+			"%s was not started: its conversation is open in process %d, which "
+			"agentdeck did not start. End that agent, and start the session again",
+			title, (int)holder.pid);
+	}
+	return 0;
+}
+
 /* From here on the instance has the run's places and its ladder. */
 static int plan_run(const struct operation *operation, enum transcript_fact fact,
 		    enum start_wish wish, struct error *err)
@@ -139,7 +165,7 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		.fact = fact,
 		.purpose = wish == START_FRESH ? PLAN_FRESH : PLAN_RESUME,
 	};
-	if (conversation_plan(&planning, err) < 0) {
+	if (conversation_plan(&planning, err) < 0 || check_outside(operation, err) < 0) {
 		(void)operation->place->end(deck, instance, 0, NULL, NULL);
 		run_clear(&instance->run);
 		return -1;

@@ -57,6 +57,7 @@ static const struct toml_key keys[] = {
 	KEY("session.create_pattern", store_or_null, create_pattern),
 	KEY("session.transcript", store_or_null, transcript),
 	KEY("session.conversations", store_or_null, conversations),
+	KEY("session.processes", store_or_null, processes),
 	KEY("isolation.arguments", toml_store_strings, isolation_arguments),
 	KEY("isolation.environment", toml_store_strings, isolation_environment),
 	KEY("report.arguments", toml_store_strings, report),

@@ -93,6 +93,7 @@ struct agent {
 	bool prompt_positional; /* a bare word is the prompt: never replayed */
 	char *transcript;       /* layout: "projects" (driver/transcript/transcript.h), or NULL */
 	char *conversations;    /* layout: driver/transcript/shelf.h; NULL: as transcript says */
+	char *processes;        /* layout: driver/transcript/holder.h, or NULL */
 	char *config_home_env;  /* variable that moves the agent's home: "CLAUDE_CONFIG_DIR" */
 	char *config_home;      /* default, "~" for the home directory: "~/.claude" */
 	/* Files ("~/x", "{home}/x") with its login, for a home in a container. */

@@ -94,6 +94,12 @@ static const char *broken_shelf(const char *text)
 		       : "is not a known layout (known: \"projects\", \"chats\", \"rollouts\")";
 }
 
+/* That of driver/transcript/holder.h. */
+static const char *broken_processes(const char *text)
+{
+	return streq(text, "sessions") ? NULL : "is not a known layout (known: \"sessions\")";
+}
+
 static const char *broken_package(const char *text)
 {
 	if (!is_word(text) || !text[1])
@@ -148,6 +154,7 @@ static const struct rule {
 	{ "session.create", broken_argument },
 	{ "session.transcript", broken_layout },
 	{ "session.conversations", broken_shelf },
+	{ "session.processes", broken_processes },
 	{ "isolation.arguments", broken_argument },
 	{ "isolation.environment", broken_set },
 	{ "report.arguments", broken_argument },

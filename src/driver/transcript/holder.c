@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "driver/transcript/holder.h"
+
+#include "base/fsutil.h"
+#include "base/jsonio.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { MAX_NOTE = 64 << 10 };
+
+static struct json_object *read_note(int directory, const char *name)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct json_object *note = NULL;
+	if (!strstr(name, ".json") || fs_read(directory, name, MAX_NOTE, &text, NULL) != 0 ||
+	    json_parse(strbuf_text(&text), text.length, name, &note, NULL) < 0)
+		return NULL;
+	return note;
+}
+
+/* The process that the note names, if it lives. */
+static bool is_alive(const struct json_object *note, struct process_id *ret)
+{
+	int64_t start;
+	const struct process_id process = { .pid = (pid_t)json_get_int(note, "pid", 0) };
+	if (process.pid <= 1 ||
+	    !parse_int64(json_get_string(note, "procStart", ""), 1, INT64_MAX, &start))
+		return false;
+	*ret = (struct process_id){ .pid = process.pid, .start = (uint64_t)start };
+	return process_alive(ret);
+}
+
+static bool carries(pid_t pid, const char *assignment)
+{
+	cleanup_free char *name = xstrndup(assignment, strcspn(assignment, "="));
+	cleanup_free char *value = NULL;
+	return process_variable(pid, name, &value, NULL) == 0 && value &&
+	       streq(value, assignment + strlen(name) + 1);
+}
+
+int holder_find(const char *home, const char *session_id, const char *skipped,
+		struct process_id *ret)
+{
+	cleanup_free char *path = path_join(home, "sessions");
+	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	if (directory < 0 || fs_list(directory, &names, NULL) < 0)
+		return HOLDER_NONE;
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_json struct json_object *note = read_note(directory, names.items[i]);
+		struct process_id process;
+		if (!note || !streq(json_get_string(note, "sessionId", ""), session_id) ||
+		    !is_alive(note, &process) || carries(process.pid, skipped))
+			continue;
+		*ret = process;
+		return 0;
+	}
+	return HOLDER_NONE;
+}

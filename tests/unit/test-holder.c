@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The process that has a conversation open.
+ */
+#include "unit/scratch.h"
+
+#include "driver/transcript/holder.h"
+#include "unit/files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ID   "11111111-1111-4111-8111-111111111111"
+#define NONE "HOLDER_TEST=none"
+
+static void note(const char *name, const char *text)
+{
+	cleanup_free char *directory = path_join(scratch, "sessions");
+	cleanup_free char *path = path_join(directory, name);
+	(void)mkdir(directory, 0700);
+	write_path(path, text, strlen(text));
+}
+
+static char *note_of(const struct process_id *process, const char *session_id)
+{
+	return xasprintf("{\"pid\":%d,\"procStart\":\"%llu\",\"sessionId\":\"%s\"}",
+			 (int)process->pid, (unsigned long long)process->start, session_id);
+}
+
+static void this_process(struct process_id *ret)
+{
+	assert_int_equal(process_identify(getpid(), ret, NULL), 0);
+}
+
+static void a_live_process_is_found(void **state UNUSED)
+{
+	struct process_id self, found;
+	this_process(&self);
+	cleanup_free char *text = note_of(&self, ID);
+	note("7.json", text);
+	note("8.json", "torn {");
+	note("9.json", "[]");
+	assert_int_equal(holder_find(scratch, ID, NONE, &found), 0);
+	assert_true(process_same(&found, &self));
+	assert_int_equal(holder_find(scratch, "other", NONE, &found), HOLDER_NONE);
+}
+
+static void another_process_of_that_pid_is_not_it(void **state UNUSED)
+{
+	struct process_id self, found;
+	this_process(&self);
+	self.start++;
+	cleanup_free char *text = note_of(&self, ID);
+	note("7.json", text);
+	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
+}
+
+static void one_that_carries_the_mark_is_skipped(void **state UNUSED)
+{
+	struct process_id self, found;
+	const char *home = getenv("PATH");
+	cleanup_free char *mark = xasprintf("PATH=%s", or_empty(home));
+	this_process(&self);
+	cleanup_free char *text = note_of(&self, ID);
+	note("7.json", text);
+	assert_int_equal(holder_find(scratch, ID, mark, &found), HOLDER_NONE);
+}
+
+static void without_notes_nobody_has_it(void **state UNUSED)
+{
+	struct process_id found;
+	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
+	assert_int_equal(holder_find("/nowhere", ID, NONE, &found), HOLDER_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_live_process_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_process_of_that_pid_is_not_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(one_that_carries_the_mark_is_skipped, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(without_notes_nobody_has_it, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
