@@ -367,7 +367,7 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	"${terminal[@]}" resize-window -x 80 -y 24
 	await '^--- web: log'
 	keys Up Up
-	await '^--- group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
+	await '^--- work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
 	await_gone '--- api'
 }

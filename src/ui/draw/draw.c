@@ -279,6 +279,9 @@ static void draw_painted(size_t row, const struct split *split, const struct pai
 				   &line->spans[i].style, line->spans[i].text);
 }
 
+/* What `last-turns` has before what the user typed. */
+#define TYPED "> "
+
 /* Prose is wrapped; what has columns is cut. */
 static bool is_prose(enum preview_kind kind)
 {
@@ -295,9 +298,12 @@ static void wrap_end(const struct painting *painting, const struct split *split,
 		for (size_t i = 0; i < line->count; i++)
 			strbuf_adds(&text, line->spans[i].text);
 		const char *rest = strbuf_text(&text);
+		/* Each row of what the user typed says so. */
+		const char *mark = starts_with(rest, TYPED) && split->width > 8 ? TYPED : "";
+		rest += strlen(mark);
 		do {
-			const size_t length = dialog_fitting(rest, split->width);
-			strvec_push_take(ret, xstrndup(rest, length));
+			const size_t length = dialog_fitting(rest, split->width - strlen(mark));
+			strvec_push_take(ret, xasprintf("%s%.*s", mark, (int)length, rest));
 			rest += length;
 			rest += strspn(rest, " ");
 		} while (*rest);
@@ -312,7 +318,8 @@ static void draw_prose(const struct painting *painting, const struct split *spli
 	const size_t first = lines.count > room ? lines.count - room : 0;
 	for (size_t i = first; i < lines.count; i++)
 		term_put(split->row + 1 + i - first, split->column, split->width,
-			 starts_with(lines.items[i], "> ") ? ROLE_KEY : ROLE_PLAIN, lines.items[i]);
+			 starts_with(lines.items[i], TYPED) ? ROLE_KEY : ROLE_PLAIN,
+			 lines.items[i]);
 }
 
 static void draw_group_preview(const struct ui *ui, const struct split *split)
@@ -326,6 +333,17 @@ static void draw_group_preview(const struct ui *ui, const struct split *split)
 		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
 }
 
+/* The caller frees. */
+static char *preview_heading(const struct ui *ui, const struct item *item)
+{
+	if (item)
+		return xasprintf("--- %s: %s ", item->title, preview_name(ui->preview.kind));
+	if (list_lines(ui->list) == 0)
+		return xstrdup("--- ");
+	const struct line *line = list_line(ui->list, list_cursor(ui->list));
+	return xasprintf("--- %.*s: group ", (int)line->path_length, line->item->group);
+}
+
 static void draw_preview(const struct ui *ui, const struct split *split)
 {
 	const struct preview *preview = &ui->preview;
@@ -336,9 +354,7 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 		return;
 	for (size_t i = 0; split->column && i < split->height; i++)
 		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, "|");
-	cleanup_free char *heading = xasprintf("--- %s%s%s ", item ? item->title : "",
-					       item ? ": " : "",
-					       item ? preview_name(preview->kind) : "group");
+	cleanup_free char *heading = preview_heading(ui, item);
 	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
 	if (!item) {
 		draw_group_preview(ui, split);
