@@ -328,3 +328,22 @@ TEST(AdoptEndsNothingWithABrokenTmux)
 	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
 	login_terminate(login);
 }
+
+/* One of claude's on disk, as from before there was agentdeck. */
+TEST(DiscoverContinuesTheSameConversation)
+{
+	struct session session = { .title = "before", .directory = at_home("before") };
+	const char *id = new_uuid();
+	install_claude_stand_in();
+	machine_make_directory(session.directory);
+	write_transcript(&session, id, MARKER);
+	struct json_object *found = deck_ok(NULL, WORDS("discover", id, "--add", "--json"));
+	const struct json_object *list = json_get_array(found, "conversations");
+	ASSERT(list && json_object_array_length(list) == 1, "discover: %s", json_print(found));
+	session.id = json_get_string(json_object_array_get_idx(list, 0), "id", "");
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
+
+	/* It has an owner now. */
+	ASSERT(deck(NULL, WORDS("discover", id, "--add")).status == 1, "it was added twice");
+}
