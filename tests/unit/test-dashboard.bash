@@ -127,7 +127,7 @@ undecided() {	# FILES
 	deck start api --no-supervise
 	env "${environment[@]}" agentdeck send api /exit --no-wait >/dev/null 2>&1
 	open 80 24
-	await ' \. api .* stopped' && keys q
+	await ' · api .* stopped' && keys q
 	await 'ended: 0'
 	deck recover
 }
@@ -182,7 +182,7 @@ case_the_picture_of_the_readme() {
 	deck status --wait busy web --timeout 60
 	open 100 16
 	await 'web .* busy' && keys G Up Up Tab Tab Tab
-	await '--- api: conversation' && await '> what do you remember' && await_gone 'is not there' && look picture-100x16
+	await '─ api: conversation' && await '> what do you remember' && await_gone 'is not there' && look picture-100x16
 }
 
 case_search_narrows_the_list() {
@@ -211,7 +211,7 @@ case_the_next_profile_is_a_key_away() {
 	deck -p second add a -t other --agent demo
 	open 80 24
 	await '^agentdeck default \(1 of 2 profiles\)  5 sessions' && keys P
-	await '^agentdeck second \(1 of 2 profiles\)  1 session$' && await ' \. other ' && keys P
+	await '^agentdeck second \(1 of 2 profiles\)  1 session$' && await ' · other ' && keys P
 	await '^agentdeck default ' && keys q
 	await 'ended: 0' && restored 'after another profile'
 }
@@ -220,12 +220,12 @@ case_a_wide_list_shows_what_the_sessions_use() {
 	some_sessions
 	deck start web --no-supervise
 	open 120 40
-	await '= web .* idle .* <1d +[0-9]+M +[0-9]+\.[0-9]%$'
+	await '○ web .* idle .* <1d +[0-9]+M +[0-9]+\.[0-9]%$'
 	keys o o o o
 	await 'Sorted by memory'
-	[[ $(screen) == *'= web '*'. api '* ]] || fail 'web is not the first'
+	[[ $(screen) == *'○ web '*'· api '* ]] || fail 'web is not the first'
 	deck stop web
-	await ' \. web .* stopped .* <1d$'
+	await ' · web .* stopped .* <1d$'
 	"${terminal[@]}" resize-window -x 80 -y 24
 	await_gone '<1d'
 }
@@ -252,7 +252,7 @@ case_a_thousand_sessions_change_at_once() {
 	await ', 0 shown'
 	for name in "$profile"/*/.changed; do mv "$name" "${name%/*}/instance.json"; done
 	await ', 999 shown' && keys G
-	await ' \. many '
+	await ' · many '
 }
 
 # A day of events, one after the other: what the deck keeps does not grow with their number.
@@ -302,11 +302,11 @@ case_a_search_looks_into_the_last_replies() {
 	deck send api --wait 'the Zebra is here'
 	deck send web --wait 'nothing of the kind'
 	open 120 40
-	await '= api' && keys / z e b r a
-	await 'Search: zebra' && await '= api' && await '1 shown'
+	await '○ api' && keys / z e b r a
+	await 'Search: zebra' && await '○ api' && await '1 shown'
 	# a word of the reply, and one of the title
 	keys Space a p
-	await 'Search: zebra ap' && await '= api' && await '1 shown'
+	await 'Search: zebra ap' && await '○ api' && await '1 shown'
 	keys Space x y
 	await 'No session matches'
 	keys Escape
@@ -326,18 +326,18 @@ case_changes_appear_by_themselves() {
 	open 80 24
 	await 'Enter attach'
 	deck rename solo renamed
-	await ' \. renamed '
+	await ' · renamed '
 	deck remove renamed --force
 	await '4 sessions'
 	deck start api --no-supervise
-	await '= api .* idle'
+	await '○ api .* idle'
 }
 
 case_enter_attaches_and_comes_back_to_the_same_place() {
 	some_sessions
 	deck start web --no-supervise
 	open 80 24
-	await '= web' && keys G
+	await '○ web' && keys G
 	await "$home/work/a" && keys Enter
 	await '^\[web\]' && keys C-q
 	await 'Enter attach' && await "$home/work/a"
@@ -349,27 +349,27 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	some_sessions
 	deck start api --no-supervise
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '--- api: screen' && await '\| agentdeck-demo-agent'
+	await '○ api' && keys G Up Tab
+	await '─ api: screen' && await '│ agentdeck-demo-agent'
 	# something happens to it
 	deck send api hello
-	await '\| demo: reply 1'
+	await '│ demo: reply 1'
 	keys Tab
-	await '--- api: last reply' && await '\| demo: reply 1'
+	await '─ api: last reply' && await '│ demo: reply 1'
 	keys Tab
-	await '--- api: conversation' && await '\| > hello' && await '\| demo: reply 1'
+	await '─ api: conversation' && await '│ > hello' && await '│ demo: reply 1'
 	keys Tab
-	await '--- api: facts' && await '\| Status +running, idle'
+	await '─ api: facts' && await '│ Status +running, idle'
 	keys Down
-	await '--- web: facts' && await '\| Status +stopped'
+	await '─ web: facts' && await '│ Status +stopped'
 	keys Tab
-	await '--- web: log'
+	await '─ web: log'
 	"${terminal[@]}" resize-window -x 80 -y 24
-	await '^--- web: log'
+	await '─ web: log'
 	keys Up Up
-	await '^--- work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
+	await '^─ work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
-	await_gone '--- api'
+	await_gone '─ api'
 }
 
 # The terminal of a running session: its tmux, and the device that the agent prints to.
@@ -400,22 +400,22 @@ case_the_screen_is_live_and_in_colour() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 1
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 1
 	# It prints, and reports nothing.
 	printf '\033[1;31mred words\033[0m\033]0;title\a\r\n' >"$device"
 	await 'red words'
 	"${terminal[@]}" capture-pane -pe | grep -E $'\033\\[[0-9;]*31[0-9;]*mred words' >/dev/null || fail 'they are not red'
 	# Only for the one that is shown.
 	keys Down
-	await '--- web: screen' && await_bells 0
+	await '─ web: screen' && await_bells 0
 	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 0 ]] || fail 'the pipe is still there'
 	keys Up
 	await 'red words' && await_bells 1
 	printf 'more words\r\n' >"$device"
 	await 'more words'
 	keys Tab
-	await '--- api: last reply' && await_bells 0
+	await '─ api: last reply' && await_bells 0
 }
 
 case_a_stopped_deck_holds_no_agent_up() {
@@ -424,8 +424,8 @@ case_a_stopped_deck_holds_no_agent_up() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 1
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 1
 	pid=$(ui_pid) && kill -STOP "$pid"
 	# more than any pipe or queue holds
 	head -c 30000000 <(yes 'some words that nobody reads') >"$home/words"
@@ -440,14 +440,14 @@ case_a_killed_deck_leaves_no_bell() {
 	deck start api --no-supervise
 	agents_terminal api
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 1
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 1
 	kill -KILL "$(ui_pid)"
 	await 'ended: 137' && await_bells 0
 	# tmux has not noticed; the next one comes through.
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 1
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 1
 	printf 'new words\r\n' >"$device"
 	await 'new words'
 	keys q
@@ -460,20 +460,20 @@ case_a_pipe_of_the_user_stays() {
 	agents_terminal api
 	"${agent[@]}" pipe-pane -t %0 "exec cat >'$home/piped'"
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 0
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 0
 	keys q
 	await 'ended: 0'
 	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 1 ]] || fail 'the pipe is gone'
 	# nor one that comes later
 	"${agent[@]}" pipe-pane -t %0
 	open 120 40
-	await '= api' && keys G Up Tab
-	await '\| agentdeck-demo-agent' && await_bells 1
+	await '○ api' && keys G Up Tab
+	await '│ agentdeck-demo-agent' && await_bells 1
 	"${agent[@]}" pipe-pane -t %0 "exec cat >'$home/later'"
 	await_bells 0
 	deck send api hello
-	await '\| demo: reply 1'
+	await '│ demo: reply 1'
 	keys q
 	await 'ended: 0'
 	[[ $("${agent[@]}" display-message -p -t %0 '#{pane_pipe}') == 1 ]] || fail 'the later pipe is gone'
@@ -491,7 +491,7 @@ case_a_text_is_written_in_an_editor_and_sent() {
 	deck start api --no-supervise
 	editor 'words from an editor' 0
 	open 120 40 env VISUAL="$home/editor" agentdeck ui
-	await '= api' && keys G Up e
+	await '○ api' && keys G Up e
 	await 'Enter attach' && keys Tab
 	await 'words from an editor'
 	compgen -G "$home/tmp/agentdeck-*.md" >/dev/null && fail 'the text is left behind'
@@ -514,16 +514,16 @@ case_the_preview_is_copied() {
 	deck send api --wait 'hello you'
 	open 120 40
 	"${terminal[@]}" set -g set-clipboard on
-	await '= api' && keys G Up y
+	await '○ api' && keys G Up y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'reply 1'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
 	keys Tab Tab Tab Tab
-	await '--- api: facts' && keys y
+	await '─ api: facts' && keys y
 	await 'Copied [0-9]+ line'
 	[[ $("${terminal[@]}" show-buffer) == *'Status'* ]] || fail "copied: $("${terminal[@]}" show-buffer)"
 	# in a tmux it is tmux that copies
 	open 120 40 env TMUX="$home/terminal$((opened + 1)),1,0" agentdeck ui
-	await '= api' && keys G Up y
+	await '○ api' && keys G Up y
 	await 'Copied [0-9]+ line'
 	local end=$((SECONDS + 20))
 	until [[ $("${terminal[@]}" show-buffer 2>&1) == *'reply 1'* ]]; do
@@ -549,7 +549,7 @@ case_a_refusal_is_told_in_words() {
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24
-	await ' \. api .* UW +stopped' && keys Enter
+	await ' · api .* UW +stopped' && keys Enter
 	await '^Enter Continue' && look end-work-80x24
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Enter Continue' && await 'lines 1-6' && look end-work-40x12
@@ -566,17 +566,17 @@ case_an_undecided_end_is_asked_about() {
 	# the answer is passed on: no second question
 	await '> Return to agent' && keys Enter
 	await '^\[api\] .* idle +Ctrl-Q' && await '^❯' && keys C-q
-	await '= api .* idle'
+	await '○ api .* idle'
 	[[ -e $tree/file-30 ]] || fail 'its work is gone'
 }
 
 case_an_undecided_end_is_kept_or_cleaned_up() {
 	undecided 2
 	open 80 24
-	await ' \. api .* UW +stopped' && keys s
+	await ' · api .* UW +stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await ' \. api .* W +stopped'
+	await ' · api .* W +stopped'
 	stage_is kept
 	# another change: is it to be used as it is?
 	echo 3 >"$tree/file-3"
@@ -586,13 +586,13 @@ case_an_undecided_end_is_kept_or_cleaned_up() {
 	await 'Nothing was done'
 	stage_is kept && keys s
 	await 'Its tree has changed' && keys Down Enter
-	await '= api .* idle'
+	await '○ api .* idle'
 }
 
 case_work_that_was_not_shown_is_not_given_up() {
 	undecided 2
 	open 80 24
-	await ' \. api .* UW +stopped' && keys s
+	await ' · api .* UW +stopped' && keys s
 	await 'file-2' && keys Enter
 	await '> Return to agent' && echo 3 >"$tree/file-3"
 	keys Down Down
@@ -609,7 +609,7 @@ case_work_that_was_not_shown_is_not_given_up() {
 case_work_at_risk_is_asked_about_before_a_removal() {
 	undecided 2
 	open 80 24
-	await ' \. api .* UW +stopped' && keys d
+	await ' · api .* UW +stopped' && keys d
 	await 'Stop and remove api' && keys d
 	await 'This session has unfinished work' && look remove-work-80x24
 	keys Enter
@@ -634,13 +634,13 @@ case_work_at_risk_of_one_among_several_is_asked_about() {
 	undecided 2
 	deck add repo -t plain --agent demo
 	open 80 24
-	await ' \. plain ' && keys Home Space Space d
+	await ' · plain ' && keys Home Space Space d
 	await 'Stop and remove 2 sessions' && keys d
 	await 'This session has unfinished work' && keys Enter
 	await '> Keep it' && keys Enter
-	await '1 session$' && await ' \. api .* UW +stopped'
+	await '1 session$' && await ' · api .* UW +stopped'
 	deck add repo -t plain --agent demo
-	await ' \. plain ' && keys Escape Home Space Space d d
+	await ' · plain ' && keys Escape Home Space Space d d
 	await 'unfinished work' && keys Enter
 	await '> Keep it' && keys Down Enter
 	await '0 sessions'
@@ -774,7 +774,7 @@ case_what_was_lost_is_told() {
 	open 80 24
 	await '1 session should run and does not: R restarts it' && keys R
 	await 'Restart every session' && keys R
-	await '= api .* idle'
+	await '○ api .* idle'
 }
 
 case_actions_are_carried_out() {
@@ -782,9 +782,9 @@ case_actions_are_carried_out() {
 	open 80 24
 	await 'Enter attach' && keys t
 	await 'Title of solo: solo' && keys 2 Enter
-	await ' \. solo2 ' && keys M
+	await ' · solo2 ' && keys M
 	await 'Group of solo2:' && keys z o o Enter
-	await '\[-\] zoo'
+	await '▾ zoo'
 	keys d
 	await 'Stop and remove solo2' && keys Down Enter
 	await '4 sessions'
@@ -809,7 +809,7 @@ case_the_form_makes_a_session() {
 	# a pasted line is text
 	printf 'my\nown' | "${terminal[@]}" load-buffer - \; paste-buffer -p
 	await '^Title +my own$' && keys Down h i Enter
-	await '1 session$' && await '= my own' && await 'my own: made and started'
+	await '1 session$' && await '○ my own' && await 'my own: made and started'
 	deck output 'my own'
 	grep -q 'demo: reply 1' "$home/out" || fail "the message is not there: $(<"$home/out")"
 	# the next one is empty, and knows the directories in use
@@ -821,10 +821,10 @@ case_the_form_makes_a_session() {
 case_the_form_asks_which_session_it_is_for() {
 	undecided 1
 	open 80 24
-	await ' \. api .* UW +stopped' && keys s
+	await ' · api .* UW +stopped' && keys s
 	await 'file-1' && keys Enter
 	await '> Return to agent' && keys Down Enter
-	await ' \. api .* W +stopped' && echo 2 >"$tree/file-2"
+	await ' · api .* W +stopped' && echo 2 >"$tree/file-2"
 	keys c
 	await '^new session' && keys C-u r e p o Down d e Enter
 	await 'Start a new session, or resume one' && await '> Start new' && keys Escape
@@ -832,11 +832,11 @@ case_the_form_asks_which_session_it_is_for() {
 	await '> Start new' && keys Down
 	await '> Resume api' && keys Enter
 	await 'Its tree has changed since it was kept' && keys Down Enter
-	await '= api .* idle' && await '1 session$'
+	await '○ api .* idle' && await '1 session$'
 	# with a title nobody asks
 	keys x x
-	await ' \. api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
-	await '= two .* idle' && await '2 sessions$'
+	await ' · api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
+	await '○ two .* idle' && await '2 sessions$'
 }
 
 case_actions_are_for_all_chosen_ones() {
@@ -844,7 +844,7 @@ case_actions_are_for_all_chosen_ones() {
 	open 80 24
 	await 'Enter attach' && keys End Up Space Space
 	await '2 chosen' && keys M C-u z o o Enter
-	await 'agentdeck set: 2 sessions done' && await '\[-\] zoo \(2\)' && keys End Up Space Space
+	await 'agentdeck set: 2 sessions done' && await '▾ zoo \(2\)' && keys End Up Space Space
 	await '2 chosen' && keys L 1 G Enter
 	await 'agentdeck limit: 2 sessions done'
 	deck limit api
@@ -878,7 +878,7 @@ case_the_mouse_selects_and_attaches() {
 	some_sessions
 	deck start web --no-supervise
 	open 80 24
-	await '= web' && mouse_is 1
+	await '○ web' && mouse_is 1
 	# the first button is pressed and released in column 5 of row 9, counted from 1
 	keys -l $'\e[M %)' && keys -l $'\e[M#%)'
 	await "$home/work/a" && keys -l $'\e[M %)' && keys -l $'\e[M#%)'
@@ -890,7 +890,7 @@ case_the_mouse_selects_and_attaches() {
 	await 'ended: 0' && mouse_is 0
 	printf '[ui]\nmouse = false\n' >>"$home/deck/config.toml"
 	open 80 24
-	await '= web' && mouse_is 0
+	await '○ web' && mouse_is 0
 }
 
 # What the shell would find: the line mode, and a shown cursor.
@@ -956,7 +956,10 @@ case_an_unknown_terminal_is_refused() {
 case_characters_that_the_locale_lacks_are_shown_as_one() {
 	some_sessions
 	open 80 24 env LC_ALL=C agentdeck ui
-	await ' \. \?\?\? is wide, and '
+	await ' \. \?\?\? is wide, and .*~' && await '^\[-\] play'
+	printf '[ui]\nascii = true\n' >>"$home/deck/config.toml"
+	open 80 24
+	await ' \. 日本語 is wide, and .*~' && await '^\[-\] play'
 }
 
 # Neither yellow, blue, cyan nor white, which one of the two does not show well.

@@ -578,6 +578,8 @@ const struct toml_key settings_keys[] = {
 	KEY("environment.keep", toml_store_strings, environment_keep,
 	    .about = "more variables to keep for a start after a reboot; no secrets",
 	    .example = "[\"MY_TOOLS\"]"),
+	KEY("ui.ascii", toml_store_bool, ui_ascii,
+	    .about = "the deck draws with ASCII characters only"),
 	KEY("ui.mouse", toml_store_bool, ui_mouse, .about = "the deck hears of the mouse"),
 	KEY("ui.keys", toml_store_strings, ui_keys, .about = "keys of the deck, as \"ACTION=KEY\"",
 	    .example = "[\"stop=X\"]"),

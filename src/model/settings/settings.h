@@ -87,6 +87,7 @@ struct settings {
 	struct strvec environment_keep; /* [environment] keep = ["NAME"] */
 	bool log_journal;               /* [log] journal = false: log to the journal, too */
 	bool ui_mouse;                  /* [ui] mouse = true */
+	bool ui_ascii;                  /* [ui] ascii = false */
 	struct strvec ui_keys;          /* [ui] keys = ["stop=X"] */
 	int64_t stop_timeout_s;         /* [stop] timeout = 10: the agent's time to end itself */
 	enum end_policy end_policy;     /* [workspace] on_end = "ask" */

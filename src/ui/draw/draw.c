@@ -116,12 +116,27 @@ enum role draw_role(enum doing doing)
 
 const char *draw_sign(enum doing doing)
 {
-	static const char *const signs[DOING_COUNT] = {
-		[DOING_WAITING] = "?",  [DOING_ERROR] = "!",    [DOING_UNKNOWN] = "~",
-		[DOING_BUSY] = "*",     [DOING_IDLE] = "=",     [DOING_RUNNING] = "=",
-		[DOING_STARTING] = ">", [DOING_STOPPING] = "<", [DOING_STOPPED] = ".",
-	};
-	return signs[doing];
+	switch (doing) {
+	case DOING_WAITING:
+		return "?";
+	case DOING_ERROR:
+		return "!";
+	case DOING_UNKNOWN:
+		return "~";
+	case DOING_STARTING:
+		return ">";
+	case DOING_STOPPING:
+		return "<";
+	case DOING_BUSY:
+		return term_symbol(SYMBOL_BUSY);
+	case DOING_IDLE:
+	case DOING_RUNNING:
+		return term_symbol(SYMBOL_IDLE);
+	case DOING_STOPPED:
+	case DOING_COUNT:
+		break;
+	}
+	return term_symbol(SYMBOL_STOPPED);
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */
@@ -198,7 +213,7 @@ static void draw_group(size_t row, size_t left, const struct columns *columns,
 	const int length = (int)(line->path_length - line->name_start);
 	cleanup_strbuf struct strbuf text = { 0 };
 	strbuf_addf(&text, "%*s%s %.*s (%zu", (int)(2 * line->depth), "",
-		    line->is_collapsed ? "[+]" : "[-]", length,
+		    term_symbol(line->is_collapsed ? SYMBOL_CLOSED : SYMBOL_OPEN), length,
 		    line->item->group + line->name_start, line->sessions);
 	if (line->waiting)
 		strbuf_addf(&text, ", %zu waiting", line->waiting);
@@ -337,11 +352,13 @@ static void draw_group_preview(const struct ui *ui, const struct split *split)
 static char *preview_heading(const struct ui *ui, const struct item *item)
 {
 	if (item)
-		return xasprintf("--- %s: %s ", item->title, preview_name(ui->preview.kind));
+		return xasprintf("%s %s: %s ", term_symbol(SYMBOL_RULE), item->title,
+				 preview_name(ui->preview.kind));
 	if (list_lines(ui->list) == 0)
-		return xstrdup("--- ");
+		return xstrdup(term_symbol(SYMBOL_RULE));
 	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	return xasprintf("--- %.*s: group ", (int)line->path_length, line->item->group);
+	return xasprintf("%s %.*s: group ", term_symbol(SYMBOL_RULE), (int)line->path_length,
+			 line->item->group);
 }
 
 static void draw_preview(const struct ui *ui, const struct split *split)
@@ -353,7 +370,7 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 	if (split->height == 0)
 		return;
 	for (size_t i = 0; split->column && i < split->height; i++)
-		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, "|");
+		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, term_symbol(SYMBOL_BAR));
 	cleanup_free char *heading = preview_heading(ui, item);
 	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
 	if (!item) {

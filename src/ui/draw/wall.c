@@ -22,7 +22,7 @@ static void draw_title(const struct rectangle *at, const struct item *item, bool
 	strbuf_addf(&text, "%s%s %s: %s ", is_selected ? ">" : " ", draw_sign(item->doing),
 		    item->title, doing_name(item->doing));
 	for (size_t width = term_width(strbuf_text(&text)); width < at->width; width++)
-		strbuf_adds(&text, waits ? "=" : "-");
+		strbuf_adds(&text, term_symbol(waits ? SYMBOL_DOUBLE_RULE : SYMBOL_RULE));
 	term_put(at->row, at->column, at->width, draw_role(item->doing), strbuf_text(&text));
 	if (is_selected)
 		term_reverse(at->row, at->column, at->width);
@@ -47,7 +47,8 @@ static void draw_tile(const struct wall *wall, size_t index)
 	if (at.column + at.width < wall->tiles.width && at.width > 1) {
 		at.width--;
 		for (size_t i = 0; i < at.height; i++)
-			term_put(at.row + i, at.column + at.width, 1, ROLE_FAINT, "|");
+			term_put(at.row + i, at.column + at.width, 1, ROLE_FAINT,
+				 term_symbol(SYMBOL_BAR));
 	}
 	draw_title(&at, item, index == wall->selected);
 	if (painting)

@@ -543,6 +543,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	dashboard.meter = meter;
 	if (watch(&dashboard) < 0 || term_begin(is_empty(getenv("NO_COLOR")), err) < 0)
 		return -1;
+	term_use_symbols(deck->settings.ui_ascii);
 	if (deck->settings.ui_mouse)
 		term_use_mouse();
 	const int r = show(&dashboard);

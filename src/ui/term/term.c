@@ -6,6 +6,7 @@
 #include "ui/term/term-internal.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,7 +26,7 @@ enum { CODE_PASTE_BEGIN = KEY_MAX + 1, CODE_PASTE_END };
 static struct {
 	SCREEN *screen; /* NULL: not begun */
 	bool is_away;   /* given back for a while */
-	bool has_color, has_cursor;
+	bool has_color, has_cursor, has_symbols;
 	size_t cursor_row, cursor_column;
 	size_t click_row, click_column;
 	struct termios before;
@@ -224,6 +225,27 @@ static size_t read_character(const char *text, wchar_t *ret, size_t *ret_width)
 	return length;
 }
 
+void term_use_symbols(bool is_plain)
+{
+	const char *name = getenv("TERM");
+	term.has_symbols = !is_plain && streq(nl_langinfo(CODESET), "UTF-8") && name &&
+			   !streq(name, "linux");
+}
+
+const char *term_symbol(enum symbol symbol)
+{
+	static const struct {
+		const char *plain, *drawn;
+	} symbols[] = {
+		[SYMBOL_OPEN] = { "[-]", "▾" },  [SYMBOL_CLOSED] = { "[+]", "▸" },
+		[SYMBOL_BUSY] = { "*", "●" },    [SYMBOL_IDLE] = { "=", "○" },
+		[SYMBOL_STOPPED] = { ".", "·" }, [SYMBOL_BAR] = { "|", "│" },
+		[SYMBOL_RULE] = { "-", "─" },    [SYMBOL_DOUBLE_RULE] = { "=", "═" },
+		[SYMBOL_CUT] = { "~", "…" },
+	};
+	return term.has_symbols ? symbols[symbol].drawn : symbols[symbol].plain;
+}
+
 size_t term_width(const char *text)
 {
 	size_t width = 0, one;
@@ -255,13 +277,13 @@ static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_coun
 static size_t put(size_t row, size_t column, size_t width, const char *text)
 {
 	wchar_t characters[LINE_MAX_CHARACTERS];
-	size_t count;
+	size_t count, one;
 	bool is_cut;
 	size_t used = fit(text, width, characters, &count, &is_cut);
 	if (is_cut) {
 		used = fit(text, width - 1, characters, &count, &is_cut);
-		characters[count++] = L'~';
-		used++;
+		(void)read_character(term_symbol(SYMBOL_CUT), &characters[count++], &one);
+		used += one;
 	}
 	(void)mvaddnwstr((int)row, (int)column, characters, (int)count);
 	(void)attr_set(A_NORMAL, 0, NULL);

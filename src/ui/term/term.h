@@ -29,6 +29,21 @@ enum role {
 	ROLE_COUNT
 };
 
+/* What is drawn in place of words.  All are one column wide, but for SYMBOL_OPEN and _CLOSED where
+ * the terminal lacks the characters. */
+enum symbol {
+	SYMBOL_OPEN, /* a group whose sessions are shown */
+	SYMBOL_CLOSED,
+	SYMBOL_BUSY,
+	SYMBOL_IDLE,
+	SYMBOL_STOPPED,
+	SYMBOL_BAR,  /* between two columns */
+	SYMBOL_RULE, /* begins a heading */
+	SYMBOL_DOUBLE_RULE,
+	SYMBOL_CUT, /* more text follows */
+	SYMBOL_COUNT
+};
+
 /* Are standard input and output a terminal that can be addressed? */
 bool term_is_possible(void);
 /* Does terminfo know its kind (TERM)? */
@@ -49,10 +64,16 @@ void term_resize(void);
 size_t term_rows(void);
 size_t term_columns(void);
 
+/* In UTF-8 where the locale has it, but on the Linux console, whose font is small; else, or with
+ * is_plain in term_use_symbols(), in ASCII.  It is static. */
+const char *term_symbol(enum symbol symbol);
+void term_use_symbols(bool is_plain);
+
 /* Begin a frame: all is blank. */
 void term_erase(void);
 /* Write as much of the UTF-8 text as fits into width columns, from this place on; a text that is
- * cut ends with "~".  Returns the columns that it took.  It has no control characters (visible()). */
+ * cut ends with SYMBOL_CUT.  Returns the columns that it took.  It has no control characters
+ * (visible()). */
 size_t term_put(size_t row, size_t column, size_t width, enum role role, const char *text);
 /* The same in colours, as near as the terminal has them. */
 size_t term_paint(size_t row, size_t column, size_t width, const struct style *style,
