@@ -46,42 +46,46 @@ await() {
 # --- cases: one wall, from one to the next ----------------------------------------------------------
 
 each_session_of_the_group_has_a_tile() {
-	await '^>= api: idle -+$' && await '^ = web: idle -+$' && await '^session [0-9a-f]'
+	await '^>○ api: idle ─+$' && await '^ ○ web: idle ─+$' && await '^session [0-9a-f]'
 	! screen | grep -q other || fail "a session of another group is there: $(screen)"
 }
 
 it_shows_what_the_agent_prints() {
 	deck send web "日本語日本語日本語日本語日本語日本語日本語日本語日本語 end" --no-wait
 	await '^demo: reply 1\. You said: "日本語'
+	# Without a report: only the bell can tell.
+	deck show web --json
+	env -u TMUX tmux -S "$(sed -n 's/.*"socket": *"\([^"]*\)".*/\1/p' "$home/out")" send-keys typed
+	await '^❯ typed'
 }
 
 tab_and_arrows_select() {
 	keys Tab
-	await '^>= web: ' && keys Up
-	await '^>= api: ' && keys Down
-	await '^>= web: '
+	await '^>○ web: ' && keys Up
+	await '^>○ api: ' && keys Down
+	await '^>○ web: '
 }
 
 who_waits_is_marked_without_colors() {
 	deck send api hello --no-wait
-	await '^ \? api: waiting =+$' && keys n
-	await '^>\? api: waiting =+$'
+	await '^ \? api: waiting ═+$' && keys n
+	await '^>\? api: waiting ═+$'
 }
 
 enter_attaches_and_comes_back() {
 	keys Enter
 	await 'Ctrl-Q: leave' && keys C-q
-	await '^>\? api: waiting =+$'
+	await '^>\? api: waiting ═+$'
 }
 
 a_small_terminal_has_pages() {
 	deck launch . -t third -g work/deep --agent demo --no-supervise
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Page 1 of 2 ' && keys NPage
-	await '^>= third: idle -+$' && await '^Page 2 of 2 ' && keys PPage
+	await '^>○ third: idle ─+$' && await '^Page 2 of 2 ' && keys PPage
 	await '^Page 1 of 2 '
 	# Wide characters are cut between two of them.
-	await '^ = web: ' && await '^> (日本語)+~ ?$'
+	await '^ ○ web: ' && await '^> (日本語)+… ?$'
 }
 
 q_leaves_no_bell_behind() {
