@@ -462,12 +462,10 @@ enum screen_event screen_view(struct screen *screen, const char *text)
 	return SCREEN_DONE;
 }
 
-enum screen_event screen_choose(struct screen *screen, const char *text, unsigned count,
-				unsigned *ret)
+enum screen_event screen_choose(struct screen *screen, unsigned count, unsigned *ret)
 {
 	bool is_complete = false;
 	enum key key;
-	screen_print(screen, text);
 	do {
 		cleanup_strbuf struct strbuf typed = { 0 };
 		key = keys_take(&screen->keys, is_complete, &typed);

@@ -55,10 +55,9 @@ enum screen_event screen_ask(struct screen *screen, int idle_ms, char **ret);
  * SCREEN_SIGNAL. */
 enum screen_event screen_view(struct screen *screen, const char *text);
 
-/* Show text until Esc or one of the digits from 1 to count; ignore all other keys.  SCREEN_DONE:
+/* Wait for Esc or one of the digits from 1 to count; ignore all other keys.  SCREEN_DONE:
  * *ret is the digit; SCREEN_INTERRUPTED: Esc; or SCREEN_SIGNAL. */
-enum screen_event screen_choose(struct screen *screen, const char *text, unsigned count,
-				unsigned *ret);
+enum screen_event screen_choose(struct screen *screen, unsigned count, unsigned *ret);
 
 /* Show note (nothing when NULL) for ms.  Keys that do not interrupt edit the next line. */
 enum screen_event screen_pause(struct screen *screen, const char *note, int ms);

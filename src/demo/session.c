@@ -61,8 +61,9 @@ static enum screen_event ask_permission(struct session *session, const char *com
 			   "   2. Yes, and ask no more\n"
 			   "   3. No\n\n"
 			   " Esc to cancel");
+	screen_print(&session->screen, text.data);
 	report(session, "PermissionRequest", "tool_name", "Demo", HOOK_MS);
-	enum screen_event event = screen_choose(&session->screen, text.data, 3, &choice);
+	enum screen_event event = screen_choose(&session->screen, 3, &choice);
 	if (event == SCREEN_DONE && choice == 3)
 		return SCREEN_INTERRUPTED;
 	if (event == SCREEN_DONE) {

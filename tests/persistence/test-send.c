@@ -132,3 +132,43 @@ TEST(SendOfABackslashArrivesWhole)
 	       session_screen(&session));
 	assert_told(&session, 2, "the next");
 }
+
+/* The demo agent asks for the permission to run a command. */
+static void ask(const struct session *session, const char *command)
+{
+	session_type(session, kept("/run %s", command));
+	session_press(session, "Enter");
+	WAIT_FOR(session_shows(session, kept("   %s\n", command)) &&
+			 session_shows(session, "Esc to cancel"),
+		 "it does not ask:\n%s", or_empty(session_screen(session)));
+}
+
+static const char *digest_of_question(const struct session *session)
+{
+	struct json_object *seen = deck_ok(NULL,
+					   WORDS("session", "approve", "--json", session->id));
+	ASSERT(!json_get_bool(seen, "answered", true), "it was answered");
+	return json_get_string(seen, "digest", "");
+}
+
+TEST(ApproveAnswersOnlyTheQuestionThatWasSeen)
+{
+	struct session session;
+	begin(&session, "deck", "0");
+	ask(&session, "make");
+	const char *first = digest_of_question(&session);
+	session_press(&session, "Escape");
+	WAIT_FOR(session_shows(&session, "(interrupted)"), "it still asks:\n%s",
+		 or_empty(session_screen(&session)));
+	ask(&session, "rm x");
+	struct reply wrong = deck(NULL,
+				  WORDS("session", "approve", "--question", first, session.id));
+	ASSERT(wrong.status == 1 && strstr(wrong.errors, "asks another question"),
+	       "status %d: %s%s", wrong.status, wrong.errors, wrong.output);
+	ASSERT(!session_shows(&session, "(permitted"), "it was given:\n%s",
+	       session_screen(&session));
+	const char *second = digest_of_question(&session);
+	deck_ok(NULL, WORDS("session", "approve", "--json", "--question", second, session.id));
+	WAIT_FOR(session_shows(&session, "(permitted"), "it was not given:\n%s",
+		 or_empty(session_screen(&session)));
+}

@@ -91,6 +91,15 @@ holds 0 status --wait idle,stopped
 holds 0 'session send' one 'remember me'
 agentdeck status --wait idle --timeout 30 one >/dev/null || fail "one is not idle"
 holds 1 'session send' damaged hello
+for verb in approve deny; do
+	holds 1 "session $verb" one
+	agentdeck send one '/run make' >/dev/null || fail "it does not run"
+	agentdeck status --wait waiting --timeout 30 one >/dev/null || fail "one does not ask"
+	holds 0 "session $verb" one
+	holds 0 "session $verb" one --yes
+	agentdeck send one 'enough' >/dev/null || fail "it does not go on after $verb"
+	agentdeck status --wait idle --timeout 30 one >/dev/null || fail "one is not idle"
+done
 holds 0 'session output' one
 holds 0 'session output' one --pane
 holds 0 'session show' one

@@ -3,12 +3,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "driver/store/store-watch.h"
-#include "engine/deck/hint.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/alive.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
+#include "engine/screen/recipient.h"
 #include "engine/terminal/terminal.h"
 #include "model/plan/ready.h"
 #include "model/session/naming.h"
@@ -16,8 +15,6 @@
 #include <fcntl.h>
 #include <regex.h>
 #include <string.h>
-
-#define SEND_LOCK "send.lock"
 
 enum {
 	LOOK_MS = 100, /* between two looks at a screen */
@@ -34,18 +31,13 @@ enum {
 };
 
 struct sending {
-	struct deck *deck;
+	struct recipient to;
 	const struct delivery_request *request;
-	const struct agent *agent;
-	struct instance *instance; /* as it was when we began; its run is the one we send to */
-	const char *socket;        /* of that run */
-	struct store_watch *watch;
 	int64_t deadline_ms;
 	bool is_command; /* the agent takes it for itself and reports no prompt */
 
 	/* as it was last seen */
-	bool has_reported, was_busy;
-	bool has_ended; /* its process; a run may have another rung */
+	bool was_busy;
 	struct display_screen screen;
 	int64_t same_since; /* the screen is the same */
 	char *box;          /* on the screen, with what is in it; NULL: there is none */
@@ -86,8 +78,7 @@ void delivery_result_free(struct delivery_result *result)
 
 static void sending_free(struct sending *sending)
 {
-	instance_free(sending->instance);
-	store_watch_close(sending->watch);
+	recipient_free(&sending->to);
 	free(sending->session_id);
 	free(sending->program);
 	display_screen_free(&sending->screen);
@@ -110,86 +101,51 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Has the process that we send to ended?  tmux before 3.5 may have missed that (see
- * agentdeck-watch): it is nudged, so that the end is written down. */
-static bool agent_has_ended(const struct instance *instance)
-{
-	const struct place_run run = place_run_of(instance);
-	if (!run.pane.pid || place_agent_is_live(&run))
-		return false;
-	/* It, or who was to judge of its end. */
-	place_nudge(&run);
-	return true;
-}
-
-/* Read the manifest again.  False: the run that we send to is over. */
-static bool refresh(struct sending *sending)
-{
-	cleanup_instance struct instance *now = NULL;
-	if (store_load(sending->deck->store, sending->request->base, &now, NULL) != 0 ||
-	    !now->run.id || !streq(now->run.id, sending->instance->run.id))
-		return false;
-	const struct attempt *attempt = run_attempt(&now->run);
-	if (!attempt || attempt->rung == RUNG_SHELL)
-		return false;
-	sending->has_ended = agent_has_ended(now);
-	sending->has_reported = now->run.reported;
-	replace_string(&sending->result->session_id, now->conversation.session_id);
-	return true;
-}
-
 static bool look(struct sending *sending)
 {
 	cleanup_free char *styled = NULL;
-	if (terminal_styled_screen(sending->socket, &styled, NULL) != 0)
+	if (terminal_styled_screen(sending->to.socket, &styled, NULL) != 0)
 		return false;
 	cleanup_display_screen struct display_screen before = sending->screen;
 	display_read(styled, &sending->screen);
 	if (!before.text || !streq(before.text, sending->screen.text))
 		sending->same_since = clock_ms();
 	free(sending->box);
-	sending->box = sending->agent->has_box ? display_input(sending->agent, &sending->screen)
-					       : display_box(sending->agent, sending->screen.text);
+	sending->box = sending->to.agent->has_box
+			       ? display_input(sending->to.agent, &sending->screen)
+			       : display_box(sending->to.agent, sending->screen.text);
 	return true;
 }
 
 static enum display_state judge(const struct sending *sending, const char *own_text)
 {
-	return display_judge(sending->agent, sending->screen.text, own_text);
+	return display_judge(sending->to.agent, sending->screen.text, own_text);
 }
 
 static enum instance_activity activity_now(const struct sending *sending)
 {
 	cleanup_activity struct activity activity = { 0 };
-	activity_read(sending->instance->run.directory, &activity);
+	activity_read(sending->to.instance->run.directory, &activity);
 	return activity.activity;
 }
 
 static int64_t prompts_now(const struct sending *sending)
 {
 	cleanup_announced struct announced announced = { 0 };
-	announced_read(sending->instance->run.directory, &announced);
+	announced_read(sending->to.instance->run.directory, &announced);
 	return announced.prompts;
-}
-
-/* One key at a time, with a look between two: some agents take keys that come together for a text. */
-static bool press_key(const struct sending *sending, const char *key)
-{
-	cleanup_strvec struct strvec keys = { 0 };
-	strvec_push(&keys, key);
-	return terminal_press(sending->socket, &keys, NULL) == 0;
 }
 
 /* The next of the keys that delete what is in the box: each may take a character or a line. */
 static bool press_clear(struct sending *sending)
 {
-	const struct strvec *keys = &sending->agent->clear_keys;
-	return press_key(sending, keys->items[sending->cleared++ % keys->count]);
+	const struct strvec *keys = &sending->to.agent->clear_keys;
+	return recipient_press(&sending->to, keys->items[sending->cleared++ % keys->count]);
 }
 
 static bool empty_box(struct sending *sending)
 {
-	if (!sending->agent->clear_keys.count)
+	if (!sending->to.agent->clear_keys.count)
 		return decide(
 			sending, DELIVERY_DRAFT,
 			"the input box contains unsent text, and agentdeck does not know the keys "
@@ -206,17 +162,17 @@ static void gather_facts(struct sending *sending, int64_t start, struct ready_fa
 {
 	const char *screen = sending->screen.text;
 	const int64_t now = clock_ms();
-	cleanup_free char *settings = runfiles_settings(sending->instance);
+	cleanup_free char *settings = runfiles_settings(sending->to.instance);
 	*ret = (struct ready_facts){
-		.can_report = sending->agent->report.count && settings,
-		.has_reported = sending->has_reported,
+		.can_report = sending->to.agent->report.count && settings,
+		.has_reported = sending->to.has_reported,
 		.activity = activity_now(sending),
-		.has_box_pattern = sending->agent->ready.count,
-		.has_box = sending->agent->has_box,
-		.has_text = sending->agent->has_box && !is_empty(sending->box),
+		.has_box_pattern = sending->to.agent->ready.count,
+		.has_box = sending->to.agent->has_box,
+		.has_text = sending->to.agent->has_box && !is_empty(sending->box),
 		.display = judge(sending, NULL),
 		.waited_ms = now - start,
-		.lived_ms = now - sending->instance->run.attempt_since_boot_ms,
+		.lived_ms = now - sending->to.instance->run.attempt_since_boot_ms,
 		.quiet_ms = now - sending->same_since,
 		.is_blank = strspn(screen, " \n") == strlen(screen),
 	};
@@ -227,7 +183,7 @@ static bool wait_ready(struct sending *sending)
 {
 	const struct delivery_request *request = sending->request;
 	const int64_t start = clock_ms();
-	const struct place_run run = place_run_of(sending->instance);
+	const struct place_run run = place_run_of(sending->to.instance);
 	struct ready_wait wait = {
 		.is_patient = request->wait,
 		.replaces_draft = request->replace_draft,
@@ -239,7 +195,7 @@ static bool wait_ready(struct sending *sending)
 		enum ready ready = READY_WAIT;
 		struct ready_facts facts;
 		const char *why = "its tmux server does not answer";
-		if (!refresh(sending))
+		if (!recipient_refresh(&sending->to))
 			return decide(sending, DELIVERY_NOT_READY, "the agent ended");
 		if (look(sending)) {
 			gather_facts(sending, start, &facts);
@@ -256,7 +212,7 @@ static bool wait_ready(struct sending *sending)
 				      why);
 		if (ready == READY_EMPTY_BOX && !empty_box(sending))
 			return false;
-		(void)store_watch_wait(sending->watch,
+		(void)store_watch_wait(sending->to.watch,
 				       earlier(clock_ms() + LOOK_MS, wait.deadline_ms), NULL);
 	}
 }
@@ -264,7 +220,7 @@ static bool wait_ready(struct sending *sending)
 /* What shows that a paste has come: the box where it is known, else the whole screen. */
 static const char *paste_place(const struct sending *sending)
 {
-	return sending->agent->has_box ? sending->box : sending->screen.text;
+	return sending->to.agent->has_box ? sending->box : sending->screen.text;
 }
 
 /* Wait until the text shows, and then until it is still: an agent that has just started
@@ -274,7 +230,7 @@ static bool wait_shown(struct sending *sending, const char *before)
 	const int64_t start = clock_ms();
 	const int64_t mib = (int64_t)(sending->request->length >> 20);
 	/* Some agents show nothing while they work; a box that is known to be there shows it. */
-	const bool is_short = sending->was_busy && !sending->agent->has_box;
+	const bool is_short = sending->was_busy && !sending->to.agent->has_box;
 	const int64_t deadline = start + (is_short ? PASTE_BUSY_MS : PASTE_SHOWN_MS) + 1000 * mib;
 	int64_t shown_since = 0;
 	cleanup_free char *last = NULL;
@@ -301,7 +257,7 @@ static bool wait_shown(struct sending *sending, const char *before)
 static bool is_guarded(const struct sending *sending)
 {
 	regex_t pattern;
-	const struct agent *agent = sending->agent;
+	const struct agent *agent = sending->to.agent;
 	if (!agent->guard || !agent->guard_text ||
 	    regcomp(&pattern, agent->guard_text, REG_EXTENDED | REG_NOSUB) != 0)
 		return false;
@@ -314,9 +270,9 @@ static int paste_text(const struct sending *sending, struct error *err)
 {
 	const struct delivery_request *request = sending->request;
 	if (!is_guarded(sending))
-		return terminal_paste(sending->socket, request->text, request->length, err);
-	cleanup_free char *text = xasprintf("%s%s", request->text, sending->agent->guard);
-	return terminal_paste(sending->socket, text, strlen(text), err);
+		return terminal_paste(sending->to.socket, request->text, request->length, err);
+	cleanup_free char *text = xasprintf("%s%s", request->text, sending->to.agent->guard);
+	return terminal_paste(sending->to.socket, text, strlen(text), err);
 }
 
 static bool paste(struct sending *sending)
@@ -325,7 +281,7 @@ static bool paste(struct sending *sending)
 	cleanup_free char *box_before = TAKE_PTR(sending->box);
 	cleanup_error struct error err = { 0 };
 	sending->prompts = prompts_now(sending);
-	replace_string(&sending->session_id, sending->result->session_id);
+	replace_string(&sending->session_id, sending->to.session_id);
 	int r = paste_text(sending, &err);
 	if (r == TERMINAL_SILENT)
 		return decide(sending, DELIVERY_UNVERIFIED,
@@ -351,13 +307,13 @@ static bool is_still_typed(const struct sending *sending)
 /* A box that cannot be seen at the moment may hold it. */
 static bool has_left_box(const struct sending *sending)
 {
-	return !is_still_typed(sending) && (sending->box || !sending->agent->has_box);
+	return !is_still_typed(sending) && (sending->box || !sending->to.agent->has_box);
 }
 
 static char *foreground_program(const struct sending *sending)
 {
 	cleanup_terminal_state struct terminal_state state = { 0 };
-	if (terminal_look(sending->socket, &state, NULL) != 0)
+	if (terminal_look(sending->to.socket, &state, NULL) != 0)
 		return NULL;
 	return TAKE_PTR(state.program);
 }
@@ -377,9 +333,9 @@ static bool is_proven(struct sending *sending)
 {
 	if (sending->proven_ms || prompts_now(sending) > sending->prompts)
 		return true;
-	if (sending->has_reported)
-		return (sending->session_id || sending->result->session_id) &&
-		       !naming_same_session_id(sending->session_id, sending->result->session_id);
+	if (sending->to.has_reported)
+		return (sending->session_id || sending->to.session_id) &&
+		       !naming_same_session_id(sending->session_id, sending->to.session_id);
 	return look(sending) && screen_proves(sending);
 }
 
@@ -393,7 +349,7 @@ static bool is_over(struct sending *sending)
 	const int64_t now = clock_ms();
 	if (!sending->proven_ms)
 		sending->proven_ms = now;
-	if (!sending->agent->has_box)
+	if (!sending->to.agent->has_box)
 		return true;
 	if (!look(sending))
 		return false;
@@ -402,7 +358,7 @@ static bool is_over(struct sending *sending)
 	if (!sending->is_kept && has_left_box(sending))
 		return true;
 	if (sending->box && now - sending->proven_ms >= KEPT_MS &&
-	    sending->agent->clear_keys.count) {
+	    sending->to.agent->clear_keys.count) {
 		if (!sending->is_kept)
 			log_info("send: the agent received the text and kept it in its input box: "
 				 "deleting it there");
@@ -416,8 +372,8 @@ static bool is_over(struct sending *sending)
 static bool wait_proof(struct sending *sending, int64_t deadline_ms)
 {
 	for (;;) {
-		if (!refresh(sending) || sending->has_ended) {
-			bool asked = sending->is_command || !sending->has_reported;
+		if (!recipient_refresh(&sending->to) || sending->to.has_ended) {
+			bool asked = sending->is_command || !sending->to.has_reported;
 			return decide(sending, asked ? DELIVERY_SUBMITTED : DELIVERY_UNVERIFIED,
 				      asked ? NULL : "the agent ended");
 		}
@@ -426,7 +382,8 @@ static bool wait_proof(struct sending *sending, int64_t deadline_ms)
 		int64_t now = clock_ms();
 		if (now >= deadline_ms)
 			return true;
-		(void)store_watch_wait(sending->watch, earlier(now + LOOK_MS, deadline_ms), NULL);
+		(void)store_watch_wait(sending->to.watch, earlier(now + LOOK_MS, deadline_ms),
+				       NULL);
 	}
 }
 
@@ -437,7 +394,7 @@ static bool look_for_box(struct sending *sending)
 	for (;;) {
 		if (!look(sending))
 			return false;
-		if (!sending->agent->has_box || clock_ms() >= deadline ||
+		if (!sending->to.agent->has_box || clock_ms() >= deadline ||
 		    judge(sending, sending->request->text) != DISPLAY_OTHER)
 			return true;
 		/* As in wait_shown(): no event. */
@@ -454,12 +411,14 @@ static bool press_submit(struct sending *sending)
 	enum display_state display = judge(sending, sending->request->text);
 	if (display == DISPLAY_DIALOG)
 		return decide(sending, DELIVERY_TYPED, "the agent has asked something since then");
-	if (sending->agent->has_box && display != DISPLAY_READY)
+	if (sending->to.agent->has_box && display != DISPLAY_READY)
 		return decide(sending, DELIVERY_TYPED,
 			      "the agent has shown no input box since then");
 	if (!sending->program)
 		sending->program = foreground_program(sending);
-	if (!press_key(sending, sending->agent->submit_key ? sending->agent->submit_key : "Enter"))
+	if (!recipient_press(&sending->to, sending->to.agent->submit_key
+						   ? sending->to.agent->submit_key
+						   : "Enter"))
 		return decide(sending, DELIVERY_TYPED,
 			      "its tmux server did not accept the submit key");
 	return true;
@@ -472,7 +431,7 @@ static void submit(struct sending *sending)
 	int64_t deadline = sending->deadline_ms;
 	if (deadline < start + SUBMIT_AGAIN_MS)
 		deadline = start + SUBMIT_AGAIN_MS;
-	if (!sending->has_reported || sending->is_command)
+	if (!sending->to.has_reported || sending->is_command)
 		deadline = earlier(deadline, start + WEAK_PROOF_MS);
 	for (int more = 0;; more++) {
 		if (!press_submit(sending) ||
@@ -489,69 +448,15 @@ static void submit(struct sending *sending)
 		decide(sending, DELIVERY_SUBMITTED, NULL);
 	else if (look(sending) && is_still_typed(sending))
 		decide(sending, DELIVERY_TYPED, "the submit key had no effect");
-	else if (sending->has_reported && sending->is_command)
+	else if (sending->to.has_reported && sending->is_command)
 		decide(sending, DELIVERY_UNVERIFIED, "agents do not report their own commands");
 	else if (sending->was_busy)
 		decide(sending, DELIVERY_UNVERIFIED,
 		       "the agent is in the middle of a turn and may accept it afterwards");
 	else
 		decide(sending, DELIVERY_UNVERIFIED,
-		       sending->has_reported ? "the agent did not report the prompt"
-					     : "its screen shows no effect");
-}
-
-/* Load the instance and look whether an agent can receive a message. */
-static int open_run(struct sending *sending, struct error *err)
-{
-	const char *base = sending->request->base;
-	const struct place *place;
-	if (deck_load(sending->deck, base, &sending->instance, err) < 0)
-		return -1;
-	const struct instance *instance = sending->instance;
-	const struct attempt *attempt = run_attempt(&instance->run);
-	cleanup_free char *title = visible(instance->title);
-	if (place_check_here(sending->deck, instance, err) < 0 ||
-	    place_find(instance, &place, err) < 0 ||
-	    deck_agent(sending->deck, instance->agent, &sending->agent, err) < 0)
-		return -1;
-	struct observation seen;
-	if (instance->run.socket && terminal_check(instance->run.socket, err) < 0)
-		return error_prefix(err, "nothing can be sent to %s", title);
-	/* Each look is as long as a server may be silent. */
-	do
-		seen = place->observe(sending->deck, instance, OBSERVE_ANSWER);
-	while (seen.presence == PRESENCE_UNKNOWN && sending->request->wait &&
-	       clock_ms() < sending->deadline_ms);
-	cleanup_free char *hint = hint_session(sending->deck, instance->title, instance->id);
-	if (seen.presence == PRESENCE_NONE || !attempt)
-		return error_set(err, ERROR_INVALID,
-				 "%s is not running: start it with agentdeck session start %s",
-				 title, hint);
-	if (seen.presence == PRESENCE_UNKNOWN)
-		return error_set(err, ERROR_TIMEOUT, "nothing can be sent to %s: %s", title,
-				 seen.why);
-	if (attempt->rung == RUNG_SHELL)
-		return error_set(
-			err, ERROR_INVALID,
-			"the agent of %s did not start, and a shell runs instead: start it again "
-			"with agentdeck session "
-			"restart %s",
-			title, hint);
-	sending->result->session_id = xstrdup_or_null(instance->conversation.session_id);
-	sending->socket = instance->run.socket;
-	return store_watch_open(sending->deck->store, base, instance->run.directory,
-				&sending->watch, err);
-}
-
-/* FS_LOCK_BUSY: another sender has it. */
-static int lock_sending(const struct sending *sending, struct fs_lock *ret, struct error *err)
-{
-	const char *directory = sending->instance->run.directory;
-	cleanup_close int fd = runfiles_open(directory);
-	if (fd < 0)
-		return error_set(err, ERROR_INVALID, "%s has just ended", sending->instance->id);
-	return fs_lock_in_turn(fd, SEND_LOCK, sending->request->wait ? sending->deadline_ms : 0,
-			       ret, err);
+		       sending->to.has_reported ? "the agent did not report the prompt"
+						: "its screen shows no effect");
 }
 
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
@@ -559,27 +464,20 @@ int deliver(struct deck *deck, const struct delivery_request *request, struct de
 {
 	cleanup_delivery_result struct delivery_result result = { 0 };
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	const int64_t deadline_ms = clock_ms() + request->timeout_ms;
 	cleanup_sending struct sending sending = {
-		.deck = deck,
+		.to = { .deck = deck,
+			.base = request->base,
+			.patient_until_ms = request->wait ? deadline_ms : 0 },
 		.request = request,
-		.deadline_ms = clock_ms() + request->timeout_ms,
+		.deadline_ms = deadline_ms,
 		.result = &result,
 	};
 	const char *first = request->text + strspn(request->text, " \t\n");
 	sending.is_command = *first == '/' || *first == '!';
-	if (open_run(&sending, err) < 0)
+	if (recipient_open(&sending.to, err) < 0)
 		return -1;
-	log_set_instance(sending.instance->id);
-	/* What is typed there is an answer, and that is a person's. */
-	if (sending.instance->run.offer) {
-		cleanup_free char *hint = hint_session(deck, sending.instance->title,
-						       sending.instance->id);
-		return error_set(err, ERROR_INVALID,
-				 "the session asks whether to resume: answer it first with "
-				 "agentdeck attach %s",
-				 hint);
-	}
-	int r = lock_sending(&sending, &lock, err);
+	int r = recipient_lock(&sending.to, &lock, err);
 	if (r < 0)
 		return -1;
 	if (r == FS_LOCK_BUSY)
@@ -588,6 +486,7 @@ int deliver(struct deck *deck, const struct delivery_request *request, struct de
 		submit(&sending);
 	log_info("send: bytes=%zu delivery=%s%s%s", request->length, delivery_name(result.delivery),
 		 result.reason ? " reason=" : "", or_empty(result.reason));
+	result.session_id = TAKE_PTR(sending.to.session_id);
 	*ret = result;
 	result = (struct delivery_result){ 0 };
 	return 0;

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/ask.h"
+#include "cli/show/output.h"
+#include "engine/screen/permit.h"
+
+#include <string.h>
+
+struct options {
+	const char *question;
+	bool yes;
+};
+
+static const struct command_option options[] = {
+	{ 0, "question", "DIGEST", "answer only the question that --json showed",
+	  TO_TEXT(question) },
+	{ 'y', "yes", NULL, "do not ask", TO_FLAG(yes) },
+	{ 0 },
+};
+
+static void show(const struct permission *question)
+{
+	cleanup_free char *copy = xstrdup(question->text);
+	char *rest = copy;
+	for (const char *line; (line = strsep(&rest, "\n")) && (*line || rest);)
+		say("%s", line);
+}
+
+/* 0: the user wants it; ASK_CANCELLED. */
+static int confirm(const struct options *given, enum permit_answer answer, struct error *err)
+{
+	if (given->yes || given->question)
+		return 0;
+	if (!ask_is_possible())
+		return error_set(err, ERROR_USAGE,
+				 "nobody can be asked without a terminal: read the question with "
+				 "--json, and give its digest with --question");
+	return ask_yes(answer == PERMIT_APPROVE ? "Give this permission?"
+						: "Refuse this permission?",
+		       err);
+}
+
+static struct json_object *describe(const struct store_row *row, const struct permission *question,
+				    bool is_answered)
+{
+	struct json_object *object = json_success(row->id, row->title);
+	json_set_string(object, "question", question->text);
+	json_set_string(object, "digest", question->digest);
+	json_set_bool(object, "answered", is_answered);
+	return object;
+}
+
+static int answer(struct app *app, enum permit_answer answer, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct store_row *row = app->session;
+	cleanup_permission struct permission question = { 0 };
+	if (permit_look(&app->deck, row->base, &question, err) < 0)
+		return -1;
+	if (app->json && !given->yes && !given->question)
+		return print_done(app, describe(row, &question, false), NULL);
+	if (!app->json)
+		show(&question);
+	const int r = confirm(given, answer, err);
+	if (r != 0)
+		return r < 0 ? -1 : 1;
+	const struct permit_request request = {
+		.base = row->base,
+		.answer = answer,
+		.digest = given->question ? given->question : question.digest,
+	};
+	if (permit_answer(&app->deck, &request, err) < 0)
+		return -1;
+	return print_done(app, describe(row, &question, true),
+			  xasprintf("%s: %s", row->title,
+				    answer == PERMIT_APPROVE ? "approved" : "denied"));
+}
+
+static int run_approve(struct app *app, struct error *err)
+{
+	return answer(app, PERMIT_APPROVE, err);
+}
+
+static int run_deny(struct app *app, struct error *err)
+{
+	return answer(app, PERMIT_DENY, err);
+}
+
+const struct command command_session_approve = {
+	.name = "session approve",
+	.arguments = "SESSION",
+	.summary = "give the permission that an agent asks for",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run_approve,
+};
+
+const struct command command_session_deny = {
+	.name = "session deny",
+	.arguments = "SESSION",
+	.summary = "refuse the permission that an agent asks for",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run_deny,
+};

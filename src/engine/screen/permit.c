@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/screen/permit.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/deck/hint.h"
+#include "engine/place/activityfile.h"
+#include "engine/screen/recipient.h"
+#include "engine/terminal/terminal.h"
+
+enum {
+	LOOK_MS = 100, /* between two looks at a screen */
+	GONE_MS = 5000,
+	GONE_LOOKS = 2, /* a screen that is drawn at the moment may lack the question */
+};
+
+/* Set *err: what cannot be done, and that the agent's own terminal is the way. */
+static int refuse(const struct recipient *to, enum error_code code, const char *why,
+		  struct error *err)
+{
+	cleanup_free char *hint = hint_session(to->deck, to->instance->title, to->instance->id);
+	return error_set(err, code, "%s: answer it with agentdeck attach %s", why, hint);
+}
+
+static bool is_waiting(const struct recipient *to)
+{
+	cleanup_activity struct activity now = { 0 };
+	activity_read(to->instance->run.directory, &now);
+	return now.activity == ACTIVITY_WAITING && !now.is_seen;
+}
+
+/* What the screen shows.  Positive: TERMINAL_NONE or TERMINAL_SILENT. */
+static int read_screen(const struct recipient *to, enum permission_form *ret_form,
+		       struct permission *ret, struct error *err)
+{
+	cleanup_free char *screen = NULL;
+	const int r = terminal_screen(to->socket, &screen, err);
+	if (r == 0)
+		*ret_form = permission_read(to->agent, screen, ret);
+	return r;
+}
+
+static int read_question(struct recipient *to, struct permission *ret, struct error *err)
+{
+	cleanup_free char *title = visible(to->instance->title);
+	enum permission_form form = PERMISSION_NONE;
+	if (!permission_is_known(to->agent)) {
+		cleanup_free char *why = xasprintf(
+			"agentdeck does not know how %s asks for a permission", to->agent->name);
+		return refuse(to, ERROR_INVALID, why, err);
+	}
+	if (!recipient_refresh(to) || to->has_ended)
+		return error_set(err, ERROR_INVALID, "the agent of %s ended", title);
+	if (!is_waiting(to))
+		return error_set(err, ERROR_INVALID, "%s does not ask for a permission", title);
+	const int r = read_screen(to, &form, ret, err);
+	if (r < 0)
+		return -1;
+	if (r > 0)
+		return error_set(err, ERROR_TIMEOUT, "the tmux server of %s does not answer",
+				 title);
+	if (form == PERMISSION_NONE)
+		return refuse(to, ERROR_INVALID,
+			      "its screen shows no question for a permission that agentdeck knows",
+			      err);
+	if (form == PERMISSION_CUT)
+		return refuse(to, ERROR_INVALID,
+			      "the question is longer than its screen, and its beginning cannot be "
+			      "seen",
+			      err);
+	return 0;
+}
+
+static int open_recipient(struct recipient *to, struct deck *deck, const char *base,
+			  struct error *err)
+{
+	*to = (struct recipient){ .deck = deck,
+				  .base = base,
+				  .patient_until_ms = clock_ms() + GONE_MS };
+	return recipient_open(to, err);
+}
+
+int permit_look(struct deck *deck, const char *base, struct permission *ret, struct error *err)
+{
+	cleanup_recipient struct recipient to = { 0 };
+	if (open_recipient(&to, deck, base, err) < 0)
+		return -1;
+	return read_question(&to, ret, err);
+}
+
+/* Another agent's question, or another question of this one, must not get the answer. */
+static int check_question(struct recipient *to, const char *digest, struct error *err)
+{
+	cleanup_permission struct permission now = { 0 };
+	cleanup_free char *title = visible(to->instance->title);
+	if (read_question(to, &now, err) < 0)
+		return -1;
+	if (!streq(now.digest, digest))
+		return error_set(err, ERROR_INVALID,
+				 "%s asks another question now: read that one, and answer it",
+				 title);
+	return 0;
+}
+
+/* Several keys go one by one: the question does not change while its mark moves. */
+static int press_keys(struct recipient *to, const struct strvec *keys, const char *digest,
+		      struct error *err)
+{
+	for (size_t i = 0; i < keys->count; i++) {
+		if (check_question(to, digest, err) < 0)
+			return i ? error_prefix(err, "only some of the keys were pressed") : -1;
+		if (!recipient_press(to, keys->items[i]))
+			return refuse(to, ERROR_DELIVERY, "its tmux server did not accept the key",
+				      err);
+	}
+	return 0;
+}
+
+static bool is_gone(const struct recipient *to, const char *digest)
+{
+	cleanup_permission struct permission now = { 0 };
+	enum permission_form form = PERMISSION_NONE;
+	if (!is_waiting(to))
+		return true;
+	return read_screen(to, &form, &now, NULL) == 0 &&
+	       (form != PERMISSION_WHOLE || !streq(now.digest, digest));
+}
+
+static int wait_gone(struct recipient *to, const char *digest, struct error *err)
+{
+	const int64_t deadline = clock_ms() + GONE_MS;
+	for (int looks = 0;;) {
+		if (!recipient_refresh(to) || to->has_ended)
+			return error_set(err, ERROR_DELIVERY,
+					 "the keys were pressed, and the agent ended");
+		looks = is_gone(to, digest) ? looks + 1 : 0;
+		if (looks == GONE_LOOKS)
+			return 0;
+		if (clock_ms() >= deadline)
+			return refuse(to, ERROR_DELIVERY,
+				      "the keys were pressed, and the question is still there",
+				      err);
+		(void)store_watch_wait(to->watch, clock_ms() + LOOK_MS, NULL);
+	}
+}
+
+int permit_answer(struct deck *deck, const struct permit_request *request, struct error *err)
+{
+	cleanup_recipient struct recipient to = { 0 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	const bool approves = request->answer == PERMIT_APPROVE;
+	if (open_recipient(&to, deck, request->base, err) < 0)
+		return -1;
+	int r = recipient_lock(&to, &lock, err);
+	if (r == FS_LOCK_BUSY)
+		return error_set(err, ERROR_BUSY, "another agentdeck is sending to it");
+	if (r == 0)
+		r = press_keys(&to, approves ? &to.agent->approve_keys : &to.agent->deny_keys,
+			       request->digest, err);
+	if (r < 0)
+		return -1;
+	log_info("permit: answer=%s question=%s", approves ? "approve" : "deny", request->digest);
+	return wait_gone(&to, request->digest, err);
+}

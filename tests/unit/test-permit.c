@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Answers to a question on a real terminal.  A shell script draws it as the demo agent does, and
+ * reads one key.
+ */
+#include "unit/terminal-fixture.h"
+
+#include "engine/place/activityfile.h"
+#include "engine/screen/permit.h"
+#include "engine/terminal/terminal.h"
+
+#define RULE "────────────────────"
+#define ASK(command)                                                                           \
+	"stty raw -echo; printf '" RULE "\\r\\n Demo command\\r\\n\\r\\n   " command           \
+	"\\r\\n\\r\\n Do you want to proceed?\\r\\n ❯ 1. Yes\\r\\n   2. No\\r\\n\\r\\n Esc " \
+	"to cancel\\r\\n'; "
+/* Show the byte that came as a number. */
+#define TAKE                                                                              \
+	"x=$(dd bs=1 count=1 2>&- | od -An -td1 | tr -d ' '); printf '\\033[2J\\033[H'; " \
+	"printf \"got $x.\"; exec sleep 100"
+
+static void report(const struct instance *instance, enum instance_activity activity)
+{
+	const struct activity now = { .activity = activity, .since = 1 };
+	const struct announced announced = { 0 };
+	assert_int_equal(activityfile_write(instance->run.directory, &now, &announced, NULL), 0);
+}
+
+/* A session whose agent asks. */
+static struct instance *start(const struct fake_desk *desk, const char *agent, const char *script)
+{
+	struct instance *instance = fake_running(desk);
+	replace_string(&instance->agent, agent);
+	terminal_start(instance, script);
+	fake_put(desk, instance);
+	report(instance, ACTIVITY_WAITING);
+	return instance;
+}
+
+static void look(struct fake_desk *desk, struct permission *ret)
+{
+	cleanup_error struct error err = { 0 };
+	if (permit_look(&desk->deck, FAKE_ID, ret, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static int answer(struct fake_desk *desk, enum permit_answer answer, const char *digest,
+		  struct error *err)
+{
+	return permit_answer(
+		&desk->deck,
+		&(struct permit_request){ .base = FAKE_ID, .answer = answer, .digest = digest },
+		err);
+}
+
+static void assert_refused(struct fake_desk *desk, const char *why)
+{
+	cleanup_error struct error err = { 0 };
+	struct permission question = { 0 };
+	assert_int_equal(permit_look(&desk->deck, FAKE_ID, &question, &err), -1);
+	if (err.code != ERROR_INVALID || !strstr(err.message, why))
+		fail_msg("%s", err.message);
+	assert_null(question.text);
+}
+
+static void assert_untouched(const struct instance *instance)
+{
+	cleanup_free char *screen = NULL;
+	assert_int_equal(terminal_screen(instance->run.socket, &screen, NULL), 0);
+	assert_null(strstr(screen, "got"));
+}
+
+static void check_answer(struct fake_desk *desk, enum permit_answer which, const char *got)
+{
+	cleanup_permission struct permission question = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = start(desk, "demo", ASK("make") TAKE);
+	terminal_await(instance, "Esc to cancel");
+	look(desk, &question);
+	assert_non_null(strstr(question.text, "   make\n"));
+	if (answer(desk, which, question.digest, &err) < 0)
+		fail_msg("%s", err.message);
+	terminal_await(instance, got);
+	terminal_stop(instance);
+}
+
+static void an_approval_presses_the_key_that_approves(void **state)
+{
+	check_answer(*state, PERMIT_APPROVE, "got 49.");
+}
+
+static void a_refusal_presses_the_key_that_denies(void **state)
+{
+	check_answer(*state, PERMIT_DENY, "got 27.");
+}
+
+static void another_question_gets_no_answer(void **state)
+{
+	cleanup_error struct error err = { 0 };
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_instance struct instance *instance = start(*state, "demo", ASK("make") TAKE);
+	terminal_await(instance, "Esc to cancel");
+	assert_int_equal(answer(*state, PERMIT_APPROVE, sha256_text("another", digest), &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_non_null(strstr(err.message, "another question"));
+	assert_untouched(instance);
+	terminal_stop(instance);
+}
+
+static void a_question_that_stays_is_reported(void **state)
+{
+	cleanup_permission struct permission question = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = start(*state, "demo",
+							   ASK("make") "exec sleep 100");
+	terminal_await(instance, "Esc to cancel");
+	look(*state, &question);
+	assert_int_equal(answer(*state, PERMIT_APPROVE, question.digest, &err), -1);
+	assert_int_equal(err.code, ERROR_DELIVERY);
+	assert_non_null(strstr(err.message, "still there"));
+	terminal_stop(instance);
+}
+
+static void what_does_not_ask_is_refused_in_words(void **state)
+{
+	cleanup_instance struct instance *instance = start(*state, "demo", ASK("make") TAKE);
+	terminal_await(instance, "Esc to cancel");
+	/* What it shows may be its words: only its report counts. */
+	report(instance, ACTIVITY_BUSY);
+	assert_refused(*state, "does not ask for a permission");
+	terminal_stop(instance);
+}
+
+static void an_agent_without_keys_is_refused_in_words(void **state)
+{
+	cleanup_instance struct instance *instance = start(*state, "codex", ASK("make") TAKE);
+	terminal_await(instance, "Esc to cancel");
+	assert_refused(*state, "agentdeck does not know how codex asks");
+	assert_untouched(instance);
+	terminal_stop(instance);
+}
+
+static void what_cannot_be_read_is_refused_in_words(void **state)
+{
+	cleanup_instance struct instance *instance = start(
+		*state, "demo", ASK("make") "printf '\\033[H\\033[M'; exec sleep 100");
+	terminal_await(instance, "Esc to cancel");
+	assert_refused(*state, "its beginning cannot be seen");
+	terminal_stop(instance);
+}
+
+static void a_screen_without_a_question_is_refused_in_words(void **state)
+{
+	cleanup_instance struct instance *instance = start(
+		*state, "demo", ASK("make") "printf '\\r\\nmore'; exec sleep 100");
+	terminal_await(instance, "more");
+	assert_refused(*state, "no question for a permission that agentdeck knows");
+	terminal_stop(instance);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FAKE_TEST(an_approval_presses_the_key_that_approves),
+		FAKE_TEST(a_refusal_presses_the_key_that_denies),
+		FAKE_TEST(another_question_gets_no_answer),
+		FAKE_TEST(a_question_that_stays_is_reported),
+		FAKE_TEST(what_does_not_ask_is_refused_in_words),
+		FAKE_TEST(an_agent_without_keys_is_refused_in_words),
+		FAKE_TEST(what_cannot_be_read_is_refused_in_words),
+		FAKE_TEST(a_screen_without_a_question_is_refused_in_words),
+	};
+	const int skip = terminal_skip();
+	return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}
