@@ -13,6 +13,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#if __has_include(<git2/sys/errors.h>) /* newer versions of libgit2 have git_error_clear() there */
+#include <git2/sys/errors.h>
+#endif
 
 bool look_is_over(struct look *look)
 {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/libc.h"
 #include "base/program.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

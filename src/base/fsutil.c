@@ -469,7 +469,11 @@ static int lock_range(int fd, const char *name, off_t start, off_t length, struc
 	struct flock range = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length
 	};
-	if (TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &range)) == 0)
+	int r;
+	do
+		r = fcntl(fd, F_OFD_SETLK, &range);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
 		return 0;
 	return errno == EAGAIN || errno == EACCES ? FS_LOCK_BUSY
 						  : error_set_file(err, errno, "lock %s", name);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/libc.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 
 /* More than arguments and environment can take together (execve(2)). */

@@ -2,6 +2,7 @@
 #include "capsule/keeper.h"
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "capsule/keeper-internal.h"
 #include "capsule/record.h"
 #include "capsule/spawn-internal.h"
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/libc.h"
 #include "demo/hooks.h"
 #include "demo/options.h"
 #include "demo/session.h"

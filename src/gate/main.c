@@ -15,6 +15,8 @@
  *
  * Exit status: 75 no byte came, 127 PROGRAM does not exist, 126 it cannot be executed.
  */
+#include "base/libc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* Returns only on failure, with errno set. */

@@ -11,13 +11,14 @@
  * The first process exits at once.  Its grandchild watches, and exits when the probation is over,
  * so that nothing runs beside an agent that is up.  Exit status: 0, or 64 for wrong arguments.
  */
+#include "base/libc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,6 +3,7 @@
  * transcript.h: the only functions that write where an agent keeps its transcripts, and only at its
  * user's request.
  */
+#include "base/libc.h"
 #include "driver/transcript/transcript.h"
 
 #include "base/fsutil.h"

@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/libc.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "engine/conversation/conversation.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/libc.h"
 #include "engine/supervise/supervise.h"
 
 #include "base/clock.h"

@@ -2,6 +2,7 @@
 #include "engine/supervise/supervise.h"
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "base/log.h"
 #include "base/watch.h"
 #include "engine/supervise/filelimit.h"
