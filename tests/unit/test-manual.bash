@@ -180,6 +180,8 @@ case_session_commands_work_without_the_word() {
 	local name short
 	while read -r name; do
 		[[ $name == 'session '* ]] || continue
+		# another command has that name
+		names | grep -qxF "${name#session }" && continue
 		short_forms | grep -qxF "${name#session } $name" || fail "no short form of $name"
 	done < <(names)
 	while read -r short name; do

@@ -54,10 +54,22 @@ static const struct {
 	{ "mv", "rename" },
 };
 
+/* "import" is another command than "session import". */
+static bool is_a_command(const char *word)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (streq(commands[i]->name, word))
+			return true;
+	return false;
+}
+
 const char *command_short_form(const struct command *command, size_t index)
 {
-	if (command_is_in(command, SESSION_FAMILY) && index-- == 0)
-		return command->name + strlen(SESSION_FAMILY " ");
+	const char *word = command_is_in(command, SESSION_FAMILY)
+				   ? command->name + strlen(SESSION_FAMILY " ")
+				   : NULL;
+	if (word && !is_a_command(word) && index-- == 0)
+		return word;
 	for (size_t i = 0; i < ARRAY_SIZE(unix_names); i++)
 		if (streq(unix_names[i].name, command->name) && index-- == 0)
 			return unix_names[i].word;

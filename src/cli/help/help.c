@@ -169,8 +169,8 @@ static const struct {
 	{ "recover", { "recover", "doctor" }, { "supervise", "undo", "discover" } },
 	{ "administer",
 	  { 0 },
-	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "group", "profile",
-	    "agents", "config", "image", "switch", "completion", "help" } },
+	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "export", "group",
+	    "profile", "session", "agents", "config", "image", "switch", "completion", "help" } },
 };
 enum { TERM_WIDTH = 10 };
 

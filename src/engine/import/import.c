@@ -2,10 +2,10 @@
 #include "engine/import/import.h"
 
 #include "engine/conversation/owner.h"
+#include "engine/deck/visit.h"
 #include "engine/import/facts.h"
 #include "engine/import/journal.h"
 #include "engine/run/lifecycle.h"
-#include "model/session/naming.h"
 
 #include <stdlib.h>
 
@@ -139,38 +139,6 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
 }
 
 /* ---- making them ------------------------------------------------------------------------------ */
-
-/* The deck in another of its profiles. */
-struct visit {
-	struct deck *deck;
-	char *profile; /* of before; NULL: it is the deck's own */
-	struct store *store;
-};
-
-static int visit_begin(struct deck *deck, const char *profile, struct visit *ret, struct error *err)
-{
-	struct store *store;
-	if (streq(profile, deck->profile))
-		return 0;
-	if (naming_check_profile(profile, err) < 0 ||
-	    deck_open_profile(deck, profile, &store, err) < 0)
-		return -1;
-	*ret = (struct visit){ .deck = deck, .profile = deck->profile, .store = deck->store };
-	deck->profile = xstrdup(profile);
-	deck->store = store;
-	return 0;
-}
-
-static void visit_end(struct visit *visit)
-{
-	if (!visit->deck)
-		return;
-	store_close(visit->deck->store);
-	free(visit->deck->profile);
-	visit->deck->store = visit->store;
-	visit->deck->profile = visit->profile;
-}
-#define cleanup_visit CLEANUP(visit_end)
 
 /* All steps of one profile. */
 static int apply_profile(struct deck *deck, const struct import_plan *plan, const char *profile,

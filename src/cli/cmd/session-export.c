@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/commands.h"
+#include "cli/show/output.h"
+#include "engine/export/pack.h"
+
+struct options {
+	bool running;
+};
+
+static const struct command_option options[] = {
+	{ 0, "running", NULL, "also while it runs: the last turn may be missing",
+	  TO_FLAG(running) },
+	{ 0 },
+};
+
+static int run(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct store_row *row = app->session;
+	cleanup_free char *name = app->operands.count > 1 ? xstrdup(app->operands.items[1])
+							  : xasprintf("agentdeck-%s.tar", row->id);
+	struct pack_result result;
+	const struct pack_order order = {
+		.base = row->base,
+		.file = name,
+		.may_run = given->running,
+	};
+	if (pack_session(&app->deck, &order, &result, err) < 0)
+		return -1;
+	struct json_object *object = json_success(row->id, row->title);
+	json_set(object, "file", json_text(name));
+	json_set_bool(object, "has_conversation", result.has_conversation);
+	json_set_bool(object, "was_running", result.runs);
+	return print_done(app, object,
+			  xasprintf("%s: exported to %s%s%s", row->title, name,
+				    result.has_conversation ? "" : " (it has no conversation yet)",
+				    result.runs ? "; it runs, so the last turn may be missing"
+						: ""));
+}
+
+const struct command command_session_export = {
+	.name = "session export",
+	.arguments = "SESSION [FILE]",
+	.summary = "write a session and its conversation to a file",
+	OWN_OPTIONS,
+	.flags = NEEDS_SESSION | HAS_JSON,
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sessions out of a file that pack.h made: what `agentdeck session import` does.
+ *
+ * The whole file is checked, and compared with this machine, before anything is written.  Then the
+ * conversation comes to where the agent looks for it, and the session after it.  Killed in between,
+ * a second import finds the same conversation there, and goes on.
+ */
+#pragma once
+
+#include "driver/archive/archive.h"
+#include "engine/deck/deck.h"
+#include "model/session/parcel.h"
+
+struct unpack_order {
+	const char *file;      /* absolute */
+	const char *directory; /* instead of its own; or NULL */
+	const char *title;     /* the same */
+	const char *group;     /* the same */
+};
+
+struct unpack_file {
+	struct archive archive;
+	struct parcels parcels;
+};
+#define UNPACK_NO_FILE ((struct unpack_file){ .archive = { .fd = -1 } })
+void unpack_close(struct unpack_file *file);
+#define cleanup_unpack CLEANUP(unpack_close)
+
+/* Open the file, and check all of it: form, sizes, digests.  ERROR_CORRUPT, ERROR_NEWER. */
+int unpack_open(const char *path, struct unpack_file *ret, struct error *err);
+
+/* Make its only session, stopped.  ERROR_EXISTS: it was imported before, its conversation belongs to
+ * a session or to one in the trash, or is on this disk and differs.  ERROR_NOT_FOUND: its directory
+ * or agent is not here.  ERROR_INVALID: the file has several sessions.  *ret is the caller's. */
+int unpack_session(struct deck *deck, const struct unpack_order *order, struct instance **ret,
+		   struct error *err);

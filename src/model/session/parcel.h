@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What an export says about sessions: only the fields here.  Environments, runs, containers and
+ * whatever another version keeps in a manifest stay where they are.
+ */
+#pragma once
+
+#include "base/sha256.h"
+#include "model/session/instance.h"
+
+enum { PARCEL_FORMAT = 1 };
+
+struct parcel {
+	char *profile, *id, *title, *group, *notes, *agent;
+	char *directory;        /* that its user named */
+	char *launch_directory; /* that its conversation is resumed in; NULL: the same */
+	struct strvec argv;
+	char *resume, *restart; /* the words of the policies */
+	enum end_policy end_policy;
+	struct limits limits;
+	int64_t created_at, last_used_at; /* µs since the Epoch */
+	char *session_id;                 /* of the conversation; NULL: there is none */
+	/* its file: conversation number, from 1; 0: it has none */
+	size_t number;
+	uint64_t size;
+	char digest[SHA256_TEXT_SIZE];
+};
+
+struct parcels {
+	char *host;   /* where they were exported */
+	char *config; /* of that user, without secrets; NULL: it is not in there */
+	int64_t made_at;
+	struct parcel *items;
+	size_t count;
+};
+void parcels_free(struct parcels *parcels);
+#define cleanup_parcels CLEANUP(parcels_free)
+
+/* Append one of this instance, without a conversation and with argv as it should be started
+ * elsewhere.  Borrowed until the next call. */
+struct parcel *parcels_add(struct parcels *parcels, const struct instance *instance,
+			   const struct strvec *argv);
+
+/* The caller frees. */
+char *parcels_text(const struct parcels *parcels) MUST_USE;
+
+/* count: how many conversations come with it; each has one parcel.  ERROR_NEWER, ERROR_CORRUPT: as
+ * instance_from_json().  Nothing in it is trusted: names are names, paths are absolute. */
+int parcels_parse(const char *text, const char *what, size_t count, struct parcels *ret,
+		  struct error *err);
