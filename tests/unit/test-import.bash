@@ -280,6 +280,24 @@ a_squad_comes_with_its_worktrees() {
 	untouched
 }
 
+empires_come_with_their_profiles() {
+	fresh agent-of-empires-1.9.5/home/dev
+	mkdir -p "$home/.worktrees/feature" "$home/.claude/projects/x"
+	printf '{"type":"user","cwd":"%s/api","message":{"role":"user","content":"hello"}}\n' "$home" \
+		>"$home/.claude/projects/x/f0c59453-3141-416c-b9e6-d19eb9a21310.jsonl"
+	ln -s default "$home/.config/agent-of-empires/profiles/alias"
+	tree >"$deck.before"
+	must import agent-of-empires --json
+	plan profile their_title group decision session_id | diff - <(printf '%s\t%s\t%s\t%s\t%s\n' \
+		default "api work" work/api import f0c59453-3141-416c-b9e6-d19eb9a21310 \
+		default Zoë "" fresh - default boxed - refuse -) || fail "the plan differs"
+	must import agent-of-empires --apply
+	[[ $(manifest_of Zoë) == *'"restart": "no"'* ]] || fail "an archived session is restarted"
+	must import agent-of-empires --apply --json
+	count "done" 2
+	untouched
+}
+
 a_damaged_save_is_refused() {
 	save_fresh
 	echo '{"sessions": [{' >"$home/.tmux/resurrect/assistant-sessions.json"
@@ -332,7 +350,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused)
-others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_squad_comes_with_its_worktrees a_list_makes_one_session_each
+others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	programs_are_listed)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

@@ -3,6 +3,7 @@
 
 const struct foreign_source *const foreign_sources[] = {
 	&foreign_agent_deck,
+	&foreign_empires,
 	&foreign_squad,
 	&foreign_directories,
 	&foreign_tmux_assistant_resurrect,

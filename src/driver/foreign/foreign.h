@@ -28,6 +28,7 @@ enum { FOREIGN_ABSENT = 1 };
 extern const struct foreign_source foreign_agent_deck;
 extern const struct foreign_source foreign_squad;
 extern const struct foreign_source foreign_directories;
+extern const struct foreign_source foreign_empires;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
 
 /* Every source, NULL at the end, and how many they are. */
