@@ -546,6 +546,18 @@ case_a_refusal_is_told_in_words() {
 	await 'Nothing was done'
 }
 
+case_a_permission_is_given_after_its_question_was_seen() {
+	some_sessions
+	deck start api --no-supervise
+	agents_terminal api
+	open 120 40
+	await '○ api' && keys G Up Tab
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	await '│ .*Esc to cancel' && await '\? api .* waiting' && keys A
+	await '^ +make$' && await 'Give this permission\?' && keys y Enter
+	await '│ .*\(permitted'
+}
+
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24

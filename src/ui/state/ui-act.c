@@ -57,6 +57,17 @@ static void run_on_targets(struct ui *ui, struct wish *ret, const char *const *w
 	}
 }
 
+/* The command shows the question on the terminal, and asks. */
+static void answer(struct ui *ui, enum action action, struct wish *ret)
+{
+	if (ui->targets.count > 1) {
+		ui_tell(ui, "Answer one session at a time: each has its own question.", true);
+		return;
+	}
+	ui_run(ui, ret, (const char *const[]){ action_info(action)->name, NULL });
+	ret->kind = WISH_TERMINAL;
+}
+
 static void begin_line(struct ui *ui, enum action action, char *question, const char *text)
 {
 	ui->mode = MODE_LINE;
@@ -116,6 +127,10 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_WRITE:
 		run_on_targets(ui, ret, (const char *const[]){ "send", "--edit", NULL });
 		ret->kind = WISH_TERMINAL;
+		break;
+	case ACTION_APPROVE:
+	case ACTION_DENY:
+		answer(ui, action, ret);
 		break;
 	case ACTION_SEND:
 		begin_line(ui, action, xasprintf("Send to %s: ", who), "");
