@@ -60,6 +60,12 @@ may_fail() {	# COMMAND
 	[[ $1 == 'agentdeck doctor' || $1 == 'agentdeck diff' ]]
 }
 
+# The conversation that docs/how-to.md makes a session of.
+id=0a1b2c3d-1111-4222-8333-444455556666
+mkdir -p "$HOME/.claude/projects/x"
+printf '{"type":"user","sessionId":"%s","cwd":"%s/src/api","message":{"role":"user","content":"hello"}}\n' "$id" "$HOME" \
+	>"$HOME/.claude/projects/x/$id.jsonl"
+
 # --- docs/tutorial.md --------------------------------------------------------------------------------
 
 # One shell runs all lines, as a reader's does. The file tells the lines that ran.
