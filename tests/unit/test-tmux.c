@@ -323,6 +323,19 @@ static void true_color_is_not_forced_on_a_terminal(void **state)
 	}
 }
 
+/* tmux makes the same of -r. */
+static void a_client_that_only_looks_does_not_size_the_window(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_strvec struct strvec plain = { 0 }, nested = { 0 };
+	tmux_attach_argv(f->socket, &(struct tmux_attach){ .read_only = true }, &plain);
+	assert_true(strvec_contains(&plain, "-r"));
+	tmux_attach_argv(f->socket,
+			 &(struct tmux_attach){ .read_only = true, .nested_note = "leave" },
+			 &nested);
+	assert_true(strvec_contains(&nested, "read-only,ignore-size"));
+}
+
 static void options_take_their_values_as_they_are(void **state)
 {
 	struct fixture *f = *state;
@@ -750,6 +763,7 @@ int main(int argc, char *argv[])
 		TEST(the_users_keys_are_taken_over),
 		TEST(the_switcher_gets_its_words_as_they_are),
 		TEST(true_color_is_not_forced_on_a_terminal),
+		TEST(a_client_that_only_looks_does_not_size_the_window),
 		TEST(options_take_their_values_as_they_are),
 		TEST(a_configuration_holds_its_values_literally),
 		TEST(a_configuration_refuses_what_would_be_another_line),

@@ -567,7 +567,8 @@ static void push_nested(struct strvec *argv, const struct tmux_attach *how)
 	strvec_push_array(argv, (const char *const[]){ "new-session", "-t", "=" SESSION, "-s", name,
 						       NULL });
 	if (how->read_only)
-		strvec_push_array(argv, (const char *const[]){ "-f", "read-only", NULL });
+		strvec_push_array(argv,
+				  (const char *const[]){ "-f", "read-only,ignore-size", NULL });
 	strvec_push_array(argv,
 			  (const char *const[]){ ";", "set-option", "-t", target, "status", "off",
 						 ";", "set-option", "-t", target,
