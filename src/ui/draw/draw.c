@@ -272,7 +272,7 @@ static struct split plan_split(const struct ui *ui, size_t height)
 	if (ui->preview.kind == PREVIEW_NONE)
 		return split;
 	if (columns >= SIDE_BY_SIDE) {
-		split.list_width = columns / 2 - 1;
+		split.list_width = columns / 2 - 2;
 		split.row = HEADER_ROWS;
 		split.column = columns / 2 + 1;
 		split.width = columns - split.column;
