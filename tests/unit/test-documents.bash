@@ -50,6 +50,7 @@ needs_more() {	# COMMAND
 	case $1 in
 	*' attach '*) return 0 ;;	# a terminal: test-dashboard.bash, tests/persistence
 	*' image '* | *--container* | *' shell '*) return 0 ;;	# an engine: tests/persistence
+	*'session import '*) return 0 ;;	# another machine: test-export.bash
 	*'supervise --install'*) return 0 ;;	# systemd: tests/persistence
 	*) return 1 ;;
 	esac
