@@ -146,9 +146,9 @@ static void place_their_files(void)
 /* Adds the sessions that this made; returns their number. */
 static size_t import_from(const char *from, struct json_object *ret)
 {
-	struct json_object *plan = deck_ok(NULL, from ? WORDS("import", "agent-deck", "--from",
-							      from, "--apply", "--json")
-						      : WORDS("import", "--apply", "--json"));
+	struct json_object *plan = deck_ok(
+		NULL, from ? WORDS("import", "agent-deck", "--from", from, "--apply", "--json")
+			   : WORDS("import", "agent-deck", "--apply", "--json"));
 	struct json_object *steps = json_get_array(plan, "sessions");
 	size_t made = 0;
 	for (size_t i = 0; i < json_object_array_length(steps); i++) {

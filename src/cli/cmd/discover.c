@@ -36,21 +36,27 @@ static const struct command_option options[] = {
 
 struct finds {
 	struct discover_find *items;
+	struct instance **made; /* the session of each; NULL: it is only listed */
 	size_t count;
-	bool has_more;
+	bool has_more, is_added;
 };
 
 static void finds_free(struct finds *finds)
 {
-	for (size_t i = 0; i < finds->count; i++)
+	for (size_t i = 0; i < finds->count; i++) {
 		discover_find_clear(&finds->items[i]);
+		instance_free(finds->made[i]);
+	}
 	free(finds->items);
+	free(finds->made);
 }
 #define cleanup_finds CLEANUP(finds_free)
 
 static void add_find(struct finds *finds, struct discover_find *find)
 {
 	finds->items = xreallocarray(finds->items, finds->count + 1, sizeof(*finds->items));
+	finds->made = xreallocarray(finds->made, finds->count + 1, sizeof(struct instance *));
+	finds->made[finds->count] = NULL;
 	finds->items[finds->count++] = *find;
 	*find = (struct discover_find){ 0 };
 }
@@ -130,17 +136,18 @@ static struct json_object *json_of_find(const struct discover_find *find)
 	return object;
 }
 
-static void print_as_json(const struct finds *finds, struct instance *const *made)
+static void print_as_json(const struct finds *finds)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	for (size_t i = 0; i < finds->count; i++) {
+		const struct instance *made = finds->made[i];
 		struct json_object *one = json_of_find(&finds->items[i]);
-		json_set_string(one, "id", made ? made[i]->id : NULL);
-		json_set_string(one, "title", made ? made[i]->title : NULL);
+		json_set_string(one, "id", made ? made->id : NULL);
+		json_set_string(one, "title", made ? made->title : NULL);
 		json_object_array_add(list, one);
 	}
-	json_set_bool(object, "added", made != NULL);
+	json_set_bool(object, "added", finds->is_added);
 	json_set_bool(object, "has_more", finds->has_more);
 	json_set(object, "conversations", list);
 	print_json(object);
@@ -170,22 +177,23 @@ static void print_table(const struct app *app, const struct finds *finds)
 
 /* ---- adding ----------------------------------------------------------------------------------- */
 
-static int add(struct app *app, const struct finds *finds, struct error *err)
+static int add(struct app *app, struct finds *finds, struct error *err)
 {
 	const struct options *given = app->options;
-	struct instance **made = xcalloc(finds->count + 1, sizeof(struct instance *));
-	int r = enlist(&app->deck, finds->items, finds->count, given->group, made, err);
-	if (r == 0 && app->json)
-		print_as_json(finds, made);
-	for (size_t i = 0; r == 0 && i < finds->count; i++) {
-		if (!app->json)
-			say("Added %s (%s): %s continues it with agentdeck start %s",
-			    made[i]->title, finds->items[i].session_id,
-			    finds->items[i].agent->title, made[i]->id);
-		instance_free(made[i]);
+	if (enlist(&app->deck, finds->items, finds->count, given->group, finds->made, err) < 0)
+		return -1;
+	finds->is_added = true;
+	if (app->json) {
+		print_as_json(finds);
+		return 0;
 	}
-	free(made);
-	return r;
+	for (size_t i = 0; i < finds->count; i++) {
+		const struct instance *made = finds->made[i];
+		const struct discover_find *find = &finds->items[i];
+		say("Added %s (%s): %s continues it with agentdeck start %s", made->title,
+		    find->session_id, find->agent->title, made->id);
+	}
+	return 0;
 }
 
 static int add_named(struct app *app, struct error *err)
@@ -268,7 +276,7 @@ static int run(struct app *app, struct error *err)
 	if (look(app, &discovery, &finds, err) < 0)
 		return -1;
 	if (app->json) {
-		print_as_json(&finds, NULL);
+		print_as_json(&finds);
 		return 0;
 	}
 	if (!finds.count) {

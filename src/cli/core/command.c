@@ -65,11 +65,11 @@ static bool is_a_command(const char *word)
 
 const char *command_short_form(const struct command *command, size_t index)
 {
-	const char *word = command_is_in(command, SESSION_FAMILY)
-				   ? command->name + strlen(SESSION_FAMILY " ")
-				   : NULL;
-	if (word && !is_a_command(word) && index-- == 0)
-		return word;
+	if (command_is_in(command, SESSION_FAMILY)) {
+		const char *word = command->name + strlen(SESSION_FAMILY " ");
+		if (!is_a_command(word) && index-- == 0)
+			return word;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(unix_names); i++)
 		if (streq(unix_names[i].name, command->name) && index-- == 0)
 			return unix_names[i].word;

@@ -155,7 +155,7 @@ static void print_commands(FILE *out, const char *family, enum which which)
  * first ones of a group are explained, the others only named, so that all fit a screen.  A command
  * that is nowhere is named in the last group. */
 static const struct {
-	const char *title, *words[4], *others[17];
+	const char *title, *words[4], *others[24];
 } groups[] = {
 	{ "start and find sessions",
 	  { "launch", "attach", "list" },

@@ -51,7 +51,8 @@ int holder_find(const char *home, const char *session_id, const char *skipped,
 		cleanup_json struct json_object *note = read_note(directory, names.items[i]);
 		struct process_id process;
 		if (!note || !streq(json_get_string(note, "sessionId", ""), session_id) ||
-		    !is_alive(note, &process) || carries(process.pid, skipped))
+		    streq(json_get_string(note, "kind", ""), "bg") || !is_alive(note, &process) ||
+		    carries(process.pid, skipped))
 			continue;
 		*ret = process;
 		return 0;

@@ -3,8 +3,9 @@
  * The process that has a conversation open, as the agent itself notes it in its home
  * (session.processes of its entry).  The notes belong to the agent: this only reads.
  *
- * The layout "sessions": <home>/sessions/<pid>.json, with pid, procStart (clock ticks since boot)
- * and sessionId.
+ * The layout "sessions": <home>/sessions/<pid>.json, with pid, procStart (clock ticks since boot),
+ * sessionId and kind.  A conversation in the agent's own background (kind "bg") has no holder here:
+ * the agent refuses it by itself, with words that hold the session.
  */
 #pragma once
 

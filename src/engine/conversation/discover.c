@@ -229,6 +229,7 @@ static bool look(const struct discovery *discovery, const struct discover_item *
 	if (shelf_look(&file, &about, NULL) != 0 || about.is_side || !about.words ||
 	    !about.directory || *about.directory != '/')
 		return false;
+	char *directory = TAKE_PTR(about.directory);
 	*ret = (struct discover_find){
 		.agent = shelf->agent,
 		.home = shelf->home,
@@ -236,7 +237,7 @@ static bool look(const struct discovery *discovery, const struct discover_item *
 		.session_id = item->session_id,
 		.owner = item->owner,
 		.modified_us = item->modified_us,
-		.directory = TAKE_PTR(about.directory),
+		.directory = directory,
 		.words = discover_shorten(about.words, FIRST_WORDS),
 	};
 	return true;

@@ -111,7 +111,7 @@ enum role draw_role(enum doing doing)
 		[DOING_STARTING] = ROLE_BUSY,   [DOING_STOPPING] = ROLE_FAINT,
 		[DOING_STOPPED] = ROLE_FAINT,
 	};
-	return roles[doing];
+	return doing < DOING_COUNT ? roles[doing] : ROLE_IDLE;
 }
 
 const char *draw_sign(enum doing doing)

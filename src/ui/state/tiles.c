@@ -16,6 +16,17 @@ static size_t least_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+static size_t most_of(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* At least one, which is cut off then. */
+static size_t how_many_fit(size_t room, size_t least)
+{
+	return least ? most_of(room / least, 1) : 1;
+}
+
 /* How much a tile shows of what matters. */
 static size_t shown_by(const struct tiles *tiles)
 {
@@ -32,14 +43,13 @@ static bool is_better(const struct tiles *a, const struct tiles *b)
 
 struct tiles tiles_plan(const struct tiles_wish *wish)
 {
-	const size_t fit_columns = wish->least_width ? wish->width / wish->least_width : 0;
-	const size_t fit_rows = wish->least_height ? wish->height / wish->least_height : 0;
-	const size_t most_columns = fit_columns ? fit_columns : 1;
-	const size_t most_rows = fit_rows ? fit_rows : 1, count = wish->count ? wish->count : 1;
+	const size_t most_columns = how_many_fit(wish->width, wish->least_width);
+	const size_t most_rows = how_many_fit(wish->height, wish->least_height);
+	const size_t count = most_of(wish->count, 1);
 	struct tiles best = { 0 };
 	for (size_t columns = 1; columns <= least_of(most_columns, count); columns++) {
 		struct tiles tiles = { wish->count, wish->width, wish->height, columns, 0, 0, 0 };
-		tiles.rows = least_of(divide_up(count, columns), most_rows);
+		tiles.rows = most_of(least_of(divide_up(count, columns), most_rows), 1);
 		tiles.per_page = columns * tiles.rows;
 		tiles.pages = divide_up(count, tiles.per_page);
 		if (columns == 1 || is_better(&tiles, &best))

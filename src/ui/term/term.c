@@ -277,7 +277,7 @@ static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_coun
 static size_t put(size_t row, size_t column, size_t width, const char *text)
 {
 	wchar_t characters[LINE_MAX_CHARACTERS];
-	size_t count, one;
+	size_t count, one = 0;
 	bool is_cut;
 	size_t used = fit(text, width, characters, &count, &is_cut);
 	if (is_cut) {
