@@ -66,6 +66,17 @@ static void one_that_carries_the_mark_is_skipped(void **state UNUSED)
 	assert_int_equal(holder_find(scratch, ID, mark, &found), HOLDER_NONE);
 }
 
+/* The agent itself refuses a conversation of its background, and says how to go on. */
+static void the_background_of_the_agent_is_no_holder(void **state UNUSED)
+{
+	struct process_id self, found;
+	this_process(&self);
+	cleanup_free char *plain = note_of(&self, ID);
+	cleanup_free char *text = xasprintf("{\"kind\":\"bg\",%s", plain + 1);
+	note("7.json", text);
+	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
+}
+
 static void without_notes_nobody_has_it(void **state UNUSED)
 {
 	struct process_id found;
@@ -80,6 +91,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_process_of_that_pid_is_not_it, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(one_that_carries_the_mark_is_skipped, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_background_of_the_agent_is_no_holder, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(without_notes_nobody_has_it, set_up, tear_down),
 	};
