@@ -119,9 +119,9 @@ static const struct theirs {
 	{ "side", "971701bb-fe06-4593-b8cc-02bbd543c145", "hello from side" },
 };
 
-static void place_fixture(const char *layout)
+static void place_fixture(const char *name)
 {
-	const char *fixture = kept("fixtures/agent-deck-1.14.0/%s/home/dev", layout);
+	const char *fixture = kept("fixtures/%s/home/dev", name);
 	struct answer answer = outside(WORDS(machine_source("helper/place-fixture"),
 					     machine_source(fixture), home(), machine_path(home()),
 					     kept("%u", machine_uid())),
@@ -136,19 +136,19 @@ static void place_their_files(void)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
 		machine_make_directory(at_home(directories[i]));
-	place_fixture("xdg");
-	place_fixture("legacy");
+	place_fixture("agent-deck-1.14.0/xdg");
+	place_fixture("agent-deck-1.14.0/legacy");
 	/* The other home has seen its directories, too. */
 	machine_write(at_home(".claude-work/.claude.json"), 0600,
 		      machine_read(at_home(".claude.json")));
 }
 
 /* Adds the sessions that this made; returns their number. */
-static size_t import_from(const char *from, struct json_object *ret)
+static size_t import_from(const char *source, const char *from, struct json_object *ret)
 {
 	struct json_object *plan = deck_ok(
-		NULL, from ? WORDS("import", "agent-deck", "--from", from, "--apply", "--json")
-			   : WORDS("import", "agent-deck", "--apply", "--json"));
+		NULL, from ? WORDS("import", source, "--from", from, "--apply", "--json")
+			   : WORDS("import", source, "--apply", "--json"));
 	struct json_object *steps = json_get_array(plan, "sessions");
 	size_t made = 0;
 	for (size_t i = 0; i < json_object_array_length(steps); i++) {
@@ -183,6 +183,18 @@ static void assert_goes_on(struct json_object *request, const struct theirs *it,
 	       "the model was sent another conversation: %s", json_print(request));
 }
 
+static void assert_continues(struct claude *claude, struct json_object *made,
+			     const struct theirs *it, unsigned turn)
+{
+	const char *words = kept("words %u here", turn);
+	claude->session = (struct session){ .id = made_of(made, it->id) };
+	machine_set("AGENTDECK_PROFILE", it->profile);
+	session_start(&claude->session, NULL);
+	assert_flag(&claude->session, "--resume", it->id);
+	assert_goes_on(claude_say(claude, words, turn), it, words);
+	session_stop(&claude->session, NULL);
+}
+
 TEST(RealClaudeContinuesTenSessionsOfAgentDeck)
 {
 	struct claude claude = { 0 };
@@ -190,17 +202,35 @@ TEST(RealClaudeContinuesTenSessionsOfAgentDeck)
 	keep_json(made);
 	claude_prepare(&claude, "127.0.0.1");
 	place_their_files();
-	import_from(NULL, made);
-	import_from(at_home(".agent-deck"), made);
-	ASSERT(import_from(NULL, made) + import_from(at_home(".agent-deck"), made) == 0,
+	import_from("agent-deck", NULL, made);
+	import_from("agent-deck", at_home(".agent-deck"), made);
+	ASSERT(import_from("agent-deck", NULL, made) +
+			       import_from("agent-deck", at_home(".agent-deck"), made) ==
+		       0,
 	       "a second import makes sessions: %s", json_print(made));
-	for (unsigned i = 0; i < ARRAY_SIZE(theirs); i++) {
-		const char *words = kept("words %u here", i + 1);
-		claude.session = (struct session){ .id = made_of(made, theirs[i].id) };
-		machine_set("AGENTDECK_PROFILE", theirs[i].profile);
-		session_start(&claude.session, NULL);
-		assert_flag(&claude.session, "--resume", theirs[i].id);
-		assert_goes_on(claude_say(&claude, words, i + 1), &theirs[i], words);
-		session_stop(&claude.session, NULL);
-	}
+	for (unsigned i = 0; i < ARRAY_SIZE(theirs); i++)
+		assert_continues(&claude, made, &theirs[i], i + 1);
+}
+
+/* ---- from the saves of tmux ------------------------------------------------------------------- */
+
+TEST(RealClaudeContinuesWhatASaveNames)
+{
+	static const struct theirs saved[] = {
+		{ "default", "ac313423-98ff-48e3-a74c-d1c7388e27d8", "resurrect words one" },
+		{ "default", "8cb27eab-b98d-499d-8994-3aa0a1346725", "resurrect words two" },
+	};
+	static const char *const directories[] = { "proj", "my docs", "web", "exp" };
+	struct claude claude = { 0 };
+	struct json_object *made = json_object_new_array();
+	keep_json(made);
+	claude_prepare(&claude, "127.0.0.1");
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		machine_make_directory(at_home(directories[i]));
+	place_fixture("tmux-assistant-resurrect-a7691f3");
+	ASSERT(import_from("tmux-assistant-resurrect", NULL, made) > 0, "it makes no session");
+	ASSERT(import_from("tmux-assistant-resurrect", NULL, made) == 0,
+	       "a second import makes sessions: %s", json_print(made));
+	for (unsigned i = 0; i < ARRAY_SIZE(saved); i++)
+		assert_continues(&claude, made, &saved[i], i + 1);
 }
