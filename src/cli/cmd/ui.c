@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/plain.h"
 
 #include "base/program.h"
 #include "engine/deck/deck.h"
@@ -16,16 +17,30 @@ static bool is_possible(void)
 	       !streq(terminal, "dumb") && access(program, X_OK) == 0;
 }
 
-static const struct command *instead(void)
+struct options {
+	bool plain;
+};
+
+static const struct command_option options[] = {
+	{ 0, "plain", NULL, "in lines, for screen readers: numbers, and commands to type",
+	  TO_FLAG(plain) },
+	{ 0 },
+};
+
+static const struct command *instead(const struct app *app)
 {
-	return is_possible() ? NULL : &command_list;
+	const struct options *given = app->options;
+	return given->plain || is_possible() ? NULL : &command_list;
 }
 
 static int run(struct app *app, struct error *err)
 {
+	const struct options *given = app->options;
 	cleanup_free char *program = deck_helper(PROGRAM);
 	cleanup_free char *own = deck_own_program();
 	cleanup_strvec struct strvec argv = { 0 };
+	if (given->plain)
+		return plain_run(app, err);
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
 	if (app->is_bare)
 		strvec_push(&argv, "--greet");
@@ -42,6 +57,7 @@ const struct command command_ui = {
 	.name = "ui",
 	.arguments = "",
 	.summary = "show the sessions on the whole terminal",
+	OWN_OPTIONS,
 	.instead = instead,
 	.run = run,
 };

@@ -150,7 +150,7 @@ struct command {
 	 * NULL: it says all.  behind_dashes: for a word of the agent's, behind "--". */
 	struct offer (*offer)(const struct app *line, bool behind_dashes);
 	/* The command that runs where this one cannot; NULL: it can.  Or NULL. */
-	const struct command *(*instead)(void);
+	const struct command *(*instead)(const struct app *app);
 	/* Returns 0, or an error; a positive value is the exit status. */
 	int (*run)(struct app *app, struct error *err);
 };

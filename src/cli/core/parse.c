@@ -305,7 +305,7 @@ int parse_command_line(struct app *app, int argc, char *argv[], struct error *er
 	if (read_line(&parser, argc, argv, err) < 0)
 		return -1;
 	const struct command *other = app->command && app->command->instead
-					      ? app->command->instead()
+					      ? app->command->instead(app)
 					      : NULL;
 	if (other && !app->wants_help) {
 		free(app->options);
