@@ -262,6 +262,52 @@ a_save_gives_back_what_it_knows() {
 	untouched
 }
 
+# It knows no conversation, so the only one of a directory counts.
+a_save_of_panes_gives_back_its_agents() {
+	save_fresh
+	touch -d 2020-01-01 "$home"/.local/share/tmux/resurrect/*.txt
+	tree >"$deck.before"
+	must import tmux-resurrect --json
+	plan their_title decision session_id agent | diff - <(printf '%s\t%s\t%s\t%s\n' \
+		main:0 import ac313423-98ff-48e3-a74c-d1c7388e27d8 claude \
+		main:0 refuse - - \
+		main:1 import 8cb27eab-b98d-499d-8994-3aa0a1346725 claude \
+		other:0 import 01a200be-35bb-78b3-94ae-2133a018c442 codex \
+		other:1 fresh - claude) || fail "the plan differs"
+	must import tmux-resurrect --apply
+	must show main:0 --json
+	grep -qF '"--model"' "$root/out" || fail "main:0 lost its arguments: $(<"$root/out")"
+	untouched
+	# The next save has another name, and the newer place counts.
+	mv "$home"/.tmux/resurrect/tmux_resurrect_{20261122T005324,20261123T000000}.txt
+	ln -sf tmux_resurrect_20261123T000000.txt "$home/.tmux/resurrect/last"
+	must import tmux-resurrect --apply --json
+	count "done" 4
+	touch -d 2040-01-01 "$home"/.local/share/tmux/resurrect/*.txt
+	must import tmux-resurrect --json
+	count conflict 3
+}
+
+panes_that_could_be_meant_as_well_are_asked_about() {
+	local projects
+	save_fresh
+	projects=$(echo "$home"/.claude/projects/*proj)
+	sed s/ac313423/bd313423/ "$projects"/ac313423*.jsonl >"$projects/bd313423-98ff-48e3-a74c-d1c7388e27d8.jsonl"
+	sed -n "3{s/^pane\tmain\t1/pane\tmain\t2/p}" "$home/.tmux/resurrect/last" >"$root/line"
+	cat "$root/line" >>"$home/.tmux/resurrect/last"
+	must import tmux-resurrect --from "$home/.tmux/resurrect" --json
+	plan their_title decision | grep -v refuse | diff - <(printf '%s\t%s\n' \
+		main:0 ask main:1 ask other:0 import other:1 fresh main:2 ask) || fail "the plan differs"
+	grep -qF 'the newest of 2 in its directory' "$root/out" || fail "two conversations: $(<"$root/out")"
+	grep -qF 'several sessions share its directory' "$root/out" || fail "two panes: $(<"$root/out")"
+	printf 'pane\tmain\n' >>"$home/.tmux/resurrect/last"
+	must import tmux-resurrect --from "$home/.tmux/resurrect" --json
+	grep -qF 'it has other fields' "$root/out" || fail "a line with other fields is not told"
+	echo nothing >"$home/.tmux/resurrect/last"
+	run import tmux-resurrect --from "$home/.tmux/resurrect"
+	[ "$status" = 1 ] || fail "no save: status $status"
+}
+
 # Each worktree is one agent's, so its newest conversation is, too.
 a_squad_comes_with_its_worktrees() {
 	fresh claude-squad-1.0.17/home/dev
@@ -350,7 +396,8 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused)
-others=(a_save_gives_back_what_it_knows a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
+others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
+	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	programs_are_listed)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

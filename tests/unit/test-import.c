@@ -69,7 +69,23 @@ static void guessed(struct import_row *row)
 static void only_one_there(struct import_row *row)
 {
 	add_id(row, ID_B, true)->is_guess = true;
-	row->takes_newest = true;
+	row->hint = IMPORT_HINT_NEWEST;
+}
+static void sole(struct import_row *row)
+{
+	add_id(row, ID_B, true)->is_guess = true;
+	row->hint = IMPORT_HINT_ONLY;
+	row->facts.choices = 1;
+}
+static void one_of_two(struct import_row *row)
+{
+	sole(row);
+	row->facts.choices = 2;
+}
+static void sole_of_two_rows(struct import_row *row)
+{
+	sole(row);
+	row->facts.is_shared = true;
 }
 static void only_its_parents(struct import_row *row)
 {
@@ -133,6 +149,10 @@ static const struct {
 	{ "a guess asks", guessed, { 0 }, IMPORT_ASK, NULL },
 	{ "a guess with consent", guessed, GUESS, IMPORT_MAKE, ID_B },
 	{ "the only one of its directory", only_one_there, { 0 }, IMPORT_MAKE, ID_B },
+	{ "the only one there, and nobody else", sole, { 0 }, IMPORT_MAKE, ID_B },
+	{ "one of two", one_of_two, { 0 }, IMPORT_ASK, NULL },
+	{ "one of two, with consent", one_of_two, GUESS, IMPORT_MAKE, ID_B },
+	{ "two rows for one", sole_of_two_rows, { 0 }, IMPORT_ASK, NULL },
 	{ "its parent's conversation is not its own", only_its_parents, { 0 }, IMPORT_FRESH, NULL },
 	{ "another session has it", owned, { 0 }, IMPORT_CONFLICT, NULL },
 	{ "no directory", no_directory, { 0 }, IMPORT_REFUSE, NULL },

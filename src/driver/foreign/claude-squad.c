@@ -54,7 +54,7 @@ static void take_instance(const struct json_object *instance, const char *path,
 	row->title = xstrdup(title);
 	row->created_at = foreign_time(instance, "created_at");
 	row->last_used_at = foreign_time(instance, "updated_at");
-	row->takes_newest = true;
+	row->hint = IMPORT_HINT_NEWEST;
 	take_program(json_get_string(instance, "program", ""), row);
 	if (worktree)
 		row->directory = xstrdup_or_null(json_get_string(worktree, "worktree_path", NULL));

@@ -32,6 +32,12 @@ void foreign_split(const char *line, struct strvec *ret);
 /* "~/x" with the home in its place.  The caller frees. */
 char *foreign_expand(const struct foreign_place *place, const char *path) MUST_USE;
 
+/* The words between blanks: of a line without quotes. */
+void foreign_split_blanks(const char *line, struct strvec *ret);
+
+/* "main:1.0": the tmux session is the group, and with the window the title. */
+void foreign_take_pane(const char *pane, struct import_row *row);
+
 /* Take the arguments of a command line: ids of conversations become the row's ids, and what makes
  * an agent ask for no permission its dangers. */
 void foreign_take_arguments(const struct strvec *words, struct import_row *row);

@@ -63,6 +63,28 @@ void foreign_split(const char *line, struct strvec *ret)
 	strvec_push(ret, line);
 }
 
+void foreign_split_blanks(const char *line, struct strvec *ret)
+{
+	cleanup_free char *copy = xstrdup(line);
+	char *rest = copy;
+	for (char *word; (word = strsep(&rest, " \t\n"));)
+		if (*word)
+			strvec_push(ret, word);
+}
+
+void foreign_take_pane(const char *pane, struct import_row *row)
+{
+	const char *dot = strrchr(pane, '.');
+	const char *colon = strrchr(pane, ':');
+	row->title = dot ? xstrndup(pane, (size_t)(dot - pane)) : xstrdup(pane);
+	if (colon)
+		row->group = xstrndup(pane, (size_t)(colon - pane));
+	/* Its name is one name, whatever it has in it. */
+	for (char *c = row->group; c && *c; c++)
+		if (*c == '/')
+			*c = ' ';
+}
+
 char *foreign_expand(const struct foreign_place *place, const char *path)
 {
 	if (streq(path, "~") || starts_with(path, "~/"))
@@ -129,11 +151,7 @@ static bool is_clear(const struct strvec *words)
 void foreign_take_unquoted(const char *line, struct import_row *row)
 {
 	cleanup_strvec struct strvec words = { 0 };
-	cleanup_free char *copy = xstrdup(line);
-	char *rest = copy;
-	for (char *word; (word = strsep(&rest, " \t\n"));)
-		if (*word)
-			strvec_push(&words, word);
+	foreign_split_blanks(line, &words);
 	if (is_clear(&words))
 		foreign_take_arguments(&words, row);
 	else

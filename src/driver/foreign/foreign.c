@@ -7,6 +7,7 @@ const struct foreign_source *const foreign_sources[] = {
 	&foreign_squad,
 	&foreign_directories,
 	&foreign_tmux_assistant_resurrect,
+	&foreign_tmux_resurrect,
 	NULL,
 };
 

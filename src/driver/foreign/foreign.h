@@ -30,6 +30,7 @@ extern const struct foreign_source foreign_squad;
 extern const struct foreign_source foreign_directories;
 extern const struct foreign_source foreign_empires;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
+extern const struct foreign_source foreign_tmux_resurrect;
 
 /* Every source, NULL at the end, and how many they are. */
 extern const struct foreign_source *const foreign_sources[];

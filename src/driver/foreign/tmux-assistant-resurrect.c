@@ -9,25 +9,9 @@
 
 #include "base/fsutil.h"
 
-#include <string.h>
-
 #define SOURCE "tmux-assistant-resurrect"
 
 static const char known_by_hook[] = "claude";
-
-/* "main:1.0": the tmux session is the group, and with the window the title. */
-static void take_pane(const char *pane, struct import_row *row)
-{
-	const char *dot = strrchr(pane, '.');
-	const char *colon = strrchr(pane, ':');
-	row->title = dot ? xstrndup(pane, (size_t)(dot - pane)) : xstrdup(pane);
-	if (colon)
-		row->group = xstrndup(pane, (size_t)(colon - pane));
-	/* Its name is one name, whatever it has in it. */
-	for (char *c = row->group; c && *c; c++)
-		if (*c == '/')
-			*c = ' ';
-}
 
 static void take_session(const struct json_object *session, const char *path, int64_t saved_at,
 			 struct import_row *row)
@@ -41,7 +25,7 @@ static void take_session(const struct json_object *session, const char *path, in
 	row->directory = xstrdup_or_null(json_get_string(session, "cwd", NULL));
 	row->tool = is_empty(tool) ? NULL : xstrdup(tool);
 	row->last_used_at = saved_at;
-	take_pane(pane, row);
+	foreign_take_pane(pane, row);
 	import_row_add_id(row, id);
 	for (size_t i = 0; i < row->id_count; i++)
 		row->ids[i].is_guess = !streq(tool, known_by_hook);

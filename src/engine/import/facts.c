@@ -2,6 +2,7 @@
 #include "engine/import/facts.h"
 
 #include "base/fsutil.h"
+#include "base/jsonio.h"
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/discover.h"
 #include "engine/conversation/owner.h"
@@ -136,23 +137,62 @@ static const char *owner_of(const struct gathering *gathering, const struct shel
 	return NULL;
 }
 
-/* The newest one of its directory that nobody else names. */
+/* The newest one of its directory that nobody else names.  A session's comes last, where the only
+ * one counts, so that the plan can say whose it is. */
 static void guess(struct gathering *gathering, struct shelved *shelved, struct import_row *row)
 {
+	const char *best = NULL, *owned = NULL;
 	for (size_t i = 0; i < shelved->shelf.count && i < MOST_LOOKS; i++) {
 		const char *id = shelved->shelf.items[i].session_id;
 		const struct shelf_about *found = about(shelved, i);
 		if (found->is_side || !found->words || !is_in(row, found->directory) ||
-		    is_named(gathering, id) || owner_of(gathering, shelved, id))
+		    is_named(gathering, id))
 			continue;
-		const size_t before = row->id_count;
-		import_row_add_id(row, id);
-		if (row->id_count == before)
-			return;
-		row->ids[before].is_guess = true;
-		find_one(shelved, row, &row->ids[before]);
-		return;
+		const bool is_owned = owner_of(gathering, shelved, id) != NULL;
+		row->facts.choices++;
+		if (!best && !is_owned)
+			best = id;
+		else if (!owned && is_owned)
+			owned = id;
+		if (best && row->hint != IMPORT_HINT_ONLY)
+			break;
 	}
+	if (!best && row->hint == IMPORT_HINT_ONLY)
+		best = owned;
+	const size_t before = row->id_count;
+	import_row_add_id(row, best);
+	if (row->id_count == before)
+		return;
+	row->ids[before].is_guess = true;
+	find_one(shelved, row, &row->ids[before]);
+}
+
+static bool is_known(const struct import_row *row)
+{
+	for (size_t i = 0; i < row->id_count; i++)
+		if (!row->ids[i].is_guess)
+			return true;
+	return false;
+}
+
+/* Rows of the same agent and directory, of which none says which conversation is its own. */
+static void find_shared(struct import_rows *rows)
+{
+	cleanup_json struct json_object *counts = json_object_new_object();
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < rows->count; i++) {
+			struct import_row *row = &rows->rows[i];
+			if (row->hint != IMPORT_HINT_ONLY || row->refusal || is_known(row) ||
+			    !row->facts.directory)
+				continue;
+			cleanup_free char *key = xasprintf("%s:%s", or_empty(row->facts.agent),
+							   row->facts.directory);
+			const int64_t count = json_get_int(counts, key, 0);
+			if (pass == 0)
+				json_set_int(counts, key, count + 1);
+			else
+				row->facts.is_shared = count > 1;
+		}
 }
 
 static bool has_file(const struct import_row *row)
@@ -174,9 +214,11 @@ static void find_owners(const struct gathering *gathering, const struct shelved 
 	}
 }
 
-static int find_conversation(struct gathering *gathering, const struct agent *agent,
-			     struct import_row *row, struct error *err)
+static int find_conversation(struct gathering *gathering, struct import_row *row, struct error *err)
 {
+	const struct agent *agent;
+	if (deck_agent(gathering->deck, row->facts.agent, &agent, err) < 0)
+		return -1;
 	cleanup_strvec struct strvec homes = { 0 };
 	cleanup_free char *usual = deck_default_home(gathering->deck, agent);
 	strvec_push_all(&homes, &row->homes);
@@ -184,7 +226,7 @@ static int find_conversation(struct gathering *gathering, const struct agent *ag
 		strvec_push(&homes, usual);
 	row->facts.sees_files = discover_layout(agent) && homes.count;
 	/* A fork that has had no turn has none, and the newest of its directory is its parent's. */
-	const bool may_guess = row->takes_newest || (row->id_count && !row->parent);
+	const bool may_guess = row->hint != IMPORT_HINT_GUESS || (row->id_count && !row->parent);
 	for (size_t pass = 0; row->facts.sees_files && pass < 2; pass++)
 		for (size_t i = 0; i < homes.count; i++) {
 			size_t which;
@@ -202,25 +244,26 @@ static int find_conversation(struct gathering *gathering, const struct agent *ag
 
 /* ---- the rest --------------------------------------------------------------------------------- */
 
-static int find_agent(struct gathering *gathering, struct import_row *row, const struct agent **ret)
+static void find_agent(struct gathering *gathering, struct import_row *row)
 {
 	cleanup_error struct error why = { 0 };
 	const struct registry *registry;
+	const struct agent *agent;
 	/* Its command is known, if not its name. */
 	if (row->tool && row->argv.count && deck_registry(gathering->deck, &registry, NULL) == 0 &&
 	    !registry_find(registry, row->tool))
 		replace_string(&row->tool, NULL);
 	const struct lifecycle_new wish = { .agent = row->tool, .argv = &row->argv };
-	if (lifecycle_choose_agent(gathering->deck, &wish, ret, &why) < 0) {
+	const int r = lifecycle_choose_agent(gathering->deck, &wish, &agent, &why);
+	if (r < 0 || (row->needs_agent && agent->generic)) {
 		if (!row->refusal)
-			row->refusal = xstrdup(why.message);
-		return -1;
+			row->refusal = xstrdup(r < 0 ? why.message : "no agent runs in it");
+		return;
 	}
-	row->facts.agent = xstrdup((*ret)->name);
+	row->facts.agent = xstrdup(agent->name);
 	/* An agent that has a place of its own for each session does not see its usual one. */
-	row->facts.takes_id = (*ret)->resume.count && !(*ret)->isolation_arguments.count &&
-			      !(*ret)->isolation_environment.count;
-	return 0;
+	row->facts.takes_id = agent->resume.count && !agent->isolation_arguments.count &&
+			      !agent->isolation_environment.count;
 }
 
 /* Only what agentdeck has now: a manifest that cannot be read is nobody's. */
@@ -264,6 +307,17 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 	}
 }
 
+/* What a row says of itself: its directory and its agent. */
+static int find_row(struct gathering *gathering, struct import_row *row, struct error *err)
+{
+	row->facts.was_imported = strvec_contains(&gathering->journal, row->origin);
+	if (!is_empty(row->directory) && *row->directory == '/' &&
+	    fs_real_directory(row->directory, &row->facts.directory, err) < 0)
+		return -1;
+	find_agent(gathering, row);
+	return 0;
+}
+
 int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
 {
 	CLEANUP(gathering_clear) struct gathering gathering = { .deck = deck, .rows = rows };
@@ -272,16 +326,15 @@ int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
 	    adopt_look(deck, &gathering.finds, err) < 0)
 		return -1;
 	find_earlier(&gathering);
+	for (size_t i = 0; i < rows->count; i++)
+		if (find_row(&gathering, &rows->rows[i], err) < 0)
+			return -1;
+	find_shared(rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct import_row *row = &rows->rows[i];
-		const struct agent *agent;
-		row->facts.was_imported = strvec_contains(&gathering.journal, row->origin);
-		if (!is_empty(row->directory) && *row->directory == '/' &&
-		    fs_real_directory(row->directory, &row->facts.directory, err) < 0)
-			return -1;
-		if (find_agent(&gathering, row, &agent) < 0)
+		if (!row->facts.agent)
 			continue;
-		if (find_conversation(&gathering, agent, row, err) < 0)
+		if (find_conversation(&gathering, row, err) < 0)
 			return -1;
 		find_running(&gathering, row);
 	}

@@ -187,7 +187,33 @@ static const struct import_id *choose(const struct import_row *row)
 
 static bool is_guessed(const struct import_row *row, const struct import_id *id)
 {
-	return id && id->is_guess && !row->takes_newest;
+	if (!id || !id->is_guess || row->hint == IMPORT_HINT_NEWEST)
+		return false;
+	return row->hint != IMPORT_HINT_ONLY || row->facts.choices > 1 || row->facts.is_shared;
+}
+
+/* The caller frees. */
+static char *guess_of(const struct import_row *row, const struct import_id *id)
+{
+	if (row->facts.is_shared)
+		return xasprintf("--guess continues %s, but several sessions share its directory",
+				 id->id);
+	if (row->facts.choices > 1)
+		return xasprintf("--guess continues %s, the newest of %zu in its directory", id->id,
+				 row->facts.choices);
+	return xasprintf("--guess continues %s, which only its directory suggests", id->id);
+}
+
+/* What to say of the conversation that it continues.  The caller frees. */
+static char *remark_of(const struct import_row *row, const struct import_id *id)
+{
+	if (!row->facts.sees_files)
+		return xstrdup("nobody checked its conversation");
+	if (id->directory)
+		return xasprintf("its conversation began in %s", id->directory);
+	if (id->is_guess && row->hint == IMPORT_HINT_ONLY && !is_guessed(row, id))
+		return xstrdup("it is the only conversation of its directory");
+	return xstrdup("");
 }
 
 /* Can this row become a session at all, as far as its conversation does not matter? */
@@ -225,15 +251,11 @@ static void settle_conversation(const struct import_row *row, const struct impor
 		step->why = xasprintf("its conversation belongs to session %s", id->owner);
 	} else if (is_guessed(row, id) && !consent->guesses) {
 		step->verdict = IMPORT_ASK;
-		step->why = xasprintf("--guess continues %s, which only its directory suggests",
-				      id->id);
+		step->why = guess_of(row, id);
 	} else if (id) {
 		step->verdict = IMPORT_MAKE;
 		step->taken = id;
-		step->why = !row->facts.sees_files ? xstrdup("nobody checked its conversation")
-			    : id->directory
-				    ? xasprintf("its conversation began in %s", id->directory)
-				    : xstrdup("");
+		step->why = remark_of(row, id);
 	} else {
 		const bool has_lost = row->facts.takes_id && row->id_count > 0;
 		step->verdict = IMPORT_FRESH;
@@ -270,9 +292,11 @@ static void settle_rivals(struct import_plan *plan)
 		struct import_step *step = &plan->steps[i];
 		if (!rivals[i])
 			continue;
+		const bool is_later = rivals[i]->row->last_used_at > step->row->last_used_at;
 		free(step->why);
-		step->why = xasprintf("its conversation goes to '%s', which was used later",
-				      or_empty(rivals[i]->row->title));
+		step->why = xasprintf("its conversation goes to '%s'%s",
+				      or_empty(rivals[i]->row->title),
+				      is_later ? ", which was used later" : "");
 		step->verdict = IMPORT_CONFLICT;
 		step->taken = NULL;
 	}

@@ -34,6 +34,16 @@ struct import_facts {
 	char *imported_as; /* the session that an earlier import made of it; NULL: none */
 	bool was_imported; /* an earlier import made a session of it, which was removed since */
 	char *runs;        /* where it runs now; NULL: it does not */
+	/* For IMPORT_HINT_ONLY: */
+	size_t choices; /* conversations of its directory that may be its own */
+	bool is_shared; /* another row has its agent and its directory, and no known conversation */
+};
+
+/* What the newest conversation of its directory is to a row whose own is not known. */
+enum import_hint {
+	IMPORT_HINT_GUESS,  /* it may be its own: the user decides */
+	IMPORT_HINT_NEWEST, /* it is its own, as the directory is */
+	IMPORT_HINT_ONLY,   /* it is its own if there is no other, and no other row to have it */
 };
 
 struct import_row {
@@ -50,11 +60,12 @@ struct import_row {
 	struct strvec homes;     /* the agent's homes to look in, best first; empty: its default */
 	struct import_id *ids;   /* best first */
 	size_t id_count;
-	char *parent;       /* the conversation that its own is a copy of; NULL: none */
-	bool takes_newest;  /* its directory is its own, so the newest conversation there is, too */
-	bool is_archived;   /* put away: it is never started automatically */
-	char *refusal;      /* why nothing can become of it; NULL: something can */
-	struct strvec told; /* what its user should know, each a line */
+	char *parent; /* the conversation that its own is a copy of; NULL: none */
+	enum import_hint hint;
+	bool needs_agent;                 /* it becomes no session if its command is no agent's */
+	bool is_archived;                 /* put away: it is never started automatically */
+	char *refusal;                    /* why nothing can become of it; NULL: something can */
+	struct strvec told;               /* what its user should know, each a line */
 	int64_t created_at, last_used_at; /* µs since the Epoch; 0: not known */
 	struct import_facts facts;
 };
