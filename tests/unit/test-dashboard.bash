@@ -558,6 +558,29 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	await '│ .*\(permitted'
 }
 
+case_a_shell_asks_before_it_answers_a_permission() {
+	deck add . -t api --agent demo
+	deck start api --no-supervise
+	agents_terminal api
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	deck status --wait waiting --timeout 20 api
+	# no terminal: nobody is asked, and nothing is answered
+	env "${environment[@]}" agentdeck approve api </dev/null >"$home/out" 2>&1
+	local status=$?
+	[[ $status == 64 ]] || fail "without a terminal: status $status, $(<"$home/out")"
+	grep -q 'read the question with --json' "$home/out" || fail "without a terminal: $(<"$home/out")"
+	open 80 24 agentdeck approve api
+	await '^ *make$' && await '^Give this permission\? \(y/n\)$' && keys n Enter
+	await 'ended: 1' && deck status --wait waiting --timeout 20 api
+	open 80 24 agentdeck deny api
+	await '^Refuse this permission\? \(y/n\)$' && keys Enter
+	await 'ended: 1' && deck status --wait waiting --timeout 20 api
+	open 80 24 agentdeck approve api
+	await '^Give this permission' && keys y Enter
+	await '^api: approved$' && await 'ended: 0'
+	deck status --wait busy,idle --timeout 20 api
+}
+
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24
