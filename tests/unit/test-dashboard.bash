@@ -853,6 +853,26 @@ case_the_form_makes_a_session() {
 	await '^Directory .*/one$' && keys Escape
 }
 
+case_the_form_starts_where_the_cursor_is() {
+	mkdir -p a b c/deep
+	git init -q -b main repo && git -C repo -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	deck add repo -t tree --agent demo --worktree
+	deck add a -t api -g work --agent demo
+	deck add c/deep -t web -g work --agent demo
+	deck add c/deep -t last -g work --agent demo
+	deck add b -t docs -g work/back --agent demo
+	open 100 24
+	await '· tree' && keys g c
+	# a session in a tree to itself: what the tree was made of
+	await '^Directory .*/work/repo$' && await '^Group$' && keys Escape
+	await '· api' && keys Down c
+	# a group: where most of its sessions are
+	await '^Directory .*/work/c/deep$' && await '^Group +work$' && keys Escape
+	await '· docs' && keys G c
+	await '^Directory .*/work/b$' && await '^Group +work/back$' && keys C-r C-r
+	await '^Directory .*/work/c/deep$' && keys Escape
+}
+
 case_the_form_asks_which_session_it_is_for() {
 	undecided 1
 	open 80 24

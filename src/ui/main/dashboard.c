@@ -209,9 +209,15 @@ static void ask(struct dashboard *dashboard, const struct wish *wish)
 static void open_form(struct dashboard *dashboard)
 {
 	struct form_supply supply = { 0 };
-	cleanup_free char *here = getcwd(NULL, 0);
+	const struct list *list = dashboard->ui->list;
+	cleanup_free char *start = NULL;
+	if (list_lines(list) > 0)
+		start = supply_start(dashboard->deck, dashboard->roster,
+				     list_line(list, list_cursor(list)));
+	if (!start)
+		start = getcwd(NULL, 0);
 	supply_gather(dashboard->deck, dashboard->roster, &supply);
-	ui_open_form(dashboard->ui, &supply, or_empty(here));
+	ui_open_form(dashboard->ui, &supply, or_empty(start));
 	form_supply_free(&supply);
 }
 

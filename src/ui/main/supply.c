@@ -3,6 +3,7 @@
 
 #include "base/program.h"
 #include "model/agent/registry.h"
+#include "model/session/naming.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -56,13 +57,35 @@ static char *directory_of(struct deck *deck, const struct store_row *row)
 	return xstrdup(directory);
 }
 
+/* The session of the line, or a session in its group or below.  A line of NULL: any session. */
+static bool is_under(const struct roster_entry *entry, const struct line *line)
+{
+	const struct item *item = entry->owner;
+	if (!line || line->kind == LINE_SESSION)
+		return !line || item == line->item;
+	cleanup_free char *group = xstrndup(line->item->group, line->path_length);
+	return item && naming_is_in_group(item->group, group);
+}
+
+/* The last used first. */
+static const struct store_row **rows_under(const struct roster *roster, const struct line *line,
+					   size_t *ret_count)
+{
+	const size_t all = roster_count(roster);
+	const struct store_row **rows = xcalloc(all + 1, sizeof(*rows));
+	size_t count = 0;
+	for (size_t i = 0; i < all; i++)
+		if (is_under(roster_at(roster, i), line))
+			rows[count++] = &roster_at(roster, i)->row;
+	qsort(rows, count, sizeof(*rows), by_use);
+	*ret_count = count;
+	return rows;
+}
+
 static void gather_recents(struct deck *deck, const struct roster *roster, struct form_supply *ret)
 {
-	const size_t count = roster_count(roster);
-	cleanup_free const struct store_row **rows = xcalloc(count + 1, sizeof(*rows));
-	for (size_t i = 0; i < count; i++)
-		rows[i] = &roster_at(roster, i)->row;
-	qsort(rows, count, sizeof(*rows), by_use);
+	size_t count;
+	cleanup_free const struct store_row **rows = rows_under(roster, NULL, &count);
 	for (size_t i = 0; i < count && ret->recents.count < RECENTS_MAX; i++) {
 		cleanup_free char *directory = rows[i]->damage ? xstrdup("")
 							       : directory_of(deck, rows[i]);
@@ -76,6 +99,27 @@ void supply_gather(struct deck *deck, const struct roster *roster, struct form_s
 	ret->home = xstrdup_or_null(getenv("HOME"));
 	gather_agents(deck, ret);
 	gather_recents(deck, roster, ret);
+}
+
+char *supply_start(struct deck *deck, const struct roster *roster, const struct line *line)
+{
+	size_t count, uses[RECENTS_MAX] = { 0 }, best = 0;
+	cleanup_strvec struct strvec found = { 0 };
+	cleanup_free const struct store_row **rows = rows_under(roster, line, &count);
+	for (size_t i = 0; i < count && i < RECENTS_MAX; i++) {
+		cleanup_free char *directory = rows[i]->damage ? xstrdup("")
+							       : directory_of(deck, rows[i]);
+		size_t at = 0;
+		while (at < found.count && !streq(found.items[at], directory))
+			at++;
+		if (*directory && at == found.count)
+			strvec_push(&found, directory);
+		uses[at] += *directory != '\0';
+	}
+	for (size_t i = 1; i < found.count; i++)
+		if (uses[i] > uses[best])
+			best = i;
+	return found.count ? xstrdup(found.items[best]) : NULL;
 }
 
 static bool is_directory(DIR *parent, const struct dirent *entry)
