@@ -19,10 +19,14 @@
 /* More than arguments and environment can take together (execve(2)). */
 enum { PROC_FILE_MAX = 8 << 20 };
 
+/* proc(5), "flags": PF_EXITING of the kernel's linux/sched.h, which no header for programs has. */
+enum { FLAG_EXITING = 4 };
+
 struct stat_line {
 	char state;
 	pid_t parent;
 	uint64_t start;
+	bool is_ending; /* it exits, or SIGKILL is on its way to it */
 };
 
 static int read_proc(pid_t pid, const char *file, struct strbuf *ret, struct error *err)
@@ -47,18 +51,19 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 		return r;
 	/* The command name may hold spaces and parentheses: fields count from the last ')'. */
 	const char *rest = strrchr(strbuf_text(&line), ')');
-	unsigned long long start;
+	unsigned long long start, pending;
 	int parent;
+	unsigned flags;
 	struct stat_line result = { 0 };
-	if (!rest ||
-	    sscanf(rest + 1,
-		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-		   "%*d %llu",
-		   &result.state, &parent, &start) != 3)
+	if (!rest || sscanf(rest + 1,
+			    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			    "%*d %llu %*u %*d %*u %*u %*u %*u %*u %*u %llu",
+			    &result.state, &parent, &flags, &start, &pending) != 5)
 		return error_set(err, ERROR_SYSTEM,
 				 "/proc/%d/stat has an unexpected format (see proc(5))", (int)pid);
 	result.parent = parent;
 	result.start = start;
+	result.is_ending = flags & FLAG_EXITING || pending & 1U << (SIGKILL - 1);
 	*ret = result;
 	return 0;
 }
@@ -91,6 +96,16 @@ bool process_alive(const struct process_id *id)
 	struct process_id now = { 0 };
 	int r = process_identify(id->pid, &now, NULL);
 	return r < 0 || (r == 0 && now.start == id->start);
+}
+
+bool process_is_ending(const struct process_id *id)
+{
+	cleanup_error struct error err = { 0 };
+	struct stat_line line;
+	const int r = id->pid > 0 ? read_stat(id->pid, &line, &err) : PROCESS_GONE;
+	if (r != 0)
+		return r > 0 || is_hidden(&err);
+	return line.is_ending || line.state == 'Z' || line.state == 'X' || line.start != id->start;
 }
 
 bool process_is_zombie(const struct process_id *id)

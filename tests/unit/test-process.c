@@ -63,11 +63,27 @@ static void a_process_is_known_by_pid_and_start(void **state UNUSED)
 	assert_int_equal(process_signal(&id, SIGKILL, NULL), PROCESS_GONE);
 }
 
+/* It is known before the processor has come to it. */
+static void a_killed_process_is_ending_at_once(void **state UNUSED)
+{
+	struct process_id id;
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = sleeper();
+		assert_int_equal(process_identify(pid, &id, NULL), 0);
+		assert_false(process_is_ending(&id));
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_true(process_is_ending(&id));
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		assert_true(process_is_ending(&id));
+	}
+}
+
 static void nobody_is_no_process(void **state UNUSED)
 {
 	const struct process_id none = { 0 };
 	struct process_id id;
 	assert_false(process_alive(&none));
+	assert_true(process_is_ending(&none));
 	assert_false(process_is_zombie(&none));
 	assert_int_equal(process_signal(&none, SIGKILL, NULL), PROCESS_GONE);
 	assert_int_equal(process_identify(-1, &id, NULL), PROCESS_GONE);
@@ -172,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_process_is_known_by_pid_and_start),
+		TEST(a_killed_process_is_ending_at_once),
 		TEST(nobody_is_no_process),
 		TEST(a_tree_and_an_environment_find_the_descendants),
 		TEST(who_cannot_be_looked_at_is_not_dead),
