@@ -98,6 +98,11 @@ q_leaves_no_bell_behind() {
 	done
 }
 
+signs_suit_a_locale_without_unicode() {
+	"${terminal[@]}" respawn-pane -k env "${environment[@]}" NO_COLOR=1 LC_ALL=C agentdeck wall -g work
+	await '^>\? api: waiting =+$' && await '^ = web: idle -+$' && await '^> \?+ end$'
+}
+
 it_refuses_what_it_cannot_show() {
 	local out
 	out=$(env "${environment[@]}" agentdeck wall -g nowhere 2>&1)
@@ -125,7 +130,7 @@ deck launch . -t other -g play --agent demo --no-supervise
 
 for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
 	who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
-	q_leaves_no_bell_behind it_refuses_what_it_cannot_show; do
+	q_leaves_no_bell_behind signs_suit_a_locale_without_unicode it_refuses_what_it_cannot_show; do
 	before=$failures
 	"$case_name"
 	((failures > before)) || passed=$((passed + 1))
