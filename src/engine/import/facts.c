@@ -18,7 +18,9 @@ struct shelved {
 	const struct agent *agent;
 	char *home;
 	struct shelf shelf;
-	struct shelf_about *abouts; /* by the shelf's index; those of `looked` are filled */
+	/* By the shelf's index; those of `looked` are filled. */
+	struct shelf_about *abouts;
+	char **reals; /* the real path of the directory where it began; NULL: it is gone */
 	bool *looked;
 };
 
@@ -36,9 +38,12 @@ static void gathering_clear(struct gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->count; i++) {
 		struct shelved *shelved = &gathering->shelves[i];
-		for (size_t j = 0; j < shelved->shelf.count; j++)
+		for (size_t j = 0; j < shelved->shelf.count; j++) {
 			shelf_about_free(&shelved->abouts[j]);
+			free(shelved->reals[j]);
+		}
 		free(shelved->abouts);
+		free(shelved->reals);
 		free(shelved->looked);
 		free(shelved->home);
 		shelf_free(&shelved->shelf);
@@ -70,6 +75,7 @@ static int open_shelf(struct gathering *gathering, const struct agent *agent, co
 		.home = xstrdup(home),
 		.shelf = shelf,
 		.abouts = xcalloc(shelf.count + 1, sizeof(struct shelf_about)),
+		.reals = xcalloc(shelf.count + 1, sizeof(char *)),
 		.looked = xcalloc(shelf.count + 1, sizeof(bool)),
 	};
 	*ret = gathering->count++;
@@ -79,20 +85,30 @@ static int open_shelf(struct gathering *gathering, const struct agent *agent, co
 /* One that cannot be read says nothing. */
 static const struct shelf_about *about(struct shelved *shelved, size_t index)
 {
-	if (!shelved->looked[index])
-		(void)shelf_look(&shelved->shelf.items[index], &shelved->abouts[index], NULL);
+	struct shelf_about *found = &shelved->abouts[index];
+	if (shelved->looked[index])
+		return found;
 	shelved->looked[index] = true;
-	return &shelved->abouts[index];
+	(void)shelf_look(&shelved->shelf.items[index], found, NULL);
+	/* Once, as thousands of rows may ask. */
+	if (found->directory)
+		(void)fs_real_directory(found->directory, &shelved->reals[index], NULL);
+	return found;
 }
 
-static bool is_in(const struct import_row *row, const char *directory)
+/* real: where the directory is; NULL: nobody knows. */
+static bool is_in(const struct import_row *row, const char *directory, const char *real)
 {
-	cleanup_free char *real = NULL;
 	if (!directory || !row->facts.directory)
 		return false;
-	if (streq(directory, row->facts.directory) || streq(directory, or_empty(row->directory)))
-		return true;
-	return fs_real_directory(directory, &real, NULL) == 0 && streq(real, row->facts.directory);
+	return streq(directory, row->facts.directory) ||
+	       streq(directory, or_empty(row->directory)) ||
+	       streq(or_empty(real), row->facts.directory);
+}
+
+static bool began_in(const struct shelved *shelved, size_t index, const struct import_row *row)
+{
+	return is_in(row, shelved->abouts[index].directory, shelved->reals[index]);
 }
 
 static void find_one(struct shelved *shelved, const struct import_row *row, struct import_id *id)
@@ -100,12 +116,13 @@ static void find_one(struct shelved *shelved, const struct import_row *row, stru
 	const struct shelf_item *item = shelf_find(&shelved->shelf, id->id);
 	if (id->path || !item)
 		return;
-	const struct shelf_about *found = about(shelved, (size_t)(item - shelved->shelf.items));
+	const size_t index = (size_t)(item - shelved->shelf.items);
+	const struct shelf_about *found = about(shelved, index);
 	if (found->is_side)
 		return;
 	id->path = xstrdup(item->path);
 	id->home = xstrdup(shelved->home);
-	if (!is_in(row, found->directory))
+	if (!began_in(shelved, index, row))
 		id->directory = xstrdup_or_null(found->directory);
 }
 
@@ -145,7 +162,7 @@ static void guess(struct gathering *gathering, struct shelved *shelved, struct i
 	for (size_t i = 0; i < shelved->shelf.count && i < MOST_LOOKS; i++) {
 		const char *id = shelved->shelf.items[i].session_id;
 		const struct shelf_about *found = about(shelved, i);
-		if (found->is_side || !found->words || !is_in(row, found->directory) ||
+		if (found->is_side || !found->words || !began_in(shelved, i, row) ||
 		    is_named(gathering, id))
 			continue;
 		const bool is_owned = owner_of(gathering, shelved, id) != NULL;
@@ -297,7 +314,8 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 		for (size_t j = 0; j < row->id_count; j++)
 			is_it |= naming_same_session_id(row->ids[j].id, find->session_id);
 		is_other = find->session_id && find->source == ADOPT_ARGUMENTS;
-		if (!is_it && (is_other || !is_in(row, find->cwd)))
+		/* The kernel's path is the real one. */
+		if (!is_it && (is_other || !is_in(row, find->cwd, find->cwd)))
 			continue;
 		free(row->facts.runs);
 		row->facts.runs = xasprintf("%s (process %d)",
