@@ -390,12 +390,34 @@ programs_are_listed() {
 	[ "$status" = 2 ] || fail "with nothing there: status $status"
 }
 
+hooks_that_are_left_are_named() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	must import agent-deck --json
+	python3 - "$root/out" "$home" <<-'END' || fail "the hooks are not in the plan: $(<"$root/out")"
+		import json, sys
+		told = json.load(open(sys.argv[1]))["told"]
+		for start in (".claude/settings.json has hooks of agent-deck for 7 events",
+		              ".gemini/settings.json has hooks of agent-deck for 4 events",
+		              ".codex/config.toml calls agent-deck"):
+		    assert sum(line.startswith(sys.argv[2] + "/" + start) for line in told) == 1, start
+	END
+	untouched
+	sed -i 's/agent-deck hook-handler/& --other/' "$home"/.claude/settings.json
+	sed -i 's/codex-notify"/&, "other"/' "$home/.codex/config.toml"
+	echo '{' >"$home/.gemini/settings.json"
+	must import agent-deck
+	grep -qE 'has hooks of agent-deck|calls agent-deck' "$root/out" && fail "others are named: $(<"$root/out")"
+	grep -qF '.gemini/settings.json may have hooks of agent-deck, but cannot be read' "$root/out" ||
+		fail "a broken file is not named"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
-	titles_become_unique a_place_can_be_named a_damaged_database_is_refused)
+	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
+	hooks_that_are_left_are_named)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	programs_are_listed)

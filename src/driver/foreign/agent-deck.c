@@ -526,8 +526,10 @@ static int read_agent_deck(const struct foreign_place *place, struct import_rows
 			return -1;
 		is_there |= r == 0;
 	}
-	if (is_there)
+	if (is_there) {
 		tell_settings(&files, ret);
+		foreign_tell_hooks(place, ret);
+	}
 	return is_there ? 0 : FOREIGN_ABSENT;
 }
 
