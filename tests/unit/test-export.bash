@@ -152,6 +152,18 @@ what_was_changed_is_refused() {
 	[ ! -e "$root/two/.local" ] || fail "a refused import has written something"
 }
 
+# agentdeck cannot copy what it does not find.
+an_agent_of_another_layout_is_refused() {
+	local agent
+	begin
+	for agent in codex gemini qwen; do
+		must one add "$root/work" -t "$agent" --agent "$agent" --session-id "$id"
+		refused one "does not know where" session export "$agent" "$root/$agent"
+		[ ! -e "$root/$agent" ] || fail "$agent: a refused export has made a file"
+	done
+	[ -z "$(find "$root" -maxdepth 1 -name '.*.tmp')" ] || fail "a temporary file is left"
+}
+
 mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do

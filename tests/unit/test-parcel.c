@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the file of an export says about sessions: it reads as it was written, and nothing in it is
+ * believed.
+ */
+#include "unit/test.h"
+
+#include "base/jsonio.h"
+#include "model/session/parcel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGEST "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define ID     "11111111-2222-4333-8444-555555555555"
+#define SESSION                                                              \
+	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","   \
+	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","  \
+	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","       \
+	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","      \
+	"\"on_end\":\"keep\",\"memory_max\":1024,\"session_id\":\"" ID "\"," \
+	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                       \
+	"\"conversation\":{\"number\":1,\"size_bytes\":6,\"sha256\":\"" DIGEST "\"}}"
+
+static struct error err;
+
+/* The file with this in the place of that; to NULL: without the member.  NULL: as it is. */
+static char *text_of(const char *key, const char *value)
+{
+	cleanup_json struct json_object *root = json_object_new_object(), *session = NULL;
+	struct json_object *list = json_object_new_array();
+	assert_int_equal(json_parse(SESSION, strlen(SESSION), "it", &session, &err), 0);
+	struct json_object *section = key && (streq(key, "number") || streq(key, "sha256"))
+					      ? json_get_object(session, "conversation")
+					      : session;
+	struct json_object *parsed = NULL;
+	if (key && value)
+		assert_int_equal(json_parse(value, strlen(value), "it", &parsed, &err), 0);
+	if (key && parsed)
+		json_object_object_add(section, key, parsed);
+	else if (key)
+		json_object_object_del(section, key);
+	json_object_array_add(list, json_object_get(session));
+	json_object_object_add(root, "format", json_object_new_int(1));
+	json_object_object_add(root, "host", json_object_new_string("here"));
+	json_object_object_add(root, "sessions", list);
+	return xstrdup(json_print(root));
+}
+
+static void it_reads_as_it_was_written(void **state UNUSED)
+{
+	cleanup_parcels struct parcels first = { 0 }, second = { 0 };
+	cleanup_free char *text = text_of(NULL, NULL);
+	if (parcels_parse(text, "it", 1, &first, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(first.count, 1);
+	assert_string_equal(first.items[0].notes, "mine");
+	assert_string_equal(first.items[0].launch_directory, "/work/tree");
+	assert_int_equal(first.items[0].limits.memory_max, 1024);
+	cleanup_free char *once = parcels_text(&first);
+	assert_int_equal(parcels_parse(once, "it", 1, &second, &err), 0);
+	cleanup_free char *twice = parcels_text(&second);
+	assert_string_equal(once, twice);
+}
+
+static void refused(const char *text, size_t count, const char *what)
+{
+	struct parcels parcels = { .count = 7 };
+	if (parcels_parse(text, "it", count, &parcels, &err) != -1)
+		fail_msg("%s was taken", what);
+	if (err.code != ERROR_CORRUPT && err.code != ERROR_NEWER)
+		fail_msg("%s: %s", what, err.message);
+	assert_int_equal(parcels.count, 7);
+	error_clear(&err);
+}
+
+static void nothing_in_it_is_believed(void **state UNUSED)
+{
+	static const struct {
+		const char *key, *value;
+	} cases[] = {
+		{ "profile", "\"../other\"" },
+		{ "profile", "\"\"" },
+		{ "id", "\"../../x\"" },
+		{ "id", NULL },
+		{ "title", "\"a\\u001b[2Jb\"" },
+		{ "title", NULL },
+		{ "group", "\"a//b\"" },
+		{ "notes", "7" },
+		{ "agent", "\"../claude\"" },
+		{ "agent", NULL },
+		{ "directory", "\"relative\"" },
+		{ "directory", "\"/work/../etc\"" },
+		{ "directory", "\"/work/..\"" },
+		{ "directory", NULL },
+		{ "launch_directory", "\"../x\"" },
+		{ "argv", "[]" },
+		{ "argv", "[1]" },
+		{ "argv", NULL },
+		{ "resume", "\"maybe\"" },
+		{ "restart", "\"maybe\"" },
+		{ "on_end", "\"maybe\"" },
+		{ "memory_max", "-1" },
+		{ "memory_max", "\"1\"" },
+		{ "created_at", "\"yesterday\"" },
+		{ "session_id", "\"../../.bashrc\"" },
+		{ "session_id", "\"-p\"" },
+		{ "session_id", NULL }, /* a conversation that has no name */
+		{ "conversation", "[]" },
+		{ "conversation", NULL }, /* whose file is there */
+		{ "number", "0" },
+		{ "number", "2" },
+		{ "number", "-1" },
+		{ "sha256", "\"E3B0\"" },
+		{ "sha256", NULL },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *text = text_of(cases[i].key, cases[i].value);
+		cleanup_free char *what = xasprintf("%s %s", cases[i].key,
+						    cases[i].value ? cases[i].value : "left out");
+		refused(text, 1, what);
+	}
+}
+
+static void each_conversation_has_one_session(void **state UNUSED)
+{
+	static const char twice[] = "{\"format\":1,\"sessions\":[" SESSION "," SESSION "]}";
+	cleanup_free char *text = text_of(NULL, NULL);
+	refused(twice, 1, "a conversation of two sessions");
+	refused(text, 2, "a conversation of no session");
+	refused(text, 0, "a session without its conversation");
+}
+
+static void only_a_known_format_is_read(void **state UNUSED)
+{
+	static const char *const texts[] = {
+		"",
+		"[]",
+		"{}",
+		"{\"format\":0,\"sessions\":[]}",
+		"{\"format\":-1,\"sessions\":[]}",
+		"{\"format\":\"1\",\"sessions\":[]}",
+		"{\"format\":1}",
+		"{\"format\":1,\"sessions\":{}}",
+		"{\"format\":1,\"sessions\":[7]}",
+		"{\"format\":1,\"sessions\":[",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		refused(texts[i], 0, texts[i]);
+	struct parcels parcels;
+	assert_int_equal(parcels_parse("{\"format\":2,\"sessions\":[]}", "it", 0, &parcels, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_NEWER);
+	error_clear(&err);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_reads_as_it_was_written),
+		cmocka_unit_test(nothing_in_it_is_believed),
+		cmocka_unit_test(each_conversation_has_one_session),
+		cmocka_unit_test(only_a_known_format_is_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
