@@ -344,6 +344,34 @@ empires_come_with_their_profiles() {
 	untouched
 }
 
+# aoe_row TITLE TOOL COMMAND ARGUMENTS
+aoe_row() {
+	printf '{"id":"%s","title":"%s","project_path":"%s/api","tool":"%s","command":"%s","extra_args":"%s","yolo_mode":true,"created_at":"2026-05-30T10:00:00.5+02:00"}' \
+		"$1" "$1" "$home" "$2" "$3" "$4"
+}
+
+every_spelling_of_a_dangerous_mode_needs_consent() {
+	local kept
+	fresh agent-of-empires-1.9.5/home/dev
+	{
+		printf '[%s,' "$(aoe_row one gemini "" -y)"
+		printf '%s,' "$(aoe_row two qwen "" "--approval-mode yolo -m big")"
+		printf '%s,' "$(aoe_row three codex "codex --ask-for-approval never" --sandbox=danger-full-access)"
+		printf '%s]' "$(aoe_row four claude "cd . && claude --dangerously-skip-permissions" "")"
+	} >"$home/.config/agent-of-empires/profiles/default/sessions.json"
+	must import agent-of-empires --apply --json
+	plan their_title decision | diff - <(printf '%s\t%s\n' one fresh two fresh three fresh four refuse) ||
+		fail "the plan differs"
+	grep -qF -- '--dangerous imports it as it is' "$root/out" || fail "the refusal does not say how"
+	for kept in -y yolo never danger; do
+		grep -rqF -- "\"$kept" "$deck/default" && fail "$kept was taken"
+	done
+	[[ $(manifest_of two) == *'"big"'* ]] || fail "another argument is lost"
+	[[ $(manifest_of one) == *2026-05-30T08:00:00* ]] || fail "the time has lost its zone: $(manifest_of one)"
+	must import agent-of-empires --apply --dangerous
+	[[ $(manifest_of four) == *dangerously-skip* ]] || fail "--dangerous is ignored: $(<"$root/out")"
+}
+
 a_damaged_save_is_refused() {
 	save_fresh
 	echo '{"sessions": [{' >"$home/.tmux/resurrect/assistant-sessions.json"
@@ -415,7 +443,7 @@ hooks_that_are_left_are_named() {
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
-	dangerous_modes_need_consent the_log_of_a_database_counts files_may_be_in_the_old_place
+	dangerous_modes_need_consent every_spelling_of_a_dangerous_mode_needs_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
 	hooks_that_are_left_are_named)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents

@@ -269,7 +269,7 @@ static void take_plain_command(const struct theirs *theirs, const char *command,
 	if (wrapper)
 		wrap(wrapper, command, &row->argv);
 	else if (command)
-		foreign_split(command, &row->argv);
+		foreign_take_line(command, row);
 	if (streq(theirs->tool, "shell") && !command)
 		row->tool = xstrdup("shell");
 }
@@ -288,7 +288,7 @@ static void take_command(const struct theirs *theirs, struct import_row *row)
 	if (!command || is_script(command) || streq(command, theirs->tool))
 		command = usual && !streq(usual, theirs->tool) ? usual : NULL;
 	if (command)
-		foreign_split(command, &row->argv);
+		foreign_take_line(command, row);
 	take_options(theirs, row);
 	take_dangers(theirs, row);
 	if (!wrapper)

@@ -25,16 +25,10 @@ static const char *refusal_of(const struct json_object *it)
 
 static void take_command(const struct json_object *it, struct import_row *row)
 {
-	const char *command = json_get_string(it, "command", "");
 	const char *more = json_get_string(it, "extra_args", "");
-	cleanup_strvec struct strvec words = { 0 }, arguments = { 0 };
+	cleanup_strvec struct strvec arguments = { 0 };
 	row->tool = xstrdup_or_null(json_get_string(it, "tool", NULL));
-	if (argsplit(command, &words, NULL) < 0)
-		foreign_split(command, &row->argv);
-	else if (words.count)
-		strvec_push(&row->argv, words.items[0]);
-	for (size_t i = 1; i < words.count; i++)
-		strvec_push(&arguments, words.items[i]);
+	foreign_take_line(json_get_string(it, "command", ""), row);
 	if (argsplit(more, &arguments, NULL) < 0)
 		strvec_pushf(&row->told, "its arguments need a shell, and are not taken: %s", more);
 	foreign_take_arguments(&arguments, row);
@@ -62,7 +56,10 @@ static void take_session(const struct json_object *it, const char *profile, cons
 			     "remove it",
 			     json_get_string(worktree, "branch", ""));
 	if (json_get_bool(it, "yolo_mode", false))
-		strvec_push(&row->told, "it asked for no permission over there, and asks here");
+		strvec_push(&row->told, row->dangers.count || row->is_dangerous
+						? "it asks for no permission over there"
+						: "it asks for no permission over there, and no "
+						  "argument of its command says so: it asks here");
 	if (json_get_string(it, "parent_session_id", NULL))
 		strvec_push(&row->told, "its parent session has no counterpart");
 }

@@ -12,21 +12,6 @@
 
 #define SOURCE "claude-squad"
 
-/* The program is a line for a shell. */
-static void take_program(const char *line, struct import_row *row)
-{
-	cleanup_strvec struct strvec words = { 0 }, arguments = { 0 };
-	if (argsplit(line, &words, NULL) < 0 || !words.count) {
-		if (!is_empty(line))
-			foreign_split(line, &row->argv);
-		return;
-	}
-	strvec_push(&row->argv, words.items[0]);
-	for (size_t i = 1; i < words.count; i++)
-		strvec_push(&arguments, words.items[i]);
-	foreign_take_arguments(&arguments, row);
-}
-
 static char *refusal_of(const struct json_object *worktree, const char *branch)
 {
 	const char *path = json_get_string(worktree, "worktree_path", NULL);
@@ -55,7 +40,7 @@ static void take_instance(const struct json_object *instance, const char *path,
 	row->created_at = foreign_time(instance, "created_at");
 	row->last_used_at = foreign_time(instance, "updated_at");
 	row->hint = IMPORT_HINT_NEWEST;
-	take_program(json_get_string(instance, "program", ""), row);
+	foreign_take_line(json_get_string(instance, "program", ""), row);
 	if (worktree)
 		row->directory = xstrdup_or_null(json_get_string(worktree, "worktree_path", NULL));
 	row->refusal = worktree ? refusal_of(worktree, branch) : xstrdup("it has no worktree");

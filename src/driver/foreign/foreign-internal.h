@@ -28,6 +28,9 @@ int64_t foreign_time(const struct json_object *object, const char *key);
 
 /* The words of a shell line; where it needs a shell, that shell and the line. */
 void foreign_split(const char *line, struct strvec *ret);
+/* The same for a row: its program, and foreign_take_arguments() of what follows.  A line that needs
+ * a shell stays whole, as a plain command. */
+void foreign_take_line(const char *line, struct import_row *row);
 
 /* "~/x" with the home in its place.  The caller frees. */
 char *foreign_expand(const struct foreign_place *place, const char *path) MUST_USE;

@@ -40,6 +40,19 @@ char *foreign_origin(const char *source, const char *path, const char *id)
 	return xasprintf("%s:%s:%s", source, real ? real : path, id);
 }
 
+/* What its zone is ahead of UTC, in microseconds: "...+02:00". */
+static int64_t zone_of(const char *text)
+{
+	int hours, minutes;
+	char sign;
+	const char *rest = strlen(text) > 19 ? text + 19 : "";
+	rest += strspn(rest, ".0123456789");
+	if (sscanf(rest, "%c%2d:%2d", &sign, &hours, &minutes) != 3 || (sign != '+' && sign != '-'))
+		return 0;
+	const int64_t ahead = ((int64_t)hours * 60 + minutes) * 60 * 1000000;
+	return sign == '+' ? ahead : -ahead;
+}
+
 int64_t foreign_time(const struct json_object *object, const char *key)
 {
 	const char *text = json_get_string(object, key, NULL);
@@ -48,7 +61,7 @@ int64_t foreign_time(const struct json_object *object, const char *key)
 		/* Fractions of a second have many forms, and do not matter. */
 		cleanup_free char *whole = xasprintf("%.19sZ", text);
 		const int64_t time = clock_parse(whole);
-		return time > 0 ? time : 0;
+		return time > 0 ? time - zone_of(text) : 0;
 	}
 	return seconds > 0 && seconds < INT64_MAX / 1000000 ? seconds * 1000000 : 0;
 }
@@ -109,23 +122,67 @@ static size_t count_id_words(const struct strvec *words, size_t index)
 	return naming_is_uuid(words->items[index + 1]) ? 2 : 0;
 }
 
-/* How many words at the index make an agent ask for no permission. */
-static size_t count_danger_words(const struct strvec *words, size_t index)
+/* "--option=value" or "--option", "value". */
+static size_t count_pair(const char *option, const char *value, const char *word, const char *next)
 {
-	static const char *const alone[] = { "--yolo", "--dangerously-skip-permissions",
+	const size_t length = strlen(option);
+	if (streq(word, option))
+		return streq(next, value) ? 2 : 0;
+	return starts_with(word, option) && word[length] == '=' && streq(word + length + 1, value);
+}
+
+/* How many words at the index make an agent ask for no permission.  program: the agent's. */
+static size_t count_danger_words(const struct strvec *words, size_t index, const char *program)
+{
+	static const char *const alone[] = { "--yolo",
+					     "--dangerously-skip-permissions",
 					     "--allow-dangerously-skip-permissions",
-					     "--dangerously-bypass-approvals-and-sandbox", NULL };
+					     "--dangerously-bypass-approvals-and-sandbox",
+					     "--dangerously-allow-all",
+					     "--allow-all-tools",
+					     "--skip-permissions-unsafe",
+					     "--yes-always",
+					     NULL };
+	static const char *const pairs[][2] = {
+		{ "--permission-mode", "bypassPermissions" },
+		{ "--approval-mode", "yolo" },
+		{ "--ask-for-approval", "never" },
+		{ "-a", "never" },
+		{ "--sandbox", "danger-full-access" },
+		{ "-s", "danger-full-access" },
+	};
+	static const char *const short_yolo[] = { "gemini", "qwen", NULL };
 	const char *word = words->items[index];
 	const char *next = or_empty(index + 1 < words->count ? words->items[index + 1] : NULL);
-	if (streq(word, "--permission-mode") && streq(next, "bypassPermissions"))
-		return 2;
-	return is_one_of(word, alone) || streq(word, "--permission-mode=bypassPermissions");
+	size_t count = is_one_of(word, alone) ||
+		       (streq(word, "-y") && is_one_of(path_basename(program), short_yolo));
+	for (size_t i = 0; !count && i < ARRAY_SIZE(pairs); i++)
+		count = count_pair(pairs[i][0], pairs[i][1], word, next);
+	return count;
+}
+
+/* A line that a shell reads cannot be taken apart: look for such words, whatever their quotes. */
+static bool is_dangerous_line(const char *line)
+{
+	static const char *const programs[] = { "", "gemini" };
+	cleanup_free char *plain = xstrdup(line);
+	cleanup_strvec struct strvec words = { 0 };
+	for (char *c = plain; *c; c++)
+		if (strchr("'\"\\;&|()", *c))
+			*c = ' ';
+	foreign_split_blanks(plain, &words);
+	for (size_t i = 0; i < words.count; i++)
+		if (count_danger_words(&words, i, programs[strstr(plain, "gemini") != NULL]))
+			return true;
+	return false;
 }
 
 void foreign_take_arguments(const struct strvec *words, struct import_row *row)
 {
+	const char *program = row->argv.count ? row->argv.items[0] : or_empty(row->tool);
 	for (size_t i = 0; i < words->count;) {
-		const size_t ids = count_id_words(words, i), dangers = count_danger_words(words, i);
+		const size_t ids = count_id_words(words, i);
+		const size_t dangers = count_danger_words(words, i, program);
 		if (ids)
 			import_row_add_id(row, words->items[i + 1]);
 		for (size_t j = 0; j < dangers; j++)
@@ -134,6 +191,21 @@ void foreign_take_arguments(const struct strvec *words, struct import_row *row)
 			strvec_push(&row->arguments, words->items[i]);
 		i += ids + dangers ? ids + dangers : 1;
 	}
+}
+
+void foreign_take_line(const char *line, struct import_row *row)
+{
+	cleanup_strvec struct strvec words = { 0 }, arguments = { 0 };
+	if (argsplit(line, &words, NULL) < 0) {
+		foreign_split(line, &row->argv);
+		row->is_dangerous = is_dangerous_line(line);
+		replace_string(&row->tool, NULL);
+		strvec_pushf(&row->told, "its command line needs a shell: it is a plain command");
+		return;
+	}
+	for (size_t i = 0; i < words.count; i++)
+		strvec_push(i ? &arguments : &row->argv, words.items[i]);
+	foreign_take_arguments(&arguments, row);
 }
 
 /* A word without a dash is the value of the option before it, and of nothing else. */

@@ -233,6 +233,10 @@ static bool is_refused(const struct import_row *row, const struct import_consent
 	} else if (!facts->directory) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = xstrdup("its directory does not exist");
+	} else if (row->is_dangerous && !consent->dangers) {
+		step->verdict = IMPORT_REFUSE;
+		step->why = xstrdup("its command line, which needs a shell, makes the agent ask "
+				    "for no permission: --dangerous imports it as it is");
 	} else if (facts->runs) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = xasprintf("it runs in %s: end it there first", facts->runs);

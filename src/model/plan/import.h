@@ -62,10 +62,11 @@ struct import_row {
 	size_t id_count;
 	char *parent; /* the conversation that its own is a copy of; NULL: none */
 	enum import_hint hint;
-	bool needs_agent;                 /* it becomes no session if its command is no agent's */
-	bool is_archived;                 /* put away: it is never started automatically */
-	char *refusal;                    /* why nothing can become of it; NULL: something can */
-	struct strvec told;               /* what its user should know, each a line */
+	bool needs_agent;   /* it becomes no session if its command is no agent's */
+	bool is_dangerous;  /* argv is a line for a shell that makes the agent ask nothing */
+	bool is_archived;   /* put away: it is never started automatically */
+	char *refusal;      /* why nothing can become of it; NULL: something can */
+	struct strvec told; /* what its user should know, each a line */
 	int64_t created_at, last_used_at; /* µs since the Epoch; 0: not known */
 	struct import_facts facts;
 };
