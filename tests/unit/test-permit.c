@@ -81,6 +81,31 @@ static void check_answer(struct fake_desk *desk, enum permit_answer which, const
 	if (answer(desk, which, question.digest, &err) < 0)
 		fail_msg("%s", err.message);
 	terminal_await(instance, got);
+	/* It reports nothing here.  A refusal leaves nothing to wait for; after an approval it will
+	 * say itself what it does. */
+	struct activity now = { 0 };
+	activity_read(instance->run.directory, &now);
+	assert_int_equal(now.activity, which == PERMIT_DENY ? ACTIVITY_IDLE : ACTIVITY_WAITING);
+	activity_free(&now);
+	terminal_stop(instance);
+}
+
+/* The next one of several questions. */
+static void a_refusal_leaves_the_next_question_waiting(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_instance struct instance *instance = start(
+		desk, "demo",
+		ASK("make") "x=$(dd bs=1 count=1 2>&-); printf '\\033[2J\\033[H'; " ASK(
+			"rm") "exec sleep 100");
+	terminal_await(instance, "Esc to cancel");
+	look(desk, &question);
+	assert_int_equal(answer(desk, PERMIT_DENY, question.digest, NULL), 0);
+	struct activity now = { 0 };
+	activity_read(instance->run.directory, &now);
+	assert_int_equal(now.activity, ACTIVITY_WAITING);
+	activity_free(&now);
 	terminal_stop(instance);
 }
 
@@ -163,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(an_approval_presses_the_key_that_approves),
 		FAKE_TEST(a_refusal_presses_the_key_that_denies),
+		FAKE_TEST(a_refusal_leaves_the_next_question_waiting),
 		FAKE_TEST(another_question_gets_no_answer),
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),

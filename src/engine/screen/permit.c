@@ -144,6 +144,26 @@ static int wait_gone(struct recipient *to, const char *digest, struct error *err
 	}
 }
 
+/* Some agents report nothing after a refusal: they wait for the next words, and would count as
+ * waiting for this answer.  Unless it has another question, or has reported since. */
+static void note_denied(const struct recipient *to)
+{
+	const char *directory = to->instance->run.directory;
+	cleanup_activity struct activity now = { 0 };
+	cleanup_announced struct announced announced = { 0 };
+	cleanup_permission struct permission question = { 0 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	enum permission_form form = PERMISSION_WHOLE;
+	if (activityfile_lock(directory, &lock, NULL) != 0 || !is_waiting(to) ||
+	    read_screen(to, &form, &question, NULL) != 0 || form != PERMISSION_NONE)
+		return;
+	activity_read(directory, &now);
+	announced_read(directory, &announced);
+	now.activity = ACTIVITY_IDLE;
+	now.since = clock_wall_us();
+	(void)activityfile_write(directory, &now, &announced, NULL);
+}
+
 int permit_answer(struct deck *deck, const struct permit_request *request, struct error *err)
 {
 	cleanup_recipient struct recipient to = { 0 };
@@ -160,5 +180,9 @@ int permit_answer(struct deck *deck, const struct permit_request *request, struc
 	if (r < 0)
 		return -1;
 	log_info("permit: answer=%s question=%s", approves ? "approve" : "deny", request->digest);
-	return wait_gone(&to, request->digest, err);
+	if (wait_gone(&to, request->digest, err) < 0)
+		return -1;
+	if (!approves)
+		note_denied(&to);
+	return 0;
 }

@@ -69,7 +69,7 @@ static size_t find_choices(const struct agent *agent, const struct strvec *lines
 			return 0;
 	}
 	/* The choice that gives the permission says that and no more. */
-	return i && fits(&agent->permission_approve, lines->items[i]) &&
+	return i && i + 1 < lines->count && fits(&agent->permission_approve, lines->items[i]) &&
 			       fits(&agent->permission_choice, lines->items[i + 1])
 		       ? i
 		       : 0;
