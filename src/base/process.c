@@ -19,14 +19,10 @@
 /* More than arguments and environment can take together (execve(2)). */
 enum { PROC_FILE_MAX = 8 << 20 };
 
-/* proc(5), "flags": PF_EXITING of the kernel's linux/sched.h, which no header for programs has. */
-enum { FLAG_EXITING = 4 };
-
 struct stat_line {
 	char state;
 	pid_t parent;
 	uint64_t start;
-	bool is_ending; /* it exits, or SIGKILL is on its way to it */
 };
 
 static int read_proc(pid_t pid, const char *file, struct strbuf *ret, struct error *err)
@@ -51,19 +47,18 @@ static int read_stat(pid_t pid, struct stat_line *ret, struct error *err)
 		return r;
 	/* The command name may hold spaces and parentheses: fields count from the last ')'. */
 	const char *rest = strrchr(strbuf_text(&line), ')');
-	unsigned long long start, pending;
+	unsigned long long start;
 	int parent;
-	unsigned flags;
 	struct stat_line result = { 0 };
-	if (!rest || sscanf(rest + 1,
-			    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			    "%*d %llu %*u %*d %*u %*u %*u %*u %*u %*u %llu",
-			    &result.state, &parent, &flags, &start, &pending) != 5)
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &result.state, &parent, &start) != 3)
 		return error_set(err, ERROR_SYSTEM,
 				 "/proc/%d/stat has an unexpected format (see proc(5))", (int)pid);
 	result.parent = parent;
 	result.start = start;
-	result.is_ending = flags & FLAG_EXITING || pending & 1U << (SIGKILL - 1);
 	*ret = result;
 	return 0;
 }
@@ -98,14 +93,24 @@ bool process_alive(const struct process_id *id)
 	return r < 0 || (r == 0 && now.start == id->start);
 }
 
+/* The signals of a line like "ShdPnd:\t0000000000000100" (proc(5)), as bits. */
+static unsigned long long signals_of(const char *status, const char *name)
+{
+	const char *line = strstr(status, name);
+	return line ? strtoull(line + strlen(name), NULL, 16) : 0;
+}
+
 bool process_is_ending(const struct process_id *id)
 {
-	cleanup_error struct error err = { 0 };
-	struct stat_line line;
-	const int r = id->pid > 0 ? read_stat(id->pid, &line, &err) : PROCESS_GONE;
+	cleanup_strbuf struct strbuf status = { 0 };
+	if (!process_alive(id))
+		return true;
+	const int r = read_proc(id->pid, "status", &status, NULL);
 	if (r != 0)
-		return r > 0 || is_hidden(&err);
-	return line.is_ending || line.state == 'Z' || line.state == 'X' || line.start != id->start;
+		return r > 0;
+	const unsigned long long pending = signals_of(strbuf_text(&status), "\nSigPnd:") |
+					   signals_of(strbuf_text(&status), "\nShdPnd:");
+	return pending & 1ULL << (SIGKILL - 1);
 }
 
 bool process_is_zombie(const struct process_id *id)

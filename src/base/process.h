@@ -39,8 +39,8 @@ bool process_alive(const struct process_id *id);
  * PROCESS_GONE.  *ret is the caller's. */
 int process_open(const struct process_id *id, int *ret, struct error *err);
 
-/* Will it execute no more of its program: has it ended, or does it end, or is SIGKILL on its way to
- * it?  kill(2) returns before a busy machine has let its victim end. */
+/* Will it execute no more of its program: has it ended, or is SIGKILL on its way to it?  kill(2)
+ * returns before a busy machine has let its victim end. */
 bool process_is_ending(const struct process_id *id);
 
 /* Has the process ended, and its parent has not reaped it? */

@@ -131,7 +131,7 @@ void place_nudge(const struct place_run *run)
 
 bool place_is_between(const struct process_id *server, const struct process_id *pane)
 {
-	return server->pid && process_is_ending(pane) && process_alive(server);
+	return server->pid && !process_alive(pane) && process_alive(server);
 }
 
 void place_take_over(struct run *run)
