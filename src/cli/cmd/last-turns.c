@@ -22,7 +22,8 @@ static void print_turn(const struct transcript_turn *turn)
 		return;
 	char *rest = clean.data;
 	for (const char *line; (line = strsep(&rest, "\n"));)
-		printf("%s%s\n", turn->is_reply ? "" : "> ", line);
+		/* A quotation in a reply is not what its user typed. */
+		printf("%s%s\n", !turn->is_reply ? "> " : *line == '>' ? " " : "", line);
 	printf("\n");
 }
 

@@ -91,27 +91,56 @@ static int copy_into(int source, int folder, const char *path, struct error *err
 	return r;
 }
 
-int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
-		    struct error *err)
+/* Follow links up to here: some people move their agent's home to another disk. */
+static int open_projects(const char *config_home, int *ret, struct error *err)
+{
+	cleanup_free char *path = path_join(config_home, PROJECTS);
+	cleanup_close int home = -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		/* The agent has not run here yet. */
+		if (access(config_home, F_OK) < 0 &&
+		    fs_open_private_directory(config_home, &home, err) < 0)
+			return -1;
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return error_set_file(err, errno, "make %s", path);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return error_set_file(err, errno, "open %s", path);
+	*ret = fd;
+	return 0;
+}
+
+int transcript_put(int source, const char *path, const char *config_home, const char *directory,
+		   struct error *err)
 {
 	cleanup_free char *slug = transcript_slug(directory);
-	cleanup_free char *projects = path_join(config_home, PROJECTS);
-	cleanup_free char *place = path_join(projects, slug);
-	/* Follow links up to here: some people move their agent's home to another disk. */
-	cleanup_close int above = open(projects, O_RDONLY | O_DIRECTORY | O_CLOEXEC), source = -1;
-	if (above < 0)
-		return error_set_file(err, errno, "open %s", projects);
+	cleanup_free char *place = xasprintf("%s/%s/%s", config_home, PROJECTS, slug);
+	cleanup_close int above = -1;
+	if (open_projects(config_home, &above, err) < 0)
+		return -1;
 	if (mkdirat(above, slug, 0700) < 0 && errno != EEXIST)
 		return error_set_file(err, errno, "make %s", place);
 	cleanup_close int folder = openat(above, slug,
 					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0)
 		return error_set_file(err, errno, "open %s", place);
+	if (fs_flush(above) < 0)
+		return error_set_file(err, errno, "sync the directory of %s", place);
+	return copy_into(source, folder, path, err);
+}
+
+int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
+		    struct error *err)
+{
+	cleanup_free char *slug = transcript_slug(directory);
+	cleanup_close int source = -1;
 	if (transcript_open(NULL, path, &source, err) < 0)
 		return -1;
-	int r = copy_into(source, folder, path, err);
+	const int r = transcript_put(source, path, config_home, directory, err);
 	if (r >= 0)
-		*ret = path_join(place, path_basename(path));
+		*ret = xasprintf("%s/%s/%s/%s", config_home, PROJECTS, slug, path_basename(path));
 	return r;
 }
 

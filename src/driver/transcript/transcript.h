@@ -59,6 +59,10 @@ enum { TRANSCRIPT_TAKEN = 1 };
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err);
 
+/* The same of an open file; path is its name.  Makes the agent's home where there is none. */
+int transcript_put(int source, const char *path, const char *config_home, const char *directory,
+		   struct error *err);
+
 /* Open a transcript for transcript_plant().  within: a directory that somebody else may write, and
  * that path must be below without any link; or NULL.  ERROR_INVALID: it is not a file of ours. */
 int transcript_open(const char *within, const char *path, int *ret, struct error *err);

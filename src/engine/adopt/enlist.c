@@ -5,6 +5,7 @@
 #include "driver/transcript/transcript.h"
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/location.h"
+#include "engine/conversation/owner.h"
 #include "engine/run/lifecycle.h"
 #include "model/session/naming.h"
 
@@ -54,13 +55,17 @@ static int check_place(const struct discover_find *find, struct error *err)
 				  find->agent->title, find->session_id, shown);
 }
 
+/* The titles of this profile.  A session of any profile that cannot be read may have what is to be
+ * given away. */
 static int list_titles(struct deck *deck, struct strvec *ret, struct error *err)
 {
-	cleanup_store_rows struct store_rows rows = { 0 };
-	if (store_list(deck->store, &rows, err) < 0)
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0 || owner_check_read(&profiles, err) < 0)
 		return -1;
-	for (size_t i = 0; i < rows.count; i++)
-		strvec_push(ret, or_empty(rows.rows[i].title));
+	for (size_t i = 0; i < profiles.count; i++)
+		for (size_t j = 0; profiles.items[i].is_own && j < profiles.items[i].rows.count;
+		     j++)
+			strvec_push(ret, or_empty(profiles.items[i].rows.rows[j].title));
 	return 0;
 }
 

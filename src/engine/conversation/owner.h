@@ -29,6 +29,11 @@ int owner_list(struct deck *deck, struct owner_profiles *ret, struct error *err)
 void owner_profiles_free(struct owner_profiles *profiles);
 #define cleanup_owner_profiles CLEANUP(owner_profiles_free)
 
+/* For who gives a conversation to a session that is not in these rows: a session that cannot be
+ * read may have it. */
+int owner_fail_unread(const struct store_row *row, struct error *err);
+int owner_check_read(const struct owner_profiles *profiles, struct error *err);
+
 /* Is this row, of a profile in that list, the instance's own? */
 bool owner_is_self(const struct owner_profile *profile, const struct store_row *row,
 		   const struct instance *instance);

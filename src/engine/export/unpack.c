@@ -77,6 +77,15 @@ static bool is_same(const struct entry *entry, const char *agent, const char *se
 	       naming_same_session_id(session_id, entry->parcel->session_id);
 }
 
+static int fail_imported(const struct store_row *row, const char *profile, struct error *err)
+{
+	cleanup_free char *shown = visible(or_empty(row->title));
+	return error_set(err, ERROR_EXISTS,
+			 "this session was imported before, as session '%s' (%s) in profile %s: "
+			 "remove that one first",
+			 shown, row->id, profile);
+}
+
 static int fail_owned(const struct entry *entry, const char *title, const char *id,
 		      const char *profile, const char *place, struct error *err)
 {
@@ -97,13 +106,13 @@ static int check_rows(const struct entry *entry, const struct owner_profile *pro
 		const struct store_row *row = &profile->rows.rows[i];
 		cleanup_instance struct instance *instance = NULL;
 		if (row->damage)
-			continue;
+			return owner_fail_unread(row, err);
 		if (is_same(entry, row->agent, row->session_id) ||
 		    is_same(entry, row->agent, row->next_session_id))
 			return fail_owned(entry, row->title, row->id, name, "in ", err);
 		if (store_load(profile->store, row->base, &instance, NULL) == 0 &&
 		    streq(or_empty(instance->imported_from), entry->origin))
-			return fail_owned(entry, row->title, row->id, name, "in ", err);
+			return fail_imported(row, name, err);
 	}
 	return 0;
 }
@@ -272,11 +281,10 @@ static int plant(struct deck *deck, const struct archive *archive, const struct 
 		 struct error *err)
 {
 	cleanup_free char *place = destination_of(entry);
-	cleanup_close int copy = -1, home = -1;
-	if (extract(deck, archive, entry->parcel, &copy, err) < 0 ||
-	    fs_open_private_directory(entry->home, &home, err) < 0)
+	cleanup_close int copy = -1;
+	if (extract(deck, archive, entry->parcel, &copy, err) < 0)
 		return -1;
-	const int r = transcript_plant(copy, place, home, entry->launch, err);
+	const int r = transcript_put(copy, place, entry->home, entry->launch, err);
 	return r == TRANSCRIPT_TAKEN ? error_set(err, ERROR_EXISTS,
 						 "%s came into being just now: try again", place)
 				     : r;
