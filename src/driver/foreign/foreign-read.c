@@ -131,6 +131,9 @@ static size_t count_pair(const char *option, const char *value, const char *word
 	return starts_with(word, option) && word[length] == '=' && streq(word + length + 1, value);
 }
 
+/* Its "-y" is about the installation of the agent. */
+#define INSTALLER "npx"
+
 /* How many words at the index make an agent ask for no permission.  program: the agent's. */
 static size_t count_danger_words(const struct strvec *words, size_t index, const char *program)
 {
@@ -151,11 +154,10 @@ static size_t count_danger_words(const struct strvec *words, size_t index, const
 		{ "--sandbox", "danger-full-access" },
 		{ "-s", "danger-full-access" },
 	};
-	static const char *const short_yolo[] = { "gemini", "qwen", NULL };
 	const char *word = words->items[index];
 	const char *next = or_empty(index + 1 < words->count ? words->items[index + 1] : NULL);
 	size_t count = is_one_of(word, alone) ||
-		       (streq(word, "-y") && is_one_of(path_basename(program), short_yolo));
+		       (streq(word, "-y") && !streq(path_basename(program), INSTALLER));
 	for (size_t i = 0; !count && i < ARRAY_SIZE(pairs); i++)
 		count = count_pair(pairs[i][0], pairs[i][1], word, next);
 	return count;
@@ -164,7 +166,6 @@ static size_t count_danger_words(const struct strvec *words, size_t index, const
 /* A line that a shell reads cannot be taken apart: look for such words, whatever their quotes. */
 static bool is_dangerous_line(const char *line)
 {
-	static const char *const programs[] = { "", "gemini" };
 	cleanup_free char *plain = xstrdup(line);
 	cleanup_strvec struct strvec words = { 0 };
 	for (char *c = plain; *c; c++)
@@ -172,7 +173,7 @@ static bool is_dangerous_line(const char *line)
 			*c = ' ';
 	foreign_split_blanks(plain, &words);
 	for (size_t i = 0; i < words.count; i++)
-		if (count_danger_words(&words, i, programs[strstr(plain, "gemini") != NULL]))
+		if (count_danger_words(&words, i, strstr(line, INSTALLER) ? INSTALLER : ""))
 			return true;
 	return false;
 }

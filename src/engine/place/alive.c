@@ -134,6 +134,11 @@ bool place_is_between(const struct process_id *server, const struct process_id *
 	return server->pid && !process_alive(pane) && process_alive(server);
 }
 
+bool place_is_between_soon(const struct process_id *server, const struct process_id *pane)
+{
+	return server->pid && process_is_ending(pane) && process_alive(server);
+}
+
 void place_take_over(struct run *run)
 {
 	const struct machine_stamp here = machine_stamp();

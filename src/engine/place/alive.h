@@ -50,6 +50,9 @@ bool place_agent_is_live(const struct place_run *run);
  * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);
 
+/* The same, or the process is killed and the processor has not come to that yet. */
+bool place_is_between_soon(const struct process_id *server, const struct process_id *pane);
+
 /* Does any process here say that it was started for the instance of this id? */
 int place_has_processes(const char *id, bool *ret, struct error *err);
 

@@ -105,9 +105,7 @@ static bool is_verdict_due(struct operation *operation, struct process_id *ret_s
 		pane = seen->pane;
 	}
 	*ret_server = server;
-	/* A kill that the processor has not come to yet is an end, too. */
-	return place_is_between(&server, &pane) ||
-	       (pane.pid && process_is_ending(&pane) && process_alive(&server));
+	return place_is_between_soon(&server, &pane);
 }
 
 /* The news may be lost, and the pane needs the lock. */
