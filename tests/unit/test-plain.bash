@@ -19,7 +19,7 @@ environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AG
 	-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
 	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 
-trap '"${terminal[@]}" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT
+trap '"${terminal[@]}" kill-server 2>/dev/null; env -u TMUX tmux -S "$home/other" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT
 
 fail() {
 	echo "FAILED $case_name: $*"
@@ -84,7 +84,10 @@ a_terminal_reads_what_happens() {
 
 it_attaches_and_comes_back() {
 	keys n Enter
-	await 'Ctrl-Q: leave' && keys C-q
+	await 'Ctrl-Q: leave'
+	deck show api
+	has '^Attached +80x40 for [0-9]+ s$'
+	keys C-q
 	await '^1\. api$' && keys 'o 1' Enter
 	await '^demo: reply 1\. You said: "hello"'
 	keys 2 Enter
@@ -92,6 +95,22 @@ it_attaches_and_comes_back() {
 	await '^> *$' && keys 'remove 2' Enter
 	await '^There is no command remove' && keys ': rm -f web' Enter
 	await '^2\. web is removed\.$'
+}
+
+who_else_looks_is_told() {
+	local other=(env -u TMUX tmux -S "$home/other" -f /dev/null)
+	"${other[@]}" new-session -d -x 60 -y 20 env "${environment[@]}" agentdeck attach -r api \; set -g status off
+	local end=$((SECONDS + 30))
+	until deck show api && grep -q '60x20 (read-only) for' "$home/out"; do
+		((SECONDS < end)) || { fail "nobody is attached: $(<"$home/out")"; return; }
+		read -rt 0.05 <> <(:)
+	done
+	keys 1 Enter
+	await 'Ctrl-Q: leave' && keys C-q
+	await '^api is attached to 1 other terminal: 60x20 \(read-only\) for '
+	deck show api --json
+	has '"is_read_only": true'
+	"${other[@]}" kill-server
 }
 
 q_ends_it() {
@@ -120,6 +139,6 @@ for case_name in a_pipe_types_commands bad_lines_are_answered; do run_case; done
 # shellcheck disable=SC2016 # the inner shell expands it
 "${terminal[@]}" new-session -d -x 80 -y 40 env "${environment[@]}" \
 	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck ui --plain \; set -g status off
-for case_name in a_terminal_reads_what_happens it_attaches_and_comes_back q_ends_it; do run_case; done
+for case_name in a_terminal_reads_what_happens it_attaches_and_comes_back who_else_looks_is_told q_ends_it; do run_case; done
 echo "$passed passed, $failures failed"
 ((failures == 0))

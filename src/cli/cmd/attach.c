@@ -6,6 +6,7 @@
 
 #include "cli/cmd/decide.h"
 #include "cli/cmd/start.h"
+#include "cli/show/output.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 #include "engine/roster/statusline.h"
@@ -90,11 +91,26 @@ static int see_to_end(struct app *app, const char *base, enum attach_mode mode, 
 	return r != 0 ? r : run_attach(app, base, mode, err);
 }
 
+/* What they type goes to the same agent, and the smaller one of them sets its size. */
+static void say_others(const struct instance *instance)
+{
+	cleanup_terminal_clients struct terminal_clients others = { 0 };
+	const char *socket = instance->run.socket;
+	if (!terminal_has_clients(socket) || terminal_list_clients(socket, &others, NULL) != 0 ||
+	    !others.count)
+		return;
+	cleanup_free char *text = terminal_clients_text(&others);
+	say("%s is attached to %zu other terminal%s: %s", instance->title, others.count,
+	    others.count == 1 ? "" : "s", text);
+	fflush(stdout);
+}
+
 static int attach_one(struct app *app, const struct instance *instance, enum attach_mode mode,
 		      struct terminal_parting *ret, struct error *err)
 {
 	if (mode == ATTACH_FULLY)
 		lifecycle_note_use(&app->deck, instance->base);
+	say_others(instance);
 	struct deputy *deputy = deputy_begin(&app->deck, instance);
 	const struct terminal_wish wish = { mode, statusline_of(app->deck.store, instance->base),
 					    deputy_watch(deputy) };

@@ -111,6 +111,43 @@ static struct json_object *json_of_exit(const struct exit_record *record)
 	return object;
 }
 
+/* Who is attached.  False: it does not run, or its server does not answer. */
+static bool list_clients(const struct instance *instance, struct terminal_clients *ret)
+{
+	const char *socket = instance->run.socket;
+	const struct place_run run = place_run_of(instance);
+	return socket && place_presence(&run) == PRESENCE_ALIVE && !place_silence(&run) &&
+	       (!terminal_has_clients(socket) || terminal_list_clients(socket, ret, NULL) == 0);
+}
+
+static struct json_object *json_of_clients(const struct instance *instance)
+{
+	cleanup_terminal_clients struct terminal_clients clients = { 0 };
+	if (!list_clients(instance, &clients))
+		return NULL;
+	struct json_object *list = json_object_new_array();
+	for (size_t i = 0; i < clients.count; i++) {
+		const struct terminal_client *client = &clients.items[i];
+		struct json_object *one = json_object_new_object();
+		json_set_string(one, "terminal", client->name);
+		json_set_int(one, "columns", client->columns);
+		json_set_int(one, "rows", client->rows);
+		json_set_bool(one, "is_read_only", client->is_read_only);
+		json_set_time(one, "attached_at", client->since_us);
+		json_object_array_add(list, one);
+	}
+	return list;
+}
+
+static void print_clients(const struct instance *instance)
+{
+	cleanup_terminal_clients struct terminal_clients clients = { 0 };
+	if (!list_clients(instance, &clients))
+		return;
+	cleanup_free char *text = terminal_clients_text(&clients);
+	line("Attached", text);
+}
+
 static void add_restart(struct json_object *object, const struct app *app,
 			const struct instance *instance)
 {
@@ -161,6 +198,7 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_add_run(object, instance);
 	add_restart(object, app, instance);
 	add_end(object, app, instance);
+	json_set(object, "clients", json_of_clients(instance));
 	json_set(object, "exit", json_of_exit(&instance->observed.exit));
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
@@ -410,6 +448,7 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 		print_origin(instance);
 	if (given->verbose && is_live)
 		print_run(instance, attempt);
+	print_clients(instance);
 	print_restart(app, instance);
 	print_end(app, instance);
 	print_exit(instance);

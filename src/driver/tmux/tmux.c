@@ -274,7 +274,35 @@ int tmux_show_status(const char *socket, const struct tmux_status *status, struc
 }
 
 /* The terminal's own answer comes last: it may have blanks. */
-#define CLIENT_FORMAT "#{client_pid} #{client_tty} #{client_termname} #{client_termtype}"
+#define CLIENT_FORMAT                                                       \
+	"#{client_pid} #{client_width} #{client_height} #{client_readonly}" \
+	" #{client_created} #{client_tty} #{client_termname} #{client_termtype}"
+enum { CLIENT_NUMBERS = 5 };
+
+/* False: it has no terminal (control mode), or the line is another one. */
+static bool parse_client(char *line, struct tmux_client *ret)
+{
+	int64_t numbers[CLIENT_NUMBERS];
+	for (size_t i = 0; i < CLIENT_NUMBERS; i++) {
+		const char *number = strsep(&line, " ");
+		if (!number || !parse_int64(number, i ? 0 : 1, INT64_MAX / 1000000, &numbers[i]))
+			return false;
+	}
+	const char *terminal = strsep(&line, " "), *name = strsep(&line, " ");
+	if (!name || *terminal != '/')
+		return false;
+	*ret = (struct tmux_client){
+		.pid = (pid_t)numbers[0],
+		.terminal = xstrdup(terminal),
+		.name = xstrdup(name),
+		.answer = xstrdup(or_empty(line)),
+		.columns = (unsigned)numbers[1],
+		.rows = (unsigned)numbers[2],
+		.is_read_only = numbers[3],
+		.since_us = numbers[4] * 1000000,
+	};
+	return true;
+}
 
 int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error *err)
 {
@@ -287,16 +315,11 @@ int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error
 	cleanup_free char *text = strbuf_take(&result.output);
 	char *rest = text;
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		int64_t pid;
-		const char *number = strsep(&line, " "), *terminal = strsep(&line, " ");
-		const char *name = strsep(&line, " ");
-		/* A client in control mode has no terminal. */
-		if (!name || *terminal != '/' || !parse_int64(number, 1, INT32_MAX, &pid))
+		struct tmux_client client;
+		if (!parse_client(line, &client))
 			continue;
 		ret->clients = xreallocarray(ret->clients, ret->count + 1, sizeof(*ret->clients));
-		ret->clients[ret->count++] = (struct tmux_client){ (pid_t)pid, xstrdup(terminal),
-								   xstrdup(name),
-								   xstrdup(or_empty(line)) };
+		ret->clients[ret->count++] = client;
 	}
 	return 0;
 }

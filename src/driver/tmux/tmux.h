@@ -87,6 +87,9 @@ struct tmux_client {
 	char *terminal; /* "/dev/pts/3" */
 	char *name;     /* its TERM */
 	char *answer;   /* what the terminal calls itself, "" if it does not say */
+	unsigned columns, rows;
+	bool is_read_only;
+	int64_t since_us; /* since the Epoch */
 };
 struct tmux_clients {
 	struct tmux_client *clients;

@@ -88,6 +88,49 @@ bool terminal_has_clients(const char *socket)
 	return tmux_has_clients(socket);
 }
 
+int terminal_list_clients(const char *socket, struct terminal_clients *ret, struct error *err)
+{
+	cleanup_tmux_clients struct tmux_clients found = { 0 };
+	const int r = tmux_list_clients(socket, &found, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < found.count; i++) {
+		struct tmux_client *client = &found.clients[i];
+		char *name = TAKE_PTR(client->terminal);
+		ret->items = xreallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
+		ret->items[ret->count++] = (struct terminal_client){
+			.name = name,
+			.columns = client->columns,
+			.rows = client->rows,
+			.is_read_only = client->is_read_only,
+			.since_us = client->since_us,
+		};
+	}
+	return 0;
+}
+
+void terminal_clients_free(struct terminal_clients *clients)
+{
+	for (size_t i = 0; i < clients->count; i++)
+		free(clients->items[i].name);
+	free(clients->items);
+	*clients = (struct terminal_clients){ 0 };
+}
+
+char *terminal_clients_text(const struct terminal_clients *clients)
+{
+	struct strbuf text = { 0 };
+	const int64_t now = clock_wall_us();
+	for (size_t i = 0; i < clients->count; i++) {
+		char span[CLOCK_TEXT_SIZE];
+		const struct terminal_client *client = &clients->items[i];
+		strbuf_addf(&text, "%s%ux%u%s for %s", i ? ", " : "", client->columns, client->rows,
+			    client->is_read_only ? " (read-only)" : "",
+			    clock_span(now - client->since_us, span));
+	}
+	return strbuf_take(&text);
+}
+
 int terminal_show(const char *socket, const struct terminal_status *status, struct error *err)
 {
 	cleanup_free char *others = others_text(status->others);

@@ -48,6 +48,24 @@ int terminal_show(const char *socket, const struct terminal_status *status, stru
 /* Is one attached?  Runs no program. */
 bool terminal_has_clients(const char *socket);
 
+/* The terminals that are attached now. */
+struct terminal_client {
+	char *name; /* "/dev/pts/3" */
+	unsigned columns, rows;
+	bool is_read_only;
+	int64_t since_us; /* since the Epoch */
+};
+struct terminal_clients {
+	struct terminal_client *items;
+	size_t count;
+};
+/* Appended to *ret, which terminal_clients_free() frees. */
+int terminal_list_clients(const char *socket, struct terminal_clients *ret, struct error *err);
+void terminal_clients_free(struct terminal_clients *clients);
+#define cleanup_terminal_clients CLEANUP(terminal_clients_free)
+/* "120x39 for 5 min, 80x24 (read-only) for 12 s".  The caller frees. */
+char *terminal_clients_text(const struct terminal_clients *clients) MUST_USE;
+
 struct terminal_wish {
 	enum attach_mode mode;
 	struct terminal_status status;
