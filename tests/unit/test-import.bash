@@ -23,6 +23,7 @@ command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 fixtures=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/fixtures" && pwd)
 root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX)
 homes=() failures=0 case_name=""
+trap 'cd / && rm -rf "$root" "${homes[@]}"' EXIT
 
 fail() {
 	echo "FAILED $case_name: $*"
@@ -462,7 +463,5 @@ fi
 for case_name; do
 	"$case_name"
 done
-cd / || exit 1
 [ "$failures" = 0 ] || exit 1
-rm -rf "$root" "${homes[@]}"
 echo "ok: $# cases"

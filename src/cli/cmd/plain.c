@@ -162,7 +162,7 @@ static int run_agentdeck(struct plain *plain, const struct strvec *words, struct
 	return r;
 }
 
-/* The session with this number; NULL: there is none, which is said. */
+/* The session with this number.  NULL: no session has it, and this has said so. */
 static const struct roster_entry *numbered(struct plain *plain, const char *word)
 {
 	int64_t number;
