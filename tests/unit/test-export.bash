@@ -126,6 +126,27 @@ no_conversation_is_there_twice() {
 	refused three "on this machine already" session import "$root/file"
 }
 
+a_session_that_cannot_be_read_may_have_it() {
+	local manifest
+	begin
+	must two add "$root/elsewhere" -t other --agent demo
+	manifest=$(find "$root/two/deck" -name instance.json)
+	echo '{' >"$manifest"
+	refused two "cannot be read" session import "$root/file"
+	cp -R "$root/one/.local" "$root/two/"
+	refused two "remove that session first" discover --add "$id"
+	[ "$(sessions two)" -le 1 ] || fail "$(sessions two) sessions"
+}
+
+a_home_may_be_on_another_disk() {
+	begin
+	mkdir -p "$root/two/.local/share/agentdeck-demo-agent" "$root/disk"
+	chmod 775 "$root/two/.local/share/agentdeck-demo-agent" "$root/disk"
+	ln -s "$root/disk" "$root/two/.local/share/agentdeck-demo-agent/projects"
+	must two session import "$root/file"
+	[ -s "$(folder two "$root/work")/$id.jsonl" ] || fail "the conversation is not there"
+}
+
 what_was_cut_off_can_be_repeated() {
 	begin
 	mkdir -p "$(folder two "$root/work")"
