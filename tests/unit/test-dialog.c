@@ -193,6 +193,17 @@ static void a_long_word_is_broken_between_characters(void **state UNUSED)
 	dialog_close(&dialog);
 }
 
+static void a_narrow_line_keeps_whole_characters(void **state UNUSED)
+{
+	static const char wide[] = "\xe6\x97\xa5\xe6\x9c\xac";
+	assert_int_equal(dialog_fitting(wide, 1), 3);
+	assert_int_equal(dialog_fitting(wide, 2), 3);
+	assert_int_equal(dialog_fitting(wide, 4), 3);
+	assert_int_equal(dialog_fitting(wide, 6), 6);
+	assert_int_equal(dialog_fitting("ab", 1), 1);
+	assert_int_equal(dialog_fitting("", 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +214,7 @@ int main(void)
 		cmocka_unit_test(the_evidence_scrolls_to_its_end),
 		cmocka_unit_test(every_size_is_kept),
 		cmocka_unit_test(a_long_word_is_broken_between_characters),
+		cmocka_unit_test(a_narrow_line_keeps_whole_characters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

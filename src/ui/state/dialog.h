@@ -40,8 +40,8 @@ struct dialog_line {
 	bool is_chosen; /* the cursor is on this choice */
 	char *text;
 };
-/* How many bytes of the text fit into so many columns, at least one if it has any: up to a space,
- * or a part of a long word.  A character has at least as many bytes as columns. */
+/* How many bytes of the text fit into so many columns: up to a space, or a part of a long word, and
+ * at least one character if it has any.  A character has at least as many bytes as columns. */
 size_t dialog_fitting(const char *text, size_t width);
 struct dialog_page {
 	struct dialog_line *lines;
