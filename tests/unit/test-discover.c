@@ -105,15 +105,18 @@ static void texts_become_one_short_line(void **state UNUSED)
 
 static void titles_are_unique(void **state UNUSED)
 {
-	cleanup_strvec struct strvec taken = { 0 };
+	cleanup_json struct json_object *taken = json_object_new_object();
 	static const char *const directories[] = { "/work/api", "/home/api", "/",
 						   "/work/a\033[2Jb" };
 	static const char *const expected[] = { "api-2", "api-3", "session", "a [2Jb" };
-	strvec_push(&taken, "api");
+	json_set_int(taken, "api", 1);
 	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-		cleanup_free char *title = discover_title(directories[i], &taken);
+		cleanup_free char *title = discover_title(directories[i], taken);
 		assert_string_equal(title, expected[i]);
 	}
+	json_set_int(taken, "api-4", 1);
+	cleanup_free char *after = discover_title("/srv/api", taken);
+	assert_string_equal(after, "api-5");
 }
 
 int main(void)

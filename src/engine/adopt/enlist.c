@@ -57,7 +57,7 @@ static int check_place(const struct discover_find *find, struct error *err)
 
 /* The titles of this profile.  A session of any profile that cannot be read may have what is to be
  * given away. */
-static int list_titles(struct deck *deck, struct strvec *ret, struct error *err)
+static int list_titles(struct deck *deck, struct json_object *ret, struct error *err)
 {
 	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
 	if (owner_list(deck, &profiles, err) < 0 || owner_check_read(&profiles, err) < 0)
@@ -65,7 +65,7 @@ static int list_titles(struct deck *deck, struct strvec *ret, struct error *err)
 	for (size_t i = 0; i < profiles.count; i++)
 		for (size_t j = 0; profiles.items[i].is_own && j < profiles.items[i].rows.count;
 		     j++)
-			strvec_push(ret, or_empty(profiles.items[i].rows.rows[j].title));
+			json_set_int(ret, or_empty(profiles.items[i].rows.rows[j].title), 1);
 	return 0;
 }
 
@@ -73,15 +73,16 @@ int enlist(struct deck *deck, const struct discover_find *finds, size_t count, c
 	   struct instance **ret, struct error *err)
 {
 	cleanup_adopt_finds struct adopt_finds running = { 0 };
-	cleanup_strvec struct strvec taken = { 0 }, titles = { 0 };
-	if (adopt_look(deck, &running, err) < 0 || list_titles(deck, &taken, err) < 0)
+	cleanup_json struct json_object *taken = json_object_new_object();
+	cleanup_strvec struct strvec titles = { 0 };
+	if (adopt_look(deck, &running, err) < 0 || list_titles(deck, taken, err) < 0)
 		return -1;
 	cleanup_free struct lifecycle_new *wishes = xcalloc(count + 1, sizeof(*wishes));
 	for (size_t i = 0; i < count; i++) {
 		const struct discover_find *find = &finds[i];
 		if (check_open(deck, &running, find, err) < 0 || check_place(find, err) < 0)
 			return -1;
-		cleanup_free char *title = discover_title(find->directory, &taken);
+		cleanup_free char *title = discover_title(find->directory, taken);
 		strvec_push(&titles, title);
 	}
 	for (size_t i = 0; i < count; i++)

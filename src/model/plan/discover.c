@@ -145,16 +145,19 @@ char *discover_shorten(const char *text, size_t most)
 	return strbuf_take(&line);
 }
 
-char *discover_title(const char *directory, struct strvec *taken)
+char *discover_title(const char *directory, struct json_object *taken)
 {
 	/* Room for the number. */
 	cleanup_free char *name = discover_shorten(path_basename(directory), 200);
 	cleanup_free char *base = import_title(name, "session");
 	char *title = xstrdup(base);
-	for (unsigned n = 2; strvec_contains(taken, title); n++) {
+	int64_t number = json_get_int(taken, base, 1);
+	while (json_object_object_get_ex(taken, title, NULL)) {
 		free(title);
-		title = xasprintf("%s-%u", base, n);
+		number++;
+		title = xasprintf("%s-%lld", base, (long long)number);
 	}
-	strvec_push(taken, title);
+	json_set_int(taken, base, number);
+	json_set_int(taken, title, 1);
 	return title;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/jsonio.h"
 #include "base/text.h"
 
 #include <stdint.h>
@@ -64,6 +65,7 @@ int discover_parse_age(const char *text, int64_t *ret_us, struct error *err);
  * ends with "...".  NULL: NULL.  The caller frees. */
 char *discover_shorten(const char *text, size_t most) MUST_USE;
 
-/* The name of the directory as a title that is not among those that are taken, which get it.  The
- * caller frees. */
-char *discover_title(const char *directory, struct strvec *taken) MUST_USE;
+/* The name of the directory as a title that is not among the members of taken, which get it: the
+ * value is the number to try next, 1 to begin with, so that thousands of equal names cost one look
+ * each.  The caller frees. */
+char *discover_title(const char *directory, struct json_object *taken) MUST_USE;
