@@ -1453,6 +1453,42 @@ case_discover_leaves_what_is_open() {
 	must discover "$id" --add
 }
 
+# --- history -----------------------------------------------------------------------------------------
+
+case_history_searches_all_conversations() {
+	local slug=${home//[^A-Za-z0-9-]/-}-work first=11111111-1111-4111-8111-111111111111
+	local second=22222222-2222-4222-8222-222222222222 file
+	must history anything
+	grep -q 'No conversation on disk' "$home/out" || fail "finds $(<"$home/out")"
+	hostile_files
+	conversation "$slug" "$first" 'Why does the \u001b[31mCache\u0007 grow?'
+	file=$home/user/.claude/projects/$slug/$first.jsonl
+	printf '%s\n' '{"type":"assistant","message":{"content":[{"type":"text","text":"It has\nno limit: the cache keeps \"all\"."}]}}' \
+		'{"type":"user","message":{"content":[{"type":"tool_result","content":"cache of a tool"}]}}' \
+		'{"type":"user","isMeta":true,"message":{"content":"cache of a note"}}' '{"type":"user","message":{"content":"cache' >>"$file"
+	conversation "$slug" "$second" 'the second'
+	must discover "$first" --add
+	must history CACHE
+	LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$home/out" && fail "control characters"
+	grep -q "^work (claude, .*$home/work)" "$home/out" || fail "says $(<"$home/out")"
+	grep -q '^    claude: It has no limit: the cache' "$home/out" || fail "shows $(<"$home/out")"
+	grep -q 'and 1 more' "$home/out" || fail "counts $(<"$home/out")"
+	must history 'keeps "all"' --json
+	grep -q '"matches": 1,' "$home/out" && grep -q '"bond": "current"' "$home/out" || fail "$(<"$home/out")"
+	must history the second
+	grep -q '^no session (claude' "$home/out" && grep -q "discover $second --add" "$home/out" || fail "$(<"$home/out")"
+	must history --directory "$home/user" second
+	grep -q 'No conversation on disk' "$home/out" || fail "elsewhere: $(<"$home/out")"
+	must history -n 1 e --json
+	grep -q '"has_more": true' "$home/out" || fail "$(<"$home/out")"
+	must remove work
+	must history grow
+	grep -q '^the removed session work (' "$home/out" || fail "removed: $(<"$home/out")"
+	refused 64 'is empty' history ' '
+	refused 64 'invalid age' history --since soon x
+	refused 64 '' history
+}
+
 # --- logs --------------------------------------------------------------------------------------------
 
 case_logs_of_one_session() {

@@ -260,6 +260,8 @@ printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n
 holds 0 discover
 holds 0 discover $found --add
 holds 1 discover $found --add
+holds 0 history hello
+holds 64 history ' '
 
 mkdir -p "$root/user/.agent-deck/profiles/default"
 printf '{"instances":[{"id":"0a1b2c3d-1","title":"old","project_path":"%s","tool":"shell"}],"groups":[]}' \

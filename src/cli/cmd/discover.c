@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/conversations.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
@@ -7,25 +8,23 @@
 #include "base/clock.h"
 #include "engine/adopt/enlist.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct options {
-	const char *agent, *directory, *since, *group;
+	struct conversation_choice choice;
+	const char *group;
 	bool add;
 	int64_t most;
 };
 
-enum { MOST_USUALLY = 20, MOST_AT_ALL = 100000, PROGRESS_AFTER_MS = 1000 };
+enum { MOST_USUALLY = 20, MOST_AT_ALL = 100000 };
 
 static const struct command_option options[] = {
-	{ 'a', "agent", "AGENT", "only those of this agent", TO_VALUE(agent, VALUE_AGENT) },
+	{ 'a', "agent", "AGENT", "only those of this agent", TO_VALUE(choice.agent, VALUE_AGENT) },
 	{ 'd', "directory", "PATH", "only those of this directory and below",
-	  TO_VALUE(directory, VALUE_DIRECTORY) },
+	  TO_VALUE(choice.directory, VALUE_DIRECTORY) },
 	{ 0, "since", "AGE", "only those that were written within it: 90m, 12h, 7d, 2w",
-	  TO_TEXT(since) },
+	  TO_TEXT(choice.since) },
 	{ 'n', "number", "N", "at most so many, the newest (default: 20)",
 	  TO_NUMBER(most, 1, MOST_AT_ALL) },
 	{ 0, "add", NULL, "make sessions of the conversations ID", TO_FLAG(add) },
@@ -63,77 +62,22 @@ static void add_find(struct finds *finds, struct discover_find *find)
 
 /* ---- looking ---------------------------------------------------------------------------------- */
 
-struct progress {
-	int64_t shown_ms;
-	bool is_shown;
-};
-
-/* After a second, and then each second, for who watches. */
-static void show_progress(void *data, size_t index, size_t count)
-{
-	struct progress *progress = data;
-	const int64_t now = clock_ms();
-	if (now - progress->shown_ms < PROGRESS_AFTER_MS)
-		return;
-	progress->shown_ms = now;
-	progress->is_shown = true;
-	fprintf(stderr, "\rLooking at conversation %zu of %zu", index + 1, count);
-}
-
-static int make_order(const struct options *given, char **ret_directory, struct discover_order *ret,
-		      struct error *err)
-{
-	int64_t age;
-	ret->agent = given->agent;
-	if (given->directory && !(*ret_directory = realpath(given->directory, NULL)))
-		return error_set_errno(err, errno, "%s", given->directory);
-	ret->directory = *ret_directory;
-	if (given->since) {
-		if (discover_parse_age(given->since, &age, err) < 0)
-			return -1;
-		ret->filter.since_us = clock_wall_us() - age;
-	}
-	return 0;
-}
-
-static int look(struct app *app, struct discovery *discovery, struct finds *ret, struct error *err)
+static int look(struct app *app, struct conversation_look *look, struct finds *ret,
+		struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *directory = NULL;
-	struct progress progress = { .shown_ms = clock_ms() };
-	struct discover_order order = { .filter.nobodys = true,
-					.looks = isatty(STDERR_FILENO) ? show_progress : NULL,
-					.data = &progress };
-	if (make_order(given, &directory, &order, err) < 0 ||
-	    discover_open(&app->deck, &order, discovery, err) < 0)
-		return -1;
 	struct discover_find find;
-	while (!ret->has_more && discover_next(discovery, &find) == 0) {
+	if (conversation_look_open(app, &given->choice, true, look, err) < 0)
+		return -1;
+	while (!ret->has_more && discover_next(&look->discovery, &find) == 0) {
 		if (ret->count < (size_t)given->most)
 			add_find(ret, &find);
 		else
 			ret->has_more = true;
 		discover_find_clear(&find);
 	}
-	if (progress.is_shown)
-		fputs("\r\033[K", stderr);
+	conversation_look_done(look);
 	return 0;
-}
-
-static struct json_object *json_of_find(const struct discover_find *find)
-{
-	struct stat st;
-	struct json_object *object = json_object_new_object();
-	json_set_string(object, "agent", find->agent->name);
-	json_set_string(object, "session_id", find->session_id);
-	json_set(object, "path", json_text(find->directory));
-	json_set_bool(object, "path_exists",
-		      stat(find->directory, &st) == 0 && S_ISDIR(st.st_mode));
-	json_set(object, "first_words", json_text(find->words));
-	json_set_time(object, "modified_at", find->modified_us);
-	json_set(object, "config_home", json_text(find->home));
-	json_set(object, "transcript", json_text(find->path));
-	return object;
 }
 
 static void print_as_json(const struct finds *finds)
@@ -142,7 +86,7 @@ static void print_as_json(const struct finds *finds)
 	struct json_object *list = json_object_new_array();
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct instance *made = finds->made[i];
-		struct json_object *one = json_of_find(&finds->items[i]);
+		struct json_object *one = json_of_conversation(&finds->items[i]);
 		json_set_string(one, "id", made ? made->id : NULL);
 		json_set_string(one, "title", made ? made->title : NULL);
 		json_object_array_add(list, one);
@@ -201,8 +145,8 @@ static int add_named(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_discovery struct discovery discovery = { 0 };
 	cleanup_finds struct finds finds = { 0 };
-	const struct discover_order order = { .agent = given->agent };
-	if (given->directory || given->since)
+	const struct discover_order order = { .agent = given->choice.agent };
+	if (given->choice.directory || given->choice.since)
 		return error_set(
 			err, ERROR_USAGE,
 			"--directory and --since choose what is listed, not what is added");
@@ -262,7 +206,7 @@ static int pick(struct app *app, struct finds *finds, struct error *err)
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_discovery struct discovery discovery = { 0 };
+	cleanup_conversation_look struct conversation_look looking = { 0 };
 	cleanup_finds struct finds finds = { 0 };
 	if (given->add && !app->operands.count)
 		return error_set(
@@ -273,7 +217,7 @@ static int run(struct app *app, struct error *err)
 	if (app->operands.count)
 		return error_set(err, ERROR_USAGE,
 				 "add --add to make sessions of these conversations");
-	if (look(app, &discovery, &finds, err) < 0)
+	if (look(app, &looking, &finds, err) < 0)
 		return -1;
 	if (app->json) {
 		print_as_json(&finds);

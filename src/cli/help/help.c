@@ -166,7 +166,7 @@ static const struct {
 	  { "show" },
 	  { "status", "wall", "current", "path", "check", "events", "top", "logs", "exec",
 	    "shell" } },
-	{ "recover", { "recover", "doctor" }, { "supervise", "undo", "discover" } },
+	{ "recover", { "recover", "doctor" }, { "supervise", "undo", "discover", "history" } },
 	{ "administer",
 	  { 0 },
 	  { "rename", "remove", "prune", "purge", "set", "limit", "eject", "export", "group",

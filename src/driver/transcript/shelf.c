@@ -136,46 +136,62 @@ struct looking {
 };
 
 /* {"parts": [{"text": ...}]} or {"content": [{"text": ...}]} */
-static char *first_text(const struct json_object *message, const char *key)
+static char *joined_text(const struct json_object *message, const char *key)
 {
+	struct strbuf joined = { 0 };
 	const struct json_object *parts = json_get_array(message, key);
 	for (size_t i = 0; parts && i < json_object_array_length(parts); i++) {
 		const char *text = json_get_string(json_object_array_get_idx(parts, i), "text",
 						   NULL);
-		if (text)
-			return xstrdup(text);
+		if (text && joined.length)
+			strbuf_adds(&joined, "\n");
+		strbuf_adds(&joined, or_empty(text));
 	}
+	if (joined.length)
+		return strbuf_take(&joined);
+	strbuf_free(&joined);
 	return NULL;
 }
 
 /* What an agent adds to a conversation by itself looks like a tag. */
-static char *typed(char *text)
+static bool is_typed(const char *text)
 {
-	const char *start = text ? text + strspn(text, " \n\t") : "";
-	if (*start && *start != '<')
-		return text;
-	free(text);
-	return NULL;
+	text += strspn(text, " \n\t");
+	return *text && *text != '<';
 }
 
-static char *words_of(const struct json_object *record, const struct json_object *payload)
+static char *text_of(const struct json_object *record, const struct json_object *payload)
 {
 	const struct json_object *message = json_get_object(record, "message");
-	const char *type = json_get_string(record, "type", "");
-	if (streq(type, "user") && message && !json_get_bool(record, "isMeta", false) &&
-	    !json_get_bool(record, "isSidechain", false)) {
-		char *text = transcript_record_text(record);
-		return typed(text ? text : first_text(message, "parts"));
-	}
-	if (payload && streq(json_get_string(payload, "role", ""), "user"))
-		return typed(first_text(payload, "content"));
-	return NULL;
+	if (payload)
+		return joined_text(payload, "content");
+	if (!message || json_get_bool(record, "isMeta", false) ||
+	    json_get_bool(record, "isSidechain", false))
+		return NULL;
+	char *text = transcript_record_text(record);
+	return text ? text : joined_text(message, "parts");
+}
+
+bool shelf_turn(const struct json_object *record, struct transcript_turn *ret)
+{
+	const struct json_object *payload = json_get_object(record, "payload");
+	const char *who = payload ? json_get_string(payload, "role", "")
+				  : json_get_string(record, "type", "");
+	const bool is_reply = streq(who, "assistant");
+	if (!is_reply && !streq(who, "user"))
+		return false;
+	cleanup_free char *text = text_of(record, payload);
+	if (!text || (!is_reply && !is_typed(text)))
+		return false;
+	*ret = (struct transcript_turn){ .is_reply = is_reply, .text = TAKE_PTR(text) };
+	return true;
 }
 
 static bool visit(struct json_object *record, void *data)
 {
 	struct looking *looking = data;
 	struct shelf_about *about = &looking->about;
+	struct transcript_turn turn;
 	const struct json_object *payload = json_get_object(record, "payload");
 	const struct json_object *has_cwd = payload ? payload : record;
 	const char *thread = payload ? json_get_string(payload, "thread_source", NULL) : NULL;
@@ -183,8 +199,10 @@ static bool visit(struct json_object *record, void *data)
 		about->directory = xstrdup_or_null(json_get_string(has_cwd, "cwd", NULL));
 	if (thread && !streq(thread, "user"))
 		about->is_side = true;
-	if (!about->words)
-		about->words = words_of(record, payload);
+	if (!about->words && shelf_turn(record, &turn)) {
+		about->words = turn.is_reply ? NULL : xstrdup(turn.text);
+		free(turn.text);
+	}
 	return !(about->words && about->directory) && ++looking->records < MAX_RECORDS;
 }
 

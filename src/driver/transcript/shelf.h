@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "driver/transcript/transcript.h"
 
 #include <stdint.h>
 
@@ -35,6 +36,10 @@ void shelf_free(struct shelf *shelf);
 
 /* NULL: it is not there.  Borrowed. */
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
+
+/* What somebody typed, or the agent said, in a record of any layout.  False: neither.  The caller
+ * frees the text. */
+bool shelf_turn(const struct json_object *record, struct transcript_turn *ret) MUST_USE;
 
 /* What the beginning of one says: its first MiB, however large it is. */
 struct shelf_about {

@@ -362,9 +362,14 @@ int transcript_latest(const char *config_home, const char *cwd,
 	return TRANSCRIPT_NONE;
 }
 
-int transcript_visit(const char *path, off_t most,
-		     bool (*visit)(struct json_object *record, void *data), void *data,
-		     struct error *err)
+struct visiting {
+	bool (*may_help)(const char *line, void *data); /* NULL: all lines do */
+	bool (*visit)(struct json_object *record, void *data);
+	void *data;
+};
+
+static int visit_lines(const char *path, off_t most, const struct visiting *visiting,
+		       struct error *err)
 {
 	struct stat st;
 	cleanup_close int fd = -1;
@@ -374,11 +379,30 @@ int transcript_visit(const char *path, off_t most,
 	CLEANUP(lines_free) struct lines lines;
 	lines = (struct lines){ .fd = fd, .path = path, .end = most };
 	while ((r = lines_next(&lines, err)) == 0) {
+		if (visiting->may_help &&
+		    !visiting->may_help(strbuf_text(&lines.line), visiting->data))
+			continue;
 		cleanup_json struct json_object *record = parse_record(&lines.line, path);
-		if (record && !visit(record, data))
+		if (record && !visiting->visit(record, visiting->data))
 			return 0;
 	}
 	return r < 0 ? -1 : 0;
+}
+
+int transcript_visit(const char *path, off_t most,
+		     bool (*visit)(struct json_object *record, void *data), void *data,
+		     struct error *err)
+{
+	const struct visiting visiting = { .visit = visit, .data = data };
+	return visit_lines(path, most, &visiting, err);
+}
+
+int transcript_visit_some(const char *path, bool (*may_help)(const char *line, void *data),
+			  bool (*visit)(struct json_object *record, void *data), void *data,
+			  struct error *err)
+{
+	const struct visiting visiting = { .may_help = may_help, .visit = visit, .data = data };
+	return visit_lines(path, 0, &visiting, err);
 }
 
 char *transcript_record_text(const struct json_object *record)

@@ -114,6 +114,12 @@ int transcript_visit(const char *path, off_t most,
 		     bool (*visit)(struct json_object *record, void *data), void *data,
 		     struct error *err);
 
+/* The same of the whole file, without the lines for which may_help returns false: these are not
+ * parsed, which is what costs. */
+int transcript_visit_some(const char *path, bool (*may_help)(const char *line, void *data),
+			  bool (*visit)(struct json_object *record, void *data), void *data,
+			  struct error *err);
+
 /* The text of a record's message: a string, or the text blocks of an array with line breaks
  * between.  NULL when it has none.  The caller frees. */
 char *transcript_record_text(const struct json_object *record) MUST_USE;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/conversation/search.h"
+
+#include "driver/transcript/shelf.h"
+#include "driver/transcript/transcript.h"
+#include "model/plan/discover.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { SHOWN_BEFORE = 50, SHOWN = 160 };
+
+struct looking {
+	const char *text;
+	char *word; /* a part of text that no escape of JSON changes; "": none */
+	struct search_hit hit;
+};
+
+void search_hit_clear(struct search_hit *hit)
+{
+	free(hit->text);
+	*hit = (struct search_hit){ 0 };
+}
+
+/* The longest run of ASCII letters and digits. */
+static char *longest_word(const char *text)
+{
+	const char *best = text;
+	size_t most = 0;
+	while (*text) {
+		size_t length = 0;
+		while (isascii((unsigned char)text[length]) && isalnum((unsigned char)text[length]))
+			length++;
+		if (length > most) {
+			most = length;
+			best = text;
+		}
+		text += length ? length : 1;
+	}
+	return xstrndup(best, most);
+}
+
+/* Parsing is what costs. */
+static bool may_have(const char *line, void *data)
+{
+	const struct looking *looking = data;
+	return strcasestr(line, looking->word) != NULL;
+}
+
+static char *around(const char *text, const char *at)
+{
+	const char *start = at - text > SHOWN_BEFORE ? at - SHOWN_BEFORE : text;
+	/* Begin with a whole word, or at least with a whole character. */
+	const char *space = start > text ? memchr(start, ' ', (size_t)(at - start)) : NULL;
+	if (space)
+		start = space + 1;
+	while (start < at && ((unsigned char)*start & 0xC0) == 0x80)
+		start++;
+	cleanup_free char *line = discover_shorten(start, SHOWN);
+	return xasprintf("%s%s", start > text ? "..." : "", line);
+}
+
+static bool visit(struct json_object *record, void *data)
+{
+	struct looking *looking = data;
+	struct search_hit *hit = &looking->hit;
+	struct transcript_turn turn;
+	if (!shelf_turn(record, &turn))
+		return true;
+	const char *at = strcasestr(turn.text, looking->text);
+	if (at) {
+		free(hit->text);
+		hit->text = around(turn.text, at);
+		hit->is_reply = turn.is_reply;
+		hit->count++;
+	}
+	free(turn.text);
+	return true;
+}
+
+int search_transcript(const char *path, const char *text, struct search_hit *ret, struct error *err)
+{
+	cleanup_free char *word = longest_word(text);
+	struct looking looking = { .text = text, .word = word };
+	int r = transcript_visit_some(path, may_have, visit, &looking, err);
+	if (r != 0 || !looking.hit.count) {
+		search_hit_clear(&looking.hit);
+		return r < 0 ? -1 : SEARCH_NOTHING;
+	}
+	*ret = looking.hit;
+	return 0;
+}

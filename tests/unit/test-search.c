@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where a text occurs in a conversation, in each layout.
+ */
+#include "unit/scratch.h"
+
+#include "engine/conversation/search.h"
+
+#include <string.h>
+
+static int search(const char *lines, const char *text, struct search_hit *ret)
+{
+	cleanup_free char *path = path_join(scratch, "conversation.jsonl");
+	put("conversation.jsonl", lines);
+	return search_transcript(path, text, ret, NULL);
+}
+
+static void what_people_and_agents_say_is_found(void **state UNUSED)
+{
+	static const struct {
+		const char *line;
+		bool is_reply;
+	} cases[] = {
+		{ "{\"type\":\"user\",\"message\":{\"content\":\"Where is the Needle?\"}}\n",
+		  false },
+		{ "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a "
+		  "needle\"}]}}\n",
+		  true },
+		{ "{\"type\":\"user\",\"message\":{\"parts\":[{\"text\":\"x\"},{\"text\":\"needle\"}]}"
+		  "}\n",
+		  false },
+		{ "{\"payload\":{\"role\":\"assistant\",\"content\":[{\"text\":\"NEEDLE\"}]}}\n",
+		  true },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_search_hit struct search_hit hit = { 0 };
+		assert_int_equal(search(cases[i].line, "needle", &hit), 0);
+		assert_int_equal(hit.count, 1);
+		assert_int_equal(hit.is_reply, cases[i].is_reply);
+		assert_non_null(strcasestr(hit.text, "needle"));
+	}
+}
+
+static void the_rest_is_not(void **state UNUSED)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"needle\"}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":\"<note>needle</note>\"}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"content\":"
+		"\"needle\"}]}}\n",
+		"{\"payload\":{\"role\":\"system\",\"content\":[{\"text\":\"needle\"}]}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":\"needle",
+		"needle\n[\"needle\"]\n",
+		"",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct search_hit hit = { .count = 7 };
+		assert_int_equal(search(lines[i], "needle", &hit), SEARCH_NOTHING);
+		assert_int_equal(hit.count, 7);
+	}
+}
+
+static void the_last_one_is_shown_with_what_is_around_it(void **state UNUSED)
+{
+	cleanup_search_hit struct search_hit hit = { 0 };
+	assert_int_equal(
+		search("{\"type\":\"user\",\"message\":{\"content\":\"needle\"}}\n"
+		       "{\"type\":\"user\",\"message\":{\"content\":\"word word word word word "
+		       "word word word word word word\\n\\\"Needle\\\" \\u00e9\"}}\n",
+		       "\"needle\" \xc3\xa9", &hit),
+		0);
+	assert_int_equal(hit.count, 1);
+	assert_string_equal(hit.text, "...word word word word word word word word word "
+				      "\"Needle\" \xc3\xa9");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_people_and_agents_say_is_found, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_rest_is_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_last_one_is_shown_with_what_is_around_it,
+						set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
