@@ -138,13 +138,13 @@ static int run(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_free char *text = joined(&app->operands);
 	cleanup_conversation_look struct conversation_look look = { 0 };
-	struct found found = { .list = app->json ? json_object_new_array() : NULL };
+	struct found found = { 0 };
 	if (!text[strspn(text, " \t\n")])
 		return error_set(err, ERROR_USAGE, "the text to search for is empty");
-	if (conversation_look_open(app, &given->choice, false, &look, err) < 0) {
-		json_object_put(found.list);
+	if (conversation_look_open(app, &given->choice, false, &look, err) < 0)
 		return -1;
-	}
+	if (app->json)
+		found.list = json_object_new_array();
 	search(app, text, &look, &found);
 	conversation_look_done(&look);
 	if (app->json)
