@@ -1453,6 +1453,39 @@ case_discover_leaves_what_is_open() {
 	must discover "$id" --add
 }
 
+type_in() {
+	"${deck[@]}" tmux -S "$terminal" send-keys -l -- "$1"
+	"${deck[@]}" tmux -S "$terminal" send-keys Enter
+}
+
+case_discover_asks_for_numbers() {
+	local slug=${home//[^A-Za-z0-9-]/-}-work number
+	for number in 1 2 3 4; do
+		conversation "$slug" "$number$number$number$number$number$number$number$number-1111-4111-8111-111111111111" "task $number"
+		touch -d "$number days ago" "$home/user/.claude/projects/$slug/$number$number$number$number"*
+	done
+	on_terminal 120 agentdeck discover
+	until_screen 'Which become sessions'
+	type_in '2 five'
+	until_screen 'Type numbers from 1 to 4'
+	type_in '1, 3-4'
+	until_screen '^ended with 0$'
+	screen | grep -c '^Added ' | grep -qx 3 || fail "$(screen)"
+	"${deck[@]}" tmux -S "$terminal" kill-server
+	must list --json
+	[ "$(grep -o '"session_id": "[0-9]' "$home/out" | grep -o '.$' | sort | tr -d '\n')" = 134 ] || fail "added $(<"$home/out")"
+
+	# "q" and an empty line add nothing
+	for number in q ''; do
+		on_terminal 120 agentdeck discover
+		until_screen 'Which become sessions'
+		type_in "$number"
+		until_screen '^ended with 0$'
+		screen | grep -q '^Added' && fail "$(screen)"
+		"${deck[@]}" tmux -S "$terminal" kill-server
+	done
+}
+
 # --- history -----------------------------------------------------------------------------------------
 
 case_history_searches_all_conversations() {
@@ -1736,6 +1769,7 @@ cases=("$@")
 for case_name in "${cases[@]}"; do
 	fresh_deck
 	before=$failures
+	declare -F "case_$case_name" >/dev/null || { echo "no case $case_name" >&2; exit 2; }
 	"case_$case_name"
 	settle
 	[ -z "$(left)" ] || fail "processes left at the end: $(left)"

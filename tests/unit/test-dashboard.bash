@@ -1050,6 +1050,7 @@ cases=("$@")
 for case_name in "${cases[@]}"; do
 	fresh_deck
 	before=$failures
+	declare -F "case_$case_name" >/dev/null || { echo "no case $case_name" >&2; exit 2; }
 	"case_$case_name"
 	end_all
 	"${terminal[@]}" kill-server 2>/dev/null
