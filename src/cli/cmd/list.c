@@ -72,6 +72,8 @@ static void print_table(const struct app *app, const struct listing *listing, bo
 	const struct options *given = app->options;
 	if (!has_sessions) {
 		printf("No sessions yet. Make one with: agentdeck launch DIRECTORY -t TITLE\n"
+		       "Bring what you have with: agentdeck discover (conversations on disk),\n"
+		       "agentdeck import (other tools).\n"
 		       "agentdeck help lists the commands.\n");
 		return;
 	}

@@ -234,8 +234,12 @@ static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 		"No sessions yet. %s makes one, and so does, in a shell:",
 		key_text(ui->keymap.keys[ACTION_NEW][0], name));
 	term_put(row, 0, columns, ROLE_PLAIN, text);
-	term_put(row + 2, 2, columns > 2 ? columns - 2 : 0, ROLE_KEY,
-		 "agentdeck launch DIRECTORY -t TITLE");
+	const size_t width = columns > 2 ? columns - 2 : 0;
+	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");
+	term_put(row + 4, 0, columns, ROLE_PLAIN,
+		 "In a shell, these bring what you have: conversations on disk, other tools.");
+	term_put(row + 6, 2, width, ROLE_KEY, "agentdeck discover");
+	term_put(row + 7, 2, width, ROLE_KEY, "agentdeck import");
 }
 
 static void draw_list(const struct ui *ui, size_t top_row, size_t height, size_t width,
