@@ -46,8 +46,7 @@ static void the_rest_is_not(void **state UNUSED)
 	static const char *const lines[] = {
 		"{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"needle\"}}\n",
 		"{\"type\":\"user\",\"message\":{\"content\":\"<note>needle</note>\"}}\n",
-		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"content\":"
-		"\"needle\"}]}}\n",
+		"{\"message\":{\"content\":[{\"type\":\"tool_result\",\"content\":\"needle\"}]}}\n",
 		"{\"payload\":{\"role\":\"system\",\"content\":[{\"text\":\"needle\"}]}}\n",
 		"{\"type\":\"user\",\"message\":{\"content\":\"needle",
 		"needle\n[\"needle\"]\n",
