@@ -191,6 +191,21 @@ static void with_a_wrapper_the_agent_is_who_reported_first(void **state)
 	expect_id(desk, NEW, true);
 }
 
+/* The next report of its conversation tells who the agent is. */
+static void an_agent_that_was_not_found_first_is_found_later(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, UNKNOWN, START(OLD, "resume"));
+	take_from(desk, FROM(BELOW_PANE, PANE, TMUX), PROMPT(OLD));
+	cleanup_instance struct instance *now = desk_load(desk);
+	assert_int_equal(now->run.reporter.pid, BELOW_PANE);
+	assert_int_equal(take_from(desk, FROM(NESTED, BELOW_PANE, PANE, TMUX),
+				   START(NEW, "resume")),
+			 REPORT_FOREIGN);
+	expect_id(desk, OLD, true);
+}
+
 static void a_sender_that_nobody_can_look_at_begins_nothing(void **state)
 {
 	struct desk *desk = *state;
@@ -233,6 +248,7 @@ int main(void)
 		DESK_TEST(what_the_agent_itself_begins_counts_from_its_first_turn),
 		DESK_TEST(an_agent_below_the_agent_moves_nothing),
 		DESK_TEST(with_a_wrapper_the_agent_is_who_reported_first),
+		DESK_TEST(an_agent_that_was_not_found_first_is_found_later),
 		DESK_TEST(a_sender_that_nobody_can_look_at_begins_nothing),
 		DESK_TEST(a_pid_that_came_again_is_another_process),
 	};

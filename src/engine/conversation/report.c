@@ -297,6 +297,15 @@ static void note_reporter(struct run *run, const struct report *report)
 	run->reported = true;
 }
 
+/* The first report could not be traced to its process: a later one of the same conversation can. */
+static bool note_reporter_later(struct run *run, const struct report *report)
+{
+	if (!run->reported || run->reporter.pid || !report->process.pid)
+		return false;
+	run->reporter = report->process;
+	return true;
+}
+
 /* The agent is up, and says what conversation it is in. */
 static bool take_id(struct instance *instance, const struct agent *agent,
 		    const struct report *report)
@@ -355,6 +364,7 @@ static bool apply(struct instance *instance, const struct report *report)
 	}
 	if (!is_id(conversation->session_id, id))
 		return changed;
+	changed |= note_reporter_later(&instance->run, report);
 	/* The agent's files bear the id as the agent writes it. */
 	if (!is(conversation->session_id, id)) {
 		set_id(instance, agent, id, conversation->origin);
@@ -476,9 +486,9 @@ struct incoming {
 static int judge(const struct incoming *incoming, const struct instance *instance,
 		 struct fs_lock *lock, struct report *ret, struct error *err)
 {
-	const struct sender *sender = incoming->sender;
+	struct sender sender = *incoming->sender;
 	const struct agent *agent;
-	if (!is_from_run(incoming->deck, instance, sender)) {
+	if (!is_from_run(incoming->deck, instance, &sender)) {
 		log_warning("report ignored: not from the present run");
 		return REPORT_FOREIGN;
 	}
@@ -486,9 +496,13 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 	if (deck_agent(incoming->deck, instance->agent, &agent, err) < 0 ||
 	    decode(incoming->object, instance, agent, ret, err) < 0)
 		return -1;
-	ret->relation = sender_relation(sender, &instance->run);
-	if (sender->count && sender->processes[0].pid > 0)
-		ret->process = sender->processes[0];
+	/* Here, since this manifest is the one that the report changes: an older one may not name
+	 * the server yet. */
+	if (sender.run)
+		sender_find_outside(&sender, &instance->run);
+	ret->relation = sender_relation(&sender, &instance->run);
+	if (sender.count && sender.processes[0].pid > 0)
+		ret->process = sender.processes[0];
 	const char *why = why_foreign(instance, ret);
 	if (!why)
 		return find_owner(incoming->deck, instance, lock, ret, err);

@@ -16,8 +16,8 @@ enum { SENDER_DEPTH = 64 };
 
 struct sender {
 	const char *token; /* borrowed, or NULL */
-	/* The run that it names in the directory of its container, which stands for a token.
-	 * Borrowed; NULL: it comes from no container. */
+	/* The run that it names in the directory of its container, which stands for a token; the
+	 * processes are as seen in there.  Borrowed; NULL: it comes from no container. */
 	const char *run;
 	/* The sender, and its ancestors, nearest first.  0: nobody can say who it is. */
 	struct process_id processes[SENDER_DEPTH];

@@ -31,32 +31,19 @@ static void collection_clear(struct collection *collection)
 		(void)close(collection->directory);
 }
 
-/* As this machine sees the processes. */
-static int find_sender(const struct collection *collection, const struct hookfile_line *line,
-		       struct sender *ret, struct error *err)
-{
-	cleanup_instance struct instance *instance = NULL;
-	if (deck_load(collection->deck, collection->base, &instance, err) < 0)
-		return -1;
-	*ret = (struct sender){ .run = line->run, .count = line->count };
-	memcpy(ret->processes, line->senders, line->count * sizeof(*line->senders));
-	sender_find_outside(ret, &instance->run);
-	return 0;
-}
-
 static void take(const struct collection *collection, const char *text, size_t length)
 {
 	struct deck *deck = collection->deck;
 	cleanup_error struct error err = { 0 };
 	struct report_news news = { 0 };
-	struct sender sender = { 0 };
 	struct hookfile_line line;
 	size_t skipped;
-	if (hookfile_read_line(text, length, &line, &skipped, &err) < 0 ||
-	    find_sender(collection, &line, &sender, &err) < 0) {
+	if (hookfile_read_line(text, length, &line, &skipped, &err) < 0) {
 		log_warning("report not taken: %s", err.message);
 		return;
 	}
+	struct sender sender = { .run = line.run, .count = line.count };
+	memcpy(sender.processes, line.senders, line.count * sizeof(*line.senders));
 	const struct report_parcel parcel = { deck, collection->base, &sender, text + skipped,
 					      length - skipped };
 	if (report_take_news(&parcel, &news, &err) < 0)
