@@ -155,6 +155,14 @@ what_was_cut_off_can_be_repeated() {
 	[ "$(sessions two)" = 1 ] || fail "$(sessions two) sessions, and not one"
 }
 
+the_file_is_named_from_the_root() {
+	begin
+	cd "$root/work" || return
+	must one session export work here --json
+	grep -qF "\"file\": \"$(realpath "$root")/work/here\"" "$root/out" || fail "$(<"$root/out")"
+	cd "$root" || return
+}
+
 no_file_is_overwritten() {
 	begin
 	refused one "exists already" session export work "$root/file"

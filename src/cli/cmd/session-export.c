@@ -3,6 +3,8 @@
 #include "cli/show/output.h"
 #include "engine/export/pack.h"
 
+#include <stdlib.h>
+
 struct options {
 	bool running;
 };
@@ -27,8 +29,10 @@ static int run(struct app *app, struct error *err)
 	};
 	if (pack_session(&app->deck, &order, &result, err) < 0)
 		return -1;
+	/* A script may read it in another directory. */
+	cleanup_free char *path = realpath(name, NULL);
 	struct json_object *object = json_success(row->id, row->title);
-	json_set(object, "file", json_text(name));
+	json_set(object, "file", json_text(path ? path : name));
 	json_set_bool(object, "has_conversation", result.has_conversation);
 	json_set_bool(object, "was_running", result.runs);
 	return print_done(app, object,
