@@ -440,13 +440,61 @@ hooks_that_are_left_are_named() {
 		fail "a broken file is not named"
 }
 
+hooks_are_removed_on_request() {
+	local file=.claude/settings.json
+	fresh agent-deck-1.14.0/xdg/home/dev
+	python3 - "$home/$file" <<-'END'
+		import json, sys
+		settings = json.load(open(sys.argv[1]))
+		settings["mine"] = {"z": 1.50, "a": "ü/x"}
+		settings["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "say done"})
+		settings["hooks"]["Other"] = [{"hooks": [{"type": "command", "command": "agent-deck hook-handler --other"}]}]
+		json.dump(settings, open(sys.argv[1], "w"), indent=4, ensure_ascii=False)
+	END
+	chmod 640 "$home/$file"
+	mv "$home/$file" "$home/elsewhere.json" && ln -s ../elsewhere.json "$home/$file"
+	cp "$home/elsewhere.json" "$root/before" && cp "$home/.codex/config.toml" "$root/notify"
+	tree >"$deck.before"
+	must import agent-deck --remove-hooks
+	untouched
+	must import agent-deck --apply --remove-hooks --json
+	python3 - "$root/out" "$home" "$root/before" <<-'END' || fail "$(<"$home/$file")"
+		import json, sys
+		home = sys.argv[2]
+		removed = json.load(open(sys.argv[1]))["removed_hooks"]
+		assert [line.split(":")[0][len(home):] for line in removed] == \
+			["/elsewhere.json", "/.gemini/settings.json", "/.codex/config.toml"], removed
+		was, now = json.load(open(sys.argv[3])), json.load(open(home + "/elsewhere.json"))
+		assert [hook["command"] for hook in now["hooks"]["Stop"][0]["hooks"]] == ["say done"], now
+		assert list(now["hooks"]) == [name for name in was["hooks"] if name in ("Stop", "Other")], now
+		assert now["hooks"]["Other"] == was["hooks"]["Other"]
+		del was["hooks"], now["hooks"]
+		assert list(was.items()) == list(now.items()), now
+	END
+	[ -L "$home/$file" ] || fail "the link is gone"
+	[ "$(stat -c %a "$home/elsewhere.json")" = 640 ] || fail "the mode is gone"
+	cmp -s "$root/before" "$home/elsewhere.json.before-agentdeck" || fail "no copy of what was there"
+	sed 's/^notify = /# &/' "$root/notify" | cmp -s - "$home/.codex/config.toml" ||
+		fail "codex: $(<"$home/.codex/config.toml")"
+	tree >"$deck.before"
+	must import agent-deck --apply --remove-hooks
+	untouched
+	grep -qE 'has hooks of agent-deck|calls agent-deck|removed the hooks' "$root/out" && fail "still: $(<"$root/out")"
+	echo '{' >"$home/.gemini/settings.json"
+	run import agent-deck --apply --remove-hooks
+	[ "$status" = 1 ] || fail "a broken file: status $status"
+	[ "$(<"$home/.gemini/settings.json")" = '{' ] || fail "a broken file was changed"
+	run import tmux-resurrect --remove-hooks
+	[ "$status" = 64 ] || fail "--remove-hooks of another program: status $status"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent every_spelling_of_a_dangerous_mode_needs_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
-	hooks_that_are_left_are_named)
+	hooks_that_are_left_are_named hooks_are_removed_on_request)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	programs_are_listed)

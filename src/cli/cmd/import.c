@@ -9,7 +9,7 @@
 
 struct options {
 	const char *from;
-	bool apply, guess, dangerous, again;
+	bool apply, guess, dangerous, again, remove_hooks;
 };
 
 static const struct command_option options[] = {
@@ -20,6 +20,9 @@ static const struct command_option options[] = {
 	{ 0, "dangerous", NULL, "keep the arguments that make an agent ask for no permission",
 	  TO_FLAG(dangerous) },
 	{ 0, "again", NULL, "also what was imported before and removed since", TO_FLAG(again) },
+	{ 0, "remove-hooks", NULL,
+	  "with --apply: remove the hooks that it left in the agents' settings",
+	  TO_FLAG(remove_hooks) },
 	{ 0 },
 };
 
@@ -46,7 +49,8 @@ static struct json_object *json_of_step(const struct import_step *step, const st
 	return object;
 }
 
-static void print_as_json(const struct import_look *look, struct instance *const *made)
+static void print_as_json(const struct import_look *look, struct instance *const *made,
+			  const struct strvec *removed)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
@@ -55,6 +59,7 @@ static void print_as_json(const struct import_look *look, struct instance *const
 				      json_of_step(&look->plan.steps[i], made ? made[i] : NULL));
 	json_set_bool(object, "applied", made != NULL);
 	json_set_strings(object, "told", &look->rows.told);
+	json_set_strings(object, "removed_hooks", removed);
 	json_set(object, "sessions", list);
 	json_set(object, "sources", json_object_new_array());
 	print_json(object);
@@ -72,6 +77,7 @@ static void print_offers_as_json(const struct import_offers *offers)
 	}
 	json_set_bool(object, "applied", false);
 	json_set(object, "told", json_object_new_array());
+	json_set(object, "removed_hooks", json_object_new_array());
 	json_set(object, "sessions", json_object_new_array());
 	json_set(object, "sources", list);
 	print_json(object);
@@ -190,7 +196,7 @@ static int check_options(const struct options *given, const char *name, struct e
 		return 0;
 	if (given->from)
 		return error_set(err, ERROR_USAGE, "--from needs the name of the program, too");
-	if (given->apply || given->guess || given->dangerous || given->again)
+	if (given->apply || given->guess || given->dangerous || given->again || given->remove_hooks)
 		return error_set(
 			err, ERROR_USAGE,
 			"name the program to import from: agentdeck import lists those that "
@@ -201,6 +207,7 @@ static int check_options(const struct options *given, const char *name, struct e
 static int run(struct app *app, struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
+	cleanup_strvec struct strvec removed = { 0 };
 	const struct options *given = app->options;
 	const char *name = app->operands.count ? app->operands.items[0] : NULL;
 	if (check_options(given, name, err) < 0)
@@ -219,6 +226,8 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "agentdeck cannot import from '%s': see agentdeck import --help",
 				 name);
+	if (given->remove_hooks && !order.source->remove_hooks)
+		return error_set(err, ERROR_USAGE, "%s has no hooks in the agents' settings", name);
 	if (given->from && !from)
 		return error_set_errno(err, errno, "%s", given->from);
 	if (import_look(&app->deck, &order, &look, err) < 0)
@@ -231,8 +240,12 @@ static int run(struct app *app, struct error *err)
 		made = xcalloc(look.plan.count + 1, sizeof(struct instance *));
 		r = import_apply(&app->deck, &look, made, err);
 	}
+	if (r == 0 && given->apply && given->remove_hooks)
+		r = import_remove_hooks(&app->deck, &order, &removed, err);
+	for (size_t i = 0; !app->json && i < removed.count; i++)
+		say("%s", removed.items[i]);
 	if (r == 0 && app->json)
-		print_as_json(&look, made);
+		print_as_json(&look, made, &removed);
 	else if (r == 0 && given->apply && count_of(&look.plan, true))
 		say("Imported %zu. They are stopped: agentdeck start --all, or one by one.",
 		    count_of(&look.plan, true));

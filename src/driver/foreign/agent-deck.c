@@ -538,4 +538,5 @@ const struct foreign_source foreign_agent_deck = {
 	.about = "~/.local/share/agent-deck and ~/.agent-deck",
 	.is_offered = true,
 	.read = read_agent_deck,
+	.remove_hooks = foreign_remove_hooks,
 };

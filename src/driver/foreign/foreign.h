@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Readers of other programs' sessions.  They change nothing of theirs, and leave nothing there.
+ * Only remove_hooks() changes something: settings of the agents.
  *
  * Texts from there are untrusted: files and texts are bounded, and JSON is parsed strictly.
  */
@@ -22,6 +23,10 @@ struct foreign_source {
 	/* Append its sessions to *ret.  FOREIGN_ABSENT: it has nothing there, and *ret is as it
 	 * was. After an error *ret may have some of the rows. */
 	int (*read)(const struct foreign_place *place, struct import_rows *ret, struct error *err);
+	/* Remove its hooks from the agents' settings.  Appends a line for each file that was
+	 * changed, with the name of its copy beside it; after an error, too.  NULL: it has none. */
+	int (*remove_hooks)(const struct foreign_place *place, struct strvec *ret,
+			    struct error *err);
 };
 enum { FOREIGN_ABSENT = 1 };
 

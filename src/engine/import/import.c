@@ -201,3 +201,12 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
 	/* Last: killed before this, the sessions themselves say where they are from. */
 	return journal_add(deck, &origins, err);
 }
+
+int import_remove_hooks(struct deck *deck, const struct import_order *order, struct strvec *ret,
+			struct error *err)
+{
+	const struct foreign_place place = { .home = deck->paths.home,
+					     .from = order->from,
+					     .lookup = lookup };
+	return order->source->remove_hooks(&place, ret, err);
+}

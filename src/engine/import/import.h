@@ -3,6 +3,7 @@
  * Sessions of other programs become sessions of agentdeck: what `agentdeck import` does.
  *
  * Looking changes nothing.  Importing makes sessions, and changes nothing of the other program's.
+ * Its hooks in the agents' settings are removed only on request.
  * Each session remembers what it was made from, so a second import makes none twice.
  */
 #pragma once
@@ -54,3 +55,8 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
  * import makes the others.  ret: for each step its session, or NULL; the caller's. */
 int import_apply(struct deck *deck, const struct import_look *look, struct instance **ret,
 		 struct error *err);
+
+/* Remove the hooks of the source from the agents' settings: see foreign_source.remove_hooks,
+ * which it must have. */
+int import_remove_hooks(struct deck *deck, const struct import_order *order, struct strvec *ret,
+			struct error *err);
