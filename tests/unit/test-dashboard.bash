@@ -697,15 +697,18 @@ socket_of() {	# TITLE
 	sed -n 's/.*"socket": *"\([^"]*\)".*/\1/p' "$home/out"
 }
 
+# Its text goes before it does, and takes keys until then.
+popup_is_gone() { await_gone '[┌└]'; }
+
 case_a_key_goes_to_another_session() {
 	some_sessions
 	deck start api --no-supervise
 	waiting web
 	open 80 24 agentdeck attach api
 	await '^\[api\] .* idle  1 other waits' && keys C-b s
-	await 'Go to:' && await '\? web' && await 'Enter go there  Esc stay'
+	await 'Go to:' && await '┌─' && await '\? web' && await 'Enter go there  Esc stay'
 	keys Escape
-	await_gone 'Esc stay' && keys C-b s
+	popup_is_gone && keys C-b s
 	# the one that waits is offered
 	await 'Go to:' && keys Enter
 	await '^\[web\] .* waiting' && keys C-b s
@@ -715,7 +718,7 @@ case_a_key_goes_to_another_session() {
 	await '^\[docs\] .* idle' && keys C-b s
 	await 'Go to:' && keys d o c s Enter
 	await 'shows session docs already' && keys Escape
-	await_gone 'Esc stay' && keys C-q
+	popup_is_gone && keys C-q
 	await 'ended: 0' && await 'docs keeps running'
 	deck show web --json
 	grep -q '"status": *"running"' "$home/out" || fail "web does not run: $(<"$home/out")"
@@ -925,6 +928,16 @@ case_other_commands_are_run_with_the_session() {
 	keys : && keys -l "path 'x" && keys Enter
 	await 'not closed' && keys C-c
 	await 'Enter attach'
+}
+
+case_w_shows_a_wall_and_comes_back() {
+	some_sessions
+	deck start web --no-supervise
+	open 80 24
+	await '○ web' && keys w
+	await '^[> ]○ web: idle ─' && await 'Arrows choose' && keys q
+	await 'Enter attach' && keys q
+	await 'ended: 0'
 }
 
 mouse_is() { [[ $("${terminal[@]}" display-message -p '#{mouse_any_flag}') == "$1" ]] || fail "the mouse is not $1"; }

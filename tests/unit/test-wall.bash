@@ -4,7 +4,9 @@
 # test-wall.bash - agentdeck wall in a real terminal: a tmux pane
 #
 # USAGE
-#   test-wall.bash   agentdeck is found in PATH
+#   test-wall.bash [--update]   agentdeck is found in PATH
+#   --update   write the golden screens of tests/unit/wall/ again: read the difference before you
+#              commit it
 #
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux, or agentdeck was built without ncurses
@@ -14,7 +16,8 @@ export LC_ALL=C.UTF-8 TZ=UTC
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
 home=$(mktemp -d /tmp/agentdeck-wall-XXXXXX)
-failures=0 case_name="" passed=0
+golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/wall
+failures=0 case_name="" passed=0 update=${1:-}
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 	-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
@@ -43,11 +46,29 @@ await() {
 	return 0
 }
 
+# The screen becomes the golden one, with "ID" for the ids of sessions.
+look() {	# NAME
+	local end=$((SECONDS + 10)) shown
+	while shown=$(screen | sed -E "s/[0-9a-f]{8}-[0-9a-f-]+/ID/g; s,$home,HOME,g; s/[[:space:]]+$//"); do
+		if [[ $update == --update ]]; then
+			mkdir -p "$golden" && printf '%s\n' "$shown" >"$golden/$1.txt"
+			return
+		fi
+		diff -u "$golden/$1.txt" - <<<"$shown" >"$home/difference" && return
+		((SECONDS < end)) || { fail "the screen differs from $golden/$1.txt: $(<"$home/difference")"; return; }
+		read -rt 0.05 <> <(:)
+	done
+}
+
+# Press and release the first button: "%4" is column 5 of row 20, both from 1 on and plus 32.
+click() { keys -l $'\e[M '"$1" && keys -l $'\e[M#'"$1"; }
+
 # --- cases: one wall, from one to the next ----------------------------------------------------------
 
 each_session_of_the_group_has_a_tile() {
 	await '^>○ api: idle ─+$' && await '^ ○ web: idle ─+$' && await '^session [0-9a-f]'
 	! screen | grep -q other || fail "a session of another group is there: $(screen)"
+	look tiles-80x24
 }
 
 it_shows_what_the_agent_prints() {
@@ -64,6 +85,26 @@ tab_and_arrows_select() {
 	await '^>○ web: ' && keys Up
 	await '^>○ api: ' && keys Down
 	await '^>○ web: '
+}
+
+a_click_selects_and_attaches() {
+	click '%#'
+	await '^>○ api: ' && click '%#'
+	await '^\[api\]' && keys C-q
+	await '^>○ api: ' && click '%4'
+	await '^>○ web: '
+}
+
+help_lists_the_keys() {
+	keys '?'
+	await 'any other key back' && look help-80x24
+	# Neither a click nor a move reaches the tiles below.
+	click '%#' && "${terminal[@]}" resize-window -x 40 -y 12
+	await '^Up +one tile up|^Up, k' && look help-40x12
+	keys Down Down && await '^Left, h' && ! screen | grep -q 'one tile up' || fail "it does not scroll: $(screen)"
+	"${terminal[@]}" resize-window -x 80 -y 24
+	keys Escape
+	await '^>○ web: ' && keys Up && await '^>○ api: ' && keys Down && await '^>○ web: '
 }
 
 who_waits_is_marked_without_colors() {
@@ -83,6 +124,8 @@ a_small_terminal_has_pages() {
 	"${terminal[@]}" resize-window -x 40 -y 12
 	await '^Page 1 of 2 ' && keys NPage
 	await '^>○ third: idle ─+$' && await '^Page 2 of 2 ' && keys PPage
+	await '^Page 1 of 2 ' && keys -l $'\e[Ma%#'
+	await '^Page 2 of 2 ' && keys -l $'\e[M`%#'
 	await '^Page 1 of 2 '
 	# Wide characters are cut between two of them.
 	await '^ ○ web: ' && await '^> (日本語)+… ?$'
@@ -129,7 +172,7 @@ deck launch . -t other -g play --agent demo --no-supervise
 	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck wall -g work \; set -g status off
 
 for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
-	who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
+	a_click_selects_and_attaches help_lists_the_keys who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
 	q_leaves_no_bell_behind signs_suit_a_locale_without_unicode it_refuses_what_it_cannot_show; do
 	before=$failures
 	"$case_name"

@@ -2,6 +2,7 @@
 #include "ui/draw/draw.h"
 
 #include "ui/draw/form.h"
+#include "ui/draw/help.h"
 #include "ui/state/summary.h"
 #include "ui/term/term.h"
 
@@ -21,7 +22,6 @@ enum {
 	USAGE_FROM = 100, /* the width of a list that shows what the sessions use */
 	WIDTH_TITLE_MIN = 14,
 	GAP = 1,
-	HELP_KEYS = 18,
 	SIDE_BY_SIDE = 100,
 	ONE_BELOW_OTHER = 10,
 };
@@ -390,82 +390,6 @@ static void draw_preview(const struct ui *ui, const struct split *split)
 	const size_t first = preview->kind != PREVIEW_FACTS && count > room ? count - room : 0;
 	for (size_t i = 0; i < room && first + i < count; i++)
 		draw_painted(split->row + 1 + i, split, &preview->painting.lines[first + i]);
-}
-
-/* ---- the help --------------------------------------------------------------------------------- */
-
-static void add_keys(struct strbuf *text, const key_code keys[ACTION_KEYS])
-{
-	char name[KEY_TEXT_SIZE];
-	for (size_t i = 0; i < ACTION_KEYS && keys[i] != KEY_CODE_NONE; i++)
-		strbuf_addf(text, "%s%s", i ? ", " : "", key_text(keys[i], name));
-}
-
-/* The words of the text in lines of this width.  Returns how many; draws those from top on. */
-struct page {
-	size_t row, left, width; /* where the text begins */
-	size_t top, height, line;
-};
-
-static void put_line(struct page *page, size_t column, size_t width, enum role role,
-		     const char *text)
-{
-	if (page->line >= page->top && page->line - page->top < page->height)
-		term_put(page->row + page->line - page->top, column, width, role, text);
-}
-
-static void put_words(struct page *page, const char *text)
-{
-	cleanup_strbuf struct strbuf line = { 0 };
-	cleanup_free char *copy = xstrdup(text);
-	char *rest = copy;
-	for (const char *word; (word = strsep(&rest, " "));) {
-		if (line.length && line.length + 1 + strlen(word) > page->width) {
-			put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
-			page->line++;
-			strbuf_free(&line);
-		}
-		strbuf_addf(&line, "%s%s", line.length ? " " : "", word);
-	}
-	put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
-	page->line++;
-}
-
-static const char *const help_marks[] = {
-	"? waits for you   ! error   ~ does not answer   * busy   = idle   . stopped",
-	"H held: not restarted automatically   S shares a conversation",
-	"C in a container   M on another machine   U ended, and undecided what becomes of its work",
-	"W in its own worktree   R in its own clone, a repository",
-	"Behind the status: since when, and on a wide terminal its age, memory and processor",
-};
-
-static void draw_help(struct ui *ui, size_t row, size_t height)
-{
-	const size_t columns = term_columns();
-	const size_t left = columns > 2 * HELP_KEYS ? HELP_KEYS : 11;
-	struct page page = { .row = row,
-			     .left = left,
-			     .width = columns > left ? columns - left : 1,
-			     .top = ui->help_top,
-			     .height = height };
-	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
-		const struct action_info *info = action_info((enum action)i);
-		cleanup_strbuf struct strbuf keys = { 0 };
-		add_keys(&keys, ui->keymap.keys[i]);
-		put_line(&page, 0, left - 1, ROLE_KEY, strbuf_text(&keys));
-		put_words(&page, info->help);
-	}
-	page.left = 0;
-	page.width = columns;
-	page.line++;
-	for (size_t i = 0; i < ARRAY_SIZE(help_marks); i++)
-		put_words(&page, help_marks[i]);
-	const size_t last = page.line > height ? page.line - height : 0;
-	if (ui->help_top > last) {
-		ui->help_top = last;
-		term_erase();
-		draw_help(ui, row, height);
-	}
 }
 
 /* ---- around the list -------------------------------------------------------------------------- */

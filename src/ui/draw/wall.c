@@ -2,6 +2,7 @@
 #include "ui/draw/wall.h"
 
 #include "ui/draw/draw.h"
+#include "ui/draw/help.h"
 #include "ui/term/term.h"
 
 enum { FOOTER_ROWS = 1 };
@@ -57,6 +58,14 @@ static void draw_tile(const struct wall *wall, size_t index)
 		term_put(at.row + 1, at.column, at.width, ROLE_FAINT, item->reason);
 }
 
+static void add_key(struct strbuf *text, const struct ui *ui, enum action action, const char *label)
+{
+	char name[KEY_TEXT_SIZE];
+	const key_code key = ui->keymap.keys[action][0];
+	if (key != KEY_CODE_NONE)
+		strbuf_addf(text, "%s %s  ", key_text(key, name), label);
+}
+
 static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row)
 {
 	const size_t width = term_columns();
@@ -71,9 +80,11 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 			    tiles_page(&wall->tiles, wall->selected) + 1, wall->tiles.pages);
 	if (waiting)
 		strbuf_addf(&text, "%zu waiting  ", waiting);
-	strbuf_adds(&text, "q leave  Enter attach  n next waiting  Arrows, Tab choose");
-	if (wall->tiles.pages > 1)
-		strbuf_adds(&text, "  PgUp, PgDn page");
+	add_key(&text, ui, ACTION_QUIT, "leave");
+	add_key(&text, ui, ACTION_HELP, "help");
+	add_key(&text, ui, ACTION_ATTACH, "attach");
+	add_key(&text, ui, ACTION_NEXT_WAITING, "next waiting");
+	strbuf_adds(&text, "Arrows choose");
 	term_put(row, 0, width, waiting ? ROLE_WAITING : ROLE_KEY, strbuf_text(&text));
 }
 
@@ -83,19 +94,31 @@ size_t draw_wall_height(void)
 	return rows > FOOTER_ROWS ? rows - FOOTER_ROWS : rows;
 }
 
-void draw_wall(struct wall *wall, struct ui *ui)
+static void draw_tiles(struct wall *wall, struct ui *ui)
 {
-	const size_t rows = term_rows();
 	size_t first;
 	wall_settle(wall, ui->list, term_columns(), draw_wall_height());
-	term_erase();
 	const size_t count = wall_page(wall, &first);
 	for (size_t i = first; i < first + count; i++)
 		draw_tile(wall, i);
 	if (wall->count == 0)
 		term_put(0, 0, term_columns(), ROLE_PLAIN,
 			 "No session runs here. The wall shows one as soon as it starts.");
-	if (rows > FOOTER_ROWS)
-		draw_footer(wall, ui, rows - 1);
+	if (term_rows() > FOOTER_ROWS)
+		draw_footer(wall, ui, term_rows() - 1);
+}
+
+void draw_wall(struct wall *wall, struct ui *ui)
+{
+	term_erase();
+	if (ui->mode == MODE_HELP) {
+		ui->height = draw_wall_height();
+		draw_wall_help(ui, 0, ui->height);
+		if (term_rows() > FOOTER_ROWS)
+			term_put(term_rows() - 1, 0, term_columns(), ROLE_KEY,
+				 "Up, Down scroll  any other key back");
+	} else {
+		draw_tiles(wall, ui);
+	}
 	term_show();
 }

@@ -6,13 +6,12 @@
 
 #include <string.h>
 
-static struct item *take_targets(struct ui *ui)
+struct item *ui_add_targets(const struct ui *ui, struct strvec *ret)
 {
 	size_t count;
 	cleanup_free struct item **targets = list_targets(ui->list, &count);
-	strvec_clear(&ui->targets);
 	for (size_t i = 0; i < count; i++)
-		strvec_push(&ui->targets, targets[i]->id);
+		strvec_push(ret, targets[i]->id);
 	return count ? targets[0] : NULL;
 }
 
@@ -102,7 +101,8 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 {
 	if (is_for_one(action))
 		list_choose_none(ui->list);
-	const struct item *first = take_targets(ui);
+	strvec_clear(&ui->targets);
+	const struct item *first = ui_add_targets(ui, &ui->targets);
 	if (!first) {
 		ui_tell(ui, "No session is selected: move to one first.", true);
 		return;

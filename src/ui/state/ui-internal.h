@@ -7,6 +7,8 @@
 
 #include "ui/state/action.h"
 
+struct item;
+struct strvec;
 struct ui;
 struct wish;
 
@@ -19,6 +21,8 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret);
 
 /* An action that needs a session, on those that are chosen, or on the selected one. */
 void ui_act_on(struct ui *ui, enum action action, struct wish *ret);
+/* Append the ids of the chosen sessions, or of the selected one.  Returns the first one, or NULL. */
+struct item *ui_add_targets(const struct ui *ui, struct strvec *ret);
 void ui_attach(struct ui *ui, struct wish *ret);
 /* What the preview shows of the selected session, in full. */
 void ui_copy(struct ui *ui, struct wish *ret);

@@ -106,6 +106,17 @@ static void show_only(struct ui *ui, enum action action)
 			true);
 }
 
+static void open_wall(struct ui *ui, struct wish *ret)
+{
+	cleanup_free char *group = selected_group(ui);
+	ret->kind = WISH_TERMINAL;
+	strvec_push(&ret->words, "wall");
+	if (list_chosen(ui->list))
+		ui_add_targets(ui, &ret->words);
+	else if (group)
+		strvec_pushf(&ret->words, "--group=%s", group);
+}
+
 /* Esc takes back one thing: the search, what is chosen, the filters. */
 static void take_back(struct ui *ui)
 {
@@ -202,6 +213,9 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_COPY:
 		ui_copy(ui, ret);
+		break;
+	case ACTION_WALL:
+		open_wall(ui, ret);
 		break;
 	case ACTION_HELP:
 		ui->mode = MODE_HELP;

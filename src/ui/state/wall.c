@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/wall.h"
 
+#include "ui/state/ui-internal.h"
+
 /* A line for the title and some of the screen; two tiles fit on 80 columns, and on 12 rows. */
 enum { LEAST_WIDTH = 36, LEAST_HEIGHT = 5 };
 
@@ -168,6 +170,10 @@ static bool key_moves(struct wall *wall, struct list *list, key_code key)
 	case KEY_CODE_BACKTAB:
 		select_tile(wall, list, (wall->selected + wall->count - 1) % wall->count);
 		return true;
+	case KEY_CODE_WHEEL_UP:
+	case KEY_CODE_WHEEL_DOWN:
+		turn_page(wall, list, key == KEY_CODE_WHEEL_DOWN);
+		return true;
 	default:
 		return false;
 	}
@@ -200,7 +206,7 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 			ui_tell(ui, "No session waits for you.", false);
 		break;
 	default:
-		ui_tell(ui, "This key does nothing here; the last line shows the keys.", true);
+		ui_tell(ui, "This key does nothing here; ? lists the keys.", true);
 		break;
 	}
 }
@@ -208,6 +214,10 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, key);
+	if (ui->mode == MODE_HELP) {
+		ui_key(ui, key, ret);
+		return;
+	}
 	free(TAKE_PTR(ui->message));
 	if (key == KEY_CODE_PASTE || key == KEY_CODE_PASTE_END) {
 		ui->is_pasting = key == KEY_CODE_PASTE;
@@ -219,6 +229,8 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 		ret->kind = WISH_SUSPEND;
 	} else if (action == ACTION_REDRAW) {
 		ret->kind = WISH_REDRAW;
+	} else if (action == ACTION_HELP) {
+		ui_act(ui, action, ret);
 	} else if (wall->count && !key_moves(wall, ui->list, key)) {
 		act(wall, ui, action, ret);
 	}
@@ -226,8 +238,8 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 
 void wall_click(struct wall *wall, struct ui *ui, size_t row, size_t column, struct wish *ret)
 {
-	size_t first;
-	const size_t count = wall_page(wall, &first);
+	size_t first = 0;
+	const size_t count = ui->mode == MODE_HELP ? 0 : wall_page(wall, &first);
 	for (size_t i = first; i < first + count; i++) {
 		const struct rectangle at = tiles_rectangle(&wall->tiles, i);
 		if (row < at.row || row >= at.row + at.height || column < at.column ||

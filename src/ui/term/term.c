@@ -121,7 +121,12 @@ void term_use_mouse(void)
 {
 	/* Each press at once: no wait for what may become a double click. */
 	(void)mouseinterval(0);
-	(void)mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	/* All buttons, and their releases: behind an event that it leaves out, ncurses waits for
+	 * the next key, even without delay. */
+	(void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
+				BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED |
+				BUTTON4_RELEASED | BUTTON5_PRESSED | BUTTON5_RELEASED,
+			NULL);
 }
 
 void term_leave(void)
