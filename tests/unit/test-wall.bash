@@ -46,6 +46,14 @@ await() {
 	return 0
 }
 
+await_gone() {
+	local end=$((SECONDS + 30))
+	while screen | grep -E -e "$1" >/dev/null; do
+		((SECONDS < end)) || { fail "'$1' stays on the screen"; return 1; }
+		read -rt 0.05 <> <(:)
+	done
+}
+
 # The screen becomes the golden one, with "ID" for the ids of sessions.
 look() {	# NAME
 	local end=$((SECONDS + 10)) shown
@@ -101,7 +109,8 @@ help_lists_the_keys() {
 	# Neither a click nor a move reaches the tiles below.
 	click '%#' && "${terminal[@]}" resize-window -x 40 -y 12
 	await '^Up +one tile up|^Up, k' && look help-40x12
-	keys Down Down && await '^Left, h' && ! screen | grep -q 'one tile up' || fail "it does not scroll: $(screen)"
+	keys Down Down
+	await_gone 'one tile up' && await '^Left, h'
 	"${terminal[@]}" resize-window -x 80 -y 24
 	keys Escape
 	await '^>○ web: ' && keys Up && await '^>○ api: ' && keys Down && await '^>○ web: '
