@@ -697,7 +697,7 @@ socket_of() {	# TITLE
 	sed -n 's/.*"socket": *"\([^"]*\)".*/\1/p' "$home/out"
 }
 
-# Its text goes before it does, and takes keys until then.
+# The text of a popup goes first, but the popup takes keys until it is gone, too.
 popup_is_gone() { await_gone '[┌└]'; }
 
 case_a_key_goes_to_another_session() {

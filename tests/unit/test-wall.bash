@@ -108,7 +108,7 @@ help_lists_the_keys() {
 	await 'any other key back' && look help-80x24
 	# Neither a click nor a move reaches the tiles below.
 	click '%#' && "${terminal[@]}" resize-window -x 40 -y 12
-	await '^Up +one tile up|^Up, k' && look help-40x12
+	await '^Up, k' && look help-40x12
 	keys Down Down
 	await_gone 'one tile up' && await '^Left, h'
 	"${terminal[@]}" resize-window -x 80 -y 24

@@ -65,9 +65,9 @@ static const struct help_entry wall_entries[] = {
 	{ ACTION_DOWN, NULL, "one tile down" },
 	{ ACTION_NONE, "Left, h", "one tile to the left" },
 	{ ACTION_NONE, "Right, l", "one tile to the right" },
-	{ ACTION_NONE, "Tab, Back-Tab", "the next tile, the one before" },
+	{ ACTION_NONE, "Tab, Back-Tab", "the next or the previous tile" },
 	{ ACTION_PAGE_UP, NULL, "one page back" },
-	{ ACTION_PAGE_DOWN, NULL, "one page on" },
+	{ ACTION_PAGE_DOWN, NULL, "one page forward" },
 	{ ACTION_FIRST, NULL, "to the first tile" },
 	{ ACTION_LAST, NULL, "to the last tile" },
 	{ ACTION_ATTACH, NULL, "attach to the session" },
@@ -81,7 +81,7 @@ static const struct help_entry wall_entries[] = {
 static const char *const wall_notes[] = {
 	"? waits for you, with a double line   ! error   ~ does not answer   * busy   = idle   "
 	". stopped",
-	"A click selects a tile, and attaches to the selected one.  The wheel turns pages.",
+	"A click selects a tile; a click on the selected tile attaches.  The wheel turns pages.",
 };
 
 static void put_entry(struct page *page, const struct ui *ui, const struct help_entry *entry)

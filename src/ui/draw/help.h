@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The help: the keys in use and what each does, from line ui->help_top on, which is corrected.
+ * The help: the keys in use and what each does.  It is drawn from line ui->help_top on, which is
+ * reduced if it is behind the last page.
  */
 #pragma once
 
@@ -8,5 +9,5 @@
 
 /* Draw the help of the list, from this row on. */
 void draw_help(struct ui *ui, size_t row, size_t height);
-/* The same of the wall. */
+/* The same for the wall. */
 void draw_wall_help(struct ui *ui, size_t row, size_t height);

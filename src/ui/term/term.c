@@ -121,8 +121,8 @@ void term_use_mouse(void)
 {
 	/* Each press at once: no wait for what may become a double click. */
 	(void)mouseinterval(0);
-	/* All buttons, and their releases: behind an event that it leaves out, ncurses waits for
-	 * the next key, even without delay. */
+	/* All buttons and releases: ncurses drops an event that nobody asked for, but then blocks
+	 * until the next key. */
 	(void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
 				BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED |
 				BUTTON4_RELEASED | BUTTON5_PRESSED | BUTTON5_RELEASED,
