@@ -917,13 +917,17 @@ case_other_commands_are_run_with_the_session() {
 	some_sessions
 	open 80 24
 	await 'Enter attach' && keys : p a t h Enter
-	await "^$home/work/c" && await '^Press Enter to go back' && keys Enter
+	await '^== agentdeck path [0-9a-z]+$' && await "^$home/work/c" && await '^Press Enter to go back' && keys Enter
 	await 'Enter attach' && keys : && keys -l 'session set on-end keep'
 	await 'Command with solo: session set on-end keep' && keys Enter
 	await '^Press Enter to go back' && keys Enter
 	await 'Enter attach'
 	deck show solo --json
 	grep -q '"keep"' "$home/out" || fail "not set: $(<"$home/out")"
+	# who fails says so, and Ctrl-C goes back as Enter does
+	keys : && keys -l 'exec -- sh -c "exit 7"' && keys Enter
+	await '^It failed, with exit status 7\.$' && await '^Press Enter to go back' && keys C-c
+	await 'Enter attach'
 	# a line that cannot be read is told, and can be mended
 	keys : && keys -l "path 'x" && keys Enter
 	await 'not closed' && keys C-c

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/main/dashboard.h"
 
+#include "base/argsplit.h"
 #include "base/clock.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
@@ -157,6 +158,12 @@ static void on_terminal(struct dashboard *dashboard, const char *command,
 	cleanup_error struct error why = { 0 };
 	rest(dashboard);
 	term_leave();
+	/* What is above it belongs to an earlier one. */
+	if (is_read) {
+		cleanup_free char *line = argjoin(words->items);
+		cleanup_free char *shown = visible(line);
+		fprintf(stderr, "\n== agentdeck %s\n", shown);
+	}
 	const int status = errand_terminal(&dashboard->errands, command, words, &why);
 	if (status == 0 && !is_read) {
 		come_back(dashboard);
@@ -165,6 +172,8 @@ static void on_terminal(struct dashboard *dashboard, const char *command,
 	/* What the command has said is on the screen. */
 	if (status < 0)
 		fprintf(stderr, "agentdeck: %s\n", why.message);
+	else if (is_read && status > 0)
+		fprintf(stderr, "It failed, with exit status %d.\n", status);
 	fprintf(stderr, "Press Enter to go back to the deck.\n");
 	dashboard->is_awaiting = true;
 }
@@ -397,6 +406,11 @@ static void on_signal(int number, void *context)
 {
 	struct dashboard *dashboard = context;
 	dashboard->is_changed = true;
+	/* Ctrl-C is an answer to "Press Enter", too. */
+	if (number == SIGINT && dashboard->is_awaiting) {
+		come_back(dashboard);
+		return;
+	}
 	switch (number) {
 	case SIGWINCH:
 		term_resize();
