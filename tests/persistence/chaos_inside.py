@@ -66,7 +66,7 @@ class Process:
         with open(base + "cgroup") as file:
             self.cgroup = next((line[3:] for line in file.read().splitlines() if line.startswith("0::")), "")
         self.program = os.path.basename(self.argv[0]) if self.argv else self.name
-        self.instance = self.environment.get("AGENTDECK_INSTANCE_ID")
+        self.instance = self.environment.get("AGENTDECK_INSTANCE")
         self.run = self.environment.get("AGENTDECK_RUN") or self.environment.get("AGENTDECK_CAPSULE_RUN")
         self.is_server = self.name == "tmux: server"
         self.is_agent = self.program == "agentdeck-demo-agent"

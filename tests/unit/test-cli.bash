@@ -34,7 +34,7 @@ fresh_deck() {
 	home=$(mktemp -d "$root/XXXXXX")
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	deck=(env -u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
-		-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR
+		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR
 		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 	mkdir -m 700 "$home/deck"
 	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
@@ -239,6 +239,25 @@ case_a_profile_that_does_not_exist() {
 	rm -rf "$home/deck/x"
 	run -p x list
 	[ ! -e "$home/deck/x" ] || fail "list made a profile"
+}
+
+# A pane of agent-deck's names its own profile.
+case_the_profile_of_agent_deck() {
+	local theirs=(AGENTDECK_INSTANCE_ID=409a6ace-1795308038 AGENTDECK_PROFILE=work)
+	must add . -t here --agent demo
+	must -p work add . -t there --agent demo
+	deck+=("${theirs[@]}")
+	must list
+	grep -q here "$home/out" || fail "it chooses another profile: $(<"$home/out")"
+	grep -q "AGENTDECK_PROFILE is agent-deck's in this terminal: using profile default" "$home/err" || fail "it says nothing"
+	must -p work list
+	[ -s "$home/err" ] && fail "with -p it says: $(<"$home/err")"
+	deck+=(AGENTDECK_PROFILE=theirs)
+	must list
+	[ -s "$home/err" ] && fail "of a profile that is only theirs it says: $(<"$home/err")"
+	must add . -t new --agent demo
+	grep -q 'using profile default' "$home/err" || fail "it makes a session and says nothing"
+	[ ! -e "$home/deck/theirs" ] || fail "it made a profile"
 }
 
 # What a message advises can be pasted into a shell.

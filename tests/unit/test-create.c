@@ -127,7 +127,7 @@ static void a_made_conversation_has_the_id_that_was_printed(void **state)
 	/* In the instance's directory, with its environment and the registry's words. */
 	if (create(desk,
 		   "#!/bin/sh\necho noise: \"$1\"\necho \"id: $(basename \"$PWD\")-"
-		   "$AGENTDECK_INSTANCE_ID-$#-$1\"\n",
+		   "$AGENTDECK_INSTANCE-$#-$1\"\n",
 		   &id, &err) != 0)
 		fail_msg("%s", err.message);
 	assert_string_equal(id, "work-0123abcd-1-create-chat");

@@ -67,19 +67,56 @@ static void write_config(const struct place *place, const char *text)
 	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
 }
 
+static void clear_variables(void)
+{
+	static const char *const names[] = { ENV_INSTANCE, ENV_INSTANCE_PROFILE,
+					     ENV_SHARED_INSTANCE, ENV_PROFILE };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(unsetenv(names[i]), 0);
+}
+
 static void variables_of_agent_deck_do_not_count(void **state)
 {
 	(void)state;
 	assert_int_equal(setenv(ENV_PROFILE, "work", 1), 0);
 	assert_string_equal(deck_env_profile(), "work");
-	assert_int_equal(setenv(ENV_INSTANCE, "0123abcd", 1), 0);
-	assert_string_equal(deck_env_instance(), "0123abcd");
-	assert_string_equal(deck_env_profile(), "work");
-	assert_int_equal(setenv(ENV_INSTANCE, "409a6ace-1795308038", 1), 0);
+	assert_null(deck_env_foreign_profile());
+	assert_int_equal(setenv(ENV_SHARED_INSTANCE, "409a6ace-1795308038", 1), 0);
 	assert_null(deck_env_instance());
 	assert_null(deck_env_profile());
-	assert_int_equal(unsetenv(ENV_INSTANCE), 0);
-	assert_int_equal(unsetenv(ENV_PROFILE), 0);
+	assert_string_equal(deck_env_foreign_profile(), "work");
+	/* Theirs, in a terminal of ours. */
+	assert_int_equal(setenv(ENV_INSTANCE, "0123abcd", 1), 0);
+	assert_int_equal(setenv(ENV_INSTANCE_PROFILE, "mine", 1), 0);
+	assert_string_equal(deck_env_instance(), "0123abcd");
+	assert_string_equal(deck_env_profile(), "mine");
+	clear_variables();
+}
+
+static void a_session_is_known_by_its_own_variables(void **state)
+{
+	(void)state;
+	assert_int_equal(setenv(ENV_INSTANCE, "0123abcd", 1), 0);
+	assert_int_equal(setenv(ENV_INSTANCE_PROFILE, "mine", 1), 0);
+	assert_string_equal(deck_env_instance(), "0123abcd");
+	assert_string_equal(deck_env_profile(), "mine");
+	/* The user's own choice takes precedence. */
+	assert_int_equal(setenv(ENV_PROFILE, "work", 1), 0);
+	assert_string_equal(deck_env_profile(), "work");
+	clear_variables();
+}
+
+static void a_session_of_an_earlier_version_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(setenv(ENV_SHARED_INSTANCE, "0123abcd", 1), 0);
+	assert_int_equal(setenv(ENV_PROFILE, "work", 1), 0);
+	assert_string_equal(deck_env_instance(), "0123abcd");
+	assert_string_equal(deck_env_profile(), "work");
+	assert_int_equal(setenv(ENV_SHARED_INSTANCE, "neither", 1), 0);
+	assert_null(deck_env_instance());
+	assert_string_equal(deck_env_profile(), "work");
+	clear_variables();
 }
 
 static void a_broken_configuration_is_replaced_by_the_last_good_one(void **state)
@@ -178,6 +215,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_of_agent_deck_do_not_count),
+		cmocka_unit_test(a_session_is_known_by_its_own_variables),
+		cmocka_unit_test(a_session_of_an_earlier_version_is_known),
 		cmocka_unit_test_setup_teardown(
 			a_broken_configuration_is_replaced_by_the_last_good_one, begin, end),
 		cmocka_unit_test_setup_teardown(one_agent_costs_one_entry, begin, end),

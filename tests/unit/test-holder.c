@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ID   "11111111-1111-4111-8111-111111111111"
-#define NONE "HOLDER_TEST=none"
+#define ID "11111111-1111-4111-8111-111111111111"
+
+static const struct strvec none;
 
 static void note(const char *name, const char *text)
 {
@@ -40,9 +41,9 @@ static void a_live_process_is_found(void **state UNUSED)
 	note("7.json", text);
 	note("8.json", "torn {");
 	note("9.json", "[]");
-	assert_int_equal(holder_find(scratch, ID, NONE, &found), 0);
+	assert_int_equal(holder_find(scratch, ID, &none, &found), 0);
 	assert_true(process_same(&found, &self));
-	assert_int_equal(holder_find(scratch, "other", NONE, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(scratch, "other", &none, &found), HOLDER_NONE);
 }
 
 static void another_process_of_that_pid_is_not_it(void **state UNUSED)
@@ -52,18 +53,20 @@ static void another_process_of_that_pid_is_not_it(void **state UNUSED)
 	self.start++;
 	cleanup_free char *text = note_of(&self, ID);
 	note("7.json", text);
-	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(scratch, ID, &none, &found), HOLDER_NONE);
 }
 
-static void one_that_carries_the_mark_is_skipped(void **state UNUSED)
+static void one_that_carries_a_mark_is_skipped(void **state UNUSED)
 {
 	struct process_id self, found;
 	const char *home = getenv("PATH");
-	cleanup_free char *mark = xasprintf("PATH=%s", or_empty(home));
+	cleanup_strvec struct strvec marks = { 0 };
+	strvec_push(&marks, "HOLDER_TEST=none");
+	strvec_pushf(&marks, "PATH=%s", or_empty(home));
 	this_process(&self);
 	cleanup_free char *text = note_of(&self, ID);
 	note("7.json", text);
-	assert_int_equal(holder_find(scratch, ID, mark, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(scratch, ID, &marks, &found), HOLDER_NONE);
 }
 
 /* The agent itself refuses a conversation of its background, and says how to go on. */
@@ -74,14 +77,14 @@ static void the_background_of_the_agent_is_no_holder(void **state UNUSED)
 	cleanup_free char *plain = note_of(&self, ID);
 	cleanup_free char *text = xasprintf("{\"kind\":\"bg\",%s", plain + 1);
 	note("7.json", text);
-	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(scratch, ID, &none, &found), HOLDER_NONE);
 }
 
 static void without_notes_nobody_has_it(void **state UNUSED)
 {
 	struct process_id found;
-	assert_int_equal(holder_find(scratch, ID, NONE, &found), HOLDER_NONE);
-	assert_int_equal(holder_find("/nowhere", ID, NONE, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(scratch, ID, &none, &found), HOLDER_NONE);
+	assert_int_equal(holder_find("/nowhere", ID, &none, &found), HOLDER_NONE);
 }
 
 int main(void)
@@ -90,7 +93,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_live_process_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_process_of_that_pid_is_not_it, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(one_that_carries_the_mark_is_skipped, set_up,
+		cmocka_unit_test_setup_teardown(one_that_carries_a_mark_is_skipped, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_background_of_the_agent_is_no_holder, set_up,
 						tear_down),

@@ -37,7 +37,7 @@ mkdir "$root/user" "$root/tmp" "$root/work" "$root/other"
 mkdir -m 700 "$root/deck"
 printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$root/deck/config.toml"
 cd "$root/work" || exit 1
-unset TMUX XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME AGENTDECK_PROFILE AGENTDECK_INSTANCE_ID AGENTDECK_DEMO_CONFIG_DIR
+unset TMUX XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME AGENTDECK_PROFILE AGENTDECK_INSTANCE AGENTDECK_INSTANCE_ID AGENTDECK_DEMO_CONFIG_DIR
 export AGENTDECK_HOME=$root/deck HOME=$root/user TMPDIR=$root/tmp SHELL=/bin/sh
 
 # The forms of --json, as the help says: value or lines.  With FORM: that one.
@@ -105,7 +105,11 @@ holds 0 'session output' one --pane
 holds 0 'session show' one
 holds 0 'session path' one
 holds 0 'session check' one
-AGENTDECK_INSTANCE_ID=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out") holds 0 'session current'
+id=$(sed -n 's/^  "id": "\(.*\)",$/\1/p' "$root/out")
+AGENTDECK_INSTANCE=$id holds 0 'session current'
+# As an earlier version, and as agent-deck.
+AGENTDECK_INSTANCE_ID=$id holds 0 'session current'
+AGENTDECK_INSTANCE_ID=409a6ace-1795308038 AGENTDECK_PROFILE=elsewhere holds 2 'session current'
 holds 2 'session current'
 holds 0 'session fork' one -t three
 holds 0 'session fork' one -t four --no-start

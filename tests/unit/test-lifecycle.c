@@ -631,6 +631,38 @@ static void a_run_hands_on_both_names(void **state)
 	assert_non_null(strstr(strbuf_text(&settings), "--instance " BASE));
 }
 
+static bool has_variable(const struct strvec *environment, const char *name)
+{
+	for (size_t i = 0; i < environment->count; i++)
+		if (starts_with(environment->items[i], name) &&
+		    environment->items[i][strlen(name)] == '=')
+			return true;
+	return false;
+}
+
+/* Its hooks would act, and its commands would take our session for one of theirs. */
+static void a_run_has_no_variable_of_agent_deck(void **state)
+{
+	static const char *const theirs[] = { ENV_SHARED_INSTANCE, ENV_PROFILE,
+					      "AGENTDECK_SESSION_ID", "CLAUDE_SESSION_ID" };
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = of_other_base(desk);
+	cleanup_strvec struct strvec environment = { 0 };
+	const struct agent *agent;
+	for (size_t i = 0; i < ARRAY_SIZE(theirs); i++)
+		assert_int_equal(setenv(theirs[i], "409a6ace-1795308038", 1), 0);
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	instance->run.id = xstrdup("run-1");
+	instance->run.directory = path_join(desk->root, "run/" FAKE_ID);
+	environment_build(&desk->deck, instance, agent, &environment);
+	for (size_t i = 0; i < ARRAY_SIZE(theirs); i++) {
+		assert_int_equal(unsetenv(theirs[i]), 0);
+		if (has_variable(&environment, theirs[i]))
+			fail_msg("it has %s", theirs[i]);
+	}
+	assert_true(has_variable(&environment, ENV_INSTANCE_PROFILE));
+}
+
 static void what_is_damaged_is_ended_by_its_id(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -765,6 +797,7 @@ int main(void)
 		FAKE_TEST(a_purge_refuses_before_it_ends_anything),
 		FAKE_TEST(an_id_need_not_be_the_base),
 		FAKE_TEST(a_run_hands_on_both_names),
+		FAKE_TEST(a_run_has_no_variable_of_agent_deck),
 		FAKE_TEST(what_is_damaged_is_ended_by_its_id),
 		FAKE_TEST(a_dropped_conversation_has_no_process_left),
 		FAKE_TEST(a_dropped_conversation_without_a_run_has_none_either),

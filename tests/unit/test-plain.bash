@@ -16,7 +16,7 @@ home=$(mktemp -d /tmp/agentdeck-plain-XXXXXX)
 failures=0 case_name="" passed=0
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
-	-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
+	-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
 	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; env -u TMUX tmux -S "$home/other" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT

@@ -50,6 +50,18 @@ static void a_process_is_of_the_session_that_its_environment_names(void **state 
 	child_abandon(&foreign);
 }
 
+static void one_of_an_earlier_version_is_of_the_session_too(void **state UNUSED)
+{
+	struct child ours, foreign;
+	struct process_id id, other;
+	start(ENV_SHARED_INSTANCE "=" ID, &ours, &id);
+	start(ENV_SHARED_INSTANCE "=" ID "-1795308038", &foreign, &other);
+	assert_int_equal(proof_of(ID, &id), PROOF_OURS);
+	assert_int_equal(proof_of(ID, &other), PROOF_FOREIGN);
+	child_abandon(&ours);
+	child_abandon(&foreign);
+}
+
 static void only_ours_is_signalled(void **state UNUSED)
 {
 	struct child ours, foreign;
@@ -80,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_of_the_session_that_its_environment_names),
+		cmocka_unit_test(one_of_an_earlier_version_is_of_the_session_too),
 		cmocka_unit_test(only_ours_is_signalled),
 		cmocka_unit_test(who_is_gone_or_has_another_start_time_is_foreign),
 	};

@@ -219,7 +219,7 @@ static void a_container_of_a_copy_of_ours_is_its_users(void **state UNUSED)
 static void a_tree_that_is_in_use_is_kept(void **state UNUSED)
 {
 	cleanup_strays struct strays strays = { 0 }, late = { 0 };
-	char marker[] = "AGENTDECK_INSTANCE_ID=0ccccccc", *const environment[] = { marker, NULL };
+	char marker[] = "AGENTDECK_INSTANCE=0ccccccc", *const environment[] = { marker, NULL };
 	const struct child_request request = {
 		.argv = (const char *const[]){ "/bin/sh", "-c", "echo up; read x", NULL },
 		.environment = environment,

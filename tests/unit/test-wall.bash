@@ -20,7 +20,7 @@ golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/wall
 failures=0 case_name="" passed=0 update=${1:-}
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
-	-u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
+	-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
 	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT

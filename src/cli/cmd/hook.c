@@ -17,7 +17,7 @@ struct options {
 static const struct command_option options[] = {
 	{ 0, "instance", "NAME",
 	  "whose report it is, by the name of its directory; without it AGENTDECK_INSTANCE_BASE, "
-	  "or AGENTDECK_INSTANCE_ID",
+	  "or AGENTDECK_INSTANCE",
 	  TO_TEXT(instance) },
 	{ 0, "collect", NULL, "take the reports that wait in the directory of a container",
 	  TO_FLAG(collect) },
@@ -84,7 +84,9 @@ static int run(struct app *app, struct error *err)
 	sender_find(&sender);
 	/* Read it even if nobody wants it or the log cannot be opened, since the agent writes it. */
 	int r = read_payload(app, &text, &unread);
-	if (is_empty(base) || deck_open_anyway(NULL, "hook", &app->deck, err) < 0) {
+	/* Its user may have set another profile in the session. */
+	if (is_empty(base) ||
+	    deck_open_anyway(getenv(ENV_INSTANCE_PROFILE), "hook", &app->deck, err) < 0) {
 		error_clear(err);
 		return 0;
 	}

@@ -31,6 +31,21 @@ static void show_progress(const char *line, bool is_failure)
 		say_to(stderr, xasprintf("  | %s", line));
 }
 
+/* A pane of agent-deck's names its own profile.  Its user may have meant ours. */
+static void tell_foreign_profile(struct app *app)
+{
+	cleanup_strvec struct strvec profiles = { 0 };
+	const char *foreign = app->profile ? NULL : deck_env_foreign_profile();
+	if (!foreign || streq(foreign, app->deck.profile) ||
+	    deck_profiles(&app->deck, &profiles, NULL) < 0 ||
+	    !(app->command->flags & MAKES_PROFILE || strvec_contains(&profiles, foreign)))
+		return;
+	strvec_pushf(&app->deck.warnings,
+		     "AGENTDECK_PROFILE is agent-deck's in this terminal: using profile %s; "
+		     "for another one use -p",
+		     app->deck.profile);
+}
+
 static int open_needs(struct app *app, struct error *err)
 {
 	const char *name = app->command->name;
@@ -48,6 +63,8 @@ static int open_needs(struct app *app, struct error *err)
 					   deck_config_in_use(&app->deck)));
 		print_warnings(app);
 	}
+	if (!(flags & IS_HIDDEN))
+		tell_foreign_profile(app);
 	app->deck.takes_over = app->takes_over;
 	if (!app->json && !app->quiet)
 		app->deck.on_progress = show_progress;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The hooks that agent-deck has left in the agents' settings.  They act when AGENTDECK_INSTANCE_ID
- * is set, so they also act in sessions of ours.
+ * is set: in sessions of ours they run, and do nothing.
  */
 #include "driver/foreign/foreign-internal.h"
 
@@ -75,7 +75,7 @@ static void tell_handlers(const char *path, struct import_rows *ret)
 		tell_unread(path, &why, ret);
 	if (count)
 		strvec_pushf(&ret->told,
-			     "%s has hooks of agent-deck for %zu events, which also run in "
+			     "%s has hooks of agent-deck for %zu events, which do nothing in "
 			     "sessions of agentdeck: --remove-hooks with --apply removes them",
 			     path, count);
 }
@@ -103,8 +103,8 @@ static void tell_notify(const char *path, struct import_rows *ret)
 		tell_unread(path, &why, ret);
 	if (r == 0 && has_notify(settings))
 		strvec_pushf(&ret->told,
-			     "%s calls agent-deck, also from sessions of agentdeck: "
-			     "--remove-hooks with --apply removes that",
+			     "%s calls agent-deck, which does nothing in sessions of "
+			     "agentdeck: --remove-hooks with --apply removes that",
 			     path);
 }
 

@@ -31,15 +31,18 @@ static bool is_alive(const struct json_object *note, struct process_id *ret)
 	return process_alive(ret);
 }
 
-static bool carries(pid_t pid, const char *assignment)
+static bool carries(pid_t pid, const struct strvec *assignments)
 {
-	cleanup_free char *name = xstrndup(assignment, strcspn(assignment, "="));
-	cleanup_free char *value = NULL;
-	return process_variable(pid, name, &value, NULL) == 0 && value &&
-	       streq(value, assignment + strlen(name) + 1);
+	cleanup_strvec struct strvec environment = { 0 };
+	if (process_environment(pid, &environment, NULL) != 0)
+		return false;
+	for (size_t i = 0; i < assignments->count; i++)
+		if (strvec_contains(&environment, assignments->items[i]))
+			return true;
+	return false;
 }
 
-int holder_find(const char *home, const char *session_id, const char *skipped,
+int holder_find(const char *home, const char *session_id, const struct strvec *skipped,
 		struct process_id *ret)
 {
 	cleanup_free char *path = path_join(home, "sessions");

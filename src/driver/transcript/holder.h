@@ -11,9 +11,9 @@
 
 #include "base/process.h"
 
-/* Find the live process with this conversation, other than those that carry the string skipped in
- * their environment ("NAME=VALUE").  A note counts only while exactly its process lives, so what a
- * kill left says nothing.  HOLDER_NONE: no readable note proves one. */
+/* Find the live process with this conversation, other than those that carry one of the skipped in
+ * their environment ("NAME=VALUE" each).  A note counts only while exactly its process lives, so
+ * what a kill left says nothing.  HOLDER_NONE: no readable note proves one. */
 enum { HOLDER_NONE = 1 };
-int holder_find(const char *home, const char *session_id, const char *skipped,
+int holder_find(const char *home, const char *session_id, const struct strvec *skipped,
 		struct process_id *ret);

@@ -62,20 +62,31 @@ static char *home_of(const struct deck *deck, const struct agent *agent, pid_t p
 	return deck_default_home(deck, agent);
 }
 
+/* Is it in a session of ours?  Where both name one, it is in theirs: we remove theirs from a new
+ * session's environment. */
+static int find_session(pid_t pid, bool *ret)
+{
+	cleanup_free char *ours = NULL, *shared = NULL;
+	if (process_variable(pid, ENV_INSTANCE, &ours, NULL) != 0 ||
+	    process_variable(pid, ENV_SHARED_INSTANCE, &shared, NULL) != 0)
+		return PROCESS_GONE;
+	*ret = shared ? !naming_is_foreign_id(shared) : ours != NULL;
+	return 0;
+}
+
 /* Examine one process, by itself.  False: there is nothing to adopt. */
 static bool examine(const struct deck *deck, const struct registry *registry,
 		    const struct process_id *process, struct adopt_find *ret)
 {
 	cleanup_find struct adopt_find find = { .process = *process };
-	cleanup_free char *instance = NULL;
+	bool is_ours;
 	if (process_argv(process->pid, &find.argv, NULL) != 0 || !find.argv.count)
 		return false;
 	find.agent = registry_match(registry, &find.argv);
 	if (!find.agent || find.agent->generic ||
 	    process_terminal(process->pid, &find.terminal, NULL) != 0 || !find.terminal ||
 	    process_directory(process->pid, &find.cwd, NULL) != 0 ||
-	    process_variable(process->pid, ENV_INSTANCE, &instance, NULL) != 0 ||
-	    (instance && !naming_is_foreign_id(instance)))
+	    find_session(process->pid, &is_ours) != 0 || is_ours)
 		return false;
 	find.config_home = home_of(deck, find.agent, process->pid);
 	const char *id = resume_adopted_id(find.agent, &find.argv);

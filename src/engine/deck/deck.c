@@ -203,13 +203,27 @@ static void settle_runtime(struct deck *deck)
 const char *deck_env_instance(void)
 {
 	const char *id = getenv(ENV_INSTANCE);
-	return id && !naming_is_foreign_id(id) ? id : NULL;
+	if (is_empty(id))
+		id = getenv(ENV_SHARED_INSTANCE);
+	return id && naming_is_id(id) ? id : NULL;
+}
+
+static bool is_in_agent_deck(void)
+{
+	const char *id = getenv(ENV_SHARED_INSTANCE);
+	return id && naming_is_foreign_id(id);
 }
 
 const char *deck_env_profile(void)
 {
-	const char *id = getenv(ENV_INSTANCE);
-	return id && naming_is_foreign_id(id) ? NULL : getenv(ENV_PROFILE);
+	const char *profile = is_in_agent_deck() ? NULL : getenv(ENV_PROFILE);
+	return is_empty(profile) ? getenv(ENV_INSTANCE_PROFILE) : profile;
+}
+
+const char *deck_env_foreign_profile(void)
+{
+	const char *profile = is_in_agent_deck() ? getenv(ENV_PROFILE) : NULL;
+	return is_empty(profile) ? NULL : profile;
 }
 
 static int open_deck(const char *profile, const char *component, enum strictness strictness,

@@ -15,18 +15,28 @@
 
 #define DEFAULT_PROFILE "default"
 
-/* Environment of what runs in the pane. */
-#define ENV_INSTANCE  "AGENTDECK_INSTANCE_ID"
-#define ENV_BASE      "AGENTDECK_INSTANCE_BASE" /* the name of its directory */
-#define ENV_PROFILE   "AGENTDECK_PROFILE"
-#define ENV_RUN       "AGENTDECK_RUN"
-#define ENV_TOKEN     "AGENTDECK_REPORT_TOKEN"
-#define ENV_PANE_DIED "AGENTDECK_PANE_DIED"
+/* Environment of what runs in the pane.  agent-deck reads none of these names: its hooks act
+ * wherever ENV_SHARED_INSTANCE is set. */
+#define ENV_INSTANCE         "AGENTDECK_INSTANCE"
+#define ENV_INSTANCE_PROFILE "AGENTDECK_INSTANCE_PROFILE"
+#define ENV_BASE             "AGENTDECK_INSTANCE_BASE" /* the name of its directory */
+#define ENV_RUN              "AGENTDECK_RUN"
+#define ENV_TOKEN            "AGENTDECK_REPORT_TOKEN"
+#define ENV_PANE_DIED        "AGENTDECK_PANE_DIED"
 
-/* ENV_INSTANCE and ENV_PROFILE of our own environment; NULL when they are not set.  agent-deck sets
- * the same variables for the sessions of its own: then neither counts. */
+/* The user's choice of a profile, and the id of a session.  agent-deck sets both for its own
+ * sessions, and so did earlier versions of agentdeck: the form of the id tells whose it is. */
+#define ENV_PROFILE         "AGENTDECK_PROFILE"
+#define ENV_SHARED_INSTANCE "AGENTDECK_INSTANCE_ID"
+
+/* The id of the session that we run in, NULL outside of one.  ENV_SHARED_INSTANCE counts only with
+ * an id of ours. */
 const char *deck_env_instance(void);
+/* The profile that our environment names, NULL for none: ENV_PROFILE, else that of the session that
+ * we run in.  In a session of agent-deck's ENV_PROFILE does not count. */
 const char *deck_env_profile(void);
+/* ENV_PROFILE when it does not count; else NULL. */
+const char *deck_env_foreign_profile(void);
 
 struct deck {
 	struct paths paths;

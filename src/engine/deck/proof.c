@@ -30,14 +30,31 @@ static bool is_want(const struct error *err)
 	return err->os_errno == ENFILE || err->os_errno == EMFILE || err->os_errno == ENOMEM;
 }
 
+void proof_markers(const char *id, struct strvec *ret)
+{
+	strvec_pushf(ret, ENV_INSTANCE "=%s", id);
+	strvec_pushf(ret, ENV_SHARED_INSTANCE "=%s", id);
+}
+
+static int is_marked(const char *id, pid_t pid, bool *ret, struct error *err)
+{
+	cleanup_strvec struct strvec environment = { 0 }, markers = { 0 };
+	int r = process_environment(pid, &environment, err);
+	proof_markers(id, &markers);
+	*ret = false;
+	for (size_t i = 0; r == 0 && i < markers.count; i++)
+		*ret |= strvec_contains(&environment, markers.items[i]);
+	return r;
+}
+
 static enum proof look_at(const char *id, pid_t pid)
 {
-	cleanup_free char *group = NULL, *instance = NULL;
+	cleanup_free char *group = NULL;
 	cleanup_error struct error first = { 0 }, second = { 0 };
+	bool marked;
 	if (process_cgroup(pid, &group, &first) == 0 && is_in_group(id, group))
 		return PROOF_OURS;
-	if (process_variable(pid, ENV_INSTANCE, &instance, &second) == 0 && instance &&
-	    streq(instance, id))
+	if (is_marked(id, pid, &marked, &second) == 0 && marked)
 		return PROOF_OURS;
 	return is_want(&first) || is_want(&second) ? PROOF_UNKNOWN : PROOF_FOREIGN;
 }

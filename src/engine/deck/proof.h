@@ -16,6 +16,10 @@ enum proof {
 	PROOF_UNKNOWN,
 };
 
+/* What the environment of a process of this session has one of, appended to *ret: the second is
+ * from an earlier version. */
+void proof_markers(const char *id, struct strvec *ret);
+
 /* Is this process of the session of this id?  It is when the kernel says so: it is in the control
  * group of the session's scope, or its initial environment names the session; or its parent does,
  * as the tmux server's pane that changed its own environment.  A process that is gone is

@@ -2,6 +2,7 @@
 #include "engine/place/alive.h"
 
 #include "engine/deck/hint.h"
+#include "engine/deck/proof.h"
 #include "engine/place/runfiles.h"
 
 struct place_run place_run_of(const struct instance *instance)
@@ -162,11 +163,16 @@ int place_check_here(const struct deck *deck, const struct instance *instance, s
 
 int place_has_processes(const char *id, bool *ret, struct error *err)
 {
-	cleanup_free struct process_id *processes = NULL;
-	cleanup_free char *marker = xasprintf(ENV_INSTANCE "=%s", id);
-	size_t count = 0;
-	if (process_find_by_environment(marker, &processes, &count, err) < 0)
-		return -1;
-	*ret = count > 0;
+	cleanup_strvec struct strvec markers = { 0 };
+	bool found = false;
+	proof_markers(id, &markers);
+	for (size_t i = 0; i < markers.count && !found; i++) {
+		cleanup_free struct process_id *processes = NULL;
+		size_t count = 0;
+		if (process_find_by_environment(markers.items[i], &processes, &count, err) < 0)
+			return -1;
+		found = count > 0;
+	}
+	*ret = found;
 	return 0;
 }

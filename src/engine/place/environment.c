@@ -48,11 +48,23 @@ static const char *const transient[] = {
 	"TERM_PROGRAM",
 	"TERM_PROGRAM_VERSION",
 	ENV_INSTANCE,
+	ENV_INSTANCE_PROFILE,
 	ENV_BASE,
 	ENV_PROFILE,
+	ENV_SHARED_INSTANCE,
 	ENV_RUN,
 	ENV_TOKEN,
 	ENV_PANE_DIED,
+	/* agent-deck sets these for the sessions of its own. */
+	"AGENTDECK_CONTEXT_LEVEL",
+	"AGENTDECK_GROUP",
+	"AGENTDECK_LIFECYCLE",
+	"AGENTDECK_PARENT_ID",
+	"AGENTDECK_ROLE",
+	"AGENTDECK_SESSION_ID",
+	"AGENTDECK_SESSION_TITLE",
+	"AGENTDECK_TOOL",
+	"CLAUDE_SESSION_ID",
 };
 
 /* Does the pattern ("NAME", "PREFIX*", "A*B") name this variable? */
@@ -252,6 +264,14 @@ static void push_home(const struct deck *deck, const struct instance *instance,
 		strvec_pushf(ret, "%s=%s", name, home);
 }
 
+/* By these the session is known. */
+static void push_names(const struct instance *instance, struct strvec *ret)
+{
+	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
+	strvec_pushf(ret, ENV_INSTANCE_PROFILE "=%s", instance->profile);
+	strvec_pushf(ret, ENV_BASE "=%s", instance->base);
+}
+
 /* The container's PATH and whatever else its image sets stay as they are. */
 void environment_inside(const struct deck *deck, const struct instance *instance,
 			const struct agent *agent, struct strvec *ret)
@@ -262,9 +282,7 @@ void environment_inside(const struct deck *deck, const struct instance *instance
 	strvec_pushf(ret, "HOME=%s", instance->recipe->home);
 	strvec_push(ret, recipe_is_root(instance->recipe) ? "USER=root" : "USER=agent");
 	strvec_pushf(ret, "PWD=%s", instance_launch_directory(instance));
-	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
-	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
-	strvec_pushf(ret, ENV_BASE "=%s", instance->base);
+	push_names(instance, ret);
 	strvec_push_all(ret, &instance->recipe->environment);
 	push_home(deck, instance, agent, ret);
 	push_own(deck, instance, agent, ret);
@@ -306,8 +324,6 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 	strvec_pushf(ret, "SSH_AUTH_SOCK=%.*s" RUN_SSH_LINK,
 		     (int)(path_basename(instance->run.directory) - instance->run.directory),
 		     instance->run.directory);
-	strvec_pushf(ret, ENV_PROFILE "=%s", instance->profile);
-	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);
-	strvec_pushf(ret, ENV_BASE "=%s", instance->base);
+	push_names(instance, ret);
 	strvec_pushf(ret, ENV_RUN "=%s", instance->run.id);
 }

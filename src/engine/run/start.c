@@ -9,6 +9,7 @@
 #include "driver/transcript/holder.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/proof.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
 #include "engine/run/ending.h"
@@ -125,15 +126,16 @@ static int check_outside(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	const char *home = instance->conversation.config_home;
-	cleanup_free char *own = xasprintf(ENV_INSTANCE "=%s", instance->id);
+	cleanup_strvec struct strvec own = { 0 };
 	cleanup_free char *title = visible(instance->title);
 	if (!operation->agent->processes || !home)
 		return 0;
+	proof_markers(instance->id, &own);
 	for (size_t i = 0; i < instance->run.attempt_count; i++) {
 		const struct attempt *attempt = &instance->run.attempts[i];
 		struct process_id holder;
 		if (!attempt->session_id || attempt->rung == RUNG_FRESH ||
-		    holder_find(home, attempt->session_id, own, &holder) != 0)
+		    holder_find(home, attempt->session_id, &own, &holder) != 0)
 			continue;
 		return error_set(
 			err, ERROR_EXISTS,

@@ -159,8 +159,10 @@ void notify_send(const struct deck *deck, struct loop *loop, const struct notifi
 /* Ours, without what makes a process part of a run: it must not be able to report for one. */
 static void build_environment(struct strvec *ret)
 {
-	static const char *const ours[] = { ENV_TOKEN, ENV_RUN, ENV_INSTANCE, ENV_BASE,
-					    ENV_PANE_DIED };
+	static const char *const ours[] = { ENV_TOKEN,          ENV_RUN,
+					    ENV_INSTANCE,       ENV_INSTANCE_PROFILE,
+					    ENV_BASE,           ENV_PANE_DIED,
+					    ENV_SHARED_INSTANCE };
 	for (char *const *item = environ; *item; item++) {
 		bool is_ours = false;
 		for (size_t i = 0; i < ARRAY_SIZE(ours); i++)

@@ -313,7 +313,7 @@ bool terminal_is_own(const char *socket)
  * only that of the instance that this pane is of. */
 static const char *id_of(const char *base)
 {
-	const char *own_base = getenv(ENV_BASE), *own_id = getenv(ENV_INSTANCE);
+	const char *own_base = getenv(ENV_BASE), *own_id = deck_env_instance();
 	return own_base && own_id && streq(own_base, base) ? own_id : base;
 }
 

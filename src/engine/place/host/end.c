@@ -118,11 +118,15 @@ int host_kill_all(struct deck *deck, const char *unit, const char *marker, struc
 int host_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
 	cleanup_free char *unit = naming_scope(id);
-	cleanup_free char *marker = xasprintf(ENV_INSTANCE "=%s", id);
+	cleanup_strvec struct strvec markers = { 0 };
+	proof_markers(id, &markers);
 	/* In a scope or without one: nobody knows. */
-	if (deck_bus(deck) && host_kill_all(deck, unit, marker, err) < 0)
+	if (deck_bus(deck) && host_kill_all(deck, unit, markers.items[0], err) < 0)
 		return -1;
-	return host_kill_all(deck, NULL, marker, err);
+	for (size_t i = 0; i < markers.count; i++)
+		if (host_kill_all(deck, NULL, markers.items[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 /* Is this argv the command ("name word...") with whatever behind it? */
