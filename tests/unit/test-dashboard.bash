@@ -724,6 +724,21 @@ case_a_key_goes_to_another_session() {
 	grep -q '"status": *"running"' "$home/out" || fail "web does not run: $(<"$home/out")"
 }
 
+# "a" is also in other agents, groups and directories: the title counts.
+case_the_picker_goes_to_the_best_title() {
+	some_sessions
+	deck add a -t webber -g a --agent demo
+	deck add a -t other -g a/web --agent demo
+	deck start api --no-supervise
+	open 80 24 agentdeck attach api
+	await '^\[api\] .* idle' && keys C-b s
+	await 'Go to:' && keys w e b
+	await 'Go to: web' && await ' other ' && await ' webber ' && await ' web '
+	keys Enter
+	await '^\[web\] .* idle' && keys C-q
+	await 'ended: 0'
+}
+
 case_a_key_goes_to_the_next_that_waits() {
 	some_sessions
 	deck start api --no-supervise
@@ -789,6 +804,21 @@ case_pasted_text_is_no_action() {
 	await 'Send to solo:'
 	printf 'two\nlines' | "${terminal[@]}" load-buffer - \; paste-buffer -p
 	await 'Send to solo: two lines$'
+}
+
+# Many sequences end in D or A (Ctrl-Left and Ctrl-Up do), which are actions. This one nobody knows.
+case_a_key_that_is_not_known_is_no_action() {
+	some_sessions
+	open 80 24
+	await 'Enter attach'
+	keys -H 1b 5b 39 3b 39 44 && await 'This key does nothing here'
+	keys Home && await_gone 'does nothing here'
+	# in pieces, as a network delivers it
+	keys -H 1b 5b 39 \; run-shell true \; send-keys -H 3b 39 41 && await 'This key does nothing here'
+	keys Home && await_gone 'does nothing here'
+	keys -H 1b \; run-shell true \; send-keys -H 5b 39 41 && await 'This key does nothing here'
+	# the key right behind it counts
+	keys -H 1b 5b 39 3b 39 44 74 && await 'Title of solo:'
 }
 
 case_keys_are_those_of_the_configuration() {

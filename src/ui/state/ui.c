@@ -270,14 +270,42 @@ static void key_in_search(struct ui *ui, key_code key)
 }
 
 /* What was found may begin with a group, which nobody can go to. */
-static void find_session(struct ui *ui, key_code key)
+static void find_session(struct ui *ui)
 {
-	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN)
-		return;
 	list_settle(ui->list);
 	for (size_t i = list_cursor(ui->list); i < list_lines(ui->list) && !list_selected(ui->list);
 	     i++)
 		list_move(ui->list, 1);
+}
+
+/* How well a title fits what was typed. */
+static unsigned rank(const char *title, const char *text)
+{
+	const char *at = strcasestr(title, text);
+	if (!at)
+		return 0;
+	return strlen(title) == strlen(text) ? 3 : at == title ? 2 : 1;
+}
+
+/* To the session that is most likely meant: a title counts more than a directory. */
+static void find_named(struct ui *ui)
+{
+	const char *text = input_text(&ui->input);
+	unsigned best = 0;
+	size_t found = 0;
+	list_settle(ui->list);
+	for (size_t i = 0; *text && i < list_lines(ui->list); i++) {
+		const struct line *line = list_line(ui->list, i);
+		const unsigned one = line->kind == LINE_SESSION ? rank(line->item->title, text) : 0;
+		if (one > best) {
+			best = one;
+			found = i;
+		}
+	}
+	if (best)
+		list_go(ui->list, found);
+	else
+		find_session(ui);
 }
 
 static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
@@ -290,15 +318,17 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 		strvec_push(&ret->words, item->id);
 	} else if (key == KEY_CODE_PAGE_UP || key == KEY_CODE_PAGE_DOWN) {
 		move(ui, key == KEY_CODE_PAGE_UP ? ACTION_PAGE_UP : ACTION_PAGE_DOWN);
+	} else if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
+		key_in_search(ui, key);
 	} else if (key != KEY_CODE_ENTER) {
 		key_in_search(ui, key);
-		find_session(ui, key);
+		find_named(ui);
 	}
 }
 
 void ui_begin(struct ui *ui)
 {
-	find_session(ui, KEY_CODE_NONE);
+	find_session(ui);
 }
 
 void ui_begin_pick(struct ui *ui)
@@ -307,7 +337,7 @@ void ui_begin_pick(struct ui *ui)
 	ui->mode = MODE_PICK;
 	input_set(&ui->input, "");
 	if (!list_next_waiting(ui->list))
-		find_session(ui, KEY_CODE_NONE);
+		find_session(ui);
 }
 
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)

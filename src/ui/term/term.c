@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/term/term.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "ui/state/key.h"
 #include "ui/term/term-internal.h"
@@ -13,8 +14,14 @@
 #include <termios.h>
 #include <wchar.h>
 
-/* Programs in terminals send a sequence at once; a person's Esc comes alone. */
-enum { ESCAPE_DELAY_MS = 25, LINE_MAX_CHARACTERS = 1024, UNKNOWN_KEY = KEY_CODE_WHEEL_DOWN + 1 };
+/* Programs in terminals send a sequence at once; a person's Esc comes alone.  The network may split
+ * a sequence: what comes this soon after its beginning still belongs to it. */
+enum {
+	ESCAPE_DELAY_MS = 25,
+	SPLIT_MS = 1000,
+	LINE_MAX_CHARACTERS = 1024,
+	UNKNOWN_KEY = KEY_CODE_WHEEL_DOWN + 1,
+};
 
 /* Bracketed paste: a terminal without it ignores these. */
 #define PASTE_ON    "\033[?2004h"
@@ -29,6 +36,8 @@ static struct {
 	bool has_color, has_cursor, has_symbols;
 	size_t cursor_row, cursor_column;
 	size_t click_row, click_column;
+	int64_t escape_ms;   /* when an Esc came alone */
+	int64_t sequence_ms; /* when a sequence began that is not known; 0: its end was read */
 	struct termios before;
 } term;
 
@@ -402,19 +411,70 @@ void term_click(size_t *ret_row, size_t *ret_column)
 	*ret_column = term.click_column;
 }
 
+/* Drop the rest of a sequence that ncurses does not know, as of Ctrl-Left: it ends in a letter,
+ * which would be an action. */
+static void skip_sequence(void)
+{
+	wint_t code;
+	int r;
+	while ((r = get_wch(&code)) == OK) {
+		if (code >= 0x40 && code <= 0x7E) {
+			term.sequence_ms = 0;
+			return;
+		}
+	}
+	/* A key that ncurses knows: the sequence was cut off. */
+	if (r == KEY_CODE_YES) {
+		term.sequence_ms = 0;
+		(void)ungetch((int)code);
+	}
+}
+
+static bool is_soon_after(int64_t then_ms)
+{
+	return then_ms && clock_ms() - then_ms < SPLIT_MS;
+}
+
+static unsigned begin_sequence(void)
+{
+	term.sequence_ms = clock_ms();
+	skip_sequence();
+	return UNKNOWN_KEY;
+}
+
+/* Alt with a key is no key of ours, and not Esc and that key. */
+static unsigned escape_key(void)
+{
+	wint_t next;
+	if (get_wch(&next) == ERR) {
+		term.escape_ms = clock_ms();
+		return KEY_CODE_ESCAPE;
+	}
+	if (next == '[' || next == 'O')
+		return begin_sequence();
+	return UNKNOWN_KEY;
+}
+
 unsigned term_key(void)
 {
-	wint_t code, next;
+	wint_t code;
+	const int64_t escape_ms = term.escape_ms;
+	if (is_soon_after(term.sequence_ms))
+		skip_sequence();
+	term.escape_ms = 0;
 	const int r = get_wch(&code);
-	if (r == ERR)
+	if (r == ERR) {
+		term.escape_ms = escape_ms;
 		return KEY_CODE_NONE;
+	}
 	if (r == KEY_CODE_YES)
 		return code == KEY_RESIZE  ? term_key()
 		       : code == KEY_MOUSE ? mouse_key()
 					   : special_key(code);
-	/* Alt with a key is no key of ours, and not Esc and that key. */
-	if (code == KEY_CODE_ESCAPE && get_wch(&next) != ERR)
-		return UNKNOWN_KEY;
+	if (code == KEY_CODE_ESCAPE)
+		return escape_key();
+	if (code == '[' && is_soon_after(escape_ms))
+		return begin_sequence();
 	if (code == 0x7F || code == '\b')
 		return KEY_CODE_BACKSPACE;
 	return code == '\n' ? KEY_CODE_ENTER : code ? (unsigned)code : UNKNOWN_KEY;
