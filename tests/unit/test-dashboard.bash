@@ -166,6 +166,19 @@ case_three_sizes() {
 	done
 }
 
+case_a_filter_is_told_until_it_is_taken_back() {
+	some_sessions
+	waiting api
+	open 80 24
+	await '\? api' && keys f
+	await '1 shown' && await '^Only those that need you \(Esc shows all\)' && keys Down
+	await '^Only those that need you \(Esc' && keys Escape
+	await '5 sessions  1 waiting$' && await_gone '^Only'
+	# who waits is told on the narrowest terminal, too
+	"${terminal[@]}" resize-window -x 24 -y 12
+	await '^default  5  1 waiting$'
+}
+
 # scripts/make-picture draws the picture of the README from this golden screen.
 case_the_picture_of_the_readme() {
 	mkdir -p api web docs
@@ -370,6 +383,38 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	await '^─ work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
 	await_gone '─ api'
+}
+
+case_the_preview_scrolls() {
+	some_sessions
+	deck start api --no-supervise
+	deck send api --wait one
+	open 80 24
+	await '○ api' && keys G Up Tab Tab Tab Tab
+	# facts begin at the top, and what does not fit is some keys away
+	await '─ api: facts' && await '^Title +api' && await_gone '^Go to it with'
+	keys J J J J J J J J J
+	await '^Go to it with +agentdeck attach api' && await_gone '^Title +api'
+	keys K K K K K K K K K K
+	await '^Title +api' && keys Tab
+	# the log ends with the latest, and each line begins with what is new in it
+	await '─ api: log' && await '^[A-Z][a-z]+ [0-9 ]+:[0-9]+:[0-9]+ send: ' && await_gone 'instance=' && keys K K K K K K K K K
+	await ' add: ' && await_gone '[0-9] send: '
+	# another session begins at its end
+	keys Down
+	await '─ web: log' && keys Up
+	await '[0-9] send: ' && keys Tab K
+	await 'Nothing is shown that could scroll'
+}
+
+case_a_small_terminal_shows_the_preview_instead_of_the_list() {
+	some_sessions
+	open 40 12
+	await 'Enter attach' && keys Tab
+	await '^─ solo: screen' && await_gone 'stopped' && keys Tab
+	await '^─ solo: last reply' && await '^solo has no reply yet' && keys G
+	await '^─ web: last reply' && keys Tab Tab Tab Tab
+	await '· solo .* stopped'
 }
 
 # The terminal of a running session: its tmux, and the device that the agent prints to.

@@ -3,7 +3,7 @@
 
 #include "ui/draw/form.h"
 #include "ui/draw/help.h"
-#include "ui/state/summary.h"
+#include "ui/draw/preview.h"
 #include "ui/term/term.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ enum {
 	WIDTH_MARKS = 5,
 	WIDTH_AGE = 3,
 	WIDTH_USAGE = 5,
-	USAGE_FROM = 100, /* the width of a list that shows what the sessions use */
+	USAGE_FROM = 96, /* the width of a list that shows what the sessions use */
 	WIDTH_TITLE_MIN = 14,
 	GAP = 1,
 	SIDE_BY_SIDE = 100,
@@ -261,13 +261,8 @@ static void draw_list(const struct ui *ui, size_t top_row, size_t height, size_t
 	}
 }
 
-/* ---- the preview ------------------------------------------------------------------------------ */
-
-/* Where the list ends: beside the preview, or above it. */
-struct split {
-	size_t list_width, list_height;
-	size_t row, column, width, height; /* of the preview; a height of 0: there is no room */
-};
+/* ---- beside the list
+ * ------------------------------------------------------------------------------ */
 
 static struct split plan_split(const struct ui *ui, size_t height)
 {
@@ -281,8 +276,9 @@ static struct split plan_split(const struct ui *ui, size_t height)
 		split.column = columns / 2 + 1;
 		split.width = columns - split.column;
 		split.height = height;
-	} else if (height >= ONE_BELOW_OTHER) {
-		split.list_height = height / 2;
+	} else {
+		/* Where there is no room for both, the list gives way. */
+		split.list_height = height >= ONE_BELOW_OTHER ? height / 2 : 0;
 		split.row = HEADER_ROWS + split.list_height;
 		split.width = columns;
 		split.height = height - split.list_height;
@@ -290,125 +286,41 @@ static struct split plan_split(const struct ui *ui, size_t height)
 	return split;
 }
 
-static void draw_painted(size_t row, const struct split *split, const struct painted_line *line)
-{
-	size_t used = 0;
-	for (size_t i = 0; i < line->count && used < split->width; i++)
-		used += term_paint(row, split->column + used, split->width - used,
-				   &line->spans[i].style, line->spans[i].text);
-}
-
-/* What `last-turns` has before what the user typed. */
-#define TYPED "> "
-
-/* Prose is wrapped; what has columns is cut. */
-static bool is_prose(enum preview_kind kind)
-{
-	return kind == PREVIEW_REPLY || kind == PREVIEW_TURNS;
-}
-
-/* At least the last lines that fit, one string for each row. */
-static void wrap_end(const struct painting *painting, const struct split *split, struct strvec *ret)
-{
-	size_t first = painting->count > split->height ? painting->count - split->height : 0;
-	for (; first < painting->count; first++) {
-		const struct painted_line *line = &painting->lines[first];
-		cleanup_strbuf struct strbuf text = { 0 };
-		for (size_t i = 0; i < line->count; i++)
-			strbuf_adds(&text, line->spans[i].text);
-		const char *rest = strbuf_text(&text);
-		/* Each row of what the user typed says so. */
-		const char *mark = starts_with(rest, TYPED) && split->width > 8 ? TYPED : "";
-		rest += strlen(mark);
-		do {
-			const size_t length = dialog_fitting(rest, split->width - strlen(mark));
-			strvec_push_take(ret, xasprintf("%s%.*s", mark, (int)length, rest));
-			rest += length;
-			rest += strspn(rest, " ");
-		} while (*rest);
-	}
-}
-
-static void draw_prose(const struct painting *painting, const struct split *split)
-{
-	cleanup_strvec struct strvec lines = { 0 };
-	const size_t room = split->height - 1;
-	wrap_end(painting, split, &lines);
-	const size_t first = lines.count > room ? lines.count - room : 0;
-	for (size_t i = first; i < lines.count; i++)
-		term_put(split->row + 1 + i - first, split->column, split->width,
-			 starts_with(lines.items[i], TYPED) ? ROLE_KEY : ROLE_PLAIN,
-			 lines.items[i]);
-}
-
-static void draw_group_preview(const struct ui *ui, const struct split *split)
-{
-	cleanup_free char *text = summary_of_group(ui->list);
-	char *rest = text;
-	size_t row = 1;
-	if (!text)
-		return;
-	for (const char *line; row < split->height && (line = strsep(&rest, "\n")); row++)
-		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
-}
+/* ---- around the list -------------------------------------------------------------------------- */
 
 /* The caller frees. */
-static char *preview_heading(const struct ui *ui, const struct item *item)
+static char *header_text(const struct ui *ui, bool is_short)
 {
-	if (item)
-		return xasprintf("%s %s: %s ", term_symbol(SYMBOL_RULE), item->title,
-				 preview_name(ui->preview.kind));
-	if (list_lines(ui->list) == 0)
-		return xstrdup(term_symbol(SYMBOL_RULE));
-	const struct line *line = list_line(ui->list, list_cursor(ui->list));
-	return xasprintf("%s %.*s: group ", term_symbol(SYMBOL_RULE), (int)line->path_length,
-			 line->item->group);
+	const struct list_counts counts = list_counts(ui->list);
+	struct strbuf text = { 0 };
+	strbuf_addf(&text, "%s%s", is_short ? "" : "agentdeck ", ui->profile);
+	if (ui->profiles > 1 && !is_short)
+		strbuf_addf(&text, " (1 of %zu profiles)", ui->profiles);
+	strbuf_addf(&text, "  %zu", counts.all);
+	if (!is_short)
+		strbuf_addf(&text, " session%s", counts.all == 1 ? "" : "s");
+	if (counts.shown != counts.all)
+		strbuf_addf(&text, ", %zu shown", counts.shown);
+	return strbuf_take(&text);
 }
-
-static void draw_preview(const struct ui *ui, const struct split *split)
-{
-	const struct preview *preview = &ui->preview;
-	const struct item *item = list_selected(ui->list);
-	const bool is_there = item && preview->shown == preview->kind &&
-			      streq(or_empty(preview->id), item->id);
-	if (split->height == 0)
-		return;
-	for (size_t i = 0; split->column && i < split->height; i++)
-		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, term_symbol(SYMBOL_BAR));
-	cleanup_free char *heading = preview_heading(ui, item);
-	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
-	if (!item) {
-		draw_group_preview(ui, split);
-		return;
-	}
-	if (is_there && is_prose(preview->kind)) {
-		draw_prose(&preview->painting, split);
-		return;
-	}
-	const size_t room = split->height - 1, count = is_there ? preview->painting.count : 0;
-	/* The end is what matters, but for facts. */
-	const size_t first = preview->kind != PREVIEW_FACTS && count > room ? count - room : 0;
-	for (size_t i = 0; i < room && first + i < count; i++)
-		draw_painted(split->row + 1 + i, split, &preview->painting.lines[first + i]);
-}
-
-/* ---- around the list -------------------------------------------------------------------------- */
 
 static void draw_header(const struct ui *ui)
 {
 	const struct list_counts counts = list_counts(ui->list);
 	const size_t width = term_columns();
-	cleanup_strbuf struct strbuf text = { 0 };
-	strbuf_addf(&text, "agentdeck %s", ui->profile);
-	if (ui->profiles > 1)
-		strbuf_addf(&text, " (1 of %zu profiles)", ui->profiles);
-	strbuf_addf(&text, "  %zu session%s", counts.all, counts.all == 1 ? "" : "s");
-	if (counts.shown != counts.all)
-		strbuf_addf(&text, ", %zu shown", counts.shown);
-	size_t column = term_put(0, 0, width, ROLE_HEADER, strbuf_text(&text));
 	cleanup_free char *waiting = xasprintf("  %zu waiting", counts.waiting);
 	cleanup_free char *errors = xasprintf("  %zu in error", counts.errors);
 	cleanup_free char *chosen = xasprintf("  %zu chosen", list_chosen(ui->list));
+	/* Who needs the user is not cut off: rather the name of what this is. */
+	const size_t needed = (counts.waiting ? strlen(waiting) : 0) +
+			      (counts.errors ? strlen(errors) : 0) +
+			      (list_chosen(ui->list) ? strlen(chosen) : 0);
+	cleanup_free char *text = header_text(ui, false);
+	if (term_width(text) + needed > width) {
+		free(text);
+		text = header_text(ui, true);
+	}
+	size_t column = term_put(0, 0, width, ROLE_HEADER, text);
 	if (counts.waiting && column < width)
 		column += term_put(0, column, width - column, ROLE_WAITING, waiting);
 	if (counts.errors && column < width)
@@ -448,7 +360,8 @@ static void draw_input(const struct ui *ui, size_t row, const char *question)
 
 static bool filter_is_on(const struct ui *ui)
 {
-	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list);
+	return ui->search || list_only_agent(ui->list) || list_only_group(ui->list) ||
+	       list_scope(ui->list) != SCOPE_ALL;
 }
 
 /* What hides sessions, as Esc takes it back.  The caller frees. */
@@ -458,6 +371,8 @@ static char *filter_text(const struct ui *ui)
 	struct strbuf text = { 0 };
 	if (ui->search)
 		strbuf_addf(&text, "Search: %s ", ui->search);
+	if (list_scope(ui->list) != SCOPE_ALL)
+		strbuf_addf(&text, "Only %s ", list_scope_name(list_scope(ui->list)));
 	if (agent)
 		strbuf_addf(&text, "Only %s ", agent);
 	if (group)

@@ -7,6 +7,9 @@
 #include "engine/terminal/terminal.h"
 #include "model/session/state.h"
 
+/* Before what a command of ours says on standard error. */
+#define PREFIX "agentdeck: "
+
 enum { REST_MS = 80, SCREEN_MS = 200, TIMEOUT_MS = 10000, SCREEN_MAX = 4 << 20 };
 
 struct peek {
@@ -60,7 +63,8 @@ static void on_result(const struct child_result *result, const struct error *fai
 	const char *text = !result                    ? failure->message
 			   : result->exit_status == 0 ? strbuf_text(&result->output)
 						      : strbuf_text(&result->errors);
-	show(peek, text);
+	/* It is not the answer to a command that somebody typed. */
+	show(peek, starts_with(text, PREFIX) ? text + strlen(PREFIX) : text);
 	end_command(peek);
 }
 

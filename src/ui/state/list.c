@@ -51,7 +51,8 @@ const char *list_order_name(enum list_order order)
 
 const char *list_scope_name(enum list_scope scope)
 {
-	static const char *const names[SCOPE_COUNT] = { "all", "those that need you", "running" };
+	static const char *const names[SCOPE_COUNT] = { "all", "those that need you",
+							"those that run" };
 	return names[scope];
 }
 

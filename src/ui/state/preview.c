@@ -2,6 +2,7 @@
 #include "ui/state/preview.h"
 
 #include <string.h>
+#include <time.h>
 
 void preview_free(struct preview *preview)
 {
@@ -37,16 +38,59 @@ bool preview_is_due(const struct preview *preview, const char *id)
 		!streq(preview->id, id));
 }
 
+/* "2026-11-25T16:13:16.306Z info launch pid=140 instance=rrgvp5gz state ..." as "Nov 25 16:13:16
+ * launch: state ...": whose it is stands above it.  What has another form stays as it is. */
+static void add_log_line(const char *line, struct strbuf *ret)
+{
+	struct tm at = { 0 };
+	char when[32];
+	const char *rest = strptime(line, "%Y-%m-%dT%H:%M:%S", &at);
+	const char *level = rest ? strchr(rest, ' ') : NULL;
+	const char *who = level ? strchr(level + 1, ' ') : NULL;
+	const char *text = who ? strchr(who + 1, ' ') : NULL;
+	if (!text) {
+		strbuf_addf(ret, "%s\n", line);
+		return;
+	}
+	const time_t then = timegm(&at);
+	(void)localtime_r(&then, &at);
+	if (strftime(when, sizeof(when), "%b %d %H:%M:%S", &at) == 0)
+		*when = '\0';
+	strbuf_adds(ret, when);
+	if (!starts_with(level + 1, "info "))
+		strbuf_addf(ret, " %.*s", (int)(who - level - 1), level + 1);
+	strbuf_addf(ret, " %.*s:", (int)(text - who - 1), who + 1);
+	while (starts_with(text + 1, "pid=") || starts_with(text + 1, "instance="))
+		text += 1 + strcspn(text + 1, " ");
+	strbuf_addf(ret, "%s\n", text);
+}
+
+/* The caller frees. */
+static char *readable_log(const char *text)
+{
+	cleanup_free char *copy = xstrdup(text);
+	char *rest = copy;
+	struct strbuf lines = { 0 };
+	for (const char *line; (line = strsep(&rest, "\n"));)
+		if (*line)
+			add_log_line(line, &lines);
+	return strbuf_take(&lines);
+}
+
 bool preview_set(struct preview *preview, enum preview_kind kind, const char *id, const char *text)
 {
 	const bool is_same = preview->shown == kind && preview->text &&
 			     streq(preview->text, text) && streq(or_empty(preview->id), id);
 	if (is_same)
 		return false;
+	/* Another text begins where it does by itself; one that goes on does not move. */
+	if (preview->shown != kind || !streq(or_empty(preview->id), id))
+		preview->back = 0;
+	cleanup_free char *shown = kind == PREVIEW_LOG ? readable_log(text) : xstrdup(text);
 	replace_string(&preview->id, id);
 	replace_string(&preview->text, text);
 	preview->shown = kind;
 	painting_free(&preview->painting);
-	paint_parse(text, &preview->painting);
+	paint_parse(shown, &preview->painting);
 	return true;
 }

@@ -24,6 +24,8 @@ struct preview {
 	char *text; /* as it came */
 	struct painting painting;
 	bool is_stale; /* something has happened to that session since it was looked at */
+	size_t back; /* rows between what is seen and where it begins by itself: its end, or the top
+		      * of facts; drawing limits it to what there is */
 };
 void preview_free(struct preview *preview);
 

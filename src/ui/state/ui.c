@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { PREVIEW_LINES = 3 };
+
 struct ui *ui_new(const char *profile)
 {
 	struct ui *ui = xcalloc(1, sizeof(*ui));
@@ -60,8 +62,9 @@ static void next_order(struct ui *ui)
 static void next_scope(struct ui *ui)
 {
 	list_set_scope(ui->list, (list_scope(ui->list) + 1) % SCOPE_COUNT);
-	cleanup_free char *text = xasprintf("Showing %s.", list_scope_name(list_scope(ui->list)));
-	ui_tell(ui, text, false);
+	/* As long as sessions are hidden, the deck says so by itself. */
+	if (list_scope(ui->list) == SCOPE_ALL)
+		ui_tell(ui, "Showing all.", false);
 }
 
 static void choose(struct ui *ui)
@@ -130,6 +133,20 @@ static void take_back(struct ui *ui)
 		list_set_only_group(ui->list, NULL);
 	else
 		list_set_scope(ui->list, SCOPE_ALL);
+}
+
+/* Drawing limits it. */
+static void scroll_preview(struct ui *ui, bool is_up)
+{
+	struct preview *preview = &ui->preview;
+	const bool is_back = is_up != (preview->kind == PREVIEW_FACTS);
+	if (preview->kind == PREVIEW_NONE)
+		ui_tell(ui, "Nothing is shown that could scroll: Tab shows the session's screen.",
+			false);
+	else if (is_back)
+		preview->back += PREVIEW_LINES;
+	else
+		preview->back -= preview->back < PREVIEW_LINES ? preview->back : PREVIEW_LINES;
 }
 
 static void move(struct ui *ui, enum action action)
@@ -210,6 +227,10 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_PREVIEW:
 		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
+		break;
+	case ACTION_PREVIEW_UP:
+	case ACTION_PREVIEW_DOWN:
+		scroll_preview(ui, action == ACTION_PREVIEW_UP);
 		break;
 	case ACTION_COPY:
 		ui_copy(ui, ret);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/draw/preview.h"
+
+#include "ui/state/summary.h"
+#include "ui/term/term.h"
+
+#include <string.h>
+
+static void draw_painted(size_t row, const struct split *split, const struct painted_line *line)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < line->count && used < split->width; i++)
+		used += term_paint(row, split->column + used, split->width - used,
+				   &line->spans[i].style, line->spans[i].text);
+}
+
+/* What `last-turns` has before what the user typed. */
+#define TYPED "> "
+
+/* Prose is wrapped; what has columns is cut. */
+static bool is_prose(enum preview_kind kind)
+{
+	return kind == PREVIEW_REPLY || kind == PREVIEW_TURNS || kind == PREVIEW_LOG;
+}
+
+/* At least so many of the last rows, one string for each. */
+static void wrap_end(const struct painting *painting, const struct split *split, size_t rows,
+		     struct strvec *ret)
+{
+	size_t first = painting->count > rows ? painting->count - rows : 0;
+	for (; first < painting->count; first++) {
+		const struct painted_line *line = &painting->lines[first];
+		cleanup_strbuf struct strbuf text = { 0 };
+		for (size_t i = 0; i < line->count; i++)
+			strbuf_adds(&text, line->spans[i].text);
+		const char *rest = strbuf_text(&text);
+		/* Each row of what the user typed says so. */
+		const char *mark = starts_with(rest, TYPED) && split->width > 8 ? TYPED : "";
+		rest += strlen(mark);
+		do {
+			const size_t length = dialog_fitting(rest, split->width - strlen(mark));
+			strvec_push_take(ret, xasprintf("%s%.*s", mark, (int)length, rest));
+			rest += length;
+			rest += strspn(rest, " ");
+		} while (*rest);
+	}
+}
+
+/* The first row that is seen of count, and *back limited to what there is. */
+static size_t scrolled_from_end(size_t count, size_t room, size_t *back)
+{
+	const size_t last = count > room ? count - room : 0;
+	if (*back > last)
+		*back = last;
+	return last - *back;
+}
+
+static void draw_prose(struct preview *preview, const struct split *split)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	const size_t room = split->height - 1;
+	wrap_end(&preview->painting, split, room + preview->back, &lines);
+	const size_t first = scrolled_from_end(lines.count, room, &preview->back);
+	for (size_t i = first; i < lines.count && i - first < room; i++)
+		term_put(split->row + 1 + i - first, split->column, split->width,
+			 starts_with(lines.items[i], TYPED) ? ROLE_KEY : ROLE_PLAIN,
+			 lines.items[i]);
+}
+
+static void draw_group_preview(const struct ui *ui, const struct split *split)
+{
+	cleanup_free char *text = summary_of_group(ui->list);
+	char *rest = text;
+	size_t row = 1;
+	if (!text)
+		return;
+	for (const char *line; row < split->height && (line = strsep(&rest, "\n")); row++)
+		term_put(split->row + row, split->column, split->width, ROLE_PLAIN, line);
+}
+
+/* The caller frees. */
+static char *preview_heading(const struct ui *ui, const struct item *item)
+{
+	if (item)
+		return xasprintf("%s %s: %s ", term_symbol(SYMBOL_RULE), item->title,
+				 preview_name(ui->preview.kind));
+	if (list_lines(ui->list) == 0)
+		return xstrdup(term_symbol(SYMBOL_RULE));
+	const struct line *line = list_line(ui->list, list_cursor(ui->list));
+	return xasprintf("%s %.*s: group ", term_symbol(SYMBOL_RULE), (int)line->path_length,
+			 line->item->group);
+}
+
+/* What is seen of the lines begins with this one. */
+static size_t first_painted(struct preview *preview, size_t count, size_t room)
+{
+	const size_t last = count > room ? count - room : 0;
+	if (preview->kind != PREVIEW_FACTS)
+		return scrolled_from_end(count, room, &preview->back);
+	/* Facts begin at their top. */
+	if (preview->back > last)
+		preview->back = last;
+	return preview->back;
+}
+
+void draw_preview(struct ui *ui, const struct split *split)
+{
+	struct preview *preview = &ui->preview;
+	const struct item *item = list_selected(ui->list);
+	const bool is_there = item && preview->shown == preview->kind &&
+			      streq(or_empty(preview->id), item->id);
+	if (split->height == 0)
+		return;
+	if (!is_there)
+		preview->back = 0;
+	for (size_t i = 0; split->column && i < split->height; i++)
+		term_put(split->row + i, split->column - 2, 1, ROLE_FAINT, term_symbol(SYMBOL_BAR));
+	cleanup_free char *heading = preview_heading(ui, item);
+	term_put(split->row, split->column, split->width, ROLE_HEADER, heading);
+	if (!item) {
+		draw_group_preview(ui, split);
+		return;
+	}
+	if (is_there && is_prose(preview->kind)) {
+		draw_prose(preview, split);
+		return;
+	}
+	const size_t room = split->height - 1, count = is_there ? preview->painting.count : 0;
+	const size_t first = is_there ? first_painted(preview, count, room) : 0;
+	for (size_t i = 0; i < room && first + i < count; i++)
+		draw_painted(split->row + 1 + i, split, &preview->painting.lines[first + i]);
+}
