@@ -166,6 +166,17 @@ case_three_sizes() {
 	done
 }
 
+case_the_help_explains_the_signs_as_they_are_drawn() {
+	open 80 24
+	await 'Enter attach' && keys '?'
+	await 'one line up' && keys PageDown PageDown PageDown
+	await '^●  .* busy' && await '^Behind the status' && look help-end-80x24
+	printf '[ui]\nascii = true\n' >>"$home/deck/config.toml"
+	open 80 24
+	await 'Enter attach' && keys '?' PageDown PageDown PageDown
+	await '^\*  .* busy'
+}
+
 case_a_filter_is_told_until_it_is_taken_back() {
 	some_sessions
 	waiting api

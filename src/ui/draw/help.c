@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/help.h"
 
+#include "ui/draw/draw.h"
 #include "ui/term/term.h"
 
 #include <string.h>
@@ -41,7 +42,8 @@ static void put_words(struct page *page, const char *text)
 	cleanup_free char *copy = xstrdup(text);
 	char *rest = copy;
 	for (const char *word; (word = strsep(&rest, " "));) {
-		if (line.length && line.length + 1 + strlen(word) > page->width) {
+		if (line.length &&
+		    term_width(strbuf_text(&line)) + 1 + term_width(word) > page->width) {
 			put_line(page, page->left, page->width, ROLE_PLAIN, strbuf_text(&line));
 			page->line++;
 			strbuf_free(&line);
@@ -52,12 +54,36 @@ static void put_words(struct page *page, const char *text)
 	page->line++;
 }
 
-static const char *const list_notes[] = {
-	"? waits for you   ! error   ~ does not answer   * busy   = idle   . stopped",
-	"H held: not restarted automatically   S shares a conversation",
-	"C in a container   M on another machine   U ended, and undecided what becomes of its work",
-	"W in its own worktree   R in its own clone, a repository",
-	"Behind the status: since when, and on a wide terminal its age, memory and processor",
+/* Behind the signs of draw_sign(). */
+static const struct {
+	enum doing doing;
+	const char *text;
+} signs[] = {
+	{ DOING_WAITING, "waits for you" },
+	{ DOING_ERROR, "error: its agent does not run, and should" },
+	{ DOING_UNKNOWN, "does not answer" },
+	{ DOING_BUSY, "busy" },
+	{ DOING_IDLE, "idle, or running and nobody knows what it does" },
+	{ DOING_STARTING, "starting" },
+	{ DOING_STOPPING, "stopping" },
+	{ DOING_STOPPED, "stopped" },
+};
+
+static const struct help_entry mark_entries[] = {
+	{ ACTION_NONE, "H", "held: not restarted automatically" },
+	{ ACTION_NONE, "S", "shares a conversation" },
+	{ ACTION_NONE, "C", "in a container" },
+	{ ACTION_NONE, "M", "on another machine" },
+	{ ACTION_NONE, "U", "ended, and undecided what becomes of its work" },
+	{ ACTION_NONE, "W", "in its own worktree" },
+	{ ACTION_NONE, "R", "in its own clone, a repository" },
+	{ ACTION_NONE, "+", "chosen: the next action is for all of these" },
+};
+
+static const struct help_entry session_entries[] = {
+	{ ACTION_NONE, "Ctrl-Q", "back to here; the agent goes on" },
+	{ ACTION_NONE, "Ctrl-B s", "to another session: a list opens over the agent" },
+	{ ACTION_NONE, "Ctrl-B N", "to the next session that waits for you" },
 };
 
 static const struct help_entry wall_entries[] = {
@@ -78,10 +104,10 @@ static const struct help_entry wall_entries[] = {
 	{ ACTION_QUIT, NULL, "leave the wall; the sessions keep running" },
 };
 
-static const char *const wall_notes[] = {
-	"? waits for you, with a double line   ! error   ~ does not answer   * busy   = idle   "
-	". stopped",
-	"A click selects a tile; a click on the selected tile attaches.  The wheel turns pages.",
+static const struct help_entry wall_notes[] = {
+	{ ACTION_NONE, "Click", "selects a tile, and attaches to the selected one" },
+	{ ACTION_NONE, "Wheel", "turns pages" },
+	{ ACTION_NONE, "Double line", "the session waits for you, or is in error" },
 };
 
 static void put_entry(struct page *page, const struct ui *ui, const struct help_entry *entry)
@@ -106,14 +132,31 @@ static struct page begin_page(const struct ui *ui, size_t row, size_t height)
 			      .height = height };
 }
 
-/* True: the help has been scrolled too far, and has to be drawn again. */
-static bool end_page(struct page *page, struct ui *ui, const char *const *notes, size_t count)
+static void put_entries(struct page *page, const struct ui *ui, const char *heading,
+			const struct help_entry *entries, size_t count)
 {
-	page->left = 0;
-	page->width = term_columns();
-	page->line++;
+	if (heading) {
+		page->line++;
+		put_line(page, 0, term_columns(), ROLE_GROUP, heading);
+		page->line++;
+	}
 	for (size_t i = 0; i < count; i++)
-		put_words(page, notes[i]);
+		put_entry(page, ui, &entries[i]);
+}
+
+/* As they are drawn on this terminal. */
+static void put_signs(struct page *page, const struct ui *ui)
+{
+	put_entries(page, ui, "Before the title", NULL, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		put_entry(page, ui,
+			  &(struct help_entry){ ACTION_NONE, draw_sign(signs[i].doing),
+						signs[i].text });
+}
+
+/* True: the help has been scrolled too far, and has to be drawn again. */
+static bool end_page(const struct page *page, struct ui *ui)
+{
 	const size_t last = page->line > page->height ? page->line - page->height : 0;
 	if (ui->help_top <= last)
 		return false;
@@ -122,16 +165,30 @@ static bool end_page(struct page *page, struct ui *ui, const char *const *notes,
 	return true;
 }
 
+static void put_actions(struct page *page, const struct ui *ui)
+{
+	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+		put_entry(page, ui,
+			  &(struct help_entry){ (enum action)i, NULL,
+						action_info((enum action)i)->help });
+}
+
 void draw_help(struct ui *ui, size_t row, size_t height)
 {
 	struct page page;
 	do {
 		page = begin_page(ui, row, height);
-		for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-			put_entry(&page, ui,
-				  &(struct help_entry){ (enum action)i, NULL,
-							action_info((enum action)i)->help });
-	} while (end_page(&page, ui, list_notes, ARRAY_SIZE(list_notes)));
+		put_actions(&page, ui);
+		put_entries(&page, ui, "In a session", session_entries,
+			    ARRAY_SIZE(session_entries));
+		put_signs(&page, ui);
+		put_entries(&page, ui, "Behind the agent", mark_entries, ARRAY_SIZE(mark_entries));
+		page.line++;
+		page.left = 0;
+		page.width = term_columns();
+		put_words(&page, "Behind the status: since when. A wide list also shows the "
+				 "age, memory and processor.");
+	} while (end_page(&page, ui));
 }
 
 void draw_wall_help(struct ui *ui, size_t row, size_t height)
@@ -139,7 +196,8 @@ void draw_wall_help(struct ui *ui, size_t row, size_t height)
 	struct page page;
 	do {
 		page = begin_page(ui, row, height);
-		for (size_t i = 0; i < ARRAY_SIZE(wall_entries); i++)
-			put_entry(&page, ui, &wall_entries[i]);
-	} while (end_page(&page, ui, wall_notes, ARRAY_SIZE(wall_notes)));
+		put_entries(&page, ui, NULL, wall_entries, ARRAY_SIZE(wall_entries));
+		put_entries(&page, ui, NULL, wall_notes, ARRAY_SIZE(wall_notes));
+		put_signs(&page, ui);
+	} while (end_page(&page, ui));
 }

@@ -58,12 +58,21 @@ static void draw_tile(const struct wall *wall, size_t index)
 		term_put(at.row + 1, at.column, at.width, ROLE_FAINT, item->reason);
 }
 
+/* A key that is cut off helps nobody. */
+static void add_if_room(struct strbuf *text, const char *one)
+{
+	if (term_width(strbuf_text(text)) + term_width(one) <= term_columns())
+		strbuf_addf(text, "%s  ", one);
+}
+
 static void add_key(struct strbuf *text, const struct ui *ui, enum action action, const char *label)
 {
 	char name[KEY_TEXT_SIZE];
 	const key_code key = ui->keymap.keys[action][0];
-	if (key != KEY_CODE_NONE)
-		strbuf_addf(text, "%s %s  ", key_text(key, name), label);
+	if (key == KEY_CODE_NONE)
+		return;
+	cleanup_free char *one = xasprintf("%s %s", key_text(key, name), label);
+	add_if_room(text, one);
 }
 
 static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row)
@@ -84,7 +93,7 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 	add_key(&text, ui, ACTION_HELP, "help");
 	add_key(&text, ui, ACTION_ATTACH, "attach");
 	add_key(&text, ui, ACTION_NEXT_WAITING, "next waiting");
-	strbuf_adds(&text, "Arrows choose");
+	add_if_room(&text, "Arrows choose");
 	term_put(row, 0, width, waiting ? ROLE_WAITING : ROLE_KEY, strbuf_text(&text));
 }
 
