@@ -48,7 +48,7 @@ has() { grep -qE -e "$1" "$home/out" || fail "no '$1': $(<"$home/out")"; }
 # --- cases: the same sessions, from one to the next -------------------------------------------------
 
 a_pipe_types_commands() {
-	printf '%s\n' '' '?' w 'o 1' ': status --json' ': show web' | plain || fail "status $?"
+	printf '%s\n' '' help w 'o 1' ': status --json' ': show web' | plain || fail "status $?"
 	has '^1\. api, demo, idle for [0-9]+ (s|min)\.$'
 	has '^Group play:$' && has '^2 sessions, 0 of them need you\. Type \? for help\.$'
 	has '^NUMBER|^a NUMBER, or only the number: attach'

@@ -292,11 +292,11 @@ static int obey(struct plain *plain, char *line, struct error *err)
 	}
 	if (streq(line, "n"))
 		return attach_next(plain, err);
-	if (streq(line, "q"))
+	if (streq(line, "q") || streq(line, "quit") || streq(line, "exit"))
 		plain->is_over = true;
-	else if (!*line || streq(line, "l") || streq(line, "w"))
+	else if (!*line || streq(line, "l") || streq(line, "list") || streq(line, "w"))
 		say_list(plain, streq(line, "w"));
-	else if (streq(line, "?"))
+	else if (streq(line, "?") || streq(line, "help"))
 		say_help();
 	else
 		say("There is no command %s. Type ? for help.", line);
