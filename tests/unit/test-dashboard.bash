@@ -345,6 +345,28 @@ case_a_resize_is_followed() {
 	await '^Enter attach  \? help  q quit  / search$' && look list-40x12
 }
 
+# While a line is typed, every size of a window that is dragged comes by.
+case_a_storm_of_resizes_keeps_what_is_typed() {
+	local i columns sizes=()
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys m
+	await 'Send to solo:'
+	for ((i = 0; i < 100; i++)); do
+		columns=$((20 + i * 37 % 120))
+		sizes+=(resize-window -x "$columns" -y "$((4 + i * 7 % 40))" \; send-keys "$((i % 10))" \;)
+	done
+	"${terminal[@]}" "${sizes[@]}" resize-window -x 200 -y 24
+	await "^Send to solo: $(printf '%.s0123456789' {1..10})\$" && keys Escape
+	"${terminal[@]}" resize-window -x 1 -y 1 \; resize-window -x 40 -y 12
+	await '^Enter attach' && look list-40x12
+	# so does the form
+	keys c
+	await 'new session' && keys -l /tmp
+	"${terminal[@]}" resize-window -x 30 -y 8 \; send-keys x \; resize-window -x 80 -y 24
+	await '/tmpx'
+}
+
 case_changes_appear_by_themselves() {
 	some_sessions
 	open 80 24
@@ -899,6 +921,22 @@ case_what_was_lost_is_told() {
 	await '1 session should run and does not: R restarts it' && keys R
 	await 'Restart every session' && keys R
 	await '○ api .* idle'
+}
+
+# Sessions that could not be restarted are in a table; what counts is below it.
+case_a_recovery_tells_how_many_failed() {
+	local title
+	some_sessions
+	deck start api docs --no-supervise
+	for title in api docs; do
+		env "${environment[@]}" agentdeck show "$title" --json >"$home/out"
+		kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	done
+	rmdir b
+	open 80 24
+	await '2 sessions should run and do not: R restarts them' && keys R
+	await 'Restart every session' && keys R
+	await '^2 sessions: 1 restarted, 1 failed'
 }
 
 case_actions_are_carried_out() {

@@ -14,6 +14,21 @@ static void add_program(const struct errands *errands, struct strvec *argv)
 	strvec_push(argv, errands->profile);
 }
 
+/* The line below a table, which counts what is in it; NULL: no table was printed.  The caller
+ * frees. */
+static char *table_summary(const struct child_result *result)
+{
+	cleanup_free char *copy = xstrdup(strbuf_text(&result->output));
+	char *rest = copy;
+	const char *last = NULL;
+	if (result->errors.length || !starts_with(copy, "TITLE "))
+		return NULL;
+	for (const char *line; (line = strsep(&rest, "\n"));)
+		if (*line)
+			last = line;
+	return visible(last);
+}
+
 void errand_tell(struct errands *errands, const struct child_result *result,
 		 const struct error *failure)
 {
@@ -24,7 +39,8 @@ void errand_tell(struct errands *errands, const struct child_result *result,
 		return;
 	}
 	/* A failure says why; a warning beside a success is worth more than "done". */
-	cleanup_free char *words = child_last_words(result);
+	cleanup_free char *summary = table_summary(result);
+	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(result);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
 	ui_tell(errands->ui, text, result->exit_status != 0);
 }
