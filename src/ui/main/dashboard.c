@@ -391,6 +391,7 @@ static void on_keys(int fd, uint32_t events, void *context)
 		if (dashboard->wall_wish)
 			wall_settle(&dashboard->wall, dashboard->ui->list, term_columns(),
 				    draw_wall_height());
+		term_click(&dashboard->ui->wheel_row, &dashboard->ui->wheel_column);
 		if (key == KEY_CODE_CLICK)
 			click(dashboard, &wish);
 		else if (dashboard->wall_wish)

@@ -16,6 +16,8 @@ struct wish;
 
 /* *ret as of ui_key(), here and below. */
 void ui_act(struct ui *ui, enum action action, struct wish *ret);
+/* By some lines; drawing limits it. */
+void ui_scroll_preview(struct ui *ui, bool is_up);
 
 /* ---- ui-act.c: acting on sessions ------------------------------------------------------------- */
 

@@ -5,6 +5,12 @@
 
 enum { WHEEL_LINES = 3 };
 
+static bool is_over_preview(const struct ui *ui)
+{
+	return ui->preview.kind != PREVIEW_NONE && ui->wheel_row >= ui->list_row &&
+	       (ui->wheel_column >= ui->list_width || ui->wheel_row >= ui->list_row + ui->height);
+}
+
 /* The wheel is some times the key for up or down, where that loses nothing. */
 bool ui_take_wheel(struct ui *ui, key_code key)
 {
@@ -12,7 +18,10 @@ bool ui_take_wheel(struct ui *ui, key_code key)
 	enum choice_kind none;
 	if (key != KEY_CODE_WHEEL_UP && !is_down)
 		return key == KEY_CODE_CLICK;
-	if (ui->mode == MODE_LIST || ui->mode == MODE_SEARCH)
+	const bool is_list = ui->mode == MODE_LIST || ui->mode == MODE_SEARCH;
+	if (is_list && is_over_preview(ui))
+		ui_scroll_preview(ui, !is_down);
+	else if (is_list)
 		list_move(ui->list, is_down ? WHEEL_LINES : -WHEEL_LINES);
 	else if (ui->mode == MODE_HELP && is_down)
 		ui->help_top += WHEEL_LINES;

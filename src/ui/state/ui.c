@@ -135,8 +135,7 @@ static void take_back(struct ui *ui)
 		list_set_scope(ui->list, SCOPE_ALL);
 }
 
-/* Drawing limits it. */
-static void scroll_preview(struct ui *ui, bool is_up)
+void ui_scroll_preview(struct ui *ui, bool is_up)
 {
 	struct preview *preview = &ui->preview;
 	const bool is_back = is_up != (preview->kind == PREVIEW_FACTS);
@@ -230,7 +229,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		break;
 	case ACTION_PREVIEW_UP:
 	case ACTION_PREVIEW_DOWN:
-		scroll_preview(ui, action == ACTION_PREVIEW_UP);
+		ui_scroll_preview(ui, action == ACTION_PREVIEW_UP);
 		break;
 	case ACTION_COPY:
 		ui_copy(ui, ret);

@@ -51,6 +51,7 @@ struct ui {
 	size_t height;  /* of the list */
 	bool has_usage; /* it has columns for what the sessions use */
 	size_t list_row, list_width;
+	size_t wheel_row, wheel_column; /* where the mouse was when the wheel turned */
 };
 struct ui *ui_new(const char *profile) MUST_USE;
 void ui_free(struct ui *ui);

@@ -394,14 +394,14 @@ static unsigned mouse_key(void)
 	/* A release is nothing to us. */
 	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
 		return term_key();
+	term.click_row = (size_t)event.y;
+	term.click_column = (size_t)event.x;
 	if (event.bstate & BUTTON4_PRESSED)
 		return KEY_CODE_WHEEL_UP;
 	if (event.bstate & BUTTON5_PRESSED)
 		return KEY_CODE_WHEEL_DOWN;
 	if (!(event.bstate & BUTTON1_PRESSED))
 		return term_key();
-	term.click_row = (size_t)event.y;
-	term.click_column = (size_t)event.x;
 	return KEY_CODE_CLICK;
 }
 

@@ -93,7 +93,7 @@ size_t term_width(const char *text);
 /* The next key that was typed, as in ui/state/key.h; 0: no more now.  *ret_is_gone: the terminal
  * is. */
 unsigned term_key(void);
-/* Where the last KEY_CODE_CLICK was. */
+/* Where the mouse was at the last KEY_CODE_CLICK or turn of the wheel. */
 void term_click(size_t *ret_row, size_t *ret_column);
 /* Call it when the terminal is readable, before the first term_key(): is it gone? */
 bool term_is_gone(void);
