@@ -4,6 +4,7 @@
 #include "ui/draw/form.h"
 #include "ui/draw/help.h"
 #include "ui/draw/preview.h"
+#include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
 #include <inttypes.h>
@@ -100,43 +101,6 @@ static const char *marks_text(unsigned marks, char buffer[WIDTH_MARKS + 1])
 			buffer[length++] = letters[i].letter;
 	buffer[length] = '\0';
 	return buffer;
-}
-
-enum role draw_role(enum doing doing)
-{
-	static const enum role roles[DOING_COUNT] = {
-		[DOING_WAITING] = ROLE_WAITING, [DOING_ERROR] = ROLE_ERROR,
-		[DOING_UNKNOWN] = ROLE_WARNING, [DOING_BUSY] = ROLE_BUSY,
-		[DOING_IDLE] = ROLE_IDLE,       [DOING_RUNNING] = ROLE_IDLE,
-		[DOING_STARTING] = ROLE_BUSY,   [DOING_STOPPING] = ROLE_FAINT,
-		[DOING_STOPPED] = ROLE_FAINT,
-	};
-	return doing < DOING_COUNT ? roles[doing] : ROLE_IDLE;
-}
-
-const char *draw_sign(enum doing doing)
-{
-	switch (doing) {
-	case DOING_WAITING:
-		return "?";
-	case DOING_ERROR:
-		return "!";
-	case DOING_UNKNOWN:
-		return "~";
-	case DOING_STARTING:
-		return ">";
-	case DOING_STOPPING:
-		return "<";
-	case DOING_BUSY:
-		return term_symbol(SYMBOL_BUSY);
-	case DOING_IDLE:
-	case DOING_RUNNING:
-		return term_symbol(SYMBOL_IDLE);
-	case DOING_STOPPED:
-	case DOING_COUNT:
-		break;
-	}
-	return term_symbol(SYMBOL_STOPPED);
 }
 
 /* ---- the list --------------------------------------------------------------------------------- */

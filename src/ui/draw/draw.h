@@ -11,8 +11,3 @@
  * of the list as are visible, whatever their number, and notes that in ui->height.  now_us: since
  * the Epoch. */
 void draw(struct ui *ui, int64_t now_us);
-
-/* How a state looks. */
-enum role draw_role(enum doing doing);
-/* What tells it without colours, too: one character; static. */
-const char *draw_sign(enum doing doing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/help.h"
 
-#include "ui/draw/draw.h"
+#include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/wall.h"
 
-#include "ui/draw/draw.h"
 #include "ui/draw/help.h"
+#include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
 enum { FOOTER_ROWS = 1 };

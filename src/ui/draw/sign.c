@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/draw/sign.h"
+
+#include "base/macro.h"
+
+enum role draw_role(enum doing doing)
+{
+	static const enum role roles[DOING_COUNT] = {
+		[DOING_WAITING] = ROLE_WAITING, [DOING_ERROR] = ROLE_ERROR,
+		[DOING_UNKNOWN] = ROLE_WARNING, [DOING_BUSY] = ROLE_BUSY,
+		[DOING_IDLE] = ROLE_IDLE,       [DOING_RUNNING] = ROLE_IDLE,
+		[DOING_STARTING] = ROLE_BUSY,   [DOING_STOPPING] = ROLE_FAINT,
+		[DOING_STOPPED] = ROLE_FAINT,
+	};
+	return doing < DOING_COUNT ? roles[doing] : ROLE_IDLE;
+}
+
+const char *draw_sign(enum doing doing)
+{
+	switch (doing) {
+	case DOING_WAITING:
+		return "?";
+	case DOING_ERROR:
+		return "!";
+	case DOING_UNKNOWN:
+		return "~";
+	case DOING_STARTING:
+		return ">";
+	case DOING_STOPPING:
+		return "<";
+	case DOING_BUSY:
+		return term_symbol(SYMBOL_BUSY);
+	case DOING_IDLE:
+	case DOING_RUNNING:
+		return term_symbol(SYMBOL_IDLE);
+	case DOING_STOPPED:
+	case DOING_COUNT:
+		break;
+	}
+	return term_symbol(SYMBOL_STOPPED);
+}
