@@ -1037,6 +1037,27 @@ case_actions_are_for_all_chosen_ones() {
 	await '2 of 2 sessions failed: '
 }
 
+case_space_on_a_group_chooses_all_of_it() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys G Up Up Space
+	await '2 chosen' && await '\+· api' && await '\+· web' && keys Up Up Space
+	await '3 chosen' && await '\+· docs' && keys Space
+	await_gone ' chosen'
+}
+
+# The key means "wherever it is".
+case_who_waits_is_found_behind_a_search_and_filters() {
+	some_sessions
+	waiting api
+	open 80 24
+	await '\? api' && keys / s o l o Enter
+	await '^Search: solo \(Esc' && keys n
+	await_gone '^Search: solo' && await '5 sessions  1 waiting' && keys Home Down z
+	await '^Only group play' && keys n
+	await_gone '^Only group' && await "^$home/work/a"
+}
+
 case_other_commands_are_run_with_the_session() {
 	some_sessions
 	open 80 24

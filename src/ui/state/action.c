@@ -79,7 +79,7 @@ static const struct action_info actions[ACTION_COUNT] = {
 	[ACTION_CHOOSE] = { "choose",
 			    { ' ' },
 			    NULL,
-			    "choose the session, so that the next action is for all chosen ones",
+			    "choose the session, or all of the group: the next action is for all chosen ones",
 			    true },
 	[ACTION_NEW] = { "new", { 'c', '+' }, "new", "make a session: a form asks for it", false },
 	[ACTION_START] = { "start", { 's' }, NULL, "start", true },

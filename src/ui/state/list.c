@@ -526,6 +526,8 @@ struct item *list_next_waiting(struct list *list)
 	if (item && !list_select(list, item)) {
 		list_search(list, "");
 		list_set_scope(list, SCOPE_ALL);
+		list_set_only_agent(list, NULL);
+		list_set_only_group(list, NULL);
 		list_settle(list);
 		(void)list_select(list, item);
 	}
@@ -591,6 +593,11 @@ void list_search(struct list *list, const char *text)
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i]->replied = 0;
 	list->needs_lines = true;
+}
+
+bool list_is_searched(const struct list *list)
+{
+	return list->words.count > 0;
 }
 
 static int compare_found(const void *left, const void *right)

@@ -140,8 +140,8 @@ bool list_select(struct list *list, struct item *item);
  * The caller frees the array.  NULL: the cursor is not on a group. */
 struct item **list_group(const struct list *list, size_t *ret_count) MUST_USE;
 
-/* To the session that waits longest, after the selected one in that order; it wraps.  Filter and
- * collapsed groups hide nothing from it.  NULL: none waits. */
+/* To the session that waits longest, after the selected one in that order; it wraps.  If the search
+ * or a filter hides it, none is left of these; collapsed groups open.  NULL: none waits. */
 struct item *list_next_waiting(struct list *list);
 
 /* Collapse or open the group under the cursor, or the one that the session under it is in.  Then
@@ -151,6 +151,7 @@ void list_set_collapsed(struct list *list, bool is_collapsed);
 /* Show what contains each word of the text, whatever the case.  "" shows all.  While there is one,
  * no group is collapsed. */
 void list_search(struct list *list, const char *text);
+bool list_is_searched(const struct list *list);
 /* In whose last reply are which words of that search: lines of an id, a space, and a number with a
  * bit for each word.  A word that is there counts as found. */
 void list_search_replies(struct list *list, const char *found);

@@ -67,11 +67,25 @@ static void next_scope(struct ui *ui)
 		ui_tell(ui, "Showing all.", false);
 }
 
+/* All of the group under the cursor, or none if they are chosen. */
+static void choose_group(struct ui *ui)
+{
+	size_t count = 0;
+	bool is_any_left = false;
+	cleanup_free struct item **items = list_group(ui->list, &count);
+	for (size_t i = 0; i < count; i++)
+		is_any_left |= !items[i]->is_chosen;
+	for (size_t i = 0; i < count; i++)
+		list_choose(ui->list, items[i], is_any_left);
+}
+
 static void choose(struct ui *ui)
 {
 	struct item *item = list_selected(ui->list);
-	if (!item)
+	if (!item) {
+		choose_group(ui);
 		return;
+	}
 	list_choose(ui->list, item, !item->is_chosen);
 	list_move(ui->list, 1);
 }
@@ -81,6 +95,17 @@ static void search(struct ui *ui, const char *text)
 	replace_string(&ui->search, *text ? text : NULL);
 	ui->searches++;
 	list_search(ui->list, text);
+}
+
+static void next_waiting(struct ui *ui)
+{
+	if (!list_next_waiting(ui->list)) {
+		ui_tell(ui, "No session waits for you.", false);
+	} else if (ui->search && !list_is_searched(ui->list)) {
+		/* It was hidden by the search, which is over. */
+		replace_string(&ui->search, NULL);
+		ui->searches++;
+	}
 }
 
 /* The path of the group that the cursor is on or in; NULL: none.  The caller frees. */
@@ -192,8 +217,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ui_attach(ui, ret);
 		break;
 	case ACTION_NEXT_WAITING:
-		if (!list_next_waiting(ui->list))
-			ui_tell(ui, "No session waits for you.", false);
+		next_waiting(ui);
 		break;
 	case ACTION_SEARCH:
 		ui->mode = MODE_SEARCH;
