@@ -594,14 +594,16 @@ TEST(MissedEndOfAnInterruptedStartIsFound)
 	assert_recovers(&session, id);
 }
 
-/* The server and what it starts make this system call on this file 4 s later. */
+/* Each process that the server starts makes its first such system call on this file 4 s later. Only
+ * the first: whoever waits for the process holds its lock for a moment again and again, and a
+ * process that looked only every 4 s might find it held each time. */
 static void slow_down(const struct pane *pane, const char *call, const char *file)
 {
 	const char *status = kept("/proc/%d/status", pane->server);
 	(void)machine_background(WORDS("strace", "-f", "-qq", "-o", "/dev/null", "-p",
 				       kept("%d", pane->server), "-P", file, "-e",
 				       kept("trace=%s", call), "-e",
-				       kept("inject=%s:delay_enter=4s", call)),
+				       kept("inject=%s:delay_enter=4s:when=1", call)),
 				 at_home("strace.out"));
 	WAIT_FOR(!strstr(or_empty(machine_read(status)), "\nTracerPid:\t0\n"),
 		 "strace does not attach: %s", or_empty(machine_read(at_home("strace.out"))));
