@@ -18,7 +18,7 @@ set -uo pipefail
 export LC_ALL=C.UTF-8
 
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
-root=$(mktemp -d /tmp/agentdeck-cli-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-cli-XXXXXX) || exit
 tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 failures=0 case_name=""
 
@@ -31,7 +31,7 @@ fail() {
 
 # A scratch deck: $home, with a project directory in it, which becomes the working directory.
 fresh_deck() {
-	home=$(mktemp -d "$root/XXXXXX")
+	home=$(mktemp -d "$root/XXXXXX") || exit
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	deck=(env -u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR

@@ -21,7 +21,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
 golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/dashboard
-root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX) || exit
 failures=0 case_name="" update="" opened=0 id="" tree=""
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; end_all; rm -rf "$root"' EXIT
@@ -34,7 +34,8 @@ fail() {
 # --- a deck of its own, and its terminal -----------------------------------------------------------
 
 fresh_deck() {
-	home=$(mktemp -d "$root/XXXXXX") id="" tree=""
+	home=$(mktemp -d "$root/XXXXXX") || exit
+	id="" tree=""
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	mkdir -m 700 "$home/deck"
 	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"

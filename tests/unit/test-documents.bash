@@ -21,7 +21,7 @@ command -v git >/dev/null || { echo "skipped: no git"; exit 77; }
 tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 programs=$(dirname "$(command -v agentdeck)")
 [[ -x $programs/agentdeck-assess ]] || { echo "skipped: no agentdeck-assess"; exit 77; }
-root=$(mktemp -d /tmp/agentdeck-documents-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-documents-XXXXXX) || exit
 failures=0 count=0
 trap 'agentdeck stop --all -q >/dev/null 2>&1; agentdeck -p private stop --all -q >/dev/null 2>&1; rm -rf "$root"' EXIT
 

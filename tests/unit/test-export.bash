@@ -17,7 +17,7 @@ set -uo pipefail
 export LC_ALL=C.UTF-8
 
 readonly id=11111111-2222-4333-8444-555555555555 canary=canary-5f1d90
-root=$(mktemp -d /tmp/agentdeck-export-test-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-export-test-XXXXXX) || exit
 trap 'rm -rf "$root"' EXIT
 failures=0 case_name=""
 

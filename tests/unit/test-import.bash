@@ -21,7 +21,7 @@ export LC_ALL=C.UTF-8
 
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 fixtures=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/fixtures" && pwd)
-root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX) || exit
 homes=() failures=0 case_name=""
 trap 'cd / && rm -rf "$root" "${homes[@]}"' EXIT
 
@@ -33,9 +33,9 @@ fail() {
 # fresh FIXTURE: $home, a copy of its home/dev, and $deck
 fresh() {
 	local folder name
-	home=$(mktemp -d /tmp/XXXX)	# 9 bytes, as /home/dev
+	home=$(mktemp -d /tmp/XXXX) || exit	# 9 bytes, as /home/dev
 	homes+=("$home")
-	deck=$(mktemp -d "$root/deck-XXXXXX")
+	deck=$(mktemp -d "$root/deck-XXXXXX") || exit
 	cp -R "$fixtures/$1/." "$home"
 	chmod -R u+w "$home"
 	find "$home" -name '*.gz' -exec gunzip {} +

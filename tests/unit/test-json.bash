@@ -25,7 +25,7 @@ python=python3
 "$python" -c 'import jsonschema' 2>/dev/null || { echo "skipped: python3 has no jsonschema"; exit 77; }
 check() { "$python" "$source_dir/tests/helper/check-json" "$schema" "$@"; }
 
-root=$(mktemp -d /tmp/agentdeck-json-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-json-XXXXXX) || exit
 failures=0 ran=$'\n'
 
 fail() {

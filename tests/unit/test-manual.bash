@@ -13,7 +13,7 @@ set -uo pipefail
 shopt -s extglob
 export LC_ALL=C.UTF-8
 
-root=$(mktemp -d "${TMPDIR:-/tmp}/agentdeck-manual-XXXXXX")
+root=$(mktemp -d "${TMPDIR:-/tmp}/agentdeck-manual-XXXXXX") || exit
 trap 'rm -rf "$root"' EXIT
 mkdir -m 700 "$root/deck" "$root/directory"
 export AGENTDECK_HOME=$root/deck HOME=$root

@@ -15,7 +15,7 @@ for program in curl python3; do
 	command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
 done
 tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-root=$(mktemp -d /tmp/agentdeck-notify-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-notify-XXXXXX) || exit
 server="" failures=0
 trap '[[ -z $server ]] || kill "$server"; rm -rf "$root"' EXIT
 

@@ -12,7 +12,7 @@ set -uo pipefail
 export LC_ALL=C.UTF-8 TZ=UTC
 
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
-home=$(mktemp -d /tmp/agentdeck-plain-XXXXXX)
+home=$(mktemp -d /tmp/agentdeck-plain-XXXXXX) || exit
 failures=0 case_name="" passed=0
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE

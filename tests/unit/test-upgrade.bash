@@ -22,7 +22,7 @@ for program in python3 tmux; do
 done
 fixtures=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/fixtures/state" && pwd)
 programs=$(dirname "$(command -v agentdeck)")
-root=$(mktemp -d /tmp/agentdeck-upgrade-XXXXXX)
+root=$(mktemp -d /tmp/agentdeck-upgrade-XXXXXX) || exit
 home='' failures=0 fixture=''
 
 fail() {

@@ -15,7 +15,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
-home=$(mktemp -d /tmp/agentdeck-wall-XXXXXX)
+home=$(mktemp -d /tmp/agentdeck-wall-XXXXXX) || exit
 golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/wall
 failures=0 case_name="" passed=0 update=${1:-}
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
