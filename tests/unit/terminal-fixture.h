@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 enum { TERMINAL_PLENTY_MS = 20000, TERMINAL_LOOK_MS = 20 };
 
@@ -50,13 +51,31 @@ static inline void terminal_stop(const struct instance *instance)
 	(void)process_wait_end(&instance->run.server, clock_ms() + TERMINAL_PLENTY_MS, NULL);
 }
 
+/* What the screen shows; the caller frees.  A loaded machine may be late with its answer, so it is
+ * asked again. */
+static inline char *terminal_capture(const struct instance *instance)
+{
+	const int64_t deadline = clock_ms() + TERMINAL_PLENTY_MS;
+	cleanup_error struct error err = { 0 };
+	char *screen = NULL;
+	int r;
+	do
+		r = tmux_capture(instance->run.socket, 0, &screen, &err);
+	while (r == TMUX_UNKNOWN && clock_ms() < deadline);
+	if (r != 0)
+		fail_msg("no screen: outcome %d, the server %s, its socket %s: %s", r,
+			 process_alive(&instance->run.server) ? "lives" : "has ended",
+			 access(instance->run.socket, F_OK) == 0 ? "is there" : "is not there",
+			 or_empty(err.message));
+	return screen;
+}
+
 /* Wait until the screen shows words. */
 static inline void terminal_await(const struct instance *instance, const char *words)
 {
 	const int64_t deadline = clock_ms() + TERMINAL_PLENTY_MS;
 	for (;; (void)poll(NULL, 0, TERMINAL_LOOK_MS)) {
-		cleanup_free char *screen = NULL;
-		assert_int_equal(tmux_capture(instance->run.socket, 0, &screen, NULL), 0);
+		cleanup_free char *screen = terminal_capture(instance);
 		if (strstr(screen, words))
 			return;
 		if (clock_ms() > deadline)

@@ -39,8 +39,7 @@ static void check(struct fake_desk *desk, const struct delivery_request *wish,
 
 static void assert_untouched(const struct instance *instance)
 {
-	cleanup_free char *screen = NULL;
-	assert_int_equal(terminal_screen(instance->run.socket, &screen, NULL), 0);
+	cleanup_free char *screen = terminal_capture(instance);
 	assert_null(strstr(screen, "hello"));
 }
 
