@@ -940,6 +940,39 @@ case_a_recovery_tells_how_many_failed() {
 	await '^2 sessions: 1 restarted, 1 failed'
 }
 
+# The machine was restarted: the server is gone, and its manifest names another boot.
+lost_in_a_restart() {	# TITLE
+	local manifest
+	deck show "$1" --json
+	manifest=$home/deck/default/$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$home/out" | head -n 1)/instance.json
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	sed "s/$(</proc/sys/kernel/random/boot_id)/00000000-0000-4000-8000-000000000000/" "$manifest" >"$manifest.new"
+	chmod 600 "$manifest.new" && mv "$manifest.new" "$manifest"
+}
+
+case_what_a_restart_of_the_machine_has_ended_is_asked_about() {
+	some_sessions
+	deck start api docs web --no-supervise
+	lost_in_a_restart api
+	lost_in_a_restart docs
+	deck show web --json
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	open 80 24
+	await 'Restart every session that should run' && look recover-80x24
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^and does not\?$' && look recover-40x12
+	"${terminal[@]}" resize-window -x 80 -y 24
+	# Enter loses nothing and starts nothing
+	keys Enter
+	await 'Nothing was done' && await '! api .* error' && keys R
+	await 'ended with the last restart of the machine \(2\)' && keys y
+	await '○ api .* idle' && await '○ docs .* idle' && await '○ web .* idle'
+	# nothing is lost any more
+	keys q
+	await 'ended: 0' && open 80 24
+	await 'Enter attach' && await_gone 'Restart every'
+}
+
 case_actions_are_carried_out() {
 	some_sessions
 	open 80 24

@@ -72,6 +72,21 @@ bad_lines_are_answered() {
 	has '^That line is too long\.'
 }
 
+what_was_lost_is_asked_about() {
+	deck show web --json
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	await '^2\. web, demo, error'
+	# Without a terminal nobody can answer.
+	printf 'r\n' | plain || fail "status $?"
+	has '^(> )?1 session should run and does not\. Type r to restart it\.$'
+	has '^ *ended by a kill or a crash \(1\)$' && has '^ *web \(demo\) in play$' && has '^Type : recover'
+	keys r Enter
+	await '^ *web \(demo\) in play$' && await '^Type a number or a name; Enter alone chooses Back' && keys Enter
+	await '^Nothing was done\.$' && keys -R && keys r Enter
+	await '^Type a number or a name' && keys 2 Enter
+	await '^1 session: 1 restarted' && await '^2\. web, demo, (running|idle) for' && keys l Enter
+}
+
 a_terminal_reads_what_happens() {
 	await '^2 sessions, 0 of them need you' && await '^> *$'
 	deck stop web
@@ -139,6 +154,6 @@ for case_name in a_pipe_types_commands bad_lines_are_answered; do run_case; done
 # shellcheck disable=SC2016 # the inner shell expands it
 "${terminal[@]}" new-session -d -x 80 -y 40 env "${environment[@]}" \
 	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck ui --plain \; set -g status off
-for case_name in a_terminal_reads_what_happens it_attaches_and_comes_back who_else_looks_is_told q_ends_it; do run_case; done
+for case_name in what_was_lost_is_asked_about a_terminal_reads_what_happens it_attaches_and_comes_back who_else_looks_is_told q_ends_it; do run_case; done
 echo "$passed passed, $failures failed"
 ((failures == 0))

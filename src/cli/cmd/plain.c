@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/plain.h"
 
+#include "cli/cmd/decide.h"
+#include "cli/show/ask.h"
 #include "cli/show/output.h"
 
 #include "base/argsplit.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "engine/roster/lost.h"
 #include "engine/roster/next.h"
 #include "engine/roster/roster.h"
+#include "engine/supervise/supervise.h"
+#include "model/question/screens.h"
 
 #include <errno.h>
 #include <string.h>
@@ -143,6 +148,19 @@ static void on_event(const struct roster_event *event, void *context)
 		say_session(plain, entry);
 }
 
+/* What nobody restarts by itself. */
+static void say_lost(const struct plain *plain)
+{
+	const struct lost lost = roster_lost(plain->roster);
+	const size_t count = lost.in_restart + lost.otherwise;
+	if (count == 0 || supervise_is_running(&plain->app->deck))
+		return;
+	if (count == 1)
+		say("1 session should run and does not. Type r to restart it.");
+	else
+		say("%zu sessions should run and do not. Type r to see and restart them.", count);
+}
+
 /* ---- what it does ----------------------------------------------------------------------------- */
 
 static int run_agentdeck(struct plain *plain, const struct strvec *words, struct error *err)
@@ -223,6 +241,30 @@ static int run_words(struct plain *plain, const char *line, struct error *err)
 	return run_agentdeck(plain, &words, err);
 }
 
+/* The same question as in the deck.  Without a terminal it only shows it. */
+static int recover(struct plain *plain, struct error *err)
+{
+	cleanup_question struct question question = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	const struct choice *choice;
+	question_of_recovery(&question);
+	lost_tell(plain->roster, &question);
+	if (!decide_may_ask(plain->app)) {
+		question_add_text(&question, &text);
+		fputs(strbuf_text(&text), stdout);
+		say("Type : recover to restart them.");
+		return 0;
+	}
+	const int r = ask_question(&question, &choice, err);
+	if (r < 0)
+		return -1;
+	if (r > 0 || choice->kind != CHOICE_CONTINUE) {
+		say("Nothing was done.");
+		return 0;
+	}
+	return run_words(plain, "recover", err);
+}
+
 static const struct {
 	const char *letter, *command, *help;
 	bool has_text;
@@ -244,6 +286,7 @@ static void say_help(void)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (verbs[i].help)
 			say("%s.", verbs[i].help);
+	say("r: name the sessions that should run and do not, and restart them.");
 	say(": COMMAND: run any command of agentdeck, such as : launch ~/src/api");
 	say("q: quit. The sessions run on.");
 }
@@ -292,6 +335,8 @@ static int obey(struct plain *plain, char *line, struct error *err)
 	}
 	if (streq(line, "n"))
 		return attach_next(plain, err);
+	if (streq(line, "r"))
+		return recover(plain, err);
 	if (streq(line, "q") || streq(line, "quit") || streq(line, "exit"))
 		plain->is_over = true;
 	else if (!*line || streq(line, "l") || streq(line, "list") || streq(line, "w"))
@@ -383,6 +428,7 @@ static int watch_input(struct plain *plain, struct error *err)
 static int talk(struct plain *plain, struct error *err)
 {
 	say_list(plain, false);
+	say_lost(plain);
 	plain->is_open = true;
 	while (!plain->is_over) {
 		prompt(plain);

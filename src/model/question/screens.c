@@ -82,3 +82,11 @@ void question_of_reuse(struct question *question, const struct question_subject 
 	question_add_choice(question, CHOICE_KEEP, "Back", "nothing is started");
 	question_add_choice(question, CHOICE_RETURN, "Resume", "use the tree as it is");
 }
+
+void question_of_recovery(struct question *question)
+{
+	question_begin(question, "recover", "Restart every session that should run and does not?");
+	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
+	question_add_choice(question, CHOICE_CONTINUE, "Restart them",
+			    "each resumes its conversation");
+}

@@ -32,3 +32,7 @@ void question_of_launch(struct question *question, const char *directory, const 
  * CHOICE_RETURN. */
 void question_of_reuse(struct question *question, const struct question_subject *subject,
 		       const char *before, const char *now);
+
+/* After a restart of the machine, or a kill.  Whom it is about comes behind (engine/roster/lost.h).
+ * CHOICE_KEEP, CHOICE_CONTINUE: restart them. */
+void question_of_recovery(struct question *question);

@@ -122,9 +122,18 @@ static void correct_all(struct dashboard *dashboard)
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
+static void name_lost(struct dashboard *dashboard)
+{
+	struct ui *ui = dashboard->ui;
+	if (ui->lacks_lost && ui->mode == MODE_DIALOG && ui->pending == ACTION_RECOVER)
+		lost_tell(dashboard->roster, &ui->dialog.question);
+	ui->lacks_lost = false;
+}
+
 static void frame(struct dashboard *dashboard)
 {
 	list_settle(dashboard->ui->list);
+	name_lost(dashboard);
 	if (dashboard->wall_wish) {
 		draw_wall(&dashboard->wall, dashboard->ui);
 		gallery_settle(dashboard->gallery);
@@ -471,6 +480,10 @@ static void tell_lost(struct dashboard *dashboard)
 	const size_t count = lost.in_restart + lost.otherwise;
 	if (count == 0 || supervise_is_running(dashboard->deck))
 		return;
+	if (lost.in_restart) {
+		ui_offer_recovery(dashboard->ui);
+		return;
+	}
 	cleanup_free char *text =
 		count == 1
 			? xstrdup("1 session should run and does not: R restarts it.")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/state/ui-internal.h"
 
+#include "model/question/screens.h"
 #include "ui/state/ui.h"
 
 static void next_question(struct ui *ui)
@@ -21,6 +22,17 @@ void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wa
 	question_add_choice(question, CHOICE_KEEP, "Back", "nothing changes");
 	question_add_choice(question, CHOICE_CONTINUE, wanted->label, wanted->effect);
 	next_question(ui);
+}
+
+void ui_offer_recovery(struct ui *ui)
+{
+	ui->pending = ACTION_RECOVER;
+	ask_free(&ui->ask);
+	ui->ask.about = ASK_CONFIRM;
+	ui->ask.count = 1;
+	question_of_recovery(&ui->ask.questions[0]);
+	next_question(ui);
+	ui->lacks_lost = true;
 }
 
 void ui_end_pending(struct ui *ui)

@@ -243,10 +243,7 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 		ret->kind = WISH_FORM;
 		break;
 	case ACTION_RECOVER:
-		ui_confirm(ui, action,
-			   &(struct confirmation){ "Restart them", "each resumes its conversation",
-						   xstrdup("Restart every session that should "
-							   "run and does not?") });
+		ui_offer_recovery(ui);
 		break;
 	case ACTION_PREVIEW:
 		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;

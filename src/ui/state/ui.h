@@ -41,6 +41,7 @@ struct ui {
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
 	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
+	bool lacks_lost;  /* it asks about a recovery, and the program is to say of whom */
 	struct form form; /* of MODE_FORM; what was typed stays until a session is made of it */
 	char *message;    /* the last news, until the next key; NULL: none */
 	bool is_bad;      /* the message is about a failure */
@@ -94,6 +95,9 @@ void wish_clear(struct wish *wish);
 
 /* The list is complete: the cursor goes to the first session, for which the keys are. */
 void ui_begin(struct ui *ui);
+
+/* Ask whether what was lost is to be restarted.  The program names it (lacks_lost). */
+void ui_offer_recovery(struct ui *ui);
 
 /* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The
  * list is complete, and the cursor goes to the session that has waited longest. */
