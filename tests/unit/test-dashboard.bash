@@ -973,6 +973,37 @@ case_what_a_restart_of_the_machine_has_ended_is_asked_about() {
 	await 'Enter attach' && await_gone 'Restart every'
 }
 
+case_removed_sessions_are_shown_before_they_are_deleted() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys p
+	await '^The trash is empty\.' && keys G d d
+	await '4 sessions' && keys u
+	await 'Restored ' && await '5 sessions' && keys G d d
+	await '4 sessions'
+	deck remove docs --force
+	await '3 sessions' && keys p
+	id='[0-9a-z]{8}, removed [0-9TZ:.-]+'
+	await '^Delete these for good\?' && look prune-80x24
+	id=
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Delete these for good\? The conversations$' && await '^  docs, [0-9a-z]+, removed$|^  web, ' && await '^  ! Delete them'
+	"${terminal[@]}" resize-window -x 80 -y 24
+	keys Enter
+	await 'Nothing was done' && keys p
+	# another one that was not shown
+	await 'removed sessions \(2\)' && deck remove solo --force && keys Down Enter
+	await 'the trash has changed since it was shown' && keys p
+	await 'removed sessions \(3\)' && keys Down Enter
+	await 'Deleted 3 removed sessions\.' && keys u
+	await 'the trash is empty: there is nothing to undo'
+	# those that are too young stay
+	printf '[trash]\nkeep = 30\n' >>"$home/deck/config.toml"
+	keys G d d
+	await '1 session$' && keys p
+	await '1 younger one is left alone'
+}
+
 case_actions_are_carried_out() {
 	some_sessions
 	open 80 24

@@ -69,6 +69,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'r', 'y' }, "run restart --no-wait id-a" },
 		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
 		{ { 'R', 'R' }, "run recover" },
+		{ { 'u' }, "run undo" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
 		  "run send --message-file - --session=id-a <hi" },
 		{ { 't', '2', KEY_CODE_ENTER }, "run rename -- id-a api2" },

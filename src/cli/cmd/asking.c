@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/sha256.h"
 #include "cli/show/table.h"
 #include "engine/roster/view.h"
 #include "engine/workspace/tree.h"
@@ -11,7 +12,7 @@ const char *asked_name(enum asked asked)
 {
 	static const char *const names[] = {
 		[ASKED_NOTHING] = "nothing", [ASKED_END] = "end",         [ASKED_REUSE] = "reuse",
-		[ASKED_LAUNCH] = "launch",   [ASKED_REMOVAL] = "removal",
+		[ASKED_LAUNCH] = "launch",   [ASKED_REMOVAL] = "removal", [ASKED_PRUNE] = "prune",
 	};
 	return names[asked];
 }
@@ -154,4 +155,94 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
 		ret->count = 0;
 	}
 	return 0;
+}
+
+/* ---- the trash -------------------------------------------------------------------------------- */
+
+size_t asking_count_old(const struct trash *trash, int64_t days)
+{
+	enum { DAY_S = 86400, SECOND_US = 1000000 };
+	const int64_t latest = clock_wall_us() - days * DAY_S * SECOND_US;
+	size_t count = 0;
+	/* The clock may have been set back since. */
+	if (days == 0)
+		return trash->count;
+	while (count < trash->count && trash->items[count].removed_at <= latest)
+		count++;
+	return count;
+}
+
+const char *asking_prune_prompt(const struct trash *trash)
+{
+	for (size_t i = 0; i < trash->count; i++)
+		if (trash->items[i].instance && trash->items[i].instance->recipe)
+			return "Delete these for good? The conversations of sessions in "
+			       "containers are deleted, too.";
+	return "Delete these for good? The conversations stay with their agents.";
+}
+
+static void add_removed(struct question *question, const struct removed *removed)
+{
+	char date[CLOCK_TEXT_SIZE];
+	const struct instance *instance = removed->instance;
+	const struct workspace *workspace = instance ? instance->workspace : NULL;
+	question_add_item(question, "%s, %s, removed %s%s%s",
+			  instance ? instance->title : removed->base,
+			  instance ? instance->id : "its manifest is corrupt",
+			  clock_format(removed->removed_at, date), workspace ? ", with its " : "",
+			  workspace ? workspace_kind_name(workspace->kind) : "");
+}
+
+static char *trash_digest(const struct trash *trash)
+{
+	char digest[SHA256_TEXT_SIZE];
+	cleanup_strbuf struct strbuf names = { 0 };
+	for (size_t i = 0; i < trash->count; i++)
+		strbuf_addf(&names, "%s\n", trash->items[i].name);
+	return xstrdup(sha256_text(strbuf_text(&names), digest));
+}
+
+int asking_of_prune(struct deck *deck, struct asking *ret, struct error *err)
+{
+	cleanup_trash struct trash all = { 0 };
+	if (trash_list(deck->store, &all, err) < 0)
+		return -1;
+	const struct trash old = { all.items,
+				   asking_count_old(&all, deck->settings.trash_keep_days) };
+	cleanup_free char *younger = xasprintf("%zu younger one%s left alone: agentdeck prune "
+					       "--older 0 takes all",
+					       all.count - old.count,
+					       all.count - old.count == 1 ? " is" : "s are");
+	if (old.count == 0) {
+		ret->text = all.count ? TAKE_PTR(younger) : xstrdup("The trash is empty.");
+		return 0;
+	}
+	struct question *question = &ret->questions[ret->count++];
+	ret->about = ASKED_PRUNE;
+	ret->seen = trash_digest(&old);
+	question_begin(question, "prune", asking_prune_prompt(&old));
+	question_add_line(question, "Until they are deleted, agentdeck undo brings them back.");
+	if (all.count > old.count)
+		question_add_line(question, "%s.", younger);
+	question_add_evidence(question, "removed sessions");
+	for (size_t i = 0; i < old.count; i++)
+		add_removed(question, &old.items[i]);
+	question_add_choice(question, CHOICE_KEEP, "Keep them", "nothing is deleted");
+	question_add_choice(question, CHOICE_CLEAN, "Delete them", "there is no undo");
+	return 0;
+}
+
+int asking_prune(struct deck *deck, const char *seen, size_t *ret_deleted, struct error *err)
+{
+	cleanup_trash struct trash all = { 0 };
+	if (trash_list(deck->store, &all, err) < 0)
+		return -1;
+	const struct trash old = { all.items,
+				   asking_count_old(&all, deck->settings.trash_keep_days) };
+	cleanup_free char *now = trash_digest(&old);
+	if (!streq(now, or_empty(seen)))
+		return error_set(err, ERROR_INVALID,
+				 "nothing was deleted, because the trash has changed since it was "
+				 "shown: look again");
+	return undo_prune(deck, &old, ret_deleted, err);
 }

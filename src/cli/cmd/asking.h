@@ -8,6 +8,7 @@
 
 #include "engine/run/ending.h"
 #include "engine/run/lifecycle.h"
+#include "engine/run/undo.h"
 #include "model/question/screens.h"
 
 enum asked {
@@ -16,6 +17,7 @@ enum asked {
 	ASKED_REUSE,   /* its tree has changed since it was kept: CHOICE_RETURN goes on */
 	ASKED_LAUNCH,  /* sessions ended where another one is to be: CHOICE_NEW, CHOICE_RESUME */
 	ASKED_REMOVAL, /* only its tree has what it has: CHOICE_CLEAN removes it */
+	ASKED_PRUNE,   /* removed sessions: CHOICE_CLEAN deletes them for good */
 };
 /* One word; static. */
 const char *asked_name(enum asked asked);
@@ -24,7 +26,7 @@ enum { ASKING_MOST = 2 };
 
 /* One question after the other; the answer to the last one counts. */
 struct asking {
-	struct instance *instance; /* NULL for ASKED_LAUNCH */
+	struct instance *instance; /* NULL for ASKED_LAUNCH and ASKED_PRUNE */
 	enum asked about;
 	struct question questions[ASKING_MOST];
 	size_t count;
@@ -48,3 +50,14 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
  * something else would be lost by now, so nothing was done. */
 int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
 		      const char *seen, struct ending_result *ret, struct error *err);
+
+/* How many of the trash, whose oldest come first, were removed at least so many days ago. */
+size_t asking_count_old(const struct trash *trash, int64_t days);
+/* "Delete these for good? ...", with what becomes of their conversations.  Static. */
+const char *asking_prune_prompt(const struct trash *trash);
+/* May those that are older than [trash] keep be deleted?  ASKED_NOTHING: there are none, as the
+ * text says. */
+int asking_of_prune(struct deck *deck, struct asking *ret, struct error *err);
+/* The answer CHOICE_CLEAN of a user who has seen these.  ERROR_INVALID: there are others by now, so
+ * nothing was deleted. */
+int asking_prune(struct deck *deck, const char *seen, size_t *ret_deleted, struct error *err);

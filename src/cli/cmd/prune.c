@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/asking.h"
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
@@ -115,38 +116,12 @@ static int check_wish(const struct app *app, const struct trash *trash, struct e
 			 trash->count, trash->count == 1 ? "" : "s");
 }
 
-static bool has_container(const struct trash *trash)
-{
-	for (size_t i = 0; i < trash->count; i++)
-		if (trash->items[i].instance && trash->items[i].instance->recipe)
-			return true;
-	return false;
-}
-
 static int confirm(const struct app *app, const struct trash *trash, struct error *err)
 {
 	const struct options *given = app->options;
 	if (given->force || given->dry_run || trash->count == 0)
 		return 0;
-	return ask_yes(has_container(trash)
-			       ? "Delete these for good? The conversations of sessions in "
-				 "containers are deleted, too."
-			       : "Delete these for good? The conversations stay with their agents.",
-		       err);
-}
-
-/* The oldest come first.  Returns how many are old enough. */
-static size_t count_old(const struct trash *trash, int64_t days)
-{
-	enum { DAY_S = 86400, SECOND_US = 1000000 };
-	const int64_t latest = clock_wall_us() - days * DAY_S * SECOND_US;
-	size_t count = 0;
-	/* The clock may have been set back since. */
-	if (days == 0)
-		return trash->count;
-	while (count < trash->count && trash->items[count].removed_at <= latest)
-		count++;
-	return count;
+	return ask_yes(asking_prune_prompt(trash), err);
 }
 
 static char *conclusion(const struct app *app, const struct trash *all, size_t old, size_t deleted)
@@ -176,7 +151,7 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	const int64_t days = given->older_days == AS_CONFIGURED ? app->deck.settings.trash_keep_days
 								: given->older_days;
-	const struct trash trash = { all.items, count_old(&all, days) };
+	const struct trash trash = { all.items, asking_count_old(&all, days) };
 	app->deck.may_delete_branches = given->branches;
 	app->deck.may_leave_containers = given->leave_containers;
 	if (!given->dry_run && check_wish(app, &trash, err) < 0)

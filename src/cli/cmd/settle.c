@@ -2,7 +2,7 @@
  *
  * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
  * start, New and Resume are a launch, the end of a removal is `agentdeck remove --seen`, and the
- * other two are here.  What is deleted is checked
+ * others are here.  What is deleted is checked
  * against what was shown.
  */
 #include "base/argsplit.h"
@@ -102,6 +102,25 @@ static int answer_end(struct app *app, const struct store_row *row, struct error
 	return 0;
 }
 
+/* Of no session: the first operand is the word "trash". */
+static int run_prune(struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	cleanup_asking struct asking asking = { 0 };
+	size_t deleted = 0;
+	if (given->answer == ANSWER_CLEAN) {
+		if (asking_prune(&app->deck, given->seen, &deleted, err) < 0)
+			return -1;
+		print_warnings(app);
+		say("Deleted %zu removed session%s.", deleted, deleted == 1 ? "" : "s");
+		return 0;
+	}
+	if (asking_of_prune(&app->deck, &asking, err) < 0)
+		return -1;
+	print_questions(app, &asking, app->operands.items[0]);
+	return 0;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -110,6 +129,8 @@ static int run(struct app *app, struct error *err)
 	const struct store_row *row;
 	if (streq(app->operands.items[1], "launch"))
 		return print_launch(app, app->operands.items[0], err);
+	if (streq(app->operands.items[1], "prune"))
+		return run_prune(app, err);
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0)
 		return -1;
 	if (given->answer == ANSWER_NOT)

@@ -19,6 +19,7 @@ static enum ask_about about_of(const char *word)
 	       : streq(word, "reuse")   ? ASK_REUSE
 	       : streq(word, "launch")  ? ASK_LAUNCH
 	       : streq(word, "removal") ? ASK_REMOVAL
+	       : streq(word, "prune")   ? ASK_PRUNE
 					: ASK_NOTHING;
 }
 

@@ -14,6 +14,7 @@ enum ask_about {
 	ASK_REUSE,   /* CHOICE_RETURN: do it */
 	ASK_LAUNCH,  /* CHOICE_NEW: do it; CHOICE_RESUME: with that session */
 	ASK_REMOVAL, /* CHOICE_KEEP: not this one; CHOICE_CLEAN: do it */
+	ASK_PRUNE,   /* CHOICE_KEEP: nothing; CHOICE_CLEAN is for agentdeck */
 };
 
 enum { ASK_MOST = 2 };
@@ -24,7 +25,7 @@ struct ask {
 	/* One after the other; the answer to the last one counts. */
 	struct question questions[ASK_MOST];
 	size_t count, next;
-	char *id;   /* of the session; of a launch: the directory */
+	char *id;   /* of the session; of a launch: the directory; "trash" */
 	char *seen; /* what would be lost, for agentdeck to compare */
 	char *text; /* what has just been done; or NULL */
 	bool is_removed;

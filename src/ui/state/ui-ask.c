@@ -66,6 +66,21 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 							      occasion, NULL });
 }
 
+/* The id of no session. */
+#define TRASH "trash"
+
+void ui_look_into_trash(struct ui *ui, struct wish *ret)
+{
+	strvec_clear(&ui->targets);
+	strvec_push(&ui->targets, TRASH);
+	ui->mode = MODE_LOOKING;
+	ui->pending = ACTION_PRUNE;
+	replace_string(&ui->question, "Looking at what was removed ...");
+	ret->kind = WISH_ASK;
+	strvec_push_array(&ret->words,
+			  (const char *const[]){ "settle", "--", TRASH, "prune", NULL });
+}
+
 static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
 {
 	replace_string(&ui->form.instead, id);
@@ -138,7 +153,8 @@ static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 	strvec_push_array(&ret->words,
 			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
 						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
-						 "start", NULL });
+						 ui->pending == ACTION_PRUNE ? "prune" : "start",
+						 NULL });
 	list_choose_none(ui->list);
 	ui_end_pending(ui);
 }
@@ -158,7 +174,7 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 	/* The user has given up, and asks about another one. */
 	if (!streq(ask.id, ui->targets.items[0]))
 		return;
-	if (ask.is_removed) {
+	if (ask.is_removed || (ask.about == ASK_NOTHING && ui->pending == ACTION_PRUNE)) {
 		ui_end_pending(ui);
 		ui_tell(ui, or_empty(ask.text), false);
 	} else if (ask.about == ASK_NOTHING) {
@@ -186,7 +202,8 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 		do_pending(ui, ret);
 	else if (about == ASK_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
 		settle_removal(ui, choice == CHOICE_CLEAN, ui->ask.seen, ret);
-	else if (about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
+	else if ((about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN)) ||
+		 (about == ASK_PRUNE && choice == CHOICE_CLEAN))
 		pass_on(ui, choice, ret);
 	else
 		give_up(ui);

@@ -42,6 +42,8 @@ struct confirmation {
 void ui_confirm(struct ui *ui, enum action action, const struct confirmation *wanted);
 /* What has agentdeck to ask about the first target? */
 void ui_look(struct ui *ui, enum action action, struct wish *ret);
+/* Which removed sessions can be deleted? */
+void ui_look_into_trash(struct ui *ui, struct wish *ret);
 void ui_end_pending(struct ui *ui);
 void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret);
 void ui_key_while_looking(struct ui *ui, key_code key);

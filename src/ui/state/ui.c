@@ -245,6 +245,13 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_RECOVER:
 		ui_offer_recovery(ui);
 		break;
+	case ACTION_UNDO:
+		ret->kind = WISH_RUN;
+		strvec_push(&ret->words, "undo");
+		break;
+	case ACTION_PRUNE:
+		ui_look_into_trash(ui, ret);
+		break;
 	case ACTION_PREVIEW:
 		ui->preview.kind = (ui->preview.kind + 1) % PREVIEW_COUNT;
 		break;
