@@ -913,6 +913,22 @@ case_keys_are_those_of_the_configuration() {
 	await 'ended: 0'
 }
 
+case_a_session_that_asks_before_it_resumes_says_so() {
+	printf '[resume]\npolicy = "confirm"\n' >>"$home/deck/config.toml"
+	deck add . -t api --agent demo
+	deck start api --no-supervise
+	deck send api --wait hello
+	deck stop api
+	open 120 40
+	await '· api' && keys s
+	await 'api: asks before it resumes conversation' && await '\? api .* waiting' && keys Tab
+	await 'n +start a new conversation' && keys m h i Enter
+	await 'the session asks whether to resume: answer it first' && keys Enter
+	await 'Ctrl-Q: leave' && keys Enter
+	await '^❯' && keys C-q
+	await '○ api .* idle'
+}
+
 case_what_was_lost_is_told() {
 	some_sessions
 	deck start api --no-supervise

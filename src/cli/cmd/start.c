@@ -122,7 +122,7 @@ void print_start(const struct app *app, const struct lifecycle_started *started)
 	cleanup_free char *hint = hint_session(&app->deck, title, instance->id);
 	if (started->already) {
 		say("%s: already running", title);
-	} else if (outcome == OUTCOME_OFFERED) {
+	} else if (outcome == OUTCOME_OFFERED || (instance->run.offer && !started->verified)) {
 		say("%s: asks before it resumes conversation %s; answer it with: agentdeck attach %s",
 		    title, or_empty(instance->conversation.session_id), hint);
 	} else if (succeeded(outcome)) {
