@@ -1081,6 +1081,34 @@ case_the_form_starts_where_the_cursor_is() {
 	await '^Directory .*/work/c/deep$' && keys Escape
 }
 
+# 300 characters, some of them wide or written from right to left.
+long_path() { printf '%s/' a/日本語の長い名前 שלום-עולם "$(printf 'x%.0s' {1..200})" "$(printf 'y%.0s' {1..80})"; }
+
+case_the_form_takes_any_text_at_any_size() {
+	local path
+	path=$(long_path) && mkdir -p "$path"
+	open 120 40
+	await 'Enter attach' && keys c C-u
+	await '^Directory$' && keys -l "$path"
+	await 'yyyy/$' && keys Down d e m o Down Down Down
+	await '^Agent +< demo >' && keys -l 'work/グループ' && keys Down && keys -l 'שלום 日本語' && keys Left Left
+	await '^Title +.*日本語' && look form-text-120x40
+	# typing goes on where it was, whatever the size
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^Enter make it  Esc back  Tab next$' && keys X && await '^Title +.*日X本語' && look form-text-40x12
+	"${terminal[@]}" resize-window -x 80 -y 24 \; resize-window -x 30 -y 8 \; resize-window -x 120 -y 40
+	await '^Enter make it  Esc back  Tab next +Ctrl-X empty$' && keys BSpace Up Up Up Up Up
+	await '^Directory ' && look form-path-120x40
+	keys Home && await "^Directory  a/日本語の長い名前/" && keys End && await '^Directory .*yyyy/$'
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await 'Tab complete' && look form-path-40x12
+	keys Enter
+	await '· .*日本語|○ .*日本語|: made and started' || return
+	deck list --json
+	grep -q 'y/*"' "$home/out" || fail "the path is cut: $(<"$home/out")"
+	grep -q 'グループ' "$home/out" || fail "the group is cut: $(<"$home/out")"
+}
+
 case_the_form_asks_which_session_it_is_for() {
 	undecided 1
 	open 80 24
