@@ -471,11 +471,19 @@ void child_result_free(struct child_result *result)
 	strbuf_free(&result->errors);
 }
 
+/* Of a program that says more, the beginning is enough.  The refusals of agentdeck fit. */
+enum { WORDS_MOST = 500 };
+
 char *child_last_words(const struct child_result *result)
 {
 	const char *text = strbuf_text(result->errors.length ? &result->errors : &result->output);
 	cleanup_free char *line = xstrndup(text, strcspn(text, "\n"));
-	if (strlen(line) > 200)
-		line[200] = '\0';
+	if (strlen(line) > WORDS_MOST) {
+		size_t length = WORDS_MOST;
+		/* Not within a character. */
+		while (length && ((unsigned char)line[length] & 0xC0) == 0x80)
+			length--;
+		line[length] = '\0';
+	}
 	return *line ? visible(line) : xstrdup("no message");
 }

@@ -94,6 +94,6 @@ int child_foreground(const char *const *argv, char *const *environment,
 void child_result_free(struct child_result *result);
 #define cleanup_child_result CLEANUP(child_result_free)
 
-/* First line of errors (or output when there is none), visible, at most 200 bytes; "no message"
+/* First line of errors (or output when there is none), visible, of at most 500 bytes; "no message"
  * when the child said nothing.  The caller frees. */
 char *child_last_words(const struct child_result *result) MUST_USE;

@@ -53,6 +53,17 @@ static void a_child_says_how_it_ended_and_what_it_said(void **state UNUSED)
 	assert_string_equal(none, "no message");
 }
 
+static void long_words_are_cut_between_two_characters(void **state UNUSED)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	strbuf_adds(&result.errors, "x");
+	for (int i = 0; i < 300; i++)
+		strbuf_adds(&result.errors, "é");
+	cleanup_free char *words = child_last_words(&result);
+	assert_int_equal(strlen(words), 499);
+	assert_true(ends_with(words, "é"));
+}
+
 static void a_program_that_is_not_there_is_an_outcome(void **state UNUSED)
 {
 	cleanup_child_result struct child_result result = { 0 };
@@ -297,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_child_says_how_it_ended_and_what_it_said),
+		TEST(long_words_are_cut_between_two_characters),
 		TEST(a_program_that_is_not_there_is_an_outcome),
 		TEST(a_child_inherits_neither_descriptors_nor_signal_settings),
 		TEST(a_child_reads_all_its_input_while_it_writes),

@@ -625,6 +625,18 @@ case_a_refusal_is_told_in_words() {
 	await 'Nothing was done'
 }
 
+case_a_long_refusal_is_read_to_its_end() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys Down Down m
+	await 'Send to 日本語' && keys h i Enter
+	await '^日本語 is wide, and this title is longer than any' && await 'start it with' && look refusal-80x24
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^日本語 is wide, and this title is$' && look refusal-40x12
+	keys Down
+	await_gone '日本語 is wide, and this title is$'
+}
+
 case_a_permission_is_given_after_its_question_was_seen() {
 	some_sessions
 	deck start api --no-supervise

@@ -13,6 +13,7 @@
 
 enum {
 	HEADER_ROWS = 1,
+	NEWS_ROWS_MOST = 5,
 	FOOTER_ROWS = 2, /* the news or a line to type, and the keys */
 	WIDTH_STATUS = 8,
 	WIDTH_SINCE = 6,
@@ -345,6 +346,27 @@ static char *filter_text(const struct ui *ui)
 	return strbuf_take(&text);
 }
 
+/* What went wrong is read to its end: over the end of the list. */
+static void draw_failure(const char *text, size_t row)
+{
+	const size_t width = term_columns();
+	cleanup_strvec struct strvec lines = { 0 };
+	cleanup_free char *blank = xasprintf("%*s", (int)width, "");
+	while (*text && lines.count + 1 < NEWS_ROWS_MOST && lines.count < row) {
+		const size_t length = dialog_fitting(text, width);
+		strvec_push_take(&lines, xstrndup(text, length));
+		text += length;
+		text += *text == ' ';
+	}
+	if (*text)
+		strvec_push(&lines, text);
+	for (size_t i = 0; i < lines.count; i++) {
+		const size_t here = row + 1 + i - lines.count;
+		term_put(here, 0, width, ROLE_PLAIN, blank);
+		term_put(here, 0, width, ROLE_ERROR, lines.items[i]);
+	}
+}
+
 static void draw_news(const struct ui *ui, size_t row)
 {
 	const size_t width = term_columns();
@@ -356,8 +378,10 @@ static void draw_news(const struct ui *ui, size_t row)
 		draw_input(ui, row, ui->question);
 	} else if (ui->mode == MODE_LOOKING) {
 		term_put(row, 0, width, ROLE_WARNING, ui->question);
+	} else if (ui->message && ui->is_bad) {
+		draw_failure(ui->message, row);
 	} else if (ui->message) {
-		term_put(row, 0, width, ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
+		term_put(row, 0, width, ROLE_PLAIN, ui->message);
 	} else if (filter_is_on(ui)) {
 		cleanup_free char *text = filter_text(ui);
 		term_put(row, 0, width, ROLE_FAINT, text);
