@@ -121,6 +121,17 @@ static void what_is_not_confirmed_is_not_done(void **state UNUSED)
 	}
 }
 
+static void a_dialog_knows_the_keys_of_the_configuration(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	assert_int_equal(keymap_bind(&ui->keymap, "down=J", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "attach=o", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "quit=Q", NULL), 0);
+	check(ui, KEYS('x', 'J', 'o'), "run stop id-a");
+	check(ui, KEYS('x', 'J', 'Q'), "");
+	assert_string_equal(ui->message, "Nothing was done.");
+}
+
 static void a_line_can_be_given_up(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -549,6 +560,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
+		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_line_can_be_given_up),
 		cmocka_unit_test(the_question_names_whom_it_is_about),
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),

@@ -89,8 +89,8 @@ static const struct help_entry session_entries[] = {
 static const struct help_entry wall_entries[] = {
 	{ ACTION_UP, NULL, "one tile up" },
 	{ ACTION_DOWN, NULL, "one tile down" },
-	{ ACTION_NONE, "Left, h", "one tile to the left" },
-	{ ACTION_NONE, "Right, l", "one tile to the right" },
+	{ ACTION_COLLAPSE, NULL, "one tile to the left" },
+	{ ACTION_OPEN, NULL, "one tile to the right" },
 	{ ACTION_NONE, "Tab, Back-Tab", "the next or the previous tile" },
 	{ ACTION_PAGE_UP, NULL, "one page back" },
 	{ ACTION_PAGE_DOWN, NULL, "one page forward" },

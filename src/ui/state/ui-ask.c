@@ -209,6 +209,18 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 		give_up(ui);
 }
 
+/* The keys that its user has given to moving, Enter and quit are for a dialog, too. */
+static key_code usual_key(const struct ui *ui, key_code key)
+{
+	static const key_code keys[ACTION_COUNT] = {
+		[ACTION_UP] = KEY_CODE_UP,           [ACTION_DOWN] = KEY_CODE_DOWN,
+		[ACTION_PAGE_UP] = KEY_CODE_PAGE_UP, [ACTION_PAGE_DOWN] = KEY_CODE_PAGE_DOWN,
+		[ACTION_ATTACH] = KEY_CODE_ENTER,    [ACTION_QUIT] = KEY_CODE_ESCAPE,
+	};
+	const enum action action = keymap_action(&ui->keymap, key);
+	return ui->keymap.is_own[action] && keys[action] ? keys[action] : key;
+}
+
 void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 {
 	enum choice_kind choice;
@@ -218,7 +230,7 @@ void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 		answer(ui, CHOICE_CONTINUE, ret);
 	else if (is_confirm && key == 'n')
 		give_up(ui);
-	else if (dialog_key(&ui->dialog, key, &choice))
+	else if (dialog_key(&ui->dialog, usual_key(ui, key), &choice))
 		answer(ui, choice, ret);
 }
 

@@ -156,14 +156,6 @@ static void attach(const struct wall *wall, struct wish *ret)
 static bool key_moves(struct wall *wall, struct list *list, key_code key)
 {
 	switch (key) {
-	case KEY_CODE_LEFT:
-	case 'h':
-		move_by(wall, list, TILES_LEFT);
-		return true;
-	case KEY_CODE_RIGHT:
-	case 'l':
-		move_by(wall, list, TILES_RIGHT);
-		return true;
 	case KEY_CODE_TAB:
 		select_tile(wall, list, (wall->selected + 1) % wall->count);
 		return true;
@@ -187,6 +179,12 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 		break;
 	case ACTION_DOWN:
 		move_by(wall, ui->list, TILES_DOWN);
+		break;
+	case ACTION_COLLAPSE:
+		move_by(wall, ui->list, TILES_LEFT);
+		break;
+	case ACTION_OPEN:
+		move_by(wall, ui->list, TILES_RIGHT);
 		break;
 	case ACTION_PAGE_UP:
 	case ACTION_PAGE_DOWN:
