@@ -41,6 +41,26 @@ static void what_people_and_agents_say_is_found(void **state UNUSED)
 	}
 }
 
+/* JSON may write a letter outside of ASCII as it is, or as its number. */
+static void other_scripts_are_found_in_either_form(void **state UNUSED)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"user\",\"message\":{\"content\":\"in Z\xc3\xbcrich, \xe6\x97\xa5\xe6\x9c\xac\"}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":\"in Z\\u00fcrich, \\u65e5\\u672c\"}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":\"in Z\\u00FCrich, \\u65E5\xe6\x9c\xac\"}}\n",
+	};
+	static const char *const texts[] = { "z\xc3\xbcrich", "\xc3\xbc",
+					     "\xe6\x97\xa5\xe6\x9c\xac", ", \xe6\x97\xa5", "in Z" };
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(texts); j++) {
+			cleanup_search_hit struct search_hit hit = { 0 };
+			assert_int_equal(search(lines[i], texts[j], &hit), 0);
+		}
+	struct search_hit hit = { 0 };
+	assert_int_equal(search(lines[0], "Z\xc3\xa4rich", &hit), SEARCH_NOTHING);
+	assert_int_equal(search(lines[1], "Z\xc3\xa4rich", &hit), SEARCH_NOTHING);
+}
+
 static void the_rest_is_not(void **state UNUSED)
 {
 	static const char *const lines[] = {
@@ -77,6 +97,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_people_and_agents_say_is_found, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(other_scripts_are_found_in_either_form, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_rest_is_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_one_is_shown_with_what_is_around_it,

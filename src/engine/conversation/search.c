@@ -12,7 +12,8 @@ enum { SHOWN_BEFORE = 50, SHOWN = 160 };
 
 struct looking {
 	const char *text;
-	char *word; /* a part of text that no escape of JSON changes; "": none */
+	char *word;     /* a part of text that JSON writes as it is, or else with \\u; "": none */
+	bool is_simple; /* JSON writes it as it is in any case */
 	struct search_hit hit;
 };
 
@@ -22,14 +23,15 @@ void search_hit_clear(struct search_hit *hit)
 	*hit = (struct search_hit){ 0 };
 }
 
-/* The longest run of ASCII letters and digits. */
+/* The longest run of letters and digits: of ASCII, and of any other script as well. */
 static char *longest_word(const char *text)
 {
 	const char *best = text;
 	size_t most = 0;
 	while (*text) {
 		size_t length = 0;
-		while (isascii((unsigned char)text[length]) && isalnum((unsigned char)text[length]))
+		while (!isascii((unsigned char)text[length]) ||
+		       isalnum((unsigned char)text[length]))
 			length++;
 		if (length > most) {
 			most = length;
@@ -40,11 +42,19 @@ static char *longest_word(const char *text)
 	return xstrndup(best, most);
 }
 
+static bool is_ascii(const char *text)
+{
+	while (*text && isascii((unsigned char)*text))
+		text++;
+	return !*text;
+}
+
 /* Parsing is what costs. */
 static bool may_have(const char *line, void *data)
 {
 	const struct looking *looking = data;
-	return strcasestr(line, looking->word) != NULL;
+	return strcasestr(line, looking->word) != NULL ||
+	       (!looking->is_simple && strstr(line, "\\u"));
 }
 
 static char *around(const char *text, const char *at)
@@ -81,7 +91,7 @@ static bool visit(struct json_object *record, void *data)
 int search_transcript(const char *path, const char *text, struct search_hit *ret, struct error *err)
 {
 	cleanup_free char *word = longest_word(text);
-	struct looking looking = { .text = text, .word = word };
+	struct looking looking = { .text = text, .word = word, .is_simple = is_ascii(word) };
 	int r = transcript_visit_some(path, may_have, visit, &looking, err);
 	if (r != 0 || !looking.hit.count) {
 		search_hit_clear(&looking.hit);
