@@ -1781,6 +1781,41 @@ case_up_and_down() {
 	must stop --all
 }
 
+case_up_says_where_a_mistake_is() {
+	local fine=$'[session.web]\nagent = "demo"\n[session.api]' mistake
+	mkdir "$home/user/src"
+	# each makes none of them: the last lines of the file, and what is said of its fourth line
+	for mistake in 'path = "gone"|4:1: .*/gone is not an existing directory: create it, or correct path' \
+		'agent = "dmeo"|4:1: unknown agent .dmeo.: known are' 'agent = 3|4:1: session.api.agent must be a string' \
+		'group = "a//b"|4:1: invalid group "a//b"' '[session.""]|4:10: invalid title "": it is empty' \
+		'[session.api]|4:1: .*redefine' 'message = ["a"]|4:1: session.api.message must be a string' \
+		'instead = "web"|4:1: unknown key "instead"'; do
+		printf '%s\n' "$fine" "${mistake%%|*}" >agentdeck.toml
+		refused 1 "agentdeck.toml:${mistake#*|}" up
+		must list -q
+		[ ! -s "$home/out" ] || fail "$mistake: made $(<"$home/out")"
+	done
+	# what only launch knows concerns one of them
+	printf '%s\n' "$fine" 'agent = "demo"' 'memory_max = "1X"' >agentdeck.toml
+	run up
+	[ "$status" = 1 ] || fail "status $status"
+	grep -q "^agentdeck: agentdeck.toml:3:10: api: --memory-max: invalid size '1X'" "$home/err" || fail "$(<"$home/err")"
+	run up --json
+	grep -q '"error":"agentdeck.toml:3:10: api: --memory-max: invalid' "$home/out" || fail "$(<"$home/out")"
+	must list -q
+	[ "$(wc -l <"$home/out")" = 1 ] || fail "made $(<"$home/out")"
+	# "~" is the home, also for who has no shell; and a session that the file does not name is left alone
+	printf '%s\n' '[session.home]' 'path = "~/src"' 'agent = "demo"' >agentdeck.toml
+	must up
+	[ "$(value home path)" = "$(realpath "$home/user/src")" ] || fail "path: $(value home path)"
+	must diff --json
+	grep -q '"as_declared": true' "$home/out" || fail "$(<"$home/out")"
+	must down
+	[ "$(<"$home/out")" = 'home: stopped' ] || fail "$(<"$home/out")"
+	[ "$(value web status)" = running ] || fail "down stopped another session"
+	must stop --all
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

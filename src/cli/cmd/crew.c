@@ -26,8 +26,18 @@ struct worker {
 	const struct crew_job *job;
 };
 
+/* What failed is told with its place in the file that wants it. */
+static void relay_error(const struct crew_job *job, const char *line)
+{
+	static const char prefix[] = "agentdeck: ";
+	if (job->place && starts_with(line, prefix))
+		complain("%s: %s: %s", job->place, job->title, line + strlen(prefix));
+	else if (*line)
+		say_to(stderr, xstrdup(line));
+}
+
 /* What many warn of is the same: dispatch prints it once, at the end. */
-static void relay_errors(struct app *app, const char *text)
+static void relay_errors(struct app *app, const struct crew_job *job, const char *text)
 {
 	static const char prefix[] = "agentdeck: warning: ";
 	cleanup_free char *copy = xstrdup(text);
@@ -35,8 +45,7 @@ static void relay_errors(struct app *app, const char *text)
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		const char *warning = line + strlen(prefix);
 		if (!starts_with(line, prefix)) {
-			if (*line)
-				say_to(stderr, xstrdup(line));
+			relay_error(job, line);
 		} else if (!strvec_contains(&app->deck.warnings, warning)) {
 			strvec_push(&app->deck.warnings, warning);
 		}
@@ -54,6 +63,11 @@ static void print_answer(const struct crew_job *job, const struct child_result *
 		json_set_string(object, "error", failure ? failure : "its process was killed");
 		json_set_string(object, "code", error_code_name(ERROR_CHILD));
 	}
+	const char *why = json_get_string(object, "error", NULL);
+	if (job->place && why) {
+		cleanup_free char *placed = xasprintf("%s: %s: %s", job->place, job->title, why);
+		json_set_string(object, "error", placed);
+	}
 	/* An error does not say whose it is. */
 	if (job->id)
 		json_set_string(object, "id", job->id);
@@ -69,7 +83,7 @@ static void on_end(const struct child_result *result, const struct error *failur
 	work->running--;
 	work->failed += !result || result->exit_status != 0;
 	if (result)
-		relay_errors(work->app, strbuf_text(&result->errors));
+		relay_errors(work->app, worker->job, strbuf_text(&result->errors));
 	if (work->app->json)
 		print_answer(worker->job, result, why);
 	else if (result && result->exit_status != 0 && !result->output.length &&

@@ -13,6 +13,7 @@ struct crew_job {
 	int directory;          /* the working directory; 0: ours */
 	const char *input;      /* what it reads from standard input; NULL: nothing.  Borrowed */
 	size_t input_length;
+	const char *place; /* "<file>:<line>:<column>", put before its error; NULL.  Borrowed */
 };
 
 struct crew_order {

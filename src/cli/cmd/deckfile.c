@@ -2,14 +2,17 @@
 #include "cli/cmd/deckfile.h"
 
 #include "base/fsutil.h"
+#include "base/toml.h"
 #include "base/tomlmap.h"
 #include "cli/cmd/commands.h"
 #include "engine/roster/view.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_MAX = 1 << 20 };
@@ -17,6 +20,9 @@ enum { FILE_MAX = 1 << 20 };
 static void declared_free(struct declared *declared)
 {
 	free(declared->title);
+	free(declared->place);
+	free(declared->path_place);
+	free(declared->agent_place);
 	free(declared->directory);
 	free(declared->group);
 	free(declared->agent);
@@ -41,8 +47,9 @@ void deckfile_free(struct deckfile *file)
 /* They say how the command behaves, or have a key to themselves. */
 static bool is_declarable(const char *name)
 {
-	static const char *const others[] = { "title", "message", "message-file", "attach",
-					      "quick", "no-wait", "session-id",   "no-supervise" };
+	static const char *const others[] = { "title",      "message",      "message-file",
+					      "attach",     "quick",        "no-wait",
+					      "session-id", "no-supervise", "instead" };
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (streq(name, others[i]))
 			return false;
@@ -104,17 +111,30 @@ static int add_flag(const struct toml_document *document, const char *path,
 	return 0;
 }
 
+/* A name that no session could have is refused with its place. */
+static int check_name(const struct toml_document *document, const char *path, const char *name,
+		      int (*check)(const char *name, struct error *err), struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	return check(name, &why) < 0 ? toml_error(document, path, err, "%s", why.message) : 0;
+}
+
 static int add_text(const struct toml_document *document, const char *path,
 		    const struct command_option *option, struct json_object *value,
 		    struct declared *declared, struct error *err)
 {
-	const bool is_number = json_object_is_type(value, json_type_int);
+	/* A limit may be a number; a name is a text. */
+	const bool is_number = json_object_is_type(value, json_type_int) &&
+			       !streq(option->name, "group") && !streq(option->name, "agent");
 	if (!is_number && toml_check_string(document, path, value, err) < 0)
 		return -1;
 	const char *text = json_object_get_string(value);
 	strvec_pushf(&declared->options, "--%s=%s", option->name, text);
-	if (streq(option->name, "group"))
+	if (streq(option->name, "group")) {
+		if (check_name(document, path, text, naming_check_group, err) < 0)
+			return -1;
 		replace_string(&declared->group, text);
+	}
 	if (streq(option->name, "agent"))
 		replace_string(&declared->agent, text);
 	return 0;
@@ -149,15 +169,21 @@ static int add_option(const struct toml_document *document, const char *path, co
 
 /* ---- the file --------------------------------------------------------------------------------- */
 
+/* A path that a shell would take: "~" is the home, and another one is from the file. */
+static char *whole_path(const struct deckfile *file, const char *path)
+{
+	cleanup_free char *base = xstrndup(file->path,
+					   (size_t)(path_basename(file->path) - file->path));
+	if (streq(path, "~") || starts_with(path, "~/"))
+		return xasprintf("%s%s", file->home, path + 1);
+	return *path == '/' ? xstrdup(path) : xasprintf("%s%s", base, path);
+}
+
 /* The directory as the session will have it, so that both can be compared. */
 static int settle_directory(const struct deckfile *file, struct declared *declared,
 			    struct error *err)
 {
-	cleanup_free char *base = xstrndup(file->path,
-					   (size_t)(path_basename(file->path) - file->path));
-	cleanup_free char *path = *or_empty(declared->directory) == '/'
-					  ? xstrdup(declared->directory)
-					  : xasprintf("%s%s", base, or_empty(declared->directory));
+	cleanup_free char *path = whole_path(file, or_empty(declared->directory));
 	char *real = NULL;
 	int r = fs_real_directory(path, &real, err);
 	if (r < 0)
@@ -165,6 +191,13 @@ static int settle_directory(const struct deckfile *file, struct declared *declar
 	free(declared->directory);
 	declared->directory = real ? real : TAKE_PTR(path);
 	return 0;
+}
+
+static char *find_place(const struct toml_document *document, const char *path)
+{
+	unsigned line, column;
+	toml_position(document->text, document->length, path, &line, &column);
+	return xasprintf("%s:%u:%u", document->what, line, column);
 }
 
 static int read_value(const struct toml_document *document, const char *path, const char *key,
@@ -185,9 +218,16 @@ static int read_session(const struct toml_document *document, const char *title,
 			struct declared *declared, struct error *err)
 {
 	cleanup_free char *where = xasprintf("session.%s", title);
+	cleanup_free char *path_key = xasprintf("%s.path", where);
+	cleanup_free char *agent_key = xasprintf("%s.agent", where);
 	declared->title = xstrdup(title);
+	declared->place = find_place(document, where);
+	declared->path_place = find_place(document, path_key);
+	declared->agent_place = find_place(document, agent_key);
 	if (!json_object_is_type(table, json_type_object))
 		return toml_type_error(document, where, table, "a table", err);
+	if (check_name(document, where, title, naming_check_title, err) < 0)
+		return -1;
 	json_object_object_foreach(table, key, value) {
 		cleanup_free char *path = xasprintf("%s.%s", where, key);
 		if (read_value(document, path, key, value, declared, err) < 0)
@@ -229,7 +269,9 @@ static int read_document(const struct toml_document *document, struct deckfile *
 	json_object_object_foreach(document->root, key, value) {
 		if (streq(key, "group")) {
 			group = value;
-			if (toml_check_string(document, key, value, err) < 0)
+			if (toml_check_string(document, key, value, err) < 0 ||
+			    check_name(document, key, json_object_get_string(value),
+				       naming_check_group, err) < 0)
 				return -1;
 		} else if (!streq(key, "session")) {
 			return toml_error(document, key, err,
@@ -269,9 +311,9 @@ static int open_file(const char *path, struct deckfile *file, struct strbuf *ret
 	return 0;
 }
 
-int deckfile_read(const char *path, struct deckfile *ret, struct error *err)
+int deckfile_read(const char *path, const char *home, struct deckfile *ret, struct error *err)
 {
-	cleanup_deckfile struct deckfile file = { 0 };
+	cleanup_deckfile struct deckfile file = { .home = home };
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_toml_document struct toml_document document = { 0 };
 	if (open_file(path, &file, &text, err) < 0 ||
@@ -360,6 +402,21 @@ int declared_look(struct deck *deck, const struct declared *declared, const stru
 	}
 	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
 	compare(declared, instance, &ret->differences);
+	return 0;
+}
+
+int declared_check(struct deck *deck, const struct declared *declared, struct error *err)
+{
+	const struct agent *agent;
+	struct stat st;
+	cleanup_error struct error why = { 0 };
+	cleanup_free char *shown = visible(declared->directory);
+	if (stat(declared->directory, &st) < 0 || !S_ISDIR(st.st_mode))
+		return error_set(err, ERROR_CORRUPT,
+				 "%s: %s is not an existing directory: create it, or correct path",
+				 declared->path_place, shown);
+	if (declared->agent && deck_agent(deck, declared->agent, &agent, &why) < 0)
+		return error_set(err, ERROR_CORRUPT, "%s: %s", declared->agent_place, why.message);
 	return 0;
 }
 

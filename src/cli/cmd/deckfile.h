@@ -4,10 +4,10 @@
  *
  *   group = "work"                  # for each session that names none
  *   [session.api]                   # its title
- *   path = "src/api"                # from the directory of the file; else that directory
- *   agent = "claude"                # and every other option of launch, with its value
- *   args = ["--model", "opus"]      # for the agent
- *   message = "Read TODO.md."       # sent when the session is made
+ *   path = "src/api"                # from the directory of the file, or "~/..."; else that
+ * directory agent = "claude"                # and every other option of launch, with its value args
+ * = ["--model", "opus"]      # for the agent message = "Read TODO.md."       # sent when the
+ * session is made
  */
 #pragma once
 
@@ -15,6 +15,9 @@
 
 struct declared {
 	char *title;
+	/* Where the file says so, "<path>:<line>:<column>": its table, and its keys path and agent.
+	 */
+	char *place, *path_place, *agent_place;
 	char *directory;         /* absolute; real where it exists */
 	char *group, *agent;     /* NULL: the file does not say */
 	struct strvec options;   /* of launch: "--agent=claude" */
@@ -23,15 +26,17 @@ struct declared {
 };
 
 struct deckfile {
-	char *path; /* real */
+	char *path;       /* real */
+	const char *home; /* borrowed */
 	int directory;
 	struct declared *sessions;
 	size_t count;
 };
 
-/* Read the file.  ERROR_NOT_FOUND says how to write one.  ERROR_CORRUPT "<path>:<line>:<column>:
- * <why>": a mistake, also an option that launch does not have.  *ret: deckfile_free(). */
-int deckfile_read(const char *path, struct deckfile *ret, struct error *err);
+/* Read the file; home: what "~" is.  ERROR_NOT_FOUND says how to write one.  ERROR_CORRUPT
+ * "<path>:<line>:<column>: <why>": a mistake, also an option that launch does not have.  *ret:
+ * deckfile_free(). */
+int deckfile_read(const char *path, const char *home, struct deckfile *ret, struct error *err);
 void deckfile_free(struct deckfile *file);
 #define cleanup_deckfile CLEANUP(deckfile_free)
 
@@ -56,4 +61,7 @@ struct declared_fact {
 /* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
 int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
 		  struct declared_fact *ret, struct error *err);
+/* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not
+ * exist, or nobody knows its agent. */
+int declared_check(struct deck *deck, const struct declared *declared, struct error *err);
 void declared_fact_free(struct declared_fact *fact);

@@ -32,7 +32,7 @@ static void declaration_free(struct declaration *declaration)
 static int look(struct app *app, struct declaration *ret, struct error *err)
 {
 	const char *path = app->operands.count ? app->operands.items[0] : DEFAULT_FILE;
-	if (deckfile_read(path, &ret->file, err) < 0 ||
+	if (deckfile_read(path, app->deck.paths.home, &ret->file, err) < 0 ||
 	    store_list(app->deck.store, &app->rows, err) < 0)
 		return -1;
 	ret->facts = xcalloc(ret->file.count, sizeof(*ret->facts));
@@ -61,9 +61,20 @@ static int refuse_foreign(const struct declaration *declaration, struct error *e
 		cleanup_free char *title = visible(declared->title);
 		cleanup_free char *why = joined(&declaration->facts[i].differences);
 		cleanup_free char *shown = visible(why);
-		return error_set(err, ERROR_EXISTS, "%s: %s. Rename one of them; nothing was done",
-				 title, shown);
+		return error_set(err, ERROR_EXISTS,
+				 "%s: %s: %s. Rename one of them; nothing was done",
+				 declared->place, title, shown);
 	}
+	return 0;
+}
+
+/* A mistake in one of them makes none. */
+static int check_missing(struct app *app, const struct declaration *declaration, struct error *err)
+{
+	for (size_t i = 0; i < declaration->file.count; i++)
+		if (declaration->facts[i].state == DECLARED_MISSING &&
+		    declared_check(&app->deck, &declaration->file.sessions[i], err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -99,6 +110,7 @@ static void order_launch(const struct app *app, const struct declaration *declar
 {
 	const struct declared *declared = &declaration->file.sessions[i];
 	job->title = declared->title;
+	job->place = declared->place;
 	job->directory = declaration->file.directory;
 	job->input = declared->message;
 	job->input_length = strlen(or_empty(declared->message));
@@ -125,7 +137,8 @@ static int run_all(struct app *app, const char *verb, bool launches, struct erro
 	cleanup_declaration struct declaration declaration = { 0 };
 	cleanup_jobs struct jobs jobs = { 0 };
 	size_t failed = 0;
-	if (look(app, &declaration, err) < 0 || refuse_foreign(&declaration, err) < 0)
+	if (look(app, &declaration, err) < 0 || refuse_foreign(&declaration, err) < 0 ||
+	    (launches && check_missing(app, &declaration, err) < 0))
 		return -1;
 	jobs.jobs = xcalloc(declaration.file.count, sizeof(*jobs.jobs));
 	for (size_t i = 0; i < declaration.file.count; i++) {
