@@ -6,20 +6,11 @@
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { PROGRESS_AFTER_MS = 1000 };
-
-/* After a second, and then each second, for who watches. */
 static void show_progress(void *data, size_t index, size_t count)
 {
 	struct conversation_look *look = data;
-	const int64_t now = clock_ms();
-	if (now - look->shown_ms < PROGRESS_AFTER_MS)
-		return;
-	look->shown_ms = now;
-	look->is_shown = true;
-	fprintf(stderr, "\rLooking at conversation %zu of %zu", index + 1, count);
+	progress_step(&look->progress, clock_ms(), "Looking at conversation", index + 1, count);
 }
 
 static int make_order(const struct conversation_choice *choice, struct conversation_look *look,
@@ -42,9 +33,10 @@ int conversation_look_open(struct app *app, const struct conversation_choice *ch
 			   struct conversation_look *ret, struct error *err)
 {
 	struct discover_order order = { .filter.nobodys = nobodys,
-					.looks = isatty(STDERR_FILENO) ? show_progress : NULL,
+					.looks = show_progress,
 					.data = ret };
-	*ret = (struct conversation_look){ .shown_ms = clock_ms() };
+	*ret = (struct conversation_look){ 0 };
+	progress_begin(&ret->progress, stderr, clock_ms());
 	return make_order(choice, ret, &order, err) < 0
 		       ? -1
 		       : discover_open(&app->deck, &order, &ret->discovery, err);
@@ -52,9 +44,7 @@ int conversation_look_open(struct app *app, const struct conversation_choice *ch
 
 void conversation_look_done(struct conversation_look *look)
 {
-	if (look->is_shown)
-		fputs("\r\033[K", stderr);
-	look->is_shown = false;
+	progress_clear(&look->progress);
 }
 
 void conversation_look_close(struct conversation_look *look)

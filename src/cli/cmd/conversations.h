@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/core/command.h"
+#include "cli/show/progress.h"
 
 #include "engine/conversation/discover.h"
 
@@ -17,8 +18,7 @@ struct conversation_choice {
 struct conversation_look {
 	struct discovery discovery;
 	char *directory;
-	int64_t shown_ms;
-	bool is_shown;
+	struct progress progress;
 };
 
 /* nobodys: only those that belong to no session. */
