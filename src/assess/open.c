@@ -85,7 +85,7 @@ int open_common_of(const char *source, char **ret, struct error *err)
 	cleanup_free char *objects = path_join(common, "objects");
 	cleanup_free char *real = NULL;
 	if (!is_directory(objects) || fs_real_directory(common, &real, NULL) != 0)
-		return error_set(err, ERROR_INVALID, "%s is no git repository", source);
+		return error_set(err, ERROR_INVALID, "%s is not a Git repository", source);
 	*ret = TAKE_PTR(real);
 	return 0;
 }

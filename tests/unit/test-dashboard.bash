@@ -879,7 +879,7 @@ case_a_terminal_moves_only_if_somebody_waits_for_it() {
 	open 80 24 agentdeck attach api
 	await '^\[api\]'
 	env "${environment[@]}" agentdeck switch web >"$home/out" 2>&1 && fail 'it works outside'
-	grep -q 'no terminal of a session' "$home/out" || fail "it says $(<"$home/out")"
+	grep -q 'does not show a session' "$home/out" || fail "it says $(<"$home/out")"
 	env "${environment[@]}" TMUX="$(socket_of api),1,0" agentdeck switch web >"$home/out" 2>&1 || fail "it says $(<"$home/out")"
 	await '^\[web\]' && keys C-q
 	await 'ended: 0'

@@ -447,7 +447,7 @@ static void the_version_is_one_that_both_speak(void **state UNUSED)
 	tell("/fake/set?version=1.39&least=1.12");
 	EXPECT_ERROR(do_open(), ERROR_UNAVAILABLE, "too old");
 	tell("/fake/set?version=one&least=1.12");
-	EXPECT_ERROR(do_open(), ERROR_UNAVAILABLE, "no API version");
+	EXPECT_ERROR(do_open(), ERROR_UNAVAILABLE, "does not say its API version");
 }
 
 static void a_container_is_limited_in_place(void **state UNUSED)

@@ -40,7 +40,7 @@ static int find_own(struct app *app, struct store_rows *rows, const struct store
 	}
 	return error_set(
 		err, ERROR_REFUSED,
-		"this is no terminal of a session of profile %s: agentdeck attach goes to one",
+		"this terminal does not show a session of profile %s: agentdeck attach opens one",
 		app->deck.profile);
 }
 

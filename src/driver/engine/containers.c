@@ -115,7 +115,7 @@ int engine_list(struct engine *engine, struct json_object *labels, struct strvec
 		return engine_refused(engine, &answer, err, "list its containers");
 	if (!json_object_is_type(answer.json, json_type_array))
 		return error_set(err, ERROR_CORRUPT,
-				 "the container engine's list of containers is no list");
+				 "the container engine's list of containers is not a list");
 	for (size_t i = 0; i < json_object_array_length(answer.json); i++) {
 		struct json_object *entry = json_object_array_get_idx(answer.json, i);
 		const char *id = json_get_string(entry, "Id", NULL);

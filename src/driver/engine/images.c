@@ -98,8 +98,8 @@ static int check_is_name(const char *reference, struct error *err)
 	const char *last = strrchr(reference, '/');
 	if (starts_with(reference, "sha256:") || !strchr(last ? last : reference, ':') ||
 	    strchr(reference, '@'))
-		return error_set(err, ERROR_INVALID, "'%s' is no name of an image with its tag",
-				 reference);
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is not the name of an image with its tag", reference);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ int engine_list_names(struct engine *engine, const char *repository, struct strv
 		return engine_refused(engine, &answer, err, "list its images");
 	if (!json_object_is_type(answer.json, json_type_array))
 		return error_set(err, ERROR_CORRUPT,
-				 "the container engine's list of images is no list");
+				 "the container engine's list of images is not a list");
 	for (size_t i = 0; i < json_object_array_length(answer.json); i++) {
 		cleanup_strvec struct strvec names = { 0 };
 		json_get_strings(json_object_array_get_idx(answer.json, i), "RepoTags", &names);

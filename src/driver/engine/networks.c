@@ -61,7 +61,7 @@ int engine_list_networks(struct engine *engine, struct json_object *labels, stru
 		return engine_refused(engine, &answer, err, "list its networks");
 	if (!json_object_is_type(answer.json, json_type_array))
 		return error_set(err, ERROR_CORRUPT,
-				 "the container engine's list of networks is no list");
+				 "the container engine's list of networks is not a list");
 	for (size_t i = 0; i < json_object_array_length(answer.json); i++) {
 		struct json_object *entry = json_object_array_get_idx(answer.json, i);
 		const char *name = json_get_string(entry, "Name", NULL);

@@ -178,7 +178,8 @@ static int negotiate(struct engine *engine, const struct json_object *answer, st
 	int64_t least = minor_of(json_get_string(answer, "MinAPIVersion", "1.0"));
 	if (most < 0)
 		return error_set(err, ERROR_UNAVAILABLE,
-				 "%s is no container engine: it has no API version", engine->url);
+				 "%s is not a container engine: it does not say its API version",
+				 engine->url);
 	if (most < API_LEAST)
 		return error_set(
 			err, ERROR_UNAVAILABLE,

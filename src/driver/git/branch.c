@@ -77,7 +77,9 @@ static int look_for_work(const char *source, struct use *use, struct error *err)
 	cleanup_close int fd = -1;
 	int r = gitcmd_find(source, &repository, err);
 	if (r != 0)
-		return r < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "it is no repository any more");
+		return r < 0 ? -1
+			     : error_set(err, ERROR_NOT_FOUND,
+					 "the repository does not exist any more");
 	cleanup_free char *all = path_join(repository.common, "worktrees");
 	fd = fs_openat(AT_FDCWD, all, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd >= 0 && fs_list(fd, &names, err) < 0)

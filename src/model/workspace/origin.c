@@ -137,11 +137,11 @@ static int read_pairs(struct json_object *array, struct origin_pair **pairs, siz
 		struct json_object *pair = json_object_array_get_idx(array, i);
 		if (!json_object_is_type(pair, json_type_array) ||
 		    json_object_array_length(pair) != 2)
-			return corrupt(err, "an entry of a list is no pair");
+			return corrupt(err, "an entry of a list is not a pair");
 		cleanup_free char *name = raw_text(json_object_array_get_idx(pair, 0));
 		cleanup_free char *value = raw_text(json_object_array_get_idx(pair, 1));
 		if (!name || !*name || !value)
-			return corrupt(err, "an entry of a list is no pair of texts");
+			return corrupt(err, "an entry of a list is not a pair of texts");
 		add_pair(pairs, count, name, value);
 	}
 	return 0;
@@ -151,7 +151,7 @@ static int read_path(struct json_object *json, const char *key, char **ret, stru
 {
 	*ret = raw_text(json_object_object_get(json, key));
 	if (!*ret || **ret != '/')
-		return error_set(err, ERROR_CORRUPT, "record: %s is no absolute path", key);
+		return error_set(err, ERROR_CORRUPT, "record: %s is not an absolute path", key);
 	return 0;
 }
 
@@ -194,17 +194,17 @@ static int check_oids(const struct origin *origin, struct error *err)
 	for (size_t i = 0; i < origin->ref_count; i++)
 		if (!starts_with(origin->refs[i].name, "refs/") ||
 		    !origin_is_oid(origin->refs[i].value))
-			return corrupt(err, "an entry of refs is no ref");
+			return corrupt(err, "an entry of refs is not a ref");
 	for (size_t i = 0; i < origin->stashes.count; i++)
 		if (!origin_is_oid(origin->stashes.items[i]))
-			return corrupt(err, "an entry of stashes is no object");
+			return corrupt(err, "an entry of stashes is not an object");
 	return 0;
 }
 
 static int from_json(struct json_object *json, struct origin *origin, struct error *err)
 {
 	if (json_get_int(json, "schema", 0) != SCHEMA)
-		return corrupt(err, "this is none, or of another version");
+		return corrupt(err, "not a record, or of another version");
 	if (read_kind(json, &origin->kind, err) < 0 ||
 	    read_path(json, "source", &origin->source, err) < 0 ||
 	    read_path(json, "path", &origin->path, err) < 0 ||

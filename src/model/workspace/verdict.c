@@ -158,7 +158,7 @@ static int finding_from_json(struct verdict *verdict, struct json_object *json, 
 	const char *name = json_get_string(json, "name", NULL);
 	const char *detail = json_get_string(json, "detail", NULL);
 	if (!word || !where || !name || !detail || finding_kind_of_name(word) == FINDING_KIND_COUNT)
-		return error_set(err, ERROR_CORRUPT, "verdict: a finding that is none");
+		return error_set(err, ERROR_CORRUPT, "verdict: an invalid finding");
 	enum finding_kind kind = finding_kind_of_name(word);
 	if (count_of(verdict, kind) >= VERDICT_MOST)
 		return error_set(err, ERROR_CORRUPT, "verdict: too many findings of one kind");
@@ -183,7 +183,7 @@ static int from_json(struct verdict *verdict, struct json_object *json, struct e
 	struct json_object *findings = json_get_array(json, "findings");
 	if (json_get_int(json, "schema", 0) != SCHEMA || !findings ||
 	    (!streq(word, "safe") && !streq(word, "unsafe")))
-		return error_set(err, ERROR_CORRUPT, "verdict: this is none");
+		return error_set(err, ERROR_CORRUPT, "verdict: not a verdict");
 	for (size_t i = 0; i < json_object_array_length(findings); i++)
 		if (finding_from_json(verdict, json_object_array_get_idx(findings, i), err) < 0)
 			return -1;
