@@ -59,6 +59,11 @@ static struct process process_of(struct json_object *find)
 	return machine_process((pid_t)json_get_int(find, "pid", 0));
 }
 
+static size_t session_count(void)
+{
+	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+}
+
 TEST(AdoptBringsAnAgentOutOfTheLogin)
 {
 	struct login *login = login_open();
@@ -141,6 +146,120 @@ TEST(AdoptLeavesASessionsConversationToIt)
 	login_terminate(login);
 }
 
+/* The user has resumed a session's conversation by hand, and wants it back in the session. */
+static const char *resume_by_hand(struct login *login, struct session *session, const char *title)
+{
+	session_add(session, NULL, title, WORDS("--agent", "demo"));
+	session_start(session, NULL);
+	session_say(session, MARKER);
+	session_stop(session, NULL);
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F",
+						      "#{pane_id}", "-s", "hand", "-c",
+						      session->directory, "agentdeck-demo-agent",
+						      "--resume", session->session_id));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	const char *pane = kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+	say_in(pane, "by hand");
+	return pane;
+}
+
+TEST(AdoptContinuesInTheStoppedSessionThatHasTheConversation)
+{
+	struct session session;
+	struct login *login = login_open();
+	const char *pane = resume_by_hand(login, &session, "work");
+	const char *id = session.session_id;
+	struct json_object *find = find_at(pane);
+	struct process by_hand = process_of(find);
+	ASSERT(streq(json_get_string(find, "session", ""), session.id), "it is not found: %s",
+	       json_print(find));
+	struct reply reply = deck(login, WORDS("adopt", "--all", "--yes", "--json"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&by_hand), "the old process lives");
+	ASSERT(session_count() == 1, "there is a second session");
+	assert_came_back(&session, id, MARKER, 2);
+	login_terminate(login);
+}
+
+TEST(AdoptLeavesAloneWhatARunningSessionHas)
+{
+	struct session session;
+	struct login *login = login_open();
+	const char *pane = resume_by_hand(login, &session, "work");
+	struct process by_hand = process_of(find_at(pane));
+	session_start(&session, NULL);
+	struct reply reply = deck(NULL, WORDS("adopt", pane, "--yes"));
+	ASSERT(reply.status != 0 && strstr(reply.errors, session.id), "status %d: %s", reply.status,
+	       reply.errors);
+	ASSERT(machine_alive(&by_hand), "the process was ended");
+	login_terminate(login);
+}
+
+#define IN_ITS_OWN_TERMINAL "import pty; pty.spawn(['agentdeck-demo-agent'])"
+
+/* An agent with its conversation, and a command that is killed while it takes that agent over.
+ * Stopped, the agent cannot end, so the command waits for it.  tmux would let it go on. */
+static struct process kill_while_taking(struct login *login, const char **ret_id)
+{
+	machine_make_directory(at_home("work"));
+	struct answer answer = login_run(login, WORDS("tmux", "new-session", "-d", "-P", "-F",
+						      "#{pane_id}", "-s", "hand", "-x", "150", "-y",
+						      "40", "-c", at_home("work"), "python3", "-c",
+						      IN_ITS_OWN_TERMINAL));
+	ASSERT(answer.status == 0, "tmux: %s", answer.errors);
+	say_in(kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output), MARKER);
+	struct json_object *finds = deck_ok(NULL, WORDS("adopt", "--json"));
+	struct json_object *find = json_object_array_get_idx(finds, 0);
+	ASSERT(json_object_array_length(finds) == 1, "not one: %s", json_print(finds));
+	struct process by_hand = process_of(find);
+	const char *const pid = kept("%d", (int)by_hand.pid);
+	*ret_id = json_get_string(find, "session_id", "");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 600\n");
+	machine_kill(&by_hand, SIGSTOP);
+	struct process command = machine_background(
+		WORDS("agentdeck", "adopt", pid, "--yes", "-t", "work"), at_home("adopting"));
+	const char *const manifests = at_home(".local/state/agentdeck/default");
+	WAIT_FOR(machine_user(WORDS("grep", "-rq", "taken_from", manifests)).status == 0,
+		 "nothing is written: %s", or_empty(machine_read(at_home("adopting"))));
+	machine_destroy(&command);
+	ASSERT(machine_alive(&by_hand), "it was ended without the command");
+	return by_hand;
+}
+
+TEST(AdoptKilledInBetweenStartsNoSecondAgent)
+{
+	struct login *login = login_open();
+	const char *id;
+	struct process by_hand = kill_while_taking(login, &id);
+	struct session session = { .title = "work", .directory = at_home("work") };
+	session.id = json_get_string(
+		json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
+	struct reply reply = deck(NULL, WORDS("start", "work"));
+	ASSERT(reply.status == 1 && strstr(reply.errors, kept("process %d", (int)by_hand.pid)),
+	       "started beside it: status %d, %s%s", reply.status, reply.output, reply.errors);
+	machine_destroy(&by_hand);
+	session_start(&session, NULL);
+	assert_came_back(&session, id, MARKER, 1);
+	login_terminate(login);
+}
+
+TEST(AdoptGoesOnAfterAKill)
+{
+	struct login *login = login_open();
+	const char *id;
+	struct process by_hand = kill_while_taking(login, &id);
+	const char *const pid = kept("%d", (int)by_hand.pid);
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 2\n");
+	struct reply reply = deck(NULL, WORDS("adopt", pid, "--yes", "--json"));
+	ASSERT(reply.status == 0, "adopt: %s%s", reply.output, reply.errors);
+	ASSERT(!machine_alive(&by_hand), "the old process lives");
+	ASSERT(session_count() == 1, "there is a second session");
+	struct session session = { .title = "work", .directory = at_home("work") };
+	session.id = json_get_string(json_object_array_get_idx(reply.json, 0), "id", "");
+	assert_came_back(&session, id, MARKER, 1);
+	login_terminate(login);
+}
+
 /* --- what is only said at the end --------------------------------------------------------------- */
 
 /* An agent that records its arguments and its home, and on Ctrl-C says its id and ends.  "deaf"
@@ -182,11 +301,6 @@ static const char *run_speaker(struct login *login, const char *entry, const cha
 
 #define WITH_KEYS \
 	"[screen]\nexit_banner = '^to come back: speaker resume (talk-[0-9]+)'\n[keys]\nbanner = [\"C-c\"]\n"
-
-static size_t session_count(void)
-{
-	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
-}
 
 TEST(AdoptHearsTheIdInTheLastWords)
 {

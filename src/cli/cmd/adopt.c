@@ -4,6 +4,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/visit.h"
 
 #include "engine/adopt/adopt.h"
 
@@ -46,6 +47,7 @@ static struct json_object *json_of_find(const struct adopt_find *find)
 	json_set_string(object, "terminal", find->terminal);
 	json_set_string(object, "pane", find->pane);
 	json_set_string(object, "doubt", find->doubt);
+	json_set_string(object, "session", find->can_join ? find->owner : NULL);
 	return object;
 }
 
@@ -62,6 +64,9 @@ static void print_finds(struct app *app, const struct adopt_finds *finds)
 		const struct adopt_find *find = finds->finds + i;
 		cleanup_free char *pid = xasprintf("%d", (int)find->process.pid);
 		cleanup_free char *id = find->doubt ? xasprintf("? %s", find->doubt)
+					: find->can_join
+						? xasprintf("%s, of session '%s'", find->session_id,
+							    find->owner_title)
 					: find->source == ADOPT_LAST_WORDS
 						? xstrdup("(it says it when it ends)")
 						: NULL;
@@ -109,6 +114,9 @@ static void describe(const struct adopt_find *find, const struct adopt_wish *wis
 	if (!is_empty(find->config_home) && find->agent->config_home_env)
 		say("  its files     %s", find->config_home);
 	describe_conversation(find, wish);
+	if (find->can_join)
+		say("  session       %s (%s), which has this conversation and is stopped",
+		    find->owner_title, find->owner);
 	if (!is_empty(find->doubt))
 		say("  doubt         %s", find->doubt);
 }
@@ -160,6 +168,10 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 			"one; agentdeck session set %s session-id ID names the old one",
 			find->agent->title, added->title, hint, hint);
 	}
+	/* Of the session that had the conversation, which may be elsewhere. */
+	cleanup_visit struct visit visit = { 0 };
+	if (visit_begin(&app->deck, added->profile, &visit, err) < 0)
+		return -1;
 	const struct start_order order = { .base = added->base,
 					   .no_wait = given->no_wait,
 					   .no_supervise = given->no_supervise };

@@ -17,6 +17,8 @@ enum adopt_source {
 	ADOPT_ARGUMENTS, /* its own command line */
 	/* the newest transcript in its directory without an owner, written since it started */
 	ADOPT_TRANSCRIPT,
+	/* the session that a take-over made of it, which was killed before it ended the process */
+	ADOPT_SESSION,
 	ADOPT_LAST_WORDS, /* not known yet: it says it when it ends, and we can read its pane */
 };
 
@@ -32,7 +34,10 @@ struct adopt_find {
 	enum adopt_source source;
 	/* it says its id when it ends, and we can read it: that id counts */
 	bool is_heard;
-	char *owner; /* id of the session that has this conversation; NULL: none */
+	/* the session that has this conversation: its id, its title, and where it is; NULL: none */
+	char *owner, *owner_title, *owner_base, *owner_profile;
+	bool can_join; /* it is stopped, so that the process can be taken over into it */
+	char *foreign; /* the id of the session of agent-deck's that it is in; NULL: none */
 	/* why we need the id from the user to adopt it; NULL: no doubt */
 	char *doubt;
 };
@@ -65,13 +70,18 @@ struct adopt_wish {
 
 /* Check whether adopt_take() would begin.  Contacts and ends nothing.  ERROR_INVALID: there is a
  * doubt, or no id, and the wish does not settle it; or we run below that very process.
- * ERROR_EXISTS: a session has the conversation.  ERROR_NOT_FOUND: it has ended. ERROR_UNAVAILABLE:
- * its program could not be started again. */
+ * ERROR_EXISTS: a session has the conversation, and runs, or the wish is for a new session.
+ * ERROR_NOT_FOUND: it has ended. ERROR_UNAVAILABLE: its program could not be started again. */
 int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err);
 
 /* Make a stopped instance of it, then end the process and the processes it started.  In this order,
  * so that the conversation is on disk before anything ends; when the process cannot be ended the
- * instance is removed again.  The caller starts the instance.
+ * instance is removed again.  The caller starts the instance.  After a kill in between the instance
+ * exists, and does not start while the process lives (struct taken).
+ *
+ * With find->can_join it is the stopped instance that has the conversation, in its own profile,
+ * which may not be the deck's; it always stays.  Then an agent that says another id at its end is
+ * ERROR_EXISTS: it has ended, and the message says how to continue that conversation.
  *
  * An agent whose id is known is asked to exit, and killed after [stop] timeout.  One that must say
  * its id is only asked: if it does not exit, it keeps running (ERROR_TIMEOUT).  Of the process'
@@ -85,5 +95,11 @@ enum { ADOPT_UNNAMED = 1 };
 int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
 	       struct instance **ret, struct error *err);
 
-/* "arguments", "transcript", "last_words", "unknown"; static. */
+/* The second half of it: end the process, for this stopped instance of the deck's profile.  Nothing
+ * is ended if it could not be started.  listens: an id that the agent says becomes the instance's.
+ * ADOPT_UNNAMED, and errors as above; the instance stays. */
+int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
+	      struct instance *instance, struct error *err);
+
+/* "arguments", "transcript", "session", "last_words", "unknown"; static. */
 const char *adopt_source_name(enum adopt_source source);

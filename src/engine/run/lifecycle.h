@@ -35,9 +35,11 @@ struct lifecycle_new {
 	/* It gets a container of this recipe, and the conversation to begin with is in the home of
 	 * that one; or NULL.  Borrowed */
 	const struct recipe *like;
-	const struct tree_order *tree;    /* NULL: it works in the directory itself.  Borrowed */
-	const char *notes;                /* the user's own words about it, or NULL */
-	const char *imported_from;        /* as in struct instance */
+	const struct tree_order *tree; /* NULL: it works in the directory itself.  Borrowed */
+	const char *notes;             /* the user's own words about it, or NULL */
+	const char *imported_from;     /* as in struct instance */
+	/* the process that has its conversation until it is ended: struct taken; or NULL */
+	const struct process_id *taken_from;
 	int64_t created_at, last_used_at; /* µs since the Epoch; 0: now, and never */
 };
 

@@ -120,28 +120,41 @@ void lifecycle_log_attempt(const struct instance *instance)
 			 attempt->session_id ? attempt->session_id : "none");
 }
 
+/* The process outside of agentdeck that has this conversation.  HOLDER_NONE: nothing shows one. */
+static int find_outside(const struct operation *operation, const char *session_id,
+			struct process_id *ret)
+{
+	const struct instance *instance = operation->instance;
+	const char *home = instance->conversation.config_home;
+	cleanup_strvec struct strvec own = { 0 };
+	if (taken_is_alive(&instance->taken)) {
+		*ret = instance->taken.process;
+		return 0;
+	}
+	if (!operation->agent->processes || !home)
+		return HOLDER_NONE;
+	proof_markers(instance->id, &own);
+	return holder_find(home, session_id, &own, ret);
+}
+
 /* Two agents must not write into one conversation.  What the agents of agentdeck have is claimed
  * already, so this finds one that its user runs elsewhere. */
 static int check_outside(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
-	const char *home = instance->conversation.config_home;
-	cleanup_strvec struct strvec own = { 0 };
 	cleanup_free char *title = visible(instance->title);
-	if (!operation->agent->processes || !home)
-		return 0;
-	proof_markers(instance->id, &own);
 	for (size_t i = 0; i < instance->run.attempt_count; i++) {
 		const struct attempt *attempt = &instance->run.attempts[i];
 		struct process_id holder;
 		if (!attempt->session_id || attempt->rung == RUNG_FRESH ||
-		    holder_find(home, attempt->session_id, &own, &holder) != 0)
+		    find_outside(operation, attempt->session_id, &holder) != 0)
 			continue;
 		return error_set(
 			err, ERROR_EXISTS,
 			"%s was not started: its conversation is open in process %d, which "
-			"agentdeck did not start. End that agent, and start the session again",
-			title, (int)holder.pid);
+			"agentdeck did not start. Take it over with agentdeck adopt %d, or end "
+			"that agent, and start the session again",
+			title, (int)holder.pid, (int)holder.pid);
 	}
 	return 0;
 }
@@ -172,6 +185,7 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		run_clear(&instance->run);
 		return -1;
 	}
+	taken_clear(&instance->taken);
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();
 	lifecycle_log_attempt(instance);

@@ -197,6 +197,16 @@ static void read_comeback(const struct manifest_section *root, struct comeback *
 	ret->lost = manifest_text(&section, "lost");
 }
 
+static void read_taken(const struct manifest_section *root, struct taken *ret)
+{
+	const struct manifest_section section = manifest_section(root, "taken_from", "taken_from.");
+	if (!section.object)
+		return;
+	ret->process.pid = (pid_t)manifest_int(&section, "pid", INT_MAX);
+	ret->process.start = (uint64_t)manifest_int(&section, "start", INT64_MAX);
+	ret->boot_id = manifest_text(&section, "boot_id");
+}
+
 static void read_limits(const struct manifest_section *root, struct limits *ret)
 {
 	const struct manifest_section section = manifest_section(root, "limits", "limits.");
@@ -288,6 +298,7 @@ int instance_from_json(struct json_object *object, const char *what, struct inst
 	read_recipe(&root, instance);
 	read_workspace(&root, instance);
 	read_comeback(&root, &instance->came_back);
+	read_taken(&root, &instance->taken);
 	read_ending(&root, &instance->ending);
 	if (reader.failed)
 		return -1;
@@ -485,6 +496,18 @@ static void put_comeback(struct json_object *root, const struct comeback *comeba
 	manifest_put_text(object, "lost", comeback->lost);
 }
 
+static void put_taken(struct json_object *root, const struct taken *taken)
+{
+	if (!taken->process.pid) {
+		json_object_object_del(root, "taken_from");
+		return;
+	}
+	struct json_object *object = json_make_object(root, "taken_from");
+	manifest_put_number(object, "pid", taken->process.pid);
+	manifest_put_number(object, "start", (int64_t)taken->process.start);
+	manifest_put_text(object, "boot_id", taken->boot_id);
+}
+
 static void put_ending(struct json_object *root, const struct ending *ending)
 {
 	if (ending->stage == ENDING_OTHER)
@@ -534,6 +557,7 @@ struct json_object *instance_to_json(const struct instance *instance)
 	put_recipe(root, instance);
 	put_workspace(root, instance);
 	put_comeback(root, &instance->came_back);
+	put_taken(root, &instance->taken);
 	put_ending(root, &instance->ending);
 	return root;
 }

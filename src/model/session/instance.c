@@ -148,6 +148,24 @@ static void conversation_clear(struct conversation *conversation)
 	*conversation = (struct conversation){ 0 };
 }
 
+void taken_clear(struct taken *taken)
+{
+	free(taken->boot_id);
+	*taken = (struct taken){ 0 };
+}
+
+void taken_set(struct taken *taken, const struct process_id *process)
+{
+	taken_clear(taken);
+	*taken = (struct taken){ .process = *process, .boot_id = xstrdup(process_boot_id()) };
+}
+
+bool taken_is_alive(const struct taken *taken)
+{
+	return taken->process.pid > 0 && taken->boot_id && process_same_boot(taken->boot_id) &&
+	       process_alive(&taken->process);
+}
+
 void ending_clear(struct ending *ending)
 {
 	free(ending->why);
@@ -172,6 +190,7 @@ void instance_free(struct instance *instance)
 	free(instance->group);
 	free(instance->notes);
 	free(instance->imported_from);
+	taken_clear(&instance->taken);
 	free(instance->cwd);
 	free(instance->agent);
 	free(instance->backend);

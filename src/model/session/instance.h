@@ -197,6 +197,13 @@ struct limits {
 /* The place of a new instance.  There an instance's base is its id. */
 #define PLACE_DEFAULT "host"
 
+/* The process of its user's that had the session's conversation before a take-over: while it lives,
+ * nobody starts the session.  pid 0: none. */
+struct taken {
+	struct process_id process;
+	char *boot_id;
+};
+
 struct instance {
 	char *id, *profile, *title, *group, *cwd, *agent, *backend;
 	char *notes; /* the user's own words about it, or NULL */
@@ -232,6 +239,7 @@ struct instance {
 		enum hold hold; /* of held */
 	} observed;
 	struct conversation conversation;
+	struct taken taken;
 	struct strvec resume_argv; /* resolved: would resume the stored id */
 	struct run run;
 	struct limits limits;
@@ -257,6 +265,11 @@ static inline void instance_freep(struct instance **instance)
 void run_clear(struct run *run);
 #define cleanup_run CLEANUP(run_clear)
 void ending_clear(struct ending *ending);
+void taken_clear(struct taken *taken);
+/* From this process of this boot. */
+void taken_set(struct taken *taken, const struct process_id *process);
+/* Does that very process live? */
+bool taken_is_alive(const struct taken *taken);
 void exit_record_clear(struct exit_record *record);
 void attempt_clear(struct attempt *attempt);
 /* Append a copy of attempt to the run's ladder. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/adopt/adopt.h"
+#include "engine/adopt/adopt-internal.h"
 
 #include "base/clock.h"
-#include "base/program.h"
-#include "engine/adopt/farewell.h"
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/owner.h"
-#include "engine/place/runfiles.h"
-#include "engine/run/lifecycle-internal.h"
+#include "engine/deck/visit.h"
+#include "engine/place/alive.h"
 #include "model/session/naming.h"
 
 #include <stdlib.h>
@@ -27,6 +25,10 @@ static void find_clear(struct adopt_find *find)
 	free(find->session_id);
 	free(find->doubt);
 	free(find->owner);
+	free(find->owner_title);
+	free(find->owner_base);
+	free(find->owner_profile);
+	free(find->foreign);
 	*find = (struct adopt_find){ 0 };
 }
 #define cleanup_find CLEANUP(find_clear)
@@ -42,9 +44,8 @@ void adopt_finds_free(struct adopt_finds *finds)
 const char *adopt_source_name(enum adopt_source source)
 {
 	static const char *const names[] = {
-		[ADOPT_UNKNOWN] = "unknown",
-		[ADOPT_ARGUMENTS] = "arguments",
-		[ADOPT_TRANSCRIPT] = "transcript",
+		[ADOPT_UNKNOWN] = "unknown",       [ADOPT_ARGUMENTS] = "arguments",
+		[ADOPT_TRANSCRIPT] = "transcript", [ADOPT_SESSION] = "session",
 		[ADOPT_LAST_WORDS] = "last_words",
 	};
 	return names[source];
@@ -64,13 +65,15 @@ static char *home_of(const struct deck *deck, const struct agent *agent, pid_t p
 
 /* Is it in a session of ours?  Where both name one, it is in theirs: we remove theirs from a new
  * session's environment. */
-static int find_session(pid_t pid, bool *ret)
+static int find_session(pid_t pid, bool *ret, char **ret_foreign)
 {
 	cleanup_free char *ours = NULL, *shared = NULL;
 	if (process_variable(pid, ENV_INSTANCE, &ours, NULL) != 0 ||
 	    process_variable(pid, ENV_SHARED_INSTANCE, &shared, NULL) != 0)
 		return PROCESS_GONE;
-	*ret = shared ? !naming_is_foreign_id(shared) : ours != NULL;
+	const bool is_foreign = shared && naming_is_foreign_id(shared);
+	*ret = !is_foreign && (ours || shared);
+	*ret_foreign = is_foreign ? TAKE_PTR(shared) : NULL;
 	return 0;
 }
 
@@ -86,7 +89,7 @@ static bool examine(const struct deck *deck, const struct registry *registry,
 	if (!find.agent || find.agent->generic ||
 	    process_terminal(process->pid, &find.terminal, NULL) != 0 || !find.terminal ||
 	    process_directory(process->pid, &find.cwd, NULL) != 0 ||
-	    find_session(process->pid, &is_ours) != 0 || is_ours)
+	    find_session(process->pid, &is_ours, &find.foreign) != 0 || is_ours)
 		return false;
 	find.config_home = home_of(deck, find.agent, process->pid);
 	const char *id = resume_adopted_id(find.agent, &find.argv);
@@ -99,7 +102,7 @@ static bool examine(const struct deck *deck, const struct registry *registry,
 	return true;
 }
 
-static bool is_below(pid_t pid, pid_t ancestor)
+bool adopt_is_below(pid_t pid, pid_t ancestor)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		if (pid == ancestor)
@@ -127,7 +130,8 @@ static void drop_descendants(struct adopt_finds *finds)
 		bool below = false;
 		for (size_t j = 0; j < kept && !below; j++)
 			below = finds->finds[j].agent == finds->finds[i].agent &&
-				is_below(finds->finds[i].process.pid, finds->finds[j].process.pid);
+				adopt_is_below(finds->finds[i].process.pid,
+					       finds->finds[j].process.pid);
 		if (below)
 			find_clear(finds->finds + i);
 		else
@@ -221,7 +225,7 @@ static int look_at_transcripts(struct deck *deck, const struct adopt_finds *find
 	return 0;
 }
 
-static struct farewell farewell_of(const struct deck *deck, const struct adopt_find *find)
+struct farewell adopt_farewell(const struct deck *deck, const struct adopt_find *find)
 {
 	return (struct farewell){
 		.agent = find->agent,
@@ -235,13 +239,62 @@ static struct farewell farewell_of(const struct deck *deck, const struct adopt_f
 /* What the agent itself says settles every doubt. */
 static void look_for_words(const struct deck *deck, struct adopt_find *find)
 {
-	const struct farewell farewell = farewell_of(deck, find);
+	const struct farewell farewell = adopt_farewell(deck, find);
 	find->is_heard = find->agent->resume.count && farewell_is_heard(&farewell);
 	if (!find->is_heard || !find->doubt)
 		return;
 	replace_string(&find->doubt, NULL);
 	replace_string(&find->session_id, NULL);
 	find->source = ADOPT_LAST_WORDS;
+}
+
+static bool is_begun(const struct owner_profile *profile, const struct store_row *row,
+		     struct adopt_find *find)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (row->damage || !row->session_id || !streq(row->agent, find->agent->name) ||
+	    !(streq(or_empty(row->lookup_directory), find->cwd) ||
+	      streq(or_empty(row->owner_directory), find->cwd)) ||
+	    store_load(profile->store, row->base, &instance, NULL) != 0)
+		return false;
+	const struct taken *taken = &instance->taken;
+	if (!process_same(&taken->process, &find->process) || !taken_is_alive(taken))
+		return false;
+	replace_string(&find->session_id, instance->conversation.session_id);
+	replace_string(&find->doubt, NULL);
+	find->source = ADOPT_SESSION;
+	return true;
+}
+
+/* The intent of a take-over that was killed: its session says which process it was. */
+static void look_for_intent(const struct owner_profiles *profiles, struct adopt_find *find)
+{
+	for (size_t i = 0; i < profiles->count; i++)
+		for (size_t j = 0; j < profiles->items[i].rows.count; j++)
+			if (is_begun(&profiles->items[i], &profiles->items[i].rows.rows[j], find))
+				return;
+}
+
+/* The session that owns the conversation of this find: could the process be taken over into it? */
+static int look_at_session(struct deck *deck, const struct shared_conversation *owned,
+			   struct adopt_find *find, struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (visit_begin(deck, owned->profile ? owned->profile : deck->profile, &visit, err) < 0 ||
+	    store_list(deck->store, &rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct store_row *row = &rows.rows[i];
+		if (!streq(row->id, owned->owner))
+			continue;
+		replace_string(&find->owner_base, row->base);
+		find->can_join = !row->damage && !row->copy_of && !row->next_session_id &&
+				 !place_row_is_live(row);
+	}
+	replace_string(&find->owner_title, owned->title);
+	replace_string(&find->owner_profile, deck->profile);
+	return 0;
 }
 
 /* Whether a session has this conversation already, although the agent here is not that
@@ -255,20 +308,26 @@ static int look_for_owner(struct deck *deck, struct adopt_find *find, struct err
 	int r = owner_find(deck, nobody, find->session_id, &owned, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
+	r = look_at_session(deck, &owned, find, err);
 	cleanup_free char *title = visible(owned.title);
 	cleanup_free char *command = owner_command(&owned);
-	free(find->doubt);
-	find->doubt = xasprintf(
-		"its conversation is that of session '%s' (%s): end this process and use "
-		"%s session start %s",
-		title, owned.owner, command, owned.owner);
 	replace_string(&find->owner, owned.owner);
+	/* Nothing is continued on a guess. */
+	find->can_join &= !find->doubt;
+	if (!find->can_join) {
+		free(find->doubt);
+		find->doubt = xasprintf(
+			"its conversation is that of session '%s' (%s): end this process and use "
+			"%s session start %s",
+			title, owned.owner, command, owned.owner);
+	}
 	shared_conversation_clear(&owned);
-	return 0;
+	return r;
 }
 
 int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
 {
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
 	cleanup_adopt_finds struct adopt_finds finds = { 0 };
 	cleanup_free struct process_id *processes = NULL;
 	const struct registry *registry;
@@ -289,6 +348,10 @@ int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
 			return -1;
 		look_for_words(deck, finds.finds + i);
 	}
+	if (finds.count && owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < finds.count; i++)
+		look_for_intent(&profiles, &finds.finds[i]);
 	for (size_t i = 0; i < finds.count; i++)
 		if (look_for_owner(deck, finds.finds + i, err) < 0)
 			return -1;
@@ -307,7 +370,8 @@ static bool is_meant(const struct adopt_find *find, const char *target, const ch
 		       (!server || streq(find->socket, server));
 	if (target[0] == '/')
 		return streq(find->terminal, target);
-	return parse_int64(target, 1, INT32_MAX, &pid) && is_below(find->process.pid, (pid_t)pid);
+	return parse_int64(target, 1, INT32_MAX, &pid) &&
+	       adopt_is_below(find->process.pid, (pid_t)pid);
 }
 
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
@@ -335,132 +399,4 @@ int adopt_choose(const struct adopt_finds *finds, const char *target, const stru
 			target);
 	*ret = found;
 	return 0;
-}
-
-/* --- taking ------------------------------------------------------------------------------------ */
-
-/* The command for the next start; a program that is only in the process' own PATH gets its full
- * path. */
-static int build_argv(const struct adopt_find *find, struct strvec *ret, struct error *err)
-{
-	cleanup_strvec struct strvec carried = { 0 };
-	cleanup_free char *path = NULL, *theirs = NULL;
-	resume_carried_argv(find->agent, &find->argv, &carried);
-	const char *program = carried.items[0];
-	cleanup_free char *ours = program_path(program, NULL, find->cwd);
-	if (!ours && process_variable(find->process.pid, "PATH", &path, NULL) == 0 && path)
-		theirs = program_path(program, path, find->cwd);
-	if (!ours && !theirs) {
-		cleanup_free char *shown = visible(program);
-		return error_set(
-			err, ERROR_UNAVAILABLE,
-			"%s (process %d): program '%s', which would start it again, was not "
-			"found; nothing was ended. Put it into PATH",
-			find->agent->name, (int)find->process.pid, shown);
-	}
-	strvec_push(ret, theirs ? theirs : program);
-	strvec_push_array(ret, (const char *const *)carried.items + 1);
-	return 0;
-}
-
-int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	const char *name = find->agent->name;
-	int pid = (int)find->process.pid;
-	if (is_below(getpid(), find->process.pid))
-		return error_set(
-			err, ERROR_INVALID,
-			"this command runs inside that agent (process %d): run it in another "
-			"terminal",
-			pid);
-	if (!process_alive(&find->process))
-		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
-	if (find->owner)
-		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", name, pid, find->doubt);
-	if (find->doubt && !wish->session_id && !wish->fresh)
-		return error_set(err, ERROR_INVALID, "%s (process %d): %s; %s--fresh for a new one",
-				 name, pid, find->doubt,
-				 find->agent->resume.count ? "say which with --session-id ID, or "
-							   : "say ");
-	if (wish->session_id && wish->fresh)
-		return error_set(err, ERROR_USAGE, "--session-id and --fresh cannot be combined");
-	return build_argv(find, &argv, err);
-}
-
-/* The id that the agent says takes precedence over the one that we found. */
-static int hear(struct deck *deck, const struct farewell *farewell, const struct adopt_find *find,
-		struct instance *added, struct error *err)
-{
-	cleanup_free char *id = NULL;
-	int r = farewell_hear(farewell, &id, err);
-	bool must = find->source == ADOPT_LAST_WORDS;
-	if (r < 0 && must)
-		return -1;
-	if (r == FAREWELL_STAYED && must)
-		return error_set(
-			err, ERROR_TIMEOUT,
-			"%s (process %d) did not end when asked, so its conversation is unknown; "
-			"it is still running. End it yourself, or name the conversation with "
-			"--session-id ID, or begin a new one with --fresh",
-			find->agent->name, (int)find->process.pid);
-	if (r == 0 && !id && must)
-		return ADOPT_UNNAMED;
-	if (!id || naming_same_session_id(id, find->session_id))
-		return 0;
-	replace_string(&added->conversation.session_id, id);
-	return lifecycle_set_session_id(deck, added->base, id, err);
-}
-
-static int end_process(struct deck *deck, const struct adopt_find *find, bool listens,
-		       struct instance *added, struct error *err)
-{
-	const struct farewell farewell = farewell_of(deck, find);
-	cleanup_free struct process_id *tree = NULL;
-	size_t count = 0;
-	int heard = 0;
-	if (process_tree(&find->process, &tree, &count, err) < 0)
-		return -1;
-	if (listens)
-		heard = hear(deck, &farewell, find, added, err);
-	if (heard < 0)
-		return -1;
-	return farewell_end(&farewell, tree, count, err) < 0 ? -1 : heard;
-}
-
-int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
-	       struct instance **ret, struct error *err)
-{
-	cleanup_strvec struct strvec argv = { 0 };
-	cleanup_instance struct instance *added = NULL;
-	if (adopt_check(find, wish, err) < 0 || build_argv(find, &argv, err) < 0)
-		return -1;
-	bool listens = find->is_heard && !wish->session_id && !wish->fresh;
-	/* The id is passed separately: the one in the arguments may be older. */
-	const struct lifecycle_new new = {
-		.title = wish->title,
-		.group = wish->group,
-		.directory = find->cwd,
-		.agent = find->agent->name,
-		.argv = &argv,
-		.session_id = wish->session_id ? wish->session_id
-			      : wish->fresh    ? NULL
-					       : find->session_id,
-		.gives_no_id = listens && !find->session_id,
-		.config_home = find->config_home,
-	};
-	if (lifecycle_add(deck, &new, &added, err) < 0)
-		return -1;
-	struct operation operation = { .deck = deck, .instance = added };
-	int r = place_find(added, &operation.place, err);
-	if (r == 0)
-		r = lifecycle_check_before_end(&operation, err);
-	if (r == 0)
-		r = end_process(deck, find, listens, added, err);
-	if (r < 0) {
-		(void)lifecycle_remove(deck, added->base, REMOVE_UNUSED, NULL);
-		return -1;
-	}
-	*ret = TAKE_PTR(added);
-	return r;
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Taking an agent of its user's over: into a new session, or into the stopped one that has its
+ * conversation.
+ */
+#include "engine/adopt/adopt-internal.h"
+
+#include "base/program.h"
+#include "engine/deck/visit.h"
+#include "engine/place/alive.h"
+#include "engine/run/lifecycle-internal.h"
+#include "model/plan/resume.h"
+#include "model/session/naming.h"
+
+#include <unistd.h>
+
+/* The command for the next start; a program that is only in the process' own PATH gets its full
+ * path. */
+static int build_argv(const struct adopt_find *find, struct strvec *ret, struct error *err)
+{
+	cleanup_strvec struct strvec carried = { 0 };
+	cleanup_free char *path = NULL, *theirs = NULL;
+	resume_carried_argv(find->agent, &find->argv, &carried);
+	const char *program = carried.items[0];
+	cleanup_free char *ours = program_path(program, NULL, find->cwd);
+	if (!ours && process_variable(find->process.pid, "PATH", &path, NULL) == 0 && path)
+		theirs = program_path(program, path, find->cwd);
+	if (!ours && !theirs) {
+		cleanup_free char *shown = visible(program);
+		return error_set(
+			err, ERROR_UNAVAILABLE,
+			"%s (process %d): program '%s', which would start it again, was not "
+			"found; nothing was ended. Put it into PATH",
+			find->agent->name, (int)find->process.pid, shown);
+	}
+	strvec_push(ret, theirs ? theirs : program);
+	strvec_push_array(ret, (const char *const *)carried.items + 1);
+	return 0;
+}
+
+/* The session has a title and a conversation. */
+static int check_join(const struct adopt_find *find, const struct adopt_wish *wish,
+		      struct error *err)
+{
+	cleanup_free char *title = visible(find->owner_title);
+	if (!wish->title && !wish->session_id)
+		return 0;
+	return error_set(
+		err, ERROR_EXISTS,
+		"%s (process %d): session '%s' (%s) has its conversation, and continues it "
+		"without --title and --session-id",
+		find->agent->name, (int)find->process.pid, title, find->owner);
+}
+
+int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	const char *name = find->agent->name;
+	int pid = (int)find->process.pid;
+	if (adopt_is_below(getpid(), find->process.pid))
+		return error_set(
+			err, ERROR_INVALID,
+			"this command runs inside that agent (process %d): run it in another "
+			"terminal",
+			pid);
+	if (!process_alive(&find->process))
+		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
+	if (find->owner && !find->can_join)
+		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", name, pid, find->doubt);
+	if (find->owner)
+		return check_join(find, wish, err);
+	if (find->doubt && !wish->session_id && !wish->fresh)
+		return error_set(err, ERROR_INVALID, "%s (process %d): %s; %s--fresh for a new one",
+				 name, pid, find->doubt,
+				 find->agent->resume.count ? "say which with --session-id ID, or "
+							   : "say ");
+	if (wish->session_id && wish->fresh)
+		return error_set(err, ERROR_USAGE, "--session-id and --fresh cannot be combined");
+	return build_argv(find, &argv, err);
+}
+
+/* A session that had its conversation before does not get another one. */
+static int fail_other(const struct adopt_find *find, const char *id, struct error *err)
+{
+	cleanup_free char *shown = visible(id);
+	cleanup_free char *title = visible(find->owner_title);
+	return error_set(err, ERROR_EXISTS,
+			 "%s (process %d) has ended, and its conversation was %s, not that of "
+			 "session '%s': agentdeck discover %s --add makes a session of it",
+			 find->agent->name, (int)find->process.pid, shown, title, shown);
+}
+
+/* The id that the agent says takes precedence over the one that we found. */
+static int hear(struct deck *deck, const struct farewell *farewell, const struct adopt_find *find,
+		struct instance *instance, struct error *err)
+{
+	cleanup_free char *id = NULL;
+	int r = farewell_hear(farewell, &id, err);
+	bool must = find->source == ADOPT_LAST_WORDS;
+	if (r < 0 && must)
+		return -1;
+	if (r == FAREWELL_STAYED && must)
+		return error_set(
+			err, ERROR_TIMEOUT,
+			"%s (process %d) did not end when asked, so its conversation is unknown; "
+			"it is still running. End it yourself, or name the conversation with "
+			"--session-id ID, or begin a new one with --fresh",
+			find->agent->name, (int)find->process.pid);
+	if (r == 0 && !id && must)
+		return ADOPT_UNNAMED;
+	if (!id || naming_same_session_id(id, instance->conversation.session_id))
+		return 0;
+	if (find->owner)
+		return fail_other(find, id, err);
+	replace_string(&instance->conversation.session_id, id);
+	return lifecycle_set_session_id(deck, instance->base, id, err);
+}
+
+static int end_process(struct deck *deck, const struct adopt_find *find, bool listens,
+		       struct instance *instance, struct error *err)
+{
+	const struct farewell farewell = adopt_farewell(deck, find);
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	int heard = 0;
+	if (process_tree(&find->process, &tree, &count, err) < 0)
+		return -1;
+	if (listens)
+		heard = hear(deck, &farewell, find, instance, err);
+	if (heard < 0)
+		return -1;
+	return farewell_end(&farewell, tree, count, err) < 0 ? -1 : heard;
+}
+
+int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
+	      struct instance *instance, struct error *err)
+{
+	struct operation operation = { .deck = deck, .instance = instance };
+	if (place_find(instance, &operation.place, err) < 0 ||
+	    lifecycle_check_before_end(&operation, err) < 0)
+		return -1;
+	return end_process(deck, find, listens, instance, err);
+}
+
+/* Its lock is held, so that no other command starts it meanwhile. */
+static int join_locked(struct operation *operation, const struct adopt_find *find,
+		       struct error *err)
+{
+	struct deck *deck = operation->deck;
+	struct instance *instance = operation->instance;
+	cleanup_free char *title = visible(instance->title);
+	if (place_check_here(deck, instance, err) < 0)
+		return -1;
+	if (operation->place->observe(deck, instance, OBSERVE_PROCESS).presence != PRESENCE_NONE)
+		return error_set(err, ERROR_EXISTS,
+				 "session '%s' has the conversation of process %d, and runs by now",
+				 title, (int)find->process.pid);
+	if (!naming_same_session_id(instance->conversation.session_id, find->session_id))
+		return error_set(err, ERROR_EXISTS,
+				 "session '%s' has another conversation by now: look again with "
+				 "agentdeck adopt",
+				 title);
+	if (lifecycle_check_before_end(operation, err) < 0)
+		return -1;
+	taken_set(&instance->taken, &find->process);
+	if (operation_save(operation, err) < 0)
+		return -1;
+	return end_process(deck, find, find->is_heard, instance, err);
+}
+
+static int join(struct deck *deck, const struct adopt_find *find, struct instance **ret,
+		struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	cleanup_operation struct operation operation = { 0 };
+	if (visit_begin(deck, find->owner_profile, &visit, err) < 0 ||
+	    operation_open(deck, find->owner_base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	int r = join_locked(&operation, find, err);
+	if (r == 0)
+		*ret = TAKE_PTR(operation.instance);
+	return r;
+}
+
+int adopt_take(struct deck *deck, const struct adopt_find *find, const struct adopt_wish *wish,
+	       struct instance **ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_instance struct instance *added = NULL;
+	if (adopt_check(find, wish, err) < 0)
+		return -1;
+	if (find->owner)
+		return join(deck, find, ret, err);
+	if (build_argv(find, &argv, err) < 0)
+		return -1;
+	bool listens = find->is_heard && !wish->session_id && !wish->fresh;
+	/* The id is passed separately: the one in the arguments may be older. */
+	const struct lifecycle_new new = {
+		.title = wish->title,
+		.group = wish->group,
+		.directory = find->cwd,
+		.agent = find->agent->name,
+		.argv = &argv,
+		.session_id = wish->session_id ? wish->session_id
+			      : wish->fresh    ? NULL
+					       : find->session_id,
+		.gives_no_id = listens && !find->session_id,
+		.config_home = find->config_home,
+		.taken_from = &find->process,
+	};
+	if (lifecycle_add(deck, &new, &added, err) < 0)
+		return -1;
+	int r = adopt_end(deck, find, listens, added, err);
+	if (r < 0) {
+		(void)lifecycle_remove(deck, added->base, REMOVE_UNUSED, NULL);
+		return -1;
+	}
+	*ret = TAKE_PTR(added);
+	return r;
+}
