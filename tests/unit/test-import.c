@@ -110,6 +110,18 @@ static void running(struct import_row *row)
 	add_id(row, ID_A, true);
 	row->facts.runs = xstrdup("/dev/pts/1");
 }
+static void surely_running(struct import_row *row)
+{
+	running(row);
+	row->facts.is_certain = true;
+	import_row_set_open(row, ID_B, "/home/.claude");
+}
+static void unheard_of(struct import_row *row)
+{
+	row->facts.runs = xstrdup("/dev/pts/1");
+	row->facts.is_certain = true;
+	import_row_set_open(row, ID_B, NULL);
+}
 static void imported(struct import_row *row)
 {
 	row->facts.imported_as = xstrdup("api");
@@ -157,7 +169,9 @@ static const struct {
 	{ "another session has it", owned, { 0 }, IMPORT_CONFLICT, NULL },
 	{ "no directory", no_directory, { 0 }, IMPORT_REFUSE, NULL },
 	{ "refused by its reader", refused, { 0 }, IMPORT_REFUSE, NULL },
-	{ "it runs", running, { 0 }, IMPORT_REFUSE, NULL },
+	{ "it may run", running, { 0 }, IMPORT_REFUSE, NULL },
+	{ "it runs, with another conversation", surely_running, { 0 }, IMPORT_RUNS, ID_B },
+	{ "it runs, and has written nothing", unheard_of, { 0 }, IMPORT_RUNS, ID_B },
 	{ "imported before", imported, AGAIN, IMPORT_DONE, NULL },
 	{ "removed since", removed, { 0 }, IMPORT_REMOVED, NULL },
 	{ "removed since, with consent", removed, AGAIN, IMPORT_FRESH, NULL },
@@ -177,8 +191,41 @@ static void each_row_has_its_decision(void **state UNUSED)
 			   or_empty(table[i].taken)))
 			fail_msg("%s: %s, %s", table[i].name, import_verdict_name(step->verdict),
 				 step->why);
-		assert_int_equal(import_is_made(step), step->title != NULL);
+		assert_int_equal(import_is_made(step) || step->verdict == IMPORT_RUNS,
+				 step->title != NULL);
+		assert_int_equal(import_can_adopt(step), step->verdict == IMPORT_RUNS);
 	}
+}
+
+static void one_conversation_goes_to_the_one_that_runs(void **state UNUSED)
+{
+	cleanup_import_rows struct import_rows rows = { 0 };
+	cleanup_import_plan struct import_plan made = { 0 };
+	struct import_row *row = add(&rows, "runs");
+	add_id(row, ID_A, true);
+	row->facts.runs = xstrdup("/dev/pts/1");
+	row->facts.is_certain = true;
+	import_row_set_open(row, ID_A, "/home/.claude");
+	row = add(&rows, "later");
+	add_id(row, ID_A, true);
+	row->last_used_at = 5;
+	plan(&rows, (struct import_consent){ 0 }, &made);
+	assert_int_equal(made.steps[0].verdict, IMPORT_RUNS);
+	assert_int_equal(made.steps[1].verdict, IMPORT_CONFLICT);
+	assert_string_equal(made.steps[1].why, "its conversation goes to 'runs', which runs");
+}
+
+/* It was imported while it was stopped there. */
+static void what_was_imported_can_be_adopted(void **state UNUSED)
+{
+	cleanup_import_rows struct import_rows rows = { 0 };
+	cleanup_import_plan struct import_plan made = { 0 };
+	struct import_row *row = add(&rows, "api");
+	imported(row);
+	row->facts.is_certain = row->facts.can_join = true;
+	plan(&rows, (struct import_consent){ 0 }, &made);
+	assert_int_equal(made.steps[0].verdict, IMPORT_DONE);
+	assert_true(import_can_adopt(&made.steps[0]));
 }
 
 static void one_conversation_goes_to_the_one_used_last(void **state UNUSED)
@@ -271,6 +318,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_has_its_decision),
 		cmocka_unit_test(one_conversation_goes_to_the_one_used_last),
+		cmocka_unit_test(one_conversation_goes_to_the_one_that_runs),
+		cmocka_unit_test(what_was_imported_can_be_adopted),
 		cmocka_unit_test(titles_are_unique_and_clean),
 		cmocka_unit_test(titles_follow_the_directory),
 		cmocka_unit_test(groups_are_clean),

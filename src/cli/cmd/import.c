@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
+#include "engine/deck/visit.h"
 #include "engine/import/import.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 struct options {
 	const char *from;
-	bool apply, guess, dangerous, again, remove_hooks;
+	bool apply, guess, dangerous, again, remove_hooks, adopt, yes, no_start;
+};
+
+/* What became of a step. */
+struct result {
+	struct instance *made;
+	bool took_over;
+	struct error why; /* it was not taken over, or did not start */
 };
 
 static const struct command_option options[] = {
@@ -23,11 +33,17 @@ static const struct command_option options[] = {
 	{ 0, "remove-hooks", NULL,
 	  "with --apply: remove the hooks that it left in the agents' settings",
 	  TO_FLAG(remove_hooks) },
+	{ 0, "adopt", NULL,
+	  "with --apply: end the agents that run over there, and continue their conversations here",
+	  TO_FLAG(adopt) },
+	{ 'y', "yes", NULL, "with --adopt: do not ask", TO_FLAG(yes) },
+	{ 0, "no-start", NULL, "with --adopt: leave the sessions stopped", TO_FLAG(no_start) },
 	{ 0 },
 };
 
-static struct json_object *json_of_step(const struct import_step *step, const struct instance *made)
+static struct json_object *json_of_step(const struct import_step *step, const struct result *result)
 {
+	const struct instance *made = result ? result->made : NULL;
 	const struct import_row *row = step->row;
 	struct json_object *object = json_object_new_object();
 	json_set_string(object, "source", row->source);
@@ -45,19 +61,22 @@ static struct json_object *json_of_step(const struct import_step *step, const st
 	json_set_string(object, "config_home", step->taken ? step->taken->home : NULL);
 	json_set_bool(object, "drops_dangerous", step->drops_dangers);
 	json_set_strings(object, "told", &row->told);
+	json_set_string(object, "runs_in", row->facts.runs);
 	json_set_string(object, "id", made ? made->id : NULL);
+	json_set_bool(object, "took_over", result && result->took_over);
+	json_set_string(object, "error", result && result->why.code ? result->why.message : NULL);
 	return object;
 }
 
-static void print_as_json(const struct import_look *look, struct instance *const *made,
+static void print_as_json(const struct import_look *look, const struct result *results,
 			  const struct strvec *removed)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	for (size_t i = 0; i < look->plan.count; i++)
-		json_object_array_add(list,
-				      json_of_step(&look->plan.steps[i], made ? made[i] : NULL));
-	json_set_bool(object, "applied", made != NULL);
+		json_object_array_add(list, json_of_step(&look->plan.steps[i],
+							 results ? &results[i] : NULL));
+	json_set_bool(object, "applied", results != NULL);
 	json_set_strings(object, "told", &look->rows.told);
 	json_set_strings(object, "removed_hooks", removed);
 	json_set(object, "sessions", list);
@@ -112,13 +131,40 @@ static void print_made(const struct app *app, const struct import_plan *plan)
 	table_print(table);
 }
 
+static size_t count_running(const struct import_plan *plan)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < plan->count; i++)
+		count += import_can_adopt(&plan->steps[i]);
+	return count;
+}
+
+static void print_running(const struct app *app, const struct import_plan *plan)
+{
+	static const char *const headings[] = { "RUNS THERE",   "PROFILE", "AGENT",
+						"CONVERSATION", "WHERE",   NULL };
+	cleanup_table struct table *table = table_new(app, headings);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct import_step *step = &plan->steps[i];
+		const struct import_row *row = step->row;
+		if (import_can_adopt(step))
+			table_add(table,
+				  (const char *const[]){ step->title ? step->title
+								     : row->facts.imported_as,
+							 step->profile, row->facts.agent,
+							 row->ids[0].id, row->facts.runs },
+				  NULL);
+	}
+	table_print(table);
+}
+
 static void print_left(const struct app *app, const struct import_plan *plan)
 {
 	static const char *const headings[] = { "LEFT OUT", "PROFILE", "REASON", NULL };
 	cleanup_table struct table *table = table_new(app, headings);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct import_step *step = &plan->steps[i];
-		if (!import_is_made(step))
+		if (!import_is_made(step) && !import_can_adopt(step))
 			table_add(table,
 				  (const char *const[]){ or_empty(step->row->title), step->profile,
 							 step->why },
@@ -144,24 +190,107 @@ static void print_told(const struct import_look *look, const struct options *giv
 		    dangerous);
 }
 
+static void print_tables(const struct app *app, const struct import_plan *plan)
+{
+	const size_t made = count_of(plan, true), running = count_running(plan);
+	const size_t left = plan->count - made - running;
+	if (made)
+		print_made(app, plan);
+	if (made && running)
+		printf("\n");
+	if (running)
+		print_running(app, plan);
+	if ((made || running) && left)
+		printf("\n");
+	if (left)
+		print_left(app, plan);
+}
+
 static void print_plan(const struct app *app, const struct import_look *look)
 {
 	const struct options *given = app->options;
-	const size_t made = count_of(&look->plan, true), left = count_of(&look->plan, false);
-	if (made)
-		print_made(app, &look->plan);
-	if (made && left)
-		printf("\n");
-	if (left)
-		print_left(app, &look->plan);
-	if (look->rows.told.count || made)
+	const size_t made = count_of(&look->plan, true), running = count_running(&look->plan);
+	print_tables(app, &look->plan);
+	if (look->rows.told.count || made || running)
 		printf("\n");
 	print_told(look, given);
-	if (!made)
+	if (running && !(given->apply && given->adopt))
+		say("%zu run%s there, and %s left running. Take %s over with --apply --adopt.",
+		    running, running == 1 ? "s" : "", running == 1 ? "is" : "are",
+		    running == 1 ? "it" : "them");
+	if (!made && !running)
 		say("There is nothing to import.");
-	else if (!given->apply)
+	else if (made && !given->apply)
 		say("%zu session%s can be imported. Nothing was changed. Import with --apply.",
 		    made, made == 1 ? "" : "s");
+}
+
+/* ---- taking over ------------------------------------------------------------------------------ */
+
+/* Ask before agents are ended, unless -y was given.  Not: they are left running. */
+static int consent(const struct app *app, const struct import_look *look, bool *ret,
+		   struct error *err)
+{
+	const struct options *given = app->options;
+	const size_t count = count_running(&look->plan);
+	char answer[16] = "";
+	*ret = given->apply && given->adopt && count && given->yes;
+	if (!given->apply || !given->adopt || !count || given->yes)
+		return 0;
+	if (app->json || !isatty(STDIN_FILENO))
+		return error_set(err, ERROR_USAGE,
+				 "--adopt ends %zu process%s and starts their sessions: say --yes, "
+				 "or leave --apply out to look only",
+				 count, count == 1 ? "" : "es");
+	printf("End the %zu that run%s there, and continue %s here? [y/N] ", count,
+	       count == 1 ? "s" : "", count == 1 ? "its conversation" : "their conversations");
+	(void)fflush(stdout);
+	*ret = fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+	if (!*ret)
+		say("They are left running.");
+	return 0;
+}
+
+/* Positive: the agent did not start. */
+static int start(struct app *app, const struct instance *instance, struct error *err)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	cleanup_visit struct visit visit = { 0 };
+	const struct start_order order = { .base = instance->base };
+	if (visit_begin(&app->deck, instance->profile, &visit, err) < 0 ||
+	    start_and_wait(app, &order, &started, err) < 0)
+		return -1;
+	if (!app->json)
+		print_start(app, &started);
+	return started.outcome == OUTCOME_REPORTED || started.outcome == OUTCOME_ALIVE ||
+			       started.outcome == OUTCOME_OFFERED
+		       ? 0
+		       : 1;
+}
+
+static int take(struct app *app, const struct import_look *look, size_t index,
+		struct result *result)
+{
+	const struct options *given = app->options;
+	int r = import_adopt(&app->deck, look, index, &result->made, &result->why);
+	result->took_over = r >= 0;
+	if (r == 0 && !given->no_start)
+		r = start(app, result->made, &result->why);
+	else if (r == 0 && !app->json)
+		say("%s: taken over; it is stopped", result->made->title);
+	if (r < 0 && !app->json)
+		complain("%s", result->why.message);
+	return r == 0 ? 0 : 1;
+}
+
+/* One after the other: what fails keeps running, and the next is tried. */
+static int take_each(struct app *app, const struct import_look *look, struct result *results)
+{
+	int status = 0;
+	for (size_t i = 0; i < look->plan.count; i++)
+		if (import_can_adopt(&look->plan.steps[i]) && take(app, look, i, &results[i]) != 0)
+			status = 1;
+	return status;
 }
 
 /* Several programs may have saved the same agents, so the user names one of them. */
@@ -196,7 +325,8 @@ static int check_options(const struct options *given, const char *name, struct e
 		return 0;
 	if (given->from)
 		return error_set(err, ERROR_USAGE, "--from needs the name of the program, too");
-	if (given->apply || given->guess || given->dangerous || given->again || given->remove_hooks)
+	if (given->apply || given->guess || given->dangerous || given->again ||
+	    given->remove_hooks || given->adopt)
 		return error_set(
 			err, ERROR_USAGE,
 			"name the program to import from: agentdeck import lists those that "
@@ -204,10 +334,38 @@ static int check_options(const struct options *given, const char *name, struct e
 	return 0;
 }
 
+static int make_all(struct app *app, const struct import_look *look, struct result *results,
+		    struct error *err)
+{
+	cleanup_free struct instance **made = xcalloc(look->plan.count + 1,
+						      sizeof(struct instance *));
+	if (import_apply(&app->deck, look, made, err) < 0)
+		return -1;
+	for (size_t i = 0; i < look->plan.count; i++)
+		results[i].made = made[i];
+	const size_t count = count_of(&look->plan, true);
+	if (count && !app->json)
+		say("Imported %zu. They are stopped: agentdeck start --all, or one by one.", count);
+	return 0;
+}
+
+/* A positive value is the exit status. */
+static int apply(struct app *app, const struct import_order *order, const struct import_look *look,
+		 struct result *results, struct strvec *removed, struct error *err)
+{
+	const struct options *given = app->options;
+	bool adopts;
+	if (consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
+		return -1;
+	int r = given->remove_hooks ? import_remove_hooks(&app->deck, order, removed, err) : 0;
+	for (size_t i = 0; !app->json && i < removed->count; i++)
+		say("%s", removed->items[i]);
+	return r == 0 && adopts ? take_each(app, look, results) : r;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
-	cleanup_strvec struct strvec removed = { 0 };
 	const struct options *given = app->options;
 	const char *name = app->operands.count ? app->operands.items[0] : NULL;
 	if (check_options(given, name, err) < 0)
@@ -232,26 +390,19 @@ static int run(struct app *app, struct error *err)
 		return error_set_errno(err, errno, "%s", given->from);
 	if (import_look(&app->deck, &order, &look, err) < 0)
 		return -1;
-	struct instance **made = NULL;
 	if (!app->json)
 		print_plan(app, &look);
-	int r = 0;
-	if (given->apply) {
-		made = xcalloc(look.plan.count + 1, sizeof(struct instance *));
-		r = import_apply(&app->deck, &look, made, err);
+	cleanup_strvec struct strvec removed = { 0 };
+	struct result *results = given->apply ? xcalloc(look.plan.count + 1, sizeof(*results))
+					      : NULL;
+	int r = results ? apply(app, &order, &look, results, &removed, err) : 0;
+	if (r >= 0 && app->json)
+		print_as_json(&look, results, &removed);
+	for (size_t i = 0; results && i < look.plan.count; i++) {
+		instance_free(results[i].made);
+		error_clear(&results[i].why);
 	}
-	if (r == 0 && given->apply && given->remove_hooks)
-		r = import_remove_hooks(&app->deck, &order, &removed, err);
-	for (size_t i = 0; !app->json && i < removed.count; i++)
-		say("%s", removed.items[i]);
-	if (r == 0 && app->json)
-		print_as_json(&look, made, &removed);
-	else if (r == 0 && given->apply && count_of(&look.plan, true))
-		say("Imported %zu. They are stopped: agentdeck start --all, or one by one.",
-		    count_of(&look.plan, true));
-	for (size_t i = 0; made && i < look.plan.count; i++)
-		instance_free(made[i]);
-	free(made);
+	free(results);
 	return r;
 }
 

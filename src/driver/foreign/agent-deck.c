@@ -369,6 +369,7 @@ static void take_row(const struct theirs *theirs, const char *path, struct impor
 				 foreign_time(it, "last_accessed_at") };
 	row->source = xstrdup(SOURCE);
 	row->origin = foreign_origin(SOURCE, path, json_get_string(it, "id", ""));
+	row->live_id = xstrdup(json_get_string(it, "id", ""));
 	row->profile = xstrdup(theirs->profile);
 	row->title = xstrdup_or_null(text_of(it, "title"));
 	row->group = xstrdup_or_null(text_of(it, "group_path"));

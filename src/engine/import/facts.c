@@ -121,7 +121,7 @@ static void find_one(struct shelved *shelved, const struct import_row *row, stru
 	if (found->is_side)
 		return;
 	id->path = xstrdup(item->path);
-	id->home = xstrdup(shelved->home);
+	replace_string(&id->home, shelved->home);
 	if (!began_in(shelved, index, row))
 		id->directory = xstrdup_or_null(found->directory);
 }
@@ -303,26 +303,56 @@ static void find_earlier(struct gathering *gathering)
 	}
 }
 
+static bool names(const struct import_row *row, const char *session_id)
+{
+	for (size_t i = 0; i < row->id_count; i++)
+		if (naming_same_session_id(row->ids[i].id, session_id))
+			return true;
+	return false;
+}
+
+enum likeness { OTHER, PERHAPS, CERTAIN };
+
+/* Is it the agent of this row? */
+static enum likeness compare(const struct import_row *row, const struct adopt_find *find)
+{
+	/* The kernel's path is the real one. */
+	const bool is_there = is_in(row, find->cwd, find->cwd);
+	const bool is_marked = row->live_id && find->foreign;
+	if (!streq(find->agent->name, row->facts.agent))
+		return OTHER;
+	if (names(row, find->session_id) || (is_marked && streq(row->live_id, find->foreign)))
+		return CERTAIN;
+	if (is_marked || !is_there || (find->session_id && find->source == ADOPT_ARGUMENTS))
+		return OTHER;
+	return row->hint == IMPORT_HINT_NEWEST ? CERTAIN : PERHAPS;
+}
+
 /* An agent in a terminal outside agentdeck that has this conversation, or may have it. */
 static void find_running(const struct gathering *gathering, struct import_row *row)
 {
+	struct import_facts *facts = &row->facts;
+	enum likeness best = OTHER;
 	for (size_t i = 0; i < gathering->finds.count; i++) {
 		const struct adopt_find *find = &gathering->finds.finds[i];
-		bool is_it = false, is_other = false;
-		if (!streq(find->agent->name, or_empty(row->facts.agent)))
+		const enum likeness likeness = compare(row, find);
+		if (likeness <= best)
 			continue;
-		for (size_t j = 0; j < row->id_count; j++)
-			is_it |= naming_same_session_id(row->ids[j].id, find->session_id);
-		is_other = find->session_id && find->source == ADOPT_ARGUMENTS;
-		/* The kernel's path is the real one. */
-		if (!is_it && (is_other || !is_in(row, find->cwd, find->cwd)))
-			continue;
-		free(row->facts.runs);
-		row->facts.runs = xasprintf("%s (process %d)",
-					    or_empty(find->where ? find->where : find->terminal),
-					    (int)find->process.pid);
-		return;
+		best = likeness;
+		facts->find = i;
 	}
+	if (best == OTHER)
+		return;
+	const struct adopt_find *find = &gathering->finds.finds[facts->find];
+	free(facts->runs);
+	facts->runs = xasprintf("%s (process %d)",
+				or_empty(find->where ? find->where : find->terminal),
+				(int)find->process.pid);
+	facts->is_certain = best == CERTAIN && find->session_id && !find->doubt;
+	if (!facts->is_certain)
+		return;
+	import_row_set_open(row, find->session_id, find->config_home);
+	facts->can_join = find->can_join && streq(find->owner_title, or_empty(facts->imported_as));
 }
 
 /* What a row says of itself: its directory and its agent. */
@@ -336,7 +366,8 @@ static int find_row(struct gathering *gathering, struct import_row *row, struct 
 	return 0;
 }
 
-int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
+int facts_gather(struct deck *deck, struct import_rows *rows, struct adopt_finds *ret,
+		 struct error *err)
 {
 	CLEANUP(gathering_clear) struct gathering gathering = { .deck = deck, .rows = rows };
 	if (owner_list(deck, &gathering.owners, err) < 0 ||
@@ -347,6 +378,9 @@ int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
 	for (size_t i = 0; i < rows->count; i++)
 		if (find_row(&gathering, &rows->rows[i], err) < 0)
 			return -1;
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].facts.agent)
+			find_running(&gathering, &rows->rows[i]);
 	find_shared(rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct import_row *row = &rows->rows[i];
@@ -354,7 +388,8 @@ int facts_gather(struct deck *deck, struct import_rows *rows, struct error *err)
 			continue;
 		if (find_conversation(&gathering, row, err) < 0)
 			return -1;
-		find_running(&gathering, row);
 	}
+	*ret = gathering.finds;
+	gathering.finds = (struct adopt_finds){ 0 };
 	return 0;
 }

@@ -14,6 +14,7 @@ void import_look_free(struct import_look *look)
 	import_plan_free(&look->plan);
 	import_rows_free(&look->rows);
 	strvec_clear(&look->titles);
+	adopt_finds_free(&look->finds);
 }
 
 static const char *lookup(const char *name)
@@ -110,7 +111,7 @@ static void check_steps(struct deck *deck, struct import_plan *plan)
 		struct import_step *step = &plan->steps[i];
 		cleanup_error struct error why = { 0 };
 		cleanup_strvec struct strvec words = { 0 };
-		if (!import_is_made(step))
+		if (!import_is_made(step) && step->verdict != IMPORT_RUNS)
 			continue;
 		const struct lifecycle_new wish = wish_of(step, &words);
 		if (lifecycle_check_new(deck, &wish, &why) == 0)
@@ -126,7 +127,8 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
 {
 	cleanup_import_look struct import_look look = { 0 };
 	if (read_source(deck, order->source, order->from, &look.rows, err) < 0 ||
-	    list_titles(deck, &look.titles, err) < 0 || facts_gather(deck, &look.rows, err) < 0)
+	    list_titles(deck, &look.titles, err) < 0 ||
+	    facts_gather(deck, &look.rows, &look.finds, err) < 0)
 		return -1;
 	const struct import_target target = { .profile = deck->profile,
 					      .titles = &look.titles,
@@ -200,6 +202,42 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
 	}
 	/* Last: killed before this, the sessions themselves say where they are from. */
 	return journal_add(deck, &origins, err);
+}
+
+/* ---- taking over ------------------------------------------------------------------------------ */
+
+const struct adopt_find *import_find(const struct import_look *look, size_t index)
+{
+	return &look->finds.finds[look->plan.steps[index].row->facts.find];
+}
+
+int import_adopt(struct deck *deck, const struct import_look *look, size_t index,
+		 struct instance **ret, struct error *err)
+{
+	const struct import_step *step = &look->plan.steps[index];
+	const struct adopt_find *find = import_find(look, index);
+	const struct adopt_wish wish = { 0 };
+	cleanup_visit struct visit visit = { 0 };
+	cleanup_strvec struct strvec words = { 0 }, origins = { 0 };
+	cleanup_instance struct instance *made = NULL;
+	if (step->verdict == IMPORT_DONE)
+		return adopt_take(deck, find, &wish, ret, err);
+	if (adopt_check(find, &wish, err) < 0 || visit_begin(deck, step->profile, &visit, err) < 0)
+		return -1;
+	struct lifecycle_new new = wish_of(step, &words);
+	new.taken_from = &find->process;
+	if (lifecycle_add_many(deck, &new, 1, &made, err) < 0)
+		return -1;
+	if (adopt_end(deck, find, find->is_heard, made, err) < 0) {
+		(void)lifecycle_remove(deck, made->base, REMOVE_UNUSED, NULL);
+		return -1;
+	}
+	*ret = TAKE_PTR(made);
+	strvec_push(&origins, step->row->origin);
+	cleanup_error struct error why = { 0 };
+	if (journal_add(deck, &origins, &why) < 0)
+		deck_warn(deck, "%s", why.message);
+	return 0;
 }
 
 int import_remove_hooks(struct deck *deck, const struct import_order *order, struct strvec *ret,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "driver/foreign/foreign.h"
+#include "engine/adopt/adopt.h"
 #include "engine/deck/deck.h"
 #include "model/plan/import.h"
 
@@ -23,6 +24,7 @@ struct import_order {
 struct import_look {
 	struct import_rows rows;
 	struct import_plan plan; /* borrows from the rows */
+	struct adopt_finds finds;
 	struct strvec titles;
 };
 void import_look_free(struct import_look *look);
@@ -55,6 +57,15 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
  * import makes the others.  ret: for each step its session, or NULL; the caller's. */
 int import_apply(struct deck *deck, const struct import_look *look, struct instance **ret,
 		 struct error *err);
+
+/* Take the agent of this step over, for which import_can_adopt(): make its session, if there is
+ * none yet, and end the process, as adopt_take() does.  The caller starts the session.  After an
+ * error the agent still runs, unless the error says otherwise, and there is no session that was not
+ * there before.  *ret is the caller's. */
+int import_adopt(struct deck *deck, const struct import_look *look, size_t index,
+		 struct instance **ret, struct error *err);
+/* Its process.  Borrowed. */
+const struct adopt_find *import_find(const struct import_look *look, size_t index);
 
 /* Remove the hooks of the source from the agents' settings: see foreign_source.remove_hooks,
  * which it must have. */

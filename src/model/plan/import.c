@@ -27,6 +27,23 @@ void import_row_add_id(struct import_row *row, const char *id)
 	row->ids[row->id_count++] = (struct import_id){ .id = xstrdup(id) };
 }
 
+void import_row_set_open(struct import_row *row, const char *id, const char *home)
+{
+	size_t index = 0;
+	while (index < row->id_count && !naming_same_session_id(row->ids[index].id, id))
+		index++;
+	if (index == row->id_count)
+		import_row_add_id(row, id);
+	if (index == row->id_count)
+		return;
+	struct import_id open = row->ids[index];
+	memmove(row->ids + 1, row->ids, index * sizeof(*row->ids));
+	open.is_open = true;
+	open.is_guess = false;
+	replace_string(&open.home, home);
+	row->ids[0] = open;
+}
+
 static void id_free(struct import_id *id)
 {
 	free(id->id);
@@ -38,19 +55,13 @@ static void id_free(struct import_id *id)
 
 static void row_free(struct import_row *row)
 {
-	char *texts[] = { row->source,
-			  row->origin,
-			  row->profile,
-			  row->title,
-			  row->group,
-			  row->notes,
-			  row->directory,
-			  row->tool,
-			  row->parent,
-			  row->refusal,
-			  row->facts.directory,
-			  row->facts.agent,
-			  row->facts.imported_as,
+	char *texts[] = { row->source,      row->origin,
+			  row->profile,     row->title,
+			  row->group,       row->notes,
+			  row->directory,   row->tool,
+			  row->parent,      row->live_id,
+			  row->refusal,     row->facts.directory,
+			  row->facts.agent, row->facts.imported_as,
 			  row->facts.runs };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -179,7 +190,7 @@ static const struct import_id *choose(const struct import_row *row)
 		const struct import_id *id = &row->ids[i];
 		if (row->parent && naming_same_session_id(id->id, row->parent))
 			continue;
-		if (id->path || (!row->facts.sees_files && !id->is_guess))
+		if (id->path || id->is_open || (!row->facts.sees_files && !id->is_guess))
 			return id;
 	}
 	return NULL;
@@ -237,7 +248,7 @@ static bool is_refused(const struct import_row *row, const struct import_consent
 		step->verdict = IMPORT_REFUSE;
 		step->why = xstrdup("its command line, which needs a shell, makes the agent ask "
 				    "for no permission: --dangerous imports it as it is");
-	} else if (facts->runs) {
+	} else if (facts->runs && !facts->is_certain) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = xasprintf("it runs in %s: end it there first", facts->runs);
 	} else {
@@ -273,6 +284,8 @@ static bool gives_way(const struct import_step *step, const struct import_step *
 	if (other == step || other->verdict != IMPORT_MAKE || !other->taken ||
 	    !is_same(step->row, step->taken, other->row, other->taken))
 		return false;
+	if (step->taken->is_open != other->taken->is_open)
+		return other->taken->is_open;
 	return other->row->last_used_at > step->row->last_used_at ||
 	       (other->row->last_used_at == step->row->last_used_at && other < step);
 }
@@ -296,15 +309,30 @@ static void settle_rivals(struct import_plan *plan)
 		struct import_step *step = &plan->steps[i];
 		if (!rivals[i])
 			continue;
-		const bool is_later = rivals[i]->row->last_used_at > step->row->last_used_at;
+		const bool is_later = rivals[i]->row->last_used_at > step->row->last_used_at &&
+				      !rivals[i]->taken->is_open;
 		free(step->why);
 		step->why = xasprintf("its conversation goes to '%s'%s",
 				      or_empty(rivals[i]->row->title),
-				      is_later ? ", which was used later" : "");
+				      rivals[i]->row->facts.runs ? ", which runs"
+				      : is_later                 ? ", which was used later"
+								 : "");
 		step->verdict = IMPORT_CONFLICT;
 		step->taken = NULL;
 	}
 	free(rivals);
+}
+
+static void settle_running(struct import_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct import_step *step = &plan->steps[i];
+		if (!step->row->facts.runs || !import_is_made(step))
+			continue;
+		step->verdict = IMPORT_RUNS;
+		free(step->why);
+		step->why = xasprintf("it runs in %s", step->row->facts.runs);
+	}
 }
 
 void import_plan(const struct import_rows *rows, const struct import_target *target,
@@ -321,11 +349,12 @@ void import_plan(const struct import_rows *rows, const struct import_target *tar
 			settle_conversation(step->row, &target->consent, step);
 	}
 	settle_rivals(&plan);
+	settle_running(&plan);
 	for (size_t i = 0; target->titles && i < target->titles->count; i++)
 		json_set_int(taken, target->titles->items[i], 1);
 	for (size_t i = 0; i < plan.count; i++) {
 		struct import_step *step = &plan.steps[i];
-		if (!import_is_made(step))
+		if (!import_is_made(step) && step->verdict != IMPORT_RUNS)
 			continue;
 		settle_title(taken, step);
 		step->group = import_group(step->row->group);
@@ -350,10 +379,16 @@ bool import_is_made(const struct import_step *step)
 	return step->verdict == IMPORT_MAKE || step->verdict == IMPORT_FRESH;
 }
 
+bool import_can_adopt(const struct import_step *step)
+{
+	return step->verdict == IMPORT_RUNS ||
+	       (step->verdict == IMPORT_DONE && step->row->facts.can_join);
+}
+
 const char *import_verdict_name(enum import_verdict verdict)
 {
-	static const char *const names[IMPORT_VERDICTS] = { "import",  "fresh", "done",
-							    "removed", "ask",   "conflict",
-							    "refuse" };
+	static const char *const names[IMPORT_VERDICTS] = { "import",   "fresh", "done",
+							    "removed",  "runs",  "ask",
+							    "conflict", "refuse" };
 	return names[verdict];
 }

@@ -18,6 +18,7 @@
 struct import_id {
 	char *id;
 	bool is_guess; /* found by its directory: nothing says that it is this session's */
+	bool is_open;  /* a process of this row's has it open */
 	/* found on disk: */
 	char *path;      /* its transcript; NULL: there is none */
 	char *home;      /* the agent's home that has it */
@@ -34,6 +35,10 @@ struct import_facts {
 	char *imported_as; /* the session that an earlier import made of it; NULL: none */
 	bool was_imported; /* an earlier import made a session of it, which was removed since */
 	char *runs;        /* where it runs now; NULL: it does not */
+	/* of what runs: */
+	bool is_certain; /* it is this row's agent, and the first id is its conversation */
+	bool can_join;   /* imported_as is stopped, and has that conversation */
+	size_t find;     /* the engine's number of it */
 	/* For IMPORT_HINT_ONLY: */
 	size_t choices; /* conversations of its directory that may be its own */
 	bool is_shared; /* another row has its agent and its directory, and no known conversation */
@@ -60,7 +65,8 @@ struct import_row {
 	struct strvec homes;     /* the agent's homes to look in, best first; empty: its default */
 	struct import_id *ids;   /* best first */
 	size_t id_count;
-	char *parent; /* the conversation that its own is a copy of; NULL: none */
+	char *live_id; /* AGENTDECK_INSTANCE_ID of what runs in it; NULL: not known */
+	char *parent;  /* the conversation that its own is a copy of; NULL: none */
 	enum import_hint hint;
 	bool needs_agent;   /* it becomes no session if its command is no agent's */
 	bool is_dangerous;  /* argv is a line for a shell that makes the agent ask nothing */
@@ -79,6 +85,8 @@ struct import_rows {
 
 /* Append an empty row.  Borrowed until the next call. */
 struct import_row *import_rows_add(struct import_rows *rows);
+/* The conversation that its process has open, in this home, goes before all others. */
+void import_row_set_open(struct import_row *row, const char *id, const char *home);
 /* Append an id, unless the row has it or it is NULL or no session id. */
 void import_row_add_id(struct import_row *row, const char *id);
 void import_rows_free(struct import_rows *rows);
@@ -96,6 +104,7 @@ enum import_verdict {
 	IMPORT_FRESH,    /* it becomes a session, which has nothing to continue */
 	IMPORT_DONE,     /* an earlier import made a session of it */
 	IMPORT_REMOVED,  /* that session was removed here */
+	IMPORT_RUNS,     /* its agent runs over there, and would have to be taken over */
 	IMPORT_ASK,      /* the user must decide */
 	IMPORT_CONFLICT, /* its conversation is another session's */
 	IMPORT_REFUSE,   /* agentdeck cannot do what it does, or not now */
@@ -125,7 +134,8 @@ struct import_target {
 	struct import_consent consent;
 };
 
-/* Of rows that name the same conversation, the one that was used last has it. */
+/* Of rows that name the same conversation, the one whose agent has it open has it, else the one
+ * that was used last. */
 void import_plan(const struct import_rows *rows, const struct import_target *target,
 		 struct import_plan *ret);
 void import_plan_free(struct import_plan *plan);
@@ -133,7 +143,9 @@ void import_plan_free(struct import_plan *plan);
 
 /* It becomes a session. */
 bool import_is_made(const struct import_step *step);
-/* "import", "fresh", "done", "removed", "ask", "conflict", "refuse"; static. */
+/* Its agent can be taken over: into a new session, or into the one that was made of it. */
+bool import_can_adopt(const struct import_step *step);
+/* "import", "fresh", "done", "removed", "runs", "ask", "conflict", "refuse"; static. */
 const char *import_verdict_name(enum import_verdict verdict);
 
 /* A title as agentdeck takes it: no control characters, no white space at its ends, 1 to 250 bytes
