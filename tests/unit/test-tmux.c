@@ -77,8 +77,10 @@ static int tear_down(void **state)
 	return r;
 }
 
-/* Start a server as agentdeck does, with the configuration that was written before. */
-static void start(struct fixture *f, const char *title, const char *const *pane)
+/* Start a server as agentdeck does, with the configuration that was written before.  environment:
+ * NULL: ours. */
+static void start_with(struct fixture *f, const char *title, const char *const *pane,
+		       char *const *environment)
 {
 	cleanup_free char *conf = below(f, "conf");
 	cleanup_strvec struct strvec argv = { 0 }, words = { 0 };
@@ -93,11 +95,17 @@ static void start(struct fixture *f, const char *title, const char *const *pane)
 	};
 	tmux_start_argv(f->socket, &options, &argv);
 	const struct child_request request = { .argv = (const char *const *)argv.items,
+					       .environment = environment,
 					       .new_session = true };
 	if (child_run(&request, PLENTY_MS, &result, &err) != 0 ||
 	    tmux_parse_started(&result, &f->started, &err) != 0 ||
 	    process_identify(f->started.server, &f->server, &err) != 0)
 		fail_msg("no server: %s", or_empty(err.message));
+}
+
+static void start(struct fixture *f, const char *title, const char *const *pane)
+{
+	start_with(f, title, pane, NULL);
 }
 
 /* script runs first, died whenever a process in the pane has ended. */
@@ -222,6 +230,72 @@ static void a_title_is_shown_and_not_obeyed(void **state)
 		assert_int_equal(process_wait_end(&f->server, clock_ms() + PLENTY_MS, NULL), 0);
 	}
 	assert_false(exists(f, "pwned"));
+}
+
+/* ---- the bus --------------------------------------------------------------------------------- */
+
+#define BUS_IS "DBUS_SESSION_BUS_ADDRESS="
+
+/* A server whose user has this address, and a pane that writes down what it finds. */
+static void start_with_bus(struct fixture *f, const char *address)
+{
+	cleanup_strvec struct strvec environment = { 0 };
+	for (char **item = environ; *item; item++)
+		if (!starts_with(*item, BUS_IS))
+			strvec_push(&environment, *item);
+	if (address)
+		strvec_pushf(&environment, BUS_IS "%s", address);
+	tmux_hide_bus(&environment);
+	start_with(f, "title",
+		   (const char *const[]){ self, "pane",
+					  "printf %s \"${DBUS_SESSION_BUS_ADDRESS-unset}"
+					  "${AGENTDECK_SESSION_BUS+ and hidden}\" >\"$D/bus\";"
+					  "read x",
+					  "", NULL },
+		   environment.items);
+	wait_for(f, "bus");
+}
+
+static void assert_pane_found(const struct fixture *f, const char *address)
+{
+	cleanup_free char *found = content(f, "bus");
+	assert_string_equal(found, address);
+}
+
+/* tmux asks the user manager, at this address, to move its panes out of the server's scope. */
+static void only_the_server_does_not_know_the_bus(void **state)
+{
+	static const char address[] = "unix:path=/run/#(touch $D/pwned)/#{pid}/it's,guid=1;";
+	struct fixture *f = *state;
+	cleanup_free char *of_server = NULL;
+	cleanup_strvec struct strvec environment = { 0 };
+	start_with_bus(f, address);
+	assert_pane_found(f, address);
+	assert_int_equal(process_variable(f->started.server, "DBUS_SESSION_BUS_ADDRESS", &of_server,
+					  NULL),
+			 0);
+	assert_non_null(of_server);
+	assert_string_equal(of_server, "disabled:");
+	/* Another run may have the environment of this one. */
+	assert_int_equal(process_environment(f->started.server, &environment, NULL), 0);
+	tmux_show_bus(&environment);
+	cleanup_free char *expected = xasprintf(BUS_IS "%s", address);
+	assert_true(strvec_contains(&environment, expected));
+	assert_false(strvec_contains(&environment, BUS_IS "disabled:"));
+	assert_false(exists(f, "pwned"));
+}
+
+static void a_pane_without_a_bus_gets_none(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_strvec struct strvec environment = { 0 };
+	start_with_bus(f, NULL);
+	assert_pane_found(f, "unset");
+	assert_int_equal(process_environment(f->started.server, &environment, NULL), 0);
+	assert_true(strvec_contains(&environment, BUS_IS "disabled:"));
+	tmux_show_bus(&environment);
+	for (size_t i = 0; i < environment.count; i++)
+		assert_false(starts_with(environment.items[i], BUS_IS));
 }
 
 static void the_status_line_shows_texts_and_obeys_none(void **state)
@@ -759,6 +833,8 @@ int main(int argc, char *argv[])
 	const struct CMUnitTest tests[] = {
 		TEST(words_of_the_pane_arrive_as_they_are),
 		TEST(a_title_is_shown_and_not_obeyed),
+		TEST(only_the_server_does_not_know_the_bus),
+		TEST(a_pane_without_a_bus_gets_none),
 		TEST(the_status_line_shows_texts_and_obeys_none),
 		TEST(the_users_keys_are_taken_over),
 		TEST(the_switcher_gets_its_words_as_they_are),

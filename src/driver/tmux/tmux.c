@@ -28,6 +28,43 @@ enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
 	"capture-pane -J -b agentdeck-last -S -100 ; "                                    \
 	"respawn-pane -e AGENTDECK_PANE_DIED=1"
 
+/* The server has the first one, which no library connects to, and the caller's address in the
+ * second one. */
+#define BUS        "DBUS_SESSION_BUS_ADDRESS"
+#define BUS_HIDDEN "AGENTDECK_SESSION_BUS"
+#define NO_BUS     BUS "=disabled:"
+#define SHOW_BUS   "set-environment -gF " BUS " '#{" BUS_HIDDEN "}'"
+#define REMOVE_BUS "set-environment -gu " BUS
+
+void tmux_hide_bus(struct strvec *environment)
+{
+	cleanup_strvec struct strvec ret = { 0 };
+	for (size_t i = 0; i < environment->count; i++) {
+		const char *item = environment->items[i];
+		if (starts_with(item, BUS "="))
+			strvec_pushf(&ret, BUS_HIDDEN "%s", item + strlen(BUS));
+		else if (!starts_with(item, BUS_HIDDEN "="))
+			strvec_push(&ret, item);
+	}
+	strvec_push(&ret, NO_BUS);
+	strvec_clear(environment);
+	strvec_push_all(environment, &ret);
+}
+
+void tmux_show_bus(struct strvec *environment)
+{
+	cleanup_strvec struct strvec ret = { 0 };
+	for (size_t i = 0; i < environment->count; i++) {
+		const char *item = environment->items[i];
+		if (starts_with(item, BUS_HIDDEN "="))
+			strvec_pushf(&ret, BUS "%s", item + strlen(BUS_HIDDEN));
+		else if (!streq(item, NO_BUS))
+			strvec_push(&ret, item);
+	}
+	strvec_clear(environment);
+	strvec_push_all(environment, &ret);
+}
+
 /* An argument that ends in ";" would end the command (cmd_parse_from_arguments). */
 static void push_text(struct strvec *argv, const char *text)
 {
@@ -45,8 +82,12 @@ static void push_client(struct strvec *argv, const char *socket)
 void tmux_start_argv(const char *socket, const struct tmux_options *options, struct strvec *ret)
 {
 	push_client(ret, socket);
-	strvec_push_array(ret, (const char *const[]){ "-f", options->conf_file, "new-session", "-d",
-						      "-s", SESSION, "-n", SESSION, NULL });
+	strvec_push_array(ret, (const char *const[]){ "-f", options->conf_file, NULL });
+	strvec_push_array(ret, (const char *const[]){ "if-shell", "-F", "#{" BUS_HIDDEN "}",
+						      SHOW_BUS, REMOVE_BUS, ";", "set-environment",
+						      "-gu", BUS_HIDDEN, ";", NULL });
+	strvec_push_array(ret, (const char *const[]){ "new-session", "-d", "-s", SESSION, "-n",
+						      SESSION, NULL });
 	strvec_pushf(ret, "-x%u", options->columns);
 	strvec_pushf(ret, "-y%u", options->rows);
 	strvec_push_array(ret, (const char *const[]){ "-P", "-F", "#{pid} #{pane_pid} #{version}",

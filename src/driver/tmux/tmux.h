@@ -40,6 +40,14 @@ struct tmux_options {
  * environment. */
 void tmux_start_argv(const char *socket, const struct tmux_options *options, struct strvec *ret);
 
+/* tmux that is built with systemd asks the user manager to move each pane into a scope
+ * (tmux-spawn-UUID.scope), out of the server's: the pane would escape its limits and its end.  In
+ * the environment of a new server, hide the address of the bus, so that it cannot ask.
+ * tmux_start_argv() gives it back to what runs in the server. */
+void tmux_hide_bus(struct strvec *environment);
+/* Undo that in an environment that a server was started with. */
+void tmux_show_bus(struct strvec *environment);
+
 struct tmux_started {
 	pid_t server, pane;
 	char version[16];

@@ -3,6 +3,7 @@
 
 #include "base/jsonio.h"
 #include "base/program.h"
+#include "driver/tmux/tmux.h"
 #include "engine/deck/home.h"
 #include "engine/deck/proof.h"
 #include "engine/place/runfiles.h"
@@ -197,6 +198,7 @@ int environment_of_run(const struct place_run *run, struct strvec *ret)
 	if (proof_of(run->id, server) != PROOF_OURS ||
 	    process_environment(server->pid, &all, NULL) != 0)
 		return PROCESS_GONE;
+	tmux_show_bus(&all);
 	strvec_clear(ret);
 	for (size_t i = 0; i < all.count; i++) {
 		cleanup_free char *name = xstrndup(all.items[i], strcspn(all.items[i], "="));

@@ -101,6 +101,7 @@ static int start_gate(struct deck *deck, const struct instance *instance, const 
 	};
 	tmux_start_argv(instance->run.socket, &options, &argv);
 	environment_build(deck, instance, agent, &environment);
+	tmux_hide_bus(&environment);
 	const struct child_request request = {
 		.argv = (const char *const *)argv.items,
 		.environment = environment.items,
