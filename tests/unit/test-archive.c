@@ -330,6 +330,48 @@ static void only_a_regular_file_is_read(void **state UNUSED)
 	}
 }
 
+/* ---- parts of a file -------------------------------------------------------------------------- */
+
+/* Where the whole lines of a text end, and whether the text is as long as that. */
+static void lines_end_at(const char *text, uint64_t size)
+{
+	struct archive_source lines, start;
+	put("source", text);
+	cleanup_close int fd = openat(here, "source", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(archive_measure_lines(fd, "source", &lines, &err), 0);
+	assert_int_equal(lines.size, size);
+	assert_int_equal(archive_measure_start(fd, "source", size, &start, &err), 0);
+	assert_string_equal(start.digest, lines.digest);
+}
+
+static void a_line_that_is_being_written_is_left_out(void **state)
+{
+	(void)state;
+	lines_end_at("", 0);
+	lines_end_at("half", 0);
+	lines_end_at("one\n", 4);
+	lines_end_at("one\ntwo\nhalf", 8);
+	/* The last line is longer than what is read at a time. */
+	const size_t long_one = 200000;
+	char *text = xcalloc(long_one + 5, 1);
+	memcpy(text, "one\n", 4);
+	memset(text + 4, 'x', long_one);
+	lines_end_at(text, 4);
+	text[long_one] = '\n';
+	lines_end_at(text, long_one + 1);
+	free(text);
+}
+
+static void a_start_that_is_not_there_is_told(void **state)
+{
+	(void)state;
+	struct archive_source source = { .fd = -2 };
+	put("source", "one\n");
+	cleanup_close int fd = openat(here, "source", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(archive_measure_start(fd, "source", 5, &source, &err), ARCHIVE_SHORT);
+	assert_int_equal(source.fd, -2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +389,8 @@ int main(void)
 		TEST(nothing_is_behind_the_end),
 		TEST(a_description_is_a_text),
 		TEST(only_a_regular_file_is_read),
+		TEST(a_line_that_is_being_written_is_left_out),
+		TEST(a_start_that_is_not_there_is_told),
 #undef TEST
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

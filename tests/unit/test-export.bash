@@ -193,7 +193,160 @@ an_agent_of_another_layout_is_refused() {
 	[ -z "$(find "$root" -maxdepth 1 -name '.*.tmp')" ] || fail "a temporary file is left"
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions')
+# --- the whole deck --------------------------------------------------------------------------------
+
+readonly second=22222222-2222-4333-8444-555555555555
+
+# Three sessions in two profiles, one without a conversation, and settings.
+begin_deck() {
+	begin
+	mkdir -p "$root/more" "$(folder one "$root/more")" "$root/one/deck/agents"
+	printf '{"type":"user","cwd":"%s","sessionId":"%s","message":{"role":"user","content":"second"}}\n' \
+		"$root/more" "$second" >"$(folder one "$root/more")/$second.jsonl"
+	printf 'command = ["sh"]\n' >"$root/one/deck/agents/mine.toml"
+	printf 'command = ["sh"]\n[start]\nenvironment = ["KEY=%s"]\n' "$canary" >"$root/one/deck/agents/keyed.toml"
+	must one -p other add "$root/more" -t more --agent demo --session-id "$second" --restart no
+	must one add "$root/elsewhere" -t plain --agent mine
+	must one backup "$root/all"
+}
+
+# restored ACCOUNT: all of it is there
+restored() {
+	must "$1" show work --json
+	for word in "\"session_id\": \"$id\"" '"group": "some/group"' '"notes": "mine"'; do
+		grep -qF "$word" "$root/out" || fail "not there: $word"
+	done
+	must "$1" -p other show more --json
+	grep -qF "\"session_id\": \"$second\"" "$root/out" || fail "no conversation: $(<"$root/out")"
+	grep -qF '"policy": "no"' "$root/out" || fail "no restart policy: $(<"$root/out")"
+	must "$1" show plain --json
+	grep -qF '"agent": "mine"' "$root/out" || fail "another agent: $(<"$root/out")"
+	for of in "$root/work/$id" "$root/more/$second"; do
+		cmp "$(folder one "${of%/*}")/${of##*/}.jsonl" "$(folder "$1" "${of%/*}")/${of##*/}.jsonl" || fail "the conversation differs"
+	done
+	[ "$(sessions "$1")" = 3 ] || fail "$(sessions "$1") sessions, and not three"
+}
+
+a_deck_comes_back_in_another_account() {
+	begin_deck
+	[ "$(stat -c %a "$root/all")" = 600 ] || fail "others can read the file"
+	grep -qaF "$canary" "$root/all" && fail "the file has a secret"
+	mkdir -m 700 -p "$root/two/deck"
+	must two restore "$root/all"
+	grep -qF "Nothing was changed" "$root/out" || fail "$(<"$root/out")"
+	[ "$(sessions two)" = 0 ] && [ ! -e "$root/two/.local" ] && [ ! -e "$root/two/deck/agents" ] || fail "a look has made something"
+	must two restore "$root/all" --apply
+	restored two
+	cmp "$root/one/deck/config.toml" "$root/two/deck/config.toml" || fail "config.toml differs"
+	cmp "$root/one/deck/agents/mine.toml" "$root/two/deck/agents/mine.toml" || fail "the agent differs"
+	must two restore "$root/all" --apply
+	grep -qF "There is no session to restore" "$root/out" || fail "$(<"$root/out")"
+	restored two
+}
+
+a_lost_deck_finds_what_went_on_since() {
+	begin_deck
+	rm -rf "$root/one/deck/default" "$root/one/deck/other"
+	echo '{"type":"user","message":{"role":"user","content":"since then"}}' >>"$(folder one "$root/work")/$id.jsonl"
+	cp -R "$root/one/.local" "$root/before"
+	must one restore "$root/all" --apply
+	restored one
+	diff -r "$root/before" "$root/one/.local" || fail "the conversations were changed"
+}
+
+what_is_here_stays() {
+	begin_deck
+	mkdir -p "$(folder two "$root/work")"
+	echo '{"other":1}' >"$(folder two "$root/work")/$id.jsonl"
+	must two add "$root/more" -t plain --agent demo
+	echo "# mine" >>"$root/two/deck/config.toml"
+	cp "$root/two/deck/config.toml" "$root/before"
+	must two restore "$root/all" --apply
+	grep -qF "on this machine already" "$root/out" || fail "$(<"$root/out")"
+	grep -qF "differs from the one in the file, and stays" "$root/out" || fail "$(<"$root/out")"
+	cmp "$root/before" "$root/two/deck/config.toml" || fail "config.toml was changed"
+	[ "$(<"$(folder two "$root/work")/$id.jsonl")" = '{"other":1}' ] || fail "a conversation was changed"
+	must two show "plain (2)"
+	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
+	must two remove "plain (2)" --force
+	must two restore "$root/all"
+	grep -qF "in the trash" "$root/out" || fail "it is made beside the one in the trash: $(<"$root/out")"
+}
+
+what_does_not_come_along_is_told() {
+	local manifest
+	begin_deck
+	must one add "$root/more" -t codex --agent codex --session-id "$second"
+	manifest=$(grep -l '"more"' "$root"/one/deck/other/*/instance.json)
+	echo '{' >"$manifest"
+	must one backup "$root/less" --json
+	grep -qF "does not know where" "$root/out" || fail "nothing is told of codex: $(<"$root/out")"
+	grep -qF '"is_packed": false' "$root/out" || fail "nothing is told of the damaged one: $(<"$root/out")"
+	must two restore "$root/less" --apply
+	must two show codex --json
+	grep -qF "\"session_id\": \"$second\"" "$root/out" || fail "its id is lost: $(<"$root/out")"
+	grep -qaF "$canary" "$root/less" && fail "the file has a secret"
+	return 0
+}
+
+directories_may_be_elsewhere() {
+	begin_deck
+	mkdir "$root/new"
+	mv "$root/work" "$root/more" "$root/elsewhere" "$root/new/"
+	must two restore "$root/all" --apply
+	grep -qF -- "--map OLD=NEW" "$root/out" || fail "no advice: $(<"$root/out")"
+	[ "$(sessions two)" = 0 ] || fail "$(sessions two) sessions without their directories"
+	refused two "invalid --map" restore "$root/all" --map work
+	must two restore "$root/all" --apply --map "$root=$root/new"
+	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
+	[ -s "$(folder two "$root/new/work")/$id.jsonl" ] || fail "the conversation is not there"
+}
+
+a_tree_is_replaced_by_its_repository() {
+	local path
+	begin
+	git -C "$root/work" init -q
+	git -C "$root/work" -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
+	must one add "$root/work" -t tree --agent demo --worktree
+	must one session path tree
+	path=$(<"$root/out")
+	must one backup "$root/all"
+	mv "$path" "$root/gone"
+	must two restore "$root/all" --apply
+	grep -qF "it works in the repository" "$root/out" || fail "$(<"$root/out")"
+	must two session path tree
+	[ "$(<"$root/out")" = "$(realpath "$root/work")" ] || fail "it works in $(<"$root/out")"
+}
+
+many_need_no_more_descriptors() {
+	local i one
+	begin
+	for i in {100..129}; do
+		one=11111111-2222-4333-8444-555555555$i
+		printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"x"}}\n' "$root/work" >"$(folder one "$root/work")/$one.jsonl"
+		must one add "$root/work" -t "t$i" --agent demo --session-id "$one"
+	done
+	(ulimit -Sn 32 && as one backup "$root/all" && exit "$status") || fail "$(<"$root/err")"
+	must two restore "$root/all" --apply
+	[ "$(sessions two)" = 31 ] || fail "$(sessions two) sessions, and not 31"
+}
+
+a_restore_that_failed_made_nothing() {
+	begin_deck
+	mkdir -m 700 -p "$root/two/deck/default"
+	mkdir -p "$(folder two "$root/more")"
+	chmod 500 "$(folder two "$root/more")"
+	if [ "$(id -u)" != 0 ]; then
+		as two restore "$root/all" --apply
+		[ "$status" != 0 ] || fail "it did not fail"
+		[ "$(sessions two)" = 0 ] || fail "$(sessions two) sessions, and not none"
+	fi
+	chmod 700 "$(folder two "$root/more")"
+	must two restore "$root/all" --apply
+	restored two
+}
+
+mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|restored')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do
 	"$case_name"

@@ -117,6 +117,8 @@ holds 0 'session set' four restart no
 holds 0 'session export' four "$root/four.tar"
 agentdeck remove four >/dev/null && agentdeck prune --force >/dev/null
 holds 0 'session import' "$root/four.tar"
+holds 0 backup "$root/all.tar"
+holds 0 restore "$root/all.tar"
 holds 0 'session limit' four --memory-max 1G
 holds 0 'session limit' four
 holds 0 'session restart' two

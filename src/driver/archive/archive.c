@@ -59,19 +59,70 @@ static int pass(int fd, const char *path, uint64_t offset, uint64_t size, int ta
 	return 0;
 }
 
-int archive_measure(int fd, const char *path, struct archive_source *ret, struct error *err)
+static int size_of(int fd, const char *path, uint64_t *ret, struct error *err)
 {
-	struct archive_source source = { .fd = fd };
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return error_set_errno(err, errno, "stat %s", path);
-	source.size = (uint64_t)st.st_size;
-	if (source.size > ARCHIVE_MAX_BYTES)
+	if ((uint64_t)st.st_size > ARCHIVE_MAX_BYTES)
 		return error_set(err, ERROR_INVALID, "%s has over 8 GiB: copy it by hand", path);
-	if (pass(fd, path, 0, source.size, -1, source.digest, err) < 0)
+	*ret = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Where the last line that ends within the first size bytes ends. */
+static int end_of_lines(int fd, const char *path, uint64_t size, uint64_t *ret, struct error *err)
+{
+	char piece[PIECE];
+	while (size > 0) {
+		const size_t wanted = size < PIECE ? (size_t)size : PIECE;
+		const ssize_t got = pread(fd, piece, wanted, (off_t)(size - wanted));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_set_errno(err, errno, "read %s", path);
+		const char *end = memrchr(piece, '\n', (size_t)got);
+		size -= wanted;
+		if (end) {
+			*ret = size + (uint64_t)(end - piece) + 1;
+			return 0;
+		}
+	}
+	*ret = 0;
+	return 0;
+}
+
+static int measure(int fd, const char *path, uint64_t size, struct archive_source *ret,
+		   struct error *err)
+{
+	struct archive_source source = { .fd = fd, .size = size };
+	if (pass(fd, path, 0, size, -1, source.digest, err) < 0)
 		return -1;
 	*ret = source;
 	return 0;
+}
+
+int archive_measure(int fd, const char *path, struct archive_source *ret, struct error *err)
+{
+	uint64_t size;
+	return size_of(fd, path, &size, err) < 0 ? -1 : measure(fd, path, size, ret, err);
+}
+
+int archive_measure_lines(int fd, const char *path, struct archive_source *ret, struct error *err)
+{
+	uint64_t size;
+	return size_of(fd, path, &size, err) < 0 || end_of_lines(fd, path, size, &size, err) < 0
+		       ? -1
+		       : measure(fd, path, size, ret, err);
+}
+
+int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
+			  struct error *err)
+{
+	uint64_t whole;
+	if (size_of(fd, path, &whole, err) < 0)
+		return -1;
+	return whole < size ? ARCHIVE_SHORT : measure(fd, path, size, ret, err);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

@@ -29,6 +29,12 @@ struct archive_source {
 
 /* Size and digest of what the open file of this path has now.  ERROR_INVALID: it is too large. */
 int archive_measure(int fd, const char *path, struct archive_source *ret, struct error *err);
+/* The same up to the end of its last whole line, for a file that somebody writes just now. */
+int archive_measure_lines(int fd, const char *path, struct archive_source *ret, struct error *err);
+/* Of the first size bytes, ARCHIVE_SHORT: it has fewer. */
+enum { ARCHIVE_SHORT = 1 };
+int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
+			  struct error *err);
 
 /* Write the file, with mode 0600, durably and whole or not at all, and read it back.  Never
  * replaces a file: ERROR_EXISTS. */

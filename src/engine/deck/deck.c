@@ -428,6 +428,13 @@ static int load_agent(struct deck *deck, const char *name, struct error *err)
 	return 0;
 }
 
+void deck_forget_agents(struct deck *deck)
+{
+	registry_free(&deck->registry);
+	strvec_clear(&deck->agents);
+	deck->registry_complete = false;
+}
+
 struct unit_bus *deck_bus(struct deck *deck)
 {
 	if (!deck->bus_tried) {

@@ -143,6 +143,8 @@ int deck_load(struct deck *deck, const char *base, struct instance **ret, struct
 /* All agents: the built-in ones and the user's.  A user's file that cannot be used becomes a
  * warning, and the built-in entry stays.  Borrowed. */
 int deck_registry(struct deck *deck, const struct registry **ret, struct error *err);
+/* After a change of the user's files: read them again.  What was borrowed is gone. */
+void deck_forget_agents(struct deck *deck);
 
 /* The user manager, or NULL: then deck->bus_why says why.  Connects once.  Borrowed. */
 struct unit_bus *deck_bus(struct deck *deck);

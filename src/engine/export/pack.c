@@ -6,7 +6,9 @@
 #include "base/machine.h"
 #include "driver/archive/archive.h"
 #include "engine/conversation/location.h"
+#include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
+#include "engine/export/preferences.h"
 #include "engine/place/alive.h"
 #include "engine/run/operation.h"
 #include "model/plan/resume.h"
@@ -74,30 +76,58 @@ static int find(const struct instance *instance, const struct agent *agent, stru
 		agent->title, id);
 }
 
-/* Open the conversation, if there is one, and describe the session with it. */
-static int add(const struct instance *instance, const struct agent *agent, struct load *load,
-	       struct error *err)
+/* How much of a conversation goes into the file. */
+enum extent {
+	EXTENT_WHOLE,
+	EXTENT_LINES, /* its whole lines: its agent may be writing the next one */
+};
+
+/* Open the conversation.  *ret has no descriptor if there is none; *ret_id is the caller's. */
+static int open_conversation(const struct instance *instance, const struct agent *agent,
+			     enum extent extent, struct archive_source *ret, char **ret_id,
+			     struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
-	cleanup_strvec struct strvec argv = { 0 };
-	struct archive_source source = { .fd = -1 };
 	cleanup_close int fd = -1;
 	const char *within = instance->recipe ? instance->recipe->home : NULL;
 	const int r = find(instance, agent, &found, err);
-	if (r < 0 || (r == 0 && (transcript_open(within, found.path, &fd, err) < 0 ||
-				 archive_measure(fd, found.path, &source, err) < 0)))
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	if (transcript_open(within, found.path, &fd, err) < 0)
 		return -1;
+	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, found.path, ret,
+									       err) < 0)
+		return -1;
+	ret->fd = TAKE_FD(fd);
+	*ret_id = TAKE_PTR(found.session_id);
+	return 0;
+}
+
+/* Describe the session, with that conversation if it has a descriptor, which becomes the load's. */
+static struct parcel *describe(const struct instance *instance, const struct agent *agent,
+			       const struct archive_source *source, struct load *load)
+{
+	cleanup_strvec struct strvec argv = { 0 };
 	resume_carried_argv(agent, &instance->argv, &argv);
 	struct parcel *parcel = parcels_add(&load->parcels, instance, &argv);
-	if (r == PACK_NOTHING)
-		return 0;
-	source.fd = TAKE_FD(fd);
+	if (source->fd < 0)
+		return parcel;
 	load->sources = xreallocarray(load->sources, load->count + 1, sizeof(*load->sources));
-	load->sources[load->count++] = source;
-	parcel->session_id = xstrdup(found.session_id);
+	load->sources[load->count++] = *source;
 	parcel->number = load->count;
-	parcel->size = source.size;
-	memcpy(parcel->digest, source.digest, sizeof(parcel->digest));
+	parcel->size = source->size;
+	memcpy(parcel->digest, source->digest, sizeof(parcel->digest));
+	return parcel;
+}
+
+static int add(const struct instance *instance, const struct agent *agent, struct load *load,
+	       struct error *err)
+{
+	struct archive_source source = { .fd = -1 };
+	char *id = NULL;
+	if (open_conversation(instance, agent, EXTENT_WHOLE, &source, &id, err) < 0)
+		return -1;
+	describe(instance, agent, &source, load)->session_id = id;
 	return 0;
 }
 
@@ -141,5 +171,94 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 		return -1;
 	log_info("exported: %s", load.count ? load.parcels.items[0].session_id : "none");
 	*ret = (struct pack_result){ .runs = runs, .has_conversation = load.count > 0 };
+	return 0;
+}
+
+/* ---- the whole deck --------------------------------------------------------------------------- */
+
+void pack_list_free(struct pack_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].profile);
+		free(list->items[i].id);
+		free(list->items[i].title);
+		free(list->items[i].why);
+	}
+	free(list->items);
+	strvec_clear(&list->left);
+	*list = (struct pack_list){ 0 };
+}
+
+static struct pack_item *add_item(struct pack_list *list, const char *profile,
+				  const struct store_row *row)
+{
+	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
+	struct pack_item *item = &list->items[list->count++];
+	*item = (struct pack_item){ .profile = xstrdup(profile),
+				    .id = xstrdup(row->id),
+				    .title = xstrdup(or_empty(row->title)) };
+	return item;
+}
+
+/* What cannot come along is told, and the session comes without it. */
+static void pack_one(struct deck *deck, struct store *store, const struct store_row *row,
+		     struct load *load, struct pack_item *item)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error why = { 0 };
+	const struct agent *agent;
+	struct archive_source source = { .fd = -1 };
+	char *id = NULL;
+	const int r = store_load(store, row->base, &instance, &why);
+	if (r != 0 || deck_agent(deck, instance->agent, &agent, &why) < 0) {
+		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
+		return;
+	}
+	const struct place_run run = place_run_of(instance);
+	item->runs = instance->run.id && place_presence(&run) != PRESENCE_NONE;
+	if (open_conversation(instance, agent, item->runs ? EXTENT_LINES : EXTENT_WHOLE, &source,
+			      &id, &why) < 0)
+		item->why = xstrdup(why.message);
+	/* The id alone still says what the agent is to continue, where it has that. */
+	if (!id && item->why)
+		id = xstrdup_or_null(instance->conversation.session_id);
+	item->is_packed = true;
+	item->has_conversation = source.fd >= 0;
+	describe(instance, agent, &source, load)->session_id = id;
+}
+
+static int pack_all(struct deck *deck, const struct pack_deck_order *order, struct load *load,
+		    struct pack_list *list, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	size_t all = 0;
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		all += profiles.items[i].rows.count;
+	for (size_t i = 0; i < profiles.count; i++) {
+		const struct store_rows *rows = &profiles.items[i].rows;
+		struct store *store = profiles.items[i].store;
+		for (size_t j = 0; j < rows->count; j++) {
+			if (order->looks)
+				order->looks(order->data, list->count, all);
+			pack_one(deck, store, &rows->rows[j], load,
+				 add_item(list, store_profile(store), &rows->rows[j]));
+		}
+	}
+	return 0;
+}
+
+int pack_deck(struct deck *deck, const struct pack_deck_order *order, struct pack_list *ret,
+	      struct error *err)
+{
+	cleanup_load struct load load = { 0 };
+	cleanup_pack_list struct pack_list list = { 0 };
+	if (preferences_pack(deck, &load.parcels, &list.left, err) < 0 ||
+	    pack_all(deck, order, &load, &list, err) < 0 || write_load(&load, order->file, err) < 0)
+		return -1;
+	log_info("backup: %zu sessions, %zu conversations", load.parcels.count, load.count);
+	*ret = list;
+	list = (struct pack_list){ 0 };
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Sessions with their conversations into one file (driver/archive/archive.h): what
- * `agentdeck session export` does.
+ * `agentdeck session export` and `agentdeck backup` do.
  *
  * The file has what another machine or account needs to go on: what the user said about a session,
  * and the conversation.  It has no environment, no login, and nothing of a container.  The launch
@@ -25,3 +25,32 @@ struct pack_result {
  * conversation is not on disk.  ERROR_EXISTS: the file is there already. */
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err);
+
+/* The whole deck: the sessions of all profiles, config.toml and the user's own agents.  Neither
+ * what is in the trash, nor containers and trees. */
+struct pack_deck_order {
+	const char *file; /* an absolute path that does not exist yet */
+	/* called before each session; NULL: nobody watches */
+	void (*looks)(void *data, size_t index, size_t count);
+	void *data;
+};
+
+struct pack_item {
+	char *profile, *id, *title;
+	bool is_packed; /* false: its manifest or its agent cannot be read */
+	bool has_conversation;
+	bool runs; /* so its last turn may be missing */
+	char *why; /* it is not packed, or has a conversation that is not; NULL: all of it is there */
+};
+struct pack_list {
+	struct pack_item *items; /* as listed, one profile after the other */
+	size_t count;
+	struct strvec left; /* agents' files that stay behind: they set variables */
+};
+void pack_list_free(struct pack_list *list);
+#define cleanup_pack_list CLEANUP(pack_list_free)
+
+/* A session that cannot come along, or not with its conversation, does not stop the others: its
+ * item says why.  ERROR_EXISTS: the file is there already. */
+int pack_deck(struct deck *deck, const struct pack_deck_order *order, struct pack_list *ret,
+	      struct error *err);

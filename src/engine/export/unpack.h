@@ -8,27 +8,8 @@
  */
 #pragma once
 
-#include "driver/archive/archive.h"
 #include "engine/deck/deck.h"
-#include "model/session/parcel.h"
-
-struct unpack_order {
-	const char *file;      /* absolute */
-	const char *directory; /* instead of its own; or NULL */
-	const char *title;     /* the same */
-	const char *group;     /* the same */
-};
-
-struct unpack_file {
-	struct archive archive;
-	struct parcels parcels;
-};
-#define UNPACK_NO_FILE ((struct unpack_file){ .archive = { .fd = -1 } })
-void unpack_close(struct unpack_file *file);
-#define cleanup_unpack CLEANUP(unpack_close)
-
-/* Open the file, and check all of it: form, sizes, digests.  ERROR_CORRUPT, ERROR_NEWER. */
-int unpack_open(const char *path, struct unpack_file *ret, struct error *err);
+#include "engine/export/unpack-file.h"
 
 /* Make its only session, stopped.  ERROR_EXISTS: it was imported before, its conversation belongs to
  * a session or to one in the trash, or is on this disk and differs.  ERROR_NOT_FOUND: its directory

@@ -25,6 +25,7 @@ static void parcel_clear(struct parcel *parcel)
 	free(parcel->agent);
 	free(parcel->directory);
 	free(parcel->launch_directory);
+	free(parcel->repository);
 	free(parcel->resume);
 	free(parcel->restart);
 	free(parcel->session_id);
@@ -38,6 +39,8 @@ void parcels_free(struct parcels *parcels)
 	free(parcels->items);
 	free(parcels->host);
 	free(parcels->config);
+	strvec_clear(&parcels->agents);
+	strvec_clear(&parcels->agent_texts);
 	*parcels = (struct parcels){ 0 };
 }
 
@@ -63,6 +66,8 @@ struct parcel *parcels_add(struct parcels *parcels, const struct instance *insta
 	parcel->agent = xstrdup(instance->agent);
 	parcel->directory = xstrdup(lookup);
 	parcel->launch_directory = streq(lookup, launch) ? NULL : xstrdup(launch);
+	if (instance->workspace)
+		parcel->repository = xstrdup_or_null(instance->workspace->source);
 	strvec_push_all(&parcel->argv, argv);
 	parcel->resume = xstrdup(resume_policy_name(instance->resume_policy));
 	parcel->restart = xstrdup(restart_policy_name(instance->restart_policy));
@@ -86,6 +91,7 @@ static struct json_object *json_of(const struct parcel *parcel)
 	manifest_put_text(object, "agent", parcel->agent);
 	manifest_put_text(object, "directory", parcel->directory);
 	manifest_put_text(object, "launch_directory", parcel->launch_directory);
+	manifest_put_text(object, "repository", parcel->repository);
 	manifest_put_texts(object, "argv", &parcel->argv);
 	manifest_put_text(object, "resume", parcel->resume);
 	manifest_put_text(object, "restart", parcel->restart);
@@ -115,6 +121,9 @@ char *parcels_text(const struct parcels *parcels)
 	manifest_put_text(root, "host", parcels->host);
 	manifest_put_time(root, "made_at", parcels->made_at);
 	manifest_put_text(root, "config", parcels->config);
+	struct json_object *agents = json_make_object(root, "agents");
+	for (size_t i = 0; i < parcels->agents.count; i++)
+		json_set_string(agents, parcels->agents.items[i], parcels->agent_texts.items[i]);
 	for (size_t i = 0; i < parcels->count; i++)
 		json_object_array_add(list, json_of(&parcels->items[i]));
 	json_set(root, "sessions", list);
@@ -164,6 +173,7 @@ static void check_names(const struct manifest_section *section, const struct par
 	need(section, "argv", parcel->argv.count > 0);
 	need_path(section, "directory", parcel->directory);
 	need_path(section, "launch_directory", parcel->launch_directory);
+	need_path(section, "repository", parcel->repository);
 }
 
 static void read_file(const struct manifest_section *section, size_t count, struct parcel *parcel)
@@ -210,6 +220,7 @@ static void read_parcel(const struct manifest_section *section, size_t count, st
 	parcel->agent = manifest_need_text(section, "agent");
 	parcel->directory = manifest_need_text(section, "directory");
 	parcel->launch_directory = manifest_text(section, "launch_directory");
+	parcel->repository = manifest_text(section, "repository");
 	manifest_texts(section, "argv", &parcel->argv);
 	parcel->created_at = manifest_time(section, "created_at");
 	parcel->last_used_at = manifest_time(section, "last_used_at");
@@ -217,6 +228,22 @@ static void read_parcel(const struct manifest_section *section, size_t count, st
 	read_policies(section, parcel);
 	read_file(section, count, parcel);
 	check_names(section, parcel);
+}
+
+/* A name becomes that of a file. */
+static void read_agents(const struct manifest_section *root, struct parcels *parcels)
+{
+	struct json_object *agents = manifest_member(root, "agents", json_type_object);
+	if (!agents)
+		return;
+	json_object_object_foreach(agents, name, text) {
+		if (!naming_is_agent(name) || !json_object_is_type(text, json_type_string)) {
+			manifest_fail(root, "agents", "has one that agentdeck does not make");
+			return;
+		}
+		strvec_push(&parcels->agents, name);
+		strvec_push(&parcels->agent_texts, json_object_get_string(text));
+	}
 }
 
 static int check_format(const struct json_object *root, const char *what, struct error *err)
@@ -268,6 +295,7 @@ int parcels_parse(const char *text, const char *what, size_t count, struct parce
 	parcels.host = manifest_text(&root, "host");
 	parcels.config = manifest_text(&root, "config");
 	parcels.made_at = manifest_time(&root, "made_at");
+	read_agents(&root, &parcels);
 	struct json_object *list = manifest_require(&root, "sessions")
 					   ? manifest_member(&root, "sessions", json_type_array)
 					   : NULL;

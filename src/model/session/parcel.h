@@ -14,6 +14,7 @@ struct parcel {
 	char *profile, *id, *title, *group, *notes, *agent;
 	char *directory;        /* that its user named */
 	char *launch_directory; /* that its conversation is resumed in; NULL: the same */
+	char *repository;       /* that its tree is of; NULL: it has no tree */
 	struct strvec argv;
 	char *resume, *restart; /* the words of the policies */
 	enum end_policy end_policy;
@@ -27,8 +28,10 @@ struct parcel {
 };
 
 struct parcels {
-	char *host;   /* where they were exported */
-	char *config; /* of that user, without secrets; NULL: it is not in there */
+	char *host; /* where they were exported */
+	/* config.toml and the agents of that user's own, as they were; NULL, none: not in there */
+	char *config;
+	struct strvec agents, agent_texts; /* names, and the text of each */
 	int64_t made_at;
 	struct parcel *items;
 	size_t count;

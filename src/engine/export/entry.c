@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/export/entry.h"
+
+#include "base/fsutil.h"
+#include "driver/transcript/shelf.h"
+#include "driver/transcript/transcript.h"
+#include "engine/conversation/location.h"
+#include "model/session/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void entry_clear(struct entry *entry)
+{
+	free(entry->origin);
+	free(entry->directory);
+	free(entry->launch);
+	free(entry->home);
+}
+
+/* ---- what this machine has already ------------------------------------------------------------ */
+
+static int fail_imported(const struct owned_session *owner, struct error *err)
+{
+	cleanup_free char *shown = visible(owner->title);
+	return error_set(err, ERROR_EXISTS,
+			 "this session was imported before, as session '%s' (%s) in profile %s: "
+			 "remove that one first",
+			 shown, owner->id, owner->profile);
+}
+
+static int fail_owned(const struct entry *entry, const struct owned_session *owner,
+		      struct error *err)
+{
+	cleanup_free char *shown = visible(owner->title);
+	const char *conversation = entry->parcel->session_id;
+	return error_set(err, ERROR_EXISTS,
+			 "%s%s is here already: session '%s' (%s) %sprofile %s has it",
+			 conversation ? "conversation " : "it", or_empty(conversation), shown,
+			 owner->id, owner->is_removed ? "in the trash of " : "in ", owner->profile);
+}
+
+/* A session has one owner in all profiles and homes of this user: two would be continued apart. */
+int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err)
+{
+	const struct parcel *parcel = entry->parcel;
+	const struct owned_session *owner = owned_by_conversation(owned, parcel->agent,
+								  parcel->session_id);
+	const struct owned_session *same = owned_by_origin(owned, entry->origin);
+	if (!owner && entry->kind == ENTRY_RESTORE)
+		owner = same ? same : owned_by_id(owned, parcel->id);
+	if (owner)
+		return fail_owned(entry, owner, err);
+	/* One without a conversation may come again after its removal. */
+	return same && !same->is_removed ? fail_imported(same, err) : 0;
+}
+
+/* Does the file of this path begin with the conversation, and what follows? */
+enum likeness { LIKE_NOTHING, LIKE_ITS_START, LIKE_ALL };
+
+/* An import that was killed half-way has left the very file. */
+static int compare_file(const char *path, const struct parcel *parcel, enum likeness *ret,
+			struct error *err)
+{
+	struct archive_source source = { .fd = -1 };
+	struct stat st;
+	cleanup_close int fd = -1;
+	if (transcript_open(NULL, path, &fd, err) < 0)
+		return -1;
+	const int r = archive_measure_start(fd, path, parcel->size, &source, err);
+	if (r < 0)
+		return -1;
+	if (r == ARCHIVE_SHORT || !streq(source.digest, parcel->digest))
+		*ret = LIKE_NOTHING;
+	else if (fstat(fd, &st) < 0)
+		return error_set_errno(err, errno, "stat %s", path);
+	else
+		*ret = (uint64_t)st.st_size == parcel->size ? LIKE_ALL : LIKE_ITS_START;
+	return 0;
+}
+
+/* Where the conversation comes to.  The caller frees. */
+static char *destination_of(const struct entry *entry)
+{
+	cleanup_free char *slug = transcript_slug(entry->launch);
+	return xasprintf("%s/projects/%s/%s.jsonl", entry->home, slug, entry->parcel->session_id);
+}
+
+/* A second copy of a conversation on this disk would be continued apart from the first. */
+int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	enum likeness likeness;
+	bool is_there = false;
+	if (entry->parcel->number) {
+		cleanup_free char *place = destination_of(entry);
+		if (shelf_list(entry->agent->transcript, entry->home, &shelf, err) < 0)
+			return -1;
+		const struct shelf_item *item = shelf_find(&shelf, entry->parcel->session_id);
+		if (item && compare_file(item->path, entry->parcel, &likeness, err) < 0)
+			return -1;
+		is_there = item && streq(item->path, place) &&
+			   (likeness == LIKE_ALL ||
+			    (likeness == LIKE_ITS_START && entry->kind == ENTRY_RESTORE));
+		if (item && !is_there)
+			return error_set(
+				err, ERROR_EXISTS,
+				"conversation %s is on this machine already, in %s: "
+				"continue it with agentdeck add --session-id, or move that "
+				"file away first",
+				entry->parcel->session_id, item->path);
+	}
+	*ret_is_there = is_there;
+	return 0;
+}
+
+/* ---- where it goes ----------------------------------------------------------------------------- */
+
+static int find_directory(const char *path, const char *option, char **ret, struct error *err)
+{
+	cleanup_free char *shown = visible(path);
+	const int r = fs_real_directory(path, ret, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is not a directory on this machine: make it, or %s", shown,
+				 option);
+	return r;
+}
+
+/* Where a path of the file is here.  The caller frees. */
+static char *moved(const struct unpack_order *order, const char *path)
+{
+	for (size_t i = 0; order->moves && i < order->moves->count; i++) {
+		const char *move = order->moves->items[i];
+		const size_t length = strcspn(move, "=");
+		if (strncmp(path, move, length) == 0 && (path[length] == '/' || !path[length]))
+			return xasprintf("%s%s", move + length + 1, path + length);
+	}
+	return xstrdup(path);
+}
+
+/* A tree does not come along: its session goes on in the repository. */
+static int settle_directory(const struct unpack_order *order, const char *advice,
+			    struct entry *entry, struct error *err)
+{
+	const struct parcel *parcel = entry->parcel;
+	cleanup_free char *path = order->directory ? xstrdup(order->directory)
+						   : moved(order, parcel->directory);
+	cleanup_free char *repository = parcel->repository ? moved(order, parcel->repository)
+							   : NULL;
+	if (find_directory(path, advice, &entry->directory, err) == 0)
+		return 0;
+	if (entry->kind != ENTRY_RESTORE || !repository ||
+	    fs_real_directory(repository, &entry->directory, NULL) != 0)
+		return -1;
+	error_clear(err);
+	entry->is_replaced = true;
+	return 0;
+}
+
+static int settle_directories(const struct unpack_order *order, struct entry *entry,
+			      struct error *err)
+{
+	const char *advice = entry->kind == ENTRY_RESTORE
+				     ? "say where it is with --map OLD=NEW"
+				     : "name the one that takes its place with --directory";
+	const struct parcel *parcel = entry->parcel;
+	if (settle_directory(order, advice, entry, err) < 0)
+		return -1;
+	if (parcel->launch_directory && !order->directory && !entry->is_replaced) {
+		cleanup_free char *launch = moved(order, parcel->launch_directory);
+		if (entry->kind != ENTRY_RESTORE || access(launch, X_OK) == 0)
+			return find_directory(launch, advice, &entry->launch, err);
+	}
+	entry->launch = xstrdup(entry->directory);
+	return 0;
+}
+
+static int settle_home(const struct deck *deck, struct entry *entry, struct error *err)
+{
+	cleanup_free char *home = deck_config_home(deck, entry->agent);
+	if (!entry->parcel->number)
+		return 0;
+	if (!location_is_known(entry->agent) || !home || *home != '/')
+		return error_set(
+			err, ERROR_INVALID,
+			"agentdeck does not know where %s keeps its conversations here, and "
+			"cannot import one",
+			entry->agent->title);
+	/* The home itself may be a link of its user's. */
+	entry->home = realpath(home, NULL);
+	if (!entry->home)
+		entry->home = TAKE_PTR(home);
+	return 0;
+}
+
+int entry_settle(struct deck *deck, const struct unpack_file *file,
+		 const struct unpack_order *order, struct entry *entry, struct error *err)
+{
+	const struct parcel *parcel = entry->parcel;
+	if (deck_agent(deck, parcel->agent, &entry->agent, err) < 0 ||
+	    settle_directories(order, entry, err) < 0 || settle_home(deck, entry, err) < 0)
+		return -1;
+	entry->origin = xasprintf("agentdeck %s %s", or_empty(file->parcels.host), parcel->id);
+	entry->wish = (struct lifecycle_new){
+		.title = order->title ? order->title : parcel->title,
+		.group = order->group ? order->group : parcel->group,
+		.directory = entry->directory,
+		.launch_directory = streq(entry->launch, entry->directory) ? NULL : entry->launch,
+		.agent = parcel->agent,
+		.argv = &parcel->argv,
+		.session_id = parcel->number || entry->kind == ENTRY_RESTORE ? parcel->session_id
+									     : NULL,
+		.resume = parcel->resume,
+		.restart = parcel->restart,
+		.end_policy = parcel->end_policy,
+		.limits = parcel->limits,
+		.notes = parcel->notes,
+		.imported_from = entry->origin,
+		.created_at = parcel->created_at,
+		.last_used_at = parcel->last_used_at,
+	};
+	return lifecycle_check_new(deck, &entry->wish, err);
+}
+
+/* The conversation in an open file that has no name. */
+static int extract(struct deck *deck, const struct archive *archive, const struct parcel *parcel,
+		   int *ret, struct error *err)
+{
+	cleanup_free char *name = xasprintf(FS_TEMPORARY_PREFIX "import-%d", (int)getpid());
+	const int profile = store_profile_directory(deck->store);
+	(void)unlinkat(profile, name, 0);
+	cleanup_close int fd = fs_openat(profile, name,
+					 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || unlinkat(profile, name, 0) < 0)
+		return error_set_file(err, errno, "make a file in %s", deck->paths.state);
+	if (archive_copy(archive, parcel->number, parcel->digest, fd, err) < 0)
+		return -1;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return error_set_errno(err, errno, "read a copy");
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
+int entry_plant(struct deck *deck, const struct unpack_file *file, const struct entry *entry,
+		struct error *err)
+{
+	cleanup_free char *place = destination_of(entry);
+	cleanup_close int copy = -1;
+	if (extract(deck, &file->archive, entry->parcel, &copy, err) < 0)
+		return -1;
+	const int r = transcript_put(copy, place, entry->home, entry->launch, err);
+	return r == TRANSCRIPT_TAKEN ? error_set(err, ERROR_EXISTS,
+						 "%s came into being just now: try again", place)
+				     : r;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One session out of a file of ours, on its way in: what becomes of its directories, its home and
+ * its conversation here.  Private to this folder.
+ */
+#pragma once
+
+#include "engine/export/owned.h"
+#include "engine/export/unpack-file.h"
+#include "engine/run/lifecycle.h"
+
+enum entry_kind {
+	/* A session from elsewhere: what is here and differs is another conversation. */
+	ENTRY_IMPORT,
+	/* One that was here: a conversation that has gone on since is its own.  The id of one that
+	 * is not in the file counts, and a tree that is gone is replaced by its directory. */
+	ENTRY_RESTORE,
+};
+
+struct entry {
+	enum entry_kind kind;
+	const struct parcel *parcel; /* borrowed, as is agent */
+	const struct agent *agent;
+	struct lifecycle_new wish; /* borrows from all of this */
+	char *origin, *directory, *launch, *home;
+	bool is_replaced; /* its tree is not here: it works in the repository */
+};
+void entry_clear(struct entry *entry);
+#define cleanup_entry CLEANUP(entry_clear)
+
+/* Settle all of it for the deck's profile; kind and parcel are set.  Changes nothing.
+ * ERROR_NOT_FOUND: its directory or its agent is not here. */
+int entry_settle(struct deck *deck, const struct unpack_file *file,
+		 const struct unpack_order *order, struct entry *entry, struct error *err);
+
+/* ERROR_EXISTS: one of these is this session, or has its conversation. */
+int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err);
+
+/* Whether its conversation is in its place already.  ERROR_EXISTS: another one of this id is on
+ * this disk. */
+int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err);
+
+/* Put its conversation in its place. */
+int entry_plant(struct deck *deck, const struct unpack_file *file, const struct entry *entry,
+		struct error *err);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/export/restore.h"
+
+#include "base/jsonio.h"
+#include "base/log.h"
+#include "engine/deck/visit.h"
+#include "engine/export/entry.h"
+#include "engine/export/preferences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *restore_verdict_name(enum restore_verdict verdict)
+{
+	static const char *const names[] = {
+		[RESTORE_MAKE] = "restore",
+		[RESTORE_HERE] = "here",
+		[RESTORE_REFUSE] = "refused",
+	};
+	return names[verdict];
+}
+
+void restore_plan_free(struct restore_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		free(plan->steps[i].title);
+		free(plan->steps[i].why);
+		free(plan->steps[i].id);
+	}
+	free(plan->steps);
+	strvec_clear(&plan->told);
+	unpack_close(&plan->file);
+	*plan = RESTORE_NO_PLAN;
+}
+
+/* taken: "<profile>/<title>" of each title. */
+static char *free_title(struct json_object *taken, const struct parcel *parcel)
+{
+	cleanup_free char *whole = xasprintf("%s/%s", parcel->profile, parcel->title);
+	for (unsigned number = 2; json_object_object_get_ex(taken, whole, NULL); number++) {
+		free(whole);
+		whole = xasprintf("%s/%s (%u)", parcel->profile, parcel->title, number);
+	}
+	json_set_bool(taken, whole, true);
+	return xstrdup(whole + strlen(parcel->profile) + 1);
+}
+
+static void refuse(struct restore_step *step, enum restore_verdict verdict, const char *why)
+{
+	step->verdict = verdict;
+	replace_string(&step->why, why);
+	replace_string(&step->title, NULL);
+}
+
+/* Its agent is one of the user's own, and comes out of the same file. */
+static bool brings_agent(const struct unpack_file *file, const struct parcel *parcel)
+{
+	return strvec_contains(&file->parcels.agents, parcel->agent);
+}
+
+static void look_at(struct deck *deck, const struct restore_plan *plan, const struct owned *owned,
+		    struct restore_step *step)
+{
+	const struct unpack_file *file = &plan->file;
+	cleanup_error struct error why = { 0 };
+	cleanup_entry struct entry entry = { .kind = ENTRY_RESTORE, .parcel = step->parcel };
+	const struct unpack_order order = { .title = step->title, .moves = plan->moves };
+	bool is_there;
+	step->awaits_agent = false;
+	const bool is_settled = entry_settle(deck, file, &order, &entry, &why) == 0;
+	/* Who has it counts first: what is here needs no directory. */
+	cleanup_error struct error taken = { 0 };
+	if (entry.origin && entry_check_owners(&entry, owned, &taken) < 0)
+		refuse(step, RESTORE_HERE, taken.message);
+	else if (is_settled && entry_check_disk(&entry, &is_there, &taken) < 0)
+		refuse(step, RESTORE_REFUSE, taken.message);
+	else if (!is_settled && !entry.agent && brings_agent(file, step->parcel))
+		step->awaits_agent = true;
+	else if (!is_settled)
+		refuse(step, RESTORE_REFUSE, why.message);
+	else if (entry.is_replaced)
+		replace_string(&step->why, "its tree is not here, so it works in the repository");
+	else if (!step->parcel->number && step->parcel->session_id)
+		replace_string(&step->why, "its conversation is not in the file, only its id");
+}
+
+int restore_look(struct deck *deck, const struct restore_order *order, struct restore_plan *ret,
+		 struct error *err)
+{
+	cleanup_restore_plan struct restore_plan plan = RESTORE_NO_PLAN;
+	cleanup_owned struct owned owned = { 0 };
+	cleanup_json struct json_object *taken = json_object_new_object();
+	plan.moves = order->moves;
+	if (unpack_open(order->file, &plan.file, err) < 0 || owned_list(deck, &owned, err) < 0 ||
+	    preferences_compare(deck, &plan.file.parcels, &plan.told, err) < 0)
+		return -1;
+	for (size_t i = 0; i < owned.count; i++) {
+		cleanup_free char *name = xasprintf("%s/%s", owned.items[i].profile,
+						    owned.items[i].title);
+		if (!owned.items[i].is_removed)
+			json_set_bool(taken, name, true);
+	}
+	plan.count = plan.file.parcels.count;
+	plan.steps = xcalloc(plan.count + 1, sizeof(*plan.steps));
+	for (size_t i = 0; i < plan.count; i++) {
+		struct restore_step *step = &plan.steps[i];
+		step->parcel = &plan.file.parcels.items[i];
+		step->title = free_title(taken, step->parcel);
+		look_at(deck, &plan, &owned, step);
+	}
+	*ret = plan;
+	plan = RESTORE_NO_PLAN;
+	return 0;
+}
+
+/* ---- making them ------------------------------------------------------------------------------ */
+
+/* The sessions of one profile. */
+struct batch {
+	struct entry *entries;
+	struct restore_step **steps;
+	struct lifecycle_new *wishes;
+	struct instance **made;
+	size_t count;
+};
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		entry_clear(&batch->entries[i]);
+		instance_free(batch->made[i]);
+	}
+	free(batch->entries);
+	free(batch->steps);
+	free(batch->wishes);
+	free(batch->made);
+}
+#define cleanup_batch CLEANUP(batch_clear)
+
+static struct batch batch_of(struct restore_plan *plan, const char *profile)
+{
+	const size_t most = plan->count + 1;
+	struct batch batch = {
+		.entries = xcalloc(most, sizeof(struct entry)),
+		.steps = xcalloc(most, sizeof(struct restore_step *)),
+		.wishes = xcalloc(most, sizeof(struct lifecycle_new)),
+		.made = xcalloc(most, sizeof(struct instance *)),
+	};
+	for (size_t i = 0; i < plan->count; i++) {
+		struct restore_step *step = &plan->steps[i];
+		if (step->verdict != RESTORE_MAKE || !streq(step->parcel->profile, profile))
+			continue;
+		batch.entries[batch.count] = (struct entry){ .kind = ENTRY_RESTORE,
+							     .parcel = step->parcel };
+		batch.steps[batch.count++] = step;
+	}
+	return batch;
+}
+
+static int prepare(struct deck *deck, const struct restore_plan *plan, struct batch *batch,
+		   struct error *err)
+{
+	const struct unpack_file *file = &plan->file;
+	for (size_t i = 0; i < batch->count; i++) {
+		struct entry *entry = &batch->entries[i];
+		const struct unpack_order order = { .title = batch->steps[i]->title,
+						    .moves = plan->moves };
+		bool is_there = false;
+		if (entry_settle(deck, file, &order, entry, err) < 0 ||
+		    entry_check_disk(entry, &is_there, err) < 0 ||
+		    (entry->parcel->number && !is_there && entry_plant(deck, file, entry, err) < 0))
+			return error_prefix(err, "%s", batch->steps[i]->title);
+		batch->wishes[i] = entry->wish;
+	}
+	return 0;
+}
+
+static int apply_profile(struct deck *deck, struct restore_plan *plan, const char *profile,
+			 struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	cleanup_batch struct batch batch = batch_of(plan, profile);
+	if (visit_begin(deck, profile, &visit, err) < 0 || prepare(deck, plan, &batch, err) < 0 ||
+	    lifecycle_add_many(deck, batch.wishes, batch.count, batch.made, err) < 0)
+		return -1;
+	for (size_t i = 0; i < batch.count; i++)
+		batch.steps[i]->id = xstrdup(batch.made[i]->id);
+	return 0;
+}
+
+/* A later profile failed. */
+static void take_back(struct deck *deck, struct restore_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		cleanup_visit struct visit visit = { 0 };
+		struct restore_step *step = &plan->steps[i];
+		if (step->id && visit_begin(deck, step->parcel->profile, &visit, NULL) == 0)
+			(void)lifecycle_remove(deck, step->id, REMOVE_UNUSED, NULL);
+		replace_string(&step->id, NULL);
+	}
+}
+
+/* The user's agents are there now. */
+static int look_again(struct deck *deck, struct restore_plan *plan, struct error *err)
+{
+	cleanup_owned struct owned owned = { 0 };
+	deck_forget_agents(deck);
+	if (owned_list(deck, &owned, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].awaits_agent)
+			look_at(deck, plan, &owned, &plan->steps[i]);
+	return 0;
+}
+
+int restore_apply(struct deck *deck, struct restore_plan *plan, struct error *err)
+{
+	cleanup_strvec struct strvec done = { 0 };
+	size_t count = 0;
+	if (preferences_restore(deck, &plan->file.parcels, &plan->told, err) < 0)
+		return -1;
+	if (look_again(deck, plan, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->count; i++) {
+		const char *profile = plan->steps[i].parcel->profile;
+		if (plan->steps[i].verdict != RESTORE_MAKE)
+			continue;
+		count++;
+		if (strvec_contains(&done, profile))
+			continue;
+		strvec_push(&done, profile);
+		if (apply_profile(deck, plan, profile, err) < 0) {
+			take_back(deck, plan);
+			return -1;
+		}
+	}
+	log_info("restored: %zu sessions of %s", count, or_empty(plan->file.parcels.host));
+	return 0;
+}
