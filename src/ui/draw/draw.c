@@ -226,8 +226,7 @@ static void draw_list(const struct ui *ui, size_t top_row, size_t height, size_t
 	}
 }
 
-/* ---- beside the list
- * ------------------------------------------------------------------------------ */
+/* ---- beside the list ------------------------------------------------------------------------- */
 
 static struct split plan_split(const struct ui *ui, size_t height)
 {
