@@ -1693,7 +1693,7 @@ case_profiles() {
 case_each_command_for_a_session_has_a_key_in_the_deck() {
 	local name rest row key keys table
 	table=$(sed -nE 's/^\| `([a-z -]+)` \| (.*) \|$/\1|\2/p' "$tree/docs/how-to.md")
-	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x40.txt" | sed 's/, /\n/g')
+	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x60.txt" | sed 's/, /\n/g')
 	must help --all
 	while IFS= read -r name; do
 		# shellcheck disable=SC2086

@@ -167,6 +167,12 @@ case_three_sizes() {
 	done
 }
 
+case_the_help_names_each_key() {
+	open 120 60
+	await 'Enter attach' && keys '?'
+	await 'one line up' && await 'any other key back' && look help-120x60
+}
+
 case_the_help_explains_the_signs_as_they_are_drawn() {
 	open 80 24
 	await 'Enter attach' && keys '?'
