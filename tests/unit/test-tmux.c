@@ -285,6 +285,23 @@ static void only_the_server_does_not_know_the_bus(void **state)
 	assert_false(exists(f, "pwned"));
 }
 
+/* The client that starts the server has the hidden address, too. */
+static void the_user_s_settings_do_not_bring_the_hidden_bus_back(void **state)
+{
+	struct fixture *f = *state;
+	cleanup_free char *user = below(f, "user.conf");
+	static const char text[] = "set -g update-environment DBUS_SESSION_BUS_ADDRESS\n"
+				   "set -g @user yes\n";
+	write_path(user, text, strlen(text));
+	write_conf(f, &(const struct tmux_conf){ .default_terminal = "screen-256color",
+						 .detach_key = "",
+						 .user_conf = user });
+	start_with_bus(f, "unix:path=/run/bus");
+	assert_pane_found(f, "unix:path=/run/bus");
+	cleanup_free char *obeyed = ask(f, "#{@user}");
+	assert_string_equal(obeyed, "yes");
+}
+
 static void a_pane_without_a_bus_gets_none(void **state)
 {
 	struct fixture *f = *state;
@@ -834,6 +851,7 @@ int main(int argc, char *argv[])
 		TEST(words_of_the_pane_arrive_as_they_are),
 		TEST(a_title_is_shown_and_not_obeyed),
 		TEST(only_the_server_does_not_know_the_bus),
+		TEST(the_user_s_settings_do_not_bring_the_hidden_bus_back),
 		TEST(a_pane_without_a_bus_gets_none),
 		TEST(the_status_line_shows_texts_and_obeys_none),
 		TEST(the_users_keys_are_taken_over),

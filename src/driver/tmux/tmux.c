@@ -86,8 +86,10 @@ void tmux_start_argv(const char *socket, const struct tmux_options *options, str
 	strvec_push_array(ret, (const char *const[]){ "if-shell", "-F", "#{" BUS_HIDDEN "}",
 						      SHOW_BUS, REMOVE_BUS, ";", "set-environment",
 						      "-gu", BUS_HIDDEN, ";", NULL });
-	strvec_push_array(ret, (const char *const[]){ "new-session", "-d", "-s", SESSION, "-n",
-						      SESSION, NULL });
+	/* -E: the server has our whole environment.  The user's update-environment could copy the
+	 * hidden address from this client. */
+	strvec_push_array(ret, (const char *const[]){ "new-session", "-d", "-E", "-s", SESSION,
+						      "-n", SESSION, NULL });
 	strvec_pushf(ret, "-x%u", options->columns);
 	strvec_pushf(ret, "-y%u", options->rows);
 	strvec_push_array(ret, (const char *const[]){ "-P", "-F", "#{pid} #{pane_pid} #{version}",
