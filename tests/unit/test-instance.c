@@ -215,6 +215,56 @@ static void unknown_keys_of_a_recipe_survive(void **state UNUSED)
 	assert_not_written(instance, "sha256:1");
 }
 
+#define TAKEN(more) "{\"format\":1," CREATED "," REQUIRED ",\"taken_from\":{" more "}}"
+
+static void a_process_that_was_taken_is_read_and_written_as_it_was(void **state UNUSED)
+{
+	static const char *const parts[] = { "\"pid\":7",
+					     "\"start\":8",
+					     "\"boot_id\":\"b\"",
+					     "\"machine_id\":\"m\"",
+					     "\"session_id\":\"s-1\"",
+					     "\"x\":[1]" };
+	cleanup_instance struct instance *instance = read_text(
+		TAKEN("\"pid\":7,\"start\":8,\"boot_id\":\"b\",\"machine_id\":\"m\","
+		      "\"session_id\":\"s-1\",\"x\":[1]"));
+	assert_string_equal(instance->taken.machine_id, "m");
+	assert_string_equal(instance->taken.session_id, "s-1");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_written(instance, parts[i]);
+	taken_clear(&instance->taken);
+	assert_not_written(instance, "taken_from");
+}
+
+static void a_process_that_was_taken_counts_where_it_may_live(void **state UNUSED)
+{
+	cleanup_instance struct instance *instance = read_text(MINIMAL);
+	struct taken *taken = &instance->taken;
+	struct process_id self;
+	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
+	taken_set(taken, &self, "s-1");
+	assert_int_equal(taken_look(taken), TAKEN_LIVES);
+	assert_string_equal(or_empty(taken->machine_id), machine_id());
+	assert_true(taken_may_have(taken, "s-1"));
+	assert_true(taken_may_have(taken, NULL));
+	assert_false(taken_may_have(taken, "s-2"));
+	taken->process.start++;
+	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+
+	/* The home is shared: nobody here can know. */
+	replace_string(&taken->boot_id, "11111111-2222-4333-8444-555555555555");
+	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+	replace_string(&taken->machine_id, "11111111-0000-4000-8000-000000000000");
+	assert_int_equal(taken_look(taken), TAKEN_ELSEWHERE);
+
+	/* Of a version that wrote neither. */
+	taken_set(taken, &self, NULL);
+	replace_string(&taken->machine_id, NULL);
+	assert_int_equal(taken_look(taken), TAKEN_LIVES);
+	assert_true(taken_may_have(taken, "s-2"));
+}
+
 static void absent_members_mean_none(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(MINIMAL);
@@ -599,6 +649,8 @@ int main(void)
 		cmocka_unit_test(a_container_is_read_and_written_as_it_was),
 		cmocka_unit_test(a_host_s_manifest_has_nothing_of_a_container),
 		cmocka_unit_test(unknown_keys_of_a_recipe_survive),
+		cmocka_unit_test(a_process_that_was_taken_is_read_and_written_as_it_was),
+		cmocka_unit_test(a_process_that_was_taken_counts_where_it_may_live),
 		cmocka_unit_test(absent_members_mean_none),
 		cmocka_unit_test(what_is_written_can_be_read_whatever_is_empty),
 		cmocka_unit_test(each_question_for_a_directory_has_its_answer),

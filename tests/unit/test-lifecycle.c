@@ -180,6 +180,74 @@ static void what_a_path_lacks_is_said_before_anything_is_made(void **state)
 }
 
 /* Its agent has taken the conversation to its background, where it still runs. */
+#define CONVERSATION "11111111-1111-4111-8111-111111111111"
+
+/* A take-over was killed before it ended the process, which still lives. */
+static void put_taken(const struct fake_desk *desk, const char *session_id)
+{
+	struct process_id self;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
+	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
+	instance->last_used_at = 1000;
+	instance->conversation.first_turn_seen = true;
+	taken_set(&instance->taken, &self, session_id);
+	fake_put(desk, instance);
+}
+
+static int start_afresh(struct fake_desk *desk)
+{
+	cleanup_lifecycle_started struct lifecycle_started started = { 0 };
+	cleanup_error struct error err = { 0 };
+	const int r = lifecycle_start(&desk->deck, FAKE_ID, START_UNLESS_RUNNING, START_FRESH,
+				      &started, &err);
+	if (r != 0)
+		fail_msg("%s", or_empty(err.message));
+	return r;
+}
+
+static void a_process_with_the_conversation_is_not_forgotten(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_taken(desk, CONVERSATION);
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_EXISTS);
+	fake_assert_steps("prepare end");
+	assert_int_equal(start_afresh(desk), 0);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->taken.process.pid, getpid());
+}
+
+static void a_process_with_another_conversation_stops_no_start(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_taken(desk, "22222222-2222-4222-8222-222222222222");
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+}
+
+static void a_process_with_an_unknown_conversation_may_have_it(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_taken(desk, NULL);
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_EXISTS);
+}
+
+/* The home is shared. */
+static void a_process_of_another_machine_may_live(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_instance(desk);
+	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
+	taken_set(&instance->taken, &(struct process_id){ .pid = 1, .start = 1 }, CONVERSATION);
+	replace_string(&instance->taken.boot_id, "11111111-2222-4333-8444-555555555555");
+	replace_string(&instance->taken.machine_id, "11111111-0000-4000-8000-000000000000");
+	fake_put(desk, instance);
+	assert_refused(desk, START_UNLESS_RUNNING, ERROR_EXISTS);
+	desk->deck.takes_over = true;
+	assert_starts(desk, START_UNLESS_RUNNING, false);
+	cleanup_instance struct instance *after = fake_load(desk);
+	assert_int_equal(after->taken.process.pid, 0);
+}
+
 static void put_background(const struct fake_desk *desk)
 {
 	cleanup_instance struct instance *instance = fake_instance(desk);
@@ -773,6 +841,10 @@ int main(void)
 		FAKE_TEST(nothing_is_written_before_the_run_is_planned),
 		FAKE_TEST(a_launch_that_fails_is_an_error_with_its_reason),
 		FAKE_TEST(what_a_path_lacks_is_said_before_anything_is_made),
+		FAKE_TEST(a_process_with_the_conversation_is_not_forgotten),
+		FAKE_TEST(a_process_with_another_conversation_stops_no_start),
+		FAKE_TEST(a_process_with_an_unknown_conversation_may_have_it),
+		FAKE_TEST(a_process_of_another_machine_may_live),
 		FAKE_TEST(a_background_process_is_not_ended_by_a_start),
 		FAKE_TEST(what_runs_is_left_alone),
 		FAKE_TEST(unknown_is_never_taken_for_dead),

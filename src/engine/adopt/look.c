@@ -258,7 +258,7 @@ static bool is_begun(const struct owner_profile *profile, const struct store_row
 	    store_load(profile->store, row->base, &instance, NULL) != 0)
 		return false;
 	const struct taken *taken = &instance->taken;
-	if (!process_same(&taken->process, &find->process) || !taken_is_alive(taken))
+	if (!process_same(&taken->process, &find->process) || taken_look(taken) != TAKEN_LIVES)
 		return false;
 	replace_string(&find->session_id, instance->conversation.session_id);
 	replace_string(&find->doubt, NULL);

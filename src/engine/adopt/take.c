@@ -162,7 +162,7 @@ static int join_locked(struct operation *operation, const struct adopt_find *fin
 				 title);
 	if (lifecycle_check_before_end(operation, err) < 0)
 		return -1;
-	taken_set(&instance->taken, &find->process);
+	taken_set(&instance->taken, &find->process, find->session_id);
 	if (operation_save(operation, err) < 0)
 		return -1;
 	return end_process(deck, find, find->is_heard, instance, err);
@@ -207,6 +207,7 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 		.gives_no_id = listens && !find->session_id,
 		.config_home = find->config_home,
 		.taken_from = &find->process,
+		.taken_session_id = wish->session_id ? wish->session_id : find->session_id,
 	};
 	if (lifecycle_add(deck, &new, &added, err) < 0)
 		return -1;

@@ -266,7 +266,7 @@ static void push_home(const struct deck *deck, const struct instance *instance,
 		strvec_pushf(ret, "%s=%s", name, home);
 }
 
-/* By these the session is known. */
+/* These names identify the session. */
 static void push_names(const struct instance *instance, struct strvec *ret)
 {
 	strvec_pushf(ret, ENV_INSTANCE "=%s", instance->id);

@@ -120,21 +120,37 @@ void lifecycle_log_attempt(const struct instance *instance)
 			 attempt->session_id ? attempt->session_id : "none");
 }
 
-/* The process outside of agentdeck that has this conversation.  HOLDER_NONE: nothing shows one. */
+/* The process that a take-over was to end: may it live?  On another machine its user says so. */
+static enum taken_state look_at_taken(const struct operation *operation)
+{
+	const enum taken_state state = taken_look(&operation->instance->taken);
+	return state == TAKEN_ELSEWHERE && operation->deck->takes_over ? TAKEN_ENDED : state;
+}
+
+/* The process outside of agentdeck that has this conversation.  session_id: NULL for the latest.
+ * HOLDER_NONE: nothing shows one. */
 static int find_outside(const struct operation *operation, const char *session_id,
 			struct process_id *ret)
 {
 	const struct instance *instance = operation->instance;
 	const char *home = instance->conversation.config_home;
 	cleanup_strvec struct strvec own = { 0 };
-	if (taken_is_alive(&instance->taken)) {
+	if (look_at_taken(operation) == TAKEN_LIVES &&
+	    taken_may_have(&instance->taken, session_id)) {
 		*ret = instance->taken.process;
 		return 0;
 	}
-	if (!operation->agent->processes || !home)
+	if (!session_id || !operation->agent->processes || !home)
 		return HOLDER_NONE;
 	proof_markers(instance->id, &own);
 	return holder_find(home, session_id, &own, ret);
+}
+
+/* Does the attempt go on with a conversation that another process may have? */
+static bool may_share(const struct attempt *attempt)
+{
+	return attempt->rung == RUNG_CONTINUE ||
+	       (attempt->session_id && attempt->rung != RUNG_FRESH);
 }
 
 /* Two agents must not write into one conversation.  What the agents of agentdeck have is claimed
@@ -146,8 +162,17 @@ static int check_outside(const struct operation *operation, struct error *err)
 	for (size_t i = 0; i < instance->run.attempt_count; i++) {
 		const struct attempt *attempt = &instance->run.attempts[i];
 		struct process_id holder;
-		if (!attempt->session_id || attempt->rung == RUNG_FRESH ||
-		    find_outside(operation, attempt->session_id, &holder) != 0)
+		if (!may_share(attempt))
+			continue;
+		if (look_at_taken(operation) == TAKEN_ELSEWHERE &&
+		    taken_may_have(&instance->taken, attempt->session_id))
+			return error_set(
+				err, ERROR_EXISTS,
+				"%s was not started: process %d on another machine had its "
+				"conversation, and nobody here knows whether it has ended. When it "
+				"has, start the session with --take-over",
+				title, (int)instance->taken.process.pid);
+		if (find_outside(operation, attempt->session_id, &holder) != 0)
 			continue;
 		return error_set(
 			err, ERROR_EXISTS,
@@ -185,7 +210,9 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		run_clear(&instance->run);
 		return -1;
 	}
-	taken_clear(&instance->taken);
+	/* While it lives, a later start must not resume what it has. */
+	if (look_at_taken(operation) == TAKEN_ENDED)
+		taken_clear(&instance->taken);
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();
 	lifecycle_log_attempt(instance);

@@ -205,6 +205,8 @@ static void read_taken(const struct manifest_section *root, struct taken *ret)
 	ret->process.pid = (pid_t)manifest_int(&section, "pid", INT_MAX);
 	ret->process.start = (uint64_t)manifest_int(&section, "start", INT64_MAX);
 	ret->boot_id = manifest_text(&section, "boot_id");
+	ret->machine_id = manifest_text(&section, "machine_id");
+	ret->session_id = manifest_text(&section, "session_id");
 }
 
 static void read_limits(const struct manifest_section *root, struct limits *ret)
@@ -506,6 +508,8 @@ static void put_taken(struct json_object *root, const struct taken *taken)
 	manifest_put_number(object, "pid", taken->process.pid);
 	manifest_put_number(object, "start", (int64_t)taken->process.start);
 	manifest_put_text(object, "boot_id", taken->boot_id);
+	manifest_put_text(object, "machine_id", taken->machine_id);
+	manifest_put_text(object, "session_id", taken->session_id);
 }
 
 static void put_ending(struct json_object *root, const struct ending *ending)

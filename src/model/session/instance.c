@@ -151,19 +151,43 @@ static void conversation_clear(struct conversation *conversation)
 void taken_clear(struct taken *taken)
 {
 	free(taken->boot_id);
+	free(taken->machine_id);
+	free(taken->session_id);
 	*taken = (struct taken){ 0 };
 }
 
-void taken_set(struct taken *taken, const struct process_id *process)
+void taken_set(struct taken *taken, const struct process_id *process, const char *session_id)
 {
+	const struct machine_stamp here = machine_stamp();
+	struct taken made = {
+		.process = *process,
+		.boot_id = xstrdup_or_null(here.boot_id),
+		.machine_id = xstrdup_or_null(here.id),
+		.session_id = xstrdup_or_null(session_id),
+	};
 	taken_clear(taken);
-	*taken = (struct taken){ .process = *process, .boot_id = xstrdup(process_boot_id()) };
+	*taken = made;
 }
 
-bool taken_is_alive(const struct taken *taken)
+enum taken_state taken_look(const struct taken *taken)
 {
-	return taken->process.pid > 0 && taken->boot_id && process_same_boot(taken->boot_id) &&
-	       process_alive(&taken->process);
+	if (taken->process.pid <= 0 || !taken->boot_id)
+		return TAKEN_ENDED;
+	switch (machine_relation(taken->boot_id, taken->machine_id)) {
+	case MACHINE_OTHER:
+		return TAKEN_ELSEWHERE;
+	case MACHINE_EARLIER_BOOT:
+		return TAKEN_ENDED;
+	case MACHINE_THIS_BOOT:
+		break;
+	}
+	return process_alive(&taken->process) ? TAKEN_LIVES : TAKEN_ENDED;
+}
+
+bool taken_may_have(const struct taken *taken, const char *session_id)
+{
+	return !session_id || !taken->session_id ||
+	       naming_same_session_id(taken->session_id, session_id);
 }
 
 void ending_clear(struct ending *ending)

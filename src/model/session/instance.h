@@ -197,11 +197,12 @@ struct limits {
 /* The place of a new instance.  There an instance's base is its id. */
 #define PLACE_DEFAULT "host"
 
-/* The process of its user's that had the session's conversation before a take-over: while it lives,
- * nobody starts the session.  pid 0: none. */
+/* The process of its user's that had a conversation before a take-over: while it lives, nobody
+ * resumes that conversation.  pid 0: none. */
 struct taken {
 	struct process_id process;
-	char *boot_id;
+	char *boot_id, *machine_id; /* machine_id: NULL when the machine has none */
+	char *session_id;           /* the conversation; NULL: unknown */
 };
 
 struct instance {
@@ -266,10 +267,17 @@ void run_clear(struct run *run);
 #define cleanup_run CLEANUP(run_clear)
 void ending_clear(struct ending *ending);
 void taken_clear(struct taken *taken);
-/* From this process of this boot. */
-void taken_set(struct taken *taken, const struct process_id *process);
+/* From this process of this boot.  session_id: NULL when its conversation is unknown. */
+void taken_set(struct taken *taken, const struct process_id *process, const char *session_id);
+enum taken_state {
+	TAKEN_ENDED, /* or there is none */
+	TAKEN_LIVES,
+	TAKEN_ELSEWHERE, /* it is another machine's, so this one cannot know */
+};
 /* Does that very process live? */
-bool taken_is_alive(const struct taken *taken);
+enum taken_state taken_look(const struct taken *taken);
+/* May it have this conversation?  session_id: NULL when that is unknown. */
+bool taken_may_have(const struct taken *taken, const char *session_id);
 void exit_record_clear(struct exit_record *record);
 void attempt_clear(struct attempt *attempt);
 /* Append a copy of attempt to the run's ladder. */
