@@ -1472,6 +1472,79 @@ case_discover_leaves_what_is_open() {
 	must discover "$id" --add
 }
 
+# until_found PATTERN: adopt --json says so
+until_found() {
+	for _ in $(seq 200); do
+		run adopt --json
+		grep -q -- "$1" "$home/out" && return
+		read -rt 0.1 <> <(:) || true
+	done
+	fail "adopt never finds $1: $(<"$home/out")"
+}
+
+# taken_from PID ID: the manifest of s, as a take-over of this process leaves it when it is killed
+taken_from() {
+	python3 - "$home/deck/default/$(value s id)/instance.json" "$@" <<-'END'
+		import json, sys
+		path, pid, session_id = sys.argv[1:]
+		manifest = json.load(open(path))
+		start = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[19]
+		manifest["taken_from"] = {"pid": int(pid), "start": int(start), "session_id": session_id,
+		                          "boot_id": open("/proc/sys/kernel/random/boot_id").read().strip()}
+		json.dump(manifest, open(path, "w"))
+	END
+}
+
+# not_adopted PATTERN OPTION...: the process $pid
+not_adopted() {
+	local pattern=$1
+	shift
+	run adopt "$pid" --yes "$@"
+	[ "$status" = 1 ] && grep -q -- "$pattern" "$home/err" || fail "adopt $*: status $status, $(<"$home/err")"
+	kill -0 "$pid" || fail "adopt $*: the process was ended"
+}
+
+case_adopt_is_sure_of_the_conversation() {
+	local id=44444444-4444-4444-8444-444444444444 other=55555555-5555-4555-8555-555555555555 pid folder owned
+	folder=$home/user/.local/share/agentdeck-demo-agent/projects/${home//[^A-Za-z0-9-]/-}-work
+	mkdir -p "$folder"
+	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$home/work" >"$folder/$id.jsonl"
+	touch -d '1 hour ago' "$folder/$id.jsonl"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec agentdeck-demo-agent --resume $id"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" new-window -d "exec agentdeck-demo-agent --resume $id"
+	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+
+	# Two processes have it: the other one would write beside the session.
+	until_found "process $pid has the same conversation"
+	[ "$(grep -c 'has the same conversation: end one of them first' "$home/out")" = 2 ] || fail "$(<"$home/out")"
+	not_adopted 'has the same conversation' --session-id "$id"
+	# A copy of it is another one.
+	"${deck[@]}" tmux -S "$home/tmp/tmux" new-window -d "exec agentdeck-demo-agent --resume $id --fork-session"
+	until_found '"--fork-session"'
+	grep -q '"session_id": null' "$home/out" || fail "the copy: $(<"$home/out")"
+	[ "$(grep -c 'has the same conversation' "$home/out")" = 2 ] || fail "$(<"$home/out")"
+	tmux -S "$home/tmp/tmux" kill-window -t :2
+	tmux -S "$home/tmp/tmux" kill-window -t :1
+	until_found '"doubt": null'
+
+	# A take-over that was killed counts while its session still has what it was to take.
+	must add . -t s --agent demo
+	owned=$(value s session_id)
+	taken_from "$pid" "$other"
+	must adopt --json
+	grep -q "\"session_id\": \"$id\"" "$home/out" || fail "an old intent counts: $(<"$home/out")"
+	taken_from "$pid" "$owned"
+	must adopt --json
+	grep -q "\"session_id\": \"$owned\"" "$home/out" && grep -q '"session_id_source": "session"' "$home/out" ||
+		fail "the intent does not count: $(<"$home/out")"
+	not_adopted 'leave out --title, --session-id and --fresh' --fresh
+	# What the agent writes is later than the intent.
+	touch "$folder/$id.jsonl"
+	until_found "began with $owned, but the newest conversation"
+	tmux -S "$home/tmp/tmux" kill-server
+	settle
+}
+
 type_in() {
 	"${deck[@]}" tmux -S "$terminal" send-keys -l -- "$1"
 	"${deck[@]}" tmux -S "$terminal" send-keys Enter

@@ -168,7 +168,7 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 			"one; agentdeck session set %s session-id ID names the old one",
 			find->agent->title, added->title, hint, hint);
 	}
-	/* Of the session that had the conversation, which may be elsewhere. */
+	/* That session may be in another profile. */
 	cleanup_visit struct visit visit = { 0 };
 	if (visit_begin(&app->deck, added->profile, &visit, err) < 0)
 		return -1;

@@ -37,6 +37,9 @@ struct adopt_find {
 	/* the session that has this conversation: its id, its title, and where it is; NULL: none */
 	char *owner, *owner_title, *owner_base, *owner_profile;
 	bool can_join; /* it is stopped, so that the process can be taken over into it */
+	/* a transcript of its directory without an owner was written since it started */
+	bool has_transcript;
+	pid_t rival;   /* another process with the same conversation; 0: none */
 	char *foreign; /* the id of the session of agent-deck's that it is in; NULL: none */
 	/* why we need the id from the user to adopt it; NULL: no doubt */
 	char *doubt;
@@ -69,15 +72,19 @@ struct adopt_wish {
 };
 
 /* Check whether adopt_take() would begin.  Contacts and ends nothing.  ERROR_INVALID: there is a
- * doubt, or no id, and the wish does not settle it; or we run below that very process.
+ * doubt, or no id, and the wish does not settle it; another process has its conversation; or we
+ * run below that very process.
  * ERROR_EXISTS: a session has the conversation, and runs, or the wish is for a new session.
  * ERROR_NOT_FOUND: it has ended. ERROR_UNAVAILABLE: its program could not be started again. */
 int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, struct error *err);
 
 /* Make a stopped instance of it, then end the process and the processes it started.  In this order,
  * so that the conversation is on disk before anything ends; when the process cannot be ended the
- * instance is removed again.  The caller starts the instance.  After a kill in between the instance
- * exists, and does not start while the process lives (struct taken).
+ * instance is removed again.  When the process has ended and something else failed, the instance
+ * stays, stopped, and the error says so.  The caller starts the instance.  After a kill in between
+ * the instance exists, and does not resume the conversation while the process lives (struct taken).
+ * When a script launched the agent, that process is the script: if the script alone is killed then,
+ * nothing keeps the instance from resuming the conversation beside the agent.
  *
  * With find->can_join it is the stopped instance that has the conversation, in its own profile,
  * which may not be the deck's; it always stays.  Then an agent that says another id at its end is
@@ -100,6 +107,11 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
  * ADOPT_UNNAMED, and errors as above; the instance stays. */
 int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
 	      struct instance *instance, struct error *err);
+
+/* After adopt_end() has failed for an instance that was made for it: remove the instance if the
+ * process still lives, else say in *err, which is set, that the instance stays.  Returns -1. */
+int adopt_give_up(struct deck *deck, const struct adopt_find *find, const struct instance *instance,
+		  struct error *err);
 
 /* "arguments", "transcript", "session", "last_words", "unknown"; static. */
 const char *adopt_source_name(enum adopt_source source);

@@ -93,7 +93,8 @@ static bool examine(const struct deck *deck, const struct registry *registry,
 		return false;
 	find.config_home = home_of(deck, find.agent, process->pid);
 	const char *id = resume_adopted_id(find.agent, &find.argv);
-	if (id && naming_is_session_id(id)) {
+	/* A copy of a conversation is another conversation. */
+	if (id && naming_is_session_id(id) && !resume_find_copy(find.agent, &find.argv)) {
 		find.session_id = xstrdup(id);
 		find.source = ADOPT_ARGUMENTS;
 	}
@@ -201,7 +202,8 @@ static int look_at_transcripts(struct deck *deck, const struct adopt_finds *find
 	int r = conversation_latest(deck, nobody, find->agent, &latest, err);
 	if (r < 0)
 		return -1;
-	bool written = r == 0 && latest.modified_ns >= started_ns(&find->process);
+	const bool written = r == 0 && latest.modified_ns >= started_ns(&find->process);
+	find->has_transcript = written;
 	if (written && find->session_id &&
 	    !naming_same_session_id(find->session_id, latest.session_id)) {
 		find->doubt = xasprintf(
@@ -248,6 +250,25 @@ static void look_for_words(const struct deck *deck, struct adopt_find *find)
 	find->source = ADOPT_LAST_WORDS;
 }
 
+/* The agent may have changed to another conversation since: what it writes says so. */
+static void join_intent(const struct instance *instance, struct adopt_find *find)
+{
+	const char *id = instance->conversation.session_id;
+	if (find->has_transcript && find->doubt)
+		return;
+	if (find->has_transcript && !naming_same_session_id(find->session_id, id)) {
+		cleanup_free char *title = visible(instance->title);
+		find->doubt = xasprintf(
+			"a take-over into session '%s' began with %s, but the newest conversation "
+			"here, written since the agent started, is %s",
+			title, id, find->session_id);
+		return;
+	}
+	replace_string(&find->session_id, id);
+	replace_string(&find->doubt, NULL);
+	find->source = ADOPT_SESSION;
+}
+
 static bool is_begun(const struct owner_profile *profile, const struct store_row *row,
 		     struct adopt_find *find)
 {
@@ -258,21 +279,28 @@ static bool is_begun(const struct owner_profile *profile, const struct store_row
 	    store_load(profile->store, row->base, &instance, NULL) != 0)
 		return false;
 	const struct taken *taken = &instance->taken;
-	if (!process_same(&taken->process, &find->process) || taken_look(taken) != TAKEN_LIVES)
+	if (!process_same(&taken->process, &find->process) || taken_look(taken) != TAKEN_LIVES ||
+	    !naming_same_session_id(taken->session_id, instance->conversation.session_id))
 		return false;
-	replace_string(&find->session_id, instance->conversation.session_id);
-	replace_string(&find->doubt, NULL);
-	find->source = ADOPT_SESSION;
+	join_intent(instance, find);
 	return true;
 }
 
-/* The intent of a take-over that was killed: its session says which process it was. */
+/* The intent of a take-over that was killed: its session says which process it was, and which
+ * conversation that had. */
 static void look_for_intent(const struct owner_profiles *profiles, struct adopt_find *find)
 {
 	for (size_t i = 0; i < profiles->count; i++)
 		for (size_t j = 0; j < profiles->items[i].rows.count; j++)
 			if (is_begun(&profiles->items[i], &profiles->items[i].rows.rows[j], find))
 				return;
+}
+
+/* What cannot be known is not stopped. */
+static bool is_stopped(const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	return (!run.server.pid && !run.socket) || place_presence(&run) == PRESENCE_NONE;
 }
 
 /* The session that owns the conversation of this find: could the process be taken over into it? */
@@ -290,7 +318,7 @@ static int look_at_session(struct deck *deck, const struct shared_conversation *
 			continue;
 		replace_string(&find->owner_base, row->base);
 		find->can_join = !row->damage && !row->copy_of && !row->next_session_id &&
-				 !place_row_is_live(row);
+				 is_stopped(row);
 	}
 	replace_string(&find->owner_title, owned->title);
 	replace_string(&find->owner_profile, deck->profile);
@@ -314,7 +342,7 @@ static int look_for_owner(struct deck *deck, struct adopt_find *find, struct err
 	replace_string(&find->owner, owned.owner);
 	/* Nothing is continued on a guess. */
 	find->can_join &= !find->doubt;
-	if (!find->can_join) {
+	if (!find->can_join && !find->rival) {
 		free(find->doubt);
 		find->doubt = xasprintf(
 			"its conversation is that of session '%s' (%s): end this process and use "
@@ -323,6 +351,28 @@ static int look_for_owner(struct deck *deck, struct adopt_find *find, struct err
 	}
 	shared_conversation_clear(&owned);
 	return r;
+}
+
+static bool has_same(const struct adopt_find *a, const struct adopt_find *b)
+{
+	return a->agent == b->agent && naming_same_session_id(a->session_id, b->session_id) &&
+	       streq(or_empty(a->config_home), or_empty(b->config_home));
+}
+
+/* The one that stays would write into the conversation beside the session. */
+static void look_for_rival(const struct adopt_finds *finds, struct adopt_find *find)
+{
+	for (size_t i = 0; i < finds->count; i++) {
+		const struct adopt_find *other = finds->finds + i;
+		if (other == find || !has_same(other, find))
+			continue;
+		find->rival = other->process.pid;
+		free(find->doubt);
+		find->doubt = xasprintf(
+			"process %d has the same conversation: end one of them first",
+			(int)find->rival);
+		return;
+	}
 }
 
 int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
@@ -343,15 +393,17 @@ int adopt_look(struct deck *deck, struct adopt_finds *ret, struct error *err)
 	drop_descendants(&finds);
 	if (finds.count && find_panes(&finds, err) < 0)
 		return -1;
-	for (size_t i = 0; i < finds.count; i++) {
+	for (size_t i = 0; i < finds.count; i++)
 		if (look_at_transcripts(deck, &finds, finds.finds + i, err) < 0)
 			return -1;
-		look_for_words(deck, finds.finds + i);
-	}
 	if (finds.count && owner_list(deck, &profiles, err) < 0)
 		return -1;
 	for (size_t i = 0; i < finds.count; i++)
 		look_for_intent(&profiles, &finds.finds[i]);
+	for (size_t i = 0; i < finds.count; i++)
+		look_for_words(deck, &finds.finds[i]);
+	for (size_t i = 0; i < finds.count; i++)
+		look_for_rival(&finds, &finds.finds[i]);
 	for (size_t i = 0; i < finds.count; i++)
 		if (look_for_owner(deck, finds.finds + i, err) < 0)
 			return -1;

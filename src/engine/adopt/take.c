@@ -5,6 +5,7 @@
  */
 #include "engine/adopt/adopt-internal.h"
 
+#include "base/log.h"
 #include "base/program.h"
 #include "engine/deck/visit.h"
 #include "engine/place/alive.h"
@@ -43,12 +44,12 @@ static int check_join(const struct adopt_find *find, const struct adopt_wish *wi
 		      struct error *err)
 {
 	cleanup_free char *title = visible(find->owner_title);
-	if (!wish->title && !wish->session_id)
+	if (!wish->title && !wish->session_id && !wish->fresh)
 		return 0;
 	return error_set(
 		err, ERROR_EXISTS,
-		"%s (process %d): session '%s' (%s) has its conversation, and continues it "
-		"without --title and --session-id",
+		"%s (process %d): session '%s' (%s) has its conversation: to continue it there, "
+		"leave out --title, --session-id and --fresh",
 		find->agent->name, (int)find->process.pid, title, find->owner);
 }
 
@@ -65,6 +66,8 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
 			pid);
 	if (!process_alive(&find->process))
 		return error_set(err, ERROR_NOT_FOUND, "process %d has ended", pid);
+	if (find->rival && !wish->fresh)
+		return error_set(err, ERROR_INVALID, "%s (process %d): %s", name, pid, find->doubt);
 	if (find->owner && !find->can_join)
 		return error_set(err, ERROR_EXISTS, "%s (process %d): %s", name, pid, find->doubt);
 	if (find->owner)
@@ -90,15 +93,39 @@ static int fail_other(const struct adopt_find *find, const char *id, struct erro
 			 find->agent->name, (int)find->process.pid, shown, title, shown);
 }
 
+/* Write down what the process has while it lives; then that it has ended, which another machine
+ * could not know. */
+static int note_taken(const struct operation *operation, const struct adopt_find *find,
+		      const char *session_id, struct error *err)
+{
+	struct taken *taken = &operation->instance->taken;
+	if (process_alive(&find->process))
+		taken_set(taken, &find->process, session_id);
+	else
+		taken_clear(taken);
+	return operation_save(operation, err);
+}
+
+/* The same for a session whose lock is not held. */
+static int note_taken_of(struct deck *deck, const struct instance *instance,
+			 const struct adopt_find *find, const char *session_id, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, instance->base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	return note_taken(&operation, find, session_id, err);
+}
+
 /* The id that the agent says takes precedence over the one that we found. */
 static int hear(struct deck *deck, const struct farewell *farewell, const struct adopt_find *find,
 		struct instance *instance, struct error *err)
 {
 	cleanup_free char *id = NULL;
-	int r = farewell_hear(farewell, &id, err);
-	bool must = find->source == ADOPT_LAST_WORDS;
+	cleanup_error struct error failure = { 0 };
+	const int r = farewell_hear(farewell, &id, &failure);
+	const bool must = find->source == ADOPT_LAST_WORDS;
 	if (r < 0 && must)
-		return -1;
+		return error_move(err, &failure);
 	if (r == FAREWELL_STAYED && must)
 		return error_set(
 			err, ERROR_TIMEOUT,
@@ -112,8 +139,11 @@ static int hear(struct deck *deck, const struct farewell *farewell, const struct
 		return 0;
 	if (find->owner)
 		return fail_other(find, id, err);
+	if (note_taken_of(deck, instance, find, id, err) < 0 ||
+	    lifecycle_set_session_id(deck, instance->base, id, err) < 0)
+		return -1;
 	replace_string(&instance->conversation.session_id, id);
-	return lifecycle_set_session_id(deck, instance->base, id, err);
+	return 0;
 }
 
 static int end_process(struct deck *deck, const struct adopt_find *find, bool listens,
@@ -121,15 +151,19 @@ static int end_process(struct deck *deck, const struct adopt_find *find, bool li
 {
 	const struct farewell farewell = adopt_farewell(deck, find);
 	cleanup_free struct process_id *tree = NULL;
+	cleanup_error struct error failure = { 0 };
 	size_t count = 0;
 	int heard = 0;
 	if (process_tree(&find->process, &tree, &count, err) < 0)
 		return -1;
 	if (listens)
-		heard = hear(deck, &farewell, find, instance, err);
-	if (heard < 0)
+		heard = hear(deck, &farewell, find, instance, &failure);
+	/* It named the conversation of another session, as it was asked to end: let it end. */
+	if (heard < 0 && failure.code != ERROR_EXISTS)
+		return error_move(err, &failure);
+	if (farewell_end(&farewell, tree, count, err) < 0)
 		return -1;
-	return farewell_end(&farewell, tree, count, err) < 0 ? -1 : heard;
+	return heard < 0 ? error_move(err, &failure) : heard;
 }
 
 int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
@@ -139,7 +173,23 @@ int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
 	if (place_find(instance, &operation.place, err) < 0 ||
 	    lifecycle_check_before_end(&operation, err) < 0)
 		return -1;
-	return end_process(deck, find, listens, instance, err);
+	const int r = end_process(deck, find, listens, instance, err);
+	cleanup_error struct error why = { 0 };
+	if (!process_alive(&find->process) && note_taken_of(deck, instance, find, NULL, &why) < 0)
+		log_warning("%s", why.message);
+	return r;
+}
+
+int adopt_give_up(struct deck *deck, const struct adopt_find *find, const struct instance *instance,
+		  struct error *err)
+{
+	if (process_alive(&find->process)) {
+		(void)lifecycle_remove(deck, instance->base, REMOVE_UNUSED, NULL);
+		return -1;
+	}
+	cleanup_free char *title = visible(instance->title);
+	return error_prefix(err, "process %d has ended, and session '%s' is stopped",
+			    (int)find->process.pid, title);
 }
 
 /* Its lock is held, so that no other command starts it meanwhile. */
@@ -148,7 +198,7 @@ static int join_locked(struct operation *operation, const struct adopt_find *fin
 {
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
-	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *title = visible(instance->title), *why = NULL;
 	if (place_check_here(deck, instance, err) < 0)
 		return -1;
 	if (operation->place->observe(deck, instance, OBSERVE_PROCESS).presence != PRESENCE_NONE)
@@ -160,12 +210,18 @@ static int join_locked(struct operation *operation, const struct adopt_find *fin
 				 "session '%s' has another conversation by now: look again with "
 				 "agentdeck adopt",
 				 title);
-	if (lifecycle_check_before_end(operation, err) < 0)
+	if (lifecycle_check_hold(operation, &why, err) < 0)
 		return -1;
-	taken_set(&instance->taken, &find->process, find->session_id);
-	if (operation_save(operation, err) < 0)
+	if (why)
+		return error_set(err, ERROR_INVALID, "session '%s' is %s", title, why);
+	if (lifecycle_check_before_end(operation, err) < 0 ||
+	    note_taken(operation, find, find->session_id, err) < 0)
 		return -1;
-	return end_process(deck, find, find->is_heard, instance, err);
+	const int r = end_process(deck, find, find->is_heard, instance, err);
+	cleanup_error struct error failure = { 0 };
+	if (!process_alive(&find->process) && note_taken(operation, find, NULL, &failure) < 0)
+		log_warning("%s", failure.message);
+	return r;
 }
 
 static int join(struct deck *deck, const struct adopt_find *find, struct instance **ret,
@@ -206,16 +262,14 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 					       : find->session_id,
 		.gives_no_id = listens && !find->session_id,
 		.config_home = find->config_home,
-		.taken_from = &find->process,
+		.taken_from = wish->fresh ? NULL : &find->process,
 		.taken_session_id = wish->session_id ? wish->session_id : find->session_id,
 	};
 	if (lifecycle_add(deck, &new, &added, err) < 0)
 		return -1;
 	int r = adopt_end(deck, find, listens, added, err);
-	if (r < 0) {
-		(void)lifecycle_remove(deck, added->base, REMOVE_UNUSED, NULL);
-		return -1;
-	}
+	if (r < 0)
+		return adopt_give_up(deck, find, added, err);
 	*ret = TAKE_PTR(added);
 	return r;
 }
