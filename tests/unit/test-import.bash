@@ -384,6 +384,48 @@ a_damaged_save_is_refused() {
 	[ "$(manifests)" = 0 ] || fail "it made sessions"
 }
 
+# --- what runs there ---------------------------------------------------------------------------------
+
+# marked DIRECTORY ID: an agent with this conversation, in a pane of agent-deck's
+marked() {
+	local slug=${home//\//-}-$1
+	mkdir -p "$home/.local/share/agentdeck-demo-agent/projects/$slug"
+	printf '{"type":"user","cwd":"%s/%s","message":{"role":"user","content":"hello"}}\n' "$home" "$1" \
+		>"$home/.local/share/agentdeck-demo-agent/projects/$slug/$2.jsonl"
+	touch -d '1 hour ago' "$home/.local/share/agentdeck-demo-agent/projects/$slug/$2.jsonl"
+	env -i "PATH=$PATH" "HOME=$home" TERM=xterm SHELL=/bin/sh LC_ALL=C.UTF-8 AGENTDECK_INSTANCE_ID=409a6ace-1795308038 \
+		tmux -S "$deck.tmux" -f /dev/null new-session -d -c "$home/$1" "exec agentdeck-demo-agent --resume $2"
+}
+
+# decided DECISION TEXT
+decided() {
+	for _ in $(seq 200); do
+		must import agent-deck --json
+		[ "$(plan decision)" = "$1" ] && grep -q -- "$2" "$root/out" && return
+		read -rt 0.1 <> <(:) || true
+	done
+	fail "it is never '$1', '$2': $(<"$root/out")"
+}
+
+all_panes_of_a_session_have_its_marker() {
+	command -v tmux >/dev/null || return
+	fresh "$saves"
+	mkdir -p "$home/.agent-deck/profiles/default"
+	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	decided fresh api
+	marked web 11111111-1111-4111-8111-111111111111
+	decided refuse 'it runs in .*end it there first'
+	tmux -S "$deck.tmux" kill-server
+	decided fresh api
+	marked api 22222222-2222-4222-8222-222222222222
+	decided runs 22222222-2222-4222-8222-222222222222
+	marked api 33333333-3333-4333-8333-333333333333
+	decided refuse 'it runs in .*end it there first'
+	tmux -S "$deck.tmux" kill-server
+	decided fresh api
+}
+
 # --- a list of directories -------------------------------------------------------------------------
 
 a_list_makes_one_session_each() {
@@ -403,6 +445,7 @@ a_list_makes_one_session_each() {
 # --- without a name --------------------------------------------------------------------------------
 
 programs_are_listed() {
+	local option
 	save_fresh
 	must import --json
 	python3 - "$root/out" <<-'END' || fail "$(<"$root/out")"
@@ -414,6 +457,12 @@ programs_are_listed() {
 	END
 	run import --apply
 	[ "$status" = 64 ] || fail "--apply without a name: status $status"
+	for option in --adopt "--apply --yes" "--apply --no-start"; do
+		# shellcheck disable=SC2086
+		run import tmux-assistant-resurrect $option
+		[ "$status" = 64 ] || fail "$option: status $status"
+	done
+	[ "$(manifests)" = 0 ] || fail "it made sessions"
 	rm -r "$home/.tmux" "$home/.local"
 	run import
 	[ "$status" = 2 ] || fail "with nothing there: status $status"
@@ -497,7 +546,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	hooks_that_are_left_are_named hooks_are_removed_on_request)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
-	programs_are_listed)
+	programs_are_listed all_panes_of_a_session_have_its_marker)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"
 	fresh agent-deck-1.14.0/xdg/home/dev

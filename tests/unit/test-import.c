@@ -122,6 +122,19 @@ static void unheard_of(struct import_row *row)
 	row->facts.is_certain = true;
 	import_row_set_open(row, ID_B, NULL);
 }
+static void its_parents_is_open(struct import_row *row)
+{
+	add_id(row, ID_A, true);
+	row->parent = xstrdup(ID_B);
+	row->facts.runs = xstrdup("/dev/pts/1");
+	row->facts.is_certain = true;
+	import_row_set_open(row, ID_B, NULL);
+}
+static void runs_without_ids(struct import_row *row)
+{
+	surely_running(row);
+	row->facts.takes_id = false;
+}
 static void imported(struct import_row *row)
 {
 	row->facts.imported_as = xstrdup("api");
@@ -172,6 +185,8 @@ static const struct {
 	{ "it may run", running, { 0 }, IMPORT_REFUSE, NULL },
 	{ "it runs, with another conversation", surely_running, { 0 }, IMPORT_RUNS, ID_B },
 	{ "it runs, and has written nothing", unheard_of, { 0 }, IMPORT_RUNS, ID_B },
+	{ "it would get another one than it runs", its_parents_is_open, { 0 }, IMPORT_REFUSE, NULL },
+	{ "it runs, and would continue nothing", runs_without_ids, { 0 }, IMPORT_REFUSE, NULL },
 	{ "imported before", imported, AGAIN, IMPORT_DONE, NULL },
 	{ "removed since", removed, { 0 }, IMPORT_REMOVED, NULL },
 	{ "removed since, with consent", removed, AGAIN, IMPORT_FRESH, NULL },

@@ -227,7 +227,7 @@ static void print_plan(const struct app *app, const struct import_look *look)
 
 /* ---- taking over ------------------------------------------------------------------------------ */
 
-/* Ask before agents are ended, unless -y was given.  Not: they are left running. */
+/* Ask before agents are ended, unless -y was given.  Otherwise they keep running. */
 static int consent(const struct app *app, const struct import_look *look, bool *ret,
 		   struct error *err)
 {
@@ -240,7 +240,7 @@ static int consent(const struct app *app, const struct import_look *look, bool *
 	if (app->json || !isatty(STDIN_FILENO))
 		return error_set(err, ERROR_USAGE,
 				 "--adopt ends %zu process%s and starts their sessions: say --yes, "
-				 "or leave --apply out to look only",
+				 "or leave out --apply and --adopt to look only",
 				 count, count == 1 ? "" : "es");
 	printf("End the %zu that run%s there, and continue %s here? [y/N] ", count,
 	       count == 1 ? "s" : "", count == 1 ? "its conversation" : "their conversations");
@@ -278,6 +278,11 @@ static int take(struct app *app, const struct import_look *look, size_t index,
 		r = start(app, result->made, &result->why);
 	else if (r == 0 && !app->json)
 		say("%s: taken over; it is stopped", result->made->title);
+	if (r > 0)
+		(void)error_set(&result->why, ERROR_CHILD,
+				"'%s' was taken over, and did not start: see agentdeck session "
+				"show %s",
+				result->made->title, result->made->id);
 	if (r < 0 && !app->json)
 		complain("%s", result->why.message);
 	return r == 0 ? 0 : 1;
@@ -321,6 +326,11 @@ static int run_list(struct app *app, struct error *err)
 
 static int check_options(const struct options *given, const char *name, struct error *err)
 {
+	if (given->adopt && name && !given->apply)
+		return error_set(err, ERROR_USAGE, "--adopt needs --apply");
+	if (!given->adopt && (given->yes || given->no_start))
+		return error_set(err, ERROR_USAGE, "%s needs --adopt",
+				 given->yes ? "--yes" : "--no-start");
 	if (name)
 		return 0;
 	if (given->from)

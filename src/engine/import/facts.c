@@ -321,8 +321,11 @@ static enum likeness compare(const struct import_row *row, const struct adopt_fi
 	const bool is_marked = row->live_id && find->foreign;
 	if (!streq(find->agent->name, row->facts.agent))
 		return OTHER;
-	if (names(row, find->session_id) || (is_marked && streq(row->live_id, find->foreign)))
+	if (names(row, find->session_id))
 		return CERTAIN;
+	/* All panes of its tmux session have the marker. */
+	if (is_marked && streq(row->live_id, find->foreign))
+		return is_there ? CERTAIN : PERHAPS;
 	if (is_marked || !is_there || (find->session_id && find->source == ADOPT_ARGUMENTS))
 		return OTHER;
 	return row->hint == IMPORT_HINT_NEWEST ? CERTAIN : PERHAPS;
@@ -333,11 +336,16 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 {
 	struct import_facts *facts = &row->facts;
 	enum likeness best = OTHER;
+	bool is_sole = true;
 	for (size_t i = 0; i < gathering->finds.count; i++) {
 		const struct adopt_find *find = &gathering->finds.finds[i];
 		const enum likeness likeness = compare(row, find);
+		if (likeness == best && best != OTHER)
+			is_sole &= naming_same_session_id(
+				find->session_id, gathering->finds.finds[facts->find].session_id);
 		if (likeness <= best)
 			continue;
+		is_sole = true;
 		best = likeness;
 		facts->find = i;
 	}
@@ -348,7 +356,7 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 	facts->runs = xasprintf("%s (process %d)",
 				or_empty(find->where ? find->where : find->terminal),
 				(int)find->process.pid);
-	facts->is_certain = best == CERTAIN && find->session_id && !find->doubt;
+	facts->is_certain = best == CERTAIN && is_sole && find->session_id && !find->doubt;
 	if (!facts->is_certain)
 		return;
 	import_row_set_open(row, find->session_id, find->config_home);

@@ -226,12 +226,11 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 		return -1;
 	struct lifecycle_new new = wish_of(step, &words);
 	new.taken_from = &find->process;
+	new.taken_session_id = find->session_id;
 	if (lifecycle_add_many(deck, &new, 1, &made, err) < 0)
 		return -1;
-	if (adopt_end(deck, find, find->is_heard, made, err) < 0) {
-		(void)lifecycle_remove(deck, made->base, REMOVE_UNUSED, NULL);
-		return -1;
-	}
+	if (adopt_end(deck, find, find->is_heard, made, err) < 0)
+		return adopt_give_up(deck, find, made, err);
 	*ret = TAKE_PTR(made);
 	strvec_push(&origins, step->row->origin);
 	cleanup_error struct error why = { 0 };

@@ -60,8 +60,8 @@ int import_apply(struct deck *deck, const struct import_look *look, struct insta
 
 /* Take the agent of this step over, for which import_can_adopt(): make its session, if there is
  * none yet, and end the process, as adopt_take() does.  The caller starts the session.  After an
- * error the agent still runs, unless the error says otherwise, and there is no session that was not
- * there before.  *ret is the caller's. */
+ * error the agent still runs, and there is no session that was not there before, unless the error
+ * says that the process has ended.  *ret is the caller's. */
 int import_adopt(struct deck *deck, const struct import_look *look, size_t index,
 		 struct instance **ret, struct error *err);
 /* Its process.  Borrowed. */

@@ -264,6 +264,10 @@ static void settle_conversation(const struct import_row *row, const struct impor
 	if (id && id->owner) {
 		step->verdict = IMPORT_CONFLICT;
 		step->why = xasprintf("its conversation belongs to session %s", id->owner);
+	} else if (row->facts.runs && !(id && id->is_open)) {
+		/* The session would get another conversation than the process that is ended. */
+		step->verdict = IMPORT_REFUSE;
+		step->why = xasprintf("it runs in %s: end it there first", row->facts.runs);
 	} else if (is_guessed(row, id) && !consent->guesses) {
 		step->verdict = IMPORT_ASK;
 		step->why = guess_of(row, id);
