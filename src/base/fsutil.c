@@ -2,6 +2,7 @@
 #include "base/fsutil.h"
 
 #include "base/clock.h"
+#include "base/libc.h"
 #include "base/watch.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
@@ -328,6 +330,18 @@ void fs_sweep_prefix(int dirfd, const char *prefix)
 		    strspn(digits, "0123456789abcdef") == RANDOM_DIGITS)
 			(void)unlinkat(dirfd, name, 0);
 	}
+}
+
+int fs_rename_new(int dirfd, const char *from, const char *name)
+{
+	/* Not every file system knows RENAME_NOREPLACE (NFS), or links (FAT). */
+	if (linkat(dirfd, from, dirfd, name, 0) == 0) {
+		(void)unlinkat(dirfd, from, 0);
+		return 0;
+	}
+	return errno == EPERM || errno == EOPNOTSUPP
+		       ? renameat2(dirfd, from, dirfd, name, RENAME_NOREPLACE)
+		       : -1;
 }
 
 int fs_remove(int dirfd, const char *name, struct error *err)

@@ -94,6 +94,10 @@ void fs_sweep_prefix(int dirfd, const char *prefix);
 /* Make path a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);
 
+/* Rename a file below dirfd to a name that nobody has, also where there are no hard links (FAT).
+ * -1 with errno: EEXIST, somebody has it. */
+int fs_rename_new(int dirfd, const char *from, const char *name);
+
 /* Unlink name if it exists, and sync the directory. */
 int fs_remove(int dirfd, const char *name, struct error *err);
 

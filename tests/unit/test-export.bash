@@ -346,7 +346,156 @@ a_restore_that_failed_made_nothing() {
 	restored two
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|restored')
+# manifest ACCOUNT TITLE: the file of the session
+manifest() {
+	grep -l "\"title\": *\"$2\"" "$root/$1"/deck/*/*/instance.json
+}
+
+# set_member ACCOUNT TITLE MEMBER JSON: edit a manifest by hand, which has a line for each member
+set_member() {
+	local file
+	file=$(manifest "$1" "$2") || fail "no manifest of $2"
+	sed -i "/^  \"$3\":/d" "$file"
+	sed -i "1a \"$3\": $4," "$file"
+}
+
+what_a_restore_would_refuse_is_left_out() {
+	local long
+	begin_deck
+	printf 'command = ["sh"]\n[session]\nid = "path"\nassign = ["--at", "{session_id}"]\nresume = ["--at", "{session_id}"]\n' \
+		>"$root/one/deck/agents/pathy.toml"
+	printf 'command = ["sh"]\n' >"$root/one/deck/agents/my agent.toml"
+	must one add "$root/elsewhere" -t pathy --agent pathy --session-id "$root/elsewhere/it.jsonl"
+	must one add "$root/elsewhere" -t noted --agent mine
+	must one add "$root/elsewhere" -t grouped --agent mine
+	must one add "$root/elsewhere" -t titled --agent mine
+	printf -v long '%5000s' x
+	set_member one noted notes "\"$long\""
+	set_member one grouped group '"a//b"'
+	set_member one titled title '" x"'
+	must one backup "$root/less" --json
+	grep -qF "its notes is not valid, and is left out" "$root/out" || fail "nothing is told of the notes: $(<"$root/out")"
+	grep -qF "its title is not valid" "$root/out" || fail "nothing is told of the title: $(<"$root/out")"
+	must two restore "$root/less" --apply
+	must two show pathy --json
+	grep -qF "\"session_id\": \"$root/elsewhere/it.jsonl\"" "$root/out" || fail "its id is lost: $(<"$root/out")"
+	must two show noted
+	must two show grouped
+	[ "$(sessions two)" = 6 ] || fail "$(sessions two) sessions, and not six"
+}
+
+a_conversation_of_two_sessions_comes_back_once() {
+	begin_deck
+	must one add "$root/elsewhere" -t first --agent codex --session-id "$second"
+	must one add "$root/elsewhere" -t other --agent codex --session-id "$id"
+	sed -i "s/$id/$second/" "$(manifest one other)"
+	must one backup "$root/twice"
+	must two restore "$root/twice"
+	grep -qF "another session of the file has its conversation" "$root/out" || fail "$(<"$root/out")"
+	must two restore "$root/twice" --apply
+	[ "$(sessions two)" = 4 ] || fail "$(sessions two) sessions, and not four"
+}
+
+a_link_in_the_place_of_one_conversation_stops_no_other() {
+	begin_deck
+	mkdir -p "$(folder two "$root/work")"
+	ln -s "$root/all" "$(folder two "$root/work")/$id.jsonl"
+	must two restore "$root/all" --apply
+	[ "$(sessions two)" = 2 ] || fail "$(sessions two) sessions, and not two"
+	[ -L "$(folder two "$root/work")/$id.jsonl" ] || fail "the link is gone"
+}
+
+the_users_agents_may_be_links() {
+	begin_deck
+	mkdir "$root/collection"
+	mv "$root/one/deck/agents/mine.toml" "$root/collection/"
+	ln -s "$root/collection/mine.toml" "$root/one/deck/agents/mine.toml"
+	ln -s "$root/nothing" "$root/one/deck/agents/gone.toml"
+	must one backup "$root/linked"
+	grep -qF "gone.toml is not in the file" "$root/out" || fail "nothing is told: $(<"$root/out")"
+	mkdir -p "$root/two/linked"
+	chmod 775 "$root/two/linked"
+	mkdir -m 700 "$root/two/deck"
+	ln -s "$root/two/linked" "$root/two/deck/agents"
+	ln -s "$root/nothing" "$root/two/linked/absent.toml"
+	must two restore "$root/linked" --apply
+	cmp "$root/collection/mine.toml" "$root/two/linked/mine.toml" || fail "the agent differs"
+	[ -z "$(find "$root/two/linked" -name '.*')" ] || fail "a temporary file is left"
+	must two show plain
+}
+
+a_conversation_without_an_id_is_told() {
+	begin
+	must one add "$root/work" -t open --agent opencode
+	must one backup "$root/unused" --json
+	grep -qF "cannot pack" "$root/out" && fail "a session that was never used has a conversation: $(<"$root/out")"
+	set_member one open last_used_at '"2026-04-14T09:08:01.000Z"'
+	must one backup "$root/all" --json
+	grep -qF "agentdeck cannot pack the conversations of OpenCode" "$root/out" || fail "$(<"$root/out")"
+	refused one "agentdeck cannot pack the conversations of OpenCode" session export open "$root/open"
+}
+
+a_long_title_gets_a_number() {
+	local long
+	begin
+	printf -v long '%0245d' 0
+	must one rename work "${long}äxx"
+	must one backup "$root/all"
+	must two add "$root/elsewhere" -t "${long}äxx" --agent demo
+	must two restore "$root/all" --apply
+	[ "$(sessions two)" = 2 ] || fail "$(sessions two) sessions, and not two: $(<"$root/out")"
+	must two show "$long (2)"
+}
+
+a_title_is_taken_by_what_is_made() {
+	begin_deck
+	must one -p default add "$root/more" -t gone --agent demo
+	set_member one gone title '"plain"'
+	must one backup "$root/same"
+	rmdir "$root/elsewhere"
+	must two restore "$root/same" --apply
+	must two show plain
+}
+
+what_is_here_needs_no_directory() {
+	begin_deck
+	rmdir "$root/elsewhere"
+	must one restore "$root/all" --json
+	grep -qF '"refused"' "$root/out" && fail "it is refused, and here: $(<"$root/out")"
+	cp "$(folder one "$root/work")/$id.jsonl" "$(folder one "$root/work")/33333333-2222-4333-8444-555555555555.jsonl"
+	must one session set work session-id 33333333-2222-4333-8444-555555555555
+	must one restore "$root/all"
+	grep -qF "was made from it, and has another conversation now" "$root/out" || fail "$(<"$root/out")"
+}
+
+a_map_takes_slashes_and_is_told_if_it_moves_nothing() {
+	begin_deck
+	mkdir -p "$root/new$root"
+	mv "$root/work" "$root/more" "$root/elsewhere" "$root/new$root/"
+	must two restore "$root/all" --map "$root/=$root/new$root/" --map /nowhere=/x
+	grep -qF "$root/new$root/work" "$root/out" || fail "the old directory is shown: $(<"$root/out")"
+	grep -qF -- "--map /nowhere=/x" "$root/out" || fail "a map that moves nothing is not told: $(<"$root/out")"
+	must two restore "$root/all" --json --map "/=$root/new"
+	grep -qF "\"path\": \"$root/new$root/work\"" "$root/out" || fail "another path: $(<"$root/out")"
+	must two restore "$root/all" --apply --map "/=$root/new"
+	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
+}
+
+settings_that_are_not_valid_cost_no_session() {
+	begin_deck
+	mkdir "$root/two" && mkdir -m 700 "$root/two/deck"
+	must two restore "$root/all"
+	grep -qF "config.toml: will be restored" "$root/out" || fail "$(<"$root/out")"
+	grep -qF "agents/mine.toml: will be restored" "$root/out" || fail "$(<"$root/out")"
+	printf 'no = [\n' >"$root/one/deck/config.toml"
+	must one backup "$root/bad"
+	must two restore "$root/bad" --apply
+	grep -qF "the config.toml in the file is left out" "$root/out" || fail "$(<"$root/out")"
+	[ ! -e "$root/two/deck/config.toml" ] || fail "it was written"
+	restored two
+}
+
+mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|restored|manifest|set_member')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do
 	"$case_name"

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* Long, for what must happen; short, for what never does. */
@@ -21,6 +22,37 @@ static bool is_there(const char *name)
 {
 	struct stat st;
 	return fstatat(here, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* As on FAT, which has no hard links, when this is set. */
+static bool has_no_links;
+
+int linkat(int from, const char *old_name, int to, const char *new_name, int flags)
+{
+	if (!has_no_links)
+		return (int)syscall(SYS_linkat, from, old_name, to, new_name, flags);
+	errno = EPERM;
+	return -1;
+}
+
+static void a_new_name_replaces_nothing(void **state UNUSED)
+{
+	for (int i = 0; i < 2; i++) {
+		has_no_links = i == 1;
+		put("from", "new");
+		put("taken", "old");
+		assert_int_equal(fs_rename_new(here, "from", "taken"), -1);
+		assert_int_equal(errno, EEXIST);
+		cleanup_free char *old = get("taken");
+		assert_string_equal(old, "old");
+		assert_true(is_there("from"));
+		assert_int_equal(unlinkat(here, "taken", 0), 0);
+		assert_int_equal(fs_rename_new(here, "from", "taken"), 0);
+		cleanup_free char *new = get("taken");
+		assert_string_equal(new, "new");
+		assert_false(is_there("from"));
+	}
+	has_no_links = false;
 }
 
 static void a_replaced_file_is_private_and_whole(void **state UNUSED)
@@ -361,6 +393,7 @@ static void a_path_is_below_a_directory_by_its_names(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_new_name_replaces_nothing),
 		TEST(a_replaced_file_is_private_and_whole),
 		TEST(a_replace_that_fails_leaves_the_old_file_and_no_temporary),
 		TEST(a_replace_may_have_its_temporary_in_another_directory),

@@ -63,6 +63,37 @@ static void it_reads_as_it_was_written(void **state UNUSED)
 	assert_string_equal(once, twice);
 }
 
+/* Some agents have a path as an id.  A conversation in the file becomes a file of that name. */
+static void an_id_may_be_a_path_without_a_conversation(void **state UNUSED)
+{
+	cleanup_parcels struct parcels first = { 0 }, second = { 0 };
+	cleanup_free char *text = text_of(NULL, NULL);
+	assert_int_equal(parcels_parse(text, "it", 1, &first, &err), 0);
+	struct parcel *parcel = &first.items[0];
+	assert_null(parcel_fault(parcel));
+	replace_string(&parcel->session_id, "/work/it.jsonl");
+	assert_string_equal(parcel_fault(parcel), "session_id");
+	parcel->number = 0;
+	assert_null(parcel_fault(parcel));
+	cleanup_free char *written = parcels_text(&first);
+	if (parcels_parse(written, "it", 0, &second, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(second.items[0].session_id, "/work/it.jsonl");
+	replace_string(&parcel->session_id, "/work/../it");
+	assert_string_equal(parcel_fault(parcel), "session_id");
+}
+
+static void a_session_with_a_fault_is_dropped(void **state UNUSED)
+{
+	cleanup_parcels struct parcels parcels = { 0 };
+	cleanup_free char *text = text_of(NULL, NULL);
+	assert_int_equal(parcels_parse(text, "it", 1, &parcels, &err), 0);
+	replace_string(&parcels.items[0].title, " x");
+	assert_string_equal(parcel_fault(&parcels.items[0]), "title");
+	parcels_drop(&parcels);
+	assert_int_equal(parcels.count, 0);
+}
+
 static void refused(const char *text, size_t count, const char *what)
 {
 	struct parcels parcels = { .count = 7 };
@@ -105,7 +136,8 @@ static void nothing_in_it_is_believed(void **state UNUSED)
 		{ "created_at", "\"yesterday\"" },
 		{ "session_id", "\"../../.bashrc\"" },
 		{ "session_id", "\"-p\"" },
-		{ "session_id", NULL }, /* a conversation that has no name */
+		{ "session_id", "\"/work/it.jsonl\"" }, /* with a conversation */
+		{ "session_id", NULL },                 /* a conversation that has no name */
 		{ "conversation", "[]" },
 		{ "conversation", NULL }, /* whose file is there */
 		{ "number", "0" },
@@ -158,6 +190,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_reads_as_it_was_written),
+		cmocka_unit_test(an_id_may_be_a_path_without_a_conversation),
+		cmocka_unit_test(a_session_with_a_fault_is_dropped),
 		cmocka_unit_test(nothing_in_it_is_believed),
 		cmocka_unit_test(each_conversation_has_one_session),
 		cmocka_unit_test(only_a_known_format_is_read),

@@ -51,7 +51,7 @@ static void print_as_json(const struct pack_list *list, const char *path)
 	json_set_bool(object, "success", true);
 	json_set(object, "file", json_text(path));
 	json_set(object, "sessions", sessions);
-	json_set_strings(object, "left", &list->left);
+	json_set_strings(object, "left", &list->left.paths);
 	print_json(object);
 }
 
@@ -86,9 +86,9 @@ static void print_result(const struct app *app, const struct pack_list *list, co
 		conversations += list->items[i].has_conversation;
 	}
 	print_gaps(app, list);
-	for (size_t i = 0; i < list->left.count; i++)
-		say("%s is not in the file: it sets variables, which may be secrets",
-		    list->left.items[i]);
+	for (size_t i = 0; i < list->left.paths.count; i++)
+		say("%s is not in the file: %s", list->left.paths.items[i],
+		    list->left.reasons.items[i]);
 	say("%zu session%s with %zu conversation%s: in %s", packed, packed == 1 ? "" : "s",
 	    conversations, conversations == 1 ? "" : "s", name);
 }

@@ -30,7 +30,7 @@ static struct json_object *json_of_step(const struct restore_step *step)
 	json_set(object, "title", step->title ? json_text(step->title) : NULL);
 	json_set_string(object, "group", parcel->group);
 	json_set_string(object, "agent", parcel->agent);
-	json_set(object, "path", json_text(parcel->directory));
+	json_set(object, "path", json_text(step->directory));
 	json_set_string(object, "session_id", parcel->session_id);
 	json_set_bool(object, "has_conversation", parcel->number > 0);
 	json_set_string(object, "id", step->id);
@@ -41,12 +41,15 @@ static void print_as_json(const struct restore_plan *plan, bool is_applied)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
+	cleanup_strvec struct strvec told = { 0 };
+	strvec_push_all(&told, &plan->coming);
+	strvec_push_all(&told, &plan->told);
 	for (size_t i = 0; i < plan->count; i++)
 		json_object_array_add(list, json_of_step(&plan->steps[i]));
 	json_set_bool(object, "applied", is_applied);
 	json_set_string(object, "backup_host", plan->file.parcels.host);
 	json_set_time(object, "made_at", plan->file.parcels.made_at);
-	json_set_strings(object, "told", &plan->told);
+	json_set_strings(object, "told", &told);
 	json_set(object, "sessions", list);
 	print_json(object);
 }
@@ -73,7 +76,7 @@ static void print_made(const struct app *app, const struct restore_plan *plan)
 							 parcel->profile, parcel->agent,
 							 parcel->session_id ? parcel->session_id
 									    : "(none)",
-							 parcel->directory, or_empty(step->why) },
+							 step->directory, or_empty(step->why) },
 				  NULL);
 	}
 	table_print(table);
@@ -128,15 +131,15 @@ static int run(struct app *app, struct error *err)
 					     .moves = &given->moves };
 	if (check_moves(&given->moves, err) < 0 || restore_look(&app->deck, &order, &plan, err) < 0)
 		return -1;
-	const int r = given->apply ? restore_apply(&app->deck, &plan, err) : 0;
-	if (!app->json)
-		print_plan(app, &plan);
-	if (r < 0)
+	if (given->apply && restore_apply(&app->deck, &plan, err) < 0)
 		return -1;
 	if (app->json) {
 		print_as_json(&plan, given->apply);
 		return 0;
 	}
+	print_plan(app, &plan);
+	for (size_t i = 0; i < plan.coming.count; i++)
+		say("%s", plan.coming.items[i]);
 	for (size_t i = 0; i < plan.told.count; i++)
 		say("%s", plan.told.items[i]);
 	const size_t made = count_of(&plan);

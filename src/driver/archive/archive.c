@@ -359,7 +359,7 @@ static int name_new(int folder, int fd, const char *temporary, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return temporary ? linkat(folder, temporary, folder, name, 0)
+	return temporary ? fs_rename_new(folder, temporary, name)
 			 : linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
 }
 

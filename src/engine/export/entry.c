@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void entry_clear(struct entry *entry)
@@ -37,6 +38,16 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 {
 	cleanup_free char *shown = visible(owner->title);
 	const char *conversation = entry->parcel->session_id;
+	const bool has_it = naming_same_session_id(owner->session_id, conversation) ||
+			    naming_same_session_id(owner->next_session_id, conversation);
+	if (conversation && owner->session_id && !has_it)
+		return error_set(err, ERROR_EXISTS,
+				 "session '%s' (%s) %sprofile %s was made from it, and has another "
+				 "conversation now",
+				 shown, owner->id, owner->is_removed ? "in the trash of " : "in ",
+				 owner->profile);
+	if (!has_it)
+		conversation = NULL;
 	return error_set(err, ERROR_EXISTS,
 			 "%s%s is here already: session '%s' (%s) %sprofile %s has it",
 			 conversation ? "conversation " : "it", or_empty(conversation), shown,
@@ -96,22 +107,25 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 	enum likeness likeness;
 	bool is_there = false;
 	if (entry->parcel->number) {
+		struct stat st;
 		cleanup_free char *place = destination_of(entry);
 		if (shelf_list(entry->agent->transcript, entry->home, &shelf, err) < 0)
 			return -1;
 		const struct shelf_item *item = shelf_find(&shelf, entry->parcel->session_id);
-		if (item && compare_file(item->path, entry->parcel, &likeness, err) < 0)
+		/* A link, or a file of a name that is no UUID, is on no shelf. */
+		const char *path = item ? item->path : lstat(place, &st) == 0 ? place : NULL;
+		if (path && compare_file(path, entry->parcel, &likeness, err) < 0)
 			return -1;
-		is_there = item && streq(item->path, place) &&
+		is_there = path && streq(path, place) &&
 			   (likeness == LIKE_ALL ||
 			    (likeness == LIKE_ITS_START && entry->kind == ENTRY_RESTORE));
-		if (item && !is_there)
+		if (path && !is_there)
 			return error_set(
 				err, ERROR_EXISTS,
 				"conversation %s is on this machine already, in %s: "
 				"continue it with agentdeck add --session-id, or move that "
 				"file away first",
-				entry->parcel->session_id, item->path);
+				entry->parcel->session_id, path);
 	}
 	*ret_is_there = is_there;
 	return 0;
@@ -119,25 +133,38 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 
 /* ---- where it goes ----------------------------------------------------------------------------- */
 
-static int find_directory(const char *path, const char *option, char **ret, struct error *err)
+static int fail_directory(const char *path, const char *advice, struct error *err)
 {
 	cleanup_free char *shown = visible(path);
-	const int r = fs_real_directory(path, ret, err);
-	if (r == FS_ABSENT)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "%s is not a directory on this machine: make it, or %s", shown,
-				 option);
-	return r;
+	return error_set(err, ERROR_NOT_FOUND,
+			 "%s is not a directory on this machine: make it, or %s", shown, advice);
 }
 
-/* Where a path of the file is here.  The caller frees. */
-static char *moved(const struct unpack_order *order, const char *path)
+/* Without slashes at its end, so nothing of "/". */
+static size_t directory_length(const char *path, size_t length)
 {
-	for (size_t i = 0; order->moves && i < order->moves->count; i++) {
-		const char *move = order->moves->items[i];
-		const size_t length = strcspn(move, "=");
-		if (strncmp(path, move, length) == 0 && (path[length] == '/' || !path[length]))
-			return xasprintf("%s%s", move + length + 1, path + length);
+	while (length > 0 && path[length - 1] == '/')
+		length--;
+	return length;
+}
+
+bool entry_is_moved(const char *move, const char *path)
+{
+	const size_t length = directory_length(move, strcspn(move, "="));
+	return strncmp(path, move, length) == 0 && (path[length] == '/' || !path[length]);
+}
+
+char *entry_moved(const struct strvec *moves, const char *path)
+{
+	for (size_t i = 0; moves && i < moves->count; i++) {
+		const char *move = moves->items[i];
+		const char *place = move + strcspn(move, "=") + 1;
+		const size_t old = directory_length(move, strcspn(move, "="));
+		const size_t new = directory_length(place, strlen(place));
+		const char *rest = path + old + strspn(path + old, "/");
+		if (entry_is_moved(move, path))
+			return xasprintf("%.*s%s%s", (int)new, place, *rest || new == 0 ? "/" : "",
+					 rest);
 	}
 	return xstrdup(path);
 }
@@ -148,15 +175,16 @@ static int settle_directory(const struct unpack_order *order, const char *advice
 {
 	const struct parcel *parcel = entry->parcel;
 	cleanup_free char *path = order->directory ? xstrdup(order->directory)
-						   : moved(order, parcel->directory);
-	cleanup_free char *repository = parcel->repository ? moved(order, parcel->repository)
-							   : NULL;
-	if (find_directory(path, advice, &entry->directory, err) == 0)
-		return 0;
+						   : entry_moved(order->moves, parcel->directory);
+	cleanup_free char *repository = parcel->repository
+						? entry_moved(order->moves, parcel->repository)
+						: NULL;
+	const int r = fs_real_directory(path, &entry->directory, err);
+	if (r != FS_ABSENT)
+		return r;
 	if (entry->kind != ENTRY_RESTORE || !repository ||
 	    fs_real_directory(repository, &entry->directory, NULL) != 0)
-		return -1;
-	error_clear(err);
+		return fail_directory(path, advice, err);
 	entry->is_replaced = true;
 	return 0;
 }
@@ -171,9 +199,11 @@ static int settle_directories(const struct unpack_order *order, struct entry *en
 	if (settle_directory(order, advice, entry, err) < 0)
 		return -1;
 	if (parcel->launch_directory && !order->directory && !entry->is_replaced) {
-		cleanup_free char *launch = moved(order, parcel->launch_directory);
-		if (entry->kind != ENTRY_RESTORE || access(launch, X_OK) == 0)
-			return find_directory(launch, advice, &entry->launch, err);
+		cleanup_free char *launch = entry_moved(order->moves, parcel->launch_directory);
+		if (entry->kind != ENTRY_RESTORE || access(launch, X_OK) == 0) {
+			const int r = fs_real_directory(launch, &entry->launch, err);
+			return r == FS_ABSENT ? fail_directory(launch, advice, err) : r;
+		}
 	}
 	entry->launch = xstrdup(entry->directory);
 	return 0;
@@ -201,10 +231,11 @@ int entry_settle(struct deck *deck, const struct unpack_file *file,
 		 const struct unpack_order *order, struct entry *entry, struct error *err)
 {
 	const struct parcel *parcel = entry->parcel;
-	if (deck_agent(deck, parcel->agent, &entry->agent, err) < 0 ||
-	    settle_directories(order, entry, err) < 0 || settle_home(deck, entry, err) < 0)
-		return -1;
 	entry->origin = xasprintf("agentdeck %s %s", or_empty(file->parcels.host), parcel->id);
+	if (settle_directories(order, entry, err) < 0 ||
+	    deck_agent(deck, parcel->agent, &entry->agent, err) < 0 ||
+	    settle_home(deck, entry, err) < 0)
+		return -1;
 	entry->wish = (struct lifecycle_new){
 		.title = order->title ? order->title : parcel->title,
 		.group = order->group ? order->group : parcel->group,

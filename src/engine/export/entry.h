@@ -28,7 +28,13 @@ struct entry {
 void entry_clear(struct entry *entry);
 #define cleanup_entry CLEANUP(entry_clear)
 
-/* Settle all of it for the deck's profile; kind and parcel are set.  Changes nothing.
+/* Does "OLD=NEW" (struct unpack_order) say where this path of the file is here? */
+bool entry_is_moved(const char *move, const char *path);
+/* Where a path of the file is here.  The caller frees. */
+char *entry_moved(const struct strvec *moves, const char *path) MUST_USE;
+
+/* Settle all of it for the deck's profile; kind and parcel are set.  Changes nothing.  After a
+ * failure the origin is set, and the directories and then the agent if they are here.
  * ERROR_NOT_FOUND: its directory or its agent is not here. */
 int entry_settle(struct deck *deck, const struct unpack_file *file,
 		 const struct unpack_order *order, struct entry *entry, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All sessions of this user, of every profile and in the trash, for who brings in others: a
- * conversation has one owner.
+ * All sessions of this user, of every profile and in the trash, for commands that add
+ * sessions: a conversation has one owner.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ struct owned {
 	size_t count;
 };
 
-/* ERROR_CORRUPT: a session cannot be read, and may have any conversation. */
+/* ERROR_CORRUPT: a session cannot be read, and may have any conversation.  A removed one that
+ * cannot be read is left out. */
 int owned_list(struct deck *deck, struct owned *ret, struct error *err);
 void owned_free(struct owned *owned);
 #define cleanup_owned CLEANUP(owned_free)

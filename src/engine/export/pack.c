@@ -8,9 +8,9 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
-#include "engine/export/preferences.h"
 #include "engine/place/alive.h"
 #include "engine/run/operation.h"
+#include "model/agent/registry.h"
 #include "model/plan/resume.h"
 #include "model/session/parcel.h"
 
@@ -38,6 +38,9 @@ static void load_clear(struct load *load)
 static bool is_unused(const struct instance *instance, const struct agent *agent)
 {
 	const struct conversation *conversation = &instance->conversation;
+	/* Its conversation is the latest of its place, and has no id. */
+	if (!conversation->session_id && registry_strategy(agent) == STRATEGY_CONTINUE)
+		return !instance->last_used_at;
 	return !conversation->session_id ||
 	       (conversation->origin == ORIGIN_MINTED && !conversation->first_turn_seen &&
 		(agent_reports(agent) || !instance->last_used_at));
@@ -60,11 +63,14 @@ static int find(const struct instance *instance, const struct agent *agent, stru
 		struct error *err)
 {
 	const char *id = instance->conversation.session_id;
-	if (!location_is_known(agent) && is_unused(instance, agent))
+	if (is_unused(instance, agent) && (!id || !location_is_known(agent)))
 		return PACK_NOTHING;
+	if (!id)
+		return error_set(err, ERROR_INVALID,
+				 "agentdeck cannot pack the conversations of %s", agent->title);
 	if (check_known(instance, agent, err) < 0)
 		return -1;
-	const int r = id ? location_find(instance, id, ret, err) : TRANSCRIPT_NONE;
+	const int r = location_find(instance, id, ret, err);
 	if (r != TRANSCRIPT_NONE)
 		return r;
 	if (is_unused(instance, agent))
@@ -88,6 +94,7 @@ static int open_conversation(const struct instance *instance, const struct agent
 			     struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
+	struct archive_source source;
 	cleanup_close int fd = -1;
 	const char *within = instance->recipe ? instance->recipe->home : NULL;
 	const int r = find(instance, agent, &found, err);
@@ -95,29 +102,37 @@ static int open_conversation(const struct instance *instance, const struct agent
 		return r < 0 ? -1 : 0;
 	if (transcript_open(within, found.path, &fd, err) < 0)
 		return -1;
-	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, found.path, ret,
-									       err) < 0)
+	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, found.path,
+									       &source, err) < 0)
 		return -1;
+	if (extent == EXTENT_LINES && source.size == 0)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "its agent has not written a line of conversation %s yet",
+				 found.session_id);
+	*ret = source;
 	ret->fd = TAKE_FD(fd);
 	*ret_id = TAKE_PTR(found.session_id);
 	return 0;
 }
 
-/* Describe the session, with that conversation if it has a descriptor, which becomes the load's. */
 static struct parcel *describe(const struct instance *instance, const struct agent *agent,
-			       const struct archive_source *source, struct load *load)
+			       struct load *load)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	resume_carried_argv(agent, &instance->argv, &argv);
-	struct parcel *parcel = parcels_add(&load->parcels, instance, &argv);
+	return parcels_add(&load->parcels, instance, &argv);
+}
+
+/* Add the conversation to the session, if it has a descriptor, which becomes the load's. */
+static void attach(const struct archive_source *source, struct load *load, struct parcel *parcel)
+{
 	if (source->fd < 0)
-		return parcel;
+		return;
 	load->sources = xreallocarray(load->sources, load->count + 1, sizeof(*load->sources));
 	load->sources[load->count++] = *source;
 	parcel->number = load->count;
 	parcel->size = source->size;
 	memcpy(parcel->digest, source->digest, sizeof(parcel->digest));
-	return parcel;
 }
 
 static int add(const struct instance *instance, const struct agent *agent, struct load *load,
@@ -127,7 +142,9 @@ static int add(const struct instance *instance, const struct agent *agent, struc
 	char *id = NULL;
 	if (open_conversation(instance, agent, EXTENT_WHOLE, &source, &id, err) < 0)
 		return -1;
-	describe(instance, agent, &source, load)->session_id = id;
+	struct parcel *parcel = describe(instance, agent, load);
+	parcel->session_id = id;
+	attach(&source, load, parcel);
 	return 0;
 }
 
@@ -136,6 +153,10 @@ static int write_load(struct load *load, const char *file, struct error *err)
 	load->parcels.host = xstrdup(machine_host());
 	load->parcels.made_at = clock_wall_us();
 	cleanup_free char *text = parcels_text(&load->parcels);
+	cleanup_parcels struct parcels read = { 0 };
+	/* Nobody could read a file that says something else. */
+	if (parcels_parse(text, "what the file would say", load->count, &read, err) < 0)
+		return -1;
 	return archive_write(file, text, load->sources, load->count, err);
 }
 
@@ -185,7 +206,7 @@ void pack_list_free(struct pack_list *list)
 		free(list->items[i].why);
 	}
 	free(list->items);
-	strvec_clear(&list->left);
+	preferences_left_clear(&list->left);
 	*list = (struct pack_list){ 0 };
 }
 
@@ -200,7 +221,31 @@ static struct pack_item *add_item(struct pack_list *list, const char *profile,
 	return item;
 }
 
-/* What cannot come along is told, and the session comes without it. */
+static void tell(struct pack_item *item, const char *why)
+{
+	cleanup_free char *all = item->why ? xasprintf("%s; %s", item->why, why) : xstrdup(why);
+	replace_string(&item->why, all);
+}
+
+/* Leave out what a reader would not believe.  False: it is the session itself. */
+static bool leave_out(struct parcel *parcel, struct pack_item *item)
+{
+	for (const char *key; (key = parcel_fault(parcel));) {
+		char **value = streq(key, "notes")        ? &parcel->notes
+			       : streq(key, "group")      ? &parcel->group
+			       : streq(key, "session_id") ? &parcel->session_id
+							  : NULL;
+		cleanup_free char *why = xasprintf("its %s is not valid%s", key,
+						   value ? ", and is left out" : "");
+		tell(item, why);
+		if (!value)
+			return false;
+		replace_string(value, NULL);
+	}
+	return true;
+}
+
+/* The item says what is missing; the session is packed without it. */
 static void pack_one(struct deck *deck, struct store *store, const struct store_row *row,
 		     struct load *load, struct pack_item *item)
 {
@@ -208,23 +253,31 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 	cleanup_error struct error why = { 0 };
 	const struct agent *agent;
 	struct archive_source source = { .fd = -1 };
-	char *id = NULL;
 	const int r = store_load(store, row->base, &instance, &why);
 	if (r != 0 || deck_agent(deck, instance->agent, &agent, &why) < 0) {
 		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
 		return;
 	}
+	struct parcel *parcel = describe(instance, agent, load);
+	if (!leave_out(parcel, item)) {
+		parcels_drop(&load->parcels);
+		return;
+	}
 	const struct place_run run = place_run_of(instance);
 	item->runs = instance->run.id && place_presence(&run) != PRESENCE_NONE;
-	if (open_conversation(instance, agent, item->runs ? EXTENT_LINES : EXTENT_WHOLE, &source,
-			      &id, &why) < 0)
-		item->why = xstrdup(why.message);
+	const int found = open_conversation(instance, agent,
+					    item->runs ? EXTENT_LINES : EXTENT_WHOLE, &source,
+					    &parcel->session_id, &why);
+	if (found < 0)
+		tell(item, why.message);
 	/* The id alone still says what the agent is to continue, where it has that. */
-	if (!id && item->why)
-		id = xstrdup_or_null(instance->conversation.session_id);
+	if (found < 0 && instance->conversation.session_id) {
+		parcel->session_id = xstrdup(instance->conversation.session_id);
+		(void)leave_out(parcel, item);
+	}
 	item->is_packed = true;
 	item->has_conversation = source.fd >= 0;
-	describe(instance, agent, &source, load)->session_id = id;
+	attach(&source, load, parcel);
 }
 
 static int pack_all(struct deck *deck, const struct pack_deck_order *order, struct load *load,
@@ -254,8 +307,8 @@ int pack_deck(struct deck *deck, const struct pack_deck_order *order, struct pac
 {
 	cleanup_load struct load load = { 0 };
 	cleanup_pack_list struct pack_list list = { 0 };
-	if (preferences_pack(deck, &load.parcels, &list.left, err) < 0 ||
-	    pack_all(deck, order, &load, &list, err) < 0 || write_load(&load, order->file, err) < 0)
+	preferences_pack(deck, &load.parcels, &list.left);
+	if (pack_all(deck, order, &load, &list, err) < 0 || write_load(&load, order->file, err) < 0)
 		return -1;
 	log_info("backup: %zu sessions, %zu conversations", load.parcels.count, load.count);
 	*ret = list;

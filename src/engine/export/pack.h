@@ -10,10 +10,11 @@
 #pragma once
 
 #include "engine/deck/deck.h"
+#include "engine/export/preferences.h"
 
 struct pack_order {
 	const char *base; /* of the session */
-	const char *file; /* an absolute path that does not exist yet */
+	const char *file; /* a path that does not exist yet */
 	bool may_run;     /* the session may run: its last turn may be missing */
 };
 
@@ -26,10 +27,10 @@ struct pack_result {
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err);
 
-/* The whole deck: the sessions of all profiles, config.toml and the user's own agents.  Neither
- * what is in the trash, nor containers and trees. */
+/* The whole deck: the sessions of all profiles, config.toml and the user's own agents.  It
+ * leaves out the trash, containers and trees. */
 struct pack_deck_order {
-	const char *file; /* an absolute path that does not exist yet */
+	const char *file; /* a path that does not exist yet */
 	/* called before each session; NULL: nobody watches */
 	void (*looks)(void *data, size_t index, size_t count);
 	void *data;
@@ -37,15 +38,15 @@ struct pack_deck_order {
 
 struct pack_item {
 	char *profile, *id, *title;
-	bool is_packed; /* false: its manifest or its agent cannot be read */
+	bool is_packed; /* false: its manifest or its agent cannot be read, or is not valid */
 	bool has_conversation;
 	bool runs; /* so its last turn may be missing */
-	char *why; /* it is not packed, or has a conversation that is not; NULL: all of it is there */
+	char *why; /* it, its conversation or something else of it is not packed; NULL: all is */
 };
 struct pack_list {
 	struct pack_item *items; /* as listed, one profile after the other */
 	size_t count;
-	struct strvec left; /* agents' files that stay behind: they set variables */
+	struct preferences_left left;
 };
 void pack_list_free(struct pack_list *list);
 #define cleanup_pack_list CLEANUP(pack_list_free)

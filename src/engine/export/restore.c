@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/export/restore.h"
 
-#include "base/jsonio.h"
 #include "base/log.h"
 #include "engine/deck/visit.h"
 #include "engine/export/entry.h"
 #include "engine/export/preferences.h"
+#include "model/session/naming.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,21 +25,39 @@ void restore_plan_free(struct restore_plan *plan)
 	for (size_t i = 0; i < plan->count; i++) {
 		free(plan->steps[i].title);
 		free(plan->steps[i].why);
+		free(plan->steps[i].directory);
 		free(plan->steps[i].id);
 	}
 	free(plan->steps);
+	strvec_clear(&plan->coming);
 	strvec_clear(&plan->told);
+	json_object_put(plan->taken);
+	json_object_put(plan->claimed);
 	unpack_close(&plan->file);
 	*plan = RESTORE_NO_PLAN;
 }
 
-/* taken: "<profile>/<title>" of each title. */
+/* "<title> (2)", of at most as many bytes as a title has.  The caller frees. */
+static char *numbered(const char *title, unsigned number)
+{
+	cleanup_free char *suffix = xasprintf(" (%u)", number);
+	const size_t most = NAMING_TITLE_MAX - strlen(suffix);
+	size_t length = strlen(title);
+	if (length > most)
+		length = most;
+	/* Not in the middle of a character. */
+	while (length > 0 && ((unsigned char)title[length] & 0xC0) == 0x80)
+		length--;
+	return xasprintf("%.*s%s", (int)length, title, suffix);
+}
+
 static char *free_title(struct json_object *taken, const struct parcel *parcel)
 {
 	cleanup_free char *whole = xasprintf("%s/%s", parcel->profile, parcel->title);
 	for (unsigned number = 2; json_object_object_get_ex(taken, whole, NULL); number++) {
+		cleanup_free char *title = numbered(parcel->title, number);
 		free(whole);
-		whole = xasprintf("%s/%s (%u)", parcel->profile, parcel->title, number);
+		whole = xasprintf("%s/%s", parcel->profile, title);
 	}
 	json_set_bool(taken, whole, true);
 	return xstrdup(whole + strlen(parcel->profile) + 1);
@@ -58,7 +76,33 @@ static bool brings_agent(const struct unpack_file *file, const struct parcel *pa
 	return strvec_contains(&file->parcels.agents, parcel->agent);
 }
 
-static void look_at(struct deck *deck, const struct restore_plan *plan, const struct owned *owned,
+/* Letters of a UUID have no case.  The caller frees. */
+static char *claim_of(const struct parcel *parcel)
+{
+	char *claim = xasprintf("%s/%s", parcel->agent, parcel->session_id);
+	if (naming_is_uuid(parcel->session_id))
+		for (char *c = claim + strlen(parcel->agent); *c; c++)
+			*c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
+	return claim;
+}
+
+/* A conversation has one session, and a title, too: the first one of the file. */
+static void take_names(struct restore_plan *plan, struct restore_step *step)
+{
+	if (step->parcel->session_id) {
+		cleanup_free char *claim = claim_of(step->parcel);
+		if (json_object_object_get_ex(plan->claimed, claim, NULL)) {
+			refuse(step, RESTORE_REFUSE,
+			       "another session of the file has its conversation");
+			return;
+		}
+		json_set_bool(plan->claimed, claim, true);
+	}
+	step->title = free_title(plan->taken, step->parcel);
+}
+
+/* A step that has its title was looked at before, when its agent was not here yet. */
+static void look_at(struct deck *deck, struct restore_plan *plan, const struct owned *owned,
 		    struct restore_step *step)
 {
 	const struct unpack_file *file = &plan->file;
@@ -74,7 +118,7 @@ static void look_at(struct deck *deck, const struct restore_plan *plan, const st
 		refuse(step, RESTORE_HERE, taken.message);
 	else if (is_settled && entry_check_disk(&entry, &is_there, &taken) < 0)
 		refuse(step, RESTORE_REFUSE, taken.message);
-	else if (!is_settled && !entry.agent && brings_agent(file, step->parcel))
+	else if (!is_settled && entry.launch && !entry.agent && brings_agent(file, step->parcel))
 		step->awaits_agent = true;
 	else if (!is_settled)
 		refuse(step, RESTORE_REFUSE, why.message);
@@ -82,6 +126,44 @@ static void look_at(struct deck *deck, const struct restore_plan *plan, const st
 		replace_string(&step->why, "its tree is not here, so it works in the repository");
 	else if (!step->parcel->number && step->parcel->session_id)
 		replace_string(&step->why, "its conversation is not in the file, only its id");
+	free(step->directory);
+	step->directory = entry.directory ? TAKE_PTR(entry.directory)
+					  : entry_moved(plan->moves, step->parcel->directory);
+	if (step->verdict == RESTORE_MAKE && !step->title)
+		take_names(plan, step);
+}
+
+/* A mistake in an option would be found only where a directory does not exist. */
+static void tell_useless_moves(struct restore_plan *plan)
+{
+	const struct parcels *parcels = &plan->file.parcels;
+	for (size_t i = 0; plan->moves && i < plan->moves->count; i++) {
+		const char *move = plan->moves->items[i];
+		bool has_moved = false;
+		for (size_t j = 0; j < parcels->count && !has_moved; j++) {
+			const struct parcel *parcel = &parcels->items[j];
+			has_moved = entry_is_moved(move, parcel->directory) ||
+				    entry_is_moved(move, or_empty(parcel->launch_directory)) ||
+				    entry_is_moved(move, or_empty(parcel->repository));
+		}
+		cleanup_free char *shown = visible(move);
+		if (!has_moved)
+			strvec_pushf(&plan->told, "--map %s: no session of the file is there",
+				     shown);
+	}
+}
+
+/* Titles that are here. */
+static struct json_object *titles_of(const struct owned *owned)
+{
+	struct json_object *taken = json_object_new_object();
+	for (size_t i = 0; i < owned->count; i++) {
+		cleanup_free char *name = xasprintf("%s/%s", owned->items[i].profile,
+						    owned->items[i].title);
+		if (!owned->items[i].is_removed)
+			json_set_bool(taken, name, true);
+	}
+	return taken;
 }
 
 int restore_look(struct deck *deck, const struct restore_order *order, struct restore_plan *ret,
@@ -89,23 +171,18 @@ int restore_look(struct deck *deck, const struct restore_order *order, struct re
 {
 	cleanup_restore_plan struct restore_plan plan = RESTORE_NO_PLAN;
 	cleanup_owned struct owned owned = { 0 };
-	cleanup_json struct json_object *taken = json_object_new_object();
 	plan.moves = order->moves;
-	if (unpack_open(order->file, &plan.file, err) < 0 || owned_list(deck, &owned, err) < 0 ||
-	    preferences_compare(deck, &plan.file.parcels, &plan.told, err) < 0)
+	if (unpack_open(order->file, &plan.file, err) < 0 || owned_list(deck, &owned, err) < 0)
 		return -1;
-	for (size_t i = 0; i < owned.count; i++) {
-		cleanup_free char *name = xasprintf("%s/%s", owned.items[i].profile,
-						    owned.items[i].title);
-		if (!owned.items[i].is_removed)
-			json_set_bool(taken, name, true);
-	}
+	preferences_compare(deck, &plan.file.parcels, &plan.coming, &plan.told);
+	tell_useless_moves(&plan);
+	plan.taken = titles_of(&owned);
+	plan.claimed = json_object_new_object();
 	plan.count = plan.file.parcels.count;
 	plan.steps = xcalloc(plan.count + 1, sizeof(*plan.steps));
 	for (size_t i = 0; i < plan.count; i++) {
 		struct restore_step *step = &plan.steps[i];
 		step->parcel = &plan.file.parcels.items[i];
-		step->title = free_title(taken, step->parcel);
 		look_at(deck, &plan, &owned, step);
 	}
 	*ret = plan;
@@ -193,9 +270,12 @@ static void take_back(struct deck *deck, struct restore_plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		cleanup_visit struct visit visit = { 0 };
+		cleanup_error struct error why = { 0 };
 		struct restore_step *step = &plan->steps[i];
-		if (step->id && visit_begin(deck, step->parcel->profile, &visit, NULL) == 0)
-			(void)lifecycle_remove(deck, step->id, REMOVE_UNUSED, NULL);
+		if (step->id && (visit_begin(deck, step->parcel->profile, &visit, &why) < 0 ||
+				 lifecycle_remove(deck, step->id, REMOVE_UNUSED, &why) < 0))
+			deck_warn(deck, "session %s of profile %s was made, and is still there: %s",
+				  step->id, step->parcel->profile, why.message);
 		replace_string(&step->id, NULL);
 	}
 }
@@ -217,6 +297,7 @@ int restore_apply(struct deck *deck, struct restore_plan *plan, struct error *er
 {
 	cleanup_strvec struct strvec done = { 0 };
 	size_t count = 0;
+	strvec_clear(&plan->coming);
 	if (preferences_restore(deck, &plan->file.parcels, &plan->told, err) < 0)
 		return -1;
 	if (look_again(deck, plan, err) < 0)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/jsonio.h"
 #include "engine/deck/deck.h"
 #include "engine/export/unpack-file.h"
 
@@ -20,9 +21,10 @@ const char *restore_verdict_name(enum restore_verdict verdict); /* "restore", "h
 struct restore_step {
 	const struct parcel *parcel; /* borrowed from the plan's file */
 	enum restore_verdict verdict;
-	char *title; /* of the new session; NULL: there is none */
-	char *why;   /* NULL: there is nothing to say */
-	char *id;    /* of the session that was made; NULL: none was */
+	char *title;     /* of the new session; NULL: there is none */
+	char *why;       /* NULL: there is nothing to say */
+	char *directory; /* where it works here, or would */
+	char *id;        /* of the session that was made; NULL: none was */
 	/* its agent comes out of the same file, so the rest is not known before that is there */
 	bool awaits_agent;
 };
@@ -36,7 +38,10 @@ struct restore_plan {
 	struct unpack_file file;
 	struct restore_step *steps; /* one for each session of the file, in its order */
 	size_t count;
-	struct strvec told; /* about settings */
+	struct strvec coming; /* settings that restore_apply() writes: "<path>: will be restored" */
+	struct strvec told;   /* about other settings, and moves that moved nothing */
+	struct json_object *taken;   /* titles, "<profile>/<title>" */
+	struct json_object *claimed; /* conversations of the steps, "<agent>/<id>" */
 };
 #define RESTORE_NO_PLAN ((struct restore_plan){ .file = UNPACK_NO_FILE })
 void restore_plan_free(struct restore_plan *plan);
@@ -48,5 +53,5 @@ int restore_look(struct deck *deck, const struct restore_order *order, struct re
 		 struct error *err);
 
 /* Restore the settings that are not here, then all of the plan's sessions, stopped; after a failure
- * none of them.  Appends to plan->told. */
+ * none of them.  What is in plan->coming goes to plan->told. */
 int restore_apply(struct deck *deck, struct restore_plan *plan, struct error *err);

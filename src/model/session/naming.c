@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <uuid/uuid.h>
 
-enum { TITLE_MAX = 250, SESSION_ID_MAX = 128, FILE_NAME_MAX = 64 };
+enum { SESSION_ID_MAX = 128, FILE_NAME_MAX = 64 };
 
 #define ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -111,10 +111,10 @@ static const char *broken_title_rule(const char *text)
 
 static int check_length(const char *kind, const char *text, struct error *err)
 {
-	if (strlen(text) <= TITLE_MAX)
+	if (strlen(text) <= NAMING_TITLE_MAX)
 		return 0;
 	return error_set(err, ERROR_USAGE, "this %s has %zu bytes; the limit is %d", kind,
-			 strlen(text), TITLE_MAX);
+			 strlen(text), NAMING_TITLE_MAX);
 }
 
 int naming_check_title(const char *title, struct error *err)

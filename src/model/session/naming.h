@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum { INSTANCE_ID_LENGTH = 8 };
+enum { INSTANCE_ID_LENGTH = 8, NAMING_TITLE_MAX = 250 /* bytes */ };
 
 /* A new instance id: 8 characters of lower-case Crockford base32 (0-9 a-z without i l o u), 40
  * random bits.  The caller checks that it is free.  The caller frees. */

@@ -78,6 +78,11 @@ struct parcel *parcels_add(struct parcels *parcels, const struct instance *insta
 	return parcel;
 }
 
+void parcels_drop(struct parcels *parcels)
+{
+	parcel_clear(&parcels->items[--parcels->count]);
+}
+
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 static struct json_object *json_of(const struct parcel *parcel)
@@ -140,40 +145,56 @@ static bool is_path(const char *path)
 	       !(length >= 3 && streq(path + length - 3, "/.."));
 }
 
-static void need_path(const struct manifest_section *section, const char *key, const char *path)
-{
-	if (path && !is_path(path))
-		manifest_fail(section, key, "is not an absolute path");
-}
-
 static void need(const struct manifest_section *section, const char *key, bool is_right)
 {
 	if (!is_right)
 		manifest_fail(section, key, "is not one that agentdeck makes");
 }
 
+static bool is_notes(const char *notes)
+{
+	const size_t length = strlen(notes);
+	return length <= NOTES_MAX && is_utf8(notes, length);
+}
+
+/* A path is never followed: the agent gets it as its id. */
+static bool is_id(const struct parcel *parcel)
+{
+	return naming_is_session_id(parcel->session_id) ||
+	       (!parcel->number && is_path(parcel->session_id));
+}
+
+const char *parcel_fault(const struct parcel *parcel)
+{
+	const struct {
+		const char *key;
+		bool is_right;
+	} rules[] = {
+		{ "profile", naming_check_profile(parcel->profile, NULL) == 0 },
+		{ "title", naming_check_title(parcel->title, NULL) == 0 },
+		{ "group",
+		  is_empty(parcel->group) || naming_check_group(parcel->group, NULL) == 0 },
+		{ "id", naming_is_id(parcel->id) },
+		{ "agent", naming_is_agent(parcel->agent) },
+		{ "notes", !parcel->notes || is_notes(parcel->notes) },
+		{ "session_id", !parcel->session_id || is_id(parcel) },
+		{ "argv", parcel->argv.count > 0 },
+		{ "directory", is_path(parcel->directory) },
+		{ "launch_directory",
+		  !parcel->launch_directory || is_path(parcel->launch_directory) },
+		{ "repository", !parcel->repository || is_path(parcel->repository) },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (!rules[i].is_right)
+			return rules[i].key;
+	return NULL;
+}
+
 static void check_names(const struct manifest_section *section, const struct parcel *parcel)
 {
-	cleanup_error struct error why = { 0 };
-	if (section->reader->failed)
-		return;
-	need(section, "profile", naming_check_profile(parcel->profile, &why) == 0);
-	error_clear(&why);
-	need(section, "title", naming_check_title(parcel->title, &why) == 0);
-	error_clear(&why);
-	need(section, "group",
-	     is_empty(parcel->group) || naming_check_group(parcel->group, &why) == 0);
-	need(section, "id", naming_is_id(parcel->id));
-	need(section, "agent", naming_is_agent(parcel->agent));
-	need(section, "notes",
-	     !parcel->notes || (strlen(parcel->notes) <= NOTES_MAX &&
-				is_utf8(parcel->notes, strlen(parcel->notes))));
-	need(section, "session_id",
-	     !parcel->session_id || naming_is_session_id(parcel->session_id));
-	need(section, "argv", parcel->argv.count > 0);
-	need_path(section, "directory", parcel->directory);
-	need_path(section, "launch_directory", parcel->launch_directory);
-	need_path(section, "repository", parcel->repository);
+	const char *key = section->reader->failed ? NULL : parcel_fault(parcel);
+	if (key)
+		need(section, key, false);
 }
 
 static void read_file(const struct manifest_section *section, size_t count, struct parcel *parcel)

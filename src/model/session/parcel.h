@@ -20,7 +20,9 @@ struct parcel {
 	enum end_policy end_policy;
 	struct limits limits;
 	int64_t created_at, last_used_at; /* µs since the Epoch */
-	char *session_id;                 /* of the conversation; NULL: there is none */
+	/* of the conversation; NULL: there is none.  A path, if its agent has such ids and its file
+	 * does not come along */
+	char *session_id;
 	/* its file: conversation number, from 1; 0: it has none */
 	size_t number;
 	uint64_t size;
@@ -43,6 +45,12 @@ void parcels_free(struct parcels *parcels);
  * elsewhere.  Borrowed until the next call. */
 struct parcel *parcels_add(struct parcels *parcels, const struct instance *instance,
 			   const struct strvec *argv);
+
+/* Undo the last parcels_add(). */
+void parcels_drop(struct parcels *parcels);
+
+/* The key of a member that parcels_parse() would refuse, such as "title"; static.  NULL: none. */
+const char *parcel_fault(const struct parcel *parcel);
 
 /* The caller frees. */
 char *parcels_text(const struct parcels *parcels) MUST_USE;
