@@ -916,6 +916,9 @@ case_a_key_that_is_not_known_is_no_action() {
 	keys -H 1b \; run-shell true \; send-keys -H 5b 39 41 && await 'This key does nothing here'
 	# the key right behind it counts
 	keys -H 1b 5b 39 3b 39 44 74 && await 'Title of solo:'
+	# and one that cuts it off
+	keys -H 1b && await_gone 'Title of solo:'
+	keys -H 1b 5b 39 3b 03 && await 'ended: 0'
 }
 
 case_keys_are_those_of_the_configuration() {
@@ -1005,6 +1008,15 @@ case_what_a_restart_of_the_machine_has_ended_is_asked_about() {
 	keys q
 	await 'ended: 0' && open 80 24
 	await 'Enter attach' && await_gone 'Restart every'
+}
+
+case_a_broken_configuration_is_told_with_the_recovery() {
+	some_sessions
+	deck start api --no-supervise
+	lost_in_a_restart api
+	printf '[ui]\nkeys = ["halt=x"]\n' >>"$home/deck/config.toml"
+	open 80 24
+	await 'Restart every session that should run' && await "'halt=x' in \[ui\] keys"
 }
 
 case_removed_sessions_are_shown_before_they_are_deleted() {

@@ -4,6 +4,8 @@
 #include "base/macro.h"
 #include "ui/state/preview.h"
 
+#include <string.h>
+
 static void it_is_due_for_another_session_or_kind(void **state UNUSED)
 {
 	struct preview preview = { 0 };
@@ -39,6 +41,20 @@ static void the_same_is_no_news(void **state UNUSED)
 	preview_free(&preview);
 }
 
+/* A kill may cut off the last line of a process, and another one goes on behind it. */
+static void a_line_of_the_log_may_be_cut_off(void **state UNUSED)
+{
+	struct preview preview = { 0 };
+	preview_set(&preview, PREVIEW_LOG, "a",
+		    "2026-11-25T16:13:16.306Z info launch pid=140\n"
+		    "instance=other line\n"
+		    "2026-11-25T16:13:16.306Z info launch pid=140 instance=rrgvp5gz ends");
+	cleanup_free char *text = painting_text(&preview.painting);
+	assert_non_null(strstr(text, " launch:\n"));
+	assert_non_null(strstr(text, " launch: ends\n"));
+	preview_free(&preview);
+}
+
 static void each_kind_is_a_command(void **state UNUSED)
 {
 	static const char *const expected[PREVIEW_COUNT] = {
@@ -60,6 +76,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_due_for_another_session_or_kind),
 		cmocka_unit_test(the_same_is_no_news),
+		cmocka_unit_test(a_line_of_the_log_may_be_cut_off),
 		cmocka_unit_test(each_kind_is_a_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -503,6 +503,37 @@ static void a_picker_only_chooses(void **state UNUSED)
 	}
 }
 
+/* The title that fits best, until the user chooses another one. */
+static void a_picker_leaves_the_cursor_to_its_user(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[12];
+		const char *wish;
+	} cases[] = {
+		{ { 'w', 'e', KEY_CODE_ENTER }, "switch id-b" },
+		{ { 'w', 'e', KEY_CODE_DOWN, KEY_CODE_ENTER }, "switch id-c" },
+		{ { 'w', 'e', KEY_CODE_DOWN, KEY_CODE_LEFT, KEY_CODE_END, KEY_CODE_F1,
+		    KEY_CODE_ENTER },
+		  "switch id-c" },
+		{ { KEY_CODE_PASTE, 'w', 'o', 'r', 'k', KEY_CODE_PASTE_END, KEY_CODE_ENTER },
+		  "switch id-d" },
+	};
+	static const char *const titles[] = { "web2", "work" };
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make();
+		for (size_t k = 0; k < ARRAY_SIZE(titles); k++) {
+			const char id[] = { 'i', 'd', '-', (char)('c' + k), '\0' };
+			list_add(ui->list, &(struct facts){ .id = id,
+							    .title = titles[k],
+							    .group = "work",
+							    .created_us = 3,
+							    .doing = DOING_IDLE });
+		}
+		ui_begin_pick(ui);
+		check(ui, cases[i].keys, cases[i].wish);
+	}
+}
+
 static void it_begins_on_a_session(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -575,6 +606,7 @@ int main(void)
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
+		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),
 		cmocka_unit_test(it_begins_on_a_session),
 		cmocka_unit_test(enter_on_a_group_collapses_it),
 		cmocka_unit_test(a_key_without_a_meaning_says_so),

@@ -473,7 +473,7 @@ static int turn(struct dashboard *dashboard)
 	return r < 0 ? -1 : 0;
 }
 
-/* What nobody restarts by itself. */
+/* Sessions that nothing restarts automatically. */
 static void tell_lost(struct dashboard *dashboard)
 {
 	const struct lost lost = roster_lost(dashboard->roster);
@@ -484,6 +484,9 @@ static void tell_lost(struct dashboard *dashboard)
 		ui_offer_recovery(dashboard->ui);
 		return;
 	}
+	/* A broken configuration counts more. */
+	if (dashboard->ui->message)
+		return;
 	cleanup_free char *text =
 		count == 1
 			? xstrdup("1 session should run and does not: R restarts it.")
@@ -507,10 +510,10 @@ static void bind_keys(struct dashboard *dashboard)
 
 static int show(struct dashboard *dashboard)
 {
-	if (!dashboard->client && !dashboard->wall_wish)
-		tell_lost(dashboard);
 	count_profiles(dashboard);
 	bind_keys(dashboard);
+	if (!dashboard->client && !dashboard->wall_wish)
+		tell_lost(dashboard);
 	if (dashboard->client)
 		ui_begin_pick(dashboard->ui);
 	else

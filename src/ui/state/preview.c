@@ -39,7 +39,7 @@ bool preview_is_due(const struct preview *preview, const char *id)
 }
 
 /* "2026-11-25T16:13:16.306Z info launch pid=140 instance=rrgvp5gz state ..." as "Nov 25 16:13:16
- * launch: state ...": whose it is stands above it.  What has another form stays as it is. */
+ * launch: state ...": the heading names the session.  A line of another form is not changed. */
 static void add_log_line(const char *line, struct strbuf *ret)
 {
 	struct tm at = { 0 };
@@ -60,7 +60,8 @@ static void add_log_line(const char *line, struct strbuf *ret)
 	if (!starts_with(level + 1, "info "))
 		strbuf_addf(ret, " %.*s", (int)(who - level - 1), level + 1);
 	strbuf_addf(ret, " %.*s:", (int)(text - who - 1), who + 1);
-	while (starts_with(text + 1, "pid=") || starts_with(text + 1, "instance="))
+	/* A line that was cut off may end in one of them. */
+	while (*text && (starts_with(text + 1, "pid=") || starts_with(text + 1, "instance=")))
 		text += 1 + strcspn(text + 1, " ");
 	strbuf_addf(ret, "%s\n", text);
 }

@@ -31,6 +31,9 @@ void ui_offer_recovery(struct ui *ui)
 	ui->ask.about = ASK_CONFIRM;
 	ui->ask.count = 1;
 	question_of_recovery(&ui->ask.questions[0]);
+	/* The dialog covers the line of news. */
+	if (ui->message)
+		question_add_line(&ui->ask.questions[0], "%s", ui->message);
 	next_question(ui);
 	ui->lacks_lost = true;
 }
@@ -66,7 +69,7 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 							      occasion, NULL });
 }
 
-/* The id of no session. */
+/* No session has this id. */
 #define TRASH "trash"
 
 void ui_look_into_trash(struct ui *ui, struct wish *ret)

@@ -305,6 +305,7 @@ static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 
 static void key_in_search(struct ui *ui, key_code key)
 {
+	cleanup_free char *before = xstrdup(input_text(&ui->input));
 	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
 		move(ui, key == KEY_CODE_UP ? ACTION_UP : ACTION_DOWN);
 	} else if (key == KEY_CODE_ENTER) {
@@ -312,7 +313,7 @@ static void key_in_search(struct ui *ui, key_code key)
 	} else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
 		ui->mode = MODE_LIST;
 		search(ui, "");
-	} else if (input_key(&ui->input, key)) {
+	} else if (input_key(&ui->input, key) && !streq(before, input_text(&ui->input))) {
 		search(ui, input_text(&ui->input));
 	}
 }
@@ -369,8 +370,10 @@ static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 	} else if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
 		key_in_search(ui, key);
 	} else if (key != KEY_CODE_ENTER) {
+		const unsigned before = ui->searches;
 		key_in_search(ui, key);
-		find_named(ui);
+		if (ui->searches != before)
+			find_named(ui);
 	}
 }
 
@@ -437,13 +440,16 @@ static bool take_paste(struct ui *ui, key_code key)
 	}
 	if (!ui->is_pasting)
 		return key == KEY_CODE_PASTE_END;
-	if (key == KEY_CODE_PASTE_END || key == ('C' & KEY_CODE_CTRL))
+	if (key == KEY_CODE_PASTE_END || key == ('C' & KEY_CODE_CTRL)) {
 		ui->is_pasting = false;
-	else if (ui->mode == MODE_FORM)
+		if (ui->mode == MODE_PICK)
+			find_named(ui);
+	} else if (ui->mode == MODE_FORM) {
 		form_paste(&ui->form, key);
-	else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
-		 ui->mode != MODE_LINE)
+	} else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
+		   ui->mode != MODE_LINE) {
 		search(ui, input_text(&ui->input));
+	}
 	return true;
 }
 

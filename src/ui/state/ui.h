@@ -96,7 +96,8 @@ void wish_clear(struct wish *wish);
 /* The list is complete: the cursor goes to the first session, for which the keys are. */
 void ui_begin(struct ui *ui);
 
-/* Ask whether what was lost is to be restarted.  The program names it (lacks_lost). */
+/* Ask whether what was lost is to be restarted.  The program names it (lacks_lost).  The question
+ * repeats the news, which it covers. */
 void ui_offer_recovery(struct ui *ui);
 
 /* Be a picker: what is typed is searched, Enter chooses, Esc leaves; nothing else can be done.  The

@@ -412,13 +412,17 @@ void term_click(size_t *ret_row, size_t *ret_column)
 }
 
 /* Drop the rest of a sequence that ncurses does not know, as of Ctrl-Left: it ends in a letter,
- * which would be an action. */
+ * which would be an action.  A control character (Esc, Enter, Ctrl-C) is none of it: it was
+ * cut off. */
 static void skip_sequence(void)
 {
 	wint_t code;
 	int r;
 	while ((r = get_wch(&code)) == OK) {
-		if (code >= 0x40 && code <= 0x7E) {
+		const bool is_key = code < 0x20;
+		if (is_key)
+			(void)unget_wch((wchar_t)code);
+		if (is_key || (code >= 0x40 && code <= 0x7E)) {
 			term.sequence_ms = 0;
 			return;
 		}
