@@ -4,10 +4,10 @@
  *
  *   group = "work"                  # for each session that names none
  *   [session.api]                   # its title
- *   path = "src/api"                # from the directory of the file, or "~/..."; else that
- * directory agent = "claude"                # and every other option of launch, with its value args
- * = ["--model", "opus"]      # for the agent message = "Read TODO.md."       # sent when the
- * session is made
+ *   path = "src/api"                # from the directory of the file, or "~/..."; else that one
+ *   agent = "claude"                # and every other option of launch, with its value
+ *   args = ["--model", "opus"]      # for the agent
+ *   message = "Read TODO.md."       # sent when the session is made
  */
 #pragma once
 

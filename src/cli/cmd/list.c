@@ -101,7 +101,7 @@ static void boot_time(char *buffer, size_t size)
 		*buffer = '\0';
 }
 
-/* What nobody restarts by itself. */
+/* Sessions that nothing restarts automatically. */
 static void print_lost(const struct app *app, const struct roster *roster)
 {
 	const struct lost lost = roster_lost(roster);

@@ -148,7 +148,7 @@ static void on_event(const struct roster_event *event, void *context)
 		say_session(plain, entry);
 }
 
-/* What nobody restarts by itself. */
+/* Sessions that nothing restarts automatically. */
 static void say_lost(const struct plain *plain)
 {
 	const struct lost lost = roster_lost(plain->roster);
