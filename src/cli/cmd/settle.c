@@ -2,8 +2,7 @@
  *
  * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
  * start, New and Resume are a launch, the end of a removal is `agentdeck remove --seen`, and the
- * others are here.  What is deleted is checked
- * against what was shown.
+ * others are here.  What is deleted is checked against what was shown.
  */
 #include "base/argsplit.h"
 #include "cli/cmd/asking.h"
