@@ -374,8 +374,8 @@ what_a_restore_would_refuse_is_left_out() {
 	set_member one grouped group '"a//b"'
 	set_member one titled title '" x"'
 	must one backup "$root/less" --json
-	grep -qF "its notes is not valid, and is left out" "$root/out" || fail "nothing is told of the notes: $(<"$root/out")"
-	grep -qF "its title is not valid" "$root/out" || fail "nothing is told of the title: $(<"$root/out")"
+	grep -qF "the member notes of its manifest is not valid, and is left out" "$root/out" || fail "nothing is told of the notes: $(<"$root/out")"
+	grep -qF "the member title of its manifest is not valid" "$root/out" || fail "nothing is told of the title: $(<"$root/out")"
 	must two restore "$root/less" --apply
 	must two show pathy --json
 	grep -qF "\"session_id\": \"$root/elsewhere/it.jsonl\"" "$root/out" || fail "its id is lost: $(<"$root/out")"

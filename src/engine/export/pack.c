@@ -235,8 +235,8 @@ static bool leave_out(struct parcel *parcel, struct pack_item *item)
 			       : streq(key, "group")      ? &parcel->group
 			       : streq(key, "session_id") ? &parcel->session_id
 							  : NULL;
-		cleanup_free char *why = xasprintf("its %s is not valid%s", key,
-						   value ? ", and is left out" : "");
+		cleanup_free char *why = xasprintf("the member %s of its manifest is not valid%s",
+						   key, value ? ", and is left out" : "");
 		tell(item, why);
 		if (!value)
 			return false;
