@@ -42,8 +42,8 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 			    naming_same_session_id(owner->next_session_id, conversation);
 	if (conversation && owner->session_id && !has_it)
 		return error_set(err, ERROR_EXISTS,
-				 "session '%s' (%s) %sprofile %s was made from it, and has another "
-				 "conversation now",
+				 "it is here already, as session '%s' (%s) %sprofile %s, and has "
+				 "another conversation now",
 				 shown, owner->id, owner->is_removed ? "in the trash of " : "in ",
 				 owner->profile);
 	if (!has_it)

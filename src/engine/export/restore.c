@@ -114,7 +114,7 @@ static void look_at(struct deck *deck, struct restore_plan *plan, const struct o
 	const bool is_settled = entry_settle(deck, file, &order, &entry, &why) == 0;
 	/* Who has it counts first: what is here needs no directory. */
 	cleanup_error struct error taken = { 0 };
-	if (entry.origin && entry_check_owners(&entry, owned, &taken) < 0)
+	if (entry_check_owners(&entry, owned, &taken) < 0)
 		refuse(step, RESTORE_HERE, taken.message);
 	else if (is_settled && entry_check_disk(&entry, &is_there, &taken) < 0)
 		refuse(step, RESTORE_REFUSE, taken.message);
@@ -298,9 +298,8 @@ int restore_apply(struct deck *deck, struct restore_plan *plan, struct error *er
 	cleanup_strvec struct strvec done = { 0 };
 	size_t count = 0;
 	strvec_clear(&plan->coming);
-	if (preferences_restore(deck, &plan->file.parcels, &plan->told, err) < 0)
-		return -1;
-	if (look_again(deck, plan, err) < 0)
+	if (preferences_restore(deck, &plan->file.parcels, &plan->told, err) < 0 ||
+	    look_again(deck, plan, err) < 0)
 		return -1;
 	for (size_t i = 0; i < plan->count; i++) {
 		const char *profile = plan->steps[i].parcel->profile;
