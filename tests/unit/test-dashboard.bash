@@ -444,7 +444,7 @@ case_the_preview_scrolls() {
 	keys Down
 	await '─ web: log' && keys Up
 	await '[0-9] send: ' && keys Tab K
-	await 'Nothing is shown that could scroll'
+	await 'There is nothing to scroll'
 }
 
 case_a_small_terminal_shows_the_preview_instead_of_the_list() {

@@ -26,7 +26,7 @@ struct worker {
 	const struct crew_job *job;
 };
 
-/* What failed is told with its place in the file that wants it. */
+/* Say where in the file a job that failed is declared. */
 static void relay_error(const struct crew_job *job, const char *line)
 {
 	static const char prefix[] = "agentdeck: ";

@@ -101,7 +101,7 @@ static int answer_end(struct app *app, const struct store_row *row, struct error
 	return 0;
 }
 
-/* Of no session: the first operand is the word "trash". */
+/* The trash is not a session: the first operand is the word "trash". */
 static int run_prune(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;

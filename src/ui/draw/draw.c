@@ -275,7 +275,7 @@ static void draw_header(const struct ui *ui)
 	cleanup_free char *waiting = xasprintf("  %zu waiting", counts.waiting);
 	cleanup_free char *errors = xasprintf("  %zu in error", counts.errors);
 	cleanup_free char *chosen = xasprintf("  %zu chosen", list_chosen(ui->list));
-	/* Who needs the user is not cut off: rather the name of what this is. */
+	/* Show whole how many need the user, and shorten the rest. */
 	const size_t needed = (counts.waiting ? strlen(waiting) : 0) +
 			      (counts.errors ? strlen(errors) : 0) +
 			      (list_chosen(ui->list) ? strlen(chosen) : 0);

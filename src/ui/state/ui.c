@@ -165,7 +165,7 @@ void ui_scroll_preview(struct ui *ui, bool is_up)
 	struct preview *preview = &ui->preview;
 	const bool is_back = is_up != (preview->kind == PREVIEW_FACTS);
 	if (preview->kind == PREVIEW_NONE)
-		ui_tell(ui, "Nothing is shown that could scroll: Tab shows the session's screen.",
+		ui_tell(ui, "There is nothing to scroll: press Tab to show the session's screen.",
 			false);
 	else if (is_back)
 		preview->back += PREVIEW_LINES;
