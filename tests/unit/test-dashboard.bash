@@ -173,6 +173,20 @@ case_the_help_names_each_key() {
 	await 'one line up' && await 'any other key back' && look help-120x60
 }
 
+# As PuTTY and rxvt send Home and End, whatever TERM says; -H is in hexadecimal.
+case_home_and_end_of_other_terminals_are_known() {
+	local keys
+	some_sessions
+	for keys in '31 7e:34 7e' '37 7e:38 7e' '48:46'; do
+		open 80 24
+		await 'Enter attach' || return
+		# shellcheck disable=SC2086
+		keys -H 1b 5b ${keys#*:} && await "^$home/work/a$"
+		# shellcheck disable=SC2086
+		keys -H 1b 5b ${keys%:*} && await "^$home/work/c$"
+	done
+}
+
 case_the_help_explains_the_signs_as_they_are_drawn() {
 	open 80 24
 	await 'Enter attach' && keys '?'

@@ -98,6 +98,18 @@ static void send(const char *sequence)
 	(void)fflush(stdout);
 }
 
+/* Home and End, as terminals send them whatever TERM says: PuTTY and tmux, rxvt, and xterm in both
+ * of its modes. */
+static void define_ends(void)
+{
+	static const char *const home[] = { "\033[1~", "\033[7~", "\033[H", "\033OH" };
+	static const char *const end[] = { "\033[4~", "\033[8~", "\033[F", "\033OF" };
+	for (size_t i = 0; i < ARRAY_SIZE(home); i++)
+		(void)define_key(home[i], KEY_HOME);
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++)
+		(void)define_key(end[i], KEY_END);
+}
+
 int term_begin(bool has_color, struct error *err)
 {
 	read_settings();
@@ -121,6 +133,7 @@ int term_begin(bool has_color, struct error *err)
 	(void)curs_set(0);
 	(void)define_key(PASTE_BEGIN, CODE_PASTE_BEGIN);
 	(void)define_key(PASTE_END, CODE_PASTE_END);
+	define_ends();
 	send(PASTE_ON);
 	begin_colors();
 	return 0;
