@@ -255,8 +255,8 @@ case_the_next_profile_is_a_key_away() {
 	some_sessions
 	deck -p second add a -t other --agent demo
 	open 80 24
-	await '^agentdeck default \(1 of 2 profiles\)  5 sessions' && keys P
-	await '^agentdeck second \(1 of 2 profiles\)  1 session$' && await ' · other ' && keys P
+	await '^agentdeck default \(of 2 profiles\)  5 sessions' && keys P
+	await '^agentdeck second \(of 2 profiles\)  1 session$' && await ' · other ' && keys P
 	await '^agentdeck default ' && keys q
 	await 'ended: 0' && restored 'after another profile'
 }

@@ -259,7 +259,7 @@ static char *header_text(const struct ui *ui, bool is_short)
 	struct strbuf text = { 0 };
 	strbuf_addf(&text, "%s%s", is_short ? "" : "agentdeck ", ui->profile);
 	if (ui->profiles > 1 && !is_short)
-		strbuf_addf(&text, " (1 of %zu profiles)", ui->profiles);
+		strbuf_addf(&text, " (of %zu profiles)", ui->profiles);
 	strbuf_addf(&text, "  %zu", counts.all);
 	if (!is_short)
 		strbuf_addf(&text, " session%s", counts.all == 1 ? "" : "s");
