@@ -1190,6 +1190,16 @@ case_actions_are_for_all_chosen_ones() {
 	await '2 of 2 sessions failed: '
 }
 
+case_what_was_done_with_several_is_counted() {
+	some_sessions
+	open 80 24
+	await 'Enter attach' && keys End Up Space Space
+	await '2 chosen' && keys s
+	await '^2 sessions: 2 running$' && keys End Up Space Space
+	await '2 chosen' && keys x y
+	await '^2 sessions: 2 stopped$'
+}
+
 case_space_on_a_group_chooses_all_of_it() {
 	some_sessions
 	open 80 24

@@ -14,19 +14,27 @@ static void add_program(const struct errands *errands, struct strvec *argv)
 	strvec_push(argv, errands->profile);
 }
 
-/* The line below a table, which counts what is in it; NULL: no table was printed.  The caller
- * frees. */
-static char *table_summary(const struct child_result *result)
+/* "3 sessions: 3 stopped", behind a line for each. */
+static bool counts_sessions(const char *line)
+{
+	const size_t digits = strspn(line, "0123456789");
+	return digits && starts_with(line + digits, " sessions: ");
+}
+
+/* The last line, where it counts what the others say: the rows of a table, or what was done with
+ * each of several sessions.  NULL: it does not.  The caller frees. */
+static char *last_summary(const struct child_result *result)
 {
 	cleanup_free char *copy = xstrdup(strbuf_text(&result->output));
 	char *rest = copy;
 	const char *last = NULL;
-	if (result->errors.length || !starts_with(copy, "TITLE "))
+	const bool is_table = starts_with(copy, "TITLE ");
+	if (result->errors.length)
 		return NULL;
 	for (const char *line; (line = strsep(&rest, "\n"));)
 		if (*line)
 			last = line;
-	return visible(last);
+	return last && (is_table || counts_sessions(last)) ? visible(last) : NULL;
 }
 
 void errand_tell(struct errands *errands, const struct child_result *result,
@@ -39,7 +47,7 @@ void errand_tell(struct errands *errands, const struct child_result *result,
 		return;
 	}
 	/* A failure says why; a warning beside a success is worth more than "done". */
-	cleanup_free char *summary = table_summary(result);
+	cleanup_free char *summary = last_summary(result);
 	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(result);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
 	ui_tell(errands->ui, text, result->exit_status != 0);
