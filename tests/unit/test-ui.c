@@ -549,6 +549,9 @@ static void enter_on_a_group_collapses_it(void **state UNUSED)
 	check(ui, KEYS(down, enter), "");
 	assert_int_equal(list_lines(ui->list), 2);
 	check(ui, KEYS('s'), "");
+	assert_string_equal(ui->message, "This is a group: move to a session, or choose all of the "
+					 "group with Space.");
+	check(ui, KEYS('t'), "");
 	assert_string_equal(ui->message, "No session is selected: move to one first.");
 	check(ui, KEYS(enter, down, enter, up), "attach id-b");
 }

@@ -97,6 +97,21 @@ static void confirm(struct ui *ui, enum action action, const char *who)
 	ui_confirm(ui, action, &wanted);
 }
 
+/* The cursor is on a group, or the list is empty. */
+static void tell_nothing_selected(struct ui *ui, bool takes_several)
+{
+	char name[KEY_TEXT_SIZE];
+	const key_code choose = ui->keymap.keys[ACTION_CHOOSE][0];
+	if (!takes_several || choose == KEY_CODE_NONE || !list_lines(ui->list)) {
+		ui_tell(ui, "No session is selected: move to one first.", true);
+		return;
+	}
+	cleanup_free char *text = xasprintf("This is a group: move to a session, or choose all of "
+					    "the group with %s.",
+					    key_text(choose, name));
+	ui_tell(ui, text, true);
+}
+
 void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 {
 	if (is_for_one(action))
@@ -104,7 +119,7 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	strvec_clear(&ui->targets);
 	const struct item *first = ui_add_targets(ui, &ui->targets);
 	if (!first) {
-		ui_tell(ui, "No session is selected: move to one first.", true);
+		tell_nothing_selected(ui, !is_for_one(action));
 		return;
 	}
 	cleanup_free char *who = targets_text(ui, first);
@@ -172,7 +187,7 @@ void ui_copy(struct ui *ui, struct wish *ret)
 {
 	const struct item *item = list_selected(ui->list);
 	if (!item) {
-		ui_tell(ui, "No session is selected: move to one first.", true);
+		tell_nothing_selected(ui, false);
 		return;
 	}
 	ret->kind = WISH_COPY;
