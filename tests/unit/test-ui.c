@@ -589,6 +589,17 @@ static void help_goes_away_with_any_key(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
+static void the_keys_of_the_list_scroll_the_help(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('?', down, KEY_CODE_END), "");
+	assert_int_equal(ui->mode, MODE_HELP);
+	assert_true(ui->help_top > 1);
+	check(ui, KEYS(KEY_CODE_HOME), "");
+	assert_int_equal(ui->mode, MODE_HELP);
+	assert_int_equal(ui->help_top, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -615,6 +626,7 @@ int main(void)
 		cmocka_unit_test(a_key_without_a_meaning_says_so),
 		cmocka_unit_test(pasted_text_is_no_action),
 		cmocka_unit_test(help_goes_away_with_any_key),
+		cmocka_unit_test(the_keys_of_the_list_scroll_the_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

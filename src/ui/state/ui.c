@@ -417,6 +417,13 @@ static void key_in_help(struct ui *ui, key_code key)
 	case ACTION_PAGE_DOWN:
 		ui->help_top += page;
 		break;
+	case ACTION_FIRST:
+		ui->help_top = 0;
+		break;
+	case ACTION_LAST:
+		/* Drawing knows where the last page begins. */
+		ui->help_top = SIZE_MAX / 2;
+		break;
 	default:
 		ui->mode = MODE_LIST;
 		break;
