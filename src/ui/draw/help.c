@@ -86,6 +86,11 @@ static const struct help_entry session_entries[] = {
 	{ ACTION_NONE, "Ctrl-B N", "to the next session that waits for you" },
 };
 
+static const struct help_entry mouse_entries[] = {
+	{ ACTION_NONE, "Click", "goes to a line; on the selected one it does what Enter does" },
+	{ ACTION_NONE, "Wheel", "moves in the list, or scrolls what Tab shows" },
+};
+
 static const struct help_entry wall_entries[] = {
 	{ ACTION_UP, NULL, "one tile up" },
 	{ ACTION_DOWN, NULL, "one tile down" },
@@ -179,6 +184,7 @@ void draw_help(struct ui *ui, size_t row, size_t height)
 	do {
 		page = begin_page(ui, row, height);
 		put_actions(&page, ui);
+		put_entries(&page, ui, NULL, mouse_entries, ARRAY_SIZE(mouse_entries));
 		put_entries(&page, ui, "In a session", session_entries,
 			    ARRAY_SIZE(session_entries));
 		put_signs(&page, ui);
