@@ -105,7 +105,10 @@ int ask_question(const struct question *question, const struct choice **ret, str
 		*ret = question_parse(question, line);
 		if (*ret)
 			return 0;
-		printf("Type a number from 1 to %zu, or the beginning of a name.\n",
-		       question->choice_count);
+		if (question->choice_count > 1)
+			printf("Type a number from 1 to %zu, or the beginning of a name.\n",
+			       question->choice_count);
+		else
+			printf("Press Enter, or type q.\n");
 	}
 }
