@@ -623,6 +623,8 @@ case_several_sessions() {
 	grep -qx '3 sessions: 3 running' "$home/out" || fail "start says: $(<"$home/out")"
 	refused 2 'no session has .*nosuch' stop one nosuch
 	[ "$(value one status)" = running ] || fail "one was stopped before the mistake was noticed"
+	refused 2 "did you mean 'one'\?" stop onr
+	refused 2 "did you mean 'three'\?" show thr
 	refused 64 'only one of them' stop one --all
 	refused 64 'no session is named' stop
 	refused 2 "no session is in group 'wor'" stop -g wor
@@ -1739,6 +1741,16 @@ case_groups() {
 	[ "$(value a group) $(value b group)" = 'job job/api' ] || fail "moved to $(value a group) $(value b group)"
 	must group remove job --move
 	[ "$(value a group) $(value b group)" = ' api' ] || fail "moved to $(value a group) $(value b group)"
+}
+
+case_another_profile_has_it() {
+	mkdir one two
+	must add one -t one --agent demo
+	must -p work add two -t two --agent demo
+	refused 2 "profile default has no session 'two', but profile work has one: add -p work" show two
+	refused 2 "but profile work has one: add -p work" stop one two
+	refused 2 "profile work has no session 'one', but profile default has one" -p work show one
+	refused 2 'no session has the title' show three
 }
 
 case_profiles() {

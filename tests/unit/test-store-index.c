@@ -532,7 +532,7 @@ static void a_target_is_title_then_id_then_prefix_then_directory(void **state)
 	assert_string_equal(resolved(&rows, indirect), "xyz00003");
 	assert_unresolved(&rows, "abc", ERROR_AMBIGUOUS, "api (abcd0001), abcd0001 (abce0002)");
 	assert_unresolved(&rows, "/srv", ERROR_AMBIGUOUS, "(xyw00004)");
-	assert_unresolved(&rows, "ab", ERROR_NOT_FOUND, "agentdeck list");
+	assert_unresolved(&rows, "ab", ERROR_NOT_FOUND, "did you mean 'abcd0001'?");
 	assert_unresolved(&rows, "", ERROR_NOT_FOUND, "agentdeck list");
 	assert_unresolved(&rows, "API", ERROR_NOT_FOUND, "\"API\"");
 	assert_unresolved(&rows, "/", ERROR_NOT_FOUND, "\"/\"");

@@ -66,7 +66,7 @@ int several_choose(struct app *app, const struct strvec *names, const struct sev
 	several.rows = xcalloc(app->rows.count + 1, sizeof(const struct store_row *));
 	for (size_t i = 0; i < names->count; i++) {
 		const struct store_row *row;
-		if (store_resolve(&app->rows, names->items[i], &row, err) < 0)
+		if (app_find(app, &app->rows, names->items[i], &row, err) < 0)
 			return -1;
 		add_once(&several, row);
 	}

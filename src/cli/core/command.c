@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/core/command.h"
 
+#include "base/nearest.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -104,45 +106,22 @@ const struct command *command_named(const char *name)
 	return NULL;
 }
 
-/* The names that are nearest to what was typed. */
-struct nearest {
-	const char *typed;
-	size_t distance; /* of those in names; a name that is further away is not meant */
-	struct strvec names;
-};
-
-/* meant: what to write, where that is more than the word. */
-static void consider(struct nearest *nearest, const char *word, const char *meant)
-{
-	size_t distance = text_distance(nearest->typed, word);
-	/* The beginning of a word is as near as a typing error. */
-	if (distance > 1 && strlen(nearest->typed) > 1 && starts_with(word, nearest->typed))
-		distance = 1;
-	if (distance > nearest->distance || strvec_contains(&nearest->names, meant))
-		return;
-	if (distance < nearest->distance)
-		strvec_clear(&nearest->names);
-	nearest->distance = distance;
-	strvec_push(&nearest->names, meant);
-}
-
 static void consider_command(struct nearest *nearest, const struct command *command)
 {
 	const char *space = strchr(command->name, ' '), *form;
 	if (space) {
 		cleanup_free char *first = xstrndup(command->name, (size_t)(space - command->name));
-		consider(nearest, first, first);
+		nearest_consider(nearest, first, first);
 	}
 	if (!space || !command_named(space + 1))
-		consider(nearest, space ? space + 1 : command->name, command->name);
+		nearest_consider(nearest, space ? space + 1 : command->name, command->name);
 	for (size_t i = 0; (form = command_short_form(command, i)); i++)
-		consider(nearest, form, form);
+		nearest_consider(nearest, form, form);
 }
 
 int command_refuse(const char *family, const char *word, struct error *err)
 {
-	struct nearest nearest = { .typed = word, .distance = (strlen(word) + 1) / 3 };
-	cleanup_strbuf struct strbuf meant = { 0 };
+	cleanup_nearest struct nearest nearest = nearest_begin(word);
 	cleanup_free char *shown = visible(word);
 	for (size_t i = 0; commands[i]; i++) {
 		if (commands[i]->flags & IS_HIDDEN)
@@ -150,20 +129,13 @@ int command_refuse(const char *family, const char *word, struct error *err)
 		if (!family)
 			consider_command(&nearest, commands[i]);
 		else if (command_is_in(commands[i], family))
-			consider(&nearest, commands[i]->name + strlen(family) + 1,
-				 commands[i]->name);
+			nearest_consider(&nearest, commands[i]->name + strlen(family) + 1,
+					 commands[i]->name);
 	}
-	const size_t count = nearest.names.count;
-	for (size_t i = 0; i < count; i++)
-		strbuf_addf(&meant, "%s'%s'",
-			    i == 0          ? ""
-			    : i + 1 < count ? ", "
-					    : " or ",
-			    nearest.names.items[i]);
-	strvec_clear(&nearest.names);
-	if (count > 0)
+	cleanup_free char *meant = nearest_text(&nearest, SIZE_MAX);
+	if (meant)
 		return error_set(err, ERROR_NOT_FOUND, "unknown %s%scommand '%s'; did you mean %s?",
-				 or_empty(family), family ? " " : "", shown, strbuf_text(&meant));
+				 or_empty(family), family ? " " : "", shown, meant);
 	return error_set(err, ERROR_NOT_FOUND,
 			 "unknown %s%scommand '%s': 'agentdeck help%s%s' lists the commands",
 			 or_empty(family), family ? " " : "", shown, family ? " " : "",
@@ -221,10 +193,52 @@ void app_free(struct app *app)
 	deck_close(&app->deck);
 }
 
+static bool has_title(const struct store_rows *rows, const char *title)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (!rows->rows[i].damage && streq(rows->rows[i].title, title))
+			return true;
+	return false;
+}
+
+/* The first profile but this one with a session of this title; NULL: none.  The caller frees. */
+static char *profile_with(const struct app *app, const char *title)
+{
+	cleanup_strvec struct strvec profiles = { 0 };
+	if (deck_profiles(&app->deck, &profiles, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < profiles.count; i++) {
+		cleanup_store struct store *store = NULL;
+		cleanup_store_rows struct store_rows rows = { 0 };
+		const char *name = profiles.items[i];
+		if (!streq(name, app->deck.profile) &&
+		    deck_open_profile(&app->deck, name, &store, NULL) == 0 &&
+		    store_list(store, &rows, NULL) == 0 && has_title(&rows, title))
+			return xstrdup(name);
+	}
+	return NULL;
+}
+
+int app_find(struct app *app, const struct store_rows *rows, const char *target,
+	     const struct store_row **ret, struct error *err)
+{
+	cleanup_error struct error failure = { 0 };
+	if (store_resolve(rows, target, ret, &failure) == 0)
+		return 0;
+	cleanup_free char *profile = failure.code == ERROR_NOT_FOUND ? profile_with(app, target)
+								     : NULL;
+	if (!profile)
+		return error_move(err, &failure);
+	cleanup_free char *shown = visible(target);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "profile %s has no session '%s', but profile %s has one: add -p %s",
+			 app->deck.profile, shown, profile, profile);
+}
+
 int app_resolve(struct app *app, const char *target, struct store_rows *rows,
 		const struct store_row **ret, struct error *err)
 {
 	if (store_list(app->deck.store, rows, err) < 0)
 		return -1;
-	return store_resolve(rows, target, ret, err);
+	return app_find(app, rows, target, ret, err);
 }

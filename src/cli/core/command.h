@@ -215,6 +215,10 @@ struct operand_range {
 };
 struct operand_range command_operands(const struct command *command);
 
+/* store_resolve() among these rows of the deck's profile.  The error names another profile that has
+ * a session of this title. */
+int app_find(struct app *app, const struct store_rows *rows, const char *target,
+	     const struct store_row **ret, struct error *err);
 /* Find the instance that target names among all (store_list()).  rows is the caller's; *ret is
  * borrowed from it. */
 int app_resolve(struct app *app, const char *target, struct store_rows *rows,

@@ -5,6 +5,7 @@
 #include "driver/store/store.h"
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "driver/store/store-internal.h"
 #include "model/session/naming.h"
 
@@ -550,6 +551,19 @@ static int ambiguous(const struct store_rows *rows, enum match match, const char
 			 shown, strbuf_text(&list));
 }
 
+/* More titles are no help. */
+enum { MEANT_MOST = 3 };
+
+/* The titles that may have been meant: "'api' or 'apk'".  NULL: none, or many. */
+static char *titles_meant(const struct store_rows *rows, const char *target)
+{
+	cleanup_nearest struct nearest nearest = nearest_begin(target);
+	for (size_t i = 0; i < rows->count; i++)
+		if (!rows->rows[i].damage)
+			nearest_consider(&nearest, rows->rows[i].title, rows->rows[i].title);
+	return nearest_text(&nearest, MEANT_MOST);
+}
+
 /* For a title: do not say that the session is gone if its manifest may be one that cannot be
  * read. */
 static int not_found(const struct store_rows *rows, const char *target, struct error *err)
@@ -564,6 +578,12 @@ static int not_found(const struct store_rows *rows, const char *target, struct e
 			"no session has the title, the id or the directory \"%s\", but %zu cannot be read: "
 			"see \"agentdeck list\"",
 			shown, damaged);
+	cleanup_free char *meant = titles_meant(rows, target);
+	if (meant)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "no session has the title, the id or the directory \"%s\"; did you "
+				 "mean %s?",
+				 shown, meant);
 	return error_set(err, ERROR_NOT_FOUND,
 			 "no session has the title, the id or the directory \"%s\": see "
 			 "\"agentdeck list\"",
