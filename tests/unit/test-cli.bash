@@ -1145,6 +1145,15 @@ case_config_check() {
 	[ "$status" = 1 ] || fail "status $status with --json"
 	grep -q '"valid": *false' "$home/out" && grep -q '"line": *6,' "$home/out" || fail "$(<"$home/out")"
 	rm -r "$home/deck/agents"
+	printf '%s\n' '[ui]' 'keys = ["up=x", "stop=x",' ' "form.next=F2", "line.clear=a"]' >"$home/deck/config.toml"
+	run config check
+	[ "$status" = 1 ] || fail "status $status with two meanings of a key"
+	grep -qxF "$home/deck/config.toml:2:17: 'stop=x' in [ui] keys: x belongs to up, which works in the same place" "$home/out" &&
+		grep -qF "$home/deck/config.toml:3:18: 'line.clear=a' in [ui] keys: a is text there" "$home/out" &&
+		grep -qx '1 file, 2 mistakes' "$home/out" || fail "$(<"$home/out")"
+	# No command but the deck minds.
+	must list
+	[ ! -s "$home/err" ] || fail "$(<"$home/err")"
 	printf 'default_agent = "parrot"\n[resume.agents]\nfinch = "never"\n' >"$home/deck/config.toml"
 	must config check
 	grep -q 'config.toml:1:1: warning: there is no agent "parrot"' "$home/out" || fail "$(<"$home/out")"
@@ -1193,6 +1202,7 @@ case_config_set() {
 	must config set tmux.mouse --unset --json
 	grep -q '"changed": *false' "$home/out" || fail "$(<"$home/out")"
 	refused 64 'tmux.mouse must be true or false, not a string' config set tmux.mouse yes
+	refused 64 "'stop=x' in \[ui\] keys: x belongs to up, which works in the same place" config set ui.keys 'up=x stop=x'
 	refused 64 'stop.timeout must be from 1 to 3600, not 0' config set stop.timeout 0
 	refused 64 'limits.memory_max: invalid size "lots"' config set limits.memory_max lots
 	refused 64 'notify.on holds "never"' config set notify.on never
@@ -1778,7 +1788,7 @@ case_profiles() {
 case_each_command_for_a_session_has_a_key_in_the_deck() {
 	local name rest row key keys table
 	table=$(sed -nE 's/^\| `([a-z -]+)` \| (.*) \|$/\1|\2/p' "$tree/docs/how-to.md")
-	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x60.txt" | sed 's/, /\n/g')
+	keys=$(sed -nE '2,/^$/s/^([^ ]+(, [^ ]+)*)  .*/\1/p' "$tree/tests/unit/dashboard/help-120x112.txt" | sed 's/, /\n/g')
 	must help --all
 	while IFS= read -r name; do
 		# shellcheck disable=SC2086

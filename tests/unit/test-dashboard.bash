@@ -168,9 +168,9 @@ case_three_sizes() {
 }
 
 case_the_help_names_each_key() {
-	open 120 60
+	open 120 112
 	await 'Enter attach' && keys '?'
-	await 'one line up' && await 'any other key back' && look help-120x60
+	await 'one line up' && await 'any other key back' && look help-120x112
 }
 
 # As PuTTY and rxvt send Home and End, whatever TERM says; -H is in hexadecimal.
@@ -190,11 +190,11 @@ case_home_and_end_of_other_terminals_are_known() {
 case_the_help_explains_the_signs_as_they_are_drawn() {
 	open 80 24
 	await 'Enter attach' && keys '?'
-	await 'one line up' && keys PageDown PageDown PageDown
+	await 'one line up' && keys PageDown PageDown PageDown PageDown PageDown PageDown
 	await '^●  .* busy' && await '^Behind the status' && look help-end-80x24
 	printf '[ui]\nascii = true\n' >>"$home/deck/config.toml"
 	open 80 24
-	await 'Enter attach' && keys '?' PageDown PageDown PageDown
+	await 'Enter attach' && keys '?' PageDown PageDown PageDown PageDown PageDown PageDown
 	await '^\*  .* busy'
 }
 
@@ -946,6 +946,32 @@ case_keys_are_those_of_the_configuration() {
 	await 'x does nothing here'
 	keys F10
 	await 'ended: 0'
+}
+
+case_every_place_has_the_keys_of_the_configuration() {
+	some_sessions
+	cat >>"$home/deck/config.toml" <<-'END'
+		[ui]
+		keys = ["help=F9", "up=F3", "down=F4", "back=F6", "line.accept=Ctrl-S", "line.cancel=Ctrl-G", "search.down=Ctrl-N",
+			"form.accept=Ctrl-S", "form.cancel=Ctrl-G", "form.complete=Ctrl-T", "form.recent=Ctrl-O",
+			"form.next=Ctrl-N", "form.choose-next=+", "form.clear=Ctrl-K", "question.yes=1", "wall.next=Ctrl-N"]
+	END
+	deck config check
+	open 80 24
+	await 'F9 help' && keys /
+	await '^Ctrl-S keep  Ctrl-G cancel' && keys w e b C-s
+	await '^Search: web \(F6 shows all\)' && keys F6
+	await '5 sessions$' && keys Q
+	await 'Q does nothing here; F9 lists the keys' && keys m
+	await '^Send to solo:' && await '^Ctrl-S do it  Ctrl-G cancel' && keys Enter
+	await 'F9 help' && keys x
+	await 'Enter Back  1 or x yes  Esc cancel  F3, F4 choose' && keys Escape
+	await 'F9 help' && keys c
+	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T complete  Ctrl-O recent  Ctrl-K empty' && keys C-n
+	await '^Ctrl-S make it  Ctrl-G back  Ctrl-T next  Left, \+ choose  Ctrl-K empty' && keys Tab C-g
+	await 'F9 help' && keys F9
+	await '^F3 +one line up' && await 'F3, F4 scroll' && keys PageDown PageDown PageDown
+	await '^Ctrl-S, Enter +do it with this line' && keys PageDown && await '^Ctrl-N +one line down'
 }
 
 case_a_session_that_asks_before_it_resumes_says_so() {

@@ -45,15 +45,14 @@ static void keys_become_an_answer(void **state UNUSED)
 	} cases[] = {
 		{ { KEY_CODE_ENTER }, CHOICE_RETURN },
 		{ { KEY_CODE_DOWN, KEY_CODE_ENTER }, CHOICE_KEEP },
-		{ { 'j', KEY_CODE_TAB, KEY_CODE_ENTER }, CHOICE_CLEAN },
-		{ { 'j', 'j', 'j', 'k', KEY_CODE_ENTER }, CHOICE_KEEP },
+		{ { KEY_CODE_DOWN, KEY_CODE_DOWN, KEY_CODE_ENTER }, CHOICE_CLEAN },
+		{ { KEY_CODE_DOWN, KEY_CODE_DOWN, KEY_CODE_DOWN, KEY_CODE_UP, KEY_CODE_ENTER },
+		  CHOICE_KEEP },
 		{ { KEY_CODE_UP, KEY_CODE_ENTER }, CHOICE_RETURN },
 		{ { '2', KEY_CODE_ENTER }, CHOICE_KEEP },
 		/* there are three */
 		{ { '4', '0', KEY_CODE_ENTER }, CHOICE_RETURN },
-		{ { 'j', 'j', KEY_CODE_ESCAPE }, CHOICE_NONE },
-		{ { 'j', 'C' & KEY_CODE_CTRL }, CHOICE_NONE },
-		{ { 'q' }, CHOICE_NONE },
+		{ { KEY_CODE_DOWN, KEY_CODE_DOWN, KEY_CODE_ESCAPE }, CHOICE_NONE },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct dialog dialog = { 0 };

@@ -15,10 +15,17 @@ static void open(struct form *form)
 	assert_ptr_equal(supply.agents.items, NULL);
 }
 
+static enum form_result press_one(struct form *form, key_code key)
+{
+	struct keymap keymap;
+	keymap_init(&keymap);
+	return form_key(form, &keymap, key);
+}
+
 static void press(struct form *form, const key_code *keys)
 {
 	for (; *keys; keys++)
-		(void)form_key(form, *keys);
+		(void)press_one(form, *keys);
 }
 #define KEYS(...) ((const key_code[]){ __VA_ARGS__, 0 })
 
@@ -125,7 +132,7 @@ static void directories_are_completed(void **state UNUSED)
 		struct form form = { 0 };
 		open(&form);
 		input_set(&form.texts[FIELD_DIRECTORY], cases[i].typed);
-		assert_int_equal(form_key(&form, tab), FORM_COMPLETE);
+		assert_int_equal(press_one(&form, tab), FORM_COMPLETE);
 		cleanup_free char *directory = form_directory(&form);
 		assert_string_equal(directory, cases[i].directory);
 		form_complete(&form, &names);
@@ -140,10 +147,10 @@ static void what_was_typed_outlives_the_form(void **state UNUSED)
 {
 	struct form form = { 0 };
 	open(&form);
-	assert_int_equal(form_key(&form, KEY_CODE_ESCAPE), FORM_LEFT);
+	assert_int_equal(press_one(&form, KEY_CODE_ESCAPE), FORM_LEFT);
 	assert_false(form.is_begun);
 	press(&form, KEYS(down, right, right, up, 'x'));
-	assert_int_equal(form_key(&form, 'C' & KEY_CODE_CTRL), FORM_LEFT);
+	assert_int_equal(press_one(&form, 'C' & KEY_CODE_CTRL), FORM_LEFT);
 	assert_true(form.is_begun);
 	/* the agent is found again among others */
 	struct form_supply supply = { 0 };
@@ -160,7 +167,7 @@ static void nothing_changes_while_the_command_runs(void **state UNUSED)
 	form.is_running = true;
 	press(&form, KEYS('x', 'X' & KEY_CODE_CTRL, down, right));
 	form_paste(&form, 'x');
-	assert_int_equal(form_key(&form, KEY_CODE_ENTER), FORM_STAYS);
+	assert_int_equal(press_one(&form, KEY_CODE_ENTER), FORM_STAYS);
 	check_line(&form, "agentdeck launch --group work --no-wait /here");
 	form_free(&form);
 }
@@ -181,6 +188,46 @@ static void what_is_pasted_is_text(void **state UNUSED)
 	form_free(&form);
 }
 
+static void a_form_has_the_keys_of_its_user(void **state UNUSED)
+{
+	static const char *const bindings[] = { "form.next=Ctrl-N",       "form.previous=Ctrl-P",
+						"form.accept=F2",         "form.cancel=F3",
+						"form.complete=Ctrl-T",   "form.recent=Ctrl-O",
+						"form.choose-next=+",     "form.clear=Ctrl-K",
+						"form.choose-previous=-", "line.backspace=Ctrl-H" };
+	struct keymap keymap;
+	struct form form = { 0 };
+	keymap_init(&keymap);
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
+		assert_int_equal(keymap_bind(&keymap, bindings[i], NULL), 0);
+	open(&form);
+	assert_int_equal(form_key(&form, &keymap, 'T' & KEY_CODE_CTRL), FORM_COMPLETE);
+	assert_int_equal(form_key(&form, &keymap, 'O' & KEY_CODE_CTRL), FORM_STAYS);
+	check_line(&form, "agentdeck launch --group work --no-wait /r/one");
+	assert_int_equal(form_key(&form, &keymap, 'H' & KEY_CODE_CTRL), FORM_STAYS);
+	check_line(&form, "agentdeck launch --group work --no-wait /r/on");
+	assert_int_equal(form_key(&form, &keymap, 'N' & KEY_CODE_CTRL), FORM_STAYS);
+	for (const char *key = "++-"; *key; key++)
+		assert_int_equal(form_key(&form, &keymap, (key_code)*key), FORM_STAYS);
+	check_line(&form, "agentdeck launch --agent claude --group work --no-wait /r/on");
+	/* The usual ones are no keys now; Enter and Esc always are. */
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(form_key(&form, &keymap,
+					  (const key_code[]){ down, up, tab, right }[i]),
+				 FORM_STAYS);
+	assert_int_equal(form.at, FIELD_AGENT);
+	check_line(&form, "agentdeck launch --agent claude --group work --no-wait /r/on");
+	assert_int_equal(form_key(&form, &keymap, KEY_CODE_F1 + 1), FORM_DONE);
+	assert_int_equal(form_key(&form, &keymap, KEY_CODE_F1 + 2), FORM_LEFT);
+	assert_int_equal(form_key(&form, &keymap, KEY_CODE_ENTER), FORM_DONE);
+	assert_int_equal(form_key(&form, &keymap, KEY_CODE_ESCAPE), FORM_LEFT);
+	assert_int_equal(form_key(&form, &keymap, 'P' & KEY_CODE_CTRL), FORM_STAYS);
+	assert_int_equal(form.at, FIELD_DIRECTORY);
+	assert_int_equal(form_key(&form, &keymap, 'K' & KEY_CODE_CTRL), FORM_STAYS);
+	check_line(&form, "agentdeck launch --no-wait .");
+	form_free(&form);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -191,6 +238,7 @@ int main(void)
 		cmocka_unit_test(what_was_typed_outlives_the_form),
 		cmocka_unit_test(nothing_changes_while_the_command_runs),
 		cmocka_unit_test(what_is_pasted_is_text),
+		cmocka_unit_test(a_form_has_the_keys_of_its_user),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

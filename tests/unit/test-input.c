@@ -3,10 +3,17 @@
 
 #include "ui/state/input.h"
 
+static bool press_one(struct input *input, key_code key)
+{
+	struct keymap keymap;
+	keymap_init(&keymap);
+	return input_key(input, &keymap, CONTEXT_LINE, key);
+}
+
 static void press(struct input *input, const key_code *keys)
 {
 	for (; *keys; keys++)
-		(void)input_key(input, *keys);
+		(void)press_one(input, *keys);
 }
 
 static const struct {
@@ -42,10 +49,10 @@ static void keys_edit_the_line(void **state UNUSED)
 static void other_keys_are_not_for_the_line(void **state UNUSED)
 {
 	struct input input = { 0 };
-	assert_false(input_key(&input, KEY_CODE_ENTER));
-	assert_false(input_key(&input, KEY_CODE_ESCAPE));
-	assert_false(input_key(&input, KEY_CODE_F1));
-	assert_false(input_key(&input, 'Z' & KEY_CODE_CTRL));
+	assert_false(press_one(&input, KEY_CODE_ENTER));
+	assert_false(press_one(&input, KEY_CODE_ESCAPE));
+	assert_false(press_one(&input, KEY_CODE_F1));
+	assert_false(press_one(&input, 'Z' & KEY_CODE_CTRL));
 	assert_string_equal(input_text(&input), "");
 	input_free(&input);
 }
@@ -65,8 +72,22 @@ static void a_line_has_an_end(void **state UNUSED)
 {
 	struct input input = { 0 };
 	for (int i = 0; i < 10000; i++)
-		(void)input_key(&input, 'x');
+		(void)press_one(&input, 'x');
 	assert_int_equal(input.text.length, 4000);
+	input_free(&input);
+}
+
+static void a_line_has_the_keys_of_its_user(void **state UNUSED)
+{
+	struct input input = { 0 };
+	struct keymap keymap;
+	keymap_init(&keymap);
+	assert_int_equal(keymap_bind(&keymap, "line.clear=Ctrl-K", NULL), 0);
+	input_set(&input, "one");
+	assert_false(input_key(&input, &keymap, CONTEXT_LINE, 'U' & KEY_CODE_CTRL));
+	assert_string_equal(input_text(&input), "one");
+	assert_true(input_key(&input, &keymap, CONTEXT_SEARCH, 'K' & KEY_CODE_CTRL));
+	assert_string_equal(input_text(&input), "");
 	input_free(&input);
 }
 
@@ -77,6 +98,7 @@ int main(void)
 		cmocka_unit_test(other_keys_are_not_for_the_line),
 		cmocka_unit_test(an_empty_line_takes_every_key),
 		cmocka_unit_test(a_line_has_an_end),
+		cmocka_unit_test(a_line_has_the_keys_of_its_user),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "unit/test.h"
 
 #include "base/macro.h"
-#include "ui/state/key.h"
+#include "model/keys/key.h"
 
 static const struct {
 	key_code key;

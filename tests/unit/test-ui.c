@@ -132,6 +132,65 @@ static void a_dialog_knows_the_keys_of_the_configuration(void **state UNUSED)
 	assert_string_equal(ui->message, "Nothing was done.");
 }
 
+static void a_question_has_keys_of_the_usual_kind(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('x', 'j', enter), "run stop id-a");
+	check(ui, KEYS('x', KEY_CODE_TAB, enter), "run stop id-a");
+	check(ui, KEYS('x', 'j', 'k', enter), "");
+	check(ui, KEYS('x', KEY_CODE_TAB, KEY_CODE_BACKTAB, enter), "");
+	check(ui, KEYS('x', 'C' & KEY_CODE_CTRL), "");
+	check(ui, KEYS('x', 'x'), "run stop id-a");
+	check(ui, KEYS('x', 'Y'), "run stop id-a");
+	/* A user's own. */
+	assert_int_equal(keymap_bind(&ui->keymap, "question.yes=1", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "question.next=F2", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "question.no=x", NULL), 0);
+	check(ui, KEYS('x', '1'), "run stop id-a");
+	check(ui, KEYS('x', KEY_CODE_F1 + 1, enter), "run stop id-a");
+	check(ui, KEYS('x', 'y', KEY_CODE_TAB, enter), "");
+	/* What says no never says yes, even if it is the key of the action. */
+	check(ui, KEYS('x', 'x'), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+}
+
+static void a_typed_line_has_the_keys_of_its_user(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	assert_int_equal(keymap_bind(&ui->keymap, "line.cancel=F2", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "line.accept=F3", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "search.down=Ctrl-N", NULL), 0);
+	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 1), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+	check(ui, KEYS('m', 'x', KEY_CODE_F1 + 2), "run send --message-file - --session=id-a <x");
+	/* It is no key of the line now, and no way out of it. */
+	check(ui, KEYS('m', 'x', 'C' & KEY_CODE_CTRL), "");
+	assert_int_equal(ui->mode, MODE_LINE);
+	check(ui, KEYS(escape, '/'), "");
+	const size_t before = list_cursor(ui->list);
+	check(ui, KEYS(down), "");
+	assert_int_equal(list_cursor(ui->list), before);
+	check(ui, KEYS('N' & KEY_CODE_CTRL), "");
+	assert_int_equal(list_cursor(ui->list), before + 1);
+	check(ui, KEYS(KEY_CODE_F1 + 2), "");
+	assert_int_equal(ui->mode, MODE_LIST);
+}
+
+static void what_is_told_names_the_keys_in_use(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	assert_int_equal(keymap_bind(&ui->keymap, "help=F9", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "preview=v", NULL), 0);
+	assert_int_equal(keymap_bind(&ui->keymap, "send=S", NULL), 0);
+	check(ui, KEYS('Q'), "");
+	assert_string_equal(ui->message, "Q does nothing here; F9 lists the keys.");
+	check(ui, KEYS('J'), "");
+	assert_string_equal(ui->message,
+			    "There is nothing to scroll: v shows the session's screen.");
+	check(ui, KEYS(KEY_CODE_PASTE, KEY_CODE_PASTE_END), "");
+	assert_string_equal(ui->message, "Pasted text does nothing here: S sends a line.");
+}
+
 static void a_line_can_be_given_up(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -606,6 +665,9 @@ int main(void)
 		cmocka_unit_test(actions_become_commands),
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
+		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
+		cmocka_unit_test(a_typed_line_has_the_keys_of_its_user),
+		cmocka_unit_test(what_is_told_names_the_keys_in_use),
 		cmocka_unit_test(a_line_can_be_given_up),
 		cmocka_unit_test(the_question_names_whom_it_is_about),
 		cmocka_unit_test(an_answer_is_for_whom_the_question_named),

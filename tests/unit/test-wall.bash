@@ -140,6 +140,21 @@ a_small_terminal_has_pages() {
 	await '^ ○ web: ' && await '^> (日本語)+… ?$'
 }
 
+keys_are_those_of_the_configuration() {
+	keys q
+	await '^ended: 0'
+	printf '[ui]\nkeys = ["wall.next=v", "up=I", "down=K", "collapse=J", "open=L"]\n' >>"$home/deck/config.toml"
+	"${terminal[@]}" resize-window -x 100 -y 24 \; \
+		respawn-pane -k env "${environment[@]}" NO_COLOR=1 sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck wall -g work
+	await '^>. api: ' && await 'I, K, J, L choose' && keys Tab
+	await 'This key does nothing here; \? lists the keys' && keys v
+	await '^.*>. web: ' && keys '?'
+	await '^v +to the next tile' && await '^Back-Tab +to the previous tile' && await '^I, K scroll  any other key back'
+	keys Escape
+	await '>. web: '
+	"${terminal[@]}" resize-window -x 80 -y 24
+}
+
 q_leaves_no_bell_behind() {
 	keys q
 	await '^ended: 0'
@@ -182,7 +197,7 @@ deck launch . -t other -g play --agent demo --no-supervise
 
 for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
 	a_click_selects_and_attaches help_lists_the_keys who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
-	q_leaves_no_bell_behind signs_suit_a_locale_without_unicode it_refuses_what_it_cannot_show; do
+	keys_are_those_of_the_configuration q_leaves_no_bell_behind signs_suit_a_locale_without_unicode it_refuses_what_it_cannot_show; do
 	before=$failures
 	"$case_name"
 	((failures > before)) || passed=$((passed + 1))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/configkeys.h"
 #include "cli/show/output.h"
 
 #include "base/fsutil.h"
 #include "base/toml.h"
 #include "engine/deck/agentfiles.h"
+#include "model/keys/keymap.h"
 #include "model/settings/values.h"
 
 #include <stdio.h>
@@ -67,6 +69,22 @@ static void check_names(const struct strbuf *text, const char *path,
 	}
 }
 
+void config_check_keys(const char *text, size_t length, const char *path, struct strvec *ret)
+{
+	cleanup_settings struct settings settings = { 0 };
+	cleanup_strvec struct strvec why = { 0 };
+	if (settings_parse(text, length, path, &settings, NULL) < 0)
+		return;
+	cleanup_free size_t *at = xcalloc(settings.ui_keys.count + 1, sizeof(*at));
+	const size_t count = keymap_check(&settings.ui_keys, &why, at);
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *key = xasprintf("ui.keys.%zu", at[i]);
+		unsigned line, column;
+		toml_position(text, length, key, &line, &column);
+		strvec_pushf(ret, "%s:%u:%u: %s", path, line, column, why.items[i]);
+	}
+}
+
 static int check_config(const struct app *app, const struct registry *registry, struct found *found)
 {
 	cleanup_free char *path = path_join(app->deck.paths.config, DECK_CONFIG);
@@ -75,11 +93,14 @@ static int check_config(const struct app *app, const struct registry *registry, 
 	const int r = deck_read_config(&app->deck, &text, &why);
 	if (r == DECK_NO_CONFIG)
 		return 0;
+	const size_t before = found->mistakes.count;
 	strvec_push(&found->files, path);
 	if (r < 0)
 		strvec_push(&found->mistakes, why.message);
 	else
 		settings_check(strbuf_text(&text), text.length, path, &found->mistakes);
+	if (r >= 0 && found->mistakes.count == before)
+		config_check_keys(strbuf_text(&text), text.length, path, &found->mistakes);
 	check_names(&text, path, registry, found);
 	return 0;
 }

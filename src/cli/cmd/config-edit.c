@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/configkeys.h"
 #include "cli/show/ask.h"
 #include "cli/show/editor.h"
 #include "cli/show/output.h"
@@ -120,6 +121,8 @@ static int edit(const struct configfile *file, struct draft *draft, bool *ret_do
 		}
 		settings_check(strbuf_text(&draft->text), draft->text.length, file->path,
 			       &mistakes);
+		config_check_keys(strbuf_text(&draft->text), draft->text.length, file->path,
+				  &mistakes);
 		*ret_done = mistakes.count == 0;
 		if (*ret_done)
 			return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/configkeys.h"
 #include "cli/show/output.h"
 
 #include "base/argsplit.h"
@@ -26,8 +27,13 @@ static int try_literal(const struct strvec *parts, const char *literal, struct e
 	cleanup_error struct error local = { 0 };
 	cleanup_free char *key = toml_join_key(parts, 0);
 	cleanup_free char *text = xasprintf("%s = %s\n", key, literal);
-	if (settings_parse(text, strlen(text), "value", &settings, &local) == 0)
-		return 0;
+	cleanup_strvec struct strvec mistakes = { 0 };
+	if (settings_parse(text, strlen(text), "value", &settings, &local) == 0) {
+		config_check_keys(text, strlen(text), "value", &mistakes);
+		if (mistakes.count == 0)
+			return 0;
+		error_set(&local, ERROR_INVALID, "%s", mistakes.items[0]);
+	}
 	/* The place is one in our own line. */
 	int length = 0;
 	(void)sscanf(local.message, "value:%*u:%*u: %n", &length);

@@ -190,15 +190,15 @@ static void draw_group(size_t row, size_t left, const struct columns *columns,
 
 static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 {
-	char name[KEY_TEXT_SIZE];
-	if (list_counts(ui->list).all) {
-		term_put(row, 0, columns, ROLE_PLAIN, "No session matches. Esc shows all again.");
-		return;
-	}
+	char name[KEYMAP_TEXT_SIZE];
+	const bool is_hidden = list_counts(ui->list).all > 0;
 	cleanup_free char *text = xasprintf(
-		"No sessions yet. %s makes one, and so does, in a shell:",
-		key_text(ui->keymap.keys[ACTION_NEW][0], name));
+		is_hidden ? "No session matches. %s shows all again."
+			  : "No sessions yet. %s makes one, and so does, in a shell:",
+		keymap_text(&ui->keymap, is_hidden ? ACTION_BACK : ACTION_NEW, name));
 	term_put(row, 0, columns, ROLE_PLAIN, text);
+	if (is_hidden)
+		return;
 	const size_t width = columns > 2 ? columns - 2 : 0;
 	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");
 	term_put(row + 4, 0, columns, ROLE_PLAIN,
@@ -332,6 +332,7 @@ static bool filter_is_on(const struct ui *ui)
 static char *filter_text(const struct ui *ui)
 {
 	const char *agent = list_only_agent(ui->list), *group = list_only_group(ui->list);
+	char name[KEYMAP_TEXT_SIZE];
 	struct strbuf text = { 0 };
 	if (ui->search)
 		strbuf_addf(&text, "Search: %s ", ui->search);
@@ -341,7 +342,7 @@ static char *filter_text(const struct ui *ui)
 		strbuf_addf(&text, "Only %s ", agent);
 	if (group)
 		strbuf_addf(&text, "Only group %s ", group);
-	strbuf_adds(&text, "(Esc shows all)");
+	strbuf_addf(&text, "(%s shows all)", keymap_text(&ui->keymap, ACTION_BACK, name));
 	return strbuf_take(&text);
 }
 
@@ -391,32 +392,44 @@ static void draw_news(const struct ui *ui, size_t row)
 	}
 }
 
-static size_t put_key(size_t row, size_t column, const char *key, const char *label)
+/* The first key of the action; second: and that of another one, or ACTION_NONE. */
+static size_t put_keys(const struct ui *ui, size_t row, size_t column, const enum action actions[2],
+		       const char *label)
 {
-	const size_t width = term_columns();
-	const size_t length = term_width(key) + 1 + term_width(label) + 2;
-	if (column + length > width + 2)
-		return column;
-	const size_t used = term_put(row, column, width - column, ROLE_KEY, key);
-	term_put(row, column + used + 1, width, ROLE_FAINT, label);
-	return column + length;
+	char first[KEYMAP_TEXT_SIZE], second[KEYMAP_TEXT_SIZE];
+	(void)keymap_text(&ui->keymap, actions[0], first);
+	(void)keymap_text(&ui->keymap, actions[1], second);
+	cleanup_free char *keys = xasprintf("%s%s%s", first, actions[1] ? ", " : "",
+					    actions[1] ? second : "");
+	return draw_key(row, column, keys, label);
 }
+
+static size_t put_key(const struct ui *ui, size_t row, size_t column, enum action action,
+		      const char *label)
+{
+	return put_keys(ui, row, column, (const enum action[]){ action, ACTION_NONE }, label);
+}
+
+static const enum action up_and_down[] = { ACTION_UP, ACTION_DOWN };
 
 static void draw_dialog_keys(const struct ui *ui, size_t row)
 {
-	char name[KEY_TEXT_SIZE];
+	char yes[KEYMAP_TEXT_SIZE], name[KEY_TEXT_SIZE];
 	const struct dialog *dialog = &ui->dialog;
-	size_t column = put_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
+	size_t column = draw_key(row, 0, "Enter", dialog->question.choices[dialog->cursor].label);
 	if (ui->ask.about == ASK_CONFIRM) {
 		const key_code key = ui->keymap.keys[ui->pending][0];
-		cleanup_free char *keys = xasprintf("y or %s", key_text(key, name));
-		column = put_key(row, column, keys, "yes");
+		const bool is_one_more = key != KEY_CODE_NONE && ui_confirms(ui, key);
+		cleanup_free char *keys = xasprintf(
+			"%s%s%s", keymap_text(&ui->keymap, ACTION_QUESTION_YES, yes),
+			is_one_more ? " or " : "", is_one_more ? key_text(key, name) : "");
+		column = draw_key(row, column, keys, "yes");
 	}
-	column = put_key(row, column, "Esc", "cancel");
+	column = draw_key(row, column, "Esc", "cancel");
 	if (dialog->scrolls)
-		column = put_key(row, column, "PgDn", "scroll");
+		column = put_key(ui, row, column, ACTION_PAGE_DOWN, "scroll");
 	if (dialog->question.choice_count > 1)
-		put_key(row, column, "Up, Down", "choose");
+		put_keys(ui, row, column, up_and_down, "choose");
 }
 
 static void draw_keys(const struct ui *ui, size_t row)
@@ -425,31 +438,28 @@ static void draw_keys(const struct ui *ui, size_t row)
 	static const enum action shown[] = { ACTION_ATTACH,       ACTION_HELP,   ACTION_QUIT,
 					     ACTION_NEXT_WAITING, ACTION_SEARCH, ACTION_SEND,
 					     ACTION_NEW };
-	char name[KEY_TEXT_SIZE];
 	size_t column = 0;
 	if (ui->mode == MODE_DIALOG) {
 		draw_dialog_keys(ui, row);
 	} else if (ui->mode == MODE_LOOKING) {
-		put_key(row, column, "Esc", "cancel");
+		draw_key(row, column, "Esc", "cancel");
 	} else if (ui->mode == MODE_HELP) {
-		column = put_key(row, column, "Up, Down", "scroll");
-		put_key(row, column, "any other key", "back");
+		column = put_keys(ui, row, column, up_and_down, "scroll");
+		draw_key(row, column, "any other key", "back");
 	} else if (ui->mode == MODE_LINE && ui->message) {
 		/* What is wrong with the line: it is in the row of the news. */
 		term_put(row, 0, term_columns(), ui->is_bad ? ROLE_ERROR : ROLE_PLAIN, ui->message);
-	} else if (ui->mode == MODE_PICK) {
-		column = put_key(row, column, "Enter", "go there");
-		put_key(row, column, "Esc", "stay");
 	} else if (ui->mode != MODE_LIST) {
-		column = put_key(row, column, "Enter", ui->mode == MODE_LINE ? "do it" : "keep");
-		put_key(row, column, "Esc", "cancel");
+		const bool is_pick = ui->mode == MODE_PICK;
+		column = put_key(ui, row, column, ACTION_LINE_ACCEPT,
+				 is_pick                 ? "go there"
+				 : ui->mode == MODE_LINE ? "do it"
+							 : "keep");
+		put_key(ui, row, column, ACTION_LINE_CANCEL, is_pick ? "stay" : "cancel");
 	}
-	for (size_t i = 0; ui->mode == MODE_LIST && i < ARRAY_SIZE(shown); i++) {
-		const struct action_info *info = action_info(shown[i]);
-		const key_code key = ui->keymap.keys[shown[i]][0];
-		if (key != KEY_CODE_NONE)
-			column = put_key(row, column, key_text(key, name), info->label);
-	}
+	for (size_t i = 0; ui->mode == MODE_LIST && i < ARRAY_SIZE(shown); i++)
+		if (ui->keymap.keys[shown[i]][0] != KEY_CODE_NONE)
+			column = put_key(ui, row, column, shown[i], action_info(shown[i])->label);
 }
 
 static void draw_dialog(struct ui *ui, size_t rows)

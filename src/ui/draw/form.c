@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/draw/form.h"
 
+#include "ui/draw/sign.h"
 #include "ui/term/term.h"
 
 #include <string.h>
@@ -130,29 +131,36 @@ static char *news_of(const struct ui *ui, enum role *ret_role)
 	return visible(strbuf_text(&text));
 }
 
-static size_t put_key(size_t row, size_t column, const char *key, const char *label)
+static void draw_keys(const struct ui *ui, size_t row)
 {
-	const size_t width = term_columns();
-	const size_t length = term_width(key) + 1 + term_width(label) + 2;
-	if (column + length > width + 2)
-		return column;
-	const size_t used = term_put(row, column, width - column, ROLE_KEY, key);
-	term_put(row, column + used + 1, width, ROLE_FAINT, label);
-	return column + length;
-}
-
-static void draw_keys(const struct form *form, size_t row)
-{
+	const struct form *form = &ui->form;
+	const bool is_text = form_is_text(form->at), is_directory = form->at == FIELD_DIRECTORY;
+	const struct {
+		bool is_shown;
+		enum action action;
+		const char *label;
+	} keys[] = {
+		{ !form->is_running, ACTION_FORM_ACCEPT, "make it" },
+		{ true, ACTION_FORM_CANCEL, "back" },
+		{ true, ACTION_FORM_COMPLETE, is_directory ? "complete" : "next" },
+		{ is_directory, ACTION_FORM_RECENT, "recent" },
+		{ !is_text, ACTION_FORM_CHOOSE_PREVIOUS, NULL },
+		{ !is_text, ACTION_FORM_CHOOSE_NEXT, "choose" },
+		{ true, ACTION_FORM_CLEAR, "empty" },
+	};
 	size_t column = 0;
-	if (!form->is_running)
-		column = put_key(row, column, "Enter", "make it");
-	column = put_key(row, column, "Esc", "back");
-	column = put_key(row, column, "Tab", form->at == FIELD_DIRECTORY ? "complete" : "next");
-	if (form->at == FIELD_DIRECTORY)
-		column = put_key(row, column, "Ctrl-R", "recent");
-	else if (!form_is_text(form->at))
-		column = put_key(row, column, "Left, Right", "choose");
-	put_key(row, column, "Ctrl-X", "empty");
+	cleanup_strbuf struct strbuf names = { 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		char name[KEYMAP_TEXT_SIZE];
+		if (!keys[i].is_shown)
+			continue;
+		strbuf_addf(&names, "%s%s", names.length ? ", " : "",
+			    keymap_text(&ui->keymap, keys[i].action, name));
+		if (!keys[i].label)
+			continue;
+		column = draw_key(row, column, strbuf_text(&names), keys[i].label);
+		strbuf_free(&names);
+	}
 }
 
 static size_t less(size_t one, size_t other)
@@ -178,5 +186,5 @@ void draw_form(const struct ui *ui, size_t rows)
 		put_wrapped(rows - below, news_rows, role, news);
 		put_wrapped(rows - 1 - command_rows, command_rows, ROLE_GROUP, line);
 	}
-	draw_keys(form, rows - 1);
+	draw_keys(ui, rows - 1);
 }

@@ -15,13 +15,6 @@ struct help_entry {
 	const char *keys, *text;
 };
 
-static void add_keys(struct strbuf *text, const key_code keys[ACTION_KEYS])
-{
-	char name[KEY_TEXT_SIZE];
-	for (size_t i = 0; i < ACTION_KEYS && keys[i] != KEY_CODE_NONE; i++)
-		strbuf_addf(text, "%s%s", i ? ", " : "", key_text(keys[i], name));
-}
-
 /* Lines of help, of which those from top on are drawn. */
 struct page {
 	size_t row, left, width; /* where the text begins */
@@ -96,7 +89,8 @@ static const struct help_entry wall_entries[] = {
 	{ ACTION_DOWN, NULL, "one tile down" },
 	{ ACTION_COLLAPSE, NULL, "one tile to the left" },
 	{ ACTION_OPEN, NULL, "one tile to the right" },
-	{ ACTION_NONE, "Tab, Back-Tab", "the next or the previous tile" },
+	{ ACTION_WALL_NEXT, NULL, "to the next tile" },
+	{ ACTION_WALL_PREVIOUS, NULL, "to the previous tile" },
 	{ ACTION_PAGE_UP, NULL, "one page back" },
 	{ ACTION_PAGE_DOWN, NULL, "one page forward" },
 	{ ACTION_FIRST, NULL, "to the first tile" },
@@ -117,12 +111,9 @@ static const struct help_entry wall_notes[] = {
 
 static void put_entry(struct page *page, const struct ui *ui, const struct help_entry *entry)
 {
-	cleanup_strbuf struct strbuf keys = { 0 };
-	if (entry->keys)
-		strbuf_adds(&keys, entry->keys);
-	else
-		add_keys(&keys, ui->keymap.keys[entry->action]);
-	put_line(page, 0, page->left - 1, ROLE_KEY, strbuf_text(&keys));
+	cleanup_free char *keys = entry->keys ? xstrdup(entry->keys)
+					      : keymap_all(&ui->keymap, entry->action);
+	put_line(page, 0, page->left - 1, ROLE_KEY, keys);
 	put_words(page, entry->text);
 }
 
@@ -170,12 +161,32 @@ static bool end_page(const struct page *page, struct ui *ui)
 	return true;
 }
 
-static void put_actions(struct page *page, const struct ui *ui)
+/* The actions whose names begin so; NULL: those of the list, whose names have no dot. */
+static void put_actions(struct page *page, const struct ui *ui, const char *prefix)
 {
-	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-		put_entry(page, ui,
-			  &(struct help_entry){ (enum action)i, NULL,
-						action_info((enum action)i)->help });
+	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
+		const struct action_info *info = action_info((enum action)i);
+		if (prefix ? starts_with(info->name, prefix) : !strchr(info->name, '.'))
+			put_entry(page, ui,
+				  &(struct help_entry){ (enum action)i, NULL, info->help });
+	}
+}
+
+/* Where the keys differ from those of the list. */
+static void put_places(struct page *page, const struct ui *ui)
+{
+	static const struct {
+		const char *heading, *prefix;
+	} places[] = {
+		{ "In a question (Enter and Esc always work)", "question." },
+		{ "In a line that you type", "line." },
+		{ "While you type a search", "search." },
+		{ "In the form for a new session", "form." },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		put_entries(page, ui, places[i].heading, NULL, 0);
+		put_actions(page, ui, places[i].prefix);
+	}
 }
 
 void draw_help(struct ui *ui, size_t row, size_t height)
@@ -183,10 +194,11 @@ void draw_help(struct ui *ui, size_t row, size_t height)
 	struct page page;
 	do {
 		page = begin_page(ui, row, height);
-		put_actions(&page, ui);
+		put_actions(&page, ui, NULL);
 		put_entries(&page, ui, NULL, mouse_entries, ARRAY_SIZE(mouse_entries));
 		put_entries(&page, ui, "In a session", session_entries,
 			    ARRAY_SIZE(session_entries));
+		put_places(&page, ui);
 		put_signs(&page, ui);
 		put_entries(&page, ui, "Behind the agent", mark_entries, ARRAY_SIZE(mark_entries));
 		page.line++;

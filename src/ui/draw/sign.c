@@ -39,3 +39,14 @@ const char *draw_sign(enum doing doing)
 	}
 	return term_symbol(SYMBOL_STOPPED);
 }
+
+size_t draw_key(size_t row, size_t column, const char *key, const char *label)
+{
+	const size_t width = term_columns();
+	const size_t length = term_width(key) + 1 + term_width(label) + 2;
+	if (column + length > width + 2)
+		return column;
+	const size_t used = term_put(row, column, width - column, ROLE_KEY, key);
+	term_put(row, column + used + 1, width, ROLE_FAINT, label);
+	return column + length;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How the deck, the wall and their help show what a session is doing.
+ * How the deck, the wall and their help show what a session is doing, and which keys there are.
  */
 #pragma once
 
@@ -11,3 +11,5 @@
 enum role draw_role(enum doing doing);
 /* What tells it without colours, too: one character; static. */
 const char *draw_sign(enum doing doing);
+/* A key and what it does, if there is room for both.  Returns the column behind them. */
+size_t draw_key(size_t row, size_t column, const char *key, const char *label);

@@ -67,11 +67,24 @@ static void add_if_room(struct strbuf *text, const char *one)
 
 static void add_key(struct strbuf *text, const struct ui *ui, enum action action, const char *label)
 {
-	char name[KEY_TEXT_SIZE];
-	const key_code key = ui->keymap.keys[action][0];
-	if (key == KEY_CODE_NONE)
+	char name[KEYMAP_TEXT_SIZE];
+	if (ui->keymap.keys[action][0] == KEY_CODE_NONE)
 		return;
-	cleanup_free char *one = xasprintf("%s %s", key_text(key, name), label);
+	cleanup_free char *one = xasprintf("%s %s", keymap_text(&ui->keymap, action, name), label);
+	add_if_room(text, one);
+}
+
+static void add_moves(struct strbuf *text, const struct ui *ui)
+{
+	static const enum action moves[] = { ACTION_UP, ACTION_DOWN, ACTION_COLLAPSE, ACTION_OPEN };
+	char name[KEYMAP_TEXT_SIZE];
+	cleanup_strbuf struct strbuf keys = { 0 };
+	bool is_own = false;
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
+		is_own |= ui->keymap.keys[moves[i]][0] != action_info(moves[i])->keys[0];
+		strbuf_addf(&keys, "%s%s", i ? ", " : "", keymap_text(&ui->keymap, moves[i], name));
+	}
+	cleanup_free char *one = xasprintf("%s choose", is_own ? strbuf_text(&keys) : "Arrows");
 	add_if_room(text, one);
 }
 
@@ -93,7 +106,7 @@ static void draw_footer(const struct wall *wall, const struct ui *ui, size_t row
 	add_key(&text, ui, ACTION_HELP, "help");
 	add_key(&text, ui, ACTION_ATTACH, "attach");
 	add_key(&text, ui, ACTION_NEXT_WAITING, "next waiting");
-	add_if_room(&text, "Arrows choose");
+	add_moves(&text, ui);
 	term_put(row, 0, width, waiting ? ROLE_WAITING : ROLE_KEY, strbuf_text(&text));
 }
 
@@ -117,6 +130,15 @@ static void draw_tiles(struct wall *wall, struct ui *ui)
 		draw_footer(wall, ui, term_rows() - 1);
 }
 
+static void draw_help_footer(const struct ui *ui)
+{
+	char up[KEYMAP_TEXT_SIZE], down[KEYMAP_TEXT_SIZE];
+	cleanup_free char *text = xasprintf("%s, %s scroll  any other key back",
+					    keymap_text(&ui->keymap, ACTION_UP, up),
+					    keymap_text(&ui->keymap, ACTION_DOWN, down));
+	term_put(term_rows() - 1, 0, term_columns(), ROLE_KEY, text);
+}
+
 void draw_wall(struct wall *wall, struct ui *ui)
 {
 	term_erase();
@@ -124,8 +146,7 @@ void draw_wall(struct wall *wall, struct ui *ui)
 		ui->height = draw_wall_height();
 		draw_wall_help(ui, 0, ui->height);
 		if (term_rows() > FOOTER_ROWS)
-			term_put(term_rows() - 1, 0, term_columns(), ROLE_KEY,
-				 "Up, Down scroll  any other key back");
+			draw_help_footer(ui);
 	} else {
 		draw_tiles(wall, ui);
 	}

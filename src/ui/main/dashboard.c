@@ -487,10 +487,12 @@ static void tell_lost(struct dashboard *dashboard)
 	/* A broken configuration counts more. */
 	if (dashboard->ui->message)
 		return;
+	char key[KEYMAP_TEXT_SIZE];
+	(void)keymap_text(&dashboard->ui->keymap, ACTION_RECOVER, key);
 	cleanup_free char *text =
-		count == 1
-			? xstrdup("1 session should run and does not: R restarts it.")
-			: xasprintf("%zu sessions should run and do not: R restarts them.", count);
+		count == 1 ? xasprintf("1 session should run and does not: %s restarts it.", key)
+			   : xasprintf("%zu sessions should run and do not: %s restarts them.",
+				       count, key);
 	ui_tell(dashboard->ui, text, true);
 }
 

@@ -49,21 +49,12 @@ static void move_or_scroll(struct dialog *dialog, key_code key)
 	const size_t page = dialog->room > 1 ? dialog->room - 1 : 1;
 	switch (key) {
 	case KEY_CODE_UP:
-	case KEY_CODE_BACKTAB:
-	case 'k':
 	case KEY_CODE_DOWN:
-	case KEY_CODE_TAB:
-	case 'j':
-		move(dialog, key == KEY_CODE_DOWN || key == KEY_CODE_TAB || key == 'j');
+		move(dialog, key == KEY_CODE_DOWN);
 		break;
 	case KEY_CODE_PAGE_UP:
-	case 'B' & KEY_CODE_CTRL:
-		scroll(dialog, page, false);
-		break;
 	case KEY_CODE_PAGE_DOWN:
-	case 'F' & KEY_CODE_CTRL:
-	case ' ':
-		scroll(dialog, page, true);
+		scroll(dialog, page, key == KEY_CODE_PAGE_DOWN);
 		break;
 	default:
 		if (key > '0' && key - '1' < dialog->question.choice_count)
@@ -79,8 +70,6 @@ bool dialog_key(struct dialog *dialog, key_code key, enum choice_kind *ret)
 		*ret = dialog->question.choices[dialog->cursor].kind;
 		return true;
 	case KEY_CODE_ESCAPE:
-	case 'C' & KEY_CODE_CTRL:
-	case 'q':
 		*ret = CHOICE_NONE;
 		return true;
 	default:

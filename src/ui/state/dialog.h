@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "model/keys/key.h"
 #include "model/question/question.h"
-#include "ui/state/key.h"
 
 /* Zero-initialised shows nothing. */
 struct dialog {
@@ -24,7 +24,8 @@ struct dialog {
 void dialog_open(struct dialog *dialog, struct question *question);
 void dialog_close(struct dialog *dialog);
 
-/* True: the key is an answer, *ret, and CHOICE_NONE for Escape, Ctrl-C and q. */
+/* Enter, Escape, the arrows, PgUp, PgDn, and the number of a choice; other keys do nothing.  True:
+ * the key is an answer, *ret, and CHOICE_NONE for Escape. */
 bool dialog_key(struct dialog *dialog, key_code key, enum choice_kind *ret);
 
 enum dialog_part {

@@ -18,10 +18,10 @@ static const char *const workspaces[WORKSPACE_COUNT] = {
 static const struct {
 	const char *label, *hint;
 } infos[FIELD_COUNT] = {
-	[FIELD_DIRECTORY] = { "Directory", "Tab completes it, Ctrl-R shows one used before" },
-	[FIELD_AGENT] = { "Agent", "Left and Right choose" },
+	[FIELD_DIRECTORY] = { "Directory", "where the agent works; ~ is your home" },
+	[FIELD_AGENT] = { "Agent", "the program that works there" },
 	[FIELD_COMMAND] = { "Command", "a program and its arguments; no shell runs it" },
-	[FIELD_PLACE] = { "Place", "where its processes live; Left and Right choose" },
+	[FIELD_PLACE] = { "Place", "where its processes live" },
 	[FIELD_IMAGE] = { "Image", "of the container; empty: the default" },
 	[FIELD_WORKSPACE] = { "Workspace", "a Git worktree or clone to itself, or none" },
 	[FIELD_BRANCH] = { "Branch", "empty: one named after the session" },
@@ -210,11 +210,19 @@ static void choose_letter(struct form *form, key_code key)
 	(void)choose_by(form, form->lead, 1);
 }
 
-static void type(struct form *form, key_code key)
+static enum key_context context_of(const struct form *form)
+{
+	return form_is_text(form->at) ? CONTEXT_TEXT : CONTEXT_CHOICE;
+}
+
+/* keymap NULL: the key is a character. */
+static void type(struct form *form, const struct keymap *keymap, key_code key)
 {
 	struct input *input = &form->texts[form->at];
 	cleanup_free char *before = xstrdup(input_text(input));
-	if (!input_key(input, key) || streq(before, input_text(input)))
+	const bool is_taken = keymap ? input_key(input, keymap, CONTEXT_TEXT, key)
+				     : input_type(input, key);
+	if (!is_taken || streq(before, input_text(input)))
 		return;
 	form->is_begun = true;
 	strvec_clear(&form->found);
@@ -231,44 +239,53 @@ static void take_recent(struct form *form)
 	strvec_clear(&form->found);
 }
 
-static void change(struct form *form, key_code key)
+/* What changes a field. */
+static void change(struct form *form, const struct keymap *keymap, key_code key)
 {
-	if (key == ('R' & KEY_CODE_CTRL))
+	switch (keymap_action(keymap, context_of(form), key)) {
+	case ACTION_FORM_CLEAR:
+		form_empty(form);
+		break;
+	case ACTION_FORM_RECENT:
 		take_recent(form);
-	else if (form_is_text(form->at))
-		type(form, key);
-	else if (key == KEY_CODE_LEFT || key == KEY_CODE_RIGHT || key == ' ')
-		choose(form, key != KEY_CODE_LEFT);
-	else
-		choose_letter(form, key);
+		break;
+	case ACTION_FORM_CHOOSE_NEXT:
+		choose(form, true);
+		break;
+	case ACTION_FORM_CHOOSE_PREVIOUS:
+		choose(form, false);
+		break;
+	default:
+		if (form_is_text(form->at))
+			type(form, keymap, key);
+		else
+			choose_letter(form, key);
+		break;
+	}
 }
 
-enum form_result form_key(struct form *form, key_code key)
+enum form_result form_key(struct form *form, const struct keymap *keymap, key_code key)
 {
-	switch (key) {
-	case KEY_CODE_ESCAPE:
-	case 'C' & KEY_CODE_CTRL:
+	switch (keymap_action(keymap, context_of(form), key)) {
+	case ACTION_FORM_CANCEL:
 		return FORM_LEFT;
-	case KEY_CODE_ENTER:
+	case ACTION_FORM_ACCEPT:
 		return form->is_running ? FORM_STAYS : FORM_DONE;
-	case KEY_CODE_TAB:
+	case ACTION_FORM_COMPLETE:
 		/* Once more, where it has found several: on to the next field. */
 		if (form->at == FIELD_DIRECTORY && form->found.count == 0)
 			return FORM_COMPLETE;
 		move(form, true);
 		break;
-	case KEY_CODE_DOWN:
-	case KEY_CODE_UP:
-	case KEY_CODE_BACKTAB:
-		move(form, key == KEY_CODE_DOWN);
+	case ACTION_FORM_NEXT:
+		move(form, true);
 		break;
-	case 'X' & KEY_CODE_CTRL:
-		if (!form->is_running)
-			form_empty(form);
+	case ACTION_FORM_PREVIOUS:
+		move(form, false);
 		break;
 	default:
 		if (!form->is_running)
-			change(form, key);
+			change(form, keymap, key);
 		break;
 	}
 	return FORM_STAYS;
@@ -277,7 +294,7 @@ enum form_result form_key(struct form *form, key_code key)
 void form_paste(struct form *form, key_code key)
 {
 	if (form_is_text(form->at) && !form->is_running)
-		type(form, key >= ' ' ? key : ' ');
+		type(form, NULL, key >= ' ' ? key : ' ');
 }
 
 /* ---- directories ------------------------------------------------------------------------------ */

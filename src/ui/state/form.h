@@ -60,7 +60,7 @@ enum form_result {
 	FORM_LEFT,     /* what was typed stays for the next time */
 	FORM_COMPLETE, /* look for directories, for form_complete() */
 };
-enum form_result form_key(struct form *form, key_code key);
+enum form_result form_key(struct form *form, const struct keymap *keymap, key_code key);
 /* A key of what was pasted: text only. */
 void form_paste(struct form *form, key_code key);
 

@@ -79,40 +79,44 @@ static void insert(struct input *input, key_code key)
 	strbuf_adds(&input->text, rest);
 }
 
-bool input_key(struct input *input, key_code key)
+bool input_type(struct input *input, key_code key)
+{
+	if (key < ' ' || key == 0x7F || key >= KEY_CODE_FIRST)
+		return false;
+	insert(input, key);
+	return true;
+}
+
+bool input_key(struct input *input, const struct keymap *keymap, enum key_context context,
+	       key_code key)
 {
 	const size_t at = input->cursor;
-	switch (key) {
-	case KEY_CODE_LEFT:
+	switch (keymap_action(keymap, context, key)) {
+	case ACTION_LINE_LEFT:
 		input->cursor = before(input, at);
 		return true;
-	case KEY_CODE_RIGHT:
+	case ACTION_LINE_RIGHT:
 		input->cursor = after(input, at);
 		return true;
-	case KEY_CODE_HOME:
-	case 'A' & KEY_CODE_CTRL:
+	case ACTION_LINE_START:
 		input->cursor = 0;
 		return true;
-	case KEY_CODE_END:
-	case 'E' & KEY_CODE_CTRL:
+	case ACTION_LINE_END:
 		input->cursor = input->text.length;
 		return true;
-	case KEY_CODE_BACKSPACE:
+	case ACTION_LINE_BACKSPACE:
 		cut(input, before(input, at), at);
 		return true;
-	case KEY_CODE_DELETE:
+	case ACTION_LINE_DELETE:
 		cut(input, at, after(input, at));
 		return true;
-	case 'U' & KEY_CODE_CTRL:
+	case ACTION_LINE_CLEAR:
 		cut(input, 0, at);
 		return true;
-	case 'W' & KEY_CODE_CTRL:
+	case ACTION_LINE_WORD:
 		cut(input, word_before(input, at), at);
 		return true;
 	default:
-		if (key < ' ' || key == 0x7F || key >= KEY_CODE_FIRST)
-			return false;
-		insert(input, key);
-		return true;
+		return input_type(input, key);
 	}
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "ui/state/key.h"
+#include "model/keys/keymap.h"
 
 /* Zero-initialised is empty. */
 struct input {
@@ -14,7 +14,11 @@ struct input {
 };
 void input_set(struct input *input, const char *text);
 void input_free(struct input *input);
-/* True: the key is for the line, and has changed it or moved the cursor. */
-bool input_key(struct input *input, key_code key);
+/* True: the key is for the line, by the keys of this place, and has changed it or moved the cursor.
+ */
+bool input_key(struct input *input, const struct keymap *keymap, enum key_context context,
+	       key_code key);
+/* True: it is a character, which has been inserted. */
+bool input_type(struct input *input, key_code key);
 /* Borrowed. */
 const char *input_text(const struct input *input);

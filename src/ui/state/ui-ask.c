@@ -212,33 +212,47 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 		give_up(ui);
 }
 
-/* The keys that its user has given to moving, Enter and quit are for a dialog, too. */
-static key_code usual_key(const struct ui *ui, key_code key)
+/* The key that means this to a dialog. */
+static key_code dialog_key_of(enum action action, key_code key)
 {
 	static const key_code keys[ACTION_COUNT] = {
-		[ACTION_UP] = KEY_CODE_UP,           [ACTION_DOWN] = KEY_CODE_DOWN,
-		[ACTION_PAGE_UP] = KEY_CODE_PAGE_UP, [ACTION_PAGE_DOWN] = KEY_CODE_PAGE_DOWN,
-		[ACTION_ATTACH] = KEY_CODE_ENTER,    [ACTION_QUIT] = KEY_CODE_ESCAPE,
+		[ACTION_UP] = KEY_CODE_UP,
+		[ACTION_DOWN] = KEY_CODE_DOWN,
+		[ACTION_PAGE_UP] = KEY_CODE_PAGE_UP,
+		[ACTION_PAGE_DOWN] = KEY_CODE_PAGE_DOWN,
+		[ACTION_ATTACH] = KEY_CODE_ENTER,
+		[ACTION_QUIT] = KEY_CODE_ESCAPE,
+		[ACTION_QUESTION_NEXT] = KEY_CODE_DOWN,
+		[ACTION_QUESTION_PREVIOUS] = KEY_CODE_UP,
+		[ACTION_QUESTION_SCROLL] = KEY_CODE_PAGE_DOWN,
 	};
-	const enum action action = keymap_action(&ui->keymap, key);
-	return ui->keymap.is_own[action] && keys[action] ? keys[action] : key;
+	const bool is_number = key >= '1' && key <= '9';
+	return action == ACTION_NONE && is_number ? key : keys[action];
+}
+
+bool ui_confirms(const struct ui *ui, key_code key)
+{
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
+	return action == ACTION_QUESTION_YES ||
+	       (action == ACTION_NONE &&
+		keymap_action(&ui->keymap, CONTEXT_LIST, key) == ui->pending);
 }
 
 void ui_key_in_dialog(struct ui *ui, key_code key, struct wish *ret)
 {
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_QUESTION, key);
 	enum choice_kind choice;
 	const bool is_confirm = ui->ask.about == ASK_CONFIRM;
-	if (is_confirm &&
-	    (key == 'y' || key == 'Y' || keymap_action(&ui->keymap, key) == ui->pending))
+	if (is_confirm && ui_confirms(ui, key))
 		answer(ui, CHOICE_CONTINUE, ret);
-	else if (is_confirm && key == 'n')
+	else if (is_confirm && action == ACTION_QUESTION_NO)
 		give_up(ui);
-	else if (dialog_key(&ui->dialog, usual_key(ui, key), &choice))
+	else if (dialog_key(&ui->dialog, dialog_key_of(action, key), &choice))
 		answer(ui, choice, ret);
 }
 
 void ui_key_while_looking(struct ui *ui, key_code key)
 {
-	if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL) || key == 'q')
+	if (keymap_action(&ui->keymap, CONTEXT_QUESTION, key) == ACTION_QUIT)
 		give_up(ui);
 }

@@ -60,21 +60,20 @@ void ui_launched(struct ui *ui, const char *text, bool is_good)
 
 static void leave_form(struct ui *ui)
 {
-	char name[KEY_TEXT_SIZE];
+	char name[KEYMAP_TEXT_SIZE];
 	ui->mode = MODE_LIST;
-	const key_code key = ui->keymap.keys[ACTION_NEW][0];
 	if (!ui->form.is_begun)
 		return;
-	cleanup_free char *text = xasprintf(
-		"%s; %s shows the form again.",
-		ui->form.is_running ? "It is being made" : "What you typed is kept",
-		key == KEY_CODE_NONE ? "its action" : key_text(key, name));
+	cleanup_free char *text = xasprintf("%s; %s shows the form again.",
+					    ui->form.is_running ? "It is being made"
+								: "What you typed is kept",
+					    keymap_text(&ui->keymap, ACTION_NEW, name));
 	ui_tell(ui, text, false);
 }
 
 void ui_key_in_form(struct ui *ui, key_code key, struct wish *ret)
 {
-	switch (form_key(&ui->form, key)) {
+	switch (form_key(&ui->form, &ui->keymap, key)) {
 	case FORM_STAYS:
 		break;
 	case FORM_DONE:

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ui/state/action.h"
+#include "model/keys/keymap.h"
 
 struct item;
 struct strvec;
@@ -16,6 +16,8 @@ struct wish;
 
 /* *ret as of ui_key(), here and below. */
 void ui_act(struct ui *ui, enum action action, struct wish *ret);
+/* The key has no meaning here, and ? lists those that have. */
+void ui_tell_useless(struct ui *ui, const char *key);
 /* By some lines; drawing limits it. */
 void ui_scroll_preview(struct ui *ui, bool is_up);
 

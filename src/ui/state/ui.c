@@ -50,6 +50,23 @@ void ui_tell(struct ui *ui, const char *text, bool is_bad)
 	ui->is_bad = is_bad;
 }
 
+/* The text has the first key of the action for its %s. */
+static void tell_key(struct ui *ui, const char *text, enum action action, bool is_bad)
+{
+	char name[KEYMAP_TEXT_SIZE];
+	const char *hole = strstr(text, "%s");
+	cleanup_free char *told = xasprintf("%.*s%s%s", (int)(hole - text), text,
+					    keymap_text(&ui->keymap, action, name), hole + 2);
+	ui_tell(ui, told, is_bad);
+}
+
+void ui_tell_useless(struct ui *ui, const char *key)
+{
+	cleanup_free char *text = xasprintf("%s does nothing here; %%s lists the keys.",
+					    *key ? key : "This key");
+	tell_key(ui, text, ACTION_HELP, true);
+}
+
 /* ---- the list --------------------------------------------------------------------------------- */
 
 static void next_order(struct ui *ui)
@@ -165,8 +182,8 @@ void ui_scroll_preview(struct ui *ui, bool is_up)
 	struct preview *preview = &ui->preview;
 	const bool is_back = is_up != (preview->kind == PREVIEW_FACTS);
 	if (preview->kind == PREVIEW_NONE)
-		ui_tell(ui, "There is nothing to scroll: press Tab to show the session's screen.",
-			false);
+		tell_key(ui, "There is nothing to scroll: %s shows the session's screen.",
+			 ACTION_PREVIEW, false);
 	else if (is_back)
 		preview->back += PREVIEW_LINES;
 	else
@@ -275,6 +292,9 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 	case ACTION_SUSPEND:
 		ret->kind = WISH_SUSPEND;
 		break;
+	case ACTION_BACK:
+		take_back(ui);
+		break;
 	case ACTION_QUIT:
 		ret->kind = WISH_QUIT;
 		break;
@@ -290,30 +310,41 @@ void ui_act(struct ui *ui, enum action action, struct wish *ret)
 static void key_in_list(struct ui *ui, key_code key, struct wish *ret)
 {
 	char name[KEY_TEXT_SIZE];
-	const enum action action = keymap_action(&ui->keymap, key);
-	if (key == KEY_CODE_ESCAPE) {
-		take_back(ui);
-	} else if (action != ACTION_NONE) {
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_LIST, key);
+	if (action != ACTION_NONE)
 		ui_act(ui, action, ret);
-	} else {
-		key_text(key, name);
-		cleanup_free char *text = xasprintf("%s does nothing here; ? lists the keys.",
-						    *name ? name : "This key");
-		ui_tell(ui, text, true);
-	}
+	else
+		ui_tell_useless(ui, key_text(key, name));
+}
+
+/* False: that is no action to move with. */
+static bool move_in_search(struct ui *ui, enum action action)
+{
+	static const enum action moves[ACTION_COUNT] = {
+		[ACTION_SEARCH_UP] = ACTION_UP,
+		[ACTION_SEARCH_DOWN] = ACTION_DOWN,
+		[ACTION_SEARCH_PAGE_UP] = ACTION_PAGE_UP,
+		[ACTION_SEARCH_PAGE_DOWN] = ACTION_PAGE_DOWN,
+	};
+	if (moves[action] == ACTION_NONE)
+		return false;
+	move(ui, moves[action]);
+	return true;
 }
 
 static void key_in_search(struct ui *ui, key_code key)
 {
 	cleanup_free char *before = xstrdup(input_text(&ui->input));
-	if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
-		move(ui, key == KEY_CODE_UP ? ACTION_UP : ACTION_DOWN);
-	} else if (key == KEY_CODE_ENTER) {
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_SEARCH, key);
+	if (move_in_search(ui, action)) {
+		return;
+	} else if (action == ACTION_LINE_ACCEPT) {
 		ui->mode = MODE_LIST;
-	} else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
+	} else if (action == ACTION_LINE_CANCEL) {
 		ui->mode = MODE_LIST;
 		search(ui, "");
-	} else if (input_key(&ui->input, key) && !streq(before, input_text(&ui->input))) {
+	} else if (input_key(&ui->input, &ui->keymap, CONTEXT_SEARCH, key) &&
+		   !streq(before, input_text(&ui->input))) {
 		search(ui, input_text(&ui->input));
 	}
 }
@@ -360,16 +391,13 @@ static void find_named(struct ui *ui)
 static void key_in_pick(struct ui *ui, key_code key, struct wish *ret)
 {
 	const struct item *item = list_selected(ui->list);
-	if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL)) {
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_SEARCH, key);
+	if (action == ACTION_LINE_CANCEL) {
 		ret->kind = WISH_QUIT;
-	} else if (key == KEY_CODE_ENTER && item) {
+	} else if (action == ACTION_LINE_ACCEPT && item) {
 		ret->kind = WISH_SWITCH;
 		strvec_push(&ret->words, item->id);
-	} else if (key == KEY_CODE_PAGE_UP || key == KEY_CODE_PAGE_DOWN) {
-		move(ui, key == KEY_CODE_PAGE_UP ? ACTION_PAGE_UP : ACTION_PAGE_DOWN);
-	} else if (key == KEY_CODE_UP || key == KEY_CODE_DOWN) {
-		key_in_search(ui, key);
-	} else if (key != KEY_CODE_ENTER) {
+	} else if (action != ACTION_LINE_ACCEPT) {
 		const unsigned before = ui->searches;
 		key_in_search(ui, key);
 		if (ui->searches != before)
@@ -393,18 +421,19 @@ void ui_begin_pick(struct ui *ui)
 
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
-	if (key == KEY_CODE_ENTER)
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_LINE, key);
+	if (action == ACTION_LINE_ACCEPT)
 		ui_go_on(ui, ret);
-	else if (key == KEY_CODE_ESCAPE || key == ('C' & KEY_CODE_CTRL))
+	else if (action == ACTION_LINE_CANCEL)
 		ui_end_pending(ui);
 	else
-		(void)input_key(&ui->input, key);
+		(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
 }
 
 static void key_in_help(struct ui *ui, key_code key)
 {
 	const size_t page = ui->height > 1 ? ui->height - 1 : 1;
-	switch (keymap_action(&ui->keymap, key)) {
+	switch (keymap_action(&ui->keymap, CONTEXT_HELP, key)) {
 	case ACTION_UP:
 		ui->help_top -= ui->help_top > 0;
 		break;
@@ -442,7 +471,8 @@ static bool take_paste(struct ui *ui, key_code key)
 	if (key == KEY_CODE_PASTE) {
 		ui->is_pasting = true;
 		if (!is_typing(ui) && ui->mode != MODE_FORM)
-			ui_tell(ui, "Pasted text does nothing here: m sends a line.", true);
+			tell_key(ui, "Pasted text does nothing here: %s sends a line.", ACTION_SEND,
+				 true);
 		return true;
 	}
 	if (!ui->is_pasting)
@@ -453,7 +483,7 @@ static bool take_paste(struct ui *ui, key_code key)
 			find_named(ui);
 	} else if (ui->mode == MODE_FORM) {
 		form_paste(&ui->form, key);
-	} else if (is_typing(ui) && input_key(&ui->input, key >= ' ' ? key : ' ') &&
+	} else if (is_typing(ui) && input_type(&ui->input, key >= ' ' ? key : ' ') &&
 		   ui->mode != MODE_LINE) {
 		search(ui, input_text(&ui->input));
 	}

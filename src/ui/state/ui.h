@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ui/state/action.h"
+#include "model/keys/keymap.h"
 #include "ui/state/ask.h"
 #include "ui/state/dialog.h"
 #include "ui/state/form.h"
@@ -106,6 +106,10 @@ void ui_begin_pick(struct ui *ui);
 
 /* The list is settled.  *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
+
+/* Does the key say yes to the question that is asked (ASK_CONFIRM)?  The key of the action does,
+ * where it means nothing else. */
+bool ui_confirms(const struct ui *ui, key_code key);
 
 /* A click on this place of the terminal: it selects a line of the list, and on the selected one it
  * is Enter.  *ret as of ui_key(). */

@@ -152,23 +152,13 @@ static void attach(const struct wall *wall, struct wish *ret)
 	strvec_push(&ret->words, wall->items[wall->selected]->id);
 }
 
-/* False: that is no key to move with. */
-static bool key_moves(struct wall *wall, struct list *list, key_code key)
+/* False: that was not the wheel. */
+static bool wheel_moves(struct wall *wall, struct list *list, key_code key)
 {
-	switch (key) {
-	case KEY_CODE_TAB:
-		select_tile(wall, list, (wall->selected + 1) % wall->count);
-		return true;
-	case KEY_CODE_BACKTAB:
-		select_tile(wall, list, (wall->selected + wall->count - 1) % wall->count);
-		return true;
-	case KEY_CODE_WHEEL_UP:
-	case KEY_CODE_WHEEL_DOWN:
-		turn_page(wall, list, key == KEY_CODE_WHEEL_DOWN);
-		return true;
-	default:
+	if (key != KEY_CODE_WHEEL_UP && key != KEY_CODE_WHEEL_DOWN)
 		return false;
-	}
+	turn_page(wall, list, key == KEY_CODE_WHEEL_DOWN);
+	return true;
 }
 
 static void act(struct wall *wall, struct ui *ui, enum action action, struct wish *ret)
@@ -196,6 +186,12 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 	case ACTION_LAST:
 		select_tile(wall, ui->list, wall->count - 1);
 		break;
+	case ACTION_WALL_NEXT:
+		select_tile(wall, ui->list, (wall->selected + 1) % wall->count);
+		break;
+	case ACTION_WALL_PREVIOUS:
+		select_tile(wall, ui->list, (wall->selected + wall->count - 1) % wall->count);
+		break;
 	case ACTION_ATTACH:
 		attach(wall, ret);
 		break;
@@ -204,14 +200,14 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 			ui_tell(ui, "No session waits for you.", false);
 		break;
 	default:
-		ui_tell(ui, "This key does nothing here; ? lists the keys.", true);
+		ui_tell_useless(ui, "");
 		break;
 	}
 }
 
 void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 {
-	const enum action action = keymap_action(&ui->keymap, key);
+	const enum action action = keymap_action(&ui->keymap, CONTEXT_WALL, key);
 	if (ui->mode == MODE_HELP) {
 		ui_key(ui, key, ret);
 		return;
@@ -221,7 +217,7 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 		ui->is_pasting = key == KEY_CODE_PASTE;
 	} else if (ui->is_pasting) {
 		/* It was meant for an agent. */
-	} else if (action == ACTION_QUIT || key == KEY_CODE_ESCAPE) {
+	} else if (action == ACTION_QUIT) {
 		ret->kind = WISH_QUIT;
 	} else if (action == ACTION_SUSPEND) {
 		ret->kind = WISH_SUSPEND;
@@ -229,7 +225,7 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 		ret->kind = WISH_REDRAW;
 	} else if (action == ACTION_HELP) {
 		ui_act(ui, action, ret);
-	} else if (wall->count && !key_moves(wall, ui->list, key)) {
+	} else if (wall->count && !wheel_moves(wall, ui->list, key)) {
 		act(wall, ui, action, ret);
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "ui/state/key.h"
+#include "model/keys/key.h"
 #include "ui/term/term-internal.h"
 
 #include <errno.h>

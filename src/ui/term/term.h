@@ -90,7 +90,7 @@ void term_forget(void);
 /* How many columns the text takes. */
 size_t term_width(const char *text);
 
-/* The next key that was typed, as in ui/state/key.h; 0: no more now.  *ret_is_gone: the terminal
+/* The next key that was typed, as in model/keys/key.h; 0: no more now.  *ret_is_gone: the terminal
  * is. */
 unsigned term_key(void);
 /* Where the mouse was at the last KEY_CODE_CLICK or turn of the wheel. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/state/key.h"
+#include "model/keys/key.h"
 
 #include "base/text.h"
 
