@@ -682,10 +682,10 @@ case_a_shell_asks_before_it_answers_a_permission() {
 	grep -q 'read the question with --json' "$home/out" || fail "without a terminal: $(<"$home/out")"
 	open 80 24 agentdeck approve api
 	await '^ *make$' && await '^Give this permission\? \(y/n\)$' && keys n Enter
-	await 'ended: 1' && deck status --wait waiting --timeout 20 api
+	await '^Not given: the agent still waits for an answer\.$' && await 'ended: 1' && deck status --wait waiting --timeout 20 api
 	open 80 24 agentdeck deny api
 	await '^Refuse this permission\? \(y/n\)$' && keys Enter
-	await 'ended: 1' && deck status --wait waiting --timeout 20 api
+	await '^Not refused: the agent still waits for an answer\.$' && await 'ended: 1' && deck status --wait waiting --timeout 20 api
 	open 80 24 agentdeck approve api
 	await '^Give this permission' && keys y Enter
 	await '^api: approved$' && await 'ended: 0'

@@ -77,7 +77,7 @@ static int confirm(const struct app *app, enum doctor_consent consent, size_t co
 	if (consent != DOCTOR_ASK || !count)
 		return 0;
 	if (!app->json && ask_is_possible())
-		return ask_yes("Free these?", err);
+		return ask_yes("Free these?", "Nothing was freed.", err);
 	return error_set(err, ERROR_INVALID, "%zu of these would be freed: add --force to do it",
 			 count);
 }
@@ -113,11 +113,8 @@ int doctor_fix(struct app *app, enum doctor_consent consent, struct error *err)
 	if (!app->json && strays.count)
 		print_strays(app, &strays);
 	int r = confirm(app, consent, strays_count(&strays, STRAY_FREE), err);
-	if (r != 0) {
-		if (r > 0)
-			printf("Nothing was freed.\n");
+	if (r != 0)
 		return r < 0 ? -1 : 1;
-	}
 	if (consent != DOCTOR_ONLY_SHOW)
 		r = reconcile_fix(&app->deck, &strays, &failure);
 	if (r < 0 && !app->json)

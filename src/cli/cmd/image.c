@@ -53,7 +53,7 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 		return error_move(err, &why);
 	complain("%s", why.message);
 	if (ask_yes("Make it now? That takes a minute or two, and downloads Debian's packages.",
-		    NULL) != 0)
+		    "The image was not made.", NULL) != 0)
 		return error_move(err, &why);
 	error_clear(&why);
 	return make_image(app, wish->container->engine, NULL, stderr, err) < 0

@@ -121,7 +121,7 @@ static int confirm(const struct app *app, const struct trash *trash, struct erro
 	const struct options *given = app->options;
 	if (given->force || given->dry_run || trash->count == 0)
 		return 0;
-	return ask_yes(asking_prune_prompt(trash), err);
+	return ask_yes(asking_prune_prompt(trash), "Nothing was deleted.", err);
 }
 
 static char *conclusion(const struct app *app, const struct trash *all, size_t old, size_t deleted)
@@ -163,8 +163,6 @@ static int run(struct app *app, struct error *err)
 	if (!app->json)
 		print_branches(branches);
 	int r = confirm(app, &trash, err);
-	if (r > 0)
-		printf("Nothing was deleted.\n");
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	if (!given->dry_run && undo_prune(&app->deck, &trash, &deleted, err) < 0)

@@ -44,7 +44,7 @@ static int confirm(const struct app *app, const struct store_row *row, bool runs
 				 "undo.",
 				 title, more)
 		     : xasprintf("Delete %s for good%s? There is no undo.", title, more);
-	return ask_yes(question, err);
+	return ask_yes(question, "Nothing was deleted.", err);
 }
 
 static int run(struct app *app, struct error *err)
@@ -58,8 +58,6 @@ static int run(struct app *app, struct error *err)
 				 row->id);
 	const bool runs = place_row_is_live(row);
 	int r = confirm(app, row, runs, err);
-	if (r > 0)
-		printf("Nothing was deleted.\n");
 	if (r != 0)
 		return r < 0 ? -1 : 1;
 	app->deck.may_lose_work = given->discard;

@@ -117,7 +117,7 @@ static int confirm(struct app *app, const struct several *several, struct error 
 	if (!app->json && ask_is_possible()) {
 		cleanup_free char *question = make_question(several, count);
 		cleanup_free char *shown = visible(question);
-		return ask_yes(shown, err);
+		return ask_yes(shown, "Nothing was removed.", err);
 	}
 	if (!running)
 		return error_set(err, ERROR_INVALID,
@@ -151,11 +151,8 @@ static int choose_and_remove(struct app *app, struct error *err)
 	if (several_choose(app, &app->operands, &verb, &several, err) < 0)
 		return -1;
 	r = confirm(app, &several, err);
-	if (r != 0) {
-		if (r > 0)
-			printf("Nothing was removed.\n");
+	if (r != 0)
 		return r < 0 ? -1 : 1;
-	}
 	return several_run(app, &several, &verb, err);
 }
 

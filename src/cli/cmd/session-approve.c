@@ -35,9 +35,11 @@ static int confirm(const struct options *given, enum permit_answer answer, struc
 		return error_set(err, ERROR_USAGE,
 				 "nobody can be asked without a terminal: read the question with "
 				 "--json, and give its digest with --question");
-	return ask_yes(answer == PERMIT_APPROVE ? "Give this permission?"
-						: "Refuse this permission?",
-		       err);
+	return answer == PERMIT_APPROVE
+		       ? ask_yes("Give this permission?",
+				 "Not given: the agent still waits for an answer.", err)
+		       : ask_yes("Refuse this permission?",
+				 "Not refused: the agent still waits for an answer.", err);
 }
 
 static struct json_object *describe(const struct store_row *row, const struct permission *question,

@@ -166,7 +166,7 @@ static int ask_consent(struct app *app, struct error *why)
 	if (!deck->needs_rebuild || deck->may_rebuild || app->json || !ask_is_possible())
 		return -1;
 	complain("%s", why->message);
-	if (ask_yes("Build the image again now?", NULL) != 0)
+	if (ask_yes("Build the image again now?", "The image was not built.", NULL) != 0)
 		return -1;
 	deck->may_rebuild = true;
 	return 0;

@@ -72,14 +72,17 @@ int ask_line(char **ret, struct error *err)
 	return 0;
 }
 
-int ask_yes(const char *question, struct error *err)
+int ask_yes(const char *question, const char *refusal, struct error *err)
 {
 	cleanup_free char *answer = NULL;
 	printf("%s (y/n)\n", question);
 	int r = ask_line(&answer, err);
-	if (r != 0)
+	if (r < 0)
 		return r;
-	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0 ? 0 : ASK_CANCELLED;
+	if (r == 0 && (strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0))
+		return 0;
+	printf("%s\n", refusal);
+	return ASK_CANCELLED;
 }
 
 static void show_question(const struct question *question)

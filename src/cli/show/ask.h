@@ -16,8 +16,9 @@ bool ask_is_possible(void);
 enum { ASK_CANCELLED = 1 };
 int ask_line(char **ret, struct error *err);
 
-/* Print the question, and wait for "y" or "yes".  ASK_CANCELLED: any other answer. */
-int ask_yes(const char *question, struct error *err);
+/* Print the question, and wait for "y" or "yes".  ASK_CANCELLED: any other answer, and the refusal
+ * was printed, which says what was not done. */
+int ask_yes(const char *question, const char *refusal, struct error *err);
 
 /* Show the question as text, and wait for one of its choices.  *ret is borrowed from it.
  * ASK_CANCELLED: none, so nothing changes. */
