@@ -1258,6 +1258,12 @@ case_other_commands_are_run_with_the_session() {
 	await 'Enter attach'
 	deck show solo --json
 	grep -q '"keep"' "$home/out" || fail "not set: $(<"$home/out")"
+	# one that takes no session gets none
+	keys : && keys -l 'group list' && keys Enter
+	await '^== agentdeck group list$' && await '^work/back' && await '^Press Enter to go back' && keys Enter
+	await 'Enter attach' && keys : && keys -l 'nonsense' && keys Enter
+	await '^== agentdeck nonsense$' && await 'nonsense' && await '^It failed, ' && keys Enter
+	await 'Enter attach'
 	# who fails says so, and Ctrl-C goes back as Enter does
 	keys : && keys -l 'exec -- sh -c "exit 7"' && keys Enter
 	await '^It failed, with exit status 7\.$' && await '^Press Enter to go back' && keys C-c

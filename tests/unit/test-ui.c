@@ -82,8 +82,8 @@ static void actions_become_commands(void **state UNUSED)
 		{ { KEY_CODE_DOWN, KEY_CODE_DOWN, 'w' }, "terminal wall --group=work" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'w' }, "terminal wall id-a id-b" },
 		{ { ':', 'p', ' ', 'a', ' ', '\'', 'b', ' ', '\'', KEY_CODE_ENTER },
-		  "show p id-a a b " },
-		{ { ':', 'p', KEY_CODE_ENTER }, "show p id-a" },
+		  "show with-session id-a -- p a b " },
+		{ { ':', 'p', KEY_CODE_ENTER }, "show with-session id-a -- p" },
 		{ { ':', KEY_CODE_ENTER }, "" },
 		/* commands for one session: once for each */
 		{ { ' ', KEY_CODE_DOWN, ' ', 'F' }, "run fork --no-wait 2:id-a 2:id-b" },

@@ -142,7 +142,7 @@ static const struct action_info actions[ACTION_COUNT] = {
 	[ACTION_COMMAND] = { "command",
 			     { ':' },
 			     NULL,
-			     "run another command of agentdeck with it: check, set on-end keep",
+			     "run another command of agentdeck, with the session if it takes one: check, up",
 			     true },
 	[ACTION_PREVIEW] = { "preview",
 			     { KEY_CODE_TAB },

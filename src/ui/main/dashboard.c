@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/main/dashboard.h"
 
-#include "base/argsplit.h"
 #include "base/clock.h"
 #include "engine/roster/lost.h"
 #include "engine/run/correct.h"
@@ -167,12 +166,9 @@ static void on_terminal(struct dashboard *dashboard, const char *command,
 	cleanup_error struct error why = { 0 };
 	rest(dashboard);
 	term_leave();
-	/* What is above it belongs to an earlier one. */
-	if (is_read) {
-		cleanup_free char *line = argjoin(words->items);
-		cleanup_free char *shown = visible(line);
-		fprintf(stderr, "\n== agentdeck %s\n", shown);
-	}
+	/* What is above belongs to an earlier one. */
+	if (is_read)
+		fprintf(stderr, "\n");
 	const int status = errand_terminal(&dashboard->errands, command, words, &why);
 	if (status == 0 && !is_read) {
 		come_back(dashboard);

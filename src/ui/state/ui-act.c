@@ -211,7 +211,7 @@ static void limit(struct ui *ui, const char *text, struct wish *ret)
 	run_each(ui, ret, (const char *const *)words.items, (const char *const[]){ NULL });
 }
 
-/* The session is the first operand of all of them: "set on-end keep", "session check". */
+/* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */
 static void command(struct ui *ui, const char *text, struct wish *ret)
 {
 	cleanup_strvec struct strvec words = { 0 };
@@ -221,13 +221,12 @@ static void command(struct ui *ui, const char *text, struct wish *ret)
 		ui_tell(ui, shown, true);
 		return;
 	}
-	const size_t verb = words.count && streq(words.items[0], "session") ? 2 : 1;
-	for (size_t i = 0; i < words.count && i < verb; i++)
-		strvec_push(&ret->words, words.items[i]);
-	if (words.count >= verb) {
+	if (words.count) {
 		ret->kind = WISH_SHOW;
+		strvec_push(&ret->words, "with-session");
 		strvec_push_all(&ret->words, &ui->targets);
-		strvec_push_array(&ret->words, (const char *const *)words.items + verb);
+		strvec_push(&ret->words, "--");
+		strvec_push_all(&ret->words, &words);
 	}
 	ui_end_pending(ui);
 }
