@@ -64,6 +64,23 @@ void adopt_finds_free(struct adopt_finds *finds);
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
 		 struct error *err);
 
+/* The find of this very process, if it can be taken over into this stopped instance, which has its
+ * conversation.  NULL: it cannot.  Borrowed from finds. */
+const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
+				       const struct process_id *process,
+				       const struct instance *instance);
+
+/* What a process is, for people, whether it can be adopted or not.  NULL and 0: not known, as all
+ * is of one that has ended. */
+struct adopt_facts {
+	char *command, *directory;
+	char *terminal;   /* "/dev/pts/3" */
+	int64_t since_us; /* that it runs; since the Epoch */
+};
+void adopt_describe(const struct process_id *process, struct adopt_facts *ret);
+void adopt_facts_clear(struct adopt_facts *facts);
+#define cleanup_adopt_facts CLEANUP(adopt_facts_clear)
+
 /* How to adopt it. */
 struct adopt_wish {
 	const char *title, *group; /* NULL: the default of lifecycle_add() */

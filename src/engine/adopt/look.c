@@ -170,6 +170,43 @@ static int64_t started_ns(const struct process_id *process)
 	return (boot_ms + since_boot_ms - 1000) * 1000000;
 }
 
+const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
+				       const struct process_id *process,
+				       const struct instance *instance)
+{
+	for (size_t i = 0; i < finds->count; i++) {
+		const struct adopt_find *find = finds->finds + i;
+		if (process_same(&find->process, process) && find->can_join &&
+		    streq(find->owner, instance->id) && !adopt_is_below(getpid(), process->pid))
+			return find;
+	}
+	return NULL;
+}
+
+void adopt_facts_clear(struct adopt_facts *facts)
+{
+	free(facts->command);
+	free(facts->directory);
+	free(facts->terminal);
+	*facts = (struct adopt_facts){ 0 };
+}
+
+void adopt_describe(const struct process_id *process, struct adopt_facts *ret)
+{
+	CLEANUP(adopt_facts_clear) struct adopt_facts facts = { 0 };
+	cleanup_strvec struct strvec argv = { 0 };
+	(void)process_directory(process->pid, &facts.directory, NULL);
+	(void)process_terminal(process->pid, &facts.terminal, NULL);
+	if (process_argv(process->pid, &argv, NULL) == 0 && argv.count)
+		facts.command = visible_argv(argv.items);
+	/* All of it was the same process'. */
+	if (!process_alive(process))
+		return;
+	facts.since_us = started_ns(process) / 1000;
+	*ret = facts;
+	facts = (struct adopt_facts){ 0 };
+}
+
 static bool shares_place(const struct adopt_finds *finds, const struct adopt_find *find)
 {
 	for (size_t i = 0; i < finds->count; i++) {

@@ -9,6 +9,7 @@
 #include "engine/conversation/create.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
+#include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
@@ -296,6 +297,38 @@ static bool is_taker(const struct store_row *row, const struct instance *instanc
 	       is_open(row);
 }
 
+static enum holding holding_of(const struct store_row *row, const struct instance *instance,
+			       const struct agent *agent)
+{
+	if (shares_directory(agent) && is_neighbour(row, instance) && is_open(row))
+		return HOLDING_DIRECTORY;
+	if (is_taker(row, instance))
+		return HOLDING_PICKED;
+	return is_holder(row, instance) ? HOLDING_OPEN : HOLDING_NOTHING;
+}
+
+static int refuse_claim(const struct owner_profile *profile, const struct store_row *row,
+			const struct instance *instance, const struct agent *agent,
+			struct error *err)
+{
+	cleanup_free char *title = visible(row->title);
+	cleanup_free char *place = where(row);
+	cleanup_free char *hint = hint_named(store_profile(profile->store), row->id);
+	if (holding_of(row, instance, agent) == HOLDING_DIRECTORY)
+		return error_set(
+			err, ERROR_EXISTS,
+			"session '%s' (%s)%s runs %s in this directory "
+			"already, and %s only finds the latest conversation of a directory: "
+			"stop that one first with agentdeck stop %s, or work in another directory "
+			"(a git worktree)",
+			title, row->id, place, agent->title, agent->title, hint);
+	return error_set(err, ERROR_EXISTS,
+			 "conversation %s is open in session '%s' (%s)%s: two "
+			 "agents on one conversation would split its history; attach to that one "
+			 "with agentdeck attach %s, or stop it first with agentdeck stop %s",
+			 instance->conversation.session_id, title, row->id, place, hint, hint);
+}
+
 static int find_holder(struct deck *deck, const struct owner_profile *profile,
 		       const struct instance *instance, const struct agent *agent,
 		       struct error *err)
@@ -305,29 +338,81 @@ static int find_holder(struct deck *deck, const struct owner_profile *profile,
 		if (owner_is_self(profile, row, instance))
 			continue;
 		cleanup_free char *title = visible(row->title);
-		cleanup_free char *place = where(row);
-		if (shares_directory(agent) && is_neighbour(row, instance) && is_open(row))
-			return error_set(
-				err, ERROR_EXISTS,
-				"session '%s' (%s)%s runs %s in this directory "
-				"already, and %s only finds the latest conversation of a directory: "
-				"stop that one first, or work in another directory (a git worktree)",
-				title, row->id, place, agent->title, agent->title);
-		/* The owner keeps it, and is not the one who has to wait. */
-		if (is_taker(row, instance))
+		switch (holding_of(row, instance, agent)) {
+		case HOLDING_OPEN:
+		case HOLDING_DIRECTORY:
+			return refuse_claim(profile, row, instance, agent, err);
+		case HOLDING_PICKED:
+			/* The owner keeps it, and is not the one who has to wait. */
 			deck_warn(deck,
 				  "conversation %s is also open in session '%s' (%s), where its "
 				  "user chose it: close it there, or the conversation will split "
 				  "into two branches",
 				  instance->conversation.session_id, title, row->id);
-		if (!is_holder(row, instance))
-			continue;
-		return error_set(
-			err, ERROR_EXISTS,
-			"conversation %s is open in session '%s' (%s)%s: two "
-			"agents on one conversation would split its history; attach to that "
-			"one, or stop it first",
-			instance->conversation.session_id, title, row->id, place);
+			break;
+		case HOLDING_NOTHING:
+			break;
+		}
+	}
+	return 0;
+}
+
+void conversation_holder_clear(struct conversation_holder *holder)
+{
+	free(holder->base);
+	free(holder->id);
+	free(holder->title);
+	free(holder->agent);
+	free(holder->directory);
+	free(holder->profile);
+	free(holder->host);
+	*holder = (struct conversation_holder){ 0 };
+}
+
+static void describe_holder(const struct owner_profile *profile, const struct store_row *row,
+			    enum holding holding, struct conversation_holder *ret)
+{
+	const struct place_run run = place_run_of_row(row);
+	const bool is_elsewhere = place_relation(&run) == MACHINE_OTHER;
+	conversation_holder_clear(ret);
+	*ret = (struct conversation_holder){
+		.holding = holding,
+		.base = xstrdup(row->base),
+		.id = xstrdup(row->id),
+		.title = xstrdup(row->title),
+		.agent = xstrdup(row->agent),
+		.directory = xstrdup(row->lookup_directory),
+		.profile = profile->is_own ? NULL : xstrdup(store_profile(profile->store)),
+		.host = is_elsewhere ? xstrdup(row->host ? row->host : MACHINE_UNNAMED) : NULL,
+		.since = row->since,
+		.server = row->server,
+		.pane = row->pane,
+	};
+}
+
+int conversation_find_holder(struct deck *deck, const struct instance *instance,
+			     const struct agent *agent, struct conversation_holder *ret,
+			     struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (!instance->conversation.session_id && !shares_directory(agent))
+		return 0;
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++) {
+		const struct owner_profile *profile = &profiles.items[i];
+		for (size_t j = 0; j < profile->rows.count; j++) {
+			const struct store_row *row = &profile->rows.rows[j];
+			const enum holding holding = owner_is_self(profile, row, instance)
+							     ? HOLDING_NOTHING
+							     : holding_of(row, instance, agent);
+			if (holding == HOLDING_NOTHING ||
+			    (holding == HOLDING_PICKED && ret->holding != HOLDING_NOTHING))
+				continue;
+			describe_holder(profile, row, holding, ret);
+			if (holding != HOLDING_PICKED)
+				return 0;
+		}
 	}
 	return 0;
 }

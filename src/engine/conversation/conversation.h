@@ -36,6 +36,31 @@ int conversation_latest(struct deck *deck, const struct instance *instance,
 int conversation_claim(struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct fs_lock *lock, struct error *err);
 
+/* Another session that has the conversation of an instance, or what its agent would take for that.
+ * Zero-initialised is none. */
+enum holding {
+	HOLDING_NOTHING,
+	HOLDING_OPEN,      /* the conversation itself: a claim is refused */
+	HOLDING_DIRECTORY, /* the latest of the directory, which its agent resumes: likewise */
+	HOLDING_PICKED,    /* its user has picked the conversation there: a claim only warns */
+};
+struct conversation_holder {
+	enum holding holding;
+	char *base, *id, *title, *agent, *directory;
+	char *profile; /* NULL: the deck's own */
+	char *host;    /* for people; NULL: it runs on this machine */
+	int64_t since; /* that it is in its state; µs since the Epoch */
+	struct process_id server, pane;
+};
+void conversation_holder_clear(struct conversation_holder *holder);
+#define cleanup_conversation_holder CLEANUP(conversation_holder_clear)
+
+/* What conversation_claim() would find now: the holder that it refuses for, else the first that it
+ * warns of.  Claims nothing.  *ret is the caller's. */
+int conversation_find_holder(struct deck *deck, const struct instance *instance,
+			     const struct agent *agent, struct conversation_holder *ret,
+			     struct error *err);
+
 enum plan_purpose {
 	PLAN_RESUME,
 	PLAN_FRESH,    /* without the old conversation */

@@ -15,24 +15,23 @@ static bool is_sure(const struct store_rows *rows, const char *title, const char
 	       store_resolve(rows, title, &found, NULL) == 0 && streq(found->id, id);
 }
 
-static char *words(const struct deck *deck, const char *name)
+char *hint_named(const char *profile, const char *name)
 {
 	const char *usual = deck_env_profile();
-	char *argv[] = { (char[]){ "-p" }, deck->profile, (char *)name, NULL };
-	const bool is_usual = !deck->profile ||
-			      (streq(deck->profile, DEFAULT_PROFILE) &&
-			       (is_empty(usual) || streq(usual, DEFAULT_PROFILE)));
+	char *argv[] = { (char[]){ "-p" }, (char *)profile, (char *)name, NULL };
+	const bool is_usual = !profile || (streq(profile, DEFAULT_PROFILE) &&
+					   (is_empty(usual) || streq(usual, DEFAULT_PROFILE)));
 	return argjoin(is_usual ? argv + 2 : argv);
 }
 
 char *hint_row(const struct deck *deck, const struct store_rows *rows, const struct store_row *row)
 {
-	return words(deck, is_sure(rows, row->title, row->id) ? row->title : row->id);
+	return hint_named(deck->profile, is_sure(rows, row->title, row->id) ? row->title : row->id);
 }
 
 char *hint_session(const struct deck *deck, const char *title, const char *id)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const bool listed = deck->store && store_list(deck->store, &rows, NULL) == 0;
-	return words(deck, listed && is_sure(&rows, title, id) ? title : id);
+	return hint_named(deck->profile, listed && is_sure(&rows, title, id) ? title : id);
 }

@@ -13,3 +13,5 @@ char *hint_session(const struct deck *deck, const char *title, const char *id) M
 /* The same for one of these rows, which are all of the deck's profile. */
 char *hint_row(const struct deck *deck, const struct store_rows *rows,
 	       const struct store_row *row) MUST_USE;
+/* The same for a name or an id in this profile, as it is given.  profile: NULL for none. */
+char *hint_named(const char *profile, const char *name) MUST_USE;

@@ -3,7 +3,7 @@
  * lifecycle_rename(), lifecycle_fork(), lifecycle_set_*(): what a user changes about an instance
  * and its conversation.
  */
-#include "engine/run/lifecycle.h"
+#include "engine/run/lifecycle-internal.h"
 
 #include "base/clock.h"
 #include "base/fsutil.h"
@@ -74,7 +74,8 @@ static bool carries_new_id(const struct agent *agent)
 	return false;
 }
 
-static int check_fork(const struct instance *source, const struct agent *agent, struct error *err)
+int lifecycle_check_fork(const struct instance *source, const struct agent *agent,
+			 struct error *err)
 {
 	cleanup_free char *title = visible(source->title);
 	if (!agent->fork.count)
@@ -121,7 +122,8 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 	cleanup_strvec struct strvec argv = { 0 };
 	const struct agent *agent;
 	if (deck_load(deck, base, &source, err) < 0 ||
-	    deck_agent(deck, source->agent, &agent, err) < 0 || check_fork(source, agent, err) < 0)
+	    deck_agent(deck, source->agent, &agent, err) < 0 ||
+	    lifecycle_check_fork(source, agent, err) < 0)
 		return -1;
 	if (source->recipe && branch->on_host)
 		return error_set(err, ERROR_USAGE,

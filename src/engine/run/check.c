@@ -47,15 +47,22 @@ int lifecycle_check(struct operation *operation, struct error *err)
 	return settle_path(operation, err);
 }
 
+int lifecycle_find_background(const struct operation *operation, char **ret, struct error *err)
+{
+	const struct instance *instance = operation->instance;
+	*ret = NULL;
+	if (instance->observed.hold != HOLD_BACKGROUND || instance->run.socket ||
+	    instance_relation(instance) != MACHINE_THIS_BOOT || !operation->place->survivors)
+		return 0;
+	return operation->place->survivors(operation->deck, instance->id, ret, err);
+}
+
 int lifecycle_check_hold(const struct operation *operation, char **ret_why, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	cleanup_free char *left = NULL;
 	*ret_why = NULL;
-	if (instance->observed.hold != HOLD_BACKGROUND || instance->run.socket ||
-	    instance_relation(instance) != MACHINE_THIS_BOOT || !operation->place->survivors)
-		return 0;
-	if (operation->place->survivors(operation->deck, instance->id, &left, err) < 0)
+	if (lifecycle_find_background(operation, &left, err) < 0)
 		return -1;
 	if (!left)
 		return 0;

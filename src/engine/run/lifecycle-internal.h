@@ -20,6 +20,12 @@ int lifecycle_check_before_end(struct operation *operation, struct error *err);
  * conversation.  Does that still run where a start or a removal would end it?  Then *ret_why (the
  * caller's) says so, and what to do; else NULL. */
 int lifecycle_check_hold(const struct operation *operation, char **ret_why, struct error *err);
+/* What of its background runs there; NULL: nothing does.  The caller's. */
+int lifecycle_find_background(const struct operation *operation, char **ret, struct error *err);
+
+/* Could lifecycle_fork() copy its conversation?  ERROR_INVALID. */
+int lifecycle_check_fork(const struct instance *source, const struct agent *agent,
+			 struct error *err);
 
 /* Is the present attempt only a shell in the agent's place? */
 bool lifecycle_is_shell(const struct instance *instance);

@@ -6,14 +6,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "driver/transcript/holder.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
-#include "engine/deck/proof.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
 #include "engine/run/ending.h"
 #include "engine/run/need.h"
+#include "engine/run/outside.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/restart.h"
@@ -120,66 +119,30 @@ void lifecycle_log_attempt(const struct instance *instance)
 			 attempt->session_id ? attempt->session_id : "none");
 }
 
-/* The process that a take-over was to end: may it live?  On another machine its user says so. */
-static enum taken_state look_at_taken(const struct operation *operation)
-{
-	const enum taken_state state = taken_look(&operation->instance->taken);
-	return state == TAKEN_ELSEWHERE && operation->deck->takes_over ? TAKEN_ENDED : state;
-}
-
-/* The process outside of agentdeck that has this conversation.  session_id: NULL for the latest.
- * HOLDER_NONE: nothing shows one. */
-static int find_outside(const struct operation *operation, const char *session_id,
-			struct process_id *ret)
-{
-	const struct instance *instance = operation->instance;
-	const char *home = instance->conversation.config_home;
-	cleanup_strvec struct strvec own = { 0 };
-	if (look_at_taken(operation) == TAKEN_LIVES &&
-	    taken_may_have(&instance->taken, session_id)) {
-		*ret = instance->taken.process;
-		return 0;
-	}
-	if (!session_id || !operation->agent->processes || !home)
-		return HOLDER_NONE;
-	proof_markers(instance->id, &own);
-	return holder_find(home, session_id, &own, ret);
-}
-
-/* Does the attempt go on with a conversation that another process may have? */
-static bool may_share(const struct attempt *attempt)
-{
-	return attempt->rung == RUNG_CONTINUE ||
-	       (attempt->session_id && attempt->rung != RUNG_FRESH);
-}
-
 /* Two agents must not write into one conversation.  What the agents of agentdeck have is claimed
  * already, so this finds one that its user runs elsewhere. */
 static int check_outside(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	cleanup_free char *title = visible(instance->title);
-	for (size_t i = 0; i < instance->run.attempt_count; i++) {
-		const struct attempt *attempt = &instance->run.attempts[i];
-		struct process_id holder;
-		if (!may_share(attempt))
-			continue;
-		if (look_at_taken(operation) == TAKEN_ELSEWHERE &&
-		    taken_may_have(&instance->taken, attempt->session_id))
-			return error_set(
-				err, ERROR_EXISTS,
-				"%s was not started: process %d on another machine had its "
-				"conversation, and nobody here knows whether it has ended. When it "
-				"has, start the session with --take-over",
-				title, (int)instance->taken.process.pid);
-		if (find_outside(operation, attempt->session_id, &holder) != 0)
-			continue;
+	struct process_id holder;
+	switch (outside_find(operation, &holder)) {
+	case OUTSIDE_MACHINE:
+		return error_set(
+			err, ERROR_EXISTS,
+			"%s was not started: process %d on another machine had its "
+			"conversation, and nobody here knows whether it has ended. When it "
+			"has, start the session with --take-over",
+			title, (int)holder.pid);
+	case OUTSIDE_PROCESS:
 		return error_set(
 			err, ERROR_EXISTS,
 			"%s was not started: its conversation is open in process %d, which "
 			"agentdeck did not start. Take it over with agentdeck adopt %d, or end "
 			"that agent, and start the session again",
 			title, (int)holder.pid, (int)holder.pid);
+	case OUTSIDE_NOTHING:
+		break;
 	}
 	return 0;
 }
@@ -211,7 +174,7 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		return -1;
 	}
 	/* While it lives, a later start must not resume what it has. */
-	if (look_at_taken(operation) == TAKEN_ENDED)
+	if (outside_taken(operation) == TAKEN_ENDED)
 		taken_clear(&instance->taken);
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A conversation that a process outside of agentdeck has: an agent that its user runs elsewhere, or
+ * one that a take-over has not ended yet.
+ */
+#pragma once
+
+#include "engine/run/operation.h"
+
+/* The process that a take-over was to end: may it live?  On another machine its user says so. */
+enum taken_state outside_taken(const struct operation *operation);
+
+enum outside {
+	OUTSIDE_NOTHING, /* nothing shows one */
+	OUTSIDE_PROCESS, /* it has the conversation open */
+	OUTSIDE_MACHINE, /* another machine's, and nobody here knows whether it has ended */
+};
+/* The process that has a conversation which the run's ladder would go on with.  The operation has
+ * its agent, and the run is planned.  *ret is untouched for OUTSIDE_NOTHING. */
+enum outside outside_find(const struct operation *operation, struct process_id *ret);
