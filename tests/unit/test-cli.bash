@@ -532,6 +532,93 @@ case_two_on_one_conversation() {
 	must session stop two
 }
 
+# settled PYTHON: what settle has printed is as the expression says
+settled() {
+	python3 -c "import json, sys; o = json.load(sys.stdin); q = o['questions'][0] if o['questions'] else {}
+kinds = [c['kind'] for c in q.get('choices', [])]; lines = q.get('lines', []); assert $1, o" <"$home/out" 2>"$home/why" ||
+		fail "not $1: $(<"$home/why")"
+}
+seen() { sed -n 's/.*"seen": *"\([^"]*\)".*/\1/p' "$home/out"; }
+
+# two_with_one_conversation: two, which is stopped, has the conversation of one
+two_with_one_conversation() {
+	must add . -t one --agent demo
+	must add . -t two --agent demo
+	must start one two --no-supervise
+	must send one --wait hello
+	must send two --wait hello
+	must stop two
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$(value one session_id)\"/" \
+		"$home/deck/default/$(value two id)/instance.json"
+}
+
+case_who_has_a_conversation_is_told_to_the_deck() {
+	local digest pid
+	two_with_one_conversation
+	pid=$(value one server_pid)
+	must settle two start
+	settled "o['about'] == 'conflict' and kinds == ['keep', 'attach', 'fork', 'take']"
+	settled "any('one (demo), $(value one id)' in line for line in lines) and 'directory $home/work' in lines"
+	settled "'conversation $(value one session_id)' in lines and any(line.startswith('since 20') for line in lines)"
+	settled "not any(c['loses'] for c in q['choices'])"
+	must settle two start
+	digest=$(seen)
+	# what is answered is what was shown
+	refused 1 'somebody else, or nobody' settle --answer take --seen other -- two start
+	refused 1 'somebody else, or nobody' settle --answer fork -- two start
+	must restart one
+	refused 1 'somebody else, or nobody' settle --answer take --seen "$digest" -- two start
+	must settle two start
+	digest=$(seen)
+	must stop one
+	refused 1 'somebody else, or nobody' settle --answer take --seen "$digest" -- two start
+	must settle two start
+	settled "o['about'] == 'nothing'"
+	must start one
+	must settle two restart
+	settled "o['about'] == 'conflict'"
+	must settle --answer take --seen "$(seen)" -- two restart
+	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
+	must settle two start
+	settled "o['about'] == 'nothing'"
+	must settle one start
+	must settle --answer fork --seen "$(seen)" -- one start
+	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
+	[ "$(value one-fork status)" = running ] || fail "no copy: $(<"$home/out")"
+	[ "$(value one-fork session_id)" != "$(value one session_id)" ] || fail 'the copy has the conversation itself'
+	must stop --all
+}
+
+case_who_has_a_conversation_is_asked_about() {
+	local words
+	two_with_one_conversation
+	for words in 'start two' 'restart two' 'attach two'; do
+		# shellcheck disable=SC2086 # words
+		asked '' $words
+		[ "$status" = 1 ] || fail "$words: status $status: $(<"$home/out")"
+		grep -q '^How do you want to go on?' "$home/out" || fail "$words: it asks: $(<"$home/out")"
+		grep -q 'two was not started' "$home/out" || fail "$words: it says: $(<"$home/out")"
+		! grep -q 'open in session' "$home/out" || fail "$words: it was tried: $(<"$home/out")"
+		[ "$(value one status) $(value two status)" = 'running stopped' ] || fail "$words: $(<"$home/out")"
+	done
+	asked copy start two --no-supervise
+	grep -q 'two-fork: started with a copy' "$home/out" || fail "no copy: $(<"$home/out")"
+	[ "$(value one status) $(value two status)" = 'running stopped' ] || fail "copy: $(<"$home/out")"
+	# nobody can be asked
+	refused 1 "attach $(value one id), or stop it first with agentdeck stop $(value one id)" start two
+	asked stop start two --no-supervise
+	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "stop: $(<"$home/out")"
+	# its profile is named, and it can be stopped there
+	must -p second add . -t three --agent demo
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$(value two session_id)\"/" "$home"/deck/second/*/instance.json
+	asked stop -p second start three --no-supervise
+	grep -q "two (demo), $(value two id), profile default" "$home/out" || fail "profile: $(<"$home/out")"
+	[ "$(value two status)" = stopped ] || fail "not stopped there: $(<"$home/out")"
+	refused 1 'attach -p second [0-9a-z]+, or' start two
+	must stop --all
+	must -p second stop --all
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat
@@ -1554,6 +1641,33 @@ case_adopt_is_sure_of_the_conversation() {
 	touch "$folder/$id.jsonl"
 	until_found "began with $owned, but the newest conversation"
 	tmux -S "$home/tmp/tmux" kill-server
+	settle
+}
+
+case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
+	local id pid
+	must add . -t s --agent demo
+	must start s --no-supervise
+	must send s --wait hello
+	must stop s
+	id=$(value s session_id)
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec agentdeck-demo-agent --resume $id"
+	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+	until_found '"session": "'
+	taken_from "$pid" "$id"
+	refused 1 "open in process $pid" start s
+	must settle s start
+	settled "o['about'] == 'conflict' and kinds == ['keep', 'fork', 'take']"
+	settled "any(line.startswith('process $pid, in terminal /dev/pts/') for line in lines) and 'directory $home/work' in lines"
+	settled "'command agentdeck-demo-agent --resume $id' in lines and any(line.startswith('since 20') for line in lines)"
+	# nobody can attach to that
+	refused 1 'attach cannot be done here' settle --answer attach --seen "$(seen)" -- s start
+	must settle s start
+	must settle --answer take --seen "$(seen)" -- s start
+	! kill -0 "$pid" 2>/dev/null || fail "process $pid still has the conversation"
+	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
+	must stop s
+	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null
 	settle
 }
 

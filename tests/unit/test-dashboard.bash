@@ -692,6 +692,58 @@ case_a_shell_asks_before_it_answers_a_permission() {
 	deck status --wait busy,idle --timeout 20 api
 }
 
+# web runs, and api, which is stopped, has its conversation, too: an older version could leave that.
+twins() {
+	local manifest
+	mkdir a
+	deck add a -t web --agent demo
+	deck add a -t api --agent demo
+	deck start web api --no-supervise
+	deck send web --wait hello
+	deck send api --wait hello
+	deck stop api
+	deck show web --json
+	id=$(sed -n 's/.*"session_id": *"\([^"]*\)".*/\1/p' "$home/out" | head -n 1)
+	manifest=$(grep -l '"title": *"api"' "$home"/deck/default/*/instance.json)
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$id\"/" "$manifest"
+	# the ids of both, the conversation's, and since when
+	id="($id|$(basename "$(dirname "$(grep -l '"title": *"web"' "$home"/deck/default/*/instance.json)")")|$(
+		basename "$(dirname "$manifest")")|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} \([0-9]+ (s|min) ago)"
+}
+
+case_who_has_the_conversation_is_asked_about() {
+	twins
+	open 80 24
+	await ' · api .* stopped' && keys Home Down s
+	await '^How do you want to go on\?' && look conflict-80x24
+	"${terminal[@]}" resize-window -x 120 -y 40
+	await 'as it is$' && look conflict-120x40
+	"${terminal[@]}" resize-window -x 40 -y 12
+	await '^  Attach to web$' && look conflict-40x12
+	"${terminal[@]}" resize-window -x 80 -y 24
+	# Enter starts nothing
+	keys Enter
+	await 'Nothing was done' && await ' · api .* stopped' && await '○ web' && keys s
+	await '> Back' && keys Down Enter
+	await '^\[web\]' && keys C-q
+	await 'Enter attach' && await ' · api .* stopped' && keys s
+	await '> Back' && keys Down Down Enter
+	await 'api-fork: started with a copy' && await '○ web' && await ' · api .* stopped'
+}
+
+case_who_has_the_conversation_can_be_stopped() {
+	twins
+	open 80 24
+	await ' · api .* stopped' && keys Home Down Enter
+	await '> Back' && keys Down Down Down && await '> Stop web, and start api' && keys Enter
+	await '^\[api\]' && await 'demo: reply 1' && keys C-q
+	await ' · web .* stopped' && await '○ api' && keys Home r y
+	await 'web \(demo\)' && await '> Back' && deck stop api && keys Down Down Down Enter
+	# nobody has it any more
+	await 'nothing was done, because somebody else, or nobody' && await ' · web .* stopped' && keys r y
+	await '○ web' && await ' · api .* stopped'
+}
+
 case_an_undecided_end_is_asked_about() {
 	undecided 30
 	open 80 24

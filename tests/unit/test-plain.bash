@@ -97,6 +97,29 @@ a_terminal_reads_what_happens() {
 	await '^2 sessions, 1 of them needs you'
 }
 
+# web has the conversation of api, too, as an older version could leave it.
+who_has_the_conversation_is_asked_about() {
+	local manifest owned
+	deck show api --json
+	owned=$(sed -n 's/.*"session_id": *"\([^"]*\)".*/\1/p' "$home/out" | head -n 1)
+	deck stop web
+	manifest=$(grep -l '"title": *"web"' "$home"/deck/default/*/instance.json)
+	cp "$manifest" "$home/manifest"
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$owned\"/" "$manifest"
+	keys -R && keys 'start 2' Enter
+	await '^Its conversation is open in another session:$' && await '^api \(demo\), ' && await '^ *1  Back' &&
+		await '^Type a number or a name; Enter alone chooses Back' && keys Enter
+	await '^agentdeck: web was not started$' && keys -R && keys 'start 2' Enter
+	await '^Type a number or a name' && keys 2 Enter
+	await '\[api\].*Ctrl-Q: leave' && keys C-q
+	await '^> *$'
+	deck show api --json
+	has '"status": *"(running|waiting|idle|busy)"'
+	cp "$home/manifest" "$manifest"
+	deck start web --no-supervise
+	await '^2\. web, demo, (idle|running) for'
+}
+
 it_attaches_and_comes_back() {
 	keys n Enter
 	await 'Ctrl-Q: leave'
@@ -154,6 +177,6 @@ for case_name in a_pipe_types_commands bad_lines_are_answered; do run_case; done
 # shellcheck disable=SC2016 # the inner shell expands it
 "${terminal[@]}" new-session -d -x 80 -y 40 env "${environment[@]}" \
 	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck ui --plain \; set -g status off
-for case_name in what_was_lost_is_asked_about a_terminal_reads_what_happens it_attaches_and_comes_back who_else_looks_is_told q_ends_it; do run_case; done
+for case_name in what_was_lost_is_asked_about a_terminal_reads_what_happens who_has_the_conversation_is_asked_about it_attaches_and_comes_back who_else_looks_is_told q_ends_it; do run_case; done
 echo "$passed passed, $failures failed"
 ((failures == 0))

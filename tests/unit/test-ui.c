@@ -66,7 +66,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'F' }, "run fork --no-wait id-a" },
 		{ { 'x', 'x' }, "run stop id-a" },
 		{ { 'x', 'y' }, "run stop id-a" },
-		{ { 'r', 'y' }, "run restart --no-wait id-a" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'r', 'y' }, "run restart --no-wait id-a id-b" },
 		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
 		{ { 'R', 'R' }, "run recover" },
 		{ { 'u' }, "run undo" },
@@ -283,6 +283,9 @@ static const char asks_reuse[] = ASKS("reuse", ONE(CHOICE("keep") "," CHOICE("re
 static const char asks_removal[] = ASKS("removal",
 					SEEN "," ONE(CHOICE("keep") "," CHOICE("clean")));
 
+static const char asks_conflict[] = ASKS(
+	"conflict", ONE(CHOICE("keep") "," CHOICE("attach") "," CHOICE("fork") "," CHOICE("take")));
+
 static struct ui *make_undecided(void)
 {
 	struct ui *ui = ui_new("default");
@@ -375,19 +378,19 @@ static void another_session_is_resumed_instead(void **state UNUSED)
 		{ { KEY_CODE_ENTER }, "launch launch --no-wait /here", NULL, NULL, { 0 }, NULL },
 		{ { KEY_CODE_ESCAPE }, "", NULL, NULL, { 0 }, NULL },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a start",
+		  "ask settle -- id-a resume",
 		  asks_nothing,
 		  "launch --no-wait --instead id-a /here",
 		  { 0 },
 		  NULL },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a start",
+		  "ask settle -- id-a resume",
 		  asks_reuse,
 		  "",
 		  { 'j', KEY_CODE_ENTER },
 		  "launch launch --no-wait --instead id-a /here" },
 		{ { 'j', KEY_CODE_ENTER },
-		  "ask settle -- id-a start",
+		  "ask settle -- id-a resume",
 		  asks_reuse,
 		  "",
 		  { KEY_CODE_ENTER },
@@ -412,7 +415,7 @@ static void another_session_is_resumed_instead(void **state UNUSED)
 static void an_answer_is_passed_on(void **state UNUSED)
 {
 #define KEEPS  "run settle --answer keep --seen 5ee9 -- id-a start"
-#define CLEANS "run settle --answer clean --seen 5ee9 -- id-a start"
+#define CLEANS "run settle --answer clean --seen 5ee9 -- id-a attach"
 	static const struct {
 		key_code begin;
 		const char *says;
@@ -435,12 +438,73 @@ static void an_answer_is_passed_on(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make_undecided();
-		check(ui, KEYS(cases[i].begin), "ask settle -- id-a start");
+		check(ui, KEYS(cases[i].begin),
+		      cases[i].begin == 's' ? "ask settle -- id-a start"
+					    : "ask settle -- id-a attach");
 		check_asked(ui, cases[i].says, "");
 		assert_int_equal(ui->mode, MODE_DIALOG);
 		check(ui, cases[i].keys, cases[i].wish);
 		assert_int_equal(ui->mode, MODE_LIST);
 	}
+}
+
+/* What its user was about to do, and the answer. */
+static void who_has_the_conversation_is_asked_about(void **state UNUSED)
+{
+#define ANSWERS(kind, choice, occasion) \
+	kind " settle --answer " choice " --seen 5ee9 -- id-a " occasion
+	static const struct {
+		key_code begin[3];
+		const char *asks;
+		key_code keys[5];
+		const char *wish;
+	} cases[] = {
+		{ { 's' }, "start", { KEY_CODE_ENTER }, "" },
+		{ { 's' }, "start", { KEY_CODE_ESCAPE }, "" },
+		/* neither a y nor the key of the action is an answer */
+		{ { 's' }, "start", { 'y', 's', KEY_CODE_ENTER }, "" },
+		{ { 's' },
+		  "start",
+		  { 'j', KEY_CODE_ENTER },
+		  ANSWERS("terminal", "attach", "start") },
+		{ { 's' }, "start", { 'j', 'j', KEY_CODE_ENTER }, ANSWERS("run", "fork", "start") },
+		{ { 's' },
+		  "start",
+		  { 'j', 'j', 'j', KEY_CODE_ENTER },
+		  ANSWERS("run", "take", "start") },
+		/* who wants to attach is brought to what is started */
+		{ { KEY_CODE_ENTER },
+		  "attach",
+		  { 'j', 'j', KEY_CODE_ENTER },
+		  ANSWERS("terminal", "fork", "attach") },
+		{ { KEY_CODE_ENTER },
+		  "attach",
+		  { 'j', 'j', 'j', KEY_CODE_ENTER },
+		  ANSWERS("terminal", "take", "attach") },
+		{ { 'r', 'y' },
+		  "restart",
+		  { 'j', 'j', 'j', KEY_CODE_ENTER },
+		  ANSWERS("run", "take", "restart") },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make_undecided();
+		cleanup_free char *asks = xasprintf("ask settle -- id-a %s", cases[i].asks);
+		check(ui, cases[i].begin, asks);
+		check_asked(ui, asks_conflict, "");
+		assert_int_equal(ui->mode, MODE_DIALOG);
+		check(ui, cases[i].keys, cases[i].wish);
+		assert_int_equal(ui->mode, MODE_LIST);
+		if (!*cases[i].wish)
+			assert_string_equal(ui->message, "Nothing was done.");
+	}
+}
+
+static void a_restart_goes_on_if_nobody_has_the_conversation(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('r', 'y'), "ask settle -- id-a restart");
+	check_asked(ui, asks_nothing, "restart --no-wait id-a");
+	assert_int_equal(ui->mode, MODE_LIST);
 }
 
 /* One after the other, and done at once at the end. */
@@ -677,6 +741,8 @@ int main(void)
 		cmocka_unit_test(a_form_survives_a_failure_and_an_escape),
 		cmocka_unit_test(another_session_is_resumed_instead),
 		cmocka_unit_test(an_answer_is_passed_on),
+		cmocka_unit_test(who_has_the_conversation_is_asked_about),
+		cmocka_unit_test(a_restart_goes_on_if_nobody_has_the_conversation),
 		cmocka_unit_test(each_of_several_is_asked_about),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),

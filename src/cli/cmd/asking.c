@@ -5,14 +5,22 @@
 #include "base/fsutil.h"
 #include "base/sha256.h"
 #include "cli/show/table.h"
+#include "engine/adopt/adopt.h"
+#include "engine/place/environment.h"
 #include "engine/roster/view.h"
 #include "engine/workspace/tree.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { DAY_S = 86400, SECOND_US = 1000000 };
 
 const char *asked_name(enum asked asked)
 {
 	static const char *const names[] = {
-		[ASKED_NOTHING] = "nothing", [ASKED_END] = "end",         [ASKED_REUSE] = "reuse",
-		[ASKED_LAUNCH] = "launch",   [ASKED_REMOVAL] = "removal", [ASKED_PRUNE] = "prune",
+		[ASKED_NOTHING] = "nothing",   [ASKED_END] = "end",         [ASKED_REUSE] = "reuse",
+		[ASKED_LAUNCH] = "launch",     [ASKED_REMOVAL] = "removal", [ASKED_PRUNE] = "prune",
+		[ASKED_CONFLICT] = "conflict",
 	};
 	return names[asked];
 }
@@ -22,6 +30,7 @@ void asking_free(struct asking *asking)
 	for (size_t i = 0; i < asking->count; i++)
 		question_free(&asking->questions[i]);
 	instance_free(asking->instance);
+	conflict_clear(&asking->conflict);
 	free(asking->seen);
 	free(asking->text);
 	*asking = (struct asking){ 0 };
@@ -90,6 +99,122 @@ int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, s
 	question_of_removal(&ret->questions[ret->count++], &subject);
 	return 0;
 }
+
+/* ---- a conversation that somebody else has ----------------------------------------------------- */
+
+/* "2026-11-25 19:20 (3 min ago)"; NULL: not known.  The caller frees. */
+static char *since_text(int64_t since_us)
+{
+	char span[CLOCK_TEXT_SIZE], text[CLOCK_TEXT_SIZE];
+	const time_t then = (time_t)(since_us / SECOND_US);
+	struct tm at;
+	if (!since_us || !localtime_r(&then, &at) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &at) == 0)
+		return NULL;
+	return xasprintf("%s (%s ago)", text, clock_span(clock_wall_us() - since_us, span));
+}
+
+static void ask_about_session(const struct conflict *conflict, const struct asking *asking,
+			      struct question *question)
+{
+	static const enum question_place places[] = {
+		[HOLDING_OPEN] = IN_SESSION,
+		[HOLDING_DIRECTORY] = IN_DIRECTORY,
+		[HOLDING_PICKED] = IN_PICK,
+	};
+	const struct conversation_holder *holder = &conflict->holder;
+	const struct question_subject subject = subject_of(asking->instance);
+	/* Attaching to it, or ending it, from inside would end in a loop, or this command. */
+	const bool is_here = !holder->host && !streq(holder->id, or_empty(getenv(ENV_INSTANCE)));
+	cleanup_free char *since = since_text(holder->since);
+	cleanup_free char *who = xasprintf("%s (%s), %s%s%s%s%s", holder->title, holder->agent,
+					   holder->id, holder->profile ? ", profile " : "",
+					   or_empty(holder->profile), holder->host ? ", on " : "",
+					   or_empty(holder->host));
+	const struct question_holder shown = {
+		.place = places[holder->holding],
+		.conversation = conflict->session_id,
+		.who = who,
+		.since = since,
+		.where = holder->directory,
+		.title = holder->title,
+		.can_attach = is_here,
+		.can_fork = conflict->can_fork,
+		.can_take = is_here,
+	};
+	question_of_conflict(question, &subject, &shown);
+}
+
+static void ask_about_process(struct deck *deck, const struct conflict *conflict,
+			      const struct asking *asking, struct question *question)
+{
+	CLEANUP(adopt_facts_clear) struct adopt_facts facts = { 0 };
+	CLEANUP(adopt_finds_free) struct adopt_finds finds = { 0 };
+	const struct question_subject subject = subject_of(asking->instance);
+	const bool is_here = conflict->kind == CONFLICT_PROCESS;
+	if (is_here)
+		adopt_describe(&conflict->process, &facts);
+	cleanup_free char *since = since_text(facts.since_us);
+	cleanup_free char *who = xasprintf("process %d%s%s", (int)conflict->process.pid,
+					   facts.terminal ? ", in terminal " : "",
+					   or_empty(facts.terminal));
+	const struct question_holder shown = {
+		.place = is_here ? IN_PROCESS : IN_MACHINE,
+		.conversation = conflict->session_id,
+		.who = who,
+		.since = since,
+		.command = facts.command,
+		.where = facts.directory,
+		.can_fork = conflict->can_fork,
+		.can_take = is_here && adopt_look(deck, &finds, NULL) == 0 &&
+			    adopt_joining(&finds, &conflict->process, asking->instance) != NULL,
+	};
+	question_of_conflict(question, &subject, &shown);
+}
+
+static void ask_about_background(const struct conflict *conflict, const struct asking *asking,
+				 struct question *question)
+{
+	const struct question_subject subject = subject_of(asking->instance);
+	const struct question_holder shown = {
+		.place = IN_BACKGROUND,
+		.conversation = asking->instance->conversation.session_id,
+		.who = conflict->background,
+		.can_fork = conflict->can_fork,
+		.can_take = true,
+	};
+	question_of_conflict(question, &subject, &shown);
+}
+
+int asking_of_conflict(struct deck *deck, const char *base, enum start_kind kind,
+		       enum start_wish wish, struct asking *ret, struct error *err)
+{
+	struct conflict *conflict = &ret->conflict;
+	struct question *question = &ret->questions[ret->count];
+	if (deck_load(deck, base, &ret->instance, err) < 0 ||
+	    conflict_look(deck, base, kind, wish, conflict, err) < 0)
+		return -1;
+	switch (conflict->kind) {
+	case CONFLICT_NONE:
+		return 0;
+	case CONFLICT_SESSION:
+		ask_about_session(conflict, ret, question);
+		break;
+	case CONFLICT_PROCESS:
+	case CONFLICT_MACHINE:
+		ask_about_process(deck, conflict, ret, question);
+		break;
+	case CONFLICT_BACKGROUND:
+		ask_about_background(conflict, ret, question);
+		break;
+	}
+	ret->count++;
+	ret->about = ASKED_CONFLICT;
+	ret->seen = xstrdup(conflict->digest);
+	return 0;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------- */
 
 int asking_answer_end(struct deck *deck, const char *base, enum choice_kind choice,
 		      const char *seen, struct ending_result *ret, struct error *err)
@@ -161,7 +286,6 @@ int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct
 
 size_t asking_count_old(const struct trash *trash, int64_t days)
 {
-	enum { DAY_S = 86400, SECOND_US = 1000000 };
 	const int64_t latest = clock_wall_us() - days * DAY_S * SECOND_US;
 	size_t count = 0;
 	/* The clock may have been set back since. */

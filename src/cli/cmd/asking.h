@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "engine/run/conflict.h"
 #include "engine/run/ending.h"
 #include "engine/run/lifecycle.h"
 #include "engine/run/undo.h"
@@ -18,6 +19,9 @@ enum asked {
 	ASKED_LAUNCH,  /* sessions ended where another one is to be: CHOICE_NEW, CHOICE_RESUME */
 	ASKED_REMOVAL, /* only its tree has what it has: CHOICE_CLEAN removes it */
 	ASKED_PRUNE,   /* removed sessions: CHOICE_CLEAN deletes them for good */
+	/* somebody else has its conversation: CHOICE_KEEP starts nothing, and CHOICE_ATTACH,
+	 * CHOICE_FORK and CHOICE_TAKE are for cli/cmd/conflict.h */
+	ASKED_CONFLICT,
 };
 /* One word; static. */
 const char *asked_name(enum asked asked);
@@ -30,7 +34,8 @@ struct asking {
 	enum asked about;
 	struct question questions[ASKING_MOST];
 	size_t count;
-	char *seen;                  /* what would be lost, by verdict_digest() */
+	char *seen; /* digest of what is shown: what would be lost, who has the conversation */
+	struct conflict conflict;    /* of ASKED_CONFLICT */
 	enum ending_outcome outcome; /* of what was due, and is done now */
 	char *text;                  /* what was done, or is undecided, for people; or NULL */
 };
@@ -45,6 +50,10 @@ int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, s
  * is asked where the wish has a title or a conversation. */
 int asking_of_launch(struct deck *deck, const struct lifecycle_new *wish, struct asking *ret,
 		     struct error *err);
+
+/* Before such a start. */
+int asking_of_conflict(struct deck *deck, const char *base, enum start_kind kind,
+		       enum start_wish wish, struct asking *ret, struct error *err);
 
 /* The answer to ASKED_END, CHOICE_KEEP or CHOICE_CLEAN, of a user who has seen this.  ENDED_ASKS:
  * something else would be lost by now, so nothing was done. */

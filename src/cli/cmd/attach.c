@@ -8,12 +8,27 @@
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/visit.h"
 #include "engine/place/alive.h"
 #include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
 #include "engine/supervise/deputy.h"
 #include "model/session/naming.h"
+
+/* Its user has chosen another session, or none. */
+static int attach_instead(struct app *app, const struct conflict_outcome *outcome,
+			  struct error *err)
+{
+	int r = 0;
+	if (outcome->way == CONFLICT_LEAVE)
+		return 1;
+	if (outcome->way == CONFLICT_COPY)
+		r = run_start(app, &(struct start_order){ .base = outcome->base }, err);
+	if (r == 0)
+		r = attach_chosen(app, outcome, err);
+	return r == 0 ? ATTACH_NOT : r;
+}
 
 int attach_bring_back(struct app *app, const struct store_row *row, bool is_asked,
 		      struct error *err)
@@ -24,6 +39,12 @@ int attach_bring_back(struct app *app, const struct store_row *row, bool is_aske
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *reason = visible(or_empty(view.reason));
 	enum decision decision = DECISION_GO_ON;
+	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
+	if (!is_asked &&
+	    conflict_decide(app, row, START_UNLESS_RUNNING, START_RESUME, &outcome, err) < 0)
+		return -1;
+	if (outcome.way != CONFLICT_START)
+		return attach_instead(app, &outcome, err);
 	if (!is_asked && decide_start(app, row, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON)
@@ -173,4 +194,12 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 			r = attach_session(app, its_base, mode, &next, err);
 	}
 	return r == ATTACH_NOT ? 0 : r;
+}
+
+int attach_chosen(struct app *app, const struct conflict_outcome *outcome, struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	if (outcome->profile && visit_begin(&app->deck, outcome->profile, &visit, err) < 0)
+		return -1;
+	return run_attach(app, outcome->base, ATTACH_FULLY, err);
 }

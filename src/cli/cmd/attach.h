@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/cmd/conflict.h"
 #include "cli/core/command.h"
 #include "engine/screen/screen.h"
 
 /* Attach the terminal to a running instance, and wait until the user detaches.  Where they go on to
  * another session, attach that.  A positive value is the exit status. */
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
+
+/* The same for the session that a conflict has led to, in its profile. */
+int attach_chosen(struct app *app, const struct conflict_outcome *outcome, struct error *err);
 
 /* Start a session that does not run (it was stopped or lost), with the same command, place and
  * conversation.  ATTACH_NOT: its user has decided otherwise. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/conflict.h"
 #include "cli/cmd/crew.h"
 #include "cli/cmd/decide.h"
 #include "cli/cmd/message.h"
@@ -84,12 +85,35 @@ static int start_as_wished(struct app *app, const struct start_order *order, str
 	return start_and_send(app, order, &message, err);
 }
 
+/* The message, too, is for a copy. */
+static int start_instead(struct app *app, const struct conflict_outcome *outcome, struct error *err)
+{
+	const struct options *given = app->options;
+	const struct start_order order = {
+		.base = outcome->base,
+		.no_wait = given->no_wait,
+		.no_supervise = given->no_supervise,
+	};
+	if (outcome->way == CONFLICT_LEAVE)
+		return 1;
+	if (outcome->way == CONFLICT_ATTACH)
+		return attach_chosen(app, outcome, err);
+	int r = start_as_wished(app, &order, err);
+	return r == 0 && given->attach ? attach_chosen(app, outcome, err) : r;
+}
+
 static int start(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
 	const bool restart = app->command == &command_session_restart;
 	enum decision decision = DECISION_GO_ON;
 	cleanup_strvec struct strvec changes = { 0 };
+	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
+	if (conflict_decide(app, row, restart ? START_AFTER_STOP : START_UNLESS_RUNNING,
+			    given->fresh ? START_FRESH : START_RESUME, &outcome, err) < 0)
+		return -1;
+	if (outcome.way != CONFLICT_START)
+		return start_instead(app, &outcome, err);
 	if (!restart && decide_start(app, row, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON)

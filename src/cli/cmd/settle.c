@@ -2,27 +2,41 @@
  *
  * The questions of cli/cmd/asking.h as JSON for agentdeck-ui, and what it was answered: Return is a
  * start, New and Resume are a launch, the end of a removal is `agentdeck remove --seen`, and the
- * others are here.  What is deleted is checked against what was shown.
+ * others are here.  What is deleted or ended is checked against what was shown.
+ *
+ * The occasion of a question is what its user was about to do: start, attach, restart, resume (at a
+ * launch, which asks nothing about who has the conversation), remove, launch or prune.
  */
 #include "base/argsplit.h"
 #include "cli/cmd/asking.h"
+#include "cli/cmd/attach.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/conflict.h"
+#include "cli/cmd/start.h"
 #include "cli/show/output.h"
 
 #include <string.h>
 
 struct options {
-	enum { ANSWER_NOT, ANSWER_KEEP, ANSWER_CLEAN } answer;
+	enum {
+		ANSWER_NOT,
+		ANSWER_KEEP,
+		ANSWER_CLEAN,
+		ANSWER_ATTACH,
+		ANSWER_FORK,
+		ANSWER_TAKE,
+	} answer;
 	const char *seen;
 	const char *agent, *command, *title;
 };
 
 static const char *const answers[] = {
-	[ANSWER_NOT] = "none", [ANSWER_KEEP] = "keep", [ANSWER_CLEAN] = "clean"
+	[ANSWER_NOT] = "none",      [ANSWER_KEEP] = "keep", [ANSWER_CLEAN] = "clean",
+	[ANSWER_ATTACH] = "attach", [ANSWER_FORK] = "fork", [ANSWER_TAKE] = "take",
 };
 
 static const struct command_option options[] = {
-	{ 0, "answer", "ANSWER", "what its user has chosen: keep or clean",
+	{ 0, "answer", "ANSWER", "what its user has chosen: keep, clean, attach, fork or take",
 	  TO_CHOICE(answer, answers) },
 	{ 0, "seen", "DIGEST", "what its user was shown", TO_TEXT(seen) },
 	{ 0, "agent", "NAME", "of a launch", TO_TEXT(agent) },
@@ -30,6 +44,11 @@ static const struct command_option options[] = {
 	{ 0, "title", "TITLE", "of a launch", TO_TEXT(title) },
 	{ 0 },
 };
+
+static enum start_kind kind_of(const char *occasion)
+{
+	return streq(occasion, "restart") ? START_AFTER_STOP : START_UNLESS_RUNNING;
+}
 
 static void print_questions(struct app *app, const struct asking *asking, const char *id)
 {
@@ -47,6 +66,21 @@ static void print_questions(struct app *app, const struct asking *asking, const 
 	print_json_line(object);
 }
 
+/* Of a start, an attach or a restart. */
+static int ask_start(struct app *app, const struct store_row *row, struct asking *ret,
+		     struct error *err)
+{
+	const enum start_kind kind = kind_of(app->operands.items[1]);
+	if (asking_of_conflict(&app->deck, row->base, kind, START_RESUME, ret, err) < 0)
+		return -1;
+	if (ret->about != ASKED_NOTHING || kind == START_AFTER_STOP)
+		return 0;
+	asking_free(ret);
+	if (row->ending == ENDING_UNDECIDED)
+		return asking_of_end(&app->deck, row->base, ret, err);
+	return row->ending == ENDING_KEPT ? asking_of_reuse(&app->deck, row->base, ret, err) : 0;
+}
+
 static int print_asking(struct app *app, const struct store_row *row, bool is_removal,
 			struct error *err)
 {
@@ -56,6 +90,8 @@ static int print_asking(struct app *app, const struct store_row *row, bool is_re
 		r = 0;
 	else if (is_removal)
 		r = asking_of_removal(&app->deck, row->base, &asking, err);
+	else if (!streq(app->operands.items[1], "resume"))
+		r = ask_start(app, row, &asking, err);
 	else if (row->ending == ENDING_UNDECIDED)
 		r = asking_of_end(&app->deck, row->base, &asking, err);
 	else if (row->ending == ENDING_KEPT)
@@ -101,6 +137,38 @@ static int answer_end(struct app *app, const struct store_row *row, struct error
 	return 0;
 }
 
+/* Who has the conversation is looked at again. */
+static int answer_conflict(struct app *app, const struct store_row *row, struct error *err)
+{
+	static const enum choice_kind choices[] = {
+		[ANSWER_ATTACH] = CHOICE_ATTACH,
+		[ANSWER_FORK] = CHOICE_FORK,
+		[ANSWER_TAKE] = CHOICE_TAKE,
+	};
+	const struct options *given = app->options;
+	const char *occasion = app->operands.items[1];
+	const bool attaches = streq(occasion, "attach");
+	cleanup_asking struct asking asking = { 0 };
+	cleanup_conflict_outcome struct conflict_outcome outcome = { 0 };
+	if (asking_of_conflict(&app->deck, row->base, kind_of(occasion), START_RESUME, &asking,
+			       err) < 0)
+		return -1;
+	if (!streq(or_empty(asking.seen), or_empty(given->seen)))
+		return error_set(err, ERROR_INVALID,
+				 "nothing was done, because somebody else, or nobody, has the "
+				 "conversation of %s since it was shown: look again",
+				 row->title);
+	if (conflict_carry_out(app, &asking, choices[given->answer], &outcome, err) < 0)
+		return -1;
+	if (outcome.way == CONFLICT_ATTACH)
+		return attach_chosen(app, &outcome, err);
+	if (!outcome.base)
+		outcome.base = xstrdup(row->base);
+	const struct start_order order = { .base = outcome.base, .no_wait = !attaches };
+	const int r = run_start(app, &order, err);
+	return r == 0 && attaches ? attach_chosen(app, &outcome, err) : r;
+}
+
 /* The trash is not a session: the first operand is the word "trash". */
 static int run_prune(struct app *app, struct error *err)
 {
@@ -136,7 +204,8 @@ static int run(struct app *app, struct error *err)
 		return print_asking(app, row, is_removal, err);
 	if (is_removal)
 		return error_set(err, ERROR_USAGE, "the answer is agentdeck remove --seen");
-	return answer_end(app, row, err);
+	return given->answer >= ANSWER_ATTACH ? answer_conflict(app, row, err)
+					      : answer_end(app, row, err);
 }
 
 const struct command command_settle = {

@@ -9,7 +9,8 @@
 static const char *const kind_words[CHOICE_COUNT] = {
 	[CHOICE_NONE] = "none",     [CHOICE_CONTINUE] = "continue", [CHOICE_RETURN] = "return",
 	[CHOICE_KEEP] = "keep",     [CHOICE_CLEAN] = "clean",       [CHOICE_NEW] = "new",
-	[CHOICE_RESUME] = "resume",
+	[CHOICE_RESUME] = "resume", [CHOICE_ATTACH] = "attach",     [CHOICE_FORK] = "fork",
+	[CHOICE_TAKE] = "take",
 };
 
 const char *choice_kind_name(enum choice_kind kind)

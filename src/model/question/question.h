@@ -28,6 +28,9 @@ enum choice_kind {
 	CHOICE_CLEAN,    /* end it, and delete everything of it, also what would be lost */
 	CHOICE_NEW,      /* a new session */
 	CHOICE_RESUME,   /* the session that the choice names */
+	CHOICE_ATTACH,   /* go to the session that has the conversation */
+	CHOICE_FORK,     /* begin another session with a copy of the conversation */
+	CHOICE_TAKE,     /* end who has the conversation, and start this session with it */
 	CHOICE_COUNT
 };
 

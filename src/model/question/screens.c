@@ -83,6 +83,75 @@ void question_of_reuse(struct question *question, const struct question_subject 
 	question_add_choice(question, CHOICE_RETURN, "Resume", "use the tree as it is");
 }
 
+static const char *line_of(enum question_place place)
+{
+	static const char *const lines[] = {
+		[IN_SESSION] = "Its conversation is open in another session:",
+		[IN_PICK] = "Its conversation is open in another session, whose user picked it:",
+		[IN_DIRECTORY] = "Another session runs in its directory, and the agent resumes the "
+				 "latest conversation there:",
+		[IN_PROCESS] = "Its conversation is open in a process that agentdeck did not "
+			       "start:",
+		[IN_MACHINE] = "A process on another machine had its conversation, and may still "
+			       "have it:",
+		[IN_BACKGROUND] = "Its agent still has its conversation in the background:",
+	};
+	return lines[place];
+}
+
+static void add_holder(struct question *question, const struct question_holder *holder)
+{
+	question_add_line(question, "%s", line_of(holder->place));
+	question_add_line(question, "%s", holder->who);
+	if (holder->since)
+		question_add_line(question, "since %s", holder->since);
+	if (holder->command)
+		question_add_line(question, "command %s", holder->command);
+	if (holder->where)
+		question_add_line(question, "directory %s", holder->where);
+	if (holder->conversation)
+		question_add_line(question, "conversation %s", holder->conversation);
+	question_add_line(question, "%s", "");
+	question_add_line(question, "Two agents on one conversation would split its history.");
+	if (holder->place == IN_MACHINE)
+		question_add_line(question, "When that process has ended, start the session with "
+					    "--take-over.");
+}
+
+static void add_take(struct question *question, const struct question_subject *subject,
+		     const struct question_holder *holder)
+{
+	cleanup_free char *label = holder->title
+					   ? xasprintf("Stop %s, and start %s", holder->title,
+						       subject->title)
+					   : xasprintf("End it, and start %s", subject->title);
+	question_add_choice(question, CHOICE_TAKE, label,
+			    holder->place == IN_DIRECTORY ? "each keeps its own conversation"
+							  : "the conversation goes on here");
+}
+
+void question_of_conflict(struct question *question, const struct question_subject *subject,
+			  const struct question_holder *holder)
+{
+	question_begin(question, "conversation in use", "How do you want to go on?");
+	add_subject(question, subject);
+	add_holder(question, holder);
+	question_add_choice(question, CHOICE_KEEP, "Back", "nothing is started");
+	if (holder->can_attach) {
+		cleanup_free char *label = xasprintf("Attach to %s", holder->title);
+		question_add_choice(question, CHOICE_ATTACH, label, "work there");
+	}
+	if (holder->can_fork) {
+		cleanup_free char *effect = xasprintf(
+			"a new session%s%s begins with it, and %s stays as it is",
+			subject->kind ? " with its own " : "", or_empty(subject->kind),
+			subject->title);
+		question_add_choice(question, CHOICE_FORK, "Copy the conversation", effect);
+	}
+	if (holder->can_take)
+		add_take(question, subject, holder);
+}
+
 void question_of_recovery(struct question *question)
 {
 	question_begin(question, "recover", "Restart every session that should run and does not?");

@@ -7,6 +7,8 @@
  *   C  start new, or resume one?        question_of_launch(), question_add_session() for each
  *   D  its tree has changed: resume?    question_of_reuse()
  *
+ * and about a conversation that somebody else has: question_of_conflict().
+ *
  * Pure: no input or output here.
  */
 #pragma once
@@ -32,6 +34,28 @@ void question_of_launch(struct question *question, const char *directory, const 
  * CHOICE_RETURN. */
 void question_of_reuse(struct question *question, const struct question_subject *subject,
 		       const char *before, const char *now);
+
+enum question_place {
+	IN_SESSION,    /* another session has the conversation open */
+	IN_PICK,       /* likewise, because its user has picked it there */
+	IN_DIRECTORY,  /* another session of the agent, which resumes the latest of the directory */
+	IN_PROCESS,    /* a process that agentdeck did not start */
+	IN_MACHINE,    /* likewise, on another machine: nobody knows whether it lives */
+	IN_BACKGROUND, /* a background process of the session's own agent */
+};
+/* Who has the conversation, and what can be done about it.  All borrowed. */
+struct question_holder {
+	enum question_place place;
+	const char *conversation;            /* its id; NULL: not known */
+	const char *who;                     /* "web (demo), 0a1b2c3d", "process 4711" */
+	const char *since, *command, *where; /* NULL: not known; where: the directory */
+	const char *title;                   /* of the session that has it; NULL: it is in none */
+	bool can_attach, can_fork, can_take;
+};
+/* Before a start.  CHOICE_KEEP (do not start it), and where they can be done CHOICE_ATTACH,
+ * CHOICE_FORK, CHOICE_TAKE. */
+void question_of_conflict(struct question *question, const struct question_subject *subject,
+			  const struct question_holder *holder);
 
 /* After a restart of the machine, or a kill.  Whom it is about comes behind (engine/roster/lost.h).
  * CHOICE_KEEP, CHOICE_CONTINUE: restart them. */

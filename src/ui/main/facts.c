@@ -54,9 +54,18 @@ static unsigned marks_of(const struct roster_entry *entry)
 	return marks;
 }
 
+/* Before it is started: what became of its work, and whether somebody else has its conversation. */
+static bool may_ask(const struct roster_entry *entry, enum doing doing)
+{
+	const struct store_row *row = &entry->row;
+	return row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT ||
+	       (!entry->view.host && (doing == DOING_STOPPED || doing == DOING_ERROR));
+}
+
 struct facts facts_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
+	const enum doing doing = doing_of(&entry->view);
 	return (struct facts){
 		.id = row->id,
 		.title = row->title,
@@ -64,9 +73,9 @@ struct facts facts_of(const struct roster_entry *entry)
 		.agent = row->agent,
 		.directory = row->lookup_directory,
 		.reason = row->held ? row->held : entry->view.reason,
-		.doing = doing_of(&entry->view),
+		.doing = doing,
 		.marks = marks_of(entry),
-		.asks_first = row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT,
+		.asks_first = may_ask(entry, doing),
 		.since_us = entry->since_us,
 		.created_us = row->created_at,
 		.used_us = row->last_used_at,

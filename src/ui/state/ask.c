@@ -15,12 +15,13 @@ void ask_free(struct ask *ask)
 
 static enum ask_about about_of(const char *word)
 {
-	return streq(word, "end")       ? ASK_END
-	       : streq(word, "reuse")   ? ASK_REUSE
-	       : streq(word, "launch")  ? ASK_LAUNCH
-	       : streq(word, "removal") ? ASK_REMOVAL
-	       : streq(word, "prune")   ? ASK_PRUNE
-					: ASK_NOTHING;
+	return streq(word, "end")        ? ASK_END
+	       : streq(word, "reuse")    ? ASK_REUSE
+	       : streq(word, "launch")   ? ASK_LAUNCH
+	       : streq(word, "removal")  ? ASK_REMOVAL
+	       : streq(word, "prune")    ? ASK_PRUNE
+	       : streq(word, "conflict") ? ASK_CONFLICT
+					 : ASK_NOTHING;
 }
 
 static int parse_questions(struct json_object *object, struct ask *ask, struct error *err)

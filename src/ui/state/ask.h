@@ -15,6 +15,8 @@ enum ask_about {
 	ASK_LAUNCH,  /* CHOICE_NEW: do it; CHOICE_RESUME: with that session */
 	ASK_REMOVAL, /* CHOICE_KEEP: not this one; CHOICE_CLEAN: do it */
 	ASK_PRUNE,   /* CHOICE_KEEP: nothing; CHOICE_CLEAN is for agentdeck */
+	/* CHOICE_KEEP: nothing; CHOICE_ATTACH, CHOICE_FORK and CHOICE_TAKE are for agentdeck */
+	ASK_CONFLICT,
 };
 
 enum { ASK_MOST = 2 };

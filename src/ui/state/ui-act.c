@@ -239,6 +239,10 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 		ui_run(ui, ret, (const char *const[]){ "stop", NULL });
 		break;
 	case ACTION_RESTART:
+		if (ui->targets.count == 1) {
+			ui_look(ui, ACTION_RESTART, ret);
+			return;
+		}
 		ui_run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
 		break;
 	case ACTION_REMOVE:

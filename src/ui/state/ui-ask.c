@@ -55,9 +55,27 @@ static void give_up(struct ui *ui)
 	ui_tell(ui, "Nothing was done.", false);
 }
 
+/* For agentdeck settle. */
+static const char *occasion_of(enum action action)
+{
+	switch (action) {
+	case ACTION_REMOVE:
+		return "remove";
+	case ACTION_PRUNE:
+		return "prune";
+	case ACTION_ATTACH:
+		return "attach";
+	case ACTION_RESTART:
+		return "restart";
+	case ACTION_NEW:
+		return "resume";
+	default:
+		return "start";
+	}
+}
+
 void ui_look(struct ui *ui, enum action action, struct wish *ret)
 {
-	const char *occasion = action == ACTION_REMOVE ? "remove" : "start";
 	ui_end_pending(ui);
 	ui->mode = MODE_LOOKING;
 	ui->pending = action;
@@ -66,7 +84,7 @@ void ui_look(struct ui *ui, enum action action, struct wish *ret)
 							  ui->targets.count);
 	ret->kind = WISH_ASK;
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
-							      occasion, NULL });
+							      occasion_of(action), NULL });
 }
 
 /* No session has this id. */
@@ -137,6 +155,9 @@ static void do_pending(struct ui *ui, struct wish *ret)
 	case ACTION_START:
 		ui_run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
 		break;
+	case ACTION_RESTART:
+		ui_run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
+		break;
 	case ACTION_REMOVE:
 		settle_removal(ui, true, NULL, ret);
 		return;
@@ -149,15 +170,17 @@ static void do_pending(struct ui *ui, struct wish *ret)
 	ui_end_pending(ui);
 }
 
-/* Keep or clean.  agentdeck compares what there is with what was shown. */
+/* agentdeck compares what there is with what was shown. */
 static void pass_on(struct ui *ui, enum choice_kind choice, struct wish *ret)
 {
-	ret->kind = WISH_RUN;
+	const bool is_conflict = ui->ask.about == ASK_CONFLICT;
+	const bool attaches = choice == CHOICE_ATTACH ||
+			      (is_conflict && ui->pending == ACTION_ATTACH);
+	ret->kind = attaches ? WISH_TERMINAL : WISH_RUN;
 	strvec_push_array(&ret->words,
 			  (const char *const[]){ "settle", "--answer", choice_kind_name(choice),
 						 "--seen", ui->ask.seen, "--", ui->targets.items[0],
-						 ui->pending == ACTION_PRUNE ? "prune" : "start",
-						 NULL });
+						 occasion_of(ui->pending), NULL });
 	list_choose_none(ui->list);
 	ui_end_pending(ui);
 }
@@ -206,7 +229,9 @@ static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)
 	else if (about == ASK_REMOVAL && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN))
 		settle_removal(ui, choice == CHOICE_CLEAN, ui->ask.seen, ret);
 	else if ((about == ASK_END && (choice == CHOICE_KEEP || choice == CHOICE_CLEAN)) ||
-		 (about == ASK_PRUNE && choice == CHOICE_CLEAN))
+		 (about == ASK_PRUNE && choice == CHOICE_CLEAN) ||
+		 (about == ASK_CONFLICT &&
+		  (choice == CHOICE_ATTACH || choice == CHOICE_FORK || choice == CHOICE_TAKE)))
 		pass_on(ui, choice, ret);
 	else
 		give_up(ui);
