@@ -205,6 +205,29 @@ void json_get_strings(const struct json_object *object, const char *key, struct 
 	}
 }
 
+struct json_object *json_at(const struct json_object *object, const char *path)
+{
+	cleanup_free char *members = xstrdup(path);
+	char *rest = members;
+	struct json_object *value = NULL;
+	for (char *name; object && (name = strsep(&rest, ".")); object = value)
+		if (!json_object_is_type(object, json_type_object) ||
+		    !json_object_object_get_ex(object, name, &value))
+			return NULL;
+	return rest ? NULL : value;
+}
+
+bool json_matches(const struct json_object *object, const char *condition)
+{
+	const size_t length = strcspn(condition, "=");
+	const bool is_negated = length > 0 && condition[length - 1] == '!';
+	cleanup_free char *path = xstrndup(condition, length - (is_negated ? 1 : 0));
+	struct json_object *value = json_at(object, path);
+	if (!value || !condition[length])
+		return false;
+	return streq(json_object_get_string(value), condition + length + 1) != is_negated;
+}
+
 void json_set(struct json_object *object, const char *key, struct json_object *value)
 {
 	if (json_object_object_add(object, key, value) < 0)

@@ -34,6 +34,12 @@ struct json_object *json_get_array(const struct json_object *object, const char 
 /* Fill vec from an array of strings; other elements are left out. */
 void json_get_strings(const struct json_object *object, const char *key, struct strvec *vec);
 
+/* The value at "member.member" in object.  NULL: there is none, or it is null.  Borrowed. */
+struct json_object *json_at(const struct json_object *object, const char *path);
+/* "member.member=value": is that what the object has there?  "member.member!=value": does it have
+ * something else there?  Numbers and booleans are compared as they are written. */
+bool json_matches(const struct json_object *object, const char *condition);
+
 /* Setters.  Strings may be NULL: JSON null.  json_set() takes ownership of value. */
 void json_set(struct json_object *object, const char *key, struct json_object *value);
 void json_set_string(struct json_object *object, const char *key, const char *value);

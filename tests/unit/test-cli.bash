@@ -1553,6 +1553,52 @@ case_discover_finds_what_belongs_to_nobody() {
 	[ "$(find "$home/user/.claude" -name "$first.jsonl" | wc -l)" = 1 ] || fail "the transcript is gone"
 }
 
+# copy_home AGENT DIRECTORY: what a real one left, in its home
+copy_home() {
+	mkdir -p "$home/user/$2"
+	cp -R "$tree/tests/unit/conversations/$1/." "$home/user/$2/" || fail "no fixture"
+	grep -rl /home/user "$home/user/$2" | xargs sed -i "s,/home/user/work,$home/work,g"
+}
+
+case_discover_knows_each_agents_files() {
+	local chats=$home/user/.gemini/tmp/work/chats first=11111111-1111-4111-8111-111111111111
+	copy_home gemini . && copy_home copilot .copilot && copy_home kimi-code .kimi-code
+	copy_home codex .codex && copy_home qwen .qwen
+	# The newest file of this conversation has no words of its user.
+	touch -d '2 days ago' "$chats/session-2026-11-25T19-54-11111111.jsonl"
+	must discover
+	[ "$(grep -c "$home/work" "$home/out")" = 6 ] || fail "lists $(<"$home/out")"
+	for words in gemini copilot kimi 'codex tui' 'qwen tui' 'gemini tui'; do
+		grep -q "hello $words words" "$home/out" || fail "not $words: $(<"$home/out")"
+	done
+	[ "$(grep -c "$first" "$home/out")" = 1 ] || fail "twice: $(<"$home/out")"
+	must history stub reply 3
+	grep -q 'gemini: stub reply 3' "$home/out" || fail "history $(<"$home/out")"
+	# Both files have the newest words.
+	cp "$chats/session-2026-11-25T19-54-11111111.jsonl" "$chats/session-2026-11-26T00-00-11111111.jsonl"
+	must discover --json
+	[ "$(grep -c "\"session_id\": \"$first\"" "$home/out")" = 1 ] || fail "twice: $(<"$home/out")"
+	must discover "$first" session_87552a56-7a95-4fe5-b5f7-edf96a49b4f1 22222222-2222-4222-8222-222222222222 --add
+	[ "$(value work session_id)" = "$first" ] || fail "has $(value work session_id)"
+	must discover
+	[ "$(grep -c "$home/work" "$home/out")" = 3 ] || fail "still lists $(<"$home/out")"
+}
+
+case_discover_says_what_it_cannot_read() {
+	local folder=$home/user/.claude/projects/closed
+	[ "$(id -u)" != 0 ] || return 0
+	conversation closed 11111111-1111-4111-8111-111111111111 'closed'
+	conversation open 22222222-2222-4222-8222-222222222222 'open'
+	chmod 0 "$folder"
+	must discover
+	grep -q open "$home/out" || fail "lists $(<"$home/out")"
+	grep -q "$folder: Permission denied" "$home/err" || fail "says $(<"$home/err")"
+	chmod 700 "$folder"
+	chmod 0 "$folder"/*
+	must discover
+	grep -q "Permission denied" "$home/err" || fail "says $(<"$home/err")"
+}
+
 case_discover_leaves_what_is_open() {
 	local id=44444444-4444-4444-8444-444444444444 pid folder
 	folder=$home/user/.local/share/agentdeck-demo-agent/projects/${home//[^A-Za-z0-9-]/-}-work

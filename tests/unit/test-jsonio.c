@@ -142,15 +142,39 @@ static void sixty_four_levels_are_deep_enough(void **state UNUSED)
 	}
 }
 
+static void a_condition_is_about_one_member(void **state UNUSED)
+{
+	static const char text[] =
+		"{\"a\":{\"b\":\"c\",\"yes\":true,\"n\":7,\"null\":null},\"x=y\":\"z\"}";
+	static const char *const holds[] = { "a.b=c", "a.yes=true", "a.n=7", "a.b!=d" };
+	static const char *const fails[] = { "a.b=d", "a.b!=c",    "a.b.c=d", "a.c=c", "a.c!=c",
+					     "b!=c",  "a.null!=x", "a.b",     "=c",    "" };
+	cleanup_json struct json_object *object = NULL;
+	assert_int_equal(parse(text, strlen(text), &object, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(holds); i++)
+		assert_true(json_matches(object, holds[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(fails); i++)
+		assert_false(json_matches(object, fails[i]));
+	assert_false(json_matches(NULL, "a.b!=d"));
+	assert_string_equal(json_object_get_string(json_at(object, "a.b")), "c");
+	assert_null(json_at(object, "a.b.c"));
+	assert_null(json_at(object, ""));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(json_is_one_strict_value),          TEST(json_errors_say_where),
-		TEST(json_that_is_too_deep_is_refused),  TEST(json_getters_check_the_type),
-		TEST(what_was_set_is_what_is_there),     TEST(a_member_object_is_made_once),
-		TEST(what_is_printed_reads_as_the_same), TEST(sixty_four_levels_are_deep_enough),
+		TEST(a_condition_is_about_one_member),
+		TEST(json_is_one_strict_value),
+		TEST(json_errors_say_where),
+		TEST(json_that_is_too_deep_is_refused),
+		TEST(json_getters_check_the_type),
+		TEST(what_was_set_is_what_is_there),
+		TEST(a_member_object_is_made_once),
+		TEST(what_is_printed_reads_as_the_same),
+		TEST(sixty_four_levels_are_deep_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

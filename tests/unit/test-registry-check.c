@@ -157,6 +157,22 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		"claude", "[doctor]\nfile = '~/x'\n",
 		"x.toml:2:1: doctor.file and doctor.unless must be given together: name a file "
 		"and a member of it");
+	assert_refused("claude", "[files]\nlock = '/locks/{uuid}'\n",
+		       "x.toml:2:1: files.lock: \"/locks/{uuid}\" must be a path below the agent's "
+		       "home, without \".\" and \"..\"");
+	assert_refused("claude", "[files]\nlock = 'locks/one'\n",
+		       "x.toml:2:1: files.lock: {session_id} is missing: say where the id is");
+	assert_refused("claude", "[files]\nconversation = 'c/{session_id}'\n",
+		       "x.toml:2:1: files.directory is missing: files.conversation needs it");
+	assert_refused("claude", "[files]\nconversation = 'c/*'\n",
+		       "x.toml:2:1: files.id is missing: files.conversation needs it");
+	assert_refused("claude",
+		       "[files]\nconversation = 'c/{uuid}'\ndirectory = 'd'\nprompt = 'a=b'\n"
+		       "prompt_text = 't'\nreply = 'a=c'\n",
+		       "x.toml:2:1: files.reply_text is missing: files.conversation needs it");
+	assert_refused("claude", "[files]\nprompt = 'a'\n",
+		       "x.toml:2:1: files.prompt: \"a\" must be MEMBER.MEMBER=VALUE, or with "
+		       "\"!=\"");
 	assert_refused("claude", "[keys]\nbanner = ['C-c']\n",
 		       "x.toml:2:1: screen.exit_banner is missing: say what the agent prints after "
 		       "keys.banner");

@@ -8,37 +8,45 @@
 
 #include <string.h>
 
+static const char *layout = "projects";
+
 static int search(const char *lines, const char *text, struct search_hit *ret)
 {
 	cleanup_free char *path = path_join(scratch, "conversation.jsonl");
 	put("conversation.jsonl", lines);
-	return search_transcript(path, text, ret, NULL);
+	return search_transcript(agent_files_named(layout), path, text, ret, NULL);
 }
 
 static void what_people_and_agents_say_is_found(void **state UNUSED)
 {
 	static const struct {
-		const char *line;
+		const char *layout, *line;
 		bool is_reply;
 	} cases[] = {
-		{ "{\"type\":\"user\",\"message\":{\"content\":\"Where is the Needle?\"}}\n",
+		{ "projects",
+		  "{\"type\":\"user\",\"message\":{\"content\":\"Where is the Needle?\"}}\n",
 		  false },
-		{ "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a "
+		{ "projects",
+		  "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"a "
 		  "needle\"}]}}\n",
 		  true },
-		{ "{\"type\":\"user\",\"message\":{\"parts\":[{\"text\":\"x\"},{\"text\":\"needle\"}]}"
+		{ "chats",
+		  "{\"type\":\"user\",\"message\":{\"parts\":[{\"text\":\"x\"},{\"text\":\"needle\"}]}"
 		  "}\n",
 		  false },
-		{ "{\"payload\":{\"role\":\"assistant\",\"content\":[{\"text\":\"NEEDLE\"}]}}\n",
+		{ "rollouts",
+		  "{\"payload\":{\"role\":\"assistant\",\"content\":[{\"text\":\"NEEDLE\"}]}}\n",
 		  true },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_search_hit struct search_hit hit = { 0 };
+		layout = cases[i].layout;
 		assert_int_equal(search(cases[i].line, "needle", &hit), 0);
 		assert_int_equal(hit.count, 1);
 		assert_int_equal(hit.is_reply, cases[i].is_reply);
 		assert_non_null(strcasestr(hit.text, "needle"));
 	}
+	layout = "projects";
 }
 
 /* JSON may write a letter outside of ASCII as it is, or as its number. */

@@ -5,6 +5,7 @@
 #include "unit/scratch.h"
 
 #include "driver/transcript/shelf.h"
+#include "model/agent/registry.h"
 #include "unit/files.h"
 
 #include <sys/stat.h>
@@ -26,15 +27,20 @@ static void lay(const char *name, const char *text, time_t modified)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* What the test is about. */
+static const struct agent_files *files;
+
 static void list(const char *layout, struct shelf *ret)
 {
-	assert_int_equal(shelf_list(layout, scratch, ret, NULL), 0);
+	files = agent_files_named(layout);
+	assert_non_null(files);
+	assert_int_equal(shelf_list(files, scratch, ret, NULL), 0);
 }
 
 static void expect(const struct shelf_item *item, const char *directory, const char *words)
 {
 	cleanup_shelf_about struct shelf_about about = { 0 };
-	assert_int_equal(shelf_look(item, &about, NULL), 0);
+	assert_int_equal(shelf_look(files, item, &about, NULL), 0);
 	assert_string_equal(or_empty(about.directory), directory);
 	assert_string_equal(or_empty(about.words), words);
 	assert_false(about.is_side);
@@ -87,7 +93,7 @@ static void a_rollout_names_its_directory_and_its_kind(void **state UNUSED)
 	assert_int_equal(shelf.count, 2);
 	expect(&shelf.items[0], "/a", "words");
 	cleanup_shelf_about struct shelf_about about = { 0 };
-	assert_int_equal(shelf_look(&shelf.items[1], &about, NULL), 0);
+	assert_int_equal(shelf_look(files, &shelf.items[1], &about, NULL), 0);
 	assert_true(about.is_side);
 }
 
@@ -107,10 +113,7 @@ static void nothing_is_there(void **state UNUSED)
 	cleanup_shelf struct shelf shelf = { 0 };
 	list("projects", &shelf);
 	assert_int_equal(shelf.count, 0);
-	list("unknown", &shelf);
-	assert_int_equal(shelf.count, 0);
-	assert_false(shelf_is_layout("unknown"));
-	assert_true(shelf_is_layout("rollouts"));
+	assert_null(agent_files_named("unknown"));
 }
 
 static void one_that_has_gone_is_told(void **state UNUSED)
@@ -120,8 +123,263 @@ static void one_that_has_gone_is_told(void **state UNUSED)
 	lay("projects/-a/" ID_A ".jsonl", "", 1000);
 	list("projects", &shelf);
 	assert_int_equal(unlink(shelf.items[0].path), 0);
-	assert_int_equal(shelf_look(&shelf.items[0], &about, NULL), SHELF_GONE);
+	assert_int_equal(shelf_look(files, &shelf.items[0], &about, NULL), SHELF_GONE);
 }
+
+/* ---- what the entries of the registry say ------------------------------------------------------ */
+
+static struct registry registry;
+
+static int set_up_registry(void **state)
+{
+	registry = (struct registry){ 0 };
+	return registry_builtin(&registry, NULL) < 0 ? -1 : set_up(state);
+}
+
+static int tear_down_registry(void **state)
+{
+	registry_free(&registry);
+	return tear_down(state);
+}
+
+static void list_of(const char *agent, struct shelf *ret)
+{
+	const struct agent *found = registry_find(&registry, agent);
+	assert_non_null(found);
+	files = agent_find_files(found);
+	assert_non_null(files);
+	assert_int_equal(shelf_list(files, scratch, ret, NULL), 0);
+}
+
+/* A copy of what a real agent wrote: only files of the caller count. */
+static void lay_copy(const char *agent, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/tests/unit/conversations/%s/%s",
+					    getenv("top_srcdir") ?: ".", agent, name);
+	cleanup_strbuf struct strbuf text = { 0 };
+	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &text, NULL), 0);
+	lay(name, strbuf_text(&text), 1000);
+}
+
+struct last {
+	bool is_reply;
+	char *text;
+};
+
+static bool keep_last(struct json_object *record, void *data)
+{
+	struct last *last = data;
+	struct transcript_turn turn;
+	if (shelf_turn(files, record, &turn)) {
+		free(last->text);
+		*last = (struct last){ turn.is_reply, turn.text };
+	}
+	return true;
+}
+
+/* The only conversation of the agent: its id, its first words, and a part of its last reply. */
+static void expect_only(const char *agent, const char *id, const char *words, const char *reply)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	struct last last = { 0 };
+	list_of(agent, &shelf);
+	assert_int_equal(shelf.count, 1);
+	assert_string_equal(shelf.items[0].session_id, id);
+	expect(&shelf.items[0], "/home/user/work", words);
+	assert_int_equal(transcript_visit(shelf.items[0].path, 0, keep_last, &last, NULL), 0);
+	assert_true(last.is_reply);
+	assert_non_null(strstr(last.text, reply));
+	free(last.text);
+}
+
+static void what_codex_wrote_is_found(void **state UNUSED)
+{
+	lay_copy("codex", "sessions/2026/11/25/rollout-2026-11-25T19-55-23-"
+			  "01a21446-f279-7e81-96cb-eb6c1bab15c5.jsonl");
+	expect_only("codex", "01a21446-f279-7e81-96cb-eb6c1bab15c5", "hello codex tui words",
+		    "stub reply 1");
+}
+
+static void what_qwen_wrote_is_found(void **state UNUSED)
+{
+	lay_copy("qwen", "projects/-home-user-work/chats/"
+			 "33333333-3333-4333-8333-333333333333.jsonl");
+	expect_only("qwen", "33333333-3333-4333-8333-333333333333", "hello qwen tui words",
+		    "stub reply 1");
+}
+
+static void what_copilot_wrote_is_found(void **state UNUSED)
+{
+	lay_copy("copilot", "session-state/" ID_B "/events.jsonl");
+	expect_only("copilot", ID_B, "hello copilot words", "stub reply 1");
+}
+
+#define KIMI "sessions/wd_work_896897ab5edd/session_87552a56-7a95-4fe5-b5f7-edf96a49b4f1/"
+
+static void what_kimi_code_wrote_is_found(void **state UNUSED)
+{
+	lay_copy("kimi-code", KIMI "state.json");
+	lay_copy("kimi-code", KIMI "agents/main/wire.jsonl");
+	/* A sub-agent is not a conversation. */
+	lay(KIMI "agents/other/wire.jsonl", "", 1000);
+	expect_only("kimi-code", "session_87552a56-7a95-4fe5-b5f7-edf96a49b4f1", "hello kimi words",
+		    "stub reply 1");
+}
+
+#define GEMINI ".gemini/tmp/work/"
+
+static void what_gemini_wrote_is_found(void **state UNUSED)
+{
+	lay_copy("gemini", GEMINI ".project_root");
+	lay_copy("gemini", GEMINI "chats/session-2026-11-25T19-54-11111111.jsonl");
+	expect_only("gemini", ID_A, "hello gemini words", "stub reply 3");
+}
+
+static void a_second_file_of_gemini_has_the_same_id(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	lay_copy("gemini", GEMINI ".project_root");
+	lay_copy("gemini", GEMINI "chats/session-2026-11-25T19-55-11111111.jsonl");
+	lay_copy("gemini", GEMINI "chats/session-2026-11-25T19-59-11111111.jsonl");
+	list_of("gemini", &shelf);
+	assert_int_equal(shelf.count, 2);
+	assert_string_equal(shelf.items[0].session_id, "11111111-1111-4111-8111-111111111112");
+	expect(&shelf.items[0], "/home/user/work", "hello gemini tui words");
+	assert_string_equal(shelf.items[1].session_id, ID_A);
+	expect(&shelf.items[1], "/home/user/work", "");
+}
+
+static void a_side_conversation_of_gemini_is_told(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	lay(GEMINI "chats/session-2026-11-25T19-54-11111111.jsonl",
+	    "{\"sessionId\":\"" ID_A "\",\"kind\":\"subagent\"}\n", 1000);
+	list_of("gemini", &shelf);
+	assert_int_equal(shelf.count, 1);
+	assert_int_equal(shelf_look(files, &shelf.items[0], &about, NULL), 0);
+	assert_true(about.is_side);
+	assert_null(about.directory);
+}
+
+/* ---- what other programs may have put there -----------------------------------------------------
+ */
+
+static void make_fifo(const char *name)
+{
+	cleanup_free char *path = path_join(scratch, name);
+	lay(name, "", 1000);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void what_is_no_file_is_left_out(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	make_fifo("session-state/" ID_A "/events.jsonl");
+	lay("session-state/" ID_B "/events.jsonl/inside", "", 1000);
+	lay("session-state/no-id/events.jsonl", "", 1000);
+	lay("session-state/file", "", 1000);
+	list_of("copilot", &shelf);
+	assert_int_equal(shelf.count, 0);
+	make_fifo(GEMINI "chats/session-1.jsonl");
+	assert_int_equal(symlinkat("session-1.jsonl", here, GEMINI "chats/session-2.jsonl"), 0);
+	list_of("gemini", &shelf);
+	assert_int_equal(shelf.count, 0);
+}
+
+static void a_file_beside_that_cannot_be_read_names_no_directory(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	make_fifo(KIMI "state.json");
+	lay_copy("kimi-code", KIMI "agents/main/wire.jsonl");
+	list_of("kimi-code", &shelf);
+	assert_int_equal(shelf.count, 1);
+	expect(&shelf.items[0], "", "hello kimi words");
+	cleanup_free char *beside = path_join(scratch, KIMI "state.json");
+	assert_int_equal(unlink(beside), 0);
+	lay(KIMI "state.json", "{\"cwd\": [1]}", 1000);
+	expect(&shelf.items[0], "", "hello kimi words");
+	lay(KIMI "state.json", "\xff\xfe{", 1000);
+	expect(&shelf.items[0], "", "hello kimi words");
+}
+
+/* A line of 3 MiB without an end, and one of any bytes. */
+static void a_beginning_that_is_no_record_has_no_id(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_adds(&text, "{\"sessionId\":\"");
+	for (size_t i = 0; i < 3 << 20; i++)
+		strbuf_add(&text, "1", 1);
+	lay(GEMINI "chats/session-1.jsonl", strbuf_text(&text), 1000);
+	lay(GEMINI "chats/session-2.jsonl", "\x01\xff\x80", 1000);
+	lay(GEMINI "chats/session-3.jsonl", "{\"sessionId\":7}\n", 1000);
+	lay(GEMINI "chats/session-4.jsonl", "{\"sessionId\":\"../../x\"}\n", 1000);
+	lay(GEMINI "chats/session-5.jsonl", "", 1000);
+	list_of("gemini", &shelf);
+	assert_int_equal(shelf.count, 0);
+}
+
+/* ---- patterns -----------------------------------------------------------------------------------
+ */
+
+static void expect_id(const char *pattern, const char *name, const char *id)
+{
+	cleanup_free char *found = NULL;
+	assert_int_equal(agent_files_match(pattern, strlen(pattern), name, &found), id != NULL);
+	assert_string_equal(or_empty(found), or_empty(id));
+}
+
+static void a_slot_is_what_the_rest_leaves(void **state UNUSED)
+{
+	expect_id("{uuid}.jsonl", ID_A ".jsonl", ID_A);
+	expect_id("{uuid}.jsonl", "x" ID_A ".jsonl", NULL);
+	expect_id("{uuid}.jsonl", "agent-" ID_A ".jsonl", NULL);
+	expect_id("{uuid}.jsonl", ".jsonl", NULL);
+	expect_id("a-*-{uuid}.jsonl", "a-1-2-" ID_A ".jsonl", ID_A);
+	expect_id("a-*-{uuid}.jsonl", "a" ID_A ".jsonl", NULL);
+	expect_id("{session_id}", "any_1.2", "any_1.2");
+	expect_id("{session_id}", ".hidden", NULL);
+	expect_id("s-{session_id}.json", "s-x.json", "x");
+	expect_id("s-{session_id}.json", "s-.json", NULL);
+	expect_id("s-{session_id}.json", "s.json", NULL);
+	expect_id("*", ".hidden", NULL);
+}
+
+static void a_path_leads_nowhere_else(void **state UNUSED)
+{
+	static const char *const broken[] = {
+		"",
+		"/a",
+		"a//b",
+		"../a",
+		"a/../b",
+		"./a",
+		"a/",
+		"{x}",
+		"{uuid}{uuid}",
+		"{session_id}-*",
+		"*-{session_id}",
+		"a}",
+		"{uuid}/{session_id}",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
+		assert_non_null(agent_files_broken_path(broken[i]));
+	assert_null(agent_files_broken_path(".a/*/{session_id}/b*.json"));
+	assert_null(agent_files_broken_path("*-{uuid}.jsonl"));
+	assert_null(agent_files_broken_beside("../../state.json"));
+	assert_non_null(agent_files_broken_beside("../a/../../b"));
+	assert_non_null(agent_files_broken_beside("/etc/passwd"));
+	assert_non_null(agent_files_broken_beside("../.."));
+	assert_null(agent_files_broken_condition("a.b!=c"));
+	assert_non_null(agent_files_broken_condition("=c"));
+	assert_non_null(agent_files_broken_condition("!=c"));
+	assert_non_null(agent_files_broken_condition("a="));
+	assert_non_null(agent_files_broken_condition("a"));
+}
+
+#define IN_REGISTRY(test) cmocka_unit_test_setup_teardown(test, set_up_registry, tear_down_registry)
 
 int main(void)
 {
@@ -134,6 +392,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chats_have_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_has_gone_is_told, set_up, tear_down),
+		IN_REGISTRY(what_codex_wrote_is_found),
+		IN_REGISTRY(what_qwen_wrote_is_found),
+		IN_REGISTRY(what_copilot_wrote_is_found),
+		IN_REGISTRY(what_kimi_code_wrote_is_found),
+		IN_REGISTRY(what_gemini_wrote_is_found),
+		IN_REGISTRY(a_second_file_of_gemini_has_the_same_id),
+		IN_REGISTRY(a_side_conversation_of_gemini_is_told),
+		IN_REGISTRY(what_is_no_file_is_left_out),
+		IN_REGISTRY(a_file_beside_that_cannot_be_read_names_no_directory),
+		IN_REGISTRY(a_beginning_that_is_no_record_has_no_id),
+		cmocka_unit_test(a_slot_is_what_the_rest_leaves),
+		cmocka_unit_test(a_path_leads_nowhere_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

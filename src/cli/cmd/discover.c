@@ -76,7 +76,7 @@ static int look(struct app *app, struct conversation_look *look, struct finds *r
 			ret->has_more = true;
 		discover_find_clear(&find);
 	}
-	conversation_look_done(look);
+	conversation_look_end(app, look);
 	return 0;
 }
 

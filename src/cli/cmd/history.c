@@ -95,7 +95,8 @@ static void search(struct app *app, const char *text, struct conversation_look *
 		cleanup_error struct error problem = { 0 };
 		if (discover_next(&look->discovery, &find) != 0)
 			return;
-		const int r = search_transcript(find.path, text, &hit, &problem);
+		const int r = search_transcript(agent_find_files(find.agent), find.path, text, &hit,
+						&problem);
 		if (r < 0)
 			deck_warn(&app->deck, "%s", problem.message);
 		if (r != 0)
@@ -146,7 +147,7 @@ static int run(struct app *app, struct error *err)
 	if (app->json)
 		found.list = json_object_new_array();
 	search(app, text, &look, &found);
-	conversation_look_done(&look);
+	conversation_look_end(app, &look);
 	if (app->json)
 		print_as_json(text, &found);
 	else if (!found.count)

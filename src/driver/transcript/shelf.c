@@ -8,82 +8,101 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <string.h>
 
-enum { ID_LENGTH = 36, MAX_RECORDS = 400, HEAD = 1 << 20 };
+enum { MAX_RECORDS = 400, HEAD = 1 << 20, MAX_BESIDE = 64 << 10 };
 
-static const struct layout {
-	const char *name;
-	const char *parts[6]; /* patterns of the names below the home, up to NULL */
-} layouts[] = {
-	{ "projects", { "projects", "*", "*.jsonl", NULL } },
-	{ "chats", { "projects", "*", "chats", "*.jsonl", NULL } },
-	{ "rollouts", { "sessions", "[0-9]*", "[0-9]*", "[0-9]*", "rollout-*.jsonl", NULL } },
+/* ---- which files ------------------------------------------------------------------------------ */
+
+static bool take_first(struct json_object *record, void *data)
+{
+	*(struct json_object **)data = json_object_get(record);
+	return false;
+}
+
+/* The id that a file's first record names.  What a long line would hold is no id. */
+static char *read_id(const char *path, const char *member)
+{
+	cleanup_json struct json_object *first = NULL;
+	if (transcript_visit(path, 1, take_first, &first, NULL) != 0 || !first)
+		return NULL;
+	struct json_object *value = json_at(first, member);
+	const char *id = json_object_is_type(value, json_type_string)
+				 ? json_object_get_string(value)
+				 : NULL;
+	return id && naming_is_session_id(id) ? xstrdup(id) : NULL;
+}
+
+struct walking {
+	const struct agent_files *files;
+	struct shelf *shelf;
 };
 
-static const struct layout *layout_named(const char *name)
+/* id: what the names above say; NULL. */
+static void add_item(const struct walking *walking, const char *path, const char *id)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-		if (streq(layouts[i].name, name))
-			return &layouts[i];
-	return NULL;
-}
-
-bool shelf_is_layout(const char *name)
-{
-	return layout_named(name) != NULL;
-}
-
-/* The id is the end of the name: <id>.jsonl, rollout-<time>-<id>.jsonl. */
-static char *id_of(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot - name < ID_LENGTH)
-		return NULL;
-	char *id = xstrndup(dot - ID_LENGTH, ID_LENGTH);
-	const bool is_whole = dot - name == ID_LENGTH || dot[-ID_LENGTH - 1] == '-';
-	if (is_whole && naming_is_uuid(id))
-		return id;
-	free(id);
-	return NULL;
-}
-
-static void add_item(int directory, const char *path, const char *name, struct shelf *ret)
-{
+	struct shelf *shelf = walking->shelf;
 	struct stat st;
-	cleanup_free char *id = id_of(name);
-	if (!id || fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_uid != geteuid())
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return;
-	ret->items = xreallocarray(ret->items, ret->count + 1, sizeof(*ret->items));
-	ret->items[ret->count++] = (struct shelf_item){
-		.path = path_join(path, name),
-		.session_id = TAKE_PTR(id),
+	char *session_id = id ? xstrdup(id) : read_id(path, or_empty(walking->files->id));
+	if (!session_id)
+		return;
+	shelf->items = xreallocarray(shelf->items, shelf->count + 1, sizeof(*shelf->items));
+	shelf->items[shelf->count++] = (struct shelf_item){
+		.path = xstrdup(path),
+		.session_id = session_id,
 		.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
 	};
 }
 
-/* One level below path; what cannot be opened has nothing for us. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the layout */
-static int walk(const char *path, const char *const *parts, struct shelf *ret, struct error *err)
+static int walk(const struct walking *walking, const char *path, const char *pattern,
+		const char *id, struct error *err);
+
+/* One name below path, which fits the first name of the pattern. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the pattern */
+static int walk_into(const struct walking *walking, const char *path, const char *name,
+		     const char *pattern, const char *id, struct error *err)
 {
+	cleanup_free char *below = path_join(path, name);
+	const char *slash = strchr(pattern, '/');
+	if (slash)
+		return walk(walking, below, slash + 1, id, err);
+	add_item(walking, below, id);
+	return 0;
+}
+
+/* What is not there has nothing for us. */
+static void note_problem(const char *path, struct shelf *shelf)
+{
+	if (errno != ENOENT && errno != ENOTDIR && !shelf->problem)
+		shelf->problem = xasprintf("open %s: %s", path, strerror(errno));
+}
+
+/* What fits the pattern below path. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the pattern */
+static int walk(const struct walking *walking, const char *path, const char *pattern,
+		const char *id, struct error *err)
+{
+	const size_t length = strcspn(pattern, "/");
 	cleanup_strvec struct strvec names = { 0 };
+	if (strcspn(pattern, "*?[{") >= length) {
+		cleanup_free char *name = xstrndup(pattern, length);
+		return walk_into(walking, path, name, pattern, id, err);
+	}
 	/* Links are followed: some people keep their agent's home on another disk. */
 	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		note_problem(path, walking->shelf);
 		return 0;
+	}
 	if (fs_list(fd, &names, err) < 0)
 		return error_prefix(err, "%s", path);
 	for (size_t i = 0; i < names.count; i++) {
-		if (fnmatch(parts[0], names.items[i], FNM_PERIOD) != 0)
+		cleanup_free char *own = NULL;
+		if (!agent_files_match(pattern, length, names.items[i], &own))
 			continue;
-		if (!parts[1]) {
-			add_item(fd, path, names.items[i], ret);
-			continue;
-		}
-		cleanup_free char *below = path_join(path, names.items[i]);
-		if (walk(below, parts + 1, ret, err) < 0)
+		if (walk_into(walking, path, names.items[i], pattern, own ? own : id, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -97,11 +116,12 @@ static int newest_first(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-int shelf_list(const char *layout, const char *home, struct shelf *ret, struct error *err)
+int shelf_list(const struct agent_files *files, const char *home, struct shelf *ret,
+	       struct error *err)
 {
 	cleanup_shelf struct shelf shelf = { 0 };
-	const struct layout *known = layout_named(layout);
-	if (known && walk(home, known->parts, &shelf, err) < 0)
+	const struct walking walking = { .files = files, .shelf = &shelf };
+	if (walk(&walking, home, files->conversation, NULL, err) < 0)
 		return -1;
 	if (shelf.count > 1)
 		qsort(shelf.items, shelf.count, sizeof(*shelf.items), newest_first);
@@ -117,6 +137,7 @@ void shelf_free(struct shelf *shelf)
 		free(shelf->items[i].session_id);
 	}
 	free(shelf->items);
+	free(shelf->problem);
 	*shelf = (struct shelf){ 0 };
 }
 
@@ -131,26 +152,14 @@ const struct shelf_item *shelf_find(const struct shelf *shelf, const char *sessi
 /* ---- what one is about ------------------------------------------------------------------------ */
 
 struct looking {
+	const struct agent_files *files;
 	struct shelf_about about;
 	size_t records;
 };
 
-/* {"parts": [{"text": ...}]} or {"content": [{"text": ...}]} */
-static char *joined_text(const struct json_object *message, const char *key)
+static const char *string_of(struct json_object *value)
 {
-	struct strbuf joined = { 0 };
-	const struct json_object *parts = json_get_array(message, key);
-	for (size_t i = 0; parts && i < json_object_array_length(parts); i++) {
-		const char *text = json_get_string(json_object_array_get_idx(parts, i), "text",
-						   NULL);
-		if (text && joined.length)
-			strbuf_adds(&joined, "\n");
-		strbuf_adds(&joined, or_empty(text));
-	}
-	if (joined.length)
-		return strbuf_take(&joined);
-	strbuf_free(&joined);
-	return NULL;
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
 /* What an agent adds to a conversation by itself looks like a tag. */
@@ -160,60 +169,90 @@ static bool is_typed(const char *text)
 	return *text && *text != '<';
 }
 
-static char *text_of(const struct json_object *record, const struct json_object *payload)
+/* A text, or what an array of parts has.  NULL: there is none, or nobody typed it. */
+static char *text_of(struct json_object *value, bool is_reply)
 {
-	const struct json_object *message = json_get_object(record, "message");
-	if (payload)
-		return joined_text(payload, "content");
-	if (!message || json_get_bool(record, "isMeta", false) ||
-	    json_get_bool(record, "isSidechain", false))
-		return NULL;
-	char *text = transcript_record_text(record);
-	return text ? text : joined_text(message, "parts");
+	struct strbuf joined = { 0 };
+	const char *plain = string_of(value);
+	if (plain)
+		return *plain && (is_reply || is_typed(plain)) ? xstrdup(plain) : NULL;
+	const bool is_array = json_object_is_type(value, json_type_array);
+	for (size_t i = 0; is_array && i < json_object_array_length(value); i++) {
+		const char *text = json_get_string(json_object_array_get_idx(value, i), "text", "");
+		if (!*text || (!is_reply && !is_typed(text)))
+			continue;
+		strbuf_adds(&joined, joined.length ? "\n" : "");
+		strbuf_adds(&joined, text);
+	}
+	return joined.length ? strbuf_take(&joined) : NULL;
 }
 
-bool shelf_turn(const struct json_object *record, struct transcript_turn *ret)
+static bool has_any(const struct json_object *record, const struct strvec *conditions)
 {
-	const struct json_object *payload = json_get_object(record, "payload");
-	const char *who = payload ? json_get_string(payload, "role", "")
-				  : json_get_string(record, "type", "");
-	const bool is_reply = streq(who, "assistant");
-	if (!is_reply && !streq(who, "user"))
+	for (size_t i = 0; i < conditions->count; i++)
+		if (json_matches(record, conditions->items[i]))
+			return true;
+	return false;
+}
+
+bool shelf_turn(const struct agent_files *files, const struct json_object *record,
+		struct transcript_turn *ret)
+{
+	const bool is_reply = files->reply && json_matches(record, files->reply);
+	if ((!is_reply && !json_matches(record, files->prompt)) || has_any(record, &files->skip))
 		return false;
-	cleanup_free char *text = text_of(record, payload);
-	if (!text || (!is_reply && !is_typed(text)))
+	char *text = text_of(json_at(record, is_reply ? files->reply_text : files->prompt_text),
+			     is_reply);
+	if (!text)
 		return false;
-	*ret = (struct transcript_turn){ .is_reply = is_reply, .text = TAKE_PTR(text) };
+	*ret = (struct transcript_turn){ .is_reply = is_reply, .text = text };
 	return true;
 }
 
 static bool visit(struct json_object *record, void *data)
 {
 	struct looking *looking = data;
+	const struct agent_files *files = looking->files;
 	struct shelf_about *about = &looking->about;
 	struct transcript_turn turn;
-	const struct json_object *payload = json_get_object(record, "payload");
-	const struct json_object *has_cwd = payload ? payload : record;
-	const char *thread = payload ? json_get_string(payload, "thread_source", NULL) : NULL;
-	if (!about->directory)
-		about->directory = xstrdup_or_null(json_get_string(has_cwd, "cwd", NULL));
-	if (thread && !streq(thread, "user"))
-		about->is_side = true;
-	if (!about->words && shelf_turn(record, &turn)) {
+	if (!about->directory && files->directory && !files->directory_file)
+		about->directory = xstrdup_or_null(string_of(json_at(record, files->directory)));
+	about->is_side = about->is_side || has_any(record, &files->side);
+	if (!about->words && shelf_turn(files, record, &turn)) {
 		about->words = turn.is_reply ? NULL : xstrdup(turn.text);
 		free(turn.text);
 	}
-	return !(about->words && about->directory) && ++looking->records < MAX_RECORDS;
+	const bool is_known = about->directory || files->directory_file;
+	return !(about->words && is_known) && ++looking->records < MAX_RECORDS;
 }
 
-int shelf_look(const struct shelf_item *item, struct shelf_about *ret, struct error *err)
+/* The directory that a file beside the conversation's names; NULL. */
+static char *read_beside(const struct agent_files *files, const char *path)
 {
-	struct looking looking = { 0 };
+	cleanup_free char *place = xstrndup(path, (size_t)(path_basename(path) - path));
+	cleanup_free char *beside = xasprintf("%s%s", place, files->directory_file);
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_json struct json_object *object = NULL;
+	if (fs_read(AT_FDCWD, beside, MAX_BESIDE, &text, NULL) != 0)
+		return NULL;
+	if (!files->directory)
+		return xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
+	if (json_parse(strbuf_text(&text), text.length, beside, &object, NULL) < 0)
+		return NULL;
+	return xstrdup_or_null(string_of(json_at(object, files->directory)));
+}
+
+int shelf_look(const struct agent_files *files, const struct shelf_item *item,
+	       struct shelf_about *ret, struct error *err)
+{
+	struct looking looking = { .files = files };
 	int r = transcript_visit(item->path, HEAD, visit, &looking, err);
 	if (r != 0) {
 		shelf_about_free(&looking.about);
 		return r < 0 ? -1 : SHELF_GONE;
 	}
+	if (files->directory_file)
+		looking.about.directory = read_beside(files, item->path);
 	*ret = looking.about;
 	return 0;
 }

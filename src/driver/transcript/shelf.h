@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All conversations that an agent has on disk, whoever began them, by the layout of its files
- * (session.conversations of its entry).  They belong to the agent: this only reads.
+ * All conversations that an agent has on disk, whoever began them, by what its entry says of its
+ * files (model/agent/files.h).  They belong to the agent: this only reads.
  */
 #pragma once
 
 #include "base/error.h"
 #include "base/text.h"
 #include "driver/transcript/transcript.h"
+#include "model/agent/files.h"
 
 #include <stdint.h>
-
-/* Is this the name of a layout?
- *
- *   projects   <home>/projects/<slug of the directory>/<id>.jsonl
- *   chats      <home>/projects/<slug of the directory>/chats/<id>.jsonl
- *   rollouts   <home>/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl
- */
-bool shelf_is_layout(const char *name);
 
 struct shelf_item {
 	char *path, *session_id;
@@ -26,20 +19,23 @@ struct shelf_item {
 struct shelf {
 	struct shelf_item *items; /* newest first */
 	size_t count;
+	char *problem; /* what cannot be read, and why: the first such directory.  NULL: none */
 };
 
-/* List them by their names alone, without opening one: thousands cost some milliseconds.  A home
- * that does not exist has none. */
-int shelf_list(const char *layout, const char *home, struct shelf *ret, struct error *err);
+/* List them by their names alone, without opening one: thousands cost some milliseconds.  Where the
+ * names have no ids, the beginning of each is read.  A home that does not exist has none. */
+int shelf_list(const struct agent_files *files, const char *home, struct shelf *ret,
+	       struct error *err);
 void shelf_free(struct shelf *shelf);
 #define cleanup_shelf CLEANUP(shelf_free)
 
-/* NULL: it is not there.  Borrowed. */
+/* The newest with this id.  NULL: it is not there.  Borrowed. */
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
 
-/* What somebody typed, or the agent said, in a record of any layout.  False: neither.  The caller
- * frees the text. */
-bool shelf_turn(const struct json_object *record, struct transcript_turn *ret) MUST_USE;
+/* What somebody typed, or the agent said, in a record.  False: neither.  The caller frees the text.
+ */
+bool shelf_turn(const struct agent_files *files, const struct json_object *record,
+		struct transcript_turn *ret) MUST_USE;
 
 /* What the beginning of one says: its first MiB, however large it is. */
 struct shelf_about {
@@ -49,6 +45,7 @@ struct shelf_about {
 };
 /* SHELF_GONE: there is no such file any more. */
 enum { SHELF_GONE = 1 };
-int shelf_look(const struct shelf_item *item, struct shelf_about *ret, struct error *err);
+int shelf_look(const struct agent_files *files, const struct shelf_item *item,
+	       struct shelf_about *ret, struct error *err);
 void shelf_about_free(struct shelf_about *about);
 #define cleanup_shelf_about CLEANUP(shelf_about_free)

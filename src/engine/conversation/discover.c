@@ -12,12 +12,6 @@
 
 enum { SHORTEST_WORD = 8, FIRST_WORDS = 200 };
 
-const char *discover_layout(const struct agent *agent)
-{
-	const char *layout = agent->conversations ? agent->conversations : agent->transcript;
-	return layout && shelf_is_layout(layout) ? layout : NULL;
-}
-
 void discover_close(struct discovery *discovery)
 {
 	for (size_t i = 0; i < discovery->shelf_count; i++) {
@@ -26,6 +20,8 @@ void discover_close(struct discovery *discovery)
 	}
 	free(discovery->shelves);
 	free(discovery->items);
+	json_object_put(discovery->seen);
+	free(discovery->problem);
 	discover_owners_free(&discovery->owners);
 	*discovery = (struct discovery){ 0 };
 }
@@ -137,11 +133,17 @@ static void find_homes(const struct deck *deck, const struct agent *agent,
 		}
 }
 
+static void count_unread(struct discovery *discovery, const char *problem)
+{
+	if (discovery->unread++ == 0)
+		discovery->problem = xstrdup(problem);
+}
+
 static int add_shelf(struct discovery *discovery, const struct agent *agent, size_t index,
 		     const char *home, struct error *err)
 {
 	struct shelf shelf;
-	if (shelf_list(discover_layout(agent), home, &shelf, err) < 0)
+	if (shelf_list(agent_find_files(agent), home, &shelf, err) < 0)
 		return -1;
 	discovery->shelves = xreallocarray(discovery->shelves, discovery->shelf_count + 1,
 					   sizeof(*discovery->shelves));
@@ -150,6 +152,8 @@ static int add_shelf(struct discovery *discovery, const struct agent *agent, siz
 									      .shelf = shelf };
 	discovery->items = xreallocarray(discovery->items, discovery->count + shelf.count + 1,
 					 sizeof(*discovery->items));
+	if (shelf.problem)
+		count_unread(discovery, shelf.problem);
 	for (size_t i = 0; i < shelf.count; i++)
 		discovery->items[discovery->count++] = (struct discover_item){
 			.path = shelf.items[i].path,
@@ -165,8 +169,8 @@ static int add_shelf(struct discovery *discovery, const struct agent *agent, siz
 /* An agent that has a place to itself for each session does not see its usual one. */
 static bool continues(const struct agent *agent)
 {
-	return discover_layout(agent) && agent->resume.count && !agent->isolation_arguments.count &&
-	       !agent->isolation_environment.count;
+	return agent_find_files(agent) && agent->resume.count &&
+	       !agent->isolation_arguments.count && !agent->isolation_environment.count;
 }
 
 static int add_shelves(struct deck *deck, const struct owner_profiles *profiles,
@@ -219,16 +223,19 @@ void discover_find_clear(struct discover_find *find)
 	*find = (struct discover_find){ 0 };
 }
 
-/* False: it cannot be read, or nobody could continue it. */
-static bool look(const struct discovery *discovery, const struct discover_item *item,
-		 struct discover_find *ret)
+/* DISCOVER_NOTHING: nobody could continue it. */
+enum { DISCOVER_NOTHING = 1 };
+static int look(const struct discovery *discovery, const struct discover_item *item,
+		struct discover_find *ret, struct error *err)
 {
 	cleanup_shelf_about struct shelf_about about = { 0 };
 	const struct discover_shelf *shelf = &discovery->shelves[item->shelf];
 	const struct shelf_item file = { .path = (char *)item->path };
-	if (shelf_look(&file, &about, NULL) != 0 || about.is_side || !about.words ||
-	    !about.directory || *about.directory != '/')
-		return false;
+	const int r = shelf_look(agent_find_files(shelf->agent), &file, &about, err);
+	if (r < 0)
+		return -1;
+	if (r > 0 || about.is_side || !about.words || !about.directory || *about.directory != '/')
+		return DISCOVER_NOTHING;
 	char *directory = TAKE_PTR(about.directory);
 	*ret = (struct discover_find){
 		.agent = shelf->agent,
@@ -240,7 +247,7 @@ static bool look(const struct discovery *discovery, const struct discover_item *
 		.directory = directory,
 		.words = discover_shorten(about.words, FIRST_WORDS),
 	};
-	return true;
+	return 0;
 }
 
 static bool is_wanted(const struct discovery *discovery, const struct discover_find *find)
@@ -252,14 +259,33 @@ static bool is_wanted(const struct discovery *discovery, const struct discover_f
 	return fs_real_directory(find->directory, &real, NULL) == 0 && path_is_below(real, wanted);
 }
 
+/* An agent may have several files of one conversation; the newest that says something counts. */
+static bool is_again(struct discovery *discovery, const struct discover_item *item)
+{
+	const struct discover_shelf *shelf = &discovery->shelves[item->shelf];
+	if (!agent_find_files(shelf->agent)->id)
+		return false;
+	cleanup_free char *key = xasprintf("%zu %s", item->shelf, item->session_id);
+	if (!discovery->seen)
+		discovery->seen = json_object_new_object();
+	if (json_object_object_get_ex(discovery->seen, key, NULL))
+		return true;
+	json_set_bool(discovery->seen, key, true);
+	return false;
+}
+
 int discover_next(struct discovery *discovery, struct discover_find *ret)
 {
 	while (discovery->next < discovery->count) {
 		cleanup_discover_find struct discover_find find = { 0 };
+		cleanup_error struct error problem = { 0 };
 		const size_t index = discovery->next++;
 		if (discovery->order.looks)
 			discovery->order.looks(discovery->order.data, index, discovery->count);
-		if (!look(discovery, &discovery->items[index], &find) ||
+		const int r = look(discovery, &discovery->items[index], &find, &problem);
+		if (r < 0)
+			count_unread(discovery, problem.message);
+		if (r != 0 || is_again(discovery, &discovery->items[index]) ||
 		    !is_wanted(discovery, &find))
 			continue;
 		*ret = find;
@@ -294,6 +320,23 @@ static bool is_named(const struct discover_item *item, const char *word)
 	       (length >= SHORTEST_WORD && strncasecmp(item->session_id, word, length) == 0);
 }
 
+static bool is_same(const struct discover_item *item, const struct discover_item *other)
+{
+	return item->shelf == other->shelf &&
+	       naming_same_session_id(item->session_id, other->session_id);
+}
+
+/* Of the files of one conversation, from this one on, the newest that says something. */
+static bool look_at_all(const struct discovery *discovery, const struct discover_item *item,
+			struct discover_find *ret)
+{
+	const struct discover_item *end = discovery->items + discovery->count;
+	for (const struct discover_item *other = item; other < end; other++)
+		if (is_same(item, other) && look(discovery, other, ret, NULL) == 0)
+			return true;
+	return false;
+}
+
 int discover_named(const struct discovery *discovery, const char *word, struct discover_find *ret,
 		   struct error *err)
 {
@@ -301,7 +344,7 @@ int discover_named(const struct discovery *discovery, const char *word, struct d
 	const struct discover_item *found = NULL;
 	for (size_t i = 0; i < discovery->count; i++) {
 		const struct discover_item *item = &discovery->items[i];
-		if (!is_named(item, word))
+		if (!is_named(item, word) || (found && is_same(found, item)))
 			continue;
 		if (found)
 			return error_set(err, ERROR_AMBIGUOUS,
@@ -317,7 +360,7 @@ int discover_named(const struct discovery *discovery, const char *word, struct d
 				 shown);
 	if (found->owner)
 		return refuse_owned(found, err);
-	if (!look(discovery, found, ret))
+	if (!look_at_all(discovery, found, ret))
 		return error_set(err, ERROR_INVALID,
 				 "conversation %s cannot be continued: its file has no words that "
 				 "somebody typed, or does not name its directory",

@@ -13,9 +13,6 @@
 #include "engine/deck/deck.h"
 #include "model/plan/discover.h"
 
-/* The layout of the agent's conversations; NULL: they cannot be looked at.  Static. */
-const char *discover_layout(const struct agent *agent);
-
 struct discover_order {
 	const char *agent; /* only of this one; NULL: of all.  Borrowed */
 	const char
@@ -39,6 +36,10 @@ struct discovery {
 	size_t shelf_count;
 	struct discover_item *items; /* newest first */
 	size_t count, next;
+	struct json_object *seen; /* what discover_next() has told, where it matters */
+	/* How many files and directories could not be read so far, and why not the first one */
+	size_t unread;
+	char *problem;
 };
 
 /* List the names of the files and their owners.  A session whose manifest cannot be read is warned
@@ -61,8 +62,8 @@ struct discover_find {
 void discover_find_clear(struct discover_find *find);
 #define cleanup_discover_find CLEANUP(discover_find_clear)
 
-/* The next one, the newest first.  What cannot be read is left out.  DISCOVER_END: there are no
- * more. */
+/* The next one, the newest first.  What cannot be read is left out, and counted.  DISCOVER_END:
+ * there are no more. */
 enum { DISCOVER_END = 1 };
 int discover_next(struct discovery *discovery, struct discover_find *ret);
 

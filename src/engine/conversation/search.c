@@ -11,6 +11,7 @@
 enum { SHOWN_BEFORE = 50, SHOWN = 160 };
 
 struct looking {
+	const struct agent_files *files;
 	const char *text;
 	char *word;     /* a part of text that JSON writes as it is, or else with \\u; "": none */
 	bool is_simple; /* JSON writes it as it is in any case */
@@ -75,7 +76,7 @@ static bool visit(struct json_object *record, void *data)
 	struct looking *looking = data;
 	struct search_hit *hit = &looking->hit;
 	struct transcript_turn turn;
-	if (!shelf_turn(record, &turn))
+	if (!shelf_turn(looking->files, record, &turn))
 		return true;
 	const char *at = strcasestr(turn.text, looking->text);
 	if (at) {
@@ -88,10 +89,13 @@ static bool visit(struct json_object *record, void *data)
 	return true;
 }
 
-int search_transcript(const char *path, const char *text, struct search_hit *ret, struct error *err)
+int search_transcript(const struct agent_files *files, const char *path, const char *text,
+		      struct search_hit *ret, struct error *err)
 {
 	cleanup_free char *word = longest_word(text);
-	struct looking looking = { .text = text, .word = word, .is_simple = is_ascii(word) };
+	struct looking looking = {
+		.files = files, .text = text, .word = word, .is_simple = is_ascii(word)
+	};
 	int r = transcript_visit_some(path, may_have, visit, &looking, err);
 	if (r != 0 || !looking.hit.count) {
 		search_hit_clear(&looking.hit);

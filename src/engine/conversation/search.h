@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/agent/files.h"
 
 struct search_hit {
 	size_t count;  /* how many turns have the text */
@@ -16,8 +17,9 @@ struct search_hit {
 void search_hit_clear(struct search_hit *hit);
 #define cleanup_search_hit CLEANUP(search_hit_clear)
 
-/* Search the whole transcript at path for a text that is not empty.  Upper and lower case of ASCII
- * letters are the same.  SEARCH_NOTHING: it does not have the text, or it is gone. */
+/* Search the whole conversation at path, a file of this kind, for a text that is not empty.  Upper
+ * and lower case of ASCII letters are the same.  SEARCH_NOTHING: it does not have the text, or it
+ * is gone. */
 enum { SEARCH_NOTHING = 1 };
-int search_transcript(const char *path, const char *text, struct search_hit *ret,
-		      struct error *err);
+int search_transcript(const struct agent_files *files, const char *path, const char *text,
+		      struct search_hit *ret, struct error *err);

@@ -215,18 +215,9 @@ static bool is_settled(const struct deck *deck, const struct agent *agent)
 	if (!agent->doctor_file)
 		return false;
 	cleanup_free char *path = hint_file(deck, agent);
-	cleanup_free char *members = xstrndup(agent->doctor_unless,
-					      strcspn(agent->doctor_unless, "="));
-	if (fs_read(AT_FDCWD, path, HINT_FILE_MAX, &text, NULL) != 0 ||
-	    json_parse(strbuf_text(&text), text.length, path, &root, NULL) < 0)
-		return false;
-	struct json_object *value = root;
-	char *rest = members;
-	for (char *name; value && (name = strsep(&rest, "."));)
-		if (!json_object_is_type(value, json_type_object) ||
-		    !json_object_object_get_ex(value, name, &value))
-			value = NULL;
-	return value && streq(json_object_get_string(value), strchr(agent->doctor_unless, '=') + 1);
+	return fs_read(AT_FDCWD, path, HINT_FILE_MAX, &text, NULL) == 0 &&
+	       json_parse(strbuf_text(&text), text.length, path, &root, NULL) == 0 &&
+	       json_matches(root, agent->doctor_unless);
 }
 
 static bool has_session(const struct deck *deck, const struct agent *agent)

@@ -109,7 +109,8 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 	if (entry->parcel->number) {
 		struct stat st;
 		cleanup_free char *place = destination_of(entry);
-		if (shelf_list(entry->agent->transcript, entry->home, &shelf, err) < 0)
+		if (shelf_list(agent_files_named(entry->agent->transcript), entry->home, &shelf,
+			       err) < 0)
 			return -1;
 		const struct shelf_item *item = shelf_find(&shelf, entry->parcel->session_id);
 		/* A link, or a file of a name that is no UUID, is on no shelf. */

@@ -66,7 +66,7 @@ static int open_shelf(struct gathering *gathering, const struct agent *agent, co
 			*ret = i;
 			return 0;
 		}
-	if (shelf_list(discover_layout(agent), home, &shelf, err) < 0)
+	if (shelf_list(agent_find_files(agent), home, &shelf, err) < 0)
 		return -1;
 	gathering->shelves = xreallocarray(gathering->shelves, gathering->count + 1,
 					   sizeof(*gathering->shelves));
@@ -89,7 +89,8 @@ static const struct shelf_about *about(struct shelved *shelved, size_t index)
 	if (shelved->looked[index])
 		return found;
 	shelved->looked[index] = true;
-	(void)shelf_look(&shelved->shelf.items[index], found, NULL);
+	(void)shelf_look(agent_find_files(shelved->agent), &shelved->shelf.items[index], found,
+			 NULL);
 	/* Once, as thousands of rows may ask. */
 	if (found->directory)
 		(void)fs_real_directory(found->directory, &shelved->reals[index], NULL);
@@ -241,7 +242,7 @@ static int find_conversation(struct gathering *gathering, struct import_row *row
 	strvec_push_all(&homes, &row->homes);
 	if (usual && !strvec_contains(&homes, usual))
 		strvec_push(&homes, usual);
-	row->facts.sees_files = discover_layout(agent) && homes.count;
+	row->facts.sees_files = agent_find_files(agent) && homes.count;
 	/* A fork that has had no turn has none, and the newest of its directory is its parent's. */
 	const bool may_guess = row->hint != IMPORT_HINT_GUESS || (row->id_count && !row->parent);
 	for (size_t pass = 0; row->facts.sees_files && pass < 2; pass++)

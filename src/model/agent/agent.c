@@ -58,6 +58,17 @@ static const struct toml_key keys[] = {
 	KEY("session.transcript", store_or_null, transcript),
 	KEY("session.conversations", store_or_null, conversations),
 	KEY("session.processes", store_or_null, processes),
+	KEY("files.conversation", store_or_null, files.conversation),
+	KEY("files.id", store_or_null, files.id),
+	KEY("files.directory", store_or_null, files.directory),
+	KEY("files.directory_file", store_or_null, files.directory_file),
+	KEY("files.prompt", store_or_null, files.prompt),
+	KEY("files.prompt_text", store_or_null, files.prompt_text),
+	KEY("files.reply", store_or_null, files.reply),
+	KEY("files.reply_text", store_or_null, files.reply_text),
+	KEY("files.skip", toml_store_strings, files.skip),
+	KEY("files.side", toml_store_strings, files.side),
+	KEY("files.lock", store_or_null, files.lock),
 	KEY("isolation.arguments", toml_store_strings, isolation_arguments),
 	KEY("isolation.environment", toml_store_strings, isolation_environment),
 	KEY("report.arguments", toml_store_strings, report),
@@ -181,6 +192,14 @@ const void *agent_field(const struct agent *agent, const char *path, bool *ret_i
 int agent_store(const struct toml_document *document, struct agent *agent, struct error *err)
 {
 	return toml_document_store(document, keys, ARRAY_SIZE(keys), agent, err);
+}
+
+const struct agent_files *agent_find_files(const struct agent *agent)
+{
+	const char *layout = agent->conversations ? agent->conversations : agent->transcript;
+	if (agent->files.conversation)
+		return &agent->files;
+	return layout ? agent_files_named(layout) : NULL;
 }
 
 bool agent_reports(const struct agent *agent)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/tomlmap.h"
+#include "model/agent/files.h"
 
 enum id_kind {
 	ID_NONE,
@@ -90,12 +91,13 @@ struct agent {
 	/* Flags that make something (a git worktree), with a value if the next word is not a flag.
 	 * The agent gets them until its conversation has begun, and never again. */
 	struct strvec once;
-	bool prompt_positional; /* a bare word is the prompt: never replayed */
-	char *transcript;       /* layout: "projects" (driver/transcript/transcript.h), or NULL */
-	char *conversations;    /* layout: driver/transcript/shelf.h; NULL: as transcript says */
-	char *processes;        /* layout: driver/transcript/holder.h, or NULL */
-	char *config_home_env;  /* variable that moves the agent's home: "CLAUDE_CONFIG_DIR" */
-	char *config_home;      /* default, "~" for the home directory: "~/.claude" */
+	bool prompt_positional;   /* a bare word is the prompt: never replayed */
+	char *transcript;         /* layout: "projects" (driver/transcript/transcript.h), or NULL */
+	char *conversations;      /* layout: agent_files_named(); NULL: as transcript says */
+	char *processes;          /* layout: driver/transcript/holder.h, or NULL */
+	struct agent_files files; /* of its own; agent_find_files() has those that count */
+	char *config_home_env;    /* variable that moves the agent's home: "CLAUDE_CONFIG_DIR" */
+	char *config_home;        /* default, "~" for the home directory: "~/.claude" */
 	/* Files ("~/x", "{home}/x") with its login, for a home in a container. */
 	struct strvec login_files;
 	/* Such a file, and what is in it at the first start in a container; both or NULL.
@@ -157,5 +159,9 @@ int agent_store(const struct toml_document *document, struct agent *agent, struc
 
 /* The value of a key: a strvec, or else a pointer to a text or to the word of a choice. */
 const void *agent_field(const struct agent *agent, const char *path, bool *ret_is_vector);
+
+/* How its conversations are on disk: as its entry says in [files], else by the layout that it
+ * names. NULL: they cannot be looked at.  Borrowed from the agent, or static. */
+const struct agent_files *agent_find_files(const struct agent *agent);
 
 bool agent_reports(const struct agent *agent);

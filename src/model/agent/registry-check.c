@@ -86,12 +86,10 @@ static const char *broken_layout(const char *text)
 	return streq(text, "projects") ? NULL : "is not a known layout (known: \"projects\")";
 }
 
-/* Those of driver/transcript/shelf.h. */
-static const char *broken_shelf(const char *text)
+static const char *broken_files(const char *text)
 {
-	return streq(text, "projects") || streq(text, "chats") || streq(text, "rollouts")
-		       ? NULL
-		       : "is not a known layout (known: \"projects\", \"chats\", \"rollouts\")";
+	return agent_files_named(text) ? NULL
+				       : "is not a known layout (known: " AGENT_FILES_LAYOUTS ")";
 }
 
 /* That of driver/transcript/holder.h. */
@@ -153,8 +151,15 @@ static const struct rule {
 	{ "session.continue", broken_argument },
 	{ "session.create", broken_argument },
 	{ "session.transcript", broken_layout },
-	{ "session.conversations", broken_shelf },
+	{ "session.conversations", broken_files },
 	{ "session.processes", broken_processes },
+	{ "files.conversation", agent_files_broken_path },
+	{ "files.directory_file", agent_files_broken_beside },
+	{ "files.prompt", agent_files_broken_condition },
+	{ "files.reply", agent_files_broken_condition },
+	{ "files.skip", agent_files_broken_condition },
+	{ "files.side", agent_files_broken_condition },
+	{ "files.lock", agent_files_broken_path },
 	{ "isolation.arguments", broken_argument },
 	{ "isolation.environment", broken_set },
 	{ "report.arguments", broken_argument },
@@ -512,6 +517,34 @@ static int check_home(const struct toml_document *document, const struct agent *
 	return 0;
 }
 
+/* Without all of these, nobody could continue what is found. */
+static int check_files(const struct toml_document *document, const struct agent *agent,
+		       struct error *err)
+{
+	const struct agent_files *files = &agent->files;
+	const bool names_id = strchr(or_empty(files->conversation), '{') || files->id;
+	const struct {
+		const char *key;
+		bool is_there;
+	} needed[] = {
+		{ "files.id", names_id },
+		{ "files.directory", files->directory || files->directory_file },
+		{ "files.prompt", files->prompt },
+		{ "files.prompt_text", files->prompt_text },
+		{ "files.reply", files->reply || !files->reply_text },
+		{ "files.reply_text", files->reply_text || !files->reply },
+	};
+	if (files->lock && !strchr(files->lock, '{'))
+		return toml_error(document, "files.lock", err,
+				  "files.lock: " FILES_ID_SLOT " is missing: say where the id is");
+	for (size_t i = 0; files->conversation && i < ARRAY_SIZE(needed); i++)
+		if (!needed[i].is_there)
+			return toml_error(document, "files.conversation", err,
+					  "%s is missing: files.conversation needs it",
+					  needed[i].key);
+	return 0;
+}
+
 /* Check what no single value shows. */
 static int check_whole(const struct toml_document *document, const struct agent *agent,
 		       struct error *err)
@@ -568,8 +601,8 @@ int agent_check(const struct toml_document *document, const struct agent *agent,
 	    check_places(document, agent, err) < 0 ||
 	    check_all_patterns(document, agent, err) < 0 ||
 	    check_report_settings(document, agent, err) < 0 ||
-	    check_home(document, agent, err) < 0 || check_create(document, agent, err) < 0 ||
-	    check_permission(document, agent, err) < 0)
+	    check_files(document, agent, err) < 0 || check_home(document, agent, err) < 0 ||
+	    check_create(document, agent, err) < 0 || check_permission(document, agent, err) < 0)
 		return -1;
 	return check_whole(document, agent, err);
 }
