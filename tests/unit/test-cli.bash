@@ -1617,6 +1617,58 @@ case_discover_leaves_what_is_open() {
 	must discover "$id" --add
 }
 
+# An agent that locks a file while it has a conversation open, as its entry says.  The one that locks
+# is a child of the one that can be adopted.
+case_what_an_agent_has_locked_is_left() {
+	command -v python3 >/dev/null || return 0
+	local id=22222222-2222-4222-8222-222222222222 folder pid
+	copy_home copilot .copilot
+	folder=$home/user/.copilot/session-state/$id
+	mkdir "$home/bin"
+	cat >"$home/bin/copilot" <<-END
+		#!$(command -v python3)
+		import fcntl, os, subprocess, sys
+		if sys.argv[-1] != "inner":
+		    sys.exit(subprocess.call([sys.executable, __file__, "inner"]))
+		with open("$folder/inuse.%d.hold" % os.getpid(), "w") as held:
+		    fcntl.flock(held, fcntl.LOCK_EX)
+		    with open("$home/pid.new", "w") as told:
+		        told.write("%d\\n" % os.getpid())
+		    os.rename("$home/pid.new", "$home/pid")
+		    sys.stdin.read()
+	END
+	chmod +x "$home/bin/copilot"
+	deck+=("PATH=$home/bin:$PATH")
+	must discover
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/copilot"
+	for _ in $(seq 100); do
+		[ ! -s "$home/pid" ] || break
+		read -rt 0.1 <> <(:) || true
+	done
+	pid=$(<"$home/pid")
+	refused 1 "open in process $pid: take that over with agentdeck adopt $pid" discover "$id" --add
+	must adopt --json
+	grep -q "\"pid\": $pid," "$home/out" && fail "the child can be adopted: $(<"$home/out")"
+	run adopt "$pid" --fresh
+	grep -q 'no agent that can be adopted' "$home/err" && fail "adopt does not know $pid: $(<"$home/err")"
+	tmux -S "$home/tmp/tmux" kill-server
+	settle
+	must discover "$id" --add
+	# Open again, elsewhere: no second agent starts beside it.
+	rm "$home/pid"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/copilot"
+	for _ in $(seq 100); do
+		[ ! -s "$home/pid" ] || break
+		read -rt 0.1 <> <(:) || true
+	done
+	run start work
+	[ "$status" = 1 ] && grep -q "open in process $(<"$home/pid")" "$home/err" || fail "starts: $status $(<"$home/err")"
+	tmux -S "$home/tmp/tmux" kill-server
+	settle
+	must start work
+	must stop work
+}
+
 # until_found PATTERN: adopt --json says so
 until_found() {
 	for _ in $(seq 200); do

@@ -161,7 +161,7 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 		       "x.toml:2:1: files.lock: \"/locks/{uuid}\" must be a path below the agent's "
 		       "home, without \".\" and \"..\"");
 	assert_refused("claude", "[files]\nlock = 'locks/one'\n",
-		       "x.toml:2:1: files.lock: {session_id} is missing: say where the id is");
+		       "x.toml:2:1: files.lock: \"locks/one\" must contain {session_id}");
 	assert_refused("claude", "[files]\nconversation = 'c/{session_id}'\n",
 		       "x.toml:2:1: files.directory is missing: files.conversation needs it");
 	assert_refused("claude", "[files]\nconversation = 'c/*'\n",

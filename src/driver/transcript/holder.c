@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/transcript/holder.h"
 
+#include "base/filelock.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
+#include "model/session/naming.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <string.h>
 
 enum { MAX_NOTE = 64 << 10 };
@@ -42,8 +45,8 @@ static bool carries(pid_t pid, const struct strvec *assignments)
 	return false;
 }
 
-int holder_find(const char *home, const char *session_id, const struct strvec *skipped,
-		struct process_id *ret)
+static int find_note(const char *home, const char *session_id, const struct strvec *skipped,
+		     struct process_id *ret)
 {
 	cleanup_free char *path = path_join(home, "sessions");
 	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -60,5 +63,46 @@ int holder_find(const char *home, const char *session_id, const struct strvec *s
 		*ret = process;
 		return 0;
 	}
+	return HOLDER_NONE;
+}
+
+/* The lock's path below the home, with the id in it. */
+static char *lock_path(const char *home, const char *lock, const char *session_id)
+{
+	const char *slot = strchr(lock, '{');
+	return xasprintf("%s/%.*s%s%s", home, (int)(slot - lock), lock, session_id,
+			 strchr(slot, '}') + 1);
+}
+
+static int find_lock(const struct agent *agent, const char *home, const char *session_id,
+		     const struct strvec *skipped, struct process_id *ret)
+{
+	cleanup_free char *path = lock_path(home, agent->files.lock, session_id);
+	char *name = strrchr(path, '/');
+	*name++ = '\0';
+	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	if (directory < 0 || fs_list(directory, &names, NULL) < 0)
+		return HOLDER_NONE;
+	for (size_t i = 0; i < names.count; i++) {
+		struct process_id process;
+		struct stat st;
+		if (fnmatch(name, names.items[i], 0) != 0 ||
+		    fstatat(directory, names.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    filelock_holder(&st, &process) != 0 || carries(process.pid, skipped))
+			continue;
+		*ret = process;
+		return 0;
+	}
+	return HOLDER_NONE;
+}
+
+int holder_find(const struct agent *agent, const char *home, const char *session_id,
+		const struct strvec *skipped, struct process_id *ret)
+{
+	if (agent->processes && find_note(home, session_id, skipped, ret) == 0)
+		return 0;
+	if (agent->files.lock && naming_is_session_id(session_id))
+		return find_lock(agent, home, session_id, skipped, ret);
 	return HOLDER_NONE;
 }

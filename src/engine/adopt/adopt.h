@@ -22,8 +22,12 @@ enum adopt_source {
 	ADOPT_LAST_WORDS, /* not known yet: it says it when it ends, and we can read its pane */
 };
 
+enum { ADOPT_LAUNCHED_MAX = 4 };
+
 struct adopt_find {
 	struct process_id process;
+	pid_t launched[ADOPT_LAUNCHED_MAX]; /* of a launcher: the agents that it launched */
+	size_t launched_count;
 	const struct agent *agent; /* borrowed from the deck's registry */
 	struct strvec argv;
 	char *cwd, *config_home; /* config_home: NULL when the agent has none */
@@ -59,8 +63,8 @@ void adopt_finds_free(struct adopt_finds *finds);
 
 /* Find the one that target names: a pid, a pane's id ("%3", of the server that TMUX names, else of
  * the only one that has it), or a terminal's path.  A pid or a terminal may also be that of a
- * parent of the agent: the pane's shell.  ERROR_NOT_FOUND; ERROR_AMBIGUOUS.  *ret is borrowed from
- * finds. */
+ * parent of the agent: the pane's shell.  A pid may be that of an agent that the find launched.
+ * ERROR_NOT_FOUND; ERROR_AMBIGUOUS.  *ret is borrowed from finds. */
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
 		 struct error *err);
 

@@ -2,6 +2,7 @@
 #include "engine/adopt/enlist.h"
 
 #include "base/fsutil.h"
+#include "driver/transcript/holder.h"
 #include "driver/transcript/transcript.h"
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/location.h"
@@ -9,20 +10,29 @@
 #include "engine/run/lifecycle.h"
 #include "model/session/naming.h"
 
+static int refuse_open(const struct discover_find *find, pid_t pid, struct error *err)
+{
+	return error_set(err, ERROR_EXISTS,
+			 "conversation %s is open in process %d: take that over with agentdeck "
+			 "adopt %d, or end it first",
+			 find->session_id, (int)pid, (int)pid);
+}
+
 /* Is it open in an agent outside of agentdeck?  Only an id proves that. */
 static int check_open(struct deck *deck, const struct adopt_finds *running,
 		      const struct discover_find *find, struct error *err)
 {
+	static const struct strvec nobody;
+	struct process_id holder;
+	if (holder_find(find->agent, find->home, find->session_id, &nobody, &holder) == 0)
+		return refuse_open(find, holder.pid, err);
 	for (size_t i = 0; i < running->count; i++) {
 		const struct adopt_find *other = &running->finds[i];
 		const int pid = (int)other->process.pid;
 		if (!streq(other->agent->name, find->agent->name))
 			continue;
 		if (naming_same_session_id(other->session_id, find->session_id))
-			return error_set(err, ERROR_EXISTS,
-					 "conversation %s is open in process %d: take that over "
-					 "with agentdeck adopt %d, or end it first",
-					 find->session_id, pid, pid);
+			return refuse_open(find, other->process.pid, err);
 		if (streq(other->cwd, find->directory) && !other->owner &&
 		    (other->doubt || !other->session_id))
 			deck_warn(deck,

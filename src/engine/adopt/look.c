@@ -122,17 +122,26 @@ static int compare_finds(const void *a, const void *b)
 							    : 0;
 }
 
+static void note_launched(struct adopt_find *launcher, pid_t pid)
+{
+	if (launcher->launched_count < ADOPT_LAUNCHED_MAX)
+		launcher->launched[launcher->launched_count++] = pid;
+}
+
 /* Of a launcher and the agent it launched keep only the launcher, which has the user's
  * arguments. */
 static void drop_descendants(struct adopt_finds *finds)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < finds->count; i++) {
+		const pid_t pid = finds->finds[i].process.pid;
 		bool below = false;
-		for (size_t j = 0; j < kept && !below; j++)
+		for (size_t j = 0; j < kept && !below; j++) {
 			below = finds->finds[j].agent == finds->finds[i].agent &&
-				adopt_is_below(finds->finds[i].process.pid,
-					       finds->finds[j].process.pid);
+				adopt_is_below(pid, finds->finds[j].process.pid);
+			if (below)
+				note_launched(finds->finds + j, pid);
+		}
 		if (below)
 			find_clear(finds->finds + i);
 		else
@@ -459,8 +468,12 @@ static bool is_meant(const struct adopt_find *find, const char *target, const ch
 		       (!server || streq(find->socket, server));
 	if (target[0] == '/')
 		return streq(find->terminal, target);
-	return parse_int64(target, 1, INT32_MAX, &pid) &&
-	       adopt_is_below(find->process.pid, (pid_t)pid);
+	if (!parse_int64(target, 1, INT32_MAX, &pid))
+		return false;
+	for (size_t i = 0; i < find->launched_count; i++)
+		if (find->launched[i] == (pid_t)pid)
+			return true;
+	return adopt_is_below(find->process.pid, (pid_t)pid);
 }
 
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,

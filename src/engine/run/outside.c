@@ -23,10 +23,10 @@ static int find_outside(const struct operation *operation, const char *session_i
 		*ret = instance->taken.process;
 		return 0;
 	}
-	if (!session_id || !operation->agent->processes || !home)
+	if (!session_id || !home)
 		return HOLDER_NONE;
 	proof_markers(instance->id, &own);
-	return holder_find(home, session_id, &own, ret);
+	return holder_find(operation->agent, home, session_id, &own, ret);
 }
 
 /* Does the attempt go on with a conversation that another process may have? */

@@ -129,6 +129,16 @@ const char *agent_files_broken_path(const char *path)
 	return NULL;
 }
 
+const char *agent_files_broken_lock(const char *path)
+{
+	const char *why = agent_files_broken_path(path), *star = strpbrk(path, "*?[");
+	if (why)
+		return why;
+	if (!strchr(path, '{'))
+		return "must contain " FILES_ID_SLOT;
+	return star && strchr(star, '/') ? "may have a \"*\" only in the last name" : NULL;
+}
+
 const char *agent_files_broken_beside(const char *path)
 {
 	while (starts_with(path, "../"))

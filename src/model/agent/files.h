@@ -23,7 +23,8 @@ struct agent_files {
 	char *prompt, *prompt_text, *reply, *reply_text;
 	struct strvec skip; /* conditions of records that count for nothing */
 	struct strvec side; /* of a record that says: the agent made this conversation for itself */
-	/* The file that an agent keeps locked while it has the conversation open. */
+	/* The file that an agent keeps locked while it has the conversation open; "*" only in its
+	 * last name. */
 	char *lock;
 };
 
@@ -43,5 +44,6 @@ bool agent_files_match(const char *pattern, size_t length, const char *name, cha
 
 /* What is wrong with a path of an entry; NULL: nothing. */
 const char *agent_files_broken_path(const char *path);
+const char *agent_files_broken_lock(const char *path);
 const char *agent_files_broken_beside(const char *path);
 const char *agent_files_broken_condition(const char *condition);

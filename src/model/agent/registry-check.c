@@ -159,7 +159,7 @@ static const struct rule {
 	{ "files.reply", agent_files_broken_condition },
 	{ "files.skip", agent_files_broken_condition },
 	{ "files.side", agent_files_broken_condition },
-	{ "files.lock", agent_files_broken_path },
+	{ "files.lock", agent_files_broken_lock },
 	{ "isolation.arguments", broken_argument },
 	{ "isolation.environment", broken_set },
 	{ "report.arguments", broken_argument },
@@ -534,9 +534,6 @@ static int check_files(const struct toml_document *document, const struct agent 
 		{ "files.reply", files->reply || !files->reply_text },
 		{ "files.reply_text", files->reply_text || !files->reply },
 	};
-	if (files->lock && !strchr(files->lock, '{'))
-		return toml_error(document, "files.lock", err,
-				  "files.lock: " FILES_ID_SLOT " is missing: say where the id is");
 	for (size_t i = 0; files->conversation && i < ARRAY_SIZE(needed); i++)
 		if (!needed[i].is_there)
 			return toml_error(document, "files.conversation", err,
