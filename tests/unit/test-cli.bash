@@ -1780,8 +1780,10 @@ case_discover_asks_for_numbers() {
 		conversation "$slug" "$number$number$number$number$number$number$number$number-1111-4111-8111-111111111111" "task $number"
 		touch -d "$number days ago" "$home/user/.claude/projects/$slug/$number$number$number$number"*
 	done
-	on_terminal 120 agentdeck discover
+	on_terminal 80 agentdeck discover
 	until_screen 'Which become sessions'
+	# Where it was says more than the id, which nobody types here.
+	screen | grep -q "claude .*$home.* task 1" || fail "does not show where: $(screen)"
 	type_in '2 five'
 	until_screen 'Type numbers from 1 to 4'
 	type_in '1, 3-4'

@@ -97,12 +97,14 @@ static void print_as_json(const struct finds *finds)
 	print_json(object);
 }
 
-static void print_table(const struct app *app, const struct finds *finds)
+/* picks: its reader chooses by number, so the ids leave their room to the rest. */
+static void print_table(const struct app *app, const struct finds *finds, bool picks)
 {
-	static const char *const headings[] = { "NO",          "AGENT",        "AGE", "DIRECTORY",
-						"FIRST WORDS", "CONVERSATION", NULL };
+	static const char *const all[] = { "NO",          "AGENT",        "AGE", "DIRECTORY",
+					   "FIRST WORDS", "CONVERSATION", NULL };
+	static const char *const few[] = { "NO", "AGENT", "AGE", "DIRECTORY", "FIRST WORDS", NULL };
 	const int64_t now = clock_wall_us();
-	cleanup_table struct table *table = table_new(app, headings);
+	cleanup_table struct table *table = table_new(app, picks ? few : all);
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct discover_find *find = &finds->items[i];
 		char age[CLOCK_TEXT_SIZE];
@@ -227,8 +229,9 @@ static int run(struct app *app, struct error *err)
 		printf("There is no conversation that belongs to no session.\n");
 		return 0;
 	}
-	print_table(app, &finds);
-	if (ask_is_possible())
+	const bool picks = ask_is_possible();
+	print_table(app, &finds, picks);
+	if (picks)
 		return pick(app, &finds, err);
 	printf("Make sessions of them with: agentdeck discover CONVERSATION... --add\n");
 	return 0;
