@@ -321,64 +321,6 @@ static void a_beginning_that_is_no_record_has_no_id(void **state UNUSED)
 	assert_int_equal(shelf.count, 0);
 }
 
-/* ---- patterns -----------------------------------------------------------------------------------
- */
-
-static void expect_id(const char *pattern, const char *name, const char *id)
-{
-	cleanup_free char *found = NULL;
-	assert_int_equal(agent_files_match(pattern, strlen(pattern), name, &found), id != NULL);
-	assert_string_equal(or_empty(found), or_empty(id));
-}
-
-static void a_slot_is_what_the_rest_leaves(void **state UNUSED)
-{
-	expect_id("{uuid}.jsonl", ID_A ".jsonl", ID_A);
-	expect_id("{uuid}.jsonl", "x" ID_A ".jsonl", NULL);
-	expect_id("{uuid}.jsonl", "agent-" ID_A ".jsonl", NULL);
-	expect_id("{uuid}.jsonl", ".jsonl", NULL);
-	expect_id("a-*-{uuid}.jsonl", "a-1-2-" ID_A ".jsonl", ID_A);
-	expect_id("a-*-{uuid}.jsonl", "a" ID_A ".jsonl", NULL);
-	expect_id("{session_id}", "any_1.2", "any_1.2");
-	expect_id("{session_id}", ".hidden", NULL);
-	expect_id("s-{session_id}.json", "s-x.json", "x");
-	expect_id("s-{session_id}.json", "s-.json", NULL);
-	expect_id("s-{session_id}.json", "s.json", NULL);
-	expect_id("*", ".hidden", NULL);
-}
-
-static void a_path_leads_nowhere_else(void **state UNUSED)
-{
-	static const char *const broken[] = {
-		"",
-		"/a",
-		"a//b",
-		"../a",
-		"a/../b",
-		"./a",
-		"a/",
-		"{x}",
-		"{uuid}{uuid}",
-		"{session_id}-*",
-		"*-{session_id}",
-		"a}",
-		"{uuid}/{session_id}",
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
-		assert_non_null(agent_files_broken_path(broken[i]));
-	assert_null(agent_files_broken_path(".a/*/{session_id}/b*.json"));
-	assert_null(agent_files_broken_path("*-{uuid}.jsonl"));
-	assert_null(agent_files_broken_beside("../../state.json"));
-	assert_non_null(agent_files_broken_beside("../a/../../b"));
-	assert_non_null(agent_files_broken_beside("/etc/passwd"));
-	assert_non_null(agent_files_broken_beside("../.."));
-	assert_null(agent_files_broken_condition("a.b!=c"));
-	assert_non_null(agent_files_broken_condition("=c"));
-	assert_non_null(agent_files_broken_condition("!=c"));
-	assert_non_null(agent_files_broken_condition("a="));
-	assert_non_null(agent_files_broken_condition("a"));
-}
-
 #define IN_REGISTRY(test) cmocka_unit_test_setup_teardown(test, set_up_registry, tear_down_registry)
 
 int main(void)
@@ -402,8 +344,6 @@ int main(void)
 		IN_REGISTRY(what_is_no_file_is_left_out),
 		IN_REGISTRY(a_file_beside_that_cannot_be_read_names_no_directory),
 		IN_REGISTRY(a_beginning_that_is_no_record_has_no_id),
-		cmocka_unit_test(a_slot_is_what_the_rest_leaves),
-		cmocka_unit_test(a_path_leads_nowhere_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
