@@ -119,6 +119,7 @@ static void an_answer_without_a_meaning_is_told(void **state UNUSED)
 
 struct scene {
 	char root[64];
+	const char *directory; /* of the wish */
 	struct app app;
 };
 
@@ -137,7 +138,9 @@ static int set_scene(void **state)
 	if (!mkdtemp(scene->root) || registry_builtin(&scene->app.deck.registry, NULL) < 0)
 		return -1;
 	scene->app.deck.registry_complete = true;
+	scene->directory = scene->root;
 	install(scene, "codex");
+	install(scene, "own");
 	install(scene, "agentdeck-demo-agent");
 	setenv("PATH", scene->root, 1);
 	*state = scene;
@@ -158,7 +161,7 @@ enum { SAID_DEFAULT = 10, SAID_AGENT, SAID_COMMAND, SAID_ERROR, SAID_NOTHING };
 
 static _Noreturn void be_asked(struct scene *scene, int input, int output)
 {
-	struct wish wish = { 0 };
+	struct wish wish = { .wish.directory = scene->directory };
 	alarm(HUNG_S);
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
 		_exit(100);
@@ -233,6 +236,26 @@ static void it_asks_again_after_an_answer_without_a_meaning(void **state)
 	assert_non_null(strstr(shown.data, "the list has no number 17"));
 }
 
+static void it_asks_again_for_a_program_that_is_not_here(void **state)
+{
+	struct scene *scene = *state;
+	cleanup_strbuf struct strbuf shown = { 0 };
+	assert_int_equal(ask(scene, "codx -m x\nclaude\nown thing\n", &shown), SAID_COMMAND);
+	assert_non_null(strstr(shown.data,
+			       "there is no program 'codx' in PATH; did you mean 'codex'?"));
+	assert_non_null(strstr(shown.data, "there is no program 'claude' in PATH\r\n"));
+}
+
+static void it_asks_nothing_for_a_directory_that_is_not_there(void **state)
+{
+	struct scene *scene = *state;
+	cleanup_strbuf struct strbuf shown = { 0 };
+	cleanup_free char *gone = path_join(scene->root, "gone");
+	scene->directory = gone;
+	assert_int_equal(ask(scene, "1\n", &shown), SAID_ERROR);
+	assert_string_equal(strbuf_text(&shown), "");
+}
+
 /* q, Escape, an arrow key, Ctrl-C, Ctrl-D. */
 static void a_key_that_cancels_makes_nothing(void **state)
 {
@@ -299,6 +322,10 @@ int main(void)
 						set_scene, clear_scene),
 		cmocka_unit_test_setup_teardown(it_asks_again_after_an_answer_without_a_meaning,
 						set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(it_asks_again_for_a_program_that_is_not_here,
+						set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(
+			it_asks_nothing_for_a_directory_that_is_not_there, set_scene, clear_scene),
 		cmocka_unit_test_setup_teardown(a_key_that_cancels_makes_nothing, set_scene,
 						clear_scene),
 		cmocka_unit_test_setup_teardown(a_stand_in_is_never_the_default, set_scene,

@@ -2,6 +2,7 @@
 #include "cli/cmd/pick.h"
 
 #include "base/argsplit.h"
+#include "base/nearest.h"
 #include "base/program.h"
 #include "cli/show/ask.h"
 
@@ -73,11 +74,30 @@ static const char *show(const struct agent *const *offered, size_t count)
 		cleanup_free char *title = visible(offered[i]->title);
 		printf("  %2zu  %-14s %s\n", i + 1, offered[i]->name, title);
 	}
-	printf("Type a number, a name, or another command as in a shell");
+	printf("Type a number, a name, or a command with its arguments");
 	if (usual)
 		printf("; Enter alone chooses %s", usual);
 	printf("; q cancels.\n");
 	return usual;
+}
+
+/* Whether the answer names a program that is not here, and that no image may have.  Prints so. */
+static bool is_missing(const struct wish *wish, const struct agent *agent,
+		       const struct pick_offer *offer)
+{
+	const char *program = wish->command.count             ? wish->command.items[0]
+			      : agent && agent->command.count ? agent->command.items[0]
+							      : NULL;
+	if (!program || wish->wish.container || strchr(program, '/') ||
+	    program_is_installed(program))
+		return false;
+	cleanup_nearest struct nearest nearest = nearest_begin(program);
+	for (size_t i = 0; i < offer->count; i++)
+		nearest_consider(&nearest, offer->agents[i]->name, offer->agents[i]->name);
+	cleanup_free char *shown = visible(program), *meant = nearest_text(&nearest, 1);
+	printf("there is no program '%s' in PATH%s%s%s\n", shown, meant ? "; did you mean " : "",
+	       or_empty(meant), meant ? "?" : "");
+	return true;
 }
 
 int pick_ask(struct app *app, struct wish *wish, struct error *err)
@@ -86,7 +106,9 @@ int pick_ask(struct app *app, struct wish *wish, struct error *err)
 	const struct agent *agent = NULL;
 	if (!is_asked(app, wish))
 		return 0;
-	if (deck_registry(&app->deck, &registry, err) < 0)
+	/* An answer for nothing is no help. */
+	if (lifecycle_check_words(&wish->wish, err) < 0 ||
+	    deck_registry(&app->deck, &registry, err) < 0)
 		return -1;
 	cleanup_free const struct agent **offered = xcalloc(registry->count + 1, sizeof(*offered));
 	const struct pick_offer offer = { registry, offered, list_offered(registry, offered) };
@@ -102,6 +124,10 @@ int pick_ask(struct app *app, struct wish *wish, struct error *err)
 		if (r < 0)
 			return -1;
 		enum pick_answer answer = pick_parse(line, &offer, &agent, &wish->command, &why);
+		if (is_missing(wish, answer == PICK_AGENT ? agent : NULL, &offer)) {
+			strvec_clear(&wish->command);
+			continue;
+		}
 		if (answer == PICK_AGENT)
 			wish->wish.agent = agent->name;
 		if (answer != PICK_NONE && (answer != PICK_DEFAULT || usual))

@@ -549,6 +549,12 @@ int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, str
 	return prepare(deck, wish, &prepared, err);
 }
 
+int lifecycle_check_words(const struct lifecycle_new *wish, struct error *err)
+{
+	cleanup_instance struct instance *instance = instance_new();
+	return check_wish(wish, instance, err);
+}
+
 /* ---- several at once -------------------------------------------------------------------------- */
 
 struct batch {
