@@ -144,7 +144,12 @@ who_else_looks_is_told() {
 		read -rt 0.05 <> <(:)
 	done
 	keys 1 Enter
-	await 'Ctrl-Q: leave' && keys C-q
+	await 'Ctrl-Q: leave'
+	until "${other[@]}" capture-pane -p | grep -q ' read-only part of 80x39  [a-z]*  Ctrl-Q: leave'; do
+		((SECONDS < end)) || { fail "it shows: $("${other[@]}" capture-pane -p)"; return; }
+		read -rt 0.05 <> <(:)
+	done
+	keys C-q
 	await '^api is attached to 1 other terminal: 60x20 \(read-only\) for '
 	deck show api --json
 	has '"is_read_only": true'
