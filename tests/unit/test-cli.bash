@@ -684,6 +684,10 @@ case_send_waits_for_the_reply() {
 	wait "$pid"
 	must stop api
 	refused 1 'not running' send api --wait hello
+	must add . -t sh -c sh
+	must start sh
+	refused 1 'nothing was sent, .* needs the reply: Shell writes no .* agentdeck output --pane sh' send sh --wait x
+	must stop sh
 }
 
 case_start_sends_a_message() {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/watch.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -17,6 +18,16 @@ void reply_free(struct reply *reply)
 	*reply = (struct reply){ 0 };
 }
 
+static int no_transcript(struct app *app, const struct instance *instance,
+			 const struct agent *agent, struct error *err)
+{
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	return error_set(err, ERROR_INVALID,
+			 "%s writes no transcript that can be read: see its screen with "
+			 "agentdeck output --pane %s",
+			 agent->title ? agent->title : agent->name, hint);
+}
+
 int reply_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
 		     struct error *err)
 {
@@ -25,10 +36,7 @@ int reply_transcript(struct app *app, const struct instance *instance, struct tr
 	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
 	if (!agent->transcript)
-		return error_set(err, ERROR_INVALID,
-				 "%s writes no transcript that can be read: see its screen with "
-				 "agentdeck output SESSION --pane",
-				 agent->title ? agent->title : agent->name);
+		return no_transcript(app, instance, agent, err);
 	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
 							    : deck_config_home(&app->deck, agent);
 	int r = TRANSCRIPT_NONE;

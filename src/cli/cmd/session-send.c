@@ -67,7 +67,9 @@ static int read_before(struct app *app, const struct store_row *row, struct repl
 	cleanup_instance struct instance *instance = NULL;
 	if (deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
-	return reply_find(app, instance, ret, err) < 0 ? -1 : 0;
+	if (reply_find(app, instance, ret, err) >= 0)
+		return 0;
+	return error_prefix(err, "nothing was sent, because --wait needs the reply");
 }
 
 /* The last of what the agent says in its turn: after it the agent does not work any more. */
