@@ -839,6 +839,26 @@ case_remove_stops_only_what_it_named() {
 	refused 2 'no session has' show b
 }
 
+# Each can be typed as it is printed.
+case_remove_says_how_each_comes_back() {
+	local title
+	mkdir one two
+	must add one -t one --agent demo
+	must add two -t two --agent demo
+	must remove --force one two
+	mv "$home/out" "$home/said"
+	for title in one two; do
+		# shellcheck disable=SC2046
+		must $(sed -n "s/^Removed $title .*To restore it: agentdeck //p" "$home/said")
+		grep -q "^Restored $title " "$home/out" || fail "$title: $(<"$home/out")"
+	done
+	must -p work add . -t notes --agent demo
+	must -p work remove notes
+	# shellcheck disable=SC2046
+	must $(sed -n 's/.*To restore it: agentdeck //p' "$home/out")
+	grep -q '^Restored notes ' "$home/out" || fail "notes: $(<"$home/out")"
+}
+
 case_undo_and_prune() {
 	local id trash=$home/deck/default/.trash
 	refused 2 'trash is empty' undo

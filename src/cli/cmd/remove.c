@@ -6,6 +6,7 @@
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
 
+#include "engine/deck/hint.h"
 #include "engine/place/alive.h"
 
 #include <string.h>
@@ -49,6 +50,13 @@ static char *work_seen(const struct options *given, const struct store_row *row)
 	return NULL;
 }
 
+/* What undo needs to hear for this one; NULL: nothing, it is the last one of the usual profile. */
+static char *undo_words(const struct app *app, const struct store_row *row)
+{
+	cleanup_free char *hint = hint_session(&app->deck, row->title, row->id);
+	return app->instance || !streq(hint, row->id) ? TAKE_PTR(hint) : NULL;
+}
+
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
@@ -82,9 +90,11 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 						     "prune.",
 						     row->session_id)
 					   : NULL;
+	cleanup_free char *words = undo_words(app, row);
 	return print_done(app, object,
-			  xasprintf("Removed %s (%s). %s%sTo restore it: agentdeck undo",
-				    row->title, row->id, or_empty(where), where ? " " : ""));
+			  xasprintf("Removed %s (%s). %s%sTo restore it: agentdeck undo%s%s",
+				    row->title, row->id, or_empty(where), where ? " " : "",
+				    words ? " " : "", or_empty(words)));
 }
 
 static char *make_question(const struct several *several, size_t running)
