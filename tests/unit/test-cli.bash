@@ -138,6 +138,11 @@ not_started() {
 
 case_unknown_things() {
 	refused 2 "unknown agent 'nosuch'.*known are.*demo" add . -t a --agent nosuch
+	refused 2 "unknown agent 'dmeo'; did you mean 'demo'\?" add . -t a --agent dmeo
+	# Nothing about the session that works here, since none is made.
+	must launch . -t other --agent demo
+	refused 1 "program 'nosuch' not found in PATH" launch . -t a -c nosuch
+	must remove --force other
 	refused 2 'none is not an existing directory: create it first' add "$home/none" -t a
 	refused 2 'is not an existing directory' add "$home/deck/config.toml" -t a
 	refused 2 'no session .*"nosuch"' session start nosuch

@@ -65,7 +65,6 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 	app->deck.leaves_setup = given->no_setup;
 	if (image_add(app, &wish->wish, &added, err) < 0)
 		return -1;
-	wish_note_neighbour(app, added);
 	const struct start_order order = { .base = added->base,
 					   .no_wait = given->no_wait,
 					   .no_supervise = given->no_supervise };
@@ -74,6 +73,7 @@ static int add_and_start(struct app *app, const struct wish *wish, struct launch
 			(void)lifecycle_remove(&app->deck, added->base, REMOVE_UNUSED, NULL);
 		return -1;
 	}
+	wish_note_neighbour(app, added);
 	ret->is_up = ret->started.outcome == OUTCOME_REPORTED ||
 		     ret->started.outcome == OUTCOME_ALIVE;
 	return 0;

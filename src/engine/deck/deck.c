@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "engine/deck/agentfiles.h"
 #include "model/session/naming.h"
 
@@ -446,10 +447,28 @@ struct unit_bus *deck_bus(struct deck *deck)
 	return deck->bus;
 }
 
+static int unknown_agent(const struct registry *registry, const char *name, struct error *err)
+{
+	cleanup_strbuf struct strbuf names = { 0 };
+	cleanup_nearest struct nearest nearest = nearest_begin(name);
+	cleanup_free char *shown = visible(name);
+	for (size_t i = 0; i < registry->count; i++) {
+		const char *known = registry->agents[i]->name;
+		strbuf_addf(&names, "%s%s", i ? ", " : "", known);
+		nearest_consider(&nearest, known, known);
+	}
+	cleanup_free char *meant = nearest_text(&nearest, SIZE_MAX);
+	if (meant)
+		return error_set(err, ERROR_NOT_FOUND, "unknown agent '%s'; did you mean %s?",
+				 shown, meant);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "unknown agent '%s': known are %s; another program runs with -c 'COMMAND'",
+			 shown, strbuf_text(&names));
+}
+
 int deck_agent(struct deck *deck, const char *name, const struct agent **ret, struct error *err)
 {
 	const struct registry *registry;
-	cleanup_strbuf struct strbuf names = { 0 };
 	if (load_agent(deck, name, err) < 0)
 		return -1;
 	const struct agent *agent = registry_find(&deck->registry, name);
@@ -457,15 +476,7 @@ int deck_agent(struct deck *deck, const char *name, const struct agent **ret, st
 		*ret = agent;
 		return 0;
 	}
-	if (deck_registry(deck, &registry, err) < 0)
-		return -1;
-	for (size_t i = 0; i < registry->count; i++)
-		strbuf_addf(&names, "%s%s", i ? ", " : "", registry->agents[i]->name);
-	cleanup_free char *shown = visible(name);
-	return error_set(err, ERROR_NOT_FOUND,
-			 "unknown agent '%s': known are %s; another program "
-			 "runs with -c 'COMMAND'",
-			 shown, strbuf_text(&names));
+	return deck_registry(deck, &registry, err) < 0 ? -1 : unknown_agent(registry, name, err);
 }
 
 char *deck_config_home(const struct deck *deck, const struct agent *agent)
