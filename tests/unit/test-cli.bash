@@ -1127,6 +1127,9 @@ case_status_wait() {
 	refused 2 'no session' status --wait idle nosuch
 	refused 1 'no session was idle within 0 s' status --wait idle --timeout 0
 	refused_json 1 TIMEOUT status --wait idle --timeout 0
+	# Somebody looks on.
+	asked '' status --wait idle --timeout 0
+	grep -q 'waiting until a session is idle; Ctrl-C ends that' "$home/out" || fail "it says: $(<"$home/out")"
 	refused 64 "unexpected argument 'a'" events a
 	must add . -t a --agent demo
 	must status --wait error,stopped

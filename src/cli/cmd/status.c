@@ -7,6 +7,7 @@
 #include "engine/run/correct.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	const char *wait;
@@ -206,7 +207,11 @@ static int wait_for(struct app *app, struct error *err)
 		return -1;
 	waiting.roster = roster;
 	read_on(&waiting);
+	bool is_told = app->quiet || app->json || !isatty(STDERR_FILENO);
 	while (!waiting.has_failed && !print_found(roster, &words, app->json)) {
+		if (!is_told)
+			complain("waiting until a session is %s; Ctrl-C ends that", given->wait);
+		is_told = true;
 		if (ids.count && roster_count(roster) == 0)
 			return error_set(err, ERROR_NOT_FOUND,
 					 "removed meanwhile: nothing is left to wait for");
