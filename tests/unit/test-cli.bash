@@ -1582,6 +1582,7 @@ case_discover_finds_what_belongs_to_nobody() {
 	grep -q "$first\|$second" "$home/out" && fail "another profile finds $(<"$home/out")"
 	must prune --older 0 --force
 	must -p other discover "$first" --add
+	grep -q 'continues it with agentdeck start -p other work$' "$home/out" || fail "it says: $(<"$home/out")"
 	[ "$(find "$home/user/.claude" -name "$first.jsonl" | wc -l)" = 1 ] || fail "the transcript is gone"
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/adopt/enlist.h"
+#include "engine/deck/hint.h"
 
 #include <string.h>
 
@@ -136,8 +137,9 @@ static int add(struct app *app, struct finds *finds, struct error *err)
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct instance *made = finds->made[i];
 		const struct discover_find *find = &finds->items[i];
+		cleanup_free char *hint = hint_session(&app->deck, made->title, made->id);
 		say("Added %s (%s): %s continues it with agentdeck start %s", made->title,
-		    find->session_id, find->agent->title, made->id);
+		    find->session_id, find->agent->title, hint);
 	}
 	return 0;
 }
