@@ -1843,7 +1843,9 @@ case_history_searches_all_conversations() {
 	local slug=${home//[^A-Za-z0-9-]/-}-work first=11111111-1111-4111-8111-111111111111
 	local second=22222222-2222-4222-8222-222222222222 file
 	must history anything
-	grep -q 'No conversation on disk' "$home/out" || fail "finds $(<"$home/out")"
+	grep -qx 'No conversation on disk has this text.' "$home/out" || fail "finds $(<"$home/out")"
+	must history any thing
+	grep -q 'its words were searched for one behind the other' "$home/out" || fail "finds $(<"$home/out")"
 	hostile_files
 	conversation "$slug" "$first" 'Why does the \u001b[31mCache\u0007 grow?'
 	file=$home/user/.claude/projects/$slug/$first.jsonl
