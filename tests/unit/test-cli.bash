@@ -1802,6 +1802,21 @@ case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
 	settle
 }
 
+case_adopt_asks_first() {
+	local pid
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d 'exec agentdeck-demo-agent'
+	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+	until_found "\"pid\": $pid"
+	asked n adopt "$pid" --fresh -t taken
+	[ "$status" = 1 ] || fail "n: status $status"
+	grep -q 'A turn that it works on is lost' "$home/out" && grep -q 'Nothing was done' "$home/out" || fail "n: $(<"$home/out")"
+	kill -0 "$pid" || fail "n: the process was ended"
+	asked y adopt "$pid" --fresh -t taken
+	[ "$status" = 0 ] && grep -q '^Work in it with: agentdeck attach taken' "$home/out" || fail "y: status $status, $(<"$home/out")"
+	must stop taken
+	settle
+}
+
 type_in() {
 	"${deck[@]}" tmux -S "$terminal" send-keys -l -- "$1"
 	"${deck[@]}" tmux -S "$terminal" send-keys Enter

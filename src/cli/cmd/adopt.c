@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/start.h"
+#include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 struct options {
 	struct adopt_wish wish;
@@ -125,19 +125,19 @@ static void describe(const struct adopt_find *find, const struct adopt_wish *wis
 static int consent(const struct app *app, bool *ret, struct error *err)
 {
 	const struct options *given = app->options;
-	char answer[16] = "";
 	if (given->yes) {
 		*ret = true;
 		return 0;
 	}
-	if (app->json || !isatty(STDIN_FILENO))
+	if (app->json || !ask_is_possible())
 		return error_set(err, ERROR_USAGE,
 				 "this ends the process and starts it again in a session: say "
 				 "--yes, or --dry-run to look only");
-	printf("End it and resume its conversation in a session? [y/N] ");
-	(void)fflush(stdout);
-	*ret = fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-	return 0;
+	const int r = ask_yes("End it and resume its conversation in a session? A turn that it works "
+			      "on is lost.",
+			      err);
+	*ret = r == 0;
+	return r < 0 ? -1 : 0;
 }
 
 static struct json_object *json_of_failure(const struct adopt_find *find, const struct error *err)
@@ -147,6 +147,15 @@ static struct json_object *json_of_failure(const struct adopt_find *find, const 
 	json_set_string(object, "error", err->message);
 	json_set_string(object, "code", error_code_name(err->code));
 	return object;
+}
+
+static void print_taken(const struct app *app, const struct lifecycle_started *started)
+{
+	const struct instance *instance = started->instance;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	print_start(app, started);
+	if (started->outcome == OUTCOME_REPORTED || started->outcome == OUTCOME_ALIVE)
+		printf("Work in it with: agentdeck attach %s\n", hint);
 }
 
 /* Returns a positive value when the agent did not start. */
@@ -180,7 +189,7 @@ static int take(struct app *app, const struct adopt_find *find, struct json_obje
 	if (app->json)
 		json_object_array_add(list, json_of_start(&app->deck, &started));
 	else
-		print_start(app, &started);
+		print_taken(app, &started);
 	return started.outcome == OUTCOME_REPORTED || started.outcome == OUTCOME_ALIVE ? 0 : 1;
 }
 
