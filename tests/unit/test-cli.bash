@@ -1287,6 +1287,7 @@ case_config_set() {
 	must config set tmux.detach_key C-x
 	must config set resume.policy confirm
 	must config set limits.memory_max 4G
+	grep -q 'keep their limits until their next start$' "$home/out" || fail "it says: $(<"$home/out")"
 	must config set groups.work.limits.cpu_weight 50
 	must config set groups.work/api.limits.tasks_max 9
 	must config set notify.on 'oom held'

@@ -154,6 +154,11 @@ static int change(struct app *app, struct strvec *parts, const char *literal, bo
 	return r;
 }
 
+static bool is_limit(const char *name)
+{
+	return starts_with(name, "limits.") || strstr(name, ".limits.");
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -176,10 +181,14 @@ static int run(struct app *app, struct error *err)
 	json_set_bool(object, "success", true);
 	json_set_string(object, "key", name);
 	json_set_bool(object, "changed", changed);
+	const char *note = changed && is_limit(name)
+				   ? "; sessions that run keep their limits until their next start"
+				   : "";
 	return print_done(app, object,
-			  value ? xasprintf("%s %s %s", name, changed ? "=" : "is already", literal)
-				: xasprintf("%s %s", name,
-					    changed ? "has its default now" : "was not set"));
+			  value ? xasprintf("%s %s %s%s", name, changed ? "=" : "is already",
+					    literal, note)
+				: xasprintf("%s %s%s", name,
+					    changed ? "has its default now" : "was not set", note));
 }
 
 static struct offer offer_value(const char *name)
