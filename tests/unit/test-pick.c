@@ -240,9 +240,13 @@ static void it_asks_again_for_a_program_that_is_not_here(void **state)
 {
 	struct scene *scene = *state;
 	cleanup_strbuf struct strbuf shown = { 0 };
-	assert_int_equal(ask(scene, "codx -m x\nclaude\nown thing\n", &shown), SAID_COMMAND);
-	assert_non_null(strstr(shown.data,
-			       "there is no program 'codx' in PATH; did you mean 'codex'?"));
+	assert_int_equal(ask(scene,
+			     "codx -m x\nclaude\n"
+			     "own thing\n",
+			     &shown),
+			 SAID_COMMAND);
+	assert_non_null(
+		strstr(shown.data, "there is no program 'codx' in PATH; did you mean 'codex'?"));
 	assert_non_null(strstr(shown.data, "there is no program 'claude' in PATH\r\n"));
 }
 
@@ -324,8 +328,8 @@ int main(void)
 						set_scene, clear_scene),
 		cmocka_unit_test_setup_teardown(it_asks_again_for_a_program_that_is_not_here,
 						set_scene, clear_scene),
-		cmocka_unit_test_setup_teardown(
-			it_asks_nothing_for_a_directory_that_is_not_there, set_scene, clear_scene),
+		cmocka_unit_test_setup_teardown(it_asks_nothing_for_a_directory_that_is_not_there,
+						set_scene, clear_scene),
 		cmocka_unit_test_setup_teardown(a_key_that_cancels_makes_nothing, set_scene,
 						clear_scene),
 		cmocka_unit_test_setup_teardown(a_stand_in_is_never_the_default, set_scene,

@@ -133,9 +133,10 @@ static int consent(const struct app *app, bool *ret, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "this ends the process and starts it again in a session: say "
 				 "--yes, or --dry-run to look only");
-	const int r = ask_yes("End it and resume its conversation in a session? A turn that it works "
-			      "on is lost.",
-			      err);
+	const int r = ask_yes(
+		"End it and resume its conversation in a session? A turn that it works "
+		"on is lost.",
+		err);
 	*ret = r == 0;
 	return r < 0 ? -1 : 0;
 }

@@ -580,10 +580,11 @@ static int not_found(const struct store_rows *rows, const char *target, struct e
 			shown, damaged);
 	cleanup_free char *meant = titles_meant(rows, target);
 	if (meant)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "no session has the title, the id or the directory \"%s\"; did you "
-				 "mean %s?",
-				 shown, meant);
+		return error_set(
+			err, ERROR_NOT_FOUND,
+			"no session has the title, the id or the directory \"%s\"; did you "
+			"mean %s?",
+			shown, meant);
 	return error_set(err, ERROR_NOT_FOUND,
 			 "no session has the title, the id or the directory \"%s\": see "
 			 "\"agentdeck list\"",

@@ -38,9 +38,9 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 #define WINDOW "#{?#{!=:#{session_windows},1},#I:#W#{?window_flags,#{window_flags}, },}"
 
 /* A terminal whose keys do not count, and which may be too small for what the others show. */
-#define ONLY_LOOKS                                                                  \
+#define ONLY_LOOKS                                                                    \
 	"#{?client_readonly,read-only#{?#{||:#{e|<:#{client_width},#{window_width}}," \
-	"#{e|<=:#{client_height},#{window_height}}}, part of "                         \
+	"#{e|<=:#{client_height},#{window_height}}}, part of "                        \
 	"#{window_width}x#{window_height},}  ,}"
 
 /* Plain words (tmux-userconf.h).  The prefix pressed twice reaches the agent. */
@@ -154,8 +154,8 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g status-left-length 40\n"
 			  "set -g status-left '[#{q/h:" TITLE "}] '\n"
 			  "set -g status-right-length 60\n"
-			  "set -g status-right '" ONLY_LOOKS "#{" ACTIVITY "}#{?" OTHERS ",  #[bold]#{" OTHERS
-			  "}#[nobold],}  #{?client_prefix,prefix ,}"
+			  "set -g status-right '" ONLY_LOOKS "#{" ACTIVITY "}#{?" OTHERS
+			  ",  #[bold]#{" OTHERS "}#[nobold],}  #{?client_prefix,prefix ,}"
 			  "#{q/h:" DETACH "}: leave'\n"
 			  /* The window has the title's name for the user: a list is for several. */
 			  "set -gw window-status-format '" WINDOW "'\n"
