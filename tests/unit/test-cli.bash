@@ -2146,7 +2146,7 @@ case_up_says_where_a_mistake_is() {
 	mkdir "$home/user/src"
 	# each makes none of them: the last lines of the file, and what is said of its fourth line
 	for mistake in 'path = "gone"|4:1: .*/gone is not an existing directory: create it, or correct path' \
-		'agent = "dmeo"|4:1: unknown agent .dmeo.: known are' 'agent = 3|4:1: session.api.agent must be a string' \
+		'agent = "dmeo"|4:1: unknown agent .dmeo.; did you mean .demo.' 'agent = 3|4:1: session.api.agent must be a string' \
 		'group = "a//b"|4:1: invalid group "a//b"' '[session.""]|4:10: invalid title "": it is empty' \
 		'[session.api]|4:1: .*redefine' 'message = ["a"]|4:1: session.api.message must be a string' \
 		'instead = "web"|4:1: unknown key "instead"'; do
