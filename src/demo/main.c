@@ -130,6 +130,7 @@ static int set_up(const struct options *options, struct session *session, struct
 	dialogue->is_bound = switch_is_on("AGENTDECK_DEMO_OWN_DIRECTORY");
 	dialogue->late_turns = switch_number("AGENTDECK_DEMO_LATE_TURNS", 0);
 	session->think_ms = switch_number("AGENTDECK_DEMO_DELAY_MS", THINK_MS);
+	session->run_ms = switch_number("AGENTDECK_DEMO_RUN_MS", 0);
 	session->idle_ms = switch_number("AGENTDECK_DEMO_IDLE_MS", IDLE_MS);
 	if (options->settings && hooks_load(options->settings, &session->hooks, err) < 0)
 		return error_prefix(err, "Error");

@@ -68,8 +68,11 @@ static enum screen_event ask_permission(struct session *session, const char *com
 		return SCREEN_INTERRUPTED;
 	if (event == SCREEN_DONE) {
 		screen_print(&session->screen, "(permitted; the demo agent runs nothing)");
-		report(session, "PostToolUse", "tool_name", "Demo", HOOK_MS);
+		event = screen_pause(&session->screen, "✻ Running… (esc to interrupt)",
+				     session->run_ms);
 	}
+	if (event == SCREEN_DONE)
+		report(session, "PostToolUse", "tool_name", "Demo", HOOK_MS);
 	return event;
 }
 

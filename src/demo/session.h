@@ -19,7 +19,7 @@ struct session {
 	char *parent_id, *parent_path;
 	/* The command line without conversation and prompt.  Owned; strvec_clear(). */
 	struct strvec argv;
-	int think_ms, idle_ms;
+	int think_ms, idle_ms, run_ms;
 };
 
 /* The exit status for an end by this signal. */

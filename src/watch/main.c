@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-watch PID MILLISECONDS
+ * agentdeck-watch PID MILLISECONDS [PROGRAM [ARGUMENT...]]
  *
  * Watches the process in a pane through its probation, and makes sure that its tmux server notices
  * its end.  tmux before 3.5 sometimes misses it: when the terminal closes, tmux runs libutempter's
@@ -9,7 +9,8 @@
  * makes tmux look again; one too many does no harm.
  *
  * The first process exits at once.  Its grandchild watches, and exits when the probation is over,
- * so that nothing runs beside an agent that is up.  Exit status: 0, or 64 for wrong arguments.
+ * so that nothing runs beside an agent that is up; if there is a PROGRAM, it becomes that.  Exit
+ * status: 0, or 64 for wrong arguments.
  */
 #include "base/libc.h"
 
@@ -30,7 +31,8 @@ static int unreaped(int pidfd)
 	return pidfd_send_signal(pidfd, 0, NULL, 0) == 0 || errno == EPERM;
 }
 
-static void watch(int agent, int server, int milliseconds)
+/* Is it up when the time is over? */
+static int watch(int agent, int server, int milliseconds)
 {
 	struct pollfd event = { .fd = agent, .events = POLLIN };
 	int n;
@@ -39,7 +41,7 @@ static void watch(int agent, int server, int milliseconds)
 		n = poll(&event, 1, milliseconds);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		return;
+		return 1;
 	/* POLLHUP, since Linux 6.9: it was reaped. Give the first signal time to arrive. */
 	event.events = 0;
 	for (int i = 0; i < NUDGE_TRIES && unreaped(agent); i++) {
@@ -47,12 +49,13 @@ static void watch(int agent, int server, int milliseconds)
 		if (unreaped(agent))
 			(void)pidfd_send_signal(server, SIGCHLD, NULL, 0);
 	}
+	return 0;
 }
 
 int main(int argc, char *argv[])
 {
-	long pid = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
-	long milliseconds = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	long pid = argc >= 3 ? strtol(argv[1], NULL, 10) : 0;
+	long milliseconds = argc >= 3 ? strtol(argv[2], NULL, 10) : 0;
 
 	/* Our parent is the process to watch, and its parent is the tmux server. */
 	if (pid <= 0 || milliseconds <= 0 || getppid() != (pid_t)pid) {
@@ -86,6 +89,9 @@ int main(int argc, char *argv[])
 	int null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		(void)dup2(null, fd);
-	watch(agent, server, (int)milliseconds);
+	if (watch(agent, server, (int)milliseconds) && argc > 3) {
+		(void)signal(SIGHUP, SIG_DFL);
+		(void)execv(argv[3], argv + 3);
+	}
 	return 0;
 }

@@ -28,6 +28,10 @@ static const struct sample {
 	  " Bash command\n\n   rm x\n\n Do you want to proceed?\n"
 	  " ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n",
 	  ACTIVITY_WAITING },
+	{ "claude",
+	  LINE " Accessing workspace:\n\n /home/u/work\n\n Security guide\n\n ❯ No, exit\n"
+	       "   Yes, I trust this folder\n\n Enter to confirm · Esc to cancel\n",
+	  ACTIVITY_WAITING },
 	/* It works and asks at the same time: its user must know of the question. */
 	{ "claude",
 	  "✻ Pondering… (3s · esc to interrupt)\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
@@ -47,6 +51,12 @@ static const struct sample {
 	/* The choice looks like the box. */
 	{ "codex",
 	  "  Would you like to run this command?\n\n  $ rm x\n\n› 1. Yes, proceed (y)\n  2. No (esc)\n",
+	  ACTIVITY_WAITING },
+	{ "codex",
+	  "\n  Hooks need review\n  5 hooks are new or changed.\n"
+	  "  Hooks can run outside the sandbox after you trust them.\n\n\n› 1. Review hooks\n"
+	  "  2. Trust all and continue\n  3. Continue without trusting (hooks won't run)\n\n"
+	  "  enter confirm · esc skip\n",
 	  ACTIVITY_WAITING },
 	{ "copilot", LINE "❯ \n" LINE, ACTIVITY_IDLE },
 	{ "copilot", " ◉ Working (Esc to cancel)\n" LINE "❯ \n" LINE, ACTIVITY_BUSY },
@@ -288,6 +298,60 @@ static void a_report_beats_the_screen(void **state)
 	assert_int_equal(activity.since, 7000000);
 }
 
+/* Long ago: its question is drawn, if there is one. */
+static void check_waiting(struct cage *cage, const char *screen, enum instance_activity expected)
+{
+	cleanup_free char *styled = xasprintf("\033[1m%s\033[0m\n", screen);
+	show(cage, screen);
+	report(cage, ACTIVITY_WAITING);
+	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_true(activity_can_change(&cage->deck, &cage->row));
+	const bool differs = expected != ACTIVITY_WAITING;
+	assert_int_equal(activity_differs(&cage->deck, &cage->row, styled), differs);
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, expected);
+	assert_int_equal(activity.is_seen, differs);
+}
+
+static void a_question_that_was_answered_is_not_waited_for(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	check_waiting(cage, "may I? (y/n)", ACTIVITY_WAITING);
+	check_waiting(cage, "working hard\nmay I? (y/n)", ACTIVITY_WAITING);
+	/* It may wait for its user's words, or with a question that the entry does not know. */
+	check_waiting(cage, "> hello", ACTIVITY_WAITING);
+	check_waiting(cage, "what is this", ACTIVITY_WAITING);
+	check_waiting(cage, "working hard", ACTIVITY_BUSY);
+	/* From then on the screen counts, until the next report. */
+	check_look(cage, "may I? (y/n)", ACTIVITY_WAITING);
+	check_look(cage, "working hard", ACTIVITY_BUSY);
+	check_look(cage, "> hello", ACTIVITY_IDLE);
+	check_waiting(cage, "may I? (y/n)", ACTIVITY_WAITING);
+}
+
+static void a_question_may_be_drawn_after_its_report(void **state)
+{
+	struct cage *cage = *state;
+	const struct activity now = { .activity = ACTIVITY_WAITING, .since = clock_wall_us() };
+	start_server(cage);
+	show(cage, "working hard");
+	assert_int_equal(activityfile_write(cage->directory, &now, &(struct announced){ 0 }, NULL),
+			 0);
+	assert_true(activity_differs(&cage->deck, &cage->row, "working hard\n"));
+	assert_in_range(activity_young_ms(&cage->row), 1, 3000);
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, ACTIVITY_WAITING);
+	assert_false(activity.is_seen);
+	/* When it is old, or none, there is nothing to wait for. */
+	report(cage, ACTIVITY_WAITING);
+	assert_int_equal(activity_young_ms(&cage->row), 0);
+	report(cage, ACTIVITY_BUSY);
+	assert_int_equal(activity_young_ms(&cage->row), 0);
+}
+
 static void a_look_keeps_what_reports_have_counted(void **state)
 {
 	struct cage *cage = *state;
@@ -363,6 +427,8 @@ int main(void)
 		cmocka_unit_test(an_agent_without_patterns_is_never_guessed),
 		CAGE_TEST(what_the_screen_shows_is_stored_and_its_begin_is_kept),
 		CAGE_TEST(a_report_beats_the_screen),
+		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
+		CAGE_TEST(a_question_may_be_drawn_after_its_report),
 		CAGE_TEST(a_look_keeps_what_reports_have_counted),
 		CAGE_TEST(a_server_that_does_not_answer_leaves_it_as_it_was),
 		CAGE_TEST(only_a_running_agent_with_patterns_is_looked_at),

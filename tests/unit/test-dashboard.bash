@@ -669,6 +669,54 @@ case_a_permission_is_given_after_its_question_was_seen() {
 	await '│ .*\(permitted'
 }
 
+# A dialog before the first turn, of which nothing is reported.
+case_a_question_at_the_start_is_seen() {
+	mkdir -m 700 "$home/deck/agents"
+	printf '#!/bin/sh\necho "may I? (y/n)"\nexec cat\n' >"$home/finch"
+	chmod 755 "$home/finch"
+	printf 'command = ["%s"]\n[screen]\nready = ["^> "]\nwaiting = ["^may I"]\n' "$home/finch" >"$home/deck/agents/finch.toml"
+	printf '[resume]\nprobation = 1\n' >>"$home/deck/config.toml"
+	deck launch . -t solo --agent finch --no-wait --no-supervise
+	open 80 24
+	await '\? solo .* waiting'
+}
+
+# The agent reports nothing before its command is over, long after the test.
+case_an_answered_question_is_not_waited_for() {
+	some_sessions
+	for title in api web docs; do AGENTDECK_DEMO_RUN_MS=3600000 deck start "$title" --no-supervise; done
+	# given with agentdeck
+	agents_terminal docs
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	deck status --wait waiting --timeout 20 docs
+	open 80 24 agentdeck approve docs
+	await '^Give this permission' && keys y Enter
+	await '^docs: approved$' && await 'ended: 0' && deck list
+	grep -Eq '^docs .*running, busy' "$home/out" || fail "after approve: $(<"$home/out")"
+	# given by hand, while the deck shows the screen
+	agents_terminal api
+	open 120 40
+	await '○ api' && keys G Up Tab
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	await '│ .*Esc to cancel' && await '\? api .* waiting'
+	"${agent[@]}" send-keys -t %0 1
+	await '│ .*Running' && await '● api .* busy' && keys q
+	# given by hand, and the terminal detaches
+	agents_terminal web
+	"${agent[@]}" send-keys -t %0 '/run make' Enter
+	deck status --wait waiting --timeout 20 web
+	open 80 24 agentdeck attach web
+	await 'Esc to cancel' && keys 1
+	await 'Running' && deck list
+	grep -Eq '^web .*running, waiting' "$home/out" || fail "nobody has looked yet: $(<"$home/out")"
+	local end=$((SECONDS + 20))
+	until env "${environment[@]}" agentdeck status >/dev/null && deck list && grep -Eq '^web .*running, busy' "$home/out"; do
+		((SECONDS < end)) || { fail "after a look: $(<"$home/out")"; return; }
+	done
+	keys C-q
+	await 'ended: 0'
+}
+
 case_a_shell_asks_before_it_answers_a_permission() {
 	deck add . -t api --agent demo
 	deck start api --no-supervise

@@ -80,19 +80,19 @@ static void check_answer(struct fake_desk *desk, enum permit_answer which, const
 	if (answer(desk, which, question.digest, &err) < 0)
 		fail_msg("%s", err.message);
 	terminal_await(instance, got);
-	/* It reports nothing here.  A refusal leaves nothing to wait for; after an approval it will
-	 * say itself what it does. */
+	/* It reports nothing here.  A refusal leaves nothing to wait for, and after an approval it
+	 * works until it says otherwise. */
 	struct activity now = { 0 };
 	activity_read(instance->run.directory, &now);
-	assert_int_equal(now.activity, which == PERMIT_DENY ? ACTIVITY_IDLE : ACTIVITY_WAITING);
+	assert_int_equal(now.activity, which == PERMIT_DENY ? ACTIVITY_IDLE : ACTIVITY_BUSY);
+	assert_int_equal(now.is_seen, which == PERMIT_APPROVE);
 	activity_free(&now);
 	terminal_stop(instance);
 }
 
 /* The next one of several questions. */
-static void a_refusal_leaves_the_next_question_waiting(void **state)
+static void check_next_question(struct fake_desk *desk, enum permit_answer which)
 {
-	struct fake_desk *desk = *state;
 	cleanup_permission struct permission question = { 0 };
 	cleanup_instance struct instance *instance = start(
 		desk, "demo",
@@ -100,7 +100,36 @@ static void a_refusal_leaves_the_next_question_waiting(void **state)
 			"rm") "exec sleep 100");
 	terminal_await(instance, "Esc to cancel");
 	look(desk, &question);
-	assert_int_equal(answer(desk, PERMIT_DENY, question.digest, NULL), 0);
+	assert_int_equal(answer(desk, which, question.digest, NULL), 0);
+	struct activity now = { 0 };
+	activity_read(instance->run.directory, &now);
+	assert_int_equal(now.activity, ACTIVITY_WAITING);
+	activity_free(&now);
+	terminal_stop(instance);
+}
+
+static void a_refusal_leaves_the_next_question_waiting(void **state)
+{
+	check_next_question(*state, PERMIT_DENY);
+}
+
+static void an_approval_leaves_the_next_question_waiting(void **state)
+{
+	check_next_question(*state, PERMIT_APPROVE);
+}
+
+/* A question that agentdeck cannot answer is one, too. */
+static void an_unknown_question_is_waited_for(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_instance struct instance *instance = start(
+		desk, "demo",
+		ASK("make") "x=$(dd bs=1 count=1 2>&-); printf '\\033[2J\\033[H ❯ 1. Which one?\\r\\n'; "
+			    "exec sleep 100");
+	terminal_await(instance, "Esc to cancel");
+	look(desk, &question);
+	assert_int_equal(answer(desk, PERMIT_APPROVE, question.digest, NULL), 0);
 	struct activity now = { 0 };
 	activity_read(instance->run.directory, &now);
 	assert_int_equal(now.activity, ACTIVITY_WAITING);
@@ -188,6 +217,8 @@ int main(void)
 		FAKE_TEST(an_approval_presses_the_key_that_approves),
 		FAKE_TEST(a_refusal_presses_the_key_that_denies),
 		FAKE_TEST(a_refusal_leaves_the_next_question_waiting),
+		FAKE_TEST(an_approval_leaves_the_next_question_waiting),
+		FAKE_TEST(an_unknown_question_is_waited_for),
 		FAKE_TEST(another_question_gets_no_answer),
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),

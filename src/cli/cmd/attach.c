@@ -126,6 +126,14 @@ static void say_others(const struct instance *instance)
 	fflush(stdout);
 }
 
+static void look_again(struct app *app, const char *base)
+{
+	struct store_row row = { 0 };
+	if (store_load_row(app->deck.store, base, &row) == 0)
+		statusline_look(&app->deck, app->deck.store, &row);
+	store_row_free(&row);
+}
+
 static int attach_one(struct app *app, const struct instance *instance, enum attach_mode mode,
 		      struct terminal_parting *ret, struct error *err)
 {
@@ -137,6 +145,8 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 					    deputy_watch(deputy) };
 	int r = screen_attach(&app->deck, instance, &wish, ret, err);
 	deputy_end(deputy);
+	/* Its user may have answered its question. */
+	look_again(app, instance->base);
 	return r;
 }
 

@@ -244,8 +244,11 @@ static int update(struct roster *roster, struct member *member, enum roster_what
 	entry->since_us = view_since(&entry->row, &entry->view);
 	plan_nudge(member);
 	/* It may begin to answer again, and nothing would tell. */
-	member->needs_look = roster->looks && ((entry->view.is_silent && !entry->view.host) ||
-					       activity_needs_look(roster->deck, &entry->row));
+	/* One who follows would have to poll to see that a question is answered. */
+	member->needs_look = roster->looks &&
+			     ((entry->view.is_silent && !entry->view.host) ||
+			      (roster->loop ? activity_needs_look(roster->deck, &entry->row)
+					    : activity_can_change(roster->deck, &entry->row)));
 	const struct roster_event event = {
 		.what = member->is_added ? what : ROSTER_ADDED,
 		.entry = entry,

@@ -29,14 +29,16 @@
  * nothing else for us to do. */
 enum { LOCK_TIMEOUT_MS = 600000, WATCH_TIMEOUT_MS = 2000 };
 
-/* See agentdeck-watch: without it a rung that fails might never be followed by the next. */
-static void start_watch(const struct deck *deck)
+/* See agentdeck-watch: without it a rung that fails might never be followed by the next.  An agent
+ * that has not reported by the end of its probation may ask something first: look at its screen. */
+static void start_watch(const struct deck *deck, const char *id)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *pid = xasprintf("%d", (int)getpid());
 	cleanup_free char *ms = xasprintf("%lld", (long long)deck->settings.probation_s * 1000);
 	const struct child_request request = {
-		.argv = (const char *const[]){ deck->watch, pid, ms, NULL },
+		.argv = (const char *const[]){ deck->watch, pid, ms, deck->program, "--profile",
+					       deck->profile, "look", id, NULL },
 	};
 	(void)child_run(&request, WATCH_TIMEOUT_MS, &result, NULL);
 }
@@ -83,7 +85,7 @@ static int execute(const struct operation *operation)
 	if (instance->run.history_note)
 		dprintf(STDOUT_FILENO, "agentdeck: %s\r\n", instance->run.history_note);
 	log_info("rung %s: %s", rung_name(attempt->rung), attempt->argv.items[0]);
-	start_watch(operation->deck);
+	start_watch(operation->deck, instance->id);
 	deck_close(operation->deck);
 	/* We are in the session's directory: a name without a slash is not a program in there,
 	 * whatever PATH says (an empty folder in it means just that). */

@@ -9,9 +9,23 @@
 #include "model/agent/display.h"
 #include "model/session/state.h"
 
+/* An agent reports its question before it draws it. */
+enum { DRAWN_US = 3000000, LOOKS = 2 /* a screen that is being drawn may lack the question */ };
+
 static bool is_reported(const struct activity *activity)
 {
 	return activity->activity != ACTIVITY_UNKNOWN && !activity->is_seen;
+}
+
+/* Does what the screen shows count more than what is known?  Many agents report nothing when their
+ * question is answered, so that a report of waiting counts only as long as the screen does not say
+ * that the agent works.  At its prompt it may well wait. */
+static bool counts_more(const struct activity *now, enum instance_activity seen)
+{
+	if (is_reported(now))
+		return now->activity == ACTIVITY_WAITING && seen == ACTIVITY_BUSY;
+	/* What did not change is not written, so that nobody is woken by it. */
+	return now->activity != seen;
 }
 
 static const struct agent *agent_with_patterns(struct deck *deck, const struct store_row *row)
@@ -39,6 +53,46 @@ bool activity_needs_look(struct deck *deck, const struct store_row *row)
 	return !is_reported(&now) && agent_with_patterns(deck, row);
 }
 
+bool activity_can_change(struct deck *deck, const struct store_row *row)
+{
+	cleanup_activity struct activity now = { 0 };
+	if (!can_be_looked_at(row))
+		return false;
+	activity_read(row->run_directory, &now);
+	const struct agent *agent = agent_with_patterns(deck, row);
+	return agent &&
+	       (!is_reported(&now) || (agent->waiting.count && now.activity == ACTIVITY_WAITING));
+}
+
+static int64_t young_us(const struct activity *now)
+{
+	const int64_t age = clock_wall_us() - now->since;
+	if (!is_reported(now) || now->activity != ACTIVITY_WAITING || age >= DRAWN_US)
+		return 0;
+	/* A clock that was set back. */
+	return age < 0 ? DRAWN_US : DRAWN_US - age;
+}
+
+int64_t activity_young_ms(const struct store_row *row)
+{
+	cleanup_activity struct activity now = { 0 };
+	if (!can_be_looked_at(row))
+		return 0;
+	activity_read(row->run_directory, &now);
+	return (young_us(&now) + 999) / 1000;
+}
+
+bool activity_differs(struct deck *deck, const struct store_row *row, const char *styled)
+{
+	cleanup_activity struct activity now = { 0 };
+	cleanup_display_screen struct display_screen screen = { 0 };
+	if (!activity_can_change(deck, row))
+		return false;
+	display_read(styled, &screen);
+	activity_read(row->run_directory, &now);
+	return counts_more(&now, display_activity(agent_with_patterns(deck, row), screen.text));
+}
+
 static void store_seen(const char *directory, enum instance_activity seen)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
@@ -48,8 +102,7 @@ static void store_seen(const char *directory, enum instance_activity seen)
 		return;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
-	/* What did not change is not written, so that nobody is woken by it. */
-	if (is_reported(&now) || now.activity == seen)
+	if (!counts_more(&now, seen) || young_us(&now) > 0)
 		return;
 	now.activity = seen;
 	now.is_seen = true;
@@ -60,14 +113,22 @@ static void store_seen(const char *directory, enum instance_activity seen)
 
 void activity_look(struct deck *deck, const struct store_row *row)
 {
-	cleanup_free char *screen = NULL;
-	if (!activity_needs_look(deck, row))
+	enum instance_activity seen = ACTIVITY_UNKNOWN;
+	if (!activity_can_change(deck, row))
 		return;
-	int r = terminal_screen(row->socket, &screen, NULL);
-	if (r == TERMINAL_SILENT)
-		runfiles_note_answer(row->run_directory, false);
+	const bool is_told = !activity_needs_look(deck, row);
+	for (int i = 0; i < (is_told ? LOOKS : 1); i++) {
+		cleanup_free char *screen = NULL;
+		const int r = terminal_screen(row->socket, &screen, NULL);
+		if (r == TERMINAL_SILENT)
+			runfiles_note_answer(row->run_directory, false);
+		if (r != 0)
+			return;
+		seen = display_activity(agent_with_patterns(deck, row), screen);
+		if (is_told && seen != ACTIVITY_BUSY)
+			return;
+	}
 	/* A server that has ended meanwhile has left its place to the next run. */
-	if (r != 0 || !place_row_is_live(row))
-		return;
-	store_seen(row->run_directory, display_activity(agent_with_patterns(deck, row), screen));
+	if (place_row_is_live(row))
+		store_seen(row->run_directory, seen);
 }

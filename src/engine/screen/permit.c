@@ -7,6 +7,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/screen/recipient.h"
 #include "engine/terminal/terminal.h"
+#include "model/agent/display.h"
 
 enum {
 	LOOK_MS = 100, /* between two looks at a screen */
@@ -144,22 +145,31 @@ static int wait_gone(struct recipient *to, const char *digest, struct error *err
 	}
 }
 
-/* Some agents report nothing after a refusal: they wait for the next words, and would count as
- * waiting for this answer.  Unless it has another question, or has reported since. */
-static void note_denied(const struct recipient *to)
+/* Does the screen show a question, of whatever kind? */
+static bool shows_question(const struct recipient *to)
+{
+	cleanup_free char *screen = NULL;
+	cleanup_permission struct permission question = { 0 };
+	return terminal_screen(to->socket, &screen, NULL) != 0 ||
+	       permission_read(to->agent, screen, &question) != PERMISSION_NONE ||
+	       display_activity(to->agent, screen) == ACTIVITY_WAITING;
+}
+
+/* Many agents report nothing when they have their answer, and would count as waiting for it: for
+ * as long as the command runs, or, after a refusal, until the next words.  Unless it has another
+ * question, or has reported since. */
+static void note_answered(const struct recipient *to, enum permit_answer answer)
 {
 	const char *directory = to->instance->run.directory;
 	cleanup_activity struct activity now = { 0 };
 	cleanup_announced struct announced announced = { 0 };
-	cleanup_permission struct permission question = { 0 };
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	enum permission_form form = PERMISSION_WHOLE;
-	if (activityfile_lock(directory, &lock, NULL) != 0 || !is_waiting(to) ||
-	    read_screen(to, &form, &question, NULL) != 0 || form != PERMISSION_NONE)
+	if (activityfile_lock(directory, &lock, NULL) != 0 || !is_waiting(to) || shows_question(to))
 		return;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
-	now.activity = ACTIVITY_IDLE;
+	now.activity = answer == PERMIT_APPROVE ? ACTIVITY_BUSY : ACTIVITY_IDLE;
+	now.is_seen = answer == PERMIT_APPROVE;
 	now.since = clock_wall_us();
 	(void)activityfile_write(directory, &now, &announced, NULL);
 }
@@ -182,7 +192,6 @@ int permit_answer(struct deck *deck, const struct permit_request *request, struc
 	log_info("permit: answer=%s question=%s", approves ? "approve" : "deny", request->digest);
 	if (wait_gone(&to, request->digest, err) < 0)
 		return -1;
-	if (!approves)
-		note_denied(&to);
+	note_answered(&to, request->answer);
 	return 0;
 }

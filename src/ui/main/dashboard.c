@@ -32,6 +32,7 @@ struct dashboard {
 	struct roster *roster;
 	struct ui *ui;
 	struct errands errands;
+	struct glance glance;
 	struct peek *peek;
 	struct seek *seek;
 	struct meter *meter;
@@ -550,6 +551,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	dashboard.loop = loop;
 	dashboard.errands = (struct errands){ loop, ui, asked->agentdeck, deck->profile,
 					      &dashboard.is_changed };
+	dashboard.glance = (struct glance){ &dashboard.errands, deck, false };
 	const struct roster_wish wish = { .loop = loop,
 					  .due = read_on,
 					  .shows_first = !asked->client,
@@ -562,11 +564,12 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 		return -1;
 	if (asked->greets && roster_count(roster) == 0)
 		become_list(asked->agentdeck, deck->profile);
-	if (peek_new(&dashboard.errands, roster, deck->bell, &peek, err) < 0 ||
+	if (peek_new(&dashboard.glance, roster, deck->bell, &peek, err) < 0 ||
 	    seek_new(&dashboard.errands, &seek, err) < 0)
 		return -1;
-	const struct gallery_wish shown = { loop, roster, &dashboard.wall, deck->bell,
-					    &dashboard.is_changed };
+	const struct gallery_wish shown = {
+		loop, roster, &dashboard.wall, deck->bell, &dashboard.glance, &dashboard.is_changed
+	};
 	if (gallery_new(&shown, &gallery, err) < 0)
 		return -1;
 	dashboard.gallery = gallery;

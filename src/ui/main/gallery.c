@@ -102,6 +102,23 @@ static void drop(struct gallery *gallery, struct look *dropped)
 	}
 }
 
+static const struct store_row *row_of(const struct gallery *gallery, const char *id)
+{
+	for (size_t i = 0; i < roster_count(gallery->wish.roster); i++) {
+		const struct roster_entry *entry = roster_at(gallery->wish.roster, i);
+		if (streq(entry->row.id, id))
+			return state_is_running(entry->view.state) ? &entry->row : NULL;
+	}
+	return NULL;
+}
+
+static void show(struct gallery *gallery, const char *id, const char *text)
+{
+	if (wall_set_screen(gallery->wish.wall, id, text))
+		*gallery->wish.is_changed = true;
+	glance_at(gallery->wish.glance, row_of(gallery, id), text);
+}
+
 static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
 		      void *context)
 {
@@ -111,20 +128,9 @@ static void on_screen(const struct child_result *result, const struct error *fai
 	look->is_running = false;
 	if (!look->id)
 		drop(gallery, look);
-	else if (result && result->exit_status == 0 &&
-		 wall_set_screen(gallery->wish.wall, look->id, strbuf_text(&result->output)))
-		*gallery->wish.is_changed = true;
+	else if (result && result->exit_status == 0)
+		show(gallery, look->id, strbuf_text(&result->output));
 	serve(gallery);
-}
-
-static const struct store_row *row_of(const struct gallery *gallery, const char *id)
-{
-	for (size_t i = 0; i < roster_count(gallery->wish.roster); i++) {
-		const struct roster_entry *entry = roster_at(gallery->wish.roster, i);
-		if (streq(entry->row.id, id))
-			return state_is_running(entry->view.state) ? &entry->row : NULL;
-	}
-	return NULL;
 }
 
 /* A session that does not run keeps its last screen. */

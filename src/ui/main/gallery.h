@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/roster/roster.h"
+#include "ui/main/glance.h"
 #include "ui/state/wall.h"
 
 struct gallery_wish {
@@ -14,6 +15,7 @@ struct gallery_wish {
 	const struct roster *roster;
 	struct wall *wall;
 	const char *bell; /* the program of engine/terminal/bell.h */
+	struct glance *glance;
 	bool *is_changed; /* set when there is something to draw */
 };
 

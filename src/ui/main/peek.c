@@ -15,6 +15,7 @@ enum { REST_MS = 80, SCREEN_MS = 200, TIMEOUT_MS = 10000, SCREEN_MAX = 4 << 20 }
 struct peek {
 	struct errands *errands;
 	const struct roster *roster;
+	struct glance *glance;
 	const char *bell_program;
 	struct loop_source *timer;
 	bool is_waiting; /* the timer runs */
@@ -132,6 +133,7 @@ static void on_screen(const struct child_result *result, const struct error *fai
 	struct peek *peek = context;
 	if (result && result->exit_status == 0) {
 		show(peek, strbuf_text(&result->output));
+		glance_at(peek->glance, row_of(peek, peek->id), strbuf_text(&result->output));
 		end_command(peek);
 	} else {
 		/* agentdeck says why in its words, or what the last ones were. */
@@ -204,12 +206,14 @@ void peek_rest(struct peek *peek)
 	end_bell(peek);
 }
 
-int peek_new(struct errands *errands, const struct roster *roster, const char *bell,
+int peek_new(struct glance *glance, const struct roster *roster, const char *bell,
 	     struct peek **ret, struct error *err)
 {
 	struct peek *peek = xcalloc(1, sizeof(*peek));
-	*peek = (struct peek){ .errands = errands, .roster = roster, .bell_program = bell };
-	if (loop_add_timer(errands->loop, INT64_MAX, on_rest, peek, &peek->timer, err) < 0) {
+	*peek = (struct peek){
+		.errands = glance->errands, .glance = glance, .roster = roster, .bell_program = bell
+	};
+	if (loop_add_timer(peek->errands->loop, INT64_MAX, on_rest, peek, &peek->timer, err) < 0) {
 		free(peek);
 		return -1;
 	}

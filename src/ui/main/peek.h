@@ -7,12 +7,12 @@
 #pragma once
 
 #include "engine/roster/roster.h"
-#include "ui/main/errand.h"
+#include "ui/main/glance.h"
 
 struct peek;
 /* What is given outlives it.  bell: the program of engine/terminal/bell.h.  *ret is the caller's;
  * it ends before the loop. */
-int peek_new(struct errands *errands, const struct roster *roster, const char *bell,
+int peek_new(struct glance *glance, const struct roster *roster, const char *bell,
 	     struct peek **ret, struct error *err);
 void peek_free(struct peek *peek);
 static inline void peek_freep(struct peek **peek)

@@ -19,6 +19,38 @@ def approve(session):
         raise Failure(f"its question stays:\n{session.visible()}")
 
 
+@check(agents=["codex"], otherwise="it asks nothing at its first start")
+def asks_at_start(home):
+    """it waits while it asks whether to trust hooks, of which it reports nothing"""
+    session = home.add()
+    home.deck_json("session", "start", session.id)
+
+    def listed():
+        return next(entry["activity"] for entry in home.deck_json("list") if entry["id"] == session.id)
+
+    # A list looks at no screen.
+    if not look_until(lambda: listed() == "waiting", 40):
+        session.shown = session.show()
+        raise Failure(f"it is {listed()}:\n{session.visible()}")
+
+
+@check(agents=["claude", "claude-new", "codex"], otherwise="its screen is not compared")
+def answered(home):
+    """it works when its permission was given by hand, although it reports nothing before its command is over"""
+    session = home.add(*WORDS.get(home.agent_name, []))
+    session.start()
+    # The stub says nothing before it is asked, so that this takes a minute.
+    silent = f"curl+-m+60+telnet://127.0.0.1:{home.read('stub.port').strip()}"
+    session.ask(f"{session.marker()} stub:run={silent} stub:wait=1000")
+    session.must_become("waiting", 60)
+    session.wait_for(QUESTION)
+    # As long as the question is there, it waits.
+    if look_until(lambda: session.activity() != "waiting", 5):
+        raise Failure(f"it is {session.activity()} while it asks:\n{session.visible()}")
+    approve(session)
+    session.must_become("busy")
+
+
 @check(agents=["claude", "claude-new", "codex", "qwen"], otherwise="it does not report what it does")
 def permission(home):
     """it waits while it asks for a permission, works when it has it, and is idle at its prompt"""
