@@ -3,7 +3,7 @@
  * What is left when a process dies, when many run at once, and when the disk is full.
  *
  * The program runs itself under strace(1), which kills it at a chosen system call, with "--do
- * create|save|remove|discard|restore <root>".
+ * create|create-many|save|remove|discard|restore <root>".
  */
 #include "unit/store-fixture.h"
 
@@ -16,6 +16,7 @@
 
 #define BYSTANDER "aaaa0001"
 #define SUBJECT   "aaaa0002"
+#define SECOND    "aaaa0003"
 
 enum { CREATORS = 50 };
 
@@ -25,6 +26,26 @@ static int do_create(struct store *store)
 {
 	cleanup_instance struct instance *instance = new_instance(SUBJECT, "subject");
 	return create_instance(store, instance, NULL);
+}
+
+/* After a failure it removes those that have appeared, as lifecycle_add_many() does. */
+static int do_create_many(struct store *store)
+{
+	cleanup_instance struct instance *subject = new_instance(SUBJECT, "subject");
+	cleanup_instance struct instance *second = new_instance(SECOND, "second");
+	const struct store_new new[] = { { subject, NULL }, { second, NULL } };
+	struct store_profile_lock *lock = NULL;
+	size_t made = 0;
+	if (store_lock_profile(store, LONG_MS, &lock, NULL) != 0)
+		return -1;
+	const int r = store_create_many(lock, new, ARRAY_SIZE(new), &made, NULL);
+	store_unlock_profile(lock);
+	for (size_t i = 0; r < 0 && i < made; i++) {
+		struct store_lock *own = NULL;
+		if (store_lock(store, new[i].instance->base, 0, &own, NULL) == 0)
+			(void)store_remove(own, NULL);
+	}
+	return r;
 }
 
 static int do_save(struct store *store)
@@ -69,11 +90,12 @@ static int do_operation(const char *operation, const char *root)
 	cleanup_store struct store *store = NULL;
 	if (store_open(root, "default", &store, NULL) != 0)
 		return 1;
-	int r = streq(operation, "create")    ? do_create(store)
-		: streq(operation, "save")    ? do_save(store)
-		: streq(operation, "discard") ? do_discard(store)
-		: streq(operation, "restore") ? do_restore(store)
-					      : do_remove(store);
+	int r = streq(operation, "create")        ? do_create(store)
+		: streq(operation, "create-many") ? do_create_many(store)
+		: streq(operation, "save")        ? do_save(store)
+		: streq(operation, "discard")     ? do_discard(store)
+		: streq(operation, "restore")     ? do_restore(store)
+						  : do_remove(store);
 	return r == 0 ? 0 : 1;
 }
 
@@ -227,6 +249,88 @@ static void a_kill_while_removing_leaves_all_or_nothing(void **state UNUSED)
 		{ 0 },
 	};
 	assert_survives_kills("remove", calls);
+}
+
+/* Of the two, those that are there are whole, and nothing else is. */
+static size_t count_whole(struct store *store)
+{
+	static const char *const bases[] = { SUBJECT, SECOND };
+	cleanup_strvec struct strvec names = { 0 };
+	size_t count = 0;
+	sweep(store);
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		cleanup_instance struct instance *instance = NULL;
+		const int r = store_load(store, bases[i], &instance, NULL);
+		assert_true(r == 0 || r == STORE_ABSENT);
+		count += r == 0;
+		if (r == 0)
+			store_unlock(lock_of(store, bases[i]));
+	}
+	assert_int_equal(fs_list(store_profile_directory(store), &names, NULL), 0);
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_free char *base = xstrndup(names.items[i], strlen(SUBJECT));
+		if (!starts_with(names.items[i], "instances.json") && !is_there(store, base))
+			fail_msg("%s is left", names.items[i]);
+	}
+	return count;
+}
+
+/* How often it was cut.  *partly: how often one of the two was there. */
+static int many_cut_at(const char *calls, const char *what, int *partly)
+{
+	const bool is_kill = starts_with(what, "signal");
+	for (int when = 1;; when++) {
+		struct fixture *fixture = fixture_open();
+		bool is_hit;
+		const int status = run_traced("create-many", fixture->root, calls, what, when,
+					      &is_hit);
+		if (status != 0 && !is_kill)
+			assert_no_remnants(fixture->store, false);
+		const size_t count = count_whole(fixture->store);
+		if (status == 0)
+			assert_int_equal(count, 2);
+		else if (!is_kill)
+			assert_int_equal(count, 0);
+		*partly += count == 1;
+		assert_int_equal(fixture_close(fixture), 0);
+		if (!is_hit)
+			return when - 1;
+	}
+}
+
+static void many_are_whole_and_after_a_failure_none(void **state UNUSED)
+{
+	/* Two fsyncs for each of them, and one for both. */
+	static const struct calls calls[] = {
+		{ "?mkdirat", 2 },
+		{ "write", 2 },
+		{ "fsync", 5 },
+		{ "?renameat,?renameat2", 4 },
+		{ 0 },
+	};
+	int partly = 0;
+	assert_traceable();
+	for (const struct calls *call = calls; call->names; call++) {
+		assert_true(many_cut_at(call->names, "signal=KILL", &partly) >= call->least);
+		assert_true(many_cut_at(call->names, "error=EIO", &partly) >= call->least);
+	}
+	/* Between the two renames. */
+	assert_int_equal(partly, 1);
+}
+
+static void two_of_one_name_are_refused(void **state)
+{
+	const struct fixture *fixture = *state;
+	cleanup_instance struct instance *subject = new_instance(SUBJECT, "subject");
+	const struct store_new new[] = { { subject, NULL }, { subject, NULL } };
+	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
+	cleanup_error struct error err = { 0 };
+	size_t made = 0;
+	assert_int_equal(store_lock_profile(fixture->store, LONG_MS, &lock, NULL), 0);
+	assert_int_equal(store_create_many(lock, new, ARRAY_SIZE(new), &made, &err), -1);
+	assert_int_equal(err.code, ERROR_EXISTS);
+	assert_int_equal(made, 0);
+	assert_no_remnants(fixture->store, false);
 }
 
 /* Assert that it is whole in the profile or in the trash, and never in both or in none; and that it
@@ -575,6 +679,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_kill_while_creating_leaves_all_or_nothing),
 		cmocka_unit_test(a_kill_while_saving_leaves_the_old_or_the_new),
 		cmocka_unit_test(a_kill_while_removing_leaves_all_or_nothing),
+		cmocka_unit_test(many_are_whole_and_after_a_failure_none),
+		STORE_TEST(two_of_one_name_are_refused),
 		cmocka_unit_test(what_is_cut_is_in_the_profile_or_in_the_trash),
 		cmocka_unit_test(what_failed_has_changed_nothing),
 		cmocka_unit_test(what_a_signal_interrupts_goes_on),

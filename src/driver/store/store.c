@@ -419,8 +419,8 @@ int store_load_locked(struct store_lock *lock, struct instance **ret, struct err
 
 /* --- writing a manifest ----------------------------------------------------------------------- */
 
-int store_write_manifest(struct store *store, const struct instance *instance, int directory,
-			 struct error *err)
+static int write_manifest(struct store *store, const struct instance *instance, int directory,
+			  enum fs_sync sync, struct error *err)
 {
 	cleanup_json struct json_object *object = instance_to_json(instance);
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -433,9 +433,15 @@ int store_write_manifest(struct store *store, const struct instance *instance, i
 				 "the manifest of %s would be larger than %d bytes: shorten its "
 				 "command",
 				 instance->base, STORE_MANIFEST_MAX);
-	if (fs_replace(directory, STORE_MANIFEST, text.data, text.length, FS_DURABLE, err) < 0)
+	if (fs_replace(directory, STORE_MANIFEST, text.data, text.length, sync, err) < 0)
 		return error_prefix(err, "%s/%s", store->path, instance->base);
 	return 0;
+}
+
+int store_write_manifest(struct store *store, const struct instance *instance, int directory,
+			 struct error *err)
+{
+	return write_manifest(store, instance, directory, FS_DURABLE, err);
 }
 
 int store_save(struct store_lock *lock, const struct instance *instance, struct error *err)
@@ -446,26 +452,80 @@ int store_save(struct store_lock *lock, const struct instance *instance, struct 
 	return store_write_manifest(lock->store, instance, lock->directory, err);
 }
 
-static int create_in(struct store *store, const struct instance *instance,
-		     const struct store_filler *filler, const char *name, struct error *err)
+/* A directory with all that the instance has, under a name that clear_remnants() clears after a
+ * crash. */
+static int fill_new(struct store *store, const struct store_new *new, const char *name,
+		    enum fs_sync sync, struct error *err)
 {
+	const struct store_filler *filler = new->filler;
 	cleanup_close int directory = -1;
 	if (mkdirat(store->directory, name, 0700) < 0)
 		return error_set_file(err, errno, "make directory %s/%s", store->path, name);
 	if (fs_open_private_directory_at(store->directory, name, false, &directory, err) < 0)
 		return error_prefix(err, "%s", store->path);
-	if ((filler && filler->fill(directory, filler->data, err) < 0) ||
-	    store_write_manifest(store, instance, directory, err) < 0)
+	if (filler && filler->fill(directory, filler->data, err) < 0)
 		return -1;
-	/* Nobody can have created the name since we looked: we hold both locks. */
-	if (renameat(store->directory, name, store->directory, instance->base) < 0)
-		return error_set_file(err, errno, "make directory %s/%s", store->path,
-				      instance->base);
-	if (fs_flush(store->directory) < 0) {
-		error_set_file(err, errno, "sync %s", store->path);
-		(void)renameat(store->directory, instance->base, store->directory, name);
+	return write_manifest(store, new->instance, directory, sync, err);
+}
+
+static void drop_new(struct store *store, const char *base)
+{
+	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
+	cleanup_free char *lock_file = store_lock_name(base);
+	(void)fs_remove_tree(store->directory, name, NULL);
+	(void)unlinkat(store->directory, lock_file, 0);
+}
+
+/* All but its appearance.  *held: its lock, the caller's. */
+static int prepare_new(struct store *store, const struct store_new *new, enum fs_sync sync,
+		       struct fs_lock *held, struct error *err)
+{
+	const char *base = or_empty(new->instance->base);
+	if (!store_is_base(base))
+		return error_set(err, ERROR_INVALID, "\"%s\" cannot name an instance's directory",
+				 base);
+	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
+	cleanup_free char *lock_file = store_lock_name(base);
+	/* A directory with the name of a new one is another instance of this call. */
+	if (instance_exists(store, base) || instance_exists(store, name))
+		return error_set(err, ERROR_EXISTS, "%s/%s already exists", store->path, base);
+	/* The lock file first: a full disk must not prevent the lock of an instance. */
+	int64_t deadline_ms = clock_ms() + CREATE_LOCK_TIMEOUT_MS;
+	int r = fs_lock(store->directory, lock_file, deadline_ms, held, err);
+	if (r < 0)
+		return error_prefix(err, "%s", store->path);
+	if (r == FS_LOCK_BUSY)
+		return error_set(err, ERROR_BUSY, "another agentdeck is using %s/%s: try again",
+				 store->path, lock_file);
+	if (fill_new(store, new, name, sync, err) < 0) {
+		drop_new(store, base);
 		return -1;
 	}
+	return 0;
+}
+
+/* What fill_new() has left to do.  Later, as one commit of the file system's journal then has many
+ * of them. */
+static int flush_new(struct store *store, const char *base, struct error *err)
+{
+	cleanup_close int directory = -1, manifest = -1;
+	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
+	directory = fs_openat(store->directory, name,
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (directory >= 0)
+		manifest = fs_openat(directory, STORE_MANIFEST, O_RDONLY | O_NOFOLLOW | O_CLOEXEC,
+				     0);
+	if (manifest < 0 || fs_flush(manifest) < 0 || fs_flush(directory) < 0)
+		return error_set_file(err, errno, "sync %s/%s", store->path, name);
+	return 0;
+}
+
+/* Nobody can have created the name since we looked: we hold the profile's lock. */
+static int show_new(struct store *store, const char *base, struct error *err)
+{
+	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
+	if (renameat(store->directory, name, store->directory, base) < 0)
+		return error_set_file(err, errno, "make directory %s/%s", store->path, base);
 	return 0;
 }
 
@@ -473,29 +533,45 @@ int store_create(struct store_profile_lock *lock, const struct instance *instanc
 		 const struct store_filler *filler, struct error *err)
 {
 	struct store *store = lock->store;
-	const char *base = or_empty(instance->base);
-	if (!store_is_base(base))
-		return error_set(err, ERROR_INVALID, "\"%s\" cannot name an instance's directory",
-				 base);
-	if (instance_exists(store, base))
-		return error_set(err, ERROR_EXISTS, "%s/%s already exists", store->path, base);
-	/* The lock file first: a full disk must not prevent the lock of an instance. */
+	const struct store_new new = { instance, filler };
 	cleanup_fs_lock struct fs_lock held = FS_UNLOCKED;
-	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
-	cleanup_free char *lock_file = store_lock_name(base);
-	int64_t deadline_ms = clock_ms() + CREATE_LOCK_TIMEOUT_MS;
-	int r = fs_lock(store->directory, lock_file, deadline_ms, &held, err);
-	if (r < 0)
-		return error_prefix(err, "%s", store->path);
-	if (r == FS_LOCK_BUSY)
-		return error_set(err, ERROR_BUSY, "another agentdeck is using %s/%s: try again",
-				 store->path, lock_file);
-	if (create_in(store, instance, filler, name, err) < 0) {
-		(void)fs_remove_tree(store->directory, name, NULL);
-		(void)unlinkat(store->directory, lock_file, 0);
+	if (prepare_new(store, &new, FS_DURABLE, &held, err) < 0)
+		return -1;
+	if (show_new(store, instance->base, err) < 0) {
+		drop_new(store, instance->base);
+		return -1;
+	}
+	if (fs_flush(store->directory) < 0) {
+		cleanup_free char *name = xasprintf(NEW_PREFIX "%s", instance->base);
+		error_set_file(err, errno, "sync %s", store->path);
+		(void)renameat(store->directory, instance->base, store->directory, name);
+		drop_new(store, instance->base);
 		return -1;
 	}
 	return 0;
+}
+
+int store_create_many(struct store_profile_lock *lock, const struct store_new *new, size_t count,
+		      size_t *made, struct error *err)
+{
+	struct store *store = lock->store;
+	size_t prepared = 0;
+	int r = 0;
+	*made = 0;
+	for (; r == 0 && prepared < count; prepared += r == 0) {
+		/* Not held: nobody knows the instance yet, and thousands are too many files. */
+		cleanup_fs_lock struct fs_lock held = FS_UNLOCKED;
+		r = prepare_new(store, &new[prepared], FS_VOLATILE, &held, err);
+	}
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = flush_new(store, new[i].instance->base, err);
+	for (; r == 0 && *made < count; *made += r == 0)
+		r = show_new(store, new[*made].instance->base, err);
+	for (size_t i = *made; r < 0 && i < prepared; i++)
+		drop_new(store, new[i].instance->base);
+	if (r == 0 && fs_flush(store->directory) < 0)
+		r = error_set_file(err, errno, "sync %s", store->path);
+	return r;
 }
 
 int store_remove(struct store_lock *lock, struct error *err)

@@ -91,6 +91,18 @@ struct store_filler {
 int store_create(struct store_profile_lock *lock, const struct instance *instance,
 		 const struct store_filler *filler, struct error *err);
 
+struct store_new {
+	const struct instance *instance;
+	const struct store_filler *filler; /* NULL: nothing */
+};
+
+/* The same for many, with one fsync for all their names.  Each is on disk as a whole before the
+ * first appears, and all appear before it returns.  *made: how many have appeared, in their order,
+ * after a failure, too: these the caller removes, and of the others nothing is left.  A crash
+ * leaves whole ones, which are perhaps not all. */
+int store_create_many(struct store_profile_lock *lock, const struct store_new *new, size_t count,
+		      size_t *made, struct error *err);
+
 /* Replace the manifest of the instance whose lock is held, durably. */
 int store_save(struct store_lock *lock, const struct instance *instance, struct error *err);
 

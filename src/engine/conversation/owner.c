@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/jsonio.h"
 #include "model/session/naming.h"
 
 enum { LOCK_TIMEOUT_MS = 10000 };
@@ -89,14 +90,11 @@ static bool owns(const struct store_row *row, const struct instance *instance,
 		naming_same_session_id(row->next_session_id, session_id));
 }
 
-int owner_find(struct deck *deck, const struct instance *instance, const char *session_id,
-	       struct shared_conversation *ret, struct error *err)
+static int find_in(const struct owner_profiles *profiles, const struct instance *instance,
+		   const char *session_id, struct shared_conversation *ret)
 {
-	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
-	if (owner_list(deck, &profiles, err) < 0)
-		return -1;
-	for (size_t i = 0; i < profiles.count; i++) {
-		const struct owner_profile *profile = &profiles.items[i];
+	for (size_t i = 0; i < profiles->count; i++) {
+		const struct owner_profile *profile = &profiles->items[i];
 		for (size_t j = 0; j < profile->rows.count; j++) {
 			const struct store_row *row = &profile->rows.rows[j];
 			if (owner_is_self(profile, row, instance) ||
@@ -115,10 +113,34 @@ int owner_find(struct deck *deck, const struct instance *instance, const char *s
 	return OWNER_NONE;
 }
 
+int owner_find(struct deck *deck, const struct instance *instance, const char *session_id,
+	       struct shared_conversation *ret, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	return find_in(&profiles, instance, session_id, ret);
+}
+
 char *owner_command(const struct shared_conversation *owned)
 {
 	return xasprintf("agentdeck%s%s", owned->profile ? " --profile " : "",
 			 or_empty(owned->profile));
+}
+
+/* Frees it. */
+static int fail_owned(struct shared_conversation *owned, struct error *err)
+{
+	cleanup_free char *text = shared_conversation_text(owned);
+	cleanup_free char *shown = visible(text);
+	cleanup_free char *command = owner_command(owned);
+	int r = error_set(
+		err, ERROR_EXISTS,
+		"%s belongs to that session: continue there with %s session start %s, make a copy "
+		"with %s session fork %s, or remove that session first",
+		shown, command, owned->owner, command, owned->owner);
+	shared_conversation_clear(owned);
+	return r;
 }
 
 int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
@@ -128,14 +150,41 @@ int owner_check(struct deck *deck, const struct instance *instance, const char *
 	int r = owner_find(deck, instance, session_id, &owned, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	cleanup_free char *text = shared_conversation_text(&owned);
-	cleanup_free char *shown = visible(text);
-	cleanup_free char *command = owner_command(&owned);
-	r = error_set(
-		err, ERROR_EXISTS,
-		"%s belongs to that session: continue there with %s session start %s, make a copy "
-		"with %s session fork %s, or remove that session first",
-		shown, command, owned.owner, command, owned.owner);
-	shared_conversation_clear(&owned);
-	return r;
+	return fail_owned(&owned, err);
+}
+
+static void add_id(struct json_object *ids, const char *session_id)
+{
+	if (!session_id)
+		return;
+	cleanup_free char *key = naming_session_id_key(session_id);
+	json_set_bool(ids, key, true);
+}
+
+void owner_list_ids(const struct owner_profiles *profiles, struct json_object *ret)
+{
+	for (size_t i = 0; i < profiles->count; i++)
+		for (size_t j = 0; j < profiles->items[i].rows.count; j++) {
+			add_id(ret, profiles->items[i].rows.rows[j].session_id);
+			add_id(ret, profiles->items[i].rows.rows[j].next_session_id);
+		}
+}
+
+int owner_check_many(struct deck *deck, const struct instance *const *instances, size_t count,
+		     struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	cleanup_json struct json_object *ids = json_object_new_object();
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	owner_list_ids(&profiles, ids);
+	for (size_t i = 0; i < count; i++) {
+		struct shared_conversation owned = { 0 };
+		const char *id = instances[i]->conversation.session_id;
+		cleanup_free char *key = id ? naming_session_id_key(id) : NULL;
+		if (key && json_object_object_get_ex(ids, key, NULL) &&
+		    find_in(&profiles, instances[i], id, &owned) == 0)
+			return fail_owned(&owned, err);
+	}
+	return 0;
 }

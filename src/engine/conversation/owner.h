@@ -50,3 +50,11 @@ char *owner_command(const struct shared_conversation *owned) MUST_USE;
 /* 0 when nobody else owns it; ERROR_EXISTS names the owner and what to do. */
 int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
 		struct error *err);
+/* The same for the conversation of each of these instances (one without an id passes), with one
+ * look at the sessions. */
+int owner_check_many(struct deck *deck, const struct instance *const *instances, size_t count,
+		     struct error *err);
+
+/* Add the naming_session_id_key() of every conversation that these sessions own, or are about to
+ * take, as members of the object. */
+void owner_list_ids(const struct owner_profiles *profiles, struct json_object *ret);

@@ -35,7 +35,7 @@ int journal_read(const struct deck *deck, struct strvec *ret, struct error *err)
 int journal_add(const struct deck *deck, const struct strvec *origins, struct error *err)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_json struct json_object *root = NULL;
+	cleanup_json struct json_object *root = NULL, *known = json_object_new_object();
 	cleanup_strvec struct strvec all = { 0 };
 	const int state = store_state_directory(deck->store);
 	int r = fs_lock(state, NAME ".lock", clock_ms() + LOCK_TIMEOUT_MS, &lock, err);
@@ -46,9 +46,14 @@ int journal_add(const struct deck *deck, const struct strvec *origins, struct er
 		return -1;
 	json_get_strings(root, "origins", &all);
 	const size_t before = all.count;
-	for (size_t i = 0; i < origins->count; i++)
-		if (!strvec_contains(&all, origins->items[i]))
-			strvec_push(&all, origins->items[i]);
+	for (size_t i = 0; i < before; i++)
+		json_set_bool(known, all.items[i], true);
+	for (size_t i = 0; i < origins->count; i++) {
+		if (json_object_object_get_ex(known, origins->items[i], NULL))
+			continue;
+		json_set_bool(known, origins->items[i], true);
+		strvec_push(&all, origins->items[i]);
+	}
 	if (all.count == before)
 		return 0;
 	json_set_strings(root, "origins", &all);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fsutil.h"
+#include "base/jsonio.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "driver/transcript/transcript.h"
@@ -217,17 +218,20 @@ static const struct store_row *find_title(const struct store_rows *rows, const c
 	return NULL;
 }
 
+static int fail_title(const char *title, const char *id, struct error *err)
+{
+	return error_set(err, ERROR_EXISTS,
+			 "a session named '%s' exists already (%s): choose another title with -t",
+			 title, id);
+}
+
 static int settle_title(const struct lifecycle_new *wish, const struct store_rows *rows,
 			struct instance *instance, struct error *err)
 {
 	if (wish->title) {
 		const struct store_row *taken = find_title(rows, wish->title);
 		if (taken)
-			return error_set(
-				err, ERROR_EXISTS,
-				"a session named '%s' exists already (%s): choose another title "
-				"with -t",
-				wish->title, taken->id);
+			return fail_title(wish->title, taken->id, err);
 		replace_string(&instance->title, wish->title);
 		return 0;
 	}
@@ -243,16 +247,23 @@ static int settle_title(const struct lifecycle_new *wish, const struct store_row
 	return 0;
 }
 
-static void settle_name(const struct store_rows *rows, struct instance *instance)
+/* The ids of these sessions, as members of an object; the caller's. */
+static struct json_object *list_ids(const struct store_rows *rows)
 {
-	bool taken;
+	struct json_object *ids = json_object_new_object();
+	for (size_t i = 0; i < rows->count; i++)
+		json_set_bool(ids, rows->rows[i].id, true);
+	return ids;
+}
+
+/* An id that is none of these, and then is. */
+static void settle_name(struct json_object *ids, struct instance *instance)
+{
 	do {
 		free(instance->id);
 		instance->id = naming_new_id();
-		taken = false;
-		for (size_t i = 0; i < rows->count; i++)
-			taken |= streq(rows->rows[i].id, instance->id);
-	} while (taken);
+	} while (json_object_object_get_ex(ids, instance->id, NULL));
+	json_set_bool(ids, instance->id, true);
 	replace_string(&instance->base, instance->id);
 }
 
@@ -490,6 +501,14 @@ static int lock_profile(struct deck *deck, struct store_profile_lock **ret, stru
 	return r;
 }
 
+static void log_added(const struct instance *instance)
+{
+	log_set_instance(instance->id);
+	log_info("added: agent=%s origin=%s id=%s", instance->agent,
+		 session_origin_name(instance->conversation.origin),
+		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+}
+
 /* It has its names: write it down. */
 static int put(struct deck *deck, struct store_profile_lock *lock, const struct lifecycle_new *wish,
 	       struct prepared *prepared, struct error *err)
@@ -501,10 +520,7 @@ static int put(struct deck *deck, struct store_profile_lock *lock, const struct 
 		give_id(deck, prepared->agent, instance);
 	if (store_create(lock, instance, &filler, err) < 0)
 		return -1;
-	log_set_instance(instance->id);
-	log_info("added: agent=%s origin=%s id=%s", instance->agent,
-		 session_origin_name(instance->conversation.origin),
-		 instance->conversation.session_id ? instance->conversation.session_id : "none");
+	log_added(instance);
 	return 0;
 }
 
@@ -515,6 +531,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_store_rows struct store_rows rows = { 0 };
+	cleanup_json struct json_object *ids = NULL;
 	CLEANUP(drop_built) const struct recipe *built = NULL; /* before the recipe goes */
 
 	if (prepare(deck, wish, &prepared, err) < 0)
@@ -525,7 +542,8 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0 ||
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
-	settle_name(&rows, instance);
+	ids = list_ids(&rows);
+	settle_name(ids, instance);
 	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
 	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
@@ -570,28 +588,84 @@ static void batch_clear(struct batch *batch)
 	free(batch->prepared);
 }
 
-static bool is_rival(const struct instance *a, const struct instance *b)
+/* No title twice, neither among themselves nor beside the profile's. */
+static int settle_titles(const struct batch *batch, const struct store_rows *rows,
+			 struct error *err)
 {
-	const struct conversation *left = &a->conversation, *right = &b->conversation;
-	return streq(a->agent, b->agent) &&
-	       streq(or_empty(left->config_home), or_empty(right->config_home)) &&
-	       naming_same_session_id(left->session_id, right->session_id);
+	cleanup_json struct json_object *titles = json_object_new_object();
+	for (size_t i = 0; i < rows->count; i++)
+		json_set_string(titles, or_empty(rows->rows[i].title), rows->rows[i].id);
+	for (size_t i = 0; i < batch->count; i++) {
+		const char *title = batch->wishes[i].title;
+		const char *taken = json_get_string(titles, title, NULL);
+		if (taken && is_empty(taken))
+			return error_set(err, ERROR_EXISTS, "two sessions are to be named '%s'",
+					 title);
+		if (taken)
+			return fail_title(title, taken, err);
+		json_set_string(titles, title, "");
+		replace_string(&batch->prepared[i].instance->title, title);
+	}
+	return 0;
 }
 
-/* Among themselves: no title and no conversation twice. */
-static int check_each(const struct batch *batch, size_t index, struct error *err)
+/* Among themselves, no conversation twice. */
+static int check_rivals(const struct batch *batch, struct error *err)
 {
-	const struct instance *instance = batch->prepared[index].instance;
-	for (size_t i = 0; i < index; i++) {
-		const struct instance *other = batch->prepared[i].instance;
-		if (streq(instance->title, other->title))
-			return error_set(err, ERROR_EXISTS, "two sessions are to be named '%s'",
-					 instance->title);
-		if (is_rival(instance, other))
+	cleanup_json struct json_object *owners = json_object_new_object();
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct instance *instance = batch->prepared[i].instance;
+		const struct conversation *conversation = &instance->conversation;
+		if (!conversation->session_id)
+			continue;
+		cleanup_free char *id = naming_session_id_key(conversation->session_id);
+		cleanup_free char *key = xasprintf("%s\n%s\n%s", instance->agent, id,
+						   or_empty(conversation->config_home));
+		const char *other = json_get_string(owners, key, NULL);
+		if (other)
 			return error_set(err, ERROR_EXISTS,
-					 "'%s' and '%s' are to have the same conversation",
-					 other->title, instance->title);
+					 "'%s' and '%s' are to have the same conversation", other,
+					 instance->title);
+		json_set_string(owners, key, instance->title);
 	}
+	return 0;
+}
+
+/* Held until they are on disk. */
+static int claim_ids(struct deck *deck, const struct batch *batch, struct fs_lock *lock,
+		     struct error *err)
+{
+	size_t count = 0;
+	cleanup_free const struct instance **owners = xcalloc(batch->count + 1, sizeof(*owners));
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->prepared[i].instance->conversation.session_id)
+			owners[count++] = batch->prepared[i].instance;
+	if (!count)
+		return 0;
+	return owner_lock(deck, lock, err) < 0 || owner_check_many(deck, owners, count, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* They have their names: write them down. */
+static int put_all(struct deck *deck, struct store_profile_lock *lock, struct batch *batch,
+		   struct error *err)
+{
+	cleanup_free struct store_new *new = xcalloc(batch->count + 1, sizeof(*new));
+	cleanup_free struct filling *fillings = xcalloc(batch->count + 1, sizeof(*fillings));
+	cleanup_free struct store_filler *fillers = xcalloc(batch->count + 1, sizeof(*fillers));
+	for (size_t i = 0; i < batch->count; i++) {
+		struct prepared *prepared = &batch->prepared[i];
+		if (!batch->wishes[i].gives_no_id)
+			give_id(deck, prepared->agent, prepared->instance);
+		fillings[i] = (struct filling){ &prepared->carry, prepared->instance };
+		fillers[i] = (struct store_filler){ fill, &fillings[i] };
+		new[i] = (struct store_new){ prepared->instance, &fillers[i] };
+	}
+	if (store_create_many(lock, new, batch->count, &batch->made, err) < 0)
+		return -1;
+	for (size_t i = 0; i < batch->count; i++)
+		log_added(batch->prepared[i].instance);
 	return 0;
 }
 
@@ -600,22 +674,15 @@ static int put_each(struct deck *deck, struct batch *batch, struct error *err)
 	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_store_rows struct store_rows rows = { 0 };
-	for (size_t i = 0; i < batch->count; i++)
-		if (claim_id(deck, batch->prepared[i].instance, &conversations, err) < 0)
-			return -1;
-	if (lock_profile(deck, &lock, err) < 0 || store_list(deck->store, &rows, err) < 0)
+	cleanup_json struct json_object *ids = NULL;
+	if (claim_ids(deck, batch, &conversations, err) < 0 || lock_profile(deck, &lock, err) < 0 ||
+	    store_list(deck->store, &rows, err) < 0 || settle_titles(batch, &rows, err) < 0 ||
+	    check_rivals(batch, err) < 0)
 		return -1;
+	ids = list_ids(&rows);
 	for (size_t i = 0; i < batch->count; i++)
-		if (settle_title(&batch->wishes[i], &rows, batch->prepared[i].instance, err) < 0 ||
-		    check_each(batch, i, err) < 0)
-			return -1;
-	for (; batch->made < batch->count; batch->made++) {
-		struct prepared *prepared = &batch->prepared[batch->made];
-		settle_name(&rows, prepared->instance);
-		if (put(deck, lock, &batch->wishes[batch->made], prepared, err) < 0)
-			return -1;
-	}
-	return 0;
+		settle_name(ids, batch->prepared[i].instance);
+	return put_all(deck, lock, batch, err);
 }
 
 int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, size_t count,

@@ -63,6 +63,16 @@ bool naming_same_session_id(const char *a, const char *b)
 	return streq(a, b) || (strcasecmp(a, b) == 0 && naming_is_uuid(a));
 }
 
+char *naming_session_id_key(const char *session_id)
+{
+	char *key = xstrdup(session_id);
+	/* Not tolower(3): names must not depend on the locale. */
+	for (char *c = key; naming_is_uuid(session_id) && *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c - 'A' + 'a');
+	return key;
+}
+
 bool naming_has_session_id(const struct strvec *ids, const char *session_id)
 {
 	for (size_t i = 0; i < ids->count; i++)

@@ -26,6 +26,9 @@ bool naming_is_uuid(const char *text);
  * compared as it is written.  NULL means that there is no id.  Session ids are compared here
  * and nowhere else. */
 bool naming_same_session_id(const char *a, const char *b);
+/* A text that two ids have in common exactly when they are the same: for look-ups among thousands.
+ * The caller frees. */
+char *naming_session_id_key(const char *session_id) MUST_USE;
 /* Is the session id one of these? */
 bool naming_has_session_id(const struct strvec *ids, const char *session_id);
 
