@@ -426,6 +426,25 @@ all_panes_of_a_session_have_its_marker() {
 	decided fresh api
 }
 
+# Two profiles may have a session of this title.  Which one was imported is a matter of its id.
+a_take_over_joins_the_session_that_was_imported() {
+	local id=22222222-2222-4222-8222-222222222222
+	command -v tmux >/dev/null || return
+	fresh "$saves"
+	mkdir -p "$home/.agent-deck/profiles/default"
+	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	must import agent-deck --apply
+	must -p second add "$home/api" -t api --agent demo --session-id "$id"
+	marked api "$id"
+	decided "done" '"runs_in": "/'
+	must import agent-deck
+	grep -q 'RUNS THERE' "$root/out" && fail "it joins the session of the other profile: $(<"$root/out")"
+	run import agent-deck --apply --adopt --yes
+	tmux -S "$deck.tmux" list-panes >/dev/null || fail "the agent was ended"
+	tmux -S "$deck.tmux" kill-server
+}
+
 # --- a list of directories -------------------------------------------------------------------------
 
 a_list_makes_one_session_each() {
@@ -440,6 +459,24 @@ a_list_makes_one_session_each() {
 	must import directories --from "$home/list" --apply --json
 	count "done" 4
 	[ "$(manifests)" = 4 ] || fail "$(manifests) sessions, not 4"
+}
+
+# The directory counts: another list, another path to it, and what the first version had written.
+a_directory_of_two_lists_makes_one_session() {
+	fresh "$saves"
+	ln -s api "$home/link"
+	printf '%s\n' "$home/api" "$home/link" >"$home/list"
+	printf '%s\n' "$home/web" "$home/link/" >"$home/other list"
+	must import directories --from "$home/list" --apply --json
+	plan decision | diff - <(echo fresh) || fail "two paths of one directory: $(<"$root/out")"
+	sed -i "s|\"directories::|\"directories:$home/list:|" "$deck"/*/*/instance.json "$deck/imports.json"
+	grep -rqF "directories:$home/list:$home/api" "$deck" || fail "the manifest has no origin"
+	must import directories --from "$home/other list" --apply --json
+	plan their_title decision | diff - <(printf '%s\t%s\n' web fresh link "done") || fail "the plan differs"
+	[ "$(manifests)" = 2 ] || fail "$(manifests) sessions, not 2"
+	must remove api --force
+	must import directories --from "$home/other list" --json
+	plan decision | diff - <(printf '%s\n' "done" removed) || fail "a removed one comes back: $(<"$root/out")"
 }
 
 # --- without a name --------------------------------------------------------------------------------
@@ -546,7 +583,8 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	hooks_that_are_left_are_named hooks_are_removed_on_request)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
-	programs_are_listed all_panes_of_a_session_have_its_marker)
+	a_directory_of_two_lists_makes_one_session programs_are_listed all_panes_of_a_session_have_its_marker
+	a_take_over_joins_the_session_that_was_imported)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"
 	fresh agent-deck-1.14.0/xdg/home/dev

@@ -8,9 +8,11 @@
 #include "base/fsutil.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SOURCE "directories"
+#define ORIGIN SOURCE "::"
 
 /* The line without blanks and slashes at its end; "" when it names nothing. */
 static char *trim(char *line)
@@ -37,6 +39,24 @@ static char *whole_path(const struct foreign_place *place, const char *line)
 	return xasprintf("%.*s/%s", (int)(slash - place->from), place->from, expanded);
 }
 
+/* The directory counts, in whichever list it is. */
+static char *origin_of(const char *path)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	return xasprintf(ORIGIN "%s", real ? real : path);
+}
+
+/* The first version wrote "directories:<list>:<directory>". */
+char *foreign_current_origin(const char *origin)
+{
+	const char *path = NULL;
+	if (!starts_with(origin, SOURCE ":/"))
+		return xstrdup(origin);
+	for (const char *at = origin; (at = strstr(at, ":/")); at++)
+		path = at + 1;
+	return origin_of(path);
+}
+
 static void take_line(const struct foreign_place *place, const char *line, struct json_object *seen,
 		      struct import_rows *ret)
 {
@@ -46,12 +66,13 @@ static void take_line(const struct foreign_place *place, const char *line, struc
 		strvec_pushf(&ret->told, "%s is left out: its name is not UTF-8", shown);
 		return;
 	}
-	if (json_object_object_get_ex(seen, path, NULL))
+	cleanup_free char *origin = origin_of(path);
+	if (json_object_object_get_ex(seen, origin, NULL))
 		return;
-	json_set_bool(seen, path, true);
+	json_set_bool(seen, origin, true);
 	struct import_row *row = import_rows_add(ret);
 	row->source = xstrdup(SOURCE);
-	row->origin = foreign_origin(SOURCE, place->from, path);
+	row->origin = TAKE_PTR(origin);
 	row->title = xstrdup(path_basename(path));
 	row->directory = TAKE_PTR(path);
 }

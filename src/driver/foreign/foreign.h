@@ -37,6 +37,9 @@ extern const struct foreign_source foreign_empires;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
 extern const struct foreign_source foreign_tmux_resurrect;
 
+/* An origin of an earlier version, as the readers of this one write it.  The caller frees. */
+char *foreign_current_origin(const char *origin) MUST_USE;
+
 /* Every source, NULL at the end, and how many they are. */
 extern const struct foreign_source *const foreign_sources[];
 size_t foreign_count(void);

@@ -3,6 +3,7 @@
 
 #include "base/fsutil.h"
 #include "base/jsonio.h"
+#include "driver/foreign/foreign.h"
 #include "engine/adopt/adopt.h"
 #include "engine/conversation/discover.h"
 #include "engine/conversation/owner.h"
@@ -30,8 +31,12 @@ struct gathering {
 	struct shelved *shelves;
 	size_t count;
 	struct owner_profiles owners;
-	struct strvec journal;
 	struct adopt_finds finds;
+	/* Sets, as thousands of rows ask: what the owners have, the conversations that rows name
+	 * (both by their keys), and the journal's origins. */
+	struct json_object *owned, *named, *journal;
+	/* By its origin, each session that an earlier import made. */
+	struct json_object *earlier;
 };
 
 static void gathering_clear(struct gathering *gathering)
@@ -50,7 +55,10 @@ static void gathering_clear(struct gathering *gathering)
 	}
 	free(gathering->shelves);
 	owner_profiles_free(&gathering->owners);
-	strvec_clear(&gathering->journal);
+	json_object_put(gathering->owned);
+	json_object_put(gathering->named);
+	json_object_put(gathering->journal);
+	json_object_put(gathering->earlier);
 	adopt_finds_free(&gathering->finds);
 }
 
@@ -127,23 +135,30 @@ static void find_one(struct shelved *shelved, const struct import_row *row, stru
 		id->directory = xstrdup_or_null(found->directory);
 }
 
-/* Does some row name this conversation, whoever has it? */
-static bool is_named(const struct gathering *gathering, const char *session_id)
+static bool has_id(const struct json_object *ids, const char *session_id)
+{
+	cleanup_free char *key = naming_session_id_key(session_id);
+	return json_object_object_get_ex(ids, key, NULL);
+}
+
+/* The conversations that some row names, whoever has them. */
+static void list_named(struct gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->rows->count; i++) {
 		const struct import_row *row = &gathering->rows->rows[i];
-		for (size_t j = 0; j < row->id_count; j++)
-			if (!row->ids[j].is_guess &&
-			    naming_same_session_id(row->ids[j].id, session_id))
-				return true;
+		for (size_t j = 0; j < row->id_count; j++) {
+			cleanup_free char *key = naming_session_id_key(row->ids[j].id);
+			if (!row->ids[j].is_guess)
+				json_set_bool(gathering->named, key, true);
+		}
 	}
-	return false;
 }
 
 static const char *owner_of(const struct gathering *gathering, const struct shelved *shelved,
 			    const char *session_id)
 {
-	for (size_t i = 0; i < gathering->owners.count; i++) {
+	for (size_t i = 0; has_id(gathering->owned, session_id) && i < gathering->owners.count;
+	     i++) {
 		const struct store_rows *rows = &gathering->owners.items[i].rows;
 		for (size_t j = 0; j < rows->count; j++)
 			if (!rows->rows[j].damage &&
@@ -164,7 +179,7 @@ static void guess(struct gathering *gathering, struct shelved *shelved, struct i
 		const char *id = shelved->shelf.items[i].session_id;
 		const struct shelf_about *found = about(shelved, i);
 		if (found->is_side || !found->words || !began_in(shelved, i, row) ||
-		    is_named(gathering, id))
+		    has_id(gathering->named, id))
 			continue;
 		const bool is_owned = owner_of(gathering, shelved, id) != NULL;
 		row->facts.choices++;
@@ -295,13 +310,26 @@ static void find_earlier(struct gathering *gathering)
 				       NULL) != 0 ||
 			    !instance->imported_from)
 				continue;
-			for (size_t k = 0; k < gathering->rows->count; k++) {
-				struct import_row *row = &gathering->rows->rows[k];
-				if (streq(row->origin, instance->imported_from))
-					replace_string(&row->facts.imported_as, instance->title);
-			}
+			cleanup_free char *origin = foreign_current_origin(instance->imported_from);
+			struct json_object *made = json_object_new_object();
+			json_set_string(made, "title", instance->title);
+			json_set_string(made, "id", instance->id);
+			json_set_string(made, "profile", store_profile(profile->store));
+			json_set(gathering->earlier, origin, made);
 		}
 	}
+}
+
+static int read_journal(struct gathering *gathering, struct error *err)
+{
+	cleanup_strvec struct strvec origins = { 0 };
+	if (journal_read(gathering->deck, &origins, err) < 0)
+		return -1;
+	for (size_t i = 0; i < origins.count; i++) {
+		cleanup_free char *origin = foreign_current_origin(origins.items[i]);
+		json_set_bool(gathering->journal, origin, true);
+	}
+	return 0;
 }
 
 static bool names(const struct import_row *row, const char *session_id)
@@ -361,13 +389,22 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 	if (!facts->is_certain)
 		return;
 	import_row_set_open(row, find->session_id, find->config_home);
-	facts->can_join = find->can_join && streq(find->owner_title, or_empty(facts->imported_as));
+	/* Its title may be that of another profile's session, too. */
+	facts->can_join = find->can_join && facts->imported_id && find->owner_profile &&
+			  streq(find->owner, facts->imported_id) &&
+			  streq(find->owner_profile, facts->imported_profile);
 }
 
 /* What a row says of itself: its directory and its agent. */
 static int find_row(struct gathering *gathering, struct import_row *row, struct error *err)
 {
-	row->facts.was_imported = strvec_contains(&gathering->journal, row->origin);
+	const struct json_object *made = json_get_object(gathering->earlier, row->origin);
+	row->facts.was_imported = json_object_object_get_ex(gathering->journal, row->origin, NULL);
+	if (made) {
+		row->facts.imported_as = xstrdup(json_get_string(made, "title", ""));
+		row->facts.imported_id = xstrdup(json_get_string(made, "id", ""));
+		row->facts.imported_profile = xstrdup(json_get_string(made, "profile", ""));
+	}
 	if (!is_empty(row->directory) && *row->directory == '/' &&
 	    fs_real_directory(row->directory, &row->facts.directory, err) < 0)
 		return -1;
@@ -378,11 +415,19 @@ static int find_row(struct gathering *gathering, struct import_row *row, struct 
 int facts_gather(struct deck *deck, struct import_rows *rows, struct adopt_finds *ret,
 		 struct error *err)
 {
-	CLEANUP(gathering_clear) struct gathering gathering = { .deck = deck, .rows = rows };
-	if (owner_list(deck, &gathering.owners, err) < 0 ||
-	    journal_read(deck, &gathering.journal, err) < 0 ||
+	CLEANUP(gathering_clear)
+	struct gathering gathering = {
+		.deck = deck,
+		.rows = rows,
+		.owned = json_object_new_object(),
+		.named = json_object_new_object(),
+		.journal = json_object_new_object(),
+		.earlier = json_object_new_object(),
+	};
+	if (owner_list(deck, &gathering.owners, err) < 0 || read_journal(&gathering, err) < 0 ||
 	    adopt_look(deck, &gathering.finds, err) < 0)
 		return -1;
+	owner_list_ids(&gathering.owners, gathering.owned);
 	find_earlier(&gathering);
 	for (size_t i = 0; i < rows->count; i++)
 		if (find_row(&gathering, &rows->rows[i], err) < 0)
@@ -390,6 +435,7 @@ int facts_gather(struct deck *deck, struct import_rows *rows, struct adopt_finds
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].facts.agent)
 			find_running(&gathering, &rows->rows[i]);
+	list_named(&gathering);
 	find_shared(rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct import_row *row = &rows->rows[i];

@@ -55,14 +55,14 @@ static void id_free(struct import_id *id)
 
 static void row_free(struct import_row *row)
 {
-	char *texts[] = { row->source,      row->origin,
-			  row->profile,     row->title,
-			  row->group,       row->notes,
-			  row->directory,   row->tool,
-			  row->parent,      row->live_id,
-			  row->refusal,     row->facts.directory,
-			  row->facts.agent, row->facts.imported_as,
-			  row->facts.runs };
+	const struct import_facts *facts = &row->facts;
+	char *texts[] = {
+		row->source,  row->origin,        row->profile,       row->title,
+		row->group,   row->notes,         row->directory,     row->tool,
+		row->parent,  row->live_id,       row->refusal,       facts->directory,
+		facts->agent, facts->imported_as, facts->imported_id, facts->imported_profile,
+		facts->runs,
+	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
 	strvec_clear(&row->argv);

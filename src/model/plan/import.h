@@ -28,16 +28,17 @@ struct import_id {
 
 /* What this machine says about a row. */
 struct import_facts {
-	char *directory;   /* the real path; NULL: it does not exist */
-	char *agent;       /* its entry in the registry */
-	bool sees_files;   /* the agent's conversations can be looked up on disk */
-	bool takes_id;     /* the agent resumes a conversation by its id, from its usual place */
-	char *imported_as; /* the session that an earlier import made of it; NULL: none */
+	char *directory; /* the real path; NULL: it does not exist */
+	char *agent;     /* its entry in the registry */
+	bool sees_files; /* the agent's conversations can be looked up on disk */
+	bool takes_id;   /* the agent resumes a conversation by its id, from its usual place */
+	/* the session that an earlier import made of it: title, id and profile; NULL: none */
+	char *imported_as, *imported_id, *imported_profile;
 	bool was_imported; /* an earlier import made a session of it, which was removed since */
 	char *runs;        /* where it runs now; NULL: it does not */
 	/* of what runs: */
 	bool is_certain; /* it is this row's agent, and the first id is its conversation */
-	bool can_join;   /* imported_as is stopped, and has that conversation */
+	bool can_join;   /* the session imported_id is stopped, and has that conversation */
 	size_t find;     /* the engine's number of it */
 	/* For IMPORT_HINT_ONLY: */
 	size_t choices; /* conversations of its directory that may be its own */
