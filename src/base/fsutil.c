@@ -272,6 +272,12 @@ int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_co
 		return error_set_file(err, errno, "create a temporary file for %s", name);
 	if (fs_write_all(fd, content->data, content->length, name, err) < 0)
 		goto fail;
+	/* The group first: its rights are for nobody else. */
+	if (content->like && (fchown(fd, (uid_t)-1, content->like->st_gid) < 0 ||
+			      fchmod(fd, content->like->st_mode & 07777) < 0)) {
+		error_set_file(err, errno, "keep the group and the mode of %s", name);
+		goto fail;
+	}
 	if (content->sync == FS_DURABLE && fs_flush(fd) < 0) {
 		error_set_file(err, errno, "sync %s", name);
 		goto fail;
@@ -291,7 +297,7 @@ fail:
 int fs_replace(int dirfd, const char *name, const void *data, size_t length, enum fs_sync sync,
 	       struct error *err)
 {
-	const struct fs_content content = { data, length, sync, NULL };
+	const struct fs_content content = { .data = data, .length = length, .sync = sync };
 	return fs_replace_from(dirfd, dirfd, name, &content, err);
 }
 

@@ -79,6 +79,8 @@ struct fs_content {
 	size_t length;
 	enum fs_sync sync;
 	const char *prefix; /* at most 31 bytes; NULL: FS_TEMPORARY_PREFIX */
+	/* the new file gets the mode and the group of this one; NULL: mode 0600 */
+	const struct stat *like;
 };
 int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_content *content,
 		    struct error *err);

@@ -89,18 +89,19 @@ static void a_replace_may_have_its_temporary_in_another_directory(void **state U
 	assert_int_equal(mkdirat(here, "other", 0700), 0);
 	cleanup_close int other = openat(here, "other", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(fs_replace_from(other, here, "f",
-					 &(struct fs_content){ "new", 3, FS_DURABLE, NULL }, NULL),
+					 &(struct fs_content){ "new", 3, FS_DURABLE, NULL, NULL },
+					 NULL),
 			 0);
 	cleanup_free char *text = get("f");
 	assert_string_equal(text, "new");
 	/* The temporary file is made in the other directory, and removed when it cannot become the
 	 * file. */
 	assert_int_equal(fs_replace_from(-1, here, "f",
-					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL },
+					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL, NULL },
 					 NULL),
 			 -1);
 	assert_int_equal(fs_replace_from(other, -1, "f",
-					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL },
+					 &(struct fs_content){ "newer", 5, FS_DURABLE, NULL, NULL },
 					 NULL),
 			 -1);
 	assert_int_equal(fs_list(other, &names, NULL), 0);

@@ -542,12 +542,26 @@ hooks_are_removed_on_request() {
 	cp "$home/elsewhere.json" "$root/before" && cp "$home/.codex/config.toml" "$root/notify"
 	tree >"$deck.before"
 	must import agent-deck --remove-hooks
+	grep -qF -- "--- $home/elsewhere.json" "$root/out" || fail "the file is not named: $(<"$root/out")"
+	grep -qF -- '-notify = ["agent-deck", "codex-notify"]' "$root/out" || fail "the line is not shown: $(<"$root/out")"
+	grep -q '"mine"\|say done' "$root/out" && fail "lines are shown that stay"
+	grep -v '^[-@]' "$root/out" | grep -qF '3 files have hooks of agent-deck. Nothing was changed' ||
+		fail "a dry run does not say so: $(<"$root/out")"
 	untouched
 	must import agent-deck --apply --remove-hooks --json
 	python3 - "$root/out" "$home" "$root/before" <<-'END' || fail "$(<"$home/$file")"
 		import json, sys
 		home = sys.argv[2]
 		removed = json.load(open(sys.argv[1]))["removed_hooks"]
+		hooks = json.load(open(sys.argv[1]))["hooks"]
+		assert [(it["path"][len(home):], it["events"], it["copy"]) for it in hooks] == [
+			("/elsewhere.json", 7, "elsewhere.json.before-agentdeck"),
+			("/.gemini/settings.json", 4, "settings.json.before-agentdeck"),
+			("/.codex/config.toml", 1, "config.toml.before-agentdeck")], hooks
+		# What is left is what was there, line for line, but for commas at the end of a list.
+		then, left = open(sys.argv[3]).read().splitlines(), open(home + "/elsewhere.json").read().splitlines()
+		rest = iter(then)
+		assert all(any(line.rstrip(",") == other.rstrip(",") for other in rest) for line in left), left
 		assert [line.split(":")[0][len(home):] for line in removed] == \
 			["/elsewhere.json", "/.gemini/settings.json", "/.codex/config.toml"], removed
 		was, now = json.load(open(sys.argv[3])), json.load(open(home + "/elsewhere.json"))
@@ -574,6 +588,64 @@ hooks_are_removed_on_request() {
 	[ "$status" = 64 ] || fail "--remove-hooks of another program: status $status"
 }
 
+# left_hooks FILE COMMAND...: settings with these commands, on one line, and one of the user's
+left_hooks() {
+	mkdir -p "${1%/*}"
+	python3 - "$@" <<-'END'
+		import json, sys
+		own = {"type": "command", "command": "echo claude-session-tracker aoe-hooks/x; exit 0"}
+		groups = [{"matcher": "", "hooks": [{"type": "command", "command": it}]} for it in sys.argv[2:]]
+		groups[0]["hooks"].append(own)
+		json.dump({"apiKey": "secret", "hooks": {"SessionStart": groups}}, open(sys.argv[1], "w"))
+	END
+}
+
+# Their exact forms are in the sources of the two programs.
+hooks_of_other_programs_are_removed_on_request() {
+	local plugin tracker file
+	save_fresh
+	plugin="$home/.tmux/plugins/tmux-assistant-resurrect/hooks" tracker=$home/.config/opencode/plugins/session-tracker.js
+	file=$home/.claude/settings.json
+	left_hooks "$file" "bash '$plugin/claude-session-track.sh'" \
+		"bash \"\$HOME\"'/.tmux/plugins/tmux-assistant-resurrect/hooks/claude-session-cleanup.sh'"
+	mkdir -p "${tracker%/*}" && ln -s "$plugin/opencode-session-track.js" "$tracker"
+	cp "$file" "$root/before"
+	tree >"$deck.before"
+	must import tmux-assistant-resurrect
+	grep -qF "$file has hooks of tmux-assistant-resurrect for 1 event" "$root/out" || fail "not named: $(<"$root/out")"
+	grep -qF "$tracker is a plugin of tmux-assistant-resurrect" "$root/out" || fail "not named: $(<"$root/out")"
+	must import agent-deck --remove-hooks --apply
+	must import tmux-assistant-resurrect --remove-hooks
+	grep -q '^-.*/claude-session-track.sh' "$root/out" || fail "not shown: $(<"$root/out")"
+	grep -q 'secret' "$root/out" && fail "a line that stays is shown: $(<"$root/out")"
+	untouched
+	must import tmux-assistant-resurrect --apply --remove-hooks
+	[ "$(<"$file")" = '{"apiKey": "secret", "hooks": {"SessionStart": [{"matcher": "", "hooks": [{"type": "command", "command": "echo claude-session-tracker aoe-hooks/x; exit 0"}]}]}}' ] ||
+		fail "left: $(<"$file")"
+	if [ -L "$tracker" ] || [ ! -L "$tracker.before-agentdeck" ]; then fail "the link is still there"; fi
+	cmp -s "$root/before" "$file.before-agentdeck" || fail "no copy of what was there"
+	# The program is gone, and its hooks are not.
+	rm -r "$home/.tmux"
+	mkdir -p "$home/.codex"
+	left_hooks "$home/.codex/hooks.json" \
+		"sh -c '[ -n \"\$AOE_INSTANCE_ID\" ] || exit 0; mkdir -p /tmp/aoe-hooks/\$AOE_INSTANCE_ID && printf idle > /tmp/aoe-hooks/\$AOE_INSTANCE_ID/status'" \
+		"sh -c '[ -n \"\$AOE_INSTANCE_ID\" ] || exit 0; aoe __extract-session-id 2>/dev/null; exit 0 # aoe-hooks'"
+	ln -s "$home/elsewhere.js" "$tracker"
+	tree >"$deck.before"
+	must import tmux-assistant-resurrect --remove-hooks --apply
+	untouched
+	must import agent-of-empires --remove-hooks --json
+	python3 - "$root/out" "$home" <<-'END' || fail "$(<"$root/out")"
+		import json, sys
+		it, = json.load(open(sys.argv[1]))["hooks"]
+		assert it["path"] == sys.argv[2] + "/.codex/hooks.json" and it["copy"] is None, it
+		assert it["changes"].count("\n-") == 2 and "echo" not in it["changes"], it
+	END
+	untouched
+	must import agent-of-empires --remove-hooks --apply
+	[ "$(<"$home/.codex/hooks.json")" = "$(<"$file")" ] || fail "left: $(<"$home/.codex/hooks.json")"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
@@ -583,6 +655,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	hooks_that_are_left_are_named hooks_are_removed_on_request)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
+	hooks_of_other_programs_are_removed_on_request
 	a_directory_of_two_lists_makes_one_session programs_are_listed all_panes_of_a_session_have_its_marker
 	a_take_over_joins_the_session_that_was_imported)
 if [ $# = 0 ]; then

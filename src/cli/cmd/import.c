@@ -8,6 +8,7 @@
 #include "engine/import/import.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct options {
@@ -31,7 +32,7 @@ static const struct command_option options[] = {
 	  TO_FLAG(dangerous) },
 	{ 0, "again", NULL, "also what was imported before and removed since", TO_FLAG(again) },
 	{ 0, "remove-hooks", NULL,
-	  "with --apply: remove the hooks that it left in the agents' settings",
+	  "show the hooks that it left in the agents' settings, and remove them with --apply",
 	  TO_FLAG(remove_hooks) },
 	{ 0, "adopt", NULL,
 	  "with --apply: end the agents that run over there, and continue their conversations here",
@@ -40,6 +41,13 @@ static const struct command_option options[] = {
 	{ 0, "no-start", NULL, "with --adopt: leave the sessions stopped", TO_FLAG(no_start) },
 	{ 0 },
 };
+
+/* Of a file that has lost hooks; the caller frees. */
+static char *removal_text(const struct import_order *order, const struct foreign_hooked *file)
+{
+	return xasprintf("%s: removed the hooks of %s; the file as it was is %s beside it",
+			 file->path, order->source->name, file->copy);
+}
 
 static struct json_object *json_of_step(const struct import_step *step, const struct result *result)
 {
@@ -68,8 +76,29 @@ static struct json_object *json_of_step(const struct import_step *step, const st
 	return object;
 }
 
-static void print_as_json(const struct import_look *look, const struct result *results,
-			  const struct strvec *removed)
+static void add_hooks_as_json(const struct import_order *order,
+			      const struct foreign_hooked_files *hooked, struct json_object *ret)
+{
+	struct json_object *list = json_object_new_array(), *removed = json_object_new_array();
+	for (size_t i = 0; i < hooked->count; i++) {
+		const struct foreign_hooked *file = &hooked->items[i];
+		struct json_object *object = json_object_new_object();
+		json_set(object, "path", json_text(file->path));
+		json_set_int(object, "events", (int64_t)file->count);
+		json_set(object, "changes", json_text(file->changes));
+		json_set_string(object, "copy", file->copy);
+		json_object_array_add(list, object);
+		if (!file->copy)
+			continue;
+		cleanup_free char *line = removal_text(order, file);
+		json_object_array_add(removed, json_text(line));
+	}
+	json_set(ret, "hooks", list);
+	json_set(ret, "removed_hooks", removed);
+}
+
+static void print_as_json(const struct import_order *order, const struct import_look *look,
+			  const struct result *results, const struct foreign_hooked_files *hooked)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
@@ -78,7 +107,7 @@ static void print_as_json(const struct import_look *look, const struct result *r
 							 results ? &results[i] : NULL));
 	json_set_bool(object, "applied", results != NULL);
 	json_set_strings(object, "told", &look->rows.told);
-	json_set_strings(object, "removed_hooks", removed);
+	add_hooks_as_json(order, hooked, object);
 	json_set(object, "sessions", list);
 	json_set(object, "sources", json_object_new_array());
 	print_json(object);
@@ -96,6 +125,7 @@ static void print_offers_as_json(const struct import_offers *offers)
 	}
 	json_set_bool(object, "applied", false);
 	json_set(object, "told", json_object_new_array());
+	json_set(object, "hooks", json_object_new_array());
 	json_set(object, "removed_hooks", json_object_new_array());
 	json_set(object, "sessions", json_object_new_array());
 	json_set(object, "sources", list);
@@ -359,17 +389,62 @@ static int make_all(struct app *app, const struct import_look *look, struct resu
 	return 0;
 }
 
+/* Tabs stay, as they indent. */
+static void print_change(const char *line)
+{
+	const size_t blanks = strspn(line + 1, "\t") + 1;
+	cleanup_free char *shown = visible(line + blanks);
+	printf("%.*s%s\n", (int)blanks, line, shown);
+}
+
+static void print_hooked(const struct foreign_hooked *file)
+{
+	cleanup_free char *path = visible(file->path), *lines = xstrdup(file->changes);
+	char *rest = lines;
+	printf("--- %s\n", path);
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (*line)
+			print_change(line);
+}
+
+/* For people. */
+static void print_hooks(const struct import_order *order, const struct foreign_hooked_files *hooked,
+			enum foreign_removal removal)
+{
+	const char *name = order->source->name;
+	for (size_t i = 0; i < hooked->count; i++)
+		print_hooked(&hooked->items[i]);
+	for (size_t i = 0; removal == FOREIGN_REMOVE && i < hooked->count; i++) {
+		cleanup_free char *line = removal_text(order, &hooked->items[i]);
+		say("%s", line);
+	}
+	if (!hooked->count)
+		say("No settings have hooks of %s that can be removed.", name);
+	else if (removal == FOREIGN_SHOW)
+		say("%zu file%s hooks of %s. Nothing was changed. Remove these lines with "
+		    "--apply.",
+		    hooked->count, hooked->count == 1 ? " has" : "s have", name);
+}
+
+static int visit_hooks(struct app *app, const struct import_order *order,
+		       enum foreign_removal removal, struct foreign_hooked_files *ret,
+		       struct error *err)
+{
+	const int r = import_visit_hooks(&app->deck, order, removal, ret, err);
+	if (!app->json && (r == 0 || ret->count))
+		print_hooks(order, ret, removal);
+	return r;
+}
+
 /* A positive value is the exit status. */
 static int apply(struct app *app, const struct import_order *order, const struct import_look *look,
-		 struct result *results, struct strvec *removed, struct error *err)
+		 struct result *results, struct foreign_hooked_files *hooked, struct error *err)
 {
 	const struct options *given = app->options;
 	bool adopts;
 	if (consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
 		return -1;
-	int r = given->remove_hooks ? import_remove_hooks(&app->deck, order, removed, err) : 0;
-	for (size_t i = 0; !app->json && i < removed->count; i++)
-		say("%s", removed->items[i]);
+	int r = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked, err) : 0;
 	return r == 0 && adopts ? take_each(app, look, results) : r;
 }
 
@@ -386,6 +461,7 @@ static int run(struct app *app, struct error *err)
 	const struct import_order order = {
 		.source = foreign_find(name),
 		.from = from,
+		.may_be_absent = given->remove_hooks,
 		.consent = { .guesses = given->guess,
 			     .dangers = given->dangerous,
 			     .again = given->again },
@@ -394,7 +470,7 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "agentdeck cannot import from '%s': see agentdeck import --help",
 				 name);
-	if (given->remove_hooks && !order.source->remove_hooks)
+	if (given->remove_hooks && !order.source->hooks)
 		return error_set(err, ERROR_USAGE, "%s has no hooks in the agents' settings", name);
 	if (given->from && !from)
 		return error_set_errno(err, errno, "%s", given->from);
@@ -402,12 +478,14 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (!app->json)
 		print_plan(app, &look);
-	cleanup_strvec struct strvec removed = { 0 };
+	cleanup_foreign_hooked_files struct foreign_hooked_files hooked = { 0 };
 	struct result *results = given->apply ? xcalloc(look.plan.count + 1, sizeof(*results))
 					      : NULL;
-	int r = results ? apply(app, &order, &look, results, &removed, err) : 0;
+	int r = results               ? apply(app, &order, &look, results, &hooked, err)
+		: given->remove_hooks ? visit_hooks(app, &order, FOREIGN_SHOW, &hooked, err)
+				      : 0;
 	if (r >= 0 && app->json)
-		print_as_json(&look, results, &removed);
+		print_as_json(&order, &look, results, &hooked);
 	for (size_t i = 0; results && i < look.plan.count; i++) {
 		instance_free(results[i].made);
 		error_clear(&results[i].why);

@@ -5,7 +5,7 @@
  * It looks for each of its files in the XDG directories first and in ~/.agent-deck then, so one
  * user may have some in each.
  */
-#include "driver/foreign/foreign-internal.h"
+#include "driver/foreign/hooks.h"
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
@@ -506,6 +506,27 @@ static int find_files(const struct foreign_place *place, struct deck_files *ret)
 	return foreign_exists(ret->data) || foreign_exists(ret->legacy) ? 0 : FOREIGN_ABSENT;
 }
 
+static bool is_handler(const char *command)
+{
+	return streq(command, "agent-deck hook-handler");
+}
+
+static const struct hooked settings_with_hooks[] = {
+	{ HOOKED_JSON, "CLAUDE_CONFIG_DIR", ".claude", "settings.json" },
+	{ HOOKED_JSON, NULL, ".gemini", "settings.json" },
+	{ HOOKED_NOTIFY, "CODEX_HOME", ".codex", "config.toml" },
+};
+
+/* They act when AGENTDECK_INSTANCE_ID is set. */
+static const struct foreign_hooks left_hooks = {
+	.name = SOURCE,
+	.is_its = is_handler,
+	.notify = { "agent-deck", "codex-notify" },
+	.effect = "do nothing in sessions of agentdeck",
+	.files = settings_with_hooks,
+	.count = ARRAY_SIZE(settings_with_hooks),
+};
+
 static int read_agent_deck(const struct foreign_place *place, struct import_rows *ret,
 			   struct error *err)
 {
@@ -529,7 +550,7 @@ static int read_agent_deck(const struct foreign_place *place, struct import_rows
 	}
 	if (is_there) {
 		tell_settings(&files, ret);
-		foreign_tell_hooks(place, ret);
+		foreign_tell_hooks(&left_hooks, place, ret);
 	}
 	return is_there ? 0 : FOREIGN_ABSENT;
 }
@@ -539,5 +560,5 @@ const struct foreign_source foreign_agent_deck = {
 	.about = "~/.local/share/agent-deck and ~/.agent-deck",
 	.is_offered = true,
 	.read = read_agent_deck,
-	.remove_hooks = foreign_remove_hooks,
+	.hooks = &left_hooks,
 };

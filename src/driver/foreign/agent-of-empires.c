@@ -3,13 +3,14 @@
  * Agent of Empires 1.9: a sessions.json for each profile.  A profile that is a symbolic link is
  * another name of one.
  */
-#include "driver/foreign/foreign-internal.h"
+#include "driver/foreign/hooks.h"
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
 #include "model/session/naming.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #define SOURCE "agent-of-empires"
 
@@ -93,6 +94,35 @@ static char *find_root(const struct foreign_place *place)
 	return path_join(place->home, ".agent-of-empires");
 }
 
+/* "sh -c '... /tmp/aoe-hooks/$AOE_INSTANCE_ID ...'", in later versions "sh -c '... exit 0 #
+ * aoe-hooks'".  A command of the user's may name its files, too. */
+static bool is_status_hook(const char *command)
+{
+	cleanup_free char *line = xstrdup(command);
+	for (size_t length = strlen(line); length > 0 && strchr("'\" ", line[length - 1]); length--)
+		line[length - 1] = '\0';
+	return ends_with(line, "; exit 0 # aoe-hooks") ||
+	       strstr(line, "/aoe-hooks/$AOE_INSTANCE_ID");
+}
+
+static const struct hooked settings_with_hooks[] = {
+	{ HOOKED_JSON, "CLAUDE_CONFIG_DIR", ".claude", "settings.json" },
+	{ HOOKED_JSON, NULL, ".gemini", "settings.json" },
+	{ HOOKED_JSON, NULL, ".qwen", "settings.json" },
+	{ HOOKED_JSON, "CURSOR_CONFIG_DIR", ".cursor", "settings.json" },
+	{ HOOKED_JSON, "CODEX_HOME", ".codex", "hooks.json" },
+	{ HOOKED_TOML, "CODEX_HOME", ".codex", "config.toml" },
+};
+
+/* They act when AOE_INSTANCE_ID is set. */
+static const struct foreign_hooks left_hooks = {
+	.name = SOURCE,
+	.is_its = is_status_hook,
+	.effect = "do nothing in sessions of agentdeck",
+	.files = settings_with_hooks,
+	.count = ARRAY_SIZE(settings_with_hooks),
+};
+
 static int read_empires(const struct foreign_place *place, struct import_rows *ret,
 			struct error *err)
 {
@@ -115,6 +145,8 @@ static int read_empires(const struct foreign_place *place, struct import_rows *r
 			return -1;
 		is_there |= r == 0;
 	}
+	if (is_there)
+		foreign_tell_hooks(&left_hooks, place, ret);
 	return is_there ? 0 : FOREIGN_ABSENT;
 }
 
@@ -123,4 +155,5 @@ const struct foreign_source foreign_empires = {
 	.about = "~/.config/agent-of-empires and ~/.agent-of-empires",
 	.is_offered = true,
 	.read = read_empires,
+	.hooks = &left_hooks,
 };

@@ -47,9 +47,3 @@ void foreign_take_arguments(const struct strvec *words, struct import_row *row);
 /* The same for a line that has lost its quotes.  If a word may belong to the one before it, nothing
  * is taken, and the row tells so. */
 void foreign_take_unquoted(const char *line, struct import_row *row);
-
-/* Name the hooks that agent-deck has left in the usual homes of claude, gemini and codex; and each
- * of their settings that cannot be read. */
-void foreign_tell_hooks(const struct foreign_place *place, struct import_rows *ret);
-/* As foreign_source.remove_hooks. */
-int foreign_remove_hooks(const struct foreign_place *place, struct strvec *ret, struct error *err);

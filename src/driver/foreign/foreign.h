@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Readers of other programs' sessions.  They change nothing of theirs, and leave nothing there.
- * Only remove_hooks() changes something: settings of the agents.
+ * Only foreign_visit_hooks() with FOREIGN_REMOVE changes something: settings of the agents.
  *
  * Texts from there are untrusted: files and texts are bounded, and JSON is parsed strictly.
  */
@@ -23,10 +23,7 @@ struct foreign_source {
 	/* Append its sessions to *ret.  FOREIGN_ABSENT: it has nothing there, and *ret is as it
 	 * was. After an error *ret may have some of the rows. */
 	int (*read)(const struct foreign_place *place, struct import_rows *ret, struct error *err);
-	/* Remove its hooks from the agents' settings.  Appends a line for each file that was
-	 * changed, with the name of its copy beside it; after an error, too.  NULL: it has none. */
-	int (*remove_hooks)(const struct foreign_place *place, struct strvec *ret,
-			    struct error *err);
+	const struct foreign_hooks *hooks; /* that it leaves in agents' settings; NULL: none */
 };
 enum { FOREIGN_ABSENT = 1 };
 
@@ -36,6 +33,30 @@ extern const struct foreign_source foreign_directories;
 extern const struct foreign_source foreign_empires;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
 extern const struct foreign_source foreign_tmux_resurrect;
+
+/* A settings file of an agent that has hooks of the program. */
+struct foreign_hooked {
+	char *path;
+	size_t count; /* events */
+	/* The lines that go, with "-" before each, and those that take their place, with "+";
+	 * before them "@@ LINE @@".  No other line: those beside them may have secrets. */
+	char *changes;
+	char *copy; /* the name of the file as it was, beside it; NULL: it was not changed */
+};
+struct foreign_hooked_files {
+	struct foreign_hooked *items;
+	size_t count;
+};
+void foreign_hooked_files_free(struct foreign_hooked_files *files);
+#define cleanup_foreign_hooked_files CLEANUP(foreign_hooked_files_free)
+
+/* Find the hooks of a source that has some in the agents' settings, and remove them, if that is
+ * wanted: every other byte of a file stays, and so do its mode and its group.  *ret gets each file,
+ * also after an error. */
+enum foreign_removal { FOREIGN_SHOW, FOREIGN_REMOVE };
+int foreign_visit_hooks(const struct foreign_source *source, const struct foreign_place *place,
+			enum foreign_removal removal, struct foreign_hooked_files *ret,
+			struct error *err);
 
 /* An origin of an earlier version, as the readers of this one write it.  The caller frees. */
 char *foreign_current_origin(const char *origin) MUST_USE;

@@ -5,9 +5,11 @@
  * It knows the conversation of claude from a hook.  For the others it takes the newest one of the
  * directory, which may be an earlier one.
  */
-#include "driver/foreign/foreign-internal.h"
+#include "driver/foreign/hooks.h"
 
 #include "base/fsutil.h"
+
+#include <string.h>
 
 #define SOURCE "tmux-assistant-resurrect"
 
@@ -32,6 +34,32 @@ static void take_session(const struct json_object *session, const char *path, in
 	foreign_take_unquoted(json_get_string(session, "cli_args", ""), row);
 }
 
+/* "bash '<plugin>/hooks/claude-session-track.sh'", in later versions
+ * "bash "$HOME"'/<plugin>/hooks/...'". */
+static bool is_tracker(const char *command)
+{
+	cleanup_free char *line = xstrdup(command);
+	const size_t length = strlen(line);
+	if (length > 0 && strchr("'\"", line[length - 1]))
+		line[length - 1] = '\0';
+	return starts_with(line, "bash ") && (ends_with(line, "/hooks/claude-session-track.sh") ||
+					      ends_with(line, "/hooks/claude-session-cleanup.sh"));
+}
+
+static const struct hooked settings_with_hooks[] = {
+	{ HOOKED_JSON, NULL, ".claude", "settings.json" },
+	{ HOOKED_LINK, NULL, ".config/opencode/plugins", "session-tracker.js" },
+};
+
+static const struct foreign_hooks left_hooks = {
+	.name = SOURCE,
+	.is_its = is_tracker,
+	.link = "/hooks/opencode-session-track.js",
+	.effect = "also run in sessions of agentdeck",
+	.files = settings_with_hooks,
+	.count = ARRAY_SIZE(settings_with_hooks),
+};
+
 static int read_save(const struct foreign_place *place, struct import_rows *ret, struct error *err)
 {
 	cleanup_free char *directory = place->from ? xstrdup(place->from)
@@ -50,6 +78,7 @@ static int read_save(const struct foreign_place *place, struct import_rows *ret,
 		if (json_object_is_type(session, json_type_object))
 			take_session(session, path, saved_at, import_rows_add(ret));
 	}
+	foreign_tell_hooks(&left_hooks, place, ret);
 	return 0;
 }
 
@@ -58,4 +87,5 @@ const struct foreign_source foreign_tmux_assistant_resurrect = {
 	.about = "~/.tmux/resurrect",
 	.is_offered = true,
 	.read = read_save,
+	.hooks = &left_hooks,
 };

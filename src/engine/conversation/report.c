@@ -117,9 +117,9 @@ static void write_sidecar(struct deck *deck, const struct store_lock *lock,
 	const char *id = instance->conversation.session_id;
 	if (id && fs_open_private_directory_at(store_state_directory(deck->store), "hooks", true,
 					       &fd, NULL) == 0)
-		(void)fs_replace_from(store_lock_directory(lock), fd, name,
-				      &(struct fs_content){ id, strlen(id), FS_VOLATILE, NULL },
-				      NULL);
+		(void)fs_replace_from(
+			store_lock_directory(lock), fd, name,
+			&(struct fs_content){ id, strlen(id), FS_VOLATILE, NULL, NULL }, NULL);
 }
 
 /* The conversation that the present attempt is known to run in, NULL while it is not.  Borrowed. */

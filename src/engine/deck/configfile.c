@@ -109,7 +109,7 @@ static int replace(const struct deck *deck, const struct configfile *now, const 
 		   struct error *err)
 {
 	const struct fs_content content = { strbuf_text(text), text->length, FS_DURABLE,
-					    TEMPORARY_PREFIX };
+					    TEMPORARY_PREFIX, NULL };
 	cleanup_close int directory = -1;
 	const char *name = path_basename(now->real);
 	if (configfile_open_directory(now, &directory, err) < 0)

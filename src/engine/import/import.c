@@ -126,8 +126,11 @@ int import_look(struct deck *deck, const struct import_order *order, struct impo
 		struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
-	if (read_source(deck, order->source, order->from, &look.rows, err) < 0 ||
-	    list_titles(deck, &look.titles, err) < 0 ||
+	cleanup_error struct error why = { 0 };
+	if (read_source(deck, order->source, order->from, &look.rows, &why) < 0 &&
+	    (why.code != ERROR_NOT_FOUND || !order->may_be_absent))
+		return error_move(err, &why);
+	if (list_titles(deck, &look.titles, err) < 0 ||
 	    facts_gather(deck, &look.rows, &look.finds, err) < 0)
 		return -1;
 	const struct import_target target = { .profile = deck->profile,
@@ -239,11 +242,12 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 	return 0;
 }
 
-int import_remove_hooks(struct deck *deck, const struct import_order *order, struct strvec *ret,
-			struct error *err)
+int import_visit_hooks(struct deck *deck, const struct import_order *order,
+		       enum foreign_removal removal, struct foreign_hooked_files *ret,
+		       struct error *err)
 {
 	const struct foreign_place place = { .home = deck->paths.home,
 					     .from = order->from,
 					     .lookup = lookup };
-	return order->source->remove_hooks(&place, ret, err);
+	return foreign_visit_hooks(order->source, &place, removal, ret, err);
 }

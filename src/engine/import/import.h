@@ -18,6 +18,8 @@
 struct import_order {
 	const struct foreign_source *source;
 	const char *from; /* where it has its files; NULL: the usual place */
+	/* It may have no sessions: its user wants its hooks removed. */
+	bool may_be_absent;
 	struct import_consent consent;
 };
 
@@ -67,7 +69,7 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 /* Its process.  Borrowed. */
 const struct adopt_find *import_find(const struct import_look *look, size_t index);
 
-/* Remove the hooks of the source from the agents' settings: see foreign_source.remove_hooks,
- * which it must have. */
-int import_remove_hooks(struct deck *deck, const struct import_order *order, struct strvec *ret,
-			struct error *err);
+/* Show or remove the hooks of the source, which it must have: see foreign_visit_hooks(). */
+int import_visit_hooks(struct deck *deck, const struct import_order *order,
+		       enum foreign_removal removal, struct foreign_hooked_files *ret,
+		       struct error *err);

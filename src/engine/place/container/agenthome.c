@@ -81,7 +81,9 @@ static char *path_inside(const struct agenthome *home, const char *file)
 
 static int replace(const struct spot *spot, const void *data, size_t length, struct error *err)
 {
-	const struct fs_content content = { data, length, FS_DURABLE, TEMPORARY_PREFIX };
+	const struct fs_content content = {
+		.data = data, .length = length, .sync = FS_DURABLE, .prefix = TEMPORARY_PREFIX
+	};
 	fs_sweep_prefix(spot->directory, TEMPORARY_PREFIX);
 	return fs_replace_from(spot->directory, spot->directory, spot->name, &content, err);
 }
