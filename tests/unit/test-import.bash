@@ -445,6 +445,60 @@ a_take_over_joins_the_session_that_was_imported() {
 	tmux -S "$deck.tmux" kill-server
 }
 
+# on_terminal ANSWER COMMAND...: its question, answered on a terminal of its own; what that shows is
+# in $root/out
+on_terminal() {
+	env -i "PATH=$PATH" "HOME=$home" "AGENTDECK_HOME=$deck" "TMPDIR=$root" SHELL=/bin/sh LC_ALL=C.UTF-8 TERM=xterm \
+		timeout 60 python3 - "$@" >"$root/out" <<-'END'
+			import os, pty, sys
+			pid, terminal = pty.fork()
+			if pid == 0:
+			    os.execvp("agentdeck", ["agentdeck"] + sys.argv[2:])
+			shown = b""
+			answered = False
+			while True:
+			    try:
+			        more = os.read(terminal, 4096)
+			    except OSError:
+			        break
+			    if not more:
+			        break
+			    shown += more
+			    if b"[y/N] " in shown and not answered:
+			        answered = True
+			        os.write(terminal, sys.argv[1].encode() + (b"" if sys.argv[1] == "\x04" else b"\n"))
+			sys.stdout.write(shown.decode())
+			sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if answered else 99)
+		END
+	status=$?
+}
+
+the_question_before_a_take_over_takes_only_yes() {
+	local answer id=22222222-2222-4222-8222-222222222222
+	command -v tmux >/dev/null || return
+	fresh "$saves"
+	mkdir -p "$home/.agent-deck/profiles/default"
+	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	marked api "$id"
+	decided runs "$id"
+	for answer in "" n nay "  y" $'\x04'; do
+		on_terminal "$answer" import agent-deck --apply --adopt --no-start
+		[ "$status" = 0 ] || fail "'$answer': status $status, $(<"$root/out")"
+		grep -q 'End the 1 that runs there, and continue its conversation here? \[y/N\]' "$root/out" ||
+			fail "'$answer': another question: $(<"$root/out")"
+		grep -q 'They are left running' "$root/out" || fail "'$answer' is taken for a yes: $(<"$root/out")"
+		tmux -S "$deck.tmux" list-panes >/dev/null || fail "'$answer' ended the agent"
+		[ "$(manifests)" = 0 ] || fail "'$answer' made a session"
+	done
+	run import agent-deck --apply --adopt
+	[ "$status" = 64 ] || fail "without a terminal: status $status"
+	on_terminal y import agent-deck --apply --adopt --no-start
+	[ "$status" = 0 ] || fail "y: status $status, $(<"$root/out")"
+	tmux -S "$deck.tmux" list-panes >/dev/null 2>&1 && fail "the agent still runs"
+	grep -qF "$id" "$deck"/default/*/instance.json || fail "the session has not its conversation"
+}
+
 # --- a list of directories -------------------------------------------------------------------------
 
 a_list_makes_one_session_each() {
@@ -657,7 +711,7 @@ others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request
 	a_directory_of_two_lists_makes_one_session programs_are_listed all_panes_of_a_session_have_its_marker
-	a_take_over_joins_the_session_that_was_imported)
+	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"
 	fresh agent-deck-1.14.0/xdg/home/dev
