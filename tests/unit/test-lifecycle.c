@@ -7,6 +7,7 @@
 
 #include "base/fsutil.h"
 #include "driver/store/store-watch.h"
+#include "engine/adopt/adopt.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
@@ -229,6 +230,44 @@ static void a_process_with_an_unknown_conversation_may_have_it(void **state)
 	struct fake_desk *desk = *state;
 	put_taken(desk, NULL);
 	assert_refused(desk, START_UNLESS_RUNNING, ERROR_EXISTS);
+}
+
+/* A take-over has failed: give it up.  Returns what the error says then; the caller frees. */
+static char *give_up(struct fake_desk *desk, uint64_t later)
+{
+	struct adopt_find find = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = fake_load(desk);
+	assert_int_equal(process_identify(getpid(), &find.process, NULL), 0);
+	find.process.start += later;
+	(void)error_set(&err, ERROR_TIMEOUT, "it does not end");
+	assert_int_equal(adopt_give_up(&desk->deck, &find, instance, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	return xstrdup(err.message);
+}
+
+static void a_take_over_that_failed_leaves_no_session_beside_its_agent(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *left = NULL;
+	put_taken(desk, CONVERSATION);
+	cleanup_free char *said = give_up(desk, 0);
+	assert_string_equal(said, "it does not end");
+	assert_int_equal(store_load(desk->deck.store, FAKE_ID, &left, NULL), STORE_ABSENT);
+}
+
+/* Then nobody else has the conversation any more. */
+static void a_take_over_that_failed_keeps_the_session_of_an_agent_that_ended(void **state)
+{
+	struct fake_desk *desk = *state;
+	put_taken(desk, CONVERSATION);
+	cleanup_free char *said = give_up(desk, 1);
+	cleanup_instance struct instance *left = fake_load(desk);
+	cleanup_free char *expected = xasprintf(
+		"process %d has ended, and session '%s' is stopped: it does not end", (int)getpid(),
+		left->title);
+	assert_string_equal(said, expected);
+	assert_string_equal(left->conversation.session_id, CONVERSATION);
 }
 
 /* The home is shared. */
@@ -844,6 +883,8 @@ int main(void)
 		FAKE_TEST(a_process_with_the_conversation_is_not_forgotten),
 		FAKE_TEST(a_process_with_another_conversation_stops_no_start),
 		FAKE_TEST(a_process_with_an_unknown_conversation_may_have_it),
+		FAKE_TEST(a_take_over_that_failed_leaves_no_session_beside_its_agent),
+		FAKE_TEST(a_take_over_that_failed_keeps_the_session_of_an_agent_that_ended),
 		FAKE_TEST(a_process_of_another_machine_may_live),
 		FAKE_TEST(a_background_process_is_not_ended_by_a_start),
 		FAKE_TEST(what_runs_is_left_alone),
