@@ -6,7 +6,8 @@
 # USAGE
 #   test-upgrade.bash [FIXTURE...]    only these; agentdeck is found in PATH
 #
-# tests/fixtures/state has a directory for each earlier format, named after the format of the index.
+# tests/fixtures/state has a directory for each earlier format, named after the format of the index
+# (index-9-files: made later, with more kinds of files).
 # tests/helper/make-state made it with a build of that version, and says what is in it. Each test puts
 # a copy into another home, and gives the rows of the index the stamps of the copied manifests: only
 # its format says that the index is old.
@@ -66,14 +67,14 @@ fresh() {
 }
 
 # The sessions as make-state has printed them for the other version.
-same_sessions() {	# WHEN
-	local profile
+same_sessions() {	# WHEN [FIELDS]
+	local profile fields=${2:-1-}
 	for profile in default other; do
 		deck -p $profile list --json | python3 -c '
 import json, sys
 for row in json.load(sys.stdin):
     print(sys.argv[1], *(row.get(key) or "-" for key in ("id", "title", "group", "agent", "path", "session_id")), sep="\t")' $profile
-	done | sort | diff <(sed "s|/home/dev|$home|g" "$fixtures/$fixture/expected") - || fail "it lists other sessions $1"
+	done | cut -f "$fields" | sort | diff <(sed "s|/home/dev|$home|g" "$fixtures/$fixture/expected" | cut -f "$fields" | sort) - || fail "it lists other sessions $1"
 }
 
 # Every key of a manifest is there when another key has changed, with the same value.
@@ -99,10 +100,41 @@ remembers() {	# TITLE TEXT
 	grep -qF -- "$2" "$root/out" || fail "$1 does not remember $2: $(<"$root/out")"
 }
 
+# What was imported and removed since does not come back.
+imported_once() {
+	mkdir "$home/imported"
+	must import directories --from "$home/directories"
+	grep -q 'import.*again' "$root/out" || fail "it does not know what was imported: $(<"$root/out")"
+	must import directories --from "$home/directories" --apply
+	same_sessions "after an import"
+}
+
+second_home() {	# NAME
+	home=$root/$1
+	mkdir -p "$home"/{tmp,api,web,docs}
+	mkdir -m 700 "$home/deck"
+	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
+}
+
+test_archives() {
+	second_home restored
+	must restore "$fixtures/$fixture/backup.tar" --map "/home/dev=$home" --apply
+	# they have new ids, and what has said nothing yet has a new conversation
+	same_sessions "after a restore" 1,3-6
+	remembers api "the green door"
+	remembers running "the blue window"
+	must stop --all
+	second_home imported
+	must session import "$fixtures/$fixture/api.tar" --directory "$home/api"
+	remembers api "the green door"
+	must stop --all
+}
+
 test_fixture() {
 	local profile id
 	fresh
 	same_sessions "at first"
+	[[ ! -e $home/deck/imports.json ]] || imported_once
 	cp -R "$home/deck" "$root/before"
 	while IFS=$'\t' read -r profile id _; do
 		must -p "$profile" session set "$id" notes "after the upgrade"
@@ -114,6 +146,7 @@ test_fixture() {
 	same_sessions "after a start"
 	[[ ! -d $home/deck/default/.trash ]] || must undo gone
 	rm -rf "$root/before" "$home"
+	[[ ! -e $fixtures/$fixture/backup.tar ]] || test_archives
 }
 
 if (($# == 0)); then
