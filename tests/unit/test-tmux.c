@@ -471,7 +471,8 @@ static void a_configuration_holds_its_values_literally(void **state)
 		{ "#{mouse}", "1" },
 		{ "#{@user}", "yes" },
 		{ "#{update-environment}", "" },
-		{ "#{destroy-unattached}", "0" },
+		/* tmux 3.5 says "off" */
+		{ "#{m/r:^(0|off)$,#{destroy-unattached}}", "1" },
 		{ "#{pane_in_mode}", "0" }, /* else the configuration had errors to show */
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
