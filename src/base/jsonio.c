@@ -68,11 +68,29 @@ static size_t string_length(const char *text, size_t length)
 	return i;
 }
 
+/* Length of the literal that text begins with; 0: it begins with none. */
+static size_t literal_length(const char *text, size_t length)
+{
+	static const char *const literals[] = { "null", "true", "false" };
+	for (size_t i = 0; i < ARRAY_SIZE(literals); i++) {
+		const size_t n = strlen(literals[i]);
+		if (n <= length && memcmp(text, literals[i], n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* Offset of the first text that json-c accepts (some versions more than others) against RFC 8259:
- * control characters in strings, single quotes, NaN and Infinity, numbers like 00 and 1.  Returns
- * length if there is none. */
+ * control characters in strings, single quotes, comments, a comma before a bracket, NaN, Infinity
+ * and NULL, numbers like 00 and 1.  Returns length if there is none. */
 static size_t find_lapse(const char *text, size_t length)
 {
+	char before = 0; /* blanks left out */
 	for (size_t i = 0; i < length; i++) {
 		const char c = text[i];
 		if (c == '"') {
@@ -84,9 +102,16 @@ static size_t find_lapse(const char *text, size_t length)
 			if (!number)
 				return i;
 			i += number - 1;
-		} else if (c == '\'' || c == 'N' || c == 'I') {
+		} else if (is_letter(c)) {
+			size_t literal = literal_length(text + i, length - i);
+			if (!literal)
+				return i;
+			i += literal - 1;
+		} else if (c == '\'' || c == '/' || (before == ',' && (c == ']' || c == '}'))) {
 			return i;
 		}
+		if (!memchr(" \t\r\n", c, 4))
+			before = c;
 	}
 	return length;
 }
@@ -123,7 +148,8 @@ int json_parse(const char *text, size_t length, const char *what, struct json_ob
 	CLEANUP(cleanup_tokener) struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
 	if (!tokener)
 		abort();
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	/* Not JSON_TOKENER_STRICT: json-c 0.18 would take UTF-8 for control characters.
+	 * check_text() is as strict. */
 	cleanup_json struct json_object *object = json_tokener_parse_ex(tokener, text, (int)length);
 	enum json_tokener_error status = json_tokener_get_error(tokener);
 	/* A bare number is complete only once something follows it. */

@@ -18,10 +18,16 @@ static int parse(const char *text, size_t length, struct json_object **ret, stru
 
 static void json_is_one_strict_value(void **state UNUSED)
 {
-	static const char *const good[] = { "{}", "[1]", " {\"a\":1} \n", "1", "null", "\"x\"" };
-	static const char *const bad[] = { "",         " ",     "{",         "{}x",
-					   "{} {}",    "['a']", "[1,]",      "{\"a\":1,}",
-					   "\"\xff\"", "nul",   "{\"a\" 1}", "01" };
+	static const char *const good[] = { "{}", "[1]", " {\"a\":1} \n", "1", "null", "\"x\"",
+					    /* json-c 0.18, strict, refuses bytes above 0x7f */
+					    "{\"\u00eb\":[\"Zo\u00eb \U0001f600\",true,false]}",
+					    "[\",]\",\"// NULL\"]" };
+	static const char *const bad[] = { "",         " ",      "{",          "{}x",
+					   "{} {}",    "['a']",  "[1,]",       "{\"a\":1,}",
+					   "\"\xff\"", "nul",    "{\"a\" 1}",  "01",
+					   "[1, ]",    "[1,\n]", "[NULL]",     "True",
+					   "[nan]",    "/**/1",  "[1//\n]",    "{\"a\":1 , }",
+					   "\"\1\"",   "[,]",    "[-Infinity]" };
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		cleanup_json struct json_object *object = NULL;
 		assert_int_equal(parse(good[i], strlen(good[i]), &object, NULL), 0);
