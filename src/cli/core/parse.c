@@ -163,6 +163,9 @@ static int read_options(const struct parser *parser, const struct option_set *se
 	opterr = 0;
 	while (!app->wants_help && !app->wants_version) {
 		int letter = getopt_long(argc, argv, set->letters, set->longs, NULL);
+		/* musl counts a value that is missing. */
+		if (optind > argc)
+			optind = argc;
 		if (letter == -1)
 			break;
 		const struct command_option *option = set_find(set, letter);
