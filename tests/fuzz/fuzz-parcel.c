@@ -12,9 +12,11 @@ static void check_parcel(const struct parcel *parcel)
 {
 	HOLDS(naming_is_id(parcel->id) && naming_is_agent(parcel->agent));
 	HOLDS(parcel->directory[0] == '/' && !strstr(parcel->directory, "/../"));
-	HOLDS(!parcel->session_id || !strchr(parcel->session_id, '/'));
+	HOLDS(!parcel->session_id || !parcel->number || !strchr(parcel->session_id, '/'));
 	HOLDS(parcel->argv.count > 0 && parcel->number <= 1);
 	HOLDS(!parcel->number || parcel->session_id);
+	HOLDS(!parcel->place || (!strchr("/.", parcel->place[0]) && !strstr(parcel->place, "/.")));
+	HOLDS(!parcel->began || parcel->began[0] == '/');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -181,15 +181,98 @@ what_was_changed_is_refused() {
 	[ ! -e "$root/two/.local" ] || fail "a refused import has written something"
 }
 
+readonly rollout=.codex/sessions/2026/11/25/rollout-2026-11-25T19-55-04-$id.jsonl
+
+# The chat of qwen in ACCOUNT.
+chat() {
+	echo "$root/$1/.qwen/projects/${root//[^A-Za-z0-9]/-}-work/chats/$id.jsonl"
+}
+
+# Conversations of codex and qwen, each with its session.
+begin_others() {
+	begin
+	mkdir -p "$root/one/${rollout%/*}" "$(dirname "$(chat one)")"
+	printf '{"type":"session_meta","payload":{"id":"%s","cwd":"%s"}}\n' "$id" "$root/work" >"$root/one/$rollout"
+	printf '{"type":"user","cwd":"%s","sessionId":"%s","message":{"parts":[{"text":"hello"}]}}\n' \
+		"$root/work" "$id" >"$(chat one)"
+	must one add "$root/work" -t codex --agent codex --session-id "$id"
+	must one add "$root/work" -t qwen --agent qwen --session-id "$id"
+	echo '{"token":"'$canary'"}' | tee "$root/one/.codex/auth.json" >"$root/one/.qwen/oauth_creds.json"
+}
+
+conversations_of_other_agents_come_along() {
+	local agent
+	begin_others
+	for agent in codex qwen; do
+		must one session export "$agent" "$root/$agent"
+		grep -qaF "$canary" "$root/$agent" && fail "$agent: the file has a secret"
+		must two session import "$root/$agent"
+		refused one "is here already" session import "$root/$agent" -t again
+		refused two "is here already" session import "$root/$agent" -t again
+	done
+	cmp "$root/one/$rollout" "$root/two/$rollout" || fail "codex: the conversation differs"
+	cmp "$(chat one)" "$(chat two)" || fail "qwen: the conversation differs"
+	must one backup "$root/all"
+	grep -qaF "$canary" "$root/all" && fail "the backup has a secret"
+	must three restore "$root/all" --apply
+	cmp "$root/one/$rollout" "$root/three/$rollout" || fail "codex: the conversation differs after a restore"
+	cmp "$(chat one)" "$(chat three)" || fail "qwen: the conversation differs after a restore"
+	[ "$(sessions three)" = 3 ] || fail "$(sessions three) sessions, and not three"
+}
+
+# qwen refuses an id that began in another directory; codex does not.
+a_conversation_that_is_bound_to_its_directory_stays_there() {
+	begin_others
+	must one session export codex "$root/codex"
+	must one session export qwen "$root/qwen"
+	must two session import "$root/codex" --directory "$root/elsewhere"
+	[ -s "$root/two/$rollout" ] || fail "codex: the conversation is not there"
+	refused two "continues this conversation only in $root/work" session import "$root/qwen" --directory "$root/elsewhere"
+	[ ! -e "$root/two/.qwen" ] || fail "a refused import has written something"
+	must one backup "$root/all"
+	must three restore "$root/all" --map "$root/work=$root/elsewhere"
+	grep -qF "continues this conversation only in" "$root/out" || fail "nothing is told: $(<"$root/out")"
+}
+
+# forged AS FROM TO: the file of codex, with TO, which is as long as FROM, in its description
+forged() {
+	sed "s|$2|$3|" "$root/codex" >"$root/$1"
+	cmp -s "$root/codex" "$root/$1" && fail "$2 is not in the file"
+	[ "$(stat -c %s "$root/codex")" = "$(stat -c %s "$root/$1")" ] || fail "$1 has another size"
+}
+
+no_file_says_where_else_it_goes() {
+	begin_others
+	must one session export codex "$root/codex"
+	forged up '"sessions/2026' '"../../../2026'
+	forged root '"sessions/2026' '"/tmp/ses/2026'
+	forged other '"sessions/2026' '"projects/2026'
+	forged hidden 'T19-55-04-' 'T19/./04--'
+	for file in up root other hidden; do
+		as two session import "$root/$file"
+		[ "$status" != 0 ] || fail "$file was imported"
+	done
+	[ "$(sessions two)" = 0 ] || fail "a refused import made a session"
+	[ ! -e "$root/two/.codex" ] || fail "a refused import has written something"
+	# A day that leads out of the home.
+	mkdir -p "$root/two/.codex/sessions/2026" "$root/trap/25"
+	ln -s "$root/trap" "$root/two/.codex/sessions/2026/11"
+	as two session import "$root/codex"
+	[ "$status" != 0 ] || fail "a link was followed"
+	[ -z "$(ls "$root/trap/25")" ] || fail "it wrote through a link"
+}
+
 # agentdeck cannot copy what it does not find.
 an_agent_of_another_layout_is_refused() {
 	local agent
 	begin
-	for agent in codex gemini qwen; do
+	for agent in gemini copilot; do
 		must one add "$root/work" -t "$agent" --agent "$agent" --session-id "$id"
 		refused one "does not know where" session export "$agent" "$root/$agent"
 		[ ! -e "$root/$agent" ] || fail "$agent: a refused export has made a file"
 	done
+	must one add "$root/work" -t codex --agent codex --session-id "$id"
+	refused one "no conversation $id on this machine" session export codex "$root/codex"
 	[ -z "$(find "$root" -maxdepth 1 -name '.*.tmp')" ] || fail "a temporary file is left"
 }
 
@@ -278,14 +361,14 @@ what_is_here_stays() {
 what_does_not_come_along_is_told() {
 	local manifest
 	begin_deck
-	must one add "$root/more" -t codex --agent codex --session-id "$second"
+	must one add "$root/more" -t gemini --agent gemini --session-id "$second"
 	manifest=$(grep -l '"more"' "$root"/one/deck/other/*/instance.json)
 	echo '{' >"$manifest"
 	must one backup "$root/less" --json
-	grep -qF "does not know where" "$root/out" || fail "nothing is told of codex: $(<"$root/out")"
+	grep -qF "does not know where" "$root/out" || fail "nothing is told of gemini: $(<"$root/out")"
 	grep -qF '"is_packed": false' "$root/out" || fail "nothing is told of the damaged one: $(<"$root/out")"
 	must two restore "$root/less" --apply
-	must two show codex --json
+	must two show gemini --json
 	grep -qF "\"session_id\": \"$second\"" "$root/out" || fail "its id is lost: $(<"$root/out")"
 	grep -qaF "$canary" "$root/less" && fail "the file has a secret"
 	return 0
@@ -495,7 +578,7 @@ settings_that_are_not_valid_cost_no_session() {
 	restored two
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|restored|manifest|set_member')
+mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|restored|manifest|set_member')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do
 	"$case_name"

@@ -13,14 +13,15 @@
 
 #define DIGEST "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define ID     "11111111-2222-4333-8444-555555555555"
-#define SESSION                                                              \
-	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","   \
-	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","  \
-	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","       \
-	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","      \
-	"\"on_end\":\"keep\",\"memory_max\":1024,\"session_id\":\"" ID "\"," \
-	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                       \
-	"\"conversation\":{\"number\":1,\"size_bytes\":6,\"sha256\":\"" DIGEST "\"}}"
+#define SESSION                                                                      \
+	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","           \
+	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","          \
+	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","               \
+	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","              \
+	"\"on_end\":\"keep\",\"memory_max\":1024,\"session_id\":\"" ID "\","         \
+	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                               \
+	"\"conversation\":{\"number\":1,\"size_bytes\":6,\"sha256\":\"" DIGEST "\"," \
+	"\"path\":\"sessions/2026/a.jsonl\",\"directory\":\"/work/tree\"}}"
 
 static struct error err;
 
@@ -30,9 +31,13 @@ static char *text_of(const char *key, const char *value)
 	cleanup_json struct json_object *root = json_object_new_object(), *session = NULL;
 	struct json_object *list = json_object_new_array();
 	assert_int_equal(json_parse(SESSION, strlen(SESSION), "it", &session, &err), 0);
-	struct json_object *section = key && (streq(key, "number") || streq(key, "sha256"))
-					      ? json_get_object(session, "conversation")
-					      : session;
+	static const char *const of_the_file[] = { "number", "sha256", "path", "began" };
+	struct json_object *section = session;
+	for (size_t i = 0; key && i < ARRAY_SIZE(of_the_file); i++)
+		if (streq(key, of_the_file[i]))
+			section = json_get_object(session, "conversation");
+	if (key && streq(key, "began"))
+		key = "directory";
 	struct json_object *parsed = NULL;
 	if (key && value)
 		assert_int_equal(json_parse(value, strlen(value), "it", &parsed, &err), 0);
@@ -57,6 +62,8 @@ static void it_reads_as_it_was_written(void **state UNUSED)
 	assert_string_equal(first.items[0].notes, "mine");
 	assert_string_equal(first.items[0].launch_directory, "/work/tree");
 	assert_int_equal(first.items[0].limits.memory_max, 1024);
+	assert_string_equal(first.items[0].place, "sessions/2026/a.jsonl");
+	assert_string_equal(first.items[0].began, "/work/tree");
 	cleanup_free char *once = parcels_text(&first);
 	assert_int_equal(parcels_parse(once, "it", 1, &second, &err), 0);
 	cleanup_free char *twice = parcels_text(&second);
@@ -145,6 +152,16 @@ static void nothing_in_it_is_believed(void **state UNUSED)
 		{ "number", "-1" },
 		{ "sha256", "\"E3B0\"" },
 		{ "sha256", NULL },
+		{ "path", "\"/sessions/a\"" },
+		{ "path", "\"sessions/../a\"" },
+		{ "path", "\"../a\"" },
+		{ "path", "\"sessions//a\"" },
+		{ "path", "\"sessions/a/\"" },
+		{ "path", "\"sessions/.a\"" },
+		{ "path", "\"sessions/a b\"" },
+		{ "path", "7" },
+		{ "began", "\"work\"" },
+		{ "began", "\"/work/../etc\"" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_free char *text = text_of(cases[i].key, cases[i].value);

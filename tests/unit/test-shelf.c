@@ -108,6 +108,43 @@ static void chats_have_parts(void **state UNUSED)
 	expect(&shelf.items[0], "/a", "words");
 }
 
+static void expect_place(const char *layout, const char *was, const char *place)
+{
+	cleanup_free char *found = shelf_place(agent_files_named(layout), ID_A, "/new/a.b", was);
+	if (!streq(or_empty(found), or_empty(place)))
+		fail_msg("%s, %s: %s", layout, or_empty(was), or_empty(found));
+}
+
+static void each_layout_has_a_place_for_what_comes(void **state UNUSED)
+{
+	static const char rollout[] = "sessions/2026/11/22/rollout-2026-11-22T00-43-07-" ID_A
+				      ".jsonl";
+	static const char chat[] = "projects/-a/chats/" ID_A ".jsonl";
+	expect_place("projects", NULL, "projects/-new-a-b/" ID_A ".jsonl");
+	expect_place("projects", "projects/-a/" ID_A ".jsonl", "projects/-new-a-b/" ID_A ".jsonl");
+	expect_place("rollouts", rollout, rollout);
+	expect_place("chats", chat, chat);
+	expect_place("chats", rollout, NULL);
+	expect_place("rollouts", NULL, NULL);
+	expect_place("unknown", rollout, NULL);
+	static const char *const foreign[] = {
+		"",
+		"auth.json",
+		"sessions/2026/11/22",
+		"sessions/2026/11/22/rollout-2026-11-22T00-43-07-" ID_B ".jsonl",
+		"sessions/2026/11/22/33/rollout-2026-11-22T00-43-07-" ID_A ".jsonl",
+		"sessions/2026/11/rollout-2026-11-22T00-43-07-" ID_A ".jsonl",
+		"sessions/../11/22/rollout-" ID_A ".jsonl",
+		"/sessions/2026/11/22/rollout-" ID_A ".jsonl",
+		"sessions/2026/11/22/config-" ID_A ".jsonl",
+		"sessions/2026/11/22/rollout-" ID_A ".toml",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+		expect_place("rollouts", foreign[i], NULL);
+	const struct agent_files stays = { .conversation = (char[]){ "a/{uuid}.jsonl" } };
+	assert_null(shelf_place(&stays, ID_A, "/", "a/" ID_A ".jsonl"));
+}
+
 static void nothing_is_there(void **state UNUSED)
 {
 	cleanup_shelf struct shelf shelf = { 0 };
@@ -332,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rollout_names_its_directory_and_its_kind, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(chats_have_parts, set_up, tear_down),
+		cmocka_unit_test(each_layout_has_a_place_for_what_comes),
 		cmocka_unit_test_setup_teardown(nothing_is_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_has_gone_is_told, set_up, tear_down),
 		IN_REGISTRY(what_codex_wrote_is_found),

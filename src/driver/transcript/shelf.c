@@ -263,3 +263,34 @@ void shelf_about_free(struct shelf_about *about)
 	free(about->words);
 	*about = (struct shelf_about){ 0 };
 }
+
+/* ---- in another home -------------------------------------------------------------------------- */
+
+/* Has the path the names of the pattern, and this id? */
+static bool is_place(const char *pattern, const char *path, const char *session_id)
+{
+	cleanup_free char *copy = xstrdup(path);
+	cleanup_free char *id = NULL;
+	char *rest = copy;
+	for (const char *part; (part = strsep(&rest, "/"));) {
+		const size_t length = strcspn(pattern, "/");
+		if (!agent_files_match(pattern, length, part, &id))
+			return false;
+		pattern += length + (pattern[length] == '/');
+		if (!*pattern)
+			return !rest && id && streq(id, session_id);
+	}
+	return false;
+}
+
+char *shelf_place(const struct agent_files *files, const char *session_id, const char *launch,
+		  const char *was)
+{
+	if (!files || files->reach == FILES_STAY)
+		return NULL;
+	if (files->reach == FILES_FOLLOW) {
+		cleanup_free char *slug = transcript_slug(launch);
+		return xasprintf("projects/%s/%s.jsonl", slug, session_id);
+	}
+	return was && is_place(files->conversation, was, session_id) ? xstrdup(was) : NULL;
+}

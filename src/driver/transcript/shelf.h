@@ -12,6 +12,13 @@
 
 #include <stdint.h>
 
+/* Where the file of a conversation comes to in another home, below that: for an agent that is
+ * started in launch (a real path).  was: where it is below the home that it is copied from; any
+ * text, or NULL.  files: NULL, or those of the agent.  NULL: that is no place for a conversation
+ * with this id, or they cannot be moved.  The caller frees. */
+char *shelf_place(const struct agent_files *files, const char *session_id, const char *launch,
+		  const char *was) MUST_USE;
+
 struct shelf_item {
 	char *path, *session_id;
 	int64_t modified_ns;

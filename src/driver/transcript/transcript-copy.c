@@ -91,43 +91,52 @@ static int copy_into(int source, int folder, const char *path, struct error *err
 	return r;
 }
 
-/* Follow links up to here: some people move their agent's home to another disk. */
-static int open_projects(const char *config_home, int *ret, struct error *err)
+/* Make the directory of this name if it is missing, durably, and open it. */
+static int enter(int above, const char *name, int flags, const char *path, int *ret,
+		 struct error *err)
 {
-	cleanup_free char *path = path_join(config_home, PROJECTS);
-	cleanup_close int home = -1;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		/* The agent has not run here yet. */
-		if (access(config_home, F_OK) < 0 &&
-		    fs_open_private_directory(config_home, &home, err) < 0)
-			return -1;
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return error_set_file(err, errno, "make %s", path);
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
+	if (mkdirat(above, name, 0700) < 0 && errno != EEXIST)
+		return error_set_file(err, errno, "make the directories of %s", path);
+	const int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 	if (fd < 0)
-		return error_set_file(err, errno, "open %s", path);
+		return error_set_file(err, errno, "open the directories of %s", path);
+	*ret = fd;
+	return fs_flush(above) < 0 ? error_set_file(err, errno, "sync the directories of %s", path)
+				   : 0;
+}
+
+static int open_home(const char *config_home, int *ret, struct error *err)
+{
+	int fd = open(config_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* The agent has not run here yet. */
+	if (fd < 0 && errno == ENOENT)
+		return fs_open_private_directory(config_home, ret, err);
+	if (fd < 0)
+		return error_set_file(err, errno, "open %s", config_home);
 	*ret = fd;
 	return 0;
 }
 
-int transcript_put(int source, const char *path, const char *config_home, const char *directory,
-		   struct error *err)
+int transcript_put(int source, const char *config_home, const char *place, struct error *err)
 {
-	cleanup_free char *slug = transcript_slug(directory);
-	cleanup_free char *place = xasprintf("%s/%s/%s", config_home, PROJECTS, slug);
-	cleanup_close int above = -1;
-	if (open_projects(config_home, &above, err) < 0)
+	cleanup_free char *path = path_join(config_home, place);
+	cleanup_free char *copy = xstrdup(place);
+	cleanup_close int folder = -1;
+	/* Links are followed up to the first directory: some people move it to another disk. */
+	int flags = 0;
+	char *rest = copy;
+	if (open_home(config_home, &folder, err) < 0)
 		return -1;
-	if (mkdirat(above, slug, 0700) < 0 && errno != EEXIST)
-		return error_set_file(err, errno, "make %s", place);
-	cleanup_close int folder = openat(above, slug,
-					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0)
-		return error_set_file(err, errno, "open %s", place);
-	if (fs_flush(above) < 0)
-		return error_set_file(err, errno, "sync the directory of %s", place);
+	for (const char *name; (name = strsep(&rest, "/")) && rest; flags = O_NOFOLLOW) {
+		int below = -1;
+		const int r = enter(folder, name, flags, path, &below, err);
+		if (below >= 0) {
+			(void)close(folder);
+			folder = below;
+		}
+		if (r < 0)
+			return -1;
+	}
 	return copy_into(source, folder, path, err);
 }
 
@@ -138,9 +147,10 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
 	cleanup_close int source = -1;
 	if (transcript_open(NULL, path, &source, err) < 0)
 		return -1;
-	const int r = transcript_put(source, path, config_home, directory, err);
+	cleanup_free char *place = xasprintf(PROJECTS "/%s/%s", slug, path_basename(path));
+	const int r = transcript_put(source, config_home, place, err);
 	if (r >= 0)
-		*ret = xasprintf("%s/%s/%s/%s", config_home, PROJECTS, slug, path_basename(path));
+		*ret = path_join(config_home, place);
 	return r;
 }
 

@@ -59,9 +59,10 @@ enum { TRANSCRIPT_TAKEN = 1 };
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err);
 
-/* The same of an open file; path is its name.  Makes the agent's home where there is none. */
-int transcript_put(int source, const char *path, const char *config_home, const char *directory,
-		   struct error *err);
+/* The same of an open file, to a place below the home ("projects/-work/ID.jsonl"), whose names are
+ * checked: no "..".  Makes the agent's home where there is none.  Only the home and the first
+ * directory in it may be links. */
+int transcript_put(int source, const char *config_home, const char *place, struct error *err);
 
 /* Open a transcript for transcript_plant().  within: a directory that somebody else may write, and
  * that path must be below without any link; or NULL.  ERROR_INVALID: it is not a file of ours. */

@@ -4,7 +4,6 @@
 #include "base/fsutil.h"
 #include "driver/transcript/shelf.h"
 #include "driver/transcript/transcript.h"
-#include "engine/conversation/location.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -20,6 +19,7 @@ void entry_clear(struct entry *entry)
 	free(entry->directory);
 	free(entry->launch);
 	free(entry->home);
+	free(entry->place);
 }
 
 /* ---- what this machine has already ------------------------------------------------------------ */
@@ -93,13 +93,6 @@ static int compare_file(const char *path, const struct parcel *parcel, enum like
 	return 0;
 }
 
-/* Where the conversation comes to.  The caller frees. */
-static char *destination_of(const struct entry *entry)
-{
-	cleanup_free char *slug = transcript_slug(entry->launch);
-	return xasprintf("%s/projects/%s/%s.jsonl", entry->home, slug, entry->parcel->session_id);
-}
-
 /* A second copy of a conversation on this disk would be continued apart from the first. */
 int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err)
 {
@@ -108,9 +101,8 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 	bool is_there = false;
 	if (entry->parcel->number) {
 		struct stat st;
-		cleanup_free char *place = destination_of(entry);
-		if (shelf_list(agent_files_named(entry->agent->transcript), entry->home, &shelf,
-			       err) < 0)
+		cleanup_free char *place = path_join(entry->home, entry->place);
+		if (shelf_list(agent_movable_files(entry->agent), entry->home, &shelf, err) < 0)
 			return -1;
 		const struct shelf_item *item = shelf_find(&shelf, entry->parcel->session_id);
 		/* A link, or a file of a name that is no UUID, is on no shelf. */
@@ -210,12 +202,32 @@ static int settle_directories(const struct unpack_order *order, struct entry *en
 	return 0;
 }
 
+/* Would its agent find the conversation where it comes to? */
+static int settle_place(struct entry *entry, struct error *err)
+{
+	const struct parcel *parcel = entry->parcel;
+	const struct agent_files *files = agent_movable_files(entry->agent);
+	if (files && files->reach == FILES_BOUND && parcel->began &&
+	    !streq(parcel->began, entry->launch)) {
+		cleanup_free char *began = visible(parcel->began);
+		return error_set(err, ERROR_INVALID,
+				 "%s continues this conversation only in %s, where it began: "
+				 "make that directory, and let the session work there",
+				 entry->agent->title, began);
+	}
+	entry->place = shelf_place(files, parcel->session_id, entry->launch, parcel->place);
+	return entry->place ? 0
+			    : error_set(err, ERROR_CORRUPT,
+					"the file does not say where %s keeps this conversation",
+					entry->agent->title);
+}
+
 static int settle_home(const struct deck *deck, struct entry *entry, struct error *err)
 {
 	cleanup_free char *home = deck_config_home(deck, entry->agent);
 	if (!entry->parcel->number)
 		return 0;
-	if (!location_is_known(entry->agent) || !home || *home != '/')
+	if (!agent_movable_files(entry->agent) || !home || *home != '/')
 		return error_set(
 			err, ERROR_INVALID,
 			"agentdeck does not know where %s keeps its conversations here, and "
@@ -225,7 +237,7 @@ static int settle_home(const struct deck *deck, struct entry *entry, struct erro
 	entry->home = realpath(home, NULL);
 	if (!entry->home)
 		entry->home = TAKE_PTR(home);
-	return 0;
+	return settle_place(entry, err);
 }
 
 int entry_settle(struct deck *deck, const struct unpack_file *file,
@@ -280,12 +292,12 @@ static int extract(struct deck *deck, const struct archive *archive, const struc
 int entry_plant(struct deck *deck, const struct unpack_file *file, const struct entry *entry,
 		struct error *err)
 {
-	cleanup_free char *place = destination_of(entry);
 	cleanup_close int copy = -1;
 	if (extract(deck, &file->archive, entry->parcel, &copy, err) < 0)
 		return -1;
-	const int r = transcript_put(copy, place, entry->home, entry->launch, err);
-	return r == TRANSCRIPT_TAKEN ? error_set(err, ERROR_EXISTS,
-						 "%s came into being just now: try again", place)
-				     : r;
+	const int r = transcript_put(copy, entry->home, entry->place, err);
+	return r == TRANSCRIPT_TAKEN
+		       ? error_set(err, ERROR_EXISTS, "%s/%s came into being just now: try again",
+				   entry->home, entry->place)
+		       : r;
 }

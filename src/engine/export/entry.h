@@ -23,6 +23,7 @@ struct entry {
 	const struct agent *agent;
 	struct lifecycle_new wish; /* borrows from all of this */
 	char *origin, *directory, *launch, *home;
+	char *place;      /* of its conversation, below the home; NULL: none comes along */
 	bool is_replaced; /* its tree is not here: it works in the repository */
 };
 void entry_clear(struct entry *entry);

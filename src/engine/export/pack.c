@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "driver/archive/archive.h"
+#include "driver/transcript/shelf.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
@@ -49,12 +50,27 @@ static bool is_unused(const struct instance *instance, const struct agent *agent
 static int check_known(const struct instance *instance, const struct agent *agent,
 		       struct error *err)
 {
-	if (location_is_known(agent) && instance->conversation.config_home)
+	if (agent_movable_files(agent) && instance->conversation.config_home)
 		return 0;
 	return error_set(err, ERROR_INVALID,
 			 "agentdeck does not know where %s keeps its conversations, and cannot "
 			 "export one",
 			 agent->title);
+}
+
+/* An agent whose transcripts agentdeck can only list. */
+static int find_listed(const struct instance *instance, const struct agent_files *files,
+		       const char *id, struct transcript *ret, struct error *err)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	if (shelf_list(files, instance->conversation.config_home, &shelf, err) < 0)
+		return -1;
+	const struct shelf_item *item = shelf_find(&shelf, id);
+	if (!item)
+		return TRANSCRIPT_NONE;
+	ret->path = xstrdup(item->path);
+	ret->session_id = xstrdup(item->session_id);
+	return 0;
 }
 
 /* PACK_NOTHING: it has no conversation yet. */
@@ -63,14 +79,16 @@ static int find(const struct instance *instance, const struct agent *agent, stru
 		struct error *err)
 {
 	const char *id = instance->conversation.session_id;
-	if (is_unused(instance, agent) && (!id || !location_is_known(agent)))
+	if (is_unused(instance, agent) && (!id || !agent_movable_files(agent)))
 		return PACK_NOTHING;
 	if (!id)
 		return error_set(err, ERROR_INVALID,
 				 "agentdeck cannot pack the conversations of %s", agent->title);
 	if (check_known(instance, agent, err) < 0)
 		return -1;
-	const int r = location_find(instance, id, ret, err);
+	const int r = location_is_known(agent)
+			      ? location_find(instance, id, ret, err)
+			      : find_listed(instance, agent_movable_files(agent), id, ret, err);
 	if (r != TRANSCRIPT_NONE)
 		return r;
 	if (is_unused(instance, agent))
@@ -88,30 +106,75 @@ enum extent {
 	EXTENT_LINES, /* its whole lines: its agent may be writing the next one */
 };
 
-/* Open the conversation.  *ret has no descriptor if there is none; *ret_id is the caller's. */
-static int open_conversation(const struct instance *instance, const struct agent *agent,
-			     enum extent extent, struct archive_source *ret, char **ret_id,
-			     struct error *err)
+/* A conversation on its way into the file. */
+struct found {
+	struct archive_source source; /* without a descriptor: there is none */
+	char *session_id, *place, *began;
+};
+#define FOUND_NOTHING ((struct found){ .source.fd = -1 })
+
+static void found_clear(struct found *found)
 {
-	cleanup_transcript struct transcript found = { 0 };
+	if (found->source.fd >= 0)
+		(void)close(found->source.fd);
+	free(found->session_id);
+	free(found->place);
+	free(found->began);
+}
+#define cleanup_found CLEANUP(found_clear)
+
+/* What whoever puts the file into another home has to know of this one. */
+static int describe_place(const struct instance *instance, const struct agent_files *files,
+			  const struct transcript *file, struct found *ret, struct error *err)
+{
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	const char *home = instance->conversation.config_home;
+	const struct shelf_item item = { .path = file->path };
+	if (files->reach == FILES_FOLLOW)
+		return 0;
+	const char *place = file->path + strlen(home);
+	place += strspn(place, "/");
+	if (!parcel_is_place(place))
+		return error_set(err, ERROR_INVALID, "%s has a name that no agent gives: rename it",
+				 file->path);
+	const int r = shelf_look(files, &item, &about, err);
+	if (r == SHELF_GONE)
+		return error_set(err, ERROR_NOT_FOUND, "%s was removed just now", file->path);
+	if (r < 0)
+		return -1;
+	ret->place = xstrdup(place);
+	if (about.directory && parcel_is_path(about.directory))
+		ret->began = TAKE_PTR(about.directory);
+	return 0;
+}
+
+/* Open the conversation; what belongs to *ret is the caller's. */
+static int open_conversation(const struct instance *instance, const struct agent *agent,
+			     enum extent extent, struct found *ret, struct error *err)
+{
+	cleanup_transcript struct transcript file = { 0 };
+	cleanup_found struct found found = FOUND_NOTHING;
 	struct archive_source source;
 	cleanup_close int fd = -1;
 	const char *within = instance->recipe ? instance->recipe->home : NULL;
-	const int r = find(instance, agent, &found, err);
+	const int r = find(instance, agent, &file, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	if (transcript_open(within, found.path, &fd, err) < 0)
+	if (transcript_open(within, file.path, &fd, err) < 0 ||
+	    describe_place(instance, agent_movable_files(agent), &file, &found, err) < 0)
 		return -1;
-	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, found.path,
+	if ((extent == EXTENT_LINES ? archive_measure_lines : archive_measure)(fd, file.path,
 									       &source, err) < 0)
 		return -1;
 	if (extent == EXTENT_LINES && source.size == 0)
 		return error_set(err, ERROR_NOT_FOUND,
 				 "its agent has not written a line of conversation %s yet",
-				 found.session_id);
-	*ret = source;
-	ret->fd = TAKE_FD(fd);
-	*ret_id = TAKE_PTR(found.session_id);
+				 file.session_id);
+	found.source = source;
+	found.source.fd = TAKE_FD(fd);
+	found.session_id = TAKE_PTR(file.session_id);
+	*ret = found;
+	found = FOUND_NOTHING;
 	return 0;
 }
 
@@ -123,28 +186,29 @@ static struct parcel *describe(const struct instance *instance, const struct age
 	return parcels_add(&load->parcels, instance, &argv);
 }
 
-/* Add the conversation to the session, if it has a descriptor, which becomes the load's. */
-static void attach(const struct archive_source *source, struct load *load, struct parcel *parcel)
+/* Add the conversation, if there is one, to the session; it becomes theirs. */
+static void attach(struct found *found, struct load *load, struct parcel *parcel)
 {
-	if (source->fd < 0)
+	if (found->source.fd < 0)
 		return;
 	load->sources = xreallocarray(load->sources, load->count + 1, sizeof(*load->sources));
-	load->sources[load->count++] = *source;
+	load->sources[load->count++] = found->source;
 	parcel->number = load->count;
-	parcel->size = source->size;
-	memcpy(parcel->digest, source->digest, sizeof(parcel->digest));
+	parcel->size = found->source.size;
+	memcpy(parcel->digest, found->source.digest, sizeof(parcel->digest));
+	parcel->session_id = TAKE_PTR(found->session_id);
+	parcel->place = TAKE_PTR(found->place);
+	parcel->began = TAKE_PTR(found->began);
+	*found = FOUND_NOTHING;
 }
 
 static int add(const struct instance *instance, const struct agent *agent, struct load *load,
 	       struct error *err)
 {
-	struct archive_source source = { .fd = -1 };
-	char *id = NULL;
-	if (open_conversation(instance, agent, EXTENT_WHOLE, &source, &id, err) < 0)
+	cleanup_found struct found found = FOUND_NOTHING;
+	if (open_conversation(instance, agent, EXTENT_WHOLE, &found, err) < 0)
 		return -1;
-	struct parcel *parcel = describe(instance, agent, load);
-	parcel->session_id = id;
-	attach(&source, load, parcel);
+	attach(&found, load, describe(instance, agent, load));
 	return 0;
 }
 
@@ -252,7 +316,7 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_error struct error why = { 0 };
 	const struct agent *agent;
-	struct archive_source source = { .fd = -1 };
+	cleanup_found struct found conversation = FOUND_NOTHING;
 	const int r = store_load(store, row->base, &instance, &why);
 	if (r != 0 || deck_agent(deck, instance->agent, &agent, &why) < 0) {
 		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
@@ -265,9 +329,8 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 	}
 	const struct place_run run = place_run_of(instance);
 	item->runs = instance->run.id && place_presence(&run) != PRESENCE_NONE;
-	const int found = open_conversation(instance, agent,
-					    item->runs ? EXTENT_LINES : EXTENT_WHOLE, &source,
-					    &parcel->session_id, &why);
+	const int found = open_conversation(
+		instance, agent, item->runs ? EXTENT_LINES : EXTENT_WHOLE, &conversation, &why);
 	if (found < 0)
 		tell(item, why.message);
 	/* The id alone still says what the agent is to continue, where it has that. */
@@ -276,8 +339,8 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 		(void)leave_out(parcel, item);
 	}
 	item->is_packed = true;
-	item->has_conversation = source.fd >= 0;
-	attach(&source, load, parcel);
+	item->has_conversation = conversation.source.fd >= 0;
+	attach(&conversation, load, parcel);
 }
 
 static int pack_all(struct deck *deck, const struct pack_deck_order *order, struct load *load,

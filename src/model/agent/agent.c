@@ -202,6 +202,12 @@ const struct agent_files *agent_find_files(const struct agent *agent)
 	return layout ? agent_files_named(layout) : NULL;
 }
 
+const struct agent_files *agent_movable_files(const struct agent *agent)
+{
+	const struct agent_files *files = agent_find_files(agent);
+	return files && files->reach != FILES_STAY ? files : NULL;
+}
+
 bool agent_reports(const struct agent *agent)
 {
 	return agent->report.count || agent->report_environment.count;

@@ -163,5 +163,7 @@ const void *agent_field(const struct agent *agent, const char *path, bool *ret_i
 /* How its conversations are on disk: as its entry says in [files], else by the layout that it
  * names. NULL: they cannot be looked at.  Borrowed from the agent, or static. */
 const struct agent_files *agent_find_files(const struct agent *agent);
+/* The same, if they can go to another home, and the agent continues them there. */
+const struct agent_files *agent_movable_files(const struct agent *agent);
 
 bool agent_reports(const struct agent *agent);

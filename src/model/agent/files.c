@@ -26,14 +26,17 @@ static const struct layout {
 	    .prompt_text = TEXT("message.content"),
 	    .reply = TEXT("type=assistant"),
 	    .reply_text = TEXT("message.content"),
-	    .skip = LIST(TEXT("isMeta=true"), TEXT("isSidechain=true")) } },
+	    .skip = LIST(TEXT("isMeta=true"), TEXT("isSidechain=true")),
+	    .reach = FILES_FOLLOW } },
 	{ "chats",
 	  { .conversation = TEXT("projects/*/chats/{uuid}.jsonl"),
 	    .directory = TEXT("cwd"),
 	    .prompt = TEXT("type=user"),
 	    .prompt_text = TEXT("message.parts"),
 	    .reply = TEXT("type=assistant"),
-	    .reply_text = TEXT("message.parts") } },
+	    .reply_text = TEXT("message.parts"),
+	    /* qwen compares its directory with that of the first record. */
+	    .reach = FILES_BOUND } },
 	{ "rollouts",
 	  { .conversation = TEXT("sessions/[0-9]*/[0-9]*/[0-9]*/rollout-*-{uuid}.jsonl"),
 	    .directory = TEXT("payload.cwd"),
@@ -41,7 +44,8 @@ static const struct layout {
 	    .prompt_text = TEXT("payload.content"),
 	    .reply = TEXT("payload.role=assistant"),
 	    .reply_text = TEXT("payload.content"),
-	    .side = LIST(TEXT("payload.thread_source!=user")) } },
+	    .side = LIST(TEXT("payload.thread_source!=user")),
+	    .reach = FILES_ANYWHERE } },
 };
 
 const struct agent_files *agent_files_named(const char *layout)

@@ -9,6 +9,13 @@
 
 /* NULL, or an empty list: the entry does not say.  "Member" is a path as for json_at(), in a record
  * of the file: a line that is a JSON object.  "Condition" is one for json_matches(). */
+enum files_reach {
+	FILES_STAY,     /* nobody knows what else a conversation needs in another home */
+	FILES_FOLLOW,   /* "projects": in the place of the directory that the agent is started in */
+	FILES_BOUND,    /* in their place, and only from the directory where they began */
+	FILES_ANYWHERE, /* in their place, from everywhere */
+};
+
 struct agent_files {
 	/* The files: names with "*" for any text.  "{uuid}" (only a UUID) or "{session_id}" (any
 	 * id) is where the id is; without either, id is the member of the first record with it. */
@@ -26,6 +33,7 @@ struct agent_files {
 	/* The file that an agent keeps locked while it has the conversation open; "*" only in its
 	 * last name. */
 	char *lock;
+	enum files_reach reach; /* where their agent finds them again; FILES_STAY: of an entry */
 };
 
 /* The files of a layout with a name (session.conversations of an entry); NULL: it is unknown.

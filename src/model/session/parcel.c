@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define HEXADECIMAL "0123456789abcdef"
+#define PLAIN       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 
 enum { NOTES_MAX = 4096 };
 
@@ -29,6 +30,8 @@ static void parcel_clear(struct parcel *parcel)
 	free(parcel->resume);
 	free(parcel->restart);
 	free(parcel->session_id);
+	free(parcel->place);
+	free(parcel->began);
 	strvec_clear(&parcel->argv);
 }
 
@@ -113,6 +116,8 @@ static struct json_object *json_of(const struct parcel *parcel)
 		json_set_int(file, "number", (int64_t)parcel->number);
 		json_set_int(file, "size_bytes", (int64_t)parcel->size);
 		json_set_string(file, "sha256", parcel->digest);
+		manifest_put_text(file, "path", parcel->place);
+		manifest_put_text(file, "directory", parcel->began);
 	}
 	return object;
 }
@@ -138,7 +143,7 @@ char *parcels_text(const struct parcels *parcels)
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 /* Absolute, and nothing in it goes up. */
-static bool is_path(const char *path)
+bool parcel_is_path(const char *path)
 {
 	const size_t length = strlen(path);
 	return path[0] == '/' && length < PATH_MAX && !strstr(path, "/../") &&
@@ -161,7 +166,22 @@ static bool is_notes(const char *notes)
 static bool is_id(const struct parcel *parcel)
 {
 	return naming_is_session_id(parcel->session_id) ||
-	       (!parcel->number && is_path(parcel->session_id));
+	       (!parcel->number && parcel_is_path(parcel->session_id));
+}
+
+/* Below a directory: plain names, none of which is hidden. */
+bool parcel_is_place(const char *path)
+{
+	const size_t length = strlen(path);
+	if (length == 0 || length >= PATH_MAX || path[length - 1] == '/' ||
+	    strspn(path, PLAIN) != length)
+		return false;
+	for (const char *name = path; name; name = strchr(name, '/')) {
+		name += *name == '/';
+		if (*name == '.' || *name == '/')
+			return false;
+	}
+	return path[0] != '/';
 }
 
 const char *parcel_fault(const struct parcel *parcel)
@@ -179,10 +199,12 @@ const char *parcel_fault(const struct parcel *parcel)
 		{ "notes", !parcel->notes || is_notes(parcel->notes) },
 		{ "session_id", !parcel->session_id || is_id(parcel) },
 		{ "argv", parcel->argv.count > 0 },
-		{ "directory", is_path(parcel->directory) },
+		{ "directory", parcel_is_path(parcel->directory) },
 		{ "launch_directory",
-		  !parcel->launch_directory || is_path(parcel->launch_directory) },
-		{ "repository", !parcel->repository || is_path(parcel->repository) },
+		  !parcel->launch_directory || parcel_is_path(parcel->launch_directory) },
+		{ "repository", !parcel->repository || parcel_is_path(parcel->repository) },
+		{ "conversation.path", !parcel->place || parcel_is_place(parcel->place) },
+		{ "conversation.directory", !parcel->began || parcel_is_path(parcel->began) },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (!rules[i].is_right)
@@ -206,6 +228,8 @@ static void read_file(const struct manifest_section *section, size_t count, stru
 	cleanup_free char *digest = manifest_need_text(&file, "sha256");
 	parcel->number = (size_t)manifest_int(&file, "number", (int64_t)count);
 	parcel->size = (uint64_t)manifest_int(&file, "size_bytes", INT64_MAX);
+	parcel->place = manifest_text(&file, "path");
+	parcel->began = manifest_text(&file, "directory");
 	if (!digest)
 		return;
 	need(&file, "number", parcel->number > 0 && parcel->session_id);

@@ -27,6 +27,8 @@ struct parcel {
 	size_t number;
 	uint64_t size;
 	char digest[SHA256_TEXT_SIZE];
+	char *place; /* where that file was below the agent's home; NULL: not said */
+	char *began; /* the directory that the conversation began in; NULL: not said */
 };
 
 struct parcels {
@@ -51,6 +53,10 @@ void parcels_drop(struct parcels *parcels);
 
 /* The key of a member that parcels_parse() would refuse, such as "title"; static.  NULL: none. */
 const char *parcel_fault(const struct parcel *parcel);
+
+/* What "place" and the directories of a parcel may be. */
+bool parcel_is_place(const char *path);
+bool parcel_is_path(const char *path);
 
 /* The caller frees. */
 char *parcels_text(const struct parcels *parcels) MUST_USE;
