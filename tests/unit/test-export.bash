@@ -262,6 +262,35 @@ no_file_says_where_else_it_goes() {
 	[ -z "$(ls "$root/trap/25")" ] || fail "it wrote through a link"
 }
 
+a_session_that_moves_goes_to_the_trash() {
+	begin
+	refused one "exclude each other" session export work "$root/moved" --remove --running
+	refused one "exists already" session export work "$root/file" --remove
+	must one show work
+	must one session export work "$root/moved" --remove --json
+	grep -qF '"was_removed": true' "$root/out" || fail "$(<"$root/out")"
+	[ "$(find "$root/one/deck" -path '*/.trash/*' -name instance.json | wc -l)" = 1 ] || fail "it is not in the trash"
+	refused one "no session" show work
+	[ -s "$(folder one "$root/work")/$id.jsonl" ] || fail "the agent's own file is gone"
+	refused one "in the trash" session import "$root/moved"
+	must two session import "$root/moved"
+	must two session show work --json
+	grep -qF "\"session_id\": \"$id\"" "$root/out" || fail "no conversation: $(<"$root/out")"
+	must one undo
+	must one show work
+}
+
+# What the file cannot have stays.
+a_session_without_its_conversation_does_not_move() {
+	begin
+	must one add "$root/work" -t codex --agent codex
+	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one codex)"
+	refused one "nobody knows which conversation it has" session export codex "$root/codex" --remove
+	[ ! -e "$root/codex" ] || fail "a refused export has made a file"
+	must one show codex
+	must one session export codex "$root/codex"
+}
+
 # agentdeck cannot copy what it does not find.
 an_agent_of_another_layout_is_refused() {
 	local agent

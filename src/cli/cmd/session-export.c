@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 struct options {
-	bool running;
+	bool running, removes;
 };
 
 static const struct command_option options[] = {
 	{ 0, "running", NULL, "also while it runs: the last turn may be missing",
 	  TO_FLAG(running) },
+	{ 0, "remove", NULL, "then move the session to the trash here", TO_FLAG(removes) },
 	{ 0 },
 };
 
@@ -26,7 +27,11 @@ static int run(struct app *app, struct error *err)
 		.base = row->base,
 		.file = name,
 		.may_run = given->running,
+		.removes = given->removes,
 	};
+	if (given->running && given->removes)
+		return error_set(err, ERROR_USAGE,
+				 "--remove and --running exclude each other: stop the session");
 	if (pack_session(&app->deck, &order, &result, err) < 0)
 		return -1;
 	/* A script may read it in another directory. */
@@ -35,11 +40,13 @@ static int run(struct app *app, struct error *err)
 	json_set(object, "file", json_text(path ? path : name));
 	json_set_bool(object, "has_conversation", result.has_conversation);
 	json_set_bool(object, "was_running", result.runs);
-	return print_done(app, object,
-			  xasprintf("%s: exported to %s%s%s", row->title, name,
-				    result.has_conversation ? "" : " (it has no conversation yet)",
-				    result.runs ? "; it runs, so the last turn may be missing"
-						: ""));
+	json_set_bool(object, "was_removed", given->removes);
+	return print_done(
+		app, object,
+		xasprintf("%s: exported to %s%s%s%s", row->title, name,
+			  result.has_conversation ? "" : " (it has no conversation yet)",
+			  result.runs ? "; it runs, so the last turn may be missing" : "",
+			  given->removes ? ", and removed here: agentdeck undo restores it" : ""));
 }
 
 const struct command command_session_export = {

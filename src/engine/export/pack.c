@@ -10,6 +10,7 @@
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
+#include "engine/run/lifecycle-internal.h"
 #include "engine/run/operation.h"
 #include "model/agent/registry.h"
 #include "model/plan/resume.h"
@@ -242,6 +243,24 @@ static int check_run(struct operation *operation, bool may_run, bool *ret, struc
 			 title, hint);
 }
 
+/* Nothing may be lost with the session: it has been used, and nobody knows its conversation. */
+static int check_removal(const struct instance *instance, const struct load *load,
+			 struct error *err)
+{
+	if (load->count > 0 || instance->conversation.session_id || !instance->last_used_at)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "nobody knows which conversation it has, so the file would have none: "
+			 "export it without --remove");
+}
+
+static int remove_packed(struct operation *operation, const char *file, struct error *err)
+{
+	return lifecycle_remove_locked(operation, REMOVE_STOPPED, err) < 0
+		       ? error_prefix(err, "it was exported to %s, and is still here", file)
+		       : 0;
+}
+
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err)
 {
@@ -252,9 +271,12 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 	    operation_find_agent(&operation, err) < 0 ||
 	    check_run(&operation, order->may_run, &runs, err) < 0 ||
 	    add(operation.instance, operation.agent, &load, err) < 0 ||
+	    (order->removes && check_removal(operation.instance, &load, err) < 0) ||
 	    write_load(&load, order->file, err) < 0)
 		return -1;
 	log_info("exported: %s", load.count ? load.parcels.items[0].session_id : "none");
+	if (order->removes && remove_packed(&operation, order->file, err) < 0)
+		return -1;
 	*ret = (struct pack_result){ .runs = runs, .has_conversation = load.count > 0 };
 	return 0;
 }
