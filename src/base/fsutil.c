@@ -350,6 +350,23 @@ int fs_rename_new(int dirfd, const char *from, const char *name)
 		       : -1;
 }
 
+int fs_open_new(int dirfd, const char *temporary, bool *ret_has_name)
+{
+	const int fd = openat(dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	*ret_has_name = fd < 0;
+	return fd >= 0 ? fd
+		       : fs_openat(dirfd, temporary,
+				   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int fs_name_new(int dirfd, int fd, const char *temporary, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return temporary ? fs_rename_new(dirfd, temporary, name)
+			 : linkat(AT_FDCWD, path, dirfd, name, AT_SYMLINK_FOLLOW);
+}
+
 int fs_remove(int dirfd, const char *name, struct error *err)
 {
 	if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)

@@ -96,6 +96,14 @@ void fs_sweep_prefix(int dirfd, const char *prefix);
 /* Make path a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);
 
+/* Open a new file of the directory, to read and write, with mode 0600.  It has no name yet, so that
+ * a kill leaves nothing; where the file system cannot do that it has the name temporary.  -1 with
+ * errno. */
+int fs_open_new(int dirfd, const char *temporary, bool *ret_has_name);
+/* Give it its name; temporary: the one that it has, or NULL.  -1 with errno: EEXIST, somebody has
+ * it. */
+int fs_name_new(int dirfd, int fd, const char *temporary, const char *name);
+
 /* Rename a file below dirfd to a name that nobody has, also where there are no hard links (FAT).
  * -1 with errno: EEXIST, somebody has it. */
 int fs_rename_new(int dirfd, const char *from, const char *name);

@@ -343,26 +343,6 @@ static int check(int fd, const char *path, const struct archive_source *sources,
 	return 0;
 }
 
-/* A file of the folder without a name, so that a kill leaves nothing.  Where the file system cannot
- * do that it has the name temporary. */
-static int open_new(int folder, const char *temporary, bool *ret_has_name)
-{
-	const int fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	*ret_has_name = fd < 0;
-	return fd >= 0 ? fd
-		       : fs_openat(folder, temporary,
-				   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-/* Give it its name.  A file of that name stays as it is: errno is EEXIST. */
-static int name_new(int folder, int fd, const char *temporary, const char *name)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return temporary ? fs_rename_new(folder, temporary, name)
-			 : linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
-}
-
 /* A name beside path that nobody has. */
 static char *temporary_of(const char *name)
 {
@@ -375,7 +355,7 @@ static int write_and_name(int folder, const char *temporary, const char *path,
 			  size_t count, struct error *err)
 {
 	bool has_name;
-	cleanup_close int fd = open_new(folder, temporary, &has_name);
+	cleanup_close int fd = fs_open_new(folder, temporary, &has_name);
 	if (fd < 0)
 		return error_set_file(err, errno, "make %s", path);
 	if (put_all(fd, description, sources, count, err) < 0)
@@ -384,7 +364,7 @@ static int write_and_name(int folder, const char *temporary, const char *path,
 		return error_set_file(err, errno, "sync %s", path);
 	if (check(fd, path, sources, count, err) < 0)
 		return -1;
-	if (name_new(folder, fd, has_name ? temporary : NULL, path_basename(path)) < 0)
+	if (fs_name_new(folder, fd, has_name ? temporary : NULL, path_basename(path)) < 0)
 		return errno == EEXIST ? error_set(err, ERROR_EXISTS,
 						   "%s exists already: choose another name", path)
 				       : error_set_file(err, errno, "make %s", path);

@@ -3,7 +3,6 @@
  * transcript.h: the only functions that write where an agent keeps its transcripts, and only at its
  * user's request.
  */
-#include "base/libc.h"
 #include "driver/transcript/transcript.h"
 
 #include "base/fsutil.h"
@@ -66,15 +65,15 @@ static int copy_all(int source, int target, const char *path, struct error *err)
 static int copy_durably(int source, int folder, const char *temporary, const char *path,
 			struct error *err)
 {
-	cleanup_close int target = fs_openat(
-		folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	bool has_name;
+	cleanup_close int target = fs_open_new(folder, temporary, &has_name);
 	if (target < 0)
 		return error_set_file(err, errno, "make a copy of %s", path);
 	if (copy_all(source, target, path, err) < 0)
 		return -1;
 	if (fs_flush(target) < 0)
 		return error_set_file(err, errno, "sync the copy of %s", path);
-	if (renameat2(folder, temporary, folder, path_basename(path), RENAME_NOREPLACE) < 0)
+	if (fs_name_new(folder, target, has_name ? temporary : NULL, path_basename(path)) < 0)
 		return errno == EEXIST ? TRANSCRIPT_TAKEN
 				       : error_set_file(err, errno, "make a copy of %s", path);
 	return fs_flush(folder) < 0
