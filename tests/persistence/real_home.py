@@ -22,7 +22,7 @@ class Home:
         self.agent = AGENTS[name]
         self.agent_name = self.agent.agent or name
         self.path = f"/home/{USER}/{name}.{check}"
-        self.variables, self.stub, self.number = {}, None, 0
+        self.variables, self.files, self.stub, self.number = {}, {}, None, 0
 
     # -- in there
 
@@ -105,14 +105,21 @@ class Home:
         port = look_until(lambda: self.read("stub.port").strip(), 20)
         if not port:
             raise Failure("the stub does not start")
-        self.variables, files = self.agent.prepare(self.path, f"http://127.0.0.1:{port}")
-        for path, text in files.items():
+        self.variables, self.files = self.agent.prepare(self.path, f"http://127.0.0.1:{port}")
+        for path, text in self.files.items():
             self.write(path, text)
         self.host.user(["ln", "-s", self.program, f"{self.path}/bin/{self.agent_name}"])
         node = os.path.join(os.path.dirname(self.program), "node")
         if os.path.exists(node):
             self.host.user(["ln", "-s", node, f"{self.path}/bin/node"])
         self.entry = self.deck_json("agents", "show", self.agent_name)
+
+    def forget(self):
+        """As if neither the agent nor agentdeck had ever run here."""
+        names = (f".{self.agent_name}", ".local/state/agentdeck")
+        self.host.user(["rm", "-rf"] + [f"{self.path}/{name}" for name in names])
+        for path, text in self.files.items():
+            self.write(path, text)
 
     def end(self):
         """End it, so that it takes no processor time from the others."""

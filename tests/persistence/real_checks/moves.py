@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The conversation of a session after a fork, a restart in place, and an agent inside the agent."""
+"""The conversation of a session after a fork, a restart in place, an agent inside the agent, and in
+another home."""
 
 import uuid
 
@@ -88,3 +89,21 @@ def nested(home):
     session.kill_and_start()
     _, turn = session.say()
     session.must_carry(turn, said)
+
+
+@check(agents=CLAUDES + ["codex", "qwen"], otherwise="agentdeck cannot pack its conversations")
+def export(home):
+    """exported, and imported into a home that has nothing of it: the next request carries the turn"""
+    session = home.add()
+    session.start()
+    said, _ = session.say()
+    before = identifier(session)
+    session.stop()
+    file = f"{home.path}/session.tar"
+    home.deck_json("session", "export", session.id, file, "--remove")
+    home.forget()
+    moved = Session(home, home.deck_json("session", "import", file)["id"])
+    moved.start()
+    must(identifier(moved) == before, "it has another conversation")
+    _, turn = moved.say()
+    moved.must_carry(turn, said)
