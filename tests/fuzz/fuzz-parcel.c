@@ -14,7 +14,8 @@ static void check_parcel(const struct parcel *parcel)
 	HOLDS(parcel->directory[0] == '/' && !strstr(parcel->directory, "/../"));
 	HOLDS(!parcel->session_id || !parcel->number || !strchr(parcel->session_id, '/'));
 	HOLDS(parcel->argv.count > 0 && parcel->number <= 1);
-	HOLDS(!parcel->number || parcel->session_id);
+	HOLDS(!parcel->number || parcel->session_id ||
+	      (parcel->place && !strchr(parcel->place, '/')));
 	HOLDS(!parcel->place || (!strchr("/.", parcel->place[0]) && !strstr(parcel->place, "/.")));
 	HOLDS(!parcel->began || parcel->began[0] == '/');
 }

@@ -280,6 +280,94 @@ a_session_that_moves_goes_to_the_trash() {
 	must one show work
 }
 
+# The state of the session TITLE in ACCOUNT.
+place() {
+	local file
+	file=$(manifest "$1" "$2")
+	file=${file%/instance.json}
+	echo "${file%/*}/conversations/${file##*/}"
+}
+
+# used TITLE: a session of pi, whose conversations have no ids
+used() {
+	must one add "$root/work" -t "$1" --agent pi
+	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one "$1")"
+	mkdir -p "$(dirname "$(place one "$1")")"
+	chmod 700 "$(dirname "$(place one "$1")")"
+	mkdir -m 700 "$(place one "$1")"
+	echo "{\"said\":\"in $1\"}" >"$(place one "$1")/2026-11-25_new.jsonl"
+	echo '{"said":"before"}' >"$(place one "$1")/2026-11-26_old.jsonl"
+	touch -d 2026-01-01 "$(place one "$1")/2026-11-26_old.jsonl"
+	echo "$canary" >"$(place one "$1")/auth.json"
+}
+
+a_conversation_in_the_place_of_its_session_comes_along() {
+	local title
+	begin
+	used first
+	used second
+	must one session export first "$root/first"
+	grep -qaF "$canary" "$root/first" && fail "the file has a secret"
+	refused one "is here already" session import "$root/first" -t again
+	must two session import "$root/first" --directory "$root/elsewhere"
+	cmp "$(place one first)/2026-11-25_new.jsonl" "$(place two first)/2026-11-25_new.jsonl" || fail "the conversation differs"
+	[ "$(ls "$(place two first)")" = 2026-11-25_new.jsonl ] || fail "$(ls "$(place two first)"): not one file"
+	refused two "is here already" session import "$root/first" -t again
+	must one backup "$root/all"
+	grep -qaF "$canary" "$root/all" && fail "the backup has a secret"
+	must three restore "$root/all" --apply
+	for title in first second; do
+		grep -qF "in $title" "$(place three "$title")/2026-11-25_new.jsonl" || fail "$title has another conversation"
+	done
+	must three restore "$root/all" --apply
+	[ "$(sessions three)" = 3 ] || fail "$(sessions three) sessions, and not three"
+	[ "$(find "$root/three/deck/default/conversations" -mindepth 1 -maxdepth 1 | wc -l)" = 2 ] || fail "there are other places"
+}
+
+# The second profile fails, when the sessions of the first are there.
+what_a_failed_restore_put_into_places_is_gone() {
+	begin
+	used first
+	mkdir -p "$(folder one "$root/elsewhere")"
+	cp "$(folder one "$root/work")/$id.jsonl" "$(folder one "$root/elsewhere")/$second.jsonl"
+	must one -p other add "$root/elsewhere" -t more --agent demo --session-id "$second"
+	must one backup "$root/all"
+	mkdir -p "$(dirname "$(folder two "$root/elsewhere")")"
+	touch "$(folder two "$root/elsewhere")"
+	as two restore "$root/all" --apply
+	[ "$status" != 0 ] || fail "it did not fail"
+	[ -d "$root/two/deck/default/conversations" ] || fail "nothing was put there"
+	[ -z "$(find "$root/two/deck/default/conversations" -mindepth 1)" ] || fail "a conversation of no session is left"
+	[ "$(sessions two)" = 0 ] || fail "$(sessions two) sessions, and not none"
+	rm "$(folder two "$root/elsewhere")"
+	must two restore "$root/all" --apply
+	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
+}
+
+# A name that the agent does not give, and one that leads elsewhere.
+no_file_says_which_file_of_the_session_it_is() {
+	begin
+	used first
+	must one session export first "$root/codex"
+	forged name '2026-11-25_new.jsonl' '2026-11-25_new.jsonx'
+	forged up '2026-11-25_new.jsonl' '../../../work_.jsonl'
+	forged down '2026-11-25_new.jsonl' '2026/11/25_new.jsonl'
+	for file in name up down; do
+		as two session import "$root/$file"
+		[ "$status" != 0 ] || fail "$file was imported"
+	done
+	[ -z "$(find "$root/two/deck" -path '*/conversations/*')" ] || fail "a refused import has written something"
+}
+
+an_agent_whose_place_may_have_a_login_is_refused() {
+	begin
+	must one add "$root/work" -t opencode --agent opencode
+	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one opencode)"
+	refused one "and no login" session export opencode "$root/opencode"
+	must one backup "$root/all"
+	grep -qF "and no login" "$root/out" || fail "nothing is told: $(<"$root/out")"
+}
+
 # What the file cannot have stays.
 a_session_without_its_conversation_does_not_move() {
 	begin
@@ -607,7 +695,7 @@ settings_that_are_not_valid_cost_no_session() {
 	restored two
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|restored|manifest|set_member')
+mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|place|used|restored|manifest|set_member')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do
 	"$case_name"

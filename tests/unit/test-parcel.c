@@ -90,6 +90,24 @@ static void an_id_may_be_a_path_without_a_conversation(void **state UNUSED)
 	assert_string_equal(parcel_fault(parcel), "session_id");
 }
 
+/* It is a file in the place of its session, so it has a name and no more. */
+static void a_conversation_without_an_id_has_a_name(void **state UNUSED)
+{
+	cleanup_parcels struct parcels first = { 0 }, second = { 0 };
+	cleanup_free char *text = text_of(NULL, NULL);
+	assert_int_equal(parcels_parse(text, "it", 1, &first, &err), 0);
+	struct parcel *parcel = &first.items[0];
+	replace_string(&parcel->session_id, NULL);
+	assert_string_equal(parcel_fault(parcel), "conversation.path");
+	replace_string(&parcel->place, "chat.md");
+	assert_null(parcel_fault(parcel));
+	cleanup_free char *written = parcels_text(&first);
+	if (parcels_parse(written, "it", 1, &second, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_null(second.items[0].session_id);
+	assert_string_equal(second.items[0].place, "chat.md");
+}
+
 static void a_session_with_a_fault_is_dropped(void **state UNUSED)
 {
 	cleanup_parcels struct parcels parcels = { 0 };
@@ -208,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_reads_as_it_was_written),
 		cmocka_unit_test(an_id_may_be_a_path_without_a_conversation),
+		cmocka_unit_test(a_conversation_without_an_id_has_a_name),
 		cmocka_unit_test(a_session_with_a_fault_is_dropped),
 		cmocka_unit_test(nothing_in_it_is_believed),
 		cmocka_unit_test(each_conversation_has_one_session),

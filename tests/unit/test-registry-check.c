@@ -225,6 +225,18 @@ static void a_place_that_nothing_of_ours_is_put_in_is_refused(void **state)
 		       "x.toml:3:1: isolation.environment: one of the words must contain {state}");
 	assert_refused("new", "command = ['x']\n[isolation]\nenvironment = ['{state}']\n",
 		       "x.toml:3:16: isolation.environment: \"{state}\" must be NAME=VALUE");
+	static const char *const patterns[] = { "../*", "a/b", ".*", "/x" };
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		cleanup_free char *text = xasprintf(
+			"command = ['x']\n[isolation]\n"
+			"arguments = ['{state}']\nconversation = '%s'\n",
+			patterns[i]);
+		cleanup_free char *why = xasprintf(
+			"x.toml:4:1: isolation.conversation: \"%s\" must be a pattern of names, "
+			"without \"/\" and without \".\" at its start",
+			patterns[i]);
+		assert_refused("new", text, why);
+	}
 }
 
 static void a_pattern_that_is_to_find_an_id_needs_a_group(void **state)

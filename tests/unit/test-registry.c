@@ -294,6 +294,7 @@ static void every_key_arrives_in_its_field(void **state)
 		"create = ['x', 'new']\ncreate_pattern = '^id (.*)$'\n"
 		"[session.unknown]\nbehaviour = 'new'\npattern = 'not found'\n"
 		"[isolation]\narguments = ['--d={state}']\nenvironment = ['X_D={state}/d']\n"
+		"conversation = '*.log'\n"
 		"[report]\narguments = ['--s={settings}']\nevents = ['Stop']\n"
 		"environment = ['X_H={hook}']\nsettings = '{\"a\": 1}'\npayload = 'argument'\n"
 		"binds = 'first'\nevent_key = 'ek'\nid_key = 'ik'\ntranscript_key = 'tk'\n"
@@ -357,6 +358,7 @@ static void every_key_arrives_in_its_field(void **state)
 	assert_string_equal(agent->create_pattern, "^id (.*)$");
 	assert_string_equal(agent->isolation_arguments.items[0], "--d={state}");
 	assert_string_equal(agent->isolation_environment.items[0], "X_D={state}/d");
+	assert_string_equal(agent->isolation_conversation, "*.log");
 	assert_string_equal(agent->report_environment.items[0], "X_H={hook}");
 	assert_string_equal(agent->report_settings, "{\"a\": 1}");
 	assert_int_equal(agent->report_payload, PAYLOAD_ARGUMENT);

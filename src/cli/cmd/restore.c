@@ -75,6 +75,7 @@ static void print_made(const struct app *app, const struct restore_plan *plan)
 				  (const char *const[]){ step->title, or_empty(parcel->group),
 							 parcel->profile, parcel->agent,
 							 parcel->session_id ? parcel->session_id
+							 : parcel->number   ? "(its latest)"
 									    : "(none)",
 							 step->directory, or_empty(step->why) },
 				  NULL);

@@ -11,20 +11,31 @@
 
 char *home_path(const struct deck *deck, const char *id)
 {
-	return xasprintf("%s/%s/" PLACES "/%s", deck->paths.state, deck->profile, id);
+	return home_path_in(deck, deck->profile, id);
+}
+
+char *home_path_in(const struct deck *deck, const char *profile, const char *id)
+{
+	return xasprintf("%s/%s/" PLACES "/%s", deck->paths.state, profile, id);
+}
+
+int home_create(const struct deck *deck, const char *id, struct error *err)
+{
+	cleanup_close int all = -1, own = -1;
+	const int profile = store_profile_directory(deck->store);
+	if (fs_open_private_directory_at(profile, PLACES, true, &all, err) < 0 ||
+	    fs_open_private_directory_at(all, id, true, &own, err) < 0)
+		return error_prefix(err, "the directory for the conversations of %s", id);
+	if (fs_flush(all) < 0 || fs_flush(profile) < 0)
+		return error_set_file(err, errno, "sync the directory for the conversations of %s",
+				      id);
+	return 0;
 }
 
 int home_make(const struct deck *deck, const struct instance *instance, const struct agent *agent,
 	      struct error *err)
 {
-	cleanup_close int all = -1, own = -1;
-	if (!resume_needs_state(agent))
-		return 0;
-	if (fs_open_private_directory_at(store_profile_directory(deck->store), PLACES, true, &all,
-					 err) < 0 ||
-	    fs_open_private_directory_at(all, instance->id, true, &own, err) < 0)
-		return error_prefix(err, "the directory for the conversations of %s", instance->id);
-	return 0;
+	return resume_needs_state(agent) ? home_create(deck, instance->id, err) : 0;
 }
 
 int home_remove(const struct deck *deck, const char *id, struct error *err)

@@ -12,10 +12,14 @@
 
 /* Its path, whether or not it exists.  The caller frees. */
 char *home_path(const struct deck *deck, const char *id) MUST_USE;
+char *home_path_in(const struct deck *deck, const char *profile, const char *id) MUST_USE;
 
 /* Make it with mode 0700 if the agent needs one. */
 int home_make(const struct deck *deck, const struct instance *instance, const struct agent *agent,
 	      struct error *err);
+
+/* Make it for the session that will get this id, durably. */
+int home_create(const struct deck *deck, const char *id, struct error *err);
 
 /* HOME_KEPT: it is not empty, so it stays. */
 enum { HOME_KEPT = 1 };

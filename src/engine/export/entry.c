@@ -4,10 +4,12 @@
 #include "base/fsutil.h"
 #include "driver/transcript/shelf.h"
 #include "driver/transcript/transcript.h"
+#include "engine/deck/home.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +22,7 @@ void entry_clear(struct entry *entry)
 	free(entry->launch);
 	free(entry->home);
 	free(entry->place);
+	free(entry->id);
 }
 
 /* ---- what this machine has already ------------------------------------------------------------ */
@@ -54,6 +57,12 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 			 owner->id, owner->is_removed ? "in the trash of " : "in ", owner->profile);
 }
 
+/* Its conversation has no id: it is the file in the place of the session. */
+static bool is_latest(const struct parcel *parcel)
+{
+	return parcel->number && !parcel->session_id;
+}
+
 /* A session has one owner in all profiles and homes of this user: two would be continued apart. */
 int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err)
 {
@@ -61,7 +70,7 @@ int entry_check_owners(const struct entry *entry, const struct owned *owned, str
 	const struct owned_session *owner = owned_by_conversation(owned, parcel->agent,
 								  parcel->session_id);
 	const struct owned_session *same = owned_by_origin(owned, entry->origin);
-	if (!owner && entry->kind == ENTRY_RESTORE)
+	if (!owner && (entry->kind == ENTRY_RESTORE || is_latest(parcel)))
 		owner = same ? same : owned_by_id(owned, parcel->id);
 	if (owner)
 		return fail_owned(entry, owner, err);
@@ -99,7 +108,7 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 	cleanup_shelf struct shelf shelf = { 0 };
 	enum likeness likeness;
 	bool is_there = false;
-	if (entry->parcel->number) {
+	if (entry->parcel->session_id && entry->parcel->number) {
 		struct stat st;
 		cleanup_free char *place = path_join(entry->home, entry->place);
 		if (shelf_list(agent_movable_files(entry->agent), entry->home, &shelf, err) < 0)
@@ -222,11 +231,26 @@ static int settle_place(struct entry *entry, struct error *err)
 					entry->agent->title);
 }
 
+static int settle_latest(struct entry *entry, struct error *err)
+{
+	const char *pattern = entry->agent->isolation_conversation;
+	const char *name = entry->parcel->place;
+	if (!pattern || fnmatch(pattern, name, FNM_PERIOD) != 0)
+		return error_set(err, ERROR_INVALID,
+				 "%s keeps no conversation in a file %s here, so agentdeck cannot "
+				 "import it",
+				 entry->agent->title, name);
+	entry->place = xstrdup(name);
+	return 0;
+}
+
 static int settle_home(const struct deck *deck, struct entry *entry, struct error *err)
 {
 	cleanup_free char *home = deck_config_home(deck, entry->agent);
 	if (!entry->parcel->number)
 		return 0;
+	if (is_latest(entry->parcel))
+		return settle_latest(entry, err);
 	if (!agent_movable_files(entry->agent) || !home || *home != '/')
 		return error_set(
 			err, ERROR_INVALID,
@@ -289,15 +313,35 @@ static int extract(struct deck *deck, const struct archive *archive, const struc
 	return 0;
 }
 
-int entry_plant(struct deck *deck, const struct unpack_file *file, const struct entry *entry,
+static int put(int copy, const char *home, const char *place, struct error *err)
+{
+	const int r = transcript_put(copy, home, place, err);
+	return r == TRANSCRIPT_TAKEN
+		       ? error_set(err, ERROR_EXISTS, "%s/%s came into being just now: try again",
+				   home, place)
+		       : r;
+}
+
+int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry *entry,
 		struct error *err)
 {
 	cleanup_close int copy = -1;
 	if (extract(deck, &file->archive, entry->parcel, &copy, err) < 0)
 		return -1;
-	const int r = transcript_put(copy, entry->home, entry->place, err);
-	return r == TRANSCRIPT_TAKEN
-		       ? error_set(err, ERROR_EXISTS, "%s/%s came into being just now: try again",
-				   entry->home, entry->place)
-		       : r;
+	if (!is_latest(entry->parcel))
+		return put(copy, entry->home, entry->place, err);
+	entry->id = naming_new_id();
+	entry->wish.id = entry->id;
+	cleanup_free char *home = home_path(deck, entry->id);
+	return home_create(deck, entry->id, err) < 0 ? -1 : put(copy, home, entry->place, err);
+}
+
+void entry_uproot(struct deck *deck, const struct parcel *parcel, const char *id)
+{
+	if (!id || !is_latest(parcel))
+		return;
+	cleanup_free char *home = home_path(deck, id);
+	cleanup_free char *path = path_join(home, parcel->place);
+	(void)unlink(path);
+	(void)home_remove(deck, id, NULL);
 }

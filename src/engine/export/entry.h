@@ -24,6 +24,7 @@ struct entry {
 	struct lifecycle_new wish; /* borrows from all of this */
 	char *origin, *directory, *launch, *home;
 	char *place;      /* of its conversation, below the home; NULL: none comes along */
+	char *id;         /* of the session, which has its conversation in its own place; or NULL */
 	bool is_replaced; /* its tree is not here: it works in the repository */
 };
 void entry_clear(struct entry *entry);
@@ -47,6 +48,10 @@ int entry_check_owners(const struct entry *entry, const struct owned *owned, str
  * this disk. */
 int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err);
 
-/* Put its conversation in its place. */
-int entry_plant(struct deck *deck, const struct unpack_file *file, const struct entry *entry,
+/* Put its conversation in its place, where wish.id finds it. */
+int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry *entry,
 		struct error *err);
+
+/* The session of this id (NULL: nothing to do) will not exist: take back what entry_plant() put in
+ * its own place. */
+void entry_uproot(struct deck *deck, const struct parcel *parcel, const char *id);

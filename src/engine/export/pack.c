@@ -2,6 +2,7 @@
 #include "engine/export/pack.h"
 
 #include "base/clock.h"
+#include "base/fsutil.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "driver/archive/archive.h"
@@ -9,6 +10,7 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/hint.h"
+#include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/operation.h"
@@ -16,8 +18,12 @@
 #include "model/plan/resume.h"
 #include "model/session/parcel.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What goes into the file. */
@@ -74,17 +80,63 @@ static int find_listed(const struct instance *instance, const struct agent_files
 	return 0;
 }
 
+/* The newest file in the place of the session that is a conversation.  TRANSCRIPT_NONE: there is
+ * none. */
+static int find_kept(const char *place, const char *pattern, struct transcript *ret,
+		     struct error *err)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? TRANSCRIPT_NONE
+				       : error_set_file(err, errno, "open %s", place);
+	if (fs_list(fd, &names, err) < 0)
+		return error_prefix(err, "%s", place);
+	for (size_t i = 0; i < names.count; i++) {
+		struct stat st;
+		if (fnmatch(pattern, names.items[i], FNM_PERIOD) != 0 ||
+		    fstatat(fd, names.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		const int64_t modified = st.st_mtim.tv_sec * INT64_C(1000000000) +
+					 st.st_mtim.tv_nsec;
+		if (ret->path && modified <= ret->modified_ns)
+			continue;
+		free(ret->path);
+		ret->path = path_join(place, names.items[i]);
+		ret->modified_ns = modified;
+	}
+	return ret->path ? 0 : TRANSCRIPT_NONE;
+}
+
+/* An agent whose conversation is the latest in a place of its session. */
+static int find_latest(const struct instance *instance, const struct agent *agent,
+		       const char *place, struct transcript *ret, struct error *err)
+{
+	if (!agent->isolation_conversation || instance->recipe)
+		return error_set(
+			err, ERROR_INVALID,
+			"agentdeck cannot pack the conversations of %s%s: it does not know "
+			"a file that has only these, and no login",
+			agent->title, instance->recipe ? " in a container" : "");
+	const int r = find_kept(place, agent->isolation_conversation, ret, err);
+	return r == TRANSCRIPT_NONE ? error_set(err, ERROR_NOT_FOUND,
+						"there is no %s in %s, so there is nothing to "
+						"export",
+						agent->isolation_conversation, place)
+				    : r;
+}
+
 /* PACK_NOTHING: it has no conversation yet. */
 enum { PACK_NOTHING = 1 };
-static int find(const struct instance *instance, const struct agent *agent, struct transcript *ret,
-		struct error *err)
+static int find(const struct instance *instance, const struct agent *agent, const char *place,
+		struct transcript *ret, struct error *err)
 {
 	const char *id = instance->conversation.session_id;
 	if (is_unused(instance, agent) && (!id || !agent_movable_files(agent)))
 		return PACK_NOTHING;
 	if (!id)
-		return error_set(err, ERROR_INVALID,
-				 "agentdeck cannot pack the conversations of %s", agent->title);
+		return find_latest(instance, agent, place, ret, err);
 	if (check_known(instance, agent, err) < 0)
 		return -1;
 	const int r = location_is_known(agent)
@@ -124,6 +176,11 @@ static void found_clear(struct found *found)
 }
 #define cleanup_found CLEANUP(found_clear)
 
+static int fail_name(const char *path, struct error *err)
+{
+	return error_set(err, ERROR_INVALID, "%s has a name that no agent gives: rename it", path);
+}
+
 /* What whoever puts the file into another home has to know of this one. */
 static int describe_place(const struct instance *instance, const struct agent_files *files,
 			  const struct transcript *file, struct found *ret, struct error *err)
@@ -131,13 +188,16 @@ static int describe_place(const struct instance *instance, const struct agent_fi
 	cleanup_shelf_about struct shelf_about about = { 0 };
 	const char *home = instance->conversation.config_home;
 	const struct shelf_item item = { .path = file->path };
+	if (!file->session_id) {
+		ret->place = xstrdup(path_basename(file->path));
+		return parcel_is_place(ret->place) ? 0 : fail_name(file->path, err);
+	}
 	if (files->reach == FILES_FOLLOW)
 		return 0;
 	const char *place = file->path + strlen(home);
 	place += strspn(place, "/");
 	if (!parcel_is_place(place))
-		return error_set(err, ERROR_INVALID, "%s has a name that no agent gives: rename it",
-				 file->path);
+		return fail_name(file->path, err);
 	const int r = shelf_look(files, &item, &about, err);
 	if (r == SHELF_GONE)
 		return error_set(err, ERROR_NOT_FOUND, "%s was removed just now", file->path);
@@ -149,16 +209,17 @@ static int describe_place(const struct instance *instance, const struct agent_fi
 	return 0;
 }
 
-/* Open the conversation; what belongs to *ret is the caller's. */
+/* Open the conversation; what belongs to *ret is the caller's.  place: as of find(). */
 static int open_conversation(const struct instance *instance, const struct agent *agent,
-			     enum extent extent, struct found *ret, struct error *err)
+			     const char *place, enum extent extent, struct found *ret,
+			     struct error *err)
 {
 	cleanup_transcript struct transcript file = { 0 };
 	cleanup_found struct found found = FOUND_NOTHING;
 	struct archive_source source;
 	cleanup_close int fd = -1;
 	const char *within = instance->recipe ? instance->recipe->home : NULL;
-	const int r = find(instance, agent, &file, err);
+	const int r = find(instance, agent, place, &file, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	if (transcript_open(within, file.path, &fd, err) < 0 ||
@@ -169,8 +230,7 @@ static int open_conversation(const struct instance *instance, const struct agent
 		return -1;
 	if (extent == EXTENT_LINES && source.size == 0)
 		return error_set(err, ERROR_NOT_FOUND,
-				 "its agent has not written a line of conversation %s yet",
-				 file.session_id);
+				 "its agent has not written a line of its conversation yet");
 	found.source = source;
 	found.source.fd = TAKE_FD(fd);
 	found.session_id = TAKE_PTR(file.session_id);
@@ -203,11 +263,13 @@ static void attach(struct found *found, struct load *load, struct parcel *parcel
 	*found = FOUND_NOTHING;
 }
 
-static int add(const struct instance *instance, const struct agent *agent, struct load *load,
-	       struct error *err)
+static int add(const struct operation *operation, struct load *load, struct error *err)
 {
+	const struct instance *instance = operation->instance;
+	const struct agent *agent = operation->agent;
+	cleanup_free char *place = home_path(operation->deck, instance->id);
 	cleanup_found struct found found = FOUND_NOTHING;
-	if (open_conversation(instance, agent, EXTENT_WHOLE, &found, err) < 0)
+	if (open_conversation(instance, agent, place, EXTENT_WHOLE, &found, err) < 0)
 		return -1;
 	attach(&found, load, describe(instance, agent, load));
 	return 0;
@@ -261,6 +323,12 @@ static int remove_packed(struct operation *operation, const char *file, struct e
 		       : 0;
 }
 
+static void log_exported(const struct load *load)
+{
+	const char *id = load->count ? load->parcels.items[0].session_id : NULL;
+	log_info("exported: %s", id ? id : load->count ? "the latest of its place" : "none");
+}
+
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err)
 {
@@ -270,11 +338,11 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 	if (operation_open_settled(deck, order->base, &operation, err) < 0 ||
 	    operation_find_agent(&operation, err) < 0 ||
 	    check_run(&operation, order->may_run, &runs, err) < 0 ||
-	    add(operation.instance, operation.agent, &load, err) < 0 ||
+	    add(&operation, &load, err) < 0 ||
 	    (order->removes && check_removal(operation.instance, &load, err) < 0) ||
 	    write_load(&load, order->file, err) < 0)
 		return -1;
-	log_info("exported: %s", load.count ? load.parcels.items[0].session_id : "none");
+	log_exported(&load);
 	if (order->removes && remove_packed(&operation, order->file, err) < 0)
 		return -1;
 	*ret = (struct pack_result){ .runs = runs, .has_conversation = load.count > 0 };
@@ -351,8 +419,10 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 	}
 	const struct place_run run = place_run_of(instance);
 	item->runs = instance->run.id && place_presence(&run) != PRESENCE_NONE;
-	const int found = open_conversation(
-		instance, agent, item->runs ? EXTENT_LINES : EXTENT_WHOLE, &conversation, &why);
+	cleanup_free char *place = home_path_in(deck, store_profile(store), instance->id);
+	const int found = open_conversation(instance, agent, place,
+					    item->runs ? EXTENT_LINES : EXTENT_WHOLE, &conversation,
+					    &why);
 	if (found < 0)
 		tell(item, why.message);
 	/* The id alone still says what the agent is to continue, where it has that. */

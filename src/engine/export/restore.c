@@ -257,9 +257,14 @@ static int apply_profile(struct deck *deck, struct restore_plan *plan, const cha
 {
 	cleanup_visit struct visit visit = { 0 };
 	cleanup_batch struct batch batch = batch_of(plan, profile);
-	if (visit_begin(deck, profile, &visit, err) < 0 || prepare(deck, plan, &batch, err) < 0 ||
-	    lifecycle_add_many(deck, batch.wishes, batch.count, batch.made, err) < 0)
+	if (visit_begin(deck, profile, &visit, err) < 0)
 		return -1;
+	if (prepare(deck, plan, &batch, err) < 0 ||
+	    lifecycle_add_many(deck, batch.wishes, batch.count, batch.made, err) < 0) {
+		for (size_t i = 0; i < batch.count; i++)
+			entry_uproot(deck, batch.entries[i].parcel, batch.entries[i].id);
+		return -1;
+	}
 	for (size_t i = 0; i < batch.count; i++)
 		batch.steps[i]->id = xstrdup(batch.made[i]->id);
 	return 0;
@@ -272,8 +277,10 @@ static void take_back(struct deck *deck, struct restore_plan *plan)
 		cleanup_visit struct visit visit = { 0 };
 		cleanup_error struct error why = { 0 };
 		struct restore_step *step = &plan->steps[i];
-		if (step->id && (visit_begin(deck, step->parcel->profile, &visit, &why) < 0 ||
-				 lifecycle_remove(deck, step->id, REMOVE_UNUSED, &why) < 0))
+		if (step->id && visit_begin(deck, step->parcel->profile, &visit, &why) == 0)
+			entry_uproot(deck, step->parcel, step->id);
+		if (step->id &&
+		    (why.message || lifecycle_remove(deck, step->id, REMOVE_UNUSED, &why) < 0))
 			deck_warn(deck, "session %s of profile %s was made, and is still there: %s",
 				  step->id, step->parcel->profile, why.message);
 		replace_string(&step->id, NULL);

@@ -13,7 +13,10 @@ static int make(struct deck *deck, const struct unpack_file *file, struct entry 
 		return -1;
 	if (entry->parcel->number && !is_there && entry_plant(deck, file, entry, err) < 0)
 		return -1;
-	return lifecycle_add(deck, &entry->wish, ret, err);
+	const int r = lifecycle_add(deck, &entry->wish, ret, err);
+	if (r < 0)
+		entry_uproot(deck, entry->parcel, entry->id);
+	return r;
 }
 
 int unpack_session(struct deck *deck, const struct unpack_order *order, struct instance **ret,

@@ -256,15 +256,21 @@ static struct json_object *list_ids(const struct store_rows *rows)
 	return ids;
 }
 
-/* An id that is none of these, and then is. */
-static void settle_name(struct json_object *ids, struct instance *instance)
+/* The id that the wish has, or a new one, none of these; it is one of them then. */
+static int settle_name(const struct lifecycle_new *wish, struct json_object *ids,
+		       struct instance *instance, struct error *err)
 {
-	do {
+	replace_string(&instance->id, wish->id);
+	if (wish->id && json_object_object_get_ex(ids, wish->id, NULL))
+		return error_set(err, ERROR_EXISTS, "the id %s was taken just now: try again",
+				 wish->id);
+	while (!instance->id || json_object_object_get_ex(ids, instance->id, NULL)) {
 		free(instance->id);
 		instance->id = naming_new_id();
-	} while (json_object_object_get_ex(ids, instance->id, NULL));
+	}
 	json_set_bool(ids, instance->id, true);
 	replace_string(&instance->base, instance->id);
+	return 0;
 }
 
 /* Does the container have this directory, which a conversation has moved to? */
@@ -543,7 +549,8 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	    settle_title(wish, &rows, instance, err) < 0)
 		return -1;
 	ids = list_ids(&rows);
-	settle_name(ids, instance);
+	if (settle_name(wish, ids, instance, err) < 0)
+		return -1;
 	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
 	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
@@ -681,7 +688,8 @@ static int put_each(struct deck *deck, struct batch *batch, struct error *err)
 		return -1;
 	ids = list_ids(&rows);
 	for (size_t i = 0; i < batch->count; i++)
-		settle_name(ids, batch->prepared[i].instance);
+		if (settle_name(&batch->wishes[i], ids, batch->prepared[i].instance, err) < 0)
+			return -1;
 	return put_all(deck, lock, batch, err);
 }
 

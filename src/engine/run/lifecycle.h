@@ -18,6 +18,7 @@ struct tree_order; /* engine/workspace/tree.h */
 struct lifecycle_new {
 	const char *title;              /* NULL: the directory's base name, made unique */
 	const char *group;              /* NULL: "" */
+	const char *id;                 /* of naming_new_id(); NULL: another one */
 	const char *directory;          /* made absolute and real; must exist */
 	const char *agent;              /* NULL: from argv, else the settings' default */
 	const struct strvec *argv;      /* the user's command; empty: the agent's own.  Borrowed */

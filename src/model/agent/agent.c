@@ -71,6 +71,7 @@ static const struct toml_key keys[] = {
 	KEY("files.lock", store_or_null, files.lock),
 	KEY("isolation.arguments", toml_store_strings, isolation_arguments),
 	KEY("isolation.environment", toml_store_strings, isolation_environment),
+	KEY("isolation.conversation", store_or_null, isolation_conversation),
 	KEY("report.arguments", toml_store_strings, report),
 	KEY("report.environment", toml_store_strings, report_environment),
 	KEY("report.events", toml_store_strings, report_events),

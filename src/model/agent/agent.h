@@ -58,6 +58,9 @@ struct agent {
 	/* A place for the conversations of this instance alone: "{state}" is a directory that
 	 * belongs to the instance.  Arguments for every rung, and NAME=VALUE. */
 	struct strvec isolation_arguments, isolation_environment;
+	/* Pattern (fnmatch(3)) of the files in there, the newest of which is the conversation;
+	 * NULL: not known, or a file that has more than conversations. */
+	char *isolation_conversation;
 	/* Reports: arguments, and NAME=VALUE.  "{settings}" is the path of a generated file that
 	 * asks for report_events as hooks; "{hook}" is our hook's argv as a JSON array;
 	 * "{hook_command}" is the same as a JSON string for a shell.  Both empty: the agent does

@@ -98,6 +98,14 @@ static const char *broken_processes(const char *text)
 	return streq(text, "sessions") ? NULL : "is not a known layout (known: \"sessions\")";
 }
 
+/* Of plain names in one directory. */
+static const char *broken_pattern_of_names(const char *text)
+{
+	return *text && *text != '.' && !strchr(text, '/')
+		       ? NULL
+		       : "must be a pattern of names, without \"/\" and without \".\" at its start";
+}
+
 static const char *broken_package(const char *text)
 {
 	if (!is_word(text) || !text[1])
@@ -162,6 +170,7 @@ static const struct rule {
 	{ "files.lock", agent_files_broken_lock },
 	{ "isolation.arguments", broken_argument },
 	{ "isolation.environment", broken_set },
+	{ "isolation.conversation", broken_pattern_of_names },
 	{ "report.arguments", broken_argument },
 	{ "report.environment", broken_set },
 	{ "report.events", broken_word },

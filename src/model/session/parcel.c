@@ -203,7 +203,9 @@ const char *parcel_fault(const struct parcel *parcel)
 		{ "launch_directory",
 		  !parcel->launch_directory || parcel_is_path(parcel->launch_directory) },
 		{ "repository", !parcel->repository || parcel_is_path(parcel->repository) },
-		{ "conversation.path", !parcel->place || parcel_is_place(parcel->place) },
+		{ "conversation.path",
+		  !parcel->place || (parcel_is_place(parcel->place) &&
+				     (parcel->session_id || !strchr(parcel->place, '/'))) },
 		{ "conversation.directory", !parcel->began || parcel_is_path(parcel->began) },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
@@ -232,7 +234,7 @@ static void read_file(const struct manifest_section *section, size_t count, stru
 	parcel->began = manifest_text(&file, "directory");
 	if (!digest)
 		return;
-	need(&file, "number", parcel->number > 0 && parcel->session_id);
+	need(&file, "number", parcel->number > 0 && (parcel->session_id || parcel->place));
 	need(&file, "sha256",
 	     strlen(digest) == SHA256_TEXT_SIZE - 1 &&
 		     strspn(digest, HEXADECIMAL) == SHA256_TEXT_SIZE - 1);

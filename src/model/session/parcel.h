@@ -27,7 +27,9 @@ struct parcel {
 	size_t number;
 	uint64_t size;
 	char digest[SHA256_TEXT_SIZE];
-	char *place; /* where that file was below the agent's home; NULL: not said */
+	/* where that file was below the agent's home, or, without a session_id, its name in the
+	 * place of the session; NULL: not said */
+	char *place;
 	char *began; /* the directory that the conversation began in; NULL: not said */
 };
 

@@ -12,7 +12,7 @@ CLAUDES = ["claude", "claude-new"]
 
 
 def identifier(session):
-    return session.show()[f"{session.home.agent_name}_session_id"]
+    return session.show().get(f"{session.home.agent_name}_session_id")
 
 
 @check(agents=CLAUDES + ["codex"], otherwise="it cannot copy a conversation")
@@ -91,7 +91,7 @@ def nested(home):
     session.must_carry(turn, said)
 
 
-@check(agents=CLAUDES + ["codex", "qwen"], otherwise="agentdeck cannot pack its conversations")
+@check(agents=CLAUDES + ["codex", "qwen", "pi"], otherwise="agentdeck cannot pack its conversations")
 def export(home):
     """exported, and imported into a home that has nothing of it: the next request carries the turn"""
     session = home.add()
