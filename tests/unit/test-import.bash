@@ -464,7 +464,7 @@ on_terminal() {
 			    if not more:
 			        break
 			    shown += more
-			    if b"[y/N] " in shown and not answered:
+			    if b"(y/n)" in shown and not answered:
 			        answered = True
 			        os.write(terminal, sys.argv[1].encode() + (b"" if sys.argv[1] == "\x04" else b"\n"))
 			sys.stdout.write(shown.decode())
@@ -485,7 +485,7 @@ the_question_before_a_take_over_takes_only_yes() {
 	for answer in "" n nay "  y" $'\x04'; do
 		on_terminal "$answer" import agent-deck --apply --adopt --no-start
 		[ "$status" = 0 ] || fail "'$answer': status $status, $(<"$root/out")"
-		grep -q 'End the 1 that runs there, and continue its conversation here? \[y/N\]' "$root/out" ||
+		grep -q 'End the 1 that runs there, and continue its conversation here? (y/n)' "$root/out" ||
 			fail "'$answer': another question: $(<"$root/out")"
 		grep -q 'They are left running' "$root/out" || fail "'$answer' is taken for a yes: $(<"$root/out")"
 		tmux -S "$deck.tmux" list-panes >/dev/null || fail "'$answer' ended the agent"

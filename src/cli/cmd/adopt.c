@@ -136,7 +136,7 @@ static int consent(const struct app *app, bool *ret, struct error *err)
 	const int r = ask_yes(
 		"End it and resume its conversation in a session? A turn that it works "
 		"on is lost.",
-		err);
+		"Nothing was done.", err);
 	*ret = r == 0;
 	return r < 0 ? -1 : 0;
 }
@@ -258,10 +258,8 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	if (consent(app, &agreed, err) < 0)
 		return -1;
-	if (!agreed) {
-		printf("Nothing was done.\n");
+	if (!agreed)
 		return 1;
-	}
 	cleanup_json struct json_object *list = json_object_new_array();
 	int r = take_each(app, chosen, count, list, err);
 	if (r >= 0 && app->json)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/start.h"
+#include "cli/show/ask.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -263,22 +264,20 @@ static int consent(const struct app *app, const struct import_look *look, bool *
 {
 	const struct options *given = app->options;
 	const size_t count = count_running(&look->plan);
-	char answer[16] = "";
 	*ret = given->apply && given->adopt && count && given->yes;
 	if (!given->apply || !given->adopt || !count || given->yes)
 		return 0;
-	if (app->json || !isatty(STDIN_FILENO))
+	if (app->json || !ask_is_possible())
 		return error_set(err, ERROR_USAGE,
 				 "--adopt ends %zu process%s and starts their sessions: say --yes, "
 				 "or leave out --apply and --adopt to look only",
 				 count, count == 1 ? "" : "es");
-	printf("End the %zu that run%s there, and continue %s here? [y/N] ", count,
-	       count == 1 ? "s" : "", count == 1 ? "its conversation" : "their conversations");
-	(void)fflush(stdout);
-	*ret = fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-	if (!*ret)
-		say("They are left running.");
-	return 0;
+	cleanup_free char *question = xasprintf(
+		"End the %zu that run%s there, and continue %s here?", count, count == 1 ? "s" : "",
+		count == 1 ? "its conversation" : "their conversations");
+	const int r = ask_yes(question, "They are left running.", err);
+	*ret = r == 0;
+	return r < 0 ? -1 : 0;
 }
 
 /* Positive: the agent did not start. */
