@@ -440,7 +440,7 @@ case_old_tmux() {
 	deck=("${good[@]}")
 	# The refusal costs nothing: the first launch is still to come, with its prompt.
 	must session start a
-	"${deck[@]}" agentdeck session show a --json | grep -q 'the first prompt' || fail "the prompt is lost"
+	"${deck[@]}" agentdeck session show a --json | grep >/dev/null 'the first prompt' || fail "the prompt is lost"
 	must session stop a
 }
 
@@ -776,7 +776,7 @@ case_quick_asks_nothing() {
 	for word in add 'launch --no-wait --no-supervise'; do
 		"${deck[@]}" PATH="$home:$PATH" script -qec "agentdeck $word -Q -t quick-${word%% *} $home/quick" /dev/null </dev/null >"$home/out" 2>&1 || fail "$word"
 		! grep -q 'Which agent' "$home/out" || fail "$word asks"
-		"${deck[@]}" agentdeck show "quick-${word%% *}" | grep -q '^Agent *claude' || fail "the agent of $word: $(<"$home/out")"
+		"${deck[@]}" agentdeck show "quick-${word%% *}" | grep >/dev/null '^Agent *claude' || fail "the agent of $word: $(<"$home/out")"
 	done
 	"${deck[@]}" agentdeck remove -f quick-add quick-launch >/dev/null || fail "remove"
 	rm -r "$home/claude" "$home/quick"

@@ -100,7 +100,7 @@ case_the_manual_begins_with_recipes() {
 case_without_a_command_it_lists() {
 	agentdeck >"$root/alone" || fail "status $?"
 	diff "$root/alone" <(agentdeck list) || fail "not the list"
-	AGENTDECK_HOME=$root/empty agentdeck | grep -q 'agentdeck help' || fail "no hint where there are no sessions"
+	AGENTDECK_HOME=$root/empty agentdeck | grep >/dev/null 'agentdeck help' || fail "no hint where there are no sessions"
 }
 
 case_the_manual_has_every_command_and_option() {
@@ -507,8 +507,8 @@ case_fish_completes_over_ssh() {
 	! "${login[@]}" fish -c "complete -C 'agentdeck sess'" | grep -q '^session' || fail "it completes already"
 	advice=$("${login[@]}" agentdeck doctor | grep -o 'mkdir .* agentdeck completion fish .*') || fail "doctor does not advise it"
 	"${login[@]}" sh -c "$advice" || fail "$advice"
-	"${login[@]}" fish -c "complete -C 'agentdeck sess'" | grep -q '^session' || fail "it does not complete"
-	"${login[@]}" agentdeck doctor | grep -q 'fish finds the completion' || fail "doctor does not see it"
+	"${login[@]}" fish -c "complete -C 'agentdeck sess'" | grep >/dev/null '^session' || fail "it does not complete"
+	"${login[@]}" agentdeck doctor | grep >/dev/null 'fish finds the completion' || fail "doctor does not see it"
 	rm -r "$root/.config/fish"
 }
 
@@ -612,8 +612,8 @@ case_scripts_are_well_formed() {
 }
 
 case_families_are_explained() {
-	agentdeck help session | grep -q '^  session start  ' || fail "session"
-	agentdeck help agents | grep -q '^  session start  ' && fail "agents"
+	agentdeck help session | grep >/dev/null '^  session start  ' || fail "session"
+	agentdeck help agents | grep >/dev/null '^  session start  ' && fail "agents"
 	agentdeck help nonsense >/dev/null 2>&1
 	[ $? = 2 ] || fail "nonsense"
 	agentdeck help --man nonsense >/dev/null 2>&1
