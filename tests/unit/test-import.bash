@@ -440,7 +440,7 @@ a_take_over_joins_the_session_that_was_imported() {
 	decided "done" '"runs_in": "/'
 	must import agent-deck
 	grep -q 'RUNS THERE' "$root/out" && fail "it joins the session of the other profile: $(<"$root/out")"
-	run import agent-deck --apply --adopt --yes
+	run import agent-deck --apply --adopt --yes --no-start
 	tmux -S "$deck.tmux" list-panes >/dev/null || fail "the agent was ended"
 	tmux -S "$deck.tmux" kill-server
 }
