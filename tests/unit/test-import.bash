@@ -647,7 +647,7 @@ left_hooks() {
 	mkdir -p "${1%/*}"
 	python3 - "$@" <<-'END'
 		import json, sys
-		own = {"type": "command", "command": "echo claude-session-tracker aoe-hooks/x; exit 0"}
+		own = {"type": "command", "command": "echo claude-session-tracker /tmp/aoe-hooks/$AOE_INSTANCE_ID/x; exit 0"}
 		groups = [{"matcher": "", "hooks": [{"type": "command", "command": it}]} for it in sys.argv[2:]]
 		groups[0]["hooks"].append(own)
 		json.dump({"apiKey": "secret", "hooks": {"SessionStart": groups}}, open(sys.argv[1], "w"))
@@ -674,7 +674,8 @@ hooks_of_other_programs_are_removed_on_request() {
 	grep -q 'secret' "$root/out" && fail "a line that stays is shown: $(<"$root/out")"
 	untouched
 	must import tmux-assistant-resurrect --apply --remove-hooks
-	[ "$(<"$file")" = '{"apiKey": "secret", "hooks": {"SessionStart": [{"matcher": "", "hooks": [{"type": "command", "command": "echo claude-session-tracker aoe-hooks/x; exit 0"}]}]}}' ] ||
+	# shellcheck disable=SC2016
+	[ "$(<"$file")" = '{"apiKey": "secret", "hooks": {"SessionStart": [{"matcher": "", "hooks": [{"type": "command", "command": "echo claude-session-tracker /tmp/aoe-hooks/$AOE_INSTANCE_ID/x; exit 0"}]}]}}' ] ||
 		fail "left: $(<"$file")"
 	if [ -L "$tracker" ] || [ ! -L "$tracker.before-agentdeck" ]; then fail "the link is still there"; fi
 	cmp -s "$root/before" "$file.before-agentdeck" || fail "no copy of what was there"

@@ -94,11 +94,15 @@ static char *find_root(const struct foreign_place *place)
 	return path_join(place->home, ".agent-of-empires");
 }
 
-/* "sh -c '... /tmp/aoe-hooks/$AOE_INSTANCE_ID ...'", in later versions "sh -c '... exit 0 #
- * aoe-hooks'".  A command of the user's may name its files, too. */
+#define CONDITION "[ -n \"$AOE_INSTANCE_ID\" ] || exit 0; "
+
+/* "sh -c 'CONDITION ... /tmp/aoe-hooks/$AOE_INSTANCE_ID ...'", in later versions "sh -c 'CONDITION
+ * ... exit 0 # aoe-hooks'".  A command of the user's may name its files, too. */
 static bool is_status_hook(const char *command)
 {
 	cleanup_free char *line = xstrdup(command);
+	if (!strstr(command, CONDITION))
+		return false;
 	for (size_t length = strlen(line); length > 0 && strchr("'\" ", line[length - 1]); length--)
 		line[length - 1] = '\0';
 	return ends_with(line, "; exit 0 # aoe-hooks") ||

@@ -46,14 +46,18 @@ static char *origin_of(const char *path)
 	return xasprintf(ORIGIN "%s", real ? real : path);
 }
 
-/* The first version wrote "directories:<list>:<directory>". */
+/* The first version wrote "directories:<list>:<directory>".  Either name may have a ":/". */
 char *foreign_current_origin(const char *origin)
 {
 	const char *path = NULL;
+	struct stat st;
 	if (!starts_with(origin, SOURCE ":/"))
 		return xstrdup(origin);
-	for (const char *at = origin; (at = strstr(at, ":/")); at++)
+	for (const char *at = origin; (at = strstr(at, ":/")); at++) {
 		path = at + 1;
+		if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			break;
+	}
 	return origin_of(path);
 }
 

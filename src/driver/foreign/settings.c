@@ -39,6 +39,14 @@ int foreign_settings_open(const char *path, struct foreign_settings *ret, struct
 	return fs_read_fd(ret->fd, ret->path, FOREIGN_MAX_FILE, &ret->text, err);
 }
 
+static int write_copy(int fd, const struct foreign_settings *file, const char *name,
+		      struct error *err)
+{
+	if (fs_write_all(fd, file->text.data, file->text.length, name, err) < 0)
+		return -1;
+	return fsync(fd) < 0 ? error_set_errno(err, errno, "write %s", name) : 0;
+}
+
 /* The file as it was, beside it: the first name of NAME.before-agentdeck[-2...] that is free. */
 static int save_copy(const struct foreign_settings *file, char **ret_name, struct error *err)
 {
@@ -53,10 +61,10 @@ static int save_copy(const struct foreign_settings *file, char **ret_name, struc
 			continue;
 		if (fd < 0)
 			return error_set_errno(err, errno, "make %s beside %s", name, file->path);
-		if (fs_write_all(fd, file->text.data, file->text.length, name, err) < 0)
+		if (write_copy(fd, file, name, err) < 0) {
+			(void)unlinkat(file->directory, name, 0);
 			return -1;
-		if (fsync(fd) < 0)
-			return error_set_errno(err, errno, "write %s", name);
+		}
 		*ret_name = TAKE_PTR(name);
 		return 0;
 	}
@@ -72,6 +80,13 @@ static bool has_changed(const struct foreign_settings *file)
 	       now.st_mtim.tv_nsec != file->st.st_mtim.tv_nsec;
 }
 
+/* Nobody needs the copy of a file that is as it was; it may hold keys. */
+static int drop_copy(const struct foreign_settings *file, const char *copy)
+{
+	(void)unlinkat(file->directory, copy, 0);
+	return -1;
+}
+
 int foreign_settings_replace(const struct foreign_settings *file, const struct strbuf *text,
 			     char **ret_copy, struct error *err)
 {
@@ -81,11 +96,14 @@ int foreign_settings_replace(const struct foreign_settings *file, const struct s
 	};
 	if (save_copy(file, &copy, err) < 0)
 		return -1;
-	if (has_changed(file))
-		return error_set(err, ERROR_BUSY, "%s has just been changed: try again",
-				 file->path);
-	if (fs_replace_from(file->directory, file->directory, file->name, &content, err) < 0)
-		return error_prefix(err, "%s", file->path);
+	if (has_changed(file)) {
+		error_set(err, ERROR_BUSY, "%s has just been changed: try again", file->path);
+		return drop_copy(file, copy);
+	}
+	if (fs_replace_from(file->directory, file->directory, file->name, &content, err) < 0) {
+		error_prefix(err, "%s", file->path);
+		return has_changed(file) ? -1 : drop_copy(file, copy);
+	}
 	*ret_copy = TAKE_PTR(copy);
 	return 0;
 }
