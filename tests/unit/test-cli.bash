@@ -1861,7 +1861,7 @@ case_history_searches_all_conversations() {
 	must history anything
 	grep -qx 'No conversation on disk has this text.' "$home/out" || fail "finds $(<"$home/out")"
 	must history any thing
-	grep -q 'its words were searched for one behind the other' "$home/out" || fail "finds $(<"$home/out")"
+	grep -q 'its words were searched for as one phrase' "$home/out" || fail "finds $(<"$home/out")"
 	hostile_files
 	conversation "$slug" "$first" 'Why does the \u001b[31mCache\u0007 grow?'
 	file=$home/user/.claude/projects/$slug/$first.jsonl

@@ -152,8 +152,7 @@ static int run(struct app *app, struct error *err)
 		print_as_json(text, &found);
 	else if (!found.count)
 		printf("No conversation on disk has this text%s.\n",
-		       app->operands.count > 1 ? ": its words were searched for one behind the "
-						 "other"
+		       app->operands.count > 1 ? ": its words were searched for as one phrase"
 					       : "");
 	else if (found.has_more)
 		printf("There are more: show N of them with -n N, or choose with --directory, "
