@@ -95,7 +95,8 @@ static void who_has_the_conversation_is_shown(void **state UNUSED)
 		"   2  Attach to web - work there\n"
 		"   3  Copy the conversation - a new session with its own worktree begins with "
 		"it, and api stays as it is\n"
-		"   4  Stop web, and start api - the conversation goes on here\n");
+		"   4  Stop web, and start api - the conversation goes on here; a turn that it works "
+		"on is lost\n");
 }
 
 /* The default starts nothing, and nothing is offered that cannot be done. */

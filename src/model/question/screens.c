@@ -125,9 +125,11 @@ static void add_take(struct question *question, const struct question_subject *s
 					   ? xasprintf("Stop %s, and start %s", holder->title,
 						       subject->title)
 					   : xasprintf("End it, and start %s", subject->title);
-	question_add_choice(question, CHOICE_TAKE, label,
-			    holder->place == IN_DIRECTORY ? "each keeps its own conversation"
-							  : "the conversation goes on here");
+	question_add_choice(
+		question, CHOICE_TAKE, label,
+		holder->place == IN_DIRECTORY
+			? "each keeps its own conversation; a turn that it works on is lost"
+			: "the conversation goes on here; a turn that it works on is lost");
 }
 
 void question_of_conflict(struct question *question, const struct question_subject *subject,
