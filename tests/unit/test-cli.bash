@@ -624,6 +624,21 @@ case_who_has_a_conversation_is_asked_about() {
 	must -p second stop --all
 }
 
+case_a_read_only_attach_stays_read_only() {
+	two_with_one_conversation
+	on_terminal 80 agentdeck attach --read-only two
+	until_screen '^How do you want to go on'
+	type_in attach
+	until_screen 'demo: reply 1'
+	type_in 'not for you'
+	"${deck[@]}" tmux -S "$terminal" send-keys C-q
+	until_screen '^ended with 0$'
+	must output one --pane
+	! grep -q 'not for you' "$home/out" || fail "it was typed: $(<"$home/out")"
+	"${deck[@]}" tmux -S "$terminal" kill-server
+	must stop --all
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

@@ -18,7 +18,7 @@
 
 /* Its user has chosen another session, or none. */
 static int attach_instead(struct app *app, const struct conflict_outcome *outcome,
-			  struct error *err)
+			  enum attach_mode mode, struct error *err)
 {
 	int r = 0;
 	if (outcome->way == CONFLICT_LEAVE)
@@ -26,12 +26,12 @@ static int attach_instead(struct app *app, const struct conflict_outcome *outcom
 	if (outcome->way == CONFLICT_COPY)
 		r = run_start(app, &(struct start_order){ .base = outcome->base }, err);
 	if (r == 0)
-		r = attach_chosen(app, outcome, err);
+		r = attach_chosen(app, outcome, mode, err);
 	return r == 0 ? ATTACH_NOT : r;
 }
 
 int attach_bring_back(struct app *app, const struct store_row *row, bool is_asked,
-		      struct error *err)
+		      enum attach_mode mode, struct error *err)
 {
 	cleanup_view struct view view = view_of(row);
 	if (view.host || state_is_running(view.state) || row->rung == RUNG_SHELL)
@@ -44,7 +44,7 @@ int attach_bring_back(struct app *app, const struct store_row *row, bool is_aske
 	    conflict_decide(app, row, START_UNLESS_RUNNING, START_RESUME, &outcome, err) < 0)
 		return -1;
 	if (outcome.way != CONFLICT_START)
-		return attach_instead(app, &outcome, err);
+		return attach_instead(app, &outcome, mode, err);
 	if (!is_asked && decide_start(app, row, &decision, err) < 0)
 		return -1;
 	if (decision != DECISION_GO_ON)
@@ -151,13 +151,14 @@ static int attach_one(struct app *app, const struct instance *instance, enum att
 }
 
 /* id is what a server has told: it need not be a session.  *ret_base: the caller's. */
-static int prepare_next(struct app *app, const char *id, char **ret_base, struct error *err)
+static int prepare_next(struct app *app, const char *id, enum attach_mode mode, char **ret_base,
+			struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
 	if (!naming_is_id(id) || app_resolve(app, id, &rows, &row, NULL) < 0)
 		return error_set(err, ERROR_NOT_FOUND, "the session that you chose is gone");
-	int r = attach_bring_back(app, row, false, err);
+	int r = attach_bring_back(app, row, false, mode, err);
 	if (r == 0)
 		*ret_base = xstrdup(row->base);
 	return r;
@@ -199,17 +200,18 @@ int run_attach(struct app *app, const char *base, enum attach_mode mode, struct 
 	int r = attach_session(app, base, mode, &next, err);
 	while (r == 0 && next) {
 		cleanup_free char *id = TAKE_PTR(next), *its_base = NULL;
-		r = prepare_next(app, id, &its_base, err);
+		r = prepare_next(app, id, mode, &its_base, err);
 		if (r == 0)
 			r = attach_session(app, its_base, mode, &next, err);
 	}
 	return r == ATTACH_NOT ? 0 : r;
 }
 
-int attach_chosen(struct app *app, const struct conflict_outcome *outcome, struct error *err)
+int attach_chosen(struct app *app, const struct conflict_outcome *outcome, enum attach_mode mode,
+		  struct error *err)
 {
 	cleanup_visit struct visit visit = { 0 };
 	if (outcome->profile && visit_begin(&app->deck, outcome->profile, &visit, err) < 0)
 		return -1;
-	return run_attach(app, outcome->base, ATTACH_FULLY, err);
+	return run_attach(app, outcome->base, mode, err);
 }

@@ -10,10 +10,12 @@
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
 
 /* The same for the session that a conflict has led to, in its profile. */
-int attach_chosen(struct app *app, const struct conflict_outcome *outcome, struct error *err);
+int attach_chosen(struct app *app, const struct conflict_outcome *outcome, enum attach_mode mode,
+		  struct error *err);
 
 /* Start a session that does not run (it was stopped or lost), with the same command, place and
- * conversation.  ATTACH_NOT: its user has decided otherwise. */
+ * conversation.  ATTACH_NOT: its user has decided otherwise; mode: how to attach to what they chose
+ * instead. */
 enum { ATTACH_NOT = -2 };
 int attach_bring_back(struct app *app, const struct store_row *row, bool is_asked,
-		      struct error *err);
+		      enum attach_mode mode, struct error *err);

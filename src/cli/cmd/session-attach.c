@@ -170,12 +170,11 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_REFUSED,
 				 "this terminal is inside tmux: detach from that first, or leave "
 				 "--refuse-nested out");
-	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked, err);
+	const enum attach_mode mode = given->read_only ? ATTACH_READ_ONLY : ATTACH_FULLY;
+	r = given->no_start ? 0 : attach_bring_back(app, row, given->asked, mode, err);
 	if (r == ATTACH_NOT)
 		return 0;
-	return r != 0 ? r
-		      : run_attach(app, row->base,
-				   given->read_only ? ATTACH_READ_ONLY : ATTACH_FULLY, err);
+	return r != 0 ? r : run_attach(app, row->base, mode, err);
 }
 
 const struct command command_session_attach = {

@@ -97,9 +97,9 @@ static int start_instead(struct app *app, const struct conflict_outcome *outcome
 	if (outcome->way == CONFLICT_LEAVE)
 		return 1;
 	if (outcome->way == CONFLICT_ATTACH)
-		return attach_chosen(app, outcome, err);
+		return attach_chosen(app, outcome, ATTACH_FULLY, err);
 	int r = start_as_wished(app, &order, err);
-	return r == 0 && given->attach ? attach_chosen(app, outcome, err) : r;
+	return r == 0 && given->attach ? attach_chosen(app, outcome, ATTACH_FULLY, err) : r;
 }
 
 static int start(struct app *app, const struct store_row *row, struct error *err)

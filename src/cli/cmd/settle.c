@@ -161,12 +161,15 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 	if (conflict_carry_out(app, &asking, choices[given->answer], &outcome, err) < 0)
 		return -1;
 	if (outcome.way == CONFLICT_ATTACH)
-		return attach_chosen(app, &outcome, err);
+		return attach_chosen(app, &outcome, ATTACH_FULLY, err);
 	if (!outcome.base)
 		outcome.base = xstrdup(row->base);
-	const struct start_order order = { .base = outcome.base, .no_wait = !attaches };
+	const struct start_order order = {
+		.base = outcome.base,
+		.no_wait = !attaches,
+	};
 	const int r = run_start(app, &order, err);
-	return r == 0 && attaches ? attach_chosen(app, &outcome, err) : r;
+	return r == 0 && attaches ? attach_chosen(app, &outcome, ATTACH_FULLY, err) : r;
 }
 
 /* The trash is not a session: the first operand is the word "trash". */
