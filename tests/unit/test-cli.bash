@@ -624,6 +624,24 @@ case_who_has_a_conversation_is_asked_about() {
 	must -p second stop --all
 }
 
+case_a_restart_after_an_answer_restarts_what_runs() {
+	local pid
+	must add . -t one --agent demo
+	must add . -t two --agent demo
+	must start one two --no-supervise
+	must send one --wait hello
+	must send two --wait hello
+	sed -i "s/\"session_id\": *\"[^\"]*\"/\"session_id\": \"$(value one session_id)\"/" \
+		"$home/deck/default/$(value two id)/instance.json"
+	pid=$(value two server_pid)
+	must settle two restart
+	settled "o['about'] == 'conflict' and 'take' in kinds"
+	must settle --answer take --seen "$(seen)" -- two restart
+	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "$(value one status) $(value two status)"
+	[ "$(value two server_pid)" != "$pid" ] || fail "it was not restarted: $(<"$home/out")"
+	must stop --all
+}
+
 case_a_read_only_attach_stays_read_only() {
 	two_with_one_conversation
 	on_terminal 80 agentdeck attach --read-only two

@@ -166,6 +166,7 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 		outcome.base = xstrdup(row->base);
 	const struct start_order order = {
 		.base = outcome.base,
+		.kind = outcome.way == CONFLICT_START ? kind_of(occasion) : START_UNLESS_RUNNING,
 		.no_wait = !attaches,
 	};
 	const int r = run_start(app, &order, err);
