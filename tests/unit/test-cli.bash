@@ -657,6 +657,22 @@ case_a_read_only_attach_stays_read_only() {
 	must stop --all
 }
 
+case_an_answer_about_nobody_does_nothing() {
+	local answer
+	two_with_one_conversation
+	for answer in copy attach; do
+		must start one --no-supervise
+		on_terminal 100 agentdeck start two --no-supervise
+		until_screen '^How do you want to go on'
+		must stop one
+		type_in "$answer"
+		until_screen '^ended with 1$'
+		screen | grep -q 'nobody has the conversation of two any more, so nothing was done' || fail "$answer: $(screen)"
+		"${deck[@]}" tmux -S "$terminal" kill-server
+		[ "$(value two status)" = stopped ] || fail "$answer: two is $(value two status)"
+	done
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

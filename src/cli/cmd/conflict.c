@@ -130,6 +130,12 @@ static int decide_once(struct app *app, const struct store_row *row, enum start_
 	}
 	if (asking_of_conflict(&app->deck, row->base, kind, wish, &now, err) < 0)
 		return -1;
+	if (now.about == ASKED_NOTHING && choice->kind != CHOICE_TAKE) {
+		complain("nobody has the conversation of %s any more, so nothing was done",
+			 asking.instance->title);
+		ret->way = CONFLICT_LEAVE;
+		return 0;
+	}
 	if (!streq(or_empty(now.seen), asking.seen))
 		return CONFLICT_AGAIN;
 	return conflict_carry_out(app, &now, choice->kind, ret, err);
