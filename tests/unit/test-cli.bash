@@ -673,6 +673,23 @@ case_an_answer_about_nobody_does_nothing() {
 	done
 }
 
+case_a_message_that_is_not_sent_is_named() {
+	two_with_one_conversation
+	echo hi >"$home/message"
+	for words in '-m hi' "--message-file=$home/message"; do
+		# shellcheck disable=SC2086 # words
+		on_terminal 80 agentdeck start two $words
+		until_screen '^How do you want to go on'
+		type_in attach
+		until_screen 'demo: reply 1'
+		"${deck[@]}" tmux -S "$terminal" send-keys C-q
+		until_screen '^ended with 0$'
+		screen | grep -q 'the message was not sent' || fail "$words: $(screen)"
+		"${deck[@]}" tmux -S "$terminal" kill-server
+	done
+	must stop --all
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

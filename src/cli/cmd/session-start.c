@@ -85,7 +85,7 @@ static int start_as_wished(struct app *app, const struct start_order *order, str
 	return start_and_send(app, order, &message, err);
 }
 
-/* The message, too, is for a copy. */
+/* A copy gets the message; the session that has the conversation does not. */
 static int start_instead(struct app *app, const struct conflict_outcome *outcome, struct error *err)
 {
 	const struct options *given = app->options;
@@ -96,8 +96,11 @@ static int start_instead(struct app *app, const struct conflict_outcome *outcome
 	};
 	if (outcome->way == CONFLICT_LEAVE)
 		return 1;
-	if (outcome->way == CONFLICT_ATTACH)
+	if (outcome->way == CONFLICT_ATTACH) {
+		if (given->message || given->message_file)
+			complain("the message was not sent");
 		return attach_chosen(app, outcome, ATTACH_FULLY, err);
+	}
 	int r = start_as_wished(app, &order, err);
 	return r == 0 && given->attach ? attach_chosen(app, outcome, ATTACH_FULLY, err) : r;
 }
