@@ -690,6 +690,15 @@ case_a_message_that_is_not_sent_is_named() {
 	must stop --all
 }
 
+case_what_undoes_an_export_is_named_with_its_profile() {
+	must -p work add . -t notes -c cat
+	must -p work export notes "$home/file" --remove
+	grep -Eq 'removed here: agentdeck undo -p work [0-9a-z]+ restores it' "$home/out" || fail "it says: $(<"$home/out")"
+	must add . -t notes -c cat
+	must export notes "$home/other" --remove
+	grep -q 'removed here: agentdeck undo restores it' "$home/out" || fail "it says: $(<"$home/out")"
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

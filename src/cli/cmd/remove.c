@@ -50,13 +50,6 @@ static char *work_seen(const struct options *given, const struct store_row *row)
 	return NULL;
 }
 
-/* What undo needs to hear for this one; NULL: nothing, it is the last one of the usual profile. */
-static char *undo_words(const struct app *app, const struct store_row *row)
-{
-	cleanup_free char *hint = hint_session(&app->deck, row->title, row->id);
-	return app->instance || !streq(hint, row->id) ? TAKE_PTR(hint) : NULL;
-}
-
 static int remove_one(struct app *app, const struct store_row *row, struct error *err)
 {
 	const struct options *given = app->options;
@@ -90,11 +83,10 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 						     "prune.",
 						     row->session_id)
 					   : NULL;
-	cleanup_free char *words = undo_words(app, row);
+	cleanup_free char *undo = hint_undo(&app->deck, row->title, row->id, !app->instance);
 	return print_done(app, object,
-			  xasprintf("Removed %s (%s). %s%sTo restore it: agentdeck undo%s%s",
-				    row->title, row->id, or_empty(where), where ? " " : "",
-				    words ? " " : "", or_empty(words)));
+			  xasprintf("Removed %s (%s). %s%sTo restore it: %s", row->title, row->id,
+				    or_empty(where), where ? " " : "", undo));
 }
 
 static char *make_question(const struct several *several, size_t running)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "engine/deck/hint.h"
 #include "engine/export/pack.h"
 
 #include <stdlib.h>
@@ -41,12 +42,14 @@ static int run(struct app *app, struct error *err)
 	json_set_bool(object, "has_conversation", result.has_conversation);
 	json_set_bool(object, "was_running", result.runs);
 	json_set_bool(object, "was_removed", given->removes);
-	return print_done(
-		app, object,
-		xasprintf("%s: exported to %s%s%s%s", row->title, name,
-			  result.has_conversation ? "" : " (it has no conversation yet)",
-			  result.runs ? "; it runs, so the last turn may be missing" : "",
-			  given->removes ? ", and removed here: agentdeck undo restores it" : ""));
+	cleanup_free char *undo = hint_undo(&app->deck, row->title, row->id, true);
+	return print_done(app, object,
+			  xasprintf("%s: exported to %s%s%s%s%s%s", row->title, name,
+				    result.has_conversation ? "" : " (it has no conversation yet)",
+				    result.runs ? "; it runs, so the last turn may be missing" : "",
+				    given->removes ? ", and removed here: " : "",
+				    given->removes ? undo : "",
+				    given->removes ? " restores it" : ""));
 }
 
 const struct command command_session_export = {

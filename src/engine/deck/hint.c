@@ -35,3 +35,10 @@ char *hint_session(const struct deck *deck, const char *title, const char *id)
 	const bool listed = deck->store && store_list(deck->store, &rows, NULL) == 0;
 	return hint_named(deck->profile, listed && is_sure(&rows, title, id) ? title : id);
 }
+
+char *hint_undo(const struct deck *deck, const char *title, const char *id, bool is_last)
+{
+	cleanup_free char *words = hint_session(deck, title, id);
+	return is_last && streq(words, id) ? xstrdup("agentdeck undo")
+					   : xasprintf("agentdeck undo %s", words);
+}

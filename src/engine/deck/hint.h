@@ -15,3 +15,6 @@ char *hint_row(const struct deck *deck, const struct store_rows *rows,
 	       const struct store_row *row) MUST_USE;
 /* The same for a name or an id in this profile, as it is given.  profile: NULL for none. */
 char *hint_named(const char *profile, const char *name) MUST_USE;
+/* The command that brings back this session, which is in the trash: "agentdeck undo",
+ * "agentdeck undo -p work 0aaaaaaa".  is_last: it was removed last.  The caller frees. */
+char *hint_undo(const struct deck *deck, const char *title, const char *id, bool is_last) MUST_USE;
