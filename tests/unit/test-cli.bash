@@ -699,6 +699,35 @@ case_what_undoes_an_export_is_named_with_its_profile() {
 	grep -q 'removed here: agentdeck undo restores it' "$home/out" || fail "it says: $(<"$home/out")"
 }
 
+case_the_deck_adds_no_session_where_others_are_named() {
+	local id words
+	must add . -t one -c cat
+	id=$(value one id)
+	while IFS='|' read -r words expected; do
+		# shellcheck disable=SC2086 # words
+		run with-session "$id" -- $words
+		grep -qxF "== agentdeck ${expected//ID/$id}" "$home/err" || fail "$words: $(<"$home/err")"
+	done <<-END
+		stop|stop ID
+		stop --json|stop ID --json
+		session stop|session stop ID
+		stop two|stop two
+		stop --all|stop --all
+		stop -g work|stop -g work
+		send hi|send ID hi
+		send --all hi|send --all hi
+		send --group=work hi|send --group=work hi
+		send --session two hi|send --session two hi
+		wall -g work|wall -g work
+		show|show ID
+		show two|show two
+		rename new|rename ID new
+		rename two new|rename two new
+		stop --nonsense|stop ID --nonsense
+		groups|groups
+	END
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

@@ -9,13 +9,9 @@
 
 #define PROGRAM "agentdeck-ui"
 
-struct options {
-	const char *group;
-};
-
 static const struct command_option options[] = {
 	{ 'g', "group", "GROUP", "the sessions in this group and in the groups below it",
-	  TO_TEXT(group) },
+	  TO_APP_TEXT(group) },
 	{ 0 },
 };
 
@@ -44,13 +40,12 @@ static int add_named(struct app *app, struct strvec *argv, struct error *err)
 
 static int check(struct app *app, struct error *err)
 {
-	const struct options *given = app->options;
 	cleanup_store_rows struct store_rows rows = { 0 };
-	if (given->group && app->operands.count)
+	if (app->group && app->operands.count)
 		return error_set(err, ERROR_USAGE, "give sessions or --group, but not both");
 	if (store_list(app->deck.store, &rows, err) < 0)
 		return -1;
-	return given->group ? check_group(&rows, given->group, err) : 0;
+	return app->group ? check_group(&rows, app->group, err) : 0;
 }
 
 static int check_terminal(struct error *err)
@@ -63,14 +58,13 @@ static int check_terminal(struct error *err)
 
 static int run(struct app *app, struct error *err)
 {
-	const struct options *given = app->options;
 	cleanup_free char *program = deck_helper(PROGRAM), *own = deck_own_program();
 	cleanup_strvec struct strvec argv = { 0 };
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
 							app->deck.profile, "--wall", NULL });
-	if (given->group) {
+	if (app->group) {
 		strvec_push(&argv, "--group");
-		strvec_push(&argv, given->group);
+		strvec_push(&argv, app->group);
 	}
 	strvec_push(&argv, "--");
 	if (check(app, err) < 0 || add_named(app, &argv, err) < 0 || check_terminal(err) < 0)
@@ -84,7 +78,7 @@ const struct command command_wall = {
 	.name = "wall",
 	.arguments = "[SESSION...]",
 	.summary = "show the screens of several sessions side by side",
-	OWN_OPTIONS,
+	.options = options,
 	.flags = NEEDS_STORE,
 	.run = run,
 };

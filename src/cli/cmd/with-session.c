@@ -3,6 +3,7 @@
  * The command line that is typed in the deck, with the session under the cursor.
  */
 #include "cli/cmd/commands.h"
+#include "cli/core/parse.h"
 #include "cli/show/output.h"
 
 #include "base/argsplit.h"
@@ -30,11 +31,25 @@ static size_t verb_of(const struct strvec *words)
 		       : 0;
 }
 
+/* They name other sessions, or leave no place for one. */
+static bool are_complete(const struct strvec *words)
+{
+	cleanup_app struct app line = { 0 };
+	cleanup_strvec struct strvec copy = { 0 };
+	strvec_push(&copy, "agentdeck");
+	strvec_push_all(&copy, words);
+	if (parse_command_line(&line, (int)copy.count, copy.items, NULL) < 0 || !line.command)
+		return false;
+	return line.every || line.group || line.named.count ||
+	       (starts_with(line.command->arguments, "[SESSION...]") && line.operands.count) ||
+	       line.operands.count >= command_operands(line.command).most;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_free char *program = deck_own_program();
 	cleanup_strvec struct strvec words = { 0 }, argv = { 0 };
-	const size_t verb = verb_of(&app->rest);
+	const size_t verb = are_complete(&app->rest) ? 0 : verb_of(&app->rest);
 	for (size_t i = 0; i < app->rest.count; i++) {
 		if (verb && i == verb)
 			strvec_push_all(&words, &app->operands);
