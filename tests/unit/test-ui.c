@@ -33,8 +33,8 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 	for (; *keys; keys++) {
 		static const char *const kinds[] = { "",        "quit",   "suspend",  "redraw",
 						     "profile", "attach", "terminal", "copy",
-						     "switch",  "ask",    "run",      "form",
-						     "find",    "launch", "show" };
+						     "switch",  "ask",    "run",      "line",
+						     "form",    "find",   "launch",   "show" };
 		cleanup_wish struct wish wish = { 0 };
 		ui_key(ui, *keys, &wish);
 		if (wish.kind != WISH_NOTHING)
@@ -72,9 +72,9 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'u' }, "run undo" },
 		{ { 'm', 'h', 'i', KEY_CODE_ENTER },
 		  "run send --message-file - --session=id-a <hi" },
-		{ { 't', '2', KEY_CODE_ENTER }, "run rename -- id-a api2" },
-		{ { 'M', 'w', KEY_CODE_ENTER }, "run set -- id-a group w" },
-		{ { 'M', KEY_CODE_ENTER }, "run set -- id-a group " },
+		{ { 't', '2', KEY_CODE_ENTER }, "line rename -- id-a api2" },
+		{ { 'M', 'w', KEY_CODE_ENTER }, "line set -- id-a group w" },
+		{ { 'M', KEY_CODE_ENTER }, "line set -- id-a group " },
 		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
 		{ { 'c' }, "form" },
 		{ { 'w' }, "terminal wall" },
@@ -88,11 +88,11 @@ static void actions_become_commands(void **state UNUSED)
 		/* commands for one session: once for each */
 		{ { ' ', KEY_CODE_DOWN, ' ', 'F' }, "run fork --no-wait 2:id-a 2:id-b" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'M', 'w', KEY_CODE_ENTER },
-		  "run set -- group w 2:id-a 2:id-b" },
+		  "line set -- group w 2:id-a 2:id-b" },
 		{ { 'L', '2', 'G', ' ', 't', '=', '1', KEY_CODE_ENTER },
-		  "run limit --memory-max=2G --t=1 -- id-a" },
+		  "line limit --memory-max=2G --t=1 -- id-a" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'L', '1', KEY_CODE_ENTER },
-		  "run limit --memory-max=1 -- 3:id-a 3:id-b" },
+		  "line limit --memory-max=1 -- 3:id-a 3:id-b" },
 		{ { 'L', 'U' & KEY_CODE_CTRL, KEY_CODE_ENTER }, "" },
 		{ { 'e' }, "terminal send --edit --session=id-a" },
 		{ { ' ', KEY_CODE_DOWN, ' ', 'e' },
@@ -103,7 +103,40 @@ static void actions_become_commands(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make();
 		check(ui, cases[i].keys, cases[i].wish);
+		if (ui->is_waiting)
+			ui_line_ended(ui, "done", true);
 		assert_int_equal(ui->mode, MODE_LIST);
+	}
+}
+
+static void a_refused_line_stays_open(void **state UNUSED)
+{
+	static const key_code lines[] = { 't', 'M', 'L' };
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		cleanup_ui struct ui *ui = make();
+		check(ui, KEYS(lines[i], 'U' & KEY_CODE_CTRL), "");
+		cleanup_wish struct wish wish = { 0 };
+		ui_key(ui, 'y', &wish);
+		ui_key(ui, KEY_CODE_ENTER, &wish);
+		assert_int_equal(wish.kind, WISH_LINE);
+		/* What is typed before the answer is for nobody. */
+		check(ui, KEYS('x', 'm', KEY_CODE_ENTER), "");
+		ui_line_ended(ui, "it is wrong", false);
+		assert_int_equal(ui->mode, MODE_LINE);
+		assert_string_equal(input_text(&ui->input), "y");
+		assert_string_equal(ui->message, "it is wrong");
+		check(ui, KEYS('z'), "");
+		assert_string_equal(input_text(&ui->input), "yz");
+		wish_clear(&wish);
+		ui_key(ui, KEY_CODE_ENTER, &wish);
+		assert_int_equal(wish.kind, WISH_LINE);
+		/* The next line does not wait for this one. */
+		check(ui, KEYS(escape), "");
+		assert_int_equal(ui->mode, MODE_LIST);
+		check(ui, KEYS('m', 'q'), "");
+		ui_line_ended(ui, "done", true);
+		assert_int_equal(ui->mode, MODE_LINE);
+		assert_string_equal(input_text(&ui->input), "q");
 	}
 }
 
@@ -730,6 +763,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_confirmed_is_not_done),
 		cmocka_unit_test(a_dialog_knows_the_keys_of_the_configuration),
 		cmocka_unit_test(a_question_has_keys_of_the_usual_kind),
+		cmocka_unit_test(a_refused_line_stays_open),
 		cmocka_unit_test(a_typed_line_has_the_keys_of_its_user),
 		cmocka_unit_test(what_is_told_names_the_keys_in_use),
 		cmocka_unit_test(a_line_can_be_given_up),

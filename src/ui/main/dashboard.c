@@ -351,6 +351,7 @@ static void grant(struct dashboard *dashboard, const struct wish *wish)
 		ask(dashboard, wish);
 		break;
 	case WISH_RUN:
+	case WISH_LINE:
 		errand_run(&dashboard->errands, wish);
 		break;
 	case WISH_FORM:

@@ -37,25 +37,44 @@ static char *last_summary(const struct child_result *result)
 	return last && (is_table || counts_sessions(last)) ? visible(last) : NULL;
 }
 
-void errand_tell(struct errands *errands, const struct child_result *result,
-		 const struct error *failure)
+typedef void (*teller)(struct ui *ui, const char *text, bool is_bad);
+
+static void tell_line(struct ui *ui, const char *text, bool is_bad)
+{
+	ui_line_ended(ui, text, !is_bad);
+}
+
+static void tell_by(struct errands *errands, const struct child_result *result,
+		    const struct error *failure, teller tell)
 {
 	*errands->is_changed = true;
 	if (!result) {
 		cleanup_free char *shown = visible(failure->message);
-		ui_tell(errands->ui, shown, true);
+		tell(errands->ui, shown, true);
 		return;
 	}
 	/* A failure says why; a warning beside a success is worth more than "done". */
 	cleanup_free char *summary = last_summary(result);
 	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(result);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
-	ui_tell(errands->ui, text, result->exit_status != 0);
+	tell(errands->ui, text, result->exit_status != 0);
+}
+
+void errand_tell(struct errands *errands, const struct child_result *result,
+		 const struct error *failure)
+{
+	tell_by(errands, result, failure, ui_tell);
 }
 
 static void on_result(const struct child_result *result, const struct error *failure, void *context)
 {
 	errand_tell(context, result, failure);
+}
+
+static void on_line_result(const struct child_result *result, const struct error *failure,
+			   void *context)
+{
+	tell_by(context, result, failure, tell_line);
 }
 
 void errand_start(struct errands *errands, const struct errand *errand, runner_handler handler,
@@ -80,7 +99,8 @@ void errand_start(struct errands *errands, const struct errand *errand, runner_h
 static void run_once(struct errands *errands, const struct wish *wish)
 {
 	const struct errand errand = { .words = &wish->words, .input = wish->input };
-	errand_start(errands, &errand, on_result, errands);
+	errand_start(errands, &errand, wish->kind == WISH_LINE ? on_line_result : on_result,
+		     errands);
 }
 
 /* ---- one command for each of several sessions ------------------------------------------------- */
@@ -91,6 +111,7 @@ struct series {
 	size_t at;
 	size_t next, failed;
 	char *why; /* the first failure; NULL: none */
+	teller tell;
 };
 
 static void series_free(struct series *series)
@@ -110,7 +131,7 @@ static void tell_series(const struct series *series)
 					  : xasprintf("agentdeck %s: %zu sessions done",
 						      series->words.items[0], series->each.count);
 	*series->errands->is_changed = true;
-	ui_tell(series->errands->ui, text, series->failed > 0);
+	series->tell(series->errands->ui, text, series->failed > 0);
 }
 
 static void on_one(const struct child_result *result, const struct error *failure, void *context);
@@ -154,6 +175,7 @@ static void begin_series(struct errands *errands, const struct wish *wish)
 	struct series *series = xcalloc(1, sizeof(*series));
 	series->errands = errands;
 	series->at = wish->at;
+	series->tell = wish->kind == WISH_LINE ? tell_line : ui_tell;
 	strvec_push_all(&series->words, &wish->words);
 	strvec_push_all(&series->each, &wish->each);
 	run_next(series);

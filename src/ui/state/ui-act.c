@@ -195,6 +195,25 @@ void ui_copy(struct ui *ui, struct wish *ret)
 			  &ret->words);
 }
 
+/* The line stays until its command has ended: what is typed next must not act as keys. */
+static void wait_for_line(struct ui *ui, struct wish *ret)
+{
+	ret->kind = WISH_LINE;
+	ui->is_waiting = true;
+	ui->running++;
+}
+
+void ui_line_ended(struct ui *ui, const char *text, bool is_good)
+{
+	/* Another line may have begun: the last command is the one that it waits for. */
+	if (--ui->running == 0 && ui->is_waiting) {
+		ui->is_waiting = false;
+		if (is_good)
+			ui_end_pending(ui);
+	}
+	ui_tell(ui, text, !is_good);
+}
+
 /* Options as they are typed, without their dashes. */
 static void limit(struct ui *ui, const char *text, struct wish *ret)
 {
@@ -205,10 +224,13 @@ static void limit(struct ui *ui, const char *text, struct wish *ret)
 	for (const char *word; (word = strsep(&rest, " "));)
 		if (*word)
 			strvec_pushf(&words, "%s%s", starts_with(word, "--") ? "" : "--", word);
-	if (words.count == 1)
+	if (words.count == 1) {
+		ui_end_pending(ui);
 		return;
+	}
 	strvec_push(&words, "--");
 	run_each(ui, ret, (const char *const *)words.items, (const char *const[]){ NULL });
+	wait_for_line(ui, ret);
 }
 
 /* agentdeck knows which commands take a session: "set on-end keep", "session check", not "up". */
@@ -265,14 +287,16 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 	case ACTION_RENAME:
 		ui_run(ui, ret, (const char *const[]){ "rename", "--", NULL });
 		strvec_push(&ret->words, text);
-		break;
+		wait_for_line(ui, ret);
+		return;
 	case ACTION_MOVE:
 		run_each(ui, ret, (const char *const[]){ "set", "--", NULL },
 			 (const char *const[]){ "group", text, NULL });
-		break;
+		wait_for_line(ui, ret);
+		return;
 	case ACTION_LIMIT:
 		limit(ui, text, ret);
-		break;
+		return;
 	case ACTION_COMMAND:
 		command(ui, text, ret);
 		return;

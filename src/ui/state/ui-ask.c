@@ -42,6 +42,7 @@ void ui_end_pending(struct ui *ui)
 {
 	ui->mode = ui->pending == ACTION_NEW ? MODE_FORM : MODE_LIST;
 	ui->pending = ACTION_NONE;
+	ui->is_waiting = false;
 	replace_string(&ui->question, NULL);
 	input_free(&ui->input);
 	ask_free(&ui->ask);

@@ -422,10 +422,12 @@ void ui_begin_pick(struct ui *ui)
 static void key_in_line(struct ui *ui, key_code key, struct wish *ret)
 {
 	const enum action action = keymap_action(&ui->keymap, CONTEXT_LINE, key);
-	if (action == ACTION_LINE_ACCEPT)
-		ui_go_on(ui, ret);
-	else if (action == ACTION_LINE_CANCEL)
+	if (action == ACTION_LINE_CANCEL)
 		ui_end_pending(ui);
+	else if (ui->is_waiting)
+		return;
+	else if (action == ACTION_LINE_ACCEPT)
+		ui_go_on(ui, ret);
 	else
 		(void)input_key(&ui->input, &ui->keymap, CONTEXT_LINE, key);
 }
@@ -483,8 +485,8 @@ static bool take_paste(struct ui *ui, key_code key)
 			find_named(ui);
 	} else if (ui->mode == MODE_FORM) {
 		form_paste(&ui->form, key);
-	} else if (is_typing(ui) && input_type(&ui->input, key >= ' ' ? key : ' ') &&
-		   ui->mode != MODE_LINE) {
+	} else if (is_typing(ui) && !ui->is_waiting &&
+		   input_type(&ui->input, key >= ' ' ? key : ' ') && ui->mode != MODE_LINE) {
 		search(ui, input_text(&ui->input));
 	}
 	return true;

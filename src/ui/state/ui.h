@@ -39,6 +39,10 @@ struct ui {
 	/* Of a removal: those that are agreed to, and what they lose, as options of the command. */
 	struct strvec agreed, given_up;
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
+	/* Commands of typed lines that have not ended: the line waits for them, and takes only its
+	 * cancel key. */
+	unsigned running;
+	bool is_waiting;
 	struct ask ask; /* of MODE_DIALOG: what is asked after the dialog, and about what */
 	struct dialog dialog;
 	bool lacks_lost;  /* it asks about a recovery, and the program is to say of whom */
@@ -75,6 +79,7 @@ enum wish_kind {
 	WISH_SWITCH,   /* words: the id of the session that the picker has chosen */
 	WISH_ASK,      /* words: a command line as of WISH_RUN; its output is for ui_asked() */
 	WISH_RUN,      /* words: the command line behind "agentdeck" */
+	WISH_LINE,     /* the same, of a typed line; its end is for ui_line_ended() */
 	WISH_FORM,     /* what there is to choose from, for ui_open_form() */
 	WISH_FIND,     /* words: a directory; the names of those in it are for form_complete() */
 	WISH_LAUNCH,   /* words, input: as of WISH_RUN; its end is for ui_launched() */
@@ -84,8 +89,8 @@ enum wish_kind {
 struct wish {
 	enum wish_kind kind;
 	struct strvec words;
-	/* WISH_RUN: once for each of these, one after the other, as the word at this place; empty:
-	 * once, and the words are all. */
+	/* WISH_RUN, WISH_LINE: once for each of these, one after the other, as the word at this
+	 * place; empty: once, and the words are all. */
 	struct strvec each;
 	size_t at;
 	char *input; /* WISH_RUN, WISH_LAUNCH: its standard input, NULL: empty */
@@ -121,6 +126,9 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret);
 
 /* Show the form for a session in this directory.  Takes the supply. */
 void ui_open_form(struct ui *ui, struct form_supply *supply, const char *directory);
+/* The command of WISH_LINE has ended, and said this, a visible() line.  A line that was refused
+ * stays open with what was typed. */
+void ui_line_ended(struct ui *ui, const char *text, bool is_good);
 /* The command of WISH_LAUNCH has ended, and said this, a visible() line. */
 void ui_launched(struct ui *ui, const char *text, bool is_good);
 
