@@ -112,7 +112,8 @@ no_conversation_is_there_twice() {
 	refused one "is here already" session import "$root/file" -t again
 	must one rename work before
 	must one remove before
-	refused one "in the trash" session import "$root/file"
+	refused one "in the trash of profile default" session import "$root/file"
+	grep -q "agentdeck --profile default undo [a-z0-9]*$" "$root/err" || fail "no way back: $(<"$root/err")"
 	must two session import "$root/file"
 	refused two "is here already" session import "$root/file" -t again
 	# in another home of the same user
@@ -176,7 +177,7 @@ what_was_changed_is_refused() {
 	head -c 3000 "$root/file" >"$root/cut"
 	refused two "not a whole file" session import "$root/cut"
 	tar -C / -cf "$root/foreign" "${root#/}/work"
-	refused two "not a whole file" session import "$root/foreign"
+	refused two "name one that 'agentdeck backup'" session import "$root/foreign"
 	[ "$(sessions two)" = 0 ] || fail "a refused import made a session"
 	[ ! -e "$root/two/.local" ] || fail "a refused import has written something"
 }

@@ -144,6 +144,17 @@ static int fail(const char *path, const char *why, struct error *err)
 			 why);
 }
 
+/* Its first block says so: most likely the user has named another file. */
+static int no_archive(const struct archive *archive, const char *why, struct error *err)
+{
+	cleanup_free char *shown = visible(archive->path);
+	return error_set(
+		err, ERROR_CORRUPT,
+		"%s is not a file of agentdeck's, or its start is damaged (%s): name one that "
+		"'agentdeck backup' or 'agentdeck session export' wrote",
+		shown, why);
+}
+
 static bool is_zero(const unsigned char *block)
 {
 	for (size_t i = 0; i < BLOCK; i++)
@@ -230,7 +241,8 @@ static int read_members(struct archive *archive, uint64_t length, struct error *
 			return fail(archive->path, "it has too many conversations", err);
 		const char *why = read_header(block, number, &member.size);
 		if (why)
-			return fail(archive->path, why, err);
+			return number ? fail(archive->path, why, err)
+				      : no_archive(archive, why, err);
 		member.offset = at;
 		at += (member.size + BLOCK - 1) / BLOCK * BLOCK;
 		if (at > length)

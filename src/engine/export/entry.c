@@ -43,18 +43,22 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 	const char *conversation = entry->parcel->session_id;
 	const bool has_it = naming_same_session_id(owner->session_id, conversation) ||
 			    naming_same_session_id(owner->next_session_id, conversation);
+	if (owner->is_removed)
+		return error_set(err, ERROR_EXISTS,
+				 "it was removed here, and is in the trash of profile %s as '%s' "
+				 "(%s): bring it back with agentdeck --profile %s undo %s",
+				 owner->profile, shown, owner->id, owner->profile, owner->id);
 	if (conversation && owner->session_id && !has_it)
 		return error_set(err, ERROR_EXISTS,
-				 "it is here already, as session '%s' (%s) %sprofile %s, and has "
+				 "it is here already, as session '%s' (%s) in profile %s, and has "
 				 "another conversation now",
-				 shown, owner->id, owner->is_removed ? "in the trash of " : "in ",
-				 owner->profile);
+				 shown, owner->id, owner->profile);
 	if (!has_it)
 		conversation = NULL;
 	return error_set(err, ERROR_EXISTS,
-			 "%s%s is here already: session '%s' (%s) %sprofile %s has it",
+			 "%s%s is here already: session '%s' (%s) in profile %s has it",
 			 conversation ? "conversation " : "it", or_empty(conversation), shown,
-			 owner->id, owner->is_removed ? "in the trash of " : "in ", owner->profile);
+			 owner->id, owner->profile);
 }
 
 /* Its conversation has no id: it is the file in the place of the session. */
