@@ -447,6 +447,16 @@ static int apply(struct app *app, const struct import_order *order, const struct
 	return r == 0 && adopts ? take_each(app, look, results) : r;
 }
 
+static int refuse_source(const char *name, struct error *err)
+{
+	cleanup_strbuf struct strbuf names = { 0 };
+	cleanup_free char *shown = visible(name);
+	for (size_t i = 0; foreign_sources[i]; i++)
+		strbuf_addf(&names, "%s%s", i ? ", " : "", foreign_sources[i]->name);
+	return error_set(err, ERROR_USAGE, "agentdeck cannot import from '%s', only from: %s",
+			 shown, strbuf_text(&names));
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_import_look struct import_look look = { 0 };
@@ -466,9 +476,7 @@ static int run(struct app *app, struct error *err)
 			     .again = given->again },
 	};
 	if (!order.source)
-		return error_set(err, ERROR_USAGE,
-				 "agentdeck cannot import from '%s': see agentdeck import --help",
-				 name);
+		return refuse_source(name, err);
 	if (given->remove_hooks && !order.source->hooks)
 		return error_set(err, ERROR_USAGE, "%s has no hooks in the agents' settings", name);
 	if (given->from && !from)

@@ -243,7 +243,9 @@ static bool is_refused(const struct import_row *row, const struct import_consent
 		step->why = xstrdup(row->refusal);
 	} else if (!facts->directory) {
 		step->verdict = IMPORT_REFUSE;
-		step->why = xstrdup("its directory does not exist");
+		step->why = row->directory
+				    ? xasprintf("its directory %s does not exist", row->directory)
+				    : xstrdup("its directory is not known");
 	} else if (row->is_dangerous && !consent->dangers) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = xstrdup("its command line, which needs a shell, makes the agent ask "
