@@ -1052,6 +1052,7 @@ case_limits() {
 	refused 64 '--memory-high: .*too little' add . -t a --agent demo --memory-high 1M
 	must add . -t a --agent demo -g work --memory-max 1G
 	refused 64 '--tasks-max: .*1 to 4194304' session limit a --tasks-max -1
+	refused 64 "'memory-max=1G': did you mean --memory-max=1G" session limit a memory-max=1G
 	refused 64 '--cpu-weight: .*1 to 10000' session limit a --memory-max 2G --cpu-weight 10001
 	refused 2 "no session" session limit nosuch --memory-max 2G
 	refused_json 64 USAGE session limit a --memory-max ''

@@ -183,6 +183,18 @@ static int read_options(const struct parser *parser, const struct option_set *se
 	return 0;
 }
 
+/* "memory-max=1G", an option without its dashes. */
+static bool lacks_dashes(const struct command *command, const char *word)
+{
+	const char *equal = strchr(word, '=');
+	cleanup_free char *name = xstrndup(word, equal ? (size_t)(equal - word) : 0);
+	for (const struct command_option *option = command->options; option && option->name;
+	     option++)
+		if (option->argument && streq(option->name, name))
+			return true;
+	return false;
+}
+
 static int check_operands(const struct app *app, struct error *err)
 {
 	const struct command *command = app->command;
@@ -193,6 +205,9 @@ static int check_operands(const struct app *app, struct error *err)
 	if (app->operands.count <= range.most)
 		return 0;
 	cleanup_free char *shown = visible(app->operands.items[range.most]);
+	if (lacks_dashes(command, app->operands.items[range.most]))
+		return error_set(err, ERROR_USAGE, "unexpected argument '%s': did you mean --%s?",
+				 shown, shown);
 	return error_set(err, ERROR_USAGE, "unexpected argument '%s' (usage: agentdeck %s%s%s)",
 			 shown, command->name, *command->arguments ? " " : "", command->arguments);
 }
