@@ -2232,6 +2232,12 @@ case_up_and_down() {
 	grep -Eq '^docs +stopped +group: it has play, the file says other$' "$home/out" || fail "$(<"$home/out")"
 	must up
 	grep -q 'docs: group: it has play, the file says other. up changes nothing' "$home/err" || fail "$(<"$home/err")"
+	sed -i 's/^worktree/memory_max = "2048M"\n&/' agentdeck.toml
+	run diff
+	grep -Eq '^docs +running +.*; memory_max: it has none, the file says 2G' "$home/out" || fail "$(<"$home/out")"
+	must session limit docs --memory-max 2G
+	run diff
+	! grep -q memory_max "$home/out" || fail "$(<"$home/out")"
 	# a session of another directory is not touched
 	sed -i 's,"src/api","src",' agentdeck.toml
 	refused 1 'api: another session has this title, in .*/src/api. Rename one of them; nothing was done' down
@@ -2254,19 +2260,20 @@ case_up_says_where_a_mistake_is() {
 		'agent = "dmeo"|4:1: unknown agent .dmeo.; did you mean .demo.' 'agent = 3|4:1: session.api.agent must be a string' \
 		'group = "a//b"|4:1: invalid group "a//b"' '[session.""]|4:10: invalid title "": it is empty' \
 		'[session.api]|4:1: .*redefine' 'message = ["a"]|4:1: session.api.message must be a string' \
-		'instead = "web"|4:1: unknown key "instead"'; do
+		'instead = "web"|4:1: unknown key "instead"' \
+		"memory_max = \"1X\"|4:1: session.api.memory_max: invalid size '1X'"; do
 		printf '%s\n' "$fine" "${mistake%%|*}" >agentdeck.toml
 		refused 1 "agentdeck.toml:${mistake#*|}" up
 		must list -q
 		[ ! -s "$home/out" ] || fail "$mistake: made $(<"$home/out")"
 	done
 	# what only launch knows concerns one of them
-	printf '%s\n' "$fine" 'agent = "demo"' 'memory_max = "1X"' >agentdeck.toml
+	printf '%s\n' "$fine" 'agent = "demo"' 'worktree = true' >agentdeck.toml
 	run up
 	[ "$status" = 1 ] || fail "status $status"
-	grep -q "^agentdeck: agentdeck.toml:3:10: api: --memory-max: invalid size '1X'" "$home/err" || fail "$(<"$home/err")"
+	grep -q "^agentdeck: agentdeck.toml:3:10: api: .*git" "$home/err" || fail "$(<"$home/err")"
 	run up --json
-	grep -q '"error":"agentdeck.toml:3:10: api: --memory-max: invalid' "$home/out" || fail "$(<"$home/out")"
+	grep -q '"error":"agentdeck.toml:3:10: api: .*git' "$home/out" || fail "$(<"$home/out")"
 	must list -q
 	[ "$(wc -l <"$home/out")" = 1 ] || fail "made $(<"$home/out")"
 	# "~" is the home, also for who has no shell; and a session that the file does not name is left alone

@@ -140,6 +140,21 @@ static int add_text(const struct toml_document *document, const char *path,
 	return 0;
 }
 
+static int add_limit(const struct toml_document *document, const char *path,
+		     const struct command_option *option, struct json_object *value,
+		     struct declared *declared, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	int64_t parsed;
+	if (add_text(document, path, option, value, declared, err) < 0)
+		return -1;
+	if (limit_parse(option->limit, json_object_get_string(value), &parsed, &why) < 0)
+		return toml_error(document, path, err, "%s: %s", path, why.message);
+	*limit_of(&declared->limits.limits, option->limit) = parsed;
+	declared->limits.given[option->limit] = true;
+	return 0;
+}
+
 static int add_list(const struct toml_document *document, const char *path,
 		    const struct command_option *option, struct json_object *value,
 		    struct declared *declared, struct error *err)
@@ -164,6 +179,8 @@ static int add_option(const struct toml_document *document, const char *path, co
 		return add_flag(document, path, option, value, declared, err);
 	if (option->type == OPTION_LIST)
 		return add_list(document, path, option, value, declared, err);
+	if (option->type == OPTION_LIMIT)
+		return add_limit(document, path, option, value, declared, err);
 	return add_text(document, path, option, value, declared, err);
 }
 
@@ -361,6 +378,20 @@ static void compare_texts(const char *what, const char *is, const char *wanted, 
 			     is_empty(is) ? "none" : is, *wanted ? wanted : "none");
 }
 
+/* Its own limits: those of its group are not its file's. */
+static void compare_limits(const struct declared *declared, const struct instance *instance,
+			   struct strvec *ret)
+{
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const int64_t is = limit_value(&instance->limits, limit);
+		const int64_t wanted = limit_value(&declared->limits.limits, limit);
+		cleanup_free char *has = is ? limit_text(limit, is) : NULL;
+		cleanup_free char *says = wanted ? limit_text(limit, wanted) : xstrdup("");
+		if (declared->limits.given[limit])
+			compare_texts(limit_name(limit), has, says, ret);
+	}
+}
+
 static void compare(const struct declared *declared, const struct instance *instance,
 		    struct strvec *ret)
 {
@@ -371,6 +402,7 @@ static void compare(const struct declared *declared, const struct instance *inst
 								: NULL;
 	compare_texts("group", instance->group, declared->group, ret);
 	compare_texts("agent", instance->agent, declared->agent, ret);
+	compare_limits(declared, instance, ret);
 	if (wanted || kind)
 		compare_texts("tree", kind, or_empty(wanted), ret);
 	if (has_option(declared, "--container") && !instance->recipe)

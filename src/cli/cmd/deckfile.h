@@ -23,6 +23,7 @@ struct declared {
 	struct strvec options;   /* of launch: "--agent=claude" */
 	struct strvec arguments; /* for the agent */
 	char *message;           /* or NULL */
+	struct limit_change limits;
 };
 
 struct deckfile {
