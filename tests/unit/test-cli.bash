@@ -1901,7 +1901,8 @@ case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
 	refused 1 'attach cannot be done here' settle --answer attach --seen "$(seen)" -- s start
 	must settle s start
 	must settle --answer take --seen "$(seen)" -- s start
-	! kill -0 "$pid" 2>/dev/null || fail "process $pid still has the conversation"
+	# its parent has yet to hear of its end
+	timeout 20 tail --pid="$pid" -f /dev/null || fail "process $pid still has the conversation"
 	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
 	must stop s
 	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null
