@@ -194,7 +194,7 @@ static void a_form_has_the_keys_of_its_user(void **state UNUSED)
 						"form.accept=F2",         "form.cancel=F3",
 						"form.complete=Ctrl-T",   "form.recent=Ctrl-O",
 						"form.choose-next=+",     "form.clear=Ctrl-K",
-						"form.choose-previous=-", "line.backspace=Ctrl-H" };
+						"form.choose-previous=-", "line.backspace=Ctrl-G" };
 	struct keymap keymap;
 	struct form form = { 0 };
 	keymap_init(&keymap);
@@ -204,7 +204,7 @@ static void a_form_has_the_keys_of_its_user(void **state UNUSED)
 	assert_int_equal(form_key(&form, &keymap, 'T' & KEY_CODE_CTRL), FORM_COMPLETE);
 	assert_int_equal(form_key(&form, &keymap, 'O' & KEY_CODE_CTRL), FORM_STAYS);
 	check_line(&form, "agentdeck launch --group work --no-wait /r/one");
-	assert_int_equal(form_key(&form, &keymap, 'H' & KEY_CODE_CTRL), FORM_STAYS);
+	assert_int_equal(form_key(&form, &keymap, 'G' & KEY_CODE_CTRL), FORM_STAYS);
 	check_line(&form, "agentdeck launch --group work --no-wait /r/on");
 	assert_int_equal(form_key(&form, &keymap, 'N' & KEY_CODE_CTRL), FORM_STAYS);
 	for (const char *key = "++-"; *key; key++)

@@ -44,6 +44,24 @@ static void words_are_read_in_any_case(void **state UNUSED)
 	assert_int_equal(key, 'L' & KEY_CODE_CTRL);
 }
 
+/* A terminal sends the same byte for both, and term_key() says the name of the key. */
+static void a_key_with_a_name_has_no_other(void **state UNUSED)
+{
+	static const struct {
+		const char *text;
+		key_code key;
+	} cases[] = {
+		{ "Ctrl-H", KEY_CODE_BACKSPACE }, { "Ctrl-I", KEY_CODE_TAB },
+		{ "Ctrl-J", KEY_CODE_ENTER },     { "Ctrl-M", KEY_CODE_ENTER },
+		{ "ctrl-j", KEY_CODE_ENTER },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		key_code key = 0;
+		assert_true(key_parse(cases[i].text, &key));
+		assert_int_equal(key, cases[i].key);
+	}
+}
+
 static void what_is_no_key_is_refused(void **state UNUSED)
 {
 	static const char *const bad[] = { "",     "nn",  "Ctrl-", "Ctrl-1", "Ctrl-LL",
@@ -60,6 +78,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_reads_as_it_is_written),
 		cmocka_unit_test(words_are_read_in_any_case),
+		cmocka_unit_test(a_key_with_a_name_has_no_other),
 		cmocka_unit_test(what_is_no_key_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

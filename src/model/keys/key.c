@@ -87,6 +87,14 @@ static bool decode(const char *text, key_code *ret)
 	return true;
 }
 
+/* A terminal sends the same byte for some of these as for a key that has a name; term_key() takes
+ * it for that key. */
+static key_code ctrl_key(char letter)
+{
+	const key_code key = (unsigned char)letter & KEY_CODE_CTRL;
+	return key == '\b' ? KEY_CODE_BACKSPACE : key == '\n' ? KEY_CODE_ENTER : key;
+}
+
 bool key_parse(const char *name, key_code *ret)
 {
 	int64_t number;
@@ -98,7 +106,7 @@ bool key_parse(const char *name, key_code *ret)
 	}
 	if (strncasecmp(name, CTRL, strlen(CTRL)) == 0 && isalpha((unsigned char)name[5]) &&
 	    !name[6]) {
-		*ret = (unsigned char)name[5] & KEY_CODE_CTRL;
+		*ret = ctrl_key(name[5]);
 		return true;
 	}
 	if ((*name == 'F' || *name == 'f') && parse_int64(name + 1, 1, 12, &number)) {
