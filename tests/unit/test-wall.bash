@@ -155,6 +155,29 @@ keys_are_those_of_the_configuration() {
 	"${terminal[@]}" resize-window -x 80 -y 24
 }
 
+# Their screens change at the same moment, and are still from then on.
+all_who_become_idle_together_are_seen() {
+	local title gate state sign
+	printf '#!/bin/sh\nwhile :; do\nprintf "\\033[2J\\033[Hworking\\n"\n: <"%s"\nprintf "\\033[2J\\033[H> \\n"\n: <"%s"\ndone\n' \
+		"$home/gate" "$home/back" >"$home/mute"
+	chmod +x "$home/mute" && mkfifo "$home/gate" "$home/back" && mkdir -p "$home/deck/agents"
+	printf 'command = ["%s"]\n[screen]\nready = ["^> "]\nbusy = ["^working"]\n' "$home/mute" >"$home/deck/agents/mute.toml"
+	for title in m1 m2 m3 m4; do deck add . -t "$title" -g mute --agent mute; done
+	deck start m1 m2 m3 m4 --no-wait --no-supervise
+	"${terminal[@]}" respawn-pane -k env "${environment[@]}" NO_COLOR=1 \
+		sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck wall -g mute
+	for title in m1 m2 m3 m4; do await "● $title: busy"; done
+	for gate in gate back gate back gate; do
+		state=idle sign=○
+		[[ $gate == gate ]] || state=busy sign=●
+		: >"$home/$gate"
+		for title in m1 m2 m3 m4; do await "$sign $title: $state" || return; done
+	done
+	keys q
+	await '^ended: 0'
+	deck stop m1 m2 m3 m4
+}
+
 q_leaves_no_bell_behind() {
 	keys q
 	await '^ended: 0'
@@ -197,7 +220,9 @@ deck launch . -t other -g play --agent demo --no-supervise
 
 for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
 	a_click_selects_and_attaches help_lists_the_keys who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
-	keys_are_those_of_the_configuration q_leaves_no_bell_behind signs_suit_a_locale_without_unicode it_refuses_what_it_cannot_show; do
+	keys_are_those_of_the_configuration \
+	q_leaves_no_bell_behind signs_suit_a_locale_without_unicode \
+	all_who_become_idle_together_are_seen it_refuses_what_it_cannot_show; do
 	before=$failures
 	"$case_name"
 	((failures > before)) || passed=$((passed + 1))

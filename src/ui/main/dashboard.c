@@ -552,7 +552,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	dashboard.loop = loop;
 	dashboard.errands = (struct errands){ loop, ui, asked->agentdeck, deck->profile,
 					      &dashboard.is_changed };
-	dashboard.glance = (struct glance){ &dashboard.errands, deck, false };
+	dashboard.glance = (struct glance){ .errands = &dashboard.errands, .deck = deck };
 	const struct roster_wish wish = { .loop = loop,
 					  .due = read_on,
 					  .shows_first = !asked->client,
@@ -589,6 +589,7 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	term_end();
 	gallery_rest(gallery);
 	wall_free(&dashboard.wall);
+	glance_free(&dashboard.glance);
 	*ret_next = dashboard.next_profile;
 	return r;
 }

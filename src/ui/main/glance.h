@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a screen that the deck shows tells about its agent: where that differs from what is known,
- * and the screen counts (engine/screen/activity.h), `agentdeck look` stores it.  One at a time.
+ * When a screen that the deck or the wall has just captured shows that its agent does something
+ * else than what is stored (engine/screen/activity.h), run `agentdeck look`, which stores it.  One
+ * look runs at a time, because each is a process.
  */
 #pragma once
 
@@ -12,6 +13,11 @@ struct glance {
 	struct errands *errands;
 	struct deck *deck;
 	bool is_running;
+	/* The ids of sessions whose screen differed while a look ran, each once, in that order.
+	 * Each is looked at later: a screen that does not change again is not captured again. */
+	struct strvec missed;
 };
-/* styled: as it was captured.  The roster tells what has come of it. */
+/* styled: the screen as captured, with escape sequences.  row may be NULL: then nothing is done.
+ * What the look has stored comes back through the roster. */
 void glance_at(struct glance *glance, const struct store_row *row, const char *styled);
+void glance_free(struct glance *glance);
