@@ -334,9 +334,9 @@ static void a_question_that_was_answered_is_not_waited_for(void **state)
 static void a_question_may_be_drawn_after_its_report(void **state)
 {
 	struct cage *cage = *state;
-	const struct activity now = { .activity = ACTIVITY_WAITING, .since = clock_wall_us() };
 	start_server(cage);
 	show(cage, "working hard");
+	const struct activity now = { .activity = ACTIVITY_WAITING, .since = clock_wall_us() };
 	assert_int_equal(activityfile_write(cage->directory, &now, &(struct announced){ 0 }, NULL),
 			 0);
 	assert_true(activity_differs(&cage->deck, &cage->row, "working hard\n"));
