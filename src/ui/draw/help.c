@@ -80,8 +80,9 @@ static const struct help_entry session_entries[] = {
 };
 
 static const struct help_entry mouse_entries[] = {
-	{ ACTION_NONE, "Click", "goes to a line; on the selected one it does what Enter does" },
-	{ ACTION_NONE, "Wheel", "moves in the list, or scrolls what Tab shows" },
+	{ ACTION_NONE, "Click",
+	  "goes to a line; on the selected one it attaches, or opens the group" },
+	{ ACTION_NONE, "Wheel", "moves in the list, or scrolls the preview" },
 };
 
 static const struct help_entry wall_entries[] = {
