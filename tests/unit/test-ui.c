@@ -707,8 +707,10 @@ static void enter_on_a_group_collapses_it(void **state UNUSED)
 	check(ui, KEYS('s'), "");
 	assert_string_equal(ui->message, "This is a group: move to a session, or choose all of the "
 					 "group with Space.");
-	check(ui, KEYS('t'), "");
-	assert_string_equal(ui->message, "No session is selected: move to one first.");
+	for (const char *key = "tAD"; *key; key++) {
+		check(ui, KEYS((key_code)*key), "");
+		assert_string_equal(ui->message, "No session is selected: move to one first.");
+	}
 	check(ui, KEYS(enter, down, enter, up), "attach id-b");
 }
 

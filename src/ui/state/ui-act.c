@@ -82,6 +82,12 @@ static bool is_for_one(enum action action)
 	return action == ACTION_RENAME || action == ACTION_COMMAND;
 }
 
+/* Each question has its own answer (answer()). */
+static bool takes_several(enum action action)
+{
+	return !is_for_one(action) && action != ACTION_APPROVE && action != ACTION_DENY;
+}
+
 static void confirm(struct ui *ui, enum action action, const char *who)
 {
 	struct confirmation wanted = { 0 };
@@ -98,11 +104,11 @@ static void confirm(struct ui *ui, enum action action, const char *who)
 }
 
 /* The cursor is on a group, or the list is empty. */
-static void tell_nothing_selected(struct ui *ui, bool takes_several)
+static void tell_nothing_selected(struct ui *ui, bool offers_several)
 {
 	char name[KEY_TEXT_SIZE];
 	const key_code choose = ui->keymap.keys[ACTION_CHOOSE][0];
-	if (!takes_several || choose == KEY_CODE_NONE || !list_lines(ui->list)) {
+	if (!offers_several || choose == KEY_CODE_NONE || !list_lines(ui->list)) {
 		ui_tell(ui, "No session is selected: move to one first.", true);
 		return;
 	}
@@ -119,7 +125,7 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 	strvec_clear(&ui->targets);
 	const struct item *first = ui_add_targets(ui, &ui->targets);
 	if (!first) {
-		tell_nothing_selected(ui, !is_for_one(action));
+		tell_nothing_selected(ui, takes_several(action));
 		return;
 	}
 	cleanup_free char *who = targets_text(ui, first);
