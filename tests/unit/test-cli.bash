@@ -563,6 +563,7 @@ case_who_has_a_conversation_is_told_to_the_deck() {
 	pid=$(value one server_pid)
 	must settle two start
 	settled "o['about'] == 'conflict' and kinds == ['keep', 'attach', 'fork', 'take']"
+	settled "o['id'] == '$(value two id)' and o['occasion'] == 'start'"
 	settled "any('one (demo), $(value one id)' in line for line in lines) and 'directory $home/work' in lines"
 	settled "'conversation $(value one session_id)' in lines and any(line.startswith('since 20') for line in lines)"
 	settled "not any(c['loses'] for c in q['choices'])"

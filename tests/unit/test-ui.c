@@ -27,6 +27,9 @@ static struct ui *make(void)
 }
 
 /* What the keys, up to 0, make the program do: "stop id-a <input". */
+/* What check() was last asked: the occasion, the last word of agentdeck settle. */
+static char asked_occasion[16];
+
 static void check(struct ui *ui, const key_code *keys, const char *expected)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -45,6 +48,9 @@ static void check(struct ui *ui, const key_code *keys, const char *expected)
 			strbuf_addf(&text, " %zu:%s", wish.at, wish.each.items[i]);
 		if (wish.input)
 			strbuf_addf(&text, " <%s", wish.input);
+		if (wish.kind == WISH_ASK)
+			(void)snprintf(asked_occasion, sizeof(asked_occasion), "%s",
+				       wish.words.items[wish.words.count - 1]);
 	}
 	assert_string_equal(strbuf_text(&text), expected);
 }
@@ -329,17 +335,26 @@ static struct ui *make_undecided(void)
 	return ui;
 }
 
-/* What agentdeck says becomes a command at once, or nothing. */
-static void check_asked(struct ui *ui, const char *text, const char *expected)
+/* What agentdeck says on this occasion becomes a command at once, or nothing. */
+static void check_said(struct ui *ui, const char *occasion, const char *text, const char *expected)
 {
 	cleanup_wish struct wish wish = { 0 };
 	cleanup_strbuf struct strbuf words = { 0 };
-	ui_asked(ui, text, &wish);
+	cleanup_free char *said = text && *text == '{' ? xasprintf("{\"occasion\": \"%s\", %s",
+								   occasion, text + 1)
+						       : xstrdup_or_null(text);
+	ui_asked(ui, said, &wish);
 	for (size_t i = 0; i < wish.words.count; i++)
 		strbuf_addf(&words, "%s%s", i ? " " : "", wish.words.items[i]);
 	if (wish.input)
 		strbuf_addf(&words, " <%s", wish.input);
 	assert_string_equal(strbuf_text(&words), expected);
+}
+
+/* On the one that the last keys have asked about. */
+static void check_asked(struct ui *ui, const char *text, const char *expected)
+{
+	check_said(ui, asked_occasion, text, expected);
 }
 
 /* ---- the form --------------------------------------------------------------------------------- */
@@ -620,6 +635,17 @@ static void what_comes_too_late_or_is_no_question_does_nothing(void **state UNUS
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 
+static void what_comes_too_late_is_not_for_another_action(void **state UNUSED)
+{
+	cleanup_ui struct ui *ui = make();
+	check(ui, KEYS('r', 'y', escape, 'd', 'y'),
+	      "ask settle -- id-a restart;ask settle -- id-a remove");
+	check_said(ui, "restart", asks_nothing, "");
+	assert_int_equal(ui->mode, MODE_LOOKING);
+	check_said(ui, "remove", asks_removal, "");
+	assert_int_equal(ui->mode, MODE_DIALOG);
+}
+
 static void a_search_narrows_as_it_is_typed(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -782,6 +808,7 @@ int main(void)
 		cmocka_unit_test(each_of_several_is_asked_about),
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
+		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),

@@ -58,6 +58,7 @@ static void print_questions(struct app *app, const struct asking *asking, const 
 	for (size_t i = 0; i < asking->count; i++)
 		json_object_array_add(questions, question_to_json(&asking->questions[i]));
 	json_set_string(object, "id", id);
+	json_set_string(object, "occasion", app->operands.items[1]);
 	json_set_string(object, "about", asked_name(asking->about));
 	json_set(object, "questions", questions);
 	json_set_string(object, "seen", asking->seen);

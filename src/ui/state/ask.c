@@ -8,6 +8,7 @@ void ask_free(struct ask *ask)
 	for (size_t i = 0; i < ask->count; i++)
 		question_free(&ask->questions[i]);
 	free(ask->id);
+	free(ask->occasion);
 	free(ask->seen);
 	free(ask->text);
 	*ask = (struct ask){ 0 };
@@ -49,6 +50,7 @@ int ask_parse(const char *text, struct ask *ret, struct error *err)
 		return error_set(err, ERROR_CORRUPT, "agentdeck settle says what cannot be");
 	ask.about = about_of(json_get_string(object, "about", ""));
 	ask.id = xstrdup(json_get_string(object, "id", ""));
+	ask.occasion = xstrdup(json_get_string(object, "occasion", ""));
 	ask.seen = xstrdup(json_get_string(object, "seen", ""));
 	ask.text = xstrdup_or_null(json_get_string(object, "text", NULL));
 	ask.is_removed = json_get_bool(object, "removed", false);

@@ -27,9 +27,10 @@ struct ask {
 	/* One after the other; the answer to the last one counts. */
 	struct question questions[ASK_MOST];
 	size_t count, next;
-	char *id;   /* of the session; of a launch: the directory; "trash" */
-	char *seen; /* what would be lost, for agentdeck to compare */
-	char *text; /* what has just been done; or NULL */
+	char *id;       /* of the session; of a launch: the directory; "trash" */
+	char *occasion; /* as of agentdeck settle */
+	char *seen;     /* what would be lost, for agentdeck to compare */
+	char *text;     /* what has just been done; or NULL */
 	bool is_removed;
 };
 void ask_free(struct ask *ask);

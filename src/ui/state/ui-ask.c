@@ -75,6 +75,15 @@ static const char *occasion_of(enum action action)
 	}
 }
 
+/* Does an answer with this id and occasion belong to what is looked at now?  The user may have
+ * given up, and gone on with something else. */
+static bool is_awaited(const struct ui *ui, const struct ask *ask)
+{
+	const bool is_launch = ui->pending == ACTION_NEW && !ui->form.instead;
+	const char *occasion = is_launch ? "launch" : occasion_of(ui->pending);
+	return streq(ask->id, ui->targets.items[0]) && streq(ask->occasion, occasion);
+}
+
 void ui_look(struct ui *ui, enum action action, struct wish *ret)
 {
 	ui_end_pending(ui);
@@ -198,8 +207,7 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 			ui_tell(ui, why.message, true);
 		return;
 	}
-	/* The user has given up, and asks about another one. */
-	if (!streq(ask.id, ui->targets.items[0]))
+	if (!is_awaited(ui, &ask))
 		return;
 	if (ask.is_removed || (ask.about == ASK_NOTHING && ui->pending == ACTION_PRUNE)) {
 		ui_end_pending(ui);
