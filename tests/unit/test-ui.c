@@ -646,6 +646,28 @@ static void what_comes_too_late_is_not_for_another_action(void **state UNUSED)
 	assert_int_equal(ui->mode, MODE_DIALOG);
 }
 
+static void it_says_what_it_looks_at(void **state UNUSED)
+{
+	static const struct {
+		key_code keys[6];
+		const char *says;
+	} cases[] = {
+		{ { 's' }, "Looking at api ..." },
+		{ { KEY_CODE_ENTER }, "Looking at api ..." },
+		{ { 'r', 'y' }, "Looking at api ..." },
+		{ { 'd', 'y' }, "Looking at its work ..." },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_ui struct ui *ui = make_undecided();
+		for (const key_code *key = cases[i].keys; *key; key++) {
+			cleanup_wish struct wish wish = { 0 };
+			ui_key(ui, *key, &wish);
+		}
+		assert_int_equal(ui->mode, MODE_LOOKING);
+		assert_string_equal(ui->question, cases[i].says);
+	}
+}
+
 static void a_search_narrows_as_it_is_typed(void **state UNUSED)
 {
 	cleanup_ui struct ui *ui = make();
@@ -809,6 +831,7 @@ int main(void)
 		cmocka_unit_test(work_at_risk_is_asked_about_before_a_removal),
 		cmocka_unit_test(what_comes_too_late_or_is_no_question_does_nothing),
 		cmocka_unit_test(what_comes_too_late_is_not_for_another_action),
+		cmocka_unit_test(it_says_what_it_looks_at),
 		cmocka_unit_test(a_search_narrows_as_it_is_typed),
 		cmocka_unit_test(a_picker_only_chooses),
 		cmocka_unit_test(a_picker_leaves_the_cursor_to_its_user),

@@ -84,14 +84,32 @@ static bool is_awaited(const struct ui *ui, const struct ask *ask)
 	return streq(ask->id, ui->targets.items[0]) && streq(ask->occasion, occasion);
 }
 
+static const char *title_of(const struct ui *ui, const char *id)
+{
+	for (size_t i = 0; i < list_lines(ui->list); i++) {
+		const struct item *item = list_line(ui->list, i)->item;
+		if (item && streq(item->id, id))
+			return item->title;
+	}
+	return "the session";
+}
+
+/* What the deck says while agentdeck looks.  The caller frees. */
+static char *looking_text(const struct ui *ui, enum action action)
+{
+	if (ui->targets.count > 1)
+		return xasprintf("Looking at the work of %zu sessions ...", ui->targets.count);
+	if (action == ACTION_REMOVE || action == ACTION_NEW)
+		return xstrdup("Looking at its work ...");
+	return xasprintf("Looking at %s ...", title_of(ui, ui->targets.items[0]));
+}
+
 void ui_look(struct ui *ui, enum action action, struct wish *ret)
 {
 	ui_end_pending(ui);
 	ui->mode = MODE_LOOKING;
 	ui->pending = action;
-	ui->question = ui->targets.count == 1 ? xstrdup("Looking at its work ...")
-					      : xasprintf("Looking at the work of %zu sessions ...",
-							  ui->targets.count);
+	ui->question = looking_text(ui, action);
 	ret->kind = WISH_ASK;
 	strvec_push_array(&ret->words, (const char *const[]){ "settle", "--", ui->targets.items[0],
 							      occasion_of(action), NULL });
