@@ -668,7 +668,7 @@ case_an_answer_about_nobody_does_nothing() {
 		must stop one
 		type_in "$answer"
 		until_screen '^ended with 1$'
-		screen | grep -q 'nobody has the conversation of two any more, so nothing was done' || fail "$answer: $(screen)"
+		grep -q 'nobody has the conversation of two any more, so nothing was done' <<<"$(screen)" || fail "$answer: $(screen)"
 		"${deck[@]}" tmux -S "$terminal" kill-server
 		[ "$(value two status)" = stopped ] || fail "$answer: two is $(value two status)"
 	done
@@ -685,7 +685,7 @@ case_a_message_that_is_not_sent_is_named() {
 		until_screen 'demo: reply 1'
 		"${deck[@]}" tmux -S "$terminal" send-keys C-q
 		until_screen '^ended with 0$'
-		screen | grep -q 'the message was not sent' || fail "$words: $(screen)"
+		grep -q 'the message was not sent' <<<"$(screen)" || fail "$words: $(screen)"
 		"${deck[@]}" tmux -S "$terminal" kill-server
 	done
 	must stop --all
