@@ -352,11 +352,14 @@ int fs_rename_new(int dirfd, const char *from, const char *name)
 
 int fs_open_new(int dirfd, const char *temporary, bool *ret_has_name)
 {
-	const int fd = openat(dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	*ret_has_name = fd < 0;
-	return fd >= 0 ? fd
-		       : fs_openat(dirfd, temporary,
-				   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(dirfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	const bool has_name = fd < 0;
+	if (has_name)
+		fd = fs_openat(dirfd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			       0600);
+	if (fd >= 0)
+		*ret_has_name = has_name;
+	return fd;
 }
 
 int fs_name_new(int dirfd, int fd, const char *temporary, const char *name)

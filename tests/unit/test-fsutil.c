@@ -365,6 +365,14 @@ static void a_released_lock_wakes_its_next_owner(void **state UNUSED)
 	assert_in_range(tries, 1, TRIES);
 }
 
+static void a_new_file_that_is_not_made_says_nothing_of_its_name(void **state UNUSED)
+{
+	bool has_name = false;
+	assert_int_equal(fs_open_new(-1, "t", &has_name), -1);
+	assert_int_equal(errno, EBADF);
+	assert_false(has_name);
+}
+
 static void a_real_directory_is_one_that_exists(void **state UNUSED)
 {
 	cleanup_free char *real = NULL, *link = path_join(scratch, "link"),
@@ -409,6 +417,7 @@ int main(void)
 		TEST(who_asks_first_gets_the_lock_first),
 		TEST(a_lock_file_that_was_replaced_is_not_mistaken_for_the_new_one),
 		TEST(a_released_lock_wakes_its_next_owner),
+		TEST(a_new_file_that_is_not_made_says_nothing_of_its_name),
 		TEST(a_real_directory_is_one_that_exists),
 		cmocka_unit_test(a_path_is_below_a_directory_by_its_names),
 	};
