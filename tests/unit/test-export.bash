@@ -20,6 +20,8 @@ readonly id=11111111-2222-4333-8444-555555555555 canary=canary-5f1d90
 root=$(mktemp -d /tmp/agentdeck-export-test-XXXXXX) || exit
 trap 'rm -rf "$root"' EXIT
 failures=0 case_name=""
+# What runs agentdeck; nothing: it runs itself.
+under=()
 
 fail() {
 	echo "FAILED $case_name: $*"
@@ -37,7 +39,7 @@ as() {
 	fi
 	env -i "PATH=$PATH" "HOME=$home" "AGENTDECK_HOME=$home/deck" "TMPDIR=$root" SHELL=/bin/sh LC_ALL=C.UTF-8 \
 		"SECRET_TOKEN=$canary" "AGENTDECK_DEMO_TOKEN=$canary" \
-		agentdeck "$@" >"$root/out" 2>"$root/err" </dev/null
+		"${under[@]}" agentdeck "$@" >"$root/out" 2>"$root/err" </dev/null
 	status=$?
 }
 
@@ -221,6 +223,20 @@ conversations_of_other_agents_come_along() {
 	[ "$(sessions three)" = 3 ] || fail "$(sessions three) sessions, and not three"
 }
 
+# What cannot be read may have the conversation.
+a_directory_that_cannot_be_read_is_told() {
+	begin_others
+	must one session export codex "$root/codex"
+	mkdir -p "$root/two/.codex/sessions/2026"
+	ln -s 12 "$root/two/.codex/sessions/2026/12"
+	refused two "sessions/2026/12" session import "$root/codex"
+	[ "$(sessions two)" = 0 ] || fail "a refused import made a session"
+	[ ! -e "$root/two/$rollout" ] || fail "a second copy is there"
+	rm -r "$root/one/$rollout"
+	ln -s 12 "$root/one/.codex/sessions/2026/12"
+	refused one "sessions/2026/12" session export codex "$root/again"
+}
+
 # qwen refuses an id that began in another directory; codex does not.
 a_conversation_that_is_bound_to_its_directory_stays_there() {
 	begin_others
@@ -337,12 +353,63 @@ what_a_failed_restore_put_into_places_is_gone() {
 	touch "$(folder two "$root/elsewhere")"
 	as two restore "$root/all" --apply
 	[ "$status" != 0 ] || fail "it did not fail"
+	grep -qF "remain in" "$root/err" && fail "it warns of what it has removed: $(<"$root/err")"
 	[ -d "$root/two/deck/default/conversations" ] || fail "nothing was put there"
 	[ -z "$(find "$root/two/deck/default/conversations" -mindepth 1)" ] || fail "a conversation of no session is left"
 	[ "$(sessions two)" = 0 ] || fail "$(sessions two) sessions, and not none"
 	rm "$(folder two "$root/elsewhere")"
 	must two restore "$root/all" --apply
 	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
+}
+
+# No session can be removed when its hint cannot be.
+a_session_that_stays_keeps_its_conversation() {
+	begin
+	used first
+	mkdir -p "$(folder one "$root/elsewhere")"
+	cp "$(folder one "$root/work")/$id.jsonl" "$(folder one "$root/elsewhere")/$second.jsonl"
+	must one -p other add "$root/elsewhere" -t more --agent demo --session-id "$second"
+	must one backup "$root/all"
+	mkdir -p "$(dirname "$(folder two "$root/elsewhere")")"
+	touch "$(folder two "$root/elsewhere")"
+	must two list
+	rm -rf "$root/two/deck/hooks"
+	touch "$root/two/deck/hooks"
+	refused two "is still there" restore "$root/all" --apply
+	[ -s "$(place two first)/2026-11-25_new.jsonl" ] || fail "the session has lost its conversation"
+}
+
+# The last of three sessions cannot be made, and the others cannot be removed.
+a_session_of_a_failed_batch_keeps_its_conversation() {
+	local last
+	begin
+	used first
+	used second
+	must one backup "$root/all"
+	must two list
+	must three list
+	under=(strace -f -qq -o "$root/trace" -e trace=renameat)
+	must three restore "$root/all" --apply
+	last=$(grep -n '"\.new-' "$root/trace" | tail -n 1)
+	under=(strace -f -qq -o "$root/trace" -e trace=renameat -e "inject=renameat:error=EIO:when=${last%%:*}+")
+	refused two "is still there" restore "$root/all" --apply
+	under=()
+	[ "$(sessions two)" = 2 ] || fail "$(sessions two) sessions, and not two: $(<"$root/err")"
+	[ -s "$(place two first)/2026-11-25_new.jsonl" ] || fail "the session has lost its conversation"
+	[ "$(find "$root/two/deck/default/conversations" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ] || fail "a conversation of no session is left"
+}
+
+a_failed_import_leaves_no_place() {
+	begin
+	used first
+	must one session export first "$root/first"
+	must two list
+	under=(strace -f -qq -o "$root/trace" -e trace=linkat -e inject=linkat:error=EIO)
+	refused two "make a copy" session import "$root/first"
+	under=()
+	[ -d "$root/two/deck/default/conversations" ] || fail "nothing was put there"
+	[ -z "$(find "$root/two/deck/default/conversations" -mindepth 1)" ] || fail "the place of no session is left"
+	must two session import "$root/first"
 }
 
 # A name that the agent does not give, and one that leads elsewhere.

@@ -120,6 +120,11 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 		const struct shelf_item *item = shelf_find(&shelf, entry->parcel->session_id);
 		/* A link, or a file of a name that is no UUID, is on no shelf. */
 		const char *path = item ? item->path : lstat(place, &st) == 0 ? place : NULL;
+		if (!path && shelf.problem)
+			return error_set(err, ERROR_SYSTEM,
+					 "nobody knows whether conversation %s is on this machine "
+					 "already: %s: make that readable, or move it away",
+					 entry->parcel->session_id, shelf.problem);
 		if (path && compare_file(path, entry->parcel, &likeness, err) < 0)
 			return -1;
 		is_there = path && streq(path, place) &&
@@ -317,13 +322,31 @@ static int extract(struct deck *deck, const struct archive *archive, const struc
 	return 0;
 }
 
-static int put(int copy, const char *home, const char *place, struct error *err)
+static int fail_taken(const char *home, const char *place, struct error *err)
 {
-	const int r = transcript_put(copy, home, place, err);
-	return r == TRANSCRIPT_TAKEN
-		       ? error_set(err, ERROR_EXISTS, "%s/%s came into being just now: try again",
-				   home, place)
-		       : r;
+	return error_set(err, ERROR_EXISTS, "%s/%s came into being just now: try again", home,
+			 place);
+}
+
+/* In the place of a session that does not exist yet. */
+static int plant_latest(struct deck *deck, int copy, struct entry *entry, struct error *err)
+{
+	cleanup_free char *id = naming_new_id();
+	cleanup_free char *home = home_path(deck, id);
+	if (home_create(deck, id, err) < 0) {
+		(void)home_remove(deck, id, NULL);
+		return -1;
+	}
+	const int r = transcript_put(copy, home, entry->place, err);
+	if (r == TRANSCRIPT_TAKEN)
+		return fail_taken(home, entry->place, err);
+	if (r < 0) {
+		entry_uproot(deck, entry->parcel, id);
+		return -1;
+	}
+	entry->id = TAKE_PTR(id);
+	entry->wish.id = entry->id;
+	return 0;
 }
 
 int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry *entry,
@@ -332,17 +355,27 @@ int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry 
 	cleanup_close int copy = -1;
 	if (extract(deck, &file->archive, entry->parcel, &copy, err) < 0)
 		return -1;
-	if (!is_latest(entry->parcel))
-		return put(copy, entry->home, entry->place, err);
-	entry->id = naming_new_id();
-	entry->wish.id = entry->id;
-	cleanup_free char *home = home_path(deck, entry->id);
-	return home_create(deck, entry->id, err) < 0 ? -1 : put(copy, home, entry->place, err);
+	if (is_latest(entry->parcel))
+		return plant_latest(deck, copy, entry, err);
+	const int r = transcript_put(copy, entry->home, entry->place, err);
+	return r == TRANSCRIPT_TAKEN ? fail_taken(entry->home, entry->place, err) : r;
+}
+
+/* Who cannot say that it is not there leaves its conversation alone. */
+static bool may_exist(struct deck *deck, const char *id)
+{
+	cleanup_store_rows struct store_rows rows = { 0 };
+	if (store_list(deck->store, &rows, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < rows.count; i++)
+		if (streq(rows.rows[i].id, id))
+			return true;
+	return false;
 }
 
 void entry_uproot(struct deck *deck, const struct parcel *parcel, const char *id)
 {
-	if (!id || !is_latest(parcel))
+	if (!id || !is_latest(parcel) || may_exist(deck, id))
 		return;
 	cleanup_free char *home = home_path(deck, id);
 	cleanup_free char *path = path_join(home, parcel->place);

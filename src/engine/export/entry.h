@@ -45,13 +45,15 @@ int entry_settle(struct deck *deck, const struct unpack_file *file,
 int entry_check_owners(const struct entry *entry, const struct owned *owned, struct error *err);
 
 /* Whether its conversation is in its place already.  ERROR_EXISTS: another one of this id is on
- * this disk. */
+ * this disk.  ERROR_SYSTEM: also if a directory that may have it cannot be read. */
 int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error *err);
 
-/* Put its conversation in its place, where wish.id finds it. */
+/* Put its conversation in its place, where wish.id finds it.  After a failure no place of a session
+ * is left. */
 int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry *entry,
 		struct error *err);
 
-/* The session of this id (NULL: nothing to do) will not exist: take back what entry_plant() put in
- * its own place. */
+/* The session of this id (NULL: nothing to do) was not made, or was removed: take back what
+ * entry_plant() put in its own place.  While the session is in the deck's profile, nothing is
+ * removed. */
 void entry_uproot(struct deck *deck, const struct parcel *parcel, const char *id);

@@ -73,6 +73,11 @@ static int find_listed(const struct instance *instance, const struct agent_files
 	if (shelf_list(files, instance->conversation.config_home, &shelf, err) < 0)
 		return -1;
 	const struct shelf_item *item = shelf_find(&shelf, id);
+	if (!item && shelf.problem)
+		return error_set(err, ERROR_SYSTEM,
+				 "conversation %s was not found, and may be where agentdeck cannot "
+				 "read: %s: make that readable, or move it away",
+				 id, shelf.problem);
 	if (!item)
 		return TRANSCRIPT_NONE;
 	ret->path = xstrdup(item->path);

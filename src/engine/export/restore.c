@@ -270,17 +270,24 @@ static int apply_profile(struct deck *deck, struct restore_plan *plan, const cha
 	return 0;
 }
 
+/* A session loses its conversation only when it is gone itself. */
+static int take_back_one(struct deck *deck, const struct restore_step *step, struct error *err)
+{
+	cleanup_visit struct visit visit = { 0 };
+	if (visit_begin(deck, step->parcel->profile, &visit, err) < 0 ||
+	    lifecycle_remove(deck, step->id, REMOVE_UNUSED, err) < 0)
+		return -1;
+	entry_uproot(deck, step->parcel, step->id);
+	return 0;
+}
+
 /* A later profile failed. */
 static void take_back(struct deck *deck, struct restore_plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
-		cleanup_visit struct visit visit = { 0 };
 		cleanup_error struct error why = { 0 };
 		struct restore_step *step = &plan->steps[i];
-		if (step->id && visit_begin(deck, step->parcel->profile, &visit, &why) == 0)
-			entry_uproot(deck, step->parcel, step->id);
-		if (step->id &&
-		    (why.message || lifecycle_remove(deck, step->id, REMOVE_UNUSED, &why) < 0))
+		if (step->id && take_back_one(deck, step, &why) < 0)
 			deck_warn(deck, "session %s of profile %s was made, and is still there: %s",
 				  step->id, step->parcel->profile, why.message);
 		replace_string(&step->id, NULL);

@@ -693,6 +693,17 @@ static int put_each(struct deck *deck, struct batch *batch, struct error *err)
 	return put_all(deck, lock, batch, err);
 }
 
+static void take_back(struct deck *deck, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->made; i++) {
+		const struct instance *instance = batch->prepared[i].instance;
+		cleanup_error struct error why = { 0 };
+		if (lifecycle_remove(deck, instance->base, REMOVE_UNUSED, &why) < 0)
+			deck_warn(deck, "session %s was made, and is still there: %s", instance->id,
+				  why.message);
+	}
+}
+
 int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, size_t count,
 		       struct instance **ret, struct error *err)
 {
@@ -706,9 +717,7 @@ int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, si
 		if (prepare(deck, &wishes[i], &batch.prepared[i], err) < 0)
 			return -1;
 	if (put_each(deck, &batch, err) < 0) {
-		for (size_t i = 0; i < batch.made; i++)
-			(void)lifecycle_remove(deck, batch.prepared[i].instance->base,
-					       REMOVE_UNUSED, NULL);
+		take_back(deck, &batch);
 		return -1;
 	}
 	for (size_t i = 0; i < count; i++)

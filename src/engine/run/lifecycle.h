@@ -62,9 +62,9 @@ int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, str
 /* The same of its directory and of what words it has, before an agent is chosen. */
 int lifecycle_check_words(const struct lifecycle_new *wish, struct error *err);
 
-/* Make all of these instances, or none: after a failure those that were made are removed.  Killed
- * half-way, the first of them exist.  Each wish has a title, and neither a container nor a tree.
- * ret: as many instances, the caller's. */
+/* Make all of these instances, or none: after a failure those that were made are removed, and the
+ * deck warns of one that cannot be.  Killed half-way, the first of them exist.  Each wish has a
+ * title, and neither a container nor a tree.  ret: as many instances, the caller's. */
 int lifecycle_add_many(struct deck *deck, const struct lifecycle_new *wishes, size_t count,
 		       struct instance **ret, struct error *err);
 

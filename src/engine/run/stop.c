@@ -267,7 +267,10 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 		return -1;
 	if (discard(operation, err) < 0)
 		return -1;
-	if (!deck->must_free)
+	/* Who put a conversation there for the new session takes it back after this. */
+	if (how == REMOVE_UNUSED && instance->imported_from)
+		(void)home_remove(deck, instance->id, NULL);
+	else if (!deck->must_free)
 		home_leave(deck, instance->id, how == REMOVE_UNUSED ? HOME_PRUNED : HOME_TRASHED);
 	if (how == REMOVE_UNUSED && tree_delete(deck, operation->instance, NULL, err) < 0)
 		return -1;
