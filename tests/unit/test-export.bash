@@ -237,6 +237,29 @@ a_directory_that_cannot_be_read_is_told() {
 	refused one "sessions/2026/12" session export codex "$root/again"
 }
 
+# Its user continues it in another terminal.
+a_conversation_that_is_open_elsewhere_does_not_move() {
+	local pid start held
+	begin
+	held=$root/one/.claude/projects/${root//[^A-Za-z0-9]/-}-work
+	mkdir -p "$held" "$root/one/.claude/sessions"
+	cp "$(folder one "$root/work")/$id.jsonl" "$held/"
+	must one add "$root/work" -t held --agent claude --session-id "$id"
+	sleep 600 &
+	pid=$!
+	start=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 20)
+	echo "{\"pid\":$pid,\"procStart\":\"$start\",\"sessionId\":\"$id\"}" >"$root/one/.claude/sessions/$pid.json"
+	refused one "process $pid" session export held "$root/moved" --remove
+	refused one "process $pid" session export held "$root/moved"
+	[ ! -e "$root/moved" ] || fail "a refused export has made a file"
+	must one show held
+	must one session export held "$root/copied" --running
+	grep -qF "may be missing" "$root/out" || fail "nothing is told: $(<"$root/out")"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	must one session export held "$root/moved" --remove
+}
+
 # qwen refuses an id that began in another directory; codex does not.
 a_conversation_that_is_bound_to_its_directory_stays_there() {
 	begin_others

@@ -43,13 +43,13 @@ static int run(struct app *app, struct error *err)
 	json_set_bool(object, "was_running", result.runs);
 	json_set_bool(object, "was_removed", given->removes);
 	cleanup_free char *undo = hint_undo(&app->deck, row->title, row->id, true);
-	return print_done(app, object,
-			  xasprintf("%s: exported to %s%s%s%s%s%s", row->title, name,
-				    result.has_conversation ? "" : " (it has no conversation yet)",
-				    result.runs ? "; it runs, so the last turn may be missing" : "",
-				    given->removes ? ", and removed here: " : "",
-				    given->removes ? undo : "",
-				    given->removes ? " restores it" : ""));
+	return print_done(
+		app, object,
+		xasprintf("%s: exported to %s%s%s%s%s%s", row->title, name,
+			  result.has_conversation ? "" : " (it has no conversation yet)",
+			  result.runs ? "; it is in use, so the last turn may be missing" : "",
+			  given->removes ? ", and removed here: " : "", given->removes ? undo : "",
+			  given->removes ? " restores it" : ""));
 }
 
 const struct command command_session_export = {

@@ -14,6 +14,7 @@
 #include "engine/place/alive.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/operation.h"
+#include "engine/run/outside.h"
 #include "model/agent/registry.h"
 #include "model/plan/resume.h"
 #include "model/session/parcel.h"
@@ -292,8 +293,31 @@ static int write_load(struct load *load, const char *file, struct error *err)
 	return archive_write(file, text, load->sources, load->count, err);
 }
 
-/* *ret: whether it runs, or may run. */
-static int check_run(struct operation *operation, bool may_run, bool *ret, struct error *err)
+/* The agent of another terminal, or of another machine, may go on with it. */
+static int check_outside(const struct operation *operation, const struct pack_order *order,
+			 bool *ret, struct error *err)
+{
+	struct process_id holder;
+	const enum outside found = outside_find_present(operation, &holder);
+	*ret = found != OUTSIDE_NOTHING;
+	if (!*ret || order->may_run)
+		return 0;
+	cleanup_free char *title = visible(operation->instance->title);
+	return error_set(err, ERROR_INVALID,
+			 "process %d%s has the conversation of session '%s', so the file may miss "
+			 "its last turn: end that agent%s%s",
+			 (int)holder.pid,
+			 found == OUTSIDE_MACHINE ? ", which is on another machine and may live,"
+						  : ", which agentdeck did not start,",
+			 title,
+			 found == OUTSIDE_MACHINE ? ", and start the session with --take-over"
+						  : " first",
+			 order->removes ? "" : ", or export it with --running");
+}
+
+/* *ret: whether something may be writing into its conversation. */
+static int check_run(struct operation *operation, const struct pack_order *order, bool *ret,
+		     struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	const struct place_run run = place_run_of(instance);
@@ -301,7 +325,9 @@ static int check_run(struct operation *operation, bool may_run, bool *ret, struc
 	if (operation_admit(operation, err) < 0)
 		return -1;
 	*ret = instance->run.id && place_presence(&run) != PRESENCE_NONE;
-	if (!*ret || may_run)
+	if (!*ret)
+		return check_outside(operation, order, ret, err);
+	if (order->may_run)
 		return 0;
 	cleanup_free char *hint = hint_session(operation->deck, instance->title, instance->id);
 	return error_set(err, ERROR_INVALID,
@@ -342,8 +368,7 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
 	bool runs = false;
 	if (operation_open_settled(deck, order->base, &operation, err) < 0 ||
 	    operation_find_agent(&operation, err) < 0 ||
-	    check_run(&operation, order->may_run, &runs, err) < 0 ||
-	    add(&operation, &load, err) < 0 ||
+	    check_run(&operation, order, &runs, err) < 0 || add(&operation, &load, err) < 0 ||
 	    (order->removes && check_removal(operation.instance, &load, err) < 0) ||
 	    write_load(&load, order->file, err) < 0)
 		return -1;

@@ -15,19 +15,23 @@
 struct pack_order {
 	const char *base; /* of the session */
 	const char *file; /* a path that does not exist yet */
-	bool may_run;     /* the session may run: its last turn may be missing */
-	bool removes;     /* it goes to the trash then; not with may_run */
+	/* the session may run, or its conversation be open outside of agentdeck: its last turn may
+	 * be missing */
+	bool may_run;
+	bool removes; /* it goes to the trash then; not with may_run */
 };
 
 struct pack_result {
-	bool runs, has_conversation;
+	bool runs; /* or its conversation was open outside of agentdeck */
+	bool has_conversation;
 };
 
 /* The file is whole and durable before a session is removed, and nothing can start it in between:
  * killed there, it is in both places.  If it cannot be removed, the file stays.
  *
- * ERROR_INVALID: it runs, or the agent's conversations cannot be looked at.  ERROR_NOT_FOUND: its
- * conversation is not on disk.  ERROR_EXISTS: the file is there already. */
+ * ERROR_INVALID: it runs, another process has its conversation, or the agent's conversations cannot
+ * be looked at.  ERROR_NOT_FOUND: its conversation is not on disk.  ERROR_EXISTS: the file is there
+ * already. */
 int pack_session(struct deck *deck, const struct pack_order *order, struct pack_result *ret,
 		 struct error *err);
 

@@ -36,6 +36,18 @@ static bool may_share(const struct attempt *attempt)
 	       (attempt->session_id && attempt->rung != RUNG_FRESH);
 }
 
+/* session_id: as of find_outside(). */
+static enum outside look(const struct operation *operation, const char *session_id,
+			 struct process_id *ret)
+{
+	const struct taken *taken = &operation->instance->taken;
+	if (outside_taken(operation) == TAKEN_ELSEWHERE && taken_may_have(taken, session_id)) {
+		*ret = taken->process;
+		return OUTSIDE_MACHINE;
+	}
+	return find_outside(operation, session_id, ret) == 0 ? OUTSIDE_PROCESS : OUTSIDE_NOTHING;
+}
+
 enum outside outside_find(const struct operation *operation, struct process_id *ret)
 {
 	const struct instance *instance = operation->instance;
@@ -43,13 +55,14 @@ enum outside outside_find(const struct operation *operation, struct process_id *
 		const struct attempt *attempt = &instance->run.attempts[i];
 		if (!may_share(attempt))
 			continue;
-		if (outside_taken(operation) == TAKEN_ELSEWHERE &&
-		    taken_may_have(&instance->taken, attempt->session_id)) {
-			*ret = instance->taken.process;
-			return OUTSIDE_MACHINE;
-		}
-		if (find_outside(operation, attempt->session_id, ret) == 0)
-			return OUTSIDE_PROCESS;
+		const enum outside found = look(operation, attempt->session_id, ret);
+		if (found != OUTSIDE_NOTHING)
+			return found;
 	}
 	return OUTSIDE_NOTHING;
+}
+
+enum outside outside_find_present(const struct operation *operation, struct process_id *ret)
+{
+	return look(operation, operation->instance->conversation.session_id, ret);
 }

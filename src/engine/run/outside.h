@@ -18,3 +18,7 @@ enum outside {
 /* The process that has a conversation which the run's ladder would go on with.  The operation has
  * its agent, and the run is planned.  *ret is untouched for OUTSIDE_NOTHING. */
 enum outside outside_find(const struct operation *operation, struct process_id *ret);
+
+/* The process that has the conversation which the session has now.  Not while it runs.  As
+ * outside_find() otherwise. */
+enum outside outside_find_present(const struct operation *operation, struct process_id *ret);
