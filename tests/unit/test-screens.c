@@ -124,6 +124,29 @@ static void only_what_can_be_done_is_offered(void **state UNUSED)
 	}
 }
 
+/* Without an id there is nothing that each could keep. */
+static void two_of_one_directory_begin_new_conversations(void **state UNUSED)
+{
+	static const struct {
+		const char *conversation, *effect;
+	} cases[] = {
+		{ "c0ffee", "each keeps its own conversation; a turn that it works on is lost" },
+		{ NULL, "it begins a new conversation, and so will web when it is started again; a "
+			"turn that it works on is lost" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_question struct question question = { 0 };
+		const struct question_holder one = { .place = IN_DIRECTORY,
+						     .who = "web (demo), 0bbbbbbb",
+						     .title = "web",
+						     .conversation = cases[i].conversation,
+						     .can_take = true };
+		question_of_conflict(&question, &subject, &one);
+		assert_int_equal(question.choices[1].kind, CHOICE_TAKE);
+		assert_string_equal(question.choices[1].effect, cases[i].effect);
+	}
+}
+
 static void a_process_is_shown_as_far_as_it_is_known(void **state UNUSED)
 {
 	static const struct {
@@ -158,6 +181,7 @@ int main(void)
 		cmocka_unit_test(only_what_differs_is_shown),
 		cmocka_unit_test(who_has_the_conversation_is_shown),
 		cmocka_unit_test(only_what_can_be_done_is_offered),
+		cmocka_unit_test(two_of_one_directory_begin_new_conversations),
 		cmocka_unit_test(a_process_is_shown_as_far_as_it_is_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,18 +118,29 @@ static void add_holder(struct question *question, const struct question_holder *
 					    "--take-over.");
 }
 
+/* What becomes of the conversations.  The caller frees. */
+static char *effect_of_take(const struct question_holder *holder)
+{
+	if (holder->place != IN_DIRECTORY)
+		return xstrdup("the conversation goes on here; a turn that it works on is lost");
+	/* Nobody can say which of the directory's conversations is whose. */
+	return holder->conversation
+		       ? xstrdup("each keeps its own conversation; a turn that it works on is "
+				 "lost")
+		       : xasprintf("it begins a new conversation, and so will %s when it is "
+				   "started again; a turn that it works on is lost",
+				   holder->title);
+}
+
 static void add_take(struct question *question, const struct question_subject *subject,
 		     const struct question_holder *holder)
 {
+	cleanup_free char *effect = effect_of_take(holder);
 	cleanup_free char *label = holder->title
 					   ? xasprintf("Stop %s, and start %s", holder->title,
 						       subject->title)
 					   : xasprintf("End it, and start %s", subject->title);
-	question_add_choice(
-		question, CHOICE_TAKE, label,
-		holder->place == IN_DIRECTORY
-			? "each keeps its own conversation; a turn that it works on is lost"
-			: "the conversation goes on here; a turn that it works on is lost");
+	question_add_choice(question, CHOICE_TAKE, label, effect);
 }
 
 void question_of_conflict(struct question *question, const struct question_subject *subject,
