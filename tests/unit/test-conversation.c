@@ -437,6 +437,28 @@ static void a_conversation_that_is_open_is_refused_naming_its_holder(void **stat
 	assert_int_equal(claim(desk, NULL, NULL), 0);
 }
 
+/* A command of this machine does not reach it. */
+static void one_on_another_machine_is_to_be_stopped_there(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_error struct error here = { 0 }, there = { 0 };
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	bring_to_life(other);
+	put_instance(desk->deck.store, other);
+	assert_int_equal(claim(desk, THEIRS, &here), -1);
+	assert_non_null(strstr(here.message, "agentdeck stop "));
+	replace_string(&other->run.boot_id, "11111111-2222-4333-8444-555555555555");
+	replace_string(&other->run.machine_id, "11111111-0000-4000-8000-000000000000");
+	replace_string(&other->run.host, "moon");
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, other->base);
+	assert_int_equal(store_save(lock, other, NULL), 0);
+	assert_int_equal(claim(desk, THEIRS, &there), -1);
+	assert_int_equal(there.code, ERROR_EXISTS);
+	assert_non_null(strstr(there.message, " on moon: "));
+	assert_non_null(strstr(there.message, "stop it there first"));
+	assert_null(strstr(there.message, "agentdeck "));
+}
+
 static void a_conversation_that_is_open_in_another_profile_is_refused(void **state)
 {
 	struct desk *desk = *state;
@@ -694,6 +716,7 @@ int main(void)
 		TEST(a_commit_takes_only_a_fresh_id),
 		TEST(no_run_begins_before_what_was_learned_earlier),
 		TEST(a_conversation_that_is_open_is_refused_naming_its_holder),
+		TEST(one_on_another_machine_is_to_be_stopped_there),
 		TEST(a_conversation_that_is_open_in_another_profile_is_refused),
 		TEST(a_conversation_that_is_being_opened_is_refused),
 		TEST(who_does_not_hold_it_is_no_reason_to_refuse),

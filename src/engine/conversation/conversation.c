@@ -279,14 +279,27 @@ static bool is_holder(const struct store_row *row, const struct instance *instan
 	       is_open(row);
 }
 
-/* " on HOST", for what another machine runs, else "".  The caller frees. */
+/* " on HOST", for what another machine runs, else NULL.  The caller frees. */
 static char *where(const struct store_row *row)
 {
 	const struct place_run run = place_run_of_row(row);
 	if (place_relation(&run) != MACHINE_OTHER)
-		return xstrdup("");
+		return NULL;
 	cleanup_free char *host = visible(row->host ? row->host : MACHINE_UNNAMED);
 	return xasprintf(" on %s", host);
+}
+
+/* What its user can do: no command of this machine reaches another one.  The caller frees. */
+static char *remedy(enum holding holding, const char *hint, bool is_elsewhere)
+{
+	const bool attaches = holding != HOLDING_DIRECTORY;
+	if (is_elsewhere)
+		return xstrdup(attaches ? "work there, or stop it there first"
+					: "stop it there first");
+	return attaches ? xasprintf("attach to that one with agentdeck attach %s, or stop it "
+				    "first with agentdeck stop %s",
+				    hint, hint)
+			: xasprintf("stop that one first with agentdeck stop %s", hint);
 }
 
 /* Has its agent picked the instance's conversation? */
@@ -314,19 +327,19 @@ static int refuse_claim(const struct owner_profile *profile, const struct store_
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *place = where(row);
 	cleanup_free char *hint = hint_named(store_profile(profile->store), row->id);
-	if (holding_of(row, instance, agent) == HOLDING_DIRECTORY)
+	const enum holding holding = holding_of(row, instance, agent);
+	cleanup_free char *what = remedy(holding, hint, place);
+	if (holding == HOLDING_DIRECTORY)
 		return error_set(
 			err, ERROR_EXISTS,
 			"session '%s' (%s)%s runs %s in this directory "
 			"already, and %s only finds the latest conversation of a directory: "
-			"stop that one first with agentdeck stop %s, or work in another directory "
-			"(a git worktree)",
-			title, row->id, place, agent->title, agent->title, hint);
+			"%s, or work in another directory (a git worktree)",
+			title, row->id, or_empty(place), agent->title, agent->title, what);
 	return error_set(err, ERROR_EXISTS,
 			 "conversation %s is open in session '%s' (%s)%s: two "
-			 "agents on one conversation would split its history; attach to that one "
-			 "with agentdeck attach %s, or stop it first with agentdeck stop %s",
-			 instance->conversation.session_id, title, row->id, place, hint, hint);
+			 "agents on one conversation would split its history; %s",
+			 instance->conversation.session_id, title, row->id, or_empty(place), what);
 }
 
 static int find_holder(struct deck *deck, const struct owner_profile *profile,
