@@ -424,6 +424,32 @@ static void a_stop_without_a_run_looks_for_what_nobody_knows(void **state)
 	fake_assert_steps("end-unknown");
 }
 
+/* Its user has agreed to the end of that run, and of no other. */
+static void a_stop_of_a_run_that_was_shown_ends_no_other_one(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_error struct error err = { 0 };
+	cleanup_instance struct instance *instance = fake_running(desk);
+	const struct lifecycle_seen now = { instance->run.server, instance->run.pane };
+	struct lifecycle_seen before[] = { now, now, { { 0 }, { 0 } } };
+	bool was_running = false;
+	before[0].server.start++;
+	before[1].pane.pid++;
+	fake_put(desk, instance);
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &before[i],
+						     &was_running, &err),
+				 -1);
+		assert_int_equal(err.code, ERROR_INVALID);
+		error_clear(&err);
+	}
+	fake_assert_steps("");
+	cleanup_instance struct instance *between = fake_load(desk);
+	assert_int_equal(between->observed.state, STATE_RUNNING);
+	assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &now, &was_running, NULL), 0);
+	assert_true(was_running);
+}
+
 static void a_stop_that_fails_stays_to_be_finished(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -895,6 +921,7 @@ int main(void)
 		FAKE_TEST(a_stop_writes_its_wish_before_it_ends_anything),
 		FAKE_TEST(a_stop_of_what_is_gone_ends_what_it_left),
 		FAKE_TEST(a_stop_without_a_run_looks_for_what_nobody_knows),
+		FAKE_TEST(a_stop_of_a_run_that_was_shown_ends_no_other_one),
 		FAKE_TEST(a_stop_that_fails_stays_to_be_finished),
 		FAKE_TEST(a_restart_is_tried_before_the_old_run_ends),
 		FAKE_TEST(a_restart_that_cannot_start_ends_nothing),

@@ -26,16 +26,27 @@ static int copy(struct app *app, const struct asking *asking, struct conflict_ou
 	return 0;
 }
 
-/* A session: the one that has the conversation, or the one whose background has it. */
-static int stop(struct app *app, const char *profile, const char *base, const char *title,
-		struct error *err)
+static int stop_holder(struct app *app, const struct conversation_holder *holder, struct error *err)
 {
+	const struct lifecycle_seen seen = { .server = holder->server, .pane = holder->pane };
 	cleanup_visit struct visit visit = { 0 };
 	bool was_running;
-	if ((profile && visit_begin(&app->deck, profile, &visit, err) < 0) ||
-	    lifecycle_stop(&app->deck, base, &was_running, err) < 0)
+	if ((holder->profile && visit_begin(&app->deck, holder->profile, &visit, err) < 0) ||
+	    lifecycle_stop_seen(&app->deck, holder->base, &seen, &was_running, err) < 0)
 		return -1;
-	say("%s: %s", title, was_running ? "stopped" : "was not running");
+	say("%s: %s", holder->title, was_running ? "stopped" : "was not running");
+	return 0;
+}
+
+/* The session itself has no run; a stop ends what its agent left. */
+static int end_background(struct app *app, const struct instance *instance, struct error *err)
+{
+	const struct lifecycle_seen seen = { .server = instance->run.server,
+					     .pane = instance->run.pane };
+	bool was_running;
+	if (lifecycle_stop_seen(&app->deck, instance->base, &seen, &was_running, err) < 0)
+		return -1;
+	say("%s: its background was ended", instance->title);
 	return 0;
 }
 
@@ -63,12 +74,11 @@ static int take_over(struct app *app, const struct asking *asking, struct error 
 static int take(struct app *app, const struct asking *asking, struct error *err)
 {
 	const struct conflict *conflict = &asking->conflict;
-	const struct conversation_holder *holder = &conflict->holder;
 	switch (conflict->kind) {
 	case CONFLICT_SESSION:
-		return stop(app, holder->profile, holder->base, holder->title, err);
+		return stop_holder(app, &conflict->holder, err);
 	case CONFLICT_BACKGROUND:
-		return stop(app, NULL, asking->instance->base, asking->instance->title, err);
+		return end_background(app, asking->instance, err);
 	case CONFLICT_PROCESS:
 		return take_over(app, asking, err);
 	default:

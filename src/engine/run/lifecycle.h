@@ -124,6 +124,14 @@ int lifecycle_wait(struct deck *deck, struct lifecycle_started *started,
 /* End the run and every process of it.  *ret_was_running tells whether there was one. */
 int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err);
 
+/* The run that a user was shown, as its manifest names it; zero for what that does not name. */
+struct lifecycle_seen {
+	struct process_id server, pane;
+};
+/* The same, but only of that run.  ERROR_INVALID: by now it is another one, and goes on. */
+int lifecycle_stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
+			bool *ret_was_running, struct error *err);
+
 enum removal {
 	REMOVE_ANYWAY, /* stop it first */
 	/* refuse one that runs, or may run, or whose agent runs in its background: ERROR_INVALID */

@@ -72,13 +72,46 @@ int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, st
 	return 0;
 }
 
-int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err)
+static bool is_same_process(const struct process_id *a, const struct process_id *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
+/* Asked under the lock: it may have been started again since its user was asked. */
+static int check_run(const struct operation *operation, const struct lifecycle_seen *seen,
+		     struct error *err)
+{
+	const struct run *run = &operation->instance->run;
+	if (is_same_process(&run->server, &seen->server) && is_same_process(&run->pane, &seen->pane))
+		return 0;
+	cleanup_free char *title = visible(operation->instance->title);
+	return error_set(err, ERROR_INVALID,
+			 "%s was not stopped, because it was started or stopped since it was "
+			 "shown: look again",
+			 title);
+}
+
+/* seen: NULL for whatever runs. */
+static int stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
+		     bool *ret_was_running, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0)
+	    operation_admit(&operation, err) < 0 ||
+	    (seen && check_run(&operation, seen, err) < 0))
 		return -1;
 	return lifecycle_stop_locked(&operation, ret_was_running, err);
+}
+
+int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, struct error *err)
+{
+	return stop_seen(deck, base, NULL, ret_was_running, err);
+}
+
+int lifecycle_stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
+			bool *ret_was_running, struct error *err)
+{
+	return stop_seen(deck, base, seen, ret_was_running, err);
 }
 
 /* While its session is there, so that who cannot remove it can try again. */
