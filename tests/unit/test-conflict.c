@@ -7,6 +7,9 @@
 #include "engine/run/conflict.h"
 #include "engine/run/lifecycle-internal.h"
 #include "model/plan/restart.h"
+#include "unit/files.h"
+
+#include <sys/stat.h>
 
 #define CONVERSATION "11111111-1111-4111-8111-111111111111"
 #define OTHER_ID     "0000zzzz"
@@ -153,6 +156,54 @@ static void a_process_of_its_user_has_it(void **state)
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_NONE);
 }
 
+/* The note of its agent that it has the conversation open, as claude writes it. */
+static void write_note(const struct instance *instance, const struct process_id *process)
+{
+	const char *home = instance->conversation.config_home;
+	cleanup_free char *directory = path_join(home, "sessions");
+	cleanup_free char *path = path_join(directory, "7.json");
+	cleanup_free char *text = xasprintf(
+		"{\"pid\":%d,\"procStart\":\"%llu\",\"sessionId\":\"%s\"}", (int)process->pid,
+		(unsigned long long)process->start, CONVERSATION);
+	(void)mkdir(home, 0700);
+	(void)mkdir(directory, 0700);
+	write_path(path, text, strlen(text));
+}
+
+/* Its environment need not name the session. */
+static void its_own_agent_is_not_outside(void **state)
+{
+	struct fake_desk *desk = *state;
+	struct process_id self, parent, none = { 0 };
+	cleanup_instance struct instance *instance = fake_running(desk);
+	give_home(desk, instance);
+	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
+	instance->conversation.first_turn_seen = true;
+	instance->last_used_at = 1000;
+	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
+	assert_int_equal(process_identify(getppid(), &parent, NULL), 0);
+	write_note(instance, &self);
+	fake_put(desk, instance);
+	fake.presence = PRESENCE_ALIVE;
+	const struct process_id runs[][3] = {
+		{ self, none, none }, { none, self, none }, { none, none, self },
+		{ parent, none, none }, { none, none, none },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		const bool is_own = i + 1 < ARRAY_SIZE(runs);
+		instance->run.server = runs[i][0];
+		instance->run.pane = runs[i][1];
+		instance->run.reporter = runs[i][2];
+		put_again(desk, instance);
+		assert_int_equal(kind_of(desk, START_AFTER_STOP, START_RESUME),
+				 is_own ? CONFLICT_NONE : CONFLICT_PROCESS);
+	}
+	/* The pid of its pane is another process' by now. */
+	instance->run.pane = (struct process_id){ self.pid, self.start + 1 };
+	put_again(desk, instance);
+	assert_int_equal(kind_of(desk, START_AFTER_STOP, START_RESUME), CONFLICT_PROCESS);
+}
+
 static void its_background_has_it(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -214,6 +265,7 @@ int main(void)
 		FAKE_TEST(another_session_has_it),
 		FAKE_TEST(another_session_has_picked_it),
 		FAKE_TEST(a_process_of_its_user_has_it),
+		FAKE_TEST(its_own_agent_is_not_outside),
 		FAKE_TEST(its_background_has_it),
 		FAKE_TEST(what_does_not_start_is_not_asked_about),
 		FAKE_TEST(a_copy_is_offered_where_it_can_be_made),

@@ -13,7 +13,7 @@
 
 #define ID "11111111-1111-4111-8111-111111111111"
 
-static const struct strvec none;
+static const struct holder_skip none;
 static char layout[] = "sessions", lock[] = "open/{session_id}/inuse.*.hold";
 static const struct agent noting = { .processes = layout };
 static const struct agent locking = { .files.lock = lock };
@@ -64,13 +64,13 @@ static void one_that_carries_a_mark_is_skipped(void **state UNUSED)
 {
 	struct process_id self, found;
 	const char *home = getenv("PATH");
-	cleanup_strvec struct strvec marks = { 0 };
-	strvec_push(&marks, "HOLDER_TEST=none");
-	strvec_pushf(&marks, "PATH=%s", or_empty(home));
+	cleanup_holder_skip struct holder_skip skip = { 0 };
+	strvec_push(&skip.marks, "HOLDER_TEST=none");
+	strvec_pushf(&skip.marks, "PATH=%s", or_empty(home));
 	this_process(&self);
 	cleanup_free char *text = note_of(&self, ID);
 	note("7.json", text);
-	assert_int_equal(holder_find(&noting, scratch, ID, &marks, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(&noting, scratch, ID, &skip, &found), HOLDER_NONE);
 }
 
 /* The agent itself refuses a conversation of its background, and says how to go on. */
@@ -135,10 +135,10 @@ static void a_locker_that_carries_a_mark_is_skipped(void **state UNUSED)
 {
 	struct process_id found;
 	cleanup_close int fd = open_lock("inuse.7.hold");
-	cleanup_strvec struct strvec marks = { 0 };
-	strvec_pushf(&marks, "PATH=%s", or_empty(getenv("PATH")));
+	cleanup_holder_skip struct holder_skip skip = { 0 };
+	strvec_pushf(&skip.marks, "PATH=%s", or_empty(getenv("PATH")));
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(holder_find(&locking, scratch, ID, &marks, &found), HOLDER_NONE);
+	assert_int_equal(holder_find(&locking, scratch, ID, &skip, &found), HOLDER_NONE);
 }
 
 static void what_is_no_file_is_not_locked(void **state UNUSED)

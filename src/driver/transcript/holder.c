@@ -34,18 +34,26 @@ static bool is_alive(const struct json_object *note, struct process_id *ret)
 	return process_alive(ret);
 }
 
-static bool carries(pid_t pid, const struct strvec *assignments)
+void holder_skip_clear(struct holder_skip *skip)
+{
+	strvec_clear(&skip->marks);
+	*skip = (struct holder_skip){ 0 };
+}
+
+static bool is_skipped(pid_t pid, const struct holder_skip *skip)
 {
 	cleanup_strvec struct strvec environment = { 0 };
+	if (skip->is_own && skip->is_own(skip->context, pid))
+		return true;
 	if (process_environment(pid, &environment, NULL) != 0)
 		return false;
-	for (size_t i = 0; i < assignments->count; i++)
-		if (strvec_contains(&environment, assignments->items[i]))
+	for (size_t i = 0; i < skip->marks.count; i++)
+		if (strvec_contains(&environment, skip->marks.items[i]))
 			return true;
 	return false;
 }
 
-static int find_note(const char *home, const char *session_id, const struct strvec *skipped,
+static int find_note(const char *home, const char *session_id, const struct holder_skip *skip,
 		     struct process_id *ret)
 {
 	cleanup_free char *path = path_join(home, "sessions");
@@ -58,7 +66,7 @@ static int find_note(const char *home, const char *session_id, const struct strv
 		struct process_id process;
 		if (!note || !streq(json_get_string(note, "sessionId", ""), session_id) ||
 		    streq(json_get_string(note, "kind", ""), "bg") || !is_alive(note, &process) ||
-		    carries(process.pid, skipped))
+		    is_skipped(process.pid, skip))
 			continue;
 		*ret = process;
 		return 0;
@@ -75,7 +83,7 @@ static char *lock_path(const char *home, const char *lock, const char *session_i
 }
 
 static int find_lock(const struct agent *agent, const char *home, const char *session_id,
-		     const struct strvec *skipped, struct process_id *ret)
+		     const struct holder_skip *skip, struct process_id *ret)
 {
 	cleanup_free char *path = lock_path(home, agent->files.lock, session_id);
 	char *name = strrchr(path, '/');
@@ -89,7 +97,7 @@ static int find_lock(const struct agent *agent, const char *home, const char *se
 		struct stat st;
 		if (fnmatch(name, names.items[i], 0) != 0 ||
 		    fstatat(directory, names.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    filelock_holder(&st, &process) != 0 || carries(process.pid, skipped))
+		    filelock_holder(&st, &process) != 0 || is_skipped(process.pid, skip))
 			continue;
 		*ret = process;
 		return 0;
@@ -98,11 +106,11 @@ static int find_lock(const struct agent *agent, const char *home, const char *se
 }
 
 int holder_find(const struct agent *agent, const char *home, const char *session_id,
-		const struct strvec *skipped, struct process_id *ret)
+		const struct holder_skip *skip, struct process_id *ret)
 {
-	if (agent->processes && find_note(home, session_id, skipped, ret) == 0)
+	if (agent->processes && find_note(home, session_id, skip, ret) == 0)
 		return 0;
 	if (agent->files.lock && naming_is_session_id(session_id))
-		return find_lock(agent, home, session_id, skipped, ret);
+		return find_lock(agent, home, session_id, skip, ret);
 	return HOLDER_NONE;
 }

@@ -15,9 +15,18 @@
 #include "base/process.h"
 #include "model/agent/agent.h"
 
-/* Find the live process with this conversation, other than those that carry one of the skipped in
- * their environment ("NAME=VALUE" each).  A note counts only while exactly its process lives, and a
+/* The processes that are not looked for.  All zero: none. */
+struct holder_skip {
+	struct strvec marks; /* "NAME=VALUE" each: those that carry one in their environment */
+	/* those of which this is true; NULL: none.  context is borrowed. */
+	bool (*is_own)(const void *context, pid_t pid);
+	const void *context;
+};
+void holder_skip_clear(struct holder_skip *skip);
+#define cleanup_holder_skip CLEANUP(holder_skip_clear)
+
+/* Find the live process with this conversation that is not skipped.  A note counts only while exactly its process lives, and a
  * lock only while it is held, so what a kill left says nothing.  HOLDER_NONE: nothing proves one. */
 enum { HOLDER_NONE = 1 };
 int holder_find(const struct agent *agent, const char *home, const char *session_id,
-		const struct strvec *skipped, struct process_id *ret);
+		const struct holder_skip *skip, struct process_id *ret);

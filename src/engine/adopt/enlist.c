@@ -22,7 +22,7 @@ static int refuse_open(const struct discover_find *find, pid_t pid, struct error
 static int check_open(struct deck *deck, const struct adopt_finds *running,
 		      const struct discover_find *find, struct error *err)
 {
-	static const struct strvec nobody;
+	static const struct holder_skip nobody;
 	struct process_id holder;
 	if (holder_find(find->agent, find->home, find->session_id, &nobody, &holder) == 0)
 		return refuse_open(find, holder.pid, err);

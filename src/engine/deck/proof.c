@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { ANCESTORS_MAX = 64 };
+
 static bool is_in_group(const char *id, const char *group)
 {
 	cleanup_free char *scope = naming_scope(id);
@@ -21,6 +23,18 @@ bool proof_is_in_scope(const char *id, pid_t pid)
 {
 	cleanup_free char *group = NULL;
 	return process_cgroup(pid, &group, NULL) == 0 && is_in_group(id, group);
+}
+
+bool proof_is_below(pid_t pid, const struct process_id *tops, size_t count)
+{
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		for (size_t j = 0; j < count; j++)
+			if (tops[j].pid == pid && process_alive(&tops[j]))
+				return true;
+		if (process_parent(pid, &pid, NULL) != 0)
+			return false;
+	}
+	return false;
 }
 
 /* A lack of memory or descriptors says nothing about the process.  Anything else that fails proves

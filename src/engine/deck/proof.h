@@ -32,3 +32,6 @@ int proof_signal(const char *id, const struct process_id *process, int signal_nu
 
 /* Is this process in the control group of the session's scope? */
 bool proof_is_in_scope(const char *id, pid_t pid);
+
+/* Is this process one of these, which still live, or below one? */
+bool proof_is_below(pid_t pid, const struct process_id *tops, size_t count);

@@ -41,10 +41,13 @@ static int look_outside(struct operation *operation, enum transcript_fact fact,
 		.fact = fact,
 		.purpose = PLAN_FORETELL,
 	};
+	/* Before a restart its own agent lives, and has the conversation open. */
+	const struct run *run = &operation->instance->run;
+	const struct outside_own own = { run->server, run->pane, run->reporter };
 	run_clear(&operation->instance->run);
 	if (conversation_plan(&planning, err) < 0)
 		return -1;
-	switch (outside_find(operation, &ret->process)) {
+	switch (outside_find(operation, &own, &ret->process)) {
 	case OUTSIDE_PROCESS:
 		ret->kind = CONFLICT_PROCESS;
 		break;

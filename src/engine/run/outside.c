@@ -10,14 +10,29 @@ enum taken_state outside_taken(const struct operation *operation)
 	return state == TAKEN_ELSEWHERE && operation->deck->takes_over ? TAKEN_ENDED : state;
 }
 
+/* All that is known of the session's own processes. */
+struct own {
+	const char *id;
+	struct process_id tops[3]; /* with what is below them */
+};
+
+/* By more than its environment, which an agent may have cleared. */
+static bool is_own(const void *context, pid_t pid)
+{
+	const struct own *own = context;
+	return proof_is_in_scope(own->id, pid) ||
+	       proof_is_below(pid, own->tops, ARRAY_SIZE(own->tops));
+}
+
 /* The process outside of agentdeck that has this conversation.  session_id: NULL for the latest.
  * HOLDER_NONE: nothing shows one. */
-static int find_outside(const struct operation *operation, const char *session_id,
-			struct process_id *ret)
+static int find_outside(const struct operation *operation, const struct outside_own *run,
+			const char *session_id, struct process_id *ret)
 {
 	const struct instance *instance = operation->instance;
 	const char *home = instance->conversation.config_home;
-	cleanup_strvec struct strvec own = { 0 };
+	const struct own own = { instance->id, { run->server, run->pane, run->reporter } };
+	cleanup_holder_skip struct holder_skip skip = { .is_own = is_own, .context = &own };
 	if (outside_taken(operation) == TAKEN_LIVES &&
 	    taken_may_have(&instance->taken, session_id)) {
 		*ret = instance->taken.process;
@@ -25,8 +40,8 @@ static int find_outside(const struct operation *operation, const char *session_i
 	}
 	if (!session_id || !home)
 		return HOLDER_NONE;
-	proof_markers(instance->id, &own);
-	return holder_find(operation->agent, home, session_id, &own, ret);
+	proof_markers(instance->id, &skip.marks);
+	return holder_find(operation->agent, home, session_id, &skip, ret);
 }
 
 /* Does the attempt go on with a conversation that another process may have? */
@@ -37,25 +52,27 @@ static bool may_share(const struct attempt *attempt)
 }
 
 /* session_id: as of find_outside(). */
-static enum outside look(const struct operation *operation, const char *session_id,
-			 struct process_id *ret)
+static enum outside look(const struct operation *operation, const struct outside_own *own,
+			 const char *session_id, struct process_id *ret)
 {
 	const struct taken *taken = &operation->instance->taken;
 	if (outside_taken(operation) == TAKEN_ELSEWHERE && taken_may_have(taken, session_id)) {
 		*ret = taken->process;
 		return OUTSIDE_MACHINE;
 	}
-	return find_outside(operation, session_id, ret) == 0 ? OUTSIDE_PROCESS : OUTSIDE_NOTHING;
+	return find_outside(operation, own, session_id, ret) == 0 ? OUTSIDE_PROCESS
+								  : OUTSIDE_NOTHING;
 }
 
-enum outside outside_find(const struct operation *operation, struct process_id *ret)
+enum outside outside_find(const struct operation *operation, const struct outside_own *own,
+			  struct process_id *ret)
 {
 	const struct instance *instance = operation->instance;
 	for (size_t i = 0; i < instance->run.attempt_count; i++) {
 		const struct attempt *attempt = &instance->run.attempts[i];
 		if (!may_share(attempt))
 			continue;
-		const enum outside found = look(operation, attempt->session_id, ret);
+		const enum outside found = look(operation, own, attempt->session_id, ret);
 		if (found != OUTSIDE_NOTHING)
 			return found;
 	}
@@ -64,5 +81,6 @@ enum outside outside_find(const struct operation *operation, struct process_id *
 
 enum outside outside_find_present(const struct operation *operation, struct process_id *ret)
 {
-	return look(operation, operation->instance->conversation.session_id, ret);
+	return look(operation, &(struct outside_own){ 0 },
+		    operation->instance->conversation.session_id, ret);
 }

@@ -15,9 +15,16 @@ enum outside {
 	OUTSIDE_PROCESS, /* it has the conversation open */
 	OUTSIDE_MACHINE, /* another machine's, and nobody here knows whether it has ended */
 };
+/* A run of the session itself that lives: neither these nor what is below them is outside.  All
+ * zero: there is none. */
+struct outside_own {
+	struct process_id server, pane, reporter;
+};
 /* The process that has a conversation which the run's ladder would go on with.  The operation has
- * its agent, and the run is planned.  *ret is untouched for OUTSIDE_NOTHING. */
-enum outside outside_find(const struct operation *operation, struct process_id *ret);
+ * its agent, and the run is planned; it need not be the one that lives.  *ret is untouched for
+ * OUTSIDE_NOTHING. */
+enum outside outside_find(const struct operation *operation, const struct outside_own *own,
+			  struct process_id *ret);
 
 /* The process that has the conversation which the session has now.  Not while it runs.  As
  * outside_find() otherwise. */

@@ -125,8 +125,9 @@ static int check_outside(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	cleanup_free char *title = visible(instance->title);
+	const struct outside_own none = { 0 };
 	struct process_id holder;
-	switch (outside_find(operation, &holder)) {
+	switch (outside_find(operation, &none, &holder)) {
 	case OUTSIDE_MACHINE:
 		return error_set(
 			err, ERROR_EXISTS,
