@@ -1902,8 +1902,39 @@ case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
 	refused 1 'attach cannot be done here' settle --answer attach --seen "$(seen)" -- s start
 	must settle s start
 	must settle --answer take --seen "$(seen)" -- s start
-	# its parent has yet to hear of its end
-	timeout 20 tail --pid="$pid" -f /dev/null || fail "process $pid still has the conversation"
+	! lives "$pid" || fail "process $pid still has the conversation"
+	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
+	must stop s
+	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null
+	settle
+}
+
+# lives PID: it has not ended; who started it may not have asked yet how
+lives() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null; }
+
+# The find is the script, and the agent below it has the conversation.
+case_an_agent_that_a_script_launched_is_taken_over_by_an_answer() {
+	local agent deadline id script
+	must add . -t s --agent demo
+	must start s --no-supervise
+	must send s --wait hello
+	must stop s
+	id=$(value s session_id)
+	mkdir "$home/bin"
+	printf '#!/usr/bin/env python3\nimport subprocess, sys\nsys.exit(subprocess.call(["%s"] + sys.argv[1:]))\n' \
+		"$(command -v agentdeck-demo-agent)" >"$home/bin/agentdeck-demo-agent"
+	chmod +x "$home/bin/agentdeck-demo-agent"
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/agentdeck-demo-agent --resume $id"
+	until_found '"session": "'
+	script=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+	deadline=$((SECONDS + 20))
+	until agent=$(pgrep -P "$script" agentdeck-demo) || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+	taken_from "$agent" "$id"
+	must settle s start
+	settled "o['about'] == 'conflict' and kinds == ['keep', 'fork', 'take']"
+	settled "any(line.startswith('process $agent, in terminal /dev/pts/') for line in lines)"
+	must settle --answer take --seen "$(seen)" -- s start
+	! lives "$agent" || fail "process $agent still has the conversation"
 	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
 	must stop s
 	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null

@@ -26,7 +26,8 @@ enum { ADOPT_LAUNCHED_MAX = 4 };
 
 struct adopt_find {
 	struct process_id process;
-	pid_t launched[ADOPT_LAUNCHED_MAX]; /* of a launcher: the agents that it launched */
+	/* of a launcher: the agents that it launched */
+	struct process_id launched[ADOPT_LAUNCHED_MAX];
 	size_t launched_count;
 	const struct agent *agent; /* borrowed from the deck's registry */
 	struct strvec argv;
@@ -68,7 +69,7 @@ void adopt_finds_free(struct adopt_finds *finds);
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
 		 struct error *err);
 
-/* The find of this very process, if it can be taken over into this stopped instance, which has its
+/* The find of this very process, or of the launcher of it, if that can be taken over into this stopped instance, which has its
  * conversation.  NULL: it cannot.  Borrowed from finds. */
 const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
 				       const struct process_id *process,

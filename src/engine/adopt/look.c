@@ -122,10 +122,10 @@ static int compare_finds(const void *a, const void *b)
 							    : 0;
 }
 
-static void note_launched(struct adopt_find *launcher, pid_t pid)
+static void note_launched(struct adopt_find *launcher, const struct process_id *process)
 {
 	if (launcher->launched_count < ADOPT_LAUNCHED_MAX)
-		launcher->launched[launcher->launched_count++] = pid;
+		launcher->launched[launcher->launched_count++] = *process;
 }
 
 /* Of a launcher and the agent it launched keep only the launcher, which has the user's
@@ -134,13 +134,13 @@ static void drop_descendants(struct adopt_finds *finds)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < finds->count; i++) {
-		const pid_t pid = finds->finds[i].process.pid;
+		const struct process_id process = finds->finds[i].process;
 		bool below = false;
 		for (size_t j = 0; j < kept && !below; j++) {
 			below = finds->finds[j].agent == finds->finds[i].agent &&
-				adopt_is_below(pid, finds->finds[j].process.pid);
+				adopt_is_below(process.pid, finds->finds[j].process.pid);
 			if (below)
-				note_launched(finds->finds + j, pid);
+				note_launched(finds->finds + j, &process);
 		}
 		if (below)
 			find_clear(finds->finds + i);
@@ -179,14 +179,24 @@ static int64_t started_ns(const struct process_id *process)
 	return (boot_ms + since_boot_ms - 1000) * 1000000;
 }
 
+/* Is it the process of the find, or an agent that this launched? */
+static bool is_of(const struct adopt_find *find, const struct process_id *process)
+{
+	for (size_t i = 0; i < find->launched_count; i++)
+		if (process_same(&find->launched[i], process))
+			return true;
+	return process_same(&find->process, process);
+}
+
 const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
 				       const struct process_id *process,
 				       const struct instance *instance)
 {
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct adopt_find *find = finds->finds + i;
-		if (process_same(&find->process, process) && find->can_join &&
-		    streq(find->owner, instance->id) && !adopt_is_below(getpid(), process->pid))
+		if (is_of(find, process) && find->can_join &&
+		    streq(find->owner, instance->id) &&
+		    !adopt_is_below(getpid(), find->process.pid))
 			return find;
 	}
 	return NULL;
@@ -471,7 +481,7 @@ static bool is_meant(const struct adopt_find *find, const char *target, const ch
 	if (!parse_int64(target, 1, INT32_MAX, &pid))
 		return false;
 	for (size_t i = 0; i < find->launched_count; i++)
-		if (find->launched[i] == (pid_t)pid)
+		if (find->launched[i].pid == (pid_t)pid)
 			return true;
 	return adopt_is_below(find->process.pid, (pid_t)pid);
 }
