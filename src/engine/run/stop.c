@@ -72,17 +72,12 @@ int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, st
 	return 0;
 }
 
-static bool is_same_process(const struct process_id *a, const struct process_id *b)
-{
-	return a->pid == b->pid && a->start == b->start;
-}
-
 /* Asked under the lock: it may have been started again since its user was asked. */
 static int check_run(const struct operation *operation, const struct lifecycle_seen *seen,
 		     struct error *err)
 {
 	const struct run *run = &operation->instance->run;
-	if (is_same_process(&run->server, &seen->server) && is_same_process(&run->pane, &seen->pane))
+	if (process_same(&run->server, &seen->server) && process_same(&run->pane, &seen->pane))
 		return 0;
 	cleanup_free char *title = visible(operation->instance->title);
 	return error_set(err, ERROR_INVALID,
