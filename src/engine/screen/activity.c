@@ -10,7 +10,11 @@
 #include "model/session/state.h"
 
 /* An agent reports its question before it draws it. */
-enum { DRAWN_US = 3000000, LOOKS = 2 /* a screen that is being drawn may lack the question */ };
+enum {
+	DRAWN_US = 3000000,
+	LOOKS = 2,     /* a screen that is being drawn may lack the question */
+	LOOK_MS = 100, /* between two looks */
+};
 
 static bool is_reported(const struct activity *activity)
 {
@@ -119,6 +123,9 @@ void activity_look(struct deck *deck, const struct store_row *row)
 	const bool is_told = !activity_needs_look(deck, row);
 	for (int i = 0; i < (is_told ? LOOKS : 1); i++) {
 		cleanup_free char *screen = NULL;
+		/* Nothing says when a screen is drawn. */
+		if (i > 0)
+			clock_pause_until(clock_ms() + LOOK_MS);
 		const int r = terminal_screen(row->socket, &screen, NULL);
 		if (r == TERMINAL_SILENT)
 			runfiles_note_answer(row->run_directory, false);
