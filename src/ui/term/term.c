@@ -282,7 +282,7 @@ size_t term_width(const char *text)
 	return width;
 }
 
-/* What fits into width, and whether there is more.  Returns the columns that it takes. */
+/* What fits into width, and whether there is more than blanks.  Returns the columns that it takes. */
 static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_count, bool *ret_is_cut)
 {
 	size_t used = 0, count = 0, one;
@@ -290,7 +290,7 @@ static size_t fit(const char *text, size_t width, wchar_t *ret, size_t *ret_coun
 	*ret_is_cut = false;
 	for (size_t length; (length = read_character(text, &character, &one)) > 0; text += length) {
 		if (used + one > width || count + 2 >= LINE_MAX_CHARACTERS) {
-			*ret_is_cut = true;
+			*ret_is_cut = text[strspn(text, " ")] != '\0';
 			break;
 		}
 		ret[count++] = character;
