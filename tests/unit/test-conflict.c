@@ -4,6 +4,7 @@
  */
 #include "unit/fake-place.h"
 
+#include "engine/conversation/owner.h"
 #include "engine/run/conflict.h"
 #include "engine/run/lifecycle-internal.h"
 #include "model/plan/restart.h"
@@ -156,6 +157,32 @@ static void a_process_of_its_user_has_it(void **state)
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_NONE);
 }
 
+/* A look waits for no lock: a start that holds it may take long. */
+static void a_look_takes_no_lock(void **state)
+{
+	struct fake_desk *desk = *state;
+	struct process_id self;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_conflict struct conflict conflict = { 0 };
+	cleanup_instance struct instance *instance = used_one(desk);
+	/* Its user had picked this one, which nobody owns any more, so a start would go on with it. */
+	conversation_set_id(&instance->conversation, "22222222-2222-4222-8222-222222222222",
+			    ORIGIN_ADOPTED, 1000);
+	instance->conversation.shared = (struct shared_conversation){
+		.session_id = xstrdup(CONVERSATION),
+		.owner = xstrdup("0000yyyy"),
+		.title = xstrdup("gone"),
+		.since = 1000,
+	};
+	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
+	taken_set(&instance->taken, &self, CONVERSATION);
+	fake_put(desk, instance);
+	assert_int_equal(owner_lock(&desk->deck, &lock, NULL), 0);
+	look(desk, START_UNLESS_RUNNING, START_RESUME, &conflict);
+	assert_int_equal(conflict.kind, CONFLICT_PROCESS);
+	assert_string_equal(conflict.session_id, CONVERSATION);
+}
+
 /* The note of its agent that it has the conversation open, as claude writes it. */
 static void write_note(const struct instance *instance, const struct process_id *process)
 {
@@ -265,6 +292,7 @@ int main(void)
 		FAKE_TEST(another_session_has_it),
 		FAKE_TEST(another_session_has_picked_it),
 		FAKE_TEST(a_process_of_its_user_has_it),
+		FAKE_TEST(a_look_takes_no_lock),
 		FAKE_TEST(its_own_agent_is_not_outside),
 		FAKE_TEST(its_background_has_it),
 		FAKE_TEST(what_does_not_start_is_not_asked_about),

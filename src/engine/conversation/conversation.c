@@ -184,12 +184,24 @@ static int settle_unfinished(struct instance *instance, const struct agent *agen
 int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 			       struct error *err)
 {
+	const struct conversation *conversation = &instance->conversation;
+	if (!conversation->shared.session_id)
+		return 0;
+	cleanup_free char *before = xstrdup_or_null(conversation->session_id);
+	if (owner_lock(deck, lock, err) < 0 || conversation_look_shared(deck, instance, err) < 0)
+		return -1;
+	if (!conversation->shared.session_id)
+		log_info("conversation: %s -> %s source=released", before ? before : "none",
+			 conversation->session_id);
+	return 0;
+}
+
+int conversation_look_shared(struct deck *deck, struct instance *instance, struct error *err)
+{
 	struct conversation *conversation = &instance->conversation;
 	struct shared_conversation owned = { 0 };
 	if (!conversation->shared.session_id)
 		return 0;
-	if (owner_lock(deck, lock, err) < 0)
-		return -1;
 	int r = owner_find(deck, instance, conversation->shared.session_id, &owned, err);
 	if (r < 0)
 		return -1;
@@ -200,8 +212,6 @@ int conversation_settle_shared(struct deck *deck, struct instance *instance, str
 		return 0;
 	}
 	cleanup_free char *id = xstrdup(conversation->shared.session_id);
-	log_info("conversation: %s -> %s source=released",
-		 conversation->session_id ? conversation->session_id : "none", id);
 	conversation_set_id(conversation, id, ORIGIN_REPORTED, clock_wall_us());
 	/* It was resumed there, so there was something to resume. */
 	conversation->first_turn_seen = true;

@@ -15,6 +15,9 @@
 int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 			       struct error *err);
 
+/* The same in memory, for a look: without the lock, and the log says nothing. */
+int conversation_look_shared(struct deck *deck, struct instance *instance, struct error *err);
+
 /* Settle the conversation's id before a start: keep the stored one; else adopt what the user's argv
  * carries; else, for an agent whose transcripts we know, the newest transcript of this directory
  * that no other instance owns (REQ-7); else leave it empty, for the plan to mint one.

@@ -67,11 +67,10 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 	struct deck *deck = operation->deck;
 	struct instance *instance = operation->instance;
 	enum transcript_fact fact;
-	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
 	if (operation_find_agent(operation, err) < 0)
 		return -1;
 	ret->can_fork = lifecycle_check_fork(instance, operation->agent, NULL) == 0;
-	if (conversation_settle_shared(deck, instance, &claim, err) < 0 ||
+	if (conversation_look_shared(deck, instance, err) < 0 ||
 	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;
 	if (wish == START_FRESH)
@@ -83,7 +82,6 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 		return 0;
 	if (conversation_find_holder(deck, instance, operation->agent, &ret->holder, err) < 0)
 		return -1;
-	fs_unlock(&claim);
 	ret->session_id = xstrdup_or_null(instance->conversation.session_id);
 	if (ret->holder.holding != HOLDING_NOTHING)
 		ret->kind = CONFLICT_SESSION;
