@@ -165,7 +165,8 @@ static void a_look_takes_no_lock(void **state)
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_conflict struct conflict conflict = { 0 };
 	cleanup_instance struct instance *instance = used_one(desk);
-	/* Its user had picked this one, which nobody owns any more, so a start would go on with it. */
+	/* Its user had picked this one, which nobody owns any more, so a start would go on with it.
+	 */
 	conversation_set_id(&instance->conversation, "22222222-2222-4222-8222-222222222222",
 			    ORIGIN_ADOPTED, 1000);
 	instance->conversation.shared = (struct shared_conversation){
@@ -213,7 +214,7 @@ static void its_own_agent_is_not_outside(void **state)
 	fake_put(desk, instance);
 	fake.presence = PRESENCE_ALIVE;
 	const struct process_id runs[][3] = {
-		{ self, none, none }, { none, self, none }, { none, none, self },
+		{ self, none, none },   { none, self, none }, { none, none, self },
 		{ parent, none, none }, { none, none, none },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {

@@ -437,8 +437,8 @@ static void a_stop_of_a_run_that_was_shown_ends_no_other_one(void **state)
 	before[1].pane.pid++;
 	fake_put(desk, instance);
 	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
-		assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &before[i],
-						     &was_running, &err),
+		assert_int_equal(lifecycle_stop_seen(&desk->deck, FAKE_ID, &before[i], &was_running,
+						     &err),
 				 -1);
 		assert_int_equal(err.code, ERROR_INVALID);
 		error_clear(&err);

@@ -25,8 +25,9 @@ struct holder_skip {
 void holder_skip_clear(struct holder_skip *skip);
 #define cleanup_holder_skip CLEANUP(holder_skip_clear)
 
-/* Find the live process with this conversation that is not skipped.  A note counts only while exactly its process lives, and a
- * lock only while it is held, so what a kill left says nothing.  HOLDER_NONE: nothing proves one. */
+/* Find the live process with this conversation that is not skipped.  A note counts only while
+ * exactly its process lives, and a lock only while it is held, so what a kill left says nothing.
+ * HOLDER_NONE: nothing proves one. */
 enum { HOLDER_NONE = 1 };
 int holder_find(const struct agent *agent, const char *home, const char *session_id,
 		const struct holder_skip *skip, struct process_id *ret);

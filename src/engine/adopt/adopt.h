@@ -69,8 +69,8 @@ void adopt_finds_free(struct adopt_finds *finds);
 int adopt_choose(const struct adopt_finds *finds, const char *target, const struct adopt_find **ret,
 		 struct error *err);
 
-/* The find of this very process, or of the launcher of it, if that can be taken over into this stopped instance, which has its
- * conversation.  NULL: it cannot.  Borrowed from finds. */
+/* The find of this very process, or of the launcher of it, if that can be taken over into this
+ * stopped instance, which has its conversation.  NULL: it cannot.  Borrowed from finds. */
 const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
 				       const struct process_id *process,
 				       const struct instance *instance);

@@ -194,8 +194,7 @@ const struct adopt_find *adopt_joining(const struct adopt_finds *finds,
 {
 	for (size_t i = 0; i < finds->count; i++) {
 		const struct adopt_find *find = finds->finds + i;
-		if (is_of(find, process) && find->can_join &&
-		    streq(find->owner, instance->id) &&
+		if (is_of(find, process) && find->can_join && streq(find->owner, instance->id) &&
 		    !adopt_is_below(getpid(), find->process.pid))
 			return find;
 	}

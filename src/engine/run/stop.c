@@ -92,8 +92,7 @@ static int stop_seen(struct deck *deck, const char *base, const struct lifecycle
 {
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0 ||
-	    (seen && check_run(&operation, seen, err) < 0))
+	    operation_admit(&operation, err) < 0 || (seen && check_run(&operation, seen, err) < 0))
 		return -1;
 	return lifecycle_stop_locked(&operation, ret_was_running, err);
 }
