@@ -115,7 +115,7 @@ no_conversation_is_there_twice() {
 	must one rename work before
 	must one remove before
 	refused one "in the trash of profile default" session import "$root/file"
-	grep -q "agentdeck --profile default undo [a-z0-9]*$" "$root/err" || fail "no way back: $(<"$root/err")"
+	grep -q "agentdeck undo [a-z0-9]*$" "$root/err" || fail "no way back: $(<"$root/err")"
 	must two session import "$root/file"
 	refused two "is here already" session import "$root/file" -t again
 	# in another home of the same user

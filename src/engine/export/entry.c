@@ -4,6 +4,7 @@
 #include "base/fsutil.h"
 #include "driver/transcript/shelf.h"
 #include "driver/transcript/transcript.h"
+#include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "model/session/naming.h"
 
@@ -43,11 +44,12 @@ static int fail_owned(const struct entry *entry, const struct owned_session *own
 	const char *conversation = entry->parcel->session_id;
 	const bool has_it = naming_same_session_id(owner->session_id, conversation) ||
 			    naming_same_session_id(owner->next_session_id, conversation);
+	cleanup_free char *hint = hint_named(owner->profile, owner->id);
 	if (owner->is_removed)
 		return error_set(err, ERROR_EXISTS,
-				 "it was removed here, and is in the trash of profile %s as '%s' "
-				 "(%s): bring it back with agentdeck --profile %s undo %s",
-				 owner->profile, shown, owner->id, owner->profile, owner->id);
+				 "this session was removed here, and is in the trash of profile %s "
+				 "as '%s' (%s): bring it back with agentdeck undo %s",
+				 owner->profile, shown, owner->id, hint);
 	if (conversation && owner->session_id && !has_it)
 		return error_set(err, ERROR_EXISTS,
 				 "it is here already, as session '%s' (%s) in profile %s, and has "
