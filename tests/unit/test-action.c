@@ -24,11 +24,11 @@ static void an_action_has_a_name(void **state UNUSED)
 		const char *name = action_info((enum action)i)->name;
 		assert_int_equal(action_named(name, strlen(name)), i);
 		assert_int_equal(action_named(name, strlen(name) - 1), ACTION_NONE);
-		assert_int_not_equal(action_contexts((enum action)i), 0);
+		assert_int_not_equal(action_info((enum action)i)->contexts, 0);
 	}
 	assert_int_equal(action_named("", 0), ACTION_NONE);
-	assert_int_equal(action_contexts(ACTION_NONE), 0);
-	assert_int_equal(action_contexts(ACTION_STOP), CONTEXT_LIST);
+	assert_int_equal(action_info(ACTION_NONE)->contexts, 0);
+	assert_int_equal(action_info(ACTION_STOP)->contexts, CONTEXT_LIST);
 }
 
 int main(void)

@@ -18,10 +18,10 @@ static void no_key_has_two_meanings(void **state UNUSED)
 	keymap_init(&keymap);
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
-		assert_int_not_equal(action_contexts((enum action)i), 0);
+		assert_int_not_equal(action_info((enum action)i)->contexts, 0);
 		for (size_t p = 0; p < ARRAY_SIZE(places); p++)
 			for (size_t k = 0; k < ACTION_KEYS && info->keys[k]; k++)
-				if (action_contexts((enum action)i) & places[p])
+				if (action_info((enum action)i)->contexts & places[p])
 					assert_int_equal(keymap_action(&keymap, places[p],
 								       info->keys[k]),
 							 i);

@@ -110,11 +110,9 @@ struct action_info {
 	const char *label;          /* in the line of keys; NULL: it is not there */
 	const char *help;
 	bool needs_session; /* nothing to do without one */
-	unsigned contexts;  /* where it works; 0: in the list only */
+	unsigned contexts;  /* where it works, as bits */
 };
 /* Static. */
 const struct action_info *action_info(enum action action);
-/* Where it works, as bits. */
-unsigned action_contexts(enum action action);
 /* ACTION_NONE: none has this name. */
 enum action action_named(const char *name, size_t length);

@@ -39,7 +39,7 @@ enum action keymap_action(const struct keymap *keymap, enum key_context context,
 		if (fixed[i].key == key && fixed[i].contexts & context)
 			return fixed[i].action;
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-		if (key != KEY_CODE_NONE && action_contexts((enum action)i) & context &&
+		if (key != KEY_CODE_NONE && action_info((enum action)i)->contexts & context &&
 		    has_key(keymap->keys[i], key))
 			return (enum action)i;
 	return ACTION_NONE;
@@ -75,14 +75,15 @@ static bool add_key(struct keymap *keymap, enum action action, key_code key)
 /* The action that keeps the key from being bound to this one; ACTION_NONE: there is none. */
 static enum action rival_of(const struct keymap *keymap, enum action action, key_code key)
 {
-	const unsigned contexts = action_contexts(action);
+	const unsigned contexts = action_info(action)->contexts;
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (fixed[i].key == key && fixed[i].contexts & contexts &&
 		    fixed[i].action != action)
 			return fixed[i].action;
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
 		if (i != action && keymap->is_own[i] &&
-		    action_contexts((enum action)i) & contexts && has_key(keymap->keys[i], key))
+		    action_info((enum action)i)->contexts & contexts &&
+		    has_key(keymap->keys[i], key))
 			return (enum action)i;
 	return ACTION_NONE;
 }
@@ -97,7 +98,7 @@ static int check_key(const struct keymap *keymap, enum action action, key_code k
 			err, ERROR_INVALID,
 			"'%s' in [ui] keys: %s belongs to %s, which works in the same place", shown,
 			key_text(key, name), action_info(rival)->name);
-	if (action_contexts(action) & CONTEXT_TYPED && key >= ' ' && key < KEY_CODE_FIRST)
+	if (action_info(action)->contexts & CONTEXT_TYPED && key >= ' ' && key < KEY_CODE_FIRST)
 		return error_set(err, ERROR_INVALID,
 				 "'%s' in [ui] keys: %s is text there: take one such as Ctrl-X or "
 				 "F2",
@@ -133,7 +134,8 @@ int keymap_bind(struct keymap *keymap, const char *text, struct error *err)
 	    check_key(keymap, action, key, shown, err) < 0)
 		return -1;
 	for (size_t i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-		if (i != action && action_contexts((enum action)i) & action_contexts(action))
+		if (i != action &&
+		    action_info((enum action)i)->contexts & action_info(action)->contexts)
 			take_key(changed.keys[i], key);
 	if (!add_key(&changed, action, key))
 		return error_set(err, ERROR_INVALID,
