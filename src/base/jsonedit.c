@@ -10,7 +10,9 @@ struct scan {
 
 static char now(const struct scan *scan)
 {
-	return scan->at < scan->length ? scan->text[scan->at] : '\0';
+	if (scan->at >= scan->length)
+		return '\0';
+	return scan->text[scan->at];
 }
 
 static void skip_blanks(struct scan *scan)
