@@ -364,8 +364,8 @@ a_conversation_in_the_place_of_its_session_comes_along() {
 	[ "$(find "$root/three/deck/default/conversations" -mindepth 1 -maxdepth 1 | wc -l)" = 2 ] || fail "there are other places"
 }
 
-# The second profile fails, when the sessions of the first are there.
-what_a_failed_restore_put_into_places_is_gone() {
+# A backup in "$root/all": the second profile fails, when the sessions of the first are there.
+backup_whose_second_profile_fails() {
 	begin
 	used first
 	mkdir -p "$(folder one "$root/elsewhere")"
@@ -374,6 +374,10 @@ what_a_failed_restore_put_into_places_is_gone() {
 	must one backup "$root/all"
 	mkdir -p "$(dirname "$(folder two "$root/elsewhere")")"
 	touch "$(folder two "$root/elsewhere")"
+}
+
+what_a_failed_restore_put_into_places_is_gone() {
+	backup_whose_second_profile_fails
 	as two restore "$root/all" --apply
 	[ "$status" != 0 ] || fail "it did not fail"
 	grep -qF "remain in" "$root/err" && fail "it warns of what it has removed: $(<"$root/err")"
@@ -387,14 +391,7 @@ what_a_failed_restore_put_into_places_is_gone() {
 
 # No session can be removed when its hint cannot be.
 a_session_that_stays_keeps_its_conversation() {
-	begin
-	used first
-	mkdir -p "$(folder one "$root/elsewhere")"
-	cp "$(folder one "$root/work")/$id.jsonl" "$(folder one "$root/elsewhere")/$second.jsonl"
-	must one -p other add "$root/elsewhere" -t more --agent demo --session-id "$second"
-	must one backup "$root/all"
-	mkdir -p "$(dirname "$(folder two "$root/elsewhere")")"
-	touch "$(folder two "$root/elsewhere")"
+	backup_whose_second_profile_fails
 	must two list
 	rm -rf "$root/two/deck/hooks"
 	touch "$root/two/deck/hooks"
@@ -794,7 +791,7 @@ settings_that_are_not_valid_cost_no_session() {
 	restored two
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|place|used|restored|manifest|set_member')
+mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|place|used|restored|manifest|set_member|can_trace|backup_whose_second_profile_fails')
 (($#)) || set -- "${CASES[@]}"
 for case_name in "$@"; do
 	"$case_name"

@@ -106,7 +106,7 @@ int pick_ask(struct app *app, struct wish *wish, struct error *err)
 	const struct agent *agent = NULL;
 	if (!is_asked(app, wish))
 		return 0;
-	/* An answer for nothing is no help. */
+	/* Ask nothing where the answer could not be used. */
 	if (lifecycle_check_words(&wish->wish, err) < 0 ||
 	    deck_registry(&app->deck, &registry, err) < 0)
 		return -1;

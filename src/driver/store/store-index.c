@@ -551,7 +551,7 @@ static int ambiguous(const struct store_rows *rows, enum match match, const char
 			 shown, strbuf_text(&list));
 }
 
-/* More titles are no help. */
+/* More titles than these do not help. */
 enum { MEANT_MOST = 3 };
 
 /* The titles that may have been meant: "'api' or 'apk'".  NULL: none, or many. */

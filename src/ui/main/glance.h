@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * When a screen that the deck or the wall has just captured shows that its agent does something
- * else than what is stored (engine/screen/activity.h), run `agentdeck look`, which stores it.  One
- * look runs at a time, because each is a process.
+ * Run `agentdeck look` when a screen that the deck or the wall has just captured shows another
+ * activity than the stored one (engine/screen/activity.h).  It stores the new one.  One look runs
+ * at a time, because each is a process.
  */
 #pragma once
 
