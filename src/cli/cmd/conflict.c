@@ -82,7 +82,8 @@ static int take(struct app *app, const struct asking *asking, struct error *err)
 	case CONFLICT_PROCESS:
 		return take_over(app, asking, err);
 	default:
-		return error_set(err, ERROR_INVALID, "nobody here can end what has it");
+		return error_set(err, ERROR_INVALID,
+				 "that process runs on another machine: end it there");
 	}
 }
 
@@ -158,6 +159,6 @@ int conflict_decide(struct app *app, const struct store_row *row, enum start_kin
 	if (!decide_may_ask(app) || row->damage)
 		return 0;
 	while ((r = decide_once(app, row, kind, wish, ret, err)) == CONFLICT_AGAIN)
-		complain("it has changed since: look again");
+		complain("somebody else has the conversation now: choose again");
 	return r;
 }
