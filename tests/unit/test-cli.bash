@@ -1841,12 +1841,31 @@ not_adopted() {
 	kill -0 "$pid" || fail "adopt $*: the process was ended"
 }
 
-case_adopt_is_sure_of_the_conversation() {
-	local id=44444444-4444-4444-8444-444444444444 other=55555555-5555-4555-8555-555555555555 pid folder owned
+# demo_conversation ID: one of the demo agent in $home/work, an hour old; $folder has it
+demo_conversation() {
 	folder=$home/user/.local/share/agentdeck-demo-agent/projects/${home//[^A-Za-z0-9-]/-}-work
 	mkdir -p "$folder"
-	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$home/work" >"$folder/$id.jsonl"
-	touch -d '1 hour ago' "$folder/$id.jsonl"
+	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$home/work" >"$folder/$1.jsonl"
+	touch -d '1 hour ago' "$folder/$1.jsonl"
+}
+
+# launcher: an agentdeck-demo-agent in $home/bin that is a script, and has the real one below it
+launcher() {
+	mkdir "$home/bin"
+	printf '#!/usr/bin/env python3\nimport subprocess, sys\nsys.exit(subprocess.call(["%s"] + sys.argv[1:]))\n' \
+		"$(command -v agentdeck-demo-agent)" >"$home/bin/agentdeck-demo-agent"
+	chmod +x "$home/bin/agentdeck-demo-agent"
+}
+
+# child PID [NAME]: the first process that this one has started
+child() {
+	local deadline=$((SECONDS + 20))
+	until pgrep -o -P "$1" "${2-.}" || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+}
+
+case_adopt_is_sure_of_the_conversation() {
+	local id=44444444-4444-4444-8444-444444444444 other=55555555-5555-4555-8555-555555555555 pid folder owned
+	demo_conversation "$id"
 	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec agentdeck-demo-agent --resume $id"
 	"${deck[@]}" tmux -S "$home/tmp/tmux" new-window -d "exec agentdeck-demo-agent --resume $id"
 	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
@@ -1914,26 +1933,56 @@ lives() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/n
 
 # The find is the script, and the agent below it has the conversation.
 case_an_agent_that_a_script_launched_is_taken_over_by_an_answer() {
-	local agent deadline id script
+	local agent id script
 	must add . -t s --agent demo
 	must start s --no-supervise
 	must send s --wait hello
 	must stop s
 	id=$(value s session_id)
-	mkdir "$home/bin"
-	printf '#!/usr/bin/env python3\nimport subprocess, sys\nsys.exit(subprocess.call(["%s"] + sys.argv[1:]))\n' \
-		"$(command -v agentdeck-demo-agent)" >"$home/bin/agentdeck-demo-agent"
-	chmod +x "$home/bin/agentdeck-demo-agent"
+	launcher
 	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/agentdeck-demo-agent --resume $id"
 	until_found '"session": "'
 	script=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
-	deadline=$((SECONDS + 20))
-	until agent=$(pgrep -P "$script" agentdeck-demo) || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+	agent=$(child "$script" agentdeck-demo)
 	taken_from "$agent" "$id"
 	must settle s start
 	settled "o['about'] == 'conflict' and kinds == ['keep', 'fork', 'take']"
 	settled "any(line.startswith('process $agent, in terminal /dev/pts/') for line in lines)"
 	must settle --answer take --seen "$(seen)" -- s start
+	! lives "$agent" || fail "process $agent still has the conversation"
+	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
+	must stop s
+	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null
+	settle
+}
+
+# The command that takes it over is killed, and the script is, but not the agent below it.
+case_an_agent_that_outlives_its_launcher_has_no_second_one_beside_it() {
+	local agent command deadline id script
+	# adopt sees every process of this user, also those of another run of this test
+	id=$(</proc/sys/kernel/random/uuid)
+	demo_conversation "$id"
+	launcher
+	# below a shell, whose end would end all of its terminal
+	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d -c "$home/work" \
+		"$home/bin/agentdeck-demo-agent --resume $id; read -r answer"
+	script=$(child "$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')")
+	agent=$(child "$script" agentdeck-demo)
+	until_found "\"pid\": $script"
+	# stopped, it cannot end, so the command waits for it
+	kill -STOP "$script"
+	printf '[stop]\ntimeout = 600\n' >>"$home/deck/config.toml"
+	deadline=$((SECONDS + 120))
+	"${deck[@]}" agentdeck adopt "$script" --yes -t s --no-supervise >"$home/adopting" 2>&1 &
+	command=$!
+	until grep -rqs '"launched"' "$home/deck/default" || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+	kill -KILL "$command" "$script"
+	wait "$command" || true
+	lives "$agent" || fail "the agent ended with its script: $(<"$home/adopting")"
+	refused 1 "open in process $agent" start s
+	until_found '"session": "'
+	sed -i 's/^timeout = 600$/timeout = 5/' "$home/deck/config.toml"
+	must adopt "$agent" --yes --no-supervise
 	! lives "$agent" || fail "process $agent still has the conversation"
 	[ "$(value s status) $(value s session_id)" = "running $id" ] || fail "$(value s status): $(<"$home/out")"
 	must stop s

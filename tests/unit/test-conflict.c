@@ -142,7 +142,7 @@ static void a_process_of_its_user_has_it(void **state)
 	cleanup_conflict struct conflict conflict = { 0 };
 	cleanup_instance struct instance *instance = used_one(desk);
 	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
-	taken_set(&instance->taken, &self, CONVERSATION);
+	taken_set(&instance->taken, &self, 1, CONVERSATION);
 	fake_put(desk, instance);
 	look(desk, START_UNLESS_RUNNING, START_RESUME, &conflict);
 	assert_int_equal(conflict.kind, CONFLICT_PROCESS);
@@ -176,7 +176,7 @@ static void a_look_takes_no_lock(void **state)
 		.since = 1000,
 	};
 	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
-	taken_set(&instance->taken, &self, CONVERSATION);
+	taken_set(&instance->taken, &self, 1, CONVERSATION);
 	fake_put(desk, instance);
 	assert_int_equal(owner_lock(&desk->deck, &lock, NULL), 0);
 	look(desk, START_UNLESS_RUNNING, START_RESUME, &conflict);
@@ -256,7 +256,7 @@ static void what_does_not_start_is_not_asked_about(void **state)
 	struct process_id self;
 	cleanup_instance struct instance *instance = used_one(desk);
 	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
-	taken_set(&instance->taken, &self, CONVERSATION);
+	taken_set(&instance->taken, &self, 1, CONVERSATION);
 	fake_put(desk, instance);
 	fake.fails = FAKE_PATH;
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_NONE);
@@ -264,7 +264,7 @@ static void what_does_not_start_is_not_asked_about(void **state)
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_PROCESS);
 	cleanup_instance struct instance *running = fake_running(desk);
 	conversation_set_id(&running->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
-	taken_set(&running->taken, &self, CONVERSATION);
+	taken_set(&running->taken, &self, 1, CONVERSATION);
 	put_again(desk, running);
 	fake.presence = PRESENCE_ALIVE;
 	assert_int_equal(kind_of(desk, START_UNLESS_RUNNING, START_RESUME), CONFLICT_NONE);

@@ -236,32 +236,55 @@ static void a_process_that_was_taken_is_read_and_written_as_it_was(void **state 
 	assert_not_written(instance, "taken_from");
 }
 
+/* A script, and the agent that it launched. */
+static void a_launched_process_is_read_and_written_and_outlives_its_script(void **state UNUSED)
+{
+	struct process_id pair[2], found = { 0 };
+	cleanup_instance struct instance *instance = read_text(
+		TAKEN("\"pid\":7,\"start\":8,\"launched\":[{\"pid\":9,\"start\":10}]"));
+	struct taken *taken = &instance->taken;
+	assert_int_equal(taken->count, 2);
+	assert_int_equal(taken->processes[1].pid, 9);
+	assert_true(taken_has(taken, &(struct process_id){ .pid = 9, .start = 10 }));
+	assert_false(taken_has(taken, &(struct process_id){ .pid = 9, .start = 11 }));
+	assert_written(instance, "\"pid\":7");
+	assert_written(instance, "\"launched\":[{\"pid\":9,\"start\":10}]");
+	assert_int_equal(process_identify(getpid(), &pair[1], NULL), 0);
+	pair[0] = pair[1];
+	pair[0].start++;
+	taken_set(taken, pair, 2, "s-1");
+	assert_int_equal(taken_look(taken, &found), TAKEN_LIVES);
+	assert_true(process_same(&found, &pair[1]));
+	taken_set(taken, pair, 1, "s-1");
+	assert_not_written(instance, "launched");
+}
+
 static void a_process_that_was_taken_counts_where_it_may_live(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(MINIMAL);
 	struct taken *taken = &instance->taken;
 	struct process_id self;
-	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+	assert_int_equal(taken_look(taken, NULL), TAKEN_ENDED);
 	assert_int_equal(process_identify(getpid(), &self, NULL), 0);
-	taken_set(taken, &self, "s-1");
-	assert_int_equal(taken_look(taken), TAKEN_LIVES);
+	taken_set(taken, &self, 1, "s-1");
+	assert_int_equal(taken_look(taken, NULL), TAKEN_LIVES);
 	assert_string_equal(or_empty(taken->machine_id), machine_id());
 	assert_true(taken_may_have(taken, "s-1"));
 	assert_true(taken_may_have(taken, NULL));
 	assert_false(taken_may_have(taken, "s-2"));
-	taken->process.start++;
-	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+	taken->processes[0].start++;
+	assert_int_equal(taken_look(taken, NULL), TAKEN_ENDED);
 
 	/* The home is shared: nobody here can know. */
 	replace_string(&taken->boot_id, "11111111-2222-4333-8444-555555555555");
-	assert_int_equal(taken_look(taken), TAKEN_ENDED);
+	assert_int_equal(taken_look(taken, NULL), TAKEN_ENDED);
 	replace_string(&taken->machine_id, "11111111-0000-4000-8000-000000000000");
-	assert_int_equal(taken_look(taken), TAKEN_ELSEWHERE);
+	assert_int_equal(taken_look(taken, NULL), TAKEN_ELSEWHERE);
 
 	/* Of a version that wrote neither. */
-	taken_set(taken, &self, NULL);
+	taken_set(taken, &self, 1, NULL);
 	replace_string(&taken->machine_id, NULL);
-	assert_int_equal(taken_look(taken), TAKEN_LIVES);
+	assert_int_equal(taken_look(taken, NULL), TAKEN_LIVES);
 	assert_true(taken_may_have(taken, "s-2"));
 }
 
@@ -504,6 +527,9 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 		{ "\"run\":{\"window_pid\":-1}", "run.window_pid is out of range" },
 		{ "\"run\":{\"capsule\":7}", "run.capsule is not a string" },
 		{ "\"container_id\":[]", "container_id is not a string" },
+		{ "\"taken_from\":{\"launched\":[7]}", "taken_from.launched holds something" },
+		{ "\"taken_from\":{\"launched\":[{\"pid\":-1}]}",
+		  "taken_from.launched[].pid is out of range" },
 		{ "\"recipe\":[]", "recipe is not an object" },
 		{ "\"recipe\":{\"engine\":\"docker\"}", "recipe.address is missing" },
 	};
@@ -650,6 +676,7 @@ int main(void)
 		cmocka_unit_test(a_host_s_manifest_has_nothing_of_a_container),
 		cmocka_unit_test(unknown_keys_of_a_recipe_survive),
 		cmocka_unit_test(a_process_that_was_taken_is_read_and_written_as_it_was),
+		cmocka_unit_test(a_launched_process_is_read_and_written_and_outlives_its_script),
 		cmocka_unit_test(a_process_that_was_taken_counts_where_it_may_live),
 		cmocka_unit_test(absent_members_mean_none),
 		cmocka_unit_test(what_is_written_can_be_read_whatever_is_empty),

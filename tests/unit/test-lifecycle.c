@@ -192,7 +192,7 @@ static void put_taken(const struct fake_desk *desk, const char *session_id)
 	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
 	instance->last_used_at = 1000;
 	instance->conversation.first_turn_seen = true;
-	taken_set(&instance->taken, &self, session_id);
+	taken_set(&instance->taken, &self, 1, session_id);
 	fake_put(desk, instance);
 }
 
@@ -215,7 +215,7 @@ static void a_process_with_the_conversation_is_not_forgotten(void **state)
 	fake_assert_steps("prepare end");
 	assert_int_equal(start_afresh(desk), 0);
 	cleanup_instance struct instance *after = fake_load(desk);
-	assert_int_equal(after->taken.process.pid, getpid());
+	assert_int_equal(after->taken.processes[0].pid, getpid());
 }
 
 static void a_process_with_another_conversation_stops_no_start(void **state)
@@ -276,7 +276,7 @@ static void a_process_of_another_machine_may_live(void **state)
 	struct fake_desk *desk = *state;
 	cleanup_instance struct instance *instance = fake_instance(desk);
 	conversation_set_id(&instance->conversation, CONVERSATION, ORIGIN_ADOPTED, 1000);
-	taken_set(&instance->taken, &(struct process_id){ .pid = 1, .start = 1 }, CONVERSATION);
+	taken_set(&instance->taken, &(struct process_id){ .pid = 1, .start = 1 }, 1, CONVERSATION);
 	replace_string(&instance->taken.boot_id, "11111111-2222-4333-8444-555555555555");
 	replace_string(&instance->taken.machine_id, "11111111-0000-4000-8000-000000000000");
 	fake_put(desk, instance);
@@ -284,7 +284,7 @@ static void a_process_of_another_machine_may_live(void **state)
 	desk->deck.takes_over = true;
 	assert_starts(desk, START_UNLESS_RUNNING, false);
 	cleanup_instance struct instance *after = fake_load(desk);
-	assert_int_equal(after->taken.process.pid, 0);
+	assert_int_equal((int)after->taken.count, 0);
 }
 
 static void put_background(const struct fake_desk *desk)

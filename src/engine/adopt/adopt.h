@@ -22,7 +22,7 @@ enum adopt_source {
 	ADOPT_LAST_WORDS, /* not known yet: it says it when it ends, and we can read its pane */
 };
 
-enum { ADOPT_LAUNCHED_MAX = 4 };
+enum { ADOPT_LAUNCHED_MAX = TAKEN_MAX - 1 };
 
 struct adopt_find {
 	struct process_id process;
@@ -86,6 +86,9 @@ void adopt_describe(const struct process_id *process, struct adopt_facts *ret);
 void adopt_facts_clear(struct adopt_facts *facts);
 #define cleanup_adopt_facts CLEANUP(adopt_facts_clear)
 
+/* What an instance remembers of it until it is ended.  session_id: the conversation; NULL. */
+void adopt_remember(const struct adopt_find *find, const char *session_id, struct taken *ret);
+
 /* How to adopt it. */
 struct adopt_wish {
 	const char *title, *group; /* NULL: the default of lifecycle_add() */
@@ -105,8 +108,7 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
  * instance is removed again.  When the process has ended and something else failed, the instance
  * stays, stopped, and the error says so.  The caller starts the instance.  After a kill in between
  * the instance exists, and does not resume the conversation while the process lives (struct taken).
- * When a script launched the agent, that process is the script: if the script alone is killed then,
- * nothing keeps the instance from resuming the conversation beside the agent.
+ * When a script launched the agent, this holds for both processes.
  *
  * With find->can_join it is the stopped instance that has the conversation, in its own profile,
  * which may not be the deck's; it always stays.  Then an agent that says another id at its end is

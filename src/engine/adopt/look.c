@@ -324,6 +324,15 @@ static void join_intent(const struct instance *instance, struct adopt_find *find
 	find->source = ADOPT_SESSION;
 }
 
+/* A script of then may have ended since, and the agent that it launched lives. */
+static bool was_taken(const struct taken *taken, const struct adopt_find *find)
+{
+	bool found = taken_has(taken, &find->process);
+	for (size_t i = 0; i < find->launched_count && !found; i++)
+		found = taken_has(taken, &find->launched[i]);
+	return found;
+}
+
 static bool is_begun(const struct owner_profile *profile, const struct store_row *row,
 		     struct adopt_find *find)
 {
@@ -334,7 +343,7 @@ static bool is_begun(const struct owner_profile *profile, const struct store_row
 	    store_load(profile->store, row->base, &instance, NULL) != 0)
 		return false;
 	const struct taken *taken = &instance->taken;
-	if (!process_same(&taken->process, &find->process) || taken_look(taken) != TAKEN_LIVES ||
+	if (!was_taken(taken, find) || taken_look(taken, NULL) != TAKEN_LIVES ||
 	    !naming_same_session_id(taken->session_id, instance->conversation.session_id))
 		return false;
 	join_intent(instance, find);

@@ -93,16 +93,32 @@ static int fail_other(const struct adopt_find *find, const char *id, struct erro
 			 find->agent->name, (int)find->process.pid, shown, title, shown);
 }
 
-/* Write down what the process has while it lives; then that it has ended, which another machine
- * could not know. */
+void adopt_remember(const struct adopt_find *find, const char *session_id, struct taken *ret)
+{
+	struct process_id processes[TAKEN_MAX] = { find->process };
+	for (size_t i = 0; i < find->launched_count; i++)
+		processes[i + 1] = find->launched[i];
+	taken_set(ret, processes, find->launched_count + 1, session_id);
+}
+
+/* A script can end before the agent that it launched. */
+static bool has_ended(const struct adopt_find *find)
+{
+	cleanup_taken struct taken taken = { 0 };
+	adopt_remember(find, NULL, &taken);
+	return taken_look(&taken, NULL) == TAKEN_ENDED;
+}
+
+/* Write down what the agent has while it lives; then that it has ended, which another machine could
+ * not know. */
 static int note_taken(const struct operation *operation, const struct adopt_find *find,
 		      const char *session_id, struct error *err)
 {
 	struct taken *taken = &operation->instance->taken;
-	if (process_alive(&find->process))
-		taken_set(taken, &find->process, session_id);
-	else
+	if (has_ended(find))
 		taken_clear(taken);
+	else
+		adopt_remember(find, session_id, taken);
 	return operation_save(operation, err);
 }
 
@@ -175,7 +191,7 @@ int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
 		return -1;
 	const int r = end_process(deck, find, listens, instance, err);
 	cleanup_error struct error why = { 0 };
-	if (!process_alive(&find->process) && note_taken_of(deck, instance, find, NULL, &why) < 0)
+	if (has_ended(find) && note_taken_of(deck, instance, find, NULL, &why) < 0)
 		log_warning("%s", why.message);
 	return r;
 }
@@ -219,7 +235,7 @@ static int join_locked(struct operation *operation, const struct adopt_find *fin
 		return -1;
 	const int r = end_process(deck, find, find->is_heard, instance, err);
 	cleanup_error struct error failure = { 0 };
-	if (!process_alive(&find->process) && note_taken(operation, find, NULL, &failure) < 0)
+	if (has_ended(find) && note_taken(operation, find, NULL, &failure) < 0)
 		log_warning("%s", failure.message);
 	return r;
 }
@@ -243,6 +259,7 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	cleanup_instance struct instance *added = NULL;
+	cleanup_taken struct taken taken = { 0 };
 	if (adopt_check(find, wish, err) < 0)
 		return -1;
 	if (find->owner)
@@ -250,6 +267,7 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 	if (build_argv(find, &argv, err) < 0)
 		return -1;
 	bool listens = find->is_heard && !wish->session_id && !wish->fresh;
+	adopt_remember(find, wish->session_id ? wish->session_id : find->session_id, &taken);
 	/* The id is passed separately: the one in the arguments may be older. */
 	const struct lifecycle_new new = {
 		.title = wish->title,
@@ -262,8 +280,7 @@ int adopt_take(struct deck *deck, const struct adopt_find *find, const struct ad
 					       : find->session_id,
 		.gives_no_id = listens && !find->session_id,
 		.config_home = find->config_home,
-		.taken_from = wish->fresh ? NULL : &find->process,
-		.taken_session_id = wish->session_id ? wish->session_id : find->session_id,
+		.taken = wish->fresh ? NULL : &taken,
 	};
 	if (lifecycle_add(deck, &new, &added, err) < 0)
 		return -1;

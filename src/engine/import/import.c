@@ -223,13 +223,14 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 	cleanup_visit struct visit visit = { 0 };
 	cleanup_strvec struct strvec words = { 0 }, origins = { 0 };
 	cleanup_instance struct instance *made = NULL;
+	cleanup_taken struct taken taken = { 0 };
 	if (step->verdict == IMPORT_DONE)
 		return adopt_take(deck, find, &wish, ret, err);
 	if (adopt_check(find, &wish, err) < 0 || visit_begin(deck, step->profile, &visit, err) < 0)
 		return -1;
 	struct lifecycle_new new = wish_of(step, &words);
-	new.taken_from = &find->process;
-	new.taken_session_id = find->session_id;
+	adopt_remember(find, find->session_id, &taken);
+	new.taken = &taken;
 	if (lifecycle_add_many(deck, &new, 1, &made, err) < 0)
 		return -1;
 	if (adopt_end(deck, find, find->is_heard, made, err) < 0)

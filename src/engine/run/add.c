@@ -460,8 +460,9 @@ static void fill_in(struct deck *deck, const struct lifecycle_new *wish, const s
 	instance->group = xstrdup(or_empty(wish->group));
 	instance->notes = xstrdup_or_null(wish->notes);
 	instance->imported_from = xstrdup_or_null(wish->imported_from);
-	if (wish->taken_from)
-		taken_set(&instance->taken, wish->taken_from, wish->taken_session_id);
+	if (wish->taken)
+		taken_set(&instance->taken, wish->taken->processes, wish->taken->count,
+			  wish->taken->session_id);
 	instance->agent = xstrdup(agent->name);
 	instance->backend = xstrdup(PLACE_DEFAULT);
 	instance->created_at = wish->created_at ? wish->created_at : clock_wall_us();

@@ -4,9 +4,9 @@
 #include "driver/transcript/holder.h"
 #include "engine/deck/proof.h"
 
-enum taken_state outside_taken(const struct operation *operation)
+enum taken_state outside_taken(const struct operation *operation, struct process_id *ret)
 {
-	const enum taken_state state = taken_look(&operation->instance->taken);
+	const enum taken_state state = taken_look(&operation->instance->taken, ret);
 	return state == TAKEN_ELSEWHERE && operation->deck->takes_over ? TAKEN_ENDED : state;
 }
 
@@ -33,9 +33,10 @@ static int find_outside(const struct operation *operation, const struct outside_
 	const char *home = instance->conversation.config_home;
 	const struct own own = { instance->id, { run->server, run->pane, run->reporter } };
 	cleanup_holder_skip struct holder_skip skip = { .is_own = is_own, .context = &own };
-	if (outside_taken(operation) == TAKEN_LIVES &&
+	struct process_id living = { 0 };
+	if (outside_taken(operation, &living) == TAKEN_LIVES &&
 	    taken_may_have(&instance->taken, session_id)) {
-		*ret = instance->taken.process;
+		*ret = living;
 		return 0;
 	}
 	if (!session_id || !home)
@@ -56,8 +57,10 @@ static enum outside look(const struct operation *operation, const struct outside
 			 const char *session_id, struct process_id *ret)
 {
 	const struct taken *taken = &operation->instance->taken;
-	if (outside_taken(operation) == TAKEN_ELSEWHERE && taken_may_have(taken, session_id)) {
-		*ret = taken->process;
+	struct process_id there;
+	if (outside_taken(operation, &there) == TAKEN_ELSEWHERE &&
+	    taken_may_have(taken, session_id)) {
+		*ret = there;
 		return OUTSIDE_MACHINE;
 	}
 	return find_outside(operation, own, session_id, ret) == 0 ? OUTSIDE_PROCESS

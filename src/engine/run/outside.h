@@ -7,8 +7,9 @@
 
 #include "engine/run/operation.h"
 
-/* The process that a take-over was to end: may it live?  On another machine its user says so. */
-enum taken_state outside_taken(const struct operation *operation);
+/* The agent that a take-over was to end: may it live?  On another machine its user says so.
+ * ret: as of taken_look(). */
+enum taken_state outside_taken(const struct operation *operation, struct process_id *ret);
 
 enum outside {
 	OUTSIDE_NOTHING, /* nothing shows one */

@@ -175,7 +175,7 @@ static int plan_run(const struct operation *operation, enum transcript_fact fact
 		return -1;
 	}
 	/* While it lives, a later start must not resume what it has. */
-	if (outside_taken(operation) == TAKEN_ENDED)
+	if (outside_taken(operation, NULL) == TAKEN_ENDED)
 		taken_clear(&instance->taken);
 	instance->run.attempt_since = clock_wall_us();
 	instance->run.attempt_since_boot_ms = clock_ms();

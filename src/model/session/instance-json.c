@@ -197,13 +197,40 @@ static void read_comeback(const struct manifest_section *root, struct comeback *
 	ret->lost = manifest_text(&section, "lost");
 }
 
+/* A process without a pid is none. */
+static void read_taken_process(const struct manifest_section *section, struct taken *ret)
+{
+	const struct process_id process = {
+		.pid = (pid_t)manifest_int(section, "pid", INT_MAX),
+		.start = (uint64_t)manifest_int(section, "start", INT64_MAX),
+	};
+	if (process.pid && ret->count < TAKEN_MAX)
+		ret->processes[ret->count++] = process;
+}
+
+static void read_launched(const struct manifest_section *taken, struct taken *ret)
+{
+	struct json_object *array = manifest_member(taken, "launched", json_type_array);
+	for (size_t i = 0; array && i < json_object_array_length(array); i++) {
+		const struct manifest_section section = {
+			.reader = taken->reader,
+			.name = "taken_from.launched[].",
+			.object = json_object_array_get_idx(array, i),
+		};
+		if (json_object_is_type(section.object, json_type_object))
+			read_taken_process(&section, ret);
+		else
+			manifest_fail(taken, "launched", "holds something that is not an object");
+	}
+}
+
 static void read_taken(const struct manifest_section *root, struct taken *ret)
 {
 	const struct manifest_section section = manifest_section(root, "taken_from", "taken_from.");
 	if (!section.object)
 		return;
-	ret->process.pid = (pid_t)manifest_int(&section, "pid", INT_MAX);
-	ret->process.start = (uint64_t)manifest_int(&section, "start", INT64_MAX);
+	read_taken_process(&section, ret);
+	read_launched(&section, ret);
 	ret->boot_id = manifest_text(&section, "boot_id");
 	ret->machine_id = manifest_text(&section, "machine_id");
 	ret->session_id = manifest_text(&section, "session_id");
@@ -498,15 +525,35 @@ static void put_comeback(struct json_object *root, const struct comeback *comeba
 	manifest_put_text(object, "lost", comeback->lost);
 }
 
+static void put_taken_process(struct json_object *object, const struct process_id *process)
+{
+	manifest_put_number(object, "pid", process->pid);
+	manifest_put_number(object, "start", (int64_t)process->start);
+}
+
+static void put_launched(struct json_object *taken_from, const struct taken *taken)
+{
+	json_object_object_del(taken_from, "launched");
+	if (taken->count < 2)
+		return;
+	struct json_object *array = json_object_new_array();
+	for (size_t i = 1; i < taken->count; i++) {
+		struct json_object *object = json_object_new_object();
+		put_taken_process(object, &taken->processes[i]);
+		json_object_array_add(array, object);
+	}
+	json_object_object_add(taken_from, "launched", array);
+}
+
 static void put_taken(struct json_object *root, const struct taken *taken)
 {
-	if (!taken->process.pid) {
+	if (!taken->count) {
 		json_object_object_del(root, "taken_from");
 		return;
 	}
 	struct json_object *object = json_make_object(root, "taken_from");
-	manifest_put_number(object, "pid", taken->process.pid);
-	manifest_put_number(object, "start", (int64_t)taken->process.start);
+	put_taken_process(object, &taken->processes[0]);
+	put_launched(object, taken);
 	manifest_put_text(object, "boot_id", taken->boot_id);
 	manifest_put_text(object, "machine_id", taken->machine_id);
 	manifest_put_text(object, "session_id", taken->session_id);

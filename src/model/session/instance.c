@@ -156,32 +156,60 @@ void taken_clear(struct taken *taken)
 	*taken = (struct taken){ 0 };
 }
 
-void taken_set(struct taken *taken, const struct process_id *process, const char *session_id)
+void taken_set(struct taken *taken, const struct process_id *processes, size_t count,
+	       const char *session_id)
 {
 	const struct machine_stamp here = machine_stamp();
 	struct taken made = {
-		.process = *process,
 		.boot_id = xstrdup_or_null(here.boot_id),
 		.machine_id = xstrdup_or_null(here.id),
 		.session_id = xstrdup_or_null(session_id),
 	};
+	while (made.count < count && made.count < TAKEN_MAX) {
+		made.processes[made.count] = processes[made.count];
+		made.count++;
+	}
 	taken_clear(taken);
 	*taken = made;
 }
 
-enum taken_state taken_look(const struct taken *taken)
+bool taken_has(const struct taken *taken, const struct process_id *process)
 {
-	if (taken->process.pid <= 0 || !taken->boot_id)
+	for (size_t i = 0; i < taken->count; i++)
+		if (process_same(&taken->processes[i], process))
+			return true;
+	return false;
+}
+
+/* The first of them that lives; NULL: none does. */
+static const struct process_id *living(const struct taken *taken)
+{
+	for (size_t i = 0; i < taken->count; i++)
+		if (process_alive(&taken->processes[i]))
+			return &taken->processes[i];
+	return NULL;
+}
+
+enum taken_state taken_look(const struct taken *taken, struct process_id *ret)
+{
+	enum taken_state state = TAKEN_ENDED;
+	const struct process_id *found = taken->processes;
+	if (!taken->count || !taken->boot_id)
 		return TAKEN_ENDED;
 	switch (machine_relation(taken->boot_id, taken->machine_id)) {
 	case MACHINE_OTHER:
-		return TAKEN_ELSEWHERE;
+		state = TAKEN_ELSEWHERE;
+		break;
 	case MACHINE_EARLIER_BOOT:
-		return TAKEN_ENDED;
+		break;
 	case MACHINE_THIS_BOOT:
+		found = living(taken);
+		state = found ? TAKEN_LIVES : TAKEN_ENDED;
 		break;
 	}
-	return process_alive(&taken->process) ? TAKEN_LIVES : TAKEN_ENDED;
+	if (ret && state != TAKEN_ENDED)
+		*ret = *found;
+	return state;
 }
 
 bool taken_may_have(const struct taken *taken, const char *session_id)

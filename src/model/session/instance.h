@@ -197,10 +197,13 @@ struct limits {
 /* The place of a new instance.  There an instance's base is its id. */
 #define PLACE_DEFAULT "host"
 
-/* The process of its user's that had a conversation before a take-over: while it lives, nobody
- * resumes that conversation.  pid 0: none. */
+/* The agent of its user's that had a conversation before a take-over: while one of its processes
+ * lives, nobody resumes that conversation.  count 0: none. */
+enum { TAKEN_MAX = 5 };
 struct taken {
-	struct process_id process;
+	/* the one that its user started, then those that this one launched, if it is a script */
+	struct process_id processes[TAKEN_MAX];
+	size_t count;
 	char *boot_id, *machine_id; /* machine_id: NULL when the machine has none */
 	char *session_id;           /* the conversation; NULL: unknown */
 };
@@ -267,15 +270,19 @@ void run_clear(struct run *run);
 #define cleanup_run CLEANUP(run_clear)
 void ending_clear(struct ending *ending);
 void taken_clear(struct taken *taken);
-/* From this process of this boot.  session_id: NULL when its conversation is unknown. */
-void taken_set(struct taken *taken, const struct process_id *process, const char *session_id);
+#define cleanup_taken CLEANUP(taken_clear)
+/* From these processes of this boot, TAKEN_MAX at most.  session_id: NULL when their conversation
+ * is unknown. */
+void taken_set(struct taken *taken, const struct process_id *processes, size_t count,
+	       const char *session_id);
+bool taken_has(const struct taken *taken, const struct process_id *process);
 enum taken_state {
 	TAKEN_ENDED, /* or there is none */
 	TAKEN_LIVES,
 	TAKEN_ELSEWHERE, /* it is another machine's, so this one cannot know */
 };
-/* Does that very process live? */
-enum taken_state taken_look(const struct taken *taken);
+/* Does one of those very processes live?  *ret, unless NULL: which; of another machine the first. */
+enum taken_state taken_look(const struct taken *taken, struct process_id *ret);
 /* May it have this conversation?  session_id: NULL when that is unknown. */
 bool taken_may_have(const struct taken *taken, const char *session_id);
 void exit_record_clear(struct exit_record *record);
