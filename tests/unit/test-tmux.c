@@ -14,6 +14,7 @@
 #include "base/fsutil.h"
 #include "driver/tmux/tmux.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -145,6 +146,18 @@ static char *content(const struct fixture *f, const char *name)
 	}
 }
 
+/* tmux 3.4, and no other, prints "$NAME" and "${NAME}" with a backslash before them. */
+static void remove_escapes(char *text)
+{
+	cleanup_free char *version = NULL;
+	assert_int_equal(tmux_version(&version, NULL), 0);
+	if (!starts_with(version, "3.4"))
+		return;
+	for (char *at = text; (at = strstr(at, "\\$")); at++)
+		if (isalpha((unsigned char)at[2]) || at[2] == '_' || at[2] == '{')
+			memmove(at, at + 1, strlen(at));
+}
+
 /* The server's answer to a command in its own language. */
 static char *ask(const struct fixture *f, const char *format)
 {
@@ -156,6 +169,7 @@ static char *ask(const struct fixture *f, const char *format)
 	assert_int_equal(child_run(&request, PLENTY_MS, &result, NULL), 0);
 	char *text = strbuf_take(&result.output);
 	text[strcspn(text, "\n")] = '\0';
+	remove_escapes(text);
 	return text;
 }
 
