@@ -539,14 +539,15 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	cleanup_roster struct roster *roster = NULL;
 	/* After those that draw into it. */
 	cleanup_ui struct ui *ui = ui_new(deck->profile);
-	cleanup_peek struct peek *peek = NULL;
-	cleanup_seek struct seek *seek = NULL;
-	cleanup_gallery struct gallery *gallery = NULL;
 	struct dashboard dashboard = { .deck = deck,
 				       .ui = ui,
 				       .err = err,
 				       .client = asked->client,
 				       .wall_wish = asked->wall };
+	/* These use it until they are freed. */
+	cleanup_peek struct peek *peek = NULL;
+	cleanup_seek struct seek *seek = NULL;
+	cleanup_gallery struct gallery *gallery = NULL;
 	if (loop_new(&loop, err) < 0)
 		return -1;
 	dashboard.loop = loop;
