@@ -701,6 +701,38 @@ hooks_of_other_programs_are_removed_on_request() {
 	[ "$(<"$home/.codex/hooks.json")" = "$(<"$file")" ] || fail "left: $(<"$home/.codex/hooks.json")"
 }
 
+a_directory_that_cannot_be_looked_up_is_left_out() {
+	fresh agent-of-empires-1.9.5/home/dev
+	ln -s loop "$home/loop"
+	printf 'loop/x\nproj\n' >"$home/list"
+	must import directories --from "$home/list" --json
+	count refuse 1
+	count fresh 1
+	grep -q 'loop/x cannot be looked up: Too many levels' "$root/out" || fail "no reason: $(<"$root/out")"
+}
+
+# What nobody can read is not "no sessions".
+a_place_that_cannot_be_opened_is_an_error() {
+	fresh agent-of-empires-1.9.5/home/dev
+	mv "$home/.config/agent-of-empires/profiles" "$home/theirs"
+	ln -s profiles "$home/.config/agent-of-empires/profiles"
+	run import agent-of-empires
+	[ "$status" = 1 ] || fail "agent-of-empires: status $status, $(<"$root/err")"
+	grep -q 'agent-of-empires/profiles: Too many levels' "$root/err" || fail "another reason: $(<"$root/err")"
+	run import
+	grep -q 'agent-of-empires: .*Too many levels' "$root/err" || fail "the list does not say so: $(<"$root/err")"
+	mkdir "$home/.agent-deck"
+	ln -s profiles "$home/.agent-deck/profiles"
+	run import agent-deck
+	[ "$status" = 1 ] || fail "agent-deck: status $status, $(<"$root/err")"
+	rm "$home/.agent-deck/profiles"
+	mkdir "$home/.agent-deck/profiles"
+	ln -s bad "$home/.agent-deck/profiles/bad"
+	run import agent-deck
+	[ "$status" = 1 ] || fail "a profile: status $status, $(<"$root/err")"
+	grep -q 'bad/state.db' "$root/err" || fail "a profile: $(<"$root/err")"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
@@ -711,7 +743,8 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request
-	a_directory_of_two_lists_makes_one_session programs_are_listed all_panes_of_a_session_have_its_marker
+	a_directory_of_two_lists_makes_one_session programs_are_listed a_directory_that_cannot_be_looked_up_is_left_out
+	a_place_that_cannot_be_opened_is_an_error all_panes_of_a_session_have_its_marker
 	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

@@ -473,17 +473,21 @@ static int read_profile(const struct deck_files *files, const char *profile,
 	return FOREIGN_ABSENT;
 }
 
-static void list_profiles(const char *root, struct strvec *ret)
+static int list_profiles(const char *root, struct strvec *ret, struct error *err)
 {
 	cleanup_free char *path = root ? path_join(root, "profiles") : NULL;
-	cleanup_close int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	cleanup_close int fd = -1;
 	cleanup_strvec struct strvec names = { 0 };
-	if (fd < 0 || fs_list(fd, &names, NULL) < 0)
-		return;
+	int r = path ? foreign_open_directory(path, &fd, err) : FOREIGN_ABSENT;
+	if (r != 0)
+		return r;
+	if (fs_list(fd, &names, err) < 0)
+		return error_prefix(err, "%s", path);
 	for (size_t i = 0; i < names.count; i++)
 		if (naming_check_profile(names.items[i], NULL) == 0 &&
 		    !strvec_contains(ret, names.items[i]))
 			strvec_push(ret, names.items[i]);
+	return 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -537,8 +541,9 @@ static int read_agent_deck(const struct foreign_place *place, struct import_rows
 		return r;
 	if (read_settings(&files, ret, err) < 0)
 		return -1;
-	list_profiles(files.data, &profiles);
-	list_profiles(files.legacy, &profiles);
+	if (list_profiles(files.data, &profiles, err) < 0 ||
+	    list_profiles(files.legacy, &profiles, err) < 0)
+		return -1;
 	if (profiles.count > 1)
 		qsort(profiles.items, profiles.count, sizeof(*profiles.items), compare_names);
 	bool is_there = false;

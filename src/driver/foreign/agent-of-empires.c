@@ -131,12 +131,13 @@ static int read_empires(const struct foreign_place *place, struct import_rows *r
 			struct error *err)
 {
 	cleanup_free char *root = find_root(place), *path = path_join(root, "profiles");
-	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = -1;
 	cleanup_strvec struct strvec names = { 0 };
 	bool is_there = false;
 	struct stat found;
-	if (fd < 0)
-		return FOREIGN_ABSENT;
+	int r = foreign_open_directory(path, &fd, err);
+	if (r != 0)
+		return r;
 	if (fs_list(fd, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
@@ -144,7 +145,7 @@ static int read_empires(const struct foreign_place *place, struct import_rows *r
 		    fstatat(fd, names.items[i], &found, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISDIR(found.st_mode))
 			continue;
-		int r = read_profile(root, names.items[i], ret, err);
+		r = read_profile(root, names.items[i], ret, err);
 		if (r < 0)
 			return -1;
 		is_there |= r == 0;

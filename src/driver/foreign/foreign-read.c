@@ -22,7 +22,18 @@ char *foreign_xdg(const struct foreign_place *place, const char *variable, const
 
 bool foreign_exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+int foreign_open_directory(const char *path, int *ret, struct error *err)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return FOREIGN_ABSENT;
+	if (fd < 0)
+		return error_set_file(err, errno, "open %s", path);
+	*ret = fd;
+	return 0;
 }
 
 int foreign_json(const char *path, struct json_object **ret, struct error *err)

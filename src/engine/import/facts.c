@@ -11,6 +11,8 @@
 #include "engine/run/lifecycle.h"
 #include "model/session/naming.h"
 
+#include <string.h>
+
 /* The newest conversation of a directory is among the newest of all; each costs an open. */
 enum { MOST_LOOKS = 2000 };
 
@@ -396,8 +398,9 @@ static void find_running(const struct gathering *gathering, struct import_row *r
 }
 
 /* What a row says of itself: its directory and its agent. */
-static int find_row(struct gathering *gathering, struct import_row *row, struct error *err)
+static void find_row(struct gathering *gathering, struct import_row *row)
 {
+	cleanup_error struct error why = { 0 };
 	const struct json_object *made = json_get_object(gathering->earlier, row->origin);
 	row->facts.was_imported = json_object_object_get_ex(gathering->journal, row->origin, NULL);
 	if (made) {
@@ -406,10 +409,9 @@ static int find_row(struct gathering *gathering, struct import_row *row, struct 
 		row->facts.imported_profile = xstrdup(json_get_string(made, "profile", ""));
 	}
 	if (!is_empty(row->directory) && *row->directory == '/' &&
-	    fs_real_directory(row->directory, &row->facts.directory, err) < 0)
-		return -1;
+	    fs_real_directory(row->directory, &row->facts.directory, &why) < 0)
+		row->facts.obstacle = xstrdup(strerror(why.os_errno));
 	find_agent(gathering, row);
-	return 0;
 }
 
 int facts_gather(struct deck *deck, struct import_rows *rows, struct adopt_finds *ret,
@@ -430,8 +432,7 @@ int facts_gather(struct deck *deck, struct import_rows *rows, struct adopt_finds
 	owner_list_ids(&gathering.owners, gathering.owned);
 	find_earlier(&gathering);
 	for (size_t i = 0; i < rows->count; i++)
-		if (find_row(&gathering, &rows->rows[i], err) < 0)
-			return -1;
+		find_row(&gathering, &rows->rows[i]);
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].facts.agent)
 			find_running(&gathering, &rows->rows[i]);

@@ -61,7 +61,7 @@ static void row_free(struct import_row *row)
 		row->group,   row->notes,         row->directory,     row->tool,
 		row->parent,  row->live_id,       row->refusal,       facts->directory,
 		facts->agent, facts->imported_as, facts->imported_id, facts->imported_profile,
-		facts->runs,
+		facts->runs,  facts->obstacle,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -241,6 +241,10 @@ static bool is_refused(const struct import_row *row, const struct import_consent
 	} else if (row->refusal) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = xstrdup(row->refusal);
+	} else if (facts->obstacle) {
+		step->verdict = IMPORT_REFUSE;
+		step->why = xasprintf("its directory %s cannot be looked up: %s", row->directory,
+				      facts->obstacle);
 	} else if (!facts->directory) {
 		step->verdict = IMPORT_REFUSE;
 		step->why = row->directory

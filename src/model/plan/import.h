@@ -28,7 +28,8 @@ struct import_id {
 
 /* What this machine says about a row. */
 struct import_facts {
-	char *directory; /* the real path; NULL: it does not exist */
+	char *directory; /* the real path; NULL: it does not exist, or cannot be looked up */
+	char *obstacle;  /* why it cannot be looked up; NULL: it can */
 	char *agent;     /* its entry in the registry */
 	bool sees_files; /* the agent's conversations can be looked up on disk */
 	bool takes_id;   /* the agent resumes a conversation by its id, from its usual place */
