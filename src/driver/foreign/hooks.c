@@ -430,8 +430,8 @@ static void tell(const struct foreign_hooks *hooks, const struct hooked *hooked,
 		strvec_pushf(&ret->told, "%s may have hooks of %s, but cannot be read: %s", path,
 			     hooks->name, why.message);
 	else if (count && hooked->kind == HOOKED_NOTIFY)
-		strvec_pushf(&ret->told, "%s calls %s, which %s: %s", path, hooks->name,
-			     hooks->effect, remedy);
+		strvec_pushf(&ret->told, "%s calls %s after each turn. These calls %s: %s", path,
+			     hooks->name, hooks->effect, remedy);
 	else if (count)
 		strvec_pushf(
 			&ret->told, "%s has hooks of %s for %zu event%s, which %s: %s", path,
