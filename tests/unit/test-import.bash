@@ -733,6 +733,29 @@ a_place_that_cannot_be_opened_is_an_error() {
 	grep -q 'bad/state.db' "$root/err" || fail "a profile: $(<"$root/err")"
 }
 
+# The sessions are where nobody looks who works in the usual profile.
+sessions_of_other_profiles_are_announced() {
+	local name
+	fresh agent-of-empires-1.9.5/home/dev
+	for name in side work; do
+		mkdir -p "$home/.agent-deck/profiles/$name"
+		printf '{"instances": [{"id": "%s-1", "title": "%s", "project_path": "%s", "tool": "shell"}%s]}' \
+			$name $name "$home/api" "$([ $name = side ] ||
+				printf ', {"id": "w-2", "title": "w2", "project_path": "%s", "tool": "shell"}' "$home/web")" \
+			>"$home/.agent-deck/profiles/$name/sessions.json"
+	done
+	must import agent-deck --apply
+	grep -qx 'Imported 1 session into profile side. It is stopped: agentdeck -p side start TITLE starts it.' "$root/out" ||
+		fail "one session: $(<"$root/out")"
+	grep -qx 'Imported 2 sessions into profile work. They are stopped: agentdeck -p work start --all, or one by one.' \
+		"$root/out" || fail "two sessions: $(<"$root/out")"
+	must list
+	grep -qx 'No sessions in profile default. Others have some: agentdeck profile list' "$root/out" ||
+		fail "the list: $(<"$root/out")"
+	must -p side import agent-of-empires --apply
+	grep -qx 'Imported 1 session into profile default. It is stopped: .*' "$root/out" || fail "default: $(<"$root/out")"
+}
+
 # --- the end ---------------------------------------------------------------------------------------
 
 with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
@@ -744,7 +767,7 @@ others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request
 	a_directory_of_two_lists_makes_one_session programs_are_listed a_directory_that_cannot_be_looked_up_is_left_out
-	a_place_that_cannot_be_opened_is_an_error all_panes_of_a_session_have_its_marker
+	a_place_that_cannot_be_opened_is_an_error sessions_of_other_profiles_are_announced all_panes_of_a_session_have_its_marker
 	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

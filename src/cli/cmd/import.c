@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/start.h"
 #include "cli/show/ask.h"
+#include "cli/show/made.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -380,11 +381,14 @@ static int make_all(struct app *app, const struct import_look *look, struct resu
 						      sizeof(struct instance *));
 	if (import_apply(&app->deck, look, made, err) < 0)
 		return -1;
-	for (size_t i = 0; i < look->plan.count; i++)
+	cleanup_strvec struct strvec profiles = { 0 };
+	for (size_t i = 0; i < look->plan.count; i++) {
 		results[i].made = made[i];
-	const size_t count = count_of(&look->plan, true);
-	if (count && !app->json)
-		say("Imported %zu. They are stopped: agentdeck start --all, or one by one.", count);
+		if (made[i])
+			strvec_push(&profiles, made[i]->profile);
+	}
+	if (!app->json)
+		say_made(app, "Imported", &profiles);
 	return 0;
 }
 

@@ -67,9 +67,31 @@ static void print_listing_json(const struct listing *listing)
 	print_json_end(listing->count);
 }
 
+/* Only for people: a profile that cannot be read counts as empty. */
+static bool other_profiles_have_some(const struct app *app)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (deck_profiles(&app->deck, &names, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_store struct store *store = NULL;
+		cleanup_store_rows struct store_rows rows = { 0 };
+		if (!streq(names.items[i], app->deck.profile) &&
+		    deck_open_profile(&app->deck, names.items[i], &store, NULL) == 0 &&
+		    store_list(store, &rows, NULL) == 0 && rows.count)
+			return true;
+	}
+	return false;
+}
+
 static void print_table(const struct app *app, const struct listing *listing, bool has_sessions)
 {
 	const struct options *given = app->options;
+	if (!has_sessions && other_profiles_have_some(app)) {
+		printf("No sessions in profile %s. Others have some: agentdeck profile list\n",
+		       app->deck.profile);
+		return;
+	}
 	if (!has_sessions) {
 		printf("No sessions yet. Make one with: agentdeck launch DIRECTORY -t TITLE\n"
 		       "Bring what you have with: agentdeck discover (conversations on disk),\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
+#include "cli/show/made.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -124,6 +125,15 @@ static int check_moves(const struct strvec *moves, struct error *err)
 	return 0;
 }
 
+static void say_restored(const struct app *app, const struct restore_plan *plan)
+{
+	cleanup_strvec struct strvec profiles = { 0 };
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].id)
+			strvec_push(&profiles, plan->steps[i].parcel->profile);
+	say_made(app, "Restored", &profiles);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
@@ -147,7 +157,7 @@ static int run(struct app *app, struct error *err)
 	if (!made)
 		say("There is no session to restore.");
 	else if (given->apply)
-		say("Restored %zu. They are stopped: agentdeck start --all, or one by one.", made);
+		say_restored(app, &plan);
 	else
 		say("%zu session%s can be restored. Nothing was changed. Restore with --apply.",
 		    made, made == 1 ? "" : "s");
