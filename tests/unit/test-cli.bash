@@ -1653,7 +1653,7 @@ case_discover_finds_what_belongs_to_nobody() {
 	local slug=${home//[^A-Za-z0-9-]/-}-work first=11111111-1111-4111-8111-111111111111
 	local second=22222222-2222-4222-8222-222222222222 gone=33333333-3333-4333-8333-333333333333
 	must discover
-	grep -q 'no conversation that belongs' "$home/out" || fail "finds $(<"$home/out")"
+	grep -qx 'There is no conversation without a session.' "$home/out" || fail "finds $(<"$home/out")"
 	hostile_files
 	conversation "$slug" "$first" 'the first \u001b[31mtask\u0007'
 	conversation "$slug" "$second" 'the second'
@@ -1665,7 +1665,11 @@ case_discover_finds_what_belongs_to_nobody() {
 	[ "$(grep -o '[123]\{8\}-[0-9-]*' "$home/out" | tr '\n' ' ')" = "$second $first $gone " ] ||
 		fail "lists $(<"$home/out")"
 	grep -q "claude .*3 d .*$home/work .*the first" "$home/out" || fail "says $(<"$home/out")"
+	grep -q "$home/gone (gone) " "$home/out" || fail "does not say whose directory is gone: $(<"$home/out")"
+	grep -q "$home/work (gone)" "$home/out" && fail "a directory is not gone: $(<"$home/out")"
 	grep -q secret "$home/out" && [ "$(id -u)" != 0 ] && fail "reads what it may not"
+	must discover --agent codex
+	grep -qx 'There is no such conversation without a session.' "$home/out" || fail "codex: $(<"$home/out")"
 	rm -f "$home/user/.claude/projects/odd/"*8.jsonl
 	must discover --since 7d --directory . -n 1 --json
 	grep -q '"has_more": true' "$home/out" && grep -q "$second" "$home/out" || fail "$(<"$home/out")"
@@ -1675,7 +1679,7 @@ case_discover_finds_what_belongs_to_nobody() {
 	refused 64 'add --add' discover "$first"
 	refused 2 'no conversation' discover 99999999 --add
 	refused 2 'does not exist any more' discover "$second" "$gone" --add
-	refused 2 'no conversation' discover 1111111 --add
+	refused 2 'no conversation 1111111 on disk: give its id, or the first 8 characters' discover 1111111 --add
 	must discover 11111111 "$second" --add -g old
 	must list --json
 	[ "$(grep -c '"group": "old"' "$home/out")" = 2 ] || fail "added $(<"$home/out")"

@@ -10,6 +10,7 @@
 #include "engine/deck/hint.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	struct conversation_choice choice;
@@ -110,10 +111,13 @@ static void print_table(const struct app *app, const struct finds *finds, bool p
 		const struct discover_find *find = &finds->items[i];
 		char age[CLOCK_TEXT_SIZE];
 		cleanup_free char *number = xasprintf("%zu", i + 1);
+		cleanup_free char *where = xasprintf(
+			"%s%s", find->directory,
+			access(find->directory, F_OK) == 0 ? "" : " (gone)");
 		table_add(table,
 			  (const char *const[]){ number, find->agent->name,
-						 clock_span(now - find->modified_us, age),
-						 find->directory, find->words, find->session_id },
+						 clock_span(now - find->modified_us, age), where,
+						 find->words, find->session_id },
 			  NULL);
 	}
 	table_print(table);
@@ -228,7 +232,9 @@ static int run(struct app *app, struct error *err)
 		return 0;
 	}
 	if (!finds.count) {
-		printf("There is no conversation that belongs to no session.\n");
+		const struct conversation_choice *choice = &given->choice;
+		printf("There is no %sconversation without a session.\n",
+		       choice->agent || choice->directory || choice->since ? "such " : "");
 		return 0;
 	}
 	const bool picks = ask_is_possible();

@@ -354,10 +354,11 @@ int discover_named(const struct discovery *discovery, const char *word, struct d
 		found = item;
 	}
 	if (!found)
-		return error_set(err, ERROR_NOT_FOUND,
-				 "there is no conversation %s on disk: agentdeck discover lists "
-				 "them",
-				 shown);
+		return error_set(err, ERROR_NOT_FOUND, "there is no conversation %s on disk: %s",
+				 shown,
+				 strlen(word) < SHORTEST_WORD
+					 ? "give its id, or the first 8 characters or more of it"
+					 : "agentdeck discover lists them");
 	if (found->owner)
 		return refuse_owned(found, err);
 	if (!look_at_all(discovery, found, ret))
