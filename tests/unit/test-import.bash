@@ -733,6 +733,26 @@ a_place_that_cannot_be_opened_is_an_error() {
 	grep -q 'bad/state.db' "$root/err" || fail "a profile: $(<"$root/err")"
 }
 
+# Dotfiles are often links to files that are kept elsewhere.
+files_may_be_links() {
+	local sessions
+	fresh agent-of-empires-1.9.5/home/dev
+	sessions=$home/.config/agent-of-empires/profiles/default/sessions.json
+	mkdir -p "$home/dotfiles" "$home/.config/agent-deck" "$home/.agent-deck/profiles/default"
+	mv "$sessions" "$home/dotfiles"
+	ln -s "$home/dotfiles/sessions.json" "$sessions"
+	must import agent-of-empires --json
+	count fresh 1
+	printf '{"instances": [{"id": "a-1", "title": "api", "project_path": "%s/api", "tool": "shell"}]}' "$home" \
+		>"$home/.agent-deck/profiles/default/sessions.json"
+	printf 'default_tool = "codex"\n' >"$home/dotfiles/config.toml"
+	ln -s "$home/dotfiles/config.toml" "$home/.config/agent-deck/config.toml"
+	must import agent-deck
+	grep -q 'default_agent codex' "$root/out" || fail "its settings are not read: $(<"$root/out")"
+	run import directories --from "$home"
+	[ "$(<"$root/err")" = "agentdeck: $home is not a regular file" ] || fail "a directory: $(<"$root/err")"
+}
+
 # The sessions are where nobody looks who works in the usual profile.
 sessions_of_other_profiles_are_announced() {
 	local name
@@ -767,7 +787,7 @@ others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request
 	a_directory_of_two_lists_makes_one_session programs_are_listed a_directory_that_cannot_be_looked_up_is_left_out
-	a_place_that_cannot_be_opened_is_an_error sessions_of_other_profiles_are_announced all_panes_of_a_session_have_its_marker
+	a_place_that_cannot_be_opened_is_an_error sessions_of_other_profiles_are_announced files_may_be_links all_panes_of_a_session_have_its_marker
 	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"

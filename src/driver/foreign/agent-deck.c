@@ -62,9 +62,9 @@ static int read_settings(struct deck_files *files, struct import_rows *ret, stru
 	cleanup_free char *old = path_join(files->legacy, "config.toml");
 	if (!foreign_exists(path) || (files->place->from && foreign_exists(old)))
 		replace_string(&path, old);
-	int r = fs_read(AT_FDCWD, path, FOREIGN_MAX_FILE, &text, err);
+	const int r = foreign_read(path, &text, err);
 	if (r < 0)
-		return error_prefix(err, "%s", path);
+		return -1;
 	if (r == 0) {
 		cleanup_error struct error why = { 0 };
 		if (toml_parse(strbuf_text(&text), text.length, path, &files->settings, &why) == 0)

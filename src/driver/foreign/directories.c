@@ -7,9 +7,9 @@
 
 #include "base/fsutil.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SOURCE "directories"
 #define ORIGIN SOURCE "::"
@@ -89,9 +89,9 @@ static int read_directories(const struct foreign_place *place, struct import_row
 	if (!place->from)
 		return error_set(err, ERROR_USAGE,
 				 "name the list: agentdeck import " SOURCE " --from FILE");
-	int r = fs_read(AT_FDCWD, place->from, FOREIGN_MAX_FILE, &text, err);
+	const int r = foreign_read(place->from, &text, err);
 	if (r != 0)
-		return r < 0 ? error_prefix(err, "%s", place->from) : FOREIGN_ABSENT;
+		return r;
 	if (strlen(strbuf_text(&text)) != text.length)
 		return error_set(err, ERROR_CORRUPT, "%s is not a list of directories",
 				 place->from);

@@ -19,6 +19,9 @@ bool foreign_exists(const char *path);
 /* FOREIGN_ABSENT: there is no such directory.  *ret is the caller's to close. */
 int foreign_open_directory(const char *path, int *ret, struct error *err);
 
+/* Read a whole file; a link is followed, as dotfiles are often links.  FOREIGN_ABSENT: there is no
+ * such file. */
+int foreign_read(const char *path, struct strbuf *ret, struct error *err);
 /* Read a JSON file.  FOREIGN_ABSENT: there is no such file.  *ret is the caller's. */
 int foreign_json(const char *path, struct json_object **ret, struct error *err);
 

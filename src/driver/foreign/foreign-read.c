@@ -36,12 +36,23 @@ int foreign_open_directory(const char *path, int *ret, struct error *err)
 	return 0;
 }
 
+int foreign_read(const char *path, struct strbuf *ret, struct error *err)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	if (!real && (errno == ENOENT || errno == ENOTDIR))
+		return FOREIGN_ABSENT;
+	if (!real)
+		return error_set_file(err, errno, "open %s", path);
+	const int r = fs_read(AT_FDCWD, real, FOREIGN_MAX_FILE, ret, err);
+	return r > 0 ? FOREIGN_ABSENT : r;
+}
+
 int foreign_json(const char *path, struct json_object **ret, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	int r = fs_read(AT_FDCWD, path, FOREIGN_MAX_FILE, &text, err);
+	const int r = foreign_read(path, &text, err);
 	if (r != 0)
-		return r < 0 ? error_prefix(err, "%s", path) : FOREIGN_ABSENT;
+		return r;
 	return json_parse(strbuf_text(&text), text.length, path, ret, err);
 }
 

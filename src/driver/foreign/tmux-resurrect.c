@@ -8,7 +8,6 @@
 #include "base/fsutil.h"
 #include "model/agent/registry.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -140,9 +139,9 @@ static int read_save(const struct foreign_place *place, struct import_rows *ret,
 	cleanup_free char *path = find_save(place, &saved_at);
 	if (!path)
 		return FOREIGN_ABSENT;
-	int r = fs_read(AT_FDCWD, path, FOREIGN_MAX_FILE, &text, err);
+	const int r = foreign_read(path, &text, err);
 	if (r != 0)
-		return r < 0 ? error_prefix(err, "%s", path) : FOREIGN_ABSENT;
+		return r;
 	if (!is_utf8(strbuf_text(&text), text.length) || strlen(strbuf_text(&text)) != text.length)
 		return error_set(err, ERROR_CORRUPT, "%s is not a save of " SOURCE, path);
 	return read_lines(text.data, path, saved_at, ret, err);
