@@ -95,7 +95,7 @@ static void a_damaged_config_is_an_error_and_hides_only_what_depends_on_it(void 
 	facts.config_problem = (char *)"/c/config.toml:3:1: no such key";
 	facts.isolation_known = facts.helpers_known = false;
 	check(&facts, "config", VERDICT_ERROR, "/c/config.toml:3:1", "/c/config.toml");
-	check(&facts, "isolation", VERDICT_UNKNOWN, "", NULL);
+	check(&facts, "isolation", VERDICT_UNKNOWN, "not checked: fix", NULL);
 	check(&facts, "helpers", VERDICT_UNKNOWN, "", NULL);
 	check(&facts, "tmux", VERDICT_OK, "3.5a", NULL);
 	check(&facts, "sessions", VERDICT_OK, "3 in all, 2 running", NULL);

@@ -334,7 +334,7 @@ static void judge_manager(const struct doctor_facts *facts, struct findings *ret
 static void judge_isolation(const struct doctor_facts *facts, struct findings *ret)
 {
 	if (!facts->isolation_known) {
-		unknown("unknown: fix the problem above first");
+		unknown("not checked: fix the problem above first");
 	} else if (facts->is_isolated) {
 		ok("each session gets its own scope (%s)", facts->isolation_why);
 	} else if (facts->isolation_is_override) {
