@@ -539,6 +539,11 @@ a_deck_comes_back_in_another_account() {
 	cmp "$root/one/deck/agents/mine.toml" "$root/two/deck/agents/mine.toml" || fail "the agent differs"
 	must two restore "$root/all" --apply
 	grep -qF "There is no session to restore" "$root/out" || fail "$(<"$root/out")"
+	mv "$root/two/deck/config.toml" "$root/config.toml"
+	must two restore "$root/all"
+	grep -qx 'There is no session to restore. Restore the settings with --apply.' "$root/out" ||
+		fail "only settings: $(<"$root/out")"
+	mv "$root/config.toml" "$root/two/deck/config.toml"
 	restored two
 }
 

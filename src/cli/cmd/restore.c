@@ -155,7 +155,9 @@ static int run(struct app *app, struct error *err)
 		say("%s", plan.told.items[i]);
 	const size_t made = count_of(&plan);
 	if (!made)
-		say("There is no session to restore.");
+		say("There is no session to restore.%s",
+		    plan.coming.count && !given->apply ? " Restore the settings with --apply."
+						       : "");
 	else if (given->apply)
 		say_restored(app, &plan);
 	else
