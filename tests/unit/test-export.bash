@@ -769,6 +769,49 @@ what_is_here_needs_no_directory() {
 	grep -qF "and has another conversation now" "$root/out" || fail "$(<"$root/out")"
 }
 
+# An agent may have a home for each of several accounts.
+a_session_comes_back_in_its_own_home_of_the_agent() {
+	local file=$root/one/second/projects/${root//[^A-Za-z0-9]/-}-work/$id.jsonl
+	begin
+	must one remove work
+	must one prune --force
+	mkdir -p "${file%/*}" "$root/three/second"
+	mv "$(folder one "$root/work")/$id.jsonl" "$file"
+	under=(env "AGENTDECK_DEMO_CONFIG_DIR=$root/one/second")
+	must one add "$root/work" -t work --agent demo --session-id "$id"
+	under=()
+	must one backup "$root/all"
+	must one export work "$root/file2"
+	grep -qaF "$root/one" "$root/all" && fail "the file names the home"
+	rm -r "$root/one/deck/default"
+	echo '{"type":"user","message":{"role":"user","content":"since then"}}' >>"$file"
+	cp "$file" "$root/before"
+	must one restore "$root/all" --apply
+	cmp "$file" "$root/before" || fail "the conversation was changed"
+	[ -z "$(find "$root/one/.local" -name '*.jsonl')" ] || fail "there is a copy of it in another home"
+	grep -qF "\"config_home\": \"$root/one/second\"" "$root"/one/deck/default/*/instance.json || fail "another home"
+	# Another account has such a home, or it has not.
+	must three session import "$root/file2"
+	[ -s "${file/one/three}" ] || fail "three: the conversation is elsewhere: $(find "$root/three" -name '*.jsonl')"
+	must two restore "$root/all" --apply
+	[ -s "$(folder two "$root/work")/$id.jsonl" ] || fail "two: the conversation is elsewhere"
+	grep -qF "its agent's home ~/second is not here" "$root/out" || fail "two: does not say so: $(<"$root/out")"
+}
+
+an_imported_session_that_comes_back_is_not_imported_again() {
+	begin
+	printf '%s\n' "$root/elsewhere" >"$root/list"
+	must one config set default_agent demo
+	must one import directories --from "$root/list" --apply
+	must one backup "$root/all"
+	rm -r "$root/one/deck/default" "$root/one/deck/imports.json"
+	must one restore "$root/all" --apply
+	must one import directories --from "$root/list" --apply
+	grep -q 'There is nothing to import' "$root/out" || fail "$(<"$root/out")"
+	must one restore "$root/all" --apply
+	[ "$(sessions one)" = 2 ] || fail "$(sessions one) sessions, and not two"
+}
+
 a_map_takes_slashes_and_is_told_if_it_moves_nothing() {
 	begin_deck
 	mkdir -p "$root/new$root"

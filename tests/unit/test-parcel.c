@@ -17,6 +17,7 @@
 	"{\"profile\":\"default\",\"id\":\"a1b2c3d4\",\"title\":\"work\","           \
 	"\"group\":\"some/group\",\"notes\":\"mine\",\"agent\":\"claude\","          \
 	"\"directory\":\"/work\",\"launch_directory\":\"/work/tree\","               \
+	"\"config_home\":\"~/.claude-work\",\"imported_from\":\"deck:/a:1\","        \
 	"\"argv\":[\"claude\"],\"resume\":\"auto\",\"restart\":\"no\","              \
 	"\"on_end\":\"keep\",\"memory_max\":1024,\"session_id\":\"" ID "\","         \
 	"\"created_at\":\"2026-04-14T09:08:01.000Z\","                               \
@@ -61,6 +62,8 @@ static void it_reads_as_it_was_written(void **state UNUSED)
 	assert_int_equal(first.count, 1);
 	assert_string_equal(first.items[0].notes, "mine");
 	assert_string_equal(first.items[0].launch_directory, "/work/tree");
+	assert_string_equal(first.items[0].home, "~/.claude-work");
+	assert_string_equal(first.items[0].imported_from, "deck:/a:1");
 	assert_int_equal(first.items[0].limits.memory_max, 1024);
 	assert_string_equal(first.items[0].place, "sessions/2026/a.jsonl");
 	assert_string_equal(first.items[0].began, "/work/tree");
@@ -150,6 +153,9 @@ static void nothing_in_it_is_believed(void **state UNUSED)
 		{ "directory", "\"/work/..\"" },
 		{ "directory", NULL },
 		{ "launch_directory", "\"../x\"" },
+		{ "config_home", "\"~\"" },
+		{ "config_home", "\"x\"" },
+		{ "config_home", "\"~/../x\"" },
 		{ "argv", "[]" },
 		{ "argv", "[1]" },
 		{ "argv", NULL },

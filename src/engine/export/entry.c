@@ -24,6 +24,7 @@ void entry_clear(struct entry *entry)
 	free(entry->home);
 	free(entry->place);
 	free(entry->id);
+	free(entry->config_home);
 }
 
 /* ---- what this machine has already ------------------------------------------------------------ */
@@ -76,6 +77,8 @@ int entry_check_owners(const struct entry *entry, const struct owned *owned, str
 	const struct owned_session *owner = owned_by_conversation(owned, parcel->agent,
 								  parcel->session_id);
 	const struct owned_session *same = owned_by_origin(owned, entry->origin);
+	if (!same && entry->kind == ENTRY_RESTORE && parcel->imported_from)
+		same = owned_by_origin(owned, parcel->imported_from);
 	if (!owner && (entry->kind == ENTRY_RESTORE || is_latest(parcel)))
 		owner = same ? same : owned_by_id(owned, parcel->id);
 	if (owner)
@@ -255,9 +258,25 @@ static int settle_latest(struct entry *entry, struct error *err)
 	return 0;
 }
 
+/* The home that it had, where that is here: its conversation may have gone on there since. */
+static void find_home(const struct deck *deck, const struct unpack_order *order,
+		      struct entry *entry)
+{
+	const char *home = entry->parcel->home;
+	struct stat st;
+	if (!home)
+		return;
+	cleanup_free char *path = *home == '~' ? xasprintf("%s%s", deck->paths.home, home + 1)
+					       : entry_moved(order->moves, home);
+	entry->is_rehomed = stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid();
+	if (!entry->is_rehomed)
+		entry->config_home = TAKE_PTR(path);
+}
+
 static int settle_home(const struct deck *deck, struct entry *entry, struct error *err)
 {
-	cleanup_free char *home = deck_config_home(deck, entry->agent);
+	cleanup_free char *home = entry->config_home ? xstrdup(entry->config_home)
+						     : deck_config_home(deck, entry->agent);
 	if (!entry->parcel->number)
 		return 0;
 	if (is_latest(entry->parcel))
@@ -275,14 +294,24 @@ static int settle_home(const struct deck *deck, struct entry *entry, struct erro
 	return settle_place(entry, err);
 }
 
+/* A session that comes back stays the one that an import made. */
+static const char *made_from(const struct entry *entry)
+{
+	return entry->kind == ENTRY_RESTORE && entry->parcel->imported_from
+		       ? entry->parcel->imported_from
+		       : entry->origin;
+}
+
 int entry_settle(struct deck *deck, const struct unpack_file *file,
 		 const struct unpack_order *order, struct entry *entry, struct error *err)
 {
 	const struct parcel *parcel = entry->parcel;
 	entry->origin = xasprintf("agentdeck %s %s", or_empty(file->parcels.host), parcel->id);
 	if (settle_directories(order, entry, err) < 0 ||
-	    deck_agent(deck, parcel->agent, &entry->agent, err) < 0 ||
-	    settle_home(deck, entry, err) < 0)
+	    deck_agent(deck, parcel->agent, &entry->agent, err) < 0)
+		return -1;
+	find_home(deck, order, entry);
+	if (settle_home(deck, entry, err) < 0)
 		return -1;
 	entry->wish = (struct lifecycle_new){
 		.title = order->title ? order->title : parcel->title,
@@ -293,12 +322,13 @@ int entry_settle(struct deck *deck, const struct unpack_file *file,
 		.argv = &parcel->argv,
 		.session_id = parcel->number || entry->kind == ENTRY_RESTORE ? parcel->session_id
 									     : NULL,
+		.config_home = entry->config_home,
 		.resume = parcel->resume,
 		.restart = parcel->restart,
 		.end_policy = parcel->end_policy,
 		.limits = parcel->limits,
 		.notes = parcel->notes,
-		.imported_from = entry->origin,
+		.imported_from = made_from(entry),
 		.created_at = parcel->created_at,
 		.last_used_at = parcel->last_used_at,
 	};

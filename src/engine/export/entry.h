@@ -23,9 +23,11 @@ struct entry {
 	const struct agent *agent;
 	struct lifecycle_new wish; /* borrows from all of this */
 	char *origin, *directory, *launch, *home;
-	char *place;      /* of its conversation, below the home; NULL: none comes along */
-	char *id;         /* of the session, which has its conversation in its own place; or NULL */
-	bool is_replaced; /* its tree is not here: it works in the repository */
+	char *place; /* of its conversation, below the home; NULL: none comes along */
+	char *id;    /* of the session, which has its conversation in its own place; or NULL */
+	char *config_home; /* its agent's home, if it is not that of this command */
+	bool is_replaced;  /* its tree is not here: it works in the repository */
+	bool is_rehomed;   /* the home of its agent is not here: it has that of this command */
 };
 void entry_clear(struct entry *entry);
 #define cleanup_entry CLEANUP(entry_clear)

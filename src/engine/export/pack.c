@@ -245,12 +245,29 @@ static int open_conversation(const struct instance *instance, const struct agent
 	return 0;
 }
 
-static struct parcel *describe(const struct instance *instance, const struct agent *agent,
-			       struct load *load)
+/* The home of its agent, as somebody with another home says it.  NULL: the usual one, or one that
+ * is only in its container. */
+static char *home_of(const struct deck *deck, const struct instance *instance,
+		     const struct agent *agent)
+{
+	const char *home = instance->conversation.config_home;
+	cleanup_free char *usual = deck_default_home(deck, agent);
+	const size_t length = strlen(deck->paths.home);
+	if (!home || instance->recipe || !parcel_is_path(home) || streq(home, or_empty(usual)))
+		return NULL;
+	if (strncmp(home, deck->paths.home, length) == 0 && home[length] == '/')
+		return xasprintf("~%s", home + length);
+	return xstrdup(home);
+}
+
+static struct parcel *describe(const struct deck *deck, const struct instance *instance,
+			       const struct agent *agent, struct load *load)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	resume_carried_argv(agent, &instance->argv, &argv);
-	return parcels_add(&load->parcels, instance, &argv);
+	struct parcel *parcel = parcels_add(&load->parcels, instance, &argv);
+	parcel->home = home_of(deck, instance, agent);
+	return parcel;
 }
 
 /* Add the conversation, if there is one, to the session; it becomes theirs. */
@@ -277,7 +294,7 @@ static int add(const struct operation *operation, struct load *load, struct erro
 	cleanup_found struct found found = FOUND_NOTHING;
 	if (open_conversation(instance, agent, place, EXTENT_WHOLE, &found, err) < 0)
 		return -1;
-	attach(&found, load, describe(instance, agent, load));
+	attach(&found, load, describe(operation->deck, instance, agent, load));
 	return 0;
 }
 
@@ -442,7 +459,8 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
 		return;
 	}
-	struct parcel *parcel = describe(instance, agent, load);
+	struct parcel *parcel = describe(deck, instance, agent, load);
+	parcel->imported_from = xstrdup_or_null(instance->imported_from);
 	if (!leave_out(parcel, item)) {
 		parcels_drop(&load->parcels);
 		return;

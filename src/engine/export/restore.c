@@ -101,6 +101,13 @@ static void take_names(struct restore_plan *plan, struct restore_step *step)
 	step->title = free_title(plan->taken, step->parcel);
 }
 
+static void tell_home(struct restore_step *step)
+{
+	free(step->why);
+	step->why = xasprintf("its agent's home %s is not here: it gets the usual one",
+			      step->parcel->home);
+}
+
 /* A step that has its title was looked at before, when its agent was not here yet. */
 static void look_at(struct deck *deck, struct restore_plan *plan, const struct owned *owned,
 		    struct restore_step *step)
@@ -124,6 +131,8 @@ static void look_at(struct deck *deck, struct restore_plan *plan, const struct o
 		refuse(step, RESTORE_REFUSE, why.message);
 	else if (entry.is_replaced)
 		replace_string(&step->why, "its tree is not here, so it works in the repository");
+	else if (entry.is_rehomed)
+		tell_home(step);
 	else if (!step->parcel->number && step->parcel->session_id)
 		replace_string(&step->why, "its conversation is not in the file, only its id");
 	free(step->directory);

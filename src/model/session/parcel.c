@@ -14,7 +14,7 @@
 #define HEXADECIMAL "0123456789abcdef"
 #define PLAIN       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/"
 
-enum { NOTES_MAX = 4096 };
+enum { NOTES_MAX = 4096, ORIGIN_MAX = 2 * PATH_MAX };
 
 static void parcel_clear(struct parcel *parcel)
 {
@@ -27,6 +27,8 @@ static void parcel_clear(struct parcel *parcel)
 	free(parcel->directory);
 	free(parcel->launch_directory);
 	free(parcel->repository);
+	free(parcel->home);
+	free(parcel->imported_from);
 	free(parcel->resume);
 	free(parcel->restart);
 	free(parcel->session_id);
@@ -100,6 +102,8 @@ static struct json_object *json_of(const struct parcel *parcel)
 	manifest_put_text(object, "directory", parcel->directory);
 	manifest_put_text(object, "launch_directory", parcel->launch_directory);
 	manifest_put_text(object, "repository", parcel->repository);
+	manifest_put_text(object, "config_home", parcel->home);
+	manifest_put_text(object, "imported_from", parcel->imported_from);
 	manifest_put_texts(object, "argv", &parcel->argv);
 	manifest_put_text(object, "resume", parcel->resume);
 	manifest_put_text(object, "restart", parcel->restart);
@@ -150,6 +154,11 @@ bool parcel_is_path(const char *path)
 	       !(length >= 3 && streq(path + length - 3, "/.."));
 }
 
+bool parcel_is_home(const char *path)
+{
+	return parcel_is_path(path + (starts_with(path, "~/") ? 1 : 0));
+}
+
 static void need(const struct manifest_section *section, const char *key, bool is_right)
 {
 	if (!is_right)
@@ -160,6 +169,13 @@ static bool is_notes(const char *notes)
 {
 	const size_t length = strlen(notes);
 	return length <= NOTES_MAX && is_utf8(notes, length);
+}
+
+/* It is only compared. */
+static bool is_origin(const char *origin)
+{
+	const size_t length = strlen(origin);
+	return length <= ORIGIN_MAX && is_utf8(origin, length);
 }
 
 /* A path is never followed: the agent gets it as its id. */
@@ -203,6 +219,8 @@ const char *parcel_fault(const struct parcel *parcel)
 		{ "launch_directory",
 		  !parcel->launch_directory || parcel_is_path(parcel->launch_directory) },
 		{ "repository", !parcel->repository || parcel_is_path(parcel->repository) },
+		{ "config_home", !parcel->home || parcel_is_home(parcel->home) },
+		{ "imported_from", !parcel->imported_from || is_origin(parcel->imported_from) },
 		{ "conversation.path",
 		  !parcel->place || (parcel_is_place(parcel->place) &&
 				     (parcel->session_id || !strchr(parcel->place, '/'))) },
@@ -268,6 +286,8 @@ static void read_parcel(const struct manifest_section *section, size_t count, st
 	parcel->directory = manifest_need_text(section, "directory");
 	parcel->launch_directory = manifest_text(section, "launch_directory");
 	parcel->repository = manifest_text(section, "repository");
+	parcel->home = manifest_text(section, "config_home");
+	parcel->imported_from = manifest_text(section, "imported_from");
 	manifest_texts(section, "argv", &parcel->argv);
 	parcel->created_at = manifest_time(section, "created_at");
 	parcel->last_used_at = manifest_time(section, "last_used_at");

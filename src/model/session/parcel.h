@@ -15,6 +15,9 @@ struct parcel {
 	char *directory;        /* that its user named */
 	char *launch_directory; /* that its conversation is resumed in; NULL: the same */
 	char *repository;       /* that its tree is of; NULL: it has no tree */
+	/* the home of its agent, absolute or "~/..."; NULL: the agent's usual one */
+	char *home;
+	char *imported_from; /* what it was made from; NULL: nothing, or it goes elsewhere */
 	struct strvec argv;
 	char *resume, *restart; /* the words of the policies */
 	enum end_policy end_policy;
@@ -59,6 +62,8 @@ const char *parcel_fault(const struct parcel *parcel);
 /* What "place" and the directories of a parcel may be. */
 bool parcel_is_place(const char *path);
 bool parcel_is_path(const char *path);
+/* What a home may be: such a path, or "~/...". */
+bool parcel_is_home(const char *path);
 
 /* The caller frees. */
 char *parcels_text(const struct parcels *parcels) MUST_USE;
