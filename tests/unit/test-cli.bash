@@ -147,6 +147,9 @@ case_unknown_things() {
 	refused 2 'is not an existing directory' add "$home/deck/config.toml" -t a
 	refused 2 'no session .*"nosuch"' session start nosuch
 	refused 2 'no session' remove nosuch
+	refused 2 "unknown command 'nosuch'" help nosuch
+	refused 64 "unexpected argument 'export'" help import export
+	refused 64 "unexpected argument 'now'" help session export now
 	refused_json 2 NOT_FOUND session start nosuch
 	refused_json 2 NOT_FOUND add . -t a --agent nosuch
 }

@@ -23,10 +23,28 @@ static char *asked_name(const struct app *app)
 	return strbuf_take(&name);
 }
 
+/* The first words that name a command; 0: none do. */
+static size_t words_of_command(const struct strvec *words)
+{
+	cleanup_strbuf struct strbuf name = { 0 };
+	size_t found = 0;
+	for (size_t i = 0; i < words->count; i++) {
+		strbuf_addf(&name, "%s%s", i ? " " : "", words->items[i]);
+		if (command_named(strbuf_text(&name)))
+			found = i + 1;
+	}
+	return found;
+}
+
 static int unknown(const struct app *app, struct error *err)
 {
 	const struct strvec *words = &app->operands;
 	const bool is_second = words->count > 1 && command_is_family(words->items[0]);
+	const size_t known = words_of_command(words);
+	cleanup_free char *shown = known ? visible(words->items[known]) : NULL;
+	if (known)
+		return error_set(err, ERROR_USAGE,
+				 "unexpected argument '%s': help explains one command", shown);
 	return is_second ? command_refuse(words->items[0], words->items[1], err)
 			 : command_refuse(NULL, words->items[0], err);
 }
