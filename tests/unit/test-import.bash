@@ -749,6 +749,11 @@ files_may_be_links() {
 	ln -s "$home/dotfiles/config.toml" "$home/.config/agent-deck/config.toml"
 	must import agent-deck
 	grep -q 'default_agent codex' "$root/out" || fail "its settings are not read: $(<"$root/out")"
+	# what they say is missed, but not their sessions
+	ln -sf config.toml "$home/.config/agent-deck/config.toml"
+	must import agent-deck
+	grep -q 'its settings cannot be read: .*Too many levels' "$root/out" || fail "no word of the settings: $(<"$root/out")"
+	grep -q api "$root/out" || fail "the sessions are missing: $(<"$root/out")"
 	run import directories --from "$home"
 	[ "$(<"$root/err")" = "agentdeck: $home is not a regular file" ] || fail "a directory: $(<"$root/err")"
 }

@@ -54,7 +54,7 @@ static struct json_object *table(const struct json_object *object, const char *a
 	return found && b ? json_get_object(found, b) : found;
 }
 
-static int read_settings(struct deck_files *files, struct import_rows *ret, struct error *err)
+static void read_settings(struct deck_files *files, struct import_rows *ret)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_free char *path = foreign_xdg(files->place, "XDG_CONFIG_HOME", ".config",
@@ -62,18 +62,15 @@ static int read_settings(struct deck_files *files, struct import_rows *ret, stru
 	cleanup_free char *old = path_join(files->legacy, "config.toml");
 	if (!foreign_exists(path) || (files->place->from && foreign_exists(old)))
 		replace_string(&path, old);
-	const int r = foreign_read(path, &text, err);
-	if (r < 0)
-		return -1;
-	if (r == 0) {
-		cleanup_error struct error why = { 0 };
-		if (toml_parse(strbuf_text(&text), text.length, path, &files->settings, &why) == 0)
-			return 0;
+	cleanup_error struct error why = { 0 };
+	const int r = foreign_read(path, &text, &why);
+	if (r == 0 &&
+	    toml_parse(strbuf_text(&text), text.length, path, &files->settings, &why) == 0)
+		return;
+	if (r <= 0)
 		strvec_pushf(&ret->told, "agent-deck: its settings cannot be read: %s",
 			     why.message);
-	}
 	files->settings = json_object_new_object();
-	return 0;
 }
 
 /* What its settings say that a session does not have; ours are set by hand. */
@@ -539,8 +536,7 @@ static int read_agent_deck(const struct foreign_place *place, struct import_rows
 	int r = find_files(place, &files);
 	if (r != 0)
 		return r;
-	if (read_settings(&files, ret, err) < 0)
-		return -1;
+	read_settings(&files, ret);
 	if (list_profiles(files.data, &profiles, err) < 0 ||
 	    list_profiles(files.legacy, &profiles, err) < 0)
 		return -1;
