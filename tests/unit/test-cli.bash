@@ -1908,6 +1908,22 @@ case_adopt_is_sure_of_the_conversation() {
 	settle
 }
 
+# Its files are where its HOME says, which may be another one than that of the command.
+case_adopt_takes_the_home_of_the_process() {
+	local pid
+	mkdir "$home/other"
+	"${deck[@]}" "HOME=$home/other" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d 'exec agentdeck-demo-agent'
+	pid=$(tmux -S "$home/tmp/tmux" list-panes -F '#{pane_pid}')
+	until_found "\"pid\": $pid"
+	grep -q "\"config_home\": \"$home/other/.local/share/agentdeck-demo-agent\"" "$home/out" || fail "its home: $(<"$home/out")"
+	must adopt "$pid" --yes --fresh -t s --no-supervise
+	must send s --wait hello
+	grep -rqs hello "$home/other/.local/share/agentdeck-demo-agent/projects" || fail "the conversation is elsewhere"
+	must stop s
+	tmux -S "$home/tmp/tmux" kill-server 2>/dev/null
+	settle
+}
+
 case_a_process_with_the_conversation_is_taken_over_by_an_answer() {
 	local id pid
 	must add . -t s --agent demo

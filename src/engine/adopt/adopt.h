@@ -116,8 +116,8 @@ int adopt_check(const struct adopt_find *find, const struct adopt_wish *wish, st
  *
  * An agent whose id is known is asked to exit, and killed after [stop] timeout.  One that must say
  * its id is only asked: if it does not exit, it keeps running (ERROR_TIMEOUT).  Of the process'
- * environment only the agent's home ([home] variable), which is not a secret, is kept.  A program
- * that is not in our PATH is taken from the process' own.
+ * environment only the agent's home ([home] variable, else below its HOME), which is not a secret,
+ * is kept.  A program that is not in our PATH is taken from the process' own.
  *
  * ADOPT_UNNAMED: it ended without saying an id, as many do that had no turn; the instance exists,
  * without an id.  Errors as adopt_check(); ERROR_EXISTS also for an id that it said at its end.

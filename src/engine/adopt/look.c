@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ANCESTORS_MAX = 64 };
 
@@ -53,14 +54,25 @@ const char *adopt_source_name(enum adopt_source source)
 
 /* --- looking ----------------------------------------------------------------------------------- */
 
+static bool is_same_directory(const char *a, const char *b)
+{
+	struct stat left, right;
+	return streq(a, b) || (stat(a, &left) == 0 && stat(b, &right) == 0 &&
+			       left.st_dev == right.st_dev && left.st_ino == right.st_ino);
+}
+
+/* Its HOME may be another one than ours. */
 static char *home_of(const struct deck *deck, const struct agent *agent, pid_t pid)
 {
-	char *home = NULL;
+	cleanup_free char *home = NULL, *user_home = NULL;
 	if (agent->config_home_env &&
 	    process_variable(pid, agent->config_home_env, &home, NULL) == 0 && !is_empty(home))
-		return home;
-	free(home);
-	return deck_default_home(deck, agent);
+		return TAKE_PTR(home);
+	if (process_variable(pid, "HOME", &user_home, NULL) != 0 || is_empty(user_home) ||
+	    !agent->config_home || *agent->config_home != '~' ||
+	    is_same_directory(user_home, deck->paths.home))
+		return deck_default_home(deck, agent);
+	return xasprintf("%s%s", user_home, agent->config_home + 1);
 }
 
 /* Is it in a session of ours?  Where both name one, it is in theirs: we remove theirs from a new
