@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A declared deck: the sessions that a file names (agentdeck.toml), and what is there of them.
+ * A declared deck: the sessions that a file names (agentdeck.toml).
  *
  *   group = "work"                  # for each session that names none
  *   [session.api]                   # its title
@@ -45,24 +45,3 @@ void deckfile_free(struct deckfile *file);
  * a process of ours, which reads the message from its standard input. */
 enum launch_words { LAUNCH_OF_USER, LAUNCH_OF_CREW };
 void declared_launch(const struct declared *declared, enum launch_words whose, struct strvec *ret);
-
-enum declared_state {
-	DECLARED_MISSING,
-	DECLARED_STOPPED,
-	DECLARED_RUNNING,
-	DECLARED_FOREIGN, /* a session of another directory has the title */
-};
-
-struct declared_fact {
-	enum declared_state state;
-	const struct store_row *row; /* borrowed; NULL: missing */
-	struct strvec differences;   /* "group: it has work, the file says play" */
-};
-
-/* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
-int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
-		  struct declared_fact *ret, struct error *err);
-/* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not
- * exist, or nobody knows its agent. */
-int declared_check(struct deck *deck, const struct declared *declared, struct error *err);
-void declared_fact_free(struct declared_fact *fact);

@@ -5,7 +5,7 @@
 #include "base/argsplit.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/crew.h"
-#include "cli/cmd/deckfile.h"
+#include "cli/cmd/declared.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
