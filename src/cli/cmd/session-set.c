@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd/session-set.h"
+
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 #include "engine/deck/hint.h"
@@ -21,47 +23,49 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static int set_session_id(struct app *app, const char *base, const char *value,
+static int set_session_id(struct app *app, const char *base, const struct field_change *change,
 			  char **ret_note UNUSED, struct error *err)
 {
-	return lifecycle_set_session_id(&app->deck, base, value, err);
+	return lifecycle_set_session_id(&app->deck, base, change->value, err);
 }
 
-static int set_resume(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
-		      struct error *err)
+static int set_resume(struct app *app, const char *base, const struct field_change *change,
+		      char **ret_note UNUSED, struct error *err)
 {
 	enum resume_policy policy;
-	if (!resume_policy_parse(value, &policy))
+	if (!resume_policy_parse(change->value, &policy))
 		return error_set(err, ERROR_USAGE,
-				 "resume must be auto, confirm, never or default, not '%s'", value);
+				 "resume must be auto, confirm, never or default, not '%s'",
+				 change->value);
 	return lifecycle_set_resume_policy(&app->deck, base, policy, err);
 }
 
-static int set_restart(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
-		       struct error *err)
+static int set_restart(struct app *app, const char *base, const struct field_change *change,
+		       char **ret_note UNUSED, struct error *err)
 {
 	enum restart_policy policy;
-	if (!restart_policy_parse(value, &policy))
+	if (!restart_policy_parse(change->value, &policy))
 		return error_set(err, ERROR_USAGE,
 				 "restart must be no, on-failure, always or default, not '%s'",
-				 value);
+				 change->value);
 	return lifecycle_set_restart_policy(&app->deck, base, policy, err);
 }
 
-static int set_on_end(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
-		      struct error *err)
+static int set_on_end(struct app *app, const char *base, const struct field_change *change,
+		      char **ret_note UNUSED, struct error *err)
 {
 	enum end_policy policy;
-	if (!end_policy_parse(value, &policy))
+	if (!end_policy_parse(change->value, &policy))
 		return error_set(err, ERROR_USAGE,
-				 "on-end must be ask, keep, clean or default, not '%s'", value);
+				 "on-end must be ask, keep, clean or default, not '%s'",
+				 change->value);
 	return lifecycle_set_end_policy(&app->deck, base, policy, err);
 }
 
-static int set_title(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
-		     struct error *err)
+static int set_title(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note UNUSED, struct error *err)
 {
-	return lifecycle_rename(&app->deck, base, value, err);
+	return lifecycle_rename(&app->deck, base, change->value, err);
 }
 
 /* Say what will happen to its conversation.  The caller frees. */
@@ -101,11 +105,11 @@ static char *describe_move(struct app *app, const struct instance *instance,
 	return NULL;
 }
 
-static int set_path(struct app *app, const char *base, const char *value, char **ret_note,
-		    struct error *err)
+static int set_path(struct app *app, const char *base, const struct field_change *change,
+		    char **ret_note, struct error *err)
 {
-	const struct options *given = app->options;
-	struct lifecycle_move move = { .path = value, .copies_transcript = given->copy_transcript };
+	struct lifecycle_move move = { .path = change->value,
+				       .copies_transcript = change->copies_transcript };
 	if (lifecycle_set_path(&app->deck, base, &move, err) < 0)
 		return -1;
 	*ret_note = describe_move(app, move.instance, move.outcome);
@@ -113,28 +117,28 @@ static int set_path(struct app *app, const char *base, const char *value, char *
 	return 0;
 }
 
-static int set_group(struct app *app, const char *base, const char *value, char **ret_note,
-		     struct error *err)
+static int set_group(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note, struct error *err)
 {
 	bool has_other_limits;
-	if (lifecycle_set_group(&app->deck, base, value, &has_other_limits, err) < 0)
+	if (lifecycle_set_group(&app->deck, base, change->value, &has_other_limits, err) < 0)
 		return -1;
 	if (has_other_limits)
 		*ret_note = xstrdup("The limits of this group apply from its next start");
 	return 0;
 }
 
-static int set_notes(struct app *app, const char *base, const char *value, char **ret_note UNUSED,
-		     struct error *err)
+static int set_notes(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note UNUSED, struct error *err)
 {
-	return lifecycle_set_notes(&app->deck, base, value, err);
+	return lifecycle_set_notes(&app->deck, base, change->value, err);
 }
 
-static int set_command(struct app *app, const char *base, const char *value, char **ret_note,
-		       struct error *err)
+static int set_command(struct app *app, const char *base, const struct field_change *change,
+		       char **ret_note, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
-	if (argsplit(value, &argv, err) < 0)
+	if (argsplit(change->value, &argv, err) < 0)
 		return error_prefix(err, "command");
 	if (lifecycle_set_command(&app->deck, base, &argv, err) < 0)
 		return -1;
@@ -142,12 +146,12 @@ static int set_command(struct app *app, const char *base, const char *value, cha
 	return 0;
 }
 
-static int set_agent(struct app *app, const char *base, const char *value, char **ret_note,
-		     struct error *err)
+static int set_agent(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note, struct error *err)
 {
-	const struct options *given = app->options;
 	cleanup_instance struct instance *instance = NULL;
-	if (lifecycle_set_agent(&app->deck, base, value, given->drop_conversation, err) < 0 ||
+	if (lifecycle_set_agent(&app->deck, base, change->value, change->drops_conversation, err) <
+		    0 ||
 	    deck_load(&app->deck, base, &instance, err) < 0)
 		return -1;
 	cleanup_free char *command = argjoin(strvec_argv(&instance->argv));
@@ -155,10 +159,10 @@ static int set_agent(struct app *app, const char *base, const char *value, char 
 	return 0;
 }
 
-static int set_image(struct app *app, const char *base, const char *value, char **ret_note,
-		     struct error *err)
+static int set_image(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note, struct error *err)
 {
-	if (lifecycle_set_image(&app->deck, base, value, err) < 0)
+	if (lifecycle_set_image(&app->deck, base, change->value, err) < 0)
 		return -1;
 	*ret_note = xstrdup("The next start makes a new container from it; files that were written "
 			    "in the old one are lost, outside of its home, work directory and "
@@ -166,10 +170,10 @@ static int set_image(struct app *app, const char *base, const char *value, char 
 	return 0;
 }
 
-static int set_secret(struct app *app, const char *base, const char *value, char **ret_note,
-		      struct error *err)
+static int set_secret(struct app *app, const char *base, const struct field_change *change,
+		      char **ret_note, struct error *err)
 {
-	if (lifecycle_set_secret(&app->deck, base, value, err) < 0)
+	if (lifecycle_set_secret(&app->deck, base, change->value, err) < 0)
 		return -1;
 	*ret_note = xstrdup("It is looked up at the next start");
 	return 0;
@@ -185,8 +189,8 @@ static const char *const restart_words[] = { "no", "on-failure", "always", "defa
 
 /* By the indexes of field_names. */
 static const struct field {
-	int (*set)(struct app *app, const char *base, const char *value, char **ret_note,
-		   struct error *err);
+	int (*set)(struct app *app, const char *base, const struct field_change *change,
+		   char **ret_note, struct error *err);
 	struct offer offer;
 } fields[ARRAY_SIZE(field_names)] = {
 	{ set_session_id, { .kind = VALUE_CONVERSATION } },
@@ -211,6 +215,22 @@ static const struct field *find_field(const char *name)
 	return NULL;
 }
 
+static int refuse_field(const char *name, struct error *err)
+{
+	return error_set(err, ERROR_USAGE,
+			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
+			 "path, group, command, agent, notes, recipe.image, recipe.secret)",
+			 name);
+}
+
+int session_set_field(struct app *app, const char *base, const struct field_change *change,
+		      char **ret_note, struct error *err)
+{
+	const struct field *field = find_field(change->field);
+	return field ? field->set(app, base, change, ret_note, err)
+		     : refuse_field(change->field, err);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -218,13 +238,10 @@ static int run(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	cleanup_free char *note = NULL;
 	const char *name = app->operands.items[1], *value = app->operands.items[2];
-	const struct field *field = find_field(name);
-	if (!field)
-		return error_set(
-			err, ERROR_USAGE,
-			"unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
-			"path, group, command, agent, notes, recipe.image, recipe.secret)",
-			name);
+	const struct field_change change = { name, value, given->copy_transcript,
+					     given->drop_conversation };
+	if (!find_field(name))
+		return refuse_field(name, err);
 	if (given->copy_transcript && !streq(name, "path"))
 		return error_set(err, ERROR_USAGE,
 				 "--copy-transcript only works with path: leave it out");
@@ -232,7 +249,7 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--drop-conversation only works with agent: leave it out");
 	if (app_resolve(app, app->operands.items[0], &rows, &row, err) < 0 ||
-	    field->set(app, row->base, value, &note, err) < 0)
+	    session_set_field(app, row->base, &change, &note, err) < 0)
 		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "field", name);
