@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The options that set limits: of add, launch and session limit.
+ * The options that set limits: of add, launch and session limit.  And when a limit holds.
  */
 #pragma once
 
@@ -20,3 +20,6 @@
 			"its share of the processors when they are short, 1 to 10000; usual is 100", \
 			TO_LIMIT(member, LIMIT_CPU_WEIGHT)                                           \
 	}
+
+/* "hold now": what becomes of limits that were set.  Static. */
+const char *limit_effect_text(enum limit_effect effect);

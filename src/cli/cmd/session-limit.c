@@ -63,17 +63,23 @@ static void show_table(struct app *app, const struct instance *instance)
 	table_print(table);
 }
 
+static const struct {
+	const char *word, *text;
+} effects[] = {
+	[LIMIT_EFFECT_NOW] = { "now", "hold now" },
+	[LIMIT_EFFECT_NEXT_START] = { "next_start", "hold from its next start on" },
+	[LIMIT_EFFECT_NEXT_SCOPE] = { "next_scope",
+				      "are stored; it runs without a scope, which is what can be limited" },
+};
+
+const char *limit_effect_text(enum limit_effect effect)
+{
+	return effects[effect].text;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
-	static const struct {
-		const char *word, *text;
-	} effects[] = {
-		[LIMIT_EFFECT_NOW] = { "now", "hold now" },
-		[LIMIT_EFFECT_NEXT_START] = { "next_start", "hold from its next start on" },
-		[LIMIT_EFFECT_NEXT_SCOPE] = { "next_scope",
-					      "are stored; it runs without a scope, which is what can be limited" },
-	};
 	cleanup_instance struct instance *instance = NULL;
 	const struct options *given = app->options;
 	const struct limit_change *change = &given->change;
@@ -87,7 +93,7 @@ static int run(struct app *app, struct error *err)
 			return -1;
 		word = effects[effect].word;
 		if (!app->json)
-			say("%s: the limits %s", instance->title, effects[effect].text);
+			say("%s: the limits %s", instance->title, limit_effect_text(effect));
 	} else if (deck_load(&app->deck, row->base, &instance, err) < 0) {
 		return -1;
 	}

@@ -67,8 +67,8 @@ int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
 	return 0;
 }
 
-static int build_argv(const struct lifecycle_new *wish, const struct agent *agent,
-		      struct strvec *ret, struct error *err)
+int lifecycle_build_argv(const struct lifecycle_new *wish, const struct agent *agent,
+			 struct strvec *ret, struct error *err)
 {
 	const char *shell = getenv("SHELL");
 	if (wish->argv && wish->argv->count)
@@ -483,7 +483,7 @@ static int prepare(struct deck *deck, const struct lifecycle_new *wish, struct p
 	instance->resume_policy = POLICY_DEFAULT;
 	if (check_wish(wish, instance, err) < 0 ||
 	    lifecycle_choose_agent(deck, wish, &ret->agent, err) < 0 ||
-	    build_argv(wish, ret->agent, &instance->argv, err) < 0)
+	    lifecycle_build_argv(wish, ret->agent, &instance->argv, err) < 0)
 		return -1;
 	fill_in(deck, wish, ret->agent, instance);
 	/* A copy of the words of an agent that runs, and is what it is. */

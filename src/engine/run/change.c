@@ -418,13 +418,15 @@ static int check_wrapper(const struct instance *instance, const struct agent *ag
 			 "conversation for its own: say something first, or add a new session");
 }
 
-static int check_command(struct deck *deck, const struct instance *instance,
-			 const struct agent *agent, const struct strvec *argv, struct error *err)
+int lifecycle_check_command(struct deck *deck, const struct instance *instance,
+			    const struct strvec *argv, struct error *err)
 {
 	const struct registry *registry;
+	const struct agent *agent;
 	if (is_empty(argv->count ? argv->items[0] : NULL))
 		return error_set(err, ERROR_USAGE, "the command is empty: name a program");
-	if (deck_registry(deck, &registry, err) < 0)
+	if (deck_registry(deck, &registry, err) < 0 ||
+	    deck_agent(deck, instance->agent, &agent, err) < 0)
 		return -1;
 	const struct agent *other = registry_match(registry, argv);
 	if (!agent->generic && other && !other->generic && !streq(other->name, agent->name))
@@ -453,7 +455,7 @@ int lifecycle_set_command(struct deck *deck, const char *base, const struct strv
 	cleanup_operation struct operation operation = { 0 };
 	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
 	    operation_find_agent(&operation, err) < 0 ||
-	    check_command(deck, operation.instance, operation.agent, argv, err) < 0)
+	    lifecycle_check_command(deck, operation.instance, argv, err) < 0)
 		return -1;
 	struct instance *instance = operation.instance;
 	strvec_clear(&instance->argv);

@@ -48,6 +48,11 @@ struct lifecycle_new {
 int lifecycle_choose_agent(struct deck *deck, const struct lifecycle_new *wish,
 			   const struct agent **ret, struct error *err);
 
+/* The command line that such an instance of this agent would have, appended to *ret.  ERROR_USAGE:
+ * it is empty. */
+int lifecycle_build_argv(const struct lifecycle_new *wish, const struct agent *agent,
+			 struct strvec *ret, struct error *err);
+
 /* Make an instance, and its tree if it is to have one; nothing is started.  *ret is the caller's.
  * ERROR_EXISTS: the title is taken. */
 int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct instance **ret,
@@ -221,6 +226,9 @@ int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, 
  * the present conversation has begun. */
 int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
 			  struct error *err);
+/* Would it, as the instance is now? */
+int lifecycle_check_command(struct deck *deck, const struct instance *instance,
+			    const struct strvec *argv, struct error *err);
 /* From the next start on it runs this agent by the agent's own command.  A conversation belongs to
  * the agent before: with drops_conversation its id goes to the earlier ones, and a new one begins.
  * ERROR_INVALID: it runs, or has a conversation that must not be dropped. */

@@ -42,17 +42,15 @@ static int note_applied(const struct operation *operation, enum limit_effect eff
 }
 
 /* A limit can always be taken away. */
-static int check_container(const struct instance *instance, const struct limit_change *change,
+int lifecycle_check_limits(const struct instance *instance, const struct limit_change *change,
 			   struct error *err)
 {
 	for (enum limit limit = 0; instance->recipe && limit < LIMIT_COUNT; limit++) {
 		const int64_t value = limit_value(&change->limits, limit);
 		const char *instead = container_limit_instead(limit);
 		if (change->given[limit] && instead && value && value != LIMIT_INFINITY)
-			return error_set(
-				err, ERROR_USAGE,
-				"nothing was changed: %s cannot set %s for a container: %s",
-				instance->recipe->engine, limit_name(limit), instead);
+			return error_set(err, ERROR_USAGE, "%s cannot set %s for a container: %s",
+					 instance->recipe->engine, limit_name(limit), instead);
 	}
 	return 0;
 }
@@ -63,9 +61,10 @@ int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit
 	static const char *const effects[] = { "now", "next start", "next scope" };
 	cleanup_operation struct operation operation = { 0 };
 	enum limit_effect effect;
-	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0 ||
-	    check_container(operation.instance, change, err) < 0)
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
 		return -1;
+	if (lifecycle_check_limits(operation.instance, change, err) < 0)
+		return error_prefix(err, "nothing was changed");
 	struct instance *instance = operation.instance;
 	if (change->reset)
 		instance->limits = (struct limits){ 0 };

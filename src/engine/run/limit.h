@@ -16,3 +16,6 @@ struct limit_change {
  * so) leaves limits that hold from the next start on.  *ret is the caller's. */
 int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit_change *change,
 			 enum limit_effect *ret_effect, struct instance **ret, struct error *err);
+/* Can the instance have them?  ERROR_USAGE: its container cannot. */
+int lifecycle_check_limits(const struct instance *instance, const struct limit_change *change,
+			   struct error *err);
