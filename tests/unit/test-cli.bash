@@ -2393,6 +2393,108 @@ case_up_says_where_a_mistake_is() {
 	must stop --all
 }
 
+# What is not as the file says: those that up --update changes, and those that it does not.
+case_up_update() {
+	local conversation server
+	printf '%s\n' '[session.api]' 'agent = "demo"' 'args = ["--model=small"]' '[session.web]' 'agent = "demo"' 'path = "web"' >agentdeck.toml
+	mkdir web && must up
+	must send api hello
+	must stop web
+	conversation=$(value api session_id) server=$(value api server_pid)
+	printf '%s\n' 'group = "work"' '[session.api]' 'agent = "demo"' "args = [\"--model=it's large\", \"\"]" 'resume = "auto"' \
+		'restart = "always"' 'keep = true' 'memory_max = "2048M"' 'tasks_max = 100' \
+		'[session.web]' 'agent = "shell"' 'path = "web"' 'worktree = true' '[session.new]' 'agent = "demo"' >agentdeck.toml
+	run diff
+	grep -Eq "^api +running +group: [^;]*; command: [^;]*--model=small, [^;]*large' ''; resume: [^;]*; restart: [^;]*; on-end: [^;]*; memory_max: [^;]*2G; tasks_max: it has none, the file says 100$" "$home/out" ||
+		fail "$(<"$home/out")"
+	grep -Eq '^web +stopped +group: it has none, the file says work; agent: it has demo, the file says shell \(not by up --update\); tree: .* worktree \(not by up --update\)$' "$home/out" ||
+		fail "$(<"$home/out")"
+	# without the option nothing changes, and both kinds are told
+	must up
+	grep -q '^agentdeck: api: restart: it has default, the file says always. up changes nothing of a session that exists; up --update does$' "$home/err" ||
+		fail "$(<"$home/err")"
+	grep -q '^agentdeck: web: agent: .*does not change this: .*agentdeck session set web agent shell --drop-conversation' "$home/err" || fail "$(<"$home/err")"
+	[ -z "$(value api group)" ] || fail 'up changed the group'
+	must stop web new
+	must up --update
+	[ "$(grep -c ' is now ' "$home/out")" = 8 ] || fail "$(<"$home/out")"
+	grep -q "^api: command is now .*'--model=it'.*It applies from the next start$" "$home/out" || fail "$(<"$home/out")"
+	grep -q '^api: memory_max is now 2G. The limits ' "$home/out" || fail "$(<"$home/out")"
+	grep -q '^web: group is now work$' "$home/out" || fail "$(<"$home/out")"
+	grep -q '^agentdeck: web: tree: .*rename the session (agentdeck rename web NEW)' "$home/err" || fail "$(<"$home/err")"
+	! grep -q 'changes nothing' "$home/err" || fail "$(<"$home/err")"
+	# the session that ran is the same
+	[ "$(value api server_pid)" = "$server" ] && [ "$(value api session_id)" = "$conversation" ] || fail 'api was touched'
+	[ "$(value web path)" = "$(realpath web)" ] && [ "$(value web agent)" = demo ] || fail 'web has moved'
+	[ "$(value web status)" = running ] || fail 'web was not started'
+	# and there is nothing left to change
+	must up --update
+	! grep -q ' is now ' "$home/out" || fail "changed again: $(<"$home/out")"
+	run diff
+	grep -Eq '^api +running *$' "$home/out" || fail "$(<"$home/out")"
+	sed -i '/"shell"/d; /worktree/d' agentdeck.toml
+	must diff
+	# the next start has the command, and the conversation
+	must restart api
+	grep -q "resumed conversation $conversation" "$home/out" || fail "$(<"$home/out")"
+	must show api --json
+	grep -q "it's large" "$home/out" || fail 'it does not run with the new arguments'
+	[ "$(value api session_id)" = "$conversation" ] || fail 'another conversation'
+	must stop --all
+}
+
+case_up_update_changes_nothing_after_a_mistake() {
+	local mistake
+	must add . -t api --agent demo
+	must add . -t web --agent demo
+	for mistake in 'restart = "never"|session.web.restart must be no, on-failure or always, not "never"' \
+		'resume = "no"|session.web.resume must be auto, confirm or never, not "no"' \
+		'tasks_max = "1K"|session.web.tasks_max: invalid number' 'cmd = "demo; ls"|session.web.cmd: ' 'cmd = ""|session.web.cmd is empty' \
+		'agent = "dmeo"|unknown agent .dmeo.; did you mean' 'group = "a//b"|invalid group' 'path = "gone"|another session has this title'; do
+		printf '%s\n' '[session.api]' 'group = "work"' '[session.web]' "${mistake%%|*}" >agentdeck.toml
+		refused 1 "agentdeck.toml:[34]:[0-9]+: .*${mistake#*|}" up --update
+	done
+	printf '%s\n' '[session.api]' 'group = "work"' '[session.web]' 'keep = true' 'clean = true' >agentdeck.toml
+	refused 1 'agentdeck.toml:3:10: keep and clean exclude each other' up --update
+	printf '%s\n' '[session.api]' 'group = "work"' '[session.web]' '[session.new]' 'path = "gone"' >agentdeck.toml
+	refused 1 'agentdeck.toml:5:1: .*gone is not an existing directory' up --update
+}
+
+case_up_update_takes_no_command_that_session_set_refuses() {
+	local words
+	must launch . -t api --agent demo
+	for words in 'cmd = "claude"|this command runs claude' 'args = ["--continue"]|leave .--continue. out'; do
+		printf '%s\n' '[session.api]' "${words%%|*}" >agentdeck.toml
+		must up --update
+		grep -q "^agentdeck: api: command: .*does not change this: ${words#*|}" "$home/err" || fail "$words: $(<"$home/err")"
+		! grep -q 'is now' "$home/out" || fail "$words: $(<"$home/out")"
+	done
+	must stop --all
+}
+
+# To set on-end also decides about an end that is undecided: here it would delete the session.
+case_up_update_decides_about_no_end() {
+	local tree id
+	git init -q -b main repo && git -C repo -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	must launch repo -t api --agent demo --worktree --no-supervise
+	id=$(value api id) tree=$(value api path)
+	echo work >"$tree/file"
+	must send api /exit --no-wait
+	must status --wait stopped --timeout 30 api
+	must recover
+	grep -q undecided <("${deck[@]}" agentdeck show api --json) || fail 'its end is not undecided'
+	rm "$tree/file"
+	printf '%s\n' '[session.api]' 'path = "repo"' 'worktree = true' 'clean = true' >agentdeck.toml
+	must up --update
+	grep -q '^agentdeck: api: on-end: .*does not change this: its agent has ended, .*agentdeck session set api on-end clean' "$home/err" || fail "$(<"$home/err")"
+	[ "$(value api id)" = "$id" ] && [ -d "$tree" ] && [ "$(value api status)" = running ] || fail 'the session is not as it was'
+	# its start has ended that
+	must up --update
+	grep -q '^api: on-end is now clean$' "$home/out" || fail "$(<"$home/out")"
+	must diff
+	must stop --all
+}
+
 # --- all of them --------------------------------------------------------------------------------------
 
 cases=("$@")

@@ -142,6 +142,19 @@ holds 1 diff
 holds 0 up
 holds 0 up
 holds 0 diff
+printf 'group = "work"\nmemory_max = "1G"\nworktree = true\n' >>agentdeck.toml
+holds 1 diff
+grep -q '"why": "correct the file' "$root/out" || fail "diff: $(<"$root/out")"
+grep -q '"field": "memory_max"' "$root/out" || fail "diff: $(<"$root/out")"
+holds 0 up --update
+grep -q '"updated":\[{"field":"group","value":"work","note":null},{"field":"memory_max","value":"1G","note":"The limits ' "$root/out" ||
+	fail "up --update: $(<"$root/out")"
+holds 0 up --update
+grep -q '"updated":\[\]' "$root/out" || fail "up --update: $(<"$root/out")"
+agentdeck down >/dev/null
+echo 'cmd = "nosuch"' >>agentdeck.toml
+holds 1 up --update
+grep -q '"success":false.*"updated":\[{"field":"command","value":"nosuch",' "$root/out" || fail "up --update: $(<"$root/out")"
 holds 0 down
 rm agentdeck.toml
 

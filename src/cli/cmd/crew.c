@@ -72,6 +72,8 @@ static void print_answer(const struct crew_job *job, const struct child_result *
 	if (job->id)
 		json_set_string(object, "id", job->id);
 	json_set_string(object, "title", job->title);
+	if (job->updated)
+		json_set(object, "updated", json_object_get(job->updated));
 	print_json_line(object);
 }
 

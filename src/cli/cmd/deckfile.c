@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/deckfile.h"
 
+#include "base/argsplit.h"
 #include "base/fsutil.h"
 #include "base/toml.h"
 #include "base/tomlmap.h"
@@ -26,6 +27,7 @@ static void declared_free(struct declared *declared)
 	free(declared->agent);
 	free(declared->message);
 	strvec_clear(&declared->options);
+	strvec_clear(&declared->command);
 	strvec_clear(&declared->arguments);
 }
 
@@ -117,6 +119,36 @@ static int check_name(const struct toml_document *document, const char *path, co
 	return check(name, &why) < 0 ? toml_error(document, path, err, "%s", why.message) : 0;
 }
 
+static int read_command(const struct toml_document *document, const char *path, const char *text,
+			struct declared *declared, struct error *err)
+{
+	cleanup_error struct error why = { 0 };
+	if (argsplit(text, &declared->command, &why) < 0)
+		return toml_error(document, path, err, "%s: %s", path, why.message);
+	return declared->command.count
+		       ? 0
+		       : toml_error(document, path, err, "%s is empty: name a program", path);
+}
+
+/* What up may have to change of a session is known to be right before it changes anything. */
+static int check_text(const struct toml_document *document, const char *path, const char *name,
+		      const char *text, struct declared *declared, struct error *err)
+{
+	enum resume_policy resume;
+	enum restart_policy restart;
+	if (streq(name, "group"))
+		return check_name(document, path, text, naming_check_group, err);
+	if (streq(name, "cmd"))
+		return read_command(document, path, text, declared, err);
+	if (streq(name, "resume") && !resume_policy_parse(text, &resume))
+		return toml_error(document, path, err,
+				  "%s must be auto, confirm or never, not \"%s\"", path, text);
+	if (streq(name, "restart") && !restart_policy_parse(text, &restart))
+		return toml_error(document, path, err,
+				  "%s must be no, on-failure or always, not \"%s\"", path, text);
+	return 0;
+}
+
 static int add_text(const struct toml_document *document, const char *path,
 		    const struct command_option *option, struct json_object *value,
 		    struct declared *declared, struct error *err)
@@ -128,14 +160,11 @@ static int add_text(const struct toml_document *document, const char *path,
 		return -1;
 	const char *text = json_object_get_string(value);
 	strvec_pushf(&declared->options, "--%s=%s", option->name, text);
-	if (streq(option->name, "group")) {
-		if (check_name(document, path, text, naming_check_group, err) < 0)
-			return -1;
+	if (streq(option->name, "group"))
 		replace_string(&declared->group, text);
-	}
 	if (streq(option->name, "agent"))
 		replace_string(&declared->agent, text);
-	return 0;
+	return check_text(document, path, option->name, text, declared, err);
 }
 
 static int add_limit(const struct toml_document *document, const char *path,
@@ -223,8 +252,10 @@ static int read_value(const struct toml_document *document, const char *path, co
 		return toml_store_string(document, &one, value, &declared->directory, err);
 	if (streq(key, "message"))
 		return toml_store_string(document, &one, value, &declared->message, err);
-	if (streq(key, "args"))
+	if (streq(key, "args")) {
+		declared->has_arguments = true;
 		return toml_store_strings(document, &one, value, &declared->arguments, err);
+	}
 	return add_option(document, path, key, value, declared, err);
 }
 
@@ -248,6 +279,9 @@ static int read_session(const struct toml_document *document, const char *title,
 		if (read_value(document, path, key, value, declared, err) < 0)
 			return -1;
 	}
+	if (declared_has_option(declared, "--keep") && declared_has_option(declared, "--clean"))
+		return toml_error(document, where, err,
+				  "keep and clean exclude each other: choose one");
 	return settle_directory(file, declared, err);
 }
 
@@ -338,6 +372,19 @@ int deckfile_read(const char *path, const char *home, struct deckfile *ret, stru
 	*ret = file;
 	file = (struct deckfile){ 0 };
 	return 0;
+}
+
+bool declared_has_option(const struct declared *declared, const char *word)
+{
+	return strvec_contains(&declared->options, word);
+}
+
+const char *declared_value(const struct declared *declared, const char *prefix)
+{
+	for (size_t i = 0; i < declared->options.count; i++)
+		if (starts_with(declared->options.items[i], prefix))
+			return declared->options.items[i] + strlen(prefix);
+	return NULL;
 }
 
 void declared_launch(const struct declared *declared, enum launch_words whose, struct strvec *ret)

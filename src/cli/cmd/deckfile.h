@@ -21,7 +21,9 @@ struct declared {
 	char *directory;         /* absolute; real where it exists */
 	char *group, *agent;     /* NULL: the file does not say */
 	struct strvec options;   /* of launch: "--agent=claude" */
+	struct strvec command;   /* the words of cmd; empty: the agent's own */
 	struct strvec arguments; /* for the agent */
+	bool has_arguments;      /* the file says so, also if there are none */
 	char *message;           /* or NULL */
 	struct limit_change limits;
 };
@@ -33,6 +35,11 @@ struct deckfile {
 	struct declared *sessions;
 	size_t count;
 };
+
+/* Does launch get this word? */
+bool declared_has_option(const struct declared *declared, const char *word);
+/* What stands behind it: "--restart=".  NULL: the file does not say.  Borrowed. */
+const char *declared_value(const struct declared *declared, const char *prefix);
 
 /* Read the file; home: what "~" is.  ERROR_NOT_FOUND says how to write one.  ERROR_CORRUPT
  * "<path>:<line>:<column>: <why>": a mistake, also an option that launch does not have.  *ret:

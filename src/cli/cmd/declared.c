@@ -1,10 +1,171 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/declared.h"
 
+#include "base/argsplit.h"
+#include "engine/deck/hint.h"
 #include "engine/roster/view.h"
+#include "engine/run/lifecycle.h"
 
-#include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+
+/* ---- what differs ----------------------------------------------------------------------------- */
+
+/* Of one session. */
+struct comparison {
+	struct deck *deck;
+	const struct declared *declared;
+	const struct instance *instance;
+	struct declared_fact *fact;
+};
+
+static struct difference *add(struct declared_fact *fact, char *text)
+{
+	fact->differences = xreallocarray(fact->differences, fact->difference_count + 1,
+					  sizeof(*fact->differences));
+	struct difference *added = &fact->differences[fact->difference_count++];
+	*added = (struct difference){ .text = text, .limit = LIMIT_COUNT };
+	return added;
+}
+
+/* wanted: NULL if the file does not say.  Returns what differs, or NULL. */
+static struct difference *compare_texts(const struct comparison *of, const char *field,
+					const char *is, const char *wanted)
+{
+	if (!wanted || streq(or_empty(is), wanted))
+		return NULL;
+	struct difference *difference = add(of->fact, xasprintf("%s: it has %s, the file says %s",
+								field, is_empty(is) ? "none" : is,
+								*wanted ? wanted : "none"));
+	difference->field = field;
+	difference->value = xstrdup(wanted);
+	return difference;
+}
+
+/* Its own limits: those of its group are not its file's. */
+static void compare_limits(const struct comparison *of)
+{
+	const struct limit_change *limits = &of->declared->limits;
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const int64_t is = limit_value(&of->instance->limits, limit);
+		const int64_t wanted = limit_value(&limits->limits, limit);
+		struct limit_change change = { .limits = limits->limits };
+		cleanup_error struct error why = { 0 };
+		cleanup_free char *has = is ? limit_text(limit, is) : NULL;
+		cleanup_free char *says = limit_text(limit, wanted);
+		struct difference *difference = limits->given[limit] && is != wanted
+							? compare_texts(of, limit_name(limit), has,
+									says)
+							: NULL;
+		if (!difference)
+			continue;
+		difference->limit = limit;
+		change.given[limit] = true;
+		if (lifecycle_check_limits(of->instance, &change, &why) < 0)
+			difference->obstacle = xstrdup(why.message);
+	}
+}
+
+/* To set it also decides about an end that is undecided, and can delete its tree. */
+static void compare_end(const struct comparison *of)
+{
+	const struct instance *instance = of->instance;
+	const char *wanted = declared_has_option(of->declared, "--keep")    ? "keep"
+			     : declared_has_option(of->declared, "--clean") ? "clean"
+									    : NULL;
+	struct difference *difference = compare_texts(
+		of, "on-end", end_policy_name(instance->end_policy), wanted);
+	if (!difference ||
+	    (instance->ending.stage != ENDING_DUE && instance->ending.stage != ENDING_UNDECIDED))
+		return;
+	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	difference->obstacle = xasprintf("its agent has ended, and this would decide what becomes "
+					 "of its files: agentdeck session set %s on-end %s does",
+					 hint, wanted);
+}
+
+/* Another agent's words say nothing about this one's. */
+static void compare_commands(const struct comparison *of)
+{
+	const struct declared *declared = of->declared;
+	const struct instance *instance = of->instance;
+	const struct lifecycle_new wish = { .argv = &declared->command,
+					    .arguments = &declared->arguments };
+	const struct agent *agent;
+	cleanup_strvec struct strvec argv = { 0 };
+	cleanup_error struct error why = { 0 };
+	if ((!declared->command.count && !declared->has_arguments) ||
+	    (declared->agent && !streq(declared->agent, instance->agent)) ||
+	    deck_agent(of->deck, instance->agent, &agent, NULL) < 0 ||
+	    lifecycle_build_argv(&wish, agent, &argv, NULL) < 0)
+		return;
+	cleanup_free char *is = argjoin(strvec_argv(&instance->argv));
+	cleanup_free char *wanted = argjoin(strvec_argv(&argv));
+	struct difference *difference = compare_texts(of, "command", is, wanted);
+	if (difference && lifecycle_check_command(of->deck, instance, &argv, &why) < 0)
+		difference->obstacle = xstrdup(why.message);
+}
+
+static void compare_agents(const struct comparison *of)
+{
+	const struct instance *instance = of->instance;
+	struct difference *difference = compare_texts(of, "agent", instance->agent,
+						      of->declared->agent);
+	if (!difference)
+		return;
+	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	difference->obstacle = xasprintf(
+		"the conversation belongs to %s: agentdeck session set %s agent %s "
+		"--drop-conversation begins another one",
+		instance->agent, hint, difference->value);
+}
+
+/* Where it works and lives was settled when it was made. */
+static void obstruct(const struct comparison *of, struct difference *difference)
+{
+	const struct instance *instance = of->instance;
+	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
+	difference->obstacle = xasprintf("correct the file, or rename the session (agentdeck "
+					 "rename %s NEW), and up makes another one",
+					 hint);
+}
+
+static void compare_places(const struct comparison *of)
+{
+	const struct instance *instance = of->instance;
+	const char *kind = instance->workspace ? workspace_kind_name(instance->workspace->kind)
+					       : NULL;
+	const char *wanted = declared_has_option(of->declared, "--worktree") ? "worktree"
+			     : declared_has_option(of->declared, "--clone")  ? "clone"
+									     : "";
+	struct difference *difference = compare_texts(of, "tree", kind, wanted);
+	if (difference)
+		obstruct(of, difference);
+	if (declared_has_option(of->declared, "--container") && !instance->recipe)
+		obstruct(of, add(of->fact,
+				 xstrdup("it runs on this host, the file says in a container")));
+	if (declared_has_option(of->declared, "--no-container") && instance->recipe)
+		obstruct(of, add(of->fact,
+				 xstrdup("it runs in a container, the file says on this host")));
+}
+
+static void compare(const struct comparison *of)
+{
+	const struct declared *declared = of->declared;
+	const struct instance *instance = of->instance;
+	compare_texts(of, "group", instance->group, declared->group);
+	compare_agents(of);
+	compare_commands(of);
+	compare_texts(of, "resume", resume_policy_name(instance->resume_policy),
+		      declared_value(declared, "--resume="));
+	compare_texts(of, "restart", restart_policy_name(instance->restart_policy),
+		      declared_value(declared, "--restart="));
+	compare_end(of);
+	compare_limits(of);
+	compare_places(of);
+}
+
+/* ---- what is there ---------------------------------------------------------------------------- */
 
 /* Does the session work where the file says, or in a tree made from there? */
 static bool is_there(const struct instance *instance, const char *directory)
@@ -12,51 +173,6 @@ static bool is_there(const struct instance *instance, const char *directory)
 	if (instance->workspace)
 		return path_is_below(directory, instance->workspace->source);
 	return streq(instance_lookup_directory(instance), directory);
-}
-
-static bool has_option(const struct declared *declared, const char *option)
-{
-	return strvec_contains(&declared->options, option);
-}
-
-static void compare_texts(const char *what, const char *is, const char *wanted, struct strvec *ret)
-{
-	if (wanted && !streq(or_empty(is), wanted))
-		strvec_pushf(ret, "%s: it has %s, the file says %s", what,
-			     is_empty(is) ? "none" : is, *wanted ? wanted : "none");
-}
-
-/* Its own limits: those of its group are not its file's. */
-static void compare_limits(const struct declared *declared, const struct instance *instance,
-			   struct strvec *ret)
-{
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		const int64_t is = limit_value(&instance->limits, limit);
-		const int64_t wanted = limit_value(&declared->limits.limits, limit);
-		cleanup_free char *has = is ? limit_text(limit, is) : NULL;
-		cleanup_free char *says = wanted ? limit_text(limit, wanted) : xstrdup("");
-		if (declared->limits.given[limit])
-			compare_texts(limit_name(limit), has, says, ret);
-	}
-}
-
-static void compare(const struct declared *declared, const struct instance *instance,
-		    struct strvec *ret)
-{
-	const char *kind = instance->workspace ? workspace_kind_name(instance->workspace->kind)
-					       : NULL;
-	const char *wanted = has_option(declared, "--worktree") ? "worktree"
-			     : has_option(declared, "--clone")  ? "clone"
-								: NULL;
-	compare_texts("group", instance->group, declared->group, ret);
-	compare_texts("agent", instance->agent, declared->agent, ret);
-	compare_limits(declared, instance, ret);
-	if (wanted || kind)
-		compare_texts("tree", kind, or_empty(wanted), ret);
-	if (has_option(declared, "--container") && !instance->recipe)
-		strvec_push(ret, "it runs on this host, the file says in a container");
-	if (has_option(declared, "--no-container") && instance->recipe)
-		strvec_push(ret, "it runs in a container, the file says on this host");
 }
 
 int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
@@ -76,31 +192,42 @@ int declared_look(struct deck *deck, const struct declared *declared, const stru
 	cleanup_view struct view view = view_of(row);
 	if (!is_there(instance, declared->directory)) {
 		ret->state = DECLARED_FOREIGN;
-		strvec_pushf(&ret->differences, "another session has this title, in %s",
-			     instance_lookup_directory(instance));
+		add(ret, xasprintf("another session has this title, in %s",
+				   instance_lookup_directory(instance)))
+			->obstacle = xstrdup("rename one of them");
 		return 0;
 	}
 	ret->state = state_is_running(view.state) ? DECLARED_RUNNING : DECLARED_STOPPED;
-	compare(declared, instance, &ret->differences);
+	compare(&(struct comparison){ deck, declared, instance, ret });
 	return 0;
 }
 
-int declared_check(struct deck *deck, const struct declared *declared, struct error *err)
+int declared_check_agent(struct deck *deck, const struct declared *declared, struct error *err)
 {
 	const struct agent *agent;
-	struct stat st;
 	cleanup_error struct error why = { 0 };
-	cleanup_free char *shown = visible(declared->directory);
-	if (stat(declared->directory, &st) < 0 || !S_ISDIR(st.st_mode))
-		return error_set(err, ERROR_CORRUPT,
-				 "%s: %s is not an existing directory: create it, or correct path",
-				 declared->path_place, shown);
 	if (declared->agent && deck_agent(deck, declared->agent, &agent, &why) < 0)
 		return error_set(err, ERROR_CORRUPT, "%s: %s", declared->agent_place, why.message);
 	return 0;
 }
 
+int declared_check(struct deck *deck, const struct declared *declared, struct error *err)
+{
+	struct stat st;
+	cleanup_free char *shown = visible(declared->directory);
+	if (stat(declared->directory, &st) < 0 || !S_ISDIR(st.st_mode))
+		return error_set(err, ERROR_CORRUPT,
+				 "%s: %s is not an existing directory: create it, or correct path",
+				 declared->path_place, shown);
+	return declared_check_agent(deck, declared, err);
+}
+
 void declared_fact_free(struct declared_fact *fact)
 {
-	strvec_clear(&fact->differences);
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		free(fact->differences[i].text);
+		free(fact->differences[i].value);
+		free(fact->differences[i].obstacle);
+	}
+	free(fact->differences);
 }

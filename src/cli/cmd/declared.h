@@ -13,16 +13,29 @@ enum declared_state {
 	DECLARED_FOREIGN, /* a session of another directory has the title */
 };
 
+/* What the file does not say never differs. */
+struct difference {
+	char *text;        /* "group: it has work, the file says play" */
+	const char *field; /* that session set changes, or the name of a limit.  Static */
+	enum limit limit;  /* LIMIT_COUNT: it is none */
+	char *value;       /* that the file says */
+	char *obstacle;    /* why it is not to be changed, and what to do; NULL: it can be */
+};
+
 struct declared_fact {
 	enum declared_state state;
 	const struct store_row *row; /* borrowed; NULL: missing */
-	struct strvec differences;   /* "group: it has work, the file says play" */
+	struct difference *differences;
+	size_t difference_count;
 };
 
 /* What is there of it.  rows: store_list().  *ret: declared_fact_free(). */
 int declared_look(struct deck *deck, const struct declared *declared, const struct store_rows *rows,
 		  struct declared_fact *ret, struct error *err);
+void declared_fact_free(struct declared_fact *fact);
+
 /* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not
  * exist, or nobody knows its agent. */
 int declared_check(struct deck *deck, const struct declared *declared, struct error *err);
-void declared_fact_free(struct declared_fact *fact);
+/* The same of its agent alone. */
+int declared_check_agent(struct deck *deck, const struct declared *declared, struct error *err);

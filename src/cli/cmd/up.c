@@ -6,6 +6,8 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/crew.h"
 #include "cli/cmd/declared.h"
+#include "cli/cmd/limitopts.h"
+#include "cli/cmd/session-set.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -13,6 +15,15 @@
 #include <string.h>
 
 #define DEFAULT_FILE "agentdeck.toml"
+
+struct options {
+	bool update;
+};
+
+static const struct command_option options[] = {
+	{ 0, "update", NULL, "also change what differs of those that exist", TO_FLAG(update) },
+	{ 0 },
+};
 
 /* The file, and what is there of each of its sessions. */
 struct declaration {
@@ -43,14 +54,6 @@ static int look(struct app *app, struct declaration *ret, struct error *err)
 	return 0;
 }
 
-static char *joined(const struct strvec *texts)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	for (size_t i = 0; i < texts->count; i++)
-		strbuf_addf(&text, "%s%s", i ? "; " : "", texts->items[i]);
-	return xstrdup(strbuf_text(&text));
-}
-
 /* Another session's title is no reason to touch that session, nor to make half of the others. */
 static int refuse_foreign(const struct declaration *declaration, struct error *err)
 {
@@ -59,8 +62,7 @@ static int refuse_foreign(const struct declaration *declaration, struct error *e
 		if (declaration->facts[i].state != DECLARED_FOREIGN)
 			continue;
 		cleanup_free char *title = visible(declared->title);
-		cleanup_free char *why = joined(&declaration->facts[i].differences);
-		cleanup_free char *shown = visible(why);
+		cleanup_free char *shown = visible(declaration->facts[i].differences->text);
 		return error_set(err, ERROR_EXISTS,
 				 "%s: %s: %s. Rename one of them; nothing was done",
 				 declared->place, title, shown);
@@ -68,14 +70,99 @@ static int refuse_foreign(const struct declaration *declaration, struct error *e
 	return 0;
 }
 
-/* A mistake in one of them makes none. */
-static int check_missing(struct app *app, const struct declaration *declaration, struct error *err)
+/* What is done with the sessions of the file. */
+struct plan {
+	const char *verb; /* with those that exist */
+	bool launches;    /* makes those that are missing */
+	bool updates;     /* changes what differs of the others */
+};
+
+/* A mistake in one of them makes and changes none. */
+static int check(struct app *app, const struct plan *plan, const struct declaration *declaration,
+		 struct error *err)
 {
-	for (size_t i = 0; i < declaration->file.count; i++)
-		if (declaration->facts[i].state == DECLARED_MISSING &&
-		    declared_check(&app->deck, &declaration->file.sessions[i], err) < 0)
+	for (size_t i = 0; i < declaration->file.count; i++) {
+		const struct declared *declared = &declaration->file.sessions[i];
+		const bool is_missing = declaration->facts[i].state == DECLARED_MISSING;
+		if ((is_missing && plan->launches &&
+		     declared_check(&app->deck, declared, err) < 0) ||
+		    (!is_missing && plan->updates &&
+		     declared_check_agent(&app->deck, declared, err) < 0))
 			return -1;
+	}
 	return 0;
+}
+
+/* ---- up --update ------------------------------------------------------------------------------ */
+
+static int update_limit(struct app *app, const char *base, const struct declared *declared,
+			enum limit limit, char **ret_note, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	struct limit_change change = { .limits = declared->limits.limits };
+	enum limit_effect effect;
+	change.given[limit] = true;
+	if (lifecycle_set_limits(&app->deck, base, &change, &effect, &instance, err) < 0)
+		return -1;
+	*ret_note = xasprintf("The limits %s", limit_effect_text(effect));
+	return 0;
+}
+
+static int update_one(struct app *app, const struct declared *declared, const char *base,
+		      const struct difference *difference, char **ret_note, struct error *err)
+{
+	const struct field_change change = { .field = difference->field,
+					     .value = difference->value };
+	return difference->limit == LIMIT_COUNT
+		       ? session_set_field(app, base, &change, ret_note, err)
+		       : update_limit(app, base, declared, difference->limit, ret_note, err);
+}
+
+/* What "updates" of diff and "updated" of up have.  The caller puts it. */
+static struct json_object *json_of_update(const struct difference *difference)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_string(object, "field", difference->field);
+	json_set_string(object, "value", difference->value);
+	return object;
+}
+
+/* Change what differs and can be changed.  updated gets it. */
+static int update(struct app *app, const struct declared *declared,
+		  const struct declared_fact *fact, struct json_object *updated, struct error *err)
+{
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		cleanup_free char *note = NULL;
+		if (difference->obstacle)
+			continue;
+		if (update_one(app, declared, fact->row->base, difference, &note, err) < 0)
+			return error_prefix(err, "%s: %s: %s", declared->place, fact->row->title,
+					    difference->field);
+		struct json_object *object = json_of_update(difference);
+		json_set_string(object, "note", note);
+		json_object_array_add(updated, object);
+		if (!app->json)
+			say("%s: %s is now %s%s%s", fact->row->title, difference->field,
+			    difference->value, note ? ". " : "", or_empty(note));
+	}
+	return 0;
+}
+
+/* What stays as it is. */
+static void say_differences(const struct app *app, const struct plan *plan,
+			    const struct declared_fact *fact)
+{
+	for (size_t i = 0; i < fact->difference_count && !app->json; i++) {
+		const struct difference *difference = &fact->differences[i];
+		if (difference->obstacle)
+			complain("%s: %s. up --update does not change this: %s", fact->row->title,
+				 difference->text, difference->obstacle);
+		else if (!plan->updates)
+			complain("%s: %s. up changes nothing of a session that exists; up "
+				 "--update does",
+				 fact->row->title, difference->text);
+	}
 }
 
 /* ---- up and down ------------------------------------------------------------------------------ */
@@ -87,22 +174,13 @@ struct jobs {
 
 static void jobs_free(struct jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->count; i++)
+	for (size_t i = 0; i < jobs->count; i++) {
 		strvec_clear(&jobs->jobs[i].words);
+		json_object_put(jobs->jobs[i].updated);
+	}
 	free(jobs->jobs);
 }
 #define cleanup_jobs CLEANUP(jobs_free)
-
-/* What is not as declared stays as it is. */
-static void say_differences(const struct app *app, const struct declared_fact *fact)
-{
-	if (app->json || !fact->row)
-		return;
-	for (size_t i = 0; i < fact->differences.count; i++)
-		complain("%s: %s. up changes nothing of a session that exists: see agentdeck "
-			 "session set --help",
-			 fact->row->title, fact->differences.items[i]);
-}
 
 /* The launch of one that is missing. */
 static void order_launch(const struct app *app, const struct declaration *declaration, size_t i,
@@ -131,25 +209,41 @@ static void order_verb(const struct app *app, const struct declared_fact *fact, 
 		strvec_push(&job->words, "--json");
 }
 
-/* Do the verb with each session that exists, and launch the others if that is wanted. */
-static int run_all(struct app *app, const char *verb, bool launches, struct error *err)
+/* Change the session, if that is wanted, and order the rest. */
+static int order_session(struct app *app, const struct plan *plan,
+			 const struct declaration *declaration, size_t i, struct jobs *jobs,
+			 struct error *err)
+{
+	const struct declared_fact *fact = &declaration->facts[i];
+	if (!fact->row && !plan->launches)
+		return 0;
+	struct crew_job *job = &jobs->jobs[jobs->count++];
+	job->updated = plan->updates ? json_object_new_array() : NULL;
+	if (!fact->row) {
+		order_launch(app, declaration, i, job);
+		return 0;
+	}
+	order_verb(app, fact, plan->verb, job);
+	if (plan->updates &&
+	    update(app, &declaration->file.sessions[i], fact, job->updated, err) < 0)
+		return -1;
+	if (plan->launches)
+		say_differences(app, plan, fact);
+	return 0;
+}
+
+static int run_all(struct app *app, const struct plan *plan, struct error *err)
 {
 	cleanup_declaration struct declaration declaration = { 0 };
 	cleanup_jobs struct jobs jobs = { 0 };
 	size_t failed = 0;
 	if (look(app, &declaration, err) < 0 || refuse_foreign(&declaration, err) < 0 ||
-	    (launches && check_missing(app, &declaration, err) < 0))
+	    check(app, plan, &declaration, err) < 0)
 		return -1;
 	jobs.jobs = xcalloc(declaration.file.count, sizeof(*jobs.jobs));
-	for (size_t i = 0; i < declaration.file.count; i++) {
-		const struct declared_fact *fact = &declaration.facts[i];
-		if (fact->row)
-			order_verb(app, fact, verb, &jobs.jobs[jobs.count++]);
-		else if (launches)
-			order_launch(app, &declaration, i, &jobs.jobs[jobs.count++]);
-		if (launches)
-			say_differences(app, fact);
-	}
+	for (size_t i = 0; i < declaration.file.count; i++)
+		if (order_session(app, plan, &declaration, i, &jobs, err) < 0)
+			return -1;
 	if (!jobs.count && !app->json)
 		say("None of its sessions exists: nothing to do.");
 	const struct crew_order order = {
@@ -164,12 +258,14 @@ static int run_all(struct app *app, const char *verb, bool launches, struct erro
 
 static int run_up(struct app *app, struct error *err)
 {
-	return run_all(app, "start", true, err);
+	const struct options *given = app->options;
+	const struct plan plan = { "start", .launches = true, .updates = given->update };
+	return run_all(app, &plan, err);
 }
 
 static int run_down(struct app *app, struct error *err)
 {
-	return run_all(app, "stop", false, err);
+	return run_all(app, &(struct plan){ .verb = "stop" }, err);
 }
 
 /* ---- diff ------------------------------------------------------------------------------------- */
@@ -191,7 +287,7 @@ static const char *state_text(const struct declared_fact *fact)
 
 static bool is_as_declared(const struct declared_fact *fact)
 {
-	return fact->state == DECLARED_RUNNING && fact->differences.count == 0;
+	return fact->state == DECLARED_RUNNING && fact->difference_count == 0;
 }
 
 /* What makes a missing one; else nothing. */
@@ -205,6 +301,40 @@ static void add_command(const struct declared *declared, const struct declared_f
 	declared_launch(declared, LAUNCH_OF_USER, ret);
 }
 
+static void add_differences(struct json_object *object, const struct declared_fact *fact)
+{
+	cleanup_strvec struct strvec texts = { 0 };
+	struct json_object *updates = json_object_new_array(), *kept = json_object_new_array();
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		strvec_push(&texts, difference->text);
+		if (!difference->obstacle) {
+			json_object_array_add(updates, json_of_update(difference));
+			continue;
+		}
+		struct json_object *one = json_object_new_object();
+		json_set_string(one, "difference", difference->text);
+		json_set_string(one, "why", difference->obstacle);
+		json_object_array_add(kept, one);
+	}
+	json_set_strings(object, "differences", &texts);
+	json_set(object, "updates", updates);
+	json_set(object, "kept", kept);
+}
+
+/* All that differs.  The caller frees. */
+static char *describe(const struct declared_fact *fact)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		const bool is_kept = difference->obstacle && fact->state != DECLARED_FOREIGN;
+		strbuf_addf(&text, "%s%s%s", i ? "; " : "", difference->text,
+			    is_kept ? " (not by up --update)" : "");
+	}
+	return xstrdup(strbuf_text(&text));
+}
+
 static void print_diff_json(const struct declared *declared, const struct declared_fact *fact,
 			    size_t index)
 {
@@ -215,7 +345,7 @@ static void print_diff_json(const struct declared *declared, const struct declar
 	json_set_string(object, "directory", declared->directory);
 	json_set_string(object, "state", state_text(fact));
 	json_set_bool(object, "as_declared", is_as_declared(fact));
-	json_set_strings(object, "differences", &fact->differences);
+	add_differences(object, fact);
 	add_command(declared, fact, &words);
 	json_set_strings(object, "command", &words);
 	print_json_element(object, index);
@@ -235,7 +365,7 @@ static int run_diff(struct app *app, struct error *err)
 		cleanup_strvec struct strvec words = { 0 };
 		add_command(declared, fact, &words);
 		cleanup_free char *what = words.count ? argjoin(strvec_argv(&words))
-						      : joined(&fact->differences);
+						      : describe(fact);
 		is_same = is_same && is_as_declared(fact);
 		if (app->json)
 			print_diff_json(declared, fact, i);
@@ -256,6 +386,7 @@ const struct command command_up = {
 	.name = "up",
 	.arguments = "[FILE]",
 	.summary = "make and start the sessions that a file names",
+	OWN_OPTIONS,
 	.flags = NEEDS_STORE | MAKES_PROFILE | IS_STRICT | HAS_JSON | JSON_LINES,
 	.run = run_up,
 };

@@ -71,16 +71,18 @@ int lifecycle_build_argv(const struct lifecycle_new *wish, const struct agent *a
 			 struct strvec *ret, struct error *err)
 {
 	const char *shell = getenv("SHELL");
+	cleanup_strvec struct strvec words = { 0 };
 	if (wish->argv && wish->argv->count)
-		strvec_push_all(ret, wish->argv);
+		strvec_push_all(&words, wish->argv);
 	else if (agent->command.count)
-		strvec_push_all(ret, &agent->command);
+		strvec_push_all(&words, &agent->command);
 	else
-		strvec_push(ret, is_empty(shell) ? "/bin/sh" : shell);
+		strvec_push(&words, is_empty(shell) ? "/bin/sh" : shell);
 	if (wish->arguments)
-		strvec_push_all(ret, wish->arguments);
-	if (is_empty(ret->items[0]))
+		strvec_push_all(&words, wish->arguments);
+	if (is_empty(words.items[0]))
 		return error_set(err, ERROR_USAGE, "the command is empty");
+	strvec_push_all(ret, &words);
 	return 0;
 }
 
