@@ -642,6 +642,37 @@ hooks_are_removed_on_request() {
 	[ "$status" = 64 ] || fail "--remove-hooks of another program: status $status"
 }
 
+a_removal_that_fails_says_what_it_did() {
+	fresh agent-deck-1.14.0/xdg/home/dev
+	echo '{' >"$home/.gemini/settings.json"
+	run import agent-deck --apply --remove-hooks --json
+	[ "$status" = 1 ] || fail "status $status"
+	python3 - "$root/out" "$home" <<-'END' || fail "$(<"$root/out")"
+		import json, sys
+		it = json.load(open(sys.argv[1]))
+		files = {hook["path"][len(sys.argv[2]):]: hook for hook in it["hooks"]}
+		assert list(files) == ["/.claude/settings.json", "/.gemini/settings.json", "/.codex/config.toml"], files
+		broken = files.pop("/.gemini/settings.json")
+		assert broken["error"] and (broken["events"], broken["changes"], broken["copy"]) == (0, "", None), broken
+		assert all(file["copy"] and file["error"] is None for file in files.values()), files
+		assert len(it["removed_hooks"]) == 2, it["removed_hooks"]
+		assert (it["success"], it["error"], it["code"]) == (False, broken["error"], "CORRUPT"), it
+		assert it["applied"] and any(one["id"] for one in it["sessions"]), it
+	END
+	grep -q 'hook-handler' "$home/.claude/settings.json" && fail "the file before it was not changed"
+	[ "$(<"$home/.gemini/settings.json")" = '{' ] || fail "a broken file was changed"
+	mv "$home/.claude/settings.json.before-agentdeck" "$home/.claude/settings.json"
+	for option in '' --apply; do
+		# shellcheck disable=SC2086 # one word or none
+		run import agent-deck --remove-hooks $option
+		[ "$status" = 1 ] || fail "for people: status $status"
+		grep -qF "agentdeck: $home/.gemini/settings.json" "$root/err" || fail "the broken file: $(<"$root/err")"
+		grep -qF -- "--- $home/.claude/settings.json" "$root/out" || fail "the other file: $(<"$root/out")"
+	done
+	grep -qF "$home/.claude/settings.json: removed the hooks of agent-deck" "$root/out" ||
+		fail "what was changed: $(<"$root/out")"
+}
+
 # left_hooks FILE COMMAND...: settings with these commands, on one line, and one of the user's
 left_hooks() {
 	mkdir -p "${1%/*}"
@@ -787,7 +818,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent every_spelling_of_a_dangerous_mode_needs_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
-	hooks_that_are_left_are_named hooks_are_removed_on_request)
+	hooks_that_are_left_are_named hooks_are_removed_on_request a_removal_that_fails_says_what_it_did)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request

@@ -291,6 +291,10 @@ printf '{"instances":[{"id":"0a1b2c3d-1","title":"old","project_path":"%s","tool
 holds 0 import
 holds 0 import agent-deck --apply
 holds 0 import agent-deck
+mkdir -p "$root/user/.gemini"
+echo '{' >"$root/user/.gemini/settings.json"
+holds 1 import agent-deck --apply --remove-hooks
+rm "$root/user/.gemini/settings.json"
 
 echo '{' >"$root/deck/default/$damaged/instance.json"
 holds 0 list

@@ -6,6 +6,7 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
+#include "base/log.h"
 #include "engine/deck/visit.h"
 #include "engine/import/import.h"
 
@@ -78,6 +79,15 @@ static struct json_object *json_of_step(const struct import_step *step, const st
 	return object;
 }
 
+/* The first file that could not be read or changed; NULL: all could. */
+static const struct error *failure_of(const struct foreign_hooked_files *hooked)
+{
+	for (size_t i = 0; i < hooked->count; i++)
+		if (hooked->items[i].why.code)
+			return &hooked->items[i].why;
+	return NULL;
+}
+
 static void add_hooks_as_json(const struct import_order *order,
 			      const struct foreign_hooked_files *hooked, struct json_object *ret)
 {
@@ -89,6 +99,7 @@ static void add_hooks_as_json(const struct import_order *order,
 		json_set_int(object, "events", (int64_t)file->count);
 		json_set(object, "changes", json_text(file->changes));
 		json_set_string(object, "copy", file->copy);
+		json_set_string(object, "error", file->why.code ? file->why.message : NULL);
 		json_object_array_add(list, object);
 		if (!file->copy)
 			continue;
@@ -104,6 +115,7 @@ static void print_as_json(const struct import_order *order, const struct import_
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 	struct json_object *list = json_object_new_array();
+	const struct error *failure = failure_of(hooked);
 	for (size_t i = 0; i < look->plan.count; i++)
 		json_object_array_add(list, json_of_step(&look->plan.steps[i],
 							 results ? &results[i] : NULL));
@@ -112,6 +124,11 @@ static void print_as_json(const struct import_order *order, const struct import_
 	add_hooks_as_json(order, hooked, object);
 	json_set(object, "sessions", list);
 	json_set(object, "sources", json_object_new_array());
+	if (failure) {
+		json_set_bool(object, "success", false);
+		json_set_string(object, "error", failure->message);
+		json_set_string(object, "code", error_code_name(failure->code));
+	}
 	print_json(object);
 }
 
@@ -415,28 +432,41 @@ static void print_hooks(const struct import_order *order, const struct foreign_h
 			enum foreign_removal removal)
 {
 	const char *name = order->source->name;
-	for (size_t i = 0; i < hooked->count; i++)
+	size_t found = 0;
+	for (size_t i = 0; i < hooked->count; i++) {
+		if (hooked->items[i].why.code)
+			continue;
 		print_hooked(&hooked->items[i]);
-	for (size_t i = 0; removal == FOREIGN_REMOVE && i < hooked->count; i++) {
-		cleanup_free char *line = removal_text(order, &hooked->items[i]);
-		say("%s", line);
+		found++;
+	}
+	for (size_t i = 0; i < hooked->count; i++) {
+		const struct foreign_hooked *file = &hooked->items[i];
+		cleanup_free char *line = file->copy ? removal_text(order, file) : NULL;
+		if (line)
+			say("%s", line);
+		if (file->why.code)
+			complain("%s", file->why.message);
 	}
 	if (!hooked->count)
 		say("No settings have hooks of %s that can be removed.", name);
-	else if (removal == FOREIGN_SHOW)
+	else if (found && removal == FOREIGN_SHOW)
 		say("%zu file%s hooks of %s. Nothing was changed. Remove these lines with "
 		    "--apply.",
-		    hooked->count, hooked->count == 1 ? " has" : "s have", name);
+		    found, found == 1 ? " has" : "s have", name);
 }
 
+/* Returns the exit status. */
 static int visit_hooks(struct app *app, const struct import_order *order,
-		       enum foreign_removal removal, struct foreign_hooked_files *ret,
-		       struct error *err)
+		       enum foreign_removal removal, struct foreign_hooked_files *ret)
 {
-	const int r = import_visit_hooks(&app->deck, order, removal, ret, err);
-	if (!app->json && (r == 0 || ret->count))
+	import_visit_hooks(&app->deck, order, removal, ret);
+	for (size_t i = 0; i < ret->count; i++)
+		if (ret->items[i].why.code)
+			log_error("import: %s", ret->items[i].why.message);
+	if (!app->json)
 		print_hooks(order, ret, removal);
-	return r;
+	const struct error *failure = failure_of(ret);
+	return failure ? error_exit_status(failure->code) : 0;
 }
 
 /* A positive value is the exit status. */
@@ -447,7 +477,7 @@ static int apply(struct app *app, const struct import_order *order, const struct
 	bool adopts;
 	if (consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
 		return -1;
-	int r = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked, err) : 0;
+	int r = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked) : 0;
 	return r == 0 && adopts ? take_each(app, look, results) : r;
 }
 
@@ -493,7 +523,7 @@ static int run(struct app *app, struct error *err)
 	struct result *results = given->apply ? xcalloc(look.plan.count + 1, sizeof(*results))
 					      : NULL;
 	int r = results               ? apply(app, &order, &look, results, &hooked, err)
-		: given->remove_hooks ? visit_hooks(app, &order, FOREIGN_SHOW, &hooked, err)
+		: given->remove_hooks ? visit_hooks(app, &order, FOREIGN_SHOW, &hooked)
 				      : 0;
 	if (r >= 0 && app->json)
 		print_as_json(&order, &look, results, &hooked);

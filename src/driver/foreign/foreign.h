@@ -34,14 +34,15 @@ extern const struct foreign_source foreign_empires;
 extern const struct foreign_source foreign_tmux_assistant_resurrect;
 extern const struct foreign_source foreign_tmux_resurrect;
 
-/* A settings file of an agent that has hooks of the program. */
+/* A settings file of an agent that has hooks of the program, or that may have some. */
 struct foreign_hooked {
 	char *path;
 	size_t count; /* events */
 	/* The lines that go, with "-" before each, and those that take their place, with "+";
 	 * before them "@@ LINE @@".  No other line: those beside them may have secrets. */
 	char *changes;
-	char *copy; /* the name of the file as it was, beside it; NULL: it was not changed */
+	char *copy;       /* the name of the file as it was, beside it; NULL: it was not changed */
+	struct error why; /* it could not be read, or not be changed */
 };
 struct foreign_hooked_files {
 	struct foreign_hooked *items;
@@ -51,12 +52,11 @@ void foreign_hooked_files_free(struct foreign_hooked_files *files);
 #define cleanup_foreign_hooked_files CLEANUP(foreign_hooked_files_free)
 
 /* Find the hooks of a source that has some in the agents' settings, and remove them, if that is
- * wanted: every other byte of a file stays, and so do its mode and its group.  *ret gets each file,
- * also after an error. */
+ * wanted: every other byte of a file stays, and so do its mode and its group.  A file that fails
+ * has its error in *ret, and the next one is visited. */
 enum foreign_removal { FOREIGN_SHOW, FOREIGN_REMOVE };
-int foreign_visit_hooks(const struct foreign_source *source, const struct foreign_place *place,
-			enum foreign_removal removal, struct foreign_hooked_files *ret,
-			struct error *err);
+void foreign_visit_hooks(const struct foreign_source *source, const struct foreign_place *place,
+			 enum foreign_removal removal, struct foreign_hooked_files *ret);
 
 /* An origin of an earlier version, as the readers of this one write it.  The caller frees. */
 char *foreign_current_origin(const char *origin) MUST_USE;

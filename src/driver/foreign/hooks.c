@@ -335,6 +335,7 @@ void foreign_hooked_files_free(struct foreign_hooked_files *files)
 		free(files->items[i].path);
 		free(files->items[i].changes);
 		free(files->items[i].copy);
+		error_clear(&files->items[i].why);
 	}
 	free(files->items);
 	*files = (struct foreign_hooked_files){ 0 };
@@ -383,21 +384,20 @@ static int visit_file(const struct foreign_hooks *hooks, const struct hooked *ho
 	return 0;
 }
 
-int foreign_visit_hooks(const struct foreign_source *source, const struct foreign_place *place,
-			enum foreign_removal removal, struct foreign_hooked_files *ret,
-			struct error *err)
+void foreign_visit_hooks(const struct foreign_source *source, const struct foreign_place *place,
+			 enum foreign_removal removal, struct foreign_hooked_files *ret)
 {
 	const struct foreign_hooks *hooks = source->hooks;
 	for (size_t i = 0; i < hooks->count; i++) {
 		cleanup_free char *path = path_of(place, &hooks->files[i]);
+		cleanup_error struct error why = { 0 };
 		const int r = hooks->files[i].kind == HOOKED_LINK
-				      ? visit_link(hooks, path, removal, ret, err)
+				      ? visit_link(hooks, path, removal, ret, &why)
 				      : visit_file(hooks, &hooks->files[i], path, removal, ret,
-						   err);
+						   &why);
 		if (r < 0)
-			return -1;
+			(void)error_move(&add_file(ret, path, 0, "")->why, &why);
 	}
-	return 0;
 }
 
 /* Positive: there is nothing to tell. */

@@ -102,7 +102,9 @@ int foreign_settings_replace(const struct foreign_settings *file, const struct s
 	}
 	if (fs_replace_from(file->directory, file->directory, file->name, &content, err) < 0) {
 		error_prefix(err, "%s", file->path);
-		return has_changed(file) ? -1 : drop_copy(file, copy);
+		if (!has_changed(file))
+			return drop_copy(file, copy);
+		return error_prefix(err, "the file as it was is %s beside it", copy);
 	}
 	*ret_copy = TAKE_PTR(copy);
 	return 0;

@@ -243,12 +243,11 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 	return 0;
 }
 
-int import_visit_hooks(struct deck *deck, const struct import_order *order,
-		       enum foreign_removal removal, struct foreign_hooked_files *ret,
-		       struct error *err)
+void import_visit_hooks(struct deck *deck, const struct import_order *order,
+			enum foreign_removal removal, struct foreign_hooked_files *ret)
 {
 	const struct foreign_place place = { .home = deck->paths.home,
 					     .from = order->from,
 					     .lookup = lookup };
-	return foreign_visit_hooks(order->source, &place, removal, ret, err);
+	foreign_visit_hooks(order->source, &place, removal, ret);
 }

@@ -70,6 +70,5 @@ int import_adopt(struct deck *deck, const struct import_look *look, size_t index
 const struct adopt_find *import_find(const struct import_look *look, size_t index);
 
 /* Show or remove the hooks of the source, which it must have: see foreign_visit_hooks(). */
-int import_visit_hooks(struct deck *deck, const struct import_order *order,
-		       enum foreign_removal removal, struct foreign_hooked_files *ret,
-		       struct error *err);
+void import_visit_hooks(struct deck *deck, const struct import_order *order,
+			enum foreign_removal removal, struct foreign_hooked_files *ret);
