@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * agent-deck 1.14: a SQLite database for each profile; before 0.11 a sessions.json.
- *
- * It looks for each of its files in the XDG directories first and in ~/.agent-deck then, so one
- * user may have some in each.
  */
+#include "driver/foreign/agent-deck-files.h"
 #include "driver/foreign/hooks.h"
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
-#include "base/toml.h"
 #include "driver/foreign/sqlite.h"
 #include "model/session/naming.h"
 
@@ -21,108 +18,13 @@
 /* The schema that 1.14 writes; columns are only ever added. */
 enum { SCHEMA = 13 };
 
-struct deck_files {
-	const struct foreign_place *place;
-	char *data, *legacy;          /* the two places; data is NULL with --from */
-	struct json_object *settings; /* config.toml; never NULL */
-};
-
-static void deck_files_clear(struct deck_files *files)
-{
-	free(files->data);
-	free(files->legacy);
-	json_object_put(files->settings);
-}
-
-/* The path of one of its files: in its data directory if it is there, else in the old one. */
-static char *find_item(const struct deck_files *files, const char *name)
-{
-	if (files->data) {
-		char *path = path_join(files->data, name);
-		if (foreign_exists(path))
-			return path;
-		free(path);
-	}
-	return path_join(files->legacy, name);
-}
-
-/* ---- settings --------------------------------------------------------------------------------- */
+/* ---- one session ------------------------------------------------------------------------------ */
 
 static struct json_object *table(const struct json_object *object, const char *a, const char *b)
 {
 	struct json_object *found = json_get_object(object, a);
 	return found && b ? json_get_object(found, b) : found;
 }
-
-static void read_settings(struct deck_files *files, struct import_rows *ret)
-{
-	cleanup_strbuf struct strbuf text = { 0 };
-	cleanup_free char *path = foreign_xdg(files->place, "XDG_CONFIG_HOME", ".config",
-					      "agent-deck/config.toml");
-	cleanup_free char *old = path_join(files->legacy, "config.toml");
-	if (!foreign_exists(path) || (files->place->from && foreign_exists(old)))
-		replace_string(&path, old);
-	cleanup_error struct error why = { 0 };
-	const int r = foreign_read(path, &text, &why);
-	if (r == 0 &&
-	    toml_parse(strbuf_text(&text), text.length, path, &files->settings, &why) == 0)
-		return;
-	if (r <= 0)
-		strvec_pushf(&ret->told, "agent-deck: its settings cannot be read: %s",
-			     why.message);
-	files->settings = json_object_new_object();
-}
-
-/* What its settings say that a session does not have; ours are set by hand. */
-static void tell_settings(const struct deck_files *files, struct import_rows *ret)
-{
-	const struct json_object *settings = files->settings;
-	const struct json_object *tmux = json_get_object(settings, "tmux");
-	const struct json_object *tools = json_get_object(settings, "tools");
-	const char *tool = json_get_string(settings, "default_tool", NULL);
-	if (tool)
-		strvec_pushf(&ret->told,
-			     "agent-deck: its default agent: agentdeck config set default_agent %s",
-			     tool);
-	if (tmux && json_object_object_get(tmux, "mouse"))
-		strvec_pushf(&ret->told,
-			     "agent-deck: its mouse setting: agentdeck config set tmux.mouse %s",
-			     json_get_bool(tmux, "mouse", false) ? "true" : "false");
-	if (tmux && json_get_string(tmux, "detach_key", NULL))
-		strvec_pushf(
-			&ret->told,
-			"agent-deck: its key for leaving a session: agentdeck config set tmux.detach_key %s",
-			json_get_string(tmux, "detach_key", ""));
-	struct json_object *options = tmux ? json_get_object(tmux, "options") : NULL;
-	if (options) {
-		json_object_object_foreach(options, key, value) {
-			strvec_pushf(
-				&ret->told,
-				"agent-deck: its tmux option %s is %s: see [tmux] in config.toml",
-				key, json_object_get_string(value));
-		}
-	}
-	if (tools) {
-		json_object_object_foreach(tools, name, value) {
-			strvec_pushf(&ret->told,
-				     "agent-deck: its tool %s runs '%s': for resuming it, write "
-				     "agents/%s.toml",
-				     name, json_get_string(value, "command", ""), name);
-		}
-	}
-	static const char *const secrets[][2] = { { "claude", "env_file" },
-						  { "shell", "env_files" },
-						  { "shell", "init_script" } };
-	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++) {
-		const struct json_object *section = json_get_object(settings, secrets[i][0]);
-		if (section && json_object_object_get(section, secrets[i][1]))
-			strvec_pushf(&ret->told,
-				     "agent-deck: its %s.%s is not read: it may hold secrets",
-				     secrets[i][0], secrets[i][1]);
-	}
-}
-
-/* ---- one session ------------------------------------------------------------------------------ */
 
 /* A row of the table, with its tool_data as an object. */
 struct theirs {
@@ -178,7 +80,7 @@ static void take_ids(const struct theirs *theirs, struct import_row *row)
 {
 	cleanup_free char *key = xasprintf("%s_session_id", theirs->tool);
 	cleanup_free char *name = xasprintf("hooks/%s.sid", json_get_string(theirs->row, "id", ""));
-	cleanup_free char *sidecar = find_item(theirs->files, name);
+	cleanup_free char *sidecar = deck_files_path(theirs->files, name);
 	cleanup_strbuf struct strbuf text = { 0 };
 	const char *command = or_empty(text_of(theirs->row, "command"));
 	if (strstr(command, "--fork-session"))
@@ -457,7 +359,7 @@ static int read_profile(const struct deck_files *files, const char *profile,
 	cleanup_free char *both = xasprintf("%s/profiles/%s/state.db", files->legacy, profile);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *name = xasprintf("profiles/%s/%s", profile, names[i]);
-		cleanup_free char *path = find_item(files, name);
+		cleanup_free char *path = deck_files_path(files, name);
 		int r = i ? read_old(files, profile, path, ret, err)
 			  : read_database(files, profile, path, ret, err);
 		if (r < 0)
@@ -492,21 +394,6 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int find_files(const struct foreign_place *place, struct deck_files *ret)
-{
-	cleanup_free char *there = place->from ? path_join(place->from, "profiles") : NULL;
-	ret->place = place;
-	if (place->from && foreign_exists(there)) {
-		ret->legacy = xstrdup(place->from);
-		return 0;
-	}
-	if (place->from)
-		return FOREIGN_ABSENT;
-	ret->data = foreign_xdg(place, "XDG_DATA_HOME", ".local/share", "agent-deck");
-	ret->legacy = path_join(place->home, ".agent-deck");
-	return foreign_exists(ret->data) || foreign_exists(ret->legacy) ? 0 : FOREIGN_ABSENT;
-}
-
 static bool is_handler(const char *command)
 {
 	return streq(command, "agent-deck hook-handler");
@@ -528,15 +415,24 @@ static const struct foreign_hooks left_hooks = {
 	.count = ARRAY_SIZE(settings_with_hooks),
 };
 
+/* What they say is missed, but the sessions are there. */
+static void take_settings(struct deck_files *files, struct import_rows *ret)
+{
+	cleanup_error struct error why = { 0 };
+	if (deck_files_read_settings(files, &why) < 0)
+		strvec_pushf(&ret->told, "agent-deck: its settings cannot be read: %s",
+			     why.message);
+}
+
 static int read_agent_deck(const struct foreign_place *place, struct import_rows *ret,
 			   struct error *err)
 {
-	CLEANUP(deck_files_clear) struct deck_files files = { 0 };
+	cleanup_deck_files struct deck_files files = { 0 };
 	cleanup_strvec struct strvec profiles = { 0 };
-	int r = find_files(place, &files);
+	int r = deck_files_find(place, &files);
 	if (r != 0)
 		return r;
-	read_settings(&files, ret);
+	take_settings(&files, ret);
 	if (list_profiles(files.data, &profiles, err) < 0 ||
 	    list_profiles(files.legacy, &profiles, err) < 0)
 		return -1;
@@ -550,7 +446,7 @@ static int read_agent_deck(const struct foreign_place *place, struct import_rows
 		is_there |= r == 0;
 	}
 	if (is_there) {
-		tell_settings(&files, ret);
+		deck_files_tell(&files, ret);
 		foreign_tell_hooks(&left_hooks, place, ret);
 	}
 	return is_there ? 0 : FOREIGN_ABSENT;
