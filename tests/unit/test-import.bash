@@ -642,6 +642,73 @@ hooks_are_removed_on_request() {
 	[ "$status" = 64 ] || fail "--remove-hooks of another program: status $status"
 }
 
+hooks_in_the_homes_of_accounts_are_removed_too() {
+	local deck_config name
+	fresh agent-deck-1.14.0/xdg/home/dev
+	deck_config=$home/.config/agent-deck/config.toml
+	sed -i '/^config_dir/d' "$deck_config"
+	cat >>"$deck_config" <<-END
+		[profiles.work.codex]
+		codex_home = "~/.codex-work"
+		[profiles.x-linked.claude]
+		config_dir = "~/.claude-linked"
+		[profiles.usual.claude]
+		config_dir = "~/.claude/"
+		[profiles.gone.claude]
+		config_dir = "~/.claude-gone"
+		[profiles.relative.claude]
+		config_dir = ".claude-relative"
+		[groups."a/b".claude]
+		config_dir = "$home/.claude-group"
+		[conductors.main.claude]
+		config_dir = "~/.claude-main"
+	END
+	sed -i "s|^\[profiles.work.claude\]|&\nconfig_dir = \"~/.claude-work\"|" "$deck_config"
+	for name in work group main relative linked other; do
+		mkdir -p "$home/.claude-$name"
+		cp "$home/.claude/settings.json" "$home/.claude-$name/"
+	done
+	ln -sf ../.claude-work/settings.json "$home/.claude-linked/settings.json"
+	mkdir "$home/.codex-work" && cp "$home/.codex/config.toml" "$home/.codex-work/"
+	tree >"$deck.before"
+	must import agent-deck
+	for name in .claude .claude-work .claude-group .claude-main; do
+		[ "$(grep -cF "$home/$name/settings.json has hooks of agent-deck for 7 events" "$root/out")" = 1 ] ||
+			fail "$name: $(<"$root/out")"
+	done
+	grep -qF "$home/.codex-work/config.toml calls agent-deck" "$root/out" || fail "codex: $(<"$root/out")"
+	untouched
+	must import agent-deck --remove-hooks --apply --json
+	python3 - "$root/out" "$home" <<-'END' || fail "$(<"$root/out")"
+		import json, sys
+		files = [hook["path"][len(sys.argv[2]):] for hook in json.load(open(sys.argv[1]))["hooks"]]
+		assert sorted(files) == sorted("/" + name for name in (
+			".claude/settings.json", ".claude-work/settings.json", ".claude-group/settings.json", ".claude-main/settings.json",
+			".gemini/settings.json", ".codex/config.toml", ".codex-work/config.toml")), files
+	END
+	for name in work group main; do
+		grep -q hook-handler "$home/.claude-$name/settings.json" && fail "$name has its hooks"
+	done
+	for name in relative other; do
+		grep -q hook-handler "$home/.claude-$name/settings.json" || fail "$name is not its home, and was changed"
+	done
+	# Its sessions are gone, its settings are not; then these are broken.
+	cp "$home/.claude-main/settings.json.before-agentdeck" "$home/.claude-main/settings.json"
+	rm -r "$home/.local/share/agent-deck"
+	must import agent-deck --remove-hooks --json
+	grep -qF "$home/.claude-main/settings.json" "$root/out" || fail "without its sessions: $(<"$root/out")"
+	echo '[' >>"$deck_config"
+	run import agent-deck --remove-hooks
+	[ "$status" = 1 ] || fail "broken settings: status $status"
+	grep -qF "$deck_config" "$root/err" || fail "broken settings are not named: $(<"$root/err")"
+	if [ "$(id -u)" = 0 ]; then
+		sed -i '$d' "$deck_config"
+		chown 65534 "$home/.claude-main"
+		must import agent-deck --remove-hooks
+		grep -qF "$home/.claude-main" "$root/out" && fail "another user's home: $(<"$root/out")"
+	fi
+}
+
 a_removal_that_fails_says_what_it_did() {
 	fresh agent-deck-1.14.0/xdg/home/dev
 	echo '{' >"$home/.gemini/settings.json"
@@ -818,7 +885,7 @@ with_database=(each_row_becomes_what_was_decided nothing_is_imported_twice
 	an_import_that_was_killed_goes_on what_was_removed_stays_away sessions_have_what_they_had
 	dangerous_modes_need_consent every_spelling_of_a_dangerous_mode_needs_consent the_log_of_a_database_counts files_may_be_in_the_old_place
 	titles_become_unique a_place_can_be_named a_damaged_database_is_refused
-	hooks_that_are_left_are_named hooks_are_removed_on_request a_removal_that_fails_says_what_it_did)
+	hooks_that_are_left_are_named hooks_are_removed_on_request hooks_in_the_homes_of_accounts_are_removed_too a_removal_that_fails_says_what_it_did)
 others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	panes_that_could_be_meant_as_well_are_asked_about a_damaged_save_is_refused a_squad_comes_with_its_worktrees empires_come_with_their_profiles a_list_makes_one_session_each
 	hooks_of_other_programs_are_removed_on_request

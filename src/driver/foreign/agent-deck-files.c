@@ -58,6 +58,46 @@ int deck_files_read_settings(struct deck_files *files, struct error *err)
 	return 0;
 }
 
+/* ---- homes of agents -------------------------------------------------------------------------- */
+
+static const struct home_key {
+	const char *variable, *section, *key;
+} home_keys[] = {
+	{ "CLAUDE_CONFIG_DIR", "claude", "config_dir" },
+	{ "CODEX_HOME", "codex", "codex_home" },
+	{ "CODEX_HOME", "codex", "config_dir" },
+};
+
+/* table: the whole file, or that of a profile, group or conductor. */
+static void add_homes(const struct deck_files *files, const struct json_object *table,
+		      struct hooked_homes *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(home_keys); i++) {
+		const struct home_key *it = &home_keys[i];
+		const struct json_object *section = json_get_object(table, it->section);
+		const char *home = section ? json_get_string(section, it->key, NULL) : NULL;
+		if (!is_empty(home))
+			hooked_homes_add(ret, it->variable, foreign_expand(files->place, home));
+	}
+}
+
+void deck_files_list_homes(const struct deck_files *files, struct hooked_homes *ret)
+{
+	static const char *const kinds[] = { "profiles", "groups", "conductors" };
+	add_homes(files, files->settings, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct json_object *tables = json_get_object(files->settings, kinds[i]);
+		if (!tables)
+			continue;
+		json_object_object_foreach(tables, name, value) {
+			(void)name;
+			add_homes(files, value, ret);
+		}
+	}
+}
+
+/* ---- what is told ----------------------------------------------------------------------------- */
+
 void deck_files_tell(const struct deck_files *files, struct import_rows *ret)
 {
 	const struct json_object *settings = files->settings;

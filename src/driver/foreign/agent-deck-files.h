@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "driver/foreign/foreign-internal.h"
+#include "driver/foreign/hooks.h"
 
 struct deck_files {
 	const struct foreign_place *place; /* borrowed */
@@ -28,6 +28,10 @@ char *deck_files_path(const struct deck_files *files, const char *name) MUST_USE
 /* Read config.toml; there may be none.  ERROR_CORRUPT: it is not TOML.  files->config is set in
  * every case, and files->settings is an object, empty after an error. */
 int deck_files_read_settings(struct deck_files *files, struct error *err);
+
+/* Add the homes of agents that the settings name: of [claude] and [codex], and of these below each
+ * profile, group and conductor.  ret may have homes twice. */
+void deck_files_list_homes(const struct deck_files *files, struct hooked_homes *ret);
 
 /* Tell what the settings say that a session does not have; ours are set by hand. */
 void deck_files_tell(const struct deck_files *files, struct import_rows *ret);

@@ -3,7 +3,6 @@
  * agent-deck 1.14: a SQLite database for each profile; before 0.11 a sessions.json.
  */
 #include "driver/foreign/agent-deck-files.h"
-#include "driver/foreign/hooks.h"
 
 #include "base/argsplit.h"
 #include "base/fsutil.h"
@@ -405,6 +404,18 @@ static const struct hooked settings_with_hooks[] = {
 	{ HOOKED_NOTIFY, "CODEX_HOME", ".codex", "config.toml" },
 };
 
+static int list_homes(const struct foreign_place *place, struct hooked_homes *ret,
+		      struct error *err)
+{
+	cleanup_deck_files struct deck_files files = { 0 };
+	/* Its hooks may be left where its sessions are not. */
+	(void)deck_files_find(place, &files);
+	const int r = deck_files_read_settings(&files, err);
+	ret->settings = xstrdup(files.config);
+	deck_files_list_homes(&files, ret);
+	return r;
+}
+
 /* They act when AGENTDECK_INSTANCE_ID is set. */
 static const struct foreign_hooks left_hooks = {
 	.name = SOURCE,
@@ -413,6 +424,7 @@ static const struct foreign_hooks left_hooks = {
 	.effect = "do nothing in sessions of agentdeck",
 	.files = settings_with_hooks,
 	.count = ARRAY_SIZE(settings_with_hooks),
+	.list_homes = list_homes,
 };
 
 /* What they say is missed, but the sessions are there. */

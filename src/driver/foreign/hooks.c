@@ -15,11 +15,92 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *path_of(const struct foreign_place *place, const struct hooked *hooked)
+/* ---- where they are --------------------------------------------------------------------------- */
+
+struct target {
+	const struct hooked *hooked;
+	char *path;
+};
+
+/* All files to look at, each once. */
+struct targets {
+	struct target *items;
+	size_t count;
+	struct strvec seen; /* the real paths */
+};
+
+static void targets_clear(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		free(targets->items[i].path);
+	free(targets->items);
+	strvec_clear(&targets->seen);
+}
+#define cleanup_targets CLEANUP(targets_clear)
+
+static void homes_clear(struct hooked_homes *homes)
+{
+	for (size_t i = 0; i < homes->count; i++)
+		free(homes->items[i].path);
+	free(homes->items);
+	free(homes->settings);
+}
+
+void hooked_homes_add(struct hooked_homes *homes, const char *variable, char *path)
+{
+	homes->items = xreallocarray(homes->items, homes->count + 1, sizeof(*homes->items));
+	homes->items[homes->count++] = (struct hooked_home){ variable, path };
+}
+
+static char *usual_path(const struct foreign_place *place, const struct hooked *hooked)
 {
 	const char *home = hooked->variable ? place->lookup(hooked->variable) : NULL;
 	cleanup_free char *usual = path_join(place->home, hooked->home);
 	return path_join(home && *home == '/' ? home : usual, hooked->name);
+}
+
+/* Homes may share their settings by a link.  A link of the program's counts itself.  Takes
+ * ownership of path. */
+static void add_target(struct targets *targets, const struct hooked *hooked, char *path)
+{
+	cleanup_free char *real = hooked->kind == HOOKED_LINK ? NULL : realpath(path, NULL);
+	if (real && strvec_contains(&targets->seen, real)) {
+		free(path);
+		return;
+	}
+	if (real)
+		strvec_push(&targets->seen, real);
+	targets->items = xreallocarray(targets->items, targets->count + 1, sizeof(*targets->items));
+	targets->items[targets->count++] = (struct target){ hooked, path };
+}
+
+/* Settings may name what another user can change. */
+static bool is_own_home(const char *path)
+{
+	struct stat st;
+	return *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == geteuid();
+}
+
+/* After an error *ret has the files in the usual homes, and *ret_settings, the caller's, is the
+ * path of the program's settings, which cannot be read. */
+static int list_targets(const struct foreign_hooks *hooks, const struct foreign_place *place,
+			struct targets *ret, char **ret_settings, struct error *err)
+{
+	CLEANUP(homes_clear) struct hooked_homes homes = { 0 };
+	const int r = hooks->list_homes ? hooks->list_homes(place, &homes, err) : 0;
+	for (size_t i = 0; i < hooks->count; i++) {
+		const struct hooked *hooked = &hooks->files[i];
+		add_target(ret, hooked, usual_path(place, hooked));
+		for (size_t j = 0; j < homes.count; j++)
+			if (hooked->variable && streq(hooked->variable, homes.items[j].variable) &&
+			    is_own_home(homes.items[j].path))
+				add_target(ret, hooked,
+					   path_join(homes.items[j].path, hooked->name));
+	}
+	if (r < 0)
+		*ret_settings = TAKE_PTR(homes.settings);
+	return r;
 }
 
 /* ---- what is in them -------------------------------------------------------------------------- */
@@ -388,15 +469,23 @@ void foreign_visit_hooks(const struct foreign_source *source, const struct forei
 			 enum foreign_removal removal, struct foreign_hooked_files *ret)
 {
 	const struct foreign_hooks *hooks = source->hooks;
-	for (size_t i = 0; i < hooks->count; i++) {
-		cleanup_free char *path = path_of(place, &hooks->files[i]);
+	cleanup_targets struct targets targets = { 0 };
+	cleanup_error struct error unread = { 0 };
+	cleanup_free char *settings = NULL;
+	if (list_targets(hooks, place, &targets, &settings, &unread) < 0) {
+		(void)error_prefix(&unread, "the homes that %s has for accounts are not known",
+				   hooks->name);
+		(void)error_move(&add_file(ret, settings, 0, "")->why, &unread);
+	}
+	for (size_t i = 0; i < targets.count; i++) {
+		const struct target *target = &targets.items[i];
 		cleanup_error struct error why = { 0 };
-		const int r = hooks->files[i].kind == HOOKED_LINK
-				      ? visit_link(hooks, path, removal, ret, &why)
-				      : visit_file(hooks, &hooks->files[i], path, removal, ret,
-						   &why);
+		const int r = target->hooked->kind == HOOKED_LINK
+				      ? visit_link(hooks, target->path, removal, ret, &why)
+				      : visit_file(hooks, target->hooked, target->path, removal,
+						   ret, &why);
 		if (r < 0)
-			(void)error_move(&add_file(ret, path, 0, "")->why, &why);
+			(void)error_move(&add_file(ret, target->path, 0, "")->why, &why);
 	}
 }
 
@@ -444,8 +533,10 @@ static void tell(const struct foreign_hooks *hooks, const struct hooked *hooked,
 void foreign_tell_hooks(const struct foreign_hooks *hooks, const struct foreign_place *place,
 			struct import_rows *ret)
 {
-	for (size_t i = 0; i < hooks->count; i++) {
-		cleanup_free char *path = path_of(place, &hooks->files[i]);
-		tell(hooks, &hooks->files[i], path, ret);
-	}
+	cleanup_targets struct targets targets = { 0 };
+	cleanup_error struct error unread = { 0 };
+	cleanup_free char *settings = NULL;
+	(void)list_targets(hooks, place, &targets, &settings, &unread);
+	for (size_t i = 0; i < targets.count; i++)
+		tell(hooks, targets.items[i].hooked, targets.items[i].path, ret);
 }

@@ -20,6 +20,20 @@ struct hooked {
 	const char *home, *name;
 };
 
+struct hooked_home {
+	const char *variable; /* as in struct hooked */
+	char *path;
+};
+
+/* Homes of agents that the program's own settings name. */
+struct hooked_homes {
+	char *settings; /* the path of these settings */
+	struct hooked_home *items;
+	size_t count;
+};
+/* Takes ownership of path. */
+void hooked_homes_add(struct hooked_homes *homes, const char *variable, char *path);
+
 struct foreign_hooks {
 	const char *name; /* of the program */
 	bool (*is_its)(const char *command);
@@ -28,8 +42,12 @@ struct foreign_hooks {
 	const char *effect; /* of what is left, in sessions of agentdeck: "do nothing in ..." */
 	const struct hooked *files;
 	size_t count;
+	/* NULL: its settings name none.  *ret is the caller's; its settings are set in every case. */
+	int (*list_homes)(const struct foreign_place *place, struct hooked_homes *ret,
+			  struct error *err);
 };
 
-/* Name the settings that have its hooks, and those that cannot be read. */
+/* Name the settings that have its hooks, and those that cannot be read.  Those of the program
+ * itself are the reader's to name. */
 void foreign_tell_hooks(const struct foreign_hooks *hooks, const struct foreign_place *place,
 			struct import_rows *ret);
