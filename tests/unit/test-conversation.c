@@ -532,6 +532,80 @@ static void a_claim_excludes_others_until_it_is_given_up(void **state)
 	fs_unlock(&second);
 }
 
+/* --- a look ----------------------------------------------------------------------------------- */
+
+/* Foretell while another one holds the lock.  Nothing has been logged since the beginning. */
+static void foretell(struct desk *desk, struct instance *instance, const char *session_id)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_strbuf struct strbuf log = { 0 };
+	cleanup_free char *path = path_join(desk->root, "logs/agentdeck.log");
+	assert_int_equal(fs_lock(store_state_directory(desk->deck.store), "conversations.lock", 0,
+				 &lock, NULL),
+			 0);
+	if (conversation_foretell(&desk->deck, instance, desk->claude, &err) != 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(instance->conversation.session_id, session_id);
+	assert_int_equal(fs_read(AT_FDCWD, path, 1 << 20, &log, NULL), 0);
+	assert_string_equal(strbuf_text(&log), "");
+}
+
+static void a_look_at_what_would_be_found_takes_no_lock_and_logs_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *found = new_one(desk, "0123abcd", NULL);
+	cleanup_instance struct instance *ended = interrupted(desk, RUNG_FRESH);
+	cleanup_instance struct instance *released = new_one(desk, "0123abcf", MINE);
+	write_transcript(desk, desk->home, LOOSE, true);
+	foretell(desk, found, LOOSE);
+	foretell(desk, ended, LOOSE);
+	released->conversation.shared = (struct shared_conversation){
+		.session_id = xstrdup(THEIRS),
+		.owner = xstrdup("0000yyyy"),
+		.title = xstrdup("gone"),
+		.since = 1000,
+	};
+	foretell(desk, released, THEIRS);
+}
+
+static void a_look_at_a_conversation_that_has_moved_logs_nothing(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_close int fd = -1;
+	cleanup_free char *elsewhere = path_join(desk->root, "elsewhere");
+	cleanup_free char *slug = transcript_slug(elsewhere);
+	cleanup_free char *folder = xasprintf("%s/projects/%s", desk->home, slug);
+	cleanup_free char *text = xasprintf(
+		"{\"type\":\"user\",\"cwd\":\"%s\",\"message\":{\"content\":\"x\"}}\n"
+		"{\"type\":\"relocated\",\"relocatedCwd\":\"%s\"}\n",
+		desk->cwd, elsewhere);
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	assert_int_equal(mkdir(elsewhere, 0700), 0);
+	assert_int_equal(fs_open_private_directory(folder, &fd, NULL), 0);
+	assert_int_equal(fs_replace(fd, MINE ".jsonl", text, strlen(text), FS_VOLATILE, NULL), 0);
+	foretell(desk, instance, MINE);
+	assert_string_equal(instance_launch_directory(instance), elsewhere);
+}
+
+static void a_look_at_a_conversation_that_another_one_picked_only_warns(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *other = other_one(desk, THEIRS);
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	bring_to_life(other);
+	other->conversation.shared = (struct shared_conversation){
+		.session_id = xstrdup(MINE),
+		.owner = xstrdup("0123abcd"),
+		.title = xstrdup("mine"),
+		.since = 1000,
+	};
+	put_instance(desk->deck.store, other);
+	foretell(desk, instance, MINE);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "0000zzzz"));
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 static int plan(struct desk *desk, struct instance *instance, enum transcript_fact fact,
@@ -721,6 +795,9 @@ int main(void)
 		TEST(a_conversation_that_is_being_opened_is_refused),
 		TEST(who_does_not_hold_it_is_no_reason_to_refuse),
 		TEST(a_claim_excludes_others_until_it_is_given_up),
+		TEST(a_look_at_what_would_be_found_takes_no_lock_and_logs_nothing),
+		TEST(a_look_at_a_conversation_that_has_moved_logs_nothing),
+		TEST(a_look_at_a_conversation_that_another_one_picked_only_warns),
 		TEST(a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command),
 		TEST(under_confirm_the_pane_asks_where_there_is_something_to_come_back_to),
 		TEST(the_latest_of_a_directory_is_not_a_neighbours),

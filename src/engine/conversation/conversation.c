@@ -147,10 +147,16 @@ static int discover(struct deck *deck, struct instance *instance, const struct a
 	conversation_set_id(&instance->conversation, found.session_id, ORIGIN_DISCOVERED,
 			    clock_wall_us());
 	replace_string(&instance->conversation.transcript_path, found.path);
-	log_info("conversation %s found on disk: newest of this directory that no instance owns",
-		 found.session_id);
 	*ret_fact = TRANSCRIPT_TURNS;
 	return 0;
+}
+
+static void take_fresh_id(struct instance *instance)
+{
+	const struct attempt *attempt = run_attempt(&instance->run);
+	if (attempt && attempt->rung == RUNG_FRESH && attempt->session_id)
+		conversation_set_id(&instance->conversation, attempt->session_id, ORIGIN_MINTED,
+				    clock_wall_us());
 }
 
 /* A run that ended without a word may still have moved to its fresh id: its transcript
@@ -170,15 +176,22 @@ static int settle_unfinished(struct instance *instance, const struct agent *agen
 	    naming_has_session_id(&instance->conversation.previous, attempt->session_id))
 		return 0;
 	if (!location_is_known(agent)) {
-		conversation_commit(instance);
+		take_fresh_id(instance);
 		return 0;
 	}
 	int r = transcript_find(instance->conversation.config_home,
 				instance_launch_directory(instance), attempt->session_id, NULL,
 				&found, err);
 	if (r == 0 && found.has_turns)
-		conversation_commit(instance);
+		take_fresh_id(instance);
 	return r < 0 ? -1 : 0;
+}
+
+static void log_id(const struct instance *instance, const char *before, const char *source)
+{
+	const char *id = instance->conversation.session_id;
+	if (id && !naming_same_session_id(before, id))
+		log_info("conversation: %s -> %s source=%s", before ? before : "none", id, source);
 }
 
 int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
@@ -191,8 +204,7 @@ int conversation_settle_shared(struct deck *deck, struct instance *instance, str
 	if (owner_lock(deck, lock, err) < 0 || conversation_look_shared(deck, instance, err) < 0)
 		return -1;
 	if (!conversation->shared.session_id)
-		log_info("conversation: %s -> %s source=released", before ? before : "none",
-			 conversation->session_id);
+		log_id(instance, before, "released");
 	return 0;
 }
 
@@ -218,8 +230,8 @@ int conversation_look_shared(struct deck *deck, struct instance *instance, struc
 	return 0;
 }
 
-int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
-			enum transcript_fact *ret_fact, struct error *err)
+int conversation_look(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      enum transcript_fact *ret_fact, struct error *err)
 {
 	struct conversation *conversation = &instance->conversation;
 	enum transcript_fact fact = TRANSCRIPT_UNKNOWN;
@@ -239,7 +251,7 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 		return 0;
 	}
 	fact = TRANSCRIPT_ABSENT;
-	if (conversation->session_id && location_settle(instance, &fact, err) < 0)
+	if (conversation->session_id && location_look(instance, &fact, err) < 0)
 		return -1;
 	/* A wrapper that drops our arguments leaves a minted id that nobody ever used; one that the
 	 * agent has reported (then it said where it will write) it did use. */
@@ -254,12 +266,30 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 	return 0;
 }
 
+int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
+			enum transcript_fact *ret_fact, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	cleanup_free char *id = xstrdup_or_null(conversation->session_id);
+	cleanup_free char *directory = xstrdup(instance_launch_directory(instance));
+	if (conversation_look(deck, instance, agent, ret_fact, err) < 0)
+		return -1;
+	log_id(instance, id, session_origin_name(conversation->origin));
+	location_log(instance, directory);
+	return 0;
+}
+
 /* Does the agent come back to whatever is the latest of its directory, with nothing to tell one
  * instance's from another's? */
 static bool shares_directory(const struct agent *agent)
 {
 	return registry_strategy(agent) == STRATEGY_CONTINUE && !agent->isolation_arguments.count &&
 	       !agent->isolation_environment.count;
+}
+
+static bool needs_claim(const struct instance *instance, const struct agent *agent)
+{
+	return instance->conversation.session_id || shares_directory(agent);
 }
 
 /* Another instance of the same agent in the same directory, running or not. */
@@ -352,9 +382,9 @@ static int refuse_claim(const struct owner_profile *profile, const struct store_
 			 instance->conversation.session_id, title, row->id, or_empty(place), what);
 }
 
-static int find_holder(struct deck *deck, const struct owner_profile *profile,
-		       const struct instance *instance, const struct agent *agent,
-		       struct error *err)
+/* warnings gets what the user should know of a claim that is not refused. */
+static int find_holder(const struct owner_profile *profile, const struct instance *instance,
+		       const struct agent *agent, struct strvec *warnings, struct error *err)
 {
 	for (size_t i = 0; i < profile->rows.count; i++) {
 		const struct store_row *row = &profile->rows.rows[i];
@@ -367,11 +397,12 @@ static int find_holder(struct deck *deck, const struct owner_profile *profile,
 			return refuse_claim(profile, row, instance, agent, err);
 		case HOLDING_PICKED:
 			/* The owner keeps it, and is not the one who has to wait. */
-			deck_warn(deck,
-				  "conversation %s is also open in session '%s' (%s), where its "
-				  "user chose it: close it there, or the conversation will split "
-				  "into two branches",
-				  instance->conversation.session_id, title, row->id);
+			strvec_pushf(
+				warnings,
+				"conversation %s is also open in session '%s' (%s), where its user "
+				"chose it: close it there, or the conversation will split into two "
+				"branches",
+				instance->conversation.session_id, title, row->id);
 			break;
 		case HOLDING_NOTHING:
 			break;
@@ -418,7 +449,7 @@ int conversation_find_holder(struct deck *deck, const struct instance *instance,
 			     struct error *err)
 {
 	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
-	if (!instance->conversation.session_id && !shares_directory(agent))
+	if (!needs_claim(instance, agent))
 		return 0;
 	if (owner_list(deck, &profiles, err) < 0)
 		return -1;
@@ -440,18 +471,32 @@ int conversation_find_holder(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
+static int check_claim(struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, struct strvec *warnings, struct error *err)
+{
+	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
+	if (!needs_claim(instance, agent))
+		return 0;
+	if (owner_list(deck, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (find_holder(&profiles.items[i], instance, agent, warnings, err) < 0)
+			return -1;
+	return 0;
+}
+
 int conversation_claim(struct deck *deck, const struct instance *instance,
 		       const struct agent *agent, struct fs_lock *lock, struct error *err)
 {
-	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
-	if (!instance->conversation.session_id && !shares_directory(agent))
+	cleanup_strvec struct strvec warnings = { 0 };
+	if (!needs_claim(instance, agent))
 		return 0;
-	if (owner_lock(deck, lock, err) < 0 || owner_list(deck, &profiles, err) < 0)
+	if (owner_lock(deck, lock, err) < 0)
 		return -1;
-	for (size_t i = 0; i < profiles.count; i++)
-		if (find_holder(deck, &profiles.items[i], instance, agent, err) < 0)
-			return -1;
-	return 0;
+	const int r = check_claim(deck, instance, agent, &warnings, err);
+	for (size_t i = 0; i < warnings.count; i++)
+		deck_warn(deck, "%s", warnings.items[i]);
+	return r;
 }
 
 /* A removed one counts until prune deletes it: its conversation is still the directory's, and it
@@ -607,10 +652,9 @@ int conversation_foretell(struct deck *deck, struct instance *instance, const st
 		.agent = agent,
 		.purpose = PLAN_FORETELL,
 	};
-	cleanup_fs_lock struct fs_lock claim = FS_UNLOCKED;
-	if (conversation_settle_shared(deck, instance, &claim, err) < 0 ||
-	    conversation_settle(deck, instance, agent, &planning.fact, err) < 0 ||
-	    conversation_claim(deck, instance, agent, &claim, err) < 0)
+	if (conversation_look_shared(deck, instance, err) < 0 ||
+	    conversation_look(deck, instance, agent, &planning.fact, err) < 0 ||
+	    check_claim(deck, instance, agent, &deck->warnings, err) < 0)
 		return -1;
 	run_clear(&instance->run);
 	return conversation_plan(&planning, err);
@@ -657,13 +701,7 @@ bool conversation_take_words(struct deck *deck, struct instance *instance, const
 
 void conversation_commit(struct instance *instance)
 {
-	const struct attempt *attempt = run_attempt(&instance->run);
-	const char *before = instance->conversation.session_id;
-	if (!attempt || attempt->rung != RUNG_FRESH || !attempt->session_id)
-		return;
-	if (!naming_same_session_id(before, attempt->session_id))
-		log_info("conversation: %s -> %s source=fresh_start", before ? before : "none",
-			 attempt->session_id);
-	conversation_set_id(&instance->conversation, attempt->session_id, ORIGIN_MINTED,
-			    clock_wall_us());
+	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
+	take_fresh_id(instance);
+	log_id(instance, before, "fresh_start");
 }

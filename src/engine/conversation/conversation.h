@@ -25,6 +25,10 @@ int conversation_look_shared(struct deck *deck, struct instance *instance, struc
 int conversation_settle(struct deck *deck, struct instance *instance, const struct agent *agent,
 			enum transcript_fact *ret_fact, struct error *err);
 
+/* The same in memory, for a look: the log says nothing. */
+int conversation_look(struct deck *deck, struct instance *instance, const struct agent *agent,
+		      enum transcript_fact *ret_fact, struct error *err);
+
 /* The newest transcript with turns of the instance's directory and home that no other instance of
  * any profile owns. TRANSCRIPT_NONE: there is none, or the agent's transcripts cannot be looked at.
  */
@@ -87,8 +91,9 @@ struct planning {
 int conversation_plan(const struct planning *planning, struct error *err);
 
 /* What the ladder of a start would be: all of the above but for what they make and write, and for
- * the id of an agent that makes its conversations first.  The instance's run is then that plan; it
- * is not for store_save(). */
+ * the id of an agent that makes its conversations first.  It is a look: it waits for no lock, and
+ * logs nothing; what a claim would warn of is in deck->warnings.  The instance's run is then that
+ * plan; it is not for store_save(). */
 int conversation_foretell(struct deck *deck, struct instance *instance, const struct agent *agent,
 			  struct error *err);
 

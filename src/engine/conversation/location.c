@@ -91,16 +91,13 @@ static int follow(struct instance *instance, const struct transcript *found, boo
 					  : transcript_last_directory(found->path, &directory, err);
 	if (r < 0)
 		return -1;
-	if (r == 0) {
+	if (r == 0)
 		instance_set_launch_directory(instance, directory);
-		log_info("conversation %s: found in %s", instance->conversation.session_id,
-			 directory);
-	}
 	*ret_elsewhere = r == TRANSCRIPT_NONE;
 	return 0;
 }
 
-int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err)
+int location_look(struct instance *instance, enum transcript_fact *ret, struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
 	bool is_elsewhere = false;
@@ -117,6 +114,22 @@ int location_settle(struct instance *instance, enum transcript_fact *ret, struct
 	*ret = !found.has_turns ? TRANSCRIPT_EMPTY
 	       : is_elsewhere   ? TRANSCRIPT_ELSEWHERE
 				: TRANSCRIPT_TURNS;
+	return 0;
+}
+
+void location_log(const struct instance *instance, const char *before)
+{
+	const char *now = instance_launch_directory(instance);
+	if (!streq(now, before))
+		log_info("conversation %s: found in %s", instance->conversation.session_id, now);
+}
+
+int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err)
+{
+	cleanup_free char *before = xstrdup(instance_launch_directory(instance));
+	if (location_look(instance, ret, err) < 0)
+		return -1;
+	location_log(instance, before);
 	return 0;
 }
 

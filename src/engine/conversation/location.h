@@ -22,8 +22,14 @@ int location_find(const struct instance *instance, const char *session_id, struc
 
 /* Look for the transcript of the stored id, and follow it where it has moved.  *ret says what was
  * found.  For an agent whose transcripts can be looked at, and an instance with an id and a config
- * home. */
+ * home.  A move is logged. */
 int location_settle(struct instance *instance, enum transcript_fact *ret, struct error *err);
+
+/* The same in memory, for a look: the log says nothing. */
+int location_look(struct instance *instance, enum transcript_fact *ret, struct error *err);
+
+/* Log that the conversation is not in this launch directory any more, if that is so. */
+void location_log(const struct instance *instance, const char *before);
 
 /* The same where there is something to look at, and nothing else. */
 int location_refresh(struct instance *instance, const struct agent *agent, struct error *err);

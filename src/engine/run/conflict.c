@@ -71,7 +71,7 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 		return -1;
 	ret->can_fork = lifecycle_check_fork(instance, operation->agent, NULL) == 0;
 	if (conversation_look_shared(deck, instance, err) < 0 ||
-	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
+	    conversation_look(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;
 	if (wish == START_FRESH)
 		location_forget_missing(instance);
