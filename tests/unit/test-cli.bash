@@ -776,6 +776,36 @@ case_send_joins_its_words() {
 	must stop api
 }
 
+# An agent whose entry only says what its files look like.
+case_the_reply_of_an_agent_with_listed_files_is_found() {
+	mkdir -m 700 "$home/deck/agents"
+	sed -e 's/^transcript = .*//' -e '/^once\|^latest/d' -e 's/^match = .*/match = ["wren"]/' \
+		"$tree/data/agents/demo.toml" >"$home/deck/agents/wren.toml"
+	cat >>"$home/deck/agents/wren.toml" <<-'END'
+		[files]
+		conversation = "projects/*/{uuid}.jsonl"
+		directory = "cwd"
+		prompt = "type=user"
+		prompt_text = "message.content"
+		reply = "type=assistant"
+		reply_text = "message.content"
+	END
+	must add . -t bird --agent wren
+	must start bird
+	must send bird --wait what now
+	grep -q 'You said: "what now"' "$home/out" || fail "it says: $(<"$home/out")"
+	must send bird --wait what now
+	must output bird --json
+	grep -q '"content": *".*You said: ."what now' "$home/out" || fail "it says: $(<"$home/out")"
+	grep -q '"replied_at": *"20' "$home/out" || fail "when: $(<"$home/out")"
+	must last-turns bird
+	[ "$(grep -c '^> what now' "$home/out")" = 2 ] || fail "the last turns: $(<"$home/out")"
+	must show bird
+	grep -q 'You said: "what now"' "$home/out" || fail "it shows: $(<"$home/out")"
+	grep -qE '^[A-Z].*what now' "$home/out" || fail "not the first words: $(<"$home/out")"
+	must stop bird
+}
+
 case_send_waits_for_the_reply() {
 	must add . -t api --agent demo
 	must start api

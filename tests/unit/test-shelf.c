@@ -198,35 +198,29 @@ static void lay_copy(const char *agent, const char *name)
 	lay(name, strbuf_text(&text), 1000);
 }
 
-struct last {
-	bool is_reply;
-	char *text;
-};
-
-static bool keep_last(struct json_object *record, void *data)
+/* The last reply begins so; so does the last turn; the one before it is of its user. */
+static void expect_reply(const struct shelf_item *item, const char *reply)
 {
-	struct last *last = data;
-	struct transcript_turn turn;
-	if (shelf_turn(files, record, &turn)) {
-		free(last->text);
-		*last = (struct last){ turn.is_reply, turn.text };
-	}
-	return true;
+	cleanup_transcript_turns struct transcript_turns turns = { 0 };
+	cleanup_free char *text = NULL, *time = NULL;
+	assert_int_equal(shelf_last_reply(files, item->path, &text, &time, NULL), 0);
+	assert_true(starts_with(text, reply));
+	assert_true(starts_with(time, "2026-11-25T19:5") && ends_with(time, "Z"));
+	assert_int_equal(shelf_last_turns(files, item->path, 2, &turns, NULL), 0);
+	assert_int_equal(turns.count, 2);
+	assert_string_equal(turns.items[1].text, text);
+	assert_true(turns.items[1].is_reply && !turns.items[0].is_reply);
 }
 
 /* The only conversation of the agent: its id, its first words, and a part of its last reply. */
 static void expect_only(const char *agent, const char *id, const char *words, const char *reply)
 {
 	cleanup_shelf struct shelf shelf = { 0 };
-	struct last last = { 0 };
 	list_of(agent, &shelf);
 	assert_int_equal(shelf.count, 1);
 	assert_string_equal(shelf.items[0].session_id, id);
 	expect(&shelf.items[0], "/home/user/work", words);
-	assert_int_equal(transcript_visit(shelf.items[0].path, 0, keep_last, &last, NULL), 0);
-	assert_true(last.is_reply);
-	assert_non_null(strstr(last.text, reply));
-	free(last.text);
+	expect_reply(&shelf.items[0], reply);
 }
 
 static void what_codex_wrote_is_found(void **state UNUSED)
@@ -284,6 +278,61 @@ static void a_second_file_of_gemini_has_the_same_id(void **state UNUSED)
 	expect(&shelf.items[0], "/home/user/work", "hello gemini tui words");
 	assert_string_equal(shelf.items[1].session_id, ID_A);
 	expect(&shelf.items[1], "/home/user/work", "");
+}
+
+static void pick(const char *id, const char *hint, const char *expected)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_free char *path = path_join(scratch, expected);
+	assert_int_equal(shelf_pick(files, scratch, id, hint, &found, NULL), 0);
+	assert_string_equal(found.path, path);
+	assert_string_equal(found.session_id, id);
+}
+
+/* qwen records its thoughts beside the reply, in parts with a mark. */
+static void a_thought_is_not_a_reply(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	cleanup_free char *text = NULL, *time = NULL;
+	lay("projects/-a/chats/" ID_A ".jsonl",
+	    "{\"type\":\"assistant\",\"timestamp\":\"then\",\"message\":{\"parts\":["
+	    "{\"text\":\"hm\",\"thought\":true},{\"text\":\"yes\"}]}}\n"
+	    "{\"type\":\"assistant\",\"message\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},"
+	    "{\"functionCall\":{}}]}}\n"
+	    "{\"type\":\"user\",\"message\":{\"parts\":[{\"text\":\"more\"}]}}\n"
+	    "{\"type\":\"assistant\",\"mess",
+	    1000);
+	list("chats", &shelf);
+	assert_int_equal(shelf_last_reply(files, shelf.items[0].path, &text, &time, NULL), 0);
+	assert_string_equal(text, "yes");
+	assert_string_equal(time, "then");
+}
+
+static void the_file_with_words_is_picked(void **state UNUSED)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	cleanup_transcript struct transcript none = { 0 };
+	lay_copy("gemini", GEMINI "chats/session-2026-11-25T19-54-11111111.jsonl");
+	list_of("gemini", &shelf);
+	lay(GEMINI "chats/session-2026-11-25T19-59-11111111.jsonl",
+	    "{\"sessionId\":\"" ID_A "\"}\n", 2000);
+	pick(ID_A, NULL, GEMINI "chats/session-2026-11-25T19-54-11111111.jsonl");
+	assert_int_equal(shelf_pick(files, scratch, ID_B, NULL, &none, NULL), TRANSCRIPT_NONE);
+}
+
+static void a_hint_counts_only_in_its_place(void **state UNUSED)
+{
+	static const char *const places[] = { "projects/-a/chats/" ID_A ".jsonl",
+					      "projects/-b/chats/" ID_A ".jsonl",
+					      "projects/-a/chats/" ID_B ".jsonl",
+					      "elsewhere/" ID_A ".jsonl" };
+	files = agent_files_named("chats");
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		lay(places[i], "{}\n", 4000 - (time_t)i * 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		cleanup_free char *hint = path_join(scratch, places[i]);
+		pick(ID_A, hint, i == 1 ? places[1] : places[0]);
+	}
 }
 
 static void a_side_conversation_of_gemini_is_told(void **state UNUSED)
@@ -378,6 +427,9 @@ int main(void)
 		IN_REGISTRY(what_kimi_code_wrote_is_found),
 		IN_REGISTRY(what_gemini_wrote_is_found),
 		IN_REGISTRY(a_second_file_of_gemini_has_the_same_id),
+		cmocka_unit_test_setup_teardown(a_thought_is_not_a_reply, set_up, tear_down),
+		IN_REGISTRY(the_file_with_words_is_picked),
+		cmocka_unit_test_setup_teardown(a_hint_counts_only_in_its_place, set_up, tear_down),
 		IN_REGISTRY(a_side_conversation_of_gemini_is_told),
 		IN_REGISTRY(what_is_no_file_is_left_out),
 		IN_REGISTRY(a_file_beside_that_cannot_be_read_names_no_directory),

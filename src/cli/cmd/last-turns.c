@@ -30,13 +30,10 @@ static void print_turn(const struct transcript_turn *turn)
 static int run(struct app *app, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	cleanup_transcript struct transcript found = { 0 };
 	cleanup_transcript_turns struct transcript_turns turns = { 0 };
 	if (deck_load(&app->deck, app->session->base, &instance, err) < 0)
 		return -1;
-	int r = reply_transcript(app, instance, &found, err);
-	if (r == 0)
-		r = transcript_last_turns(found.path, TURNS, &turns, err);
+	const int r = reply_turns(app, instance, TURNS, &turns, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)

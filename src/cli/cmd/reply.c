@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/watch.h"
 #include "cli/show/output.h"
+#include "driver/transcript/shelf.h"
 #include "engine/deck/hint.h"
 
 #include <sys/epoll.h>
@@ -23,27 +24,39 @@ static int no_transcript(struct app *app, const struct instance *instance,
 {
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
 	return error_set(err, ERROR_INVALID,
-			 "%s writes no transcript that can be read: see its screen with "
+			 "%s writes no transcript that agentdeck can read: see its screen with "
 			 "agentdeck output --pane %s",
 			 agent->title ? agent->title : agent->name, hint);
 }
 
-int reply_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
-		     struct error *err)
+/* The files of an agent whose transcripts are in no layout that agentdeck itself knows well enough
+ * to resume from; NULL. */
+static const struct agent_files *listed_files(const struct agent *agent)
+{
+	const struct agent_files *files = agent->transcript ? NULL : agent_find_files(agent);
+	return files && files->reply ? files : NULL;
+}
+
+/* The transcript of its conversation. */
+static int find_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
+			   const struct agent **ret_agent, struct error *err)
 {
 	const struct conversation *conversation = &instance->conversation;
 	const struct agent *agent;
 	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
 		return -1;
-	if (!agent->transcript)
+	const struct agent_files *files = listed_files(agent);
+	if (!agent->transcript && !files)
 		return no_transcript(app, instance, agent, err);
 	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
 							    : deck_config_home(&app->deck, agent);
-	int r = TRANSCRIPT_NONE;
-	if (conversation->session_id && home)
-		r = transcript_find(home, instance_launch_directory(instance),
-				    conversation->session_id, conversation->transcript_path, ret,
-				    err);
+	const char *id = conversation->session_id;
+	*ret_agent = agent;
+	if (!id || !home)
+		return REPLY_NONE;
+	const int r = files ? shelf_pick(files, home, id, conversation->transcript_path, ret, err)
+			    : transcript_find(home, instance_launch_directory(instance), id,
+					      conversation->transcript_path, ret, err);
 	return r > 0 ? REPLY_NONE : r;
 }
 
@@ -52,16 +65,52 @@ int reply_find(struct app *app, const struct instance *instance, struct reply *r
 {
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_reply struct reply reply = { 0 };
-	int r = reply_transcript(app, instance, &found, err);
+	const struct agent *agent;
+	int r = find_transcript(app, instance, &found, &agent, err);
 	if (r == 0) {
+		const struct agent_files *files = listed_files(agent);
 		reply.path = xstrdup(found.path);
-		r = transcript_last_reply(found.path, &reply.text, &reply.time, err);
+		r = files ? shelf_last_reply(files, found.path, &reply.text, &reply.time, err)
+			  : transcript_last_reply(found.path, &reply.text, &reply.time, err);
 	}
 	if (r < 0)
 		return -1;
 	*ret = reply;
 	reply = (struct reply){ 0 };
 	return r > 0 ? REPLY_NONE : 0;
+}
+
+int reply_turns(struct app *app, const struct instance *instance, size_t max,
+		struct transcript_turns *ret, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	const struct agent *agent;
+	int r = find_transcript(app, instance, &found, &agent, err);
+	if (r != 0)
+		return r;
+	const struct agent_files *files = listed_files(agent);
+	r = files ? shelf_last_turns(files, found.path, max, ret, err)
+		  : transcript_last_turns(found.path, max, ret, err);
+	return r > 0 ? REPLY_NONE : r;
+}
+
+int reply_describe(struct app *app, const struct instance *instance, const char *path,
+		   struct transcript_about *ret, struct error *err)
+{
+	struct shelf_about about = { 0 };
+	const struct agent *agent;
+	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
+		return -1;
+	const struct agent_files *files = listed_files(agent);
+	const int r = files ? shelf_look(files, &(struct shelf_item){ .path = (char *)path },
+					 &about, err)
+			    : transcript_describe(path, ret, err);
+	if (files && r == 0) {
+		*ret = (struct transcript_about){ 0 };
+		ret->prompt = TAKE_PTR(about.words);
+	}
+	shelf_about_free(&about);
+	return r > 0 ? REPLY_NONE : r;
 }
 
 bool reply_is_new(const struct reply *reply, const struct reply *before)

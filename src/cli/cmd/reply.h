@@ -16,14 +16,20 @@ void reply_free(struct reply *reply);
 #define cleanup_reply CLEANUP(reply_free)
 
 /* REPLY_NONE: there is none yet; *ret has the path if there is a transcript.  ERROR_INVALID: the
- * agent writes no transcript that can be read.  *ret is the caller's. */
+ * agent writes no transcript that agentdeck can read.  *ret is the caller's. */
 enum { REPLY_NONE = 1 };
 int reply_find(struct app *app, const struct instance *instance, struct reply *ret,
 	       struct error *err);
 
-/* Its transcript.  REPLY_NONE: there is none yet.  ERROR_INVALID as above.  *ret is the caller's. */
-int reply_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
-		     struct error *err);
+/* The last turns of its conversation, at most max.  REPLY_NONE: there are none yet.  ERROR_INVALID
+ * as above. */
+int reply_turns(struct app *app, const struct instance *instance, size_t max,
+		struct transcript_turns *ret, struct error *err);
+
+/* What the conversation in this file of the instance's agent is about (reply_find()).  REPLY_NONE:
+ * there is no such file any more. */
+int reply_describe(struct app *app, const struct instance *instance, const char *path,
+		   struct transcript_about *ret, struct error *err);
 
 /* Is it another one than before? */
 bool reply_is_new(const struct reply *reply, const struct reply *before);

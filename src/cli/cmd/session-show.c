@@ -67,12 +67,12 @@ static char *first_line(const char *text)
 	return xasprintf("%.*s ...", (int)length, start);
 }
 
-/* Nothing of it is known where the agent writes no transcript that can be read. */
+/* Nothing of it is known where the agent writes no transcript that agentdeck can read. */
 static void read_transcript(struct app *app, const struct instance *instance, struct told *ret)
 {
 	struct transcript_about about = { 0 };
 	if (reply_find(app, instance, &ret->reply, NULL) < 0 || !ret->reply.path ||
-	    transcript_describe(ret->reply.path, &about, NULL) != 0)
+	    reply_describe(app, instance, ret->reply.path, &about, NULL) != 0)
 		return;
 	ret->about.model = about.model;
 	ret->about.prompt = about.prompt ? first_line(about.prompt) : NULL;

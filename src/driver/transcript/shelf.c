@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/transcript/shelf.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
 #include "driver/transcript/transcript.h"
@@ -10,7 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { MAX_RECORDS = 400, HEAD = 1 << 20, MAX_BESIDE = 64 << 10 };
+enum { MAX_RECORDS = 400, HEAD = 1 << 20, TAIL = 1 << 20, MAX_BESIDE = 64 << 10 };
 
 /* ---- which files ------------------------------------------------------------------------------ */
 
@@ -178,8 +179,10 @@ static char *text_of(struct json_object *value, bool is_reply)
 		return *plain && (is_reply || is_typed(plain)) ? xstrdup(plain) : NULL;
 	const bool is_array = json_object_is_type(value, json_type_array);
 	for (size_t i = 0; is_array && i < json_object_array_length(value); i++) {
-		const char *text = json_get_string(json_object_array_get_idx(value, i), "text", "");
-		if (!*text || (!is_reply && !is_typed(text)))
+		const struct json_object *part = json_object_array_get_idx(value, i);
+		const char *text = json_get_string(part, "text", "");
+		if (!*text || (!is_reply && !is_typed(text)) ||
+		    json_get_bool(part, "thought", false))
 			continue;
 		strbuf_adds(&joined, joined.length ? "\n" : "");
 		strbuf_adds(&joined, text);
@@ -264,7 +267,7 @@ void shelf_about_free(struct shelf_about *about)
 	*about = (struct shelf_about){ 0 };
 }
 
-/* ---- in another home -------------------------------------------------------------------------- */
+/* ---- one of them ------------------------------------------------------------------------------ */
 
 /* Has the path the names of the pattern, and this id? */
 static bool is_place(const char *pattern, const char *path, const char *session_id)
@@ -282,6 +285,131 @@ static bool is_place(const char *pattern, const char *path, const char *session_
 	}
 	return false;
 }
+
+static bool has_words(const struct agent_files *files, const struct shelf_item *item)
+{
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	return shelf_look(files, item, &about, NULL) == 0 && about.words;
+}
+
+/* gemini begins an empty file beside that of a conversation that it resumes. */
+static const struct shelf_item *pick(const struct agent_files *files, const struct shelf *shelf,
+				     const char *session_id)
+{
+	const struct shelf_item *newest = shelf_find(shelf, session_id);
+	for (const struct shelf_item *item = newest; item && item < shelf->items + shelf->count;
+	     item++)
+		if (naming_same_session_id(item->session_id, session_id) && has_words(files, item))
+			return item;
+	return newest;
+}
+
+/* Is this the path of the conversation's file in the home? */
+static bool is_its(const struct agent_files *files, const char *home, const char *session_id,
+		   const char *path)
+{
+	const size_t length = strlen(home);
+	struct stat st;
+	return strncmp(path, home, length) == 0 && path[length] == '/' &&
+	       is_place(files->conversation, path + length + 1, session_id) &&
+	       lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
+	       const char *hint, struct transcript *ret, struct error *err)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	if (hint && is_its(files, home, session_id, hint)) {
+		ret->path = xstrdup(hint);
+		ret->session_id = xstrdup(session_id);
+		return 0;
+	}
+	if (shelf_list(files, home, &shelf, err) < 0)
+		return -1;
+	const struct shelf_item *item = pick(files, &shelf, session_id);
+	if (!item && shelf.problem)
+		return error_set(err, ERROR_SYSTEM,
+				 "conversation %s was not found, and may be where agentdeck cannot "
+				 "read: %s: make that readable, or move it away",
+				 session_id, shelf.problem);
+	if (!item)
+		return TRANSCRIPT_NONE;
+	ret->path = xstrdup(item->path);
+	ret->session_id = xstrdup(item->session_id);
+	return 0;
+}
+
+/* A text, as most agents write it, or milliseconds since the Epoch.  The caller frees. */
+static char *time_of(const struct json_object *record)
+{
+	char buffer[CLOCK_TEXT_SIZE];
+	const int64_t ms = json_get_int(record, "time", 0);
+	return xstrdup(ms > 0 && ms < INT64_MAX / 1000 ? clock_format(ms * 1000, buffer)
+						       : json_get_string(record, "timestamp", ""));
+}
+
+struct last_reply {
+	const struct agent_files *files;
+	char **text, **time;
+};
+
+static bool take_reply(const struct json_object *record, void *data)
+{
+	const struct last_reply *last = data;
+	struct transcript_turn turn;
+	if (!shelf_turn(last->files, record, &turn))
+		return false;
+	if (!turn.is_reply) {
+		free(turn.text);
+		return false;
+	}
+	*last->text = turn.text;
+	if (last->time)
+		*last->time = time_of(record);
+	return true;
+}
+
+int shelf_last_reply(const struct agent_files *files, const char *path, char **ret, char **ret_time,
+		     struct error *err)
+{
+	struct last_reply last = { files, ret, ret_time };
+	return transcript_visit_back(path, 0, take_reply, &last, err);
+}
+
+/* The last ones of an array, filled from its end. */
+struct last_turns {
+	const struct agent_files *files;
+	struct transcript_turn *items;
+	size_t first;
+};
+
+static bool take_turn(const struct json_object *record, void *data)
+{
+	struct last_turns *last = data;
+	if (shelf_turn(last->files, record, &last->items[last->first - 1]))
+		last->first--;
+	return last->first == 0;
+}
+
+int shelf_last_turns(const struct agent_files *files, const char *path, size_t max,
+		     struct transcript_turns *ret, struct error *err)
+{
+	cleanup_transcript_turns struct transcript_turns turns = { 0 };
+	struct last_turns last = { files, xcalloc(max, sizeof(*turns.items)), max };
+	const int r = transcript_visit_back(path, TAIL, take_turn, &last, err);
+	turns.items = last.items;
+	turns.count = max - last.first;
+	memmove(turns.items, turns.items + last.first, turns.count * sizeof(*turns.items));
+	if (r < 0)
+		return -1;
+	if (turns.count == 0)
+		return TRANSCRIPT_NONE;
+	*ret = turns;
+	turns = (struct transcript_turns){ 0 };
+	return 0;
+}
+
+/* ---- in another home -------------------------------------------------------------------------- */
 
 char *shelf_place(const struct agent_files *files, const char *session_id, const char *launch,
 		  const char *was)

@@ -39,10 +39,23 @@ void shelf_free(struct shelf *shelf);
 /* The newest with this id.  NULL: it is not there.  Borrowed. */
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
 
+/* The conversation with this id: at hint (a path that the agent reported; NULL) if that is its
+ * place; else of its files the newest in which somebody typed something, else the newest.  ret gets
+ * its path, and the id as the file has it.  TRANSCRIPT_NONE: it is not there.  ERROR_SYSTEM: it may
+ * be in what cannot be read. */
+int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
+	       const char *hint, struct transcript *ret, struct error *err);
+
 /* What somebody typed, or the agent said, in a record.  False: neither.  The caller frees the text.
  */
 bool shelf_turn(const struct agent_files *files, const struct json_object *record,
 		struct transcript_turn *ret) MUST_USE;
+
+/* As transcript_last_reply() and transcript_last_turns(), for files that say what the agent said. */
+int shelf_last_reply(const struct agent_files *files, const char *path, char **ret, char **ret_time,
+		     struct error *err);
+int shelf_last_turns(const struct agent_files *files, const char *path, size_t max,
+		     struct transcript_turns *ret, struct error *err);
 
 /* What the beginning of one says: its first MiB, however large it is. */
 struct shelf_about {

@@ -544,6 +544,26 @@ static int visit_backwards(const char *path, off_t window,
 	return TRANSCRIPT_NONE;
 }
 
+struct visiting_back {
+	bool (*visit)(const struct json_object *record, void *data);
+	void *data;
+};
+
+static bool visit_record(const struct strbuf *line, const char *path, void *data)
+{
+	const struct visiting_back *visiting = data;
+	cleanup_json struct json_object *record = parse_record(line, path);
+	return record && visiting->visit(record, visiting->data);
+}
+
+int transcript_visit_back(const char *path, off_t most,
+			  bool (*visit)(const struct json_object *record, void *data), void *data,
+			  struct error *err)
+{
+	struct visiting_back visiting = { visit, data };
+	return visit_backwards(path, most ? most : WHOLE, visit_record, &visiting, err);
+}
+
 struct reply {
 	char **text, **time;
 };

@@ -121,6 +121,12 @@ int transcript_visit_some(const char *path, bool (*may_help)(const char *line, v
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err);
 
+/* Pass each record of the last `most` bytes to visit, the last one first, until it returns true. 0:
+ * of the whole file.  TRANSCRIPT_NONE: it never did, or there is no such file. */
+int transcript_visit_back(const char *path, off_t most,
+			  bool (*visit)(const struct json_object *record, void *data), void *data,
+			  struct error *err);
+
 /* The text of a record's message: a string, or the text blocks of an array with line breaks
  * between.  NULL when it has none.  The caller frees. */
 char *transcript_record_text(const struct json_object *record) MUST_USE;

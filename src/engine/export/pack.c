@@ -66,26 +66,6 @@ static int check_known(const struct instance *instance, const struct agent *agen
 			 agent->title);
 }
 
-/* An agent whose transcripts agentdeck can only list. */
-static int find_listed(const struct instance *instance, const struct agent_files *files,
-		       const char *id, struct transcript *ret, struct error *err)
-{
-	cleanup_shelf struct shelf shelf = { 0 };
-	if (shelf_list(files, instance->conversation.config_home, &shelf, err) < 0)
-		return -1;
-	const struct shelf_item *item = shelf_find(&shelf, id);
-	if (!item && shelf.problem)
-		return error_set(err, ERROR_SYSTEM,
-				 "conversation %s was not found, and may be where agentdeck cannot "
-				 "read: %s: make that readable, or move it away",
-				 id, shelf.problem);
-	if (!item)
-		return TRANSCRIPT_NONE;
-	ret->path = xstrdup(item->path);
-	ret->session_id = xstrdup(item->session_id);
-	return 0;
-}
-
 /* The newest file in the place of the session that is a conversation.  TRANSCRIPT_NONE: there is
  * none. */
 static int find_kept(const char *place, const char *pattern, struct transcript *ret,
@@ -147,7 +127,8 @@ static int find(const struct instance *instance, const struct agent *agent, cons
 		return -1;
 	const int r = location_is_known(agent)
 			      ? location_find(instance, id, ret, err)
-			      : find_listed(instance, agent_movable_files(agent), id, ret, err);
+			      : shelf_pick(agent_movable_files(agent),
+					   instance->conversation.config_home, id, NULL, ret, err);
 	if (r != TRANSCRIPT_NONE)
 		return r;
 	if (is_unused(instance, agent))
