@@ -400,6 +400,23 @@ case_changes_appear_by_themselves() {
 	await '○ api .* idle'
 }
 
+case_a_start_ends_with_what_the_agent_says() {
+	some_sessions
+	environment+=(AGENTDECK_DEMO_START_DELAY_MS=1500)
+	open 120 40
+	await 'Enter attach' && keys G s
+	# what is awaited is not what came of it
+	await '^web: started, conversation [0-9a-f-]+ *$' && await '○ web'
+	keys x
+	await 'Stop web' && keys x
+	await '· web .* stopped' && keys q
+	await 'ended: 0'
+	environment+=(AGENTDECK_DEMO_START_DELAY_MS=0 AGENTDECK_DEMO_EXIT_AT_START=3)
+	open 120 40
+	await 'Enter attach' && keys G s
+	await '^web: agent does not start: exit 3\. A shell is open in its place'
+}
+
 case_enter_attaches_and_comes_back_to_the_same_place() {
 	some_sessions
 	deck start web --no-supervise

@@ -68,11 +68,11 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 'L' & KEY_CODE_CTRL }, "redraw" },
 		{ { 'P' }, "profile" },
 		{ { KEY_CODE_ENTER }, "attach id-a" },
-		{ { 's' }, "run start --no-wait id-a" },
-		{ { 'F' }, "run fork --no-wait id-a" },
+		{ { 's' }, "run start id-a" },
+		{ { 'F' }, "run fork id-a" },
 		{ { 'x', 'x' }, "run stop id-a" },
 		{ { 'x', 'y' }, "run stop id-a" },
-		{ { ' ', KEY_CODE_DOWN, ' ', 'r', 'y' }, "run restart --no-wait id-a id-b" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 'r', 'y' }, "run restart id-a id-b" },
 		{ { 'x', KEY_CODE_DOWN, KEY_CODE_ENTER }, "run stop id-a" },
 		{ { 'R', 'R' }, "run recover" },
 		{ { 'u' }, "run undo" },
@@ -81,7 +81,7 @@ static void actions_become_commands(void **state UNUSED)
 		{ { 't', '2', KEY_CODE_ENTER }, "line rename -- id-a api2" },
 		{ { 'M', 'w', KEY_CODE_ENTER }, "line set -- id-a group w" },
 		{ { 'M', KEY_CODE_ENTER }, "line set -- id-a group " },
-		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start --no-wait id-a id-b" },
+		{ { ' ', KEY_CODE_DOWN, ' ', 's' }, "run start id-a id-b" },
 		{ { 'c' }, "form" },
 		{ { 'w' }, "terminal wall" },
 		{ { KEY_CODE_DOWN, 'w' }, "terminal wall --group=work" },
@@ -474,7 +474,7 @@ static void an_answer_is_passed_on(void **state UNUSED)
 		  asks_end,
 		  { KEY_CODE_ENTER, KEY_CODE_ENTER },
 		  "attach --asked -- id-a" },
-		{ 's', asks_end, { KEY_CODE_ENTER, KEY_CODE_ENTER }, "run start --no-wait id-a" },
+		{ 's', asks_end, { KEY_CODE_ENTER, KEY_CODE_ENTER }, "run start id-a" },
 		{ 's', asks_end, { KEY_CODE_ENTER, 'j', KEY_CODE_ENTER }, KEEPS },
 		{ KEY_CODE_ENTER, asks_end, { KEY_CODE_ENTER, 'j', 'j', KEY_CODE_ENTER }, CLEANS },
 		{ 's', asks_end, { KEY_CODE_ESCAPE }, "" },
@@ -482,7 +482,7 @@ static void an_answer_is_passed_on(void **state UNUSED)
 		/* a y is no answer here */
 		{ 's', asks_end, { 'y', 's', KEY_CODE_ESCAPE }, "" },
 		{ 's', asks_reuse, { KEY_CODE_ENTER }, "" },
-		{ 's', asks_reuse, { 'j', KEY_CODE_ENTER }, "run start --no-wait id-a" },
+		{ 's', asks_reuse, { 'j', KEY_CODE_ENTER }, "run start id-a" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cleanup_ui struct ui *ui = make_undecided();
@@ -551,7 +551,7 @@ static void a_restart_goes_on_if_nobody_has_the_conversation(void **state UNUSED
 {
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('r', 'y'), "ask settle -- id-a restart");
-	check_asked(ui, asks_nothing, "restart --no-wait id-a");
+	check_asked(ui, asks_nothing, "restart id-a");
 	assert_int_equal(ui->mode, MODE_LIST);
 }
 

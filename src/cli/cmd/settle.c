@@ -168,7 +168,6 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 	const struct start_order order = {
 		.base = outcome.base,
 		.kind = outcome.way == CONFLICT_START ? kind_of(occasion) : START_UNLESS_RUNNING,
-		.no_wait = !attaches,
 	};
 	const int r = run_start(app, &order, err);
 	return r == 0 && attaches ? attach_chosen(app, &outcome, ATTACH_FULLY, err) : r;

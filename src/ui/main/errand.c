@@ -37,6 +37,22 @@ static char *last_summary(const struct child_result *result)
 	return last && (is_table || counts_sessions(last)) ? visible(last) : NULL;
 }
 
+/* What a command has said, without the lines before that only tell what it waits for: they end with
+ * "...".  Borrowed from result. */
+static struct child_result outcome_of(const struct child_result *result)
+{
+	struct child_result outcome = *result;
+	char *line = result->errors.length ? result->errors.data : NULL;
+	for (size_t length; line && (length = strcspn(line, "\n")) >= 3; line += length) {
+		if (strncmp(line + length - 3, "...", 3) != 0)
+			break;
+		length += line[length] == '\n';
+	}
+	outcome.errors.data = line;
+	outcome.errors.length = line ? strlen(line) : 0;
+	return outcome;
+}
+
 typedef void (*teller)(struct ui *ui, const char *text, bool is_bad);
 
 static void tell_line(struct ui *ui, const char *text, bool is_bad)
@@ -54,8 +70,9 @@ static void tell_by(struct errands *errands, const struct child_result *result,
 		return;
 	}
 	/* A failure says why; a warning beside a success is worth more than "done". */
-	cleanup_free char *summary = last_summary(result);
-	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(result);
+	const struct child_result outcome = outcome_of(result);
+	cleanup_free char *summary = last_summary(&outcome);
+	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(&outcome);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
 	tell(errands->ui, text, result->exit_status != 0);
 }

@@ -134,10 +134,15 @@ void ui_act_on(struct ui *ui, enum action action, struct wish *ret)
 		if (ui->targets.count == 1 && first->asks_first)
 			ui_look(ui, action, ret);
 		else
-			ui_run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+			ui_run(ui, ret, (const char *const[]){ "start", NULL });
 		break;
 	case ACTION_FORK:
-		run_each(ui, ret, (const char *const[]){ "fork", "--no-wait", NULL },
+		/* Several are made one after the other, so that each would wait for the agents of
+		 * those before it. */
+		run_each(ui, ret,
+			 ui->targets.count == 1
+				 ? (const char *const[]){ "fork", NULL }
+				 : (const char *const[]){ "fork", "--no-wait", NULL },
 			 (const char *const[]){ NULL });
 		break;
 	case ACTION_STOP:
@@ -271,7 +276,7 @@ void ui_go_on(struct ui *ui, struct wish *ret)
 			ui_look(ui, ACTION_RESTART, ret);
 			return;
 		}
-		ui_run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
+		ui_run(ui, ret, (const char *const[]){ "restart", NULL });
 		break;
 	case ACTION_REMOVE:
 		strvec_clear(&ui->agreed);

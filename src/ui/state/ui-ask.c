@@ -181,10 +181,10 @@ static void do_pending(struct ui *ui, struct wish *ret)
 								      ui->targets.items[0], NULL });
 		break;
 	case ACTION_START:
-		ui_run(ui, ret, (const char *const[]){ "start", "--no-wait", NULL });
+		ui_run(ui, ret, (const char *const[]){ "start", NULL });
 		break;
 	case ACTION_RESTART:
-		ui_run(ui, ret, (const char *const[]){ "restart", "--no-wait", NULL });
+		ui_run(ui, ret, (const char *const[]){ "restart", NULL });
 		break;
 	case ACTION_REMOVE:
 		settle_removal(ui, true, NULL, ret);
