@@ -571,6 +571,15 @@ hooks_that_are_left_are_named() {
 		    assert sum(line.startswith(sys.argv[2] + "/" + start) for line in told) == 1, start
 	END
 	untouched
+	# as later versions write them
+	sed -i 's|agent-deck hook-handler|/usr/local/bin/&|' "$home"/.claude/settings.json "$home"/.gemini/settings.json
+	sed -i 's|"agent-deck", "codex-notify"|"/usr/local/bin/agent-deck", "codex-notify"|' "$home/.codex/config.toml"
+	must import agent-deck
+	grep -q 'settings.json has hooks of agent-deck for 7 events' "$root/out" || fail "a path hides hooks: $(<"$root/out")"
+	grep -q 'config.toml calls agent-deck' "$root/out" || fail "a path hides a notify line: $(<"$root/out")"
+	sed -i 's|/usr/local/bin/agent-deck hook-handler|other/my-agent-deck hook-handler|' "$home"/.gemini/settings.json
+	must import agent-deck
+	grep -q '.gemini/settings.json has hooks' "$root/out" && fail "another program is named: $(<"$root/out")"
 	sed -i 's/agent-deck hook-handler/& --other/' "$home"/.claude/settings.json
 	sed -i 's/codex-notify"/&, "other"/' "$home/.codex/config.toml"
 	echo '{' >"$home/.gemini/settings.json"
@@ -828,7 +837,7 @@ a_place_that_cannot_be_opened_is_an_error() {
 	ln -s bad "$home/.agent-deck/profiles/bad"
 	run import agent-deck
 	[ "$status" = 1 ] || fail "a profile: status $status, $(<"$root/err")"
-	grep -q 'bad/state.db' "$root/err" || fail "a profile: $(<"$root/err")"
+	grep -qE 'bad/(state.db|sessions.json)' "$root/err" || fail "a profile: $(<"$root/err")"
 }
 
 # Dotfiles are often links to files that are kept elsewhere.

@@ -393,9 +393,12 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Later versions than 1.14 write the path of the program. */
 static bool is_handler(const char *command)
 {
-	return streq(command, "agent-deck hook-handler");
+	const size_t length = strcspn(command, " ");
+	const char *name = memrchr(command, '/', length);
+	return streq(name ? name + 1 : command, "agent-deck hook-handler");
 }
 
 static const struct hooked settings_with_hooks[] = {

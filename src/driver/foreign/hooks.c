@@ -142,10 +142,14 @@ static bool has_notify(const struct foreign_hooks *hooks, const struct json_obje
 	const struct json_object *words = json_get_array(settings, "notify");
 	if (!words || json_object_array_length(words) != ARRAY_SIZE(hooks->notify))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(hooks->notify); i++)
-		if (!streq(or_empty(json_object_get_string(json_object_array_get_idx(words, i))),
-			   hooks->notify[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(hooks->notify); i++) {
+		const char *word = or_empty(
+			json_object_get_string(json_object_array_get_idx(words, i)));
+		/* The first may be the path of the program. */
+		const char *name = i == 0 ? strrchr(word, '/') : NULL;
+		if (!streq(name ? name + 1 : word, hooks->notify[i]))
 			return false;
+	}
 	return true;
 }
 
