@@ -775,7 +775,7 @@ a_session_comes_back_in_its_own_home_of_the_agent() {
 	begin
 	must one remove work
 	must one prune --force
-	mkdir -p "${file%/*}" "$root/three/second"
+	mkdir -p "${file%/*}" "$root/two/second"
 	mv "$(folder one "$root/work")/$id.jsonl" "$file"
 	under=(env "AGENTDECK_DEMO_CONFIG_DIR=$root/one/second")
 	must one add "$root/work" -t work --agent demo --session-id "$id"
@@ -790,12 +790,12 @@ a_session_comes_back_in_its_own_home_of_the_agent() {
 	cmp "$file" "$root/before" || fail "the conversation was changed"
 	[ -z "$(find "$root/one/.local" -name '*.jsonl')" ] || fail "there is a copy of it in another home"
 	grep -qF "\"config_home\": \"$root/one/second\"" "$root"/one/deck/default/*/instance.json || fail "another home"
-	# Another account has such a home, or it has not.
-	must three session import "$root/file2"
-	[ -s "${file/one/three}" ] || fail "three: the conversation is elsewhere: $(find "$root/three" -name '*.jsonl')"
-	must two restore "$root/all" --apply
-	[ -s "$(folder two "$root/work")/$id.jsonl" ] || fail "two: the conversation is elsewhere"
-	grep -qF "its agent's home ~/second is not here" "$root/out" || fail "two: does not say so: $(<"$root/out")"
+	# A file that is imported chooses no home.
+	must two session import "$root/file2"
+	[ -s "$(folder two "$root/work")/$id.jsonl" ] || fail "two: the conversation is elsewhere: $(find "$root/two" -name '*.jsonl')"
+	must three restore "$root/all" --apply
+	[ -s "$(folder three "$root/work")/$id.jsonl" ] || fail "three: the conversation is elsewhere"
+	grep -qF "its agent's home ~/second cannot be used here" "$root/out" || fail "three: does not say so: $(<"$root/out")"
 }
 
 an_imported_session_that_comes_back_is_not_imported_again() {

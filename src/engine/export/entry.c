@@ -258,19 +258,23 @@ static int settle_latest(struct entry *entry, struct error *err)
 	return 0;
 }
 
-/* The home that it had, where that is here: its conversation may have gone on there since. */
+/* The home that it had, where that is here: its conversation may have gone on there since.  A file
+ * that is imported is often somebody else's, so it does not choose a home. */
 static void find_home(const struct deck *deck, const struct unpack_order *order,
 		      struct entry *entry)
 {
 	const char *home = entry->parcel->home;
 	struct stat st;
+	if (entry->kind != ENTRY_RESTORE)
+		return;
+	entry->config_home = deck_default_home(deck, entry->agent);
 	if (!home)
 		return;
 	cleanup_free char *path = *home == '~' ? xasprintf("%s%s", deck->paths.home, home + 1)
 					       : entry_moved(order->moves, home);
 	entry->is_rehomed = stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid();
 	if (!entry->is_rehomed)
-		entry->config_home = TAKE_PTR(path);
+		replace_string(&entry->config_home, path);
 }
 
 static int settle_home(const struct deck *deck, struct entry *entry, struct error *err)

@@ -25,9 +25,9 @@ struct entry {
 	char *origin, *directory, *launch, *home;
 	char *place; /* of its conversation, below the home; NULL: none comes along */
 	char *id;    /* of the session, which has its conversation in its own place; or NULL */
-	char *config_home; /* its agent's home, if it is not that of this command */
+	char *config_home; /* its agent's home; NULL: that of this command */
 	bool is_replaced;  /* its tree is not here: it works in the repository */
-	bool is_rehomed;   /* the home of its agent is not here: it has that of this command */
+	bool is_rehomed;   /* the home that its agent had cannot be used: it has the usual one */
 };
 void entry_clear(struct entry *entry);
 #define cleanup_entry CLEANUP(entry_clear)

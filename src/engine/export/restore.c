@@ -101,11 +101,41 @@ static void take_names(struct restore_plan *plan, struct restore_step *step)
 	step->title = free_title(plan->taken, step->parcel);
 }
 
-static void tell_home(struct restore_step *step)
+/* Its id alone is of no use in another home. */
+static bool is_out_of_reach(const struct entry *entry)
+{
+	return entry->is_rehomed && !entry->parcel->number && entry->parcel->session_id;
+}
+
+/* What is not as it was.  The caller frees; NULL: nothing. */
+static char *changes_of(const struct entry *entry)
+{
+	const struct parcel *parcel = entry->parcel;
+	cleanup_strbuf struct strbuf text = { 0 };
+	if (entry->is_replaced)
+		strbuf_addf(&text, "; its tree is not here, so it works in the repository");
+	if (entry->is_rehomed)
+		strbuf_addf(&text,
+			    "; its agent's home %s cannot be used here: it gets the usual one",
+			    parcel->home);
+	if (!parcel->number && parcel->session_id)
+		strbuf_addf(&text, "; its conversation is not in the file, only its id");
+	return text.length ? xstrdup(strbuf_text(&text) + strlen("; ")) : NULL;
+}
+
+static void tell_changes(struct restore_step *step, const struct entry *entry)
 {
 	free(step->why);
-	step->why = xasprintf("its agent's home %s is not here: it gets the usual one",
-			      step->parcel->home);
+	step->why = changes_of(entry);
+}
+
+static void refuse_home(struct restore_step *step)
+{
+	cleanup_free char *why = xasprintf(
+		"its conversation is not in the file, and its agent's home %s cannot be used here: "
+		"bring that home first",
+		step->parcel->home);
+	refuse(step, RESTORE_REFUSE, why);
 }
 
 /* A step that has its title was looked at before, when its agent was not here yet. */
@@ -129,12 +159,10 @@ static void look_at(struct deck *deck, struct restore_plan *plan, const struct o
 		step->awaits_agent = true;
 	else if (!is_settled)
 		refuse(step, RESTORE_REFUSE, why.message);
-	else if (entry.is_replaced)
-		replace_string(&step->why, "its tree is not here, so it works in the repository");
-	else if (entry.is_rehomed)
-		tell_home(step);
-	else if (!step->parcel->number && step->parcel->session_id)
-		replace_string(&step->why, "its conversation is not in the file, only its id");
+	else if (is_out_of_reach(&entry))
+		refuse_home(step);
+	else
+		tell_changes(step, &entry);
 	free(step->directory);
 	step->directory = entry.directory ? TAKE_PTR(entry.directory)
 					  : entry_moved(plan->moves, step->parcel->directory);
@@ -153,7 +181,8 @@ static void tell_useless_moves(struct restore_plan *plan)
 			const struct parcel *parcel = &parcels->items[j];
 			has_moved = entry_is_moved(move, parcel->directory) ||
 				    entry_is_moved(move, or_empty(parcel->launch_directory)) ||
-				    entry_is_moved(move, or_empty(parcel->repository));
+				    entry_is_moved(move, or_empty(parcel->repository)) ||
+				    entry_is_moved(move, or_empty(parcel->home));
 		}
 		cleanup_free char *shown = visible(move);
 		if (!has_moved)
