@@ -68,8 +68,8 @@ static char *home_of(const struct deck *deck, const struct agent *agent, pid_t p
 	if (agent->config_home_env &&
 	    process_variable(pid, agent->config_home_env, &home, NULL) == 0 && !is_empty(home))
 		return TAKE_PTR(home);
-	if (process_variable(pid, "HOME", &user_home, NULL) != 0 || is_empty(user_home) ||
-	    !agent->config_home || *agent->config_home != '~' ||
+	if (!agent->config_home_env || process_variable(pid, "HOME", &user_home, NULL) != 0 ||
+	    *or_empty(user_home) != '/' || !agent->config_home || *agent->config_home != '~' ||
 	    is_same_directory(user_home, deck->paths.home))
 		return deck_default_home(deck, agent);
 	return xasprintf("%s%s", user_home, agent->config_home + 1);

@@ -162,6 +162,24 @@ static int hear(struct deck *deck, const struct farewell *farewell, const struct
 	return 0;
 }
 
+/* The processes of the agent and all below them: one that a script launched may have lost it. */
+static int list_tree(const struct adopt_find *find, struct process_id **ret, size_t *ret_count,
+		     struct error *err)
+{
+	cleanup_taken struct taken all = { 0 };
+	adopt_remember(find, NULL, &all);
+	for (size_t i = 0; i < all.count; i++) {
+		cleanup_free struct process_id *tree = NULL;
+		size_t count = 0;
+		if (process_tree(&all.processes[i], &tree, &count, err) < 0)
+			return -1;
+		*ret = xreallocarray(*ret, *ret_count + count + 1, sizeof(**ret));
+		for (size_t j = 0; j < count; j++)
+			(*ret)[(*ret_count)++] = tree[j];
+	}
+	return 0;
+}
+
 static int end_process(struct deck *deck, const struct adopt_find *find, bool listens,
 		       struct instance *instance, struct error *err)
 {
@@ -170,7 +188,7 @@ static int end_process(struct deck *deck, const struct adopt_find *find, bool li
 	cleanup_error struct error failure = { 0 };
 	size_t count = 0;
 	int heard = 0;
-	if (process_tree(&find->process, &tree, &count, err) < 0)
+	if (list_tree(find, &tree, &count, err) < 0)
 		return -1;
 	if (listens)
 		heard = hear(deck, &farewell, find, instance, &failure);
@@ -199,7 +217,7 @@ int adopt_end(struct deck *deck, const struct adopt_find *find, bool listens,
 int adopt_give_up(struct deck *deck, const struct adopt_find *find, const struct instance *instance,
 		  struct error *err)
 {
-	if (process_alive(&find->process)) {
+	if (!has_ended(find)) {
 		(void)lifecycle_remove(deck, instance->base, REMOVE_UNUSED, NULL);
 		return -1;
 	}
