@@ -128,8 +128,13 @@ TEST(ImportAdoptsWhatRunsThereOnRequest)
 	ASSERT(reply.status == 64 && strstr(reply.errors, "--yes"), "status %d: %s", reply.status,
 	       reply.errors);
 	ASSERT(machine_alive(&theirs) && !count_sessions(), "it was taken over without consent");
-	step = step_of(deck_ok(login, WORDS("import", "agent-deck", "--apply", "--adopt", "--yes",
-					    "--json")));
+	/* A file that may have hooks, and cannot be read, is no reason to leave the agent there. */
+	machine_write(at_home(".gemini/settings.json"), 0600, "{");
+	reply = deck(login, WORDS("import", "agent-deck", "--apply", "--adopt", "--yes",
+				  "--remove-hooks", "--json"));
+	step = step_of(reply.json);
+	ASSERT(reply.status == 1 && strstr(reply.output, ".gemini/settings.json"), "status %d: %s",
+	       reply.status, reply.output);
 	ASSERT(json_get_bool(step, "took_over", false), "not taken over: %s", json_print(step));
 	ASSERT(!machine_alive(&theirs), "the old process lives");
 	struct session session = { .title = "api",

@@ -596,6 +596,7 @@ hooks_are_removed_on_request() {
 		import json, sys
 		settings = json.load(open(sys.argv[1]))
 		settings["mine"] = {"z": 1.50, "a": "ü/x"}
+		settings["hooks"]["Stop"][0]["hooks"][0]["command"] = "/usr/local/bin/agent-deck hook-handler"
 		settings["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "say done"})
 		settings["hooks"]["Other"] = [{"hooks": [{"type": "command", "command": "agent-deck hook-handler --other"}]}]
 		json.dump(settings, open(sys.argv[1], "w"), indent=4, ensure_ascii=False)

@@ -477,8 +477,9 @@ static int apply(struct app *app, const struct import_order *order, const struct
 	bool adopts;
 	if (consent(app, look, &adopts, err) < 0 || make_all(app, look, results, err) < 0)
 		return -1;
-	int r = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked) : 0;
-	return r == 0 && adopts ? take_each(app, look, results) : r;
+	const int hooks = given->remove_hooks ? visit_hooks(app, order, FOREIGN_REMOVE, hooked) : 0;
+	const int taken = adopts ? take_each(app, look, results) : 0;
+	return hooks ? hooks : taken;
 }
 
 static int refuse_source(const char *name, struct error *err)

@@ -396,9 +396,9 @@ static int compare_names(const void *a, const void *b)
 /* Later versions than 1.14 write the path of the program. */
 static bool is_handler(const char *command)
 {
-	const size_t length = strcspn(command, " ");
-	const char *name = memrchr(command, '/', length);
-	return streq(name ? name + 1 : command, "agent-deck hook-handler");
+	const char *name = strrchr(command, '/');
+	return streq(name ? name + 1 : command, "agent-deck hook-handler") &&
+	       (!name || *command == '/');
 }
 
 static const struct hooked settings_with_hooks[] = {

@@ -64,12 +64,12 @@ static char *usual_path(const struct foreign_place *place, const struct hooked *
 static void add_target(struct targets *targets, const struct hooked *hooked, char *path)
 {
 	cleanup_free char *real = hooked->kind == HOOKED_LINK ? NULL : realpath(path, NULL);
-	if (real && strvec_contains(&targets->seen, real)) {
+	const char *name = real ? real : path;
+	if (strvec_contains(&targets->seen, name)) {
 		free(path);
 		return;
 	}
-	if (real)
-		strvec_push(&targets->seen, real);
+	strvec_push(&targets->seen, name);
 	targets->items = xreallocarray(targets->items, targets->count + 1, sizeof(*targets->items));
 	targets->items[targets->count++] = (struct target){ hooked, path };
 }
