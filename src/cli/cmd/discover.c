@@ -9,6 +9,7 @@
 #include "engine/adopt/enlist.h"
 #include "engine/deck/hint.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,7 +114,7 @@ static void print_table(const struct app *app, const struct finds *finds, bool p
 		cleanup_free char *number = xasprintf("%zu", i + 1);
 		cleanup_free char *where = xasprintf(
 			"%s%s", find->directory,
-			access(find->directory, F_OK) == 0 ? "" : " (gone)");
+			access(find->directory, F_OK) < 0 && errno == ENOENT ? " (gone)" : "");
 		table_add(table,
 			  (const char *const[]){ number, find->agent->name,
 						 clock_span(now - find->modified_us, age), where,
