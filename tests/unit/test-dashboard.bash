@@ -412,6 +412,8 @@ case_a_start_ends_with_what_the_agent_says() {
 	await '· web .* stopped' && keys q
 	await 'ended: 0'
 	environment+=(AGENTDECK_DEMO_START_DELAY_MS=0 AGENTDECK_DEMO_EXIT_AT_START=3)
+	# of which a start warns
+	printf '[tmux.options]\nno-such-option = "x"\n' >>"$home/deck/config.toml"
 	open 120 40
 	await 'Enter attach' && keys G s
 	await '^web: agent does not start: exit 3\. A shell is open in its place'

@@ -53,6 +53,28 @@ static struct child_result outcome_of(const struct child_result *result)
 	return outcome;
 }
 
+/* Why a command failed, behind its warnings.  NULL: it does not say.  The caller frees. */
+static char *failure_of(const struct child_result *result)
+{
+	cleanup_free char *copy = xstrdup(strbuf_text(&result->errors));
+	char *rest = copy;
+	const char *found = NULL;
+	for (const char *line; (line = strsep(&rest, "\n"));)
+		if (starts_with(line, PREFIX) && !starts_with(line, PREFIX "warning: "))
+			found = line;
+	return found ? visible(found) : NULL;
+}
+
+/* A failure says why; a warning beside a success is worth more than "done".  The caller frees. */
+static char *words_of(const struct child_result *result)
+{
+	const struct child_result outcome = outcome_of(result);
+	char *words = result->exit_status ? failure_of(result) : NULL;
+	if (!words)
+		words = last_summary(&outcome);
+	return words ? words : child_last_words(&outcome);
+}
+
 typedef void (*teller)(struct ui *ui, const char *text, bool is_bad);
 
 static void tell_line(struct ui *ui, const char *text, bool is_bad)
@@ -69,10 +91,7 @@ static void tell_by(struct errands *errands, const struct child_result *result,
 		tell(errands->ui, shown, true);
 		return;
 	}
-	/* A failure says why; a warning beside a success is worth more than "done". */
-	const struct child_result outcome = outcome_of(result);
-	cleanup_free char *summary = last_summary(&outcome);
-	cleanup_free char *words = summary ? TAKE_PTR(summary) : child_last_words(&outcome);
+	cleanup_free char *words = words_of(result);
 	const char *text = starts_with(words, PREFIX) ? words + strlen(PREFIX) : words;
 	tell(errands->ui, text, result->exit_status != 0);
 }
