@@ -382,8 +382,8 @@ static bool is_own_command(const struct agent *agent, const struct strvec *argv)
 }
 
 /* The session has its conversation, and the command must not choose another. */
-static int check_words(const struct instance *instance, const struct agent *agent,
-		       const struct strvec *argv, struct error *err)
+static int check_words(const struct deck *deck, const struct instance *instance,
+		       const struct agent *agent, const struct strvec *argv, struct error *err)
 {
 	const char *adopted = resume_adopted_id(agent, argv);
 	const char *word = resume_find_one_shot(agent, argv);
@@ -392,14 +392,16 @@ static int check_words(const struct instance *instance, const struct agent *agen
 	if (!word && !adopted)
 		word = resume_find_latest(agent, argv);
 	cleanup_free char *shown = visible(word ? word : or_empty(adopted));
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	if (word)
 		return error_set(err, ERROR_USAGE,
 				 "leave '%s' out: the session resumes its own conversation", shown);
 	if (adopted && !naming_same_session_id(adopted, instance->conversation.session_id))
-		return error_set(err, ERROR_USAGE,
-				 "the command names conversation %s, and the session has another: "
-				 "leave it out, or use session set SESSION session-id",
-				 shown);
+		return error_set(
+			err, ERROR_USAGE,
+			"the command names conversation %s, and the session has another: "
+			"leave it out, or use agentdeck session set %s session-id %s first",
+			shown, hint, shown);
 	return 0;
 }
 
@@ -423,6 +425,7 @@ int lifecycle_check_command(struct deck *deck, const struct instance *instance,
 {
 	const struct registry *registry;
 	const struct agent *agent;
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
 	if (is_empty(argv->count ? argv->items[0] : NULL))
 		return error_set(err, ERROR_USAGE, "the command is empty: name a program");
 	if (deck_registry(deck, &registry, err) < 0 ||
@@ -431,10 +434,10 @@ int lifecycle_check_command(struct deck *deck, const struct instance *instance,
 	const struct agent *other = registry_match(registry, argv);
 	if (!agent->generic && other && !other->generic && !streq(other->name, agent->name))
 		return error_set(err, ERROR_USAGE,
-				 "this command runs %s, and the session's agent is %s: use session "
-				 "set SESSION agent %s first",
-				 other->name, agent->name, other->name);
-	return check_words(instance, agent, argv, err) < 0 ||
+				 "this command runs %s, and the session's agent is %s: use "
+				 "agentdeck session set %s agent %s first",
+				 other->name, agent->name, hint, other->name);
+	return check_words(deck, instance, agent, argv, err) < 0 ||
 			       check_wrapper(instance, agent, argv, err) < 0
 		       ? -1
 		       : 0;
