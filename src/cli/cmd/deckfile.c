@@ -142,10 +142,12 @@ static int check_text(const struct toml_document *document, const char *path, co
 		return read_command(document, path, text, declared, err);
 	if (streq(name, "resume") && !resume_policy_parse(text, &resume))
 		return toml_error(document, path, err,
-				  "%s must be auto, confirm or never, not \"%s\"", path, text);
+				  "%s must be auto, confirm, never or default, not \"%s\"", path,
+				  text);
 	if (streq(name, "restart") && !restart_policy_parse(text, &restart))
 		return toml_error(document, path, err,
-				  "%s must be no, on-failure or always, not \"%s\"", path, text);
+				  "%s must be no, on-failure, always or default, not \"%s\"", path,
+				  text);
 	return 0;
 }
 

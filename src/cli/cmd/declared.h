@@ -17,7 +17,7 @@ enum declared_state {
 struct difference {
 	char *text;        /* "group: it has work, the file says play" */
 	const char *field; /* that session set changes, or the name of a limit.  Static */
-	enum limit limit;  /* LIMIT_COUNT: it is none */
+	enum limit limit;  /* LIMIT_COUNT: not a limit */
 	char *value;       /* that the file says */
 	char *obstacle;    /* why it is not to be changed, and what to do; NULL: it can be */
 };
