@@ -150,7 +150,7 @@ holds 0 up --update
 grep -q '"updated":\[{"field":"group","value":"work","note":null},{"field":"memory_max","value":"1G","note":"The limits ' "$root/out" ||
 	fail "up --update: $(<"$root/out")"
 holds 0 up --update
-grep -q '"updated":\[\]' "$root/out" || fail "up --update: $(<"$root/out")"
+grep -q '"updated":\[\],"kept":\[{"difference":"tree: .*","why":"correct the file' "$root/out" || fail "up --update: $(<"$root/out")"
 agentdeck down >/dev/null
 echo 'cmd = "nosuch"' >>agentdeck.toml
 holds 1 up --update

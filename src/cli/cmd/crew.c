@@ -52,6 +52,15 @@ static void relay_errors(struct app *app, const struct crew_job *job, const char
 	}
 }
 
+static void add_members(struct json_object *object, struct json_object *members)
+{
+	if (!members)
+		return;
+	json_object_object_foreach(members, key, value) {
+		json_set(object, key, json_object_get(value));
+	}
+}
+
 static void print_answer(const struct crew_job *job, const struct child_result *result,
 			 const char *failure)
 {
@@ -72,8 +81,7 @@ static void print_answer(const struct crew_job *job, const struct child_result *
 	if (job->id)
 		json_set_string(object, "id", job->id);
 	json_set_string(object, "title", job->title);
-	if (job->updated)
-		json_set(object, "updated", json_object_get(job->updated));
+	add_members(object, job->members);
 	print_json_line(object);
 }
 

@@ -14,7 +14,7 @@ struct crew_job {
 	const char *input;      /* what it reads from standard input; NULL: nothing.  Borrowed */
 	size_t input_length;
 	const char *place; /* "<file>:<line>:<column>", put before its error; NULL.  Borrowed */
-	struct json_object *updated; /* with --json: a member of its answer; NULL.  Borrowed */
+	struct json_object *members; /* with --json: more members of its answer; NULL.  Borrowed */
 };
 
 struct crew_order {

@@ -52,7 +52,7 @@ static void compare_limits(const struct comparison *of)
 		struct limit_change change = { .limits = limits->limits };
 		cleanup_error struct error why = { 0 };
 		cleanup_free char *has = is ? limit_text(limit, is) : NULL;
-		cleanup_free char *says = limit_text(limit, wanted);
+		cleanup_free char *says = wanted ? limit_text(limit, wanted) : xstrdup("");
 		struct difference *difference = limits->given[limit] && is != wanted
 							? compare_texts(of, limit_name(limit), has,
 									says)
@@ -60,6 +60,8 @@ static void compare_limits(const struct comparison *of)
 		if (!difference)
 			continue;
 		difference->limit = limit;
+		if (!wanted)
+			replace_string(&difference->value, "0");
 		change.given[limit] = true;
 		if (lifecycle_check_limits(of->instance, &change, &why) < 0)
 			difference->obstacle = xstrdup(why.message);
@@ -114,10 +116,12 @@ static void compare_agents(const struct comparison *of)
 	if (!difference)
 		return;
 	cleanup_free char *hint = hint_session(of->deck, instance->title, instance->id);
-	difference->obstacle = xasprintf(
-		"the conversation belongs to %s: agentdeck session set %s agent %s "
-		"--drop-conversation begins another one",
-		instance->agent, hint, difference->value);
+	cleanup_free char *stop = of->fact->state == DECLARED_RUNNING
+					  ? xasprintf("agentdeck stop %s, then ", hint)
+					  : xstrdup("");
+	difference->obstacle = xasprintf("use %sagentdeck session set %s agent %s, with "
+					 "--drop-conversation if it has a conversation",
+					 stop, hint, difference->value);
 }
 
 /* Where it works and lives was settled when it was made. */

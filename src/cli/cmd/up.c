@@ -95,28 +95,13 @@ static int check(struct app *app, const struct plan *plan, const struct declarat
 
 /* ---- up --update ------------------------------------------------------------------------------ */
 
-static int update_limit(struct app *app, const char *base, const struct declared *declared,
-			enum limit limit, char **ret_note, struct error *err)
-{
-	cleanup_instance struct instance *instance = NULL;
-	struct limit_change change = { .limits = declared->limits.limits };
-	enum limit_effect effect;
-	change.given[limit] = true;
-	if (lifecycle_set_limits(&app->deck, base, &change, &effect, &instance, err) < 0)
-		return -1;
-	*ret_note = xasprintf("The limits %s", limit_effect_text(effect));
-	return 0;
-}
-
-static int update_one(struct app *app, const struct declared *declared, const char *base,
-		      const struct difference *difference, char **ret_note, struct error *err)
-{
-	const struct field_change change = { .field = difference->field,
-					     .value = difference->value };
-	return difference->limit == LIMIT_COUNT
-		       ? session_set_field(app, base, &change, ret_note, err)
-		       : update_limit(app, base, declared, difference->limit, ret_note, err);
-}
+/* One session of the file, and what becomes of it. */
+struct updating {
+	struct app *app;
+	const struct declared *declared;
+	const struct declared_fact *fact;
+	struct json_object *updated; /* borrowed */
+};
 
 /* What "updates" of diff and "updated" of up have.  The caller puts it. */
 static struct json_object *json_of_update(const struct difference *difference)
@@ -127,42 +112,126 @@ static struct json_object *json_of_update(const struct difference *difference)
 	return object;
 }
 
-/* Change what differs and can be changed.  updated gets it. */
-static int update(struct app *app, const struct declared *declared,
-		  const struct declared_fact *fact, struct json_object *updated, struct error *err)
+/* What stays as it is, and why: "kept" of diff and up.  The caller puts it. */
+static struct json_object *json_of_kept(const struct declared_fact *fact)
 {
+	struct json_object *kept = json_object_new_array();
 	for (size_t i = 0; i < fact->difference_count; i++) {
 		const struct difference *difference = &fact->differences[i];
-		cleanup_free char *note = NULL;
-		if (difference->obstacle)
+		if (!difference->obstacle)
 			continue;
-		if (update_one(app, declared, fact->row->base, difference, &note, err) < 0)
-			return error_prefix(err, "%s: %s: %s", declared->place, fact->row->title,
-					    difference->field);
-		struct json_object *object = json_of_update(difference);
-		json_set_string(object, "note", note);
-		json_object_array_add(updated, object);
-		if (!app->json)
-			say("%s: %s is now %s%s%s", fact->row->title, difference->field,
-			    difference->value, note ? ". " : "", or_empty(note));
+		struct json_object *one = json_object_new_object();
+		json_set_string(one, "difference", difference->text);
+		json_set_string(one, "why", difference->obstacle);
+		json_object_array_add(kept, one);
+	}
+	return kept;
+}
+
+/* said: the note is part of the line. */
+static void report_update(const struct updating *of, const struct difference *difference,
+			  const char *note, const char *said)
+{
+	struct json_object *object = json_of_update(difference);
+	const bool is_none = is_empty(difference->value) ||
+			     (difference->limit != LIMIT_COUNT && streq(difference->value, "0"));
+	json_set_string(object, "note", note);
+	json_object_array_add(of->updated, object);
+	if (!of->app->json)
+		say("%s: %s is now %s%s%s", of->fact->row->title, difference->field,
+		    is_none ? "none" : difference->value, said ? ". " : "", or_empty(said));
+}
+
+static int update_fields(const struct updating *of, struct error *err)
+{
+	const struct declared_fact *fact = of->fact;
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		const struct field_change change = { .field = difference->field,
+						     .value = difference->value };
+		cleanup_free char *note = NULL;
+		if (difference->obstacle || difference->limit != LIMIT_COUNT)
+			continue;
+		if (session_set_field(of->app, fact->row->base, &change, &note, err) < 0)
+			return error_prefix(err, "%s", difference->field);
+		report_update(of, difference, note, note);
 	}
 	return 0;
 }
 
-/* What stays as it is. */
-static void say_differences(const struct app *app, const struct plan *plan,
+/* All at once: when they hold is the same for each. */
+static int update_limits(const struct updating *of, struct error *err)
+{
+	const struct declared_fact *fact = of->fact;
+	struct limit_change change = { .limits = of->declared->limits.limits };
+	cleanup_instance struct instance *instance = NULL;
+	const struct difference *last = NULL;
+	enum limit_effect effect;
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		if (difference->obstacle || difference->limit == LIMIT_COUNT)
+			continue;
+		change.given[difference->limit] = true;
+		last = difference;
+	}
+	if (!last)
+		return 0;
+	if (lifecycle_set_limits(&of->app->deck, fact->row->base, &change, &effect, &instance,
+				 err) < 0)
+		return error_prefix(err, "limits");
+	cleanup_free char *note = xasprintf("The limits %s", limit_effect_text(effect));
+	for (size_t i = 0; i < fact->difference_count; i++) {
+		const struct difference *difference = &fact->differences[i];
+		if (!difference->obstacle && difference->limit != LIMIT_COUNT)
+			report_update(of, difference, note, difference == last ? note : NULL);
+	}
+	return 0;
+}
+
+/* Change what differs and can be changed.  updated gets it. */
+static int update(const struct updating *of, struct error *err)
+{
+	return update_fields(of, err) < 0 || update_limits(of, err) < 0
+		       ? error_prefix(err, "%s: %s", of->declared->place, of->fact->row->title)
+		       : 0;
+}
+
+/* What could not be changed is the failure of this session alone: the others go on. */
+static void report_failure(const struct app *app, const struct declared_fact *fact,
+			   struct json_object *members, const struct error *why)
+{
+	if (!app->json) {
+		complain("%s", why->message);
+		return;
+	}
+	cleanup_json struct json_object *object = json_object_new_object();
+	json_set_bool(object, "success", false);
+	json_set_string(object, "error", why->message);
+	json_set_string(object, "code", error_code_name(why->code));
+	json_set_string(object, "id", fact->row->id);
+	json_set_string(object, "title", fact->row->title);
+	json_object_object_foreach(members, key, value) {
+		json_set(object, key, json_object_get(value));
+	}
+	print_json_line(object);
+}
+
+/* What stays as it is.  Returns whether up --update would change some of it. */
+static bool say_differences(const struct app *app, const struct plan *plan,
 			    const struct declared_fact *fact)
 {
+	bool can_update = false;
 	for (size_t i = 0; i < fact->difference_count && !app->json; i++) {
 		const struct difference *difference = &fact->differences[i];
-		if (difference->obstacle)
+		if (difference->obstacle) {
 			complain("%s: %s. up --update does not change this: %s", fact->row->title,
 				 difference->text, difference->obstacle);
-		else if (!plan->updates)
-			complain("%s: %s. up changes nothing of a session that exists; up "
-				 "--update does",
-				 fact->row->title, difference->text);
+		} else if (!plan->updates) {
+			complain("%s: %s", fact->row->title, difference->text);
+			can_update = true;
+		}
 	}
+	return can_update;
 }
 
 /* ---- up and down ------------------------------------------------------------------------------ */
@@ -170,13 +239,15 @@ static void say_differences(const struct app *app, const struct plan *plan,
 struct jobs {
 	struct crew_job *jobs;
 	size_t count;
+	size_t failed;   /* sessions that could not be changed: they have no job */
+	bool can_update; /* up --update would change some of the sessions */
 };
 
 static void jobs_free(struct jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
 		strvec_clear(&jobs->jobs[i].words);
-		json_object_put(jobs->jobs[i].updated);
+		json_object_put(jobs->jobs[i].members);
 	}
 	free(jobs->jobs);
 }
@@ -210,26 +281,33 @@ static void order_verb(const struct app *app, const struct declared_fact *fact, 
 }
 
 /* Change the session, if that is wanted, and order the rest. */
-static int order_session(struct app *app, const struct plan *plan,
-			 const struct declaration *declaration, size_t i, struct jobs *jobs,
-			 struct error *err)
+static void order_session(struct app *app, const struct plan *plan,
+			  const struct declaration *declaration, size_t i, struct jobs *jobs)
 {
 	const struct declared_fact *fact = &declaration->facts[i];
+	cleanup_json struct json_object *members = plan->updates ? json_object_new_object() : NULL;
+	cleanup_error struct error why = { 0 };
 	if (!fact->row && !plan->launches)
-		return 0;
-	struct crew_job *job = &jobs->jobs[jobs->count++];
-	job->updated = plan->updates ? json_object_new_array() : NULL;
-	if (!fact->row) {
-		order_launch(app, declaration, i, job);
-		return 0;
+		return;
+	if (members) {
+		struct updating of = { app, &declaration->file.sessions[i], fact,
+				       json_object_new_array() };
+		json_set(members, "updated", of.updated);
+		json_set(members, "kept", json_of_kept(fact));
+		if (fact->row && update(&of, &why) < 0) {
+			report_failure(app, fact, members, &why);
+			jobs->failed++;
+			return;
+		}
 	}
-	order_verb(app, fact, plan->verb, job);
-	if (plan->updates &&
-	    update(app, &declaration->file.sessions[i], fact, job->updated, err) < 0)
-		return -1;
-	if (plan->launches)
-		say_differences(app, plan, fact);
-	return 0;
+	if (plan->launches && say_differences(app, plan, fact))
+		jobs->can_update = true;
+	struct crew_job *job = &jobs->jobs[jobs->count++];
+	job->members = TAKE_PTR(members);
+	if (fact->row)
+		order_verb(app, fact, plan->verb, job);
+	else
+		order_launch(app, declaration, i, job);
 }
 
 static int run_all(struct app *app, const struct plan *plan, struct error *err)
@@ -242,9 +320,10 @@ static int run_all(struct app *app, const struct plan *plan, struct error *err)
 		return -1;
 	jobs.jobs = xcalloc(declaration.file.count, sizeof(*jobs.jobs));
 	for (size_t i = 0; i < declaration.file.count; i++)
-		if (order_session(app, plan, &declaration, i, &jobs, err) < 0)
-			return -1;
-	if (!jobs.count && !app->json)
+		order_session(app, plan, &declaration, i, &jobs);
+	if (jobs.can_update)
+		complain("up changes nothing of a session that exists; up --update does");
+	if (!jobs.count && !jobs.failed && !app->json)
 		say("None of its sessions exists: nothing to do.");
 	const struct crew_order order = {
 		.jobs = jobs.jobs,
@@ -253,7 +332,7 @@ static int run_all(struct app *app, const struct plan *plan, struct error *err)
 	};
 	if (crew_run(app, &order, &failed, err) < 0)
 		return -1;
-	return failed ? 1 : 0;
+	return failed || jobs.failed ? 1 : 0;
 }
 
 static int run_up(struct app *app, struct error *err)
@@ -304,22 +383,16 @@ static void add_command(const struct declared *declared, const struct declared_f
 static void add_differences(struct json_object *object, const struct declared_fact *fact)
 {
 	cleanup_strvec struct strvec texts = { 0 };
-	struct json_object *updates = json_object_new_array(), *kept = json_object_new_array();
+	struct json_object *updates = json_object_new_array();
 	for (size_t i = 0; i < fact->difference_count; i++) {
 		const struct difference *difference = &fact->differences[i];
 		strvec_push(&texts, difference->text);
-		if (!difference->obstacle) {
+		if (!difference->obstacle)
 			json_object_array_add(updates, json_of_update(difference));
-			continue;
-		}
-		struct json_object *one = json_object_new_object();
-		json_set_string(one, "difference", difference->text);
-		json_set_string(one, "why", difference->obstacle);
-		json_object_array_add(kept, one);
 	}
 	json_set_strings(object, "differences", &texts);
 	json_set(object, "updates", updates);
-	json_set(object, "kept", kept);
+	json_set(object, "kept", json_of_kept(fact));
 }
 
 /* All that differs.  The caller frees. */
@@ -332,7 +405,7 @@ static char *describe(const struct declared_fact *fact)
 		strbuf_addf(&text, "%s%s%s", i ? "; " : "", difference->text,
 			    is_kept ? " (not by up --update)" : "");
 	}
-	return xstrdup(strbuf_text(&text));
+	return strbuf_take(&text);
 }
 
 static void print_diff_json(const struct declared *declared, const struct declared_fact *fact,
