@@ -146,7 +146,7 @@ static bool has_notify(const struct foreign_hooks *hooks, const struct json_obje
 		const char *word = or_empty(
 			json_object_get_string(json_object_array_get_idx(words, i)));
 		/* The first may be the path of the program. */
-		const char *name = i == 0 ? strrchr(word, '/') : NULL;
+		const char *name = i == 0 && *word == '/' ? strrchr(word, '/') : NULL;
 		if (!streq(name ? name + 1 : word, hooks->notify[i]))
 			return false;
 	}
