@@ -197,7 +197,7 @@ static void read_comeback(const struct manifest_section *root, struct comeback *
 	ret->lost = manifest_text(&section, "lost");
 }
 
-/* A process without a pid is none. */
+/* Without a pid there is no process. */
 static void read_taken_process(const struct manifest_section *section, struct taken *ret)
 {
 	const struct process_id process = {
