@@ -121,12 +121,18 @@ void strbuf_free(struct strbuf *buf)
 	*buf = (struct strbuf){ 0 };
 }
 
-void strvec_push_take(struct strvec *vec, char *text)
+void strvec_settle(struct strvec *vec)
 {
 	if (vec->count + 2 > vec->size) {
 		vec->size = vec->size ? vec->size * 2 : 8;
 		vec->items = xreallocarray(vec->items, vec->size, sizeof(*vec->items));
 	}
+	vec->items[vec->count] = NULL;
+}
+
+void strvec_push_take(struct strvec *vec, char *text)
+{
+	strvec_settle(vec);
 	vec->items[vec->count++] = text;
 	vec->items[vec->count] = NULL;
 }

@@ -241,6 +241,29 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 	assert_string_equal(other.image, "debian:12");
 }
 
+static void an_empty_list_of_a_group_counts(void **state)
+{
+	(void)state;
+	static const char text[] = "[container]\nmounts = ['~/a']\n"
+				   "[workspace]\ncopy = ['.env']\nsetup = ['npm', 'ci']\n"
+				   "[groups.bare.container]\nmounts = []\n"
+				   "[groups.bare.workspace]\ncopy = []\nsetup = []\n"
+				   "[groups.'bare/own'.workspace]\nsetup = ['make']\n"
+				   "[groups.other.limits]\ntasks_max = 9\n";
+	cleanup_settings struct settings settings = { 0 };
+	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
+	assert_int_equal(settings_container(&settings, "bare/own").mounts.count, 0);
+	struct workspace_defaults bare = settings_workspace(&settings, "bare");
+	assert_int_equal(bare.copy.count, 0);
+	assert_int_equal(bare.setup.count, 0);
+	struct workspace_defaults own = settings_workspace(&settings, "bare/own");
+	assert_int_equal(own.copy.count, 0);
+	assert_string_equal(own.setup.items[0], "make");
+	assert_int_equal(settings_container(&settings, "other").mounts.count, 1);
+	assert_int_equal(settings_workspace(&settings, "other").copy.count, 1);
+	assert_int_equal(settings_workspace(&settings, "other").setup.count, 2);
+}
+
 static void a_container_that_makes_no_sense_is_refused(void **state)
 {
 	(void)state;
@@ -439,6 +462,7 @@ int main(void)
 		cmocka_unit_test(the_policy_may_stand_alone_at_the_top),
 		cmocka_unit_test(tmux_options_are_pairs_as_tmux_writes_them),
 		cmocka_unit_test(a_container_has_what_the_nearest_group_says),
+		cmocka_unit_test(an_empty_list_of_a_group_counts),
 		cmocka_unit_test(a_container_that_makes_no_sense_is_refused),
 		cmocka_unit_test(a_misspelt_key_is_refused_with_the_likely_one),
 		cmocka_unit_test(a_wrong_type_is_refused_by_name),

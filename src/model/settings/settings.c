@@ -346,11 +346,27 @@ static int store_cpus(const struct toml_document *document, const struct toml_ke
 	return 0;
 }
 
+/* An empty list says something, too: it switches off that of the groups above. */
+static bool is_set(const struct strvec *list)
+{
+	return list->items != NULL;
+}
+
+static int store_list(const struct toml_document *document, const struct toml_key *key,
+		      struct json_object *value, void *field, struct error *err)
+{
+	struct strvec *list = field;
+	int r = toml_store_strings(document, key, value, list, err);
+	if (r == 0)
+		strvec_settle(list);
+	return r;
+}
+
 static int store_mounts(const struct toml_document *document, const struct toml_key *key,
 			struct json_object *value, void *field, struct error *err)
 {
 	const struct strvec *mounts = field;
-	int r = toml_store_strings(document, key, value, field, err);
+	int r = store_list(document, key, value, field, err);
 	for (size_t i = 0; r == 0 && i < mounts->count; i++)
 		if (!starts_with(mounts->items[i], "/") && !starts_with(mounts->items[i], "~/"))
 			r = toml_error(
@@ -377,7 +393,7 @@ static int store_names(const struct toml_document *document, const struct toml_k
 		       struct json_object *value, void *field, struct error *err)
 {
 	const struct strvec *names = field;
-	int r = toml_store_strings(document, key, value, field, err);
+	int r = store_list(document, key, value, field, err);
 	for (size_t i = 0; r == 0 && i < names->count; i++)
 		if (!is_name_in_tree(names->items[i]))
 			r = toml_error(document, key->path, err,
@@ -406,7 +422,7 @@ static int store_argv(const struct toml_document *document, const struct toml_ke
 		      struct json_object *value, void *field, struct error *err)
 {
 	const struct strvec *argv = field;
-	int r = toml_store_strings(document, key, value, field, err);
+	int r = store_list(document, key, value, field, err);
 	if (r == 0 && argv->count && !*argv->items[0])
 		return toml_error(document, key->path, err,
 				  "%s has no program: write it as [\"npm\", \"ci\"]", key->path);
@@ -712,7 +728,7 @@ static void add_defaults(const struct container_defaults *from, struct container
 	struct container_defaults copy = *from;
 	if (to->enabled == UNSET)
 		to->enabled = from->enabled;
-	if (!to->mounts.count)
+	if (!is_set(&to->mounts))
 		to->mounts = from->mounts;
 	for (size_t i = 0; i < CONTAINER_TEXTS; i++)
 		if (!*container_text(to, i))
@@ -746,9 +762,9 @@ struct workspace_defaults settings_workspace(const struct settings *settings, co
 		const struct workspace_defaults *here = own      ? &own->workspace
 							: length ? NULL
 								 : &settings->workspace;
-		if (here && !found.copy.count)
+		if (here && !is_set(&found.copy))
 			found.copy = here->copy;
-		if (here && !found.setup.count)
+		if (here && !is_set(&found.setup))
 			found.setup = here->setup;
 		if (!length)
 			return found;
