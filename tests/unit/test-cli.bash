@@ -2326,6 +2326,35 @@ case_doctor_finds_a_program_of_another_version() {
 	grep -q "^helpers  *error .*/agentdeck-gate" "$home/out" || fail "doctor: $(<"$home/out")"
 }
 
+# An installation of its own that was configured for another place, as after a second scripts/quickstart.
+case_the_programs_of_the_same_installation_run() {
+	local from prefix=$home/prefix helper
+	from=$(dirname "$(command -v agentdeck)")
+	mkdir -p "$prefix/bin" "$prefix/libexec/agentdeck"
+	cp "$(command -v agentdeck)" "$prefix/bin"
+	[[ -x $from/agentdeck-gate ]] || from=$from/../libexec/agentdeck
+	for helper in gate watch bell view; do
+		cp "$from/agentdeck-$helper" "$prefix/libexec/agentdeck"
+	done
+	printf '#!/bin/sh\necho "$0" >"%s"\nexit 1\n' "$home/ran" >"$prefix/libexec/agentdeck/agentdeck-assess"
+	chmod 755 "$prefix/libexec/agentdeck/agentdeck-assess"
+	git init -q . && git -c user.name=a -c user.email=a@b commit -qm one --allow-empty
+	"${deck[@]}" "$prefix/bin/agentdeck" add . -t api --agent demo --worktree >"$home/out" 2>&1
+	[[ -e $home/ran && $(<"$home/ran") == "$prefix/libexec/agentdeck/agentdeck-assess" ]] ||
+		fail "the agentdeck-assess of another installation ran: $(<"$home/out")"
+	# others could put something into its place
+	rm -f "$home/ran"
+	chmod 777 "$prefix/libexec/agentdeck/agentdeck-assess"
+	"${deck[@]}" "$prefix/bin/agentdeck" add . -t web --agent demo --worktree >"$home/out" 2>&1
+	[[ ! -e $home/ran ]] || fail 'a program that everybody may write ran'
+	install -m 777 "$from/agentdeck-capsule" "$prefix/libexec/agentdeck"
+	"${deck[@]}" "$prefix/bin/agentdeck" doctor >"$home/out" 2>&1
+	grep -Eq '^helpers +error +every user can write .*/agentdeck-capsule, ' "$home/out" || fail "doctor: $(<"$home/out")"
+	chmod 777 "$prefix/libexec/agentdeck"
+	"${deck[@]}" "$prefix/bin/agentdeck" list >"$home/out" 2>"$home/err" && fail 'it uses a directory that everybody may write'
+	grep -q "every user can write $prefix/libexec/agentdeck, and so run commands as you: chmod o-w " "$home/err" || fail "$(<"$home/err")"
+}
+
 case_doctor_report_has_no_secret() {
 	must add . -t classified --agent demo
 	printf '[notify]\ncommand = ["curl", "https://s3cret@example.org"]\n[container]\nimage = "s3cret/image"\n' >>"$home/deck/config.toml"

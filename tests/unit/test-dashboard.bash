@@ -42,7 +42,6 @@ fresh_deck() {
 	terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
-		"AGENTDECK_ASSESS=$(dirname "$(command -v agentdeck)")/agentdeck-assess"
 		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
 	cd "$home/work" || exit 1
 }

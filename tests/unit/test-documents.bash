@@ -31,7 +31,7 @@ fail() {
 }
 
 unset TMUX XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME AGENTDECK_PROFILE AGENTDECK_INSTANCE AGENTDECK_INSTANCE_ID AGENTDECK_DEMO_CONFIG_DIR
-export HOME=$root/user TMPDIR=$root/tmp AGENTDECK_HOME=$root/deck SHELL=/bin/sh AGENTDECK_ASSESS=$programs/agentdeck-assess
+export HOME=$root/user TMPDIR=$root/tmp AGENTDECK_HOME=$root/deck SHELL=/bin/sh
 mkdir -p "$HOME/src" "$TMPDIR"
 mkdir -m 700 "$AGENTDECK_HOME"
 printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$AGENTDECK_HOME/config.toml"

@@ -8,6 +8,7 @@
 #include "base/argsplit.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/helper.h"
 #include "engine/roster/lost.h"
 #include "engine/roster/next.h"
 #include "engine/roster/roster.h"
@@ -444,7 +445,7 @@ int plain_run(struct app *app, struct error *err)
 {
 	cleanup_loop struct loop *loop = NULL;
 	cleanup_roster struct roster *roster = NULL;
-	cleanup_free char *program = deck_own_program();
+	cleanup_free char *program = helper_own_program();
 	struct plain plain = { .app = app, .program = program, .err = err };
 	if (deck_open_anyway(app->profile, "ui", &app->deck, err) < 0 ||
 	    deck_check_profile(&app->deck, err) < 0 || deck_open_store(&app->deck, err) < 0 ||

@@ -5,6 +5,7 @@
  */
 #include "cli/cmd/commands.h"
 
+#include "base/helper.h"
 #include "base/program.h"
 #include "engine/roster/next.h"
 #include "engine/run/correct.h"
@@ -79,8 +80,10 @@ static int find_named(struct app *app, const char *own, char **ret, struct error
 static int pick(const struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *program = deck_helper(PROGRAM), *own = deck_own_program();
+	cleanup_free char *own = helper_own_program(), *program = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
+	if (helper_find(own, PROGRAM, &program, err) < 0)
+		return -1;
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
 							app->deck.profile, "--pick",
 							or_empty(given->client), NULL });

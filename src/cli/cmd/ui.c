@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/plain.h"
 
+#include "base/helper.h"
 #include "base/program.h"
 #include "engine/deck/deck.h"
 
@@ -12,9 +13,10 @@
 static bool is_possible(void)
 {
 	const char *terminal = getenv("TERM");
-	cleanup_free char *program = deck_helper(PROGRAM);
+	cleanup_free char *own = helper_own_program(), *program = NULL;
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_empty(terminal) &&
-	       !streq(terminal, "dumb") && access(program, X_OK) == 0;
+	       !streq(terminal, "dumb") && helper_find(own, PROGRAM, &program, NULL) == 0 &&
+	       access(program, X_OK) == 0;
 }
 
 struct options {
@@ -36,11 +38,12 @@ static const struct command *instead(const struct app *app)
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	cleanup_free char *program = deck_helper(PROGRAM);
-	cleanup_free char *own = deck_own_program();
+	cleanup_free char *own = helper_own_program(), *program = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
 	if (given->plain)
 		return plain_run(app, err);
+	if (helper_find(own, PROGRAM, &program, err) < 0)
+		return -1;
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
 	if (app->is_bare)
 		strvec_push(&argv, "--greet");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 
+#include "base/helper.h"
 #include "base/program.h"
 #include "engine/deck/deck.h"
 #include "model/session/naming.h"
@@ -58,7 +59,7 @@ static int check_terminal(struct error *err)
 
 static int run(struct app *app, struct error *err)
 {
-	cleanup_free char *program = deck_helper(PROGRAM), *own = deck_own_program();
+	cleanup_free char *own = helper_own_program(), *program = NULL;
 	cleanup_strvec struct strvec argv = { 0 };
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, "--profile",
 							app->deck.profile, "--wall", NULL });
@@ -67,7 +68,8 @@ static int run(struct app *app, struct error *err)
 		strvec_push(&argv, app->group);
 	}
 	strvec_push(&argv, "--");
-	if (check(app, err) < 0 || add_named(app, &argv, err) < 0 || check_terminal(err) < 0)
+	if (check(app, err) < 0 || add_named(app, &argv, err) < 0 || check_terminal(err) < 0 ||
+	    helper_find(own, PROGRAM, &program, err) < 0)
 		return -1;
 	(void)execv(program, strvec_argv(&argv));
 	cleanup_free char *why = program_explain(program, errno);

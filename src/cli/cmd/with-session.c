@@ -7,6 +7,7 @@
 #include "cli/show/output.h"
 
 #include "base/argsplit.h"
+#include "base/helper.h"
 #include "base/program.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static bool are_complete(const struct strvec *words)
 
 static int run(struct app *app, struct error *err)
 {
-	cleanup_free char *program = deck_own_program();
+	cleanup_free char *program = helper_own_program();
 	cleanup_strvec struct strvec words = { 0 }, argv = { 0 };
 	const size_t verb = are_complete(&app->rest) ? 0 : verb_of(&app->rest);
 	for (size_t i = 0; i < app->rest.count; i++) {

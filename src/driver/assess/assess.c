@@ -2,15 +2,20 @@
 #include "driver/assess/assess.h"
 
 #include "base/child.h"
+#include "base/helper.h"
 
 #include <string.h>
 
 enum { OUTPUT_MOST = ORIGIN_JSON_MOST };
 
-static const char *program(void)
+static int find_program(char **ret, struct error *err)
 {
 	const char *chosen = getenv(ASSESS_PROGRAM_VARIABLE);
-	return is_empty(chosen) ? PKGLIBEXECDIR "/agentdeck-assess" : chosen;
+	cleanup_free char *own = helper_own_program();
+	if (is_empty(chosen))
+		return helper_find(own, "agentdeck-assess", ret, err);
+	*ret = xstrdup(chosen);
+	return 0;
 }
 
 /* Run it with the record as input.  Its status is 0. */
@@ -18,7 +23,10 @@ static int ask(const char *word, const struct origin *origin, int timeout_ms,
 	       struct child_result *ret, struct error *err)
 {
 	char *const environment[] = { (char[]){ "LC_ALL=C" }, NULL };
-	const char *const argv[] = { program(), word, NULL };
+	cleanup_free char *program = NULL;
+	if (find_program(&program, err) < 0)
+		return -1;
+	const char *const argv[] = { program, word, NULL };
 	cleanup_json struct json_object *json = origin_to_json(origin);
 	cleanup_child_result struct child_result result = { 0 };
 	const struct child_request request = {

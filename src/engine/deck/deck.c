@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/fsutil.h"
+#include "base/helper.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "engine/deck/agentfiles.h"
@@ -20,41 +21,6 @@
 static const char *environment(const char *name)
 {
 	return getenv(name);
-}
-
-char *deck_own_program(void)
-{
-	char path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	if (length < 0)
-		return xstrdup("agentdeck");
-	path[length] = '\0';
-	/* It was replaced while we run (an upgrade): the new program has the same path. */
-	if (ends_with(path, " (deleted)"))
-		path[length - (ssize_t)strlen(" (deleted)")] = '\0';
-	return xstrdup(path);
-}
-
-/* It is beside the program (a build tree), in the same prefix (an archive that was unpacked
- * anywhere), or where it was installed. */
-static char *helper_program(const char *program, const char *helper)
-{
-	static const char *const places[] = { "", "../libexec/agentdeck/" };
-	const char *slash = strrchr(program, '/');
-	const int length = slash ? (int)(slash - program + 1) : 0;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		char *path = xasprintf("%.*s%s%s", length, program, places[i], helper);
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return path_join(PKGLIBEXECDIR, helper);
-}
-
-char *deck_helper(const char *name)
-{
-	cleanup_free char *program = deck_own_program();
-	return helper_program(program, name);
 }
 
 int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *err)
@@ -247,10 +213,12 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	if (naming_check_profile(profile, err) < 0)
 		return -1;
 	deck.profile = xstrdup(profile);
-	deck.program = deck_own_program();
-	deck.gate = helper_program(deck.program, "agentdeck-gate");
-	deck.watch = helper_program(deck.program, "agentdeck-watch");
-	deck.bell = helper_program(deck.program, "agentdeck-bell");
+	deck.program = helper_own_program();
+	if (helper_find(deck.program, "agentdeck-gate", &deck.gate, err) < 0 ||
+	    helper_find(deck.program, "agentdeck-watch", &deck.watch, err) < 0 ||
+	    helper_find(deck.program, "agentdeck-bell", &deck.bell, err) < 0 ||
+	    helper_find(deck.program, "agentdeck-view", &deck.view, err) < 0)
+		return -1;
 	if (read_settings(&deck, &text, &deck.settings, strictness == STRICT ? err : &problem) <
 	    0) {
 		if (strictness == STRICT)
@@ -301,6 +269,7 @@ void deck_close(struct deck *deck)
 	free(deck->gate);
 	free(deck->watch);
 	free(deck->bell);
+	free(deck->view);
 	free(deck->bus_why);
 	free(deck->unusable_runtime);
 	free(deck->config_problem);

@@ -45,8 +45,8 @@ struct deck {
 	char *unusable_runtime;
 	char *profile;
 	char *program; /* absolute path of agentdeck itself */
-	/* absolute paths of agentdeck-gate, agentdeck-watch and agentdeck-bell */
-	char *gate, *watch, *bell;
+	/* absolute paths of agentdeck-gate, agentdeck-watch, agentdeck-bell and agentdeck-view */
+	char *gate, *watch, *bell, *view;
 	struct store *store;  /* NULL until deck_open_store() */
 	char *config_problem; /* why config.toml cannot be used; NULL: it is in use */
 	bool has_kept_config; /* then: the last good one is in use */
@@ -112,10 +112,6 @@ int deck_read_config(const struct deck *deck, struct strbuf *ret, struct error *
 void deck_config_text(const struct deck *deck, struct strbuf *ret);
 void deck_close(struct deck *deck);
 #define cleanup_deck CLEANUP(deck_close)
-
-/* The absolute path of this program, and of one that comes with it.  The caller frees. */
-char *deck_own_program(void) MUST_USE;
-char *deck_helper(const char *name) MUST_USE;
 
 /* Whether a run can have its files below the user's runtime directory. */
 bool deck_has_runtime(const struct deck *deck);

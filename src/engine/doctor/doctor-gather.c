@@ -6,6 +6,7 @@
 #include "engine/doctor/doctor.h"
 
 #include "base/fsutil.h"
+#include "base/helper.h"
 #include "base/program.h"
 #include "base/version.h"
 #include "engine/deck/hint.h"
@@ -155,9 +156,13 @@ static void look_at_helpers(struct doctor_facts *facts)
 		"agentdeck-ui",
 #endif
 	};
+	cleanup_free char *own = helper_own_program();
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++) {
-		cleanup_free char *path = deck_helper(helpers[i]);
-		if (access(path, X_OK) < 0)
+		cleanup_error struct error err = { 0 };
+		cleanup_free char *path = NULL;
+		if (helper_find(own, helpers[i], &path, &err) < 0)
+			strvec_push(&facts->open_helpers, err.message);
+		else if (access(path, X_OK) < 0)
 			strvec_push(&facts->missing_helpers, path);
 		else if (is_other_version(path))
 			strvec_push(&facts->other_helpers, path);

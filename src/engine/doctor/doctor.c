@@ -88,6 +88,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->unscoped);
 	strvec_clear(&facts->missing_helpers);
 	strvec_clear(&facts->other_helpers);
+	strvec_clear(&facts->open_helpers);
 	strvec_clear(&facts->agents);
 	strvec_clear(&facts->stand_ins);
 	strvec_clear(&facts->agent_problems);
@@ -248,6 +249,8 @@ static void judge_helpers(const struct doctor_facts *facts, struct findings *ret
 	cleanup_free char *other = join(&facts->other_helpers, ", ");
 	if (!facts->helpers_known) {
 		unknown("not checked: fix the problem above first");
+	} else if (facts->open_helpers.count) {
+		wrong("%s", facts->open_helpers.items[0]);
 	} else if (*missing) {
 		wrong("not installed: %s", missing);
 		advise("install agentdeck again: make install");

@@ -65,6 +65,7 @@ struct doctor_facts {
 	struct strvec unscoped;             /* ids of live sessions without a scope */
 	char *sessions_problem;
 	struct strvec missing_helpers, other_helpers; /* other: of another version */
+	struct strvec open_helpers; /* what helper_find() says of those that others may write */
 	bool helpers_known;
 	char *tmux_version, *tmux_problem;
 	bool tmux_enough, tmux_loses_ends; /* before 3.5 */

@@ -131,8 +131,7 @@ void container_pane_argv(const struct deck *deck, const struct instance *instanc
 			 struct strvec *ret)
 {
 	const struct run *run = &instance->run;
-	strvec_pushf(ret, "%.*sagentdeck-view", (int)(path_basename(deck->gate) - deck->gate),
-		     deck->gate);
+	strvec_push(ret, deck->view);
 	strvec_push(ret, run->capsule);
 	strvec_push(ret, run->id);
 	strvec_pushf(ret, "%zu", run->attempt);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The programs of agentdeck: which one this is, and where those are that come with it.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* The absolute path of this program.  The caller frees. */
+char *helper_own_program(void) MUST_USE;
+
+/* Find a program that comes with this one (helper_own_program()): beside it (a build tree), in
+ * ../libexec/agentdeck (an installation, wherever it is), or where it was configured to be.  When
+ * it is in none of them, *ret is the last one.  ERROR_SYSTEM: people who may not write this program
+ * may write that one, or a directory above it.  Such people are a user other than root, ourselves
+ * and the owner of this program; everybody; and a group other than root's and our own. */
+int helper_find(const char *program, const char *name, char **ret, struct error *err);
+
+/* The configured directory.  The build makes it: a new --prefix or --libexecdir reaches it. */
+extern const char helper_directory[];
