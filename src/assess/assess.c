@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/assess.h"
 
+#include "assess/gitdir.h"
 #include "assess/history.h"
 #include "assess/open.h"
 #include "assess/status.h"
@@ -187,6 +188,7 @@ static bool look_inside(struct repository *repository, int depth)
 	if (repository->path)
 		is_readable &= walk_tree(repository, &tree);
 	status_add_states(repository);
+	gitdir_add(repository);
 	struct moment before = moment_of(repository);
 	bool is_open = is_readable && open_repository(repository);
 	if (is_open) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/history.h"
 
+#include "assess/large.h"
 #include "assess/merged.h"
 #include "assess/survivors.h"
 #include "assess/walk.h"
@@ -16,6 +17,7 @@ struct history {
 	struct survivors survivors;
 	/* Heads that have a finding, or need none: their commits are not listed again. */
 	struct commits known;
+	struct commits heads; /* everything that the repository's commits are reached from */
 };
 
 static struct verdict *verdict_of(const struct history *history)
@@ -139,7 +141,8 @@ static bool goes_with_tree(const struct history *history, const char *name, cons
 		       streq(name + strlen("refs/heads/"), origin->branch);
 	/* What the source had when the tree was made was not made here. */
 	return !starts_with(name, "refs/remotes/") ||
-	       !(survivors_believe(repository, name, oid) || is_recorded(repository, name, oid));
+	       !(survivors_believe(repository, name, oid) != BELIEF_NONE ||
+		 is_recorded(repository, name, oid));
 }
 
 static const char *short_name(const char *ref)
@@ -161,6 +164,9 @@ static void require_refs(struct history *history)
 	int r = git_reference_iterator_new(&iterator, history->repository->git);
 	while (r == 0 && (r = git_reference_next(&ref, iterator)) == 0) {
 		const git_oid *oid = git_reference_target(ref);
+		git_oid commit;
+		if (oid && commits_peel(history->repository->git, oid, &commit))
+			commits_add(&history->heads, &commit);
 		if (oid && goes_with_tree(history, git_reference_name(ref), oid))
 			require_ref(history, git_reference_name(ref), oid);
 		git_reference_free(ref);
@@ -181,6 +187,7 @@ static void require_head(struct history *history)
 	if (git_repository_head_detached(git) != 1 ||
 	    git_reference_name_to_id(&oid, git, "HEAD") < 0)
 		return; /* a branch, which is looked at as such */
+	commits_add(&history->heads, &oid);
 	require_object(history, FINDING_DETACHED, "HEAD", "HEAD", &oid);
 }
 
@@ -193,17 +200,14 @@ static void require_line(struct history *history, const char *directory, const c
 	    git_oid_fromstrn(&oid, strbuf_text(&text),
 			     text.length < GIT_OID_HEXSZ ? text.length : GIT_OID_HEXSZ) < 0)
 		return; /* symbolic, or nothing */
+	git_odb *odb = NULL;
+	/* What git has collected since is gone already, and what a log has is listed. */
+	const bool is_there = git_repository_odb(&odb, history->repository->git) == 0 &&
+			      git_odb_exists(odb, &oid);
+	git_odb_free(odb);
+	if (!is_there || (history->known.is_sorted && commits_have(&history->known, &oid)))
+		return;
 	require_object(history, FINDING_REF, shown, shown, &oid);
-}
-
-/* Without a log, the commit before the last reset is only here. */
-static void require_original(struct history *history)
-{
-	const struct repository *repository = history->repository;
-	struct stat status;
-	cleanup_free char *log = path_join(repository->git_directory, "logs/HEAD");
-	if (lstat(log, &status) < 0)
-		require_line(history, repository->git_directory, "ORIG_HEAD", "ORIG_HEAD");
 }
 
 /* libgit2 lists no refs of a linked worktree, which are files below its git directory. */
@@ -299,6 +303,8 @@ static void require_logged(struct history *history)
 		cleanup_free char *ref = xasprintf("refs/heads/%s", origin->branch);
 		add_logged(history, ref, &logged);
 	}
+	for (size_t i = 0; i < logged.count; i++)
+		commits_add(&history->heads, &logged.oids[i]);
 	for (size_t i = 0; i < history->survivors.commits.count; i++)
 		commits_add(&history->known, &history->survivors.commits.oids[i]);
 	commits_settle(&history->known);
@@ -314,6 +320,34 @@ static void require_logged(struct history *history)
 	}
 	if (missing.count > COMMITS_LISTED)
 		verdict_of(history)->more[FINDING_REFLOG] += missing.count - COMMITS_LISTED;
+	for (size_t i = 0; i < logged.count; i++)
+		commits_add(&history->known, &logged.oids[i]);
+}
+
+/* ---- refs at the top of the git directory ---- */
+
+/* `git update-ref NAME` makes such a ref, which libgit2 does not list.  Those that git makes itself
+ * name what the logs have, until that has expired. */
+static void require_top(struct history *history)
+{
+	/* What another repository has; the tree of a merge; a list. */
+	static const char *const others[] = { "HEAD", "FETCH_HEAD", "AUTO_MERGE", "shallow" };
+	const struct repository *repository = history->repository;
+	cleanup_close int fd = open(repository->git_directory,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_strvec struct strvec names = { 0 };
+	if (fd < 0 || fs_list(fd, &names, NULL) < 0)
+		verdict_unknown(verdict_of(history), repository->where,
+				"its git directory cannot be listed");
+	commits_settle(&history->known);
+	for (size_t i = 0; i < names.count; i++) {
+		bool is_other = false;
+		for (size_t j = 0; j < ARRAY_SIZE(others); j++)
+			is_other |= streq(names.items[i], others[j]);
+		if (!is_other)
+			require_line(history, repository->git_directory, names.items[i],
+				     names.items[i]);
+	}
 }
 
 /* ---- the stash ---- */
@@ -355,11 +389,14 @@ void history_add(const struct repository *repository)
 	if (survivors_of(repository, &history.survivors)) {
 		require_refs(&history);
 		require_head(&history);
-		require_original(&history);
 		if (repository->is_linked)
 			require_files(&history, "refs", 0);
 		require_logged(&history);
+		require_top(&history);
+		commits_settle(&history.heads);
+		large_add(repository, &history.heads, &history.survivors);
 	}
 	survivors_free(&history.survivors);
 	commits_free(&history.known);
+	commits_free(&history.heads);
 }

@@ -34,7 +34,9 @@ struct look {
 	int64_t deadline_ms;
 	bool out_of_time;
 	char *source_common; /* git directory of the source repository, absolute */
-	int settings;        /* descriptor of our own git configuration, for every repository */
+	/* Git directories of the recorded remotes that are on this machine.  They are asked. */
+	struct strvec remotes_here;
+	int settings; /* descriptor of our own git configuration, for every repository */
 	/* The repositories that were looked at: device and inode of each git directory. */
 	struct {
 		dev_t device;

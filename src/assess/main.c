@@ -89,6 +89,19 @@ static void prepare_late_answer(const struct confinement *confinement)
 	verdict_free(&verdict);
 }
 
+/* What such a remote has is asked of itself: what the tree says about it may be forged.  One that
+ * is not there now has nothing. */
+static void find_remotes_here(struct look *look)
+{
+	for (size_t i = 0; i < look->origin.remote_count; i++) {
+		const char *address = look->origin.remotes[i].value;
+		cleanup_free char *path = open_path_of(look->origin.path, address);
+		char *common = NULL;
+		if (path && open_common_of(path, &common, NULL) == 0)
+			strvec_push_take(&look->remotes_here, common);
+	}
+}
+
 /* Nobody may trace us or read our memory; the environment says nothing. */
 static int set_up(struct look *look, struct error *err)
 {
@@ -102,6 +115,8 @@ static int set_up(struct look *look, struct error *err)
 	    open_settings(&look->settings, err) < 0 || set_up_git(err) < 0 ||
 	    sandbox_limit(err) < 0 || set_timer(err) < 0)
 		return -1;
+	find_remotes_here(look);
+	strvec_push_all(&readable, &look->remotes_here);
 	strvec_push(&readable, look->origin.path);
 	strvec_push(&readable, look->origin.source);
 	strvec_push(&readable, look->source_common);

@@ -90,14 +90,23 @@ int open_common_of(const char *source, char **ret, struct error *err)
 	return 0;
 }
 
+char *open_path_of(const char *tree, const char *address)
+{
+	const char *colon = strchr(address, ':'), *slash = strchr(address, '/');
+	if (starts_with(address, "file://"))
+		return absolute("/", address + strlen("file://"));
+	if (colon && !(slash && slash < colon))
+		return NULL;
+	return absolute(tree, address);
+}
+
 static bool refuse(const struct repository *repository, const char *why)
 {
 	verdict_unknown(&repository->look->verdict, repository->where, "%s", why);
 	return false;
 }
 
-/* Is path the directory, or below it? */
-static bool is_below(const char *path, const char *directory)
+bool open_is_below(const char *path, const char *directory)
 {
 	size_t length = strlen(directory);
 	return strncmp(path, directory, length) == 0 && (!path[length] || path[length] == '/');
@@ -129,7 +138,7 @@ static bool is_inside(const struct repository *repository, const char *directory
 	cleanup_free char *tree = NULL;
 	if (fs_real_directory(look->origin.path, &tree, NULL) != 0)
 		return false;
-	return is_below(directory, tree) || is_below(directory, look->source_common);
+	return open_is_below(directory, tree) || open_is_below(directory, look->source_common);
 }
 
 bool open_locate(struct repository *repository)
@@ -202,11 +211,10 @@ bool open_repository(struct repository *repository)
 	return true;
 }
 
-int open_source(const struct look *look, git_repository **ret)
+int open_other(const char *common, git_repository **ret)
 {
-	return git_repository_open_ext(ret, look->source_common,
-				       GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE,
-				       NULL);
+	return git_repository_open_ext(
+		ret, common, GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, NULL);
 }
 
 void open_end(struct repository *repository)

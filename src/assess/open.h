@@ -11,6 +11,13 @@
  * linked worktree or a bare repository.  The caller frees.  ERROR_INVALID: there is none. */
 int open_common_of(const char *source, char **ret, struct error *err);
 
+/* The directory on this machine that a remote's address names, as git reads it: NULL if it names
+ * another machine, or a program.  It need not exist.  The caller frees. */
+char *open_path_of(const char *tree, const char *address);
+
+/* Is path the directory, or below it?  Both are absolute, and have no links. */
+bool open_is_below(const char *path, const char *directory);
+
 /* Find the git directory of repository->path, and what becomes of it: fills git_directory, common,
  * is_linked and fate.  False: the finding says why. */
 bool open_locate(struct repository *repository);
@@ -19,8 +26,8 @@ bool open_locate(struct repository *repository);
  * sees the same directories.  False: the finding says why. */
 bool open_repository(struct repository *repository);
 
-/* Another one, for its refs: the source repository. */
-int open_source(const struct look *look, git_repository **ret);
+/* Another one, for its refs, by its git directory. */
+int open_other(const char *common, git_repository **ret);
 
 /* Our own git configuration in memory.  Before sandbox_close().  The caller closes. */
 int open_settings(int *ret, struct error *err);

@@ -197,6 +197,30 @@ static bool is_special(const struct tree_file *file)
 	return !S_ISREG(file->mode) && !S_ISLNK(file->mode);
 }
 
+/* Says that the directory can be made again: https://bford.info/cachedir/ */
+static bool is_cache(const struct repository *repository, const char *directory)
+{
+	static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55";
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *path = path_join(repository->path, directory);
+	return *directory && walk_read(path, "CACHEDIR.TAG", 64 << 10, &text) &&
+	       starts_with(strbuf_text(&text), tag);
+}
+
+/* Rules that are in no commit can hide anything.  In a directory that is ignored without them they
+ * hide nothing. */
+static void check_own_rules(const struct repository *repository, const char *path)
+{
+	cleanup_free char *directory = xstrndup(path, (size_t)(path_basename(path) - path));
+	int is_ignored = 0;
+	if (*directory &&
+	    git_ignore_path_is_ignored(&is_ignored, repository->git, directory) == 0 && is_ignored)
+		return;
+	if (!is_cache(repository, directory))
+		add_file(repository, "??", path,
+			 "its rules are in no commit, and may hide other files");
+}
+
 /* libgit2 lists no pipes and sockets, and does not list all files that it ignores. */
 static void add_unlisted(const struct repository *repository, git_index *index,
 			 const struct tree *tree, const struct strvec *listed)
@@ -207,9 +231,12 @@ static void add_unlisted(const struct repository *repository, git_index *index,
 		int is_ignored = 0;
 		if (i % 4096 == 0 && look_is_over(repository->look))
 			return;
-		if (file->is_tracked || is_listed(listed, path) ||
-		    git_index_get_bypath(index, path, 1) || git_index_get_bypath(index, path, 2) ||
-		    git_index_get_bypath(index, path, 3))
+		if (file->is_tracked)
+			continue;
+		if (streq(path_basename(path), ".gitignore"))
+			check_own_rules(repository, path);
+		if (is_listed(listed, path) || git_index_get_bypath(index, path, 1) ||
+		    git_index_get_bypath(index, path, 2) || git_index_get_bypath(index, path, 3))
 			continue;
 		if (git_ignore_path_is_ignored(&is_ignored, repository->git, path) == 0 &&
 		    is_ignored)
@@ -221,15 +248,11 @@ static void add_unlisted(const struct repository *repository, git_index *index,
 	}
 }
 
-/* Rules that are in no commit, or that nobody recorded, can hide anything. */
-static void check_rules(const struct repository *repository, git_index *index,
-			const struct tree *tree)
+/* Rules that nobody recorded can hide anything. */
+static void check_exclude(const struct repository *repository)
 {
 	char digest[SHA256_TEXT_SIZE];
 	cleanup_strbuf struct strbuf text = { 0 };
-	if (tree->has_own_rules && !git_index_get_bypath(index, ".gitignore", 0))
-		add_file(repository, "??", ".gitignore",
-			 "its rules are in no commit, and may hide other files");
 	if (!walk_read(repository->common, "info/exclude", 256 << 10, &text) || !text.length)
 		return;
 	const char *recorded = repository->look->origin.exclude;
@@ -262,6 +285,8 @@ static void add_list(const struct repository *repository, git_index *index, git_
 	add_unlisted(repository, index, tree, &listed);
 }
 
+/* A submodule is compared with the index by its own look, not by libgit2, which would open it. What
+ * is staged of it is compared here. */
 static git_status_list *list_files(const struct repository *repository, git_status_show_t show)
 {
 	git_status_list *list = NULL;
@@ -271,11 +296,18 @@ static git_status_list *list_files(const struct repository *repository, git_stat
 		.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
 			 GIT_STATUS_OPT_INCLUDE_IGNORED | GIT_STATUS_OPT_INCLUDE_UNREADABLE |
 			 GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH | GIT_STATUS_OPT_NO_REFRESH |
-			 GIT_STATUS_OPT_EXCLUDE_SUBMODULES,
+			 (show == GIT_STATUS_SHOW_INDEX_ONLY ? 0
+							     : GIT_STATUS_OPT_EXCLUDE_SUBMODULES),
 	};
 	if (git_status_list_new(&list, repository->git, &options) < 0)
 		look_failed(repository, "its files cannot be compared");
 	return list;
+}
+
+static bool is_submodule(const git_diff_delta *delta)
+{
+	return delta->old_file.mode == GIT_FILEMODE_COMMIT ||
+	       delta->new_file.mode == GIT_FILEMODE_COMMIT;
 }
 
 /* What is staged, and what is not; the latter only if the tree differs from the index. */
@@ -288,8 +320,12 @@ static git_status_list *list_changes(const struct repository *repository, git_in
 		return staged;
 	proof_mark(index, tree);
 	size_t count = git_status_list_entrycount(staged);
-	for (size_t i = 0; i < count; i++)
-		proof_unmark(index, path_of(git_status_byindex(staged, i)));
+	for (size_t i = 0; i < count; i++) {
+		const git_status_entry *entry = git_status_byindex(staged, i);
+		proof_unmark(index, path_of(entry));
+		if (is_submodule(entry->head_to_index))
+			add_entry(repository, index, entry);
+	}
 	git_status_list_free(staged);
 	return list_files(repository, GIT_STATUS_SHOW_INDEX_AND_WORKDIR);
 }
@@ -302,7 +338,7 @@ void status_add_files(const struct repository *repository, struct tree *tree)
 		look_failed(repository, "its index cannot be read");
 		return;
 	}
-	check_rules(repository, index, tree);
+	check_exclude(repository);
 	git_status_list *list = list_changes(repository, index, written, tree);
 	if (list)
 		add_list(repository, index, list, tree);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/survivors.h"
 
+#include "assess/gitdir.h"
 #include "assess/open.h"
 #include "base/fsutil.h"
 
@@ -27,99 +28,168 @@ static void add_default(git_repository *git, const char *name, struct survivors 
 
 /* ---- remote-tracking branches ---- */
 
-static bool is_from_remote(const char *message)
+/* Whether "fetch -q origin: fast-forward" names this remote, or none.  `git fetch . HEAD:REF`
+ * writes any ref, and has fetched it from here. */
+static bool names_remote(const char *message, const char *remote)
 {
-	static const char *const words[] = { "update by push", "fetch", "pull", "clone" };
-	for (size_t i = 0; message && i < ARRAY_SIZE(words); i++)
-		if (starts_with(message, words[i]))
-			return true;
-	return false;
+	const char *end = strstr(message, ": ");
+	cleanup_free char *line = xstrndup(message,
+					   end ? (size_t)(end - message) : strlen(message));
+	char *rest = line;
+	(void)strsep(&rest, " "); /* fetch or pull */
+	for (const char *word; (word = strsep(&rest, " "));)
+		if (*word && *word != '-' && word[strspn(word, "0123456789")])
+			return streq(word, remote);
+	return true;
 }
 
-/* Whether the newest entry of the branch's log is this object, and says push or fetch.  Without a
- * log: what the caller thinks of that. */
-static bool log_says_remote(const struct repository *repository, const char *ref,
-			    const git_oid *oid, bool without_log)
+static enum belief belief_of(const char *message, const char *remote)
+{
+	if (starts_with(message, "update by push"))
+		return BELIEF_PUSHED;
+	if (starts_with(message, "clone") ||
+	    ((starts_with(message, "fetch") || starts_with(message, "pull")) &&
+	     names_remote(message, remote)))
+		return BELIEF_HAD;
+	return BELIEF_NONE;
+}
+
+/* `git clone` writes no logs of them, and puts them into packed-refs. */
+static bool is_packed(const struct repository *repository, const char *ref)
+{
+	struct stat status;
+	cleanup_free char *loose = path_join(repository->common, ref);
+	return lstat(loose, &status) < 0;
+}
+
+/* What the newest entry of the branch's log says, if it is of this object. */
+static enum belief ask_log(const struct repository *repository, const char *ref, const git_oid *oid,
+			   const char *remote)
 {
 	git_reflog *log = NULL;
-	bool says = without_log;
+	enum belief belief = BELIEF_NONE;
 	/* libgit2 makes a log that is missing, which we may not. */
 	if (git_reference_has_log(repository->git, ref) == 0)
-		return without_log;
+		return !repository->is_recorded && is_packed(repository, ref) ? BELIEF_HAD
+									      : BELIEF_NONE;
 	if (git_reflog_read(&log, repository->git, ref) < 0)
-		return false;
+		return BELIEF_NONE;
 	if (git_reflog_entrycount(log) > 0) {
 		const git_reflog_entry *entry = git_reflog_entry_byindex(log, 0);
-		says = git_oid_equal(git_reflog_entry_id_new(entry), oid) &&
-		       is_from_remote(git_reflog_entry_message(entry));
+		if (git_oid_equal(git_reflog_entry_id_new(entry), oid))
+			belief = belief_of(or_empty(git_reflog_entry_message(entry)), remote);
 	}
 	git_reflog_free(log);
-	return says;
+	return belief;
 }
 
-static const char *as_path(const char *address)
+/* The source repository, or a recorded remote on this machine. */
+static bool is_asked(const struct look *look, const char *path)
 {
-	return starts_with(address, "file://") ? address + strlen("file://") : address;
-}
-
-/* Whether the address is the source repository.  It is asked itself. */
-static bool is_source(const struct look *look, const char *address)
-{
-	const char *path = as_path(address);
-	cleanup_free char *real = NULL;
-	if (*path != '/' || fs_real_directory(path, &real, NULL) != 0)
-		return false;
 	cleanup_free char *common = NULL;
-	return open_common_of(real, &common, NULL) == 0 && streq(common, look->source_common);
+	return open_common_of(path, &common, NULL) == 0 &&
+	       (streq(common, look->source_common) || strvec_contains(&look->remotes_here, common));
 }
 
-enum address { ADDRESS_RECORDED, ADDRESS_OTHER, ADDRESS_SOURCE };
+/* It goes with the tree, or is gone already. */
+static bool is_lost(const struct look *look, const char *path)
+{
+	cleanup_free char *real = NULL, *tree = NULL;
+	return fs_real_directory(path, &real, NULL) != 0 ||
+	       fs_real_directory(look->origin.path, &tree, NULL) != 0 || open_is_below(real, tree);
+}
 
-static enum address address_of(const struct repository *repository, const char *ref)
+enum address { ADDRESS_BELIEVED, ADDRESS_OTHER, ADDRESS_ASKED };
+
+static int take_rule(const git_config_entry *entry UNUSED, void *context)
+{
+	*(bool *)context = true;
+	return 0;
+}
+
+/* Pushes go to another address than the remote's own: pushurl, pushInsteadOf. */
+static bool is_diverted(const struct repository *repository, git_remote *remote)
+{
+	git_config *config = NULL;
+	bool has_rules = false;
+	if (git_remote_pushurl(remote) &&
+	    !streq(git_remote_pushurl(remote), git_remote_url(remote)))
+		return true;
+	if (git_repository_config(&config, repository->git) < 0)
+		return true;
+	int r = git_config_foreach_match(config, "^url\\..*insteadof$", take_rule, &has_rules);
+	git_config_free(config);
+	return r < 0 || has_rules;
+}
+
+static enum address address_of(const struct repository *repository, git_remote *remote)
 {
 	const struct look *look = repository->look;
-	git_buf name = GIT_BUF_INIT;
-	git_remote *remote = NULL;
-	enum address address = ADDRESS_OTHER;
-	if (git_branch_remote_name(&name, repository->git, ref) == 0 &&
-	    git_remote_lookup(&remote, repository->git, name.ptr) == 0 && git_remote_url(remote)) {
-		const char *recorded = origin_remote(&look->origin, name.ptr);
-		if (is_source(look, git_remote_url(remote)))
-			address = ADDRESS_SOURCE;
-		else if (!repository->is_recorded ||
-			 (recorded && streq(recorded, git_remote_url(remote))))
-			address = ADDRESS_RECORDED;
-	}
-	git_remote_free(remote);
-	git_buf_dispose(&name);
-	return address;
+	const char *address = git_remote_url(remote);
+	const char *recorded = origin_remote(&look->origin, git_remote_name(remote));
+	const char *base = repository->path ? repository->path : repository->git_directory;
+	cleanup_free char *path = open_path_of(base, address);
+	if (path && is_asked(look, path))
+		return ADDRESS_ASKED;
+	if (is_diverted(repository, remote) || strstr(address, "::") ||
+	    (path && is_lost(look, path)))
+		return ADDRESS_OTHER;
+	return !repository->is_recorded || (recorded && streq(recorded, address)) ? ADDRESS_BELIEVED
+										  : ADDRESS_OTHER;
 }
 
-bool survivors_believe(const struct repository *repository, const char *ref, const git_oid *oid)
+enum belief survivors_believe(const struct repository *repository, const char *ref,
+			      const git_oid *oid)
 {
+	git_buf name = GIT_BUF_INIT;
+	git_remote *remote = NULL;
+	enum belief belief = BELIEF_NONE;
+	enum address address = ADDRESS_OTHER;
 	char text[GIT_OID_HEXSZ + 1];
-	enum address address = address_of(repository, ref);
-	if (address == ADDRESS_SOURCE)
-		return false;
-	if (!repository->is_recorded)
-		return address == ADDRESS_RECORDED && log_says_remote(repository, ref, oid, true);
-	const char *recorded = origin_ref(&repository->look->origin, ref);
-	if (recorded && streq(recorded, git_oid_tostr(text, sizeof(text), oid)))
-		return true;
-	return address == ADDRESS_RECORDED && log_says_remote(repository, ref, oid, false);
+	if (git_branch_remote_name(&name, repository->git, ref) == 0 &&
+	    git_remote_lookup(&remote, repository->git, name.ptr) == 0 && git_remote_url(remote))
+		address = address_of(repository, remote);
+	const char *recorded = repository->is_recorded ? origin_ref(&repository->look->origin, ref)
+						       : NULL;
+	if (address != ADDRESS_ASKED && recorded &&
+	    streq(recorded, git_oid_tostr(text, sizeof(text), oid)))
+		belief = BELIEF_HAD;
+	else if (address == ADDRESS_BELIEVED)
+		belief = ask_log(repository, ref, oid, name.ptr);
+	git_remote_free(remote);
+	git_buf_dispose(&name);
+	return belief;
 }
 
 /* ---- the lists ---- */
 
-static bool survives(const struct repository *repository, const char *name, const git_oid *oid)
+static enum belief survives(const struct repository *repository, const char *name,
+			    const git_oid *oid)
 {
 	const struct origin *origin = &repository->look->origin;
 	if (repository->fate == FATE_GOES)
-		return starts_with(name, "refs/remotes/") &&
-		       survivors_believe(repository, name, oid);
-	return !(origin->kind == ORIGIN_WORKTREE && origin->made_branch && origin->branch &&
-		 starts_with(name, "refs/heads/") &&
-		 streq(name + strlen("refs/heads/"), origin->branch));
+		return starts_with(name, "refs/remotes/") ? survivors_believe(repository, name, oid)
+							  : BELIEF_NONE;
+	const bool ends = (origin->kind == ORIGIN_WORKTREE && origin->made_branch &&
+			   origin->branch &&
+			   streq(repository->common, repository->look->source_common) &&
+			   starts_with(name, "refs/heads/") &&
+			   streq(name + strlen("refs/heads/"), origin->branch));
+	return ends ? BELIEF_NONE : BELIEF_HAD;
+}
+
+static void add_surviving(const struct repository *repository, const char *name, const git_oid *oid,
+			  struct survivors *survivors)
+{
+	git_oid commit;
+	enum belief belief = survives(repository, name, oid);
+	if (belief != BELIEF_NONE)
+		add_object(repository->git, oid, survivors);
+	if (repository->fate == FATE_STAYS || belief == BELIEF_NONE ||
+	    (belief == BELIEF_PUSHED && !gitdir_pushes_lfs(repository)))
+		return;
+	if (commits_peel(repository->git, oid, &commit))
+		commits_add(&survivors->uploaded, &commit);
 }
 
 static int add_own(const struct repository *repository, struct survivors *survivors)
@@ -130,8 +200,8 @@ static int add_own(const struct repository *repository, struct survivors *surviv
 	while (r == 0 && (r = git_reference_next(&ref, iterator)) == 0) {
 		const git_oid *oid = git_reference_target(ref);
 		const char *name = git_reference_name(ref);
-		if (oid && survives(repository, name, oid))
-			add_object(repository->git, oid, survivors);
+		if (oid)
+			add_surviving(repository, name, oid, survivors);
 		git_reference_free(ref);
 		if (look_is_over(repository->look))
 			break;
@@ -156,7 +226,7 @@ static void add_own_defaults(const struct repository *repository, struct survivo
 			if (git_reference_lookup(&ref, repository->git, name) == 0 &&
 			    git_reference_resolve(&target, ref) == 0 &&
 			    git_reference_name_to_id(&oid, repository->git, name) == 0 &&
-			    survives(repository, git_reference_name(target), &oid))
+			    survives(repository, git_reference_name(target), &oid) != BELIEF_NONE)
 				add_default(repository->git, name, survivors);
 			git_reference_free(target);
 			git_reference_free(ref);
@@ -165,21 +235,22 @@ static void add_own_defaults(const struct repository *repository, struct survivo
 	git_strarray_dispose(&remotes);
 }
 
-/* Where the user of the source repository merges to. */
-static int add_source_default(const struct repository *repository, struct survivors *survivors)
+/* Where the owner of another repository merges to. */
+static int add_other_default(const char *common, struct survivors *survivors)
 {
-	cleanup_git git_repository *source = NULL;
-	int r = open_source(repository->look, &source);
+	cleanup_git git_repository *other = NULL;
+	int r = open_other(common, &other);
 	if (r == 0)
-		add_default(source, "HEAD", survivors);
+		add_default(other, "HEAD", survivors);
 	return r;
 }
 
-static int add_source(const struct repository *repository, struct survivors *survivors)
+/* Everything that another repository has. */
+static int add_other(const struct repository *repository, const char *common,
+		     struct survivors *survivors)
 {
-	const struct look *look = repository->look;
-	cleanup_git git_repository *source = NULL;
-	cleanup_free char *objects = path_join(look->source_common, "objects");
+	cleanup_git git_repository *other = NULL;
+	cleanup_free char *objects = path_join(common, "objects");
 	git_odb *odb = NULL;
 	/* Its objects survive, so the walk may use them: what was fetched from here and merged
 	 * there is in no object of ours. */
@@ -188,13 +259,26 @@ static int add_source(const struct repository *repository, struct survivors *sur
 		r = git_odb_add_disk_alternate(odb, objects);
 	git_odb_free(odb);
 	if (r == 0)
-		r = open_source(look, &source);
+		r = open_other(common, &other);
 	if (r < 0)
 		return r;
 	struct repository asked = *repository;
-	asked.git = source;
+	asked.git = other;
+	asked.common = (char *)(uintptr_t)common;
 	asked.fate = FATE_STAYS;
 	return add_own(&asked, survivors);
+}
+
+static int add_others(const struct repository *repository, struct survivors *survivors)
+{
+	const struct look *look = repository->look;
+	int r = add_other(repository, look->source_common, survivors);
+	for (size_t i = 0; r == 0 && i < look->remotes_here.count; i++) {
+		r = add_other(repository, look->remotes_here.items[i], survivors);
+		if (r == 0)
+			r = add_other_default(look->remotes_here.items[i], survivors);
+	}
+	return r;
 }
 
 bool survivors_of(const struct repository *repository, struct survivors *ret)
@@ -202,12 +286,13 @@ bool survivors_of(const struct repository *repository, struct survivors *ret)
 	int r = add_own(repository, ret);
 	add_own_defaults(repository, ret);
 	if (r == 0 && repository->fate == FATE_GOES)
-		r = add_source(repository, ret);
+		r = add_others(repository, ret);
 	if (r == 0 && (repository->fate == FATE_STAYS || repository->is_recorded))
-		r = add_source_default(repository, ret);
+		r = add_other_default(repository->look->source_common, ret);
 	commits_settle(&ret->commits);
 	commits_settle(&ret->objects);
 	commits_settle(&ret->defaults);
+	commits_settle(&ret->uploaded);
 	if (r == 0)
 		return true;
 	look_failed(repository, "what else has its commits cannot be found out");
@@ -219,4 +304,5 @@ void survivors_free(struct survivors *survivors)
 	commits_free(&survivors->commits);
 	commits_free(&survivors->objects);
 	commits_free(&survivors->defaults);
+	commits_free(&survivors->uploaded);
 }

@@ -10,13 +10,21 @@ struct survivors {
 	struct commits commits;  /* settled */
 	struct commits objects;  /* tags and others that are no commits; settled */
 	struct commits defaults; /* heads of default branches, where work is merged to */
+	struct commits uploaded; /* what Git LFS stores for these was not made here; settled */
 };
 
 /* Collect them.  False: the finding says why. */
 bool survivors_of(const struct repository *repository, struct survivors *ret);
 
-/* Can this remote-tracking branch be believed?  Anybody who can write to the tree can write it. */
-bool survivors_believe(const struct repository *repository, const char *ref, const git_oid *oid);
+/* How a remote-tracking branch says that its remote has this commit.  Anybody who can write to the
+ * tree can write it, so a remote that can be asked is not believed. */
+enum belief {
+	BELIEF_NONE,
+	BELIEF_PUSHED, /* its log says so */
+	BELIEF_HAD,    /* the remote had it: it was fetched, or is as it was recorded */
+};
+enum belief survivors_believe(const struct repository *repository, const char *ref,
+			      const git_oid *oid);
 
 void survivors_free(struct survivors *survivors);
 #define cleanup_survivors CLEANUP(survivors_free)

@@ -173,8 +173,6 @@ static void check_tree_entry(struct walk *walk, int directory, const char *name)
 	static const char *const rules[] = { ".gitignore", ".gitattributes", ".gitmodules", NULL };
 	if (is_one_of(name, rules))
 		check_rules(walk, directory, name);
-	if (streq(name, ".gitignore") && walk->path.length == 0)
-		walk->tree->has_own_rules = true;
 	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		add_file(walk, name, &status);
 	else

@@ -29,7 +29,6 @@ struct tree {
 	struct tree_file *files; /* without what is in repositories */
 	size_t count;
 	struct strvec repositories; /* directories that have an entry ".git", or are a bare one */
-	bool has_own_rules;         /* .gitignore of the top is there */
 };
 
 /* Walk the work tree.  False: it cannot be given to libgit2; the finding says why. */

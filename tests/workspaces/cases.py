@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lines of docs/workspaces.md.  Each function makes a tree and returns what must be found: "safe", or
 the kind and a part of the text of a finding.  A finding "safe KIND TEXT" is one that is listed only."""
+import hashlib
 import os
 import shutil
+import subprocess
 
 import operations
 from trees import git, write
@@ -48,6 +50,9 @@ after(operations.new_branch, "branch 1 commit", "clone")
 after(operations.fetched_by_the_user, "safe")
 after(operations.merged_by_the_user, "safe")
 after(operations.forge_a_push, "branch agent: 1 commit", "clone")
+after(operations.fetch_from_itself, "branch agent: 1 commit", "clone")
+after(operations.forge_a_log, "branch agent: 1 commit", "clone")
+after(operations.push_to_what_is_gone, "branch agent: 1 commit", "clone")
 after(operations.push_elsewhere, "safe")
 after(operations.detach_and_commit, "detached HEAD: 1 commit")
 after(operations.tag_a_dropped_commit, "ref refs/tags/light", "clone")
@@ -59,12 +64,21 @@ after(operations.delete_branch, "reflog ")
 after(operations.stash, "stash stash@{0}: WIP", "clone")
 after(operations.stash_and_pop, "safe", "worktree")
 after(operations.ref_of_the_worktree, "ref refs/worktree/keep")
+after(operations.ref_at_the_top, "ref SAVED")
+after(operations.reset_and_expired, "ref ORIG_HEAD")
+after(operations.rules_below, "file ?? lib1/.gitignore: its rules")
+after(operations.nested_pushed_to_what_is_gone, "branch in nested")
+after(operations.nested_pushed_into_the_tree, "branch in build/nested")
 after(operations.squash_merge, "safe merged agent")
 after(operations.submodule_clean, "safe")
 after(operations.submodule_with_commit, "branch in sub")
 after(operations.submodule_recorded_and_not_pushed, "branch in sub")
 after(operations.submodule_with_stash, "stash in sub")
 after(operations.submodule_edited, "file in sub")
+after(operations.submodule_removal_staged, "file D  sub")
+after(operations.submodule_move_staged, "file ")
+after(operations.submodule_addition_staged, "file A  sub")
+after(operations.submodule_staged_among_changes, "file D  sub")
 after(operations.submodule_left_with_commit, "branch in .git/modules/sub")
 after(operations.nested, "branch in nested")
 after(operations.nested_and_ignored, "branch in build/nested")
@@ -122,6 +136,42 @@ def rules_in_no_commit(world):
 
 
 @case()
+def rules_below_an_ignored_directory(world):
+    write(f"{world.tree}/build/.gitignore", "*\n")
+    return "safe ignored build"
+
+
+@case()
+def rules_of_a_cache(world):
+    write(f"{world.tree}/.cache/.gitignore", "*\n")
+    write(f"{world.tree}/.cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# a cache\n")
+    write(f"{world.tree}/.cache/data", "made again\n")
+    return "safe ignored .cache"
+
+
+@case("clone")
+def hook_of_its_own(world):
+    write(f"{world.tree}/.git/hooks/pre-commit", "#!/bin/sh\nmake check\n")
+    return "file ?? .git/hooks/pre-commit"
+
+
+@case("clone")
+def hooks_that_are_generated(world):
+    write(f"{world.tree}/.git/hooks/pre-push", LFS_HOOK)
+    write(f"{world.tree}/.git/hooks/pre-commit.sample", "#!/bin/sh\n")
+    write(f"{world.tree}/.git/hooks/commit-msg", "#!/bin/sh\nthe source has it, too\n")
+    write(f"{world.source}/.git/hooks/commit-msg", "#!/bin/sh\nthe source has it, too\n")
+    return "safe"
+
+
+@case()
+def file_in_the_git_directory(world):
+    directory = world.git("rev-parse", "--absolute-git-dir")
+    write(f"{directory}/plan.txt", "what to do next\n")
+    return "file ?? .git/plan.txt"
+
+
+@case()
 def pipe_that_is_not_ignored(world):
     os.mkfifo(f"{world.tree}/pipe")
     return "file ?? pipe: a pipe"
@@ -158,7 +208,6 @@ def shallow_clone(world):
 @case()
 def lfs_file_with_a_new_date(world):
     content = b"large\n" * 1000
-    import hashlib  # pylint: disable=import-outside-toplevel
     pointer = (f"version https://git-lfs.github.com/spec/v1\noid sha256:{hashlib.sha256(content).hexdigest()}\n"
                f"size {len(content)}\n")
     write(f"{world.tree}/large.bin", pointer)
@@ -176,6 +225,102 @@ def lfs_file_that_changed(world):
     with open(f"{world.tree}/large.bin", "r+b") as file:
         file.write(b"L")
     return "file  M large.bin"
+
+
+LFS_HOOK = """#!/bin/sh
+command -v git-lfs >/dev/null 2>&1 || { printf >&2 "\\n%s\\n\\n" "git-lfs is missing"; exit 2; }
+git lfs pre-push "$@"
+"""
+
+
+def store_large_file(world, name="large.bin", directories=None):
+    """As git-lfs does: a pointer in a commit, and the content beside git's objects."""
+    content = f"large {world.number()}\n" * 500
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    write(f"{world.tree}/{name}", f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(content)}\n")
+    world.git("add", name)
+    world.git("commit", "-q", "-m", f"add {name}")
+    write(f"{world.tree}/{name}", content)
+    common = os.path.join(world.tree, world.git("rev-parse", "--git-common-dir"))
+    for directory in directories or [common]:
+        write(f"{directory}/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}", content)
+
+
+@case("clone")
+def lfs_content_of_a_clone(world):
+    store_large_file(world)
+    git(world.source, "fetch", "-q", world.tree, "agent:brought")
+    return f"content 1 file of Git LFS, as large.bin: git fetch does not bring them along: mkdir -p {world.source}/.git/lfs"
+
+
+@case("worktree")
+def lfs_content_of_a_worktree(world):
+    store_large_file(world)
+    operations.push(world)
+    return "safe"
+
+
+@case("clone")
+def lfs_content_that_was_copied(world):
+    store_large_file(world)
+    git(world.source, "fetch", "-q", world.tree, "agent:brought")
+    text = world.verdict()["findings"][0]["detail"].split(": ", 1)[1]
+    for words in text.split(" && "):
+        subprocess.run(words.split(), check=True)
+    return "safe"
+
+
+@case("clone")
+def lfs_content_that_the_remote_has(world):
+    store_large_file(world, directories=[f"{world.tree}/.git", world.remote])
+    operations.push(world)
+    return "safe"
+
+
+def network(world, hook):
+    """Its remote is on another machine, so its log is all that says that it was pushed."""
+    world.record["remotes"] = [["origin", "https://git.invalid/api"]]
+    if hook:
+        write(f"{world.tree}/.git/hooks/pre-push", LFS_HOOK)
+    store_large_file(world)
+    operations.push(world)
+    world.git("remote", "set-url", "origin", "https://git.invalid/api")
+
+
+@case("clone")
+def lfs_content_pushed_to_another_machine(world):
+    network(world, True)
+    return "safe"
+
+
+@case("clone")
+def lfs_content_pushed_without_its_hook(world):
+    network(world, False)
+    return "content 1 file of Git LFS"
+
+
+@case("clone")
+def lfs_content_that_was_fetched(world):
+    """Somebody else has pushed it: the source repository has its pointer, and nothing of it."""
+    store_large_file(world)
+    operations.push(world)
+    world.git("fetch", "-q", "origin")
+    world.record = world.run("record", world.record)
+    return "safe"
+
+
+@case("clone")
+def annex_content_of_a_clone(world):
+    key = "SHA256E-s5--0123.bin"
+    write(f"{world.tree}/.git/annex/objects/0a/1b/{key}/{key}", "large")
+    return f"content 1 file of git-annex, as {key}: git fetch does not bring them along: mkdir -p {world.source}/.git/annex"
+
+
+@case("clone")
+def annex_content_that_the_source_has(world):
+    for directory in (world.tree, world.source):
+        write(f"{directory}/.git/annex/objects/0a/1b/KEY/KEY", "large")
+    return "safe"
 
 
 def new_dates(world):

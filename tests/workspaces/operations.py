@@ -209,6 +209,29 @@ def forge_a_push(world):
 
 
 @operation
+def fetch_from_itself(world):
+    world.commit()
+    world.git("fetch", "-q", ".", f"HEAD:refs/remotes/origin/mine{world.number()}")
+
+
+@operation
+def forge_a_log(world):
+    world.commit()
+    world.git("update-ref", "--create-reflog", "-m", "fetch origin: storing head",
+              f"refs/remotes/origin/logged{world.number()}", "HEAD")
+
+
+@operation
+def push_to_what_is_gone(world):
+    """By a rule that sends pushes elsewhere."""
+    other = world.path(f"gone{world.number()}.git")
+    git(world.root, "init", "-q", "--bare", other)
+    world.commit()
+    world.git("-c", f"url.{other}.pushInsteadOf={world.remote}", "push", "-q", "origin", f"HEAD:refs/heads/there{world.count}")
+    shutil.rmtree(other)
+
+
+@operation
 def push_elsewhere(world):
     other = world.path(f"other{world.number()}.git")
     git(world.root, "init", "-q", "--bare", other)
@@ -261,6 +284,54 @@ def ref_of_the_worktree(world):
     world.commit()
     world.git("update-ref", f"refs/worktree/keep{world.number()}", "HEAD")
     world.git("reset", "-q", "--hard", "HEAD~1")
+
+
+def hidden_commit(world):
+    """A commit that no branch and no log has."""
+    write(f"{world.tree}/hidden", f"hidden {world.number()} {world.random.random()}\n")
+    world.git("add", "-f", "hidden")
+    commit_id = world.git("commit-tree", "-p", "HEAD", "-m", f"hidden {world.count}", world.git("write-tree"))
+    world.git("rm", "-q", "-f", "hidden")
+    return commit_id
+
+
+@operation
+def ref_at_the_top(world):
+    world.git("update-ref", "SAVED_" + "X" * world.number() + "_HEAD", hidden_commit(world))
+
+
+@operation
+def reset_and_expired(world):
+    world.commit()
+    world.git("reset", "-q", "--hard", "HEAD~1")
+    world.git("reflog", "expire", "--expire=now", "--all")
+
+
+@operation
+def rules_below(world):
+    directory = f"{world.tree}/lib{world.number()}"
+    write(f"{directory}/.gitignore", "*\n")
+    write(f"{directory}/work", f"work {world.random.random()}\n")
+    world.hides = getattr(world, "hides", []) + [f"lib{world.count}/work"]
+
+
+@operation
+def nested_pushed_to_what_is_gone(world):
+    path, remote = f"{world.tree}/nested{world.number()}", world.path(f"gone{world.count}.git")
+    git(world.root, "init", "-q", "--bare", remote)
+    git(world.root, "clone", "-q", remote, path)
+    world.commit(path)
+    git(path, "push", "-q", "origin", "HEAD")
+    shutil.rmtree(remote)
+
+
+@operation
+def nested_pushed_into_the_tree(world):
+    path, remote = f"{world.tree}/build/nested{world.number()}", f"{world.tree}/build/remote{world.count}.git"
+    git(world.root, "init", "-q", "--bare", remote)
+    git(world.root, "clone", "-q", remote, path)
+    world.commit(path)
+    git(path, "push", "-q", "origin", "HEAD")
 
 
 @operation
@@ -458,6 +529,30 @@ def submodule_removed_with_commit(world):
     world.commit(f"{world.tree}/{name}")
     world.git("rm", "-q", "-f", name)
     world.git("commit", "-q", "-m", f"without {name}")
+
+
+@operation
+def submodule_removal_staged(world):
+    world.git("rm", "-q", submodule(world))
+
+
+@operation
+def submodule_move_staged(world):
+    name = submodule(world)
+    world.git("mv", name, f"moved-{name}")
+
+
+@operation
+def submodule_addition_staged(world):
+    name = submodule(world)
+    world.git("reset", "-q", "--soft", "HEAD~1")
+    world.git("submodule", "absorbgitdirs", name)
+
+
+@operation
+def submodule_staged_among_changes(world):
+    world.git("update-index", "--force-remove", submodule(world))
+    os.utime(f"{world.tree}/two")
 
 
 @operation

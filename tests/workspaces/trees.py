@@ -193,7 +193,7 @@ def everything(world):
         if os.path.exists(os.path.join(directory, ".git")):
             found |= files(directory)
     gitdir = git(world.tree, "rev-parse", "--absolute-git-dir")
-    found |= put_aside(world, gitdir)
+    found |= put_aside(world, gitdir) | at_the_top(world, gitdir)
     for directory, below, names in os.walk(os.path.join(gitdir, "modules")):
         if "HEAD" in names and "objects" in below:
             env = dict(ENVIRONMENT, GIT_DIR=directory, GIT_WORK_TREE=world.root)
@@ -208,6 +208,18 @@ def put_aside(world, gitdir):
         if os.path.exists(os.path.join(gitdir, name)):
             with open(os.path.join(gitdir, name), encoding="ascii") as file:
                 found |= set(git(world.tree, "rev-list", "--objects", "--no-object-names", file.read().strip()).split())
+    return found
+
+
+def at_the_top(world, gitdir):
+    """What refs reach that `git update-ref NAME` made beside HEAD, and the one before a reset."""
+    found = set()
+    for name in os.listdir(gitdir):
+        if name == "ORIG_HEAD" or name.startswith("SAVED"):
+            with open(os.path.join(gitdir, name), encoding="ascii") as file:
+                oid = file.read().strip()
+            if git(world.tree, "cat-file", "-t", oid, check=False) == "commit":
+                found |= set(git(world.tree, "rev-list", "--objects", "--no-object-names", oid).split())
     return found
 
 

@@ -78,6 +78,8 @@ static const char *heading_of(enum finding_kind kind)
 		return "tags and other refs";
 	case FINDING_REFLOG:
 		return "only in the log";
+	case FINDING_CONTENT:
+		return "large files";
 	default:
 		return "not known";
 	}
@@ -111,8 +113,8 @@ static void add_losses_of(struct question *question, const struct verdict *verdi
 void question_add_losses(struct question *question, const struct verdict *verdict)
 {
 	static const enum finding_kind order[] = {
-		FINDING_FILE, FINDING_BRANCH,   FINDING_STASH,  FINDING_STATE,
-		FINDING_REF,  FINDING_DETACHED, FINDING_REFLOG, FINDING_UNKNOWN,
+		FINDING_FILE,     FINDING_BRANCH, FINDING_STASH,   FINDING_STATE,   FINDING_REF,
+		FINDING_DETACHED, FINDING_REFLOG, FINDING_CONTENT, FINDING_UNKNOWN,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		add_losses_of(question, verdict, order[i]);

@@ -20,6 +20,7 @@ static const struct {
 	[FINDING_DETACHED] = { "detached", "detached HEAD" },
 	[FINDING_REF] = { "ref", "ref" },
 	[FINDING_REFLOG] = { "reflog", "only in the log" },
+	[FINDING_CONTENT] = { "content", "stored outside of git's objects" },
 	[FINDING_IGNORED] = { "ignored", "ignored" },
 	[FINDING_KEPT_STASH] = { "kept-stash", "stash that stays in the source repository" },
 	[FINDING_MERGED] = { "merged", "merged" },
@@ -251,7 +252,7 @@ void verdict_add_text(const struct verdict *verdict, struct strbuf *buf)
 
 void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf)
 {
-	_Static_assert(FINDING_IGNORED == FINDING_REFLOG + 1, "what is no loss comes last");
+	_Static_assert(FINDING_IGNORED == FINDING_CONTENT + 1, "what is no loss comes last");
 	add_texts(verdict, FINDING_IGNORED, buf);
 }
 
@@ -273,6 +274,7 @@ static const char *const counted[FINDING_IGNORED][2] = {
 	[FINDING_DETACHED] = { "detached HEAD", "detached HEADs" },
 	[FINDING_REF] = { "ref", "refs" },
 	[FINDING_REFLOG] = { "commit in the log", "commits in the log" },
+	[FINDING_CONTENT] = { "store of large files", "stores of large files" },
 };
 
 char *verdict_count_text(const struct verdict *verdict)

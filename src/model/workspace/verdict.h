@@ -27,6 +27,7 @@ enum finding_kind {
 	FINDING_DETACHED, /* commits that only HEAD has */
 	FINDING_REF,      /* a tag, a note or another name for what nothing else has */
 	FINDING_REFLOG,   /* commits that only the log of a branch has: amended, reset, rebased */
+	FINDING_CONTENT, /* files of Git LFS or git-annex; detail: what brings them to the source */
 	/* From here on for information: nothing of this is lost, or nobody misses it. */
 	FINDING_IGNORED,    /* an ignored file or directory, deleted with the tree */
 	FINDING_KEPT_STASH, /* made here, and kept by the source repository */
