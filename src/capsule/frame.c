@@ -9,6 +9,7 @@ static size_t limit_of(enum frame_type type)
 	enum { SMALL = 256, TEXT = 4096 };
 	switch (type) {
 	case FRAME_START:
+	case FRAME_SECRETS:
 		return FRAME_START_MAX;
 	case FRAME_REPLAY:
 	case FRAME_OUTPUT:
@@ -154,12 +155,17 @@ int frame_get_hello(const struct frame *frame, struct frame_hello *ret, struct e
 	return 0;
 }
 
+static void wipe(struct strvec *variables)
+{
+	for (size_t i = 0; i < variables->count; i++)
+		explicit_bzero(variables->items[i], strlen(variables->items[i]));
+	strvec_clear(variables);
+}
+
 void frame_start_clear(struct frame_start *start)
 {
-	for (size_t i = 0; i < start->environment.count; i++)
-		explicit_bzero(start->environment.items[i], strlen(start->environment.items[i]));
+	wipe(&start->environment);
 	strvec_clear(&start->argv);
-	strvec_clear(&start->environment);
 	replace_string(&start->directory, NULL);
 }
 
@@ -178,6 +184,28 @@ int frame_get_start(const struct frame *frame, struct frame_start *ret, struct e
 		return -1;
 	*ret = start;
 	start = (struct frame_start){ 0 };
+	return 0;
+}
+
+void frame_secrets_clear(struct frame_secrets *secrets)
+{
+	wipe(&secrets->variables);
+	*secrets = (struct frame_secrets){ 0 };
+}
+
+int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, struct error *err)
+{
+	struct reader reader = reader_of(frame);
+	cleanup_frame_secrets struct frame_secrets secrets = { 0 };
+	take_name(&reader, secrets.run, sizeof(secrets.run));
+	secrets.keep_ms = take_number(&reader, 4);
+	take_strings(&reader, &secrets.variables);
+	if (is_empty(secrets.run))
+		reader.failed = true;
+	if (finish(&reader, frame, err) < 0)
+		return -1;
+	*ret = secrets;
+	secrets = (struct frame_secrets){ 0 };
 	return 0;
 }
 
@@ -343,9 +371,18 @@ void frame_put_hello(struct strbuf *out, const struct frame_hello *hello)
 	put_payload(out, FRAME_HELLO, &payload);
 }
 
+/* Room for what else such a payload has. */
+enum { OTHERS = 256 };
+
+static void put_secret_payload(struct strbuf *out, enum frame_type type, struct strbuf *payload)
+{
+	frame_put(out, type, strbuf_text(payload), payload->length);
+	explicit_bzero(payload->data, payload->size);
+	strbuf_free(payload);
+}
+
 void frame_put_start(struct strbuf *out, const struct frame_start *start)
 {
-	enum { OTHERS = 256 };
 	struct strbuf payload = { 0 };
 	const size_t length = OTHERS + strlen(start->directory) + length_of(&start->argv) +
 			      length_of(&start->environment);
@@ -356,9 +393,19 @@ void frame_put_start(struct strbuf *out, const struct frame_start *start)
 	add_text(&payload, start->directory);
 	add_strings(&payload, &start->argv);
 	add_strings(&payload, &start->environment);
-	frame_put(out, FRAME_START, strbuf_text(&payload), payload.length);
-	explicit_bzero(payload.data, payload.size);
-	strbuf_free(&payload);
+	put_secret_payload(out, FRAME_START, &payload);
+}
+
+void frame_put_secrets(struct strbuf *out, const struct frame_secrets *secrets)
+{
+	struct strbuf payload = { 0 };
+	const size_t length = OTHERS + length_of(&secrets->variables);
+	reserve(&payload, length);
+	reserve(out, length);
+	add_text(&payload, secrets->run);
+	add_number(&payload, secrets->keep_ms, 4);
+	add_strings(&payload, &secrets->variables);
+	put_secret_payload(out, FRAME_SECRETS, &payload);
 }
 
 void frame_put_started(struct strbuf *out, const struct frame_attempt *attempt)

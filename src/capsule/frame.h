@@ -16,7 +16,8 @@
 
 #include "base/text.h"
 
-enum { FRAME_VERSION = 1 };
+/* Version 2 has SECRETS. */
+enum { FRAME_VERSION = 2, FRAME_VERSION_SECRETS = 2 };
 
 enum frame_type {
 	FRAME_HELLO = 1, /* both: version, token; the capsule's has no token */
@@ -34,6 +35,7 @@ enum frame_type {
 	FRAME_HEARTBEAT, /* client: are you there?  capsule: the same number */
 	FRAME_REFUSED,   /* capsule: why it does not do what the client asked for */
 	FRAME_BYE,       /* both: I end this connection on purpose */
+	FRAME_SECRETS,   /* client: what the agents of a run get in their environment */
 	FRAME_TYPE_COUNT
 };
 
@@ -41,7 +43,7 @@ enum {
 	FRAME_HEADER = 8,
 	FRAME_TOKEN_MAX = 128,
 	FRAME_RUN_MAX = 39,
-	FRAME_START_MAX = 4 << 20,  /* payload of START: argv and environment */
+	FRAME_START_MAX = 4 << 20,  /* payload of START and SECRETS: argv and environment */
 	FRAME_OUTPUT_MAX = 64 << 10 /* payload of REPLAY, OUTPUT, INPUT; the writer cuts */
 };
 
@@ -89,13 +91,25 @@ struct frame_status {
 struct frame_start {
 	struct frame_attempt attempt;
 	struct strvec argv;
-	struct strvec environment; /* NAME=VALUE, over the capsule's own; may have secrets */
+	/* NAME=VALUE, over the capsule's own.  NAME without a value: the one of SECRETS. */
+	struct strvec environment;
 	char *directory;
 	struct frame_size size;
 };
 /* Wipes the environment. */
 void frame_start_clear(struct frame_start *start);
 #define cleanup_frame_start CLEANUP(frame_start_clear)
+
+/* The starts of this run may name these; a later SECRETS takes their place.  The capsule forgets
+ * them when an agent has run for so long. */
+struct frame_secrets {
+	char run[FRAME_RUN_MAX + 1];
+	uint32_t keep_ms;
+	struct strvec variables; /* NAME=VALUE */
+};
+/* Wipes the values. */
+void frame_secrets_clear(struct frame_secrets *secrets);
+#define cleanup_frame_secrets CLEANUP(frame_secrets_clear)
 
 struct frame_view {
 	struct frame_attempt attempt;
@@ -121,6 +135,7 @@ void frame_put(struct strbuf *out, enum frame_type type, const void *payload, si
 void frame_put_bytes(struct strbuf *out, enum frame_type type, const void *data, size_t length);
 void frame_put_hello(struct strbuf *out, const struct frame_hello *hello);
 void frame_put_start(struct strbuf *out, const struct frame_start *start);
+void frame_put_secrets(struct strbuf *out, const struct frame_secrets *secrets);
 void frame_put_started(struct strbuf *out, const struct frame_attempt *attempt);
 /* type: STATUS or EXIT.  A client that asks sends a STATUS without a payload: frame_put(). */
 void frame_put_status(struct strbuf *out, enum frame_type type, const struct frame_status *status);
@@ -133,6 +148,8 @@ void frame_put_refused(struct strbuf *out, enum frame_refusal why, const char *t
 int frame_get_hello(const struct frame *frame, struct frame_hello *ret, struct error *err);
 /* *ret: frame_start_clear(). */
 int frame_get_start(const struct frame *frame, struct frame_start *ret, struct error *err);
+/* *ret: frame_secrets_clear(). */
+int frame_get_secrets(const struct frame *frame, struct frame_secrets *ret, struct error *err);
 int frame_get_started(const struct frame *frame, struct frame_attempt *ret, struct error *err);
 int frame_get_status(const struct frame *frame, struct frame_status *ret, struct error *err);
 int frame_get_view(const struct frame *frame, struct frame_view *ret, struct error *err);

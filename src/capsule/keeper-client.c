@@ -167,6 +167,10 @@ static void obey(struct client *client, const struct frame *frame)
 		keeper_start(keeper, client, frame);
 		channel_forget(&client->channel);
 		break;
+	case FRAME_SECRETS:
+		keeper_keep_secrets(keeper, client, frame);
+		channel_forget(&client->channel);
+		break;
 	case FRAME_INPUT:
 		keeper_type(keeper, frame->payload, frame->length);
 		break;

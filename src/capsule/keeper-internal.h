@@ -63,10 +63,12 @@ struct keeper {
 	pid_t agent;    /* 0: none runs */
 	int agent_fd;   /* a pidfd for clients, or -1 */
 	bool was_shown; /* a window has seen this attempt */
+	struct frame_secrets secrets;
 	struct client_list clients;
 	size_t client_count;
-	struct loop_source *nudge, *stall, *stop; /* timers; INT64_MAX while nothing is due */
-	bool watches_stall;                       /* the timer for it is set */
+	struct loop_source *nudge, *stall, *stop,
+		*forget;    /* timers; INT64_MAX while nothing is due */
+	bool watches_stall; /* the timer for it is set */
 	enum keeper_stage stage;
 };
 
@@ -74,6 +76,8 @@ struct keeper {
 
 /* Start the agent that START asks for; the client gets the answer. */
 void keeper_start(struct keeper *keeper, struct client *client, const struct frame *frame);
+/* Keep what the starts of a run may name. */
+void keeper_keep_secrets(struct keeper *keeper, struct client *client, const struct frame *frame);
 /* Type to the agent. */
 void keeper_type(struct keeper *keeper, const void *data, size_t length);
 /* Show what there is to a new window, then nudge the agent if it drew for an earlier one. */

@@ -119,11 +119,66 @@ static void prepare_terminal(struct keeper *keeper, const struct frame_size *siz
 	keeper->was_shown = false;
 }
 
-static void start_agent(struct keeper *keeper, struct client *client,
-			const struct frame_start *start)
+/* After an agent that is up no other one is started in its run. */
+static void forget_secrets(void *context)
+{
+	struct keeper *keeper = context;
+	if (keeper->agent)
+		frame_secrets_clear(&keeper->secrets);
+}
+
+void keeper_keep_secrets(struct keeper *keeper, struct client *client, const struct frame *frame)
+{
+	struct frame_secrets secrets;
+	if (frame_get_secrets(frame, &secrets, NULL) < 0) {
+		client_refuse(client, FRAME_NOT_UNDERSTOOD, "these are no secrets");
+		return;
+	}
+	frame_secrets_clear(&keeper->secrets);
+	keeper->secrets = secrets;
+	(void)loop_set_timer(keeper->forget, INT64_MAX, NULL);
+}
+
+/* The variable "NAME=VALUE" of this name; NULL: there is none. */
+static const char *find_secret(const struct keeper *keeper, const char *run, const char *name)
+{
+	const struct strvec *variables = &keeper->secrets.variables;
+	const size_t length = strlen(name);
+	for (size_t i = 0; streq(keeper->secrets.run, run) && i < variables->count; i++)
+		if (strncmp(variables->items[i], name, length) == 0 &&
+		    variables->items[i][length] == '=')
+			return variables->items[i];
+	return NULL;
+}
+
+/* Give each name the value that is kept of it.  Returns a name without one, or NULL. */
+static const char *fill_secrets(const struct keeper *keeper, struct frame_start *start)
+{
+	for (size_t i = 0; i < start->environment.count; i++) {
+		char **variable = &start->environment.items[i];
+		const bool is_name = !strchr(*variable, '=');
+		const char *found = is_name ? find_secret(keeper, start->attempt.run, *variable)
+					    : NULL;
+		if (is_name && !found)
+			return *variable;
+		if (found)
+			replace_string(variable, found);
+	}
+	return NULL;
+}
+
+static void start_agent(struct keeper *keeper, struct client *client, struct frame_start *start)
 {
 	cleanup_error struct error why = { 0 };
 	const struct spawn spawn = { start, keeper->path, keeper->pty.slave, client->channel.fd };
+	const char *missing = fill_secrets(keeper, start);
+	if (missing) {
+		cleanup_free char *words = xasprintf(
+			"the capsule does not keep the secret %s any more: start the session again",
+			missing);
+		client_refuse(client, FRAME_NOT_POSSIBLE, words);
+		return;
+	}
 	prepare_terminal(keeper, &start->size);
 	if (spawn_agent(&spawn, &keeper->agent, &why) < 0) {
 		client_refuse(client, FRAME_NOT_EXECUTED, why.message);
@@ -131,6 +186,8 @@ static void start_agent(struct keeper *keeper, struct client *client,
 	}
 	keeper->status = (struct frame_status){ FRAME_RUNNING, start->attempt, 0, 0, false };
 	keeper->agent_fd = pidfd_open(keeper->agent, 0);
+	if (keeper->secrets.variables.count)
+		(void)loop_set_timer(keeper->forget, clock_ms() + keeper->secrets.keep_ms, NULL);
 	client_send_status(client);
 }
 
@@ -231,6 +288,7 @@ static int add_sources(struct keeper *keeper, struct error *err)
 	    loop_add_signal(loop, SIGTERM, on_term, keeper, NULL, err) < 0 ||
 	    loop_add_signal(loop, SIGINT, on_term, keeper, NULL, err) < 0 ||
 	    loop_add_timer(loop, INT64_MAX, end_nudge, keeper, &keeper->nudge, err) < 0 ||
+	    loop_add_timer(loop, INT64_MAX, forget_secrets, keeper, &keeper->forget, err) < 0 ||
 	    loop_add_timer(loop, INT64_MAX, on_stall, keeper, &keeper->stall, err) < 0 ||
 	    loop_add_timer(loop, INT64_MAX, stop_late, keeper, &keeper->stop, err) < 0)
 		return -1;
@@ -281,5 +339,6 @@ int keeper_run(const char *path, struct error *err)
 	int r = serve(&keeper, err);
 	history_free(&keeper.history);
 	strbuf_free(&keeper.typed);
+	frame_secrets_clear(&keeper.secrets);
 	return r;
 }

@@ -20,6 +20,18 @@ static bool rewrite_start(const struct frame *frame, struct strbuf *again, struc
 	return true;
 }
 
+static bool rewrite_secrets(const struct frame *frame, struct strbuf *again, struct error *err)
+{
+	cleanup_frame_secrets struct frame_secrets secrets = { 0 };
+	if (frame_get_secrets(frame, &secrets, err) < 0) {
+		HOLDS(!*secrets.run && !secrets.variables.count);
+		return false;
+	}
+	HOLDS(*secrets.run);
+	frame_put_secrets(again, &secrets);
+	return true;
+}
+
 static bool rewrite_refused(const struct frame *frame, struct strbuf *again, struct error *err)
 {
 	struct frame_refused refused = { 0 };
@@ -82,6 +94,8 @@ static bool rewrite(const struct frame *frame, struct strbuf *again, struct erro
 	switch (frame->type) {
 	case FRAME_START:
 		return rewrite_start(frame, again, err);
+	case FRAME_SECRETS:
+		return rewrite_secrets(frame, again, err);
 	case FRAME_REFUSED:
 		return rewrite_refused(frame, again, err);
 	case FRAME_HELLO:

@@ -296,6 +296,14 @@ const char *disclosures(enum engine engine, const char *text)
 		"  \"$@\" history --no-trunc $id | grep -F -f \"$file\" && echo \"history $id\"\n"
 		"done\n"
 		"grep -Fal -f \"$file\" /proc/[0-9]*/cmdline\n"
+		/* Here, and in the first process of a container. */
+		"grep -Fal -f \"$file\" /proc/[0-9]*/environ | while read -r found; do\n"
+		"  process=${found%/environ}\n"
+		"  if [ \"$(readlink $process/ns/pid)\" = \"$(readlink /proc/self/ns/pid)\" ] ||\n"
+		"     grep -q '^NSpid:.*[[:space:]]1$' $process/status; then\n"
+		"    echo \"$found ($(tr '\\0' ' ' <$process/cmdline))\"\n"
+		"  fi\n"
+		"done\n"
 		"journalctl --quiet --no-pager | grep -F -f \"$file\"\n"
 		"grep -rFal -f \"$file\" \"$HOME/.local/state/agentdeck\" \"$HOME/.config\"\n"
 		"true";

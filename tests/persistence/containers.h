@@ -54,8 +54,9 @@ void engine_start(enum engine engine);
 bool engine_answers(enum engine engine);
 
 /* Where this text is, of all places where others could read it: in what the engine tells of its
- * containers and images, in the arguments of all processes, in journals, in the state of
- * agentdeck.  A line for each. */
+ * containers and images, in the arguments of all processes, in the environment of those
+ * of this machine and of the first one of a container, in journals, in the state of agentdeck.  A
+ * line for each. */
 const char *disclosures(enum engine engine, const char *text);
 /* Fail if there is one. */
 void assert_not_disclosed(enum engine engine, const char *text);

@@ -688,26 +688,37 @@ TEST(ContainerThatIsPausedGoesOnWithAStartPodman)
 
 /* ---- the supervisor ---------------------------------------------------------------------- */
 
+static void await_supervisor(void)
+{
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor:\n%s",
+		 or_empty(machine_read(at_home("supervise.out"))));
+}
+
+/* The container ends under the supervisor, which restarts the session. */
+static void kill_supervised(struct inside *inside)
+{
+	struct process agent = inside->agent;
+	(void)engine_say(inside->engine, WORDS("kill", inside->name));
+	WAIT_FOR(!machine_alive(&agent), "its agent is left");
+	WAIT_FOR((session_look(&inside->session), streq(inside->session.status, "running") &&
+							  inside->session.agent_pid != agent.pid),
+		 "it does not come back: %s\n%s", inside->session.status, or_empty(deck_log()));
+	assert_back(inside, inside->id);
+}
+
 /* It opens a window that was killed, which is no restart, and restarts what ended. */
 TEST(ContainerIsLookedAfterByTheSupervisor)
 {
 	struct inside inside;
 	inside_begin(&inside, ENGINE_DOCKER);
-	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
-	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor:\n%s",
-		 or_empty(machine_read(at_home("supervise.out"))));
+	await_supervisor();
 	struct process window = window_of(&inside);
 	machine_destroy(&window);
 	WAIT_FOR(strstr(or_empty(deck_log()), "its window was gone: opened again"),
 		 "no new window:\n%s", or_empty(deck_log()));
 	assert_same_agent(&inside, "with a new window");
-	struct process agent = inside.agent;
-	(void)engine_say(ENGINE_DOCKER, WORDS("kill", inside.name));
-	WAIT_FOR(!machine_alive(&agent), "its agent is left");
-	WAIT_FOR((session_look(&inside.session),
-		  streq(inside.session.status, "running") && inside.session.agent_pid != agent.pid),
-		 "it does not come back: %s\n%s", inside.session.status, or_empty(deck_log()));
-	assert_back(&inside, inside.id);
+	kill_supervised(&inside);
 }
 
 /* ---- secrets ----------------------------------------------------------------------------- */
@@ -764,18 +775,31 @@ static struct reply with_token(const char *const *words)
 			       .errors = answer.errors };
 }
 
-static void keeps_a_token(enum engine engine)
+/* words: more for "launch", which ends with this status. */
+static struct inside launch_with_token(enum engine engine, const char *const *words, int status)
 {
-	struct inside inside = { .engine = engine, .session = { .id = "deck", .title = "deck" } };
+	struct inside inside = { .engine = engine,
+				 .session = { .id = "deck", .title = "deck" },
+				 .turns = 1 };
+	struct strvec *all = kept_vector();
 	engine_prepare(engine, PLAIN_IMAGE);
 	machine_write(at_home("secret"), 0600, kept("%s\n", secret));
 	inside.session.directory = at_home("deck");
 	machine_make_directory(inside.session.directory);
-	struct reply reply = with_token(WORDS("launch", inside.session.directory, "--agent", "demo",
-					      "--container", "--image", PLAIN_IMAGE, "--engine",
-					      engine_address(engine), "--auth", "token"));
-	ASSERT(reply.status == 0, "launch ended with %d: %s", reply.status, reply.errors);
+	strvec_push_array(all, WORDS("launch", inside.session.directory, "--agent", "demo",
+				     "--container", "--image", PLAIN_IMAGE, "--engine",
+				     engine_address(engine), "--auth", "token"));
+	strvec_push_array(all, words);
+	struct reply reply = with_token((const char *const *)all->items);
+	ASSERT(reply.status == status, "launch ended with %d: %s", reply.status, reply.errors);
 	inside.session.id = json_get_string(session_look(&inside.session), "id", NULL);
+	return inside;
+}
+
+static void keeps_a_token(enum engine engine)
+{
+	struct inside inside = launch_with_token(engine, WORDS(NULL), 0);
+	struct reply reply;
 	assert_running(&inside, "at first");
 	session_say(&inside.session, INSIDE_MARKER);
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
@@ -793,6 +817,33 @@ static void keeps_a_token(enum engine engine)
 	assert_running(&inside, "with the file");
 	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
 	assert_not_disclosed(engine, secret);
+}
+
+/* The pane starts the further attempts, and has no token. */
+TEST(ContainerTokenReachesEachAttempt)
+{
+	struct inside inside = launch_with_token(
+		ENGINE_DOCKER, WORDS("--env", "AGENTDECK_DEMO_EXIT_AT_START=42"), 1);
+	ASSERT(streq(inside.session.status, "error"), "it is %s", inside.session.status);
+	inside.agent = session_agent(&inside.session);
+	ASSERT(!strstr(machine_argv(inside.agent.pid)->items[0], "demo"), "no attempt follows: %s",
+	       machine_argv(inside.agent.pid)->items[0]);
+	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
+	assert_not_disclosed(ENGINE_DOCKER, secret);
+}
+
+/* Neither the supervisor nor the window was started with it. */
+TEST(ContainerTokenSurvivesItsContainer)
+{
+	struct inside inside = launch_with_token(ENGINE_DOCKER, WORDS(NULL), 0);
+	assert_running(&inside, "at first");
+	inside.session_id = inside.session.session_id;
+	session_say(&inside.session, INSIDE_MARKER);
+	await_supervisor();
+	kill_supervised(&inside);
+	assert_agent_has(&inside, "AGENTDECK_DEMO_TOKEN");
+	WAIT_FOR(!*disclosures(ENGINE_DOCKER, secret), "a secret is disclosed:\n%s",
+		 disclosures(ENGINE_DOCKER, secret));
 }
 
 TEST(ContainerTokenIsTheAgentsAloneDocker)

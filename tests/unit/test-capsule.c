@@ -236,6 +236,68 @@ static void a_secret_is_in_the_agents_environment_and_nowhere_else(void **state 
 	assert_false(memory_has(capsule_pid, secret));
 }
 
+static int keep(struct capsule *capsule, const char *run, unsigned keep_ms, const char *secret)
+{
+	cleanup_strvec struct strvec variables = { 0 };
+	strvec_pushf(&variables, "HIDDEN=%s", secret);
+	return capsule_keep_secrets(capsule, &(struct capsule_secrets){ run, keep_ms, &variables },
+				    soon(), NULL);
+}
+
+/* An agent that names the secret, and does not say its value. */
+static int start_named(struct capsule *capsule, unsigned attempt, const char *script,
+		       struct process_id *ret, struct error *err)
+{
+	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
+	const struct capsule_start start = { RUN, attempt, &argv, &environment, scratch, 80, 24 };
+	strvec_push_array(&argv, (const char *const[]){ "sh", "-c", script, NULL });
+	strvec_push(&environment, "HIDDEN");
+	return capsule_start(capsule, &start, soon(), ret, err);
+}
+
+static void each_attempt_of_a_run_gets_its_secrets(void **state UNUSED)
+{
+	enum { LONG_MS = 100000 };
+	cleanup_capsule struct capsule *capsule = connected();
+	cleanup_free char *secret = xasprintf("k%s", "ept-value");
+	struct process_id agent;
+	assert_true(capsule_keeps_secrets(capsule));
+	assert_int_equal(keep(capsule, RUN, LONG_MS, secret), 0);
+	assert_int_equal(start_named(capsule, 1, "exit 1", &agent, NULL), 0);
+	UNTIL(status_of(capsule).phase == CAPSULE_ENDED);
+	assert_int_equal(start_named(capsule, 2, "exec sleep 100", &agent, NULL), 0);
+	UNTIL(proc_has(agent.pid, "environ", secret));
+	assert_false(proc_has(agent.pid, "cmdline", secret));
+	assert_true(memory_has(capsule_pid, secret));
+}
+
+static void secrets_are_forgotten_when_an_agent_is_up(void **state UNUSED)
+{
+	cleanup_capsule struct capsule *capsule = connected();
+	cleanup_free char *secret = xasprintf("k%s", "ept-value");
+	struct process_id agent;
+	assert_int_equal(keep(capsule, RUN, 1, secret), 0);
+	assert_int_equal(start_named(capsule, 1, "exec sleep 100", &agent, NULL), 0);
+	UNTIL(proc_has(agent.pid, "environ", secret));
+	UNTIL(!memory_has(capsule_pid, secret));
+}
+
+static void an_agent_does_not_start_without_its_secrets(void **state UNUSED)
+{
+	cleanup_capsule struct capsule *capsule = connected();
+	struct process_id agent;
+	struct error err = { 0 };
+	assert_int_equal(start_named(capsule, 1, "exec sleep 100", &agent, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_non_null(strstr(err.message, "secret HIDDEN"));
+	error_clear(&err);
+	/* Those of another run are not meant. */
+	assert_int_equal(keep(capsule, "another-run", 1, "value"), 0);
+	assert_int_equal(start_named(capsule, 1, "exec sleep 100", &agent, &err), -1);
+	error_clear(&err);
+	assert_int_equal(status_of(capsule).phase, CAPSULE_EMPTY);
+}
+
 static void the_agent_gets_what_an_agent_needs(void **state UNUSED)
 {
 	cleanup_capsule struct capsule *capsule = connected();
@@ -514,6 +576,9 @@ int main(void)
 		PROGRAM(what_it_wrote_is_read_after_its_end),
 		PROGRAM(a_program_that_does_not_exist_is_an_error_with_its_name),
 		PROGRAM(a_secret_is_in_the_agents_environment_and_nowhere_else),
+		PROGRAM(each_attempt_of_a_run_gets_its_secrets),
+		PROGRAM(secrets_are_forgotten_when_an_agent_is_up),
+		PROGRAM(an_agent_does_not_start_without_its_secrets),
 		PROGRAM(the_agent_gets_what_an_agent_needs),
 		PROGRAM(a_stop_asks_the_agent_first),
 		PROGRAM(after_the_grace_a_stop_kills),

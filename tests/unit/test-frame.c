@@ -48,6 +48,27 @@ static void a_start_says_all_that_an_agent_needs(void **state UNUSED)
 	assert_int_equal(got.size.rows, 24);
 }
 
+static void secrets_say_of_which_run_they_are(void **state UNUSED)
+{
+	cleanup_strbuf struct strbuf bytes = { 0 };
+	cleanup_frame_secrets struct frame_secrets secrets = { .run = "run-1", .keep_ms = 7 },
+						   got = { 0 };
+	strvec_push(&secrets.variables, "A=1");
+	frame_put_secrets(&bytes, &secrets);
+	const struct frame frame = only_frame(&bytes);
+	assert_int_equal(frame.type, FRAME_SECRETS);
+	assert_int_equal(frame_get_secrets(&frame, &got, NULL), 0);
+	assert_string_equal(got.run, "run-1");
+	assert_int_equal(got.keep_ms, 7);
+	assert_int_equal(got.variables.count, 1);
+	assert_string_equal(got.variables.items[0], "A=1");
+	for (size_t length = 0; length < frame.length; length++) {
+		cleanup_frame_secrets struct frame_secrets cut = { 0 };
+		const struct frame part = { frame.type, frame.payload, length };
+		assert_int_equal(frame_get_secrets(&part, &cut, NULL), -1);
+	}
+}
+
 static void a_status_says_how_the_agent_ended(void **state UNUSED)
 {
 	cleanup_strbuf struct strbuf bytes = { 0 };
@@ -223,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_start_says_all_that_an_agent_needs),
+		cmocka_unit_test(secrets_say_of_which_run_they_are),
 		cmocka_unit_test(a_status_says_how_the_agent_ended),
 		cmocka_unit_test(small_frames_survive_the_way),
 		cmocka_unit_test(long_output_becomes_several_frames),

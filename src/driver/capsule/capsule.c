@@ -27,6 +27,7 @@ struct capsule {
 	char *directory;
 	struct channel channel;
 	struct process_id process, agent;
+	uint32_t version; /* that both use */
 };
 
 void capsule_close(struct capsule *capsule)
@@ -175,6 +176,7 @@ static int say_hello(struct capsule *capsule, const char *token, int64_t deadlin
 	if (hello.version > FRAME_VERSION)
 		return error_set(err, ERROR_NEWER, "the capsule in %s is newer than this agentdeck",
 				 capsule->directory);
+	capsule->version = hello.version;
 	return 0;
 }
 
@@ -296,6 +298,38 @@ int capsule_status(struct capsule *capsule, int64_t deadline_ms, struct capsule_
 	return 0;
 }
 
+bool capsule_keeps_secrets(const struct capsule *capsule)
+{
+	return capsule->version >= FRAME_VERSION_SECRETS;
+}
+
+/* A START or SECRETS was put into the channel, which was so full before. */
+static int check_size(const struct capsule *capsule, size_t before, struct error *err)
+{
+	return channel_unsent(&capsule->channel) - before <= FRAME_HEADER + FRAME_START_MAX
+		       ? 0
+		       : error_set(err, ERROR_INVALID,
+				   "the command line and the environment are too long");
+}
+
+int capsule_keep_secrets(struct capsule *capsule, const struct capsule_secrets *secrets,
+			 int64_t deadline_ms, struct error *err)
+{
+	struct capsule_status status;
+	struct frame_secrets frame = { .keep_ms = secrets->keep_ms,
+				       .variables = *secrets->variables };
+	if (!capsule_keeps_secrets(capsule))
+		return CAPSULE_OLD;
+	(void)snprintf(frame.run, sizeof(frame.run), "%s", secrets->run);
+	const size_t before = channel_unsent(&capsule->channel);
+	frame_put_secrets(channel_out(&capsule->channel), &frame);
+	if (check_size(capsule, before, err) < 0)
+		return -1;
+	int r = capsule_status(capsule, deadline_ms, &status, err);
+	channel_forget(&capsule->channel);
+	return r;
+}
+
 static struct frame_attempt attempt_of(const struct capsule_start *start)
 {
 	struct frame_attempt attempt = { .number = start->attempt };
@@ -329,9 +363,8 @@ int capsule_start(struct capsule *capsule, const struct capsule_start *start, in
 		return -1;
 	const size_t before = channel_unsent(&capsule->channel);
 	frame_put_start(channel_out(&capsule->channel), &frame);
-	if (channel_unsent(&capsule->channel) - before > FRAME_HEADER + FRAME_START_MAX)
-		return error_set(err, ERROR_INVALID,
-				 "the command line and the environment are too long");
+	if (check_size(capsule, before, err) < 0)
+		return -1;
 	int r = await_status(capsule, deadline_ms, &status, err);
 	channel_forget(&capsule->channel);
 	if (r < 0)

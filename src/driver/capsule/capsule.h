@@ -72,12 +72,26 @@ struct capsule_start {
 	const char *run;
 	unsigned attempt;
 	const struct strvec *argv;
-	/* NAME=VALUE, over the container's own.  Secrets may be here: they are sent to the capsule,
-	 * which wipes them; or NULL */
+	/* NAME=VALUE, over the container's own; or NULL.  NAME: what capsule_keep_secrets() has
+	 * sent.  Secrets may be here: they are sent to the capsule, which wipes them. */
 	const struct strvec *environment;
 	const char *directory;
 	unsigned columns, rows;
 };
+
+/* Send what the starts of this run may name, NAME=VALUE.  The capsule has it in its memory alone,
+ * until an agent has run for keep_ms, another one takes its place, or the capsule ends.
+ * CAPSULE_OLD: the capsule is of a version that keeps nothing. */
+enum { CAPSULE_OLD = 3 };
+struct capsule_secrets {
+	const char *run;
+	unsigned keep_ms;
+	const struct strvec *variables; /* borrowed */
+};
+int capsule_keep_secrets(struct capsule *capsule, const struct capsule_secrets *secrets,
+			 int64_t deadline_ms, struct error *err);
+/* Does it keep any? */
+bool capsule_keeps_secrets(const struct capsule *capsule);
 
 /* Start the agent.  *ret: its process on this host; pid 0 where that is not visible, and when the
  * agent has ended already (capsule_status() tells).  0 also when this very attempt of this run was

@@ -76,6 +76,8 @@ static bool matches(const char *pattern, const char *name)
 
 static bool is_transient(const char *name)
 {
+	if (starts_with(name, ENV_LAST_SECRET))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(transient); i++)
 		if (streq(transient[i], name))
 			return true;
@@ -141,12 +143,35 @@ static const char *const keepable[] = {
 	"SSL_CERT_DIR",
 };
 
-static bool is_keepable(const struct deck *deck, const char *name)
+static bool is_place(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keepable); i++)
 		if (matches(keepable[i], name))
 			return true;
-	return strvec_contains(&deck->settings.environment_keep, name);
+	return false;
+}
+
+static bool is_keepable(const struct deck *deck, const char *name)
+{
+	return is_place(name) || strvec_contains(&deck->settings.environment_keep, name);
+}
+
+#define FROM_ENVIRONMENT "env:"
+
+/* A value that is for the agent in a container, and not for its window here? */
+static bool is_secret(const struct instance *instance, const struct agent *agent, const char *name)
+{
+	const struct recipe *recipe = instance->recipe;
+	if (!recipe || streq(name, "HOME") || is_place(name))
+		return false;
+	for (size_t i = 0; i < recipe->secret_count; i++) {
+		const struct recipe_secret *secret = &recipe->secrets[i];
+		if (streq(name, secret->name) ||
+		    (starts_with(secret->source, FROM_ENVIRONMENT) &&
+		     streq(name, secret->source + strlen(FROM_ENVIRONMENT))))
+			return true;
+	}
+	return strvec_contains(&agent->login_variables, name);
 }
 
 void environment_keep(const struct deck *deck, struct instance *instance)
@@ -204,6 +229,25 @@ int environment_of_run(const struct place_run *run, struct strvec *ret)
 		cleanup_free char *name = xstrndup(all.items[i], strcspn(all.items[i], "="));
 		if (!is_transient(name))
 			strvec_push(ret, all.items[i]);
+	}
+	return 0;
+}
+
+int environment_of_secrets(const struct instance *instance, struct strvec *ret)
+{
+	cleanup_strvec struct strvec all = { 0 };
+	const struct recipe *recipe = instance->recipe;
+	const struct process_id *agent = &instance->run.pane;
+	if (!recipe || !agent->pid || proof_of(instance->id, agent) != PROOF_OURS ||
+	    process_environment(agent->pid, &all, NULL) != 0)
+		return PROCESS_GONE;
+	for (size_t i = 0; i < recipe->secret_count; i++) {
+		const struct recipe_secret *secret = &recipe->secrets[i];
+		const size_t length = strlen(secret->name);
+		for (size_t j = 0; starts_with(secret->source, FROM_ENVIRONMENT) && j < all.count;
+		     j++)
+			if (starts_with(all.items[j], secret->name) && all.items[j][length] == '=')
+				strvec_pushf(ret, ENV_LAST_SECRET "%s", all.items[j]);
 	}
 	return 0;
 }
@@ -300,6 +344,7 @@ void environment_build(const struct deck *deck, const struct instance *instance,
 	for (char **item = environ; *item; item++) {
 		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
 		if (is_transient(name) || is_scrubbed(agent, &own, name) ||
+		    is_secret(instance, agent, name) ||
 		    (deck->unusable_runtime && streq(name, "XDG_RUNTIME_DIR")) ||
 		    (instance->conversation.config_home && agent->config_home_env &&
 		     streq(name, agent->config_home_env)))

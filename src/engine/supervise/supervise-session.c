@@ -31,8 +31,15 @@ enum {
 static void keep_environment(struct session *session)
 {
 	const struct place_run run = place_run_of_row(&session->entry->row);
-	if (place_is_live(&run) && !process_same(&session->environment_of, &run.server) &&
-	    environment_of_run(&run, &session->environment) == 0)
+	cleanup_instance struct instance *instance = NULL;
+	if (!place_is_live(&run) || process_same(&session->environment_of, &run.server) ||
+	    environment_of_run(&run, &session->environment) != 0)
+		return;
+	/* Only the agent has its secrets, and may not be there yet. */
+	const bool is_inside = run.window.pid;
+	if (!is_inside ||
+	    (store_load(session->entry->store, session->entry->row.base, &instance, NULL) == 0 &&
+	     environment_of_secrets(instance, &session->environment) == 0))
 		session->environment_of = run.server;
 }
 

@@ -12,6 +12,7 @@
 enum {
 	CAPSULE_START_MS = 20000, /* an engine under load */
 	AGENT_START_MS = 10000,
+	KEEP_SLACK_MS = 1000, /* after the probation no other attempt follows */
 	COLUMNS = 200,
 	ROWS = 50,
 };
@@ -52,7 +53,7 @@ struct beginning {
 	unsigned attempt;
 	const struct strvec *argv;
 	bool is_users;             /* as in struct place_command */
-	struct strvec environment; /* may have secrets: container_wipe() */
+	struct strvec environment; /* may have secrets, for an old capsule: container_wipe() */
 };
 
 static void agent_argv(const struct beginning *beginning, struct strvec *ret)
@@ -65,14 +66,41 @@ static void agent_argv(const struct beginning *beginning, struct strvec *ret)
 	ret->items[0] = program;
 }
 
+/* The window and the pane in it have no secrets, so the capsule gets them beforehand. */
+static int hand_secrets(const struct deck *deck, const struct recipe *recipe, const char *run,
+			struct capsule *capsule, struct error *err)
+{
+	struct strvec secrets = { 0 };
+	const struct capsule_secrets kept = {
+		.run = run,
+		.keep_ms = (unsigned)(deck->settings.probation_s * 1000 + KEEP_SLACK_MS),
+		.variables = &secrets,
+	};
+	if (!recipe->secret_count || !capsule_keeps_secrets(capsule))
+		return 0;
+	int r = container_resolve_secrets(recipe, &secrets, err);
+	if (r == 0)
+		r = capsule_keep_secrets(capsule, &kept, clock_ms() + CAPSULE_ANSWER_MS, err);
+	container_wipe(&secrets);
+	return r < 0 ? -1 : 0;
+}
+
+static int push_secrets(const struct recipe *recipe, const struct capsule *capsule,
+			struct strvec *ret, struct error *err)
+{
+	if (!capsule_keeps_secrets(capsule))
+		return container_resolve_secrets(recipe, ret, err);
+	for (size_t i = 0; i < recipe->secret_count; i++)
+		strvec_push(ret, recipe->secrets[i].name);
+	return 0;
+}
+
 static int begin_process(struct beginning *beginning, struct capsule *capsule,
 			 struct process_id *ret, struct error *err)
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	agent_argv(beginning, &argv);
-	/* They are sent to the capsule, and are nowhere else. */
-	int r = container_resolve_secrets(beginning->instance->recipe, &beginning->environment,
-					  err);
+	int r = push_secrets(beginning->instance->recipe, capsule, &beginning->environment, err);
 	if (r == 0) {
 		const struct capsule_start start = {
 			.run = beginning->run,
@@ -180,6 +208,8 @@ static int begin(struct deck *deck, struct store_lock *lock, struct instance *in
 						      clock_ms() + CAPSULE_START_MS, &capsule, err)
 				      : bring_up(&ladder, &capsule, err)) < 0)
 		return -1;
+	if (hand_secrets(deck, instance->recipe, instance->run.id, capsule, err) < 0)
+		return -1;
 	if (instance->run.offer)
 		return 0;
 	return start_agent(deck, instance, agent, capsule, err);
@@ -205,7 +235,8 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 	/* It writes to a terminal, and its words are for us. */
 	strvec_push(&beginning.environment, "NO_COLOR=1");
 	strvec_push(&beginning.environment, "TERM=dumb");
-	if (begin_process(&beginning, capsule, &process, err) < 0)
+	if (hand_secrets(deck, instance->recipe, run, capsule, err) < 0 ||
+	    begin_process(&beginning, capsule, &process, err) < 0)
 		return -1;
 	struct error why = { 0 };
 	if (capsule_read_output(capsule, run, deadline_ms, &ret->output, &status, &why) < 0) {
@@ -260,11 +291,9 @@ int container_run_command(struct deck *deck, struct instance *instance,
 
 /* Its container may be paused as well. */
 static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
-		   const struct agent *agent, struct error *err)
+		   const struct agent *agent, struct capsule **ret, struct error *err)
 {
-	cleanup_capsule struct capsule *capsule = NULL;
-	if (capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
-			    NULL) == 0)
+	if (capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
 		return 0;
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,
@@ -274,16 +303,37 @@ static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *
 	};
 	return ladder_open(&ladder, err) < 0 || ladder_climb(&ladder, err) < 0 ||
 			       capsule_await(instance->run.capsule, clock_ms() + CAPSULE_START_MS,
-					     &capsule, err) < 0
+					     ret, err) < 0
 		       ? -1
 		       : 0;
+}
+
+/* Whoever began the run may have been killed before it handed over the secrets. */
+static int hand_missing_secrets(const struct deck *deck, const struct instance *instance,
+				struct capsule *capsule, struct error *err)
+{
+	struct capsule_status status;
+	cleanup_error struct error why = { 0 };
+	if (!instance->recipe->secret_count)
+		return 0;
+	if (capsule_status(capsule, clock_ms() + CAPSULE_ANSWER_MS, &status, err) < 0)
+		return -1;
+	if (status.phase == CAPSULE_EMPTY)
+		return hand_secrets(deck, instance->recipe, instance->run.id, capsule, err);
+	/* Another attempt may follow, or none. */
+	if (status.phase == CAPSULE_ENDED &&
+	    hand_secrets(deck, instance->recipe, instance->run.id, capsule, &why) < 0)
+		log_warning("%s", why.message);
+	return 0;
 }
 
 int container_open_window(struct deck *deck, struct store_lock *lock, struct instance *instance,
 			  const struct agent *agent, struct error *err)
 {
 	const struct place_run run = place_run_of(instance);
-	if (wake_up(deck, lock, instance, agent, err) < 0)
+	cleanup_capsule struct capsule *capsule = NULL;
+	if (wake_up(deck, lock, instance, agent, &capsule, err) < 0 ||
+	    hand_missing_secrets(deck, instance, capsule, err) < 0)
 		return -1;
 	if (!container_lacks_window(&run))
 		return 0;

@@ -159,14 +159,23 @@ static int from_command(const char *text, struct strbuf *ret, struct error *err)
 	return 0;
 }
 
-static int resolve(const char *source, struct strbuf *ret, struct error *err)
+/* The variable of its user; else what the secret was in the last run (environment_of_secrets()). */
+static const char *find_variable(const struct recipe_secret *secret, const char *variable)
 {
+	cleanup_free char *last = xasprintf(ENV_LAST_SECRET "%s", secret->name);
+	const char *value = getenv(variable);
+	return is_empty(value) ? getenv(last) : value;
+}
+
+static int resolve(const struct recipe_secret *secret, struct strbuf *ret, struct error *err)
+{
+	const char *source = secret->source;
 	if (starts_with(source, "file:"))
 		return from_file(source + strlen("file:"), ret, err);
 	if (starts_with(source, "command:"))
 		return from_command(source + strlen("command:"), ret, err);
 	const char *name = starts_with(source, "env:") ? source + strlen("env:") : source;
-	const char *value = getenv(name);
+	const char *value = find_variable(secret, name);
 	if (is_empty(value))
 		return error_set(err, ERROR_NOT_FOUND,
 				 "the variable %s is not set here: export it and start the session "
@@ -182,7 +191,7 @@ int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, s
 	for (size_t i = 0; i < recipe->secret_count; i++) {
 		const struct recipe_secret *secret = &recipe->secrets[i];
 		cleanup_strbuf struct strbuf value = { 0 };
-		if (resolve(secret->source, &value, err) < 0)
+		if (resolve(secret, &value, err) < 0)
 			return error_prefix(err, "secret %s", secret->name);
 		const char *text = strbuf_text(&value);
 		strvec_pushf(ret, "%s=%.*s", secret->name, (int)strcspn(text, "\n"), text);
