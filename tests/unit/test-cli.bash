@@ -1730,6 +1730,36 @@ case_discover_finds_what_belongs_to_nobody() {
 	[ "$(find "$home/user/.claude" -name "$first.jsonl" | wc -l)" = 1 ] || fail "the transcript is gone"
 }
 
+# odd NUMBER BEFORE CONTENT AFTER: a conversation whose first record has this content, with a reply
+odd() {
+	local folder=$home/user/.claude/projects/${home//[^A-Za-z0-9-]/-}-work
+	mkdir -p "$folder"
+	printf '%s{"type":"user","cwd":"%s","message":{"content":%s}}\n%s\n' "$2" "$home/work" "$3" \
+		'{"type":"assistant","message":{"content":[{"type":"text","text":"It is an answer"}]}}' \
+		>"$folder/0000000$1-1111-4111-8111-111111111111.jsonl"
+}
+
+# claude resumes each of them.
+case_discover_leaves_no_odd_file_out() {
+	local long
+	long=$(head -c 1200000 /dev/zero | tr '\0' y)
+	odd 1 '' '[{"type":"image","data":"'"$long"'"},{"type":"text","text":"what is this"}]'
+	odd 2 '' "\"$long, it says needle $long\""
+	odd 3 '' '[{"type":"image","data":"x"}]'
+	odd 4 '' '"<command-name>/review</command-name>"'
+	odd 5 $'\xef\xbb\xbf' '"a question"'
+	must discover
+	[ "$(grep -c '0000000[1-5]-1111' "$home/out")" = 5 ] || fail "lists $(<"$home/out")"
+	[ "$(grep -c '(first words not read)' "$home/out")" = 2 ] || fail "says $(<"$home/out")"
+	must discover --json
+	[ "$(grep -c '"first_words": null' "$home/out")" = 2 ] || fail "$(<"$home/out")"
+	must discover 0000000{1,2,3,4,5} --add
+	must history is an answer
+	[ "$(grep -c '^work' "$home/out")" = 5 ] || fail "finds $(<"$home/out")"
+	must history says needle
+	grep -q '^    you: .*it says needle' "$home/out" || fail "finds $(<"$home/out")"
+}
+
 # copy_home AGENT DIRECTORY: what a real one left, in its home
 copy_home() {
 	mkdir -p "$home/user/$2"

@@ -87,6 +87,29 @@ static void the_rest_is_not(void **state UNUSED)
 	}
 }
 
+/* The needle anywhere in a line that is cut while it is read, and in a text that is. */
+static void lines_of_any_length_are_searched(void **state UNUSED)
+{
+	enum { STEP = 8123, SIZE = 2 << 20 };
+	for (size_t at = 0; at < SIZE; at += at < 20 * STEP ? STEP : SIZE / 5) {
+		cleanup_strbuf struct strbuf line = { 0 };
+		cleanup_search_hit struct search_hit hit = { 0 };
+		strbuf_adds(&line, "{\"message\":{\"content\":\"");
+		while (line.length < at)
+			strbuf_adds(&line, "\\\\\xc3\xbc\\u00fcx");
+		strbuf_adds(&line, "\\u0061 \\\"needle\\\"");
+		while (line.length < SIZE)
+			strbuf_adds(&line, "\\\"xyz \xe6\x97\xa5");
+		strbuf_adds(&line, "\"},\"type\":\"user\"}\n");
+		if (search(strbuf_text(&line), "A \"needle\"", &hit) != 0)
+			fail_msg("not found at %zu", at);
+		assert_int_equal(hit.count, 1);
+		assert_non_null(strstr(hit.text, "a \"needle\""));
+		assert_true(strlen(hit.text) < 300);
+		assert_int_equal(search(strbuf_text(&line), "b needle", &hit), SEARCH_NOTHING);
+	}
+}
+
 static void the_last_one_is_shown_with_what_is_around_it(void **state UNUSED)
 {
 	cleanup_search_hit struct search_hit hit = { 0 };
@@ -109,6 +132,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_scripts_are_found_in_either_form, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_rest_is_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lines_of_any_length_are_searched, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_last_one_is_shown_with_what_is_around_it,
 						set_up, tear_down),
 	};

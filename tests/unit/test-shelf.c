@@ -78,6 +78,106 @@ static void what_the_agent_adds_was_not_typed(void **state UNUSED)
 	expect(&shelf.items[0], "/a", "words");
 }
 
+/* ---- odd files --------------------------------------------------------------------------------- */
+
+#define TEXT_RECORD(text) \
+	"{\"cwd\":\"/a\",\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
+#define REPLY                                                                                  \
+	"{\"cwd\":\"/a\",\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\"," \
+	"\"text\":\"a reply\"}]}}\n"
+
+/* before, `count` times `unit`, after */
+static void lay_long(const char *before, const char *unit, size_t count, const char *after)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	strbuf_adds(&text, before);
+	for (size_t i = 0; i < count; i++)
+		strbuf_adds(&text, unit);
+	strbuf_adds(&text, after);
+	lay("projects/-a/" ID_A ".jsonl", strbuf_text(&text), 1000);
+}
+
+/* The conversation can be continued, and its first words begin so; NULL: they are not read. */
+static void expect_begin(const char *words)
+{
+	cleanup_shelf struct shelf shelf = { 0 };
+	cleanup_shelf_about struct shelf_about about = { 0 };
+	list("projects", &shelf);
+	assert_int_equal(shelf.count, 1);
+	assert_int_equal(shelf_look(files, &shelf.items[0], &about, NULL), 0);
+	assert_string_equal(or_empty(about.directory), "/a");
+	assert_false(about.is_empty || about.is_side);
+	if (words)
+		assert_true(starts_with(or_empty(about.words), words));
+	else
+		assert_null(about.words);
+}
+
+static void a_first_line_may_be_huge(void **state UNUSED)
+{
+	static const char image[] =
+		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"image\","
+		"\"data\":\"";
+	lay_long(image, "iVBORw0KGgo\\n", 2 << 20,
+		 "\"},{\"type\":\"text\",\"text\":\"what is this\"}]},\"cwd\":\"/a\"}\n");
+	expect_begin("what is this");
+	lay_long("{\"type\":\"user\",\"message\":{\"content\":\"", "a paste ", 1 << 18,
+		 "\"},\"cwd\":\"/a\"}\n");
+	expect_begin("a paste a paste ");
+	lay_long("{\"type\":\"user\",\"message\":{\"content\":\"a paste ", "\200", 2 << 20,
+		 "\"},\"cwd\":\"/a\"}\n");
+	expect_begin("a paste ???");
+}
+
+static void what_was_said_first_need_not_be_words(void **state UNUSED)
+{
+	lay_long(
+		"{\"cwd\":\"/a\",\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"image\"}]}}\n",
+		"", 0, "");
+	expect_begin(NULL);
+	lay_long(TEXT_RECORD("<command-name>/review</command-name>"), "", 0, REPLY);
+	expect_begin(NULL);
+	lay_long("",
+		 "{\"type\":\"attachment\",\"cwd\":\"/a\",\"attachment\":{\"text\":\"words\"}}\n",
+		 1000, TEXT_RECORD("words"));
+	expect_begin(NULL);
+	lay_long("", "{\"type\":\"attachment\",\"attachment\":{\"text\":\"words\"}}\n", 30000,
+		 TEXT_RECORD("words"));
+	expect_begin(NULL);
+}
+
+static void what_an_agent_reads_over_is_read_over(void **state UNUSED)
+{
+	lay_long("\xef\xbb\xbf", "", 0, TEXT_RECORD("words"));
+	expect_begin("words");
+	lay_long("", "", 0, TEXT_RECORD("words \xff\xc3 more"));
+	expect_begin("words ?? more");
+	cleanup_strbuf struct strbuf end = { 0 };
+	for (size_t i = 0; i < 200000; i++)
+		strbuf_adds(&end, "]");
+	strbuf_adds(&end, ",\"message\":{\"content\":\"words\"}}\n");
+	lay_long("{\"cwd\":\"/a\",\"type\":\"user\",\"nest\":", "[", 200000, strbuf_text(&end));
+	expect_begin("words");
+}
+
+static void what_nobody_said_anything_in_is_empty(void **state UNUSED)
+{
+	static const char *const lines[] = {
+		"",
+		"{\"type\":\"mode\",\"cwd\":\"/a\"}\n",
+		TEXT_RECORD("<command-name>/model</command-name>"),
+		"{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":[{\"type\":\"image\"}]}}\n",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		cleanup_shelf struct shelf shelf = { 0 };
+		cleanup_shelf_about struct shelf_about about = { 0 };
+		lay("projects/-a/" ID_A ".jsonl", lines[i], 1000);
+		list("projects", &shelf);
+		assert_int_equal(shelf_look(files, &shelf.items[0], &about, NULL), 0);
+		assert_true(about.is_empty);
+	}
+}
+
 static void a_rollout_names_its_directory_and_its_kind(void **state UNUSED)
 {
 	cleanup_shelf struct shelf shelf = { 0 };
@@ -414,6 +514,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_newest_comes_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_the_agent_adds_was_not_typed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_first_line_may_be_huge, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_said_first_need_not_be_words, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_an_agent_reads_over_is_read_over, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_nobody_said_anything_in_is_empty, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_rollout_names_its_directory_and_its_kind, set_up,
 						tear_down),

@@ -76,7 +76,7 @@ struct json_object *json_of_conversation(const struct discover_find *find)
 	json_set(object, "path", json_text(find->directory));
 	json_set_bool(object, "path_exists",
 		      stat(find->directory, &st) == 0 && S_ISDIR(st.st_mode));
-	json_set(object, "first_words", json_text(find->words));
+	json_set_string(object, "first_words", find->words);
 	json_set_time(object, "modified_at", find->modified_us);
 	json_set(object, "config_home", json_text(find->home));
 	json_set(object, "transcript", json_text(find->path));

@@ -118,7 +118,9 @@ static void print_table(const struct app *app, const struct finds *finds, bool p
 		table_add(table,
 			  (const char *const[]){ number, find->agent->name,
 						 clock_span(now - find->modified_us, age), where,
-						 find->words, find->session_id },
+						 find->words ? find->words
+							     : "(first words not read)",
+						 find->session_id },
 			  NULL);
 	}
 	table_print(table);

@@ -156,6 +156,7 @@ struct looking {
 	const struct agent_files *files;
 	struct shelf_about about;
 	size_t records;
+	bool has_turns;
 };
 
 static const char *string_of(struct json_object *value)
@@ -212,12 +213,36 @@ bool shelf_turn(const struct agent_files *files, const struct json_object *recor
 	return true;
 }
 
+/* Is there something else than text: an image? */
+static bool has_more_than_text(struct json_object *value)
+{
+	const size_t count = json_object_is_type(value, json_type_array)
+				     ? json_object_array_length(value)
+				     : 0;
+	for (size_t i = 0; i < count; i++)
+		if (!json_get_string(json_object_array_get_idx(value, i), "text", NULL))
+			return true;
+	return false;
+}
+
+/* Did somebody say something, in words that can be shown or not? */
+static bool is_turn(const struct agent_files *files, const struct json_object *record)
+{
+	if (has_any(record, &files->skip))
+		return false;
+	if (files->reply && json_matches(record, files->reply))
+		return json_at(record, files->reply_text) != NULL;
+	return json_matches(record, files->prompt) &&
+	       has_more_than_text(json_at(record, files->prompt_text));
+}
+
 static bool visit(struct json_object *record, void *data)
 {
 	struct looking *looking = data;
 	const struct agent_files *files = looking->files;
 	struct shelf_about *about = &looking->about;
 	struct transcript_turn turn;
+	looking->has_turns = looking->has_turns || is_turn(files, record);
 	if (!about->directory && files->directory && !files->directory_file)
 		about->directory = xstrdup_or_null(string_of(json_at(record, files->directory)));
 	about->is_side = about->is_side || has_any(record, &files->side);
@@ -227,6 +252,14 @@ static bool visit(struct json_object *record, void *data)
 	}
 	const bool is_known = about->directory || files->directory_file;
 	return !(about->words && is_known) && ++looking->records < MAX_RECORDS;
+}
+
+static bool take_directory(struct json_object *record, void *data)
+{
+	struct looking *looking = data;
+	looking->about.directory = xstrdup_or_null(
+		string_of(json_at(record, looking->files->directory)));
+	return !looking->about.directory;
 }
 
 /* The directory that a file beside the conversation's names; NULL. */
@@ -249,14 +282,21 @@ int shelf_look(const struct agent_files *files, const struct shelf_item *item,
 	       struct shelf_about *ret, struct error *err)
 {
 	struct looking looking = { .files = files };
+	struct shelf_about *about = &looking.about;
+	struct stat st;
 	int r = transcript_visit(item->path, HEAD, visit, &looking, err);
-	if (r != 0) {
-		shelf_about_free(&looking.about);
+	/* Without its directory nobody could continue it. */
+	if (r == 0 && !about->directory && files->directory && !files->directory_file)
+		r = transcript_visit(item->path, 0, take_directory, &looking, err);
+	if (r != 0 || lstat(item->path, &st) < 0) {
+		shelf_about_free(about);
 		return r < 0 ? -1 : SHELF_GONE;
 	}
 	if (files->directory_file)
-		looking.about.directory = read_beside(files, item->path);
-	*ret = looking.about;
+		about->directory = read_beside(files, item->path);
+	about->is_empty = !about->words && !looking.has_turns && st.st_size <= HEAD &&
+			  looking.records < MAX_RECORDS;
+	*ret = *about;
 	return 0;
 }
 
@@ -286,10 +326,10 @@ static bool is_place(const char *pattern, const char *path, const char *session_
 	return false;
 }
 
-static bool has_words(const struct agent_files *files, const struct shelf_item *item)
+static bool has_turns(const struct agent_files *files, const struct shelf_item *item)
 {
 	cleanup_shelf_about struct shelf_about about = { 0 };
-	return shelf_look(files, item, &about, NULL) == 0 && about.words;
+	return shelf_look(files, item, &about, NULL) == 0 && !about.is_empty;
 }
 
 /* gemini begins an empty file beside that of a conversation that it resumes. */
@@ -299,7 +339,7 @@ static const struct shelf_item *pick(const struct agent_files *files, const stru
 	const struct shelf_item *newest = shelf_find(shelf, session_id);
 	for (const struct shelf_item *item = newest; item && item < shelf->items + shelf->count;
 	     item++)
-		if (naming_same_session_id(item->session_id, session_id) && has_words(files, item))
+		if (naming_same_session_id(item->session_id, session_id) && has_turns(files, item))
 			return item;
 	return newest;
 }

@@ -40,7 +40,7 @@ void shelf_free(struct shelf *shelf);
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
 
 /* The conversation with this id: at hint (a path that the agent reported; NULL) if that is its
- * place; else of its files the newest in which somebody typed something, else the newest.  ret gets
+ * place; else of its files the newest in which anybody said something, else the newest.  ret gets
  * its path, and the id as the file has it.  TRANSCRIPT_NONE: it is not there.  ERROR_SYSTEM: it may
  * be in what cannot be read. */
 int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
@@ -57,10 +57,11 @@ int shelf_last_reply(const struct agent_files *files, const char *path, char **r
 int shelf_last_turns(const struct agent_files *files, const char *path, size_t max,
 		     struct transcript_turns *ret, struct error *err);
 
-/* What the beginning of one says: its first MiB, however large it is. */
+/* What one says: the lines that begin in its first MiB, and the others only for the directory. */
 struct shelf_about {
 	char *directory; /* where it began; NULL: it does not say */
-	char *words;     /* the first that somebody typed, unchanged; NULL: none */
+	char *words;     /* the first that somebody typed; NULL: not found in what was read */
+	bool is_empty;   /* all of it was read, and nobody said anything in it */
 	bool is_side;    /* an agent made it for itself: nobody would continue it */
 };
 /* SHELF_GONE: there is no such file any more. */

@@ -2,6 +2,7 @@
 #include "driver/transcript/transcript.h"
 
 #include "base/fsutil.h"
+#include "base/jsoncut.h"
 #include "base/jsonio.h"
 #include "model/session/naming.h"
 
@@ -9,7 +10,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { MAX_LINE = 16 << 20, CHUNK = 64 << 10, SLUG_UNITS = 200 };
+/* A line over WHOLE_LINE is cut while it is read: CUT_STRING of each string remain. */
+enum { MAX_LINE = 16 << 20, WHOLE_LINE = 1 << 20, CUT_STRING = 64 << 10 };
+enum { CHUNK = 64 << 10, SLUG_UNITS = 200 };
 /* How much of each end of a transcript transcript_describe() reads. */
 enum { WINDOW = 1 << 20 };
 
@@ -88,54 +91,109 @@ struct lines {
 	int fd;
 	const char *path;
 	struct strbuf line;
-	off_t end; /* where to stop; 0: at the end of the file */
-	off_t offset;
+	struct json_cut cut; /* of a long line */
+	/* Nothing is read from here on, no line begins here or later; 0: up to the end of the file */
+	off_t end, last;
+	off_t offset; /* of what was read */
 	size_t at, filled;
 	char chunk[CHUNK];
 };
 
 enum { LINES_END = 1 };
 
-/* Put the next line of at most MAX_LINE bytes into lines->line; skip longer ones. */
+/* Pass over what was never written: lost blocks, or a file of a terabyte without any.  False: the
+ * file has something at lines->offset, up to next. */
+static bool skip_hole(struct lines *lines, off_t next)
+{
+	off_t data = lseek(lines->fd, lines->offset, SEEK_DATA);
+	if (data < 0 && errno == ENXIO)
+		data = lseek(lines->fd, 0, SEEK_END);
+	if (data > lines->offset) {
+		lines->offset = data;
+		return true;
+	}
+	(void)lseek(lines->fd, next, SEEK_SET);
+	return false;
+}
+
+/* Read on.  LINES_END: there is no more. */
+static int lines_fill(struct lines *lines, struct error *err)
+{
+	ssize_t n;
+	if (lines->end && lines->offset >= lines->end)
+		return LINES_END;
+	do
+		n = read(lines->fd, lines->chunk, sizeof(lines->chunk));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return error_set_errno(err, errno, "read %s", lines->path);
+	lines->at = 0;
+	lines->filled = (size_t)n;
+	if (n > 0 && !lines->chunk[0] && skip_hole(lines, lines->offset + n)) {
+		/* A hole ends a line. */
+		lines->chunk[0] = '\n';
+		lines->filled = 1;
+		return 0;
+	}
+	lines->offset += n;
+	return n == 0 ? LINES_END : 0;
+}
+
+/* Add a part of a line.  What is too large even when it is cut is no line. */
+static void lines_add(struct lines *lines, const char *text, size_t length, bool *is_cut)
+{
+	if (!*is_cut && lines->line.length + length > WHOLE_LINE) {
+		*is_cut = true;
+		json_cut_add(&lines->cut, strbuf_text(&lines->line), lines->line.length);
+		lines->line.length = 0;
+	}
+	if (!*is_cut)
+		strbuf_add(&lines->line, text, length);
+	else if (lines->cut.text.length <= MAX_LINE)
+		json_cut_add(&lines->cut, text, length);
+}
+
+static bool lines_is_over(const struct lines *lines)
+{
+	return lines->last && lines->offset - (off_t)(lines->filled - lines->at) >= lines->last;
+}
+
+/* Put the next line into lines->line, a long one without most of its long texts. */
 static int lines_next(struct lines *lines, struct error *err)
 {
-	bool skipping = false;
+	const char *newline = NULL;
+	bool is_cut = false;
 	lines->line.length = 0;
-	for (;;) {
-		if (lines->at == lines->filled) {
-			const bool is_over = lines->end && lines->offset >= lines->end;
-			ssize_t n = is_over ? 0
-					    : read(lines->fd, lines->chunk, sizeof(lines->chunk));
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n < 0)
-				return error_set_errno(err, errno, "read %s", lines->path);
-			lines->offset += n;
-			if (n == 0)
-				return lines->line.length > 0 && !skipping ? 0 : LINES_END;
-			lines->at = 0;
-			lines->filled = (size_t)n;
-		}
+	if (lines_is_over(lines))
+		return LINES_END;
+	for (bool is_begun = false; !newline; is_begun = true) {
+		const int r = lines->at == lines->filled ? lines_fill(lines, err) : 0;
+		if (r < 0 || (r == LINES_END && !is_begun))
+			return r;
+		if (r == LINES_END)
+			break;
 		const char *start = lines->chunk + lines->at;
-		size_t left = lines->filled - lines->at;
-		const char *newline = memchr(start, '\n', left);
-		size_t length = newline ? (size_t)(newline - start) : left;
+		const size_t left = lines->filled - lines->at;
+		newline = memchr(start, '\n', left);
+		const size_t length = newline ? (size_t)(newline - start) : left;
 		lines->at += length + (newline ? 1 : 0);
-		skipping = skipping || lines->line.length + length > MAX_LINE;
-		if (!skipping)
-			strbuf_add(&lines->line, start, length);
-		if (newline && !skipping)
-			return 0;
-		if (skipping)
-			strbuf_free(&lines->line);
-		if (newline)
-			skipping = false;
+		lines_add(lines, start, length, &is_cut);
 	}
+	if (is_cut) {
+		strbuf_free(&lines->line);
+		if (lines->cut.text.length <= MAX_LINE) {
+			lines->line = lines->cut.text;
+			lines->cut.text = (struct strbuf){ 0 };
+		}
+		json_cut_clear(&lines->cut);
+	}
+	return 0;
 }
 
 static void lines_free(struct lines *lines)
 {
 	strbuf_free(&lines->line);
+	json_cut_clear(&lines->cut);
 }
 
 static bool contains(const struct strbuf *line, const char *text)
@@ -143,8 +201,29 @@ static bool contains(const struct strbuf *line, const char *text)
 	return line->length > 0 && memmem(line->data, line->length, text, strlen(text));
 }
 
-/* NULL: the line is not a JSON object, so it is torn or not a record. */
-static struct json_object *parse_record(const struct strbuf *line, const char *path)
+/* The line as strict JSON: without a byte order mark, without what is nested too deeply, and with
+ * "?" for bytes that are no text.  An agent reads over all of them. */
+static void mend(const struct strbuf *line, struct strbuf *ret)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	cleanup_json_cut struct json_cut cut = { .string_max = MAX_LINE };
+	const size_t skip = starts_with(strbuf_text(line), mark) ? strlen(mark) : 0;
+	json_cut_add(&cut, strbuf_text(line) + skip, line->length - skip);
+	*ret = cut.text;
+	cut.text = (struct strbuf){ 0 };
+	const size_t length = is_utf8(strbuf_text(ret), ret->length) ? 0 : ret->length;
+	for (size_t i = 0, n; i < length; i += n) {
+		n = 1;
+		while (n <= 4 && i + n <= length && !is_utf8(ret->data + i, n))
+			n++;
+		if (n > 4 || i + n > length) {
+			ret->data[i] = '?';
+			n = 1;
+		}
+	}
+}
+
+static struct json_object *parse_object(const struct strbuf *line, const char *path)
 {
 	struct json_object *record = NULL;
 	if (line->length == 0 || json_parse(line->data, line->length, path, &record, NULL) != 0)
@@ -153,6 +232,17 @@ static struct json_object *parse_record(const struct strbuf *line, const char *p
 		return record;
 	json_object_put(record);
 	return NULL;
+}
+
+/* NULL: the line is not a JSON object, so it is torn or not a record. */
+static struct json_object *parse_record(const struct strbuf *line, const char *path)
+{
+	cleanup_strbuf struct strbuf mended = { 0 };
+	struct json_object *record = parse_object(line, path);
+	if (record || line->length == 0)
+		return record;
+	mend(line, &mended);
+	return parse_object(&mended, path);
 }
 
 static bool is_turn(const struct json_object *record)
@@ -211,7 +301,7 @@ static int look(const char *path, struct transcript *ret, struct error *err)
 	if (r != 0)
 		return r;
 	CLEANUP(lines_free) struct lines lines;
-	lines = (struct lines){ .fd = fd, .path = path };
+	lines = (struct lines){ .fd = fd, .path = path, .cut.string_max = CUT_STRING };
 	cleanup_transcript struct transcript found = { 0 };
 	if (scan(&lines, &found, err) < 0)
 		return -1;
@@ -363,7 +453,7 @@ int transcript_latest(const char *config_home, const char *cwd,
 }
 
 struct visiting {
-	bool (*may_help)(const char *line, void *data); /* NULL: all lines do */
+	struct transcript_wish wish;
 	bool (*visit)(struct json_object *record, void *data);
 	void *data;
 };
@@ -377,10 +467,15 @@ static int visit_lines(const char *path, off_t most, const struct visiting *visi
 	if (r != 0)
 		return r;
 	CLEANUP(lines_free) struct lines lines;
-	lines = (struct lines){ .fd = fd, .path = path, .end = most };
+	lines = (struct lines){ .fd = fd,
+				.path = path,
+				.last = most,
+				.cut = { .string_max = CUT_STRING,
+					 .wants = visiting->wish.wants,
+					 .data = visiting->data } };
 	while ((r = lines_next(&lines, err)) == 0) {
-		if (visiting->may_help &&
-		    !visiting->may_help(strbuf_text(&lines.line), visiting->data))
+		if (visiting->wish.may_help &&
+		    !visiting->wish.may_help(strbuf_text(&lines.line), visiting->data))
 			continue;
 		cleanup_json struct json_object *record = parse_record(&lines.line, path);
 		if (record && !visiting->visit(record, visiting->data))
@@ -397,11 +492,11 @@ int transcript_visit(const char *path, off_t most,
 	return visit_lines(path, most, &visiting, err);
 }
 
-int transcript_visit_some(const char *path, bool (*may_help)(const char *line, void *data),
+int transcript_visit_some(const char *path, const struct transcript_wish *wish,
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err)
 {
-	const struct visiting visiting = { .may_help = may_help, .visit = visit, .data = data };
+	const struct visiting visiting = { .wish = *wish, .visit = visit, .data = data };
 	return visit_lines(path, 0, &visiting, err);
 }
 
@@ -641,7 +736,9 @@ static int find_prompt(const char *path, char **ret, struct error *err)
 	if (r != 0)
 		return r;
 	CLEANUP(lines_free) struct lines lines;
-	lines = (struct lines){ .fd = fd, .path = path, .end = WINDOW };
+	lines = (struct lines){
+		.fd = fd, .path = path, .end = WINDOW, .cut.string_max = CUT_STRING
+	};
 	while (!*ret && (r = lines_next(&lines, err)) == 0)
 		*ret = prompt_of(&lines.line, path);
 	return r < 0 ? -1 : 0;

@@ -108,16 +108,22 @@ void transcript_turns_free(struct transcript_turns *turns);
 int transcript_last_turns(const char *path, size_t max, struct transcript_turns *ret,
 			  struct error *err);
 
-/* Pass each record (a line that parses as a JSON object, up to 16 MiB) to visit in the order of the
- * file, until it returns false, or about `most` bytes were read; 0: the whole file.
- * TRANSCRIPT_NONE: there is no such file. */
+/* Pass each record (a line that is a JSON object) to visit in the order of the file, until it
+ * returns false, or no line begins before `most` bytes; 0: the whole file.  Of a line over 1 MiB,
+ * long strings are cut.  TRANSCRIPT_NONE: there is no such file. */
 int transcript_visit(const char *path, off_t most,
 		     bool (*visit)(struct json_object *record, void *data), void *data,
 		     struct error *err);
 
-/* The same of the whole file, without the lines for which may_help returns false: these are not
- * parsed, which is what costs. */
-int transcript_visit_some(const char *path, bool (*may_help)(const char *line, void *data),
+/* The same of the whole file, without the lines for which may_help is false: these are not parsed,
+ * which is what costs.  Of a string that is cut, the first piece that it wants remains, too
+ * (base/jsoncut.h). */
+struct transcript_wish {
+	/* NULL: all lines do, no piece is wanted */
+	bool (*may_help)(const char *line, void *data);
+	bool (*wants)(const char *piece, size_t length, void *data);
+};
+int transcript_visit_some(const char *path, const struct transcript_wish *wish,
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err);
 

@@ -234,7 +234,7 @@ static int look(const struct discovery *discovery, const struct discover_item *i
 	const int r = shelf_look(agent_find_files(shelf->agent), &file, &about, err);
 	if (r < 0)
 		return -1;
-	if (r > 0 || about.is_side || !about.words || !about.directory || *about.directory != '/')
+	if (r > 0 || about.is_side || about.is_empty || !about.directory || *about.directory != '/')
 		return DISCOVER_NOTHING;
 	char *directory = TAKE_PTR(about.directory);
 	*ret = (struct discover_find){
@@ -363,8 +363,8 @@ int discover_named(const struct discovery *discovery, const char *word, struct d
 		return refuse_owned(found, err);
 	if (!look_at_all(discovery, found, ret))
 		return error_set(err, ERROR_INVALID,
-				 "conversation %s cannot be continued: its file has no words that "
-				 "somebody typed, or does not name its directory",
+				 "conversation %s cannot be continued: nobody said anything in "
+				 "its file, or it does not name its directory",
 				 found->session_id);
 	return 0;
 }

@@ -4,8 +4,8 @@
  * that an agent keeps them, in its usual home and in those that sessions use.  Those in the homes
  * of containers are left out.
  *
- * Looking changes nothing, and reads of each transcript only the beginning.  Files that are not
- * regular, or are another user's, are left out.
+ * Looking changes nothing, and usually reads of each transcript only the beginning.  Files that are
+ * not regular, or are another user's, are left out.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ int discover_open(struct deck *deck, const struct discover_order *order, struct 
 void discover_close(struct discovery *discovery);
 #define cleanup_discovery CLEANUP(discover_close)
 
-/* One that can be continued: somebody has typed something, and its directory is known. */
+/* One that can be continued: somebody has said something, and its directory is known. */
 struct discover_find {
 	const struct agent *agent; /* borrowed from the deck */
 	/* borrowed from the discovery */
@@ -57,7 +57,9 @@ struct discover_find {
 	const struct discover_owner *owner; /* NULL: nobody */
 	int64_t modified_us;
 	char *directory; /* where it began, an absolute path that need not exist any more */
-	char *words;     /* the first that somebody typed, on one line and shortened */
+	/* The first that somebody typed, on one line and shortened; NULL: they were not read, as
+	 * they are an image, or far from the beginning of the file */
+	char *words;
 };
 void discover_find_clear(struct discover_find *find);
 #define cleanup_discover_find CLEANUP(discover_find_clear)

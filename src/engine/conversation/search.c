@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/conversation/search.h"
 
+#include "base/jsonio.h"
 #include "driver/transcript/shelf.h"
 #include "driver/transcript/transcript.h"
 #include "model/plan/discover.h"
@@ -58,6 +59,16 @@ static bool may_have(const char *line, void *data)
 	       (!looking->is_simple && strstr(line, "\\u"));
 }
 
+/* A piece of a long string, as JSON writes it, has the whole text. */
+static bool has_text(const char *piece, size_t length, void *data)
+{
+	const struct looking *looking = data;
+	cleanup_free char *json = xasprintf("\"%.*s\"", (int)length, piece);
+	cleanup_json struct json_object *string = NULL;
+	return may_have(json, data) && (string = json_tokener_parse(json)) &&
+	       strcasestr(json_object_get_string(string), looking->text);
+}
+
 static char *around(const char *text, const char *at)
 {
 	const char *start = at - text > SHOWN_BEFORE ? at - SHOWN_BEFORE : text;
@@ -96,7 +107,8 @@ int search_transcript(const struct agent_files *files, const char *path, const c
 	struct looking looking = {
 		.files = files, .text = text, .word = word, .is_simple = is_ascii(word)
 	};
-	int r = transcript_visit_some(path, may_have, visit, &looking, err);
+	const struct transcript_wish wish = { .may_help = may_have, .wants = has_text };
+	int r = transcript_visit_some(path, &wish, visit, &looking, err);
 	if (r != 0 || !looking.hit.count) {
 		search_hit_clear(&looking.hit);
 		return r < 0 ? -1 : SEARCH_NOTHING;

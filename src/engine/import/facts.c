@@ -180,7 +180,7 @@ static void guess(struct gathering *gathering, struct shelved *shelved, struct i
 	for (size_t i = 0; i < shelved->shelf.count && i < MOST_LOOKS; i++) {
 		const char *id = shelved->shelf.items[i].session_id;
 		const struct shelf_about *found = about(shelved, i);
-		if (found->is_side || !found->words || !began_in(shelved, i, row) ||
+		if (found->is_side || found->is_empty || !began_in(shelved, i, row) ||
 		    has_id(gathering->named, id))
 			continue;
 		const bool is_owned = owner_of(gathering, shelved, id) != NULL;
