@@ -664,6 +664,21 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+char *path_find_link(const char *path)
+{
+	for (const char *end = path; *end;) {
+		struct stat st;
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		cleanup_free char *part = xstrndup(path, (size_t)(end - path));
+		if (lstat(part, &st) < 0)
+			return NULL;
+		if (S_ISLNK(st.st_mode))
+			return TAKE_PTR(part);
+	}
+	return NULL;
+}
+
 bool path_is_below(const char *path, const char *directory)
 {
 	const size_t length = strlen(directory);

@@ -145,5 +145,8 @@ int fs_real_directory(const char *path, char **ret, struct error *err);
 char *path_join(const char *directory, const char *name) MUST_USE;
 /* Is path the directory, or below it?  Both absolute, without "..". */
 bool path_is_below(const char *path, const char *directory);
+/* The first part of path (absolute) that is a symbolic link, as a path; NULL: none is, or it does
+ * not exist.  The caller frees. */
+char *path_find_link(const char *path) MUST_USE;
 /* Part after the last slash.  Borrowed. */
 const char *path_basename(const char *path);

@@ -1139,6 +1139,7 @@ case_container_options() {
 	refused 1 'host has no recipe' session show host --recipe
 	refused 1 'host has no image' session set host recipe.image web:1
 	refused 1 'host has no secrets' session set host recipe.secret KEY
+	refused 1 'host has no mounts' session set host recipe.mount /srv
 	must session show host --json
 	grep -q '"recipe": *null' "$home/out" || fail "recipe: $(<"$home/out")"
 }
@@ -1203,6 +1204,12 @@ case_container_recipe() {
 	must session show a --recipe
 	grep -Eq '^Secrets +KEY from command:\["pass","key"\]$' "$home/out" || fail "secret: $(<"$home/out")"
 	refused 64 'say where its value comes from' session set a recipe.secret KEY=canary
+	mkdir -p "$home/other"
+	must session set a recipe.mount "$home/other:/data"
+	must session show a --recipe
+	grep -Eq "^Mounts +$home/other at /data$" "$home/out" || fail "mount: $(<"$home/out")"
+	refused 2 'create it first' session set a recipe.mount "$home/none:/data"
+	refused 1 "files of agentdeck's" session set a recipe.mount "$home:/data"
 	must add . -t token --agent demo --container --auth token
 	must session show token --recipe
 	grep -Eq '^Secrets +AGENTDECK_DEMO_TOKEN from env:AGENTDECK_DEMO_TOKEN$' "$home/out" || fail "token: $(<"$home/out")"

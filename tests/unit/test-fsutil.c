@@ -388,6 +388,29 @@ static void a_real_directory_is_one_that_exists(void **state UNUSED)
 	assert_string_equal(path_basename("b"), "b");
 }
 
+static void assert_link(const char *name, const char *expected)
+{
+	cleanup_free char *path = path_join(scratch, name), *link = path_find_link(path);
+	cleanup_free char *whole = expected ? path_join(scratch, expected) : NULL;
+	assert_int_equal(link != NULL, expected != NULL);
+	if (link)
+		assert_string_equal(link, whole);
+}
+
+static void the_first_link_of_a_path_is_found(void **state UNUSED)
+{
+	assert_int_equal(mkdirat(here, "a", 0700), 0);
+	assert_int_equal(symlinkat("a", here, "b"), 0);
+	assert_int_equal(symlinkat("..", here, "a/c"), 0);
+	assert_int_equal(symlinkat("nowhere", here, "d"), 0);
+	assert_link("a", NULL);
+	assert_link("a/none/b", NULL);
+	assert_link("b", "b");
+	assert_link("b/c/d", "b");
+	assert_link("a//c/", "a//c");
+	assert_link("d", "d");
+}
+
 static void a_path_is_below_a_directory_by_its_names(void **state UNUSED)
 {
 	assert_true(path_is_below("/a/b", "/a/b"));
@@ -420,6 +443,7 @@ int main(void)
 		TEST(a_new_file_that_is_not_made_says_nothing_of_its_name),
 		TEST(a_real_directory_is_one_that_exists),
 		cmocka_unit_test(a_path_is_below_a_directory_by_its_names),
+		TEST(the_first_link_of_a_path_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

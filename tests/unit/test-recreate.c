@@ -83,6 +83,7 @@ static void check_plan(const struct recreate_facts *facts, const struct recreate
 		assert_true(facts->recipe_is_same);
 	if (plan->tier >= 1) {
 		assert_null(facts->missing_mount);
+		assert_null(facts->linked_mount);
 		assert_int_equal(has(plan, STEP_NETWORK), !facts->network_is_there);
 	}
 	/* Its writable layer is given up only for another recipe, or when it is broken. */
@@ -116,6 +117,12 @@ static void check_refusal(const struct recreate_facts *facts, const struct error
 		assert_null(strstr(err->message, "is gone"));
 		break;
 	case ERROR_INVALID:
+		if (facts->container != RECREATE_FOREIGN &&
+		    facts->container != RECREATE_OURS_PAUSED && facts->linked_mount) {
+			assert_says(err, "/data/src is a link now");
+			assert_says(err, "recipe.mount DIRECTORY:/out:ro");
+			break;
+		}
 		assert_says(err, "(tier");
 		if (facts->container == RECREATE_FOREIGN) {
 			assert_says(err, "(tier 2)");
@@ -143,7 +150,9 @@ static void check_refusal(const struct recreate_facts *facts, const struct error
 	}
 }
 
-enum { FLAGS = 8 };
+static const struct recipe_place linked = { "/data/src/out", "/out", true, RECIPE_MOUNT };
+
+enum { FLAGS = 9 };
 
 static struct recreate_facts facts_of(unsigned container, unsigned image, unsigned base,
 				      unsigned flags)
@@ -160,6 +169,8 @@ static struct recreate_facts facts_of(unsigned container, unsigned image, unsign
 		.may_rebuild = flags & 32,
 		.may_unpause = flags & 64,
 		.is_new = flags & 128,
+		.linked_mount = flags & 256 ? &linked : NULL,
+		.link = "/data/src",
 	};
 }
 

@@ -170,6 +170,17 @@ static int set_image(struct app *app, const char *base, const struct field_chang
 	return 0;
 }
 
+static int set_mount(struct app *app, const char *base, const struct field_change *change,
+		     char **ret_note, struct error *err)
+{
+	if (lifecycle_set_mount(&app->deck, base, change->value, err) < 0)
+		return -1;
+	*ret_note = xstrdup("The next start makes a new container with it; files that were written "
+			    "in the old one are lost, outside of its home, work directory and "
+			    "mounts");
+	return 0;
+}
+
 static int set_secret(struct app *app, const char *base, const struct field_change *change,
 		      char **ret_note, struct error *err)
 {
@@ -180,8 +191,8 @@ static int set_secret(struct app *app, const char *base, const struct field_chan
 }
 
 static const char *const field_names[] = {
-	"session-id", "resume",  "restart", "on-end", "title",        "path",
-	"group",      "command", "agent",   "notes",  "recipe.image", "recipe.secret",
+	"session-id", "resume", "restart", "on-end",       "title",        "path",          "group",
+	"command",    "agent",  "notes",   "recipe.image", "recipe.mount", "recipe.secret",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
@@ -204,6 +215,7 @@ static const struct field {
 	{ set_agent, { .kind = VALUE_AGENT } },
 	{ set_notes, { 0 } },
 	{ set_image, { 0 } },
+	{ set_mount, { .kind = VALUE_DIRECTORY } },
 	{ set_secret, { 0 } },
 };
 
@@ -219,7 +231,8 @@ static int refuse_field(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
-			 "path, group, command, agent, notes, recipe.image, recipe.secret)",
+			 "path, group, command, agent, notes, recipe.image, recipe.mount, "
+			 "recipe.secret)",
 			 name);
 }
 

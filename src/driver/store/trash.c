@@ -106,7 +106,8 @@ static int is_rest(int directory, bool *ret, struct error *err)
 static bool is_of_container(const struct instance *instance, const char *name)
 {
 	return instance && instance->recipe &&
-	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY));
+	       (streq(name, PATHS_CAPSULE_DIRECTORY) || streq(name, PATHS_HOME_DIRECTORY) ||
+		streq(name, PATHS_USERS_DIRECTORY));
 }
 
 /* Is everything in this directory made by agentdeck?  TRASH_KEPT: no, but *ret, borrowed. */

@@ -119,11 +119,12 @@ static int list_below(int profile, const char *parent, const char *name, struct 
 	return r != 0 ? r : fs_list(fd, ret, err);
 }
 
-/* A start makes the capsule's directory again; nothing else here can be made again. */
+/* A start makes these directories again; nothing else here can be made again. */
 static bool can_be_made_again(const struct strvec *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (!streq(names->items[i], PATHS_CAPSULE_DIRECTORY) &&
+		    !streq(names->items[i], PATHS_USERS_DIRECTORY) &&
 		    !starts_with(names->items[i], FS_TEMPORARY_PREFIX))
 			return false;
 	return true;

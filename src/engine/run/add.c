@@ -14,6 +14,7 @@
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
+#include "engine/place/container/nesting.h"
 #include "engine/place/environment.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
@@ -313,6 +314,18 @@ static int settle_carry(const struct lifecycle_new *wish, const struct agent *ag
 	return 0;
 }
 
+/* With a tree to itself, its container does not have the directory that its user named. */
+static int check_nesting(const struct deck *deck, const struct lifecycle_new *wish,
+			 const struct recipe *recipe, struct error *err)
+{
+	cleanup_recipe struct recipe *mounted = recipe_copy(recipe);
+	if (wish->tree)
+		replace_string(&mounted->directory, NULL);
+	return nesting_check_path(deck, wish->directory, err) < 0
+		       ? -1
+		       : nesting_check(deck, NULL, mounted, err);
+}
+
 /* The recipe of its container. */
 static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 			    const struct instance *instance, struct recipe **ret, struct error *err)
@@ -327,7 +340,8 @@ static int settle_container(struct deck *deck, const struct lifecycle_new *wish,
 	} else if (container_resolve(deck, wish->container, instance, &recipe, err) < 0) {
 		return -1;
 	}
-	if (!wish->tree && check_launch(instance, recipe, err) < 0) {
+	if ((!wish->tree && check_launch(instance, recipe, err) < 0) ||
+	    check_nesting(deck, wish, recipe, err) < 0) {
 		if (!wish->like)
 			container_drop(recipe);
 		return -1;

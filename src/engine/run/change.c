@@ -14,6 +14,7 @@
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/nesting.h"
 #include "engine/run/ending.h"
 #include "engine/run/operation.h"
 #include "engine/screen/screen.h"
@@ -241,6 +242,16 @@ int lifecycle_set_session_id(struct deck *deck, const char *base, const char *se
 	return 0;
 }
 
+static int check_new_directory(const struct deck *deck, const struct instance *instance,
+			       const char *real, const char *named, struct error *err)
+{
+	cleanup_recipe struct recipe *moved = recipe_copy(instance->recipe);
+	replace_string(&moved->directory, real);
+	return nesting_check_path(deck, named, err) < 0
+		       ? -1
+		       : nesting_check(deck, instance->id, moved, err);
+}
+
 int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_move *move,
 		       struct error *err)
 {
@@ -265,6 +276,8 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 		move->instance = TAKE_PTR(operation.instance);
 		return 0;
 	}
+	if (instance->recipe && check_new_directory(deck, instance, real, move->path, err) < 0)
+		return -1;
 	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
 	    0)
 		return -1;
@@ -357,6 +370,21 @@ int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret
 				 "%s has no secrets: it lives on this host, not in a container",
 				 instance->title);
 	return container_change_secret(instance->recipe, secret, err) < 0
+		       ? -1
+		       : operation_save(&operation, err);
+}
+
+int lifecycle_set_mount(struct deck *deck, const char *base, const char *mount, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	if (operation_open(deck, base, OPERATION_TIMEOUT_MS, &operation, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	if (!instance->recipe)
+		return error_set(err, ERROR_INVALID,
+				 "%s has no mounts: it lives on this host, not in a container",
+				 instance->title);
+	return container_change_mount(deck, instance->id, instance->recipe, mount, err) < 0
 		       ? -1
 		       : operation_save(&operation, err);
 }

@@ -215,6 +215,9 @@ int lifecycle_move_group(struct deck *deck, const char *from, const char *to, si
 /* Its container is made from this image at the next start, which costs what was written in the old
  * one.  ERROR_INVALID: it has no container. */
 int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
+/* "SOURCE[:TARGET][:ro]": what its container mounts there, from its next start.  ERROR_INVALID: it
+ * has no container, or an agent can write the directory above (engine/place/container/nesting.h). */
+int lifecycle_set_mount(struct deck *deck, const char *base, const char *mount, struct error *err);
 /* "NAME[=SOURCE]": where its container's agent gets this variable from at its next start.
  * ERROR_INVALID: it has no container. */
 int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret,

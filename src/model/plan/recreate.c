@@ -54,11 +54,35 @@ static int refuse_paused(const char *word, struct error *err)
 			 word, word);
 }
 
+/* The engine would follow it: an agent that writes the directory above leads it where it likes. */
+static int check_links(const struct recreate_facts *facts, const char *word, struct error *err)
+{
+	const struct recipe_place *mount = facts->linked_mount;
+	if (!mount)
+		return 0;
+	cleanup_free char *source = visible(mount->source), *link = visible(facts->link);
+	cleanup_free char *target = visible(mount->target);
+	cleanup_free char *remedy =
+		mount->kind == RECIPE_PROGRAM ? xstrdup("put the directory back")
+		: mount->kind == RECIPE_MOUNT
+			? xasprintf("put the directory back, or, if the link is yours, say where "
+				    "it is: agentdeck session set %s recipe.mount DIRECTORY:%s%s",
+				    word, target, mount->read_only ? ":ro" : "")
+			: xasprintf("put the directory back, or, if the link is yours, say where "
+				    "it is: agentdeck session set %s path DIRECTORY",
+				    word);
+	return error_set(err, ERROR_INVALID,
+			 "%s: %s is a link now, and its container mounts %s; nothing was changed: "
+			 "an agent that can write the directory above may have put it there: %s; "
+			 "then: agentdeck start %s",
+			 word, link, source, remedy, word);
+}
+
 /* Every tier but 0 mounts again. */
 static int check_mounts(const struct recreate_facts *facts, const char *word, struct error *err)
 {
 	if (!facts->missing_mount)
-		return 0;
+		return check_links(facts, word, err);
 	cleanup_free char *shown = visible(facts->missing_mount);
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s: %s does not exist, and its container mounts it; nothing was changed: "

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/session/recipe.h"
 
 #include <stddef.h>
 
@@ -40,10 +41,13 @@ struct recreate_facts {
 	bool recipe_is_same;       /* the container was made from today's recipe (its label) */
 	bool network_is_there;     /* or the container has none of its own */
 	const char *missing_mount; /* a source that does not exist; NULL: none.  Borrowed */
-	bool has_build;            /* the recipe has a build directory, and it is there */
-	bool may_rebuild;          /* its user consents to tier 3 */
-	bool may_unpause;          /* its user asked for a start */
-	bool is_new;               /* no container was made of this session before */
+	/* a source that leads through a link, and led through none when it was noted; NULL: none */
+	const struct recipe_place *linked_mount;
+	const char *link; /* then: that link.  Borrowed */
+	bool has_build;   /* the recipe has a build directory, and it is there */
+	bool may_rebuild; /* its user consents to tier 3 */
+	bool may_unpause; /* its user asked for a start */
+	bool is_new;      /* no container was made of this session before */
 	/* For messages.  Borrowed; NULL: not known. */
 	const char *name; /* of the container */
 	const char *image_name, *base_name;
@@ -79,8 +83,9 @@ void recreate_plan_clear(struct recreate_plan *plan);
  * says.  Errors, which say what to do:
  *
  *   ERROR_UNAVAILABLE  the engine does not say what is needed
- *   ERROR_INVALID      a stranger's container has the name, or consent is missing: the message
- *                      names the next tier and how to ask for it
+ *   ERROR_INVALID      a stranger's container has the name, a link is in the place of a mount's
+ *                      source, or consent is missing: the message names the next tier and how to
+ *                      ask for it
  *   ERROR_NOT_FOUND    an input is missing; the message says which */
 int recreate_plan(const struct recreate_facts *facts, const char *title, struct recreate_plan *ret,
 		  struct error *err);

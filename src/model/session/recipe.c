@@ -105,30 +105,80 @@ void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_on
 						  .of_tree = true });
 }
 
-void recipe_drop_tree_mounts(struct recipe *recipe)
+/* target: NULL: those of the tree. */
+static void drop_mounts(struct recipe *recipe, const char *target)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < recipe->mount_count; i++) {
-		if (!recipe->mounts[i].of_tree) {
-			recipe->mounts[kept++] = recipe->mounts[i];
+		struct recipe_mount *mount = &recipe->mounts[i];
+		if (target ? mount->of_tree || !streq(mount->target, target) : !mount->of_tree) {
+			recipe->mounts[kept++] = *mount;
 			continue;
 		}
-		free(recipe->mounts[i].source);
-		free(recipe->mounts[i].target);
+		free(mount->source);
+		free(mount->target);
 	}
 	recipe->mount_count = kept;
 }
 
+void recipe_drop_tree_mounts(struct recipe *recipe)
+{
+	drop_mounts(recipe, NULL);
+}
+
+void recipe_drop_mount(struct recipe *recipe, const char *target)
+{
+	drop_mounts(recipe, target);
+}
+
+void recipe_swap_mounts(struct recipe *recipe, struct recipe *other)
+{
+	const struct recipe before = *recipe;
+	recipe->mounts = other->mounts;
+	recipe->mount_count = other->mount_count;
+	other->mounts = before.mounts;
+	other->mount_count = before.mount_count;
+}
+
+static bool has_directory(const struct recipe *recipe, const struct recipe_mount *mount)
+{
+	const size_t length = strlen(mount->target);
+	return mount->of_tree && starts_with(recipe->directory, mount->target) &&
+	       (recipe->directory[length] == '/' || !recipe->directory[length]);
+}
+
 bool recipe_has_tree(const struct recipe *recipe)
 {
+	for (size_t i = 0; i < recipe->mount_count; i++)
+		if (has_directory(recipe, &recipe->mounts[i]))
+			return true;
+	return false;
+}
+
+size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
+{
+	struct recipe_place *places = xcalloc(recipe->mount_count + 2, sizeof(*places));
+	size_t count = 0;
+	if (recipe->directory && !recipe_has_tree(recipe))
+		places[count++] = (struct recipe_place){ recipe->directory, recipe->directory,
+							 false, RECIPE_DIRECTORY };
 	for (size_t i = 0; i < recipe->mount_count; i++) {
 		const struct recipe_mount *mount = &recipe->mounts[i];
-		const size_t length = strlen(mount->target);
-		if (mount->of_tree && starts_with(recipe->directory, mount->target) &&
-		    (recipe->directory[length] == '/' || !recipe->directory[length]))
-			return true;
+		places[count++] = (struct recipe_place){
+			mount->source,
+			mount->target,
+			mount->read_only,
+			!mount->of_tree                ? RECIPE_MOUNT
+			: has_directory(recipe, mount) ? RECIPE_TREE
+						       : RECIPE_REPOSITORY,
+		};
 	}
-	return false;
+	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory)
+		places[count++] = (struct recipe_place){ recipe->program_directory,
+							 recipe->program_directory, true,
+							 RECIPE_PROGRAM };
+	*ret = places;
+	return count;
 }
 
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source)

@@ -85,11 +85,31 @@ struct recipe *recipe_copy(const struct recipe *recipe) MUST_USE;
 
 void recipe_add_mount(struct recipe *recipe, const char *source, const char *target,
 		      bool read_only);
+/* That of the user's which is at this target, if there is one. */
+void recipe_drop_mount(struct recipe *recipe, const char *target);
+/* The two exchange their mounts. */
+void recipe_swap_mounts(struct recipe *recipe, struct recipe *other);
 /* A place of the session's own tree, at the same path inside. */
 void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_only);
 void recipe_drop_tree_mounts(struct recipe *recipe);
 /* Does one of them have the recipe's directory? */
 bool recipe_has_tree(const struct recipe *recipe);
+
+/* What its container has of this host that its user has named, or that the session's tree needs. */
+enum recipe_place_kind {
+	RECIPE_DIRECTORY,  /* the session's, if it has no tree to itself */
+	RECIPE_TREE,       /* its own tree */
+	RECIPE_REPOSITORY, /* of that tree's repository */
+	RECIPE_MOUNT,
+	RECIPE_PROGRAM,
+};
+struct recipe_place {
+	const char *source, *target; /* borrowed from the recipe */
+	bool read_only;
+	enum recipe_place_kind kind;
+};
+/* Returns how many; *ret is the caller's.  A directory that is NULL is none of them. */
+size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);
 

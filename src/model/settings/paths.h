@@ -40,10 +40,11 @@ enum { PATHS_SOCKET_MAX = 107 };
 #define PATHS_RUN_MARK  "run"
 #define PATHS_RUN_TOKEN "token"
 
-/* In the directory of an instance that lives in a container: the agent's home, and the directory of
- * the container's capsule. */
+/* In the directory of an instance that lives in a container: the agent's home, the directory of the
+ * container's capsule, and its passwd and group, which the agent cannot write. */
 #define PATHS_HOME_DIRECTORY    "home"
 #define PATHS_CAPSULE_DIRECTORY "capsule"
+#define PATHS_USERS_DIRECTORY   "users"
 
 /* Directory of the run: "<root>/<id>".  If the tmux socket in it would be longer than
  * PATHS_SOCKET_MAX, "<short_root>/<hash>/<id>", where hash is 8 hexadecimal digits of root, so that

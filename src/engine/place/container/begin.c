@@ -186,10 +186,15 @@ static int launch_window(struct deck *deck, struct store_lock *lock, struct inst
 
 static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
 {
+	struct process_id *server = &ladder->instance->run.server;
+	cleanup_capsule struct capsule *capsule = NULL;
 	if (ladder_open(ladder, err) < 0 || ladder_climb(ladder, err) < 0 ||
-	    reach_await_capsule(ladder, clock_ms() + CAPSULE_START_MS, ret, err) < 0)
+	    reach_await_capsule(ladder, clock_ms() + CAPSULE_START_MS, &capsule, err) < 0)
 		return -1;
-	ladder->instance->run.server = capsule_process(*ret);
+	*server = capsule_process(capsule);
+	if (mounts_check_inside(ladder->instance->recipe, server, err) < 0)
+		return -1;
+	*ret = TAKE_PTR(capsule);
 	return 0;
 }
 

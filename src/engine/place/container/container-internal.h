@@ -4,6 +4,7 @@
  * promise, and docs/containers.md what is where.
  *
  *   look.c     does it live, and how did its agent end?
+ *   mounts.c   is what is mounted what its user named?  (nesting.h: can an agent change that?)
  *   files.c    the directories that a container has mounted, and the files in them
  *   ladder.c   bring the container back: what model/plan/recreate.h plans
  *   reach.c    are the container's files, socket and processes those of this host?
@@ -42,6 +43,8 @@ int container_how_ended(const struct instance *instance, struct exit_record *ret
 /* The directory that the capsule shares with this host.  The caller frees. */
 char *container_capsule_directory(const struct deck *deck,
 				  const struct instance *instance) MUST_USE;
+/* The directory of its passwd and group, which the agent cannot write.  The caller frees. */
+char *container_users(const struct deck *deck, const struct instance *instance) MUST_USE;
 /* The directory of the programs that are mounted at CAPSULE_PROGRAMS.  The caller frees. */
 char *container_programs(const struct deck *deck) MUST_USE;
 
@@ -62,6 +65,26 @@ void container_fill_home(struct deck *deck, const struct instance *instance,
 int container_resolve_secrets(const struct recipe *recipe, struct strvec *ret, struct error *err);
 void container_wipe(struct strvec *secrets);
 
+/* ---- mounts.c ---- */
+
+/* What a container mounts of its user's. */
+struct mounts {
+	struct recipe_place *items; /* their texts are the recipe's */
+	size_t count;
+	char *link; /* the link that mounts_find_link() has found */
+};
+void mounts_clear(struct mounts *mounts);
+#define cleanup_mounts CLEANUP(mounts_clear)
+void mounts_gather(const struct recipe *recipe, struct mounts *ret);
+/* One whose source leads through a link, mounts->link; NULL: none does.  They had none when they
+ * were noted, and the engine would follow it. */
+const struct recipe_place *mounts_find_link(struct mounts *mounts);
+/* Has the container of this capsule what the recipe says?  Asked when it runs, and before an agent
+ * does: a link may have been there for a moment only, or when something else than agentdeck has
+ * started it.  ERROR_INVALID: it has not. */
+int mounts_check_inside(const struct recipe *recipe, const struct process_id *capsule,
+			struct error *err);
+
 /* ---- ladder.c ---- */
 
 #define LABEL_INSTANCE "io.agentdeck.instance"
@@ -80,6 +103,7 @@ struct ladder {
 	bool exists;
 	char *image_id; /* of an image with the recipe's layers, where the recipe's id is unknown */
 	struct build_facts build; /* gathered where the image is gone */
+	struct mounts places;     /* with the facts */
 };
 void ladder_clear(struct ladder *ladder);
 #define cleanup_ladder CLEANUP(ladder_clear)

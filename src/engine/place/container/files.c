@@ -11,12 +11,19 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SECRET_MAX = 64 << 10, SECRET_COMMAND_MS = 60000 };
 
 char *container_capsule_directory(const struct deck *deck, const struct instance *instance)
 {
 	return xasprintf("%s/%s/%s/capsule", deck->paths.state, instance->profile, instance->base);
+}
+
+char *container_users(const struct deck *deck, const struct instance *instance)
+{
+	return xasprintf("%s/%s/%s/" PATHS_USERS_DIRECTORY, deck->paths.state, instance->profile,
+			 instance->base);
 }
 
 char *container_programs(const struct deck *deck)
@@ -106,18 +113,26 @@ void container_fill_home(struct deck *deck, const struct instance *instance,
 			  agent->title, reason);
 }
 
+/* A container of an earlier version mounts them from the capsule's directory. */
+static bool has_older_users(int capsule)
+{
+	struct stat st;
+	return fstatat(capsule, "passwd", &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode);
+}
+
 int container_write_files(const struct deck *deck, const struct instance *instance,
 			  struct error *err)
 {
-	cleanup_close int fd = -1;
+	cleanup_close int fd = -1, users = -1;
 	cleanup_free char *directory = container_capsule_directory(deck, instance);
+	cleanup_free char *beside = container_users(deck, instance);
 	cleanup_free char *token = runfiles_token(instance);
-	if (fs_open_private_directory(directory, &fd, err) < 0)
+	if (fs_open_private_directory(directory, &fd, err) < 0 ||
+	    fs_open_private_directory(beside, &users, err) < 0 ||
+	    write_users(users, instance->recipe, err) < 0 ||
+	    (has_older_users(fd) && write_users(fd, instance->recipe, err) < 0))
 		return -1;
-	return write_users(fd, instance->recipe, err) < 0 ||
-			       write_text(fd, CAPSULE_TOKEN, or_empty(token), err) < 0
-		       ? -1
-		       : 0;
+	return write_text(fd, CAPSULE_TOKEN, or_empty(token), err);
 }
 
 /* ---- secrets ------------------------------------------------------------------------------- */

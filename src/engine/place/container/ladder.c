@@ -27,6 +27,7 @@ void ladder_clear(struct ladder *ladder)
 	container_clear(&ladder->found);
 	free(ladder->image_id);
 	build_facts_clear(&ladder->build);
+	mounts_clear(&ladder->places);
 	*ladder = (struct ladder){ 0 };
 }
 
@@ -130,16 +131,14 @@ static bool answers(const struct ladder *ladder)
 			     NULL) == 0;
 }
 
-static const char *missing_mount(const struct recipe *recipe)
+static const char *missing_mount(const struct ladder *ladder)
 {
-	if (access(recipe->directory, F_OK) < 0)
-		return recipe->directory;
-	for (size_t i = 0; i < recipe->mount_count; i++)
-		if (access(recipe->mounts[i].source, F_OK) < 0)
-			return recipe->mounts[i].source;
-	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory &&
-	    access(recipe->program_directory, F_OK) < 0)
-		return recipe->program_directory;
+	const char *directory = ladder->instance->recipe->directory;
+	if (access(directory, F_OK) < 0)
+		return directory;
+	for (size_t i = 0; i < ladder->places.count; i++)
+		if (access(ladder->places.items[i].source, F_OK) < 0)
+			return ladder->places.items[i].source;
 	return NULL;
 }
 
@@ -218,10 +217,13 @@ static bool is_made_as_said(struct ladder *ladder)
 static int gather(struct ladder *ladder, struct recreate_facts *ret, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
+	mounts_gather(recipe, &ladder->places);
 	struct recreate_facts facts = {
 		.container = container_fact(ladder),
 		.network_is_there = true,
-		.missing_mount = missing_mount(recipe),
+		.missing_mount = missing_mount(ladder),
+		.linked_mount = mounts_find_link(&ladder->places),
+		.link = ladder->places.link,
 		.base = IMAGE_SAME,
 		.may_rebuild = ladder->deck->may_rebuild,
 		.may_unpause = true,
@@ -260,12 +262,12 @@ static struct json_object *labels_of(const struct ladder *ladder)
 }
 
 /* The mounts of a container, whose texts are owned. */
-struct mounts {
+struct engine_mounts {
 	struct engine_mount *items;
 	size_t count;
 };
 
-static void mounts_clear(struct mounts *mounts)
+static void engine_mounts_clear(struct engine_mounts *mounts)
 {
 	for (size_t i = 0; i < mounts->count; i++) {
 		free(mounts->items[i].source);
@@ -274,7 +276,8 @@ static void mounts_clear(struct mounts *mounts)
 	free(mounts->items);
 }
 
-static void add_mount(struct mounts *mounts, const char *source, const char *target, bool read_only)
+static void add_mount(struct engine_mounts *mounts, const char *source, const char *target,
+		      bool read_only)
 {
 	mounts->items = xreallocarray(mounts->items, mounts->count + 1, sizeof(*mounts->items));
 	mounts->items[mounts->count++] = (struct engine_mount){
@@ -290,13 +293,14 @@ static bool is_isolated(const struct agent *agent)
 }
 
 /* Everything has the path that it has on this host, but for our programs. */
-static void collect_mounts(const struct ladder *ladder, struct mounts *ret)
+static void collect_mounts(const struct ladder *ladder, struct engine_mounts *ret)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
 	const char *capsule = ladder->instance->run.capsule;
 	cleanup_free char *programs = container_programs(ladder->deck);
-	cleanup_free char *passwd = path_join(capsule, "passwd");
-	cleanup_free char *group = path_join(capsule, "group");
+	cleanup_free char *users = container_users(ladder->deck, ladder->instance);
+	cleanup_free char *passwd = path_join(users, "passwd");
+	cleanup_free char *group = path_join(users, "group");
 	cleanup_free char *state = home_path(ladder->deck, ladder->instance->id);
 	add_mount(ret, programs, CAPSULE_PROGRAMS, true);
 	add_mount(ret, capsule, capsule, false);
@@ -342,7 +346,7 @@ static int create(struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
 	const struct recipe *recipe = instance->recipe;
-	CLEANUP(mounts_clear) struct mounts mounts = { 0 };
+	CLEANUP(engine_mounts_clear) struct engine_mounts mounts = { 0 };
 	cleanup_strvec struct strvec entrypoint = { 0 }, environment = { 0 };
 	cleanup_json struct json_object *labels = labels_of(ladder);
 	cleanup_free char *network = NULL, *id = NULL;

@@ -6,6 +6,7 @@
 #include "base/program.h"
 #include "driver/engine/engine.h"
 #include "engine/place/container/build.h"
+#include "engine/place/container/nesting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,20 +58,28 @@ static int check_target(const struct recipe *recipe, const char *target, const c
 	return 0;
 }
 
-/* SOURCE[:TARGET][:ro] */
-static int apply_mount(const char *text, struct recipe *recipe, struct error *err)
+/* SOURCE[:TARGET][:ro]; the copy is the source then.  Returns the target in it, or NULL. */
+static const char *split_mount(char *copy, bool *ret_read_only)
 {
-	cleanup_free char *copy = xstrdup(text), *shown = visible(text), *source = NULL;
-	bool read_only = false;
 	char *colon = strrchr(copy, ':');
+	*ret_read_only = false;
 	if (colon && (streq(colon, ":ro") || streq(colon, ":rw"))) {
-		read_only = streq(colon, ":ro");
+		*ret_read_only = streq(colon, ":ro");
 		*colon = '\0';
 		colon = strrchr(copy, ':');
 	}
-	if (colon)
-		*colon = '\0';
-	if (!*copy || (colon && !colon[1]))
+	if (!colon)
+		return NULL;
+	*colon = '\0';
+	return colon + 1;
+}
+
+static int apply_mount(const char *text, struct recipe *recipe, struct error *err)
+{
+	cleanup_free char *copy = xstrdup(text), *shown = visible(text), *source = NULL;
+	bool read_only;
+	const char *target = split_mount(copy, &read_only);
+	if (!*copy || (target && !*target))
 		return error_set(err, ERROR_USAGE,
 				 "invalid mount '%s' (examples: ~/data, ~/data:/data:ro)", shown);
 	source = realpath(copy, NULL);
@@ -80,7 +89,8 @@ static int apply_mount(const char *text, struct recipe *recipe, struct error *er
 					   "mount '%s': %s does not exist: create it first", shown,
 					   copy)
 			       : error_set_file(err, errno, "mount '%s'", shown);
-	const char *target = colon ? colon + 1 : source;
+	if (!target)
+		target = source;
 	if (check_target(recipe, target, shown, err) < 0)
 		return -1;
 	recipe_add_mount(recipe, source, target, read_only);
@@ -364,6 +374,14 @@ static void all_mounts(const struct deck *deck, const struct container_order *or
 	}
 }
 
+static int check_mount_path(const struct deck *deck, const char *text, struct error *err)
+{
+	cleanup_free char *copy = xstrdup(text);
+	bool read_only;
+	(void)split_mount(copy, &read_only);
+	return nesting_check_path(deck, copy, err);
+}
+
 void container_limit(const struct deck *deck, const struct instance *instance,
 		     struct recipe *recipe)
 {
@@ -432,6 +450,9 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	whole.mounts = &mounts;
 	all_mounts(deck, order, &defaults, &mounts);
 	recipe->directory = xstrdup(instance_lookup_directory(instance));
+	for (size_t i = 0; i < mounts.count; i++)
+		if (check_mount_path(deck, mounts.items[i], err) < 0)
+			return error_prefix(err, "--mount");
 	if (container_apply(&whole, recipe, err) < 0 || check_login(agent, recipe, err) < 0 ||
 	    settle_program(instance, whole.program != NULL, recipe, err) < 0 ||
 	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
@@ -485,6 +506,23 @@ int container_change_image(struct recipe *recipe, const char *image, struct erro
 	return engine_open(&address, &engine, err) < 0
 		       ? -1
 		       : settle_image(engine, recipe->engine, image, recipe, err);
+}
+
+/* The mount that it replaces may be anywhere in the list, and its target is free while it is. */
+int container_change_mount(const struct deck *deck, const char *id, struct recipe *recipe,
+			   const char *text, struct error *err)
+{
+	cleanup_recipe struct recipe *changed = recipe_copy(recipe);
+	cleanup_free char *copy = xstrdup(text);
+	bool read_only;
+	const char *target = split_mount(copy, &read_only);
+	cleanup_free char *source = target ? NULL : realpath(copy, NULL);
+	recipe_drop_mount(changed, target ? target : or_empty(source));
+	if (check_mount_path(deck, text, err) < 0 || apply_mount(text, changed, err) < 0 ||
+	    nesting_check(deck, id, changed, err) < 0)
+		return -1;
+	recipe_swap_mounts(recipe, changed);
+	return 0;
 }
 
 int container_change_secret(struct recipe *recipe, const char *text, struct error *err)

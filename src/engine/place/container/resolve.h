@@ -62,6 +62,9 @@ void container_limit(const struct deck *deck, const struct instance *instance,
 /* Engines have no word for this limit: what to do instead.  NULL: they have.  Static. */
 const char *container_limit_instead(enum limit limit);
 
+/* "SOURCE[:TARGET][:ro]" in place of the mount at this target, or a new one.  id: of the session. */
+int container_change_mount(const struct deck *deck, const char *id, struct recipe *recipe,
+			   const char *text, struct error *err);
 /* "NAME[=SOURCE]" in place of the secret of this name, or a new one. */
 int container_change_secret(struct recipe *recipe, const char *text, struct error *err);
 /* Another image for this recipe, from the same engine.  It is found first: on an error the recipe

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An agent in a container can put a link in the place of whatever is below a directory that it
+ * writes.  So no container mounts a place that is below what an agent can write: its own, or that
+ * of another session in a container, of any profile.
+ */
+#pragma once
+
+#include "engine/deck/deck.h"
+#include "model/session/recipe.h"
+
+/* May a session have this recipe?  id: of the session, whose present recipe does not count; NULL:
+ * it is new.  ERROR_INVALID: a place of it is below what an agent can write, or its agent could
+ * write the directory above a place of another session, or agentdeck's own files. */
+int nesting_check(const struct deck *deck, const char *id, const struct recipe *recipe,
+		  struct error *err);
+
+/* Does a link lead on the way to this place (as its user has named it) that an agent in a container
+ * can have made?  ERROR_INVALID. */
+int nesting_check_path(const struct deck *deck, const char *path, struct error *err);
