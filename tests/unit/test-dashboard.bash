@@ -42,7 +42,8 @@ fresh_deck() {
 	terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
-		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
+		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh"
+		MALLOC_PERTURB_=165)	# freed memory gets other bytes
 	cd "$home/work" || exit 1
 }
 deck() { env "${environment[@]}" agentdeck "$@" >"$home/out" 2>&1 || fail "agentdeck $*: $(<"$home/out")"; }
@@ -455,6 +456,36 @@ case_the_preview_follows_the_cursor_and_the_session() {
 	await '^─ work/back: group' && await '^2 sessions: 1 idle, 1 stopped$' && await '^  2  demo$'
 	keys Down Tab
 	await_gone '─ api'
+}
+
+# The deck has a child in this state, a pattern.
+await_child() {	# PID STATE
+	local end=$((SECONDS + 20))
+	# shellcheck disable=SC2053 # a pattern
+	until [[ $(ps -o stat= --ppid "$1") == $2* ]]; do
+		((SECONDS < end)) || { fail "the deck has no such child"; return 1; }
+		read -rt 0.05 <> <(:)
+	done
+}
+
+# The deck hears at the same moment that they are gone, and that the preview's command has ended.
+case_sessions_removed_outside_are_not_shown_any_more() {
+	local pid
+	some_sessions
+	mkfifo "$home/gate"
+	printf '#!/bin/sh\n: <"%s"\nexec agentdeck "$@"\n' "$home/gate" >"$home/slow"
+	chmod +x "$home/slow"
+	open 120 40 agentdeck-ui --program "$home/slow"
+	await 'Enter attach' && keys G Tab
+	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d " ")
+	await '─ web: screen' && await_child "$pid" '' || return
+	kill -STOP "$pid"
+	deck remove --force --all
+	: >"$home/gate"
+	await_child "$pid" Z
+	kill -CONT "$pid"
+	await '^No sessions yet' && keys q
+	await '^ended: 0'
 }
 
 case_the_preview_scrolls() {

@@ -47,7 +47,6 @@ static struct list *make(const struct row *rows, size_t count, struct item **ret
 		const struct facts facts = facts_of(&rows[i], i, &text);
 		ret[i] = list_add(list, &facts);
 	}
-	list_settle(list);
 	return list;
 }
 
@@ -56,7 +55,6 @@ static void change(struct list *list, struct item *item, size_t index, const str
 	struct facts_text text;
 	const struct facts facts = facts_of(row, index, &text);
 	list_change(list, item, &facts);
-	list_settle(list);
 }
 
 /* "solo|-play|  toy|>..." */
@@ -98,7 +96,6 @@ static void an_empty_list_takes_every_call(void **state UNUSED)
 {
 	cleanup_list struct list *list = list_new();
 	size_t count;
-	list_settle(list);
 	list_move(list, 3);
 	list_move(list, -3);
 	list_set_collapsed(list, true);
@@ -134,7 +131,6 @@ static void the_cursor_stays_on_its_session(void **state UNUSED)
 	(void)list_select(list, items[3]);
 	/* Others come and go. */
 	list_remove(list, items[0]);
-	list_settle(list);
 	check(list, "-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
 	change(list, items[1], 1, &(struct row){ "api", "zoo", DOING_IDLE, 0 });
 	check(list, "-play| toy|-work| docs| -back|  >web|-work-2| two|-zoo| api");
@@ -143,12 +139,48 @@ static void the_cursor_stays_on_its_session(void **state UNUSED)
 	check(list, "-play| toy|-work| docs|-work-2| two|-zoo| api| >web");
 	/* It is gone: the line stays, or the last one. */
 	list_remove(list, items[3]);
-	list_settle(list);
 	check(list, "-play| toy|-work| docs|-work-2| two|-zoo| >api");
 	list_go(list, 0);
 	list_remove(list, items[4]);
-	list_settle(list);
 	check(list, ">-work| docs|-work-2| two|-zoo| api");
+}
+
+/* Each question knows of it, without another call before. */
+static void a_session_that_is_removed_is_no_answer(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	size_t count;
+	(void)list_select(list, items[3]);
+	list_remove(list, items[1]);
+	list_remove(list, items[3]);
+	assert_string_equal(list_selected(list)->id, "id000005");
+	list_remove(list, items[5]);
+	cleanup_free struct item **targets = list_targets(list, &count);
+	assert_string_equal(targets[0]->id, "id000002");
+	list_remove(list, items[0]);
+	list_go(list, 3);
+	assert_string_equal(list_selected(list)->id, "id000002");
+	assert_null(list_find(list, "id000003"));
+	list_remove(list, items[2]);
+	list_remove(list, items[4]);
+	list_move(list, -1);
+	assert_null(list_selected(list));
+	assert_int_equal(list_counts(list).all, 0);
+}
+
+/* As where its directory was away for a moment. */
+static void the_cursor_stays_on_a_session_that_comes_again(void **state UNUSED)
+{
+	struct item *items[USUAL];
+	cleanup_list struct list *list = make(usual, USUAL, items);
+	struct facts_text text;
+	const struct facts facts = facts_of(&usual[3], 3, &text);
+	(void)list_select(list, items[3]);
+	list_remove(list, items[3]);
+	list_remove(list, items[0]);
+	list_add(list, &facts);
+	check(list, "-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
 }
 
 static void the_cursor_stays_on_its_group(void **state UNUSED)
@@ -157,7 +189,6 @@ static void the_cursor_stays_on_its_group(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_go(list, 3);
 	list_remove(list, items[0]);
-	list_settle(list);
 	check(list, "-play| toy|>-work| docs| -back|  api|  web|-work-2| two");
 }
 
@@ -169,7 +200,6 @@ static void a_change_of_state_moves_nothing(void **state UNUSED)
 	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
 	assert_int_equal(list_line(list, 3)->errors, 1);
 	list_set_order(list, ORDER_URGENCY);
-	list_settle(list);
 	change(list, items[1], 1, &(struct row){ "api", "work/back", DOING_STOPPED, 9 });
 	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
 }
@@ -194,13 +224,11 @@ static void a_search_looks_at_everything(void **state UNUSED)
 	list_go(list, 0);
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(cases); i++) {
 		list_search(list, cases[i].text);
-		list_settle(list);
 		list_go(list, 0);
 		check(list, cases[i].lines);
 	}
 	/* Afterwards what was collapsed is so again. */
 	list_search(list, "");
-	list_settle(list);
 	check(list, ">solo|-play| toy|+work|-work-2| two");
 }
 
@@ -210,10 +238,8 @@ static void what_a_search_hides_comes_back_under_the_cursor(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	(void)list_select(list, items[3]);
 	list_search(list, "toy");
-	list_settle(list);
 	check(list, "-play| >toy");
 	list_search(list, "");
-	list_settle(list);
 	check(list, "solo|-play| toy|-work| docs| -back|  api|  >web|-work-2| two");
 }
 
@@ -222,23 +248,19 @@ static void a_search_finds_replies(void **state UNUSED)
 	struct item *items[USUAL];
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_search(list, "zebra toy");
-	list_settle(list);
 	check(list, "");
 	/* Each word counts, here or there; what is no line of this kind does not. */
 	cleanup_free char *found = xasprintf("%s 1\n%s 1\nnobody 3\n%s x\n\n%s", items[3]->id,
 					     items[0]->id, items[1]->id, items[2]->id);
 	list_search_replies(list, found);
-	list_settle(list);
 	cleanup_free char *toy = NULL;
 	for (size_t i = 0; i < USUAL; i++)
 		if (streq(items[i]->title, "toy"))
 			toy = xasprintf("%s 1\n", items[i]->id);
 	list_search_replies(list, toy);
-	list_settle(list);
 	check(list, ">-play| toy");
 	/* Another search begins without them. */
 	list_search(list, "zebra");
-	list_settle(list);
 	check(list, "");
 }
 
@@ -247,10 +269,8 @@ static void scopes_show_a_part(void **state UNUSED)
 	struct item *items[USUAL];
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_set_scope(list, SCOPE_NEEDS_USER);
-	list_settle(list);
 	check(list, ">-play| toy|-work| -back|  api|-work-2| two");
 	list_set_scope(list, SCOPE_RUNNING);
-	list_settle(list);
 	list_go(list, 0);
 	check(list, ">solo|-play| toy|-work| -back|  api|  web");
 }
@@ -261,11 +281,9 @@ static void the_greatest_come_first(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_set_order(list, ORDER_MEMORY);
 	list_measure(list, items[3], 1 << 20, 100);
-	list_settle(list);
 	list_go(list, 0);
 	check(list, ">solo|-play| toy|-work| docs| -back|  web|  api|-work-2| two");
 	list_measure(list, items[1], 2 << 20, -1);
-	list_settle(list);
 	check(list, ">solo|-play| toy|-work| docs| -back|  api|  web|-work-2| two");
 	/* What stops uses nothing, and a change of anything else keeps what was measured. */
 	change(list, items[3], 3, &(struct row){ "web", "work/back", DOING_IDLE, 8 });
@@ -281,12 +299,10 @@ static void an_agent_or_a_group_is_shown_alone(void **state UNUSED)
 	cleanup_list struct list *list = make(usual, USUAL, items);
 	list_change(list, items[0], &(struct facts){ .id = "x", .title = "x", .agent = "codex" });
 	list_set_only_agent(list, "codex");
-	list_settle(list);
 	check(list, ">x");
 	assert_string_equal(list_only_agent(list), "codex");
 	list_set_only_agent(list, NULL);
 	list_set_only_group(list, "work");
-	list_settle(list);
 	list_go(list, 0);
 	/* and not work-2 */
 	check(list, ">-work| docs| -back|  api|  web");
@@ -304,7 +320,6 @@ static void next_waiting_goes_round_by_age(void **state UNUSED)
 	(void)list_select(list, items[1]);
 	list_set_collapsed(list, true);
 	list_search(list, "toy");
-	list_settle(list);
 	(void)list_select(list, items[4]);
 	assert_ptr_equal(list_next_waiting(list), items[1]);
 	check(list, "solo|-play| toy|-work| docs| -back|  >api|  web|-work-2| two");
@@ -358,7 +373,6 @@ static void actions_are_for_what_is_chosen(void **state UNUSED)
 	assert_ptr_equal(targets[1], items[3]);
 	free(targets);
 	list_remove(list, items[4]);
-	list_settle(list);
 	assert_int_equal(list_chosen(list), 1);
 	list_choose_none(list);
 	assert_int_equal(list_chosen(list), 0);
@@ -396,6 +410,8 @@ int main(void)
 		cmocka_unit_test(an_empty_list_takes_every_call),
 		cmocka_unit_test(groups_collapse_and_open),
 		cmocka_unit_test(the_cursor_stays_on_its_session),
+		cmocka_unit_test(a_session_that_is_removed_is_no_answer),
+		cmocka_unit_test(the_cursor_stays_on_a_session_that_comes_again),
 		cmocka_unit_test(the_cursor_stays_on_its_group),
 		cmocka_unit_test(a_change_of_state_moves_nothing),
 		cmocka_unit_test(a_search_looks_at_everything),

@@ -26,7 +26,6 @@ static void a_group_is_summed_up(void **state UNUSED)
 	add(list, "b", "work/back", DOING_ERROR);
 	add(list, "a", "work-2", DOING_WAITING);
 	add(list, "e", "work", DOING_IDLE);
-	list_settle(list);
 	list_go(list, 0);
 	cleanup_free char *open = summary_of_group(list);
 	assert_string_equal(open, "4 sessions: 2 waiting, 1 error, 1 idle\n"
@@ -36,11 +35,9 @@ static void a_group_is_summed_up(void **state UNUSED)
 				  "\nFolders\n  3  /a\n  1  /b\n");
 	/* What is hidden in it counts, too, and what a filter hides does not. */
 	list_set_collapsed(list, true);
-	list_settle(list);
 	cleanup_free char *closed = summary_of_group(list);
 	assert_string_equal(closed, open);
 	list_set_scope(list, SCOPE_NEEDS_USER);
-	list_settle(list);
 	list_go(list, 0);
 	cleanup_free char *filtered = summary_of_group(list);
 	assert_non_null(strstr(filtered, "3 sessions: 2 waiting, 1 error\n"));

@@ -22,7 +22,6 @@ static struct ui *make(void)
 					    .group = "work",
 					    .created_us = 2,
 					    .doing = DOING_WAITING });
-	list_settle(ui->list);
 	return ui;
 }
 
@@ -255,7 +254,6 @@ static void an_answer_is_for_whom_the_question_named(void **state UNUSED)
 	cleanup_ui struct ui *ui = make();
 	check(ui, KEYS('x'), "");
 	list_remove(ui->list, list_selected(ui->list));
-	list_settle(ui->list);
 	check(ui, KEYS('y'), "run stop id-a");
 }
 
@@ -331,7 +329,6 @@ static struct ui *make_undecided(void)
 	list_add(ui->list,
 		 &(struct facts){
 			 .id = "id-a", .title = "api", .created_us = 1, .asks_first = true });
-	list_settle(ui->list);
 	return ui;
 }
 

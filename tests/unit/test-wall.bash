@@ -21,7 +21,8 @@ failures=0 case_name="" passed=0 update=${1:-}
 terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
 environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 	-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
-	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh")
+	"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh"
+	MALLOC_PERTURB_=165)	# freed memory gets other bytes
 
 trap '"${terminal[@]}" kill-server 2>/dev/null; env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; rm -rf "$home"' EXIT
 
@@ -114,6 +115,17 @@ help_lists_the_keys() {
 	"${terminal[@]}" resize-window -x 80 -y 24
 	keys Escape
 	await '^>○ web: ' && keys Up && await '^>○ api: ' && keys Down && await '^>○ web: '
+}
+
+what_is_removed_below_the_help_is_gone() {
+	deck launch . -t fourth -g work --agent demo --no-supervise
+	await '^ ○ fourth: idle ─+$' && keys '?'
+	await 'any other key back'
+	deck remove --force fourth
+	# Each draws the help again.
+	deck set web group work/other && deck set web group work
+	keys Escape
+	await '^>○ web: ' && await_gone fourth
 }
 
 who_waits_is_marked_without_colors() {
@@ -219,7 +231,7 @@ deck launch . -t other -g play --agent demo --no-supervise
 	sh -c '"$@"; echo "ended: $?"; exec cat' sh agentdeck wall -g work \; set -g status off
 
 for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_prints tab_and_arrows_select \
-	a_click_selects_and_attaches help_lists_the_keys who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
+	a_click_selects_and_attaches help_lists_the_keys what_is_removed_below_the_help_is_gone who_waits_is_marked_without_colors enter_attaches_and_comes_back a_small_terminal_has_pages \
 	keys_are_those_of_the_configuration \
 	q_leaves_no_bell_behind signs_suit_a_locale_without_unicode \
 	all_who_become_idle_together_are_seen it_refuses_what_it_cannot_show; do

@@ -38,12 +38,13 @@ static void draw_screen(const struct rectangle *at, const struct painting *paint
 		draw_line(at, at->row + 1 + i, &painting->lines[first + i]);
 }
 
-static void draw_tile(const struct wall *wall, size_t index)
+static void draw_tile(const struct wall *wall, const struct list *list, size_t index)
 {
-	const struct item *item = wall->items[index];
-	const struct painting *painting = wall_screen(wall, item->id);
+	const char *id = wall->ids.items[index];
+	const struct item *item = list_find(list, id);
+	const struct painting *painting = wall_screen(wall, id);
 	struct rectangle at = tiles_rectangle(&wall->tiles, index);
-	if (at.width == 0 || at.height == 0)
+	if (!item || at.width == 0 || at.height == 0)
 		return;
 	if (at.column + at.width < wall->tiles.width && at.width > 1) {
 		at.width--;
@@ -122,8 +123,8 @@ static void draw_tiles(struct wall *wall, struct ui *ui)
 	wall_settle(wall, ui->list, term_columns(), draw_wall_height());
 	const size_t count = wall_page(wall, &first);
 	for (size_t i = first; i < first + count; i++)
-		draw_tile(wall, i);
-	if (wall->count == 0)
+		draw_tile(wall, ui->list, i);
+	if (wall->ids.count == 0)
 		term_put(0, 0, term_columns(), ROLE_PLAIN,
 			 "No session runs here. The wall shows one as soon as it starts.");
 	if (term_rows() > FOOTER_ROWS)

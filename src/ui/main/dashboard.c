@@ -132,7 +132,6 @@ static void name_lost(struct dashboard *dashboard)
 
 static void frame(struct dashboard *dashboard)
 {
-	list_settle(dashboard->ui->list);
 	name_lost(dashboard);
 	if (dashboard->wall_wish) {
 		draw_wall(&dashboard->wall, dashboard->ui);
@@ -208,7 +207,6 @@ static void on_asked(const struct child_result *result, const struct error *fail
 	const bool is_told = result && result->exit_status == 0;
 	if (!is_told && dashboard->ui->mode == MODE_LOOKING)
 		errand_tell(&dashboard->errands, result, failure);
-	list_settle(dashboard->ui->list);
 	ui_asked(dashboard->ui, is_told ? strbuf_text(&result->output) : NULL, &wish);
 	dashboard->is_changed = dashboard->is_urgent = true;
 	grant(dashboard, &wish);
@@ -224,7 +222,7 @@ static void ask(struct dashboard *dashboard, const struct wish *wish)
 static void open_form(struct dashboard *dashboard)
 {
 	struct form_supply supply = { 0 };
-	const struct list *list = dashboard->ui->list;
+	struct list *list = dashboard->ui->list;
 	cleanup_free char *start = NULL;
 	if (list_lines(list) > 0)
 		start = supply_start(dashboard->deck, dashboard->roster,
@@ -249,7 +247,6 @@ static void on_launched(const struct child_result *result, const struct error *f
 	struct dashboard *dashboard = context;
 	bool is_good;
 	cleanup_free char *text = errand_launched(result, failure, &is_good);
-	list_settle(dashboard->ui->list);
 	ui_launched(dashboard->ui, text, is_good);
 	dashboard->is_changed = dashboard->is_urgent = true;
 }
@@ -394,7 +391,6 @@ static void on_keys(int fd, uint32_t events, void *context)
 	}
 	for (key_code key; !dashboard->is_over && !dashboard->is_awaiting && (key = term_key());) {
 		cleanup_wish struct wish wish = { 0 };
-		list_settle(dashboard->ui->list);
 		if (dashboard->wall_wish)
 			wall_settle(&dashboard->wall, dashboard->ui->list, term_columns(),
 				    draw_wall_height());

@@ -197,17 +197,6 @@ static void leave(struct gallery *gallery, struct look *look)
 		drop(gallery, look);
 }
 
-static bool is_shown(const struct gallery *gallery, const char *id)
-{
-	const struct wall *wall = gallery->wish.wall;
-	size_t first;
-	const size_t count = wall_page(wall, &first);
-	for (size_t i = first; i < first + count; i++)
-		if (streq(wall->items[i]->id, id))
-			return true;
-	return false;
-}
-
 static void add(struct gallery *gallery, const char *id)
 {
 	struct look *look = xcalloc(1, sizeof(*look));
@@ -226,12 +215,12 @@ void gallery_settle(struct gallery *gallery)
 	const size_t count = wall_page(wall, &first);
 	for (struct look *look = gallery->looks, *next; look; look = next) {
 		next = look->next;
-		if (look->id && !is_shown(gallery, look->id))
+		if (look->id && !wall_is_on_page(wall, look->id))
 			leave(gallery, look);
 	}
 	for (size_t i = first; i < first + count; i++)
-		if (!find(gallery, wall->items[i]->id))
-			add(gallery, wall->items[i]->id);
+		if (!find(gallery, wall->ids.items[i]))
+			add(gallery, wall->ids.items[i]);
 	serve(gallery);
 }
 

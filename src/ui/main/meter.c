@@ -68,7 +68,6 @@ static void read_all(struct meter *meter)
 static void on_time(void *context)
 {
 	struct meter *meter = context;
-	list_settle(meter->ui->list);
 	if (is_wanted(meter))
 		read_all(meter);
 }

@@ -22,8 +22,8 @@ struct list {
 	size_t chosen;
 
 	size_t cursor, top;
-	struct item *selected; /* where the cursor stays on; NULL: a group, or nothing */
-	char *selected_group;  /* its path; or NULL */
+	char *selected; /* id of the session where the cursor stays; NULL: a group, or nothing */
+	char *selected_group; /* its path; or NULL */
 };
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -90,6 +90,7 @@ void list_free(struct list *list)
 	free(list->lines);
 	strvec_clear(&list->collapsed);
 	strvec_clear(&list->words);
+	free(list->selected);
 	free(list->selected_group);
 	free(list->only_agent);
 	free(list->only_group);
@@ -172,8 +173,6 @@ void list_change(struct list *list, struct item *item, const struct facts *facts
 void list_remove(struct list *list, struct item *item)
 {
 	list_choose(list, item, false);
-	if (list->selected == item)
-		list->selected = NULL;
 	memmove(&list->items[item->index], &list->items[item->index + 1],
 		(list->count - item->index - 1) * sizeof(struct item *));
 	list->count--;
@@ -181,6 +180,14 @@ void list_remove(struct list *list, struct item *item)
 		list->items[i]->index = i;
 	item_free(item);
 	list->needs_lines = true;
+}
+
+struct item *list_find(const struct list *list, const char *id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (streq(list->items[i]->id, id))
+			return list->items[i];
+	return NULL;
 }
 
 void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu)
@@ -393,8 +400,9 @@ static void note_selected(struct list *list)
 {
 	const struct line *line = list->cursor < list->line_count ? &list->lines[list->cursor]
 								  : NULL;
+	const bool is_session = line && line->kind == LINE_SESSION;
+	replace_string(&list->selected, is_session ? line->item->id : NULL);
 	free(TAKE_PTR(list->selected_group));
-	list->selected = line && line->kind == LINE_SESSION ? line->item : NULL;
 	if (line && line->kind == LINE_GROUP)
 		list->selected_group = xstrndup(line->item->group, line->path_length);
 }
@@ -402,8 +410,9 @@ static void note_selected(struct list *list)
 /* The cursor follows what it was on. */
 static void find_cursor(struct list *list)
 {
-	if (list->selected && list->selected->line != SIZE_MAX)
-		list->cursor = list->selected->line;
+	const struct item *selected = list->selected ? list_find(list, list->selected) : NULL;
+	if (selected && selected->line != SIZE_MAX)
+		list->cursor = selected->line;
 	for (size_t i = 0; list->selected_group && i < list->line_count; i++) {
 		if (is_path(&list->lines[i], list->selected_group)) {
 			list->cursor = i;
@@ -413,11 +422,12 @@ static void find_cursor(struct list *list)
 	if (list->cursor >= list->line_count)
 		list->cursor = list->line_count ? list->line_count - 1 : 0;
 	/* What a search hides comes back under the cursor. */
-	if (!list->selected || list->selected->line != SIZE_MAX || !list->words.count)
+	if (!selected || selected->line != SIZE_MAX || !list->words.count)
 		note_selected(list);
 }
 
-void list_settle(struct list *list)
+/* Until then the lines may point to sessions that are gone. */
+static void settle(struct list *list)
 {
 	if (list->needs_sort)
 		sort(list);
@@ -428,30 +438,35 @@ void list_settle(struct list *list)
 	list->needs_sort = list->needs_lines = false;
 }
 
-size_t list_lines(const struct list *list)
+size_t list_lines(struct list *list)
 {
+	settle(list);
 	return list->line_count;
 }
 
-const struct line *list_line(const struct list *list, size_t index)
+const struct line *list_line(struct list *list, size_t index)
 {
+	settle(list);
 	return &list->lines[index];
 }
 
-struct list_counts list_counts(const struct list *list)
+struct list_counts list_counts(struct list *list)
 {
+	settle(list);
 	return list->counts;
 }
 
 /* ---- the cursor ------------------------------------------------------------------------------- */
 
-size_t list_cursor(const struct list *list)
+size_t list_cursor(struct list *list)
 {
+	settle(list);
 	return list->cursor;
 }
 
-struct item *list_selected(const struct list *list)
+struct item *list_selected(struct list *list)
 {
+	settle(list);
 	const bool is_session = list->cursor < list->line_count &&
 				list->lines[list->cursor].kind == LINE_SESSION;
 	return is_session ? list->lines[list->cursor].item : NULL;
@@ -459,13 +474,14 @@ struct item *list_selected(const struct list *list)
 
 void list_go(struct list *list, size_t line)
 {
+	settle(list);
 	list->cursor = line < list->line_count ? line : list->line_count ? list->line_count - 1 : 0;
 	note_selected(list);
 }
 
 void list_move(struct list *list, long lines)
 {
-	const long to = (long)list->cursor + lines;
+	const long to = (long)list_cursor(list) + lines;
 	list_go(list, to > 0 ? (size_t)to : 0);
 }
 
@@ -488,6 +504,7 @@ static bool is_below(const char *group, const char *path)
 
 bool list_select(struct list *list, struct item *item)
 {
+	settle(list);
 	if (item->line == SIZE_MAX) {
 		for (size_t i = list->collapsed.count; i-- > 0;)
 			if (is_below(item->group, list->collapsed.items[i]))
@@ -528,7 +545,6 @@ struct item *list_next_waiting(struct list *list)
 		list_set_scope(list, SCOPE_ALL);
 		list_set_only_agent(list, NULL);
 		list_set_only_group(list, NULL);
-		list_settle(list);
 		(void)list_select(list, item);
 	}
 	return item;
@@ -544,6 +560,7 @@ static size_t find_collapsed(const struct list *list, const char *path)
 
 void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 {
+	settle(list);
 	if (list->cursor >= list->line_count)
 		return;
 	const struct line *line = &list->lines[list->cursor];
@@ -561,7 +578,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 	} else if (!is_to_be_collapsed && at < list->collapsed.count) {
 		open_group(list, at);
 	}
-	list->selected = NULL;
+	replace_string(&list->selected, NULL);
 	replace_string(&list->selected_group, path);
 	make_lines(list);
 	find_cursor(list);
@@ -569,6 +586,7 @@ void list_set_collapsed(struct list *list, bool is_to_be_collapsed)
 
 size_t list_top(struct list *list, size_t height)
 {
+	settle(list);
 	const size_t margin = height > 2 * MARGIN ? MARGIN : 0;
 	const size_t last = list->line_count > height ? list->line_count - height : 0;
 	if (list->cursor < list->top + margin)
@@ -699,8 +717,9 @@ size_t list_chosen(const struct list *list)
 	return list->chosen;
 }
 
-struct item **list_group(const struct list *list, size_t *ret_count)
+struct item **list_group(struct list *list, size_t *ret_count)
 {
+	settle(list);
 	if (list->line_count == 0 || list->lines[list->cursor].kind != LINE_GROUP)
 		return NULL;
 	const struct line *line = &list->lines[list->cursor];
@@ -714,7 +733,7 @@ struct item **list_group(const struct list *list, size_t *ret_count)
 	return items;
 }
 
-struct item **list_targets(const struct list *list, size_t *ret_count)
+struct item **list_targets(struct list *list, size_t *ret_count)
 {
 	struct item *selected = list_selected(list);
 	struct item **targets = NULL;

@@ -2,10 +2,12 @@
  *
  * The deck's list: sessions in a tree of groups, a cursor, a filter and a window on the lines.
  *
- * Pure: it reads and draws nothing.  Changes only mark what is out of date.  list_settle() brings
- * the lines up to date, once for any number of changes, and sorts only if a change can have moved a
- * session.  Moving the cursor and asking for the visible lines cost the same for ten sessions and
- * for ten thousand.
+ * Pure: it reads and draws nothing.  Changes only mark what is out of date.  The next question
+ * brings the lines up to date, once for any number of changes, and sorts only if a change can have
+ * moved a session.  Moving the cursor and asking for the visible lines cost the same for ten
+ * sessions and for ten thousand.
+ *
+ * What outlives an event keeps the id of a session, and asks list_find().
  */
 #pragma once
 
@@ -110,26 +112,25 @@ static inline void list_freep(struct list **list)
 }
 #define cleanup_list CLEANUP(list_freep)
 
-/* Borrowed until list_remove(). */
+/* A pointer to a session is borrowed until list_remove(), which any event may bring. */
 struct item *list_add(struct list *list, const struct facts *facts);
 void list_change(struct list *list, struct item *item, const struct facts *facts);
 void list_remove(struct list *list, struct item *item);
+/* NULL: there is none. */
+struct item *list_find(const struct list *list, const char *id);
 /* What it uses now, as in struct item. */
 void list_measure(struct list *list, struct item *item, int64_t memory, int64_t cpu);
 
-/* Call it after changes and before anything below.  The cursor stays on what it was on; where that
- * is gone, on its line. */
-void list_settle(struct list *list);
-
-size_t list_lines(const struct list *list);
+size_t list_lines(struct list *list);
 /* Borrowed until the next change. */
-const struct line *list_line(const struct list *list, size_t index);
-struct list_counts list_counts(const struct list *list);
+const struct line *list_line(struct list *list, size_t index);
+struct list_counts list_counts(struct list *list);
 
-/* The line of the cursor; 0 in an empty list. */
-size_t list_cursor(const struct list *list);
+/* The line of the cursor; 0 in an empty list.  The cursor stays on what it was on; where that is
+ * gone, on its line. */
+size_t list_cursor(struct list *list);
 /* The session under the cursor; NULL: it is on a group, or nothing is shown. */
-struct item *list_selected(const struct list *list);
+struct item *list_selected(struct list *list);
 /* Relative, stopping at the ends. */
 void list_move(struct list *list, long lines);
 void list_go(struct list *list, size_t line);
@@ -138,7 +139,7 @@ bool list_select(struct list *list, struct item *item);
 
 /* The sessions that are shown in the group under the cursor and below, or would be if it were open.
  * The caller frees the array.  NULL: the cursor is not on a group. */
-struct item **list_group(const struct list *list, size_t *ret_count) MUST_USE;
+struct item **list_group(struct list *list, size_t *ret_count) MUST_USE;
 
 /* To the session that waits longest, after the selected one in that order; it wraps.  If the search
  * or a filter hides it, none is left of these; collapsed groups open.  NULL: none waits. */
@@ -177,4 +178,4 @@ void list_choose_none(struct list *list);
 size_t list_chosen(const struct list *list);
 /* Those that are chosen; else the selected one.  The caller frees the array, which is NULL for
  * none. */
-struct item **list_targets(const struct list *list, size_t *ret_count) MUST_USE;
+struct item **list_targets(struct list *list, size_t *ret_count) MUST_USE;

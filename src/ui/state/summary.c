@@ -112,7 +112,7 @@ static void add_usage(struct strbuf *text, struct item *const *items, size_t cou
 		strbuf_addf(text, "Memory: %" PRId64 " MiB\n", memory >> 20);
 }
 
-char *summary_of_group(const struct list *list)
+char *summary_of_group(struct list *list)
 {
 	CLEANUP(tallies_free) struct tallies agents = { 0 };
 	CLEANUP(tallies_free) struct tallies folders = { 0 };

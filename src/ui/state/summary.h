@@ -10,4 +10,4 @@
 /* Lines about the group under the cursor, about what is shown in it and below: visible() text.  The
  * first line counts.  Those that need the user follow, the longest first.  NULL: the cursor is not
  * on a group.  The caller frees. */
-char *summary_of_group(const struct list *list) MUST_USE;
+char *summary_of_group(struct list *list) MUST_USE;

@@ -237,7 +237,6 @@ void ui_asked(struct ui *ui, const char *text, struct wish *ret)
 		ask = (struct ask){ 0 };
 		next_question(ui);
 	}
-	list_settle(ui->list);
 }
 
 static void answer(struct ui *ui, enum choice_kind choice, struct wish *ret)

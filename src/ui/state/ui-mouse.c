@@ -46,5 +46,4 @@ void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret)
 		ui_act(ui, ACTION_ATTACH, ret);
 	else
 		list_go(ui->list, line);
-	list_settle(ui->list);
 }

@@ -352,7 +352,6 @@ static void key_in_search(struct ui *ui, key_code key)
 /* What was found may begin with a group, which nobody can go to. */
 static void find_session(struct ui *ui)
 {
-	list_settle(ui->list);
 	for (size_t i = list_cursor(ui->list); i < list_lines(ui->list) && !list_selected(ui->list);
 	     i++)
 		list_move(ui->list, 1);
@@ -373,7 +372,6 @@ static void find_named(struct ui *ui)
 	const char *text = input_text(&ui->input);
 	unsigned best = 0;
 	size_t found = 0;
-	list_settle(ui->list);
 	for (size_t i = 0; *text && i < list_lines(ui->list); i++) {
 		const struct line *line = list_line(ui->list, i);
 		const unsigned one = line->kind == LINE_SESSION ? rank(line->item->title, text) : 0;
@@ -412,7 +410,6 @@ void ui_begin(struct ui *ui)
 
 void ui_begin_pick(struct ui *ui)
 {
-	list_settle(ui->list);
 	ui->mode = MODE_PICK;
 	input_set(&ui->input, "");
 	if (!list_next_waiting(ui->list))
@@ -494,10 +491,8 @@ static bool take_paste(struct ui *ui, key_code key)
 
 void ui_key(struct ui *ui, key_code key, struct wish *ret)
 {
-	if (take_paste(ui, key) || ui_take_wheel(ui, key)) {
-		list_settle(ui->list);
+	if (take_paste(ui, key) || ui_take_wheel(ui, key))
 		return;
-	}
 	replace_string(&ui->message, NULL);
 	switch (ui->mode) {
 	case MODE_LIST:
@@ -525,5 +520,4 @@ void ui_key(struct ui *ui, key_code key, struct wish *ret)
 		key_in_help(ui, key);
 		break;
 	}
-	list_settle(ui->list);
 }

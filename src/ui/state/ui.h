@@ -109,7 +109,7 @@ void ui_offer_recovery(struct ui *ui);
  * list is complete, and the cursor goes to the session that has waited longest. */
 void ui_begin_pick(struct ui *ui);
 
-/* The list is settled.  *ret is the caller's, and is nothing before. */
+/* *ret is the caller's, and is nothing before. */
 void ui_key(struct ui *ui, key_code key, struct wish *ret);
 
 /* Does the key say yes to the question that is asked (ASK_CONFIRM)?  The key of the action does,
@@ -120,8 +120,8 @@ bool ui_confirms(const struct ui *ui, key_code key);
  * is Enter.  *ret as of ui_key(). */
 void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret);
 
-/* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  The list is
- * settled.  *ret as of ui_key(). */
+/* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  *ret as of
+ * ui_key(). */
 void ui_asked(struct ui *ui, const char *text, struct wish *ret);
 
 /* Show the form for a session in this directory.  Takes the supply. */

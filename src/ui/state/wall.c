@@ -18,36 +18,36 @@ void wall_free(struct wall *wall)
 	for (size_t i = 0; i < wall->screen_count; i++)
 		screen_free(&wall->screens[i]);
 	free(wall->screens);
-	free(wall->items);
+	strvec_clear(&wall->ids);
 	*wall = (struct wall){ 0 };
 }
 
 /* ---- the tiles -------------------------------------------------------------------------------- */
 
-static void read_list(struct wall *wall, const struct list *list)
+static void read_list(struct wall *wall, struct list *list)
 {
-	const size_t lines = list_lines(list);
-	wall->items = xreallocarray(wall->items, lines + 1, sizeof(struct item *));
-	wall->count = 0;
-	for (size_t i = 0; i < lines; i++) {
+	strvec_clear(&wall->ids);
+	for (size_t i = 0; i < list_lines(list); i++) {
 		const struct line *line = list_line(list, i);
 		if (line->kind == LINE_SESSION)
-			wall->items[wall->count++] = line->item;
+			strvec_push(&wall->ids, line->item->id);
 	}
 }
 
 static void select_tile(struct wall *wall, struct list *list, size_t index)
 {
+	struct item *item = index < wall->ids.count ? list_find(list, wall->ids.items[index])
+						    : NULL;
 	wall->selected = index;
-	if (index < wall->count)
-		(void)list_select(list, wall->items[index]);
+	if (item)
+		(void)list_select(list, item);
 }
 
 static void find_selected(struct wall *wall, struct list *list)
 {
 	const struct item *item = list_selected(list);
-	for (size_t i = 0; i < wall->count; i++) {
-		if (wall->items[i] == item) {
+	for (size_t i = 0; item && i < wall->ids.count; i++) {
+		if (streq(wall->ids.items[i], item->id)) {
 			wall->selected = i;
 			return;
 		}
@@ -55,12 +55,12 @@ static void find_selected(struct wall *wall, struct list *list)
 	select_tile(wall, list, 0);
 }
 
-static bool is_on_page(const struct wall *wall, const char *id)
+bool wall_is_on_page(const struct wall *wall, const char *id)
 {
 	size_t first;
 	const size_t count = wall_page(wall, &first);
 	for (size_t i = first; i < first + count; i++)
-		if (streq(wall->items[i]->id, id))
+		if (streq(wall->ids.items[i], id))
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static void forget_others(struct wall *wall)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < wall->screen_count; i++) {
-		if (is_on_page(wall, wall->screens[i].id))
+		if (wall_is_on_page(wall, wall->screens[i].id))
 			wall->screens[kept++] = wall->screens[i];
 		else
 			screen_free(&wall->screens[i]);
@@ -82,15 +82,15 @@ void wall_settle(struct wall *wall, struct list *list, size_t width, size_t heig
 	read_list(wall, list);
 	find_selected(wall, list);
 	wall->tiles = tiles_plan(
-		&(struct tiles_wish){ wall->count, width, height, LEAST_WIDTH, LEAST_HEIGHT });
+		&(struct tiles_wish){ wall->ids.count, width, height, LEAST_WIDTH, LEAST_HEIGHT });
 	forget_others(wall);
 }
 
 size_t wall_page(const struct wall *wall, size_t *ret_first)
 {
 	const size_t size = wall->tiles.per_page;
-	*ret_first = wall->count ? wall->selected / size * size : 0;
-	const size_t left = wall->count - *ret_first;
+	*ret_first = wall->ids.count ? wall->selected / size * size : 0;
+	const size_t left = wall->ids.count - *ret_first;
 	return left < size ? left : size;
 }
 
@@ -137,7 +137,7 @@ static void move_by(struct wall *wall, struct list *list, enum tiles_way way)
 /* To the same place of another page, or its last tile. */
 static void turn_page(struct wall *wall, struct list *list, bool is_down)
 {
-	const size_t size = wall->tiles.per_page, last = wall->count - 1;
+	const size_t size = wall->tiles.per_page, last = wall->ids.count - 1;
 	size_t to = wall->selected;
 	if (!is_down)
 		to = to >= size ? to - size : to;
@@ -149,7 +149,7 @@ static void turn_page(struct wall *wall, struct list *list, bool is_down)
 static void attach(const struct wall *wall, struct wish *ret)
 {
 	ret->kind = WISH_ATTACH;
-	strvec_push(&ret->words, wall->items[wall->selected]->id);
+	strvec_push(&ret->words, wall->ids.items[wall->selected]);
 }
 
 /* False: that was not the wheel. */
@@ -184,13 +184,14 @@ static void act(struct wall *wall, struct ui *ui, enum action action, struct wis
 		select_tile(wall, ui->list, 0);
 		break;
 	case ACTION_LAST:
-		select_tile(wall, ui->list, wall->count - 1);
+		select_tile(wall, ui->list, wall->ids.count - 1);
 		break;
 	case ACTION_WALL_NEXT:
-		select_tile(wall, ui->list, (wall->selected + 1) % wall->count);
+		select_tile(wall, ui->list, (wall->selected + 1) % wall->ids.count);
 		break;
 	case ACTION_WALL_PREVIOUS:
-		select_tile(wall, ui->list, (wall->selected + wall->count - 1) % wall->count);
+		select_tile(wall, ui->list,
+			    (wall->selected + wall->ids.count - 1) % wall->ids.count);
 		break;
 	case ACTION_ATTACH:
 		attach(wall, ret);
@@ -225,7 +226,7 @@ void wall_key(struct wall *wall, struct ui *ui, key_code key, struct wish *ret)
 		ret->kind = WISH_REDRAW;
 	} else if (action == ACTION_HELP) {
 		ui_act(ui, action, ret);
-	} else if (wall->count && !wheel_moves(wall, ui->list, key)) {
+	} else if (wall->ids.count && !wheel_moves(wall, ui->list, key)) {
 		act(wall, ui, action, ret);
 	}
 }
