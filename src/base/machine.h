@@ -4,6 +4,9 @@
  *
  * A home can be shared by several machines (NFS), and move from one to another.  A boot id alone
  * does not tell an earlier boot of this machine from another machine; machine-id(5) does.
+ *
+ * Containers of one kernel share its boot id, and often have no machine-id, or that of their image.
+ * They differ in their PID namespaces, and the processes of one are hidden from another one.
  */
 #pragma once
 
@@ -26,22 +29,43 @@ bool machine_derive_id(const char *content, char ret[MACHINE_ID_SIZE]);
  * storage. */
 const char *machine_host(void);
 
-/* What a record says of where it was written.  Static storage. */
+/* The PID namespace of this process: its inode, and when its PID 1 started, in clock ticks since
+ * boot, as "4026532178:57341".  The kernel reuses inodes at once, and a PID 1 starts once.  Without
+ * the second number where /proc hides PID 1 (hidepid=, proc(5)); "" when there is no /proc.  Static
+ * storage. */
+const char *machine_pid_namespace(void);
+
+/* Does the machine id mean this machine, also after its next boot?  Not in a container that is made
+ * from an image: its next one may have the same id at the same time, on this or another machine. */
+bool machine_is_lasting(void);
+
+/* Where a record was written.  All borrowed; NULL: not recorded. */
 struct machine_stamp {
-	const char *boot_id, *id, *host; /* id NULL: the machine has none */
+	const char *boot_id;
+	const char *id; /* NULL here: the machine has none */
+	const char *pid_namespace;
+	const char *host;
 };
+
+/* Here and now.  Static storage. */
 struct machine_stamp machine_stamp(void);
 
-/* What we call a machine whose name was not recorded. */
-#define MACHINE_UNNAMED "another machine"
+/* Here, in that boot: no PID namespace of another boot than this one is known.  boot_id is
+ * borrowed. */
+struct machine_stamp machine_stamp_of_boot(const char *boot_id);
+
+/* What people call the other machine that wrote the record: its host name, and what tells it from
+ * this one if it has the name of this one.  The caller frees. */
+char *machine_name(const struct machine_stamp *written) MUST_USE;
 
 enum machine_relation {
 	MACHINE_THIS_BOOT,    /* pids and times since boot mean something */
 	MACHINE_EARLIER_BOOT, /* of this machine: no process of it is left */
-	MACHINE_OTHER,        /* this machine cannot know what is left of it */
+	MACHINE_OTHER,        /* or another PID namespace: we cannot know what is left of it */
 };
 
-/* To which machine and boot does a record with these ids belong?  Either may be NULL when the record
- * lacks it.  Without a machine id the boot id alone decides, as in the versions that wrote none. If
- * this machine has no id, a record with a machine id and another boot id is another machine's. */
-enum machine_relation machine_relation(const char *boot_id, const char *written_machine_id);
+/* To which machine and boot does the record belong?  Without a machine id and a PID namespace the
+ * boot id alone decides, as in the versions that wrote none.  If this machine has no id, a record
+ * with a machine id and another boot id is another machine's.  So is one of another PID namespace,
+ * unless that can only be an earlier boot of this machine. */
+enum machine_relation machine_relation(const struct machine_stamp *written);

@@ -68,6 +68,23 @@ static void another_machines_run_is_unknown(void **state)
 	assert_false(place_agent_is_live(&run));
 }
 
+static void a_run_of_another_container_is_unknown(void **state)
+{
+	(void)state;
+	struct place_run run = run_here(dead, self());
+	run.machine_id = *machine_id() ? machine_id() : NULL;
+	run.pid_namespace = "1:1";
+	run.host = machine_host();
+	cleanup_free char *name = place_elsewhere(&run);
+	assert_non_null(strstr(or_empty(name), "(another PID namespace)"));
+	assert_int_equal(place_presence(&run), PRESENCE_UNKNOWN);
+	assert_false(place_is_empty(&run));
+	assert_false(place_agent_is_live(&run));
+	run.pid_namespace = machine_pid_namespace();
+	assert_null(place_elsewhere(&run));
+	assert_int_equal(place_presence(&run), PRESENCE_NONE);
+}
+
 static void what_nobody_wrote_down_is_unknown(void **state)
 {
 	(void)state;
@@ -115,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_pid_of_another_process_is_none),
 		cmocka_unit_test(nothing_of_an_earlier_boot_lives),
 		cmocka_unit_test(another_machines_run_is_unknown),
+		cmocka_unit_test(a_run_of_another_container_is_unknown),
 		cmocka_unit_test(what_nobody_wrote_down_is_unknown),
 		cmocka_unit_test(a_place_that_is_not_known_is_unknown),
 		STORE_TEST(a_row_and_its_instance_say_the_same),

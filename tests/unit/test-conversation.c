@@ -456,7 +456,9 @@ static void one_on_another_machine_is_to_be_stopped_there(void **state)
 	assert_int_equal(there.code, ERROR_EXISTS);
 	assert_non_null(strstr(there.message, " on moon: "));
 	assert_non_null(strstr(there.message, "stop it there first"));
-	assert_null(strstr(there.message, "agentdeck "));
+	assert_null(strstr(there.message, "agentdeck attach"));
+	assert_non_null(strstr(there.message, "if it no longer runs there: agentdeck stop "
+					      "--take-over"));
 }
 
 static void a_conversation_that_is_open_in_another_profile_is_refused(void **state)

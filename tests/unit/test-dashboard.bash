@@ -1172,7 +1172,8 @@ lost_in_a_restart() {	# TITLE
 	deck show "$1" --json
 	manifest=$home/deck/default/$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$home/out" | head -n 1)/instance.json
 	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
-	sed "s/$(</proc/sys/kernel/random/boot_id)/00000000-0000-4000-8000-000000000000/" "$manifest" >"$manifest.new"
+	# In a container that does not keep its id, a run of another boot may be another container's.
+	sed -E "s/$(</proc/sys/kernel/random/boot_id)/00000000-0000-4000-8000-000000000000/; s/\"pid_namespace\": *\"[^\"]*\",?//" "$manifest" >"$manifest.new"
 	chmod 600 "$manifest.new" && mv "$manifest.new" "$manifest"
 }
 

@@ -196,6 +196,33 @@ static void damaged_and_unscoped_sessions_are_both_named(void **state UNUSED)
 	strvec_clear(&facts.unscoped);
 }
 
+static void what_runs_elsewhere_is_named_with_the_way_to_go_on(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.elsewhere_count = 2;
+	strvec_push(&facts.elsewhere, "pod-1");
+	strvec_push(&facts.elsewhere, "pod-2");
+	check(&facts, "machine", VERDICT_WARNING, "2 of 3 sessions", "recover --take-over");
+	check(&facts, "machine", VERDICT_WARNING, "pod-1, pod-2", "recover --take-over");
+	strvec_clear(&facts.elsewhere);
+}
+
+static void a_machine_id_that_is_not_kept_is_a_warning(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.machine_id_is_volatile = true;
+	check(&facts, "machine", VERDICT_WARNING, "in memory", "--commit");
+	facts.renamed_count = 1;
+	check(&facts, "machine", VERDICT_WARNING, "its id is not kept", "--commit");
+}
+
+static void a_container_without_a_lasting_id_is_a_warning(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	facts.is_fleeting = true;
+	check(&facts, "machine", VERDICT_WARNING, "after its restart", "recover --take-over");
+}
+
 static void missing_helpers_are_an_error(void **state UNUSED)
 {
 	struct doctor_facts facts = healthy();
@@ -471,6 +498,9 @@ int main(void)
 		cmocka_unit_test(a_state_directory_in_memory_is_a_warning),
 		cmocka_unit_test(a_runtime_directory_may_be_missing_but_not_foreign),
 		cmocka_unit_test(damaged_and_unscoped_sessions_are_both_named),
+		cmocka_unit_test(what_runs_elsewhere_is_named_with_the_way_to_go_on),
+		cmocka_unit_test(a_machine_id_that_is_not_kept_is_a_warning),
+		cmocka_unit_test(a_container_without_a_lasting_id_is_a_warning),
 		cmocka_unit_test(missing_helpers_are_an_error),
 		cmocka_unit_test(helpers_of_another_version_are_an_error),
 		cmocka_unit_test(tmux_must_be_there_and_new_enough),

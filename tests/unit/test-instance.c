@@ -76,13 +76,14 @@ static const char full[] =
 	"\"policy\":{\"resume\":\"confirm\",\"restart\":\"on-failure\"},\"desired\":\"running\","
 	"\"observed\":{\"state\":\"error\",\"since\":\"2026-04-14T09:08:03.000Z\","
 	"\"reason\":\"oom\",\"exit\":{\"signal\":9,\"oom\":true,\"oom_victim\":\"node (pid 4711)\",\"last_words\":\"Killed\"},"
-	"\"boot_id\":\"b-1\"},"
+	"\"boot_id\":\"b-1\",\"pid_namespace\":\"4:5\"},"
 	"\"conversation\":{\"session_id\":\"s-2\",\"origin\":\"reported\",\"previous\":[\"s-1\"],"
 	"\"transcript_path\":\"/h/s-2.jsonl\",\"first_turn_seen\":true,"
 	"\"captured_at\":\"2026-04-14T09:08:04.000Z\",\"config_home\":\"/h\"},"
 	"\"resume_argv\":[\"claude\",\"--resume\",\"s-2\"],"
 	"\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\",\"directory\":\"/r\",\"unit\":\"u.scope\","
-	"\"invocation_id\":\"i-1\",\"boot_id\":\"b-1\",\"server_pid\":11,\"server_start\":12,"
+	"\"invocation_id\":\"i-1\",\"boot_id\":\"b-1\",\"pid_namespace\":\"2:3\","
+	"\"server_pid\":11,\"server_start\":12,"
 	"\"pane_pid\":13,\"pane_start\":14,\"attempts\":[{\"rung\":\"resume\","
 	"\"reason\":\"conversation_data_present\",\"session_id\":\"s-2\",\"argv\":[\"claude\"]},"
 	"{\"rung\":\"shell\",\"reason\":\"last\",\"argv\":[\"sh\"]}],\"attempt\":1,"
@@ -223,11 +224,12 @@ static void a_process_that_was_taken_is_read_and_written_as_it_was(void **state 
 					     "\"start\":8",
 					     "\"boot_id\":\"b\"",
 					     "\"machine_id\":\"m\"",
+					     "\"pid_namespace\":\"2:3\"",
 					     "\"session_id\":\"s-1\"",
 					     "\"x\":[1]" };
 	cleanup_instance struct instance *instance = read_text(
 		TAKEN("\"pid\":7,\"start\":8,\"boot_id\":\"b\",\"machine_id\":\"m\","
-		      "\"session_id\":\"s-1\",\"x\":[1]"));
+		      "\"pid_namespace\":\"2:3\",\"session_id\":\"s-1\",\"x\":[1]"));
 	assert_string_equal(instance->taken.machine_id, "m");
 	assert_string_equal(instance->taken.session_id, "s-1");
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
@@ -269,11 +271,17 @@ static void a_process_that_was_taken_counts_where_it_may_live(void **state UNUSE
 	taken_set(taken, &self, 1, "s-1");
 	assert_int_equal(taken_look(taken, NULL), TAKEN_LIVES);
 	assert_string_equal(or_empty(taken->machine_id), machine_id());
+	assert_string_equal(or_empty(taken->pid_namespace), machine_pid_namespace());
 	assert_true(taken_may_have(taken, "s-1"));
 	assert_true(taken_may_have(taken, NULL));
 	assert_false(taken_may_have(taken, "s-2"));
 	taken->processes[0].start++;
 	assert_int_equal(taken_look(taken, NULL), TAKEN_ENDED);
+
+	/* A container: its processes are hidden from us. */
+	replace_string(&taken->pid_namespace, "1:1");
+	assert_int_equal(taken_look(taken, NULL), TAKEN_ELSEWHERE);
+	replace_string(&taken->pid_namespace, NULL);
 
 	/* The home is shared: nobody here can know. */
 	replace_string(&taken->boot_id, "11111111-2222-4333-8444-555555555555");

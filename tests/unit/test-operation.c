@@ -106,6 +106,27 @@ static void a_run_of_another_machine_is_refused_or_taken_over(void **state)
 	assert_string_equal(or_empty(operation.instance->run.machine_id), machine_id());
 }
 
+/* Its pids may be those of other processes here. */
+static void what_is_taken_over_from_a_container_has_no_processes_here(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	replace_string(&instance->run.machine_id, *machine_id() ? machine_id() : NULL);
+	replace_string(&instance->run.pid_namespace, "1:1");
+	fake_put(desk, instance);
+	cleanup_operation struct operation operation = opened(desk);
+	const struct run *run = &operation.instance->run;
+	cleanup_error struct error err = { 0 };
+	assert_int_equal(operation_admit(&operation, &err), -1);
+	assert_int_equal(run_relation(run), MACHINE_OTHER);
+	desk->deck.takes_over = true;
+	assert_int_equal(operation_admit(&operation, NULL), 0);
+	assert_int_equal(run_relation(run), MACHINE_THIS_BOOT);
+	assert_int_equal(run->server.pid, 0);
+	assert_int_equal(run->pane.pid, 0);
+	assert_string_equal(run->pid_namespace, machine_pid_namespace());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +136,7 @@ int main(void)
 		FAKE_TEST(it_looks_once),
 		FAKE_TEST(what_is_seen_is_written_down_once),
 		FAKE_TEST(a_run_of_another_machine_is_refused_or_taken_over),
+		FAKE_TEST(what_is_taken_over_from_a_container_has_no_processes_here),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,10 +226,12 @@ static void the_last_line_of_a_recovery_counts(void **state UNUSED)
 	cleanup_child_result struct child_result result;
 	struct recover_counts counts = { 0 };
 	answered("{\"event\":\"session\",\"outcome\":\"failed\",\"error\":\"no tmux\"}\n"
-		 "{\"event\":\"summary\",\"total\":3,\"revived\":2,\"failed\":1}\n",
+		 "{\"event\":\"summary\",\"total\":4,\"revived\":2,\"left\":1,\"elsewhere\":1,"
+		 "\"failed\":1}\n",
 		 "agentdeck: warning: x\n", 1, &result);
 	assert_int_equal(recover_answer(&result, &counts, NULL), 0);
 	assert_int_equal(counts.revived, 2);
+	assert_int_equal(counts.elsewhere, 1);
 	assert_int_equal(counts.failed, 1);
 }
 

@@ -347,6 +347,7 @@ static void a_run_of_another_machine_is_left(void **state)
 		assert_int_equal(revive(&desk->deck, ID, causes[i], REVIVE_REALLY, &result, NULL),
 				 0);
 		assert_int_equal(result.outcome, REVIVE_LEFT);
+		assert_true(result.elsewhere);
 		assert_non_null(strstr(result.reason, "box2"));
 	}
 	cleanup_roster struct roster *roster = fake_list(&desk->deck);
@@ -356,6 +357,23 @@ static void a_run_of_another_machine_is_left(void **state)
 	cleanup_instance struct instance *after = load(desk);
 	assert_int_equal(after->observed.state, STATE_RUNNING);
 	assert_string_equal(after->run.machine_id, OTHER_MACHINE);
+}
+
+/* It has ended in a container, where its user may be about to start it again. */
+static void a_wish_of_another_container_is_left(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = killed(desk);
+	cleanup_revive_result struct revive_result result = { 0 };
+	run_clear(&instance->run);
+	instance->observed.state = STATE_ERROR;
+	replace_string(&instance->observed.boot_id, process_boot_id());
+	replace_string(&instance->observed.pid_namespace, "1:1");
+	put(desk, instance);
+	assert_int_equal(revive(&desk->deck, ID, REVIVE_AUTOMATIC, REVIVE_REALLY, &result, NULL),
+			 0);
+	assert_int_equal(result.outcome, REVIVE_LEFT);
+	assert_true(result.elsewhere);
 }
 
 static void a_wish_of_another_machine_is_left(void **state)
@@ -778,6 +796,7 @@ int main(void)
 		DESK_TEST(what_does_not_answer_is_not_started_again),
 		DESK_TEST(a_run_of_another_machine_is_left),
 		DESK_TEST(a_wish_of_another_machine_is_left),
+		DESK_TEST(a_wish_of_another_container_is_left),
 		DESK_TEST(who_takes_over_is_asked_nothing_else),
 		DESK_TEST(a_list_writes_down_what_nobody_could),
 		DESK_TEST(a_list_sees_that_the_machine_was_restarted),

@@ -82,6 +82,7 @@ static struct instance *full_instance(void)
 	instance->run.directory = xstrdup("/run/x");
 	instance->run.unit = xstrdup("x.scope");
 	instance->run.boot_id = xstrdup("boot");
+	instance->run.pid_namespace = xstrdup("2:3");
 	instance->run.server = (struct process_id){ .pid = 11, .start = 12 };
 	instance->run.pane = (struct process_id){ .pid = 13, .start = 14 };
 	run_add_attempt(&instance->run, &attempt);
@@ -109,6 +110,7 @@ static void assert_full(const struct store_row *row)
 	assert_string_equal(row->run_directory, "/run/x");
 	assert_string_equal(row->unit, "x.scope");
 	assert_string_equal(row->boot_id, "boot");
+	assert_string_equal(row->pid_namespace, "2:3");
 	assert_int_equal(row->state, STATE_RUNNING);
 	assert_int_equal(row->desired, DESIRED_RUNNING);
 	assert_int_equal(row->rung, RUNG_CONTINUE);
@@ -389,7 +391,7 @@ static void rows_that_make_no_sense_are_read_anew(void **state)
 		{ "forged\\t", "" },              /* a text too few */
 		{ "forged\\t", "forged\\tx\\t" }, /* one too many */
 		{ "\\tnone\\t", "\\tnone\\tx\\t" },
-		{ "\"format\":9", "\"format\":8" },
+		{ "\"format\":10", "\"format\":8" },
 		{ "\\tstopped\\tstopped", "\\tstopped\\tlost" },
 		{ "\\tstopped\\tstopped", "\\tmelted\\tstopped" },
 		{ "\\t1776157681000000", "\\t-1" },

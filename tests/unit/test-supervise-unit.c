@@ -288,8 +288,9 @@ static void one_that_was_started_by_hand_is_in_the_way(void **state)
 	struct scene *s = *state;
 	cleanup_close int dirfd = open(s->deck.paths.state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
-	cleanup_free char *name = *machine_id() ? xasprintf("supervise-%s.lock", machine_id())
-						: xstrdup("supervise.lock");
+	const char *container = machine_is_lasting() ? "" : machine_pid_namespace();
+	cleanup_free char *name = xasprintf("supervise%s%s%s%s.lock", *machine_id() ? "-" : "",
+					    machine_id(), *container ? "-" : "", container);
 	assert_int_equal(fs_lock(dirfd, name, 0, &lock, NULL), 0);
 	assert_error(s->f, supervise_install(&s->deck, &s->f->err), ERROR_BUSY, "started by hand");
 	assert_null(content(s->own));

@@ -47,6 +47,7 @@ static void print_result(const struct revive_result *result, int64_t elapsed_ms)
 	json_set_string(object, "title", result->title);
 	json_set_string(object, "outcome", revive_outcome_name(result->outcome));
 	json_set_string(object, "reason", result->reason);
+	json_set_bool(object, "elsewhere", result->elsewhere);
 	json_set_string(object, "error", result->error);
 	json_set_string(object, "rung", result->rung);
 	json_set_string(object, "session_id", result->session_id);
@@ -112,6 +113,7 @@ static void print_summary_json(const struct recover_counts *counts, bool dry)
 	json_set_int(object, "revived", (int64_t)counts->revived);
 	json_set_int(object, "running", (int64_t)counts->alive);
 	json_set_int(object, "left", (int64_t)counts->left);
+	json_set_int(object, "elsewhere", (int64_t)counts->elsewhere);
 	json_set_int(object, "failed", (int64_t)counts->failed);
 	json_set_int(object, "ended_by_themselves", (int64_t)counts->offers);
 	json_set_bool(object, "dry_run", dry);
@@ -137,6 +139,12 @@ static void print_summary(const struct display *display, const struct recover_co
 			printf(", %zu %s", counts->failed, display->dry ? "would fail" : "failed");
 		printf("\n");
 	}
+	if (counts->elsewhere)
+		printf("%zu ran on another machine or in another container: if %s there, "
+		       "agentdeck recover --take-over restarts %s here.\n",
+		       counts->elsewhere,
+		       counts->elsewhere == 1 ? "it no longer runs" : "they no longer run",
+		       counts->elsewhere == 1 ? "it" : "them");
 	if (counts->offers)
 		printf("%zu ended by %s before: agentdeck session start brings %s back.\n",
 		       counts->offers, counts->offers == 1 ? "itself" : "themselves",

@@ -50,6 +50,7 @@ static int run(struct app *app, struct error *err UNUSED)
 	json_set_string(object, "rung", result.rung);
 	json_set_string(object, "note", result.note);
 	json_set_string(object, "session_id", result.session_id);
+	json_set_bool(object, "elsewhere", result.elsewhere);
 	json_set_int(object, "delay_ms", result.delay_ms);
 	print_json_line(object);
 	return 0;

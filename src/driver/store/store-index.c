@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_FORMAT = 9 };
+enum { INDEX_FORMAT = 10 };
 
 /* A manifest younger than this when it was read gets no stamp: the kernel's file times are coarse,
  * and within one tick the same inode can return with another content of the same size. */
@@ -61,6 +61,7 @@ enum column {
 	COLUMN_NOTES,
 	COLUMN_ENDING,
 	COLUMN_WORKSPACE,
+	COLUMN_PID_NAMESPACE,
 	COLUMN_COUNT
 };
 
@@ -174,6 +175,7 @@ static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 		.boot_id = or_null(texts[COLUMN_BOOT_ID]),
 		.machine_id = or_null(texts[COLUMN_MACHINE_ID]),
 		.host = or_null(texts[COLUMN_HOST]),
+		.pid_namespace = or_null(texts[COLUMN_PID_NAMESPACE]),
 		.config_home = or_null(texts[COLUMN_CONFIG_HOME]),
 		.next_session_id = or_null(texts[COLUMN_NEXT_SESSION]),
 		.shared = { .session_id = or_null(texts[COLUMN_SHARED_ID]),
@@ -265,6 +267,7 @@ static void pack_instance(const struct instance *instance, struct strbuf *storag
 	pack_text(storage, ending_stage_name(instance->ending.stage));
 	pack_text(storage,
 		  instance->workspace ? workspace_kind_name(instance->workspace->kind) : NULL);
+	pack_text(storage, run->pid_namespace);
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */

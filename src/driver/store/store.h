@@ -126,7 +126,7 @@ struct store_row {
 	int64_t since;                                 /* observed.since */
 	char *reason, *held;                           /* observed.reason, observed.held */
 	char *unit, *socket, *run_directory, *boot_id; /* of the run; NULL when there is none */
-	char *machine_id, *host;                       /* of the run; NULL: not recorded */
+	char *machine_id, *pid_namespace, *host;       /* of the run; NULL: not recorded */
 	struct process_id server, pane, window;
 	enum rung rung;    /* of the current attempt */
 	char *config_home; /* of the conversation */

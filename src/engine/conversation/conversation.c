@@ -323,19 +323,20 @@ static bool is_holder(const struct store_row *row, const struct instance *instan
 static char *where(const struct store_row *row)
 {
 	const struct place_run run = place_run_of_row(row);
-	if (place_relation(&run) != MACHINE_OTHER)
-		return NULL;
-	cleanup_free char *host = visible(row->host ? row->host : MACHINE_UNNAMED);
-	return xasprintf(" on %s", host);
+	cleanup_free char *host = place_elsewhere(&run);
+	cleanup_free char *shown = host ? visible(host) : NULL;
+	return shown ? xasprintf(" on %s", shown) : NULL;
 }
 
-/* What its user can do: no command of this machine reaches another one.  The caller frees. */
+/* What its user can do: no command of this machine reaches another one, but the user may know that
+ * nothing runs there any more.  The caller frees. */
 static char *remedy(enum holding holding, const char *hint, bool is_elsewhere)
 {
 	const bool attaches = holding != HOLDING_DIRECTORY;
 	if (is_elsewhere)
-		return xstrdup(attaches ? "work there, or stop it there first"
-					: "stop it there first");
+		return xasprintf("%sstop it there first; if it no longer runs there: agentdeck "
+				 "stop --take-over %s",
+				 attaches ? "work there, or " : "", hint);
 	return attaches ? xasprintf("attach to that one with agentdeck attach %s, or stop it "
 				    "first with agentdeck stop %s",
 				    hint, hint)
@@ -427,7 +428,6 @@ static void describe_holder(const struct owner_profile *profile, const struct st
 			    enum holding holding, struct conversation_holder *ret)
 {
 	const struct place_run run = place_run_of_row(row);
-	const bool is_elsewhere = place_relation(&run) == MACHINE_OTHER;
 	conversation_holder_clear(ret);
 	*ret = (struct conversation_holder){
 		.holding = holding,
@@ -437,7 +437,7 @@ static void describe_holder(const struct owner_profile *profile, const struct st
 		.agent = xstrdup(row->agent),
 		.directory = xstrdup(row->lookup_directory),
 		.profile = profile->is_own ? NULL : xstrdup(store_profile(profile->store)),
-		.host = is_elsewhere ? xstrdup(row->host ? row->host : MACHINE_UNNAMED) : NULL,
+		.host = place_elsewhere(&run),
 		.since = row->since,
 		.server = row->server,
 		.pane = row->pane,

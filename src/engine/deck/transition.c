@@ -27,11 +27,12 @@ int transition_of_boot(struct store_lock *lock, struct instance *instance, enum 
 		       const char *reason, const char *boot_id, struct error *err)
 {
 	const enum instance_state before = instance->observed.state;
-	const struct machine_stamp here = machine_stamp();
+	const struct machine_stamp here = machine_stamp_of_boot(boot_id);
 	const struct state_stamp stamp = {
 		.now_us = clock_wall_us(),
 		.boot_id = boot_id,
 		.machine_id = here.id,
+		.pid_namespace = here.pid_namespace,
 		.host = here.host,
 	};
 	const enum state_verdict verdict = state_apply(instance, event, reason, &stamp);

@@ -7,6 +7,7 @@
 
 #include "base/fsutil.h"
 #include "base/helper.h"
+#include "base/machine.h"
 #include "base/program.h"
 #include "base/version.h"
 #include "engine/deck/hint.h"
@@ -112,6 +113,28 @@ static void look_at_directory(const char *path, struct doctor_directory *ret)
 		ret->problem = xasprintf("%s cannot be written", ret->path);
 }
 
+static void look_at_machine(struct doctor_facts *facts)
+{
+	struct statfs kind;
+	facts->is_fleeting = !machine_is_lasting();
+	facts->machine_id_is_volatile = statfs("/etc/machine-id", &kind) == 0 &&
+					kind.f_type == TMPFS_MAGIC;
+}
+
+static void note_elsewhere(const struct store_row *row, struct doctor_facts *facts)
+{
+	const struct place_run run = place_run_of_row(row);
+	cleanup_free char *name = place_elsewhere(&run);
+	if (!name)
+		return;
+	cleanup_free char *shown = visible(name);
+	facts->elsewhere_count++;
+	facts->renamed_count += row->host && streq(row->host, machine_host()) && row->machine_id &&
+				!streq(row->machine_id, machine_id());
+	if (!strvec_contains(&facts->elsewhere, shown))
+		strvec_push(&facts->elsewhere, shown);
+}
+
 static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 {
 	cleanup_error struct error err = { 0 };
@@ -127,6 +150,8 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 			strvec_push(&facts->damaged, row->damage);
 		if (row->damage)
 			strvec_push(&facts->damaged_ids, row->base);
+		if (!row->damage)
+			note_elsewhere(row, facts);
 		if (row->damage || !place_row_is_live(row))
 			continue;
 		facts->live_count++;
@@ -395,6 +420,7 @@ void doctor_gather(struct deck *deck, const char *profile, struct doctor_facts *
 		facts.manager_why = xstrdup("not checked: no home directory is known");
 	} else {
 		look_at_manager(deck, &facts);
+		look_at_machine(&facts);
 		look_at_places(deck, &facts);
 		look_at_agents(deck, &facts);
 		look_at_supervisor(deck, &facts);

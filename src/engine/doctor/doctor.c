@@ -86,6 +86,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 	strvec_clear(&facts->damaged);
 	strvec_clear(&facts->damaged_ids);
 	strvec_clear(&facts->unscoped);
+	strvec_clear(&facts->elsewhere);
 	strvec_clear(&facts->missing_helpers);
 	strvec_clear(&facts->other_helpers);
 	strvec_clear(&facts->open_helpers);
@@ -241,6 +242,33 @@ static void judge_sessions(const struct doctor_facts *facts, struct findings *re
 	}
 	if (!facts->damaged.count && !unscoped)
 		ok("%zu in all, %zu running", facts->session_count, facts->live_count);
+}
+
+static void judge_machine(const struct doctor_facts *facts, struct findings *ret)
+{
+	cleanup_free char *names = join(&facts->elsewhere, ", ");
+	if (facts->elsewhere_count) {
+		warn("%zu of %zu sessions run on another machine or in another container: %s",
+		     facts->elsewhere_count, facts->session_count, names);
+		advise("use them there; if they no longer run there: agentdeck recover "
+		       "--take-over");
+	}
+	if (facts->renamed_count) {
+		warn("%zu of them ran on a machine of this name with another machine id: if that "
+		     "is this machine, its id is not kept",
+		     facts->renamed_count);
+		advise("keep /etc/machine-id on the disk: sudo systemd-machine-id-setup --commit");
+	} else if (facts->machine_id_is_volatile) {
+		warn("/etc/machine-id is in memory: after the next boot, the sessions of this boot "
+		     "count as another machine's");
+		advise("keep it on the disk: sudo systemd-machine-id-setup --commit");
+	}
+	if (facts->is_fleeting) {
+		warn("this container has no id that outlives it: after its restart, nothing tells "
+		     "its sessions from those of another container");
+		advise("after each restart, if nothing else uses this home: agentdeck recover "
+		       "--take-over");
+	}
 }
 
 static void judge_helpers(const struct doctor_facts *facts, struct findings *ret)
@@ -544,6 +572,7 @@ void doctor_judge(const struct doctor_facts *facts, struct findings *ret)
 		{ "state directory", judge_state, true },
 		{ "runtime directory", judge_runtime, true },
 		{ "sessions", judge_sessions, true },
+		{ "machine", judge_machine, true },
 		{ "helpers", judge_helpers, true },
 		{ "agents", judge_agents, true },
 		{ "tmux", judge_tmux, false },

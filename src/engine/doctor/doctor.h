@@ -3,10 +3,11 @@
  * Does this machine keep sessions alive?  One function gathers facts, and a pure one judges them.
  *
  * The checks, in this order: "home" and "profile" (only when something is wrong), "config", "state
- * directory", "runtime directory", "sessions", "helpers", "agents", "tmux", "systemd", "user
- * manager", "isolation", "linger", "KillUserProcesses", "login", "ssh agent", "supervisor",
- * "notify" (only when there is a command), "completion" (only for users of fish), "containers"
- * (only where they are used or an engine answers).  A check may have several findings.
+ * directory", "runtime directory", "sessions", "machine" (only when something is wrong), "helpers",
+ * "agents", "tmux", "systemd", "user manager", "isolation", "linger", "KillUserProcesses", "login",
+ * "ssh agent", "supervisor", "notify" (only when there is a command), "completion" (only for users
+ * of fish), "containers" (only where they are used or an engine answers).  A check may have several
+ * findings.
  */
 #pragma once
 
@@ -64,6 +65,11 @@ struct doctor_facts {
 	struct strvec damaged, damaged_ids; /* what is wrong with each, and its id */
 	struct strvec unscoped;             /* ids of live sessions without a scope */
 	char *sessions_problem;
+	size_t elsewhere_count;  /* sessions that another machine or container runs */
+	struct strvec elsewhere; /* its name, once for each */
+	size_t renamed_count;    /* of them: by a machine of our host name, with another id */
+	bool is_fleeting;        /* not machine_is_lasting() */
+	bool machine_id_is_volatile;
 	struct strvec missing_helpers, other_helpers; /* other: of another version */
 	struct strvec open_helpers; /* what helper_find() says of those that others may write */
 	bool helpers_known;

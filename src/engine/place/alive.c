@@ -17,6 +17,8 @@ struct place_run place_run_of(const struct instance *instance)
 		.unit = run->unit,
 		.boot_id = run->boot_id,
 		.machine_id = run->machine_id,
+		.pid_namespace = run->pid_namespace,
+		.host = run->host,
 		.server = run->server,
 		.pane = run->pane,
 		.window = run->window,
@@ -34,6 +36,8 @@ struct place_run place_run_of_row(const struct store_row *row)
 		.unit = row->unit,
 		.boot_id = row->boot_id,
 		.machine_id = row->machine_id,
+		.pid_namespace = row->pid_namespace,
+		.host = row->host,
 		.server = row->server,
 		.pane = row->pane,
 		.window = row->window,
@@ -42,7 +46,16 @@ struct place_run place_run_of_row(const struct store_row *row)
 
 enum machine_relation place_relation(const struct place_run *run)
 {
-	return machine_relation(run->boot_id, run->machine_id);
+	const struct machine_stamp written = { run->boot_id, run->machine_id, run->pid_namespace,
+					       run->host };
+	return machine_relation(&written);
+}
+
+char *place_elsewhere(const struct place_run *run)
+{
+	const struct machine_stamp written = { run->boot_id, run->machine_id, run->pid_namespace,
+					       run->host };
+	return machine_relation(&written) == MACHINE_OTHER ? machine_name(&written) : NULL;
 }
 
 /* An earlier boot has left nothing, wherever it ran. */
@@ -142,8 +155,11 @@ bool place_is_between_soon(const struct process_id *server, const struct process
 
 void place_take_over(struct run *run)
 {
-	const struct machine_stamp here = machine_stamp();
+	const struct machine_stamp here = machine_stamp_of_boot(run->boot_id);
+	if (!streq(or_empty(run->pid_namespace), or_empty(here.pid_namespace)))
+		run->server = run->pane = run->window = run->reporter = (struct process_id){ 0 };
 	replace_string(&run->machine_id, here.id);
+	replace_string(&run->pid_namespace, here.pid_namespace);
 	replace_string(&run->host, here.host);
 }
 
@@ -152,13 +168,13 @@ int place_check_here(const struct deck *deck, const struct instance *instance, s
 	if (run_relation(&instance->run) != MACHINE_OTHER)
 		return 0;
 	cleanup_free char *title = visible(instance->title);
-	cleanup_free char *host = visible(instance_host(instance));
+	cleanup_free char *name = instance_host(instance);
+	cleanup_free char *host = visible(name);
 	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-	return error_set(
-		err, ERROR_INVALID,
-		"session '%s' (%s) runs on %s: use it there. If that machine no longer runs it, "
-		"take it over with agentdeck session start --take-over %s",
-		title, instance->id, host, hint);
+	return error_set(err, ERROR_INVALID,
+			 "session '%s' (%s) runs on %s: use it there. If it no longer runs there, "
+			 "take it over with agentdeck session start --take-over %s",
+			 title, instance->id, host, hint);
 }
 
 int place_has_processes(const char *id, bool *ret, struct error *err)

@@ -28,7 +28,7 @@ struct place_run {
 	const char *id, *backend; /* of the instance */
 	const char *run_id;       /* not in a row */
 	const char *socket, *directory, *unit;
-	const char *boot_id, *machine_id;
+	const char *boot_id, *machine_id, *pid_namespace, *host;
 	struct process_id server, pane; /* pid 0: not written down */
 	struct process_id window;       /* as in struct run */
 	const char *capsule;            /* not in a row */

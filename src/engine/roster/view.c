@@ -71,9 +71,9 @@ struct view view_of(const struct store_row *row)
 					or_empty(row->backend));
 		return view;
 	}
-	if (place_relation(&run) == MACHINE_OTHER) {
+	view.host = place_elsewhere(&run);
+	if (view.host) {
 		view.is_silent = true;
-		view.host = xstrdup(row->host ? row->host : MACHINE_UNNAMED);
 		view.reason = xasprintf("its run is on %s", view.host);
 		return view;
 	}

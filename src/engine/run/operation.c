@@ -79,8 +79,10 @@ int operation_admit(const struct operation *operation, struct error *err)
 	struct run *run = &instance->run;
 	if (!operation->deck->takes_over || run_relation(run) != MACHINE_OTHER)
 		return place_check_here(operation->deck, instance, err);
-	log_warning("taken over from %s (machine %s, boot %s)", instance_host(instance),
-		    or_empty(run->machine_id), or_empty(run->boot_id));
+	cleanup_free char *host = instance_host(instance);
+	log_warning("taken over from %s (machine %s, boot %s, PID namespace %s)", host,
+		    or_empty(run->machine_id), or_empty(run->boot_id),
+		    or_empty(run->pid_namespace));
 	place_take_over(run);
 	return 0;
 }

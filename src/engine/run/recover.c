@@ -150,6 +150,7 @@ static void count(struct recovery *recovery, const struct revive_result *result,
 		counts->alive++;
 	else
 		counts->left++;
+	counts->elsewhere += result->elsewhere;
 	recovery->progress(counts, result, elapsed_ms, recovery->context);
 }
 
@@ -319,6 +320,7 @@ int recover_answer(const struct child_result *result, struct recover_counts *ret
 		.revived = (size_t)json_get_int(line, "revived", 0),
 		.alive = (size_t)json_get_int(line, "running", 0),
 		.left = (size_t)json_get_int(line, "left", 0),
+		.elsewhere = (size_t)json_get_int(line, "elsewhere", 0),
 		.failed = (size_t)json_get_int(line, "failed", 0),
 		.offers = (size_t)json_get_int(line, "ended_by_themselves", 0),
 	};

@@ -59,6 +59,7 @@ void revive_answer(const struct child_result *result, struct revive_result *ret)
 		.rung = xstrdup_or_null(json_get_string(object, "rung", NULL)),
 		.note = xstrdup_or_null(json_get_string(object, "note", NULL)),
 		.session_id = xstrdup_or_null(json_get_string(object, "session_id", NULL)),
+		.elsewhere = json_get_bool(object, "elsewhere", false),
 		.delay_ms = json_get_int(object, "delay_ms", 0),
 	};
 	const char *outcome = json_get_string(object, "outcome", "");
@@ -179,11 +180,12 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	struct observation seen = { .why = "not started" };
 	if (instance_relation(instance) == MACHINE_OTHER && !deck->takes_over) {
 		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+		cleanup_free char *host = instance_host(instance);
 		settle(ret, REVIVE_LEFT, NULL);
-		ret->reason = xasprintf(
-			"it ran on %s: if that machine no longer runs it, take it over with "
-			"agentdeck session start --take-over %s",
-			instance_host(instance), hint);
+		ret->elsewhere = true;
+		ret->reason = xasprintf("it ran on %s: if it no longer runs there, take it over "
+					"with agentdeck session start --take-over %s",
+					host, hint);
 		return 0;
 	}
 	if (operation_admit(revival->operation, err) < 0)

@@ -46,6 +46,7 @@ struct revive_result {
 	char *error;      /* why it failed */
 	char *rung;       /* how it came back: rung_name() */
 	char *note;       /* what is to be known about its history */
+	bool elsewhere;   /* REVIVE_LEFT, because it ran on another machine */
 	char *session_id;
 	int64_t delay_ms;
 };

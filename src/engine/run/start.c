@@ -106,6 +106,7 @@ static int clear_remains(struct operation *operation, struct error *err)
 	/* Its attempts are still to be read; its processes belong to no boot any more. */
 	replace_string(&instance->run.boot_id, NULL);
 	replace_string(&instance->run.machine_id, NULL);
+	replace_string(&instance->run.pid_namespace, NULL);
 	return 0;
 }
 

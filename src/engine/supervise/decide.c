@@ -17,8 +17,12 @@ int64_t supervise_patience_ms(unsigned failures, int64_t first_ms, int64_t most_
 static bool is_intent(const struct supervise_facts *facts)
 {
 	const struct instance *instance = facts->instance;
-	if (!instance || machine_relation(instance->observed.boot_id,
-					  instance->observed.machine_id) != MACHINE_THIS_BOOT)
+	if (!instance)
+		return false;
+	const struct machine_stamp written = { .boot_id = instance->observed.boot_id,
+					       .id = instance->observed.machine_id,
+					       .pid_namespace = instance->observed.pid_namespace };
+	if (machine_relation(&written) != MACHINE_THIS_BOOT)
 		return false;
 	return state_is_stopping(instance->observed.state) ||
 	       (state_is_starting(instance->observed.state) && !facts->is_live);

@@ -15,12 +15,13 @@
 
 enum { PAUSE_MS = 1000, MOST_PAUSE_MS = 60000 };
 
-/* Each machine that shares the directory has a supervisor of its own, for its own runs.  The caller
- * frees. */
+/* Each machine that shares the directory has a supervisor of its own, for its own runs, and so has
+ * each container that is no machine.  The caller frees. */
 static char *lock_name(void)
 {
-	return *machine_id() ? xasprintf("supervise-%s.lock", machine_id())
-			     : xstrdup("supervise.lock");
+	const char *container = machine_is_lasting() ? "" : machine_pid_namespace();
+	return xasprintf("supervise%s%s%s%s.lock", *machine_id() ? "-" : "", machine_id(),
+			 *container ? "-" : "", container);
 }
 
 static int take_lock(const struct deck *deck, struct fs_lock *ret, struct error *err)

@@ -50,6 +50,7 @@ static void read_observed(const struct manifest_section *root, struct instance *
 	instance->observed.reason = manifest_text(&observed, "reason");
 	instance->observed.boot_id = manifest_text(&observed, "boot_id");
 	instance->observed.machine_id = manifest_text(&observed, "machine_id");
+	instance->observed.pid_namespace = manifest_text(&observed, "pid_namespace");
 	instance->observed.host = manifest_text(&observed, "host");
 	instance->observed.exit = (struct exit_record){
 		.present = exit.object != NULL,
@@ -135,6 +136,7 @@ static void read_run(const struct manifest_section *root, struct run *ret)
 	ret->invocation_id = manifest_text(&section, "invocation_id");
 	ret->boot_id = manifest_text(&section, "boot_id");
 	ret->machine_id = manifest_text(&section, "machine_id");
+	ret->pid_namespace = manifest_text(&section, "pid_namespace");
 	ret->host = manifest_text(&section, "host");
 	ret->server.pid = (pid_t)manifest_int(&section, "server_pid", INT_MAX);
 	ret->server.start = (uint64_t)manifest_int(&section, "server_start", INT64_MAX);
@@ -233,6 +235,7 @@ static void read_taken(const struct manifest_section *root, struct taken *ret)
 	read_launched(&section, ret);
 	ret->boot_id = manifest_text(&section, "boot_id");
 	ret->machine_id = manifest_text(&section, "machine_id");
+	ret->pid_namespace = manifest_text(&section, "pid_namespace");
 	ret->session_id = manifest_text(&section, "session_id");
 }
 
@@ -383,6 +386,7 @@ static void put_observed(struct json_object *root, const struct instance *instan
 	put_exit(object, &instance->observed.exit);
 	manifest_put_text(object, "boot_id", instance->observed.boot_id);
 	manifest_put_text(object, "machine_id", instance->observed.machine_id);
+	manifest_put_text(object, "pid_namespace", instance->observed.pid_namespace);
 	manifest_put_text(object, "host", instance->observed.host);
 	manifest_put_text(object, "held", instance->observed.held);
 	manifest_put_text(object, "hold",
@@ -463,6 +467,7 @@ static void put_run(struct json_object *root, const struct run *run)
 	manifest_put_text(object, "invocation_id", run->invocation_id);
 	manifest_put_text(object, "boot_id", run->boot_id);
 	manifest_put_text(object, "machine_id", run->machine_id);
+	manifest_put_text(object, "pid_namespace", run->pid_namespace);
 	manifest_put_text(object, "host", run->host);
 	manifest_put_number(object, "server_pid", run->server.pid);
 	manifest_put_number(object, "server_start", (int64_t)run->server.start);
@@ -556,6 +561,7 @@ static void put_taken(struct json_object *root, const struct taken *taken)
 	put_launched(object, taken);
 	manifest_put_text(object, "boot_id", taken->boot_id);
 	manifest_put_text(object, "machine_id", taken->machine_id);
+	manifest_put_text(object, "pid_namespace", taken->pid_namespace);
 	manifest_put_text(object, "session_id", taken->session_id);
 }
 

@@ -152,6 +152,7 @@ void taken_clear(struct taken *taken)
 {
 	free(taken->boot_id);
 	free(taken->machine_id);
+	free(taken->pid_namespace);
 	free(taken->session_id);
 	*taken = (struct taken){ 0 };
 }
@@ -163,6 +164,7 @@ void taken_set(struct taken *taken, const struct process_id *processes, size_t c
 	struct taken made = {
 		.boot_id = xstrdup_or_null(here.boot_id),
 		.machine_id = xstrdup_or_null(here.id),
+		.pid_namespace = xstrdup_or_null(here.pid_namespace),
 		.session_id = xstrdup_or_null(session_id),
 	};
 	while (made.count < count && made.count < TAKEN_MAX) {
@@ -196,7 +198,10 @@ enum taken_state taken_look(const struct taken *taken, struct process_id *ret)
 	const struct process_id *found = taken->processes;
 	if (!taken->count || !taken->boot_id)
 		return TAKEN_ENDED;
-	switch (machine_relation(taken->boot_id, taken->machine_id)) {
+	const struct machine_stamp written = { .boot_id = taken->boot_id,
+					       .id = taken->machine_id,
+					       .pid_namespace = taken->pid_namespace };
+	switch (machine_relation(&written)) {
 	case MACHINE_OTHER:
 		state = TAKEN_ELSEWHERE;
 		break;
@@ -255,6 +260,7 @@ void instance_free(struct instance *instance)
 	exit_record_clear(&instance->observed.exit);
 	free(instance->observed.boot_id);
 	free(instance->observed.machine_id);
+	free(instance->observed.pid_namespace);
 	free(instance->observed.host);
 	free(instance->observed.held);
 	conversation_clear(&instance->conversation);
@@ -286,6 +292,7 @@ void run_clear(struct run *run)
 	free(run->invocation_id);
 	free(run->boot_id);
 	free(run->machine_id);
+	free(run->pid_namespace);
 	free(run->host);
 	free(run->capsule);
 	for (size_t i = 0; i < run->attempt_count; i++)
@@ -295,24 +302,37 @@ void run_clear(struct run *run)
 	*run = (struct run){ 0 };
 }
 
+static struct machine_stamp run_stamp(const struct run *run)
+{
+	return (struct machine_stamp){ run->boot_id, run->machine_id, run->pid_namespace,
+				       run->host };
+}
+
+static struct machine_stamp instance_stamp(const struct instance *instance)
+{
+	return instance->run.boot_id ? run_stamp(&instance->run)
+				     : (struct machine_stamp){ instance->observed.boot_id,
+							       instance->observed.machine_id,
+							       instance->observed.pid_namespace,
+							       instance->observed.host };
+}
+
 enum machine_relation run_relation(const struct run *run)
 {
-	return machine_relation(run->boot_id, run->machine_id);
+	const struct machine_stamp written = run_stamp(run);
+	return machine_relation(&written);
 }
 
 enum machine_relation instance_relation(const struct instance *instance)
 {
-	const struct run *run = &instance->run;
-	return run->boot_id ? run_relation(run)
-			    : machine_relation(instance->observed.boot_id,
-					       instance->observed.machine_id);
+	const struct machine_stamp written = instance_stamp(instance);
+	return machine_relation(&written);
 }
 
-const char *instance_host(const struct instance *instance)
+char *instance_host(const struct instance *instance)
 {
-	const struct run *run = &instance->run;
-	const char *host = run->boot_id ? run->host : instance->observed.host;
-	return is_empty(host) ? MACHINE_UNNAMED : host;
+	const struct machine_stamp written = instance_stamp(instance);
+	return machine_name(&written);
 }
 
 void run_add_attempt(struct run *run, const struct attempt *attempt)

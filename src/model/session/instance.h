@@ -133,7 +133,8 @@ struct run {
 	char *unit;               /* NULL: not in its own scope */
 	char *invocation_id;
 	char *boot_id;
-	char *machine_id, *host;  /* NULL: not written down; base/machine.h */
+	/* NULL: not written down; base/machine.h */
+	char *machine_id, *pid_namespace, *host;
 	struct process_id server; /* see above */
 	struct process_id pane;   /* the agent */
 	/* the tmux server, where server is another process: a run with a capsule; pid 0: none */
@@ -204,8 +205,8 @@ struct taken {
 	/* the one that its user started, then those that this one launched, if it is a script */
 	struct process_id processes[TAKEN_MAX];
 	size_t count;
-	char *boot_id, *machine_id; /* machine_id: NULL when the machine has none */
-	char *session_id;           /* the conversation; NULL: unknown */
+	char *boot_id, *machine_id, *pid_namespace; /* NULL: not written down; base/machine.h */
+	char *session_id;                           /* the conversation; NULL: unknown */
 };
 
 struct instance {
@@ -234,7 +235,7 @@ struct instance {
 		int64_t since;
 		char *reason;
 		struct exit_record exit;
-		char *boot_id, *machine_id, *host; /* where it was written */
+		char *boot_id, *machine_id, *pid_namespace, *host; /* where it was written */
 		/* When it was last restarted automatically, in µs since the Epoch, latest last:
 		 * model/plan/restart.h. */
 		int64_t restarts[INSTANCE_RESTARTS];
@@ -301,8 +302,8 @@ const struct attempt *run_attempt(const struct run *run);
 enum machine_relation run_relation(const struct run *run);
 /* The same of the instance, which without a run belongs to the machine that saw its end. */
 enum machine_relation instance_relation(const struct instance *instance);
-/* The name of that machine, for people: "another machine" where nobody wrote it down.  Borrowed. */
-const char *instance_host(const struct instance *instance);
+/* machine_name() of that machine.  The caller frees. */
+char *instance_host(const struct instance *instance) MUST_USE;
 /* "conversation X of 'title' (id)", with the profile when it is another one.  NULL: none is shared.
  * The caller frees. */
 char *shared_conversation_text(const struct shared_conversation *shared) MUST_USE;

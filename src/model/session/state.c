@@ -166,6 +166,7 @@ static void stamp_state(struct instance *instance, const struct state_stamp *sta
 	instance->observed.since = stamp->now_us / 1000 * 1000;
 	replace_string(&instance->observed.boot_id, stamp->boot_id);
 	replace_string(&instance->observed.machine_id, stamp->machine_id);
+	replace_string(&instance->observed.pid_namespace, stamp->pid_namespace);
 	replace_string(&instance->observed.host, stamp->host);
 }
 

@@ -76,7 +76,7 @@ struct state_cell state_look_up(enum state_event event, enum state_phase phase);
 /* When and where a state was seen.  Borrowed; NULL: not known. */
 struct state_stamp {
 	int64_t now_us; /* µs since the Epoch; kept as exactly as it is stored, in ms */
-	const char *boot_id, *machine_id, *host;
+	const char *boot_id, *machine_id, *pid_namespace, *host;
 };
 
 /* Make a new instance stopped since this time, without an event. */
