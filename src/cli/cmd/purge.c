@@ -51,11 +51,6 @@ static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
-	if (row->damage)
-		return error_set(err, ERROR_INVALID,
-				 "its manifest is damaged, so nobody knows what it has: use "
-				 "agentdeck remove %s",
-				 row->id);
 	const bool runs = place_row_is_live(row);
 	int r = confirm(app, row, runs, err);
 	if (r != 0)

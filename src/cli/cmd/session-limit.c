@@ -84,8 +84,6 @@ static int run(struct app *app, struct error *err)
 	const struct options *given = app->options;
 	const struct limit_change *change = &given->change;
 	const char *word = NULL;
-	if (row->damage)
-		return error_set(err, ERROR_CORRUPT, "%s", row->damage);
 	if (change->reset || memchr(change->given, 1, sizeof(change->given))) {
 		enum limit_effect effect;
 		if (lifecycle_set_limits(&app->deck, row->base, change, &effect, &instance, err) <

@@ -124,7 +124,7 @@ struct command_option {
 enum command_flags {
 	NEEDS_DECK = 1 << 0,     /* paths, settings, log */
 	NEEDS_STORE = 1 << 1,    /* and the profile's instances; implies NEEDS_DECK */
-	NEEDS_SESSION = 1 << 8,  /* and app->session; implies NEEDS_STORE */
+	NEEDS_SESSION = 1 << 8,  /* and app->session, undamaged; implies NEEDS_STORE */
 	HAS_JSON = 1 << 2,       /* takes --json */
 	HAS_REST = 1 << 3,       /* words after "--" are not for us */
 	IS_HIDDEN = 1 << 4,      /* called by agentdeck itself, not by people */

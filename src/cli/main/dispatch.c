@@ -46,6 +46,16 @@ static void tell_foreign_profile(struct app *app)
 		     app->deck.profile);
 }
 
+/* No command can tell what is in a manifest that nobody can read. */
+static int refuse_damaged(struct app *app, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	/* The row has the message only, and not what kind of error it is. */
+	if (deck_load(&app->deck, app->session->base, &instance, err) < 0)
+		return -1;
+	return error_set(err, ERROR_CORRUPT, "%s", app->session->damage);
+}
+
 static int open_needs(struct app *app, struct error *err)
 {
 	const char *name = app->command->name;
@@ -75,9 +85,11 @@ static int open_needs(struct app *app, struct error *err)
 	if ((!(flags & MAKES_PROFILE) && deck_check_profile(&app->deck, err) < 0) ||
 	    deck_open_store(&app->deck, err) < 0)
 		return -1;
-	return flags & NEEDS_SESSION
-		       ? app_resolve(app, app->operands.items[0], &app->rows, &app->session, err)
-		       : 0;
+	if (!(flags & NEEDS_SESSION))
+		return 0;
+	if (app_resolve(app, app->operands.items[0], &app->rows, &app->session, err) < 0)
+		return -1;
+	return app->session->damage ? refuse_damaged(app, err) : 0;
 }
 
 static int report_error(const struct app *app, const struct error *err)

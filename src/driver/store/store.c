@@ -292,6 +292,16 @@ static int no_manifest(struct store *store, const char *base, int directory, str
 		base, store->path, base, damaged);
 }
 
+/* What the user can do about a manifest that says nothing. */
+static int advise(const char *base, struct error *why, struct error *err)
+{
+	if (why->code != ERROR_CORRUPT)
+		return error_move(err, why);
+	return error_set(err, ERROR_CORRUPT,
+			 "%s: put a good one there, or remove the session with agentdeck remove %s",
+			 why->message, base);
+}
+
 static int read_manifest(struct store *store, const char *base, int directory, struct strbuf *ret,
 			 struct stat *ret_stat, struct error *err)
 {
@@ -309,9 +319,11 @@ static int read_manifest(struct store *store, const char *base, int directory, s
 		return error_set_file(err, errno, "open %s", what);
 	if (fstat(fd, ret_stat) < 0)
 		return error_set_file(err, errno, "stat %s", what);
-	if (!S_ISREG(ret_stat->st_mode))
-		return error_set(err, ERROR_CORRUPT, "%s is not a regular file", what);
-	return fs_read_fd(fd, what, STORE_MANIFEST_MAX, ret, err);
+	cleanup_error struct error why = { 0 };
+	const int r = S_ISREG(ret_stat->st_mode)
+			      ? fs_read_fd(fd, what, STORE_MANIFEST_MAX, ret, &why)
+			      : error_set(&why, ERROR_CORRUPT, "%s is not a regular file", what);
+	return r < 0 ? advise(base, &why, err) : 0;
 }
 
 /* A copied manifest has the state of the original when it was copied.  Its run is not ours to end
@@ -330,15 +342,16 @@ int store_load_from(struct store *store, const char *base, int directory, struct
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_json struct json_object *object = NULL;
 	cleanup_instance struct instance *instance = NULL;
+	cleanup_error struct error why = { 0 };
 	struct stat st;
 
 	int r = read_manifest(store, base, directory, &text, &st, err);
 	if (r != 0)
 		return r;
 	cleanup_free char *what = xasprintf("%s/%s/" STORE_MANIFEST, store->path, base);
-	if (json_parse(text.data, text.length, what, &object, err) < 0 ||
-	    instance_from_json(object, what, &instance, err) < 0)
-		return -1;
+	if (json_parse(text.data, text.length, what, &object, &why) < 0 ||
+	    instance_from_json(object, what, &instance, &why) < 0)
+		return advise(base, &why, err);
 	/* A copied directory must not become a second instance with the same conversation. */
 	if (!streq(instance->base, base))
 		return error_set(err, ERROR_CORRUPT,
@@ -397,7 +410,7 @@ static int set_aside(struct store_lock *lock, struct error *err)
 	return error_prefix(
 		err,
 		"the manifest of %s is damaged and was set aside as %s/%s/%s (repair it and "
-		"rename it to " STORE_MANIFEST ", or remove the session)",
+		"rename it to " STORE_MANIFEST ")",
 		lock->base, lock->store->path, lock->base, name);
 }
 
