@@ -179,6 +179,45 @@ static void kill_agent_and_start(struct session *session)
 	session_start(session, NULL);
 }
 
+static void stop_and_start(struct session *session)
+{
+	session_stop(session, NULL);
+	session_start(session, NULL);
+}
+
+/* claude notes at once which conversation it is in, and its report of that may be lost: another
+ * conversation, with one turn. */
+static const char *note_another(struct session *session, const char *text)
+{
+	(void)session_look(session);
+	const struct process agent = session_agent(session);
+	const char *id = new_uuid();
+	write_transcript(session, id, text);
+	machine_write(at_home(kept(".claude/sessions/%d.json", (int)agent.pid)), 0600,
+		      kept("{\"pid\":%d,\"procStart\":\"%s\",\"sessionId\":\"%s\",\"cwd\":\"%s\","
+			   "\"kind\":\"interactive\"}",
+			   (int)agent.pid, agent.start, id, session->directory));
+	return id;
+}
+
+TEST(NoteOfTheAgentIsFollowedWhereItsReportIsLost)
+{
+	static void (*const ends[])(struct session * session) = {
+		kill_and_start,
+		kill_agent_and_start,
+		lose_power_and_start,
+		stop_and_start,
+	};
+	struct session session;
+	begin(&session, "deck");
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		const char *text = kept("branch %zu", i);
+		const char *id = note_another(&session, text);
+		ends[i](&session);
+		assert_came_back(&session, id, text, 1);
+	}
+}
+
 static void assert_begun_anew(struct session *session, const char *session_id)
 {
 	(void)session_look(session);

@@ -4,7 +4,10 @@
  */
 #include "unit/report-fixture.h"
 
+#include "driver/transcript/transcript.h"
 #include "model/plan/resume.h"
+
+#include <sys/stat.h>
 
 #define EVENT(event, id, more) \
 	"{\"hook_event_name\":\"" event "\",\"session_id\":\"" id "\"" more "}"
@@ -153,6 +156,161 @@ static void what_the_agent_itself_begins_counts_from_its_first_turn(void **state
 	assert_string_equal(now->conversation.transcript_path, "/t/" NEW);
 }
 
+/* claude's /branch: 2.1.197 says resume, 2.1.332 fork. */
+static void a_branch_counts_at_once(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	take_from(desk, FROM(PANE, TMUX), START(OLD, "resume"));
+	take_from(desk, FROM(PANE, TMUX), PROMPT(OLD));
+	assert_int_equal(take_from(desk, FROM(NESTED, PANE, TMUX), START(THIRD, "fork")),
+			 REPORT_FOREIGN);
+	/* claude's background copies it as well, and its user has gone nowhere. */
+	take_from(desk, FROM(ELSEWHERE, TMUX), START(THIRD, "fork"));
+	expect_id(desk, OLD, true);
+	take_from(desk, FROM(PANE, TMUX), START(NEW, "fork"));
+	expect_id(desk, NEW, false);
+}
+
+/* ---- the agent's note -------------------------------------------------------------------------- */
+
+static void put_in_home(const struct desk *desk, const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/home/%s", desk->root, name);
+	for (char *slash = path + strlen(desk->root); (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static void put_transcript(const struct desk *desk, const char *id, const char *lines)
+{
+	cleanup_free char *slug = transcript_slug(desk->cwd);
+	cleanup_free char *name = xasprintf("projects/%s/%s.jsonl", slug, id);
+	put_in_home(desk, name, lines);
+}
+
+/* In the directory of the session. */
+static void put_note(const struct desk *desk, const char *name, pid_t pid, int start,
+		     const char *more)
+{
+	cleanup_free char *path = xasprintf("sessions/%s", name);
+	cleanup_free char *text = xasprintf("{\"pid\":%d,\"procStart\":\"%d\",\"cwd\":\"%s\",%s}",
+					    (int)pid, start, desk->cwd, more);
+	put_in_home(desk, path, text);
+}
+
+#define IS(id) "\"sessionId\":\"" id "\""
+#define TURN   "{\"type\":\"user\",\"cwd\":\"/\",\"message\":{\"content\":\"words\"}}\n"
+
+/* Returns the id that the session has after its note was read. */
+static char *follow(struct desk *desk, struct instance *instance, struct fs_lock *lock)
+{
+	cleanup_error struct error err = { 0 };
+	const struct agent *agent;
+	assert_int_equal(deck_agent(&desk->deck, "claude", &agent, NULL), 0);
+	if (report_take_note(&desk->deck, instance, agent, lock, &err) < 0)
+		fail_msg("%s", err.message);
+	return instance->conversation.session_id;
+}
+
+/* A session in OLD whose agent was killed, with its home. */
+static struct instance *start_noting(struct desk *desk)
+{
+	start_session(desk);
+	put_transcript(desk, OLD, TURN);
+	put_transcript(desk, NEW, TURN);
+	struct instance *instance = desk_load(desk);
+	free(instance->conversation.config_home);
+	instance->conversation.config_home = xasprintf("%s/home", desk->root);
+	return instance;
+}
+
+static void the_note_of_the_runs_agent_is_followed(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = start_noting(desk);
+	assert_string_equal(follow(desk, instance, NULL), OLD);
+	put_note(desk, "100.json", PANE, 7, IS(NEW));
+	assert_string_equal(follow(desk, instance, NULL), NEW);
+	assert_string_equal(instance->conversation.previous.items[0], OLD);
+	assert_true(ends_with(instance->conversation.transcript_path, NEW ".jsonl"));
+	/* What a report has said since is newer. */
+	put_note(desk, "100.json", PANE, 7, IS(OLD));
+	assert_string_equal(follow(desk, instance, NULL), NEW);
+}
+
+static void a_note_that_proves_nothing_is_not(void **state)
+{
+	struct desk *desk = *state;
+	static const struct {
+		const char *name, *text;
+		int pid, start;
+	} cases[] = {
+		{ "100.json", IS(NEW), PANE, 8 },
+		{ "100.json", IS(NEW), NESTED, 7 },
+		{ "102.json", IS(NEW), NESTED, 7 },
+		{ "100.json", IS(NEW) ",\"kind\":\"bg\"", PANE, 7 },
+		{ "100.json", IS("../" NEW), PANE, 7 },
+		{ "100.json", IS("new"), PANE, 7 },
+		{ "100.json", IS(THIRD), PANE, 7 },
+		{ "100.json", IS("0ddddddd-0000-4000-8000-000000000004"), PANE, 7 },
+		{ "100.json", "\"cwd\":\"/elsewhere\"," IS(NEW), PANE, 7 },
+		{ "100.json", "torn", PANE, 7 },
+	};
+	cleanup_instance struct instance *instance = start_noting(desk);
+	/* /tui: it has begun another one, and nothing is in that. */
+	put_transcript(desk, THIRD, "{\"type\":\"mode\"}\n");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		put_note(desk, cases[i].name, cases[i].pid, cases[i].start, cases[i].text);
+		if (!streq(follow(desk, instance, NULL), OLD))
+			fail_msg("case %zu", i);
+	}
+	cleanup_free char *note = xasprintf("%s/home/sessions/100.json", desk->root);
+	cleanup_free char *elsewhere = xasprintf("%s/home/sessions/note", desk->root);
+	put_note(desk, "100.json", PANE, 7, IS(NEW));
+	assert_int_equal(rename(note, elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, note), 0);
+	assert_string_equal(follow(desk, instance, NULL), OLD);
+	assert_int_equal(rename(elsewhere, note), 0);
+	instance->recipe = recipe_new();
+	assert_string_equal(follow(desk, instance, NULL), OLD);
+}
+
+static void a_note_gives_no_conversation_to_a_second_owner(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_instance struct instance *instance = start_noting(desk);
+	cleanup_instance struct instance *owner = new_instance("0123abce", "owner");
+	replace_string(&owner->agent, "claude");
+	conversation_set_id(&owner->conversation, NEW, ORIGIN_MINTED, 1);
+	replace_string(&owner->conversation.config_home, instance->conversation.config_home);
+	assert_int_equal(create_instance(desk->deck.store, owner, NULL), 0);
+	put_note(desk, "100.json", PANE, 7, IS(NEW));
+	assert_string_equal(follow(desk, instance, &lock), OLD);
+	assert_string_equal(instance->conversation.shared.session_id, NEW);
+	assert_string_equal(instance->conversation.shared.title, "owner");
+}
+
+/* claude 2.1.197 names the parent until the first turn. */
+static void a_note_of_a_fork_does_not_take_its_parents(void **state)
+{
+	struct desk *desk = *state;
+	start_fork(desk, NEW);
+	put_transcript(desk, OLD, TURN);
+	cleanup_instance struct instance *instance = desk_load(desk);
+	instance->run.pane = (struct process_id){ .pid = PANE, .start = 7 };
+	free(instance->conversation.config_home);
+	instance->conversation.config_home = xasprintf("%s/home", desk->root);
+	put_note(desk, "100.json", PANE, 7, IS(OLD));
+	assert_string_equal(follow(desk, instance, NULL), NEW);
+}
+
 static void an_agent_below_the_agent_moves_nothing(void **state)
 {
 	struct desk *desk = *state;
@@ -246,6 +404,11 @@ int main(void)
 		DESK_TEST(the_user_of_a_fork_may_go_elsewhere),
 		DESK_TEST(the_user_of_a_fork_with_a_turn_may_go_to_its_parent),
 		DESK_TEST(what_the_agent_itself_begins_counts_from_its_first_turn),
+		DESK_TEST(a_branch_counts_at_once),
+		DESK_TEST(the_note_of_the_runs_agent_is_followed),
+		DESK_TEST(a_note_that_proves_nothing_is_not),
+		DESK_TEST(a_note_gives_no_conversation_to_a_second_owner),
+		DESK_TEST(a_note_of_a_fork_does_not_take_its_parents),
 		DESK_TEST(an_agent_below_the_agent_moves_nothing),
 		DESK_TEST(with_a_wrapper_the_agent_is_who_reported_first),
 		DESK_TEST(an_agent_that_was_not_found_first_is_found_later),

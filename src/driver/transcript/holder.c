@@ -22,16 +22,21 @@ static struct json_object *read_note(int directory, const char *name)
 	return note;
 }
 
-/* The process that the note names, if it lives. */
-static bool is_alive(const struct json_object *note, struct process_id *ret)
+/* The process that the note names. */
+static bool names_process(const struct json_object *note, struct process_id *ret)
 {
 	int64_t start;
-	const struct process_id process = { .pid = (pid_t)json_get_int(note, "pid", 0) };
-	if (process.pid <= 1 ||
+	const int64_t pid = json_get_int(note, "pid", 0);
+	if (pid <= 1 || pid > INT32_MAX ||
 	    !parse_int64(json_get_string(note, "procStart", ""), 1, INT64_MAX, &start))
 		return false;
-	*ret = (struct process_id){ .pid = process.pid, .start = (uint64_t)start };
-	return process_alive(ret);
+	*ret = (struct process_id){ .pid = (pid_t)pid, .start = (uint64_t)start };
+	return true;
+}
+
+static bool is_background(const struct json_object *note)
+{
+	return streq(json_get_string(note, "kind", ""), "bg");
 }
 
 void holder_skip_clear(struct holder_skip *skip)
@@ -65,13 +70,41 @@ static int find_note(const char *home, const char *session_id, const struct hold
 		cleanup_json struct json_object *note = read_note(directory, names.items[i]);
 		struct process_id process;
 		if (!note || !streq(json_get_string(note, "sessionId", ""), session_id) ||
-		    streq(json_get_string(note, "kind", ""), "bg") || !is_alive(note, &process) ||
-		    is_skipped(process.pid, skip))
+		    is_background(note) || !names_process(note, &process) ||
+		    !process_alive(&process) || is_skipped(process.pid, skip))
 			continue;
 		*ret = process;
 		return 0;
 	}
 	return HOLDER_NONE;
+}
+
+void holder_note_clear(struct holder_note *note)
+{
+	free(note->session_id);
+	free(note->directory);
+	*note = (struct holder_note){ 0 };
+}
+
+int holder_read_note(const struct agent *agent, const char *home, const struct process_id *process,
+		     struct holder_note *ret)
+{
+	struct process_id named;
+	cleanup_free char *path = path_join(home, "sessions");
+	cleanup_free char *name = xasprintf("%d.json", (int)process->pid);
+	if (!agent->processes || !process->pid)
+		return HOLDER_NONE;
+	cleanup_close int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_json struct json_object *note = directory < 0 ? NULL : read_note(directory, name);
+	const char *id = json_get_string(note, "sessionId", NULL);
+	if (!id || is_background(note) || !names_process(note, &named) ||
+	    !process_same(&named, process))
+		return HOLDER_NONE;
+	*ret = (struct holder_note){
+		.session_id = xstrdup(id),
+		.directory = xstrdup_or_null(json_get_string(note, "cwd", NULL)),
+	};
+	return 0;
 }
 
 /* The lock's path below the home, with the id in it. */

@@ -9,6 +9,7 @@
 #include "engine/conversation/create.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
+#include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
@@ -652,7 +653,8 @@ int conversation_foretell(struct deck *deck, struct instance *instance, const st
 		.agent = agent,
 		.purpose = PLAN_FORETELL,
 	};
-	if (conversation_look_shared(deck, instance, err) < 0 ||
+	if (report_take_note(deck, instance, agent, NULL, err) < 0 ||
+	    conversation_look_shared(deck, instance, err) < 0 ||
 	    conversation_look(deck, instance, agent, &planning.fact, err) < 0 ||
 	    check_claim(deck, instance, agent, &deck->warnings, err) < 0)
 		return -1;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
+#include "driver/transcript/holder.h"
 #include "engine/conversation/location.h"
 #include "engine/conversation/owner.h"
 #include "engine/place/activityfile.h"
@@ -139,11 +140,13 @@ static bool is_id(const char *session_id, const char *other)
 	return naming_same_session_id(session_id, other);
 }
 
-/* Did the user go to another conversation inside the agent? */
+/* Did the user go to another conversation inside the agent?  A fork of another process (claude's
+ * background) is another agent's. */
 static bool moved_inside(const struct report *report)
 {
 	return report->meaning & MEANS_START &&
-	       (streq(report->source, "clear") || streq(report->source, "resume"));
+	       (streq(report->source, "clear") || streq(report->source, "resume") ||
+		(streq(report->source, "fork") && report->relation == SENDER_AGENT));
 }
 
 static bool is_in_directory(const char *path, const char *directory)
@@ -220,8 +223,7 @@ static bool was_announced(const struct instance *instance, const char *session_i
 static bool may_move(const struct instance *instance, const struct report *report)
 {
 	const char *known = known_id(instance);
-	if (streq(report->source, "clear") || streq(report->source, "resume") ||
-	    streq(report->source, "compact"))
+	if (moved_inside(report) || streq(report->source, "compact"))
 		return true;
 	/* The first start of a run whose id we did not give, or whose arguments a wrapper dropped;
 	 * and what we gave. */
@@ -609,4 +611,71 @@ int report_take(struct deck *deck, const char *base, const struct sender *sender
 	struct report_news news;
 	return report_take_news(&(struct report_parcel){ deck, base, sender, text, length }, &news,
 				err);
+}
+
+/* ---- what the agent notes for itself ----------------------------------------------------------- */
+
+/* The note that the run's agent left, if it names a conversation that no report has named. */
+static int read_note(const struct instance *instance, const struct agent *agent,
+		     struct holder_note *ret, struct process_id *ret_process)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct process_id processes[] = { instance->run.reporter, instance->run.pane };
+	cleanup_holder_note struct holder_note note = { 0 };
+	/* The agent in a container has another pid there. */
+	if (!agent->processes || instance->recipe || !run_attempt(&instance->run) ||
+	    !conversation->config_home || run_relation(&instance->run) == MACHINE_OTHER)
+		return HOLDER_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(processes) && !note.session_id; i++)
+		if (holder_read_note(agent, conversation->config_home, &processes[i], &note) == 0)
+			*ret_process = processes[i];
+	const char *id = note.session_id;
+	/* A report has said that the agent has left an earlier one. */
+	if (!id || !resume_takes_id(agent, id) || is_id(conversation->session_id, id) ||
+	    is_id(conversation->shared.session_id, id) || is_id(known_id(instance), id) ||
+	    naming_has_session_id(&conversation->previous, id))
+		return HOLDER_NONE;
+	*ret = note;
+	note = (struct holder_note){ 0 };
+	return 0;
+}
+
+int report_take_note(struct deck *deck, struct instance *instance, const struct agent *agent,
+		     struct fs_lock *lock, struct error *err)
+{
+	cleanup_holder_note struct holder_note note = { 0 };
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_report struct report report = { .agent = agent,
+						.meaning = MEANS_START,
+						.event = "note",
+						.source = "resume",
+						.relation = SENDER_AGENT };
+	if (read_note(instance, agent, &note, &report.process) != 0)
+		return 0;
+	report.session_id = note.session_id;
+	report.cwd = absolute(note.directory);
+	const char *why = is_start_of_fork(instance, &report) ? "it is that of the fork's parent"
+							      : why_foreign(instance, &report);
+	const int r = why ? 0 : location_find(instance, note.session_id, &found, err);
+	if (r < 0)
+		return -1;
+	/* Until something was said in it, the one before may have more. */
+	if (!why && !found.has_turns)
+		why = "nothing was said in it";
+	if (why) {
+		if (lock)
+			log_warning("note of conversation %s ignored: %s", note.session_id, why);
+		return 0;
+	}
+	report.transcript_path = found.path;
+	if (find_owner(deck, instance, lock, &report, err) < 0)
+		return -1;
+	cleanup_free char *before = xstrdup_or_null(instance->conversation.session_id);
+	if (!apply(instance, &report))
+		return 0;
+	if (lock)
+		log_info("%s: %s -> %s source=note",
+			 report.owned.session_id ? "shared conversation" : "conversation",
+			 before ? before : "none", note.session_id);
+	return REPORT_FOLLOWED;
 }

@@ -64,3 +64,12 @@ struct report_news {
 /* report_take() that also tells *ret_news, which is set whatever becomes of the rest. */
 int report_take_news(const struct report_parcel *parcel, struct report_news *ret_news,
 		     struct error *err);
+
+/* The agent's own note of its run (session.processes of its entry) says which conversation it is in
+ * or, when it has been killed, was in.  It is followed as a report of /resume would be: the report
+ * may have been lost, or the agent makes none.  Only to a conversation in which something was said,
+ * and only outside of containers.  REPORT_FOLLOWED: the instance was changed, and is not saved.
+ * lock: as for conversation_settle_shared(); NULL for a look. */
+enum { REPORT_FOLLOWED = 1 };
+int report_take_note(struct deck *deck, struct instance *instance, const struct agent *agent,
+		     struct fs_lock *lock, struct error *err);

@@ -2,6 +2,7 @@
 #include "engine/run/conflict.h"
 
 #include "base/sha256.h"
+#include "engine/conversation/report.h"
 #include "engine/place/alive.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/outside.h"
@@ -70,7 +71,8 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 	if (operation_find_agent(operation, err) < 0)
 		return -1;
 	ret->can_fork = lifecycle_check_fork(instance, operation->agent, NULL) == 0;
-	if (conversation_look_shared(deck, instance, err) < 0 ||
+	if (report_take_note(deck, instance, operation->agent, NULL, err) < 0 ||
+	    conversation_look_shared(deck, instance, err) < 0 ||
 	    conversation_look(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;
 	if (wish == START_FRESH)

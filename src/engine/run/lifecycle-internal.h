@@ -44,6 +44,8 @@ int lifecycle_unknown(const struct operation *operation, const char *why, struct
 int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bool *ret_already,
 			   struct error *err);
 
+/* Follow the note of the run's agent (report_take_note()), and save that. */
+void lifecycle_take_note(const struct operation *operation);
 /* End the run as its user would; what the agent says then is saved. */
 int lifecycle_end_run(const struct operation *operation, struct error *err);
 /* The end of what runs, as a part of a stop or of a restart: wanted is EVENT_STOP_WANTED or

@@ -290,6 +290,8 @@ static void settle_conversation(const struct operation *operation, bool was_up)
 {
 	struct instance *instance = operation->instance;
 	const char *last_words = instance->observed.exit.last_words;
+	if (was_up)
+		lifecycle_take_note(operation);
 	bool moved = was_up && conversation_take_words(operation->deck, instance, last_words);
 	if (!instance->run.reported && !moved)
 		conversation_commit(instance);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
+#include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
 #include "engine/place/runfiles.h"
@@ -237,6 +238,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	    tree_ensure(deck, operation->lock, instance, err) < 0 ||
 	    setup_run(deck, operation->lock, instance, err) < 0 ||
 	    set_up_inside(operation, err) < 0 ||
+	    report_take_note(deck, instance, operation->agent, &claim, err) < 0 ||
 	    conversation_settle_shared(deck, instance, &claim, err) < 0 ||
 	    conversation_settle(deck, instance, operation->agent, &fact, err) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "driver/store/trash.h"
 #include "engine/conversation/conversation.h"
+#include "engine/conversation/report.h"
 #include "engine/deck/home.h"
 #include "engine/roster/statusline.h"
 #include "engine/run/undo.h"
@@ -34,6 +35,20 @@ int lifecycle_end_run(const struct operation *operation, struct error *err)
 	return r;
 }
 
+void lifecycle_take_note(const struct operation *operation)
+{
+	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+	cleanup_error struct error why = { 0 };
+	const struct agent *agent = NULL;
+	if (deck_agent(operation->deck, operation->instance->agent, &agent, NULL) < 0)
+		return;
+	int r = report_take_note(operation->deck, operation->instance, agent, &lock, &why);
+	if (r == REPORT_FOLLOWED)
+		r = operation_save(operation, &why);
+	if (r < 0)
+		log_warning("the agent's note is not followed: %s", why.message);
+}
+
 int lifecycle_end_locked(const struct operation *operation, enum state_event wanted,
 			 bool *ret_was_running, struct error *err)
 {
@@ -45,6 +60,8 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 	if (seen.presence == PRESENCE_ALIVE)
 		operation_take_seen(operation, &seen);
 	if (had_run) {
+		/* An agent that ends in order removes it. */
+		lifecycle_take_note(operation);
 		if (operation_note(operation, wanted, NULL, err) < 0 ||
 		    lifecycle_end_run(operation, err) < 0)
 			return -1;

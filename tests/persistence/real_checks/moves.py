@@ -57,6 +57,22 @@ def in_place(home):
     session.must_carry(turn, said)
 
 
+@check(agents=CLAUDES, otherwise="it has no /branch, or says nothing of it before the next turn")
+def branch(home):
+    """/branch, and a kill before the next turn: the branch comes back, not its original"""
+    session = home.add()
+    session.start()
+    said, _ = session.say()
+    original = identifier(session)
+    session.type_in("/branch")
+    must(look_until(lambda: identifier(session) != original), f"it is in its original:\n{session.screen()}")
+    branched = identifier(session)
+    session.kill_and_start()
+    must(identifier(session) == branched, f"it came back in {identifier(session)}")
+    _, turn = session.say()
+    session.must_carry(turn, said)
+
+
 @check(agents=["codex"], otherwise="its word for it is /clear, or it has none")
 def new(home):
     """/new, which it reports as a startup: what follows comes back, and nothing from before"""
