@@ -138,6 +138,33 @@ TEST(EndWithWorkIsUndecided)
 	       "clean left the session");
 }
 
+/* A shell beside the agent, and any other program, is in the tree. */
+TEST(EndUnderAShellKeepsTheTree)
+{
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", "--clean");
+	const char *keys = terminal_open(kept("agentdeck session shell %s", session.id), "shell");
+	attach_press(keys, "echo it is $PWD\r");
+	WAIT_FOR(strstr(attach_output(keys), kept("it is %s", session.directory)), "no shell: %s",
+		 attach_output(keys));
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(streq(stage_of(&session), "undecided"), "stage: %s", stage_of(&session));
+	const struct reply refused = deck_look(WORDS("purge", "--force", session.id));
+	ASSERT(refused.status != 0 && strstr(refused.errors, "works in its tree"), "purge: %s",
+	       refused.errors);
+	ASSERT(deck_look(WORDS("remove", "--force", session.id)).status == 0, "remove");
+	const struct reply pruned = deck_look(WORDS("prune", "--force"));
+	ASSERT(strstr(pruned.errors, "works in it"), "prune: %s", pruned.errors);
+	ASSERT(machine_exists(kept("%s/file", session.directory)),
+	       "the tree was deleted under a shell");
+	attach_press(keys, "exit\r");
+	WAIT_FOR(deck_look(WORDS("prune", "--force")).status == 0 &&
+			 !machine_exists(session.directory),
+		 "the tree stays without the shell");
+}
+
 /* Type this when the terminal shows that, and nothing else yet. */
 static void answer(const char *keys, const char *shown, const char *typed)
 {

@@ -6,6 +6,7 @@
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
+#include "engine/workspace/users.h"
 
 enum { CLOSING_MS = 3000, CLOSING_STEP_MS = 20 };
 
@@ -54,20 +55,32 @@ char *ending_losses_text(const struct verdict *verdict)
 	return xstrdup(strbuf_text(&text));
 }
 
+/* What its agent has left running, and whoever else works in its tree: a shell beside it. */
+static int find_processes(const struct operation *operation, bool *ret, bool *ret_may_close,
+			  struct error *err)
+{
+	const struct place *place = operation->place;
+	const struct instance *instance = operation->instance;
+	cleanup_tree_user struct tree_user user = { 0 };
+	cleanup_free char *why = NULL;
+	if ((instance->workspace &&
+	     tree_find_user(instance->workspace->path, instance->id, &user, err) < 0) ||
+	    (place->survivors && place->survivors(operation->deck, instance->id, &why, err) < 0))
+		return -1;
+	*ret = why || user.text;
+	*ret_may_close = !user.text || user.is_of_run;
+	return 0;
+}
+
 /* The window of the run may still be closing. */
 static int look_for_processes(const struct operation *operation, bool *ret, struct error *err)
 {
-	const struct place *place = operation->place;
 	const int64_t deadline = clock_ms() + CLOSING_MS;
-	*ret = false;
-	if (!place->survivors)
-		return 0;
+	bool may_close = false;
 	for (;;) {
-		cleanup_free char *why = NULL;
-		if (place->survivors(operation->deck, operation->instance->id, &why, err) < 0)
+		if (find_processes(operation, ret, &may_close, err) < 0)
 			return -1;
-		*ret = why != NULL;
-		if (!why || clock_ms() >= deadline)
+		if (!*ret || !may_close || clock_ms() >= deadline)
 			return 0;
 		clock_pause_until(clock_ms() + CLOSING_STEP_MS);
 	}

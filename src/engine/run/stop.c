@@ -13,6 +13,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/run/undo.h"
 #include "engine/workspace/tree.h"
+#include "engine/workspace/users.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -277,6 +278,21 @@ static int check_tree(struct operation *operation, struct error *err)
 			 title, path, line);
 }
 
+/* Its own processes are ended; a shell beside them is its user's. */
+static int check_unused_by_others(const struct instance *instance, struct error *err)
+{
+	cleanup_tree_user struct tree_user user = { 0 };
+	if (tree_find_user(instance->workspace->path, instance->id, &user, err) < 0)
+		return -1;
+	if (!user.text || user.is_of_run)
+		return 0;
+	return error_set(
+		err, ERROR_BUSY,
+		"nothing was deleted, because process %s works in its tree: end it, or let "
+		"it leave the directory",
+		user.text);
+}
+
 /* Asked before anything is changed.  What changes later keeps the rest in the trash. */
 static int check_purge(const struct operation *operation, struct error *err)
 {
@@ -286,7 +302,8 @@ static int check_purge(const struct operation *operation, struct error *err)
 	if (operation->place->check_discard &&
 	    operation->place->check_discard(deck, instance, err) < 0)
 		return error_prefix(err, "nothing was deleted");
-	if (instance->workspace && tree_check_ours(deck, instance, err) < 0)
+	if (instance->workspace &&
+	    (tree_check_ours(deck, instance, err) < 0 || check_unused_by_others(instance, err) < 0))
 		return -1;
 	int r = trash_check(operation->lock, instance, &foreign, err);
 	if (r != TRASH_KEPT)

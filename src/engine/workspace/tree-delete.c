@@ -10,6 +10,7 @@
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
 #include "engine/workspace/tree-internal.h"
+#include "engine/workspace/users.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,8 +98,9 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	return is_absent && !ret->count ? TREE_ABSENT : 0;
 }
 
-static bool may_delete(struct deck *deck, const struct instance *instance,
-		       const struct tree_place *place, int records)
+/* Has nothing in it that is nowhere else, or that its user has not given up? */
+static bool may_lose(struct deck *deck, const struct instance *instance,
+		     const struct tree_place *place, int records)
 {
 	cleanup_verdict struct verdict verdict = { 0 };
 	const struct workspace *workspace = instance->workspace;
@@ -121,15 +123,36 @@ static bool may_delete(struct deck *deck, const struct instance *instance,
 
 /* ---- deleting -------------------------------------------------------------------------------- */
 
-/* Out of the way, durably.  What an earlier deletion has left there was judged as well. */
-static int set_aside(int directory, const char *name, struct error *err)
+/* Nobody may work in what is about to be deleted, whatever was given up. */
+static int check_unused(int directory, const char *name, const char *id, struct error *err)
 {
-	if (fs_remove_tree(directory, TREE_REMOVED, err) < 0)
+	cleanup_tree_user struct tree_user user = { 0 };
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d/%s", directory, name);
+	if (tree_find_user(path, id, &user, err) < 0)
 		return -1;
-	if (renameat(directory, name, directory, TREE_REMOVED) < 0 && errno != ENOENT)
-		return error_set_file(err, errno, "remove %s", name);
+	return user.text
+		       ? error_set(err, ERROR_BUSY,
+				   "process %s works in it: end it, or let it leave the directory",
+				   user.text)
+		       : 0;
+}
+
+/* Out of the way, durably.  What an earlier deletion has left there was judged as well.  Nobody can
+ * enter it under its new name; who did so in the moment before gets it back. */
+static int set_aside(int directory, const struct tree_remains *tree, struct error *err)
+{
+	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0 ||
+	    fs_remove_tree(directory, TREE_REMOVED, err) < 0 ||
+	    check_unused(directory, tree->name, tree->id, err) < 0)
+		return -1;
+	if (renameat(directory, tree->name, directory, TREE_REMOVED) < 0 && errno != ENOENT)
+		return error_set_file(err, errno, "remove %s", tree->name);
+	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0) {
+		(void)renameat(directory, TREE_REMOVED, directory, tree->name);
+		return -1;
+	}
 	if (fs_flush(directory) < 0)
-		return error_set_file(err, errno, "sync the directory of %s", name);
+		return error_set_file(err, errno, "sync the directory of %s", tree->name);
 	return 0;
 }
 
@@ -161,7 +184,7 @@ static int leave(const struct tree_place *place, const char *id, struct error *e
 int tree_erase(int all, const struct tree_place *place, const struct tree_remains *tree,
 	       struct error *err)
 {
-	if (place->directory >= 0 && set_aside(place->directory, tree->name, err) < 0)
+	if (place->directory >= 0 && set_aside(place->directory, tree, err) < 0)
 		return -1;
 	if (forget(tree, err) < 0)
 		return -1;
@@ -206,7 +229,7 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		r = fs_open_private_directory_at(all, instance->id, is_linked, &records, err);
 	if (r < 0 || tree_open_place(deck, instance, is_linked, &place, err) < 0)
 		return -1;
-	if (!may_delete(deck, instance, &place, records))
+	if (!may_lose(deck, instance, &place, records))
 		return TREE_KEPT;
 	if (tree_check_ours(deck, instance, err) < 0 || note_freed(workspace, saver, err) < 0)
 		return -1;
@@ -216,5 +239,14 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		.path = workspace->path,
 		.source = is_linked ? workspace->source : NULL,
 	};
-	return tree_erase(all, &place, &tree, err);
+	cleanup_error struct error local = { 0 };
+	if (tree_erase(all, &place, &tree, &local) == 0)
+		return 0;
+	if (local.code != ERROR_BUSY)
+		return error_move(err, &local);
+	cleanup_free char *shown = visible(workspace->path);
+	deck_warn(deck, "the tree %s stays, because %s", shown, local.message);
+	if (saver && tree_reclaim(workspace) && saver->save(saver->context, err) < 0)
+		return -1;
+	return TREE_KEPT;
 }

@@ -7,6 +7,7 @@
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
  *   orphan.c        judge and delete one whose session is gone (orphan.h)
+ *   users.c         who works in it now (users.h)
  *   tree-move.c     its repository is elsewhere now
  *   setup.c         what it gets that Git does not have
  */
@@ -64,6 +65,6 @@ struct tree_remains {
 	const char *source; /* that knows of it, if it is a linked work tree; else NULL */
 };
 /* Delete it, and what git knows of it, and then its record.  all: the directory of all trees of the
- * profile. */
+ * profile.  ERROR_BUSY: somebody works in it, and it is as it was. */
 int tree_erase(int all, const struct tree_place *place, const struct tree_remains *tree,
 	       struct error *err);

@@ -61,7 +61,7 @@ struct tree_saver {
 /* Delete the instance's tree, and what git knows of it.  Its branch stays.  That nothing is lost
  * with it is saved first (workspace.is_freed), so that whoever makes it again after a kill knows;
  * saver may be NULL where the session goes anyway. TREE_KEPT: something would be lost, and its user
- * has not agreed to that; a warning says what. */
+ * has not agreed to that, or somebody works in it (users.h); a warning says what. */
 enum { TREE_KEPT = 1 };
 int tree_delete(struct deck *deck, struct instance *instance, const struct tree_saver *saver,
 		struct error *err);

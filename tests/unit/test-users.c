@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * No tree is deleted under a process that works in it.
+ */
+#include "unit/tree-fixture.h"
+
+#include "engine/workspace/orphan.h"
+#include "engine/workspace/users.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define TREE "default/trees/" ID "/project"
+
+/* A program whose directory this is; it runs until it is killed. */
+static pid_t work_in(const struct desk *desk, const char *directory, const char *instance)
+{
+	cleanup_free char *path = path_join(desk->root, directory);
+	int ready[2];
+	char line[8];
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || chdir(path) < 0 ||
+		    setenv(ENV_INSTANCE, instance, 1) < 0 || dup2(ready[1], STDOUT_FILENO) < 0)
+			_exit(1);
+		(void)execlp("sh", "sh", "-c", "echo ready && read line", "worker", NULL);
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_true(read(ready[0], line, sizeof(line)) > 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void keep_input_open(int ends[2])
+{
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+}
+
+static void a_tree_is_not_deleted_under_a_process(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	do_sh(desk, "mkdir -p " TREE "/build " TREE "-not-it && mv " TREE "-not-it default");
+	const struct {
+		const char *directory, *instance;
+		bool may_be_lost;
+	} cases[] = {
+		{ TREE, "", false },
+		{ TREE "/build", ID, false },
+		{ TREE, "", true },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		pid_t pid = work_in(desk, cases[i].directory, cases[i].instance);
+		cleanup_free char *expected = xasprintf("because process %d (sh -c ", (int)pid);
+		instance->workspace->may_be_lost = cases[i].may_be_lost;
+		assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
+		assert_int_equal(desk->deck.warnings.count, i + 1);
+		if (!strstr(desk->deck.warnings.items[i], expected))
+			fail_msg("%s", desk->deck.warnings.items[i]);
+		do_sh(desk, "test -f " TREE "/a && test ! -e default/trees/" ID "/.removed");
+		end(pid);
+	}
+	pid_t elsewhere = work_in(desk, "default/project-not-it", "");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
+	end(elsewhere);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
+static void a_tree_without_a_session_is_not_deleted_under_a_process(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	cleanup_orphan struct orphan orphan = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *path = path_join(desk->root, "default");
+	assert_int_equal(orphan_look(desk->deck.store, path, ID, &orphan, NULL), 0);
+	pid_t pid = work_in(desk, TREE, "");
+	assert_int_equal(orphan_delete(desk->deck.store, ID, &orphan, &err), -1);
+	assert_int_equal(err.code, ERROR_BUSY);
+	do_sh(desk, "test -f " TREE "/a");
+	end(pid);
+	assert_int_equal(orphan_delete(desk->deck.store, ID, &orphan, NULL), 0);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
+/* What a deletion that was killed has left may have been entered before. */
+static void what_is_set_aside_is_not_deleted_under_a_process(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	pid_t pid = work_in(desk, TREE, "");
+	do_sh(desk, "mv " TREE " default/trees/" ID "/.removed");
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
+	do_sh(desk, "test -f default/trees/" ID "/.removed/a");
+	end(pid);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
+/* A stranger counts more than the session's own processes, which may just be ending. */
+static void the_sessions_own_processes_are_told_apart(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_tree_user struct tree_user none = { 0 }, own = { 0 }, other = { 0 };
+	cleanup_free char *path = path_join(desk->root, "project");
+	assert_int_equal(tree_find_user(path, ID, &none, NULL), 0);
+	assert_null(none.text);
+	pid_t first = work_in(desk, "project", ID);
+	assert_int_equal(tree_find_user(path, ID, &own, NULL), 0);
+	assert_non_null(own.text);
+	assert_true(own.is_of_run);
+	pid_t second = work_in(desk, "project", "another");
+	assert_int_equal(tree_find_user(path, ID, &other, NULL), 0);
+	assert_non_null(other.text);
+	assert_false(other.is_of_run);
+	end(first);
+	end(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DESK_TEST(a_tree_is_not_deleted_under_a_process),
+		DESK_TEST(a_tree_without_a_session_is_not_deleted_under_a_process),
+		DESK_TEST(what_is_set_aside_is_not_deleted_under_a_process),
+		DESK_TEST(the_sessions_own_processes_are_told_apart),
+	};
+	int input[2];
+	keep_input_open(input);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
