@@ -88,6 +88,34 @@ TEST(EndByItselfKeepsIgnoredFiles)
 	ASSERT(machine_exists(file), "an ignored file was deleted");
 }
 
+/* By the policy, and by an answer. */
+TEST(CleanPutsIgnoredFilesIntoTheTrash)
+{
+	struct session session;
+	make_repository();
+	machine_user_ok(WORDS("sh", "-c",
+			      "cd \"$1\" && echo .env >.gitignore && git add .gitignore && "
+			      "git -c user.name=a -c user.email=a@b commit -qm ignore",
+			      "sh", at_home("deck")));
+	begin(&session, "--worktree", "--clean");
+	const char *file = kept("%s/.env", session.directory);
+	machine_write(file, 0600, "KEY=1\n");
+	quit(&session);
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0, "clean left it");
+	ASSERT(machine_exists(file), "clean deleted an .env for good");
+	(void)deck_ok(NULL, WORDS("undo", "--json"));
+	ASSERT(streq(machine_read(file), "KEY=1\n"), "undo brought it back without its .env");
+	session_start(&session, NULL);
+	quit(&session);
+	(void)deck_ok(NULL, WORDS("session", "set", session.id, "on-end", "clean", "--json"));
+	(void)deck(NULL, WORDS("recover"));
+	ASSERT(deck_look(WORDS("session", "show", session.id)).status != 0, "clean left it");
+	ASSERT(machine_exists(file), "the answer deleted an .env for good");
+	ASSERT(deck_look(WORDS("prune", "--force")).status == 0 && !machine_exists(file),
+	       "prune left it");
+}
+
 TEST(EndByAKillFreesNothing)
 {
 	static const int signals[] = { SIGKILL, SIGTERM, SIGHUP };

@@ -233,12 +233,14 @@ static int forget_removed(struct deck *deck, const char *id, struct error *err)
 	return 0;
 }
 
-/* A kill between the two leaves it in the trash, for undo or prune. */
+/* A kill between the two leaves it in the trash, for undo or prune.  So do ignored files: nobody
+ * has shown them to its user, and what can make an .env again is not known. */
 static int remove_all(struct operation *operation, const struct ending_order *order,
 		      struct ending_result *ret, struct error *err)
 {
 	struct deck *deck = operation->deck;
 	cleanup_free char *id = xstrdup(operation->instance->id);
+	const bool has_ignored = verdict_has(&ret->verdict, FINDING_IGNORED);
 	const bool before = deck->may_lose_work;
 	deck->may_lose_work = order->wish == ENDING_CLEAN_IT;
 	int r = lifecycle_remove_locked(operation, REMOVE_STOPPED, err);
@@ -246,8 +248,11 @@ static int remove_all(struct operation *operation, const struct ending_order *or
 	if (r < 0)
 		return -1;
 	ret->outcome = ENDED_REMOVED;
-	ret->text = xstrdup("everything that was made for it was deleted");
-	return forget_removed(deck, id, err);
+	ret->text = xstrdup(has_ignored ? "it is in the trash, because its tree has files that Git "
+					  "ignores: agentdeck undo brings it back, agentdeck prune "
+					  "deletes it"
+					: "everything that was made for it was deleted");
+	return has_ignored ? 0 : forget_removed(deck, id, err);
 }
 
 static bool has_more(const struct ending_order *order, const struct verdict *verdict)

@@ -25,7 +25,8 @@ enum ending_outcome {
 	ENDED_NOTHING, /* there was nothing to decide, or it runs again */
 	ENDED_LEFT,    /* what was to be freed is freed; text says what */
 	ENDED_ASKS,    /* nothing was freed: its user is to say what becomes of it */
-	ENDED_REMOVED, /* the session is gone, with everything that was made for it */
+	ENDED_REMOVED, /* the session is gone, with everything that was made for it; a tree with
+			* ignored files is in the trash */
 };
 
 struct ending_result {
