@@ -77,7 +77,8 @@ static void the_configured_place_is_the_last(void **state UNUSED)
 /* As where /proc is not mounted: the repository that we are in may have such a program. */
 static void nothing_is_taken_from_the_working_directory(void **state UNUSED)
 {
-	cleanup_free char *program = install("bin"), *before = getcwd(NULL, 0), *path = NULL;
+	cleanup_free char *before = getcwd(NULL, 0), *path = NULL;
+	free(install("bin"));
 	assert_int_equal(fchdir(here) | chdir("bin"), 0);
 	int r = helper_find("agentdeck", NAME, &path, NULL);
 	assert_int_equal(chdir(before), 0);
