@@ -435,14 +435,20 @@ static void serve(const struct child *child, const struct child_watch *first)
 	const struct child_watch *watch = first;
 	for (size_t i = 1; i < count; i++, watch = watch->next)
 		events[i] = (struct pollfd){ .fd = watch->fd, .events = POLLIN };
-	for (;;) {
-		if (poll(events, count, -1) < 0) {
-			if (errno != EINTR)
-				return;
-			continue;
-		}
-		if (events[0].revents)
+	for (bool is_timed = first->may_go_on;;) {
+		const int n = poll(events, count,
+				   is_timed ? clock_left_ms(first->deadline_ms) : -1);
+		if (n < 0 && errno != EINTR)
 			return;
+		if (n > 0 && events[0].revents)
+			return;
+		if (is_timed && clock_ms() >= first->deadline_ms) {
+			is_timed = false;
+			if (!first->may_go_on(first->data))
+				(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
+		}
+		if (n <= 0)
+			continue;
 		watch = first;
 		for (size_t i = 1; i < count; i++, watch = watch->next)
 			if (events[i].revents && !watch->on_readable(watch->data))

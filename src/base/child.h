@@ -81,12 +81,15 @@ int child_run(const struct child_request *request, int timeout_ms, struct child_
 
 /* Run with our own descriptors 0, 1, 2 until it ends, however long.  watch (may be NULL):
  * on_readable is called whenever fd (-1: none) is readable in the meantime, until it returns
- * false. */
+ * false.  may_go_on (NULL: none), of the first watch alone, is asked once, at deadline_ms of
+ * clock_ms(): if it says no, the child is killed. */
 struct child_watch {
 	int fd;
 	bool (*on_readable)(void *data);
 	void *data;
 	const struct child_watch *next; /* another one; NULL: none */
+	int64_t deadline_ms;
+	bool (*may_go_on)(void *data);
 };
 int child_foreground(const char *const *argv, char *const *environment,
 		     const struct child_watch *watch, int *ret_exit_status, struct error *err);

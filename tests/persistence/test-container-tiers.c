@@ -525,6 +525,34 @@ TEST(ContainerIsNotGoneWhilePodmanHangs)
 	is_not_gone_while_it_hangs(ENGINE_PODMAN);
 }
 
+static struct reply exec_touch(const struct inside *inside, const char *path)
+{
+	return deck_look(WORDS("session", "exec", inside->session.id, "--", "/bin/sh", "-c",
+			       kept("echo running; : >%s", path)));
+}
+
+/* The engine's program would wait for ever, and the engine would run the command much later. */
+TEST(ExecWhileDockerHangsEnds)
+{
+	struct inside inside;
+	inside_begin(&inside, ENGINE_DOCKER);
+	const char *first = kept("%s/first", inside.session.directory);
+	const char *late = kept("%s/late", inside.session.directory);
+	struct reply reply = exec_touch(&inside, first);
+	ASSERT(reply.status == 0 && streq(reply.output, "running\n") && machine_exists(first),
+	       "exec ended with %d: %s%s", reply.status, reply.output, reply.errors);
+	engine_hang(ENGINE_DOCKER);
+	reply = exec_touch(&inside, late);
+	ASSERT(reply.status == 1 && strstr(reply.errors, "will not run it later"),
+	       "exec ended with %d: %s", reply.status, reply.errors);
+	engine_resume(ENGINE_DOCKER);
+	engine_start(ENGINE_DOCKER);
+	/* The engine takes what it was asked in turn. */
+	reply = exec_touch(&inside, first);
+	ASSERT(reply.status == 0, "exec ended with %d: %s", reply.status, reply.errors);
+	ASSERT(!machine_exists(late), "the command was run late");
+}
+
 /* The agent and its user go on. */
 static void works_without_engine(enum engine engine, void (*strike)(enum engine engine))
 {

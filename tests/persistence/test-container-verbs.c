@@ -213,6 +213,43 @@ TEST(AttachNextGoesIntoTheContainerThatWaits)
 	WAIT_FOR(strstr(attach_output(keys), MARKER), "it shows:\n%s", attach_output(keys));
 }
 
+/* What the terminal shows of an agent that sets the clipboard, and sends something past tmux. */
+static const char *escapes_of(const char *title)
+{
+	struct session session = { 0 };
+	session_add(&session, NULL, title,
+		    WORDS("-c", kept("sh %s", at_home("escapes.sh")), "--container", "--image",
+			  PLAIN_IMAGE, "--engine", engine_address(ENGINE_DOCKER), "--mount",
+			  at_home("escapes.sh")));
+	session_start(&session, NULL);
+	const char *keys = attach_open(title, kept("%s.keys", title));
+	WAIT_FOR(session_look(&session) && session.socket && attach_count(&session) == 1,
+		 "it is not attached:\n%s", attach_output(keys));
+	attach_press(keys, "\\r");
+	WAIT_FOR(strstr(attach_output(keys), "sent"), "the agent sends nothing:\n%s",
+		 attach_output(keys));
+	return attach_output(keys);
+}
+
+TEST(AgentInAContainerWritesNeitherToTheClipboardNorPastTmux)
+{
+	const char *config = at_home(".config/agentdeck/config.toml");
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	machine_write(at_home("escapes.sh"), 0755,
+		      "read line\n"
+		      "printf '\\033]52;c;Y2xpcGJvYXJk\\007'\n"
+		      "printf '\\033Ptmux;\\033\\033]9;from the agent\\033\\033\\\\\\033\\\\'\n"
+		      "echo sent\nexec cat\n");
+	machine_write(config, 0644, "[container]\nescapes = true\n");
+	const char *output = escapes_of("open");
+	ASSERT(strstr(output, "Y2xpcGJvYXJk") && strstr(output, "from the agent"),
+	       "they do not pass: %s", (const char *)keep(visible(output)));
+	machine_write(config, 0644, "[tmux]\npassthrough = true\n");
+	output = escapes_of("closed");
+	ASSERT(!strstr(output, "Y2xpcGJvYXJk") && !strstr(output, "from the agent"),
+	       "they pass: %s", (const char *)keep(visible(output)));
+}
+
 static struct answer call(const char *method, const char *session)
 {
 	return machine_login(WORDS("busctl", "--user", "--timeout=60", "--json=short", "call",

@@ -247,12 +247,12 @@ static int fake_leave(const struct place_run *run, struct error *err)
 	return step(FAKE_LEAVE, "leave", err);
 }
 
-static int fake_exec_argv(const struct instance *instance, const struct strvec *command,
-			  struct strvec *ret, struct error *err)
+static int fake_exec(const struct instance *instance, const struct strvec *command,
+		     struct place_exec *ret, struct error *err)
 {
 	(void)instance;
 	(void)err;
-	strvec_push_all(ret, command);
+	strvec_push_all(&ret->argv, command);
 	return 0;
 }
 
@@ -300,7 +300,7 @@ static const struct place place_fake = {
 	.how_ended = fake_how_ended,
 	.end_daemons = fake_end_daemons,
 	.leave = fake_leave,
-	.exec_argv = fake_exec_argv,
+	.exec = fake_exec,
 	.usage = fake_usage,
 	.set_limits = fake_set_limits,
 };

@@ -263,6 +263,36 @@ static void a_foreground_program_has_our_descriptors(void **state UNUSED)
 		CHILD_NOT_INSTALLED);
 }
 
+static bool let_it_go_on(void *data)
+{
+	++*(int *)data;
+	put("done", "");
+	return true;
+}
+
+static bool end_it_now(void *data)
+{
+	++*(int *)data;
+	return false;
+}
+
+static void a_foreground_program_goes_on_only_if_it_may(void **state UNUSED)
+{
+	int asked = 0, status = -1;
+	struct child_watch watch = {
+		.fd = -1, .data = &asked, .deadline_ms = clock_ms(), .may_go_on = let_it_go_on
+	};
+	cleanup_free char *script = xasprintf("until [ -e %s/done ]; do sleep 0.01; done; exit 5",
+					      scratch);
+	assert_int_equal(child_foreground(SHELL(script), NULL, &watch, &status, NULL), 0);
+	assert_int_equal(status, 5);
+	assert_int_equal(asked, 1);
+	watch.may_go_on = end_it_now;
+	assert_int_equal(child_foreground(SHELL("exec sleep 100"), NULL, &watch, &status, NULL), 0);
+	assert_int_equal(status, 128 + SIGKILL);
+	assert_int_equal(asked, 2);
+}
+
 static bool read_two(void *data)
 {
 	int *pipe_and_count = data;
@@ -289,8 +319,12 @@ static void a_foreground_program_ends_beside_several_watches(void **state UNUSED
 	assert_int_equal(fs_write_all(one[1], "abc", 3, "a pipe", NULL), 0);
 	assert_int_equal(fs_write_all(two[1], "a", 1, "a pipe", NULL), 0);
 	const struct child_watch none = { .fd = -1 };
-	const struct child_watch second = { two[0], end_it, one, &none };
-	const struct child_watch first = { one[0], read_two, one, &second };
+	const struct child_watch second = {
+		.fd = two[0], .on_readable = end_it, .data = one, .next = &none
+	};
+	const struct child_watch first = {
+		.fd = one[0], .on_readable = read_two, .data = one, .next = &second
+	};
 	cleanup_free char *script = xasprintf("until [ -e %s/done ]; do sleep 0.01; done; exit 5",
 					      scratch);
 	assert_int_equal(child_foreground(SHELL(script), NULL, &first, &status, NULL), 0);
@@ -322,6 +356,7 @@ int main(void)
 		TEST(a_gate_that_nobody_opens_ends_with_us),
 		TEST(a_foreground_program_has_our_descriptors),
 		TEST(a_foreground_program_ends_beside_several_watches),
+		TEST(a_foreground_program_goes_on_only_if_it_may),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

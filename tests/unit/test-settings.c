@@ -213,12 +213,13 @@ static void tmux_options_are_pairs_as_tmux_writes_them(void **state)
 static void a_container_has_what_the_nearest_group_says(void **state)
 {
 	(void)state;
-	static const char text[] = "[container]\nengine = 'podman'\nimage = 'debian:12'\n"
-				   "enabled = true\ncpus = 1.5\nmounts = ['~/a', '/b:/c:ro']\n"
-				   "[groups.work.container]\nimage = 'work:1'\nauth = 'token'\n"
-				   "[groups.'work/api'.container]\nnetwork = 'none'\n"
-				   "enabled = false\ncpus = '2'\nmounts = ['/d']\n"
-				   "[groups.'work/api'.limits]\ntasks_max = 9\n";
+	static const char text[] =
+		"[container]\nengine = 'podman'\nimage = 'debian:12'\n"
+		"enabled = true\nescapes = true\ncpus = 1.5\nmounts = ['~/a', '/b:/c:ro']\n"
+		"[groups.work.container]\nimage = 'work:1'\nauth = 'token'\n"
+		"[groups.'work/api'.container]\nnetwork = 'none'\n"
+		"enabled = false\nescapes = false\ncpus = '2'\nmounts = ['/d']\n"
+		"[groups.'work/api'.limits]\ntasks_max = 9\n";
 	cleanup_settings struct settings settings = { 0 };
 	assert_int_equal(settings_parse(text, strlen(text), "config.toml", &settings, NULL), 0);
 	struct container_defaults api = settings_container(&settings, "work/api/x");
@@ -228,10 +229,12 @@ static void a_container_has_what_the_nearest_group_says(void **state)
 	assert_string_equal(api.auth, "token");
 	assert_null(api.program);
 	assert_int_equal(api.enabled, OFF);
+	assert_int_equal(api.escapes, OFF);
 	assert_string_equal(api.cpus, "2");
 	assert_int_equal(api.mounts.count, 1);
 	struct container_defaults work = settings_container(&settings, "work");
 	assert_int_equal(work.enabled, ON);
+	assert_int_equal(work.escapes, ON);
 	assert_string_equal(work.cpus, "1.5");
 	assert_string_equal(work.mounts.items[1], "/b:/c:ro");
 	struct container_defaults none = settings_container(&settings, NULL);
@@ -277,7 +280,8 @@ static void a_container_that_makes_no_sense_is_refused(void **state)
 		       "\"host\"");
 	assert_refused("[groups.a.container]\nimages = 'x'\n",
 		       "config.toml:2:1: unknown key \"groups.a.container.images\": a container "
-		       "has enabled, engine, image, network, auth, program, cpus and mounts");
+		       "has enabled, escapes, engine, image, network, auth, program, cpus and "
+		       "mounts");
 	assert_refused("[container]\nenabled = 'yes'\n",
 		       "config.toml:2:1: container.enabled must be true or false, not a string");
 	assert_refused("[groups.a.container]\ncpus = 0\n",

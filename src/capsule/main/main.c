@@ -2,14 +2,16 @@
  *
  * agentdeck-capsule init DIRECTORY
  * agentdeck-capsule view DIRECTORY RUN ATTEMPT [-- COLLECT...]
+ * agentdeck-capsule exec TICKET COMMAND [ARGUMENT...]
  * agentdeck hook [--instance BASE] [PAYLOAD...]
  *
  * The one program that is in every container.  It is static, so any image will do.
  *
  * init: PID 1.  view: a window on the agent, as agentdeck-view is outside; for an engine whose
- * sockets cannot be reached from the host (`docker exec`).  hook, under the name agentdeck: takes
- * the report of an agent's hook; it says nothing and exits with 0, since anything else would
- * disturb the agent.
+ * sockets cannot be reached from the host (`docker exec`).  exec: becomes COMMAND if it can remove
+ * the file TICKET; whoever asked for the command removes it when it is too late.  hook, under the
+ * name agentdeck: takes the report of an agent's hook; it says nothing and exits with 0, since
+ * anything else would disturb the agent.
  */
 #include "base/text.h"
 #include "capsule/endpoint.h"
@@ -17,9 +19,11 @@
 #include "capsule/keeper.h"
 #include "view/view.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int usage(void)
 {
@@ -57,6 +61,19 @@ static int run_hook(int argc, char *argv[])
 	return 0;
 }
 
+static int run_command(const char *ticket, char *argv[])
+{
+	enum { NOT_FOUND = 127, NOT_EXECUTED = 126 };
+	if (unlink(ticket) < 0) {
+		(void)fprintf(stderr, "agentdeck: %s was not run: it came too late\n", argv[0]);
+		return ENDPOINT_EXIT_GONE;
+	}
+	(void)execvp(argv[0], argv);
+	const int why = errno;
+	(void)fprintf(stderr, "agentdeck: run %s in the container: %s\n", argv[0], strerror(why));
+	return why == ENOENT ? NOT_FOUND : NOT_EXECUTED;
+}
+
 /* Descriptors 0 to 2 are open, so that nothing of ours gets their numbers. */
 static void open_standard(void)
 {
@@ -77,6 +94,8 @@ int main(int argc, char *argv[])
 	open_standard();
 	if (argc > 2 && streq(argv[1], "init"))
 		return run_init(argc - 2, argv + 2);
+	if (argc > 3 && streq(argv[1], "exec"))
+		return run_command(argv[2], argv + 3);
 	if (argc > 2 && streq(argv[1], "view"))
 		return view_main(argc - 2, argv + 2);
 	return usage();

@@ -142,7 +142,6 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 	strbuf_adds(&buf, "set -g update-environment ''\n"
 			  "set -g exit-empty on\n"
 			  "set -g destroy-unattached off\n"
-			  "set -g set-clipboard on\n"
 			  "set -g focus-events on\n"
 			  "set -g escape-time 10\n"
 			  "set -g extended-keys on\n"
@@ -167,6 +166,7 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 			  "set -g default-command ''\n");
 	/* "-q": tmux 3.2 has no such option, and passes everything on. */
 	strbuf_addf(&buf, "set -gwq allow-passthrough %s\n", conf->passthrough ? "on" : "off");
+	strbuf_addf(&buf, "set -g set-clipboard %s\n", conf->clipboard ? "on" : "external");
 	add_choices(&buf, &conf->choices);
 	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
 		    conf->history_limit);

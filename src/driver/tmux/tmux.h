@@ -66,6 +66,7 @@ struct tmux_conf {
 	long history_limit;
 	bool mouse;
 	bool passthrough;       /* what the agent sends to the terminal itself gets through */
+	bool clipboard;         /* the agent may set it (OSC 52), and not only its user in tmux */
 	const char *detach_key; /* "" for none */
 	/* The command that goes to another session (cli/cmd/switch.c); NULL: none.  The prefix with
 	 * s and N runs it, and these keys; "" or NULL for none. */

@@ -43,6 +43,14 @@ void place_take_seen(struct run *run, const struct observation *seen)
 		replace_string(&run->boot_id, process_boot_id());
 }
 
+void place_exec_clear(struct place_exec *exec)
+{
+	if (exec->ticket)
+		(void)unlink(exec->ticket);
+	strvec_clear(&exec->argv);
+	replace_string(&exec->ticket, NULL);
+}
+
 int place_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)

@@ -81,6 +81,17 @@ struct place_command {
 /* Of how_ended(). */
 enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
 
+/* A program on this host that runs a command. */
+struct place_exec {
+	struct strvec argv;
+	/* A file.  The command runs only if it can remove it first, so that whoever removes it
+	 * before the command knows that it never will.  NULL: there is none. */
+	char *ticket;
+	const char *by; /* who is to run it, for messages; borrowed */
+};
+void place_exec_clear(struct place_exec *exec);
+#define cleanup_place_exec CLEANUP(place_exec_clear)
+
 enum place_discard {
 	DISCARD_FOR_NOW, /* another start may follow */
 	DISCARD_FOR_GOOD,
@@ -208,11 +219,11 @@ struct place {
 
 	/* ---- while it runs --------------------------------------------------------------- */
 
-	/* The argv of a program on this host that runs the command (empty: a shell) beside the
-	 * agent, in a terminal of its own; appended to *ret.  It is called in the instance's
-	 * directory.  ERROR_INVALID: the run is needed, and does not live.  ERROR_UNAVAILABLE. */
-	int (*exec_argv)(const struct instance *instance, const struct strvec *command,
-			 struct strvec *ret, struct error *err);
+	/* How to run the command (empty: a shell) beside the agent, in the caller's terminal and
+	 * the instance's directory.  *ret: place_exec_clear().  ERROR_INVALID: the run is needed,
+	 * and does not live.  ERROR_UNAVAILABLE. */
+	int (*exec)(const struct instance *instance, const struct strvec *command,
+		    struct place_exec *ret, struct error *err);
 
 	void (*usage)(const struct place_run *run, struct place_usage *ret);
 

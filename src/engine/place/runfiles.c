@@ -41,8 +41,11 @@ int runfiles_open(const char *directory)
 	return open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int write_conf(struct deck *deck, int fd, struct error *err)
+static int write_conf(struct deck *deck, const struct instance *instance, int fd, struct error *err)
 {
+	/* Who is shut in does not reach out through the terminal. */
+	const bool is_free = !instance->recipe ||
+			     settings_container(&deck->settings, instance->group).escapes == ON;
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_tmux_choices struct tmux_choices choices = { 0 };
 	const char *user_conf = deck->settings.tmux.conf;
@@ -58,7 +61,8 @@ static int write_conf(struct deck *deck, int fd, struct error *err)
 		.default_terminal = deck->settings.tmux.default_terminal,
 		.history_limit = (long)deck->settings.tmux.history_limit,
 		.mouse = deck->settings.tmux.mouse,
-		.passthrough = deck->settings.tmux.passthrough,
+		.passthrough = deck->settings.tmux.passthrough && is_free,
+		.clipboard = is_free,
 		.detach_key = deck->settings.tmux.detach_key,
 		.switcher = &switcher,
 		.switch_key = deck->settings.tmux.switch_key,
@@ -259,7 +263,7 @@ static int write_files(struct deck *deck, const struct instance *instance,
 	fs_sweep_temporaries(fd);
 	/* The mark first: what a start that was killed in here leaves is known to be of its run. */
 	if (write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0 ||
-	    write_conf(deck, fd, err) < 0)
+	    write_conf(deck, instance, fd, err) < 0)
 		return -1;
 	if (wants_settings(agent) && write_settings(deck, fd, instance, agent, err) < 0)
 		return -1;
@@ -319,7 +323,7 @@ static int complete(struct deck *deck, int fd, const struct instance *instance,
 	if (!has_file(fd, RUN_MARK) &&
 	    write_text(fd, RUN_MARK, or_empty(instance->run.id), err) < 0)
 		return -1;
-	if (!has_file(fd, RUN_CONF) && write_conf(deck, fd, err) < 0)
+	if (!has_file(fd, RUN_CONF) && write_conf(deck, instance, fd, err) < 0)
 		return -1;
 	if (!settings && wants_settings(agent) &&
 	    write_settings(deck, fd, instance, agent, err) < 0)

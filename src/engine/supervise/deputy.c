@@ -171,8 +171,9 @@ struct deputy *deputy_begin(struct deck *deck, const struct instance *instance)
 	/* Its descriptor tells of what comes after this. */
 	if (!take_turns(deputy))
 		return NULL;
-	deputy->watch = (struct child_watch){ loop_descriptor(deputy->loop), take_turns, deputy,
-					      NULL };
+	deputy->watch = (struct child_watch){ .fd = loop_descriptor(deputy->loop),
+					      .on_readable = take_turns,
+					      .data = deputy };
 	return TAKE_PTR(deputy);
 }
 

@@ -166,7 +166,10 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	if (!is_empty(getenv("TMUX")))
 		how.nested_note = deck_env_instance() ? LEAVE_BY_PREFIX : LEAVE_BY_KEY;
 	tmux_attach_argv(instance->run.socket, &how, &argv);
-	const struct child_watch watch = { agent, on_agent_end, (void *)instance, wish->watch };
+	const struct child_watch watch = { .fd = agent,
+					   .on_readable = on_agent_end,
+					   .data = (void *)instance,
+					   .next = wish->watch };
 	int r = child_foreground((const char *const *)argv.items, environment.items, &watch,
 				 &status, err);
 	if (r == CHILD_NOT_INSTALLED)

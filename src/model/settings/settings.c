@@ -437,6 +437,7 @@ static int store_argv(const struct toml_document *document, const struct toml_ke
 
 static const struct toml_key container_keys[] = {
 	CONTAINER_KEY("enabled", store_tristate, enabled),
+	CONTAINER_KEY("escapes", store_tristate, escapes),
 	CONTAINER_KEY("engine", store_container_text, engine),
 	CONTAINER_KEY("image", store_container_text, image),
 	CONTAINER_KEY("network", store_container_text, network),
@@ -459,10 +460,11 @@ static int store_container(const struct toml_document *document, const char *pat
 		while (i < ARRAY_SIZE(container_keys) && !streq(container_keys[i].path, name))
 			i++;
 		if (i == ARRAY_SIZE(container_keys))
-			return toml_error(document, where, err,
-					  "unknown key \"%s\": a container has enabled, engine, "
-					  "image, network, auth, program, cpus and mounts",
-					  where);
+			return toml_error(
+				document, where, err,
+				"unknown key \"%s\": a container has enabled, escapes, engine, "
+				"image, network, auth, program, cpus and mounts",
+				where);
 		if (container_keys[i].store(document, &key, item,
 					    (char *)ret + container_keys[i].offset, err) < 0)
 			return -1;
@@ -651,6 +653,9 @@ const struct toml_key settings_keys[] = {
 	    .about = "the share of processor time; systemd's default is 100"),
 	KEY("container.enabled", store_tristate, container.enabled,
 	    .about = "whether a new session lives in a container", .example = "true"),
+	KEY("container.escapes", store_tristate, container.escapes,
+	    .about = "whether its agent may set your clipboard and send past tmux",
+	    .example = "true"),
 	KEY("container.engine", store_container_text, container.engine,
 	    .about = "the engine of sessions in containers: docker, podman or a URL",
 	    .example = "\"podman\""),
@@ -728,6 +733,8 @@ static void add_defaults(const struct container_defaults *from, struct container
 	struct container_defaults copy = *from;
 	if (to->enabled == UNSET)
 		to->enabled = from->enabled;
+	if (to->escapes == UNSET)
+		to->escapes = from->escapes;
 	if (!is_set(&to->mounts))
 		to->mounts = from->mounts;
 	for (size_t i = 0; i < CONTAINER_TEXTS; i++)

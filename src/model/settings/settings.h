@@ -18,6 +18,7 @@ enum notify_osc { NOTIFY_OSC_NONE, NOTIFY_OSC_9, NOTIFY_OSC_777 };
 /* What the sessions in containers have whose user does not say it.  NULL: not set. */
 struct container_defaults {
 	enum tristate enabled; /* whether a new session lives in one */
+	enum tristate escapes; /* whether its agent may write to the clipboard and past tmux */
 	char *engine, *image, *network;
 	char *auth;           /* a word of recipe_login_parse() */
 	char *program;        /* a word of recipe_program_parse() */

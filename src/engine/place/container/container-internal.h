@@ -155,8 +155,10 @@ void container_pane_argv(const struct deck *deck, const struct instance *instanc
 
 /* ---- exec.c ---- */
 
-int container_exec_argv(const struct instance *instance, const struct strvec *command,
-			struct strvec *ret, struct error *err);
+int container_exec(const struct instance *instance, const struct strvec *command,
+		   struct place_exec *ret, struct error *err);
+/* Remove the tickets of commands that were killed. */
+void container_sweep_tickets(int capsule_directory);
 
 /* ---- end.c ---- */
 

@@ -7,6 +7,7 @@
 
 #include "base/program.h"
 #include "engine/place/alive.h"
+#include "engine/place/container/resolve.h"
 
 #include <string.h>
 
@@ -146,7 +147,7 @@ const struct place place_container = {
 	.how_ended = container_how_ended,
 	.end_daemons = container_end_daemons,
 	.leave = container_leave,
-	.exec_argv = container_exec_argv,
+	.exec = container_exec,
 	.usage = container_usage,
 	.set_limits = container_set_limits,
 };

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A second command in the container, by the engine's own program: it brings the terminal there.
+ * That program waits for ever for an engine that hangs, which may go on much later.  So the
+ * capsule's program runs the command, and only if a file is still there that this host takes away
+ * when it has waited for too long.
  */
 #include "engine/place/container/container-internal.h"
 
+#include "base/fsutil.h"
 #include "base/program.h"
 #include "engine/place/alive.h"
+#include "model/session/naming.h"
 
 #include <string.h>
+
+#define TICKET "exec-"
 
 /* The program of the engine, with what makes it speak to the engine of the recipe. */
 static int push_client(const struct recipe *recipe, struct strvec *ret, struct error *err)
@@ -39,28 +46,54 @@ static int push_client(const struct recipe *recipe, struct strvec *ret, struct e
 	return 0;
 }
 
-int container_exec_argv(const struct instance *instance, const struct strvec *command,
-			struct strvec *ret, struct error *err)
+static int make_ticket(const char *capsule, char **ret, struct error *err)
+{
+	cleanup_close int fd = -1;
+	cleanup_free char *id = naming_new_uuid();
+	cleanup_free char *name = xasprintf(TICKET "%s", id);
+	if (fs_open_private_directory(capsule, &fd, err) < 0 ||
+	    fs_replace(fd, name, "", 0, FS_VOLATILE, err) < 0)
+		return -1;
+	*ret = path_join(capsule, name);
+	return 0;
+}
+
+void container_sweep_tickets(int capsule_directory)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	if (fs_list(capsule_directory, &names, NULL) != 0)
+		return;
+	for (size_t i = 0; i < names.count; i++)
+		if (starts_with(names.items[i], TICKET))
+			(void)unlinkat(capsule_directory, names.items[i], 0);
+}
+
+int container_exec(const struct instance *instance, const struct strvec *command,
+		   struct place_exec *ret, struct error *err)
 {
 	const struct recipe *recipe = instance->recipe;
 	const struct place_run run = place_run_of(instance);
-	cleanup_strvec struct strvec argv = { 0 };
-	if (!recipe || !instance->container_id || !place_is_live(&run))
+	cleanup_place_exec struct place_exec exec = { 0 };
+	struct strvec *argv = &exec.argv;
+	if (!recipe || !instance->container_id || !run.capsule || !place_is_live(&run))
 		return error_set(err, ERROR_INVALID,
 				 "its container is not running: start the session first");
-	if (push_client(recipe, &argv, err) < 0)
+	if (push_client(recipe, argv, err) < 0 || make_ticket(run.capsule, &exec.ticket, err) < 0)
 		return -1;
-	strvec_push_array(&argv, (const char *const[]){ "exec", "--interactive", NULL });
+	strvec_push_array(argv, (const char *const[]){ "exec", "--interactive", NULL });
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-		strvec_push(&argv, "--tty");
-	strvec_push_array(&argv, (const char *const[]){ "--workdir", recipe->directory, "--user",
-							recipe->user, "--env",
-							"TERM=xterm-256color", NULL });
-	strvec_push(&argv, instance->container_id);
+		strvec_push(argv, "--tty");
+	strvec_push_array(argv, (const char *const[]){ "--workdir", recipe->directory, "--user",
+						       recipe->user, "--env", "TERM=xterm-256color",
+						       instance->container_id,
+						       CAPSULE_PROGRAMS "/agentdeck-capsule",
+						       "exec", exec.ticket, NULL });
 	if (command->count)
-		strvec_push_all(&argv, command);
+		strvec_push_all(argv, command);
 	else
-		strvec_push(&argv, "/bin/sh");
-	strvec_push_all(ret, &argv);
+		strvec_push(argv, "/bin/sh");
+	exec.by = recipe->engine;
+	*ret = exec;
+	exec = (struct place_exec){ 0 };
 	return 0;
 }

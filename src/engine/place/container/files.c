@@ -57,6 +57,7 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 	    fs_open_private_directory(capsule, &fd, err) < 0 ||
 	    fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
 		return -1;
+	container_sweep_tickets(fd);
 	/* No agent runs that could be writing a report. */
 	fs_sweep_temporaries(reports);
 	return 0;

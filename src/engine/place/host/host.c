@@ -96,14 +96,14 @@ static int host_set_limits(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
-static int host_exec_argv(const struct instance *instance UNUSED, const struct strvec *command,
-			  struct strvec *ret, struct error *err UNUSED)
+static int host_exec(const struct instance *instance UNUSED, const struct strvec *command,
+		     struct place_exec *ret, struct error *err UNUSED)
 {
 	const char *shell = getenv("SHELL");
 	if (command->count)
-		strvec_push_all(ret, command);
+		strvec_push_all(&ret->argv, command);
 	else
-		strvec_push(ret, is_empty(shell) ? "/bin/sh" : shell);
+		strvec_push(&ret->argv, is_empty(shell) ? "/bin/sh" : shell);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ const struct place place_host = {
 	.how_ended = host_how_ended,
 	.end_daemons = host_end_daemons,
 	.leave = host_leave,
-	.exec_argv = host_exec_argv,
+	.exec = host_exec,
 	.usage = host_usage,
 	.set_limits = host_set_limits,
 };
