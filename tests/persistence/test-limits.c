@@ -116,6 +116,49 @@ TEST(LimitsOfALifeEndWithIt)
 	assert_property(&session, "CPUWeight", "[not set]");
 }
 
+static void assert_says_gap(const char *who, const struct reply *reply)
+{
+	ASSERT(strstr(reply->errors, "tasks_max does nothing on this machine") ||
+		       strstr(reply->output, "tasks_max does nothing on this machine"),
+	       "%s does not say it: %s%s", who, reply->output, reply->errors);
+}
+
+/* The manager takes such a limit, and the kernel does not know of it. */
+TEST(LimitThatNobodyEnforcesIsNamed)
+{
+	struct session session;
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	if (strstr(machine_read(kept("/sys/fs/cgroup%s/cgroup.controllers",
+				     machine_cgroup(session_server(&session).pid))),
+		   "pids"))
+		skip_test("this machine enforces it");
+	struct reply reply = deck(NULL, WORDS("session", "limit", "deck", "--tasks-max", "8"));
+	assert_says_gap("limit", &reply);
+	ASSERT(strstr(reply.output, "enforces none of them") && !strstr(reply.output, "hold now"),
+	       "it says: %s", reply.output);
+	struct json_object *tasks = json_get_object(limit(&session, WORDS(NULL), NULL),
+						    "tasks_max");
+	ASSERT(strstr(json_get_string(tasks, "unenforced", ""), "controller pids"), "in JSON: %s",
+	       json_print(tasks));
+	reply = deck(NULL, WORDS("session", "restart", "deck"));
+	assert_says_gap("restart", &reply);
+	reply = deck(NULL, WORDS("session", "stop", "deck"));
+	reply = deck(NULL, WORDS("session", "start", "deck"));
+	assert_says_gap("start", &reply);
+	(void)deck_ok(NULL, WORDS("session", "limit", "deck", "--reset", "--json"));
+	configure("[groups.work.limits]\ntasks_max = 900\n");
+	reply = deck(NULL, WORDS("session", "set", "deck", "group", "work"));
+	assert_says_gap("set group", &reply);
+	machine_make_directory(at_home("other"));
+	reply = deck(NULL, WORDS("launch", at_home("other"), "--agent", "demo", "-g", "work"));
+	assert_says_gap("launch", &reply);
+	reply = deck(NULL, WORDS("config", "check"));
+	assert_says_gap("config check", &reply);
+	reply = deck(NULL, WORDS("doctor"));
+	assert_says_gap("doctor", &reply);
+}
+
 TEST(TopShowsWhatRuns)
 {
 	struct session session;

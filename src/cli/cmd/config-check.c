@@ -6,6 +6,7 @@
 #include "base/fsutil.h"
 #include "base/toml.h"
 #include "engine/deck/agentfiles.h"
+#include "engine/place/gaps.h"
 #include "model/keys/keymap.h"
 #include "model/settings/values.h"
 
@@ -85,7 +86,7 @@ void config_check_keys(const char *text, size_t length, const char *path, struct
 	}
 }
 
-static int check_config(const struct app *app, const struct registry *registry, struct found *found)
+static int check_config(struct app *app, const struct registry *registry, struct found *found)
 {
 	cleanup_free char *path = path_join(app->deck.paths.config, DECK_CONFIG);
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -102,6 +103,7 @@ static int check_config(const struct app *app, const struct registry *registry, 
 	if (r >= 0 && found->mistakes.count == before)
 		config_check_keys(strbuf_text(&text), text.length, path, &found->mistakes);
 	check_names(&text, path, registry, found);
+	gaps_of_settings(&app->deck, &found->warnings);
 	return 0;
 }
 

@@ -21,5 +21,7 @@
 			TO_LIMIT(member, LIMIT_CPU_WEIGHT)                                           \
 	}
 
-/* "hold now": what becomes of limits that were set.  Static. */
-const char *limit_effect_text(enum limit_effect effect);
+/* "hold now": what becomes of limits that were set, also where this machine does not enforce them.
+ * Static. */
+const char *limit_effect_text(struct deck *deck, const struct instance *instance,
+			      enum limit_effect effect);

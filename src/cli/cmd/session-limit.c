@@ -4,6 +4,8 @@
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
+#include "engine/place/gaps.h"
+
 #include <string.h>
 
 struct options {
@@ -19,7 +21,8 @@ static const struct command_option options[] = {
 };
 
 static struct json_object *json_of_limit(const struct settings *settings,
-					 const struct instance *instance, enum limit limit)
+					 const struct instance *instance, enum limit limit,
+					 const char *gap)
 {
 	struct json_object *object = json_object_new_object();
 	enum limit_origin origin;
@@ -31,6 +34,7 @@ static struct json_object *json_of_limit(const struct settings *settings,
 		json_set(object, "value", NULL);
 	json_set_string(object, "from", limit_origin_name(origin));
 	json_set_string(object, "group", group);
+	json_set_string(object, "unenforced", gap);
 	return object;
 }
 
@@ -38,9 +42,11 @@ static void show_json(struct app *app, const struct instance *instance, const ch
 {
 	cleanup_json struct json_object *object = json_success(instance->id, instance->title);
 	struct json_object *limits = json_make_object(object, "limits");
+	cleanup_limit_gaps struct limit_gaps gaps = { 0 };
+	gaps_find(&app->deck, instance, &gaps);
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++)
 		json_set(limits, limit_name(limit),
-			 json_of_limit(&app->deck.settings, instance, limit));
+			 json_of_limit(&app->deck.settings, instance, limit, gaps.why[limit]));
 	json_set_string(object, "effect", effect);
 	print_json(object);
 }
@@ -72,9 +78,14 @@ static const struct {
 				      "are stored; it runs without a scope, which is what can be limited" },
 };
 
-const char *limit_effect_text(enum limit_effect effect)
+const char *limit_effect_text(struct deck *deck, const struct instance *instance,
+			      enum limit_effect effect)
 {
-	return effects[effect].text;
+	cleanup_limit_gaps struct limit_gaps gaps = { 0 };
+	gaps_find(deck, instance, &gaps);
+	return gaps_leave_any(deck, instance, &gaps)
+		       ? effects[effect].text
+		       : "are stored, and this machine enforces none of them";
 }
 
 static int run(struct app *app, struct error *err)
@@ -91,9 +102,12 @@ static int run(struct app *app, struct error *err)
 			return -1;
 		word = effects[effect].word;
 		if (!app->json)
-			say("%s: the limits %s", instance->title, limit_effect_text(effect));
+			say("%s: the limits %s", instance->title,
+			    limit_effect_text(&app->deck, instance, effect));
 	} else if (deck_load(&app->deck, row->base, &instance, err) < 0) {
 		return -1;
+	} else {
+		gaps_warn(&app->deck, instance);
 	}
 	if (app->json)
 		show_json(app, instance, word);

@@ -179,7 +179,8 @@ static int update_limits(const struct updating *of, struct error *err)
 	if (lifecycle_set_limits(&of->app->deck, fact->row->base, &change, &effect, &instance,
 				 err) < 0)
 		return error_prefix(err, "limits");
-	cleanup_free char *note = xasprintf("The limits %s", limit_effect_text(effect));
+	cleanup_free char *note = xasprintf("The limits %s",
+					    limit_effect_text(&of->app->deck, instance, effect));
 	for (size_t i = 0; i < fact->difference_count; i++) {
 		const struct difference *difference = &fact->differences[i];
 		if (!difference->obstacle && difference->limit != LIMIT_COUNT)

@@ -132,6 +132,19 @@ int cgroup_processes(const char *group_path, struct process_id **ret, size_t *re
 	return 0;
 }
 
+int cgroup_controllers(const char *group_path, struct strvec *ret)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_close int group = open_group(group_path);
+	if (group < 0 || fs_read(group, "cgroup.controllers", MAX_FILE, &text, NULL) != 0)
+		return CGROUP_ABSENT;
+	char *rest = text.data;
+	for (const char *word; (word = strsep(&rest, " \n"));)
+		if (*word)
+			strvec_push(ret, word);
+	return 0;
+}
+
 /* --- what a group uses ------------------------------------------------------------------------ */
 
 /* A file that holds one number, or "max". */

@@ -21,6 +21,10 @@ enum { CGROUP_ABSENT = 1 };
 int cgroup_processes(const char *group, struct process_id **ret, size_t *ret_count,
 		     struct error *err);
 
+/* The controllers that groups below this one can have ("memory", "pids", ...), appended to *ret.
+ * CGROUP_ABSENT. */
+int cgroup_controllers(const char *group, struct strvec *ret);
+
 /* What the group and those below it use, and what the kernel allows them. INT64_MAX: no limit. -1:
  * unknown, because the controller is off or the kernel is too old. */
 struct cgroup_usage {

@@ -46,6 +46,11 @@ int unit_get_state(struct unit_bus *bus UNUSED, const char *name UNUSED,
 	return UNIT_NO_MANAGER;
 }
 
+int unit_manager_group(struct unit_bus *bus UNUSED, char **ret UNUSED, struct error *err UNUSED)
+{
+	return UNIT_NO_MANAGER;
+}
+
 int unit_get_invocation(struct unit_bus *bus UNUSED, const char *name UNUSED, char **ret UNUSED,
 			struct error *err UNUSED)
 {

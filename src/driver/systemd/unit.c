@@ -331,6 +331,26 @@ static int read_invocation(sd_bus_message *answer, char **ret)
 	return 0;
 }
 
+int unit_manager_group(struct unit_bus *bus, char **ret, struct error *err)
+{
+	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
+	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	const char *group;
+	if (bus_new_call(bus->bus, &BUS_GET(SYSTEMD1_NAME, SYSTEMD1_PATH), &call, err, "ss",
+			 SYSTEMD1_MANAGER, "ControlGroup") < 0)
+		return -1;
+	int r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, &answer, &refusal, err);
+	if (r < 0)
+		return r;
+	if (r == BUS_REFUSED)
+		return error_set(err, ERROR_UNAVAILABLE, "%s", bus_refusal_text(&refusal));
+	r = sd_bus_message_read(answer, "v", "s", &group);
+	if (r < 0)
+		return bus_message_error(err, r);
+	*ret = xstrdup(group);
+	return 0;
+}
+
 int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, struct error *err)
 {
 	cleanup_message sd_bus_message *call = NULL, *answer = NULL;

@@ -71,6 +71,9 @@ void unit_state_free(struct unit_state *state);
 int unit_get_state(struct unit_bus *bus, const char *name, struct unit_state *ret,
 		   struct error *err);
 
+/* The control group of the manager itself, which has those of all its units; the caller frees. */
+int unit_manager_group(struct unit_bus *bus, char **ret, struct error *err);
+
 /* The unit's InvocationID (systemd.exec(5)): 32 hexadecimal digits, which the caller frees.
  * UNIT_ABSENT: it is not active. Much cheaper than unit_get_state(), for which the manager reads
  * the usage of the cgroup. */

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "engine/deck/hint.h"
 #include "engine/place/alive.h"
+#include "engine/place/gaps.h"
 #include "engine/place/isolation.h"
 #include "engine/place/runfiles.h"
 #include "engine/supervise/supervise-unit.h"
@@ -313,6 +314,7 @@ static void look_at_manager(struct deck *deck, struct doctor_facts *facts)
 	facts->isolation_is_override = deck->settings.tmux.launch_in_user_scope == OFF;
 	/* With a damaged file we do not know what it says. */
 	facts->isolation_known = facts->helpers_known;
+	gaps_of_settings(deck, &facts->limit_gaps);
 	facts->linger_forbidden = deck->settings.tmux.linger == OFF;
 }
 

@@ -85,6 +85,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 	free(facts->capsule_problem);
 	strvec_clear(&facts->damaged);
 	strvec_clear(&facts->damaged_ids);
+	strvec_clear(&facts->limit_gaps);
 	strvec_clear(&facts->unscoped);
 	strvec_clear(&facts->elsewhere);
 	strvec_clear(&facts->missing_helpers);
@@ -377,6 +378,8 @@ static void judge_isolation(const struct doctor_facts *facts, struct findings *r
 	} else {
 		warn("off, because no user manager runs: sessions may end with your login");
 	}
+	for (size_t i = 0; i < facts->limit_gaps.count; i++)
+		warn("%s", facts->limit_gaps.items[i]);
 }
 
 static void judge_linger(const struct doctor_facts *facts, struct findings *ret)

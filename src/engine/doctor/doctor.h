@@ -107,6 +107,7 @@ struct doctor_facts {
 	bool needs_image;     /* and no other one is configured */
 	bool limits_memory, limits_pids, limits_cpus; /* by the configuration */
 	bool has_unusable_limit[LIMIT_COUNT];         /* that no container can have */
+	struct strvec limit_gaps;                     /* gaps_of_settings() */
 	char *capsule_problem;
 };
 void doctor_facts_free(struct doctor_facts *facts);

@@ -65,9 +65,15 @@ struct place_usage {
 	int64_t at_ms; /* clock_ms() of this reading */
 };
 
-/* When limits that are set on a run take effect: at once; with its next start; with its next start
- * in a scope, since it runs without one, or nobody can be asked to change it. */
+/* When limits that are set on a run take effect, as far as this machine enforces them: at once;
+ * with its next start; with its next start in a scope, since it runs without one, or nobody can be
+ * asked to change it. */
 enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
+
+/* Why a limit does nothing, for people; NULL: it is not set, it can be enforced, or nobody knows. */
+struct limit_gaps {
+	char *why[LIMIT_COUNT]; /* owned */
+};
 
 /* A command that ends by itself, before the agent is started.  All borrowed. */
 struct place_command {
@@ -226,6 +232,11 @@ struct place {
 		    struct place_exec *ret, struct error *err);
 
 	void (*usage)(const struct place_run *run, struct place_usage *ret);
+
+	/* Why no run of the instance here can have this limit, for each of them; NULL: it can, or
+	 * that is not known.  What it fills in is the caller's.  No function: it can. */
+	void (*find_gaps)(struct deck *deck, const struct instance *instance,
+			  struct limit_gaps *ret);
 
 	/* The limits of the instance, on a run that is there; *ret tells when they hold.  What
 	 * nobody could be asked for is a warning. */

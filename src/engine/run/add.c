@@ -16,6 +16,7 @@
 #include "engine/deck/home.h"
 #include "engine/place/container/nesting.h"
 #include "engine/place/environment.h"
+#include "engine/place/gaps.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/resume.h"
 #include "model/session/naming.h"
@@ -581,6 +582,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 	fs_unlock(&conversations);
 	if (make_tree(deck, &prepared.instance, err) < 0)
 		return -1;
+	gaps_warn(deck, prepared.instance);
 	*ret = TAKE_PTR(prepared.instance);
 	return 0;
 }

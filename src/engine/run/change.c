@@ -15,6 +15,7 @@
 #include "engine/deck/home.h"
 #include "engine/place/alive.h"
 #include "engine/place/container/nesting.h"
+#include "engine/place/gaps.h"
 #include "engine/run/ending.h"
 #include "engine/run/operation.h"
 #include "engine/screen/screen.h"
@@ -338,6 +339,8 @@ int lifecycle_set_group(struct deck *deck, const char *base, const char *group, 
 	if (operation_save(&operation, err) < 0)
 		return -1;
 	*ret_limits = memcmp(&before, &after, sizeof(before)) != 0;
+	if (*ret_limits)
+		gaps_warn(deck, operation.instance);
 	return 0;
 }
 

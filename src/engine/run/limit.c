@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "engine/place/container/resolve.h"
+#include "engine/place/gaps.h"
 #include "engine/run/operation.h"
 
 static void log_limits(const struct limits *limits, const char *effect)
@@ -78,6 +79,7 @@ int lifecycle_set_limits(struct deck *deck, const char *base, const struct limit
 	if (note_applied(&operation, effect, err) < 0)
 		return -1;
 	log_limits(&instance->limits, effects[effect]);
+	gaps_warn(deck, instance);
 	*ret_effect = effect;
 	*ret = TAKE_PTR(operation.instance);
 	return 0;

@@ -10,6 +10,7 @@
 #include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
 #include "engine/place/environment.h"
+#include "engine/place/gaps.h"
 #include "engine/place/runfiles.h"
 #include "engine/run/ending.h"
 #include "engine/run/need.h"
@@ -257,6 +258,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	if (operation_note(operation, EVENT_START_WANTED, NULL, err) < 0)
 		return -1;
 	fs_unlock(&claim);
+	gaps_warn(deck, instance);
 
 	struct error failure = { 0 };
 	if (operation->place->launch(deck, operation->lock, instance, operation->agent, &failure) <

@@ -38,17 +38,10 @@ static int container_probe(struct deck *deck, const struct instance *instance, s
 /* Memory and processes, in place.  The manifest has the new recipe already. */
 static int limit_now(struct ladder *ladder, struct error *err)
 {
-	struct engine_facts facts;
-	const struct recipe *recipe = ladder->instance->recipe;
-	if (ladder_open(ladder, err) < 0 || engine_facts(ladder->engine, &facts, err) < 0)
+	if (ladder_open(ladder, err) < 0)
 		return -1;
 	if (!ladder->exists || !ladder_is_ours(ladder))
 		return error_set(err, ERROR_NOT_FOUND, "its container is gone");
-	if ((recipe->memory && !facts.counts_memory) || (recipe->pids && !facts.counts_pids))
-		return error_set(err, ERROR_UNAVAILABLE,
-				 "%s cannot limit that on this machine, which lacks the control "
-				 "group's controller",
-				 recipe->engine);
 	return ladder_limit(ladder, err);
 }
 
@@ -67,6 +60,38 @@ static int container_set_limits(struct deck *deck, const struct instance *instan
 	else
 		*ret = LIMIT_EFFECT_NOW;
 	return 0;
+}
+
+static void container_find_gaps(struct deck *deck UNUSED, const struct instance *instance,
+				struct limit_gaps *ret)
+{
+	const struct recipe *recipe = instance->recipe;
+	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	cleanup_engine struct engine *engine = NULL;
+	struct engine_facts facts = { 0 };
+	const bool is_known = engine_open(&address, &engine, NULL) == 0 &&
+			      engine_facts(engine, &facts, NULL) == 0;
+	const struct {
+		bool is_counted;
+		const char *what, *controller;
+	} limits[LIMIT_COUNT] = {
+		[LIMIT_MEMORY_MAX] = { facts.counts_memory, "memory", "memory" },
+		[LIMIT_TASKS_MAX] = { facts.counts_pids, "processes", "pids" },
+	};
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const char *instead = container_limit_instead(limit);
+		if (instead)
+			ret->why[limit] = xasprintf(
+				"%s does nothing in a container, since %s cannot set it: %s",
+				limit_name(limit), recipe->engine, instead);
+		/* Docker drops it and says nothing, and podman refuses to start. */
+		else if (is_known && limits[limit].what && !limits[limit].is_counted)
+			ret->why[limit] = xasprintf(
+				"%s does nothing: %s cannot limit %s on this machine, which lacks "
+				"the kernel's controller %s",
+				limit_name(limit), recipe->engine, limits[limit].what,
+				limits[limit].controller);
+	}
 }
 
 /* Its daemons end with the container. */
@@ -149,5 +174,6 @@ const struct place place_container = {
 	.leave = container_leave,
 	.exec = container_exec,
 	.usage = container_usage,
+	.find_gaps = container_find_gaps,
 	.set_limits = container_set_limits,
 };

@@ -332,14 +332,16 @@ static int make_network(struct ladder *ladder, char **ret, struct error *err)
 				 : r;
 }
 
-/* An engine without the kernel's controller refuses the limit, or drops it and says nothing. */
-static bool limits(const struct ladder *ladder, bool is_wished, bool is_counted, const char *what)
+/* The other limits can be changed, so gaps_warn() tells of them. */
+static double cpus(const struct ladder *ladder, const struct engine_facts *facts)
 {
-	if (is_wished && !is_counted)
+	const struct recipe *recipe = ladder->instance->recipe;
+	if (recipe->cpus > 0 && !facts->counts_cpus)
 		deck_warn(ladder->deck,
-			  "%s cannot limit %s on this machine: the container has no such limit",
-			  ladder->instance->recipe->engine, what);
-	return is_wished && is_counted;
+			  "%s cannot limit processors on this machine: the container has no such "
+			  "limit",
+			  recipe->engine);
+	return facts->counts_cpus ? recipe->cpus : 0;
 }
 
 static int create(struct ladder *ladder, struct error *err)
@@ -373,14 +375,9 @@ static int create(struct ladder *ladder, struct error *err)
 		.mount_count = mounts.count,
 		.network = network ? network : recipe->network,
 		.cap_add = &recipe->cap_add,
-		.memory = limits(ladder, recipe->memory, facts.counts_memory, "memory")
-				  ? recipe->memory
-				  : 0,
-		.pids = limits(ladder, recipe->pids, facts.counts_pids, "processes") ? recipe->pids
-										     : 0,
-		.cpus = limits(ladder, recipe->cpus > 0, facts.counts_cpus, "processors")
-				? recipe->cpus
-				: 0,
+		.memory = facts.counts_memory ? recipe->memory : 0,
+		.pids = facts.counts_pids ? recipe->pids : 0,
+		.cpus = cpus(ladder, &facts),
 		.keep_id = facts.kind == ENGINE_PODMAN && facts.is_rootless,
 	};
 	cleanup_error struct error why = { 0 };

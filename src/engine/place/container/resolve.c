@@ -401,17 +401,8 @@ const char *container_limit_instead(enum limit limit)
 	return instead[limit];
 }
 
-static void warn(struct deck *deck, const struct instance *instance, const struct recipe *recipe)
+static void warn(struct deck *deck, const struct recipe *recipe)
 {
-	const struct limits limits = settings_limits(&deck->settings, instance);
-	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
-		const int64_t value = limit_value(&limits, limit);
-		if (container_limit_instead(limit) && value && value != LIMIT_INFINITY)
-			deck_warn(deck,
-				  "%s does nothing in a container, since %s cannot set it: %s",
-				  limit_name(limit), recipe->engine,
-				  container_limit_instead(limit));
-	}
 	for (size_t i = 0; i < recipe->cap_add.count; i++)
 		deck_warn(deck,
 			  "capability %s gives the agent more power over this machine than a "
@@ -458,7 +449,7 @@ int container_resolve(struct deck *deck, const struct container_order *order,
 	    ask_engine(deck, &whole, defaults.engine, recipe, err) < 0)
 		return -1;
 	container_limit(deck, instance, recipe);
-	warn(deck, instance, recipe);
+	warn(deck, recipe);
 	*ret = TAKE_PTR(recipe);
 	return 0;
 }

@@ -46,6 +46,9 @@ void host_restore_files(struct deck *deck, const struct instance *instance,
 /* RUNFILES_KEPT. */
 int host_remove_files(const struct instance *instance, struct error *err);
 
+/* instance: NULL: any. */
+void host_find_gaps(struct deck *deck, const struct instance *instance, struct limit_gaps *ret);
+
 /* Make the run's scope around the gate of this pid. */
 int host_make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
 		    struct error *err);

@@ -136,5 +136,6 @@ const struct place place_host = {
 	.leave = host_leave,
 	.exec = host_exec,
 	.usage = host_usage,
+	.find_gaps = host_find_gaps,
 	.set_limits = host_set_limits,
 };

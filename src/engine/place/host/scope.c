@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/place/isolation.h"
 #include "model/session/naming.h"
 
 #define SLICE "agentdeck.slice"
@@ -95,4 +96,42 @@ int host_make_scope(struct deck *deck, const struct instance *instance, pid_t pi
 		return error_set(err, ERROR_UNAVAILABLE, "%s could not be made",
 				 instance->run.unit);
 	return r;
+}
+
+/* The kernel's part that enforces a limit. */
+static const char *controller_of(enum limit limit)
+{
+	static const char *const controllers[LIMIT_COUNT] = {
+		[LIMIT_MEMORY_HIGH] = "memory",
+		[LIMIT_MEMORY_MAX] = "memory",
+		[LIMIT_TASKS_MAX] = "pids",
+		[LIMIT_CPU_WEIGHT] = "cpu",
+	};
+	return controllers[limit];
+}
+
+void host_find_gaps(struct deck *deck, const struct instance *instance UNUSED,
+		    struct limit_gaps *ret)
+{
+	cleanup_free char *group = NULL;
+	cleanup_strvec struct strvec controllers = { 0 };
+	const char *why;
+	const bool has_scope = isolation_examine(deck, &why) == ISOLATION_SCOPE;
+	/* The manager takes a limit that it cannot enforce, and says nothing. */
+	const bool is_known = has_scope && unit_manager_group(deck_bus(deck), &group, NULL) == 0 &&
+			      cgroup_controllers(group, &controllers) == 0;
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		const char *controller = controller_of(limit);
+		if (!has_scope)
+			ret->why[limit] = xasprintf("%s does nothing: sessions here run without a "
+						    "scope (%s)",
+						    limit_name(limit), why);
+		else if (is_known && !strvec_contains(&controllers, controller))
+			ret->why[limit] = xasprintf(
+				"%s does nothing on this machine: the user manager lacks the "
+				"kernel's controller %s (an administrator: systemctl edit "
+				"user@.service, Delegate=%s, if /sys/fs/cgroup/cgroup.controllers "
+				"has it)",
+				limit_name(limit), controller, controller);
+	}
 }
