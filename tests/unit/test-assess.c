@@ -53,6 +53,28 @@ static void every_other_end_is_unsafe(void **state UNUSED)
 	assert_unknown("#!/bin/sh\nexec head -c 99000000 /dev/zero\n", "");
 }
 
+/* As while git collects garbage.  Twice is enough: then it is not known. */
+static void what_is_unclear_for_a_moment_is_asked_again(void **state UNUSED)
+{
+	static const char unclear[] =
+		"echo '{\"schema\":1,\"verdict\":\"unsafe\",\"findings\":[{\"kind\":\"unknown\","
+		"\"where\":\"\",\"name\":\"\",\"detail\":\"it changed\"}]}'";
+	cleanup_free char *once = xasprintf("#!/bin/sh\ncat >/dev/null\ntest -e \"$0.asked\" && "
+					    "exec echo '" SAFE "'\n: >\"$0.asked\"\n%s\n",
+					    unclear);
+	cleanup_free char *always = xasprintf("#!/bin/sh\ncat >/dev/null\n"
+					      "echo >>\"$0.count\"\n%s\n",
+					      unclear);
+	cleanup_free char *count = path_join(scratch, "program.count");
+	struct stat status;
+	struct verdict verdict = ask_with(once, 30000);
+	assert_true(verdict_is_safe(&verdict));
+	verdict_free(&verdict);
+	assert_unknown(always, "it changed");
+	assert_int_equal(stat(count, &status), 0);
+	assert_int_equal(status.st_size, 2);
+}
+
 static void a_slow_answer_is_unsafe(void **state UNUSED)
 {
 	struct verdict verdict = ask_with("#!/bin/sh\nexec sleep 600\n", 300);
@@ -144,6 +166,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_whole_answer_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_other_end_is_unsafe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_slow_answer_is_unsafe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_unclear_for_a_moment_is_asked_again, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(without_the_program_nothing_is_safe, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_fresh_clone_is_safe_and_work_in_it_is_not, set_up,

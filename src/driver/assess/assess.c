@@ -2,11 +2,13 @@
 #include "driver/assess/assess.h"
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/helper.h"
 
 #include <string.h>
 
-enum { OUTPUT_MOST = ORIGIN_JSON_MOST };
+/* AGAIN_MS: an answer that came that soon may be asked for a second time. */
+enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000 };
 
 static int find_program(char **ret, struct error *err)
 {
@@ -54,7 +56,7 @@ static int ask(const char *word, const struct origin *origin, int timeout_ms,
 	return 0;
 }
 
-void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+static void ask_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
 {
 	cleanup_error struct error err = { 0 };
 	cleanup_child_result struct child_result result = { 0 };
@@ -62,6 +64,19 @@ void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict 
 	if (ask("verdict", origin, timeout_ms, &result, &err) < 0 ||
 	    verdict_parse(strbuf_text(&result.output), result.output.length, &verdict, &err) < 0)
 		verdict_unknown(&verdict, "", "%s", err.message);
+	*ret = verdict;
+}
+
+/* `git gc`, or another command of git's in the tree, makes it unreadable for a moment. */
+void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict *ret)
+{
+	const int64_t begin = clock_ms();
+	struct verdict verdict = { 0 };
+	ask_verdict(origin, timeout_ms, &verdict);
+	if (verdict_has(&verdict, FINDING_UNKNOWN) && clock_ms() - begin < AGAIN_MS) {
+		verdict_free(&verdict);
+		ask_verdict(origin, timeout_ms, &verdict);
+	}
 	*ret = verdict;
 }
 
