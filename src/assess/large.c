@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "assess/large.h"
 
+#include "base/argsplit.h"
 #include "base/fsutil.h"
 
 #include <fcntl.h>
@@ -237,13 +238,14 @@ static void add_finding(const struct content *content)
 	const struct repository *repository = content->repository;
 	const struct store *store = content->store;
 	cleanup_free char *from = path_join(repository->common, store->below);
-	cleanup_free char *target = path_join(repository->look->source_common, store->below);
-	char *slash = strrchr(target, '/');
-	*slash = '\0';
-	const char *const make[] = { "mkdir", "-p", target, NULL };
-	const char *const copy[] = { "cp", "-Rn", from, target, NULL };
-	cleanup_free char *first = visible_argv((char *const *)(uintptr_t)make);
-	cleanup_free char *second = visible_argv((char *const *)(uintptr_t)copy);
+	cleanup_free char *objects = path_join(repository->look->source_common, store->below);
+	cleanup_free char *target = xstrndup(objects,
+					     (size_t)(path_basename(objects) - objects) - 1);
+	char *const make[] = { (char[]){ "mkdir" }, (char[]){ "-p" }, target, NULL };
+	char *const copy[] = { (char[]){ "cp" }, (char[]){ "-Rn" }, from, target, NULL };
+	/* Its user copies the line into a shell, and an agent has named directories. */
+	cleanup_free char *first = argjoin(make);
+	cleanup_free char *second = argjoin(copy);
 	cleanup_free char *name = xasprintf("%" PRId64 " file%s of %s, as %s", content->lost,
 					    content->lost == 1 ? "" : "s", store->what,
 					    content->example);

@@ -264,10 +264,27 @@ def lfs_content_of_a_worktree(world):
 def lfs_content_that_was_copied(world):
     store_large_file(world)
     git(world.source, "fetch", "-q", world.tree, "agent:brought")
-    text = world.verdict()["findings"][0]["detail"].split(": ", 1)[1]
-    for words in text.split(" && "):
-        subprocess.run(words.split(), check=True)
+    command = world.verdict()["findings"][0]["detail"].split(": ", 1)[1]
+    subprocess.run(["sh", "-c", command], check=True)
     return "safe"
+
+
+@case()
+def lfs_content_of_a_nested_repository(world):
+    """Its name is the agent's, and a part of the command that a user is to copy."""
+    nested = f"{world.tree}/it's; touch canary;'"
+    git(world.root, "init", "-q", nested)
+    content = "large\n"
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    write(f"{nested}/large.bin", f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(content)}\n")
+    git(nested, "add", "large.bin")
+    git(nested, "commit", "-q", "-m", "large")
+    write(f"{nested}/.git/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}", content)
+    command = [f for f in world.verdict()["findings"] if f["kind"] == "content"][0]["detail"].split(": ", 1)[1]
+    subprocess.run(["sh", "-c", command], check=True, cwd=world.root)
+    if os.path.exists(world.path("canary")) or not os.path.exists(f"{world.source}/.git/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}"):
+        return "a command that does what it says"
+    return "branch in it's"
 
 
 @case("clone")
