@@ -131,6 +131,7 @@ static int set_up(const struct options *options, struct session *session, struct
 	dialogue->late_turns = switch_number("AGENTDECK_DEMO_LATE_TURNS", 0);
 	session->think_ms = switch_number("AGENTDECK_DEMO_DELAY_MS", THINK_MS);
 	session->run_ms = switch_number("AGENTDECK_DEMO_RUN_MS", 0);
+	session->reports_queue = switch_is_on("AGENTDECK_DEMO_REPORT_QUEUE");
 	session->idle_ms = switch_number("AGENTDECK_DEMO_IDLE_MS", IDLE_MS);
 	if (options->settings && hooks_load(options->settings, &session->hooks, err) < 0)
 		return error_prefix(err, "Error");
@@ -173,6 +174,7 @@ static int run(const struct options *options, struct session *session, int *ret_
 	if (switch_is_on("AGENTDECK_DEMO_LEAVE_CHILD"))
 		leave_child();
 	screen->keep_ms = switch_number("AGENTDECK_DEMO_KEEP_MS", 0);
+	screen->draft = getenv("AGENTDECK_DEMO_DRAFT");
 	int early = switch_number("AGENTDECK_DEMO_EXIT_AT_START", -1);
 	if (early >= 0) {
 		*ret_exit_status = early & 0xff;

@@ -142,8 +142,10 @@ static void lay_out(const struct screen *screen, unsigned columns, struct layout
 	cleanup_strbuf struct strbuf row = { 0 };
 	const char *text = strbuf_text(&screen->line);
 	unsigned column = 2, width;
-	strbuf_adds(&row, "❯ ");
-	for (size_t i = 0;;) {
+	/* As in claude, "!" at the beginning is the mark of the shell mode. */
+	const size_t start = *text == '!';
+	strbuf_adds(&row, start ? "! " : "❯ ");
+	for (size_t i = start;;) {
 		cleanup_strbuf struct strbuf shown = { 0 };
 		size_t length = 0;
 		if (i < screen->line.length && text[i] != '\n')
@@ -152,7 +154,7 @@ static void lay_out(const struct screen *screen, unsigned columns, struct layout
 			strvec_push_take(&ret->rows, strbuf_take(&row));
 			column = 0;
 		}
-		if (i == screen->cursor) {
+		if (i == screen->cursor || screen->cursor < start) {
 			ret->cursor_row = (unsigned)ret->rows.count;
 			ret->cursor_column = column;
 		}
@@ -297,6 +299,10 @@ static void edit(struct screen *screen, enum key key, const struct strbuf *text)
 {
 	switch (key) {
 	case KEY_TEXT:
+		if (screen->draft) {
+			insert(screen, screen->draft, strlen(screen->draft));
+			screen->draft = NULL;
+		}
 		insert(screen, text->data, text->length);
 		break;
 	case KEY_ENTER:

@@ -26,6 +26,7 @@ struct screen {
 	int keep_ms;           /* how long an entered line stays in the prompt */
 	int64_t kept_until_ms; /* 0: there is none */
 	size_t kept;           /* its length; the rest of line was typed after it */
+	const char *draft;     /* typed in front of the first text that comes; NULL: nothing */
 };
 
 enum screen_event {

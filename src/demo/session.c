@@ -76,6 +76,14 @@ static enum screen_event ask_permission(struct session *session, const char *com
 	return event;
 }
 
+static void report_queue(struct session *session)
+{
+	const struct strvec *queue = &session->screen.queue;
+	for (; session->reports_queue && session->reported < queue->count; session->reported++)
+		report(session, "UserPromptSubmit", "prompt", queue->items[session->reported],
+		       HOOK_MS);
+}
+
 /* Take one turn.  SCREEN_DONE with *ret_reply, or the event that ended it. */
 static enum screen_event take_turn(struct session *session, const char *prompt,
 				   const char **ret_reply, struct error *err)
@@ -83,7 +91,10 @@ static enum screen_event take_turn(struct session *session, const char *prompt,
 	*ret_reply = NULL;
 	if (dialogue_say(&session->dialogue, prompt, err) < 0)
 		return SCREEN_DONE;
-	report(session, "UserPromptSubmit", "prompt", prompt, HOOK_MS);
+	if (session->reported)
+		session->reported--;
+	else
+		report(session, "UserPromptSubmit", "prompt", prompt, HOOK_MS);
 	enum screen_event event = SCREEN_DONE;
 	if (session->screen.is_open && starts_with(prompt, RUN_WORD))
 		event = ask_permission(session, prompt + strlen(RUN_WORD));
@@ -92,6 +103,7 @@ static enum screen_event take_turn(struct session *session, const char *prompt,
 	event = screen_pause(&session->screen, "✻ Thinking… (esc to interrupt)", session->think_ms);
 	if (event != SCREEN_DONE || dialogue_reply(&session->dialogue, ret_reply, err) < 0)
 		return event;
+	report_queue(session);
 	return SCREEN_DONE;
 }
 
@@ -264,6 +276,11 @@ static enum screen_event obey(struct session *session, const char *line)
 	}
 	if (starts_with(word, RUN_WORD))
 		return talk_turn(session, word);
+	if (*word == '!') {
+		screen_print(&session->screen, word);
+		screen_print(&session->screen, "(the demo agent runs nothing)\n");
+		return SCREEN_DONE;
+	}
 	if (*word != '/' || strpbrk(word, " \t\n") || strchr(word + 1, '/'))
 		return talk_turn(session, line);
 	if (streq(word, "/clear")) {

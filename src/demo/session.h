@@ -20,6 +20,10 @@ struct session {
 	/* The command line without conversation and prompt.  Owned; strvec_clear(). */
 	struct strvec argv;
 	int think_ms, idle_ms, run_ms;
+	/* A prompt that waits for the end of a turn is reported before that end, and not again: as
+	 * by claude 2.1.330, which so reports that it is idle while it works on it. */
+	bool reports_queue;
+	size_t reported; /* so many of the queue */
 };
 
 /* The exit status for an end by this signal. */
