@@ -77,13 +77,18 @@ TEST(ConcurrentSendsArriveOnceEach)
 	}
 }
 
-static void assert_refused(const struct session *session, const char *why)
+static void assert_refused_before(const struct session *session, const char *text, const char *why)
 {
-	struct reply sent = deck(NULL, WORDS("session", "send", session->id, "not for now"));
+	struct reply sent = deck(NULL, WORDS("session", "send", session->id, text));
 	ASSERT(sent.status == 1 && strstr(sent.errors, why), "status %d: %s%s", sent.status,
 	       sent.errors, sent.output);
 	ASSERT(!session_shows(session, "not for now"), "it was typed:\n%s",
 	       session_screen(session));
+}
+
+static void assert_refused(const struct session *session, const char *why)
+{
+	assert_refused_before(session, "not for now", why);
 }
 
 TEST(SendLeavesADraftAlone)
@@ -103,6 +108,41 @@ TEST(SendLeavesADraftAlone)
 	assert_told(&session, 1, "whole");
 	session_say(&session, "mine");
 	assert_told(&session, 2, "mine");
+}
+
+/* The user's text comes at the same moment, in front of the message. */
+TEST(SendJoinsNothingToATextTypedAtTheSameTime)
+{
+	struct session session;
+	machine_set("AGENTDECK_DEMO_DRAFT", "my draft");
+	begin(&session, "deck", "0");
+	struct reply sent = deck(NULL, WORDS("session", "send", session.id, "RACE"));
+	ASSERT(sent.status == 1 && strstr(sent.errors, "not sent, another text was typed"),
+	       "status %d: %s%s", sent.status, sent.errors, sent.output);
+	ASSERT(session_shows(&session, "❯ my draft") && !session_shows(&session, "RACE"),
+	       "the box has something else:\n%s", session_screen(&session));
+	session_press(&session, "Enter");
+	assert_told(&session, 1, "my draft");
+	send_it(&session, "RACE");
+	assert_told(&session, 2, "RACE");
+}
+
+TEST(SendRefusesATextForAnotherModeUnlessItIsMeant)
+{
+	struct session session;
+	begin(&session, "deck", "0");
+	assert_refused_before(&session, "!not for now", "--raw");
+	send_it(&session, "a message");
+	assert_told(&session, 1, "a message");
+	deck_ok(NULL, WORDS("session", "send", "--raw", "--json", session.id, "!make"));
+	WAIT_FOR(session_shows(&session, "(the demo agent runs nothing)"), "it did not come:\n%s",
+		 or_empty(session_screen(&session)));
+	session_press(&session, "!half");
+	WAIT_FOR(session_shows(&session, "! half"), "the mode is not shown:\n%s",
+		 or_empty(session_screen(&session)));
+	struct reply sent = deck(NULL, WORDS("session", "send", session.id, "into the mode"));
+	ASSERT(sent.status == 1 && strstr(sent.errors, "in another mode"), "status %d: %s%s",
+	       sent.status, sent.errors, sent.output);
 }
 
 TEST(SendRefusesAViewThatSwallowsInput)

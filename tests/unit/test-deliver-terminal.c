@@ -90,6 +90,76 @@ static void a_draft_is_replaced_on_request(void **state)
 	terminal_stop(instance);
 }
 
+/* A line editor that shows what was typed only when the message comes.  Enter prints what it got. */
+#define EDITOR(draft)                                                              \
+	"stty -echo -icanon min 1 time 0; box=; late='" draft "'; printf '" BOX    \
+	"'; nl=$(printf '\\n.'); nl=${nl%.}; del=$(printf '\\177');"               \
+	"while c=$(dd bs=1 count=1 2>/dev/null; echo .); c=${c%.}; do case $c in " \
+	"$del) box=${box%?};; \"$nl\") printf '\\ngot %s.\\n' \"$box\"; box=;;"    \
+	"*) box=$late$box$c; late=;; esac; printf '\\r\\033[K" BOX "%s' \"$box\"; done"
+
+static void a_text_typed_at_the_same_time_stays_and_ours_goes(void **state)
+{
+	cleanup_instance struct instance *instance = start(*state, EDITOR("my draft"), BOX);
+	check(*state, &(struct delivery_request){ .wait = true }, DELIVERY_DRAFT,
+	      "another text was typed");
+	cleanup_free char *screen = terminal_capture(instance);
+	assert_non_null(strstr(screen, BOX "my draft\n"));
+	assert_null(strstr(screen, "got"));
+	terminal_stop(instance);
+}
+
+static void a_text_that_came_behind_ours_is_left_with_it(void **state)
+{
+	/* What is typed meanwhile is behind the message: "h" is typed by a user, too. */
+	cleanup_instance struct instance *instance = start(
+		*state,
+		"stty -echo -icanon min 1 time 0; printf '" BOX
+		"'; x=$(dd bs=1 count=5 2>/dev/null); printf 'hellomy draft'; sleep 100",
+		BOX);
+	check(*state, &(struct delivery_request){ .wait = true }, DELIVERY_TYPED,
+	      "does not show the message alone");
+	cleanup_free char *screen = terminal_capture(instance);
+	assert_non_null(strstr(screen, BOX "hellomy draft\n"));
+	terminal_stop(instance);
+}
+
+static void a_text_for_another_mode_is_refused_before_it_is_typed(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = start(desk, EDITOR(""), BOX);
+	cleanup_delivery_result struct delivery_result result = { 0 };
+	cleanup_error struct error err = { 0 };
+	struct delivery_request request = { .base = FAKE_ID,
+					    .text = "!echo x",
+					    .length = strlen("!echo x"),
+					    .timeout_ms = TERMINAL_PLENTY_MS,
+					    .wait = true };
+	assert_int_equal(deliver(&desk->deck, &request, &result, &err), -1);
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_non_null(strstr(err.message, "--raw"));
+	cleanup_free char *screen = terminal_capture(instance);
+	assert_null(strstr(screen, "echo x"));
+	request.is_raw = true;
+	if (deliver(&desk->deck, &request, &result, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(result.delivery, DELIVERY_SUBMITTED);
+	terminal_await(instance, "got !echo x.");
+	terminal_stop(instance);
+}
+
+static void a_change_of_the_screen_alone_proves_nothing(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_instance struct instance *instance = fake_running(desk);
+	replace_string(&instance->agent, "amp");
+	terminal_start(instance, "stty -echo; printf 'up'; read x; echo Resuming...; read y");
+	fake_put(desk, instance);
+	terminal_await(instance, "up");
+	check(desk, &(struct delivery_request){ .wait = true }, DELIVERY_UNVERIFIED, NULL);
+	terminal_stop(instance);
+}
+
 static void a_view_that_takes_the_keys_gets_none(void **state)
 {
 	cleanup_instance struct instance *instance = start(
@@ -114,6 +184,10 @@ int main(void)
 		FAKE_TEST(a_text_that_stays_in_the_box_is_typed),
 		FAKE_TEST(a_draft_is_left_alone),
 		FAKE_TEST(a_draft_is_replaced_on_request),
+		FAKE_TEST(a_text_typed_at_the_same_time_stays_and_ours_goes),
+		FAKE_TEST(a_text_that_came_behind_ours_is_left_with_it),
+		FAKE_TEST(a_text_for_another_mode_is_refused_before_it_is_typed),
+		FAKE_TEST(a_change_of_the_screen_alone_proves_nothing),
 		FAKE_TEST(a_view_that_takes_the_keys_gets_none),
 		FAKE_TEST(a_server_that_is_gone_takes_nothing),
 	};

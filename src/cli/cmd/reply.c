@@ -5,7 +5,7 @@
 #include "base/watch.h"
 #include "cli/show/output.h"
 #include "driver/transcript/shelf.h"
-#include "engine/deck/hint.h"
+#include "engine/screen/said.h"
 
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -17,16 +17,6 @@ void reply_free(struct reply *reply)
 	free(reply->time);
 	free(reply->path);
 	*reply = (struct reply){ 0 };
-}
-
-static int no_transcript(struct app *app, const struct instance *instance,
-			 const struct agent *agent, struct error *err)
-{
-	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
-	return error_set(err, ERROR_INVALID,
-			 "%s writes no transcript that agentdeck can read: see its screen with "
-			 "agentdeck output --pane %s",
-			 agent->title ? agent->title : agent->name, hint);
 }
 
 /* The files of an agent whose transcripts are in no layout that agentdeck itself knows well enough
@@ -41,22 +31,10 @@ static const struct agent_files *listed_files(const struct agent *agent)
 static int find_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
 			   const struct agent **ret_agent, struct error *err)
 {
-	const struct conversation *conversation = &instance->conversation;
-	const struct agent *agent;
-	if (deck_agent(&app->deck, instance->agent, &agent, err) < 0)
+	const struct agent_files *files;
+	if (deck_agent(&app->deck, instance->agent, ret_agent, err) < 0)
 		return -1;
-	const struct agent_files *files = listed_files(agent);
-	if (!agent->transcript && !files)
-		return no_transcript(app, instance, agent, err);
-	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
-							    : deck_config_home(&app->deck, agent);
-	const char *id = conversation->session_id;
-	*ret_agent = agent;
-	if (!id || !home)
-		return REPLY_NONE;
-	const int r = files ? shelf_pick(files, home, id, conversation->transcript_path, ret, err)
-			    : transcript_find(home, instance_launch_directory(instance), id,
-					      conversation->transcript_path, ret, err);
+	const int r = said_find(&app->deck, instance, ret, &files, err);
 	return r > 0 ? REPLY_NONE : r;
 }
 

@@ -16,7 +16,7 @@
 struct options {
 	const char *file;
 	int64_t timeout_s; /* 0: not given */
-	bool no_wait, replace_draft, wait, edit;
+	bool no_wait, replace_draft, wait, edit, raw;
 };
 
 static const struct command_option options[] = {
@@ -34,6 +34,8 @@ static const struct command_option options[] = {
 	OPTIONS_SEVERAL,
 	{ 0, "replace-draft", NULL, "delete what is in the agent's input box first",
 	  TO_FLAG(replace_draft) },
+	{ 0, "raw", NULL, "also a text that is no message to the agent: ! and a shell command",
+	  TO_FLAG(raw) },
 	{ 0 },
 };
 
@@ -109,6 +111,7 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		.timeout_ms = timeout_s(given) * 1000,
 		.wait = !given->no_wait,
 		.replace_draft = given->replace_draft,
+		.is_raw = given->raw,
 	};
 	int r = deliver(&app->deck, &request, &result, err);
 	if (r == 0 && given->wait && result.delivery == DELIVERY_SUBMITTED)
@@ -168,6 +171,8 @@ static int send_all(struct app *app, const struct several *several, struct sever
 		strvec_push(&words, "--wait");
 	if (given->replace_draft)
 		strvec_push(&words, "--replace-draft");
+	if (given->raw)
+		strvec_push(&words, "--raw");
 	strvec_push(&words, "--message-file=-");
 	verb->words = words;
 	verb->input = message.data;

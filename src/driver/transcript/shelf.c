@@ -199,18 +199,52 @@ static bool has_any(const struct json_object *record, const struct strvec *condi
 	return false;
 }
 
+static bool fits(const struct json_object *record, const char *condition)
+{
+	return condition && json_matches(record, condition);
+}
+
+enum shelf_record shelf_read(const struct agent_files *files, const struct json_object *record,
+			     struct transcript_turn *ret)
+{
+	const bool is_reply = fits(record, files->reply), is_joined = fits(record, files->joined);
+	const char *place = is_reply    ? files->reply_text
+			    : is_joined ? files->joined_text
+					: files->prompt_text;
+	if ((!is_reply && !is_joined && !json_matches(record, files->prompt)) ||
+	    has_any(record, &files->skip))
+		return SHELF_NOTHING;
+	struct json_object *value = json_at(record, place);
+	char *text = text_of(value, is_reply);
+	/* What a tool gave is an array without a text. */
+	if (!text)
+		return is_reply || json_object_is_type(value, json_type_array) ? SHELF_WORK
+									       : SHELF_NOTHING;
+	*ret = (struct transcript_turn){ .is_reply = is_reply, .text = text };
+	return is_reply ? SHELF_REPLY : SHELF_PROMPT;
+}
+
 bool shelf_turn(const struct agent_files *files, const struct json_object *record,
 		struct transcript_turn *ret)
 {
-	const bool is_reply = files->reply && json_matches(record, files->reply);
-	if ((!is_reply && !json_matches(record, files->prompt)) || has_any(record, &files->skip))
-		return false;
-	char *text = text_of(json_at(record, is_reply ? files->reply_text : files->prompt_text),
-			     is_reply);
-	if (!text)
-		return false;
-	*ret = (struct transcript_turn){ .is_reply = is_reply, .text = text };
-	return true;
+	const enum shelf_record kind = shelf_read(files, record, ret);
+	return kind == SHELF_PROMPT || kind == SHELF_REPLY;
+}
+
+char *shelf_queued(const struct agent_files *files, const struct json_object *record)
+{
+	return fits(record, files->queued) ? text_of(json_at(record, files->queued_text), true)
+					   : NULL;
+}
+
+bool shelf_goes_on(const struct agent_files *files, const struct json_object *record)
+{
+	return fits(record, files->goes_on);
+}
+
+bool shelf_is_error(const struct agent_files *files, const struct json_object *record)
+{
+	return fits(record, files->error);
 }
 
 /* Is there something else than text: an image? */

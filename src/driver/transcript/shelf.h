@@ -46,6 +46,21 @@ const struct shelf_item *shelf_find(const struct shelf *shelf, const char *sessi
 int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
 	       const char *hint, struct transcript *ret, struct error *err);
 
+enum shelf_record {
+	SHELF_NOTHING,
+	SHELF_PROMPT, /* somebody typed it */
+	SHELF_REPLY,  /* the agent said it */
+	SHELF_WORK,   /* the agent did something, or a tool of the agent */
+};
+/* What a record is.  *ret, for a prompt and a reply; the caller frees the text. */
+enum shelf_record shelf_read(const struct agent_files *files, const struct json_object *record,
+			     struct transcript_turn *ret);
+/* The prompt that waits in the agent's queue, if the record says so.  The caller frees. */
+char *shelf_queued(const struct agent_files *files, const struct json_object *record) MUST_USE;
+/* Of a record with a reply: does its turn go on?  Does it say that the model failed? */
+bool shelf_goes_on(const struct agent_files *files, const struct json_object *record);
+bool shelf_is_error(const struct agent_files *files, const struct json_object *record);
+
 /* What somebody typed, or the agent said, in a record.  False: neither.  The caller frees the text.
  */
 bool shelf_turn(const struct agent_files *files, const struct json_object *record,

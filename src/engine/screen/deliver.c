@@ -8,7 +8,9 @@
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
 #include "engine/screen/recipient.h"
+#include "engine/screen/said.h"
 #include "engine/terminal/terminal.h"
+#include "model/agent/box.h"
 #include "model/plan/ready.h"
 #include "model/session/naming.h"
 
@@ -28,13 +30,18 @@ enum {
 	/* a text that is still in the box so long after it was taken stays there */
 	KEPT_MS = 2000,
 	WEAK_PROOF_MS = 5000, /* where no report will come there is nothing to wait longer for */
+	/* our text behind another one: what is taken out key by key, and in which time */
+	TAKE_OUT_MAX = 1000,
+	TAKE_OUT_MS = 15000,
 };
 
 struct sending {
 	struct recipient to;
 	const struct delivery_request *request;
 	int64_t deadline_ms;
-	bool is_command; /* the agent takes it for itself and reports no prompt */
+	bool is_command;   /* the agent takes it for itself and reports no prompt */
+	const char *shown; /* what the box shows of the text */
+	struct agent *raw; /* the agent with its box in the mode of the text; NULL: no mode */
 
 	/* as it was last seen */
 	bool was_busy;
@@ -49,9 +56,7 @@ struct sending {
 	char *program; /* in the foreground */
 
 	/* after the paste */
-	char *box_typed, *screen_typed;
-	bool box_shows_text; /* box_typed is another than before */
-	bool is_settled;     /* screen_typed stood still */
+	char *box_typed; /* NULL: it does not show the text */
 
 	int64_t proven_ms; /* when it was; 0: not yet */
 	bool is_kept;      /* in the box, after that, and being deleted there */
@@ -73,6 +78,7 @@ void delivery_result_free(struct delivery_result *result)
 {
 	free(result->reason);
 	free(result->session_id);
+	said_mark_free(&result->mark);
 	*result = (struct delivery_result){ 0 };
 }
 
@@ -84,7 +90,7 @@ static void sending_free(struct sending *sending)
 	display_screen_free(&sending->screen);
 	free(sending->box);
 	free(sending->box_typed);
-	free(sending->screen_typed);
+	agent_free(sending->raw);
 }
 #define cleanup_sending CLEANUP(sending_free)
 
@@ -217,6 +223,35 @@ static bool wait_ready(struct sending *sending)
 	}
 }
 
+/* What the box holds beside our text.  *ret_before as for box_compare(). */
+static enum box_holds holds(const struct sending *sending, char **ret_before)
+{
+	const struct agent *agent = sending->to.agent;
+	const enum box_holds whole = box_compare(agent, sending->box, sending->request->text,
+						 ret_before);
+	/* The mode need not be shown by the mark: behind another text, its first character is one
+	 * like the others. */
+	return !sending->raw || whole == BOX_BEHIND || whole == BOX_TEXT
+		       ? whole
+		       : box_compare(agent, sending->box, sending->shown, ret_before);
+}
+
+static bool is_text_in_box(const struct sending *sending)
+{
+	cleanup_free char *before = NULL;
+	return holds(sending, &before) == BOX_TEXT;
+}
+
+/* Does the place of a paste show it?  Where the box is not known, any change may be one. */
+static bool shows_paste(const struct sending *sending, const char *place, const char *before)
+{
+	cleanup_free char *other = NULL;
+	if (!sending->to.agent->has_box)
+		return !streq(before, place);
+	const enum box_holds found = holds(sending, &other);
+	return found == BOX_TEXT || found == BOX_BEHIND;
+}
+
 /* What shows that a paste has come: the box where it is known, else the whole screen. */
 static const char *paste_place(const struct sending *sending)
 {
@@ -242,10 +277,11 @@ static bool wait_shown(struct sending *sending, const char *before)
 				      "its tmux server did not answer after the paste");
 		int64_t now = clock_ms();
 		const char *place = paste_place(sending);
-		if (!shown_since && now - start >= PASTE_MIN_MS && place && !streq(before, place))
+		if (!shown_since && now - start >= PASTE_MIN_MS && place &&
+		    shows_paste(sending, place, before))
 			shown_since = now;
-		sending->is_settled = last && place && streq(last, place);
-		if (shown_since && (sending->is_settled || now - shown_since >= SETTLE_MS))
+		const bool is_settled = last && place && streq(last, place);
+		if (shown_since && (is_settled || now - shown_since >= SETTLE_MS))
 			return true;
 		if (now >= deadline)
 			return true;
@@ -266,6 +302,47 @@ static bool is_guarded(const struct sending *sending)
 	return is_guarded;
 }
 
+/* How many keys take our text out of the end of the box again; own: as the box shows it.  0: not
+ * known. */
+static size_t count_keys(const struct sending *sending, const char *own)
+{
+	/* A placeholder goes with one key. */
+	if (*own == BOX_PLACEHOLDER || *own == BOX_PLACEHOLDER_OF_SOME)
+		return 1;
+	const size_t count = box_key_count(sending->request->text);
+	return count <= TAKE_OUT_MAX && !is_guarded(sending) ? count : 0;
+}
+
+/* The user has typed a text meanwhile, which is in front of ours: take ours out again, and nothing
+ * else.  So no more keys are pressed than ours has characters, and none once the box holds anything
+ * but the other text and a beginning of ours. */
+static bool take_out(struct sending *sending, const char *before)
+{
+	const struct agent *agent = sending->to.agent;
+	const char *text = sending->request->text;
+	const int64_t deadline = clock_ms() + TAKE_OUT_MS;
+	const size_t length = strlen(before);
+	cleanup_free char *whole = box_condense(agent, sending->box, text);
+	const size_t keys = count_keys(sending, whole + length);
+	size_t pressed = 0;
+	while (keys && clock_ms() < deadline && look(sending) && sending->box) {
+		cleanup_free char *now = box_condense(agent, sending->box, text);
+		if (!starts_with(now, before) || !starts_with(whole, now))
+			break;
+		if (pressed == keys && !now[length])
+			return decide(sending, DELIVERY_DRAFT,
+				      "another text was typed into the input box at the same time, "
+				      "and is still there");
+		if (pressed == keys)
+			clock_pause_until(clock_ms() + LOOK_MS);
+		else if (recipient_press(&sending->to, "BSpace"))
+			pressed++;
+	}
+	return decide(sending, DELIVERY_TYPED,
+		      "the input box contains another text, too, and agentdeck could not take out "
+		      "the message alone");
+}
+
 static int paste_text(const struct sending *sending, struct error *err)
 {
 	const struct delivery_request *request = sending->request;
@@ -275,6 +352,20 @@ static int paste_text(const struct sending *sending, struct error *err)
 	return terminal_paste(sending->to.socket, text, strlen(text), err);
 }
 
+/* The text has been pasted, and its place shows it or had the time to. */
+static bool check_box(struct sending *sending)
+{
+	cleanup_free char *before = NULL;
+	const enum box_holds found = holds(sending, &before);
+	if (found == BOX_BEHIND)
+		return take_out(sending, before);
+	if (found != BOX_TEXT)
+		return decide(sending, DELIVERY_TYPED,
+			      "the input box does not show the message alone: it may contain what "
+			      "was typed at the same time");
+	return true;
+}
+
 static bool paste(struct sending *sending)
 {
 	cleanup_free char *before = xstrdup(or_empty(paste_place(sending)));
@@ -282,6 +373,9 @@ static bool paste(struct sending *sending)
 	cleanup_error struct error err = { 0 };
 	sending->prompts = prompts_now(sending);
 	replace_string(&sending->session_id, sending->to.session_id);
+	said_mark(sending->to.deck, sending->to.instance, &sending->result->mark);
+	if (sending->raw)
+		sending->to.agent = sending->raw;
 	int r = paste_text(sending, &err);
 	if (r == TERMINAL_SILENT)
 		return decide(sending, DELIVERY_UNVERIFIED,
@@ -291,17 +385,17 @@ static bool paste(struct sending *sending)
 			      r < 0 ? err.message : "its tmux server is gone");
 	if (!wait_shown(sending, before))
 		return false;
-	sending->box_typed = xstrdup_or_null(sending->box);
-	sending->box_shows_text = sending->box_typed &&
-				  (!box_before || !streq(box_before, sending->box_typed));
-	sending->screen_typed = xstrdup(sending->screen.text);
+	if (sending->to.agent->has_box && !check_box(sending))
+		return false;
+	if (sending->box && (!box_before || !streq(box_before, sending->box)))
+		sending->box_typed = xstrdup(sending->box);
 	return true;
 }
 
 /* Does the text still stand in the box?  Only a box that we recognise can tell. */
 static bool is_still_typed(const struct sending *sending)
 {
-	return sending->box_shows_text && sending->box && streq(sending->box, sending->box_typed);
+	return sending->box_typed && sending->box && streq(sending->box, sending->box_typed);
 }
 
 /* A box that cannot be seen at the moment may hold it. */
@@ -318,25 +412,36 @@ static char *foreground_program(const struct sending *sending)
 	return TAKE_PTR(state.program);
 }
 
-/* What became of the text, for an agent that does not report. */
+/* What became of the text, where no report will come. */
 static bool screen_proves(const struct sending *sending)
 {
-	if (sending->box_shows_text)
+	if (sending->box_typed)
 		return has_left_box(sending);
-	if (sending->is_settled && !streq(sending->screen.text, sending->screen_typed))
-		return true;
 	cleanup_free char *program = foreground_program(sending);
 	return program && sending->program && !streq(program, sending->program);
+}
+
+static bool transcript_proves(const struct sending *sending)
+{
+	cleanup_said struct said said = { 0 };
+	return !sending->is_command &&
+	       said_look(sending->to.deck, sending->to.instance, &sending->result->mark,
+			 sending->request->text, &said, NULL) == 0 &&
+	       said.is_taken;
 }
 
 static bool is_proven(struct sending *sending)
 {
 	if (sending->proven_ms || prompts_now(sending) > sending->prompts)
 		return true;
-	if (sending->to.has_reported)
-		return (sending->session_id || sending->to.session_id) &&
-		       !naming_same_session_id(sending->session_id, sending->to.session_id);
-	return look(sending) && screen_proves(sending);
+	if (sending->to.has_reported && (sending->session_id || sending->to.session_id) &&
+	    !naming_same_session_id(sending->session_id, sending->to.session_id))
+		return true;
+	if (transcript_proves(sending))
+		return true;
+	const bool will_report = sending->to.has_reported &&
+				 !(sending->is_command && sending->to.agent->has_box);
+	return !will_report && look(sending) && screen_proves(sending);
 }
 
 /* It was taken, and the box holds it no more: what is pasted there would be added to it, and both
@@ -414,6 +519,8 @@ static bool press_submit(struct sending *sending)
 	if (sending->to.agent->has_box && display != DISPLAY_READY)
 		return decide(sending, DELIVERY_TYPED,
 			      "the agent has shown no input box since then");
+	if (sending->to.agent->has_box && !is_text_in_box(sending))
+		return decide(sending, DELIVERY_TYPED, "the text in the input box has changed");
 	if (!sending->program)
 		sending->program = foreground_program(sending);
 	if (!recipient_press(&sending->to, sending->to.agent->submit_key
@@ -459,6 +566,29 @@ static void submit(struct sending *sending)
 						: "its screen shows no effect");
 }
 
+/* What the agent will make of the text. */
+static int read_text(struct sending *sending, struct error *err)
+{
+	const char *text = sending->request->text;
+	const struct agent *agent = sending->to.agent;
+	const size_t mode = display_mode_length(agent, text);
+	sending->shown = text + mode;
+	sending->is_command = mode || text[strspn(text, " \t\n")] == '/';
+	sending->result->is_command = sending->is_command;
+	if (!mode)
+		return 0;
+	if (!sending->request->is_raw)
+		return error_set(
+			err, ERROR_INVALID,
+			"nothing was sent: to %s, a text that begins with %.*s is no "
+			"message, but for another mode of its input box, such as that of a "
+			"shell: if you mean that, use agentdeck session send --raw",
+			agent->title ? agent->title : agent->name, (int)mode, text);
+	sending->raw = agent_copy(agent);
+	strvec_push_all(&sending->raw->ready, &agent->mode);
+	return 0;
+}
+
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
 	    struct error *err)
 {
@@ -473,9 +603,7 @@ int deliver(struct deck *deck, const struct delivery_request *request, struct de
 		.deadline_ms = deadline_ms,
 		.result = &result,
 	};
-	const char *first = request->text + strspn(request->text, " \t\n");
-	sending.is_command = *first == '/' || *first == '!';
-	if (recipient_open(&sending.to, err) < 0)
+	if (recipient_open(&sending.to, err) < 0 || read_text(&sending, err) < 0)
 		return -1;
 	int r = recipient_lock(&sending.to, &lock, err);
 	if (r < 0)

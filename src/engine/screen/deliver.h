@@ -4,14 +4,17 @@
  *
  * The text is pasted once and never again; the submit key may be pressed again as long as the text
  * is still in the agent's input box, and never while the agent asks something.  The proof is
- * the agent's own report of a prompt (or of another conversation, as after /clear); for an agent
- * that does not report it is the screen.  Where the box is known (has_box in the registry) nothing
- * is typed without seeing it empty, and a delivery is over when it holds the text no more.  Senders
- * are served in the order of their calls.
+ * the agent's own report of a prompt (or of another conversation, as after /clear), its transcript,
+ * or, for an agent that does not report, its input box.  Where the box is known (has_box in the
+ * registry) nothing is typed without seeing it empty.  The submit key is pressed only while it
+ * holds exactly our text: behind a text that the user has typed meanwhile, ours is taken out again.
+ * A delivery is over when the box holds the text no more.  Senders are served in the order of their
+ * calls.
  */
 #pragma once
 
 #include "engine/deck/deck.h"
+#include "engine/screen/said.h"
 
 enum delivery {
 	DELIVERY_SUBMITTED,  /* proven */
@@ -35,18 +38,23 @@ struct delivery_request {
 	 * another is sending to it. */
 	bool wait;
 	bool replace_draft; /* what is in the input box is deleted first */
+	/* also a text that brings the box into another mode, in which it is no message (mode_text
+	 * in the registry) */
+	bool is_raw;
 };
 
 struct delivery_result {
 	enum delivery delivery;
 	char *reason;     /* why it is not "submitted": one clause for people; NULL when it is */
 	char *session_id; /* of the conversation afterwards; NULL when there is none */
+	struct said_mark mark; /* from before the message */
+	bool is_command;       /* the agent takes it for itself: no prompt need follow */
 };
 void delivery_result_free(struct delivery_result *result);
 #define cleanup_delivery_result CLEANUP(delivery_result_free)
 
 /* Only what prevents any try is an error: ERROR_NOT_FOUND: the instance was removed; ERROR_INVALID:
- * it is not running, or a shell is in the agent's place; ERROR_TIMEOUT: its server does not
- * answer. */
+ * it is not running, a shell is in the agent's place, or the text is no message and not meant to be
+ * raw; ERROR_TIMEOUT: its server does not answer. */
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
 	    struct error *err);

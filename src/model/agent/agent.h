@@ -115,6 +115,13 @@ struct agent {
 	 * has_box: the agent always shows it when it takes a message. */
 	struct strvec box_above, box_below, placeholder;
 	bool has_box;
+	/* What the agent draws around the text in the box: removed from each of its lines. */
+	struct strvec box_frame;
+	/* What the box shows in place of a long text.  The first group is its size. */
+	struct strvec pasted;
+	/* As ready: the box in another mode, in which a text is no message (a shell's); and the
+	 * beginning of a message that brings it into that mode, which the box does not show. */
+	struct strvec mode, mode_text;
 	/* A question for a permission (model/agent/permission.h), from top to bottom: the line above
 	 * it, its title, the line that asks, its choices, the first of them, its last line; and the
 	 * mark in front of the chosen one, or NULL.  Empty: we do not know how the agent asks. */

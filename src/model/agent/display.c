@@ -70,10 +70,11 @@ struct box {
 	size_t mark;       /* bytes in the first line before the typed text */
 };
 
-/* Find the lowest box.  False: there is none. */
-static bool find_box(const struct agent *agent, const struct strvec *lines, struct box *ret)
+/* Find the lowest box with one of these marks.  False: there is none. */
+static bool find_marked(const struct agent *agent, const struct strvec *marks,
+			const struct strvec *lines, struct box *ret)
 {
-	cleanup_patterns struct patterns ready = compile(&agent->ready);
+	cleanup_patterns struct patterns ready = compile(marks);
 	cleanup_patterns struct patterns above = compile(&agent->box_above);
 	cleanup_patterns struct patterns below = compile(&agent->box_below);
 	size_t end = lines->count;
@@ -93,6 +94,11 @@ static bool find_box(const struct agent *agent, const struct strvec *lines, stru
 		}
 	}
 	return false;
+}
+
+static bool find_box(const struct agent *agent, const struct strvec *lines, struct box *ret)
+{
+	return find_marked(agent, &agent->ready, lines, ret);
 }
 
 /* Whether it is a line of typed text, which can look like anything.  We only know that if the box
@@ -130,8 +136,12 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	cleanup_patterns struct patterns waiting = compile(&agent->waiting);
 	cleanup_lines struct lines lines = split(screen);
 	struct box box = { 0 };
-	enum display_state state = DISPLAY_OTHER;
+	enum display_state state = DISPLAY_OTHER, in_box = DISPLAY_READY;
 	bool has_box = find_box(agent, &lines.items, &box);
+	if (!has_box && find_marked(agent, &agent->mode, &lines.items, &box)) {
+		has_box = true;
+		in_box = DISPLAY_MODE;
+	}
 	for (size_t i = 0; i < lines.items.count; i++) {
 		const char *line = lines.items.items[i];
 		bool is_box = has_box && i == box.first;
@@ -145,7 +155,7 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 		else if (fits(&elsewhere, line))
 			state = DISPLAY_ELSEWHERE;
 		else if (is_box)
-			state = DISPLAY_READY;
+			state = in_box;
 	}
 	return state;
 }
@@ -156,7 +166,9 @@ enum instance_activity display_activity(const struct agent *agent, const char *s
 	cleanup_patterns struct patterns waiting = compile(&agent->waiting);
 	cleanup_lines struct lines lines = split(screen);
 	struct box box = { 0 };
-	bool has_box = find_box(agent, &lines.items, &box), is_waiting = false, is_busy = false;
+	bool is_waiting = false, is_busy = false;
+	bool has_box = find_box(agent, &lines.items, &box) ||
+		       find_marked(agent, &agent->mode, &lines.items, &box);
 	for (size_t i = 0; i < lines.items.count; i++) {
 		const char *line = lines.items.items[i];
 		if (has_box && is_inside(agent, &box, i))
@@ -213,12 +225,27 @@ static size_t length_without_blanks(const char *text)
 	return length;
 }
 
-/* The text in the box, from the lines of one of the two texts of a screen. */
-static char *box_text(const struct strvec *lines, const struct box *box)
+/* The line without the frame of the box. */
+static char *unframe(const struct patterns *frame, const char *line)
 {
+	char *text = xstrdup(line);
+	for (size_t i = 0; i < frame->count; i++) {
+		regmatch_t match;
+		if (regexec(&frame->items[i], text, 1, &match, 0) == 0)
+			memmove(text + match.rm_so, text + match.rm_eo,
+				strlen(text + match.rm_eo) + 1);
+	}
+	return text;
+}
+
+/* The text in the box, from the lines of one of the two texts of a screen. */
+static char *box_text(const struct agent *agent, const struct strvec *lines, const struct box *box)
+{
+	cleanup_patterns struct patterns frame = compile(&agent->box_frame);
 	cleanup_strbuf struct strbuf buf = { 0 };
 	for (size_t i = box->first; i < box->end && i < lines->count; i++) {
-		const char *line = lines->items[i] + (i == box->first ? box->mark : 0);
+		const size_t mark = i == box->first ? box->mark : 0;
+		cleanup_free char *line = unframe(&frame, lines->items[i] + mark);
 		strbuf_add(&buf, line, length_without_blanks(line));
 		strbuf_adds(&buf, "\n");
 	}
@@ -233,8 +260,15 @@ char *display_input(const struct agent *agent, const struct display_screen *scre
 	struct box box;
 	if (!find_box(agent, &shown.items, &box))
 		return NULL;
-	cleanup_free char *text = box_text(&shown.items, &box);
-	return fits(&placeholder, text) ? xstrdup("") : box_text(&typed.items, &box);
+	cleanup_free char *text = box_text(agent, &shown.items, &box);
+	return fits(&placeholder, text) ? xstrdup("") : box_text(agent, &typed.items, &box);
+}
+
+size_t display_mode_length(const struct agent *agent, const char *text)
+{
+	cleanup_patterns struct patterns mode = compile(&agent->mode_text);
+	const char *end = typed_in(&mode, text);
+	return end ? (size_t)(end - text) : 0;
 }
 
 /* Length of the character at text; 0 if it is not UTF-8. */

@@ -15,6 +15,7 @@ enum display_state {
 	DISPLAY_READY,     /* it shows its input box */
 	DISPLAY_DIALOG,    /* it asks something: a key pressed now would be an answer */
 	DISPLAY_ELSEWHERE, /* it shows a view that takes the keys for itself */
+	DISPLAY_MODE,      /* its input box is in a mode in which a text is no message */
 };
 
 /* A screen captured with its attributes. */
@@ -46,6 +47,10 @@ char *display_box(const struct agent *agent, const char *screen) MUST_USE;
 /* For an agent with has_box: the text typed in its input box, without the blanks around it and
  * without its placeholder; "" when it is empty.  NULL: there is no box.  The caller frees. */
 char *display_input(const struct agent *agent, const struct display_screen *screen) MUST_USE;
+
+/* Length of the beginning of a message that brings the box into another mode (mode_text); 0: it has
+ * none. */
+size_t display_mode_length(const struct agent *agent, const char *text);
 
 /* Append text without anything that a terminal would obey: escape sequences, control characters
  * other than newline and tab, what text_reorders(), bytes that are not UTF-8.  CR LF and CR become

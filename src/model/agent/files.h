@@ -28,6 +28,10 @@ struct agent_files {
 	/* The condition of a record that somebody typed, or that the agent said, and the member
 	 * with its text: a string, or an array of objects with "text". */
 	char *prompt, *prompt_text, *reply, *reply_text;
+	/* Only of a layout: the same of a prompt that the agent took into the turn that it worked
+	 * on, and of one that waits in its queue.  The condition of a reply that is not the last of
+	 * its turn, and of one that says that the model failed. */
+	char *joined, *joined_text, *queued, *queued_text, *goes_on, *error;
 	struct strvec skip; /* conditions of records that count for nothing */
 	struct strvec side; /* of a record that says: the agent made this conversation for itself */
 	/* The file that an agent keeps locked while it has the conversation open; "*" only in its

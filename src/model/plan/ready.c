@@ -42,6 +42,8 @@ static const char *why_not(const struct ready_facts *facts)
 		return "the agent asks something that only you should answer";
 	if (facts->display == DISPLAY_ELSEWHERE)
 		return "the agent shows a view that takes all keys";
+	if (facts->display == DISPLAY_MODE)
+		return "the agent's input box is in another mode, such as that of a shell";
 	if (is_ready(facts))
 		return NULL;
 	if (facts->can_report && !facts->has_reported)
@@ -55,7 +57,8 @@ static const char *why_not(const struct ready_facts *facts)
 /* Can only its user change that? */
 static bool needs_user(const struct ready_facts *facts)
 {
-	if (facts->display == DISPLAY_DIALOG || facts->display == DISPLAY_ELSEWHERE)
+	if (facts->display == DISPLAY_DIALOG || facts->display == DISPLAY_ELSEWHERE ||
+	    facts->display == DISPLAY_MODE)
 		return true;
 	return facts->has_box && facts->display == DISPLAY_OTHER && facts->has_reported &&
 	       facts->activity != ACTIVITY_BUSY && facts->waited_ms >= HIDDEN_BOX_MS &&

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/screen/said.h"
+
+#include "base/jsonio.h"
+#include "driver/transcript/shelf.h"
+#include "engine/deck/hint.h"
+#include "engine/deck/home.h"
+#include "model/agent/box.h"
+
+#include <sys/stat.h>
+
+void said_mark_free(struct said_mark *mark)
+{
+	free(mark->path);
+	*mark = (struct said_mark){ 0 };
+}
+
+void said_free(struct said *said)
+{
+	free(said->reply);
+	free(said->path);
+	*said = (struct said){ 0 };
+}
+
+static int no_transcript(struct deck *deck, const struct instance *instance,
+			 const struct agent *agent, struct error *err)
+{
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	return error_set(err, ERROR_INVALID,
+			 "%s writes no transcript that agentdeck can read: see its screen with "
+			 "agentdeck output --pane %s",
+			 agent->title ? agent->title : agent->name, hint);
+}
+
+int said_find(struct deck *deck, const struct instance *instance, struct transcript *ret,
+	      const struct agent_files **ret_files, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const struct agent *agent;
+	if (deck_agent(deck, instance->agent, &agent, err) < 0)
+		return -1;
+	const struct agent_files *files = agent_find_files(agent);
+	if (!files || !files->reply)
+		return no_transcript(deck, instance, agent, err);
+	cleanup_free char *home = conversation->config_home ? xstrdup(conversation->config_home)
+							    : deck_config_home(deck, agent);
+	const char *id = conversation->session_id, *hint = conversation->transcript_path;
+	*ret_files = files;
+	if (!id || !home)
+		return SAID_NONE;
+	const int r = agent->transcript ? transcript_find(home, instance_launch_directory(instance),
+							  id, hint, ret, err)
+					: shelf_pick(files, home, id, hint, ret, err);
+	return r > 0 ? SAID_NONE : r;
+}
+
+void said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	const struct agent_files *files;
+	struct stat st;
+	if (said_find(deck, instance, &found, &files, NULL) != 0 || stat(found.path, &st) < 0)
+		return;
+	*ret = (struct said_mark){ .path = TAKE_PTR(found.path), .size = st.st_size };
+}
+
+/* One turn, read backwards. */
+struct turn {
+	char *reply;
+	bool is_over, is_error;
+	bool has_work; /* a record of the agent's, whatever it says */
+};
+
+struct looking {
+	const struct agent_files *files;
+	char *text; /* squeezed; NULL: any */
+	struct turn turn, next;
+	struct said *said;
+	bool is_found;
+};
+
+static void looking_free(struct looking *looking)
+{
+	free(looking->text);
+	free(looking->turn.reply);
+	free(looking->next.reply);
+}
+
+static bool is_message(const struct looking *looking, const char *text)
+{
+	cleanup_free char *squeezed = box_squeeze(or_empty(text));
+	return looking->text && streq(squeezed, looking->text);
+}
+
+/* A prompt that is not the message: the turn that was read is its turn.  An agent may take a prompt
+ * into the turn that it works on, so the reply to the message may be in there. */
+static void pass_prompt(struct looking *looking)
+{
+	looking->said->is_followed = true;
+	if (!looking->turn.has_work)
+		return;
+	free(looking->next.reply);
+	looking->next = looking->turn;
+	looking->turn = (struct turn){ 0 };
+}
+
+/* The agent's record: its last words in the turn, or work before or after them. */
+static void take_work(struct looking *looking, const struct json_object *record, char *reply)
+{
+	struct turn *turn = &looking->turn;
+	if (reply && !turn->reply) {
+		turn->is_over = !turn->has_work && !shelf_goes_on(looking->files, record);
+		turn->is_error = shelf_is_error(looking->files, record);
+		turn->reply = TAKE_PTR(reply);
+	}
+	free(reply);
+	turn->has_work = true;
+}
+
+static bool visit(const struct json_object *record, void *data)
+{
+	struct looking *looking = data;
+	cleanup_free char *queued = shelf_queued(looking->files, record);
+	struct transcript_turn turn = { 0 };
+	looking->said->is_taken |= is_message(looking, queued);
+	switch (shelf_read(looking->files, record, &turn)) {
+	case SHELF_REPLY:
+	case SHELF_WORK:
+		take_work(looking, record, turn.text);
+		return false;
+	case SHELF_PROMPT:
+		looking->is_found = is_message(looking, turn.text);
+		free(turn.text);
+		if (!looking->is_found && looking->text)
+			pass_prompt(looking);
+		return looking->is_found;
+	default:
+		return false;
+	}
+}
+
+static void conclude(struct looking *looking)
+{
+	struct said *said = looking->said;
+	struct turn *turn = &looking->turn;
+	if (!looking->is_found && looking->text)
+		return;
+	if (!turn->is_over && looking->next.has_work)
+		turn = &looking->next;
+	said->is_taken |= looking->is_found || turn->has_work;
+	said->is_over = turn->is_over;
+	said->is_error = turn->is_error;
+	said->reply = TAKE_PTR(turn->reply);
+}
+
+int said_look(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
+	      const char *text, struct said *ret, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_said struct said said = { 0 };
+	CLEANUP(looking_free)
+	struct looking looking = { .text = text ? box_squeeze(text) : NULL, .said = &said };
+	struct stat st;
+	int r = said_find(deck, instance, &found, &looking.files, err);
+	if (r != 0)
+		return r;
+	const bool is_same = mark->path && streq(mark->path, found.path);
+	if (stat(found.path, &st) < 0)
+		return SAID_NONE;
+	said.path = xstrdup(found.path);
+	/* A file that became smaller was written again. */
+	const int64_t size = st.st_size,
+		      added = is_same && mark->size <= size ? size - mark->size : size;
+	if (added > 0)
+		r = transcript_visit_back(found.path, added, visit, &looking, err);
+	if (r < 0)
+		return -1;
+	conclude(&looking);
+	*ret = said;
+	said = (struct said){ 0 };
+	return 0;
+}

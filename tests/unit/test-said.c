@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Transcripts as claude writes them: which words are the reply to which message.
+ */
+#include "unit/fake-place.h"
+
+#include "base/fsutil.h"
+#include "engine/screen/said.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define UUID         "0c000000-0000-4000-8000-00000000000c"
+#define PROMPT(text) "{\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
+#define QUEUED(text) \
+	"{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"" text "\"}\n"
+#define JOINED(text)                                                                              \
+	"{\"type\":\"attachment\",\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"" text \
+	"\"}}\n"
+#define SAYS(text, reason)                                               \
+	"{\"type\":\"assistant\",\"message\":{\"stop_reason\":\"" reason \
+	"\",\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}\n"
+#define TOOL   "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\"}]}}\n"
+#define RESULT "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\"}]}}\n"
+#define FAILS(text)                                                                      \
+	"{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":{\"content\":[{" \
+	"\"type\":\"text\",\"text\":\"" text "\"}]}}\n"
+#define BEFORE PROMPT("go on") SAYS("the turn before", "end_turn") PROMPT("first")
+
+static const struct sample {
+	const char *added; /* after the mark */
+	struct said said;
+} samples[] = {
+	{ "", { .reply = NULL } },
+	/* It waits in the queue while the turn before ends. */
+	{ QUEUED("go on") SAYS("one", "end_turn"), { .is_taken = true } },
+	{ QUEUED("go on") SAYS("one", "end_turn") PROMPT("go on"), { .is_taken = true } },
+	{ SAYS("one", "end_turn") PROMPT("go on") SAYS("two", "end_turn"),
+	  { .is_taken = true, .is_over = true, .reply = (char[]){ "two" } } },
+	/* Its words before a tool are not the last ones. */
+	{ PROMPT("go on") SAYS("let me see", "tool_use"),
+	  { .is_taken = true, .reply = (char[]){ "let me see" } } },
+	{ PROMPT("go on") SAYS("let me see", "end_turn") TOOL RESULT,
+	  { .is_taken = true, .reply = (char[]){ "let me see" } } },
+	{ PROMPT("go on") TOOL RESULT SAYS("done", "end_turn"),
+	  { .is_taken = true, .is_over = true, .reply = (char[]){ "done" } } },
+	/* Another message came behind it. */
+	{ PROMPT("go on") SAYS("two", "end_turn") PROMPT("next") SAYS("three", "end_turn"),
+	  { .is_taken = true, .is_over = true, .is_followed = true, .reply = (char[]){ "two" } } },
+	/* It was taken into the turn before, and another one, too. */
+	{ TOOL RESULT JOINED("go on") JOINED("next") SAYS("all", "end_turn"),
+	  { .is_taken = true, .is_over = true, .is_followed = true, .reply = (char[]){ "all" } } },
+	{ PROMPT("go on") FAILS("API Error: 400"),
+	  { .is_taken = true,
+	    .is_over = true,
+	    .is_error = true,
+	    .reply = (char[]){ "API Error: 400" } } },
+};
+
+static void append(const char *path, const char *text)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static struct instance *begin(struct fake_desk *desk, const char *path)
+{
+	struct instance *instance = fake_instance(desk);
+	replace_string(&instance->agent, "claude");
+	replace_string(&instance->conversation.session_id, UUID);
+	replace_string(&instance->conversation.config_home, desk->root);
+	replace_string(&instance->conversation.transcript_path, path);
+	append(path, BEFORE);
+	return instance;
+}
+
+static void a_reply_is_that_of_its_message(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const struct sample *sample = &samples[i];
+		cleanup_instance struct instance *instance = begin(desk, path);
+		cleanup_said_mark struct said_mark mark = { 0 };
+		cleanup_said struct said said = { 0 };
+		cleanup_error struct error err = { 0 };
+		said_mark(&desk->deck, instance, &mark);
+		assert_string_equal(or_empty(mark.path), path);
+		append(path, sample->added);
+		if (said_look(&desk->deck, instance, &mark, "go  on", &said, &err) != 0)
+			fail_msg("%s", err.message);
+		if (said.is_taken != sample->said.is_taken ||
+		    said.is_over != sample->said.is_over ||
+		    said.is_error != sample->said.is_error ||
+		    said.is_followed != sample->said.is_followed ||
+		    !streq(or_empty(said.reply), or_empty(sample->said.reply)))
+			fail_msg("%s\n%d %d %d %d '%s'", sample->added, said.is_taken, said.is_over,
+				 said.is_followed, said.is_error, or_empty(said.reply));
+		assert_int_equal(unlink(path), 0);
+	}
+}
+
+static void what_was_there_before_is_another_message(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 };
+	cleanup_said struct said said = { 0 };
+	said_mark(&desk->deck, instance, &mark);
+	append(path, SAYS("one", "end_turn"));
+	assert_int_equal(said_look(&desk->deck, instance, &mark, "go on", &said, NULL), 0);
+	assert_false(said.is_taken);
+	assert_null(said.reply);
+}
+
+/* A command of the agent's own, which has other words there. */
+static void any_turn_is_that_of_a_command(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 };
+	cleanup_said struct said said = { 0 };
+	said_mark(&desk->deck, instance, &mark);
+	append(path, PROMPT("<command-name>/review</command-name>") SAYS("fine", "end_turn"));
+	assert_int_equal(said_look(&desk->deck, instance, &mark, NULL, &said, NULL), 0);
+	assert_true(said.is_over);
+	assert_string_equal(or_empty(said.reply), "fine");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FAKE_TEST(a_reply_is_that_of_its_message),
+		FAKE_TEST(what_was_there_before_is_another_message),
+		FAKE_TEST(any_turn_is_that_of_a_command),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
