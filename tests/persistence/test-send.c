@@ -145,6 +145,20 @@ TEST(SendRefusesATextForAnotherModeUnlessItIsMeant)
 	       sent.status, sent.errors, sent.output);
 }
 
+/* The agent works on the first message, takes the second one from its queue when it has reported
+ * that it is idle, and says nothing while it works on that. */
+TEST(SendWaitPrintsTheReplyToItsOwnMessage)
+{
+	struct session session;
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "2500");
+	machine_set("AGENTDECK_DEMO_REPORT_QUEUE", "1");
+	begin(&session, "deck", "0");
+	send_it(&session, "first");
+	struct reply sent = deck(NULL, WORDS("session", "send", "--wait", session.id, "second"));
+	ASSERT(sent.status == 0 && strstr(sent.output, "You said: \"second\""), "status %d: %s%s",
+	       sent.status, sent.errors, sent.output);
+}
+
 TEST(SendRefusesAViewThatSwallowsInput)
 {
 	struct session session;

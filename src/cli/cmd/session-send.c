@@ -59,38 +59,54 @@ static int64_t timeout_s(const struct options *given)
 }
 
 struct waiting {
-	struct reply before;
-	char *text; /* of the reply */
+	struct app *app;
+	const struct delivery_result *sent;
+	const char *text; /* as for said_look() */
+	char *reply;
 };
 
-static int read_before(struct app *app, const struct store_row *row, struct reply *ret,
-		       struct error *err)
+static int check_transcript(struct app *app, const struct store_row *row, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
+	cleanup_transcript struct transcript found = { 0 };
+	const struct agent_files *files;
 	if (deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
-	if (reply_find(app, instance, ret, err) >= 0)
+	if (said_find(&app->deck, instance, &found, &files, err) >= 0)
 		return 0;
 	return error_prefix(err, "nothing was sent, because --wait needs the reply");
 }
 
-/* The last of what the agent says in its turn: after it the agent does not work any more. */
+/* The last of what the agent says in the turn of the message.  An agent can work on a message from
+ * its queue and report that it is idle, so its transcript says when that turn is over. */
 static int take_reply(const struct reply_view *view, void *context, struct error *err)
 {
 	struct waiting *waiting = context;
 	cleanup_free char *title = visible(view->instance->title);
 	cleanup_strbuf struct strbuf clean = { 0 };
+	cleanup_said struct said said = { 0 };
 	if (!view->view->is_silent && !state_is_running(view->view->state))
 		return error_set(err, ERROR_INVALID, "%s ended before it replied", title);
 	if (view->view->activity == ACTIVITY_WAITING)
 		return error_set(err, ERROR_INVALID,
 				 "%s asks for an answer or a permission: agentdeck attach %s",
 				 title, view->instance->id);
-	if (view->view->activity == ACTIVITY_BUSY || !view->reply ||
-	    !reply_is_new(view->reply, &waiting->before))
+	if (said_look(&waiting->app->deck, view->instance, &waiting->sent->mark, waiting->text,
+		      &said, err) < 0)
+		return -1;
+	/* After an error an agent may not report that its turn is over. */
+	const bool is_busy = view->view->activity == ACTIVITY_BUSY && !said.is_followed &&
+			     !said.is_error;
+	if (!said.reply || !said.is_over || is_busy)
 		return 0;
-	(void)display_clean(view->reply->text, strlen(view->reply->text), &clean);
-	waiting->text = xstrdup(strbuf_text(&clean));
+	(void)display_clean(said.reply, strlen(said.reply), &clean);
+	if (said.is_error) {
+		cleanup_free char *shown = visible(strbuf_text(&clean));
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "%s received the message, and its model gave no reply: %s", title,
+				 shown);
+	}
+	waiting->reply = xstrdup(strbuf_text(&clean));
 	return 1;
 }
 
@@ -99,10 +115,9 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		     struct error *err)
 {
 	const struct options *given = app->options;
-	struct waiting waiting = { .before = { 0 } };
 	cleanup_delivery_result struct delivery_result result = { 0 };
 	const int64_t deadline_ms = clock_ms() + timeout_s(given) * 1000;
-	if (given->wait && read_before(app, row, &waiting.before, err) < 0)
+	if (given->wait && check_transcript(app, row, err) < 0)
 		return -1;
 	const struct delivery_request request = {
 		.base = row->base,
@@ -113,11 +128,14 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		.replace_draft = given->replace_draft,
 		.is_raw = given->raw,
 	};
+	struct waiting waiting = { .app = app, .sent = &result };
 	int r = deliver(&app->deck, &request, &result, err);
+	/* A command has other words in a transcript, and so may what looks like a tag. */
+	if (!result.is_command && message->data[0] != '<')
+		waiting.text = message->data;
 	if (r == 0 && given->wait && result.delivery == DELIVERY_SUBMITTED)
 		r = reply_follow(app, row, deadline_ms, take_reply, &waiting, err);
-	reply_free(&waiting.before);
-	cleanup_free char *reply = waiting.text;
+	cleanup_free char *reply = waiting.reply;
 	if (r < 0)
 		return -1;
 	cleanup_free char *hint = hint_row(&app->deck, &app->rows, row);
