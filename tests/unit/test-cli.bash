@@ -2202,6 +2202,60 @@ case_logs_of_one_session() {
 
 # --- session set -------------------------------------------------------------------------------------
 
+# move_home: the user's home directory has another name from now on
+move_home() {
+	mv "$home/user" "$home/moved"
+	deck=("${deck[@]/#HOME=*/HOME=$home/moved}")
+}
+
+# A default home of the agent is below whatever the home directory is now.
+case_a_moved_home_keeps_its_conversation() {
+	local one two
+	mkdir "$home/user/work"
+	must add . -t one --agent demo
+	must add "$home/user/work" -t two --agent demo
+	for name in one two; do
+		must session start "$name"
+		must send "$name" --wait hello
+		must session stop "$name"
+	done
+	one=$(value one session_id) two=$(value two session_id)
+	# as a version left it that wrote no more than the path
+	sed -i '/config_home_is_default/d' "$home/deck/default/$(value one id)/instance.json"
+	move_home
+	must session start one
+	grep -q "resumed conversation $one" "$home/out" || fail "one: $(<"$home/out")"
+	grep -q "\"$home/moved/.local/share/agentdeck-demo-agent\"" "$home/deck/default/$(value one id)/instance.json" ||
+		fail "its home is not the one of today"
+	refused 2 'session set two path' session start two
+	must session set two path "$home/moved/work" --copy-transcript
+	grep -q "was copied to $home/moved" "$home/out" || fail "path: $(<"$home/out")"
+	must session start two
+	grep -q "resumed conversation $two" "$home/out" || fail "two: $(<"$home/out")"
+	must session stop one two
+}
+
+case_session_set_home() {
+	local before
+	deck+=("AGENTDECK_DEMO_CONFIG_DIR=$home/files")
+	must add . -t api --agent demo
+	must session start api
+	refused 1 'is running' session set api home "$home/user"
+	must send api --wait hello
+	must session stop api
+	before=$(value api session_id)
+	mv "$home/files" "$home/elsewhere"
+	mkdir "$home/files"
+	refused 2 "has no conversation $before" session set api home "$home/user"
+	refused 2 'is not an existing directory' session set api home "$home/none"
+	must session set api home "$home/elsewhere"
+	must session start api
+	grep -q "resumed conversation $before" "$home/out" || fail "$(<"$home/out")"
+	must session stop api
+	must add . -t sh --agent shell
+	refused 1 'no variable' session set sh home "$home/elsewhere"
+}
+
 case_session_set() {
 	local id before
 	must add . -t a --agent claude

@@ -20,7 +20,9 @@ struct place {
 	struct instance *instance;
 };
 
-static const struct agent agent = { .transcript = (char *)"projects" };
+static const struct agent agent = { .title = (char *)"Agent",
+				    .transcript = (char *)"projects",
+				    .config_home = (char *)"~/.agent" };
 
 static char *make_directory(const char *root, const char *name)
 {
@@ -223,6 +225,139 @@ static void a_missing_directory_is_named_with_the_conversation(void **state)
 	assert_non_null(strstr(own.message, "agentdeck session set 0123abcd path DIRECTORY"));
 }
 
+/* A deck of the home directory "now"; the instance's agent was at home in "then". */
+struct homes {
+	struct deck deck;
+	char *then, *now;
+};
+
+static struct homes homes_of(struct place *place)
+{
+	struct homes homes = { .deck.paths.home = path_join(place->root, "now") };
+	homes.then = xasprintf("%s/then/.agent", place->root);
+	homes.now = xasprintf("%s/now/.agent", place->root);
+	replace_string(&place->instance->conversation.config_home, homes.then);
+	return homes;
+}
+
+static void homes_free(struct homes *homes)
+{
+	free(homes->deck.paths.home);
+	free(homes->then);
+	free(homes->now);
+}
+
+/* With the conversation of the instance in it, written at this time, or without (0). */
+static void make_home(struct place *place, const char *home, time_t written)
+{
+	cleanup_free char *root = TAKE_PTR(place->root);
+	cleanup_close int fd = -1;
+	place->root = xstrdup(home);
+	if (written) {
+		const struct timespec times[2] = { { .tv_sec = written }, { .tv_sec = written } };
+		cleanup_free char *path = write_transcript(place, place->one, place->one,
+							   place->one);
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	} else {
+		assert_int_equal(fs_open_private_directory(home, &fd, NULL), 0);
+	}
+	free(place->root);
+	place->root = TAKE_PTR(root);
+}
+
+enum { MISSING = -1, EMPTY = 0 };
+
+static void a_default_home_is_where_the_users_home_directory_is(void **state)
+{
+	static const struct {
+		time_t then, now;
+		bool is_known, moves; /* is_known: it was written down that it is the default */
+	} cases[] = {
+		{ MISSING, MISSING, true, true },
+		{ MISSING, EMPTY, true, true },
+		{ MISSING, 5, true, true },
+		{ MISSING, 5, false, true },
+		{ EMPTY, 5, false, true },
+		{ 5, MISSING, true, false },
+		{ 5, EMPTY, true, false },
+		{ EMPTY, EMPTY, true, false },
+		{ 5, 5, true, true },
+		{ 5, 5, false, false },
+		{ 6, 5, true, false },
+	};
+	struct place *place = *state;
+	struct conversation *conversation = &place->instance->conversation;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(homes_free) struct homes homes = homes_of(place);
+		const bool finds = cases[i].now > 0;
+		conversation->home_is_default = cases[i].is_known;
+		replace_string(&conversation->transcript_path, NULL);
+		if (cases[i].then != MISSING)
+			make_home(place, homes.then, cases[i].then);
+		if (cases[i].now != MISSING)
+			make_home(place, homes.now, cases[i].now);
+		if (location_settle_home(&homes.deck, place->instance, &agent) != cases[i].moves)
+			fail_msg("case %zu", i);
+		assert_string_equal(conversation->config_home,
+				    cases[i].moves ? homes.now : homes.then);
+		assert_true(!cases[i].moves || conversation->home_is_default);
+		assert_int_equal(conversation->transcript_path != NULL, cases[i].moves && finds);
+		(void)fs_remove_tree(AT_FDCWD, homes.then, NULL);
+		(void)fs_remove_tree(AT_FDCWD, homes.now, NULL);
+	}
+}
+
+static void a_home_that_its_user_chose_stays(void **state)
+{
+	struct place *place = *state;
+	CLEANUP(homes_free) struct homes homes = homes_of(place);
+	struct conversation *conversation = &place->instance->conversation;
+	make_home(place, homes.now, 5);
+	replace_string(&conversation->config_home, "/srv/agents/mine");
+	assert_false(location_settle_home(&homes.deck, place->instance, &agent));
+	assert_string_equal(conversation->config_home, "/srv/agents/mine");
+	assert_false(conversation->home_is_default);
+}
+
+static void homes_are_the_same_unless_both_are_there(void **state)
+{
+	struct place *place = *state;
+	CLEANUP(homes_free) struct homes homes = homes_of(place);
+	make_home(place, homes.now, EMPTY);
+	assert_true(location_same_home(&agent, homes.then, homes.now));
+	assert_true(location_same_home(NULL, homes.now, homes.now));
+	assert_false(location_same_home(NULL, homes.then, homes.now));
+	assert_false(location_same_home(&agent, "/srv/agents/mine", homes.now));
+	assert_false(location_same_home(&agent, NULL, homes.now));
+	make_home(place, homes.then, EMPTY);
+	assert_false(location_same_home(&agent, homes.then, homes.now));
+}
+
+static void a_home_without_the_conversation_is_refused(void **state)
+{
+	struct place *place = *state;
+	CLEANUP(homes_free) struct homes homes = homes_of(place);
+	struct conversation *conversation = &place->instance->conversation;
+	cleanup_error struct error err = { 0 };
+	make_home(place, homes.now, EMPTY);
+	assert_int_equal(location_set_home(&homes.deck, place->instance, &agent, homes.now, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+	assert_string_equal(conversation->config_home, homes.then);
+	/* Nothing was said under the id yet. */
+	conversation->first_turn_seen = false;
+	assert_int_equal(location_set_home(&homes.deck, place->instance, &agent, homes.now, NULL),
+			 0);
+	assert_string_equal(conversation->config_home, homes.now);
+	assert_true(conversation->home_is_default);
+	make_home(place, homes.then, 5);
+	conversation->first_turn_seen = true;
+	assert_int_equal(location_set_home(&homes.deck, place->instance, &agent, homes.then, NULL),
+			 0);
+	assert_false(conversation->home_is_default);
+	assert_true(starts_with(or_empty(conversation->transcript_path), homes.then));
+}
+
 #define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -235,6 +370,10 @@ int main(void)
 		PLACE_TEST(a_directory_that_was_moved_takes_its_conversation_along_by_a_copy),
 		PLACE_TEST(a_directory_inside_of_one_that_was_moved_has_moved_with_it),
 		PLACE_TEST(a_missing_directory_is_named_with_the_conversation),
+		PLACE_TEST(a_default_home_is_where_the_users_home_directory_is),
+		PLACE_TEST(a_home_that_its_user_chose_stays),
+		PLACE_TEST(homes_are_the_same_unless_both_are_there),
+		PLACE_TEST(a_home_without_the_conversation_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

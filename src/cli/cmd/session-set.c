@@ -117,6 +117,12 @@ static int set_path(struct app *app, const char *base, const struct field_change
 	return 0;
 }
 
+static int set_home(struct app *app, const char *base, const struct field_change *change,
+		    char **ret_note UNUSED, struct error *err)
+{
+	return lifecycle_set_home(&app->deck, base, change->value, err);
+}
+
 static int set_group(struct app *app, const char *base, const struct field_change *change,
 		     char **ret_note, struct error *err)
 {
@@ -192,7 +198,7 @@ static int set_secret(struct app *app, const char *base, const struct field_chan
 
 static const char *const field_names[] = {
 	"session-id", "resume", "restart", "on-end",       "title",        "path",          "group",
-	"command",    "agent",  "notes",   "recipe.image", "recipe.mount", "recipe.secret",
+	"command",    "agent",  "notes",   "recipe.image", "recipe.mount", "recipe.secret", "home",
 };
 static const char *const resume_words[] = { "auto", "confirm", "never", "default" };
 static const char *const end_words[] = { "ask", "keep", "clean", "default" };
@@ -217,6 +223,7 @@ static const struct field {
 	{ set_image, { 0 } },
 	{ set_mount, { .kind = VALUE_DIRECTORY } },
 	{ set_secret, { 0 } },
+	{ set_home, { .kind = VALUE_DIRECTORY } },
 };
 
 static const struct field *find_field(const char *name)
@@ -231,8 +238,8 @@ static int refuse_field(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "unknown field '%s' (fields: session-id, resume, restart, on-end, title, "
-			 "path, group, command, agent, notes, recipe.image, recipe.mount, "
-			 "recipe.secret)",
+			 "path, home, group, command, agent, notes, recipe.image, "
+			 "recipe.mount, recipe.secret)",
 			 name);
 }
 

@@ -239,6 +239,7 @@ int conversation_look(struct deck *deck, struct instance *instance, const struct
 
 	if (!conversation->config_home)
 		conversation->config_home = deck_config_home(deck, agent);
+	(void)location_settle_home(deck, instance, agent);
 	if (settle_unfinished(instance, agent, err) < 0)
 		return -1;
 	if (!conversation->session_id && agent->resume.count) {
@@ -272,9 +273,12 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 {
 	const struct conversation *conversation = &instance->conversation;
 	cleanup_free char *id = xstrdup_or_null(conversation->session_id);
+	cleanup_free char *home = xstrdup_or_null(conversation->config_home);
 	cleanup_free char *directory = xstrdup(instance_launch_directory(instance));
 	if (conversation_look(deck, instance, agent, ret_fact, err) < 0)
 		return -1;
+	if (home && !streq(home, conversation->config_home))
+		log_info("home: %s -> %s", home, conversation->config_home);
 	log_id(instance, id, session_origin_name(conversation->origin));
 	location_log(instance, directory);
 	return 0;
@@ -311,12 +315,13 @@ static bool is_open(const struct store_row *row)
 		(relation == MACHINE_THIS_BOOT && state_is_starting(row->state)));
 }
 
-static bool is_holder(const struct store_row *row, const struct instance *instance)
+static bool is_holder(const struct store_row *row, const struct instance *instance,
+		      const struct agent *agent)
 {
 	const struct conversation *conversation = &instance->conversation;
 	return !row->damage && naming_same_session_id(row->session_id, conversation->session_id) &&
 	       streq(row->agent, instance->agent) &&
-	       streq(or_empty(row->config_home), or_empty(conversation->config_home)) &&
+	       location_same_home(agent, row->config_home, conversation->config_home) &&
 	       is_open(row);
 }
 
@@ -359,7 +364,7 @@ static enum holding holding_of(const struct store_row *row, const struct instanc
 		return HOLDING_DIRECTORY;
 	if (is_taker(row, instance))
 		return HOLDING_PICKED;
-	return is_holder(row, instance) ? HOLDING_OPEN : HOLDING_NOTHING;
+	return is_holder(row, instance, agent) ? HOLDING_OPEN : HOLDING_NOTHING;
 }
 
 static int refuse_claim(const struct owner_profile *profile, const struct store_row *row,

@@ -41,30 +41,116 @@ static bool belongs_to(const char *directory, const char *folder)
 }
 
 /* A UUID that its user has written in capitals, of a file whose name has none. */
-static int find_in_lower_case(const struct instance *instance, const char *session_id,
-			      struct transcript *ret, struct error *err)
+static int find_in_lower_case(const struct instance *instance, const char *home,
+			      const char *session_id, struct transcript *ret, struct error *err)
 {
 	cleanup_free char *lower = xstrdup(session_id);
 	for (char *c = lower; *c; c++)
 		*c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
 	if (!naming_same_session_id(lower, session_id) || streq(lower, session_id))
 		return TRANSCRIPT_NONE;
-	return transcript_find(instance->conversation.config_home,
-			       instance_launch_directory(instance), lower, NULL, ret, err);
+	return transcript_find(home, instance_launch_directory(instance), lower, NULL, ret, err);
+}
+
+/* hint: as for transcript_find(). */
+static int find_below(const struct instance *instance, const char *home, const char *session_id,
+		      const char *hint, struct transcript *ret, struct error *err)
+{
+	const char *launch = instance_launch_directory(instance);
+	const char *began = instance_transcript_directory(instance);
+	int r = transcript_find(home, launch, session_id, hint, ret, err);
+	/* A transcript says first where it began, and it may have moved since. */
+	if (r == TRANSCRIPT_NONE && !streq(launch, began))
+		r = transcript_find(home, began, session_id, NULL, ret, err);
+	return r == TRANSCRIPT_NONE ? find_in_lower_case(instance, home, session_id, ret, err) : r;
 }
 
 int location_find(const struct instance *instance, const char *session_id, struct transcript *ret,
 		  struct error *err)
 {
+	return find_below(instance, instance->conversation.config_home, session_id,
+			  instance->conversation.transcript_path, ret, err);
+}
+
+/* ---- the home ------------------------------------------------------------------------------- */
+
+/* Is it the agent's default in a home directory, perhaps in one of before? */
+static bool is_below_a_home(const struct agent *agent, const char *path)
+{
+	return agent && path && starts_with(or_empty(agent->config_home), "~/") &&
+	       ends_with(path, agent->config_home + 1);
+}
+
+/* What another user may read alone is gone, too: the user id has changed. */
+static bool is_usable(const char *home)
+{
+	return access(home, R_OK | W_OK | X_OK) == 0;
+}
+
+bool location_same_home(const struct agent *agent, const char *one, const char *other)
+{
+	return streq(or_empty(one), or_empty(other)) ||
+	       (is_below_a_home(agent, one) && is_below_a_home(agent, other) &&
+		!(is_usable(one) && is_usable(other)));
+}
+
+/* Is the default home of today to replace the one that the instance has?  *ret_found: the
+ * transcript in it. */
+static bool prefers(const struct instance *instance, const struct agent *agent, const char *today,
+		    struct transcript *ret_found)
+{
 	const struct conversation *conversation = &instance->conversation;
-	const char *launch = instance_launch_directory(instance);
-	const char *began = instance_transcript_directory(instance);
-	int r = transcript_find(conversation->config_home, launch, session_id,
-				conversation->transcript_path, ret, err);
-	/* A transcript says first where it began, and it may have moved since. */
-	if (r == TRANSCRIPT_NONE && !streq(launch, began))
-		r = transcript_find(conversation->config_home, began, session_id, NULL, ret, err);
-	return r == TRANSCRIPT_NONE ? find_in_lower_case(instance, session_id, ret, err) : r;
+	const char *id = location_is_known(agent) ? conversation->session_id : NULL;
+	cleanup_transcript struct transcript before = { 0 };
+	const bool is_here = id && find_below(instance, today, id, NULL, ret_found, NULL) == 0;
+	const bool is_there = id && location_find(instance, id, &before, NULL) == 0;
+	if (is_here != is_there)
+		return is_here;
+	if (is_here)
+		return conversation->home_is_default &&
+		       ret_found->modified_ns >= before.modified_ns;
+	return !is_usable(conversation->config_home);
+}
+
+bool location_settle_home(const struct deck *deck, struct instance *instance,
+			  const struct agent *agent)
+{
+	struct conversation *conversation = &instance->conversation;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_free char *today = deck_default_home(deck, agent);
+	if (!today || !conversation->config_home || instance->recipe)
+		return false;
+	const bool is_today = streq(today, conversation->config_home);
+	const bool is_default = conversation->home_is_default ||
+				is_below_a_home(agent, conversation->config_home);
+	if (!is_today && !(is_default && prefers(instance, agent, today, &found)))
+		return false;
+	replace_string(&conversation->config_home, today);
+	conversation->home_is_default = true;
+	if (found.path)
+		replace_string(&conversation->transcript_path, found.path);
+	return !is_today;
+}
+
+int location_set_home(const struct deck *deck, struct instance *instance, const struct agent *agent,
+		      const char *home, struct error *err)
+{
+	struct conversation *conversation = &instance->conversation;
+	cleanup_transcript struct transcript found = { 0 };
+	cleanup_free char *usual = deck_default_home(deck, agent), *shown = visible(home);
+	const char *id = location_is_known(agent) ? conversation->session_id : NULL;
+	int r = id ? find_below(instance, home, id, NULL, &found, err) : 0;
+	if (r < 0)
+		return -1;
+	if (r == TRANSCRIPT_NONE && conversation->first_turn_seen)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s has no conversation %s of %s in it: name the directory that "
+				 "has it (nothing was changed)",
+				 shown, id, agent->title);
+	replace_string(&conversation->config_home, home);
+	conversation->home_is_default = usual && streq(usual, home);
+	replace_string(&conversation->transcript_path, found.path);
+	return 0;
 }
 
 /* Has the transcript left the project directory that it was last known in? */

@@ -20,6 +20,21 @@ bool location_is_known(const struct agent *agent);
 int location_find(const struct instance *instance, const char *session_id, struct transcript *ret,
 		  struct error *err);
 
+/* Where the user's home directory has another path now, so has the agent's home in it.  True: the
+ * instance's was changed.  Kept is one that is no default; and one that is still there, unless only
+ * today's default has the conversation, or the same state of it. */
+bool location_settle_home(const struct deck *deck, struct instance *instance,
+			  const struct agent *agent);
+
+/* May these be one home of the agent, which has another path since its user's home directory was
+ * moved?  Each may be NULL; without the agent only what is equal is the same. */
+bool location_same_home(const struct agent *agent, const char *one, const char *other);
+
+/* The agent's home is now this one (a real path).  ERROR_NOT_FOUND: it does not have the
+ * conversation. */
+int location_set_home(const struct deck *deck, struct instance *instance, const struct agent *agent,
+		      const char *home, struct error *err);
+
 /* Look for the transcript of the stored id, and follow it where it has moved.  *ret says what was
  * found.  For an agent whose transcripts can be looked at, and an instance with an id and a config
  * home.  A move is logged. */

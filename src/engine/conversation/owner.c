@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/jsonio.h"
+#include "engine/conversation/location.h"
 #include "model/session/naming.h"
 
 enum { LOCK_TIMEOUT_MS = 10000 };
@@ -82,23 +83,26 @@ bool owner_is_self(const struct owner_profile *profile, const struct store_row *
 }
 
 static bool owns(const struct store_row *row, const struct instance *instance,
-		 const char *session_id)
+		 const struct agent *agent, const char *session_id)
 {
 	return !row->damage && streq(row->agent, instance->agent) &&
-	       streq(or_empty(row->config_home), or_empty(instance->conversation.config_home)) &&
 	       (naming_same_session_id(row->session_id, session_id) ||
-		naming_same_session_id(row->next_session_id, session_id));
+		naming_same_session_id(row->next_session_id, session_id)) &&
+	       location_same_home(agent, row->config_home, instance->conversation.config_home);
 }
 
-static int find_in(const struct owner_profiles *profiles, const struct instance *instance,
-		   const char *session_id, struct shared_conversation *ret)
+static int find_in(struct deck *deck, const struct owner_profiles *profiles,
+		   const struct instance *instance, const char *session_id,
+		   struct shared_conversation *ret)
 {
+	const struct agent *agent = NULL;
+	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	for (size_t i = 0; i < profiles->count; i++) {
 		const struct owner_profile *profile = &profiles->items[i];
 		for (size_t j = 0; j < profile->rows.count; j++) {
 			const struct store_row *row = &profile->rows.rows[j];
 			if (owner_is_self(profile, row, instance) ||
-			    !owns(row, instance, session_id))
+			    !owns(row, instance, agent, session_id))
 				continue;
 			*ret = (struct shared_conversation){
 				.session_id = xstrdup(session_id),
@@ -119,7 +123,7 @@ int owner_find(struct deck *deck, const struct instance *instance, const char *s
 	cleanup_owner_profiles struct owner_profiles profiles = { 0 };
 	if (owner_list(deck, &profiles, err) < 0)
 		return -1;
-	return find_in(&profiles, instance, session_id, ret);
+	return find_in(deck, &profiles, instance, session_id, ret);
 }
 
 char *owner_command(const struct shared_conversation *owned)
@@ -183,7 +187,7 @@ int owner_check_many(struct deck *deck, const struct instance *const *instances,
 		const char *id = instances[i]->conversation.session_id;
 		cleanup_free char *key = id ? naming_session_id_key(id) : NULL;
 		if (key && json_object_object_get_ex(ids, key, NULL) &&
-		    find_in(&profiles, instances[i], id, &owned) == 0)
+		    find_in(deck, &profiles, instances[i], id, &owned) == 0)
 			return fail_owned(&owned, err);
 	}
 	return 0;

@@ -279,6 +279,7 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 	}
 	if (instance->recipe && check_new_directory(deck, instance, real, move->path, err) < 0)
 		return -1;
+	(void)location_settle_home(deck, instance, operation.agent);
 	if (location_move(instance, operation.agent, real, move->copies_transcript, &outcome, err) <
 	    0)
 		return -1;
@@ -290,6 +291,36 @@ int lifecycle_set_path(struct deck *deck, const char *base, struct lifecycle_mov
 		 instance_launch_directory(instance));
 	move->outcome = outcome;
 	move->instance = TAKE_PTR(operation.instance);
+	return 0;
+}
+
+int lifecycle_set_home(struct deck *deck, const char *base, const char *home, struct error *err)
+{
+	cleanup_operation struct operation operation = { 0 };
+	cleanup_fs_lock struct fs_lock conversations = FS_UNLOCKED;
+	cleanup_free char *real = NULL, *shown = visible(home);
+	int r = fs_real_directory(home, &real, err);
+	if (r == FS_ABSENT)
+		return error_set(err, ERROR_NOT_FOUND,
+				 "%s is not an existing directory: say where it is now", shown);
+	if (r < 0 || open_stopped(deck, base, &operation, err) < 0 ||
+	    operation_find_agent(&operation, err) < 0)
+		return -1;
+	struct instance *instance = operation.instance;
+	const struct agent *agent = operation.agent;
+	if (instance->recipe || !agent->config_home_env)
+		return error_set(err, ERROR_INVALID, "%s has no home that can be set: %s",
+				 agent->title,
+				 instance->recipe ? "in a container it is that of the container"
+						  : "no variable of it says where that is");
+	cleanup_free char *before = xstrdup(or_empty(instance->conversation.config_home));
+	if (owner_lock(deck, &conversations, err) < 0 ||
+	    location_set_home(deck, instance, agent, real, err) < 0 ||
+	    (instance->conversation.session_id &&
+	     owner_check(deck, instance, instance->conversation.session_id, err) < 0) ||
+	    operation_save(&operation, err) < 0)
+		return -1;
+	log_info("home: %s -> %s source=set", before, real);
 	return 0;
 }
 

@@ -192,6 +192,11 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
 			     struct error *err);
 
+/* The agent's files of this session, with its conversation, are in this directory now.
+ * ERROR_INVALID: it runs, or its agent cannot be told.  ERROR_NOT_FOUND: there is no such
+ * directory, or the conversation is not in it. */
+int lifecycle_set_home(struct deck *deck, const char *base, const char *home, struct error *err);
+
 /* The directory of a session was renamed or moved; of one with a tree to itself, the repository
  * that the tree was made from. */
 struct lifecycle_move {

@@ -75,6 +75,7 @@ static void read_conversation(const struct manifest_section *root, struct conver
 	ret->first_turn_seen = manifest_bool(&section, "first_turn_seen");
 	ret->captured_at = manifest_time(&section, "captured_at");
 	ret->config_home = manifest_text(&section, "config_home");
+	ret->home_is_default = manifest_bool(&section, "config_home_is_default");
 	ret->forked_from = manifest_text(&section, "forked_from");
 	ret->directory = manifest_text(&section, "directory");
 	if (ret->directory && *ret->directory != '/')
@@ -420,6 +421,7 @@ static void put_conversation(struct json_object *root, const struct conversation
 	manifest_put_text(object, "transcript_path", conversation->transcript_path);
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	manifest_put_time(object, "captured_at", conversation->captured_at);
+	manifest_put_flag(object, "config_home_is_default", conversation->home_is_default);
 	manifest_put_text(object, "config_home", conversation->config_home);
 	manifest_put_text(object, "forked_from", conversation->forked_from);
 	manifest_put_text(object, "directory", conversation->directory);

@@ -109,7 +109,9 @@ struct conversation {
 	int64_t captured_at;    /* µs since the Epoch, 0: never */
 	char *forked_from;      /* id of the conversation that this one is a copy of, or NULL */
 	char *config_home;      /* the agent's home at birth, part of the id's identity */
-	char *directory;        /* that it is resumed in; NULL: the instance's cwd */
+	/* it is the agent's default below the user's home directory, wherever that is by now */
+	bool home_is_default;
+	char *directory; /* that it is resumed in; NULL: the instance's cwd */
 	/* where the last run is or was; session_id is what a start resumes */
 	struct shared_conversation shared;
 };
