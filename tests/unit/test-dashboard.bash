@@ -488,6 +488,21 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	await '^ended: 0'
 }
 
+case_a_crash_gives_the_terminal_back() {
+	local pid
+	printf '[ui]\nmouse = true\n' >>"$home/deck/config.toml"
+	# shellcheck disable=SC2016 # the inner shell expands it
+	open 80 24 sh -c 'ulimit -c 0; agentdeck ui; status=$?; stty -a | tr ";" "\n" | grep -w icanon; exit $status'
+	await 'Enter attach'
+	pid=$("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}')
+	[[ $pid == 101 ]] || fail "the deck has not taken the terminal: $pid"
+	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d ' ')
+	kill -SEGV "$(ps -o pid= --ppid "$pid" | tr -d ' ')"
+	await '^ended: 139' && await '(^| )icanon'
+	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}') == 010 ]] ||
+		fail "the terminal is as the deck had it"
+}
+
 case_the_preview_scrolls() {
 	some_sessions
 	deck start api --no-supervise

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/show/live.h"
 
+#include "base/crash.h"
 #include "base/fsutil.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ static int enter(const struct live *live, struct error *err)
 	keys.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
 	keys.c_cc[VMIN] = 1;
 	keys.c_cc[VTIME] = 0;
+	crash_set_terminal(&live->before, LEAVE);
 	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &keys) < 0)
 		return error_set_errno(err, errno, "set the terminal");
 	return write_text(ENTER, strlen(ENTER), err);
@@ -51,6 +53,7 @@ static void leave(const struct live *live)
 {
 	(void)write_text(LEAVE, strlen(LEAVE), NULL);
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &live->before);
+	crash_clear_terminal();
 }
 
 static struct winsize size(void)
