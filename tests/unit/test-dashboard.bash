@@ -503,6 +503,19 @@ case_a_crash_gives_the_terminal_back() {
 		fail "the terminal is as the deck had it"
 }
 
+case_a_killed_server_leaves_no_mouse() {
+	some_sessions
+	deck start api --no-supervise
+	deck show api --json
+	open 80 24 agentdeck attach api
+	await '^\[api\]'
+	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{mouse_any_flag}') == 11 ]] || fail "no mouse before"
+	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
+	await '^ended: '
+	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}') == 010 ]] ||
+		fail "the terminal is as tmux had it"
+}
+
 case_the_preview_scrolls() {
 	some_sessions
 	deck start api --no-supervise

@@ -2,6 +2,8 @@
 #include "engine/terminal/terminal.h"
 
 #include "base/clock.h"
+#include "base/crash.h"
+#include "base/fsutil.h"
 #include "driver/tmux/tmux.h"
 #include "engine/deck/proof.h"
 #include "model/session/naming.h"
@@ -177,6 +179,10 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
 	if (r < 0)
 		return -1;
+	/* The server writes to the terminal.  One that was killed has taken nothing back. */
+	if (status != 0)
+		(void)fs_write_all(STDOUT_FILENO, CRASH_RESET, strlen(CRASH_RESET), "the terminal",
+				   NULL);
 	*ret = (struct terminal_parting){ status, tmux_take_note(instance->run.socket, name) };
 	return 0;
 }

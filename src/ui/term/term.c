@@ -29,9 +29,6 @@ enum {
 #define PASTE_OFF   "\033[?2004l"
 #define PASTE_BEGIN "\033[200~"
 #define PASTE_END   "\033[201~"
-/* What a deck that crashes has to take back, in the sequences that all terminals know or ignore:
- * the mouse, application keys, the hidden cursor, colours and the alternate screen. */
-#define CRASHED PASTE_OFF "\033[?1006l\033[?1000l\033[?1l\033>\033[?25h\033[0m\033[?1049l\r\n"
 enum { CODE_PASTE_BEGIN = KEY_MAX + 1, CODE_PASTE_END };
 
 static struct {
@@ -139,7 +136,7 @@ int term_begin(bool has_color, struct error *err)
 	(void)define_key(PASTE_END, CODE_PASTE_END);
 	define_ends();
 	send(PASTE_ON);
-	crash_set_terminal(&term.before, CRASHED);
+	crash_set_terminal(&term.before, CRASH_RESET);
 	begin_colors();
 	return 0;
 }
@@ -173,7 +170,7 @@ void term_return(void)
 	if (!term.screen || !term.is_away)
 		return;
 	term.is_away = false;
-	crash_set_terminal(&term.before, CRASHED);
+	crash_set_terminal(&term.before, CRASH_RESET);
 	(void)reset_prog_mode();
 	send(PASTE_ON);
 	term_resize();
