@@ -121,6 +121,10 @@ static bool leads_back(const struct repository *repository)
 
 static bool locate_linked(struct repository *repository)
 {
+	/* Its own refs and objects would not be looked at. */
+	if (!*repository->where && repository->look->origin.kind == ORIGIN_CLONE)
+		return refuse(repository, "it was a clone, and its git directory is that of "
+					  "another repository now");
 	if (!leads_back(repository))
 		return refuse(repository,
 			      "its git directory belongs to another path (was it moved? "

@@ -85,12 +85,20 @@ static void keeps_its_worktree(enum engine engine)
 	commit(&session, "second inside");
 	const char *log = out_there(source, WORDS("log", "--format=%s", "agentdeck/deck"));
 	ASSERT(streq(log, "second inside\nfirst inside\none\n"), "its branch has %s", log);
-	static const char *const names[] = { "config", "hooks/post-checkout", "commondir",
-					     "config.worktree", "worktrees/other/commondir" };
+	static const char *const names[] = { "config",
+					     "hooks/post-checkout",
+					     "commondir",
+					     "config.worktree",
+					     "worktrees/other/commondir",
+					     "worktrees/deck/commondir",
+					     "worktrees/deck/gitdir",
+					     "objects/info/alternates" };
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct reply reply = inside(&session, kept("mkdir -p '%s/.git/worktrees/other'; "
-							   "echo x >>'%s/.git/%s'",
-							   source, source, names[i]));
+		struct reply reply = inside(&session,
+					    kept("mkdir -p '%s/.git/worktrees/other'; "
+						 "rm -f '%s/.git/%s'; "
+						 "echo x >>'%s/.git/%s'",
+						 source, source, names[i], source, names[i]));
 		ASSERT(reply.status != 0, "the agent can write %s", names[i]);
 	}
 }
@@ -103,6 +111,27 @@ TEST(ContainerHasItsWorktreeDocker)
 TEST(ContainerHasItsWorktreePodman)
 {
 	keeps_its_worktree(ENGINE_PODMAN);
+}
+
+/* What its agent has made of git's record of it: git outside would wait for ever, or give up. */
+static void goes_with_a_damaged_record(enum engine engine)
+{
+	struct session session;
+	const char *source = at_home("deck");
+	const char *record = kept("%s/.git/worktrees/deck", source);
+	begin(&session, engine, "--worktree");
+	(void)inside_ok(&session, kept("cd '%s' && rm HEAD index && mkfifo HEAD index locked-2 && "
+				       "rm -f locked && mkfifo locked",
+				       record));
+	struct reply reply = deck(NULL, WORDS("purge", "--force", "--discard", session.id));
+	ASSERT(reply.status == 0, "purge: %d %s", reply.status, reply.errors);
+	ASSERT(!machine_exists(record), "git's record is left");
+	ASSERT(strstr(out_there(source, WORDS("branch")), "agentdeck/deck"), "no branch");
+}
+
+TEST(ContainerGoesWithADamagedRecordDocker)
+{
+	goes_with_a_damaged_record(ENGINE_DOCKER);
 }
 
 static void keeps_its_clone(enum engine engine)

@@ -113,14 +113,15 @@ static void nothing_of_the_repository_is_executed(void **state UNUSED)
 static void a_worktree_is_locked_and_forgotten_alone(void **state UNUSED)
 {
 	cleanup_free char *path = at("worktree"), *source = at("api"), *commit = NULL;
+	const struct gitcmd_linked tree = { .source = source, .path = path };
 	do_sh(MAKE " && git worktree add -q ../other -b other");
 	assert_int_equal(make(gitcmd_add_worktree, path, NULL), 0);
 	do_sh("rm -rf worktree other.aside && mv other other.aside && git -C api worktree list | "
 	      "grep -q 'worktree .*locked'");
-	assert_int_equal(gitcmd_forget_worktree(source, path, NULL), 0);
+	assert_int_equal(gitcmd_forget_worktree(&tree, NULL), 0);
 	do_sh("git -C api worktree list | grep -q /other && ! git -C api worktree list | grep -q "
 	      "locked");
-	assert_int_equal(gitcmd_forget_worktree(source, path, NULL), 0);
+	assert_int_equal(gitcmd_forget_worktree(&tree, NULL), 0);
 	assert_int_equal(gitcmd_find_branch(source, "own", &commit, NULL), 0);
 }
 

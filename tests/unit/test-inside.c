@@ -31,8 +31,11 @@ static void a_container_writes_only_what_a_commit_does(void **state)
 	assert_int_equal(ensure(desk, instance, NULL), 0);
 	cleanup_free char *mounts = mounts_of(desk, instance->recipe);
 	assert_string_equal(mounts, "default/trees/" ID "/project project/.git:ro "
-				    "project/.git/objects project/.git/refs project/.git/logs "
-				    "project/.git/worktrees/project ");
+				    "project/.git/objects project/.git/objects/info:ro "
+				    "project/.git/refs project/.git/logs "
+				    "project/.git/worktrees/project "
+				    "project/.git/worktrees/project/commondir:ro "
+				    "project/.git/worktrees/project/gitdir:ro ");
 	assert_true(recipe_has_tree(instance->recipe));
 }
 

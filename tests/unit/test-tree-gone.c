@@ -70,9 +70,9 @@ static void a_kill_does_not_cost_a_detached_head(void **state)
 		cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
 		const struct workspace *workspace = instance->workspace;
 		detach_and_delete(desk);
-		assert_int_equal(gitcmd_look_at_worktree(workspace->source, workspace->path,
-							 &worktree, NULL),
-				 0);
+		const struct gitcmd_linked tree = { .source = workspace->source,
+						    .path = workspace->path };
+		assert_int_equal(gitcmd_look_at_worktree(&tree, &worktree, NULL), 0);
 		instance->workspace->again = xstrdup(worktree.commit);
 		do_sh(desk, "cd project && git worktree remove -f -f ../" TREE);
 		do_sh(desk, scripts[i]);

@@ -175,6 +175,15 @@ def git_directory_elsewhere(world):
 
 
 @hostile
+def clone_of_another_repository(world):
+    """Its own commits would not be looked at, and the refs of that survive."""
+    world.commit()
+    write(f"{gitdir(world)}/commondir", f"{world.source}/.git\n")
+    write(f"{gitdir(world)}/gitdir", f"{world.tree}/.git\n")
+    return "another repository"
+
+
+@hostile
 def git_directory_is_a_pipe(world):
     os.rename(f"{world.tree}/.git", world.path("real.git"))
     os.mkfifo(f"{world.tree}/.git")

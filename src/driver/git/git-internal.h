@@ -4,10 +4,15 @@
  *
  *   git.c      repositories and trees
  *   branch.c   deleting a branch
+ *   linked.c   git's record of a linked work tree
+ *   confined.c a repository that an agent has worked in
  */
 #pragma once
 
 #include "base/child.h"
+
+/* Why `git worktree prune` leaves the record. */
+#define GITCMD_LOCKED "in use by agentdeck"
 
 enum { GITCMD_ASK_MS = 30 * 1000 };
 
@@ -20,3 +25,13 @@ int gitcmd_must_run(const char *directory, const char *const *words, int timeout
 /* Call take for each line.  A path with a newline in it is refused where it matters. */
 void gitcmd_each_line(const struct strbuf *output, void (*take)(const char *line, void *context),
 		      void *context);
+
+/* Where the source keeps them: <common>/worktrees.  The caller frees. */
+int gitcmd_records(const char *source, char **ret, struct error *err);
+struct gitcmd_worktree;
+/* Of a record that linked.c does not find: one that names its work tree by a relative path. */
+int gitcmd_ask_about_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
+			      struct error *err);
+int gitcmd_remove_worktree(const char *source, const char *path, struct error *err);
+/* Does the Git directory of this work tree lead nowhere else?  ERROR_INVALID. */
+int gitcmd_check_confined(const char *tree, struct error *err);

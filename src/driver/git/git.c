@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "driver/git/git.h"
 
+#include "base/fsutil.h"
 #include "driver/git/git-internal.h"
 
 #include <string.h>
@@ -235,7 +236,8 @@ int gitcmd_head(const char *tree, char **ret, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_free char *shown = visible(tree);
-	if (gitcmd_must_run(
+	if (gitcmd_check_confined(tree, err) < 0 ||
+	    gitcmd_must_run(
 		    "/", (const char *const[]){ "ls-remote", "--quiet", "--", tree, "HEAD", NULL },
 		    GITCMD_ASK_MS, &result, err) < 0)
 		return -1;
@@ -249,6 +251,19 @@ int gitcmd_head(const char *tree, char **ret, struct error *err)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+/* A clone, or git's record of a linked work tree of this source. */
+static int check_from(const struct gitcmd_tree *tree, struct error *err)
+{
+	cleanup_free char *records = NULL;
+	if (gitcmd_records(tree->source, &records, err) < 0)
+		return -1;
+	const size_t length = strlen(records);
+	return starts_with(tree->from, records) && tree->from[length] == '/' &&
+			       path_basename(tree->from) == tree->from + length + 1
+		       ? 0
+		       : gitcmd_check_confined(tree->from, err);
+}
+
 /* Only its present commit can be fetched, which has the wished one, or is it. */
 static int fetch_base(const struct gitcmd_tree *tree, const char *into, struct error *err)
 {
@@ -259,7 +274,8 @@ static int fetch_base(const struct gitcmd_tree *tree, const char *into, struct e
 		return -1;
 	if (commit)
 		return 0;
-	if (do_run(into,
+	if (check_from(tree, err) < 0 ||
+	    do_run(into,
 		   (const char *const[]){ "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
 					  "--no-recurse-submodules", "--no-auto-gc", "--",
 					  tree->from, "HEAD", NULL },
@@ -278,7 +294,7 @@ int gitcmd_add_worktree(const struct gitcmd_tree *tree, struct error *err)
 	if (fetch_base(tree, tree->source, err) < 0)
 		return -1;
 	strvec_push_array(&words, (const char *const[]){ "worktree", "add", "--quiet", "--lock",
-							 "--reason", "in use by agentdeck", NULL });
+							 "--reason", GITCMD_LOCKED, NULL });
 	if (tree->is_detached)
 		strvec_push_array(&words, (const char *const[]){ "--detach", "--", tree->path,
 								 tree->base, NULL });
@@ -346,13 +362,6 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 		      MAKE_MS, err);
 }
 
-void gitcmd_worktree_free(struct gitcmd_worktree *worktree)
-{
-	free(worktree->branch);
-	free(worktree->commit);
-	*worktree = (struct gitcmd_worktree){ 0 };
-}
-
 struct search {
 	const char *path;
 	bool is_it; /* the lines are about the work tree of this path */
@@ -375,8 +384,8 @@ static void look_for_worktree(const char *line, void *context)
 		replace_string(&search->found->branch, line + strlen(branch));
 }
 
-int gitcmd_look_at_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
-			    struct error *err)
+int gitcmd_ask_about_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
+			      struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
@@ -413,7 +422,7 @@ int gitcmd_mend_worktrees(const char *repository, struct error *err)
 		      GITCMD_ASK_MS, err);
 }
 
-int gitcmd_forget_worktree(const char *source, const char *path, struct error *err)
+int gitcmd_remove_worktree(const char *source, const char *path, struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
 	if (gitcmd_run(source,

@@ -37,8 +37,8 @@ enum { GIT_NO_BRANCH = 1 };
 int gitcmd_find_branch(const char *repository, const char *branch, char **ret_commit,
 		       struct error *err);
 
-/* The commit that is checked out in a tree that an agent may have worked in: git runs nothing that
- * the tree says.  ERROR_NOT_FOUND: there is none. */
+/* The commit that is checked out in a clone that an agent may have worked in: git runs nothing that
+ * it says.  ERROR_NOT_FOUND: there is none.  ERROR_INVALID: its Git directory leads elsewhere. */
 int gitcmd_head(const char *tree, char **ret, struct error *err);
 
 /* A tree to make. */
@@ -47,7 +47,8 @@ struct gitcmd_tree {
 	const char *path;   /* does not exist; its parent does */
 	const char *branch; /* is made at base; if the source has it already, it is checked out */
 	const char *base;   /* commit */
-	/* a tree that is asked for that commit where the source does not have it, or NULL */
+	/* a clone, or git's record of a linked work tree, that is asked for that commit where the
+	 * source does not have it; or NULL */
 	const char *from;
 	bool has_branch;
 	bool is_detached; /* a linked work tree at base without a branch */
@@ -64,8 +65,19 @@ int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err);
  * below the common one.  The caller frees. */
 int gitcmd_directory(const char *path, char **ret, struct error *err);
 
-/* What the repository's record says of its linked work tree of this path, whose directory may be
- * gone. */
+/* A linked work tree, whose directory may be gone, and whose record an agent may write. */
+struct gitcmd_linked {
+	const char *source, *path;
+	const char *record; /* git's record of it, as it was when it was made; NULL: not known */
+	const char *branch; /* that was checked out in it at first */
+};
+
+/* Write again what keeps git from using the record, or leads it elsewhere: then git can be asked
+ * about the repository.  GIT_ABSENT: there is no record.  *ret (or NULL) is the caller's: where it
+ * is. */
+int gitcmd_mend_record(const struct gitcmd_linked *tree, char **ret, struct error *err);
+
+/* What the record says. */
 struct gitcmd_worktree {
 	bool is_known; /* there is a record; else the others are NULL */
 	char *branch;  /* that is checked out; NULL: none (a detached HEAD) */
@@ -73,7 +85,7 @@ struct gitcmd_worktree {
 };
 void gitcmd_worktree_free(struct gitcmd_worktree *worktree);
 #define cleanup_gitcmd_worktree CLEANUP(gitcmd_worktree_free)
-int gitcmd_look_at_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
+int gitcmd_look_at_worktree(const struct gitcmd_linked *tree, struct gitcmd_worktree *ret,
 			    struct error *err);
 
 /* Full names of the branches, remote branches and tags that have the commit. */
@@ -107,6 +119,5 @@ int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, str
  * themselves do. */
 int gitcmd_mend_worktrees(const char *repository, struct error *err);
 
-/* Forget the linked work tree of this path, whose directory is gone or can go: git's own record of
- * it and no other. */
-int gitcmd_forget_worktree(const char *source, const char *path, struct error *err);
+/* Forget the work tree, whose directory is gone or can go: git's own record of it and no other. */
+int gitcmd_forget_worktree(const struct gitcmd_linked *tree, struct error *err);

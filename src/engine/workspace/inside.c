@@ -2,6 +2,7 @@
 #include "engine/workspace/inside.h"
 
 #include "base/fsutil.h"
+#include "base/log.h"
 #include "driver/git/git.h"
 
 #include <errno.h>
@@ -10,8 +11,14 @@
 
 #define ALTERNATES "objects/info/alternates"
 
-/* What a commit writes.  Git makes the logs with the first one. */
-static const char *const written[] = { "objects", "refs", "logs" };
+/* What a commit writes.  Git makes the logs with the first one.  Alternates would be in
+ * objects/info. */
+static const struct {
+	const char *name;
+	bool read_only;
+} parts[] = { { "objects", false }, { "objects/info", true }, { "refs", false }, { "logs", false } };
+/* A wrong one breaks git in the whole repository. */
+static const char *const leading[] = { "commondir", "gitdir" };
 
 static int check_objects(const char *common, struct error *err)
 {
@@ -26,13 +33,13 @@ static int check_objects(const char *common, struct error *err)
 			 shown);
 }
 
-static int add_written(struct recipe *recipe, const char *common, const char *name,
-		       struct error *err)
+static int add_part(struct recipe *recipe, const char *common, const char *name, bool read_only,
+		    struct error *err)
 {
 	cleanup_free char *path = path_join(common, name);
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return error_set_file(err, errno, "mkdir %s", path);
-	recipe_add_tree_mount(recipe, path, false);
+	recipe_add_tree_mount(recipe, path, read_only);
 	return 0;
 }
 
@@ -47,11 +54,51 @@ static int add_worktree(const struct workspace *workspace, struct recipe *recipe
 	    gitcmd_directory(workspace->path, &record, err) < 0)
 		return -1;
 	recipe_add_tree_mount(recipe, repository.common, true);
-	for (size_t i = 0; i < ARRAY_SIZE(written); i++)
-		if (add_written(recipe, repository.common, written[i], err) < 0)
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (add_part(recipe, repository.common, parts[i].name, parts[i].read_only, err) < 0)
 			return -1;
 	recipe_add_tree_mount(recipe, record, false);
+	for (size_t i = 0; i < ARRAY_SIZE(leading); i++) {
+		cleanup_free char *path = path_join(record, leading[i]);
+		recipe_add_tree_mount(recipe, path, true);
+	}
 	return 0;
+}
+
+/* The record that was mounted when the tree was made. */
+static const char *record_of(const struct recipe *recipe)
+{
+	for (size_t i = recipe ? recipe->mount_count : 0; i-- > 0;) {
+		const struct recipe_mount *mount = &recipe->mounts[i];
+		cleanup_free char *above = xstrndup(
+			mount->source, (size_t)(path_basename(mount->source) - mount->source));
+		if (mount->of_tree && !mount->read_only && ends_with(above, "/worktrees/"))
+			return mount->source;
+	}
+	return NULL;
+}
+
+struct gitcmd_linked inside_linked(const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	return (struct gitcmd_linked){
+		.source = workspace->source,
+		.path = workspace->path,
+		.record = record_of(instance->recipe),
+		.branch = workspace->branch,
+	};
+}
+
+void inside_mend(const struct instance *instance)
+{
+	cleanup_error struct error err = { 0 };
+	if (!instance->recipe || !instance->workspace || !instance->workspace->is_made ||
+	    instance->workspace->kind != WORKSPACE_WORKTREE ||
+	    access(instance->workspace->source, F_OK) != 0)
+		return;
+	const struct gitcmd_linked tree = inside_linked(instance);
+	if (gitcmd_mend_record(&tree, NULL, &err) < 0)
+		log_warning("git's record of the tree was not looked at: %s", err.message);
 }
 
 int inside_settle(struct instance *instance, struct error *err)

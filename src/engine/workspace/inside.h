@@ -4,12 +4,21 @@
  *
  * Each place has the same path inside and outside.  The Git directory of a worktree is the user's.
  * It is read-only inside, so that no agent writes a hook or a configuration that runs outside; what
- * a commit writes lies over it: objects, refs, their logs, and the worktree's own record.
+ * a commit writes lies over it: objects, refs, their logs, and the worktree's own record.  Of
+ * these, what would lead git outside to other places is read-only again.
  */
 #pragma once
 
 #include "base/error.h"
+#include "driver/git/git.h"
 #include "model/session/instance.h"
+
+/* The instance's worktree, for git.  Its texts are the instance's. */
+struct gitcmd_linked inside_linked(const struct instance *instance);
+/* Before git outside, or agentdeck-assess, reads anything of the instance's worktree: write again
+ * what an agent of an earlier version's container can have made of git's record.  What fails is
+ * logged: whoever reads says what is wrong. */
+void inside_mend(const struct instance *instance);
 
 /* Put the mounts of the tree, which was made just now, into the instance's recipe.  Before any
  * agent works in it: later its own files could name another Git directory.  ERROR_INVALID: the

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/workspace/inside.h"
 #include "engine/workspace/tree-internal.h"
 
 #define BRANCHES "refs/heads/"
@@ -50,7 +51,8 @@ int tree_is_as_made(const struct deck *deck, const struct instance *instance, bo
 	cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
 	cleanup_close int directory = -1;
 	if (workspace->kind == WORKSPACE_WORKTREE) {
-		if (gitcmd_look_at_worktree(workspace->source, workspace->path, &worktree, err) < 0)
+		const struct gitcmd_linked tree = inside_linked(instance);
+		if (gitcmd_look_at_worktree(&tree, &worktree, err) < 0)
 			return -1;
 		*ret = worktree.branch && streq(worktree.branch, workspace->branch);
 		return 0;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
+#include "engine/workspace/inside.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/users.h"
 
@@ -38,14 +39,16 @@ static bool is_gone(const struct workspace *workspace)
 }
 
 /* Git's record goes with the tree, and may alone have the commits of a detached HEAD. */
-static void judge_record(const struct workspace *workspace, struct verdict *ret)
+static void judge_record(const struct instance *instance, struct verdict *ret)
 {
+	const struct workspace *workspace = instance->workspace;
+	const struct gitcmd_linked tree = inside_linked(instance);
 	cleanup_gitcmd_worktree struct gitcmd_worktree worktree = { 0 };
 	cleanup_strvec struct strvec holders = { 0 };
 	cleanup_error struct error err = { 0 };
 	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0)
 		return;
-	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &worktree, &err) < 0 ||
+	if (gitcmd_look_at_worktree(&tree, &worktree, &err) < 0 ||
 	    (worktree.commit &&
 	     gitcmd_find_holders(workspace->source, worktree.commit, &holders, &err) < 0))
 		verdict_unknown(ret, "", "%s", err.message);
@@ -85,8 +88,9 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 	if (!name)
 		return error_set(err, ERROR_CORRUPT, "the tree of %s is not where trees are",
 				 instance->id);
+	inside_mend(instance);
 	if (is_absent)
-		judge_record(instance->workspace, ret);
+		judge_record(instance, ret);
 	int r = tree_open_place(deck, instance, false, &place, err);
 	if (r != 0)
 		return r < 0 ? -1 : (ret->count ? 0 : TREE_ABSENT);
@@ -108,7 +112,7 @@ static bool may_lose(struct deck *deck, const struct instance *instance,
 		return true;
 	const bool is_absent = is_gone(workspace);
 	if (workspace->is_made && is_absent && !workspace->is_freed)
-		judge_record(workspace, &verdict);
+		judge_record(instance, &verdict);
 	else if (workspace->is_made && !is_absent)
 		judge(records, instance, &verdict);
 	if (place->directory >= 0)
@@ -167,7 +171,12 @@ static int forget(const struct tree_remains *tree, struct error *err)
 			 tree->source);
 		return 0;
 	}
-	return gitcmd_forget_worktree(tree->source, tree->path, err);
+	const struct gitcmd_linked linked = {
+		.source = tree->source,
+		.path = tree->path,
+		.record = tree->record,
+	};
+	return gitcmd_forget_worktree(&linked, err);
 }
 
 /* What another has put beside the tree stays. */
@@ -221,6 +230,7 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 	const char *name = workspace ? tree_name(deck, instance) : NULL;
 	if (!name)
 		return 0;
+	inside_mend(instance);
 	/* git finds its record by the path, and wants the directory above it. */
 	const bool is_linked = workspace->kind == WORKSPACE_WORKTREE;
 	int r = fs_open_private_directory_at(store_profile_directory(deck->store), TREE_ALL,
@@ -238,6 +248,7 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		.name = name,
 		.path = workspace->path,
 		.source = is_linked ? workspace->source : NULL,
+		.record = inside_linked(instance).record,
 	};
 	cleanup_error struct error local = { 0 };
 	if (tree_erase(all, &place, &tree, &local) == 0)

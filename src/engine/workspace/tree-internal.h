@@ -63,6 +63,7 @@ struct tree_remains {
 	const char *id, *name; /* <root>/<id>/<name> */
 	const char *path;
 	const char *source; /* that knows of it, if it is a linked work tree; else NULL */
+	const char *record; /* as in struct gitcmd_linked */
 };
 /* Delete it, and what git knows of it, and then its record.  all: the directory of all trees of the
  * profile.  ERROR_BUSY: somebody works in it, and it is as it was. */

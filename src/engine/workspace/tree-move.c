@@ -45,13 +45,19 @@ static int check_same(const struct workspace *workspace, const char *source, str
 }
 
 /* The work tree says which repository it belongs to. */
-static int mend(const struct workspace *workspace, const struct gitcmd_repository *repository,
+static int mend(const struct instance *instance, const struct gitcmd_repository *repository,
 		struct error *err)
 {
+	const struct workspace *workspace = instance->workspace;
+	struct gitcmd_linked tree = inside_linked(instance);
 	cleanup_gitcmd_repository struct gitcmd_repository found = { 0 };
 	cleanup_free char *shown = visible(workspace->path);
 	if (workspace->kind != WORKSPACE_WORKTREE)
 		return 0;
+	tree.source = repository->top ? repository->top : repository->common;
+	/* Git writes where the record says. */
+	if (instance->recipe && gitcmd_mend_record(&tree, NULL, err) < 0)
+		return -1;
 	if (gitcmd_mend_worktrees(repository->common, err) < 0)
 		return -1;
 	int r = gitcmd_find(workspace->path, &found, err);
@@ -101,7 +107,7 @@ int tree_move_source(const struct deck *deck, struct instance *instance, const c
 	bool is_there = false;
 	if (check_same(workspace, source, err) < 0 ||
 	    look_for_tree(deck, instance, &is_there, err) < 0 ||
-	    (is_there && mend(workspace, &repository, err) < 0) ||
+	    (is_there && mend(instance, &repository, err) < 0) ||
 	    tree_open(deck, instance->id, true, &directory, err) < 0 ||
 	    move_origin(directory, source, err) < 0)
 		return -1;

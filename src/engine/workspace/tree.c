@@ -86,6 +86,28 @@ static int settle_branch(const struct tree_order *order, const char *title,
 
 /* The repository of a session's directory: which one, and where in it.  Its own tree is its
  * agent's, and is asked for nothing but its commit. */
+/* A worktree's own file .git is its agent's as well, so git's record of it is asked. */
+static int find_from(const struct instance *like, char **ret, char **ret_head, struct error *err)
+{
+	const struct workspace *other = like->workspace;
+	const struct gitcmd_linked tree = inside_linked(like);
+	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
+	if (other->kind != WORKSPACE_WORKTREE) {
+		*ret = xstrdup(other->path);
+		return gitcmd_head(other->path, ret_head, err);
+	}
+	int r = gitcmd_mend_record(&tree, ret, err);
+	if (r == 0)
+		r = gitcmd_look_at_worktree(&tree, &found, err);
+	if (r == 0 && found.branch)
+		r = gitcmd_find_branch(other->source, found.branch, ret_head, err);
+	if (r < 0)
+		return -1;
+	if (!*ret_head)
+		*ret_head = TAKE_PTR(found.commit);
+	return *ret_head ? 0 : error_set(err, ERROR_NOT_FOUND, "it has no commit checked out");
+}
+
 static int plan_like(const struct instance *like, struct gitcmd_repository *ret,
 		     struct workspace *workspace, struct error *err)
 {
@@ -100,13 +122,12 @@ static int plan_like(const struct instance *like, struct gitcmd_repository *ret,
 				 "its tree %s is gone: start it first, which makes it again",
 				 shown);
 	replace_string(&ret->head, NULL);
-	if (gitcmd_head(other->path, &ret->head, err) < 0)
+	if (find_from(like, &workspace->from, &ret->head, err) < 0)
 		return error_prefix(err, "the tree %s", shown);
 	free(ret->prefix);
 	ret->prefix = starts_with(directory, other->path) && directory[length] == '/'
 			      ? xasprintf("%s/", directory + length + 1)
 			      : xstrdup("");
-	workspace->from = xstrdup(other->path);
 	return 0;
 }
 
@@ -158,11 +179,12 @@ static int save_origin(const struct workspace *workspace, int directory, struct 
 }
 
 /* What a killed attempt has left, or a tree that is gone.  No agent has worked in the former. */
-static int clear_part(const struct workspace *workspace, int directory, const char *name,
+static int clear_part(const struct instance *instance, int directory, const char *name,
 		      struct error *err)
 {
-	if (workspace->kind == WORKSPACE_WORKTREE &&
-	    gitcmd_forget_worktree(workspace->source, workspace->path, err) < 0)
+	const struct gitcmd_linked tree = inside_linked(instance);
+	if (instance->workspace->kind == WORKSPACE_WORKTREE &&
+	    gitcmd_forget_worktree(&tree, err) < 0)
 		return -1;
 	return fs_remove_tree(directory, name, err);
 }
@@ -192,7 +214,8 @@ static int note_again(struct store_lock *lock, struct instance *instance, struct
 	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
 	if (!workspace->is_made || workspace->again || workspace->kind != WORKSPACE_WORKTREE)
 		return 0;
-	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &found, err) < 0)
+	const struct gitcmd_linked tree = inside_linked(instance);
+	if (gitcmd_look_at_worktree(&tree, &found, err) < 0)
 		return -1;
 	workspace->again = xstrdup(found.commit ? found.commit : workspace->branch);
 	return store_save(lock, instance, err);
@@ -205,15 +228,17 @@ static bool is_detached(const struct workspace *workspace)
 
 /* A worktree was being made again.  Is it whole, so that only the rest is to be done?  Git writes
  * the index when all files are there.  What git does not know is its user's, from a backup. */
-static int look_at_part(const struct workspace *workspace, bool *ret_whole, struct error *err)
+static int look_at_part(const struct instance *instance, bool *ret_whole, struct error *err)
 {
+	const struct workspace *workspace = instance->workspace;
+	const struct gitcmd_linked tree = inside_linked(instance);
 	static const char prefix[] = "gitdir: ";
 	cleanup_free char *link = path_join(workspace->path, ".git");
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_gitcmd_worktree struct gitcmd_worktree found = { 0 };
 	if (rmdir(workspace->path) == 0 || errno == ENOENT)
 		return 0;
-	if (gitcmd_look_at_worktree(workspace->source, workspace->path, &found, err) < 0)
+	if (gitcmd_look_at_worktree(&tree, &found, err) < 0)
 		return -1;
 	if (!found.is_known || fs_read(AT_FDCWD, link, PATH_MAX, &text, NULL) != 0 ||
 	    !starts_with(strbuf_text(&text), prefix))
@@ -238,7 +263,7 @@ static int make(const struct deck *deck, struct store_lock *lock, struct instanc
 	    tree_check_ours(deck, instance, err) < 0 ||
 	    tree_note_root(&place, instance->workspace, err) < 0 ||
 	    note_again(lock, instance, err) < 0 ||
-	    clear_part(workspace, place.directory, tree_name(deck, instance), err) < 0 ||
+	    clear_part(instance, place.directory, tree_name(deck, instance), err) < 0 ||
 	    look_for_branch(workspace, &has_branch, err) < 0)
 		return -1;
 	const struct gitcmd_tree tree = {
@@ -346,6 +371,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 				 "makes none",
 				 instance->id, shown);
 	bool is_there = false, is_whole = false;
+	inside_mend(instance);
 	if (look_for_tree(workspace, &is_there, err) < 0)
 		return -1;
 	if (workspace->is_made && !workspace->again && is_there) {
@@ -356,7 +382,7 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return has_changed ? store_save(lock, instance, err) : 0;
 	}
 	if (need_source(deck, instance, err) < 0 ||
-	    (workspace->again && look_at_part(workspace, &is_whole, err) < 0) ||
+	    (workspace->again && look_at_part(instance, &is_whole, err) < 0) ||
 	    (!is_whole && make(deck, lock, instance, err) < 0))
 		return error_prefix(err, "make the tree %s", shown);
 	if (setup_copy(deck, instance, err) < 0)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A clone that an agent has worked in is read by git outside (ls-remote, fetch), which would give
+ * the next agent what a link or a file there leads to: any repository of the user's.
+ */
+#include "base/fsutil.h"
+#include "driver/git/git-internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { DEEPEST = 100 };
+
+/* What git reads for that, below the Git directory. */
+static const char *const parts[] = { "HEAD", "packed-refs", "refs", "objects", "reftable" };
+static const char *const leading[] = { "commondir", "objects/info/alternates",
+				       "objects/info/http-alternates" };
+
+/* The caller frees *ret: what leads elsewhere, or cannot be looked at. */
+static bool is_confined(int above, const char *name, unsigned depth, char **ret)
+{
+	struct stat st;
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = -1;
+	if (fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return true;
+	fd = fs_openat(above, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
+	bool confined = fd >= 0 && fstat(fd, &st) == 0 && depth < DEEPEST &&
+			(S_ISREG(st.st_mode) ||
+			 (S_ISDIR(st.st_mode) && fs_list(fd, &names, NULL) == 0));
+	for (size_t i = 0; confined && i < names.count; i++)
+		if (!is_confined(fd, names.items[i], depth + 1, ret))
+			return false;
+	if (!confined)
+		*ret = xstrdup(name);
+	return confined;
+}
+
+static int refuse(const char *tree, const char *name, struct error *err)
+{
+	cleanup_free char *where = visible(tree), *what = visible(name);
+	return error_set(err, ERROR_INVALID,
+			 "the Git directory of %s leads elsewhere (%s), so git outside would read "
+			 "other files of yours: remove that, or fork without its tree",
+			 where, what);
+}
+
+int gitcmd_check_confined(const char *tree, struct error *err)
+{
+	cleanup_free char *path = path_join(tree, ".git"), *name = NULL;
+	cleanup_close int fd = fs_openat(AT_FDCWD, path,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return errno == ENOENT
+			       ? error_set(err, ERROR_NOT_FOUND, "%s has no Git directory", tree)
+			       : refuse(tree, ".git", err);
+	for (size_t i = 0; i < ARRAY_SIZE(leading); i++)
+		if (faccessat(fd, leading[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return refuse(tree, leading[i], err);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!is_confined(fd, parts[i], 0, &name))
+			return refuse(tree, name, err);
+	return 0;
+}
