@@ -4,6 +4,7 @@
  */
 #include "unit/capsule-fixture.h"
 
+#include "base/child.h"
 #include "capsule/record.h"
 
 #include <sys/socket.h>
@@ -298,6 +299,30 @@ static void an_agent_does_not_start_without_its_secrets(void **state UNUSED)
 	assert_int_equal(status_of(capsule).phase, CAPSULE_EMPTY);
 }
 
+static int run_with_ticket(const char *ticket)
+{
+	cleanup_free char *program = built("agentdeck-capsule");
+	cleanup_free char *path = path_join(scratch, ticket);
+	cleanup_free char *ran = path_join(scratch, "ran");
+	cleanup_child_result struct child_result result = { 0 };
+	const struct child_request request = {
+		.argv = (const char *const[]){ program, "exec", path, "touch", ran, NULL }
+	};
+	enum { LONG_MS = 60000 };
+	assert_int_equal(child_run(&request, LONG_MS, &result, NULL), 0);
+	return result.exit_status;
+}
+
+static void a_command_runs_only_if_it_takes_its_ticket(void **state UNUSED)
+{
+	assert_int_equal(run_with_ticket("ticket"), ENDPOINT_EXIT_GONE);
+	assert_false(exists("ran"));
+	put("ticket", "");
+	assert_int_equal(run_with_ticket("ticket"), 0);
+	assert_true(exists("ran"));
+	assert_false(exists("ticket"));
+}
+
 static void the_agent_gets_what_an_agent_needs(void **state UNUSED)
 {
 	cleanup_capsule struct capsule *capsule = connected();
@@ -579,6 +604,7 @@ int main(void)
 		PROGRAM(each_attempt_of_a_run_gets_its_secrets),
 		PROGRAM(secrets_are_forgotten_when_an_agent_is_up),
 		PROGRAM(an_agent_does_not_start_without_its_secrets),
+		PROGRAM(a_command_runs_only_if_it_takes_its_ticket),
 		PROGRAM(the_agent_gets_what_an_agent_needs),
 		PROGRAM(a_stop_asks_the_agent_first),
 		PROGRAM(after_the_grace_a_stop_kills),
