@@ -47,6 +47,43 @@ static void begin(struct session *session, struct login *login, const char *titl
 	session_say(session, MARKER);
 }
 
+/* As tmux does with a pane, where it is built with systemd: a scope of its own in the slice of the
+ * server. */
+#define OUT_OF_SCOPE \
+	"systemd-run --user --scope --quiet --slice=agentdeck.slice --unit=tmux-spawn-$$ "
+
+static struct process process_of(const char *pattern)
+{
+	struct answer answer = machine_root(
+		WORDS("pgrep", "-u", machine_user_name(), "-x", "-f", pattern));
+	return answer.status == 0 ? machine_process((pid_t)strtol(answer.output, NULL, 10))
+				  : (struct process){ 0 };
+}
+
+/* An agent that starts a tmux server, whose panes are moved out of the session's scope. */
+TEST(StopEndsWhatTheAgentsTmuxMovedOut)
+{
+	struct session session, other;
+	struct process moved, strangers;
+	machine_write(at_home("agent.sh"), 0755, OUT_OF_SCOPE "sleep 7777 &\nexec sleep 8888\n");
+	session_add(&other, NULL, "other", WORDS("-c", kept("sh %s", at_home("other.sh"))));
+	machine_write(at_home("other.sh"), 0755, OUT_OF_SCOPE "sleep 5555 &\nexec sleep 6666\n");
+	session_start(&other, NULL);
+	session_add(&session, NULL, "deck", WORDS("-c", kept("sh %s", at_home("agent.sh"))));
+	session_start(&session, NULL);
+	WAIT_FOR((moved = process_of("[a-z/]*sleep 7777"), moved.pid) &&
+			 strstr(machine_cgroup(moved.pid), "tmux-spawn-"),
+		 "nothing left the scope");
+	WAIT_FOR((strangers = process_of("[a-z/]*sleep 5555"), strangers.pid) &&
+			 strstr(machine_cgroup(strangers.pid), "tmux-spawn-"),
+		 "nothing left the other scope");
+	session_stop(&session, NULL);
+	ASSERT(!machine_alive(&moved), "it outlived its session");
+	ASSERT(machine_alive(&strangers), "that of another session has ended");
+	session_stop(&other, NULL);
+	ASSERT(!machine_alive(&strangers), "it outlived its session");
+}
+
 TEST(OwnServerEvenIfDefaultServerIsInLogin)
 {
 	struct session session;

@@ -193,6 +193,13 @@ static const char *unit_of(const struct instance *instance, char **storage)
 	return *storage;
 }
 
+/* What the run has started, and somebody has moved out of its scope: tmux that is built with
+ * systemd does that with its panes, also one that an agent starts. */
+static int end_strays(struct deck *deck, const char *unit, const char *marker, struct error *err)
+{
+	return unit && deck_bus(deck) ? host_kill_all(deck, NULL, marker, err) : 0;
+}
+
 static int end_processes(struct deck *deck, const struct instance *instance, int grace_ms,
 			 char **ret_words, struct error *err)
 {
@@ -213,7 +220,9 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 		(void)terminal_end(instance->id, run->socket, NULL);
 	}
 	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
-	return host_kill_all(deck, unit, marker, err);
+	return host_kill_all(deck, unit, marker, err) < 0 || end_strays(deck, unit, marker, err) < 0
+		       ? -1
+		       : 0;
 }
 
 int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
