@@ -90,6 +90,25 @@ TEST(ForkIsNotItsParent)
 	assert_came_back(&one, original, MARKER, 1);
 }
 
+/* A copy that was killed before its first message is made again, of what there was to copy. */
+TEST(ForkKeepsThePointAtWhichItWasMade)
+{
+	struct session one;
+	begin(&one);
+	struct session fork = fork_of(&one, "fork");
+	const char *copy = fork.session_id;
+	session_kill_server(&fork);
+	session_say(&one, "said to the original later");
+	session_start(&fork, NULL);
+	assert_came_back(&fork, copy, MARKER, 1);
+	ASSERT(!session_shows(&fork, "said to the original later"),
+	       "the fork has what was said later:\n%s", or_empty(session_screen(&fork)));
+	kill_and_start(&fork);
+	assert_came_back(&fork, copy, MARKER, 2);
+	kill_and_start(&one);
+	assert_came_back(&one, one.session_id, MARKER, 2);
+}
+
 /* The parent's conversation has no owner any more. */
 TEST(ForkOfARemovedSessionIsNotItsParent)
 {

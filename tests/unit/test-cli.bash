@@ -2168,6 +2168,18 @@ case_history_searches_all_conversations() {
 	refused 64 '' history
 }
 
+# Where agentdeck cannot keep the point at which a copy is made.
+case_fork_says_that_it_is_open() {
+	local slug=${home//[^A-Za-z0-9-]/-}-work id=11111111-1111-4111-8111-111111111111
+	must add . -t one --agent codex --session-id "$id"
+	must session fork one --no-start
+	grep -q 'one-fork is open until its first message' "$home/err" || fail "says $(<"$home/err")"
+	conversation "$slug" "$id" 'a question'
+	must add . -t two --agent claude --session-id "$id"
+	must session fork two --no-start
+	grep -q 'open until' "$home/err" && fail "says $(<"$home/err")"
+}
+
 # --- logs --------------------------------------------------------------------------------------------
 
 case_logs_of_one_session() {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define SESSION "0aaaaaaa-0000-4000-8000-000000000001"
+#define COPY    "0bbbbbbb-0000-4000-8000-000000000002"
 
 struct place {
 	char *root, *one, *two;
@@ -360,6 +361,52 @@ static void a_home_without_the_conversation_is_refused(void **state)
 
 #define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+static void append(const char *path, const char *text)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, text, strlen(text), path, NULL), 0);
+}
+
+static bool make_fork(const struct place *place)
+{
+	bool is_made;
+	assert_int_equal(location_make_fork(place->instance, &agent, &is_made, NULL), 0);
+	return is_made;
+}
+
+static void a_fork_is_of_what_its_original_was(void **state)
+{
+	struct place *place = *state;
+	struct conversation *conversation = &place->instance->conversation;
+	cleanup_strbuf struct strbuf before = { 0 }, copy = { 0 };
+	cleanup_free char *path = write_transcript(place, place->one, place->one, place->one);
+	replace_string(&conversation->forked_from, SESSION);
+	replace_string(&conversation->session_id, "../" COPY);
+	conversation->first_turn_seen = false;
+	assert_int_equal(fs_read(AT_FDCWD, path, 4096, &before, NULL), 0);
+	append(path, "{\"type\":\"assistant\",\"mess");
+	location_note_fork(place->instance, &agent);
+	/* As long as nothing was added its agent makes the copy. */
+	assert_true(conversation->forked_at > (int64_t)before.length);
+	assert_false(make_fork(place));
+	append(path, "age\":{}}\nlater\n");
+	assert_false(make_fork(place));
+	replace_string(&conversation->session_id, COPY);
+	assert_true(make_fork(place));
+	/* The line was not whole then. */
+	assert_int_equal(fs_read(AT_FDCWD, conversation->transcript_path, 4096, &copy, NULL), 0);
+	assert_string_equal(strbuf_text(&copy), strbuf_text(&before));
+	assert_true(ends_with(conversation->transcript_path, "/" COPY ".jsonl"));
+	assert_int_equal(settle(place), TRANSCRIPT_TURNS);
+	/* What is there is the fork's. */
+	append(conversation->transcript_path, "more\n");
+	assert_false(make_fork(place));
+	strbuf_free(&copy);
+	assert_int_equal(fs_read(AT_FDCWD, conversation->transcript_path, 4096, &copy, NULL), 0);
+	assert_true(ends_with(strbuf_text(&copy), "more\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +421,7 @@ int main(void)
 		PLACE_TEST(a_home_that_its_user_chose_stays),
 		PLACE_TEST(homes_are_the_same_unless_both_are_there),
 		PLACE_TEST(a_home_without_the_conversation_is_refused),
+		PLACE_TEST(a_fork_is_of_what_its_original_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,20 @@ static void tell_tree(const struct app *app, const struct instance *fork)
 		 workspace->base);
 }
 
+/* Its agent makes the copy, and again if it is killed before it has a message. */
+static void tell_open(struct app *app, const struct instance *fork, const struct store_row *row)
+{
+	const struct agent *agent;
+	if (fork->conversation.forked_at || fork->recipe || app->json || app->quiet ||
+	    deck_agent(&app->deck, fork->agent, &agent, NULL) < 0 ||
+	    (fork->workspace && agent->id_scope != ID_SCOPE_GLOBAL))
+		return;
+	cleanup_free char *title = visible(row->title);
+	complain("%s is open until its first message: a start before that copies the conversation "
+		 "again, with what was said to %s by then",
+		 fork->title, title);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
@@ -59,6 +73,7 @@ static int run(struct app *app, struct error *err)
 	if (r < 0 || has_tree < 0 || lifecycle_fork(&app->deck, row->base, &branch, &fork, err) < 0)
 		return -1;
 	tell_tree(app, fork);
+	tell_open(app, fork, row);
 	if (given->no_start) {
 		struct json_object *object = json_of_instance(&app->deck, fork);
 		cleanup_free char *hint = hint_session(&app->deck, fork->title, fork->id);

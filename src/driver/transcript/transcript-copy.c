@@ -17,6 +17,7 @@
 #define PROJECTS "projects"
 
 enum { CHUNK = 64 << 10 };
+#define WHOLE INT64_MAX
 
 static int open_file(const char *within, const char *path)
 {
@@ -46,11 +47,18 @@ int transcript_open(const char *within, const char *path, int *ret, struct error
 	return 0;
 }
 
-static int copy_all(int source, int target, const char *path, struct error *err)
+/* An open transcript, and how much of it is copied. */
+struct source {
+	int fd;
+	off_t length;
+};
+
+static int copy_all(const struct source *source, int target, const char *path, struct error *err)
 {
 	char chunk[CHUNK];
-	for (;;) {
-		ssize_t n = read(source, chunk, sizeof(chunk));
+	for (off_t left = source->length;;) {
+		const size_t most = left < CHUNK ? (size_t)left : CHUNK;
+		ssize_t n = most ? read(source->fd, chunk, most) : 0;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -59,11 +67,12 @@ static int copy_all(int source, int target, const char *path, struct error *err)
 			return 0;
 		if (fs_write_all(target, chunk, (size_t)n, path, err) < 0)
 			return -1;
+		left -= n;
 	}
 }
 
-static int copy_durably(int source, int folder, const char *temporary, const char *path,
-			struct error *err)
+static int copy_durably(const struct source *source, int folder, const char *temporary,
+			const char *path, struct error *err)
 {
 	bool has_name;
 	cleanup_close int target = fs_open_new(folder, temporary, &has_name);
@@ -81,7 +90,7 @@ static int copy_durably(int source, int folder, const char *temporary, const cha
 		       : 0;
 }
 
-static int copy_into(int source, int folder, const char *path, struct error *err)
+static int copy_into(const struct source *source, int folder, const char *path, struct error *err)
 {
 	cleanup_free char *temporary = xasprintf(".tmp-%d-%s", (int)getpid(), path_basename(path));
 	int r = copy_durably(source, folder, temporary, path, err);
@@ -116,7 +125,8 @@ static int open_home(const char *config_home, int *ret, struct error *err)
 	return 0;
 }
 
-int transcript_put(int source, const char *config_home, const char *place, struct error *err)
+static int put(const struct source *source, const char *config_home, const char *place,
+	       struct error *err)
 {
 	cleanup_free char *path = path_join(config_home, place);
 	cleanup_free char *copy = xstrdup(place);
@@ -137,6 +147,47 @@ int transcript_put(int source, const char *config_home, const char *place, struc
 			return -1;
 	}
 	return copy_into(source, folder, path, err);
+}
+
+int transcript_put(int source, const char *config_home, const char *place, struct error *err)
+{
+	return put(&(struct source){ source, WHOLE }, config_home, place, err);
+}
+
+/* Where the last line ends that is whole in the first `length` bytes. */
+static int find_end(int fd, off_t length, const char *path, off_t *ret, struct error *err)
+{
+	char chunk[CHUNK];
+	for (off_t end = length, start; end > 0; end = start) {
+		start = end > CHUNK ? end - CHUNK : 0;
+		const ssize_t n = pread(fd, chunk, (size_t)(end - start), start);
+		if (n < 0)
+			return error_set_errno(err, errno, "read %s", path);
+		const char *newline = memrchr(chunk, '\n', (size_t)n);
+		if (newline) {
+			*ret = start + (newline - chunk) + 1;
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_CORRUPT, "%s has no whole line up to byte %lld", path,
+			 (long long)length);
+}
+
+int transcript_branch(const struct transcript_branch *branch, const char *config_home,
+		      const char *directory, char **ret, struct error *err)
+{
+	cleanup_free char *slug = transcript_slug(directory);
+	cleanup_free char *place = xasprintf(PROJECTS "/%s/%s.jsonl", slug, branch->session_id);
+	cleanup_close int fd = -1;
+	struct source source;
+	if (transcript_open(NULL, branch->path, &fd, err) < 0 ||
+	    find_end(fd, branch->length, branch->path, &source.length, err) < 0)
+		return -1;
+	source.fd = fd;
+	const int r = put(&source, config_home, place, err);
+	if (r == 0)
+		*ret = path_join(config_home, place);
+	return r;
 }
 
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
@@ -164,5 +215,5 @@ int transcript_plant(int source, const char *path, int config_home, const char *
 	/* The names above it, too. */
 	return fs_flush(projects) < 0 || fs_flush(config_home) < 0
 		       ? error_set_file(err, errno, "sync the directory of the copy of %s", path)
-		       : copy_into(source, folder, path, err);
+		       : copy_into(&(struct source){ source, WHOLE }, folder, path, err);
 }

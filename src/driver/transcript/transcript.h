@@ -64,6 +64,18 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
  * directory in it may be links. */
 int transcript_put(int source, const char *config_home, const char *place, struct error *err);
 
+/* Copy the first `length` bytes of a transcript, without a line that is not whole by then, as one
+ * of another conversation, to where the agent looks for those of directory (a real path).  claude
+ * resumes it under that id, whatever id its records have.  *ret is the path of the copy.
+ * TRANSCRIPT_TAKEN as above. */
+struct transcript_branch {
+	const char *path;
+	off_t length;
+	const char *session_id; /* of the copy */
+};
+int transcript_branch(const struct transcript_branch *branch, const char *config_home,
+		      const char *directory, char **ret, struct error *err);
+
 /* Open a transcript for transcript_plant().  within: a directory that somebody else may write, and
  * that path must be below without any link; or NULL.  ERROR_INVALID: it is not a file of ours. */
 int transcript_open(const char *within, const char *path, int *ret, struct error *err);

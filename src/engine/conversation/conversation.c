@@ -275,8 +275,13 @@ int conversation_settle(struct deck *deck, struct instance *instance, const stru
 	cleanup_free char *id = xstrdup_or_null(conversation->session_id);
 	cleanup_free char *home = xstrdup_or_null(conversation->config_home);
 	cleanup_free char *directory = xstrdup(instance_launch_directory(instance));
-	if (conversation_look(deck, instance, agent, ret_fact, err) < 0)
+	bool is_made = false;
+	if (conversation_look(deck, instance, agent, ret_fact, err) < 0 ||
+	    (*ret_fact == TRANSCRIPT_ABSENT &&
+	     location_make_fork(instance, agent, &is_made, err) < 0))
 		return -1;
+	if (is_made)
+		*ret_fact = TRANSCRIPT_TURNS;
 	if (home && !streq(home, conversation->config_home))
 		log_info("home: %s -> %s", home, conversation->config_home);
 	log_id(instance, id, session_origin_name(conversation->origin));

@@ -7,6 +7,7 @@
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool location_is_known(const struct agent *agent)
@@ -226,6 +227,59 @@ int location_refresh(struct instance *instance, const struct agent *agent, struc
 			       instance->conversation.config_home
 		       ? location_settle(instance, &fact, err)
 		       : 0;
+}
+
+/* *ret: how long its file is; path: of that, the caller's.  TRANSCRIPT_NONE: it is not there. */
+static int find_original(const struct instance *instance, const struct agent *agent,
+			 char **ret_path, int64_t *ret, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	cleanup_transcript struct transcript found = { 0 };
+	struct stat st;
+	if (!conversation->forked_from || !conversation->config_home || instance->recipe ||
+	    !location_is_known(agent))
+		return TRANSCRIPT_NONE;
+	const int r = location_find(instance, conversation->forked_from, &found, err);
+	if (r != 0 || !found.has_turns || lstat(found.path, &st) < 0)
+		return r < 0 ? -1 : TRANSCRIPT_NONE;
+	*ret = st.st_size;
+	*ret_path = TAKE_PTR(found.path);
+	return 0;
+}
+
+void location_note_fork(struct instance *instance, const struct agent *agent)
+{
+	cleanup_free char *path = NULL;
+	(void)find_original(instance, agent, &path, &instance->conversation.forked_at, NULL);
+}
+
+int location_make_fork(struct instance *instance, const struct agent *agent, bool *ret,
+		       struct error *err)
+{
+	struct conversation *conversation = &instance->conversation;
+	cleanup_free char *path = NULL, *real = NULL, *copy = NULL;
+	int64_t length;
+	*ret = false;
+	if (!conversation->forked_at || !conversation->session_id ||
+	    !naming_is_session_id(conversation->session_id) || conversation->first_turn_seen)
+		return 0;
+	int r = find_original(instance, agent, &path, &length, err);
+	if (r != 0 || length <= conversation->forked_at)
+		return r < 0 ? -1 : 0;
+	const struct transcript_branch branch = { path, conversation->forked_at,
+						  conversation->session_id };
+	r = fs_real_directory(instance_launch_directory(instance), &real, err);
+	if (r == 0)
+		r = transcript_branch(&branch, conversation->config_home, real, &copy, err);
+	/* Its agent has begun a file for it, or its directory is gone, which the start will say. */
+	if (r != 0)
+		return r < 0 ? -1 : 0;
+	replace_string(&conversation->transcript_path, copy);
+	log_info("conversation %s: copied from %s as that was at byte %lld",
+		 conversation->session_id, conversation->forked_from,
+		 (long long)conversation->forked_at);
+	*ret = true;
+	return 0;
 }
 
 bool location_learn(struct instance *instance, const struct agent *agent,

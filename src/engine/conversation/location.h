@@ -60,6 +60,14 @@ enum location_outcome {
 int location_move(struct instance *instance, const struct agent *agent, const char *directory,
 		  bool copies, enum location_outcome *ret, struct error *err);
 
+/* A copy (forked_from) is being made: note how far its original is now. */
+void location_note_fork(struct instance *instance, const struct agent *agent);
+
+/* The copy that a start would make is of what its original was then: if that has grown since, its
+ * transcript is made here, and the instance has it.  *ret: it was. */
+int location_make_fork(struct instance *instance, const struct agent *agent, bool *ret,
+		       struct error *err);
+
 /* A report says where the transcript is, and what the agent's directory is: does that move the
  * conversation? True: conversation.directory was changed. */
 bool location_learn(struct instance *instance, const struct agent *agent,

@@ -571,9 +571,12 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 		return -1;
 	if (wish->tree && tree_plan(deck, wish->tree, instance, err) < 0)
 		return -1;
-	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
+	/* What is carried is a copy already. */
+	if (!prepared.carry.path)
+		location_note_fork(instance, prepared.agent);
+	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);
 	if (put(deck, lock, wish, &prepared, err) < 0)
 		return -1;
 	built = NULL;

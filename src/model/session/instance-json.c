@@ -77,6 +77,7 @@ static void read_conversation(const struct manifest_section *root, struct conver
 	ret->config_home = manifest_text(&section, "config_home");
 	ret->home_is_default = manifest_bool(&section, "config_home_is_default");
 	ret->forked_from = manifest_text(&section, "forked_from");
+	ret->forked_at = manifest_int(&section, "forked_at", INT64_MAX);
 	ret->directory = manifest_text(&section, "directory");
 	if (ret->directory && *ret->directory != '/')
 		manifest_fail(&section, "directory", "is not an absolute path");
@@ -424,6 +425,7 @@ static void put_conversation(struct json_object *root, const struct conversation
 	manifest_put_flag(object, "config_home_is_default", conversation->home_is_default);
 	manifest_put_text(object, "config_home", conversation->config_home);
 	manifest_put_text(object, "forked_from", conversation->forked_from);
+	manifest_put_number(object, "forked_at", conversation->forked_at);
 	manifest_put_text(object, "directory", conversation->directory);
 	put_shared(object, &conversation->shared);
 }

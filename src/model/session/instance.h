@@ -108,7 +108,10 @@ struct conversation {
 	bool first_turn_seen;   /* the agent reported a first prompt under session_id */
 	int64_t captured_at;    /* µs since the Epoch, 0: never */
 	char *forked_from;      /* id of the conversation that this one is a copy of, or NULL */
-	char *config_home;      /* the agent's home at birth, part of the id's identity */
+	/* How long that one's file was when this copy was made; 0: not known, or it is a copy on
+	 * disk */
+	int64_t forked_at;
+	char *config_home; /* the agent's home at birth, part of the id's identity */
 	/* it is the agent's default below the user's home directory, wherever that is by now */
 	bool home_is_default;
 	char *directory; /* that it is resumed in; NULL: the instance's cwd */

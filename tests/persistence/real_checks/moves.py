@@ -39,6 +39,23 @@ def fork(home):
     parent.must_not_carry(turn, in_copy)
 
 
+@check(agents=CLAUDES, otherwise="it makes the copy, or it cannot copy a conversation")
+def fork_point(home):
+    """a fork that is killed before its first turn does not get what was said to its parent meanwhile"""
+    parent = home.add()
+    parent.start()
+    before, _ = parent.say()
+    copy = Session(home, home.deck_json("session", "fork", parent.id)["id"])
+    copy.shown = copy.show()
+    copy.wait_ready()
+    later, _ = parent.say()
+    copy.kill_and_start()
+    _, turn = copy.say()
+    copy.must_carry(turn, before)
+    copy.must_not_carry(turn, later)
+    must(identifier(copy) != identifier(parent), "the fork is in its parent's conversation")
+
+
 @check(agents=CLAUDES, otherwise="it does not execute itself in place")
 def in_place(home):
     """/tui before the first turn: another id in the same process; what follows comes back after a kill"""
