@@ -61,7 +61,8 @@ void said_mark(struct deck *deck, const struct instance *instance, struct said_m
 	struct stat st;
 	if (said_find(deck, instance, &found, &files, NULL) != 0 || stat(found.path, &st) < 0)
 		return;
-	*ret = (struct said_mark){ .path = TAKE_PTR(found.path), .size = st.st_size };
+	ret->path = TAKE_PTR(found.path);
+	ret->size = st.st_size;
 }
 
 /* One turn, read backwards. */
