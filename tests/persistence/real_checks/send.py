@@ -85,3 +85,65 @@ def views(home):
         must(look_until(sent, 20), f"{opened} is not left:\n{session.visible()}")
         must(look_until(lambda n=number: home.turn_with(f"behind the view {n}"), 20), "it does not arrive")
     must(not home.turn_with("into the view"), "what was refused arrived")
+
+
+@check(agents=["claude", "claude-new"], otherwise="its queue was not looked at")
+def send_wait(home):
+    """--wait to an agent that works prints the reply to this message"""
+    session = home.add()
+    session.start()
+    must(send(session, "first stub:wait=4000").returncode == 0, f"send:\n{session.visible()}")
+    answer = send(session, "second stub:wait=2000", "--wait")
+    must(answer.returncode == 0 and "last=second" in answer.stdout, f"{answer.returncode}: {answer.stderr}{answer.stdout}")
+
+
+@check(agents=["claude", "claude-new", "codex"], otherwise="a pasted ! is no command, or was compared by hand")
+def send_shell(home):
+    """a command for the agent's shell: refused before it is typed, and sent with --raw; the next message arrives"""
+    session = home.add()
+    session.start()
+    session.say()
+    answer = send(session, "!echo not-raw")
+    must(answer.returncode == 1 and "--raw" in answer.stderr, f"{answer.returncode}: {answer.stderr}")
+    must("not-raw" not in session.visible(), f"it was typed:\n{session.visible()}")
+    answer = send(session, "!echo raw-$((6 * 7))", "--raw")
+    must(answer.returncode == 0, f"send --raw: {answer.stderr}\n{session.visible()}")
+    session.wait_for("raw-42", 20)
+    answer = send(session, "behind the command")
+    must(answer.returncode == 0, f"send: {answer.stderr}\n{session.visible()}")
+    must(look_until(lambda: home.turn_with("behind the command"), 20), f"it does not arrive:\n{session.screen()}")
+
+
+@check(agents=["gemini", "qwen", "copilot"], otherwise="it has the same box in its permissive mode, or none")
+def send_permissive(home):
+    """a message arrives in the agent's permissive mode, and right after a restart"""
+    session = home.add("--allow-all-tools" if home.name == "copilot" else "--yolo")
+    session.start()
+    for number in range(3):
+        answer = send(session, f"permitted {number}")
+        must(answer.returncode == 0, f"send: {answer.stderr}\n{session.visible()}")
+        must(look_until(lambda n=number: home.turn_with(f"permitted {n}"), 20), f"it does not arrive:\n{session.screen()}")
+        home.run(["agentdeck", "session", "restart", session.id])
+
+
+@check(agents=["gemini", "qwen", "copilot", "opencode", "pi", "cn", "codex"], otherwise="the others do more")
+def send_box(home):
+    """a line, two lines, many lines and a long one arrive whole; a draft is left alone"""
+    session = home.add()
+    session.start()
+    texts = ["a line", "two\nlines", "\n".join(f"row {n}" for n in range(30)), "word " * 180 + "end"]
+    for text in texts:
+        answer = send(session, text)
+        must(answer.returncode == 0, f"send: {answer.stderr}\n{session.visible()}")
+        wanted = text.split()
+
+        # Agents also ask on their own account.
+        def arrived(words=wanted):
+            return any(found.split() == words for found in said(session))
+        must(look_until(arrived, 20), f"arrived: {said(session)[-2:]}\n{session.visible()}")
+        time.sleep(1)
+    session.tmux("send-keys", "-l", "--", "half a thought")
+    session.wait_for("half a thought")
+    answer = send(session, "the message")
+    must(answer.returncode == 1 and "unsent text" in answer.stderr, f"{answer.returncode}: {answer.stderr}")
+    must("half a thought" in session.visible() and not home.turn_with("the message"), "the draft was sent")
