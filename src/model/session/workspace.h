@@ -28,7 +28,9 @@ struct workspace {
 	char *path;   /* absolute path of the tree */
 	char *branch; /* that is checked out in it at first */
 	char *base;   /* commit at which it begins */
-	char *from;   /* absolute path of a tree that may alone have that commit; or NULL */
+	/* absolute path of a clone, or of git's record of a worktree, that may alone have that
+	 * commit; or NULL */
+	char *from;
 	char *base_branch; /* that the source had checked out then; NULL: none, or not known */
 	bool made_branch;  /* agentdeck has made the branch for it */
 	bool has_branch;   /* the source had the branch before */
