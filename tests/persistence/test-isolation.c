@@ -48,9 +48,10 @@ static void begin(struct session *session, struct login *login, const char *titl
 }
 
 /* As tmux does with a pane, where it is built with systemd: a scope of its own in the slice of the
- * server. */
-#define OUT_OF_SCOPE \
-	"systemd-run --user --scope --quiet --slice=agentdeck.slice --unit=tmux-spawn-$$ "
+ * server.  Nothing of the session is its parent or its terminal. */
+#define OUT_OF_SCOPE    \
+	"trap '' HUP\n" \
+	"(setsid systemd-run --user --scope --quiet --slice=agentdeck.slice --unit=tmux-spawn-$$ "
 
 static struct process process_of(const char *pattern)
 {
@@ -65,9 +66,9 @@ TEST(StopEndsWhatTheAgentsTmuxMovedOut)
 {
 	struct session session, other;
 	struct process moved, strangers;
-	machine_write(at_home("agent.sh"), 0755, OUT_OF_SCOPE "sleep 7777 &\nexec sleep 8888\n");
+	machine_write(at_home("agent.sh"), 0755, OUT_OF_SCOPE "sleep 7777 &)\nexec sleep 8888\n");
 	session_add(&other, NULL, "other", WORDS("-c", kept("sh %s", at_home("other.sh"))));
-	machine_write(at_home("other.sh"), 0755, OUT_OF_SCOPE "sleep 5555 &\nexec sleep 6666\n");
+	machine_write(at_home("other.sh"), 0755, OUT_OF_SCOPE "sleep 5555 &)\nexec sleep 6666\n");
 	session_start(&other, NULL);
 	session_add(&session, NULL, "deck", WORDS("-c", kept("sh %s", at_home("agent.sh"))));
 	session_start(&session, NULL);
