@@ -2247,6 +2247,36 @@ case_a_moved_home_keeps_its_conversation() {
 	must session stop one two
 }
 
+# The one that is begun while resuming is off is empty, and hides the one before.
+case_a_conversation_that_is_left_is_offered() {
+	local before
+	must add . -t api --agent demo
+	must session start api
+	must send api --wait hello
+	must session stop api
+	before=$(value api session_id)
+	sed -i '1i resume_agents = false' "$home/deck/config.toml"
+	for _ in 1 2; do
+		must session start api
+		grep -q "resume_agents is off; conversation $before is kept" "$home/out" || fail "off: $(<"$home/out")"
+		must session stop api
+	done
+	sed -i '/resume_agents/d' "$home/deck/config.toml"
+	must session start api
+	grep -q "nothing was said .*; conversation $before is kept.*agentdeck session set api session-id $before" "$home/out" ||
+		fail "on: $(<"$home/out")"
+	must session stop api
+	must session set api session-id "$before"
+	must session start api
+	grep -q "resumed conversation $before" "$home/out" || fail "back: $(<"$home/out")"
+	! grep -q 'is kept' "$home/out" || fail "back: $(<"$home/out")"
+	# who begins another one in so many words is told nothing
+	must session stop api
+	must session start api --fresh
+	! grep -q 'is kept' "$home/out" || fail "fresh: $(<"$home/out")"
+	must session stop api
+}
+
 case_session_set_home() {
 	local before
 	deck+=("AGENTDECK_DEMO_CONFIG_DIR=$home/files")

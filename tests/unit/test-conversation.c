@@ -652,6 +652,48 @@ static void a_policy_of_never_leaves_the_conversation_alone_and_keeps_its_id(voi
 	assert_string_equal(instance->conversation.session_id, MINE);
 }
 
+static void a_conversation_that_is_set_aside_is_named_until_another_one_is_used(void **state)
+{
+	static const struct {
+		bool off;
+		enum plan_purpose purpose;
+		enum transcript_fact fact;
+		bool stores, names; /* is it stored afterwards, and named in the note? */
+	} steps[] = {
+		{ true, PLAN_RESUME, TRANSCRIPT_TURNS, true, true },
+		{ true, PLAN_RESUME, TRANSCRIPT_ABSENT, true, true },
+		{ false, PLAN_RESUME, TRANSCRIPT_EMPTY, true, true },
+		{ false, PLAN_RESUME, TRANSCRIPT_TURNS, false, false },
+		{ true, PLAN_RESUME, TRANSCRIPT_TURNS, true, true },
+		{ false, PLAN_FRESH, TRANSCRIPT_ABSENT, false, false },
+		/* Nothing shows what was said. */
+		{ true, PLAN_RESUME, TRANSCRIPT_UNKNOWN, true, true },
+		{ true, PLAN_RESUME, TRANSCRIPT_UNKNOWN, true, true },
+		{ false, PLAN_RESUME, TRANSCRIPT_UNKNOWN, false, true },
+		{ false, PLAN_RESUME, TRANSCRIPT_UNKNOWN, false, false },
+	};
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
+	struct conversation *conversation = &instance->conversation;
+	instance->last_used_at = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		run_clear(&instance->run);
+		instance->run.directory = path_join(desk->root, "run/0123abcd");
+		desk->deck.settings.resume_agents = !steps[i].off;
+		assert_int_equal(plan(desk, instance, steps[i].fact, steps[i].purpose), 0);
+		if ((conversation->set_aside != NULL) != steps[i].stores)
+			fail_msg("step %zu: %s", i, or_empty(conversation->set_aside));
+		const char *note = or_empty(instance->run.history_note);
+		if (!!strstr(note, "conversation " MINE " is kept") != steps[i].names)
+			fail_msg("step %zu: %s", i, note);
+		/* The one that was begun instead. */
+		if (steps[i].names && steps[i].off)
+			conversation_set_id(conversation, THEIRS, ORIGIN_MINTED, 1000);
+		if (!steps[i].stores)
+			conversation_set_id(conversation, MINE, ORIGIN_ADOPTED, 1000);
+	}
+}
+
 /* The most specific policy counts: the instance's, the agent's, the general one. */
 static void under_confirm_the_pane_asks_where_there_is_something_to_come_back_to(void **state)
 {
@@ -801,6 +843,7 @@ int main(void)
 		TEST(a_look_at_a_conversation_that_has_moved_logs_nothing),
 		TEST(a_look_at_a_conversation_that_another_one_picked_only_warns),
 		TEST(a_plan_mints_an_id_where_there_is_none_and_keeps_the_resume_command),
+		TEST(a_conversation_that_is_set_aside_is_named_until_another_one_is_used),
 		TEST(under_confirm_the_pane_asks_where_there_is_something_to_come_back_to),
 		TEST(the_latest_of_a_directory_is_not_a_neighbours),
 		TEST(the_latest_of_a_directory_is_not_a_removed_neighbours),

@@ -80,7 +80,7 @@ static const char full[] =
 	"\"conversation\":{\"session_id\":\"s-2\",\"origin\":\"reported\",\"previous\":[\"s-1\"],"
 	"\"transcript_path\":\"/h/s-2.jsonl\",\"first_turn_seen\":true,"
 	"\"captured_at\":\"2026-04-14T09:08:04.000Z\",\"config_home\":\"/h\","
-	"\"config_home_is_default\":true},"
+	"\"config_home_is_default\":true,\"set_aside\":\"s-0\"},"
 	"\"resume_argv\":[\"claude\",\"--resume\",\"s-2\"],"
 	"\"run\":{\"id\":\"r-1\",\"socket\":\"/r/tmux\",\"directory\":\"/r\",\"unit\":\"u.scope\","
 	"\"invocation_id\":\"i-1\",\"boot_id\":\"b-1\",\"pid_namespace\":\"2:3\","

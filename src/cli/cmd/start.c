@@ -92,8 +92,10 @@ static void print_started(const struct lifecycle_started *started)
 		break;
 	case RUNG_FRESH:
 		if (attempt->reason == REASON_RESUME_DISABLED) {
-			printf("%s: started with a new conversation %s", title,
-			       or_empty(attempt->session_id));
+			printf("%s: started with a new conversation %s%s%s", title,
+			       or_empty(attempt->session_id),
+			       instance->run.history_note ? "; " : "",
+			       or_empty(instance->run.history_note));
 			break;
 		}
 		printf("%s: started with a NEW conversation %s; history not restored (%s), earlier id %s",

@@ -604,6 +604,52 @@ static void note_shared(struct instance *instance)
 	shared_conversation_clear(shared);
 }
 
+/* Was something said in it, as far as anybody knows? */
+static bool has_turns(const struct conversation *conversation, enum transcript_fact fact)
+{
+	return conversation->first_turn_seen || fact == TRANSCRIPT_TURNS ||
+	       fact == TRANSCRIPT_ELSEWHERE;
+}
+
+static void note_set_aside(const struct planning *planning, const char *why, const char *when)
+{
+	struct instance *instance = planning->instance;
+	const char *id = instance->conversation.set_aside;
+	cleanup_free char *hint = hint_session(planning->deck, instance->title, instance->id);
+	cleanup_free char *before = instance->run.history_note;
+	instance->run.history_note = xasprintf(
+		"%s%s%s; conversation %s is kept, and to resume that one%s: agentdeck session stop "
+		"%s, then agentdeck session set %s session-id %s",
+		or_empty(before), before ? "; " : "", why, id, when, hint, hint, id);
+}
+
+/* While resuming is off, each start begins a conversation, and the next one with resuming on would
+ * resume that, although nothing was said in it: tell of the one before.  Where nothing shows what
+ * was said, once. */
+static void settle_set_aside(const struct planning *planning, enum resume_policy policy)
+{
+	struct conversation *conversation = &planning->instance->conversation;
+	const bool is_fresh = planning->purpose == PLAN_FRESH;
+	const bool is_left = run_attempt(&planning->instance->run)->reason ==
+			     REASON_RESUME_DISABLED;
+	const bool is_used = has_turns(conversation, planning->fact);
+	const bool is_unknown = !is_used && planning->fact == TRANSCRIPT_UNKNOWN;
+	if (is_used || is_fresh || (is_left && is_unknown && !conversation->set_aside))
+		replace_string(&conversation->set_aside,
+			       is_left && !is_fresh ? conversation->session_id : NULL);
+	if (!conversation->set_aside)
+		return;
+	if (is_left)
+		note_set_aside(planning,
+			       policy == POLICY_NEVER ? "its resume policy is never"
+						      : "resume_agents is off",
+			       " when resuming is on");
+	else
+		note_set_aside(planning, "nothing was said in it yet", "");
+	if (!is_left && is_unknown)
+		replace_string(&conversation->set_aside, NULL);
+}
+
 int conversation_plan(const struct planning *planning, struct error *err)
 {
 	struct deck *deck = planning->deck;
@@ -649,6 +695,7 @@ int conversation_plan(const struct planning *planning, struct error *err)
 	free(instance->run.history_note);
 	instance->run.history_note = resume_history_note(agent, instance);
 	note_shared(instance);
+	settle_set_aside(planning, policy);
 	strvec_clear(&instance->resume_argv);
 	resume_command(agent, instance, state, &instance->resume_argv);
 	return 0;

@@ -556,6 +556,7 @@ static void drop_conversation(struct instance *instance)
 	shared_conversation_clear(&conversation->shared);
 	replace_string(&conversation->session_id, NULL);
 	replace_string(&conversation->forked_from, NULL);
+	replace_string(&conversation->set_aside, NULL);
 	replace_string(&conversation->transcript_path, NULL);
 	replace_string(&conversation->directory, NULL);
 	conversation->origin = ORIGIN_NONE;

@@ -78,6 +78,7 @@ static void read_conversation(const struct manifest_section *root, struct conver
 	ret->home_is_default = manifest_bool(&section, "config_home_is_default");
 	ret->forked_from = manifest_text(&section, "forked_from");
 	ret->forked_at = manifest_int(&section, "forked_at", INT64_MAX);
+	ret->set_aside = manifest_text(&section, "set_aside");
 	ret->directory = manifest_text(&section, "directory");
 	if (ret->directory && *ret->directory != '/')
 		manifest_fail(&section, "directory", "is not an absolute path");
@@ -422,6 +423,7 @@ static void put_conversation(struct json_object *root, const struct conversation
 	manifest_put_text(object, "transcript_path", conversation->transcript_path);
 	json_set_bool(object, "first_turn_seen", conversation->first_turn_seen);
 	manifest_put_time(object, "captured_at", conversation->captured_at);
+	manifest_put_text(object, "set_aside", conversation->set_aside);
 	manifest_put_flag(object, "config_home_is_default", conversation->home_is_default);
 	manifest_put_text(object, "config_home", conversation->config_home);
 	manifest_put_text(object, "forked_from", conversation->forked_from);

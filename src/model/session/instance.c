@@ -143,6 +143,7 @@ static void conversation_clear(struct conversation *conversation)
 	free(conversation->transcript_path);
 	free(conversation->config_home);
 	free(conversation->forked_from);
+	free(conversation->set_aside);
 	free(conversation->directory);
 	shared_conversation_clear(&conversation->shared);
 	*conversation = (struct conversation){ 0 };

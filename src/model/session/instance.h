@@ -115,6 +115,9 @@ struct conversation {
 	/* it is the agent's default below the user's home directory, wherever that is by now */
 	bool home_is_default;
 	char *directory; /* that it is resumed in; NULL: the instance's cwd */
+	/* id of one that a start left because resuming was off, until something is said in the one
+	 * that it began instead; or NULL */
+	char *set_aside;
 	/* where the last run is or was; session_id is what a start resumes */
 	struct shared_conversation shared;
 };
