@@ -49,11 +49,11 @@ static void lines_break_where_they_like(void **state UNUSED)
 
 static void a_box_that_has_scrolled_shows_a_part(void **state UNUSED)
 {
-	static const char text[] = "a\nb\nc\nd\ne\nf\ng\nh";
-	check("d\n e\n f\n g\n h", text, BOX_TEXT, "");
-	check("f\n g\n h", text, BOX_OTHER, "");
-	check("d\n e\n f\n g\n hmy draft", text, BOX_OTHER, "");
-	check("a\n b\n c\n d\n e", text, BOX_PART, "");
+	static const char text[] = "1\n2\n3\n4\n5\n6\n7\n8";
+	check("4\n 5\n 6\n 7\n 8", text, BOX_TEXT, "");
+	check("6\n 7\n 8", text, BOX_OTHER, "");
+	check("4\n 5\n 6\n 7\n 8my draft", text, BOX_OTHER, "");
+	check("1\n 2\n 3\n 4\n 5", text, BOX_PART, "");
 }
 
 static void a_placeholder_of_its_size_is_our_text(void **state UNUSED)
