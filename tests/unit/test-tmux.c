@@ -17,8 +17,10 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 enum { PLENTY_MS = 20000, LOOK_MS = 20, HUNG_S = 100 };
@@ -412,6 +414,69 @@ static void the_switcher_gets_its_words_as_they_are(void **state)
 	assert_string_equal(words,
 			    "'/bin/a b' 'it'\"'\"'s }' '$HOME #{pid} #(touch $D/pwned)' ';'");
 	assert_false(exists(f, "pwned"));
+}
+
+/* A terminal with a client, which leave() ends. */
+static int attach(const struct fixture *f, unsigned short columns, unsigned short rows)
+{
+	int terminal;
+	cleanup_strvec struct strvec argv = { 0 };
+	const struct winsize size = { .ws_col = columns, .ws_row = rows };
+	tmux_attach_argv(f->socket, &(struct tmux_attach){ 0 }, &argv);
+	pid_t pid = forkpty(&terminal, NULL, NULL, &size);
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)execvp(argv.items[0], argv.items);
+		_exit(127);
+	}
+	return terminal;
+}
+
+static void leave(int terminal)
+{
+	assert_int_equal(close(terminal), 0);
+	assert_true(waitpid(-1, NULL, 0) > 0);
+}
+
+static void resize(int terminal, unsigned short columns, unsigned short rows)
+{
+	const struct winsize size = { .ws_col = columns, .ws_row = rows };
+	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+}
+
+static void wait_for_size(const struct fixture *f, const char *clients, const char *size)
+{
+	cleanup_free char *expected = xasprintf("%s %s", clients, size);
+	for (int64_t deadline = clock_ms() + PLENTY_MS;;) {
+		cleanup_free char *found = ask(f, "#{window_active_clients} "
+						  "#{window_width}x#{window_height}");
+		if (streq(found, expected))
+			return;
+		if (clock_ms() > deadline)
+			fail_msg("%s, not %s", found, expected);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+static void a_terminal_of_a_few_cells_resizes_no_window(void **state)
+{
+	struct fixture *f = *state;
+	setenv("TERM", "xterm-256color", 1);
+	start_scripts(f, "read x", "");
+	const int small = attach(f, 1, 1);
+	wait_for_size(f, "1", "80x24");
+	resize(small, 120, 40);
+	wait_for_size(f, "1", "120x39");
+	resize(small, 2, 2);
+	wait_for_size(f, "1", "80x24");
+	const int large = attach(f, 100, 30);
+	wait_for_size(f, "2", "100x29");
+	assert_int_equal(write(small, "x", 1), 1);
+	resize(large, 90, 30);
+	wait_for_size(f, "2", "90x29");
+	leave(large);
+	wait_for_size(f, "1", "80x24");
+	leave(small);
 }
 
 static void true_color_is_not_forced_on_a_terminal(void **state)
@@ -871,6 +936,7 @@ int main(int argc, char *argv[])
 		TEST(the_status_line_shows_texts_and_obeys_none),
 		TEST(the_users_keys_are_taken_over),
 		TEST(the_switcher_gets_its_words_as_they_are),
+		TEST(a_terminal_of_a_few_cells_resizes_no_window),
 		TEST(true_color_is_not_forced_on_a_terminal),
 		TEST(a_client_that_only_looks_does_not_size_the_window),
 		TEST(options_take_their_values_as_they_are),

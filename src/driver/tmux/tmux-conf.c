@@ -43,6 +43,22 @@ static int add_setting(struct strbuf *buf, const char *before, const char *value
 	"#{e|<=:#{client_height},#{window_height}}}, part of "                        \
 	"#{window_width}x#{window_height},}  ,}"
 
+/* No agent draws on a terminal of a few cells, and tmux 3.3a was seen to crash.  So a client that
+ * is smaller counts only with its keys.  tmux obeys "ignore-size" only beside other clients, so a
+ * window that only such a client shows gets a size of its own.  SMALL names the client. */
+#define SMALL     "@agentdeck_small"
+#define IS_SMALL  "#{||:#{e|<:#{client_width},10},#{e|<:#{client_height},3}}"
+#define KEEP_SIZE "if-shell -F '#{==:#{window_active_clients},1}' { resize-window -x 80 -y 24 }"
+#define LOOK_AT_SIZE                                                                    \
+	"if-shell -F '" IS_SMALL "' { set-option -gF " SMALL " '#{client_name}' ; "     \
+	"refresh-client -f ignore-size ; " KEEP_SIZE " } "                              \
+	"{ if-shell -F '#{" SMALL "}' { set-option -wu window-size } ; "                \
+	"if-shell -F '#{==:#{" SMALL "},#{client_name}}' { set-option -gu " SMALL " ; " \
+	"if-shell -F '#{!=:#{client_readonly},1}' { refresh-client -f !ignore-size } } }"
+#define LOOK_AT_REST                                                                    \
+	"if-shell -F '#{" SMALL "}' { if-shell -F '#{==:#{" SMALL "},#{hook_client}}' " \
+	"{ set-option -gu " SMALL " ; set-option -wu window-size } { " KEEP_SIZE " } }"
+
 /* Plain words (tmux-userconf.h).  The prefix pressed twice reaches the agent. */
 static void add_choices(struct strbuf *buf, const struct tmux_choices *choices)
 {
@@ -167,6 +183,9 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 	/* "-q": tmux 3.2 has no such option, and passes everything on. */
 	strbuf_addf(&buf, "set -gwq allow-passthrough %s\n", conf->passthrough ? "on" : "off");
 	strbuf_addf(&buf, "set -g set-clipboard %s\n", conf->clipboard ? "on" : "external");
+	strbuf_adds(&buf, "set-hook -g client-attached[71] \"" LOOK_AT_SIZE "\"\n"
+			  "set-hook -g client-resized[71] \"" LOOK_AT_SIZE "\"\n"
+			  "set-hook -g client-detached[71] \"" LOOK_AT_REST "\"\n");
 	add_choices(&buf, &conf->choices);
 	strbuf_addf(&buf, "set -g mouse %s\nset -g history-limit %ld\n", conf->mouse ? "on" : "off",
 		    conf->history_limit);
