@@ -470,7 +470,7 @@ await_child() {	# PID STATE
 
 # The deck hears at the same moment that they are gone, and that the preview's command has ended.
 case_sessions_removed_outside_are_not_shown_any_more() {
-	local pid
+	local pid gate
 	some_sessions
 	mkfifo "$home/gate"
 	printf '#!/bin/sh\n: <"%s"\nexec agentdeck "$@"\n' "$home/gate" >"$home/slow"
@@ -478,14 +478,15 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	open 120 40 agentdeck-ui --program "$home/slow"
 	await 'Enter attach' && keys G Tab
 	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d " ")
-	await '─ web: screen' && await_child "$pid" '' || return
+	await '─ web: screen' && await_child "$pid" '[DRS]' || return
 	kill -STOP "$pid"
 	deck remove --force --all
-	: >"$home/gate"
+	exec {gate}<>"$home/gate"	# for reading, too: this waits for no reader
 	await_child "$pid" Z
 	kill -CONT "$pid"
 	await '^No sessions yet' && keys q
 	await '^ended: 0'
+	exec {gate}>&-
 }
 
 case_a_crash_gives_the_terminal_back() {
