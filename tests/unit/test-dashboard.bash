@@ -473,7 +473,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	local pid gate
 	some_sessions
 	mkfifo "$home/gate"
-	printf '#!/bin/sh\n: <"%s"\nexec agentdeck "$@"\n' "$home/gate" >"$home/slow"
+	printf '#!/bin/sh\n[ -e "%s/open" ] || : <"%s/gate"\nexec agentdeck "$@"\n' "$home" "$home" >"$home/slow"
 	chmod +x "$home/slow"
 	open 120 40 agentdeck-ui --program "$home/slow"
 	await 'Enter attach' && keys G Tab
@@ -481,6 +481,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	await '─ web: screen' && await_child "$pid" '[DRS]' || return
 	kill -STOP "$pid"
 	deck remove --force --all
+	touch "$home/open"
 	exec {gate}<>"$home/gate"	# for reading, too: this waits for no reader
 	await_child "$pid" Z
 	kill -CONT "$pid"
