@@ -7,31 +7,55 @@
 #include "engine/workspace/orphan.h"
 #include "engine/workspace/users.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define TREE "default/trees/" ID "/project"
 
-/* A program whose directory this is; it runs until it is killed. */
-static pid_t work_in(const struct desk *desk, const char *directory, const char *instance)
+/* As a container has it: what is at path is at another one, for this process alone. */
+static const char *move_to_other_mounts(const char *path)
 {
-	cleanup_free char *path = path_join(desk->root, directory);
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+			       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+			       mount(path, "/mnt", NULL, MS_BIND, NULL) == 0
+		       ? "/mnt"
+		       : NULL;
+}
+
+/* A program whose directory this is; it runs until it is killed. */
+static pid_t work_at(const char *path, bool elsewhere, const char *instance)
+{
 	int ready[2];
 	char line[8];
 	assert_int_equal(pipe(ready), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || chdir(path) < 0 ||
+		if (elsewhere)
+			path = move_to_other_mounts(path);
+		if (!path || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || chdir(path) < 0 ||
 		    setenv(ENV_INSTANCE, instance, 1) < 0 || dup2(ready[1], STDOUT_FILENO) < 0)
 			_exit(1);
 		(void)execlp("sh", "sh", "-c", "echo ready && read line", "worker", NULL);
 		_exit(1);
 	}
 	close(ready[1]);
-	assert_true(read(ready[0], line, sizeof(line)) > 0);
+	const bool is_ready = read(ready[0], line, sizeof(line)) > 0;
 	close(ready[0]);
+	if (elsewhere && !is_ready) {
+		(void)waitpid(pid, NULL, 0);
+		skip(); /* no user namespaces here */
+	}
+	assert_true(is_ready);
 	return pid;
+}
+
+static pid_t work_in(const struct desk *desk, const char *directory, const char *instance)
+{
+	cleanup_free char *path = path_join(desk->root, directory);
+	return work_at(path, false, instance);
 }
 
 static void end(pid_t pid)
@@ -130,6 +154,25 @@ static void the_sessions_own_processes_are_told_apart(void **state)
 	end(second);
 }
 
+static void a_process_that_has_the_tree_at_another_path_is_seen(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_tree_user struct tree_user found = { 0 };
+	cleanup_free char *tree = path_join(desk->root, "project");
+	cleanup_free char *below = path_join(tree, "below");
+	do_sh(desk, "mkdir project/below");
+	pid_t other = work_at("/usr", true, "");
+	assert_int_equal(tree_find_user(tree, ID, &found, NULL), 0);
+	assert_null(found.text);
+	end(other);
+	pid_t pid = work_at(tree, true, "");
+	assert_int_equal(tree_find_user(below, ID, &found, NULL), 0);
+	assert_null(found.text);
+	assert_int_equal(tree_find_user(tree, ID, &found, NULL), 0);
+	assert_non_null(found.text);
+	end(pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +180,7 @@ int main(void)
 		DESK_TEST(a_tree_without_a_session_is_not_deleted_under_a_process),
 		DESK_TEST(what_is_set_aside_is_not_deleted_under_a_process),
 		DESK_TEST(the_sessions_own_processes_are_told_apart),
+		DESK_TEST(a_process_that_has_the_tree_at_another_path_is_seen),
 	};
 	int input[2];
 	keep_input_open(input);

@@ -7,13 +7,51 @@
 #include "engine/deck/deck.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void tree_user_clear(struct tree_user *user)
 {
 	free(user->text);
 	*user = (struct tree_user){ 0 };
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* In another mount namespace (a container, a sandbox) the tree may have another path. */
+static bool has_other_mounts(pid_t pid)
+{
+	char path[64];
+	struct stat own, other;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &other) == 0 &&
+	       !is_same(&own, &other);
+}
+
+/* Upwards from its working directory, as far as that namespace goes. */
+static bool is_below(pid_t pid, const char *tree)
+{
+	char path[64];
+	struct stat wanted, before, now;
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || stat(tree, &wanted) < 0 || fstat(fd, &now) < 0)
+		return false;
+	do {
+		if (is_same(&now, &wanted))
+			return true;
+		before = now;
+		int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		(void)close(fd);
+		fd = above;
+	} while (fd >= 0 && fstat(fd, &now) == 0 && !is_same(&now, &before));
+	return false;
 }
 
 /* One that ends meanwhile, or that is hidden from us, is not there. */
@@ -25,8 +63,9 @@ static int is_in(pid_t pid, const char *tree, bool *ret, struct error *err)
 	int r = process_directory(pid, &directory, &local);
 	if (r < 0 && local.os_errno != EACCES && local.os_errno != EPERM)
 		return error_move(err, &local);
-	*ret = r == 0 && strncmp(directory, tree, length) == 0 &&
-	       (!directory[length] || directory[length] == '/');
+	*ret = r == 0 && ((strncmp(directory, tree, length) == 0 &&
+			   (!directory[length] || directory[length] == '/')) ||
+			  (has_other_mounts(pid) && is_below(pid, tree)));
 	return 0;
 }
 
