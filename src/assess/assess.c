@@ -224,6 +224,26 @@ static bool look_at(struct look *look, const char *where, char *path, int depth)
 	return open_locate(&repository) && visit(&repository) && look_inside(&repository, depth);
 }
 
+/* What survives the tree must not borrow objects from it. */
+static void check_lender(struct look *look, const char *common)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	cleanup_free char *objects = path_join(common, "objects"), *tree = NULL;
+	if (!walk_read(objects, "info/alternates", 64 << 10, &text) ||
+	    fs_real_directory(look->origin.path, &tree, NULL) != 0)
+		return;
+	char *rest = text.data;
+	for (const char *line; (line = strsep(&rest, "\n"));) {
+		cleanup_free char *path = *line == '/' ? xstrdup(line) : path_join(objects, line);
+		cleanup_free char *real = NULL;
+		if (*line && fs_real_directory(path, &real, NULL) == 0 && open_is_below(real, tree))
+			verdict_unknown(&look->verdict, "",
+					"%s borrows its objects (objects/info/alternates): "
+					"git repack -a -d there copies them",
+					common);
+	}
+}
+
 static bool is_kind(const struct look *look)
 {
 	struct stat status;
@@ -246,6 +266,9 @@ void assess_tree(struct look *look)
 				look->origin.path);
 	else
 		(void)look_at(look, "", xstrdup(look->origin.path), 0);
+	check_lender(look, look->source_common);
+	for (size_t i = 0; i < look->remotes_here.count; i++)
+		check_lender(look, look->remotes_here.items[i]);
 }
 
 /* ---- the record ---- */

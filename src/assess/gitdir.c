@@ -132,10 +132,23 @@ static void add_hooks(const struct repository *repository)
 	}
 }
 
+/* git runs the hooks of core.hooksPath instead, and husky and others set that. */
+static bool has_other_hooks(const struct repository *repository)
+{
+	git_config *config = NULL;
+	git_config_entry *entry = NULL;
+	bool has = git_repository_config(&config, repository->git) < 0 ||
+		   git_config_get_entry(&entry, config, "core.hooksPath") != GIT_ENOTFOUND;
+	git_config_entry_free(entry);
+	git_config_free(config);
+	return has;
+}
+
 bool gitdir_pushes_lfs(const struct repository *repository)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
-	return walk_read(repository->common, "hooks/pre-push", HOOK_MOST, &text) &&
+	return !has_other_hooks(repository) &&
+	       walk_read(repository->common, "hooks/pre-push", HOOK_MOST, &text) &&
 	       is_of_lfs(strbuf_text(&text), "pre-push");
 }
 

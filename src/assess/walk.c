@@ -191,7 +191,7 @@ static bool is_repository(const struct walk *walk, int directory)
 {
 	return walk->path.length > 0 &&
 	       (has(directory, ".git", 0) ||
-		(has(directory, "HEAD", S_IFREG) && has(directory, "objects", S_IFDIR) &&
+		(has(directory, "HEAD", 0) && has(directory, "objects", S_IFDIR) &&
 		 has(directory, "refs", S_IFDIR)));
 }
 
@@ -246,8 +246,8 @@ static void walk_directory(struct walk *walk, int parent, const char *name, int 
 		walk->device = status.st_dev;
 	else
 		strbuf_addf(&walk->path, "%s/", name);
-	if (status.st_dev != walk->device) {
-		refuse(walk, "", "is on another file system");
+	if (status.st_dev != walk->device || (depth > 0 && fs_is_mount_point(parent, name))) {
+		refuse(walk, "", "is on another file system, or mounted there");
 	} else if (depth > LOOK_DIRECTORIES_DEEP) {
 		refuse(walk, "", "is too deep");
 	} else if (walk->tree && is_repository(walk, fd)) {
@@ -297,6 +297,18 @@ static bool check_alternates(const struct repository *repository)
 	return false;
 }
 
+/* A graft makes a commit that is elsewhere the child of one that is not. */
+static bool check_grafts(const struct repository *repository)
+{
+	struct stat status;
+	cleanup_free char *path = path_join(repository->common, "info/grafts");
+	if (lstat(path, &status) < 0)
+		return true;
+	verdict_unknown(&repository->look->verdict, repository->where,
+			"its history has other parents than its commits say (info/grafts)");
+	return false;
+}
+
 static bool check_config(const struct repository *repository, const char *directory,
 			 const char *name)
 {
@@ -323,7 +335,7 @@ bool walk_git_directories(const struct repository *repository)
 	bool is_good = walk_git_directory(repository, repository->common);
 	if (repository->is_linked)
 		is_good &= walk_git_directory(repository, repository->git_directory);
-	return is_good && check_alternates(repository) &&
+	return is_good && check_alternates(repository) && check_grafts(repository) &&
 	       check_config(repository, repository->common, "config") &&
 	       check_config(repository, repository->git_directory, "config.worktree");
 }

@@ -400,6 +400,13 @@ static int open_to_empty(int dirfd, const char *name, struct error *err)
 	return ret < 0 ? error_set_file(err, errno, "open directory %s", name) : ret;
 }
 
+bool fs_is_mount_point(int dirfd, const char *name)
+{
+	struct statx status;
+	return statx(dirfd, name, AT_SYMLINK_NOFOLLOW, 0, &status) == 0 &&
+	       (status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 static int remove_content(int dirfd, dev_t device, struct error *err)
 {
 	cleanup_strvec struct strvec names = { 0 };
@@ -415,7 +422,7 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 		}
 		/* Of a directory only: on overlayfs a file's device is another (a mounted file
 		 * cannot be unlinked anyway). */
-		if (S_ISDIR(st.st_mode) && st.st_dev != device)
+		if (S_ISDIR(st.st_mode) && (st.st_dev != device || fs_is_mount_point(dirfd, name)))
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
 		if (S_ISDIR(st.st_mode)) {

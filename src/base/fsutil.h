@@ -111,6 +111,10 @@ int fs_rename_new(int dirfd, const char *from, const char *name);
 /* Unlink name if it exists, and sync the directory. */
 int fs_remove(int dirfd, const char *name, struct error *err);
 
+/* Something is mounted there, perhaps of the same file system (a bind mount), which stat(2) does
+ * not show.  Kernels before 5.8 do not say so. */
+bool fs_is_mount_point(int dirfd, const char *name);
+
 /* Remove the directory name below dirfd with its contents, without following links or leaving the
  * file system.  It does not exist: 0. */
 int fs_remove_tree(int dirfd, const char *name, struct error *err);

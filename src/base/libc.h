@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,6 +36,10 @@ static inline int close_range(unsigned int first, unsigned int last, int flags)
 {
 	return (int)syscall(SYS_close_range, first, last, flags);
 }
+#endif
+
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000
 #endif
 
 #ifndef HAVE_RENAMEAT2

@@ -9,9 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -198,6 +201,36 @@ static void a_tree_without_the_right_to_write_is_removed(void **state UNUSED)
 	assert_int_equal(seteuid(own), 0);
 	assert_int_equal(r, 0);
 	assert_false(is_there("tree"));
+}
+
+/* One of the same file system has the same device. */
+static void what_is_mounted_in_a_tree_stays(void **state UNUSED)
+{
+	char path[PATH_MAX];
+	assert_int_equal(fchdir(here), 0);
+	assert_non_null(getcwd(path, sizeof(path)));
+	assert_int_equal(mkdirat(here, "elsewhere", 0700), 0);
+	put("elsewhere/precious", "x");
+	assert_int_equal(mkdirat(here, "tree", 0700), 0);
+	assert_int_equal(mkdirat(here, "tree/mounted", 0700), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		/* 77: there are no user namespaces.  Its directory is still in those of its parent.
+		 */
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chdir(path) < 0 ||
+		    mount("elsewhere", "tree/mounted", NULL, MS_BIND, NULL) < 0)
+			_exit(77);
+		_exit(fs_remove_tree(AT_FDCWD, "tree", NULL) < 0 ? 0 : 1);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_true(is_there("elsewhere/precious"));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
 }
 
 static void a_tree_is_removed_without_following_links(void **state UNUSED)
@@ -434,6 +467,7 @@ int main(void)
 		TEST(a_directory_of_others_is_refused_with_the_remedy),
 		TEST(a_tree_without_the_right_to_write_is_removed),
 		TEST(a_tree_is_removed_without_following_links),
+		TEST(what_is_mounted_in_a_tree_stays),
 		TEST(temporaries_are_swept_and_nothing_else),
 		TEST(a_prefix_is_swept_with_its_digits_only),
 		TEST(a_lock_excludes_and_ends_with_its_holder),

@@ -317,6 +317,14 @@ def lfs_content_pushed_without_its_hook(world):
 
 
 @case("clone")
+def lfs_content_pushed_with_other_hooks(world):
+    """As husky does: git runs the hooks elsewhere, and git-lfs' own one no more."""
+    network(world, True)
+    world.git("config", "core.hooksPath", ".husky/_")
+    return "content 1 file of Git LFS"
+
+
+@case("clone")
 def lfs_content_that_was_fetched(world):
     """Somebody else has pushed it: the source repository has its pointer, and nothing of it."""
     store_large_file(world)
@@ -324,6 +332,55 @@ def lfs_content_that_was_fetched(world):
     world.git("fetch", "-q", "origin")
     world.record = world.run("record", world.record)
     return "safe"
+
+
+@case()
+def source_that_borrows_from_the_tree(world):
+    """It has the branch, and none of its objects."""
+    world.commit()
+    write(f"{world.source}/.git/objects/info/alternates", f"{world.tree}/.git/objects\n")
+    if world.kind == "worktree":
+        nested = f"{world.tree}/build/nested"
+        git(world.root, "clone", "-q", world.source, nested)
+        write(f"{world.source}/.git/objects/info/alternates", f"{nested}/.git/objects\n")
+    else:
+        git(world.source, "fetch", "-q", world.tree, "agent:brought")
+    return "unknown borrows its objects"
+
+
+@case()
+def grafts(world):
+    """Newer versions of libgit2 obey them: the commit of the source would have ours as its parent."""
+    world.git("checkout", "-q", "-b", "new")
+    commit = world.commit()
+    common = world.git("rev-parse", "--path-format=absolute", "--git-common-dir")
+    write(f"{common}/info/grafts", f"{git(world.source, 'rev-parse', 'main')} {commit}\n")
+    return "unknown info/grafts"
+
+
+@case()
+def nested_bare_with_a_linked_head(world):
+    """As core.preferSymlinkRefs makes it."""
+    nested = f"{world.tree}/build/nested.git"
+    git(world.root, "init", "-q", "--bare", nested)
+    git(world.tree, "push", "-q", nested, "HEAD:main")
+    os.unlink(f"{nested}/HEAD")
+    os.symlink("refs/heads/main", f"{nested}/HEAD")
+    return "unknown in build/nested.git"
+
+
+@case()
+def mounted_directory(world):
+    """A bind mount of the same file system, which no device number shows."""
+    if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode != 0:
+        return "safe"
+    os.makedirs(f"{world.tree}/build/mounted")
+    os.makedirs(world.path("precious"))
+    write(world.path("program"), f"#!/bin/sh\nexec unshare -Urm sh -c 'mount --bind \"$1\" \"$2\" && exec \"$3\" \"$4\"' - "
+          f"'{world.path('precious')}' '{world.tree}/build/mounted' '{world.program}' \"$1\"\n")
+    os.chmod(world.path("program"), 0o755)
+    world.program = world.path("program")
+    return "unknown build/mounted/ is on another file system"
 
 
 @case("clone")
