@@ -466,6 +466,7 @@ await_child() {	# PID STATE
 		((SECONDS < end)) || { fail "the deck has no such child"; return 1; }
 		read -rt 0.05 <> <(:)
 	done
+	return 0
 }
 
 # The deck hears at the same moment that they are gone, and that the preview's command has ended.
@@ -473,7 +474,8 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	local pid gate
 	some_sessions
 	mkfifo "$home/gate"
-	printf '#!/bin/sh\n[ -e "%s/open" ] || : <"%s/gate"\nexec agentdeck "$@"\n' "$home" "$home" >"$home/slow"
+	touch "$home/closed"
+	printf '#!/bin/sh\n[ ! -e "%s/closed" ] || : <"%s/gate"\nexec agentdeck "$@"\n' "$home" "$home" >"$home/slow"
 	chmod +x "$home/slow"
 	open 120 40 agentdeck-ui --program "$home/slow"
 	await 'Enter attach' && keys G Tab
@@ -481,7 +483,7 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	await '─ web: screen' && await_child "$pid" '[DRS]' || return
 	kill -STOP "$pid"
 	deck remove --force --all
-	touch "$home/open"
+	rm "$home/closed"
 	exec {gate}<>"$home/gate"	# for reading, too: this waits for no reader
 	await_child "$pid" Z
 	kill -CONT "$pid"

@@ -53,6 +53,7 @@ await_gone() {
 		((SECONDS < end)) || { fail "'$1' stays on the screen"; return 1; }
 		read -rt 0.05 <> <(:)
 	done
+	return 0
 }
 
 # The screen becomes the golden one, with "ID" for the ids of sessions.
