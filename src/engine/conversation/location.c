@@ -6,6 +6,7 @@
 #include "engine/deck/hint.h"
 #include "model/session/naming.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,17 +83,24 @@ static bool is_below_a_home(const struct agent *agent, const char *path)
 	       ends_with(path, agent->config_home + 1);
 }
 
-/* What another user may read alone is gone, too: the user id has changed. */
-static bool is_usable(const char *home)
+/* What another user may read alone is gone, too: the user id has changed.  An agent makes its home
+ * when it needs it, so that of a user who is there is not gone before. */
+static bool is_usable(const struct agent *agent, const char *home)
 {
-	return access(home, R_OK | W_OK | X_OK) == 0;
+	enum { ALL = R_OK | W_OK | X_OK };
+	if (access(home, ALL) == 0)
+		return true;
+	if (errno != ENOENT || !is_below_a_home(agent, home))
+		return false;
+	cleanup_free char *user = xstrndup(home, strlen(home) - strlen(agent->config_home + 1));
+	return access(user, ALL) == 0;
 }
 
 bool location_same_home(const struct agent *agent, const char *one, const char *other)
 {
 	return streq(or_empty(one), or_empty(other)) ||
 	       (is_below_a_home(agent, one) && is_below_a_home(agent, other) &&
-		!(is_usable(one) && is_usable(other)));
+		!(is_usable(agent, one) && is_usable(agent, other)));
 }
 
 /* Is the default home of today to replace the one that the instance has?  *ret_found: the
@@ -110,7 +118,7 @@ static bool prefers(const struct instance *instance, const struct agent *agent, 
 	if (is_here)
 		return conversation->home_is_default &&
 		       ret_found->modified_ns >= before.modified_ns;
-	return !is_usable(conversation->config_home);
+	return !is_usable(agent, conversation->config_home);
 }
 
 bool location_settle_home(const struct deck *deck, struct instance *instance,
