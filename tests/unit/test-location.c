@@ -275,6 +275,9 @@ static void a_default_home_is_where_the_users_home_directory_is(void **state)
 		bool is_known, moves; /* is_known: it was written down that it is the default */
 	} cases[] = {
 		{ MISSING, MISSING, true, true },
+		/* It may be on a disk that is not mounted. */
+		{ MISSING, MISSING, false, false },
+		{ MISSING, EMPTY, false, false },
 		{ MISSING, EMPTY, true, true },
 		{ MISSING, 5, true, true },
 		{ MISSING, 5, false, true },

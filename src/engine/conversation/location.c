@@ -115,10 +115,11 @@ static bool prefers(const struct instance *instance, const struct agent *agent, 
 	const bool is_there = id && location_find(instance, id, &before, NULL) == 0;
 	if (is_here != is_there)
 		return is_here;
-	if (is_here)
-		return conversation->home_is_default &&
-		       ret_found->modified_ns >= before.modified_ns;
-	return !is_usable(agent, conversation->config_home);
+	/* One that only has the name of a default may be on a disk that is not mounted now. */
+	if (!conversation->home_is_default)
+		return false;
+	return is_here ? ret_found->modified_ns >= before.modified_ns
+		       : !is_usable(agent, conversation->config_home);
 }
 
 bool location_settle_home(const struct deck *deck, struct instance *instance,
