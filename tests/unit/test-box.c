@@ -5,7 +5,7 @@
 
 static enum box_holds compare(const char *input, const char *text, char **ret_before)
 {
-	struct agent agent = { 0 };
+	struct agent agent = { .guard = (char[]){ " " } };
 	strvec_push(&agent.pasted, "\\[Pasted #[0-9]+ \\+([0-9]+) lines\\]");
 	strvec_push(&agent.pasted, "\\[Cut #[0-9]+\\]");
 	const enum box_holds holds = box_compare(&agent, input, text, ret_before);
@@ -45,6 +45,24 @@ static void lines_break_where_they_like(void **state UNUSED)
 	check("日本\n  語", "日本語", BOX_TEXT, "");
 	check("ok ☝", "ok ☝\ufe0f ", BOX_TEXT, "");
 	check("\u00a0one\u200b", "one", BOX_TEXT, "");
+	check("softword and join", "\ufeffsoft\u00adword\u3000and\u2009join\u2060", BOX_TEXT, "");
+}
+
+static void a_letter_and_its_mark_may_be_one_character(void **state UNUSED)
+{
+	check("café", "cafe\u0301", BOX_TEXT, "");
+	check("Việt", "Vie\u0323\u0302t", BOX_TEXT, "");
+	check("한글 x", "\u1112\u1161\u11ab\u1100\u1173\u11af x", BOX_TEXT, "");
+	check("日本café", "cafe\u0301", BOX_BEHIND, "\x04\x04");
+	check("café日本", "cafe\u0301", BOX_OTHER, "");
+	check("cafe", "cafe\u0301", BOX_OTHER, "");
+	/* Without a mark each character counts. */
+	check("cafè", "café", BOX_OTHER, "");
+}
+
+static void our_text_may_look_like_a_placeholder(void **state UNUSED)
+{
+	check("why [Pasted #1\n +7 lines]?", "why [Pasted #1 +7 lines]?", BOX_TEXT, "");
 }
 
 static void a_box_that_has_scrolled_shows_a_part(void **state UNUSED)
@@ -61,6 +79,10 @@ static void a_placeholder_of_its_size_is_our_text(void **state UNUSED)
 	check("[Pasted #1 +2 lines]", "a\nb\nc", BOX_TEXT, "");
 	check("[Pasted #2 +3\n lines]", "a\nb\nc", BOX_TEXT, "");
 	check("[Pasted #1 +7 lines]", "a\nb\nc", BOX_OTHER, "");
+	/* so many characters, as JavaScript counts them */
+	check("[Pasted #1 +6 lines]", "ab 😀c", BOX_TEXT, "");
+	/* and with the guard behind it */
+	check("[Pasted #1 +5 lines]", "ab\\\\", BOX_TEXT, "");
 	check("[Pasted #1 +7 lines][Pasted #2 +2 lines]", "a\nb\nc", BOX_BEHIND, "\x03");
 	check("draft [Pasted #2 +2 lines]", "a\nb\nc", BOX_BEHIND, "draft");
 	check("a [Pasted #2 +2 lines]", "a\nb\nc", BOX_BEHIND, "a");
@@ -90,6 +112,8 @@ int main(void)
 		cmocka_unit_test(our_text_alone_is_our_text),
 		cmocka_unit_test(a_draft_with_our_text_is_not_our_text),
 		cmocka_unit_test(lines_break_where_they_like),
+		cmocka_unit_test(a_letter_and_its_mark_may_be_one_character),
+		cmocka_unit_test(our_text_may_look_like_a_placeholder),
 		cmocka_unit_test(a_box_that_has_scrolled_shows_a_part),
 		cmocka_unit_test(a_placeholder_of_its_size_is_our_text),
 		cmocka_unit_test(a_placeholder_without_a_size_is_a_part),

@@ -131,6 +131,28 @@ static void real_screens_are_read_as_they_are_meant(void **state UNUSED)
 	}
 }
 
+/* codex ends its box with an empty line, and a message can have some. */
+static void an_empty_line_may_be_one_of_the_text(void **state UNUSED)
+{
+	static const struct {
+		const char *screen, *paragraphs;
+	} cases[] = {
+		{ "codex-0.169.0-draft2", "one\n  two\n\n    indented four" },
+		{ "codex-0.169.0-draft", NULL },
+		{ "codex-0.169.0-empty", NULL },
+		{ "codex-0.169.0-queued", NULL },
+	};
+	cleanup_registry struct registry registry = { 0 };
+	assert_int_equal(registry_builtin(&registry, NULL), 0);
+	const struct agent *agent = registry_find(&registry, "codex");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_display_screen struct display_screen screen = read_screen(cases[i].screen);
+		cleanup_free char *found = display_paragraphs(agent, &screen);
+		if (!streq(or_empty(found), or_empty(cases[i].paragraphs)))
+			fail_msg("%s: '%s'", cases[i].screen, or_empty(found));
+	}
+}
+
 /* A box of one line that reaches to the end of the screen. */
 static char *typed_on(const char *styled)
 {
@@ -207,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_screens_are_read_as_they_are_meant),
+		cmocka_unit_test(an_empty_line_may_be_one_of_the_text),
 		cmocka_unit_test(dim_text_is_not_typed),
 		cmocka_unit_test(colours_are_not_dim),
 		cmocka_unit_test(a_cursor_on_a_proposal_is_a_part_of_it),

@@ -130,12 +130,27 @@ static void any_turn_is_that_of_a_command(void **state)
 	assert_string_equal(or_empty(said.reply), "fine");
 }
 
+static void a_letter_and_its_mark_may_be_one_character(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 };
+	cleanup_said struct said said = { 0 };
+	said_mark(&desk->deck, instance, &mark);
+	append(path, PROMPT("un café") SAYS("oui", "end_turn"));
+	assert_int_equal(said_look(&desk->deck, instance, &mark, "un cafe\u0301", &said, NULL), 0);
+	assert_true(said.is_taken);
+	assert_string_equal(or_empty(said.reply), "oui");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(a_reply_is_that_of_its_message),
 		FAKE_TEST(what_was_there_before_is_another_message),
 		FAKE_TEST(any_turn_is_that_of_a_command),
+		FAKE_TEST(a_letter_and_its_mark_may_be_one_character),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,7 @@ struct sending {
 	struct display_screen screen;
 	int64_t same_since; /* the screen is the same */
 	char *box;          /* on the screen, with what is in it; NULL: there is none */
+	char *paragraphs;   /* display_paragraphs() */
 	size_t cleared;     /* keys pressed to empty the box */
 
 	/* before the paste, and before the submit key */
@@ -89,6 +90,7 @@ static void sending_free(struct sending *sending)
 	free(sending->program);
 	display_screen_free(&sending->screen);
 	free(sending->box);
+	free(sending->paragraphs);
 	free(sending->box_typed);
 	agent_free(sending->raw);
 }
@@ -120,6 +122,10 @@ static bool look(struct sending *sending)
 	sending->box = sending->to.agent->has_box
 			       ? display_input(sending->to.agent, &sending->screen)
 			       : display_box(sending->to.agent, sending->screen.text);
+	free(sending->paragraphs);
+	sending->paragraphs = sending->to.agent->has_box
+				      ? display_paragraphs(sending->to.agent, &sending->screen)
+				      : NULL;
 	return true;
 }
 
@@ -227,8 +233,10 @@ static bool wait_ready(struct sending *sending)
 static enum box_holds holds(const struct sending *sending, char **ret_before)
 {
 	const struct agent *agent = sending->to.agent;
-	const enum box_holds whole = box_compare(agent, sending->box, sending->request->text,
-						 ret_before);
+	const char *text = sending->request->text;
+	if (sending->paragraphs && box_same_text(sending->paragraphs, text))
+		return BOX_TEXT;
+	const enum box_holds whole = box_compare(agent, sending->box, text, ret_before);
 	/* The mode need not be shown by the mark: behind another text, its first character is one
 	 * like the others. */
 	return !sending->raw || whole == BOX_BEHIND || whole == BOX_TEXT

@@ -74,7 +74,7 @@ struct turn {
 
 struct looking {
 	const struct agent_files *files;
-	char *text; /* squeezed; NULL: any */
+	const char *text; /* NULL: any */
 	struct turn turn, next;
 	struct said *said;
 	bool is_found;
@@ -82,15 +82,13 @@ struct looking {
 
 static void looking_free(struct looking *looking)
 {
-	free(looking->text);
 	free(looking->turn.reply);
 	free(looking->next.reply);
 }
 
 static bool is_message(const struct looking *looking, const char *text)
 {
-	cleanup_free char *squeezed = box_squeeze(or_empty(text));
-	return looking->text && streq(squeezed, looking->text);
+	return looking->text && text && box_same_text(text, looking->text);
 }
 
 /* A prompt that is not the message: the turn that was read is its turn.  An agent may take a prompt
@@ -160,7 +158,7 @@ int said_look(struct deck *deck, const struct instance *instance, const struct s
 	cleanup_transcript struct transcript found = { 0 };
 	cleanup_said struct said said = { 0 };
 	CLEANUP(looking_free)
-	struct looking looking = { .text = text ? box_squeeze(text) : NULL, .said = &said };
+	struct looking looking = { .text = text, .said = &said };
 	struct stat st;
 	int r = said_find(deck, instance, &found, &looking.files, err);
 	if (r != 0)

@@ -3,9 +3,11 @@
  * Is it our text that is in an agent's input box?
  *
  * Pure: the caller reads the box (display_input()).  Agents break lines where they like and drop
- * some blanks, so blanks and characters without width do not count.  For a long text they show a
- * placeholder ("pasted" in the registry), which counts as our text if its number agrees.  A box with
- * more lines than fit shows a part of them, which counts, too: what is above them cannot be known.
+ * some blanks, so blanks and characters without width do not count.  Some put a letter and its mark
+ * together, so in a text with marks any character that is no ASCII is like another one.  For a long
+ * text they show a placeholder ("pasted" in the registry), which counts as our text if its number
+ * agrees.  A box with more lines than fit shows a part of them, which counts, too: what is above
+ * them cannot be known.
  */
 #pragma once
 
@@ -24,8 +26,8 @@ enum box_holds {
 enum box_holds box_compare(const struct agent *agent, const char *input, const char *text,
 			   char **ret_before);
 
-/* A text without what does not count. */
-char *box_squeeze(const char *text) MUST_USE;
+/* Are these the same words, apart from what does not count? */
+bool box_same_text(const char *one, const char *other);
 
 /* The input likewise, with a byte for each placeholder: one for the whole text, for some of it or
  * all, or for another text.  No box shows these bytes. */

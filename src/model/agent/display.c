@@ -253,15 +253,52 @@ static char *box_text(const struct agent *agent, const struct strvec *lines, con
 	return xstrndup(text, length_without_blanks(text));
 }
 
-char *display_input(const struct agent *agent, const struct display_screen *screen)
+static char *read_input(const struct agent *agent, const struct display_screen *screen,
+			size_t (*end_of)(const struct agent *agent, const struct strvec *lines,
+					 const struct box *box))
 {
 	cleanup_patterns struct patterns placeholder = compile(&agent->placeholder);
 	cleanup_lines struct lines shown = split(screen->text), typed = split(screen->typed);
 	struct box box;
 	if (!find_box(agent, &shown.items, &box))
 		return NULL;
+	box.end = end_of(agent, &shown.items, &box);
+	if (!box.end)
+		return NULL;
 	cleanup_free char *text = box_text(agent, &shown.items, &box);
 	return fits(&placeholder, text) ? xstrdup("") : box_text(agent, &typed.items, &box);
+}
+
+static size_t nearest_end(const struct agent *agent UNUSED, const struct strvec *lines UNUSED,
+			  const struct box *box)
+{
+	return box->end;
+}
+
+/* The lowest empty line above other text.  0: it is the nearest, or the box does not end at one. */
+static size_t farthest_end(const struct agent *agent, const struct strvec *lines,
+			   const struct box *box)
+{
+	cleanup_patterns struct patterns below = compile(&agent->box_below);
+	bool has_text = false;
+	if (!fits(&below, ""))
+		return 0;
+	for (size_t i = lines->count; i-- > box->end + 1;) {
+		if (has_text && fits(&below, lines->items[i]))
+			return i;
+		has_text |= !fits(&below, lines->items[i]);
+	}
+	return 0;
+}
+
+char *display_input(const struct agent *agent, const struct display_screen *screen)
+{
+	return read_input(agent, screen, nearest_end);
+}
+
+char *display_paragraphs(const struct agent *agent, const struct display_screen *screen)
+{
+	return read_input(agent, screen, farthest_end);
 }
 
 size_t display_mode_length(const struct agent *agent, const char *text)

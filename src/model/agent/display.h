@@ -48,6 +48,10 @@ char *display_box(const struct agent *agent, const char *screen) MUST_USE;
  * without its placeholder; "" when it is empty.  NULL: there is no box.  The caller frees. */
 char *display_input(const struct agent *agent, const struct display_screen *screen) MUST_USE;
 
+/* Likewise, of a box that ends at an empty line (codex), as a text with empty lines in it does not:
+ * all down to the last empty line, which may be more than the box.  NULL: that is no more. */
+char *display_paragraphs(const struct agent *agent, const struct display_screen *screen) MUST_USE;
+
 /* Length of the beginning of a message that brings the box into another mode (mode_text); 0: it has
  * none. */
 size_t display_mode_length(const struct agent *agent, const char *text);

@@ -128,10 +128,11 @@ def send_permissive(home):
 
 @check(agents=["gemini", "qwen", "copilot", "opencode", "pi", "cn", "codex"], otherwise="the others do more")
 def send_box(home):
-    """a line, two lines, many lines and a long one arrive whole; a draft is left alone"""
+    """a line, two lines, paragraphs, many lines, a long one, a backslash arrive whole; a draft is left alone"""
     session = home.add()
     session.start()
-    texts = ["a line", "two\nlines", "\n".join(f"row {n}" for n in range(30)), "word " * 180 + "end"]
+    texts = ["a line", "two\nlines", "one\n\nand\n\n\nanother paragraph", "\n".join(f"row {n}" for n in range(30)),
+             "word " * 180 + "end", "two \\ and one\\", "long " * 240 + "end\\"]
     for text in texts:
         answer = send(session, text)
         must(answer.returncode == 0, f"send: {answer.stderr}\n{session.visible()}")
