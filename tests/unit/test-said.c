@@ -130,6 +130,30 @@ static void any_turn_is_that_of_a_command(void **state)
 	assert_string_equal(or_empty(said.reply), "fine");
 }
 
+/* It waits in the queue while the agent ends the turn before. */
+static void the_turn_before_is_not_that_of_a_command(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 };
+	said_mark(&desk->deck, instance, &mark);
+	append(path, TOOL RESULT SAYS("of the turn before", "end_turn"));
+	for (int i = 0; i < 2; i++) {
+		cleanup_said struct said said = { 0 };
+		assert_int_equal(said_look(&desk->deck, instance, &mark, NULL, &said, NULL), 0);
+		assert_false(said.is_over);
+		assert_null(said.reply);
+		append(path, PROMPT("<command-name>/review</command-name>"));
+	}
+	/* The first turn is the command's. */
+	append(path, SAYS("fine", "end_turn") PROMPT("next") SAYS("later", "end_turn"));
+	cleanup_said struct said said = { 0 };
+	assert_int_equal(said_look(&desk->deck, instance, &mark, NULL, &said, NULL), 0);
+	assert_true(said.is_over && said.is_followed);
+	assert_string_equal(or_empty(said.reply), "fine");
+}
+
 static void a_letter_and_its_mark_may_be_one_character(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -150,6 +174,7 @@ int main(void)
 		FAKE_TEST(a_reply_is_that_of_its_message),
 		FAKE_TEST(what_was_there_before_is_another_message),
 		FAKE_TEST(any_turn_is_that_of_a_command),
+		FAKE_TEST(the_turn_before_is_not_that_of_a_command),
 		FAKE_TEST(a_letter_and_its_mark_may_be_one_character),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,17 @@ static bool has_any(const struct json_object *record, const struct strvec *condi
 	return false;
 }
 
+/* Is it nothing but words? */
+static bool has_words(struct json_object *value)
+{
+	const bool is_array = json_object_is_type(value, json_type_array);
+	const size_t count = is_array ? json_object_array_length(value) : 0;
+	for (size_t i = 0; i < count; i++)
+		if (!*json_get_string(json_object_array_get_idx(value, i), "text", ""))
+			return false;
+	return count || !is_empty(string_of(value));
+}
+
 static bool fits(const struct json_object *record, const char *condition)
 {
 	return condition && json_matches(record, condition);
@@ -216,6 +227,8 @@ enum shelf_record shelf_read(const struct agent_files *files, const struct json_
 		return SHELF_NOTHING;
 	struct json_object *value = json_at(record, place);
 	char *text = text_of(value, is_reply);
+	if (!text && !is_reply && has_words(value))
+		return SHELF_TAG;
 	/* What a tool gave is an array without a text. */
 	if (!text)
 		return is_reply || json_object_is_type(value, json_type_array) ? SHELF_WORK

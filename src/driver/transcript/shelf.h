@@ -49,6 +49,7 @@ int shelf_pick(const struct agent_files *files, const char *home, const char *se
 enum shelf_record {
 	SHELF_NOTHING,
 	SHELF_PROMPT, /* somebody typed it */
+	SHELF_TAG,    /* it looks like a tag: the agent added it, or somebody typed a command */
 	SHELF_REPLY,  /* the agent said it */
 	SHELF_WORK,   /* the agent did something, or a tool of the agent */
 };

@@ -91,11 +91,11 @@ static bool is_message(const struct looking *looking, const char *text)
 	return looking->text && text && box_same_text(text, looking->text);
 }
 
-/* A prompt that is not the message: the turn that was read is its turn.  An agent may take a prompt
- * into the turn that it works on, so the reply to the message may be in there. */
+/* A prompt that is not the message, or need not be: the turn that was read is its turn.  An agent
+ * may take a prompt into the turn that it works on, so the reply to the message may be in there. */
 static void pass_prompt(struct looking *looking)
 {
-	looking->said->is_followed = true;
+	looking->said->is_followed |= looking->text || looking->next.has_work;
 	if (!looking->turn.has_work)
 		return;
 	free(looking->next.reply);
@@ -130,9 +130,13 @@ static bool visit(const struct json_object *record, void *data)
 	case SHELF_PROMPT:
 		looking->is_found = is_message(looking, turn.text);
 		free(turn.text);
-		if (!looking->is_found && looking->text)
+		if (!looking->is_found)
 			pass_prompt(looking);
 		return looking->is_found;
+	case SHELF_TAG:
+		if (!looking->text)
+			pass_prompt(looking);
+		return false;
 	default:
 		return false;
 	}
@@ -144,7 +148,8 @@ static void conclude(struct looking *looking)
 	struct turn *turn = &looking->turn;
 	if (!looking->is_found && looking->text)
 		return;
-	if (!turn->is_over && looking->next.has_work)
+	/* The first turn after a prompt; what is before that belongs to the turn before. */
+	if (!looking->text || (!turn->is_over && looking->next.has_work))
 		turn = &looking->next;
 	said->is_taken |= looking->is_found || turn->has_work;
 	said->is_over = turn->is_over;
