@@ -68,6 +68,17 @@ static void a_text_that_stays_in_the_box_is_typed(void **state)
 	terminal_stop(instance);
 }
 
+/* Agents take a backslash and Enter for a line break. */
+static void a_beginning_of_the_text_in_the_box_is_no_proof(void **state)
+{
+	cleanup_instance struct instance *instance = start(
+		*state, "printf '" BOX "'; read x; printf \"\\033[2J\\033[H" BOX "${x%?}\"; read y",
+		BOX);
+	check(*state, &(struct delivery_request){ .wait = true }, DELIVERY_TYPED, "has changed");
+	terminal_await(instance, BOX "hell");
+	terminal_stop(instance);
+}
+
 static void a_draft_is_left_alone(void **state)
 {
 	cleanup_instance struct instance *instance = start(
@@ -182,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FAKE_TEST(a_text_that_leaves_the_box_is_submitted),
 		FAKE_TEST(a_text_that_stays_in_the_box_is_typed),
+		FAKE_TEST(a_beginning_of_the_text_in_the_box_is_no_proof),
 		FAKE_TEST(a_draft_is_left_alone),
 		FAKE_TEST(a_draft_is_replaced_on_request),
 		FAKE_TEST(a_text_typed_at_the_same_time_stays_and_ours_goes),

@@ -400,10 +400,15 @@ static bool paste(struct sending *sending)
 	return true;
 }
 
-/* Does the text still stand in the box?  Only a box that we recognise can tell. */
+/* Is the text still in the box, or a beginning of it?  The submit key may have been taken for a
+ * part of the text.  Only a box that we recognise can tell. */
 static bool is_still_typed(const struct sending *sending)
 {
-	return sending->box_typed && sending->box && streq(sending->box, sending->box_typed);
+	if (!sending->box_typed || !sending->box)
+		return false;
+	cleanup_free char *before = NULL;
+	const enum box_holds found = holds(sending, &before);
+	return streq(sending->box, sending->box_typed) || found == BOX_TEXT || found == BOX_PART;
 }
 
 /* A box that cannot be seen at the moment may hold it. */
