@@ -154,6 +154,24 @@ static void the_turn_before_is_not_that_of_a_command(void **state)
 	assert_string_equal(or_empty(said.reply), "fine");
 }
 
+static void another_conversation_has_no_reply_to_the_command_that_leads_there(void **state)
+{
+	static const char other_id[] = "0c000000-0000-4000-8000-00000000000d";
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_free char *other = xasprintf("%s/%s.jsonl", desk->root, other_id);
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 };
+	cleanup_said struct said said = { 0 };
+	said_mark(&desk->deck, instance, &mark);
+	append(other, BEFORE SAYS("long ago", "end_turn"));
+	replace_string(&instance->conversation.session_id, other_id);
+	replace_string(&instance->conversation.transcript_path, other);
+	assert_int_equal(said_look(&desk->deck, instance, &mark, NULL, &said, NULL), 0);
+	assert_string_equal(or_empty(said.path), other);
+	assert_null(said.reply);
+}
+
 static void a_letter_and_its_mark_may_be_one_character(void **state)
 {
 	struct fake_desk *desk = *state;
@@ -175,6 +193,7 @@ int main(void)
 		FAKE_TEST(what_was_there_before_is_another_message),
 		FAKE_TEST(any_turn_is_that_of_a_command),
 		FAKE_TEST(the_turn_before_is_not_that_of_a_command),
+		FAKE_TEST(another_conversation_has_no_reply_to_the_command_that_leads_there),
 		FAKE_TEST(a_letter_and_its_mark_may_be_one_character),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,9 @@ int said_look(struct deck *deck, const struct instance *instance, const struct s
 	/* A file that became smaller was written again. */
 	const int64_t size = st.st_size,
 		      added = is_same && mark->size <= size ? size - mark->size : size;
-	if (added > 0)
+	/* A command led to another conversation: what was said there is no reply to it. */
+	const bool is_other = !text && mark->path && !is_same;
+	if (added > 0 && !is_other)
 		r = transcript_visit_back(found.path, added, visit, &looking, err);
 	if (r < 0)
 		return -1;
