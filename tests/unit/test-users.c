@@ -173,6 +173,39 @@ static void a_process_that_has_the_tree_at_another_path_is_seen(void **state)
 	end(pid);
 }
 
+/* An editor elsewhere saves a file while agentdeck-assess looks. */
+static void use_program_that_is_followed_by_a_change(struct desk *desk)
+{
+	cleanup_free char *program = path_join(desk->root, "assess");
+	do_sh(desk, "printf '#!/bin/sh\\n\"%s\" \"$@\"; echo work >> \"%s/" TREE
+		    "/build/late\"\\n' \"$AGENTDECK_ASSESS\" \"$PWD\" > assess && chmod +x assess");
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+}
+
+static void what_is_written_after_the_look_is_kept(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	cleanup_orphan struct orphan orphan = { 0 };
+	cleanup_error struct error err = { 0 };
+	cleanup_free char *path = path_join(desk->root, "default");
+	do_sh(desk, "mkdir " TREE "/build");
+	use_program_that_is_followed_by_a_change(desk);
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "something in it changed"));
+	do_sh(desk, "test -f " TREE "/build/late && rm " TREE "/build/late");
+	assert_int_equal(orphan_look(desk->deck.store, path, ID, &orphan, NULL), 0);
+	assert_true(verdict_is_safe(&orphan.verdict));
+	assert_int_equal(orphan_delete(desk->deck.store, ID, &orphan, &err), -1);
+	assert_int_equal(err.code, ERROR_BUSY);
+	do_sh(desk, "test -f " TREE "/build/late");
+	/* Its user has given it up. */
+	instance->workspace->may_be_lost = true;
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
+	do_sh(desk, "test ! -e default/trees/" ID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +214,7 @@ int main(void)
 		DESK_TEST(what_is_set_aside_is_not_deleted_under_a_process),
 		DESK_TEST(the_sessions_own_processes_are_told_apart),
 		DESK_TEST(a_process_that_has_the_tree_at_another_path_is_seen),
+		DESK_TEST(what_is_written_after_the_look_is_kept),
 	};
 	int input[2];
 	keep_input_open(input);

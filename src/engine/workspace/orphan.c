@@ -118,8 +118,10 @@ static void judge(int directory, const char *id, struct orphan *orphan)
 		verdict_unknown(&orphan->verdict, "", "%s", err.message);
 	else if (!streq(origin.path, orphan->path))
 		verdict_unknown(&orphan->verdict, "", "its record is of another tree");
-	else if (verdict_is_safe(&orphan->verdict))
+	else if (verdict_is_safe(&orphan->verdict)) {
+		orphan->seen = tree_stamp_of(AT_FDCWD, orphan->path);
 		assess_verdict(&origin, ASSESS_TIMEOUT_MS, &orphan->verdict);
+	}
 }
 
 int orphan_look(const struct store *store, const char *path, const char *id, struct orphan *ret,
@@ -173,6 +175,7 @@ int orphan_delete(const struct store *store, const char *id, const struct orphan
 		.name = orphan->name ? orphan->name : TREE_REMOVED,
 		.path = orphan->path,
 		.source = orphan->source,
+		.seen = orphan->name ? &orphan->seen : NULL,
 	};
 	return open_place(all, id, orphan, &place, err) < 0 ? -1
 							    : tree_erase(all, &place, &tree, err);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "driver/store/store.h"
+#include "engine/workspace/stamp.h"
 #include "model/workspace/verdict.h"
 
 struct orphan {
@@ -15,6 +16,7 @@ struct orphan {
 	char *root;   /* the tree is <root>/<id>/<name>; NULL: it is in the profile */
 	char *source; /* the repository that has a record of it, or NULL */
 	struct verdict verdict;
+	struct tree_stamp seen; /* before the verdict */
 };
 void orphan_clear(struct orphan *orphan);
 #define cleanup_orphan CLEANUP(orphan_clear)

@@ -10,6 +10,7 @@
 #include "driver/assess/assess.h"
 #include "driver/git/git.h"
 #include "engine/workspace/inside.h"
+#include "engine/workspace/stamp.h"
 #include "engine/workspace/tree-internal.h"
 #include "engine/workspace/users.h"
 
@@ -141,6 +142,16 @@ static int check_unused(int directory, const char *name, const char *id, struct 
 		       : 0;
 }
 
+static int check_unchanged(int directory, const char *name, const struct tree_stamp *seen,
+			   struct error *err)
+{
+	const struct tree_stamp now = seen ? tree_stamp_of(directory, name)
+					   : (struct tree_stamp){ 0 };
+	return seen && !tree_stamp_equal(seen, &now)
+		       ? error_set(err, ERROR_BUSY, "something in it changed just now: try again")
+		       : 0;
+}
+
 /* Out of the way, durably.  What an earlier deletion has left there was judged as well.  Nobody can
  * enter it under its new name; who did so in the moment before gets it back. */
 static int set_aside(int directory, const struct tree_remains *tree, struct error *err)
@@ -151,7 +162,8 @@ static int set_aside(int directory, const struct tree_remains *tree, struct erro
 		return -1;
 	if (renameat(directory, tree->name, directory, TREE_REMOVED) < 0 && errno != ENOENT)
 		return error_set_file(err, errno, "remove %s", tree->name);
-	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0) {
+	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0 ||
+	    check_unchanged(directory, TREE_REMOVED, tree->seen, err) < 0) {
 		(void)renameat(directory, TREE_REMOVED, directory, tree->name);
 		return -1;
 	}
@@ -239,6 +251,9 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		r = fs_open_private_directory_at(all, instance->id, is_linked, &records, err);
 	if (r < 0 || tree_open_place(deck, instance, is_linked, &place, err) < 0)
 		return -1;
+	const struct tree_stamp seen = place.directory < 0 || workspace->may_be_lost
+					       ? (struct tree_stamp){ 0 }
+					       : tree_stamp_of(place.directory, name);
 	if (!may_lose(deck, instance, &place, records))
 		return TREE_KEPT;
 	if (tree_check_ours(deck, instance, err) < 0 || note_freed(workspace, saver, err) < 0)
@@ -249,6 +264,7 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		.path = workspace->path,
 		.source = is_linked ? workspace->source : NULL,
 		.record = inside_linked(instance).record,
+		.seen = workspace->may_be_lost ? NULL : &seen,
 	};
 	cleanup_error struct error local = { 0 };
 	if (tree_erase(all, &place, &tree, &local) == 0)
