@@ -105,7 +105,7 @@ static void a_tree_without_a_session_is_not_deleted_under_a_process(void **state
 {
 	struct desk *desk = *state;
 	use_program("agentdeck-assess");
-	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_orphan struct orphan orphan = { 0 };
 	cleanup_error struct error err = { 0 };
 	cleanup_free char *path = path_join(desk->root, "default");
