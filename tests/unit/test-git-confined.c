@@ -18,8 +18,7 @@ static const char *const attacks[] = {
 	"ln -s \"$private/refs/heads/main\" .git/refs/heads/taken",
 	"rm .git/HEAD && ln -s \"$private/HEAD\" .git/HEAD",
 	"rm .git/HEAD && mkfifo .git/HEAD",
-	"ln -s \"$private/packed-refs\" .git/packed-refs.new && "
-	"mv .git/packed-refs.new .git/packed-refs",
+	"ln -sf \"$private/packed-refs\" .git/packed-refs",
 };
 
 static int fork_it(struct desk *desk, const struct instance *one, struct error *err)
