@@ -64,12 +64,38 @@ static void objects_that_a_container_lacks_are_refused(void **state)
 	assert_non_null(strstr(err.message, "git repack"));
 }
 
+/* Some tools share objects between checkouts in this way.  The engine would follow a link. */
+static void parts_that_are_links_are_refused(void **state)
+{
+	static const char *const parts[] = { "objects", "objects/info", "refs", "logs" };
+	struct desk *desk = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		cleanup_instance struct instance *instance = plan(desk, WORKSPACE_WORKTREE);
+		cleanup_error struct error err = { 0 };
+		cleanup_free char *script = xasprintf("mkdir -p project/.git/%s && "
+						      "mv project/.git/%s elsewhere && "
+						      "ln -s \"$PWD/elsewhere\" project/.git/%s",
+						      parts[i], parts[i], parts[i]);
+		do_sh(desk, script);
+		instance->recipe = recipe_new();
+		instance->recipe->directory = xstrdup(instance->cwd);
+		assert_int_equal(ensure(desk, instance, &err), -1);
+		assert_int_equal(err.code, ERROR_INVALID);
+		cleanup_free char *link = xasprintf("/.git/%s is a link", parts[i]);
+		assert_non_null(strstr(err.message, link));
+		assert_non_null(strstr(err.message, "--clone"));
+		do_sh(desk,
+		      "rm -rf project elsewhere default/" ID " default/trees && mkdir project");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(a_container_writes_only_what_a_commit_does),
 		DESK_TEST(a_container_has_nothing_of_the_source_of_a_clone),
 		DESK_TEST(objects_that_a_container_lacks_are_refused),
+		DESK_TEST(parts_that_are_links_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

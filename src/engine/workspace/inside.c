@@ -36,9 +36,16 @@ static int check_objects(const char *common, struct error *err)
 static int add_part(struct recipe *recipe, const char *common, const char *name, bool read_only,
 		    struct error *err)
 {
-	cleanup_free char *path = path_join(common, name);
+	struct stat st;
+	cleanup_free char *path = path_join(common, name), *shown = visible(path);
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return error_set_file(err, errno, "mkdir %s", path);
+	/* No start would mount it. */
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return error_set(err, ERROR_INVALID,
+				 "%s is a link, which no container mounts: use --clone, or leave "
+				 "--worktree or --container out",
+				 shown);
 	recipe_add_tree_mount(recipe, path, read_only);
 	return 0;
 }
