@@ -66,7 +66,11 @@ TEST(StopEndsWhatTheAgentsTmuxMovedOut)
 {
 	struct session session, other;
 	struct process moved, strangers;
-	machine_write(at_home("agent.sh"), 0755, OUT_OF_SCOPE "sleep 7777 &)\nexec sleep 8888\n");
+	const char *asked = at_home("asked");
+	machine_write(at_home("window.sh"), 0755,
+		      kept("trap 'touch %s; exit' TERM\nsleep 7777 & wait\n", asked));
+	machine_write(at_home("agent.sh"), 0755,
+		      kept(OUT_OF_SCOPE "sh %s &)\nexec sleep 8888\n", at_home("window.sh")));
 	session_add(&other, NULL, "other", WORDS("-c", kept("sh %s", at_home("other.sh"))));
 	machine_write(at_home("other.sh"), 0755, OUT_OF_SCOPE "sleep 5555 &)\nexec sleep 6666\n");
 	session_start(&other, NULL);
@@ -80,6 +84,7 @@ TEST(StopEndsWhatTheAgentsTmuxMovedOut)
 		 "nothing left the other scope");
 	session_stop(&session, NULL);
 	ASSERT(!machine_alive(&moved), "it outlived its session");
+	ASSERT(machine_exists(asked), "it was killed before it could save its work");
 	ASSERT(machine_alive(&strangers), "that of another session has ended");
 	session_stop(&other, NULL);
 	ASSERT(!machine_alive(&strangers), "it outlived its session");

@@ -61,6 +61,18 @@ static void end_pane(const struct instance *instance, const struct strvec *keys,
 	(void)process_wait_end(pane, start + grace_ms, NULL);
 }
 
+static void ask_to_end(const struct process_id *ids, size_t count, int wait_ms)
+{
+	/* Called from inside the run, this command is one of them. */
+	for (size_t i = 0; i < count; i++)
+		if (ids[i].pid != getpid())
+			(void)process_signal(&ids[i], SIGTERM, NULL);
+	const int64_t deadline = clock_ms() + wait_ms;
+	for (size_t i = 0; i < count; i++)
+		if (ids[i].pid != getpid())
+			(void)process_wait_end(&ids[i], deadline, NULL);
+}
+
 /* The pane first; then those below it, since the agent may be the child of a wrapper that ended at
  * once. */
 static void end_politely(const struct instance *instance, const struct strvec *keys, int grace_ms,
@@ -77,13 +89,7 @@ static void end_politely(const struct instance *instance, const struct strvec *k
 	/* Of a later attempt, tmux could still have noted the end of the one before. */
 	if (ret_words && run->attempt == 0 && !process_alive(&run->pane))
 		*ret_words = terminal_hear_words(instance);
-	for (size_t i = 0; i < count; i++)
-		if (tree[i].pid != getpid())
-			(void)process_signal(&tree[i], SIGTERM, NULL);
-	int64_t deadline = clock_ms() + grace_ms / 4;
-	for (size_t i = 0; i < count; i++)
-		if (tree[i].pid != getpid())
-			(void)process_wait_end(&tree[i], deadline, NULL);
+	ask_to_end(tree, count, grace_ms / 4);
 }
 
 int host_kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err)
@@ -170,13 +176,10 @@ void host_end_daemons(struct deck *deck, const struct instance *instance, const 
 	for (size_t i = 0; i < all; i++)
 		if (is_daemon(&ids[i], agent))
 			ids[count++] = ids[i];
-	for (size_t i = 0; i < count; i++)
-		(void)process_signal(&ids[i], SIGTERM, NULL);
-	int64_t deadline = clock_ms() + DAEMON_TIMEOUT_MS;
+	ask_to_end(ids, count, DAEMON_TIMEOUT_MS);
 	for (size_t i = 0; i < count; i++) {
 		log_info("ended what the agent left behind: process %d", (int)ids[i].pid);
-		if (process_wait_end(&ids[i], deadline, NULL) == PROCESS_STILL_ALIVE)
-			(void)process_signal(&ids[i], SIGKILL, NULL);
+		(void)process_signal(&ids[i], SIGKILL, NULL);
 	}
 }
 
@@ -193,11 +196,20 @@ static const char *unit_of(const struct instance *instance, char **storage)
 	return *storage;
 }
 
-/* What the run has started, and somebody has moved out of its scope: tmux that is built with
- * systemd does that with its panes, also one that an agent starts. */
-static int end_strays(struct deck *deck, const char *unit, const char *marker, struct error *err)
+/* What the run has started, and something has moved out of its scope: tmux that is built with
+ * systemd does that with its panes, also one that an agent starts.  It may be a window of the
+ * user's, with work to save. */
+static int end_strays(struct deck *deck, const char *unit, const char *marker, int grace_ms,
+		      struct error *err)
 {
-	return unit && deck_bus(deck) ? host_kill_all(deck, NULL, marker, err) : 0;
+	cleanup_free struct process_id *ids = NULL;
+	size_t count = 0;
+	if (!unit || !deck_bus(deck))
+		return 0;
+	if (grace_ms > 0 && host_processes(deck, NULL, marker, &ids, &count, err) < 0)
+		return -1;
+	ask_to_end(ids, count, grace_ms / 4);
+	return host_kill_all(deck, NULL, marker, err);
 }
 
 static int end_processes(struct deck *deck, const struct instance *instance, int grace_ms,
@@ -220,9 +232,9 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 		(void)terminal_end(instance->id, run->socket, NULL);
 	}
 	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
-	return host_kill_all(deck, unit, marker, err) < 0 || end_strays(deck, unit, marker, err) < 0
-		       ? -1
-		       : 0;
+	if (host_kill_all(deck, unit, marker, err) < 0)
+		return -1;
+	return end_strays(deck, unit, marker, grace_ms, err);
 }
 
 int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,
