@@ -9,7 +9,7 @@
 
 enum { HOOK_MOST = 64 << 10 };
 
-/* Git's own names.  What is behind them has other checks, or is a trace of what was done. */
+/* Git's own names.  Other checks cover these files, or they only trace past commands. */
 static bool is_known(const char *name)
 {
 	static const char *const names[] = {
@@ -54,7 +54,7 @@ static bool is_known(const char *name)
 		"rr-cache",
 		"shallow",
 		"worktrees",
-		/* Of other programs, which make it again. */
+		/* Other programs create these again. */
 		"gk",
 		"opencode",
 	};
@@ -132,7 +132,7 @@ static void add_hooks(const struct repository *repository)
 	}
 }
 
-/* git runs the hooks of core.hooksPath instead, and husky and others set that. */
+/* git runs the hooks in core.hooksPath instead.  Programs like husky set it. */
 static bool has_other_hooks(const struct repository *repository)
 {
 	git_config *config = NULL;
@@ -154,7 +154,7 @@ bool gitdir_pushes_lfs(const struct repository *repository)
 
 /* ---- everything ---- */
 
-/* A ref at the top is looked at with the history. */
+/* history.c checks the refs at the top. */
 static bool is_ref(const struct repository *repository, const char *name)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -167,7 +167,7 @@ static bool is_ref(const struct repository *repository, const char *name)
 void gitdir_add(const struct repository *repository)
 {
 	cleanup_strvec struct strvec names = { 0 };
-	/* That of a linked worktree goes with it, too. */
+	/* The git directory of a linked worktree is lost with the worktree. */
 	if (repository->fate == FATE_STAYS && !repository->is_linked)
 		return;
 	list(repository, "", &names);

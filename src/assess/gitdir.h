@@ -9,5 +9,5 @@
 
 void gitdir_add(const struct repository *repository);
 
-/* Does it have git-lfs' own pre-push hook, which sends large files before the commits? */
+/* Does the repository have git-lfs' own pre-push hook, which sends large files before commits? */
 bool gitdir_pushes_lfs(const struct repository *repository);

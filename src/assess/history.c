@@ -201,7 +201,8 @@ static void require_line(struct history *history, const char *directory, const c
 			     text.length < GIT_OID_HEXSZ ? text.length : GIT_OID_HEXSZ) < 0)
 		return; /* symbolic, or nothing */
 	git_odb *odb = NULL;
-	/* What git has collected since is gone already, and what a log has is listed. */
+	/* An object that git has collected is lost already.  The logs list the objects that they
+	 * name. */
 	const bool is_there = git_repository_odb(&odb, history->repository->git) == 0 &&
 			      git_odb_exists(odb, &oid);
 	git_odb_free(odb);
@@ -326,11 +327,11 @@ static void require_logged(struct history *history)
 
 /* ---- refs at the top of the git directory ---- */
 
-/* `git update-ref NAME` makes such a ref, which libgit2 does not list.  Those that git makes itself
- * name what the logs have, until that has expired. */
+/* `git update-ref NAME` makes such a ref, and libgit2 does not list it.  The refs that git makes
+ * itself name commits that are also in the logs, until the log entries expire. */
 static void require_top(struct history *history)
 {
-	/* What another repository has; the tree of a merge; a list. */
+	/* These name what another repository has, the tree of a merge, or a list. */
 	static const char *const others[] = { "HEAD", "FETCH_HEAD", "AUTO_MERGE", "shallow" };
 	const struct repository *repository = history->repository;
 	cleanup_close int fd = open(repository->git_directory,

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* COMMITS_MOST: further back nobody looks, so nothing is known. */
+/* COMMITS_MOST: the walk stops after so many commits, and the verdict is unknown. */
 enum { POINTER_MOST = 1024, OID_LENGTH = 64, COMMITS_MOST = 5000 };
 
-/* A place for such content, in the git directory. */
+/* A directory for large files, in the git directory. */
 struct store {
 	const char *below; /* objects are two directories below it, by a hash */
 	const char *what;
@@ -24,7 +24,7 @@ static const struct store stores[] = {
 	{ "annex/objects", "git-annex", true },
 };
 
-/* What only this repository stores. */
+/* Large files that only this repository stores. */
 struct content {
 	const struct repository *repository;
 	const struct store *store;
@@ -35,7 +35,7 @@ struct content {
 
 /* ---- what is stored ---- */
 
-/* Another git directory has the whole of it. */
+/* Does another git directory have the complete file? */
 static bool has(const char *common, const char *below, const struct stat *here)
 {
 	struct stat there;
@@ -90,14 +90,14 @@ static void lose(struct content *content, size_t at, const char *example)
 {
 	if (!content->lost++)
 		content->example = xstrdup(example);
-	/* Each counts once. */
+	/* Count each file once. */
 	char **items = content->names.items;
 	free(items[at]);
 	memmove(items + at, items + at + 1, (content->names.count - at) * sizeof(*items));
 	content->names.count--;
 }
 
-/* A merge has it from its other parents, which have their own look. */
+/* Does another parent of a merge have the file?  That parent is judged separately. */
 static bool has_other_parent(const git_commit *commit, const git_diff_file *file)
 {
 	bool has = false;
@@ -199,7 +199,7 @@ static int hide_recorded(const struct repository *repository, git_revwalk *walk,
 	return r;
 }
 
-/* Commits that were made here, and not sent with what they name. */
+/* Walk the commits that were made here, and whose large files were not sent. */
 static int walk_commits(struct content *content, const struct commits *heads,
 			const struct commits *uploaded)
 {
@@ -243,7 +243,7 @@ static void add_finding(const struct content *content)
 					     (size_t)(path_basename(objects) - objects) - 1);
 	char *const make[] = { (char[]){ "mkdir" }, (char[]){ "-p" }, target, NULL };
 	char *const copy[] = { (char[]){ "cp" }, (char[]){ "-Rn" }, from, target, NULL };
-	/* Its user copies the line into a shell, and an agent has named directories. */
+	/* The user copies this line into a shell, and an agent may have named the directories. */
 	cleanup_free char *first = argjoin(make);
 	cleanup_free char *second = argjoin(copy);
 	cleanup_free char *name = xasprintf("%" PRId64 " file%s of %s, as %s", content->lost,

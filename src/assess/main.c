@@ -89,8 +89,8 @@ static void prepare_late_answer(const struct confinement *confinement)
 	verdict_free(&verdict);
 }
 
-/* What such a remote has is asked of itself: what the tree says about it may be forged.  One that
- * is not there now has nothing. */
+/* Ask these remotes themselves, because the tree may contain forged claims about them.  A remote
+ * that does not exist now has nothing. */
 static void find_remotes_here(struct look *look)
 {
 	for (size_t i = 0; i < look->origin.remote_count; i++) {

@@ -121,7 +121,7 @@ static bool leads_back(const struct repository *repository)
 
 static bool locate_linked(struct repository *repository)
 {
-	/* Its own refs and objects would not be looked at. */
+	/* The clone's own refs and objects would not be checked. */
 	if (!*repository->where && repository->look->origin.kind == ORIGIN_CLONE)
 		return refuse(repository, "it was a clone, and its git directory is that of "
 					  "another repository now");

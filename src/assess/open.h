@@ -26,7 +26,7 @@ bool open_locate(struct repository *repository);
  * sees the same directories.  False: the finding says why. */
 bool open_repository(struct repository *repository);
 
-/* Another one, for its refs, by its git directory. */
+/* Opens another repository by its git directory, to read its refs. */
 int open_other(const char *common, git_repository **ret);
 
 /* Our own git configuration in memory.  Before sandbox_close().  The caller closes. */

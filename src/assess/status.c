@@ -207,8 +207,7 @@ static bool is_cache(const struct repository *repository, const char *directory)
 	       starts_with(strbuf_text(&text), tag);
 }
 
-/* Rules that are in no commit can hide anything.  In a directory that is ignored without them they
- * hide nothing. */
+/* Rules that are in no commit can hide anything, except in a directory that is ignored anyway. */
 static void check_own_rules(const struct repository *repository, const char *path)
 {
 	cleanup_free char *directory = xstrndup(path, (size_t)(path_basename(path) - path));
@@ -248,7 +247,7 @@ static void add_unlisted(const struct repository *repository, git_index *index,
 	}
 }
 
-/* Rules that nobody recorded can hide anything. */
+/* Rules that were not recorded can hide anything. */
 static void check_exclude(const struct repository *repository)
 {
 	char digest[SHA256_TEXT_SIZE];
@@ -285,8 +284,8 @@ static void add_list(const struct repository *repository, git_index *index, git_
 	add_unlisted(repository, index, tree, &listed);
 }
 
-/* A submodule is compared with the index by its own look, not by libgit2, which would open it. What
- * is staged of it is compared here. */
+/* libgit2 would open a submodule to compare it with the index, so the submodule's own look does
+ * that.  Only its staged changes are compared here. */
 static git_status_list *list_files(const struct repository *repository, git_status_show_t show)
 {
 	git_status_list *list = NULL;

@@ -54,7 +54,7 @@ static enum belief belief_of(const char *message, const char *remote)
 	return BELIEF_NONE;
 }
 
-/* `git clone` writes no logs of them, and puts them into packed-refs. */
+/* `git clone` writes no logs for remote-tracking branches, and puts them into packed-refs. */
 static bool is_packed(const struct repository *repository, const char *ref)
 {
 	struct stat status;
@@ -62,7 +62,7 @@ static bool is_packed(const struct repository *repository, const char *ref)
 	return lstat(loose, &status) < 0;
 }
 
-/* What the newest entry of the branch's log says, if it is of this object. */
+/* Returns what the newest entry of the branch's log says, if the entry names this object. */
 static enum belief ask_log(const struct repository *repository, const char *ref, const git_oid *oid,
 			   const char *remote)
 {
@@ -91,7 +91,7 @@ static bool is_asked(const struct look *look, const char *path)
 	       (streq(common, look->source_common) || strvec_contains(&look->remotes_here, common));
 }
 
-/* It goes with the tree, or is gone already. */
+/* Is the directory lost with the tree, or gone already? */
 static bool is_lost(const struct look *look, const char *path)
 {
 	cleanup_free char *real = NULL, *tree = NULL;
@@ -235,7 +235,7 @@ static void add_own_defaults(const struct repository *repository, struct survivo
 	git_strarray_dispose(&remotes);
 }
 
-/* Where the owner of another repository merges to. */
+/* Adds the branch that the owner of another repository merges into. */
 static int add_other_default(const char *common, struct survivors *survivors)
 {
 	cleanup_git git_repository *other = NULL;

@@ -16,8 +16,8 @@ struct survivors {
 /* Collect them.  False: the finding says why. */
 bool survivors_of(const struct repository *repository, struct survivors *ret);
 
-/* How a remote-tracking branch says that its remote has this commit.  Anybody who can write to the
- * tree can write it, so a remote that can be asked is not believed. */
+/* How a remote-tracking branch says that its remote has this commit.  An agent can forge that, so a
+ * remote that can be asked is asked instead. */
 enum belief {
 	BELIEF_NONE,
 	BELIEF_PUSHED, /* its log says so */

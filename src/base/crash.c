@@ -17,7 +17,7 @@ static struct {
 	size_t length;
 } terminal;
 
-/* Nothing but calls that signal-safety(7) allows. */
+/* Uses only calls that signal-safety(7) allows. */
 static void on_crash(int number)
 {
 	if (terminal.is_ours) {
@@ -25,14 +25,14 @@ static void on_crash(int number)
 		(void)written;
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal.settings);
 	}
-	/* It comes when this handler returns, and has its default action again. */
+	/* The signal is delivered when this handler returns, and has its default action again. */
 	(void)raise(number);
 }
 
 static void install(void)
 {
 	static const int numbers[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-	/* The usual stack may be what has overflowed. */
+	/* The usual stack may have overflowed. */
 	static char memory[STACK_SIZE];
 	const stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
 	struct sigaction action = { .sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND };

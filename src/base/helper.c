@@ -17,13 +17,13 @@ char *helper_own_program(void)
 	if (length < 0)
 		return xstrdup("agentdeck");
 	path[length] = '\0';
-	/* It was replaced while we run (an upgrade): the new program has the same path. */
+	/* An upgrade replaced the program while it runs.  The new program has the same path. */
 	if (ends_with(path, " (deleted)"))
 		path[length - (ssize_t)strlen(" (deleted)")] = '\0';
 	return xstrdup(path);
 }
 
-/* The program and its directory: people who may write them decide already what we do. */
+/* The program and its directory.  Users who may write them control this process already. */
 struct own {
 	struct stat file, directory;
 };
@@ -36,7 +36,8 @@ static void look_at_own(const char *program, struct own *ret)
 		*ret = (struct own){ 0 };
 }
 
-/* Who else than the owner may write here?  In a sticky directory, a name belongs to its owner. */
+/* Returns the write bits of group and others.  In a sticky directory, only the owner of a name can
+ * replace it. */
 static mode_t open_to(const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode) || (S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)))
@@ -74,7 +75,7 @@ static int check_name(const char *path, const struct own *own, struct error *err
 	return 0;
 }
 
-/* The directories that are above the program, too, say nothing new. */
+/* Skip the directories that are also above the program: their writers control it already. */
 static int check_path(const char *path, const char *program, const struct own *own,
 		      struct error *err)
 {
@@ -93,7 +94,7 @@ static int check_path(const char *path, const char *program, const struct own *o
 	return 0;
 }
 
-/* A link counts with its own path, and with where it leads. */
+/* Check both the path of a link and the path of its target. */
 static int check_helper(const char *path, const char *program, struct error *err)
 {
 	struct own own;
@@ -115,7 +116,7 @@ static char *place(size_t i, const char *program, const char *name)
 	const char *end = strrchr(program, '/');
 	if (i == ARRAY_SIZE(places))
 		return path_join(helper_directory, name);
-	/* Without /proc, we do not know where we are: "." is anybody's. */
+	/* Without /proc, the path of this program is unknown.  Any user may own ".". */
 	if (*program != '/')
 		return NULL;
 	if (i > 0)

@@ -37,7 +37,7 @@ static void end_piece(struct json_cut *cut)
 /* The end of this piece is the beginning of the next one. */
 static void next_piece(struct json_cut *cut)
 {
-	/* Bytes that are no text at all have no better place. */
+	/* Bytes that are not text have no better place for a cut. */
 	if (!cut->mark)
 		cut->mark = cut->piece.length;
 	end_piece(cut);
@@ -70,7 +70,7 @@ static bool continues(struct json_cut *cut, unsigned char c)
 	return (c & 0xc0) == 0x80 && cut->piece.length < cut->string_max + LONGEST_CHARACTER;
 }
 
-/* How much of text needs no second look, up to `most` bytes. */
+/* Returns the length of text before the first quote or backslash, at most `most`. */
 static size_t plain_length(const char *text, size_t most)
 {
 	size_t i = 0;

@@ -13,8 +13,8 @@ struct json_cut {
 	/* The caller's.  What is kept of a string, in bytes as they are written: more than
 	 * JSON_CUT_OVERLAP. */
 	size_t string_max;
-	/* Is the rest of a long string looked at?  Of its pieces, which overlap, the first one for
-	 * which this is true is kept as well.  NULL: no. */
+	/* Chooses one more piece of a long string to keep: the first for which it returns true.
+	 * The pieces overlap.  NULL: none is kept. */
 	bool (*wants)(const char *piece, size_t length, void *data);
 	void *data;
 	/* What is kept so far */
@@ -31,6 +31,6 @@ struct json_cut {
 };
 
 void json_cut_add(struct json_cut *cut, const char *text, size_t length);
-/* Forget what it has, for another value. */
+/* Empty it for another value. */
 void json_cut_clear(struct json_cut *cut);
 #define cleanup_json_cut CLEANUP(json_cut_clear)

@@ -89,7 +89,7 @@ struct namespace
 	unsigned long long inode, start; /* start 0: not known */
 };
 
-/* What cannot be read is none that exists: inode 0. */
+/* Returns inode 0, which no namespace has, if the text is invalid. */
 static struct namespace namespace_read(const char *text)
 {
 	struct namespace read = { 0 };
@@ -119,8 +119,8 @@ static bool file_says(const char *path, const char *const *words, size_t count)
 	return false;
 }
 
-/* These managers give each container an id of its own, and systemd(1), which writes the file, keeps
- * it.  A namespace inside of such a container sees the file, too, but has another PID 1. */
+/* These managers give each container its own id. systemd(1) writes the file, and keeps the id.  A
+ * namespace inside such a container also sees the file, but has another PID 1. */
 static bool keeps_its_id(void)
 {
 	static const char *const managers[] = { "lxc", "lxc-libvirt", "systemd-nspawn", "wsl" };
@@ -138,7 +138,7 @@ bool machine_is_lasting(void)
 	return known == YES;
 }
 
-/* The record has a PID namespace, and so do we. */
+/* Call this only if both the record and this process have a PID namespace. */
 static enum machine_relation relation_of_namespaces(const struct machine_stamp *written)
 {
 	const struct namespace then = namespace_read(written->pid_namespace);
@@ -149,7 +149,7 @@ static enum machine_relation relation_of_namespaces(const struct machine_stamp *
 					     : written->id || then.inode == FIRST_NAMESPACE;
 	if (same_boot && namespace_same(&then, &now))
 		return MACHINE_THIS_BOOT;
-	/* A container that is booted again keeps the kernel's boot id.  A namespace inside of it is
+	/* A container that boots again keeps the kernel's boot id.  A namespace inside it is
 	 * younger than its PID 1. */
 	const bool is_over = !same_boot ||
 			     (now.inode != FIRST_NAMESPACE && then.start && then.start < now.start);

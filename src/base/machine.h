@@ -47,7 +47,7 @@ struct machine_stamp {
 	const char *host;
 };
 
-/* Here and now.  Static storage. */
+/* The stamp of this machine, boot and PID namespace.  Static storage. */
 struct machine_stamp machine_stamp(void);
 
 /* Here, in that boot: no PID namespace of another boot than this one is known.  boot_id is

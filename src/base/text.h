@@ -57,7 +57,7 @@ void strvec_push_all(struct strvec *vec, const struct strvec *other);
 void strvec_push_array(struct strvec *vec, const char *const *items);
 /* items, or an empty NULL-terminated array.  Borrowed. */
 char *const *strvec_argv(const struct strvec *vec);
-/* Give an empty one its items, which then are an argv of nothing.  So one that was set to nothing
+/* Gives an empty vector its items, an argv without arguments.  So a vector that was set to nothing
  * differs from one that was not set. */
 void strvec_settle(struct strvec *vec);
 bool strvec_contains(const struct strvec *vec, const char *text);

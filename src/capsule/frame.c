@@ -371,7 +371,7 @@ void frame_put_hello(struct strbuf *out, const struct frame_hello *hello)
 	put_payload(out, FRAME_HELLO, &payload);
 }
 
-/* Room for what else such a payload has. */
+/* Room for the other fields of the payload. */
 enum { OTHERS = 256 };
 
 static void put_secret_payload(struct strbuf *out, enum frame_type type, struct strbuf *payload)

@@ -100,8 +100,8 @@ struct frame_start {
 void frame_start_clear(struct frame_start *start);
 #define cleanup_frame_start CLEANUP(frame_start_clear)
 
-/* The starts of this run may name these; a later SECRETS takes their place.  The capsule forgets
- * them when an agent has run for so long. */
+/* The starts of this run may name these variables.  A later SECRETS replaces them.  The capsule
+ * forgets them when an agent has run for keep_ms. */
 struct frame_secrets {
 	char run[FRAME_RUN_MAX + 1];
 	uint32_t keep_ms;

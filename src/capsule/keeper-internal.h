@@ -76,7 +76,7 @@ struct keeper {
 
 /* Start the agent that START asks for; the client gets the answer. */
 void keeper_start(struct keeper *keeper, struct client *client, const struct frame *frame);
-/* Keep what the starts of a run may name. */
+/* Keep the secrets that the starts of a run may name. */
 void keeper_keep_secrets(struct keeper *keeper, struct client *client, const struct frame *frame);
 /* Type to the agent. */
 void keeper_type(struct keeper *keeper, const void *data, size_t length);

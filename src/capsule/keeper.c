@@ -119,7 +119,7 @@ static void prepare_terminal(struct keeper *keeper, const struct frame_size *siz
 	keeper->was_shown = false;
 }
 
-/* After an agent that is up no other one is started in its run. */
+/* Once an agent is up, its run starts no other agent. */
 static void forget_secrets(void *context)
 {
 	struct keeper *keeper = context;
@@ -151,7 +151,7 @@ static const char *find_secret(const struct keeper *keeper, const char *run, con
 	return NULL;
 }
 
-/* Give each name the value that is kept of it.  Returns a name without one, or NULL. */
+/* Give each name its kept value.  Returns a name without a value, or NULL. */
 static const char *fill_secrets(const struct keeper *keeper, struct frame_start *start)
 {
 	for (size_t i = 0; i < start->environment.count; i++) {

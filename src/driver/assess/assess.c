@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* AGAIN_MS: an answer that came that soon may be asked for a second time. */
+/* AGAIN_MS: if the answer came sooner than that, it may be asked for again. */
 enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000 };
 
 static int find_program(char **ret, struct error *err)

@@ -79,9 +79,9 @@ struct capsule_start {
 	unsigned columns, rows;
 };
 
-/* Send what the starts of this run may name, NAME=VALUE.  The capsule has it in its memory alone,
- * until an agent has run for keep_ms, another one takes its place, or the capsule ends.
- * CAPSULE_OLD: the capsule is of a version that keeps nothing. */
+/* Send the secrets (NAME=VALUE) that the starts of this run may name.  The capsule keeps them only
+ * in memory, until an agent has run for keep_ms, other secrets replace them, or the capsule ends.
+ * CAPSULE_OLD: this version of the capsule keeps no secrets. */
 enum { CAPSULE_OLD = 3 };
 struct capsule_secrets {
 	const char *run;
@@ -90,7 +90,7 @@ struct capsule_secrets {
 };
 int capsule_keep_secrets(struct capsule *capsule, const struct capsule_secrets *secrets,
 			 int64_t deadline_ms, struct error *err);
-/* Does it keep any? */
+/* Does this version of the capsule keep secrets? */
 bool capsule_keeps_secrets(const struct capsule *capsule);
 
 /* Start the agent.  *ret: its process on this host; pid 0 where that is not visible, and when the

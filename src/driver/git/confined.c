@@ -12,12 +12,12 @@
 
 enum { DEEPEST = 100 };
 
-/* What git reads for that, below the Git directory. */
+/* The files that git reads for that, below the Git directory. */
 static const char *const parts[] = { "HEAD", "packed-refs", "refs", "objects", "reftable" };
 static const char *const leading[] = { "commondir", "objects/info/alternates",
 				       "objects/info/http-alternates" };
 
-/* The caller frees *ret: what leads elsewhere, or cannot be looked at. */
+/* *ret is the path that leads elsewhere, or cannot be inspected.  The caller frees it. */
 static bool is_confined(int above, const char *name, unsigned depth, char **ret)
 {
 	struct stat st;

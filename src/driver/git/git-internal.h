@@ -26,7 +26,7 @@ int gitcmd_must_run(const char *directory, const char *const *words, int timeout
 void gitcmd_each_line(const struct strbuf *output, void (*take)(const char *line, void *context),
 		      void *context);
 
-/* Where the source keeps them: <common>/worktrees.  The caller frees. */
+/* The directory of the records of linked work trees: <common>/worktrees.  The caller frees. */
 int gitcmd_records(const char *source, char **ret, struct error *err);
 struct gitcmd_worktree;
 /* Of a record that linked.c does not find: one that names its work tree by a relative path. */

@@ -72,9 +72,9 @@ struct gitcmd_linked {
 	const char *branch; /* that was checked out in it at first */
 };
 
-/* Write again what keeps git from using the record, or leads it elsewhere: then git can be asked
- * about the repository.  GIT_ABSENT: there is no record.  *ret (or NULL) is the caller's: where it
- * is. */
+/* Repair what keeps git from using the record, or leads git elsewhere.  Then git can be asked about
+ * the repository.  GIT_ABSENT: there is no record.  *ret (or NULL) is the path of the record, and
+ * the caller frees it. */
 int gitcmd_mend_record(const struct gitcmd_linked *tree, char **ret, struct error *err);
 
 /* What the record says. */
@@ -119,5 +119,5 @@ int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, str
  * themselves do. */
 int gitcmd_mend_worktrees(const char *repository, struct error *err);
 
-/* Forget the work tree, whose directory is gone or can go: git's own record of it and no other. */
+/* Remove git's record of this work tree, and no other record.  Its directory is gone, or can go. */
 int gitcmd_forget_worktree(const struct gitcmd_linked *tree, struct error *err);

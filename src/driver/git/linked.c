@@ -62,7 +62,8 @@ static int open_named(const struct record *record, const char *name)
 	return fs_openat(record->all_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
-/* What its file "gitdir" says: the real path of the tree's .git, also if the tree is gone. */
+/* Returns the real path of the tree's .git, also if the tree is gone.  The record's file "gitdir"
+ * should name it. */
 static char *gitdir_of(const char *path)
 {
 	cleanup_free char *above = xstrndup(path, (size_t)(path_basename(path) - path));
@@ -70,8 +71,8 @@ static char *gitdir_of(const char *path)
 	return real ? xasprintf("%s/%s/.git", real, path_basename(path)) : path_join(path, ".git");
 }
 
-/* Has the user given the name to another work tree?  That one says so itself, and is not in the
- * tree, where the agent could have made it. */
+/* Has the user given the name to another work tree? Then that tree points back to the record.  A
+ * tree inside ours does not count, because the agent could have made it. */
 static bool is_anothers(const struct record *record, const char *name, const char *line,
 			const char *gitdir)
 {
@@ -84,8 +85,8 @@ static bool is_anothers(const struct record *record, const char *name, const cha
 	return other && streq(other, back);
 }
 
-/* By what it says; or by its name, while the tree that it was made for is there: later another work
- * tree may have that name. */
+/* A record matches by its content.  It also matches by its name while its tree exists: later,
+ * another work tree may get that name. */
 static bool is_it(const struct gitcmd_linked *tree, const struct record *record, const char *name,
 		  int fd)
 {
@@ -145,7 +146,7 @@ static int find(const struct gitcmd_linked *tree, struct record *ret, struct err
 
 /* ---- mending --------------------------------------------------------------------------------- */
 
-/* text: what must be in it; NULL: any text will do, and instead is what it gets otherwise. */
+/* text: the required content.  NULL: any text will do, and a file without any gets instead. */
 static int mend_file(int fd, const char *name, const char *text, const char *instead,
 		     struct error *err)
 {

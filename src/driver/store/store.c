@@ -292,7 +292,7 @@ static int no_manifest(struct store *store, const char *base, int directory, str
 		base, store->path, base, damaged);
 }
 
-/* What the user can do about a manifest that says nothing. */
+/* Adds what the user can do about a manifest that says nothing. */
 static int advise(const char *base, struct error *why, struct error *err)
 {
 	if (why->code != ERROR_CORRUPT)

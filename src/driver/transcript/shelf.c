@@ -199,7 +199,7 @@ static bool has_any(const struct json_object *record, const struct strvec *condi
 	return false;
 }
 
-/* Is it nothing but words? */
+/* Is the value only text? */
 static bool has_words(struct json_object *value)
 {
 	const bool is_array = json_object_is_type(value, json_type_array);
@@ -229,7 +229,7 @@ enum shelf_record shelf_read(const struct agent_files *files, const struct json_
 	char *text = text_of(value, is_reply);
 	if (!text && !is_reply && has_words(value))
 		return SHELF_TAG;
-	/* What a tool gave is an array without a text. */
+	/* The result of a tool is an array without text. */
 	if (!text)
 		return is_reply || json_object_is_type(value, json_type_array) ? SHELF_WORK
 									       : SHELF_NOTHING;
@@ -260,7 +260,7 @@ bool shelf_is_error(const struct agent_files *files, const struct json_object *r
 	return fits(record, files->error);
 }
 
-/* Is there something else than text: an image? */
+/* Does the value have more than text, such as an image? */
 static bool has_more_than_text(struct json_object *value)
 {
 	const size_t count = json_object_is_type(value, json_type_array)
@@ -272,7 +272,7 @@ static bool has_more_than_text(struct json_object *value)
 	return false;
 }
 
-/* Did somebody say something, in words that can be shown or not? */
+/* Is the record a prompt or a reply, even if its text cannot be shown? */
 static bool is_turn(const struct agent_files *files, const struct json_object *record)
 {
 	if (has_any(record, &files->skip))
@@ -332,7 +332,7 @@ int shelf_look(const struct agent_files *files, const struct shelf_item *item,
 	struct shelf_about *about = &looking.about;
 	struct stat st;
 	int r = transcript_visit(item->path, HEAD, visit, &looking, err);
-	/* Without its directory nobody could continue it. */
+	/* A conversation without its directory cannot be continued. */
 	if (r == 0 && !about->directory && files->directory && !files->directory_file)
 		r = transcript_visit(item->path, 0, take_directory, &looking, err);
 	if (r != 0 || lstat(item->path, &st) < 0) {

@@ -39,10 +39,10 @@ void shelf_free(struct shelf *shelf);
 /* The newest with this id.  NULL: it is not there.  Borrowed. */
 const struct shelf_item *shelf_find(const struct shelf *shelf, const char *session_id);
 
-/* The conversation with this id: at hint (a path that the agent reported; NULL) if that is its
- * place; else of its files the newest in which anybody said something, else the newest.  ret gets
- * its path, and the id as the file has it.  TRANSCRIPT_NONE: it is not there.  ERROR_SYSTEM: it may
- * be in what cannot be read. */
+/* Find the file of the conversation with this id: hint (a path that the agent reported; NULL), if
+ * that is its place; else its newest file that has a prompt or a reply; else its newest file. ret
+ * gets the path, and the id as the file has it.  TRANSCRIPT_NONE: there is no such file.
+ * ERROR_SYSTEM: the file may be in a place that cannot be read. */
 int shelf_pick(const struct agent_files *files, const char *home, const char *session_id,
 	       const char *hint, struct transcript *ret, struct error *err);
 
@@ -53,12 +53,13 @@ enum shelf_record {
 	SHELF_REPLY,  /* the agent said it */
 	SHELF_WORK,   /* the agent did something, or a tool of the agent */
 };
-/* What a record is.  *ret, for a prompt and a reply; the caller frees the text. */
+/* Returns the kind of the record.  *ret is set for a prompt and a reply.  The caller frees its
+ * text. */
 enum shelf_record shelf_read(const struct agent_files *files, const struct json_object *record,
 			     struct transcript_turn *ret);
 /* The prompt that waits in the agent's queue, if the record says so.  The caller frees. */
 char *shelf_queued(const struct agent_files *files, const struct json_object *record) MUST_USE;
-/* Of a record with a reply: does its turn go on?  Does it say that the model failed? */
+/* For a record with a reply: does its turn continue? Does it report that the model failed? */
 bool shelf_goes_on(const struct agent_files *files, const struct json_object *record);
 bool shelf_is_error(const struct agent_files *files, const struct json_object *record);
 
@@ -73,7 +74,7 @@ int shelf_last_reply(const struct agent_files *files, const char *path, char **r
 int shelf_last_turns(const struct agent_files *files, const char *path, size_t max,
 		     struct transcript_turns *ret, struct error *err);
 
-/* What one says: the lines that begin in its first MiB, and the others only for the directory. */
+/* What a conversation says.  Lines after the first MiB are read only for the directory. */
 struct shelf_about {
 	char *directory; /* where it began; NULL: it does not say */
 	char *words;     /* the first that somebody typed; NULL: not found in what was read */

@@ -154,7 +154,7 @@ int transcript_put(int source, const char *config_home, const char *place, struc
 	return put(&(struct source){ source, WHOLE }, config_home, place, err);
 }
 
-/* Where the last line ends that is whole in the first `length` bytes. */
+/* Finds the end of the last complete line in the first `length` bytes. */
 static int find_end(int fd, off_t length, const char *path, off_t *ret, struct error *err)
 {
 	char chunk[CHUNK];

@@ -101,8 +101,8 @@ struct lines {
 
 enum { LINES_END = 1 };
 
-/* Pass over what was never written: lost blocks, or a file of a terabyte without any.  False: the
- * file has something at lines->offset, up to next. */
+/* Skip a hole in the file: lost blocks, or a sparse file of a terabyte.  False: there is data at
+ * lines->offset. */
 static bool skip_hole(struct lines *lines, off_t next)
 {
 	off_t data = lseek(lines->fd, lines->offset, SEEK_DATA);
@@ -139,7 +139,7 @@ static int lines_fill(struct lines *lines, struct error *err)
 	return n == 0 ? LINES_END : 0;
 }
 
-/* Add a part of a line.  What is too large even when it is cut is no line. */
+/* Add a part of a line.  A line that is too large even when cut does not count. */
 static void lines_add(struct lines *lines, const char *text, size_t length, bool *is_cut)
 {
 	if (!*is_cut && lines->line.length + length > WHOLE_LINE) {
@@ -158,7 +158,7 @@ static bool lines_is_over(const struct lines *lines)
 	return lines->last && lines->offset - (off_t)(lines->filled - lines->at) >= lines->last;
 }
 
-/* Put the next line into lines->line, a long one without most of its long texts. */
+/* Put the next line into lines->line.  A long line loses most of its long strings. */
 static int lines_next(struct lines *lines, struct error *err)
 {
 	const char *newline = NULL;
@@ -201,8 +201,8 @@ static bool contains(const struct strbuf *line, const char *text)
 	return line->length > 0 && memmem(line->data, line->length, text, strlen(text));
 }
 
-/* The line as strict JSON: without a byte order mark, without what is nested too deeply, and with
- * "?" for bytes that are no text.  An agent reads over all of them. */
+/* Makes the line strict JSON: without a byte order mark, without values that are nested too deeply,
+ * and with "?" for bytes that are not text.  An agent tolerates all of these. */
 static void mend(const struct strbuf *line, struct strbuf *ret)
 {
 	static const char mark[] = "\xef\xbb\xbf";

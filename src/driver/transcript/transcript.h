@@ -64,10 +64,10 @@ int transcript_copy(const char *path, const char *config_home, const char *direc
  * directory in it may be links. */
 int transcript_put(int source, const char *config_home, const char *place, struct error *err);
 
-/* Copy the first `length` bytes of a transcript, without a line that is not whole by then, as one
- * of another conversation, to where the agent looks for those of directory (a real path).  claude
- * resumes it under that id, whatever id its records have.  *ret is the path of the copy.
- * TRANSCRIPT_TAKEN as above. */
+/* Copy the first `length` bytes of a transcript, without an incomplete last line, as the transcript
+ * of another conversation.  The copy goes where the agent looks for the conversations of directory
+ * (a real path). claude resumes it under the new id, whatever id its records have. *ret is the path
+ * of the copy.  TRANSCRIPT_TAKEN as above. */
 struct transcript_branch {
 	const char *path;
 	off_t length;
@@ -127,11 +127,11 @@ int transcript_visit(const char *path, off_t most,
 		     bool (*visit)(struct json_object *record, void *data), void *data,
 		     struct error *err);
 
-/* The same of the whole file, without the lines for which may_help is false: these are not parsed,
- * which is what costs.  Of a string that is cut, the first piece that it wants remains, too
- * (base/jsoncut.h). */
+/* As transcript_visit() for the whole file, but skips the lines for which may_help is false.
+ * Skipped lines are not parsed, which saves the cost.  A string that is cut also keeps the first
+ * piece for which wants is true (base/jsoncut.h). */
 struct transcript_wish {
-	/* NULL: all lines do, no piece is wanted */
+	/* NULL: all lines may help, and no piece is wanted */
 	bool (*may_help)(const char *line, void *data);
 	bool (*wants)(const char *piece, size_t length, void *data);
 };

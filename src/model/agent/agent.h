@@ -115,7 +115,8 @@ struct agent {
 	 * has_box: the agent always shows it when it takes a message. */
 	struct strvec box_above, box_below, placeholder;
 	bool has_box;
-	/* What the agent draws around the text in the box: removed from each of its lines. */
+	/* The frame that the agent draws around the text in the box.  It is removed from each
+	 * line. */
 	struct strvec box_frame;
 	/* What the box shows in place of a long text.  The first group is its size. */
 	struct strvec pasted;

@@ -9,14 +9,14 @@ enum { SCROLLED_LINES = 5 };
 
 #define PLACEHOLDERS "\x01\x02\x03"
 
-/* No box shows it. */
+/* No box shows this byte. */
 #define ANY_CHARACTER '\x04'
 
 struct range {
 	uint32_t first, last;
 };
 
-/* Spaces, and what takes no place on a screen. */
+/* Spaces, and characters that take no place on a screen. */
 static const struct range unseen[] = {
 	{ '\t', '\r' },     { ' ', ' ' },       { 0xa0, 0xa0 },     { 0xad, 0xad },
 	{ 0x1680, 0x1680 }, { 0x180e, 0x180e }, { 0x2000, 0x200d }, { 0x2028, 0x2029 },
@@ -24,7 +24,7 @@ static const struct range unseen[] = {
 	{ 0xfeff, 0xfeff },
 };
 
-/* What Unicode's form NFC makes one character of, together with the one before. */
+/* Unicode's form NFC joins these characters with the one before. */
 static const struct range marks[] = { { 0x300, 0x36f }, { 0x1160, 0x11ff }, { 0x3099, 0x309a } };
 
 static bool is_in(const struct range *ranges, size_t count, uint32_t character)
@@ -47,7 +47,7 @@ static size_t read_character(const char *text, uint32_t *ret)
 	return length;
 }
 
-/* Length of what does not count at the beginning of the text. */
+/* Returns the length of the unseen characters at the beginning of the text. */
 static size_t skip_unseen(const char *text)
 {
 	uint32_t character;
@@ -67,8 +67,8 @@ static bool has_mark(const char *text)
 	return false;
 }
 
-/* An agent may put a mark and the character before it together (claude).  So what is no ASCII, or
- * has a mark, is some character, and one character. */
+/* An agent may join a mark with the character before it (claude).  So each character that is not
+ * ASCII, or has a mark, becomes one ANY_CHARACTER. */
 static char *loosen(const char *text)
 {
 	struct strbuf buf = { 0 };
@@ -84,7 +84,7 @@ static char *loosen(const char *text)
 	return strbuf_take(&buf);
 }
 
-/* Make both comparable, if one has marks.  Each is the caller's, and may be replaced. */
+/* Make both comparable, if one has marks.  May replace each, and the caller owns both. */
 static void loosen_both(char **one, char **other)
 {
 	if (!has_mark(*one) && !has_mark(*other))
@@ -196,7 +196,7 @@ static bool is_whole(const char *box, const char *own)
 	       ends_with(own, after);
 }
 
-/* Does the box show a later part of our text, in so many lines that it has scrolled? */
+/* Does the box show a later part of our text, and enough lines to have scrolled? */
 static bool is_scrolled(const char *input, const char *box, const char *own)
 {
 	size_t lines = 1;
@@ -210,7 +210,7 @@ enum box_holds box_compare(const struct agent *agent, const char *input, const c
 {
 	if (!input)
 		return BOX_OTHER;
-	/* Its own words may look like a placeholder. */
+	/* The text itself may look like a placeholder. */
 	if (text[skip_unseen(text)] && box_same_text(input, text))
 		return BOX_TEXT;
 	cleanup_free char *box = box_condense(agent, input, text), *own = squeeze(text, "");
@@ -235,7 +235,7 @@ enum box_holds box_compare(const struct agent *agent, const char *input, const c
 
 size_t box_key_count(const char *text)
 {
-	/* From U+0300 on there are characters that agents delete together with the one before. */
+	/* Agents delete some characters from U+0300 on together with the one before. */
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c >= 0xcc || *c == '\t')
 			return 0;

@@ -38,6 +38,6 @@ enum {
 };
 char *box_condense(const struct agent *agent, const char *input, const char *text) MUST_USE;
 
-/* How many times a key that deletes the character before the cursor takes this text out again.  0:
- * not known, since some of its characters may go together. */
+/* How often a key that deletes the character before the cursor must be pressed to remove this text.
+ * 0: unknown, because one press may delete several of its characters. */
 size_t box_key_count(const char *text);

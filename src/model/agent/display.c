@@ -275,7 +275,8 @@ static size_t nearest_end(const struct agent *agent UNUSED, const struct strvec 
 	return box->end;
 }
 
-/* The lowest empty line above other text.  0: it is the nearest, or the box does not end at one. */
+/* Returns the lowest empty line above other text.  0: that is the nearest empty line, or the box
+ * does not end at an empty line. */
 static size_t farthest_end(const struct agent *agent, const struct strvec *lines,
 			   const struct box *box)
 {

@@ -52,8 +52,8 @@ char *display_input(const struct agent *agent, const struct display_screen *scre
  * all down to the last empty line, which may be more than the box.  NULL: that is no more. */
 char *display_paragraphs(const struct agent *agent, const struct display_screen *screen) MUST_USE;
 
-/* Length of the beginning of a message that brings the box into another mode (mode_text); 0: it has
- * none. */
+/* Returns the length of the beginning of a message that puts the box into another mode (mode_text).
+ * 0: there is no such beginning. */
 size_t display_mode_length(const struct agent *agent, const char *text);
 
 /* Append text without anything that a terminal would obey: escape sequences, control characters

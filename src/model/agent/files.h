@@ -28,9 +28,9 @@ struct agent_files {
 	/* The condition of a record that somebody typed, or that the agent said, and the member
 	 * with its text: a string, or an array of objects with "text". */
 	char *prompt, *prompt_text, *reply, *reply_text;
-	/* Only of a layout: the same of a prompt that the agent took into the turn that it worked
-	 * on, and of one that waits in its queue.  The condition of a reply that is not the last of
-	 * its turn, and of one that says that the model failed. */
+	/* Only in a layout: condition and text of a prompt that the agent took into the present
+	 * turn, and of a prompt that waits in its queue.  Then the condition of a reply that is not
+	 * the last of its turn, and of a reply that reports a failure of the model. */
 	char *joined, *joined_text, *queued, *queued_text, *goes_on, *error;
 	struct strvec skip; /* conditions of records that count for nothing */
 	struct strvec side; /* of a record that says: the agent made this conversation for itself */

@@ -54,7 +54,8 @@ static int refuse_paused(const char *word, struct error *err)
 			 word, word);
 }
 
-/* The engine would follow it: an agent that writes the directory above leads it where it likes. */
+/* The engine would follow the link.  An agent that can write the directory above could point it
+ * anywhere. */
 static int check_links(const struct recreate_facts *facts, const char *word, struct error *err)
 {
 	const struct recipe_place *mount = facts->linked_mount;

@@ -105,7 +105,7 @@ void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_on
 						  .of_tree = true });
 }
 
-/* target: NULL: those of the tree. */
+/* Drops the user's mounts at target.  NULL: drops the mounts of the tree. */
 static void drop_mounts(struct recipe *recipe, const char *target)
 {
 	size_t kept = 0;

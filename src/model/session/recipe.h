@@ -85,9 +85,9 @@ struct recipe *recipe_copy(const struct recipe *recipe) MUST_USE;
 
 void recipe_add_mount(struct recipe *recipe, const char *source, const char *target,
 		      bool read_only);
-/* That of the user's which is at this target, if there is one. */
+/* Drop the user's mount at this target, if there is one. */
 void recipe_drop_mount(struct recipe *recipe, const char *target);
-/* The two exchange their mounts. */
+/* Exchange the mounts of the two recipes. */
 void recipe_swap_mounts(struct recipe *recipe, struct recipe *other);
 /* A place of the session's own tree, at the same path inside. */
 void recipe_add_tree_mount(struct recipe *recipe, const char *path, bool read_only);
@@ -95,7 +95,8 @@ void recipe_drop_tree_mounts(struct recipe *recipe);
 /* Does one of them have the recipe's directory? */
 bool recipe_has_tree(const struct recipe *recipe);
 
-/* What its container has of this host that its user has named, or that the session's tree needs. */
+/* Places of this host that the container gets: the user named them, or the session's tree needs
+ * them. */
 enum recipe_place_kind {
 	RECIPE_DIRECTORY,  /* the session's, if it has no tree to itself */
 	RECIPE_TREE,       /* its own tree */
@@ -108,7 +109,8 @@ struct recipe_place {
 	bool read_only;
 	enum recipe_place_kind kind;
 };
-/* Returns how many; *ret is the caller's.  A directory that is NULL is none of them. */
+/* Returns the number of places.  The caller frees *ret.  A directory that is NULL is not a
+ * place. */
 size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret);
 /* A secret of the same name is replaced. */
 void recipe_add_secret(struct recipe *recipe, const char *name, const char *source);

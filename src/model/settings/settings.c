@@ -346,7 +346,7 @@ static int store_cpus(const struct toml_document *document, const struct toml_ke
 	return 0;
 }
 
-/* An empty list says something, too: it switches off that of the groups above. */
+/* An empty list counts as set: it switches off the lists of the groups above. */
 static bool is_set(const struct strvec *list)
 {
 	return list->items != NULL;
