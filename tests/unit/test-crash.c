@@ -20,7 +20,9 @@
 static void overflow(volatile char *before, size_t left)
 {
 	volatile char some[4096];
-	some[0] = before ? *before : 0;
+	some[0] = '\0';
+	if (before)
+		some[0] = *before;
 	if (left)
 		overflow(some, left - 1);
 	some[1] = some[0];

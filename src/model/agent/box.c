@@ -75,7 +75,7 @@ static char *loosen(const char *text)
 	uint32_t character;
 	for (size_t length; (length = read_character(text, &character)); text += length) {
 		const bool is_mark = is_in(marks, ARRAY_SIZE(marks), character);
-		const char c = character < 0x80 ? (char)character : ANY_CHARACTER;
+		const char c = (char)(character < 0x80 ? character : ANY_CHARACTER);
 		if (is_mark && buf.length)
 			buf.data[buf.length - 1] = ANY_CHARACTER;
 		else

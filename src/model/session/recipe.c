@@ -143,7 +143,8 @@ void recipe_swap_mounts(struct recipe *recipe, struct recipe *other)
 static bool has_directory(const struct recipe *recipe, const struct recipe_mount *mount)
 {
 	const size_t length = strlen(mount->target);
-	return mount->of_tree && starts_with(recipe->directory, mount->target) &&
+	return mount->of_tree && recipe->directory &&
+	       starts_with(recipe->directory, mount->target) &&
 	       (recipe->directory[length] == '/' || !recipe->directory[length]);
 }
 
