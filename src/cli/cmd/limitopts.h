@@ -21,7 +21,7 @@
 			TO_LIMIT(member, LIMIT_CPU_WEIGHT)                                           \
 	}
 
-/* "hold now": what becomes of limits that were set, also where this machine does not enforce them.
- * Static. */
+/* "hold now": when limits that were just set take effect, also where this machine does not enforce
+ * them. Static. */
 const char *limit_effect_text(struct deck *deck, const struct instance *instance,
 			      enum limit_effect effect);

@@ -15,7 +15,7 @@
 
 enum { REACH_MS = 10000 /* an engine under load */ };
 
-/* What is asked when the command should be running. */
+/* The context of may_go_on(), which runs when the command should be running. */
 struct reach {
 	const struct place_exec *exec;
 	bool has_failed;
@@ -24,7 +24,7 @@ struct reach {
 static bool may_go_on(void *data)
 {
 	struct reach *reach = data;
-	/* Whoever removes the ticket decides. */
+	/* The command runs only if it removes the ticket first.  If we remove it, it never runs. */
 	reach->has_failed = reach->exec->ticket && unlink(reach->exec->ticket) == 0;
 	return !reach->has_failed;
 }
@@ -44,7 +44,7 @@ static int foreground(const struct place_exec *exec, int *ret_status, struct err
 		return error_set(err, ERROR_NOT_FOUND, "%s is not installed", exec->argv.items[0]);
 	if (r < 0 || !reach.has_failed)
 		return r;
-	/* It was killed, and may have changed the terminal before. */
+	/* The program was killed, and may have changed the terminal before. */
 	if (is_terminal)
 		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 	return error_set(err, ERROR_TIMEOUT,

@@ -77,8 +77,8 @@ static int check_transcript(struct app *app, const struct store_row *row, struct
 	return error_prefix(err, "nothing was sent, because --wait needs the reply");
 }
 
-/* The last of what the agent says in the turn of the message.  An agent can work on a message from
- * its queue and report that it is idle, so its transcript says when that turn is over. */
+/* Take the agent's last words in the turn of the message.  An agent can report that it is idle
+ * while it works on a message from its queue, so the transcript says when that turn is over. */
 static int take_reply(const struct reply_view *view, void *context, struct error *err)
 {
 	struct waiting *waiting = context;
@@ -130,7 +130,8 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 	};
 	struct waiting waiting = { .app = app, .sent = &result };
 	int r = deliver(&app->deck, &request, &result, err);
-	/* A command has other words in a transcript, and so may what looks like a tag. */
+	/* A transcript records a command in other words, and perhaps also a text that looks like a
+	 * tag. */
 	if (!result.is_command && message->data[0] != '<')
 		waiting.text = message->data;
 	if (r == 0 && given->wait && result.delivery == DELIVERY_SUBMITTED)

@@ -46,11 +46,11 @@ static void tell_foreign_profile(struct app *app)
 		     app->deck.profile);
 }
 
-/* No command can tell what is in a manifest that nobody can read. */
+/* No command can use a manifest that cannot be read. */
 static int refuse_damaged(struct app *app, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	/* The row has the message only, and not what kind of error it is. */
+	/* The row has only the message, not the kind of error. */
 	if (deck_load(&app->deck, app->session->base, &instance, err) < 0)
 		return -1;
 	return error_set(err, ERROR_CORRUPT, "%s", app->session->damage);

@@ -339,8 +339,8 @@ static char *where(const struct store_row *row)
 	return shown ? xasprintf(" on %s", shown) : NULL;
 }
 
-/* What its user can do: no command of this machine reaches another one, but the user may know that
- * nothing runs there any more.  The caller frees. */
+/* How the user can free the conversation.  No command of this machine reaches another one, but the
+ * user may know that nothing runs there any more.  The caller frees. */
 static char *remedy(enum holding holding, const char *hint, bool is_elsewhere)
 {
 	const bool attaches = holding != HOLDING_DIRECTORY;
@@ -623,9 +623,9 @@ static void note_set_aside(const struct planning *planning, const char *why, con
 		or_empty(before), before ? "; " : "", why, id, when, hint, hint, id);
 }
 
-/* While resuming is off, each start begins a conversation, and the next one with resuming on would
- * resume that, although nothing was said in it: tell of the one before.  Where nothing shows what
- * was said, once. */
+/* While resuming is off, each start begins a conversation.  The next start with resuming on would
+ * resume that one, although nothing was said in it.  So name the earlier conversation, but only
+ * once if the transcript cannot show whether anything was said. */
 static void settle_set_aside(const struct planning *planning, enum resume_policy policy)
 {
 	struct conversation *conversation = &planning->instance->conversation;

@@ -49,7 +49,7 @@ int discover_open(struct deck *deck, const struct discover_order *order, struct 
 void discover_close(struct discovery *discovery);
 #define cleanup_discovery CLEANUP(discover_close)
 
-/* One that can be continued: somebody has said something, and its directory is known. */
+/* A conversation that can be continued: it has a prompt, and its directory is known. */
 struct discover_find {
 	const struct agent *agent; /* borrowed from the deck */
 	/* borrowed from the discovery */
@@ -57,8 +57,8 @@ struct discover_find {
 	const struct discover_owner *owner; /* NULL: nobody */
 	int64_t modified_us;
 	char *directory; /* where it began, an absolute path that need not exist any more */
-	/* The first that somebody typed, on one line and shortened; NULL: they were not read, as
-	 * they are an image, or far from the beginning of the file */
+	/* The first typed words, on one line and shortened; NULL: they were not read, as they are
+	 * an image, or far from the beginning of the file */
 	char *words;
 };
 void discover_find_clear(struct discover_find *find);

@@ -83,8 +83,9 @@ static bool is_below_a_home(const struct agent *agent, const char *path)
 	       ends_with(path, agent->config_home + 1);
 }
 
-/* What another user may read alone is gone, too: the user id has changed.  An agent makes its home
- * when it needs it, so that of a user who is there is not gone before. */
+/* A directory that this user cannot access counts as gone, too: the user id has changed.  An agent
+ * makes its home when it needs it, so a missing one counts as usable while the user's home
+ * directory is. */
 static bool is_usable(const struct agent *agent, const char *home)
 {
 	enum { ALL = R_OK | W_OK | X_OK };
@@ -115,7 +116,7 @@ static bool prefers(const struct instance *instance, const struct agent *agent, 
 	const bool is_there = id && location_find(instance, id, &before, NULL) == 0;
 	if (is_here != is_there)
 		return is_here;
-	/* One that only has the name of a default may be on a disk that is not mounted now. */
+	/* A home that only has the name of a default may be on a disk that is not mounted now. */
 	if (!conversation->home_is_default)
 		return false;
 	return is_here ? ret_found->modified_ns >= before.modified_ns
@@ -238,7 +239,8 @@ int location_refresh(struct instance *instance, const struct agent *agent, struc
 		       : 0;
 }
 
-/* *ret: how long its file is; path: of that, the caller's.  TRANSCRIPT_NONE: it is not there. */
+/* *ret: the length of the original's file; *ret_path: its path, which the caller frees.
+ * TRANSCRIPT_NONE: there is no such file. */
 static int find_original(const struct instance *instance, const struct agent *agent,
 			 char **ret_path, int64_t *ret, struct error *err)
 {

@@ -20,17 +20,17 @@ bool location_is_known(const struct agent *agent);
 int location_find(const struct instance *instance, const char *session_id, struct transcript *ret,
 		  struct error *err);
 
-/* Where the user's home directory has another path now, so has the agent's home in it.  True: the
- * instance's was changed.  Kept is one that is no default; and one that is still there, unless only
- * today's default has the conversation, or the same state of it. */
+/* If the user's home directory has a new path, update the path of the agent's home in it. True: the
+ * instance was changed.  A home that is not the default is kept.  So is one that still exists,
+ * unless only today's default has the conversation, or has it in the same state. */
 bool location_settle_home(const struct deck *deck, struct instance *instance,
 			  const struct agent *agent);
 
-/* May these be one home of the agent, which has another path since its user's home directory was
- * moved?  Each may be NULL; without the agent only what is equal is the same. */
+/* Can these be one home of the agent, before and after its user's home directory was moved? Each
+ * may be NULL.  Without the agent, only equal paths are the same home. */
 bool location_same_home(const struct agent *agent, const char *one, const char *other);
 
-/* The agent's home is now this one (a real path).  ERROR_NOT_FOUND: it does not have the
+/* Set the agent's home to this one (a real path).  ERROR_NOT_FOUND: it does not have the
  * conversation. */
 int location_set_home(const struct deck *deck, struct instance *instance, const struct agent *agent,
 		      const char *home, struct error *err);
@@ -63,8 +63,8 @@ int location_move(struct instance *instance, const struct agent *agent, const ch
 /* A copy (forked_from) is being made: note how far its original is now. */
 void location_note_fork(struct instance *instance, const struct agent *agent);
 
-/* The copy that a start would make is of what its original was then: if that has grown since, its
- * transcript is made here, and the instance has it.  *ret: it was. */
+/* A copy has only what its original had when the copy was asked for.  If the original has grown
+ * since, make the transcript of the copy here, for the instance.  *ret: it was made. */
 int location_make_fork(struct instance *instance, const struct agent *agent, bool *ret,
 		       struct error *err);
 

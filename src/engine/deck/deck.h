@@ -23,7 +23,7 @@
 #define ENV_RUN              "AGENTDECK_RUN"
 #define ENV_TOKEN            "AGENTDECK_REPORT_TOKEN"
 #define ENV_PANE_DIED        "AGENTDECK_PANE_DIED"
-/* With its name behind it: what a secret was in the last run. */
+/* A prefix, before the name of a secret: its value in the last run. */
 #define ENV_LAST_SECRET "AGENTDECK_LAST_SECRET_"
 
 /* The user's choice of a profile, and the id of a session.  agent-deck sets both for its own

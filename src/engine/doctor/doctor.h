@@ -71,7 +71,7 @@ struct doctor_facts {
 	bool is_fleeting;        /* not machine_is_lasting() */
 	bool machine_id_is_volatile;
 	struct strvec missing_helpers, other_helpers; /* other: of another version */
-	struct strvec open_helpers; /* what helper_find() says of those that others may write */
+	struct strvec open_helpers; /* helper_find()'s errors: others may write them */
 	bool helpers_known;
 	char *tmux_version, *tmux_problem;
 	bool tmux_enough, tmux_loses_ends; /* before 3.5 */

@@ -19,7 +19,7 @@ bool place_is_empty(const struct place_run *run);
 /* Whose run is it: this boot's, an earlier one's, another machine's? */
 enum machine_relation place_relation(const struct place_run *run);
 
-/* The name of the other machine that has the run; NULL: it is this one's.  The caller frees. */
+/* The name of the other machine that has the run; NULL: this machine has it.  The caller frees. */
 char *place_elsewhere(const struct place_run *run) MUST_USE;
 
 /* PRESENCE_UNKNOWN: another machine runs it, this program does not know its place, or nobody wrote
@@ -59,8 +59,8 @@ bool place_is_between_soon(const struct process_id *server, const struct process
 /* Does any process here say that it was started for the instance of this id? */
 int place_has_processes(const char *id, bool *ret, struct error *err);
 
-/* The run is this machine's from now on, of whatever boot it was.  What a run of another PID
- * namespace says of processes means nothing here. */
+/* Make the run this machine's, whatever its boot was.  The process ids of another PID namespace
+ * mean nothing here. */
 void place_take_over(struct run *run);
 
 /* Is the run another machine's?  Then this refuses: ERROR_INVALID, with that machine's name and the

@@ -36,9 +36,9 @@ void environment_of_kept(const struct instance *instance, struct strvec *ret);
  * not of this session. */
 int environment_of_run(const struct place_run *run, struct strvec *ret);
 
-/* The secrets of a live agent in a container that came out of an environment, so that a restart
- * without that environment has them: as ENV_LAST_SECRET NAME=VALUE, appended to *ret, since the
- * agent chooses the value.  PROCESS_GONE: it has ended, or is not of this session. */
+/* Append to *ret the secrets of a live agent in a container that came from an environment, so that
+ * a restart without that environment has them.  Each is ENV_LAST_SECRET NAME=VALUE, since the agent
+ * chooses the value.  PROCESS_GONE: it has ended, or is not of this session. */
 int environment_of_secrets(const struct instance *instance, struct strvec *ret);
 
 /* NAME=VALUE of an agent in a container, over the container's own, in *ret (appended).  Nothing of

@@ -12,7 +12,7 @@ void gaps_clear(struct limit_gaps *gaps);
 
 /* Of the limits that hold for the instance.  Nothing is asked where it has none. */
 void gaps_find(struct deck *deck, const struct instance *instance, struct limit_gaps *ret);
-/* The same as warnings. */
+/* Warn of the gaps that gaps_find() finds. */
 void gaps_warn(struct deck *deck, const struct instance *instance);
 /* Does this machine enforce any of the limits that hold for the instance?  True where it has none. */
 bool gaps_leave_any(const struct deck *deck, const struct instance *instance,

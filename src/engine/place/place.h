@@ -66,11 +66,12 @@ struct place_usage {
 };
 
 /* When limits that are set on a run take effect, as far as this machine enforces them: at once;
- * with its next start; with its next start in a scope, since it runs without one, or nobody can be
- * asked to change it. */
+ * with its next start; with its next start in a scope, since it runs without one, or the scope
+ * cannot be changed now. */
 enum limit_effect { LIMIT_EFFECT_NOW, LIMIT_EFFECT_NEXT_START, LIMIT_EFFECT_NEXT_SCOPE };
 
-/* Why a limit does nothing, for people; NULL: it is not set, it can be enforced, or nobody knows. */
+/* Why a limit does nothing, for display; NULL: it is not set, it can be enforced, or that is
+ * unknown. */
 struct limit_gaps {
 	char *why[LIMIT_COUNT]; /* owned */
 };
@@ -90,10 +91,10 @@ enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
 /* A program on this host that runs a command. */
 struct place_exec {
 	struct strvec argv;
-	/* A file.  The command runs only if it can remove it first, so that whoever removes it
-	 * before the command knows that it never will.  NULL: there is none. */
+	/* The path of a file.  The command runs only if it can remove the file first.  If another
+	 * process removes it earlier, the command never runs.  NULL: there is no ticket. */
 	char *ticket;
-	const char *by; /* who is to run it, for messages; borrowed */
+	const char *by; /* the program that runs it, for messages; borrowed */
 };
 void place_exec_clear(struct place_exec *exec);
 #define cleanup_place_exec CLEANUP(place_exec_clear)
@@ -233,8 +234,8 @@ struct place {
 
 	void (*usage)(const struct place_run *run, struct place_usage *ret);
 
-	/* Why no run of the instance here can have this limit, for each of them; NULL: it can, or
-	 * that is not known.  What it fills in is the caller's.  No function: it can. */
+	/* For each limit, why no run of the instance here can have it; NULL: it can, or that is
+	 * unknown.  The caller frees the texts.  No function: every limit is possible. */
 	void (*find_gaps)(struct deck *deck, const struct instance *instance,
 			  struct limit_gaps *ret);
 

@@ -43,7 +43,7 @@ int runfiles_open(const char *directory)
 
 static int write_conf(struct deck *deck, const struct instance *instance, int fd, struct error *err)
 {
-	/* Who is shut in does not reach out through the terminal. */
+	/* An agent in a container must not get out through the terminal. */
 	const bool is_free = !instance->recipe ||
 			     settings_container(&deck->settings, instance->group).escapes == ON;
 	cleanup_strbuf struct strbuf text = { 0 };

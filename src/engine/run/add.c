@@ -573,7 +573,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
 		return -1;
 	if (wish->forked_from)
 		replace_string(&instance->conversation.forked_from, wish->forked_from);
-	/* What is carried is a copy already. */
+	/* A conversation that is carried along is a copy already. */
 	if (!prepared.carry.path)
 		location_note_fork(instance, prepared.agent);
 	take_place(deck, prepared.agent, instance, TAKE_PTR(prepared.recipe), &prepared.carry);

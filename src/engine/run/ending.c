@@ -55,7 +55,7 @@ char *ending_losses_text(const struct verdict *verdict)
 	return xstrdup(strbuf_text(&text));
 }
 
-/* What its agent has left running, and whoever else works in its tree: a shell beside it. */
+/* Find processes that the agent left running, and any other in its tree, such as a shell. */
 static int find_processes(const struct operation *operation, bool *ret, bool *ret_may_close,
 			  struct error *err)
 {
@@ -233,8 +233,9 @@ static int forget_removed(struct deck *deck, const char *id, struct error *err)
 	return 0;
 }
 
-/* A kill between the two leaves it in the trash, for undo or prune.  So do ignored files: nobody
- * has shown them to its user, and what can make an .env again is not known. */
+/* A kill between the two steps leaves the session in the trash, for undo or prune.  Ignored files
+ * leave it there, too: its user has not seen their list, and an .env may not be possible to make
+ * again. */
 static int remove_all(struct operation *operation, const struct ending_order *order,
 		      struct ending_result *ret, struct error *err)
 {

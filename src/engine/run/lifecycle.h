@@ -192,8 +192,8 @@ int lifecycle_fork(struct deck *deck, const char *base, const struct lifecycle_b
 int lifecycle_set_session_id(struct deck *deck, const char *base, const char *session_id,
 			     struct error *err);
 
-/* The agent's files of this session, with its conversation, are in this directory now.
- * ERROR_INVALID: it runs, or its agent cannot be told.  ERROR_NOT_FOUND: there is no such
+/* Set the directory of the agent's files of this session, with its conversation. ERROR_INVALID: the
+ * session runs, or its agent cannot be given a directory.  ERROR_NOT_FOUND: there is no such
  * directory, or the conversation is not in it. */
 int lifecycle_set_home(struct deck *deck, const char *base, const char *home, struct error *err);
 
@@ -220,8 +220,8 @@ int lifecycle_move_group(struct deck *deck, const char *from, const char *to, si
 /* Its container is made from this image at the next start, which costs what was written in the old
  * one.  ERROR_INVALID: it has no container. */
 int lifecycle_set_image(struct deck *deck, const char *base, const char *image, struct error *err);
-/* "SOURCE[:TARGET][:ro]": what its container mounts there, from its next start.  ERROR_INVALID: it
- * has no container, or an agent can write the directory above (engine/place/container/nesting.h). */
+/* Set a mount of its container, "SOURCE[:TARGET][:ro]", from its next start.  ERROR_INVALID: it has
+ * no container, or an agent can write the directory above (engine/place/container/nesting.h). */
 int lifecycle_set_mount(struct deck *deck, const char *base, const char *mount, struct error *err);
 /* "NAME[=SOURCE]": where its container's agent gets this variable from at its next start.
  * ERROR_INVALID: it has no container. */

@@ -18,7 +18,7 @@ struct recover_wish {
 
 struct recover_counts {
 	size_t total, done, revived, alive, left, failed;
-	size_t elsewhere; /* of those that were left: they ran on another machine */
+	size_t elsewhere; /* those among left that ran on another machine */
 	/* not among the total: their agents had ended by themselves, and nobody stopped them */
 	size_t offers;
 };

@@ -30,7 +30,7 @@ enum {
 	/* a text that is still in the box so long after it was taken stays there */
 	KEPT_MS = 2000,
 	WEAK_PROOF_MS = 5000, /* where no report will come there is nothing to wait longer for */
-	/* our text behind another one: what is taken out key by key, and in which time */
+	/* limits for taking our text out from behind another one: keys, and time */
 	TAKE_OUT_MAX = 1000,
 	TAKE_OUT_MS = 15000,
 };
@@ -40,7 +40,7 @@ struct sending {
 	const struct delivery_request *request;
 	int64_t deadline_ms;
 	bool is_command;   /* the agent takes it for itself and reports no prompt */
-	const char *shown; /* what the box shows of the text */
+	const char *shown; /* the part of the text that the box shows */
 	struct agent *raw; /* the agent with its box in the mode of the text; NULL: no mode */
 
 	/* as it was last seen */
@@ -57,7 +57,7 @@ struct sending {
 	char *program; /* in the foreground */
 
 	/* after the paste */
-	char *box_typed; /* NULL: it does not show the text */
+	char *box_typed; /* NULL: the box does not show the text */
 
 	int64_t proven_ms; /* when it was; 0: not yet */
 	bool is_kept;      /* in the box, after that, and being deleted there */
@@ -229,7 +229,7 @@ static bool wait_ready(struct sending *sending)
 	}
 }
 
-/* What the box holds beside our text.  *ret_before as for box_compare(). */
+/* Compare the box with our text.  *ret_before as for box_compare(). */
 static enum box_holds holds(const struct sending *sending, char **ret_before)
 {
 	const struct agent *agent = sending->to.agent;
@@ -425,7 +425,7 @@ static char *foreground_program(const struct sending *sending)
 	return TAKE_PTR(state.program);
 }
 
-/* What became of the text, where no report will come. */
+/* Does the screen prove that the agent took the text?  For agents that send no report. */
 static bool screen_proves(const struct sending *sending)
 {
 	if (sending->box_typed)
@@ -579,7 +579,7 @@ static void submit(struct sending *sending)
 						: "its screen shows no effect");
 }
 
-/* What the agent will make of the text. */
+/* Find out how the agent will treat the text. */
 static int read_text(struct sending *sending, struct error *err)
 {
 	const char *text = sending->request->text;

@@ -53,8 +53,8 @@ struct delivery_result {
 void delivery_result_free(struct delivery_result *result);
 #define cleanup_delivery_result CLEANUP(delivery_result_free)
 
-/* Only what prevents any try is an error: ERROR_NOT_FOUND: the instance was removed; ERROR_INVALID:
+/* Fails only if no attempt is possible.  ERROR_NOT_FOUND: the instance was removed. ERROR_INVALID:
  * it is not running, a shell is in the agent's place, or the text is no message and not meant to be
- * raw; ERROR_TIMEOUT: its server does not answer. */
+ * raw.  ERROR_TIMEOUT: its server does not answer. */
 int deliver(struct deck *deck, const struct delivery_request *request, struct delivery_result *ret,
 	    struct error *err);

@@ -148,7 +148,7 @@ static void conclude(struct looking *looking)
 	struct turn *turn = &looking->turn;
 	if (!looking->is_found && looking->text)
 		return;
-	/* The first turn after a prompt; what is before that belongs to the turn before. */
+	/* Use the first turn after a prompt.  Older records belong to the turn before. */
 	if (!looking->text || (!turn->is_over && looking->next.has_work))
 		turn = &looking->next;
 	said->is_taken |= looking->is_found || turn->has_work;
@@ -175,7 +175,7 @@ int said_look(struct deck *deck, const struct instance *instance, const struct s
 	/* A file that became smaller was written again. */
 	const int64_t size = st.st_size,
 		      added = is_same && mark->size <= size ? size - mark->size : size;
-	/* A command led to another conversation: what was said there is no reply to it. */
+	/* A command led to another conversation, whose words are no reply to the command. */
 	const bool is_other = !text && mark->path && !is_same;
 	if (added > 0 && !is_other)
 		r = transcript_visit_back(found.path, added, visit, &looking, err);

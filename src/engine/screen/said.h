@@ -10,9 +10,9 @@
 #include "driver/transcript/transcript.h"
 #include "engine/deck/deck.h"
 
-/* The file of the session's conversation.  *ret_files: what its agent's files mean; borrowed.
- * SAID_NONE: there is none yet.  ERROR_INVALID: the agent writes none that agentdeck can read; the
- * message is for a caller that needs one. */
+/* Find the file of the session's conversation.  *ret_files: the description of its agent's files;
+ * borrowed.  SAID_NONE: there is no file yet.  ERROR_INVALID: the agent writes none that agentdeck
+ * can read; the message is for a caller that needs one. */
 enum { SAID_NONE = 1 };
 int said_find(struct deck *deck, const struct instance *instance, struct transcript *ret,
 	      const struct agent_files **ret_files, struct error *err);
@@ -25,22 +25,22 @@ struct said_mark {
 void said_mark_free(struct said_mark *mark);
 #define cleanup_said_mark CLEANUP(said_mark_free)
 
-/* What cannot be read has no mark. */
+/* Note where the transcript ends.  All zero if it cannot be read. */
 void said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret);
 
 struct said {
-	bool is_taken;    /* it is in the transcript, as a prompt or in the agent's queue */
+	bool is_taken;    /* the transcript has the message, as a prompt or in the queue */
 	bool is_over;     /* the reply is the last word of its turn */
 	bool is_followed; /* by another prompt */
 	bool is_error;    /* the reply is the agent's word that its model failed */
-	char *reply;      /* what the agent said last in that turn, unchanged; NULL: nothing */
+	char *reply;      /* the agent's last words in that turn, unchanged; NULL: none */
 	char *path;       /* of the transcript */
 };
 void said_free(struct said *said);
 #define cleanup_said CLEANUP(said_free)
 
-/* text: the message.  NULL: one that the agent takes for itself, whose words a transcript need not
- * have; the first turn after the mark is that of the message.  SAID_NONE and errors as
+/* text: the message.  NULL: a command that the agent takes for itself, which a transcript may not
+ * contain; then the first turn after the mark is the reply.  SAID_NONE and errors as
  * said_find(). */
 int said_look(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
 	      const char *text, struct said *ret, struct error *err);

@@ -15,8 +15,8 @@
 
 enum { PAUSE_MS = 1000, MOST_PAUSE_MS = 60000 };
 
-/* Each machine that shares the directory has a supervisor of its own, for its own runs, and so has
- * each container that is no machine.  The caller frees. */
+/* Each machine that shares the directory has its own supervisor, for its own runs.  So has each
+ * container that is no machine.  The caller frees. */
 static char *lock_name(void)
 {
 	const char *container = machine_is_lasting() ? "" : machine_pid_namespace();

@@ -11,8 +11,8 @@
 
 #define ALTERNATES "objects/info/alternates"
 
-/* What a commit writes.  Git makes the logs with the first one.  Alternates would be in
- * objects/info. */
+/* The parts that a commit writes.  Git makes the logs with the first commit.  Alternates would be
+ * in objects/info. */
 static const struct {
 	const char *name;
 	bool read_only;

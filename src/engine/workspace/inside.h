@@ -15,9 +15,9 @@
 
 /* The instance's worktree, for git.  Its texts are the instance's. */
 struct gitcmd_linked inside_linked(const struct instance *instance);
-/* Before git outside, or agentdeck-assess, reads anything of the instance's worktree: write again
- * what an agent of an earlier version's container can have made of git's record.  What fails is
- * logged: whoever reads says what is wrong. */
+/* Repair git's record of the instance's worktree, which an agent in the container of an earlier
+ * version could change.  Call this before git outside, or agentdeck-assess, reads the worktree.  A
+ * failure is only logged: the reader then reports the problem. */
 void inside_mend(const struct instance *instance);
 
 /* Put the mounts of the tree, which was made just now, into the instance's recipe.  Before any

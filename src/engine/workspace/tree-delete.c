@@ -128,7 +128,7 @@ static bool may_lose(struct deck *deck, const struct instance *instance,
 
 /* ---- deleting -------------------------------------------------------------------------------- */
 
-/* Nobody may work in what is about to be deleted, whatever was given up. */
+/* A tree that a process works in is not deleted, whatever was given up. */
 static int check_unused(int directory, const char *name, const char *id, struct error *err)
 {
 	cleanup_tree_user struct tree_user user = { 0 };
@@ -152,8 +152,9 @@ static int check_unchanged(int directory, const char *name, const struct tree_st
 		       : 0;
 }
 
-/* Out of the way, durably.  What an earlier deletion has left there was judged as well.  Nobody can
- * enter it under its new name; who did so in the moment before gets it back. */
+/* Move the tree out of the way, durably.  A tree that an earlier deletion left there was judged as
+ * well.  No process can enter the tree under its new name.  If one did just before, the tree is
+ * moved back. */
 static int set_aside(int directory, const struct tree_remains *tree, struct error *err)
 {
 	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0 ||

@@ -64,10 +64,11 @@ struct tree_remains {
 	const char *path;
 	const char *source; /* that knows of it, if it is a linked work tree; else NULL */
 	const char *record; /* as in struct gitcmd_linked */
-	/* As it was before the verdict; NULL: what is in it does not matter. */
+	/* The tree before the verdict; NULL: its content does not matter. */
 	const struct tree_stamp *seen;
 };
-/* Delete it, and what git knows of it, and then its record.  all: the directory of all trees of the
- * profile.  ERROR_BUSY: somebody works in it, or it has changed, and is as it was. */
+/* Delete the tree, then git's record of it, and then its own.  all: the directory of all trees of
+ * the profile.  ERROR_BUSY: a process works in the tree, or it has changed; it is left
+ * as it was. */
 int tree_erase(int all, const struct tree_place *place, const struct tree_remains *tree,
 	       struct error *err);

@@ -58,10 +58,10 @@ struct tree_saver {
 	void *context;
 };
 
-/* Delete the instance's tree, and what git knows of it.  Its branch stays.  That nothing is lost
- * with it is saved first (workspace.is_freed), so that whoever makes it again after a kill knows;
- * saver may be NULL where the session goes anyway. TREE_KEPT: something would be lost, and its user
- * has not agreed to that, or somebody works in it (users.h); a warning says what. */
+/* Delete the instance's tree, and git's record of it.  Its branch stays.  First the saver saves
+ * that nothing is lost with it (workspace.is_freed), for a start that makes the tree again after a
+ * kill; saver may be NULL where the session goes anyway.  TREE_KEPT: work would be lost and its
+ * user has not agreed to that, or a process works in it (users.h); a warning says which. */
 enum { TREE_KEPT = 1 };
 int tree_delete(struct deck *deck, struct instance *instance, const struct tree_saver *saver,
 		struct error *err);

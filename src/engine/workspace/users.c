@@ -54,7 +54,7 @@ static bool is_below(pid_t pid, const char *tree)
 	return false;
 }
 
-/* One that ends meanwhile, or that is hidden from us, is not there. */
+/* A process that ends meanwhile, or that is hidden from us, does not count. */
 static int is_in(pid_t pid, const char *tree, bool *ret, struct error *err)
 {
 	cleanup_free char *directory = NULL;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 struct tree_user {
-	char *text; /* "PID (COMMAND)" of one of them, as a terminal may show it; NULL: nobody */
+	char *text; /* "PID (COMMAND)" of one process, safe for a terminal; NULL: there is none */
 	bool is_of_run; /* all of them are of the session's own run, which may just be closing */
 };
 

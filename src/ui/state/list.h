@@ -126,8 +126,8 @@ size_t list_lines(struct list *list);
 const struct line *list_line(struct list *list, size_t index);
 struct list_counts list_counts(struct list *list);
 
-/* The line of the cursor; 0 in an empty list.  The cursor stays on what it was on; where that is
- * gone, on its line. */
+/* The line of the cursor; 0 in an empty list.  The cursor follows its session or group.  If that is
+ * gone, it stays on its line. */
 size_t list_cursor(struct list *list);
 /* The session under the cursor; NULL: it is on a group, or nothing is shown. */
 struct item *list_selected(struct list *list);

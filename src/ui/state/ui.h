@@ -120,7 +120,7 @@ bool ui_confirms(const struct ui *ui, key_code key);
  * is Enter.  *ret as of ui_key(). */
 void ui_click(struct ui *ui, size_t row, size_t column, struct wish *ret);
 
-/* What the command of WISH_ASK has printed; NULL: it failed, and that is the news.  *ret as of
+/* Give the output of the command of WISH_ASK; NULL: it failed, and the news says so.  *ret as of
  * ui_key(). */
 void ui_asked(struct ui *ui, const char *text, struct wish *ret);
 

@@ -313,7 +313,7 @@ static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *
 		       : 0;
 }
 
-/* Whoever began the run may have been killed before it handed over the secrets. */
+/* The process that began the run may have been killed before it handed over the secrets. */
 static int hand_missing_secrets(const struct deck *deck, const struct instance *instance,
 				struct capsule *capsule, struct error *err)
 {

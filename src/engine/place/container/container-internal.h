@@ -67,7 +67,7 @@ void container_wipe(struct strvec *secrets);
 
 /* ---- mounts.c ---- */
 
-/* What a container mounts of its user's. */
+/* The user's files that a container mounts. */
 struct mounts {
 	struct recipe_place *items; /* their texts are the recipe's */
 	size_t count;
@@ -76,12 +76,12 @@ struct mounts {
 void mounts_clear(struct mounts *mounts);
 #define cleanup_mounts CLEANUP(mounts_clear)
 void mounts_gather(const struct recipe *recipe, struct mounts *ret);
-/* One whose source leads through a link, mounts->link; NULL: none does.  They had none when they
- * were noted, and the engine would follow it. */
+/* Returns a place whose source leads through a link, and sets mounts->link; NULL: there is none.
+ * No source did when it was noted, and the engine would follow the link. */
 const struct recipe_place *mounts_find_link(struct mounts *mounts);
-/* Has the container of this capsule what the recipe says?  Asked when it runs, and before an agent
- * does: a link may have been there for a moment only, or when something else than agentdeck has
- * started it.  ERROR_INVALID: it has not. */
+/* Compare the places in this capsule's container with the recipe.  Call this when the container
+ * runs, and before an agent does: a link may have existed for a moment only, or another program
+ * than agentdeck may have started the container.  ERROR_INVALID: they differ. */
 int mounts_check_inside(const struct recipe *recipe, const struct process_id *capsule,
 			struct error *err);
 

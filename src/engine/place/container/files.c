@@ -175,7 +175,7 @@ static int from_command(const char *text, struct strbuf *ret, struct error *err)
 	return 0;
 }
 
-/* The variable of its user; else what the secret was in the last run (environment_of_secrets()). */
+/* The user's variable; else the secret's value in the last run (environment_of_secrets()). */
 static const char *find_variable(const struct recipe_secret *secret, const char *variable)
 {
 	cleanup_free char *last = xasprintf(ENV_LAST_SECRET "%s", secret->name);

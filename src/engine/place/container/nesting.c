@@ -111,7 +111,7 @@ static void add_other(struct others *others, struct instance *instance)
 	mounts->items[mounts->count++] = (struct recipe_place){ home, home, false, RECIPE_TREE };
 }
 
-/* One that cannot be read, or was removed just now, has no container that is started. */
+/* A session that cannot be read, or was removed just now, has no container that is started. */
 static int gather_from(struct store *store, struct others *others, struct error *err)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
@@ -155,8 +155,8 @@ static char *name_of(const struct deck *deck, const struct other *other)
 static const char elsewhere[] = "use --clone, or a directory that is elsewhere, or remove that "
 				"session first";
 
-/* The repository of a worktree is often another session's directory.  What was linked there
- * meanwhile is found at each start. */
+/* The repository of a worktree is often another session's directory.  Each start finds the links
+ * that were made there meanwhile. */
 static int compare(const struct deck *deck, const struct recipe_place *mine,
 		   const struct other *other, struct error *err)
 {

@@ -10,8 +10,9 @@
 #include "model/session/recipe.h"
 
 /* May a session have this recipe?  id: of the session, whose present recipe does not count; NULL:
- * it is new.  ERROR_INVALID: a place of it is below what an agent can write, or its agent could
- * write the directory above a place of another session, or agentdeck's own files. */
+ * the session is new.  ERROR_INVALID: a place of the recipe is below a directory that an agent can
+ * write, or the session's agent could write agentdeck's own files, or the directory above a place
+ * of another session. */
 int nesting_check(const struct deck *deck, const char *id, const struct recipe *recipe,
 		  struct error *err);
 

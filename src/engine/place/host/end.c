@@ -196,9 +196,9 @@ static const char *unit_of(const struct instance *instance, char **storage)
 	return *storage;
 }
 
-/* What the run has started, and something has moved out of its scope: tmux that is built with
- * systemd does that with its panes, also one that an agent starts.  It may be a window of the
- * user's, with work to save. */
+/* End the processes of the run that were moved out of its scope.  A tmux that is built with systemd
+ * moves its panes out, also one that an agent starts.  A pane may be a window of the user's, with
+ * work to save. */
 static int end_strays(struct deck *deck, const char *unit, const char *marker, int grace_ms,
 		      struct error *err)
 {
