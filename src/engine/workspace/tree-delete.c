@@ -252,9 +252,9 @@ int tree_delete(struct deck *deck, struct instance *instance, const struct tree_
 		r = fs_open_private_directory_at(all, instance->id, is_linked, &records, err);
 	if (r < 0 || tree_open_place(deck, instance, is_linked, &place, err) < 0)
 		return -1;
-	const struct tree_stamp seen = place.directory < 0 || workspace->may_be_lost
-					       ? (struct tree_stamp){ 0 }
-					       : tree_stamp_of(place.directory, name);
+	struct tree_stamp seen = { 0 };
+	if (place.directory >= 0 && !workspace->may_be_lost)
+		seen = tree_stamp_of(place.directory, name);
 	if (!may_lose(deck, instance, &place, records))
 		return TREE_KEPT;
 	if (tree_check_ours(deck, instance, err) < 0 || note_freed(workspace, saver, err) < 0)
