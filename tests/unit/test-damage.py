@@ -25,9 +25,9 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/cl
 MANIFEST = "instance.json"
 # These wait for a user or for events, or need an engine; launch is an add and a start.
 LEFT_OUT = {"events", "supervise", "ui", "wall", "image build-default", "launch"}
-# Called by agentdeck itself: they only have to end.
 # remove takes it, logs needs no manifest, a wait is for states, and two want a terminal first.
 EXEMPT = {"remove", "logs", "status", "session attach", "switch"}
+# Called by agentdeck itself: they only have to end.
 OWN = {"hook", "pane", "revive", "notice", "settle", "with-session", "look", "find-replies"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
          "OCCASION": "start", "RUN": "run", "AGENT": "demo", "PROFILE": "other", "SHELL": "bash", "KEY": "ui.ascii",
