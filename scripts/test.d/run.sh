@@ -1,0 +1,239 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# run.sh - how scripts/test runs its steps, in lanes, and reports them; sourced, never run
+#
+# shellcheck disable=SC2153 # scripts/test has the lists of names
+
+declare -A NAMES=()	# of a step: the tests to run; all of them if there is no entry
+
+PASSED=0 FAILED=0 SKIPPED=0 LANES=()
+END=	# when the searching steps must have ended; empty: no limit
+SHARE=	# seconds for the current searching step; empty: no limit
+
+# What the test programs say about themselves, on one line.
+summary_of() {	# LOG
+	sed -nE '/^([0-9]+ passed, [0-9]+ failed|[0-9]+ of [0-9]+ seeds|seed [0-9]+, [0-9]+ s each|monkey: [0-9]|agents: [0-9]|containers: [0-9]|check-[a-z]+: [0-9]|shellcheck: [0-9]|clang-tidy: [0-9]|coverage: )/p' "$1" |
+		paste -s -d ';' | sed 's/;/; /g'
+}
+
+# The tests and checks that a log names as failed, on one line.
+failed_in() {	# LOG
+	sed -nE '/^\[  FAILED  \] [0-9]+ test/d
+		s/^not ok( [0-9]+)?( -)? +(.+)/\3/p; t
+		s/^(\[  FAILED  \]|FAIL(ED)?:?) +([^ :]+).*/\3/p' "$1" |
+		awk '!seen[$0]++ { printf "%s%s", between, $0; between = ", " }'
+}
+
+# This runs in a lane. It prints what the step said, and leaves what the table needs in RESULTS.
+report_step() {	# STEP STATUS SECONDS
+	local step=$1 log=$LOGS/$1.log result note failed
+	case $2 in
+	0) result=ok note=$(summary_of "$log") ;;
+	77)
+		result=skip note=$(tail -n 1 "$log")
+		note=${note#skip: }
+		[[ $STRICT != 1 ]] || { result=FAIL; note="skipped, which is a failure here: $note"; } ;;
+	*)
+		result=FAIL note=$(summary_of "$log") failed=$(failed_in "$log")
+		note="${note:-exit status $2} (build/test/logs/$step.log)${failed:+: $failed}" ;;
+	esac
+	[[ $result != ok ]] || echo "$3" >"$TIMES/$step"
+	printf '%s\n' "$result" "$3" "$note" >"$RESULTS/$step"
+	(
+		flock 8
+		clear_progress
+		if [[ $result == FAIL ]]; then
+			printf -- '---- %s: the end of its output\n' "$step"
+			tail -n 300 "$log"
+			printf -- '----\n'
+		fi
+		row_of "$step"
+	) 8>"$WORK/output.lock"
+}
+
+row_of() {	# STEP: print its line of the table, from RESULTS
+	local fields colour=$GREEN
+	mapfile -t fields <"$RESULTS/$1"
+	[[ ${fields[0]} != skip ]] || colour=$YELLOW
+	[[ ${fields[0]} != FAIL ]] || colour=$RED
+	printf '%s%-4s%s  %-16s %4d s' "$colour" "${fields[0]}" "$PLAIN" "$1" "${fields[1]}"
+	# the notes have their own column
+	fmt -s -w 70 <<<"${fields[2]}" | sed '1s/^/  /; 1!s/^/                                /'
+}
+
+run_step() {	# STEP
+	local step=$1 begin=$SECONDS status
+	date +%s >"$RESULTS/$step.runs"
+	[[ -t 1 ]] || echo "$step ..."
+	set +e
+	(
+		set -e
+		! is_in "$step" "${NEED_ROOT[@]}" || can_be_root || skip "needs root, or sudo"
+		# shellcheck disable=SC2086 # names
+		"step_$step" ${NAMES[$step]-}
+	) >"$LOGS/$step.log" 2>&1
+	status=$?
+	set -e
+	rm -f "$RESULTS/$step.runs"
+	report_step "$step" "$status" $((SECONDS - begin))
+}
+
+run_lane() {	# STEP...
+	local step
+	for step; do
+		run_step "$step"
+	done
+}
+
+clear_progress() { [[ ! -t 1 ]] || printf '\r\e[K'; }
+
+# On a terminal, one line shows the steps that run. Each second overwrites it.
+show_running() {
+	local file step line=''
+	for file in "$RESULTS"/*.runs; do
+		step=${file##*/}
+		line+="${step%.runs} $(($(date +%s) - $(cat "$file" 2>/dev/null || date +%s))) s  "
+	done
+	(
+		flock 8
+		clear_progress
+		printf '%s' "$line"
+	) 8>"$WORK/output.lock"
+}
+
+is_running() {	# PID...
+	local pid
+	for pid; do
+		! kill -0 "$pid" 2>/dev/null || return 0
+	done
+	return 1
+}
+
+# Each lane is a process group, so that it can be ended with everything that it started.
+start_lane() {	# STEP...
+	(($#)) || return 0
+	set -m
+	run_lane "$@" &
+	LANES+=($!)
+	set +m
+}
+
+await_lanes() {
+	while is_running "${LANES[@]}"; do
+		[[ ! -t 1 ]] || show_running
+		# keep sudo from asking for the password again
+		((EUID == 0)) || sudo -n -v 2>/dev/null || :
+		sleep 1
+	done
+	wait "${LANES[@]}" 2>/dev/null || :
+	LANES=()
+	clear_progress
+}
+
+# Seconds until END for each of COUNT steps, at least 1.
+share_of() {	# COUNT
+	local share
+	[[ -n $END ]] || return 0
+	share=$(((END - SECONDS) / $1))
+	echo $((share < 1 ? 1 : share))
+}
+
+clean_up() {
+	local lane
+	for lane in "${LANES[@]}"; do
+		kill -TERM -- "-$lane" 2>/dev/null || :
+	done
+	[[ ! -d $SCRATCH_PREFIX ]] || as_root rm -rf "$SCRATCH_PREFIX"
+	[[ ! -d $WORK/verify-host ]] || as_root "$TOP/tests/testbed/testhost" down "$WORK/verify-host" || :
+}
+
+run_all() {
+	local count step
+	pick "${FIRST[@]}"
+	run_group "${PICKED[@]}"
+	pick "${PROCESSOR_LANE[@]}"
+	start_lane_politely "${PICKED[@]}"
+	pick "${HOST_LANE[@]}"
+	start_lane "${PICKED[@]}"
+	await_lanes
+	pick "${SEARCH[@]}"
+	count=${#PICKED[@]}
+	for step in "${PICKED[@]}"; do
+		SHARE=$(share_of "$count")
+		run_group "$step"
+		count=$((count - 1))
+	done
+	pick "${NAMED[@]}"
+	run_group "${PICKED[@]}"
+}
+
+run_group() { start_lane "$@"; await_lanes; }
+
+# For the lane that runs beside one that waits for its machines.
+start_lane_politely() {
+	start_lane "$@"
+	((!$#)) || renice -n 10 -g "${LANES[-1]}" >/dev/null 2>&1 || :
+}
+
+# The tests that a log of the persistence step names as failed.
+failed_tests_in() {	# LOG
+	sed -nE 's/^\[  FAILED  \] ([A-Za-z0-9_]+)$/\1/p' "$1" | sort -u
+}
+
+# See AGENTDECK_TEST_AGAIN above. A late second attempt could exceed the time limit of the CI.
+readonly AGAIN_UNTIL_S=3300
+try_failed_steps_again() {
+	local step failed=() log
+	for step in "${CHOSEN[@]}"; do
+		[[ $(head -n 1 "$RESULTS/$step" 2>/dev/null) != FAIL ]] || failed+=("$step")
+	done
+	((${#failed[@]} > 0 && ${#failed[@]} <= 3 && SECONDS < AGAIN_UNTIL_S)) || return 0
+	SHARE=${SHARE:+60}
+	for step in "${failed[@]}"; do
+		log=$LOGS/$step.first.log
+		mv "$LOGS/$step.log" "$log"
+		[[ $step != persistence ]] || NAMES[$step]=$(failed_tests_in "$log" | paste -s -d ' ')
+		echo "$step: a second attempt${NAMES[$step]:+: ${NAMES[$step]}}"
+		run_group "$step"
+		[[ $(head -n 1 "$RESULTS/$step") != ok ]] ||
+			sed -i "3s|\$| (at the second attempt; the first: build/test/logs/$step.first.log)|" "$RESULTS/$step"
+	done
+}
+
+# The lines of a log that name what failed, and the end of it.
+print_failure() {	# STEP
+	printf '\n---- %s: what failed\n' "$1"
+	grep -nE '^\[  FAILED  \]|^not ok|^ *(\[?FAIL|FAILED)|: error: |^\[  ERROR   \]|ERROR: ' "$LOGS/$1.log" | cut -c 1-200 | tail -n 20 || :
+	echo ...
+	tail -n 10 "$LOGS/$1.log" | cut -c 1-200
+}
+
+print_failures() {
+	local step
+	for step in "${CHOSEN[@]}"; do
+		[[ $(head -n 1 "$RESULTS/$step") != FAIL || ! -e $LOGS/$step.log ]] || print_failure "$step"
+	done
+}
+
+print_table() {
+	local step fields
+	printf '\n%sSummary%s\n' "$BOLD" "$PLAIN"
+	for step in "${ALL[@]}"; do
+		is_in "$step" "${CHOSEN[@]}" || continue
+		[[ -e $RESULTS/$step ]] || printf '%s\n' FAIL 0 "it was ended before it had a result" >"$RESULTS/$step"
+		mapfile -t fields <"$RESULTS/$step"
+		case ${fields[0]} in
+		ok) PASSED=$((PASSED + 1)) ;;
+		skip) SKIPPED=$((SKIPPED + 1)) ;;
+		*) FAILED=$((FAILED + 1)) ;;
+		esac
+		row_of "$step"
+	done
+	print_failures
+	printf '\n%d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
+	printf '%d passed, %d failed' "$PASSED" "$FAILED"
+	((SKIPPED == 0)) || printf ', %d skipped' "$SKIPPED"
+	echo
+}
+
