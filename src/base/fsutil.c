@@ -102,6 +102,16 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 	return 0;
 }
 
+/* 0, or the errno with which it does not exist.  Some file systems say EROFS also of a directory
+ * that exists. */
+static int make_directory(const char *name)
+{
+	if (mkdir(name, 0700) == 0 || errno == EEXIST)
+		return 0;
+	const int os_errno = errno;
+	return os_errno == EROFS && access(name, F_OK) == 0 ? 0 : os_errno;
+}
+
 int fs_open_private_directory(const char *path, int *ret, struct error *err)
 {
 	cleanup_free char *name = xstrdup(path);
@@ -110,8 +120,9 @@ int fs_open_private_directory(const char *path, int *ret, struct error *err)
 		name[length - 1] = '\0';
 	for (char *slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(name, 0700) < 0 && errno != EEXIST && errno != EROFS)
-			return error_set_file(err, errno, "make directory %s", name);
+		const int os_errno = make_directory(name);
+		if (os_errno)
+			return error_set_file(err, os_errno, "make directory %s", name);
 		*slash = '/';
 	}
 	return fs_open_private_directory_at(AT_FDCWD, name, true, ret, err);
@@ -348,6 +359,19 @@ int fs_rename_new(int dirfd, const char *from, const char *name)
 	return errno == EPERM || errno == EOPNOTSUPP
 		       ? renameat2(dirfd, from, dirfd, name, RENAME_NOREPLACE)
 		       : -1;
+}
+
+int fs_open_scratch(const char *directory, int *ret, struct error *err)
+{
+	const char *const places[] = { directory, "/var/tmp", "/tmp" };
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const int fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		if (fd >= 0) {
+			*ret = fd;
+			return 0;
+		}
+	}
+	return error_set_file(err, errno, "make a file in %s", directory);
 }
 
 int fs_open_new(int dirfd, const char *temporary, bool *ret_has_name)

@@ -96,6 +96,9 @@ void fs_sweep_prefix(int dirfd, const char *prefix);
 /* Make path a symbolic link to target atomically (temporary link + rename). */
 int fs_replace_link(int dirfd, const char *name, const char *target, struct error *err);
 
+/* Open a file without a name in this directory, else in /var/tmp or /tmp, to read and write. */
+int fs_open_scratch(const char *directory, int *ret, struct error *err);
+
 /* Open a new file of the directory, to read and write, with mode 0600.  It has no name yet, so that
  * a kill leaves nothing; where the file system cannot do that it has the name temporary.  -1 with
  * errno. */

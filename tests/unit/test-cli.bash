@@ -209,6 +209,26 @@ case_typing_errors() {
 	refused 2 "unknown agents command 'qqqqqq': 'agentdeck help agents' lists" agents qqqqqq
 	refused 2 "unknown command 'atach'; did you mean 'attach'\?" help atach
 	refused_json 2 NOT_FOUND atach
+	# The words of other programs.
+	refused 2 "unknown command 'new'; did you mean 'launch'\?" new
+	refused 2 "unknown command 'kill'; did you mean 'stop'\?" kill x
+	refused 2 "unknown command 'delete'; did you mean 'remove'\?" delete x
+	refused 64 'did you mean agentdeck session import x.tar\?' import x.tar
+}
+
+case_a_refused_session_leaves_no_profile() {
+	refused 2 'not an existing directory' -p ghost add "$home/nowhere"
+	[ ! -e "$home/deck/ghost" ] || fail 'the profile is there'
+	must add . -t here --agent demo -p ghost
+	refused 2 'not an existing directory' -p ghost add "$home/nowhere"
+	must list -p ghost
+	grep -q '^here ' "$home/out" || fail "$(<"$home/out")"
+}
+
+case_a_terminal_is_needed() {
+	refused 64 'the deck needs a terminal: use agentdeck list' ui
+	refused 64 'there is no terminal for an editor: use agentdeck config set' config edit
+	refused_json 64 USAGE config edit
 }
 
 case_the_profile_may_be_anywhere() {

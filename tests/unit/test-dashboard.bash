@@ -1544,8 +1544,6 @@ case_without_a_terminal_it_is_the_list() {
 	some_sessions
 	deck
 	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
-	deck ui
-	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
 }
 
 case_an_unknown_terminal_is_refused() {

@@ -39,7 +39,7 @@ as() {
 	fi
 	env -i "PATH=$PATH" "HOME=$home" "AGENTDECK_HOME=$home/deck" "TMPDIR=$root" SHELL=/bin/sh LC_ALL=C.UTF-8 \
 		"SECRET_TOKEN=$canary" "AGENTDECK_DEMO_TOKEN=$canary" \
-		"${under[@]}" agentdeck "$@" >"$root/out" 2>"$root/err" </dev/null
+		"${under[@]}" agentdeck "$@" >"$root/out" 2>"$root/err" < <(cat "${input:-/dev/null}")
 	status=$?
 }
 
@@ -91,6 +91,21 @@ a_conversation_goes_to_another_account() {
 		grep -qF "$word" "$root/out" || fail "not there: $word"
 	done
 	must two session check work
+}
+
+a_conversation_goes_through_a_pipe() {
+	begin
+	refused one "--remove needs a file" session export work - --remove
+	must one session export work -
+	cp "$root/out" "$root/piped"
+	tar -tf "$root/piped" | cmp - <(tar -tf "$root/file") || fail "standard output is another file"
+	[ ! -e - ] || fail "there is a file with the name -"
+	head -c 2000 "$root/piped" >"$root/half"
+	input=$root/half refused two "standard input is not a whole file" session import -
+	[ ! -e "$root/two/.local" ] || fail "a refused import has written something"
+	input=$root/piped must two session import -
+	cmp "$(folder one "$root/work")/$id.jsonl" "$(folder two "$root/work")/$id.jsonl" || fail "the conversation differs"
+	refused one "a backup needs a file" backup -
 }
 
 it_can_work_in_another_directory() {

@@ -233,6 +233,44 @@ static void what_is_mounted_in_a_tree_stays(void **state UNUSED)
 	assert_int_equal(fs_remove_tree(here, "tree", NULL), 0);
 }
 
+/* 0 or an exit status for _exit(2): what a child does in this directory, whose "readonly" it has
+ * mounted so. */
+static int make_below_read_only(void)
+{
+	cleanup_error struct error err = { 0 };
+	int fd;
+	if (fs_open_private_directory("readonly/old/a/b", &fd, &err) == 0 ||
+	    err.os_errno != EROFS || !strstr(err.message, "mount it writable"))
+		return 1;
+	error_clear(&err);
+	return fs_open_private_directory("readonly/old", &fd, &err) == 0 ? 0 : 2;
+}
+
+static void a_read_only_file_system_is_named(void **state UNUSED)
+{
+	char path[PATH_MAX];
+	assert_int_equal(fchdir(here), 0);
+	assert_non_null(getcwd(path, sizeof(path)));
+	assert_int_equal(mkdirat(here, "readonly", 0700), 0);
+	assert_int_equal(mkdirat(here, "readonly/old", 0700), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chdir(path) < 0 ||
+		    mount("readonly", "readonly", NULL, MS_BIND, NULL) < 0 ||
+		    mount(NULL, "readonly", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) < 0 ||
+		    chdir(path) < 0)
+			_exit(77);
+		_exit(make_below_read_only());
+	}
+	int status = 0;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void a_tree_is_removed_without_following_links(void **state UNUSED)
 {
 	assert_int_equal(mkdirat(here, "keep", 0700), 0);
@@ -466,6 +504,7 @@ int main(void)
 		TEST(reading_refuses_what_is_no_small_file_of_that_name),
 		TEST(a_directory_of_others_is_refused_with_the_remedy),
 		TEST(a_tree_without_the_right_to_write_is_removed),
+		TEST(a_read_only_file_system_is_named),
 		TEST(a_tree_is_removed_without_following_links),
 		TEST(what_is_mounted_in_a_tree_stays),
 		TEST(temporaries_are_swept_and_nothing_else),

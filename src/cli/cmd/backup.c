@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "driver/archive/archive.h"
 #include "engine/export/pack.h"
 #include "engine/supervise/filelimit.h"
 
@@ -100,6 +101,9 @@ static int run(struct app *app, struct error *err)
 	cleanup_pack_list struct pack_list list = { 0 };
 	struct progress progress;
 	struct rlimit usual;
+	if (streq(name, ARCHIVE_STANDARD))
+		return error_set(err, ERROR_USAGE,
+				 "a backup needs a file, which agentdeck reads again: name one");
 	/* Each conversation is open until the file is written. */
 	filelimit_raise(&usual);
 	progress_begin(&progress, stderr, clock_ms());

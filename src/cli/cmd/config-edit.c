@@ -138,11 +138,23 @@ static int edit(const struct configfile *file, struct draft *draft, bool *ret_do
 	}
 }
 
+/* An editor of the user's own choice may need no terminal. */
+static int check_terminal(struct error *err)
+{
+	if (ask_is_possible() || !is_empty(getenv("VISUAL")) || !is_empty(getenv("EDITOR")))
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "there is no terminal for an editor: use agentdeck config set KEY VALUE, "
+			 "or set VISUAL or EDITOR");
+}
+
 static int run(struct app *app, struct error *err)
 {
 	cleanup_configfile struct configfile file = { 0 };
 	cleanup_draft struct draft draft = { 0 };
 	bool is_done;
+	if (check_terminal(err) < 0)
+		return -1;
 	if (configfile_read(&app->deck, &file, err) < 0 || make_draft(&file, &draft, err) < 0 ||
 	    edit(&file, &draft, &is_done, err) < 0)
 		return -1;

@@ -488,6 +488,11 @@ static int refuse_source(const char *name, struct error *err)
 	cleanup_free char *shown = visible(name);
 	for (size_t i = 0; foreign_sources[i]; i++)
 		strbuf_addf(&names, "%s%s", i ? ", " : "", foreign_sources[i]->name);
+	if (access(name, F_OK) == 0 || strchr(name, '/') || ends_with(name, ".tar"))
+		return error_set(err, ERROR_USAGE,
+				 "agentdeck imports from other tools, not from the file '%s': did "
+				 "you mean agentdeck session import %s?",
+				 shown, shown);
 	return error_set(err, ERROR_USAGE, "agentdeck cannot import from '%s', only from: %s",
 			 shown, strbuf_text(&names));
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "driver/archive/archive.h"
 #include "engine/deck/hint.h"
 #include "engine/export/pack.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct options {
 	bool running, removes;
@@ -16,6 +18,19 @@ static const struct command_option options[] = {
 	{ 0, "remove", NULL, "then move the session to the trash here", TO_FLAG(removes) },
 	{ 0 },
 };
+
+/* The file itself is all that standard output may have. */
+static int check_output(const struct app *app, struct error *err)
+{
+	const struct options *given = app->options;
+	if (given->removes || app->json)
+		return error_set(err, ERROR_USAGE, "%s needs a file: name one instead of -",
+				 given->removes ? "--remove" : "--json");
+	if (isatty(STDOUT_FILENO))
+		return error_set(err, ERROR_USAGE,
+				 "standard output is a terminal: name a file, or use a pipe");
+	return 0;
+}
 
 static int run(struct app *app, struct error *err)
 {
@@ -33,8 +48,12 @@ static int run(struct app *app, struct error *err)
 	if (given->running && given->removes)
 		return error_set(err, ERROR_USAGE,
 				 "--remove and --running exclude each other: stop the session");
+	if (streq(name, ARCHIVE_STANDARD) && check_output(app, err) < 0)
+		return -1;
 	if (pack_session(&app->deck, &order, &result, err) < 0)
 		return -1;
+	if (streq(name, ARCHIVE_STANDARD))
+		return 0;
 	/* A script may read it in another directory. */
 	cleanup_free char *path = realpath(name, NULL);
 	struct json_object *object = json_success(row->id, row->title);

@@ -10,12 +10,17 @@
 
 #define PROGRAM "agentdeck-ui"
 
-static bool is_possible(void)
+static bool has_terminal(void)
 {
 	const char *terminal = getenv("TERM");
-	cleanup_free char *own = helper_own_program(), *program = NULL;
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_empty(terminal) &&
-	       !streq(terminal, "dumb") && helper_find(own, PROGRAM, &program, NULL) == 0 &&
+	       !streq(terminal, "dumb");
+}
+
+static bool is_possible(void)
+{
+	cleanup_free char *own = helper_own_program(), *program = NULL;
+	return has_terminal() && helper_find(own, PROGRAM, &program, NULL) == 0 &&
 	       access(program, X_OK) == 0;
 }
 
@@ -32,7 +37,9 @@ static const struct command_option options[] = {
 static const struct command *instead(const struct app *app)
 {
 	const struct options *given = app->options;
-	return given->plain || is_possible() ? NULL : &command_list;
+	if (given->plain || is_possible() || (!app->is_bare && !has_terminal()))
+		return NULL;
+	return &command_list;
 }
 
 static int run(struct app *app, struct error *err)
@@ -42,6 +49,10 @@ static int run(struct app *app, struct error *err)
 	cleanup_strvec struct strvec argv = { 0 };
 	if (given->plain)
 		return plain_run(app, err);
+	if (!has_terminal())
+		return error_set(err, ERROR_USAGE,
+				 "the deck needs a terminal: use agentdeck list, or agentdeck ui "
+				 "--plain");
 	if (helper_find(own, PROGRAM, &program, err) < 0)
 		return -1;
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });

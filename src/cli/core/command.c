@@ -119,6 +119,22 @@ static void consider_command(struct nearest *nearest, const struct command *comm
 		nearest_consider(nearest, form, form);
 }
 
+/* The word of another program for a command of ours. */
+static const char *usual_name(const char *word)
+{
+	static const struct {
+		const char *word, *name;
+	} usual[] = {
+		{ "new", "launch" },   { "create", "launch" }, { "run", "launch" },
+		{ "kill", "stop" },    { "delete", "remove" }, { "open", "attach" },
+		{ "resume", "start" }, { "ps", "list" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (streq(word, usual[i].word))
+			return usual[i].name;
+	return NULL;
+}
+
 int command_refuse(const char *family, const char *word, struct error *err)
 {
 	cleanup_nearest struct nearest nearest = nearest_begin(word);
@@ -132,7 +148,9 @@ int command_refuse(const char *family, const char *word, struct error *err)
 			nearest_consider(&nearest, commands[i]->name + strlen(family) + 1,
 					 commands[i]->name);
 	}
-	cleanup_free char *meant = nearest_text(&nearest, SIZE_MAX);
+	const char *usual = family ? NULL : usual_name(word);
+	cleanup_free char *meant = usual ? xasprintf("'%s'", usual)
+					 : nearest_text(&nearest, SIZE_MAX);
 	if (meant)
 		return error_set(err, ERROR_NOT_FOUND, "unknown %s%scommand '%s'; did you mean %s?",
 				 or_empty(family), family ? " " : "", shown, meant);

@@ -117,6 +117,8 @@ static int run_command(struct app *app, struct error *err)
 	if (r == 0)
 		r = app->command->run(app, err);
 	print_warnings(app);
+	if (r < 0 && app->deck.store && app->command->flags & MAKES_PROFILE)
+		store_drop_unused(app->deck.store);
 	if (r < 0)
 		log_error("%s: %s", app->command->name, err->message);
 	return r;

@@ -283,8 +283,34 @@ int archive_open_fd(int fd, const char *path, struct archive *ret, struct error 
 	return 0;
 }
 
+/* Copy standard input to a file, since reading an archive needs its size. */
+static int spool_input(int *ret, struct error *err)
+{
+	cleanup_close int fd = -1;
+	char piece[PIECE];
+	ssize_t got;
+	if (fs_open_scratch("/tmp", &fd, err) < 0)
+		return -1;
+	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_set_errno(err, errno, "read standard input");
+		if (fs_write_all(fd, piece, (size_t)got, "a copy of standard input", err) < 0)
+			return -1;
+	}
+	*ret = TAKE_FD(fd);
+	return 0;
+}
+
 int archive_open(const char *path, struct archive *ret, struct error *err)
 {
+	if (streq(path, ARCHIVE_STANDARD)) {
+		int copy;
+		return spool_input(&copy, err) < 0
+			       ? -1
+			       : archive_open_fd(copy, "standard input", ret, err);
+	}
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? error_set(err, ERROR_NOT_FOUND, "%s does not exist", path)
@@ -384,9 +410,25 @@ static int write_and_name(int folder, const char *temporary, const char *path,
 				    : 0;
 }
 
+static int write_output(const char *description, const struct archive_source *sources, size_t count,
+			struct error *err)
+{
+	static const char path[] = "the copy for standard output";
+	char digest[SHA256_TEXT_SIZE];
+	uint64_t size;
+	cleanup_close int fd = -1;
+	if (fs_open_scratch("/tmp", &fd, err) < 0 ||
+	    put_all(fd, description, sources, count, err) < 0 ||
+	    check(fd, path, sources, count, err) < 0 || size_of(fd, path, &size, err) < 0)
+		return -1;
+	return pass(fd, path, 0, size, STDOUT_FILENO, digest, err);
+}
+
 int archive_write(const char *path, const char *description, const struct archive_source *sources,
 		  size_t count, struct error *err)
 {
+	if (streq(path, ARCHIVE_STANDARD))
+		return write_output(description, sources, count, err);
 	const char *slash = strrchr(path, '/');
 	cleanup_free char *above = !slash          ? xstrdup(".")
 				   : slash == path ? xstrdup("/")

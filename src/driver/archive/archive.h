@@ -36,8 +36,11 @@ enum { ARCHIVE_SHORT = 1 };
 int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
 			  struct error *err);
 
+/* As a path: standard input or output. */
+#define ARCHIVE_STANDARD "-"
+
 /* Write the file, with mode 0600, durably and whole or not at all, and read it back.  Never
- * replaces a file: ERROR_EXISTS. */
+ * replaces a file: ERROR_EXISTS.  Standard output gets it after it was read back. */
 int archive_write(const char *path, const char *description, const struct archive_source *sources,
 		  size_t count, struct error *err);
 
@@ -51,7 +54,8 @@ struct archive {
 	struct archive_member *members;
 	size_t count; /* of the conversations */
 };
-/* ERROR_CORRUPT: it is not such a file, or it was cut off or changed. */
+/* Standard input is read to its end first.  ERROR_CORRUPT: it is not such a file, or it was cut off
+ * or changed. */
 int archive_open(const char *path, struct archive *ret, struct error *err);
 /* The same of an open file, which becomes the archive's in every case. */
 int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err);

@@ -65,6 +65,11 @@ void store_close(struct store *store)
 	free(store);
 }
 
+void store_drop_unused(const struct store *store)
+{
+	(void)unlinkat(store->state, store->profile, AT_REMOVEDIR);
+}
+
 int store_state_directory(const struct store *store)
 {
 	return store->state;

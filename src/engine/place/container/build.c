@@ -48,20 +48,6 @@ int build_find(const char *directory, char **ret, struct error *err)
 	return r;
 }
 
-/* A file without a name, so that nothing is left of it. */
-static int open_scratch(const struct deck *deck, int *ret, struct error *err)
-{
-	const char *const places[] = { deck->paths.state, "/var/tmp", "/tmp" };
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		int fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-		if (fd >= 0) {
-			*ret = fd;
-			return 0;
-		}
-	}
-	return error_set_file(err, errno, "make a file in %s", places[0]);
-}
-
 static int pack(const struct recipe *recipe, int tar, char ret[static SHA256_TEXT_SIZE],
 		struct error *err)
 {
@@ -224,7 +210,8 @@ int build_image(struct deck *deck, struct engine *engine, struct recipe *recipe,
 	if (r > 0)
 		return refuse_directory(recipe->build, err);
 	if (r < 0 || check_bases(engine, recipe, &bases, err) < 0 ||
-	    open_scratch(deck, &tar, err) < 0 || pack(recipe, tar, digest, err) < 0 ||
+	    fs_open_scratch(deck->paths.state, &tar, err) < 0 ||
+	    pack(recipe, tar, digest, err) < 0 ||
 	    run_build(deck, engine, tar, digest, &image, err) < 0)
 		return -1;
 	if (note(engine, digest, &bases, &image, recipe, err) < 0) {
