@@ -6,17 +6,21 @@
 
 #include "persistence/machine.h"
 
+#include "base/process.h"
+
 struct machine {
 	bool local, on;
 	unsigned uid;
 	char *user;
-	char *tests;         /* directory of the checkout's tests */
-	char *testhost;      /* the program */
-	char *directory;     /* of the test host, outside; NULL: there is none */
-	char *root;          /* its root directory as seen from outside; "" locally */
-	char *prefix;        /* where agentdeck is installed */
-	char *home;          /* the present test's */
-	char *lacks_engines; /* why it has none, or NULL */
+	char *tests;            /* directory of the checkout's tests */
+	char *testhost;         /* the program */
+	char *directory;        /* of the test host, outside; NULL: there is none */
+	struct process_id init; /* its first process, while it is on */
+	char *cgroup;           /* its control group, outside */
+	char *root;             /* its root directory as seen from outside; "" locally */
+	char *prefix;           /* where agentdeck is installed */
+	char *home;             /* the present test's */
+	char *lacks_engines;    /* why it has none, or NULL */
 	struct strvec *environment;
 };
 

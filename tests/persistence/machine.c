@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "persistence/machine-internal.h"
 
+#include "persistence/enter.h"
+
 #include "base/child.h"
 
 #include <errno.h>
@@ -56,15 +58,25 @@ static struct answer testhost(const char *verb, const char *const *more, int tim
 	return outside((const char *const *)argv->items, timeout_ms);
 }
 
-static struct answer enter(const char *verb, const char *const *argv)
+static struct answer log_in(const char *const *argv)
 {
 	struct strvec *words = kept_vector();
 	strvec_push(words, "--");
 	strvec_push_array(words, argv);
-	struct answer answer = testhost(verb, (const char *const *)words->items,
+	struct answer answer = testhost("ssh", (const char *const *)words->items,
 					COMMAND_TIMEOUT_MS);
-	bool lost = answer.status == 125 || (streq(verb, "ssh") && answer.status == 255);
-	ASSERT(!lost, "the test host does not take '%s': %s", argv[0], answer.errors);
+	ASSERT(answer.status != ENTER_LOST && answer.status != 255,
+	       "the test host does not take '%s': %s", argv[0], answer.errors);
+	return answer;
+}
+
+static struct answer enter_as_root(const char *const *argv)
+{
+	struct strvec *words = enter_argv(&machine.init, machine.cgroup, 0, "root");
+	strvec_push_array(words, argv);
+	struct answer answer = outside((const char *const *)words->items, COMMAND_TIMEOUT_MS);
+	ASSERT(answer.status != ENTER_LOST, "the test host does not take '%s': %s", argv[0],
+	       answer.errors);
 	return answer;
 }
 
@@ -92,19 +104,15 @@ const char *machine_search_path(void)
 	return kept("%s:%s/bin:/usr/local/bin:/usr/bin:/bin", at_home("bin"), machine.prefix);
 }
 
-/* "env NAME=VALUE... argv": the test's home is the user's home. */
-static const char *const *as_user(const char *const *argv, bool in_login)
+static const char *const *locally(const char *const *argv, bool as_login)
 {
 	struct strvec *words = kept_vector();
-	strvec_push(words, "env");
-	if (machine.local) {
-		strvec_push(words, "-i");
-		strvec_pushf(words, "USER=%s", machine.user);
-		strvec_pushf(words, "LOGNAME=%s", machine.user);
-		strvec_push_array(words, WORDS("SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm"));
-	}
+	strvec_push_array(words, WORDS("env", "-i"));
+	strvec_pushf(words, "USER=%s", machine.user);
+	strvec_pushf(words, "LOGNAME=%s", machine.user);
+	strvec_push_array(words, WORDS("SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm"));
 	const char *const carried[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
-	for (size_t i = 0; machine.local && in_login && i < ARRAY_SIZE(carried); i++)
+	for (size_t i = 0; as_login && i < ARRAY_SIZE(carried); i++)
 		if (getenv(carried[i]))
 			strvec_pushf(words, "%s=%s", carried[i], getenv(carried[i]));
 	strvec_push_all(words, machine.environment);
@@ -112,16 +120,41 @@ static const char *const *as_user(const char *const *argv, bool in_login)
 	return (const char *const *)words->items;
 }
 
+/* "env NAME=VALUE... argv": the test's home is the user's home. */
+static const char *const *in_login(const char *const *argv)
+{
+	if (machine.local)
+		return locally(argv, true);
+	struct strvec *words = kept_vector();
+	strvec_push(words, "env");
+	strvec_push_all(words, machine.environment);
+	strvec_push_array(words, argv);
+	return (const char *const *)words->items;
+}
+
+/* The argv, outside, of what machine_user() runs. */
+static const char *const *without_login(const char *const *argv)
+{
+	if (machine.local)
+		return locally(argv, false);
+	struct strvec *words = enter_argv(&machine.init, machine.cgroup, machine.uid, machine.user);
+	strvec_push_all(words, machine.environment);
+	strvec_push_array(words, argv);
+	return (const char *const *)words->items;
+}
+
 struct answer machine_login(const char *const *argv)
 {
-	argv = as_user(argv, true);
-	return machine.local ? outside(argv, COMMAND_TIMEOUT_MS) : enter("ssh", argv);
+	argv = in_login(argv);
+	return machine.local ? outside(argv, COMMAND_TIMEOUT_MS) : log_in(argv);
 }
 
 struct answer machine_user(const char *const *argv)
 {
-	argv = as_user(argv, false);
-	return machine.local ? outside(argv, COMMAND_TIMEOUT_MS) : enter("user", argv);
+	struct answer answer = outside(without_login(argv), COMMAND_TIMEOUT_MS);
+	ASSERT(machine.local || answer.status != ENTER_LOST, "the test host does not take '%s': %s",
+	       argv[0], answer.errors);
+	return answer;
 }
 
 struct answer machine_other_login(const char *const *argv)
@@ -138,7 +171,7 @@ struct answer machine_root(const char *const *argv)
 {
 	if (machine.local)
 		skip_test("needs root, which is not to be had on your own machine");
-	return enter("root", argv);
+	return enter_as_root(argv);
 }
 
 static const char *insist(struct answer answer, const char *const *argv)
@@ -170,7 +203,7 @@ const char *machine_script(const char *const *argv)
 {
 	struct strbuf text = { 0 };
 	strbuf_adds(&text, "exec");
-	for (const char *const *word = as_user(argv, true); *word; word++) {
+	for (const char *const *word = in_login(argv); *word; word++) {
 		strbuf_adds(&text, " '");
 		for (const char *c = *word; *c; c++)
 			if (*c == '\'')
@@ -189,13 +222,11 @@ struct process machine_background(const char *const *argv, const char *output_pa
 	struct strvec *words = kept_vector();
 	const char *pid_path = at_home(kept(".background-%zu", background_count));
 	ASSERT(background_count < BACKGROUND_MAX, "too many background processes");
-	if (!machine.local)
-		strvec_push_array(words, WORDS(machine.testhost, "user", machine.directory, "--"));
 	/* The pid must be the one inside, and the file must be complete when it gets its name. */
 	const char *script = "echo $$ >\"$1.new\"; mv \"$1.new\" \"$1\"; out=$2; shift 2; "
 			     "exec \"$@\" >\"$out\" 2>&1";
 	strvec_push_array(words,
-			  as_user(WORDS("sh", "-c", script, "sh", pid_path, output_path), false));
+			  without_login(WORDS("sh", "-c", script, "sh", pid_path, output_path)));
 	strvec_push_array(words, argv);
 	const struct child_request request = { .argv = (const char *const *)words->items,
 					       .new_session = true };
@@ -219,14 +250,24 @@ static void end_backgrounds(void)
 
 /* ---- power ------------------------------------------------------------------------------- */
 
+/* "KEY=VALUE" of testhost info. */
+static const char *field(const char *info, const char *key)
+{
+	const char *line = strstr(info, kept("\n%s=", key));
+	line = line ? strchr(line, '=') + 1 : "";
+	return kept("%.*s", (int)strcspn(line, "\n"), line);
+}
+
 static void find_payload(void)
 {
 	struct answer info = testhost("info", NULL, COMMAND_TIMEOUT_MS);
-	const char *pid = strstr(info.output, "\npid=");
-	ASSERT(info.status == 0 && pid && pid[5] != '\n', "the test host is off: %s%s", info.output,
-	       info.errors);
-	free(machine.root);
-	machine.root = xasprintf("/proc/%.*s/root", (int)strcspn(pid + 5, "\n"), pid + 5);
+	int64_t pid, start;
+	ASSERT(info.status == 0 && parse_int64(field(info.output, "pid"), 2, INT32_MAX, &pid) &&
+		       parse_int64(field(info.output, "start"), 0, INT64_MAX, &start),
+	       "the test host is off: %s%s", info.output, info.errors);
+	machine.init = (struct process_id){ .pid = (pid_t)pid, .start = (uint64_t)start };
+	replace_string(&machine.cgroup, field(info.output, "cgroup"));
+	replace_string(&machine.root, kept("/proc/%d/root", (int)pid));
 }
 
 static void change_power(const char *verb, bool on)
@@ -356,6 +397,8 @@ static const char *boot_host(bool with_engines)
 
 const char *machine_up(bool with_engines)
 {
+	/* What is installed does not change while the suite runs. */
+	(void)setenv("TESTHOST_REFRESH", "no", true);
 	const char *tests = getenv("AGENTDECK_TEST_SOURCE");
 	const char *prefix = getenv("AGENTDECK_TEST_PREFIX");
 	machine.tests = xstrdup(tests ? tests : TESTS_SOURCE);
@@ -383,6 +426,7 @@ void machine_down(void)
 	free(machine.prefix);
 	free(machine.user);
 	free(machine.root);
+	free(machine.cgroup);
 	free(machine.lacks_engines);
 	machine = (struct machine){ 0 };
 }
@@ -435,7 +479,7 @@ const char *machine_end_test(void)
 	const char *left = machine_kill_rest(kept("HOME=%s", machine.home));
 	const char *const remove[] = { "rm", "-rf", machine.home, NULL };
 	struct answer answer = machine.local ? outside(remove, COMMAND_TIMEOUT_MS)
-					     : enter("root", remove);
+					     : enter_as_root(remove);
 	ASSERT(answer.status == 0, "%s cannot be removed: %s", machine.home, answer.errors);
 	free(machine.home);
 	machine.home = NULL;

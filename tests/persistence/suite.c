@@ -6,6 +6,7 @@
 
 #include "persistence/containers.h"
 #include "persistence/deck.h"
+#include "persistence/enter.h"
 
 #include <poll.h>
 #include <string.h>
@@ -251,6 +252,8 @@ static int run_suite(struct CMUnitTest *tests, size_t count)
 
 int main(int argc, char *argv[])
 {
+	if (argc > 1 && streq(argv[1], ENTER_OPTION))
+		return enter_main(argc, argv);
 	cleanup_free struct CMUnitTest *tests = xcalloc(count_tests() + (size_t)argc,
 							sizeof(*tests));
 	size_t count = 0;
