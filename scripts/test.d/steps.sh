@@ -342,24 +342,16 @@ step_persistence() {	# [TEST...]
 	in_shards "${tests[@]}"
 }
 
-# A test waits most of the time, so up to four test hosts run side by side, each with five tests or
-# more. Two others, with container engines, run the tests of containers.
+# A test waits most of the time, so up to four test hosts run side by side, each for five tests or
+# more. Two others, with container engines, run the tests of containers. Each takes the next test when it
+# is done with one. Those that took longest in the last run come first.
 in_shards() {	# TEST...
-	local n i count names containers status=0 pids=()
-	mapfile -t containers < <(tests/persistence/persistence --list-containers | grep -xFf <(printf '%s\n' "$@"))
-	mapfile -t names < <(printf '%s\n' "$@" | grep -vxFf <(tests/persistence/persistence --list-containers))
-	set -- "${names[@]}"
-	count=$((($# + 4) / 5))
-	((count <= 4)) || count=4
-	for ((n = 0; n < count; n++)); do
-		names=()
-		for ((i = n + 1; i <= $#; i += count)); do
-			names+=("${!i}")
-		done
-		start_shard "$n" "${names[@]}"
-	done
-	((!${#containers[@]})) || start_shard "$n" "${containers[@]::(${#containers[@]} + 1) / 2}"
-	((${#containers[@]} < 2)) || start_shard "$((n + 1))" "${containers[@]:(${#containers[@]} + 1) / 2}"
+	local n names containers status=0 pids=()
+	mapfile -t containers < <(tests/persistence/persistence --list-containers | grep -xFf <(printf '%s\n' "$@") | longest_first)
+	mapfile -t names < <(printf '%s\n' "$@" | grep -vxFf <(tests/persistence/persistence --list-containers) | longest_first)
+	rm -f "$WORK"/persistence-share-*
+	start_shards 2 1 containers "${containers[@]}"
+	start_shards 4 5 names "${names[@]}"
 	for n in "${!pids[@]}"; do
 		wait "${pids[n]}" || status=$?
 		cat "$LOGS/persistence-$n.log"
@@ -367,9 +359,21 @@ in_shards() {	# TEST...
 	return "$status"
 }
 
-start_shard() {	# NUMBER TEST...: adds to pids
-	limit_as_root 2400 tests/persistence/persistence "${@:2}" >"$LOGS/persistence-$1.log" 2>&1 &
-	pids+=($!)
+# Names on standard input.
+longest_first() {
+	local times=$TIMES/persistence.tests
+	[[ -e $times ]] || times=/dev/null
+	awk 'FNR == NR && FILENAME != "-" { seconds[$2] = $1; next } { print seconds[$1] + 0, $1 }' "$times" - |
+		sort -s -rn -k 1,1 | cut -d ' ' -f 2
+}
+
+start_shards() {	# MOST TESTS_OF_EACH NAME TEST...: adds to pids
+	local i most=$1 each=$2 share=$WORK/persistence-share-$3
+	shift 3
+	for ((i = 0; i < most && i * each < $#; i++)); do
+		limit_as_root 2400 tests/persistence/persistence --share "$share" "$@" >"$LOGS/persistence-${#pids[@]}.log" 2>&1 &
+		pids+=($!)
+	done
 }
 
 step_chaos() {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * persistence [--list | --list-containers] [NAME...]: every test, or the named ones.
+ * persistence [--list | --list-containers | --share FILE] [NAME...]: every test, or the named ones.
+ *
+ * --share: several of these run side by side, with the same FILE and the same names, and each takes
+ * the next test that none has taken.  FILE is made when it does not exist.
+ *
+ * Each test prints "took SECONDS s: NAME" when it is over, as tests/helper/timed does.
  */
 #include "persistence/suite.h"
 
@@ -8,13 +13,20 @@
 #include "persistence/deck.h"
 #include "persistence/enter.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 static struct {
 	const char *unavailable; /* why nothing can be tested here, or NULL */
+	const char *share;       /* file of --share, or NULL */
 	bool strict;
 	unsigned skipped;
+	int64_t begin_ms;
 	bool finished; /* the present test ended normally: it passed or was skipped */
 	struct kept {
 		void *object;
@@ -132,6 +144,7 @@ static void run_one(void **state)
 {
 	const struct test *test = *state;
 	suite.finished = false;
+	suite.begin_ms = clock_ms();
 	if (suite.unavailable)
 		skip_test("%s", suite.unavailable);
 	machine_begin_test(test->name);
@@ -162,7 +175,13 @@ static void print_remains(void)
 	print_error("-- list (status %d):\n%s%s\n", list.status, list.output, list.errors);
 }
 
-static int end_test(void **state UNUSED)
+static void print_time(const struct test *test)
+{
+	int64_t tenths = (clock_ms() - suite.begin_ms + 99) / 100;
+	printf("took %" PRId64 ".%" PRId64 " s: %s\n", tenths / 10, tenths % 10, test->name);
+}
+
+static int end_test(void **state)
 {
 	const char *left = NULL;
 	if (!suite.unavailable) {
@@ -181,6 +200,7 @@ static int end_test(void **state UNUSED)
 	}
 	if (left)
 		print_error("left behind: %s\n", left);
+	print_time(*state);
 	free_kept();
 	return left ? -1 : 0;
 }
@@ -214,7 +234,8 @@ static void add_test(struct CMUnitTest *tests, size_t *count, const struct test 
 static int usage(const char *message)
 {
 	fprintf(stderr,
-		"persistence: %s\nUsage: persistence [--list | --list-containers] [NAME...]\n",
+		"persistence: %s\nUsage: persistence [--list | --list-containers | --share FILE] "
+		"[NAME...]\n",
 		message);
 	return 64;
 }
@@ -232,22 +253,49 @@ static void list_tests(bool only_containers)
 			puts(test->name);
 }
 
-static int run_suite(struct CMUnitTest *tests, size_t count)
+/* Those who share the file make it a byte longer for each test that they take.  Returns the index
+ * of the next one. */
+static size_t take_next(const char *path)
+{
+	struct stat status;
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &status) < 0 || write(fd, ".", 1) != 1) {
+		fprintf(stderr, "persistence: %s: %s\n", path, strerror(errno));
+		return SIZE_MAX;
+	}
+	return (size_t)status.st_size;
+}
+
+/* Returns how many failed. */
+static int run_each(const struct CMUnitTest *tests, size_t count, size_t *ret_ran)
+{
+	int failed = 0;
+	*ret_ran = count;
+	if (!suite.share)
+		return _cmocka_run_group_tests("persistence", tests, count, NULL, NULL);
+	*ret_ran = 0;
+	for (size_t i; (i = take_next(suite.share)) < count; (*ret_ran)++)
+		failed += _cmocka_run_group_tests("persistence", tests + i, 1, NULL, NULL);
+	return failed;
+}
+
+static int run_suite(const struct CMUnitTest *tests, size_t count)
 {
 	bool with_engines = false;
+	size_t ran;
 	for (size_t i = 0; i < count; i++)
 		with_engines = with_engines || needs_engines(tests[i].initial_state);
 	suite.strict = streq(or_empty(getenv("AGENTDECK_TEST_STRICT")), "1");
 	suite.unavailable = machine_up(with_engines);
-	int failed = _cmocka_run_group_tests("persistence", tests, count, NULL, NULL);
+	int failed = run_each(tests, count, &ran);
 	machine_down();
 	free_kept();
 	free(suite.kept);
-	printf("%zu passed, %d failed, %u skipped\n", count - (size_t)failed - suite.skipped,
-	       failed, suite.skipped);
+	printf("%zu passed, %d failed, %u skipped\n", ran - (size_t)failed - suite.skipped, failed,
+	       suite.skipped);
 	if (failed)
 		return 1;
-	return suite.skipped == count ? 77 : 0;
+	return ran && suite.skipped == ran ? 77 : 0;
 }
 
 int main(int argc, char *argv[])
@@ -261,6 +309,11 @@ int main(int argc, char *argv[])
 	if (argc == 2 && (streq(argv[1], "--list") || streq(argv[1], "--list-containers"))) {
 		list_tests(streq(argv[1], "--list-containers"));
 		return 0;
+	}
+	if (argc > 3 && streq(argv[1], "--share")) {
+		suite.share = argv[2];
+		argc -= 2;
+		argv += 2;
 	}
 	for (int i = 1; i < argc; i++) {
 		const struct test *test = find_test(argv[i]);
