@@ -2256,6 +2256,12 @@ case_a_moved_home_keeps_its_conversation() {
 	# as a version left it that wrote no more than the path
 	sed -i '/config_home_is_default/d' "$home/deck/default/$(value one id)/instance.json"
 	move_home
+	# before its first start there, too
+	must session output one
+	grep -q hello "$home/out" || fail "output: $(<"$home/out")"
+	must session export one "$home/one.tar"
+	must backup "$home/backup.tar"
+	grep -q '2 sessions with 2 conversations' "$home/out" || fail "backup: $(<"$home/out")"
 	must session start one
 	grep -q "resumed conversation $one" "$home/out" || fail "one: $(<"$home/out")"
 	grep -q "\"$home/moved/.local/share/agentdeck-demo-agent\"" "$home/deck/default/$(value one id)/instance.json" ||
@@ -2311,12 +2317,21 @@ case_session_set_home() {
 	mkdir "$home/files"
 	refused 2 "has no conversation $before" session set api home "$home/user"
 	refused 2 'is not an existing directory' session set api home "$home/none"
+	# a mount point without its disk: nothing may begin there
+	refused 2 'is missing or empty: mount its disk' session start api
+	rmdir "$home/files"
+	refused 2 "$home/files, which is missing or empty" session restart api
 	must session set api home "$home/elsewhere"
 	must session start api
 	grep -q "resumed conversation $before" "$home/out" || fail "$(<"$home/out")"
+	mv "$home/elsewhere" "$home/files"
+	refused 2 "$home/elsewhere, which is missing" session restart api
+	[ "$(value api status)" = running ] || fail 'it was ended before the refusal'
+	must session stop api
+	must session start api --fresh
 	must session stop api
 	must add . -t sh --agent shell
-	refused 1 'no variable' session set sh home "$home/elsewhere"
+	refused 1 'no variable' session set sh home "$home/files"
 }
 
 case_session_set() {

@@ -7,6 +7,7 @@
 #include "model/session/naming.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -371,6 +372,34 @@ void location_forget_missing(struct instance *instance)
 	if (instance->conversation.directory &&
 	    fs_real_directory(instance->conversation.directory, &real, NULL) == FS_ABSENT)
 		replace_string(&instance->conversation.directory, NULL);
+}
+
+/* A mount point without its disk is an empty directory. */
+static bool is_missing_or_empty(const char *path)
+{
+	cleanup_strvec struct strvec names = { 0 };
+	cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	return fs_list(fd, &names, NULL) == 0 && names.count == 0;
+}
+
+int location_check_home(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct error *err)
+{
+	const struct conversation *conversation = &instance->conversation;
+	const char *home = conversation->config_home;
+	cleanup_free char *usual = deck_default_home(deck, agent);
+	if (!home || !conversation->first_turn_seen || conversation->home_is_default ||
+	    instance->recipe || streq(home, or_empty(usual)) || !is_missing_or_empty(home))
+		return 0;
+	cleanup_free char *shown = visible(home);
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "its conversation is in %s, which is missing or empty: mount its disk, or "
+			 "say where it is with agentdeck session set %s home DIRECTORY, or begin a "
+			 "new conversation in it with agentdeck session start --fresh %s",
+			 shown, hint, hint);
 }
 
 int location_check(const struct deck *deck, const struct instance *instance, struct error *err)

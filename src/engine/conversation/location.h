@@ -76,5 +76,10 @@ bool location_learn(struct instance *instance, const struct agent *agent,
 /* A new conversation begins in the instance's own directory where the one of the last is missing. */
 void location_forget_missing(struct instance *instance);
 
+/* Is the home there that the user chose for the agent, if it has the conversation? A disk may not
+ * be mounted.  ERROR_NOT_FOUND says what to do. */
+int location_check_home(const struct deck *deck, const struct instance *instance,
+			const struct agent *agent, struct error *err);
+
 /* Is the launch directory there?  ERROR_NOT_FOUND says where the conversation is, and what to do. */
 int location_check(const struct deck *deck, const struct instance *instance, struct error *err);

@@ -21,7 +21,7 @@
 #include "model/session/naming.h"
 
 /* May the run be ended and started again?  Asked before anything is ended. */
-static int check_restart(struct operation *operation, struct error *err)
+static int check_restart(struct operation *operation, enum start_wish wish, struct error *err)
 {
 	struct instance *instance = operation->instance;
 	const char *own = getenv(ENV_RUN);
@@ -32,7 +32,9 @@ static int check_restart(struct operation *operation, struct error *err)
 			instance->id);
 	/* It may have moved, and not have said so yet. */
 	if (operation_find_agent(operation, err) < 0 ||
-	    location_refresh(instance, operation->agent, err) < 0)
+	    location_refresh(instance, operation->agent, err) < 0 ||
+	    (wish != START_FRESH &&
+	     location_check_home(operation->deck, instance, operation->agent, err) < 0))
 		return -1;
 	return instance->run.socket ? lifecycle_check_before_end(operation, err)
 				    : lifecycle_check(operation, err);
@@ -245,6 +247,8 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 		return -1;
 	if (wish == START_FRESH)
 		location_forget_missing(instance);
+	else if (location_check_home(deck, instance, operation->agent, err) < 0)
+		return -1;
 	/* Where it is started is known only now. */
 	if (lifecycle_check(operation, err) < 0 ||
 	    conversation_claim(deck, instance, operation->agent, &claim, err) < 0 ||
@@ -324,7 +328,8 @@ int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, e
 	bool already = false;
 
 	if (operation_open_settled(deck, base, &operation, err) < 0 ||
-	    operation_admit(&operation, err) < 0 || (restart && check_restart(&operation, err) < 0))
+	    operation_admit(&operation, err) < 0 ||
+	    (restart && check_restart(&operation, wish, err) < 0))
 		return -1;
 	struct instance *instance = operation.instance;
 	if (!restart && check_hold(&operation, err) < 0)
