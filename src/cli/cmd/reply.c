@@ -5,6 +5,7 @@
 #include "base/watch.h"
 #include "cli/show/output.h"
 #include "driver/transcript/shelf.h"
+#include "engine/conversation/location.h"
 #include "engine/screen/said.h"
 
 #include <sys/epoll.h>
@@ -27,14 +28,22 @@ static const struct agent_files *listed_files(const struct agent *agent)
 	return files && files->reply ? files : NULL;
 }
 
-/* The transcript of its conversation. */
+/* The transcript of its conversation, also if the user's home directory was moved since its last
+ * start. */
 static int find_transcript(struct app *app, const struct instance *instance, struct transcript *ret,
 			   const struct agent **ret_agent, struct error *err)
 {
 	const struct agent_files *files;
 	if (deck_agent(&app->deck, instance->agent, ret_agent, err) < 0)
 		return -1;
-	const int r = said_find(&app->deck, instance, ret, &files, err);
+	struct instance now = *instance;
+	struct conversation *conversation = &now.conversation;
+	conversation->config_home = xstrdup_or_null(conversation->config_home);
+	conversation->transcript_path = xstrdup_or_null(conversation->transcript_path);
+	(void)location_settle_home(&app->deck, &now, *ret_agent);
+	const int r = said_find(&app->deck, &now, ret, &files, err);
+	free(conversation->config_home);
+	free(conversation->transcript_path);
 	return r > 0 ? REPLY_NONE : r;
 }
 

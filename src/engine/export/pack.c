@@ -269,10 +269,11 @@ static void attach(struct found *found, struct load *load, struct parcel *parcel
 
 static int add(const struct operation *operation, struct load *load, struct error *err)
 {
-	const struct instance *instance = operation->instance;
+	struct instance *instance = operation->instance;
 	const struct agent *agent = operation->agent;
 	cleanup_free char *place = home_path(operation->deck, instance->id);
 	cleanup_found struct found found = FOUND_NOTHING;
+	(void)location_settle_home(operation->deck, instance, agent);
 	if (open_conversation(instance, agent, place, EXTENT_WHOLE, &found, err) < 0)
 		return -1;
 	attach(&found, load, describe(operation->deck, instance, agent, load));
@@ -440,6 +441,7 @@ static void pack_one(struct deck *deck, struct store *store, const struct store_
 		item->why = xstrdup(r > 0 ? "it was removed just now" : why.message);
 		return;
 	}
+	(void)location_settle_home(deck, instance, agent);
 	struct parcel *parcel = describe(deck, instance, agent, load);
 	parcel->imported_from = xstrdup_or_null(instance->imported_from);
 	if (!leave_out(parcel, item)) {
