@@ -67,11 +67,15 @@ static void add_received(struct strbuf *in, char *bytes, size_t length)
 	explicit_bzero(bytes, length);
 }
 
+/* Of several, the last one: a peer that sends more must not fill our table of descriptors. */
 static void keep_passed(struct channel *channel, const struct cmsghdr *item)
 {
-	if (channel->passed >= 0)
-		(void)close(channel->passed);
-	memcpy(&channel->passed, CMSG_DATA(item), sizeof(channel->passed));
+	const size_t size = item->cmsg_len - CMSG_LEN(0);
+	for (size_t at = 0; at + sizeof(channel->passed) <= size; at += sizeof(channel->passed)) {
+		if (channel->passed >= 0)
+			(void)close(channel->passed);
+		memcpy(&channel->passed, CMSG_DATA(item) + at, sizeof(channel->passed));
+	}
 }
 
 static void read_ancillary(struct channel *channel, struct msghdr *message)
@@ -85,8 +89,7 @@ static void read_ancillary(struct channel *channel, struct msghdr *message)
 		if (item->cmsg_type == SCM_CREDENTIALS && item->cmsg_len == CMSG_LEN(sizeof(who))) {
 			memcpy(&who, CMSG_DATA(item), sizeof(who));
 			channel->sender = who.pid;
-		} else if (item->cmsg_type == SCM_RIGHTS &&
-			   item->cmsg_len == CMSG_LEN(sizeof(int))) {
+		} else if (item->cmsg_type == SCM_RIGHTS) {
 			keep_passed(channel, item);
 		}
 	}

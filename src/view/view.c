@@ -20,7 +20,7 @@
 #include <sys/resource.h>
 
 enum {
-	TYPED_MAX = 64 << 10, /* input that the capsule has not taken */
+	TYPED_MAX = 64 << 10, /* input and answers that the capsule has not taken */
 	RETRY_MS = 20,
 	CONNECT_MS = 5000, /* while too many wait to be served */
 	COLLECT_MS = 10000,
@@ -123,7 +123,9 @@ static bool obey(struct view *view, const struct frame *frame)
 		collect(view);
 		return true;
 	case FRAME_HEARTBEAT:
-		if (frame_get_number(frame, &number, NULL) < 0)
+		/* One that asks and does not read would fill our memory. */
+		if (frame_get_number(frame, &number, NULL) < 0 ||
+		    channel_unsent(&view->channel) > TYPED_MAX)
 			break;
 		frame_put_number(channel_out(&view->channel), FRAME_HEARTBEAT, number);
 		flush(view);

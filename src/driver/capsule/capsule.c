@@ -63,6 +63,12 @@ static int late(const struct capsule *capsule, struct error *err)
 			 capsule->directory);
 }
 
+/* Before we wait for more: a peer that sends and sends must not keep us beyond the deadline. */
+static int check_time(const struct capsule *capsule, int64_t deadline_ms, struct error *err)
+{
+	return clock_ms() < deadline_ms ? 0 : late(capsule, err);
+}
+
 /* A refusal as our error. */
 static int refused(const struct frame *frame, struct error *err)
 {
@@ -269,6 +275,8 @@ static int await_status(struct capsule *capsule, int64_t deadline_ms, struct fra
 		default:
 			break;
 		}
+		if (check_time(capsule, deadline_ms, err) < 0)
+			return -1;
 	}
 }
 
@@ -421,6 +429,8 @@ int capsule_read_output(struct capsule *capsule, const char *run, int64_t deadli
 			*ret_status = status_of(&status);
 		if (r <= 0)
 			return r;
+		if (check_time(capsule, deadline_ms, err) < 0)
+			return -1;
 	}
 }
 
@@ -434,7 +444,7 @@ int capsule_stop(struct capsule *capsule, int grace_ms, struct error *err)
 	frame_put_number(channel_out(&capsule->channel), FRAME_STOP, (uint32_t)grace_ms);
 	do
 		r = next_frame(capsule, deadline_ms, &frame, err);
-	while (r == 0);
+	while (r == 0 && (r = check_time(capsule, deadline_ms, err)) == 0);
 	return r == CONNECTION_ENDED ? 0 : r;
 }
 

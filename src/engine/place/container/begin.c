@@ -137,8 +137,8 @@ int container_begin_attempt(struct deck *deck, struct store_lock *lock, struct i
 	cleanup_capsule struct capsule *capsule = NULL;
 	if (store_save(lock, instance, err) < 0)
 		return -1;
-	int r = capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
-				err);
+	int r = container_connect(instance->run.capsule, &instance->run.server,
+				  clock_ms() + CAPSULE_ANSWER_MS, &capsule, err);
 	if (r > 0)
 		return error_set(err, ERROR_TIMEOUT, "its container does not answer");
 	if (r < 0)
@@ -298,7 +298,8 @@ int container_run_command(struct deck *deck, struct instance *instance,
 static int wake_up(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		   const struct agent *agent, struct capsule **ret, struct error *err)
 {
-	if (capsule_connect(instance->run.capsule, clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
+	if (container_connect(instance->run.capsule, &instance->run.server,
+			      clock_ms() + CAPSULE_ANSWER_MS, ret, NULL) == 0)
 		return 0;
 	cleanup_ladder struct ladder ladder = {
 		.deck = deck,

@@ -45,15 +45,16 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 		log_warning("the engine did not end it: %s", or_empty(err.message));
 }
 
-/* Whoever listens there now, also when nobody wrote it down. */
+/* Also a capsule that nobody wrote down.  An agent that listens in its place does not count: then
+ * what we have started is ended. */
 static int end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
 		       struct error *err)
 {
 	const struct run *run = &instance->run;
 	cleanup_capsule struct capsule *capsule = NULL;
 	struct process_id process = run->server;
-	int r = run->capsule ? capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS,
-					       &capsule, NULL)
+	int r = run->capsule ? container_connect(run->capsule, &run->server,
+						 clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL)
 			     : CAPSULE_ABSENT;
 	if (r == 0) {
 		process = capsule_process(capsule);
@@ -98,7 +99,8 @@ int container_leave(const struct place_run *run, struct error *err)
 {
 	struct place_run window = *run;
 	cleanup_capsule struct capsule *capsule = NULL;
-	if (capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL) == 0)
+	if (container_connect(run->capsule, &run->server, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
+			      NULL) == 0)
 		(void)capsule_stop(capsule, 0, NULL);
 	else if (end_process(run->id, &run->server, 0, err) < 0)
 		log_error("%s", err->message);

@@ -6,6 +6,7 @@
 #include "engine/place/container/container-internal.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/deck/proof.h"
 #include "engine/place/alive.h"
 #include "engine/place/runfiles.h"
@@ -14,6 +15,35 @@
 #include <signal.h>
 
 static const char no_answer[] = "the capsule of its container does not answer";
+
+/* The capsule is the container's first process, and the one that we have started. */
+static bool is_capsule(const struct capsule *capsule, const struct process_id *server)
+{
+	const struct process_id listener = capsule_process(capsule);
+	pid_t inner = 0;
+	/* Without a pid this machine does not see the container. */
+	if (!listener.pid)
+		return true;
+	if (server->pid && process_alive(server))
+		return process_same(&listener, server);
+	return process_inner_pid(listener.pid, &inner, NULL) == 0 && inner == 1;
+}
+
+int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
+		      struct capsule **ret, struct error *err)
+{
+	cleanup_capsule struct capsule *capsule = NULL;
+	const int r = capsule_connect(directory, deadline_ms, &capsule, err);
+	if (r != 0)
+		return r;
+	if (!is_capsule(capsule, server)) {
+		log_warning("process %d listens in the place of the capsule in %s",
+			    (int)capsule_process(capsule).pid, directory);
+		return CAPSULE_SILENT;
+	}
+	*ret = TAKE_PTR(capsule);
+	return 0;
+}
 
 bool container_lacks_window(const struct place_run *run)
 {
@@ -28,7 +58,8 @@ const char *container_silence(const struct place_run *run)
 		return no_answer;
 	if (!run->directory || !runfiles_is_silent(run->directory) || !run->capsule)
 		return NULL;
-	if (capsule_connect(run->capsule, clock_ms() + CAPSULE_ANSWER_MS, &capsule, NULL) != 0)
+	if (container_connect(run->capsule, &run->server, clock_ms() + CAPSULE_ANSWER_MS, &capsule,
+			      NULL) != 0)
 		return no_answer;
 	runfiles_note_answer(run->directory, true);
 	return NULL;
@@ -75,7 +106,7 @@ static struct observation ask_capsule(struct deck *deck, const struct instance *
 	struct capsule_status status;
 	struct observation seen = { .presence = PRESENCE_UNKNOWN, .why = no_answer };
 	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
-	int r = capsule_connect(run->capsule, deadline, &capsule, NULL);
+	int r = container_connect(run->capsule, &run->server, deadline, &capsule, NULL);
 	if (r == CAPSULE_ABSENT && (!run->server.pid || !process_alive(&run->server)))
 		return (struct observation){ .why = "its container is not running" };
 	if (r == 0)
@@ -152,7 +183,7 @@ int container_how_ended(const struct instance *instance, struct exit_record *ret
 	struct capsule_status status = { .phase = CAPSULE_EMPTY };
 	struct exit_record seen = { .present = true };
 	const int64_t deadline = clock_ms() + CAPSULE_ANSWER_MS;
-	int r = capsule_connect(run->capsule, deadline, &capsule, err);
+	int r = container_connect(run->capsule, &run->server, deadline, &capsule, err);
 	if (r == 0)
 		r = capsule_status(capsule, deadline, &status, err);
 	if (r < 0 && err->code != ERROR_TIMEOUT)
