@@ -79,6 +79,8 @@ static void refuses_a_place_that_an_agent_writes(enum engine engine)
 		WORDS("add", at_home("deck"), "--mount", kept("%s:/out", at_home("deck/out"))),
 		WORDS("add", at_home("deck/sub")),
 		WORDS("add", at_home("")),
+		/* Its sockets can be connected to. */
+		WORDS("add", at_home("deck"), "--mount", "/run:/seen:ro"),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(wishes); i++) {
 		struct strvec *argv = kept_vector();

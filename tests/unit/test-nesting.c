@@ -139,8 +139,32 @@ static void agentdeck_s_own_files_are_not_for_an_agent(void **state)
 	struct desk *desk = *state;
 	cleanup_recipe struct recipe *home = wish(desk, NULL), *profile = wish(desk, "default");
 	replace_string(&home->directory, desk->root);
-	may_not(desk, home, "files of agentdeck's");
-	may_not(desk, profile, "files of agentdeck's");
+	may_not(desk, home, "of agentdeck's");
+	may_not(desk, profile, "of agentdeck's");
+}
+
+/* What is mounted read-only can be connected to. */
+static void sockets_of_agentdeck_s_are_not_for_an_agent(void **state)
+{
+	struct desk *desk = *state;
+	const char *const places[] = { "runtime", "direct", "default", "config" };
+	cleanup_free char *runtime = path_join(desk->root, "runtime/agentdeck");
+	cleanup_free char *direct = path_join(desk->root, "direct/agentdeck-1");
+	cleanup_free char *config = path_join(desk->root, "config/agentdeck");
+	replace_string(&desk->deck.paths.runtime, runtime);
+	replace_string(&desk->deck.paths.direct, direct);
+	replace_string(&desk->deck.paths.config, config);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		const bool has_sockets = !streq(places[i], "config");
+		cleanup_recipe struct recipe *written = wish(desk, NULL), *read = wish(desk, NULL);
+		mount(desk, written, places[i], "/seen", false);
+		mount(desk, read, places[i], "/seen", true);
+		may_not(desk, written, "of agentdeck's");
+		if (has_sockets)
+			may_not(desk, read, "sockets");
+		else
+			may(desk, read);
+	}
 }
 
 static void expect_path(struct desk *desk, const char *path, int result)
@@ -180,6 +204,7 @@ int main(void)
 		DESK_TEST(a_session_may_move_within_its_own_directory),
 		DESK_TEST(the_repository_of_a_worktree_may_be_another_session_s),
 		DESK_TEST(agentdeck_s_own_files_are_not_for_an_agent),
+		DESK_TEST(sockets_of_agentdeck_s_are_not_for_an_agent),
 		DESK_TEST(a_link_that_an_agent_can_have_made_is_not_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

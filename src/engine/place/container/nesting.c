@@ -53,24 +53,45 @@ static int check_itself(const struct mounts *mounts, struct error *err)
 
 /* ---- of agentdeck ---------------------------------------------------------------------------- */
 
+/* A directory of agentdeck's. */
+struct own {
+	const char *path;
+	/* It has sockets.  To connect to one, nobody needs to write to its file system. */
+	bool has_sockets;
+};
+
+static int refuse_own(const struct own *own, const char *source, struct error *err)
+{
+	cleanup_free char *shown = visible(source);
+	return own->has_sockets
+		       ? error_set(err, ERROR_INVALID,
+				   "%s has sockets of agentdeck's (%s), through which an agent in "
+				   "the container could run commands on this machine and in other "
+				   "containers, even if it is read-only: name a directory below it",
+				   shown, own->path)
+		       : error_set(err, ERROR_INVALID,
+				   "%s has files of agentdeck's (%s), which say what runs on this "
+				   "machine, and an agent in the container could change them: name "
+				   "a directory below it",
+				   shown, own->path);
+}
+
 static int check_ours(const struct deck *deck, const struct mounts *mounts, struct error *err)
 {
 	cleanup_free char *programs = container_programs(deck);
 	cleanup_free char *profile = path_join(deck->paths.state, deck->profile);
-	const char *const ours[] = { deck->paths.state, profile, deck->paths.config, programs };
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
-		cleanup_free char *real = realpath(ours[i], NULL);
+	const struct own all[] = {
+		{ deck->paths.state, true },   { profile, true },
+		{ deck->paths.runtime, true }, { deck->paths.direct, true },
+		{ deck->paths.config, false }, { programs, false },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		cleanup_free char *real = realpath(all[i].path, NULL);
 		for (size_t j = 0; j < mounts->count; j++) {
-			const char *source = mounts->items[j].source;
-			if (mounts->items[j].read_only ||
-			    !path_is_below(real ? real : ours[i], source))
-				continue;
-			cleanup_free char *shown = visible(source);
-			return error_set(err, ERROR_INVALID,
-					 "%s has files of agentdeck's (%s), which say what runs on "
-					 "this machine, and an agent in the container could change "
-					 "them: name a directory below it",
-					 shown, ours[i]);
+			const struct recipe_place *place = &mounts->items[j];
+			if ((all[i].has_sockets || !place->read_only) &&
+			    path_is_below(real ? real : all[i].path, place->source))
+				return refuse_own(&all[i], place->source, err);
 		}
 	}
 	return 0;
