@@ -325,10 +325,10 @@ static void what_is_written_can_be_read_whatever_is_empty(void **state UNUSED)
 	instance->cwd = xstrdup("/");
 	instance->agent = xstrdup("claude");
 	instance->backend = xstrdup("host");
+	strvec_push(&instance->argv, "claude");
 	cleanup_free char *text = written(instance);
 	cleanup_instance struct instance *again = read_text(text);
 	assert_true(again->created_at == 0);
-	assert_int_equal(again->argv.count, 0);
 }
 
 static void each_question_for_a_directory_has_its_answer(void **state UNUSED)
@@ -360,7 +360,7 @@ static void unknown_keys_survive_at_every_level(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(
 		"{\"format\":1,\"x-top\":[1,{\"deep\":1.50}]," CREATED ",\"id\":\"0123abcd\","
-		"\"title\":\"api\",\"cwd\":\"/srv\",\"agent\":\"a\",\"argv\":[],"
+		"\"title\":\"api\",\"cwd\":\"/srv\",\"agent\":\"a\",\"argv\":[\"a\"],"
 		"\"backend\":\"host\",\"desired\":\"running\",\"env\":{\"x-env\":1},"
 		"\"policy\":{\"cleanup\":\"later\"},"
 		"\"observed\":{\"state\":\"running\",\"x-observed\":1,"
@@ -409,7 +409,7 @@ static void unknown_keys_of_an_exit_go_with_it(void **state UNUSED)
 {
 	cleanup_instance struct instance *instance = read_text(
 		"{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"api\",\"cwd\":\"/srv\","
-		"\"agent\":\"a\",\"argv\":[],\"backend\":\"host\",\"desired\":\"running\","
+		"\"agent\":\"a\",\"argv\":[\"a\"],\"backend\":\"host\",\"desired\":\"running\","
 		"\"observed\":{\"state\":\"error\",\"exit\":{\"code\":3,\"x-exit\":1}}}");
 	assert_written(instance, "x-exit");
 	instance->observed.exit.code = 4;
@@ -500,7 +500,7 @@ static void each_required_member_is_required(void **state UNUSED)
 		assert_refused(json_object_to_json_string(object), ERROR_CORRUPT, keys[i]);
 	}
 	assert_refused("{\"format\":1," CREATED ",\"id\":\"0123abcd\",\"title\":\"a\","
-		       "\"cwd\":\"/\",\"agent\":\"a\",\"argv\":[],\"backend\":\"host\","
+		       "\"cwd\":\"/\",\"agent\":\"a\",\"argv\":[\"a\"],\"backend\":\"host\","
 		       "\"desired\":\"stopped\",\"observed\":{}}",
 		       ERROR_CORRUPT, "observed.state is missing");
 }
@@ -513,6 +513,7 @@ static void members_of_the_wrong_kind_are_refused_by_name(void **state UNUSED)
 		{ "\"id\":\"../../etc\"", "id is not an instance id" },
 		{ "\"title\":\"\"", "title is empty" },
 		{ "\"cwd\":\"relative\"", "cwd is not an absolute path" },
+		{ "\"argv\":[]", "argv is empty" },
 		{ "\"argv\":[\"a\",null]", "argv holds something that is not a string" },
 		{ "\"desired\":\"maybe\"", "desired has an unknown value" },
 		{ "\"created_at\":\"yesterday\"", "created_at is not a time" },

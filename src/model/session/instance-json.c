@@ -283,6 +283,8 @@ static void read_identity(const struct manifest_section *root, struct instance *
 	instance->agent = manifest_need_text(root, "agent");
 	(void)manifest_require(root, "argv");
 	manifest_texts(root, "argv", &instance->argv);
+	if (!instance->argv.count)
+		manifest_fail(root, "argv", "is empty");
 	instance->backend = manifest_need_text(root, "backend");
 	instance->base = manifest_text(root, "base");
 	if (!instance->base)
