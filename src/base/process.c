@@ -386,11 +386,22 @@ static int read_link(pid_t pid, const char *name, char **ret, struct error *err)
 	return 0;
 }
 
+/* A directory may end like that by its own name. */
+static bool is_deleted(pid_t pid, const char *directory)
+{
+	char path[64];
+	struct stat own, named;
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	return ends_with(directory, " (deleted)") &&
+	       !(stat(path, &own) == 0 && stat(directory, &named) == 0 &&
+		 own.st_dev == named.st_dev && own.st_ino == named.st_ino);
+}
+
 int process_directory(pid_t pid, char **ret, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	int r = read_link(pid, "cwd", &path, err);
-	if (r == 0 && ends_with(path, " (deleted)"))
+	if (r == 0 && is_deleted(pid, path))
 		return PROCESS_GONE;
 	if (r == 0)
 		*ret = TAKE_PTR(path);

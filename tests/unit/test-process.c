@@ -166,6 +166,23 @@ static void a_boot_and_an_argv_have_a_text(void **state UNUSED)
 	assert_int_equal(process_argv(INT_MAX, &argv, NULL), PROCESS_GONE);
 }
 
+/* The kernel marks a directory that was removed, and another one may be called like that. */
+static void a_directory_may_be_called_deleted(void **state UNUSED)
+{
+	char root[] = "/tmp/agentdeck-process-XXXXXX";
+	assert_non_null(mkdtemp(root));
+	cleanup_free char *path = path_join(root, "x (deleted)");
+	cleanup_free char *before = getcwd(NULL, 0), *found = NULL, *gone = NULL;
+	assert_return_code(mkdir(path, 0700), 0);
+	assert_return_code(chdir(path), 0);
+	assert_int_equal(process_directory(getpid(), &found, NULL), 0);
+	assert_string_equal(found, path);
+	assert_return_code(rmdir(path), 0);
+	assert_int_equal(process_directory(getpid(), &gone, NULL), PROCESS_GONE);
+	assert_return_code(chdir(before), 0);
+	assert_return_code(rmdir(root), 0);
+}
+
 static void ancestors_are_told_nearest_first(void **state UNUSED)
 {
 	struct process_id few[1], all[64], mother;
@@ -187,6 +204,7 @@ static void ancestors_are_told_nearest_first(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_directory_may_be_called_deleted),
 		TEST(a_process_is_known_by_pid_and_start),
 		TEST(a_killed_process_is_ending_at_once),
 		TEST(nobody_is_no_process),
