@@ -9,6 +9,45 @@
 #include "engine/workspace/branch.h"
 #include "engine/workspace/orphan.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Another program takes the tree's name, and changes the tree, while it is being deleted. */
+static bool is_disturbed;
+
+int renameat(int from, const char *old_name, int to, const char *new_name)
+{
+	const int r = (int)syscall(SYS_renameat2, from, old_name, to, new_name, 0);
+	if (r == 0 && is_disturbed && ends_with(new_name, ".removed")) {
+		is_disturbed = false;
+		assert_int_equal(mkdirat(from, old_name, 0700), 0);
+		cleanup_free char *late = path_join(new_name, "late");
+		cleanup_free char *mine = path_join(old_name, "mine");
+		const int files[] = { openat(to, late, O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
+				      openat(from, mine, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) };
+		for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+			assert_int_equal(close(files[i]), 0);
+	}
+	return r;
+}
+
+static void a_tree_that_cannot_go_back_is_kept_beside(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	is_disturbed = true;
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
+	assert_false(is_disturbed);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "it is now in project."));
+	/* The next deletion finds it there. */
+	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
+	do_sh(desk, "test -e default/trees/" ID "/project/mine && "
+		    "test -e default/trees/" ID "/project.*/late");
+}
+
 static void a_tree_is_made_once(void **state)
 {
 	struct desk *desk = *state;
@@ -455,6 +494,13 @@ static const struct branch_case {
 	  "cd ../w && " COMMIT " two && ! git -c user.name=a -c user.email=a@b rebase -q -f "
 	  "-x false HEAD~1 >/dev/null 2>&1 && test -d $(git rev-parse --git-dir)/rebase-merge",
 	  false, "checked out" },
+	/* What the agent of another session has written into its record. */
+	{ "git -C $T checkout -q --detach && git worktree add -q ../w && "
+	  "echo nowhere >.git/worktrees/w/commondir",
+	  true, "main has all of it" },
+	{ "git -C $T checkout -q --detach && git worktree add -q ../w && "
+	  "rm .git/worktrees/w/HEAD && mkfifo .git/worktrees/w/HEAD",
+	  true, "main has all of it" },
 };
 
 static void a_branch_of_ours_goes_if_nothing_is_lost(void **state)

@@ -5,6 +5,7 @@
  */
 #include "engine/workspace/tree.h"
 
+#include "base/clock.h"
 #include "base/fsutil.h"
 #include "base/log.h"
 #include "driver/assess/assess.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -152,6 +154,28 @@ static int check_unchanged(int directory, const char *name, const struct tree_st
 		       : 0;
 }
 
+/* Something has the tree's name by now: give the tree another one, beside which none is deleted
+ * (judge_beside()).  Under the name that it has now, the next deletion would take it. */
+static int put_beside(int directory, const char *name, struct error *err)
+{
+	cleanup_free char *beside = xasprintf("%s.%lld", name, (long long)clock_wall_us());
+	cleanup_free char *shown = visible(beside);
+	if (renameat(directory, TREE_REMOVED, directory, beside) < 0)
+		return error_prefix(err,
+				    "it is now in %s beside its place, and cannot be moved "
+				    "back (%s): move it yourself",
+				    TREE_REMOVED, strerror(errno));
+	return error_prefix(err, "something else has its name, and it is now in %s beside that",
+			    shown);
+}
+
+/* A directory replaces nothing but an empty one. */
+static int move_back(int directory, const char *name, struct error *err)
+{
+	const bool is_back = renameat(directory, TREE_REMOVED, directory, name) == 0;
+	return is_back || errno == ENOENT ? -1 : put_beside(directory, name, err);
+}
+
 /* Move the tree out of the way, durably.  A tree that an earlier deletion left there was judged as
  * well.  No process can enter the tree under its new name.  If one did just before, the tree is
  * moved back. */
@@ -164,10 +188,8 @@ static int set_aside(int directory, const struct tree_remains *tree, struct erro
 	if (renameat(directory, tree->name, directory, TREE_REMOVED) < 0 && errno != ENOENT)
 		return error_set_file(err, errno, "remove %s", tree->name);
 	if (check_unused(directory, TREE_REMOVED, tree->id, err) < 0 ||
-	    check_unchanged(directory, TREE_REMOVED, tree->seen, err) < 0) {
-		(void)renameat(directory, TREE_REMOVED, directory, tree->name);
-		return -1;
-	}
+	    check_unchanged(directory, TREE_REMOVED, tree->seen, err) < 0)
+		return move_back(directory, tree->name, err);
 	if (fs_flush(directory) < 0)
 		return error_set_file(err, errno, "sync the directory of %s", tree->name);
 	return 0;
