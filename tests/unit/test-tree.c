@@ -662,6 +662,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(a_tree_is_made_once),
+		DESK_TEST(a_tree_that_cannot_go_back_is_kept_beside),
 		DESK_TEST(a_directory_below_the_root_stays_below_it),
 		DESK_TEST(what_a_kill_left_is_made_whole),
 		DESK_TEST(a_branch_that_another_has_made_is_left_alone),

@@ -7,6 +7,7 @@
 #include "driver/git/git.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,20 +38,43 @@ int gitcmd_current_branch(const char *source, char **ret, struct error *err)
 
 /* ---- who uses it ------------------------------------------------------------------------------ */
 
+/* Git is not asked: an agent in a container writes what is in the record of its work tree, and one
+ * such record can make git wait or fail, also about the others. */
 struct use {
 	const char *ref, *except;
-	bool is_excepted; /* the lines are about that work tree */
 	bool found;
 };
 
-/* Of `git worktree list --porcelain`. */
-static void look_at_line(const char *line, void *context)
+static int read_line_of(const char *directory, const char *name, char **ret, struct error *err)
 {
-	struct use *use = context;
-	if (starts_with(line, "worktree "))
-		use->is_excepted = use->except && streq(line + strlen("worktree "), use->except);
-	else if (starts_with(line, "branch ") && streq(line + strlen("branch "), use->ref))
-		use->found = use->found || !use->is_excepted;
+	cleanup_free char *path = path_join(directory, name);
+	cleanup_strbuf struct strbuf text = { 0 };
+	const int r = fs_read(AT_FDCWD, path, PATH_MAX, &text, err);
+	if (r != 0)
+		return r;
+	char *line = xstrdup(strbuf_text(&text));
+	line[strcspn(line, "\r\n")] = '\0';
+	*ret = line;
+	return 0;
+}
+
+/* Where HEAD is in another place (reftable), or cannot be read, any branch may be checked out. */
+static bool is_checked_out(const char *directory, const char *ref)
+{
+	cleanup_free char *head = NULL;
+	cleanup_error struct error why = { 0 };
+	const int r = read_line_of(directory, "HEAD", &head, &why);
+	if (r != 0)
+		return r < 0 && why.code != ERROR_CORRUPT;
+	return starts_with(head, "ref: ") && (streq(head + strlen("ref: "), ref) ||
+					      streq(head + strlen("ref: "), HEADS ".invalid"));
+}
+
+static bool is_record_of(const char *directory, const char *tree)
+{
+	cleanup_free char *line = NULL;
+	return tree && read_line_of(directory, "gitdir", &line, NULL) == 0 &&
+	       starts_with(line, tree) && streq(line + strlen(tree), "/.git");
 }
 
 /* A rebase or a bisection moves it, or goes back to it, at its end: then no HEAD names it. */
@@ -70,7 +94,7 @@ static bool is_named_in(const char *directory, const char *ref)
 	return false;
 }
 
-static int look_for_work(const char *source, struct use *use, struct error *err)
+static int look_for_use(const char *source, struct use *use, struct error *err)
 {
 	cleanup_gitcmd_repository struct gitcmd_repository repository = { 0 };
 	cleanup_strvec struct strvec names = { 0 };
@@ -84,23 +108,15 @@ static int look_for_work(const char *source, struct use *use, struct error *err)
 	fd = fs_openat(AT_FDCWD, all, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd >= 0 && fs_list(fd, &names, err) < 0)
 		return -1;
-	use->found = use->found || is_named_in(repository.common, use->ref);
-	for (size_t i = 0; i < names.count; i++) {
+	use->found = is_checked_out(repository.common, use->ref) ||
+		     is_named_in(repository.common, use->ref);
+	for (size_t i = 0; i < names.count && !use->found; i++) {
 		cleanup_free char *directory = path_join(all, names.items[i]);
-		use->found = use->found || is_named_in(directory, use->ref);
+		use->found = is_named_in(directory, use->ref) ||
+			     (!is_record_of(directory, use->except) &&
+			      is_checked_out(directory, use->ref));
 	}
 	return 0;
-}
-
-static int look_for_use(const char *source, struct use *use, struct error *err)
-{
-	cleanup_child_result struct child_result result = { 0 };
-	if (gitcmd_must_run(source,
-			    (const char *const[]){ "worktree", "list", "--porcelain", NULL },
-			    GITCMD_ASK_MS, &result, err) < 0)
-		return -1;
-	gitcmd_each_line(&result.output, look_at_line, use);
-	return look_for_work(source, use, err);
 }
 
 /* ---- who has its commit ----------------------------------------------------------------------- */
