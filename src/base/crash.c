@@ -17,10 +17,17 @@ static struct {
 	size_t length;
 } terminal;
 
+/* Another program may have it meanwhile.  The kernel stops one in the background that sets it. */
+static bool is_in_foreground(void)
+{
+	const pid_t group = tcgetpgrp(STDIN_FILENO);
+	return group < 0 || group == getpgrp();
+}
+
 /* Uses only calls that signal-safety(7) allows. */
 static void on_crash(int number)
 {
-	if (terminal.is_ours) {
+	if (terminal.is_ours && is_in_foreground()) {
 		const ssize_t written = write(STDOUT_FILENO, terminal.text, terminal.length);
 		(void)written;
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal.settings);
@@ -31,7 +38,8 @@ static void on_crash(int number)
 
 static void install(void)
 {
-	static const int numbers[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+	static const int numbers[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+				       SIGABRT, SIGTRAP, SIGSYS, SIGXCPU };
 	/* The usual stack may have overflowed. */
 	static char memory[STACK_SIZE];
 	const stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,7 +93,8 @@ static void check(int how, bool is_given_back)
 
 static void a_crash_gives_the_terminal_back(void **state UNUSED)
 {
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+	static const int signals[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+				       SIGABRT, SIGTRAP, SIGSYS, SIGXCPU };
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		check(signals[i], false);
 }
@@ -107,12 +109,61 @@ static void a_terminal_that_was_given_back_is_left_alone(void **state UNUSED)
 	check(SIGSEGV, true);
 }
 
+/* In a session of its own, with the terminal and its foreground. */
+static void crash_in_background(int terminal)
+{
+	int status = 0;
+	if (setsid() < 0 || ioctl(terminal, TIOCSCTTY, 0) < 0)
+		_exit(2);
+	const pid_t child = fork();
+	if (child == 0) {
+		struct termios settings;
+		if (setpgid(0, 0) < 0 || tcgetattr(STDIN_FILENO, &settings) < 0)
+			_exit(2);
+		crash_set_terminal(&settings, RESET);
+		(void)raise(SIGSEGV);
+		_exit(2);
+	}
+	if (waitpid(child, &status, WUNTRACED) != child)
+		_exit(2);
+	(void)kill(child, SIGKILL);
+	_exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV ? 0 : 1);
+}
+
+/* The kernel would stop it, and the terminal is another program's by now. */
+static void a_crash_in_the_background_leaves_the_terminal_alone(void **state UNUSED)
+{
+	int status;
+	char said[64];
+	const int ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(ours >= 0 && grantpt(ours) == 0 && unlockpt(ours) == 0);
+	const int theirs = open(ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	const pid_t child = fork();
+	assert_true(theirs >= 0 && child >= 0);
+	if (child == 0) {
+		const struct rlimit none = { 0, 0 };
+		(void)setrlimit(RLIMIT_CORE, &none);
+		(void)signal(SIGSEGV, SIG_DFL);
+		if (dup2(theirs, STDIN_FILENO) < 0 || dup2(theirs, STDOUT_FILENO) < 0)
+			_exit(2);
+		crash_in_background(theirs);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_return_code(fcntl(ours, F_SETFL, O_NONBLOCK), 0);
+	assert_true(read(ours, said, sizeof(said)) < 0);
+	(void)close(theirs);
+	(void)close(ours);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_crash_gives_the_terminal_back),
 		cmocka_unit_test(a_stack_that_overflows_does_too),
 		cmocka_unit_test(a_terminal_that_was_given_back_is_left_alone),
+		cmocka_unit_test(a_crash_in_the_background_leaves_the_terminal_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
