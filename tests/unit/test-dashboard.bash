@@ -492,6 +492,12 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	exec {gate}>&-
 }
 
+# Alternate screen, cursor, mouse, application keys (two), insert mode and wrapping; 1 is on.
+modes() {
+	"${terminal[@]}" display-message -p \
+		'#{alternate_on}#{cursor_flag}#{mouse_any_flag}#{keypad_cursor_flag}#{keypad_flag}#{insert_flag}#{wrap_flag}'
+}
+
 case_a_crash_gives_the_terminal_back() {
 	local pid
 	printf '[ui]\nmouse = true\n' >>"$home/deck/config.toml"
@@ -503,21 +509,21 @@ case_a_crash_gives_the_terminal_back() {
 	pid=$(ps -o pid= --ppid "$("${terminal[@]}" display-message -p '#{pane_pid}')" | tr -d ' ')
 	kill -SEGV "$(ps -o pid= --ppid "$pid" | tr -d ' ')"
 	await '^ended: 139' && await '(^| )icanon'
-	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}') == 010 ]] ||
-		fail "the terminal is as the deck had it"
+	[[ $(modes) == 0100001 ]] ||
+		fail "the terminal is as the deck had it: $(modes)"
 }
 
 case_a_killed_server_leaves_no_mouse() {
 	some_sessions
 	deck start api --no-supervise
 	deck show api --json
-	open 80 24 agentdeck attach api
+	# shellcheck disable=SC2016 # the inner shell expands it
+	open 80 24 sh -c 'agentdeck attach api; status=$?; stty -a | tr ";" "\n" | grep -w icanon; exit $status'
 	await '^\[api\]'
-	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{mouse_any_flag}') == 11 ]] || fail "no mouse before"
+	[[ $(modes) == 1?1* ]] || fail "no mouse before: $(modes)"
 	kill -KILL "$(sed -n 's/.*"server_pid": *\([0-9]*\).*/\1/p' "$home/out")"
-	await '^ended: '
-	[[ $("${terminal[@]}" display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}') == 010 ]] ||
-		fail "the terminal is as tmux had it"
+	await '^ended: ' && await '(^| )icanon'
+	[[ $(modes) == 0100001 ]] || fail "the terminal is as tmux had it: $(modes)"
 }
 
 case_the_preview_scrolls() {

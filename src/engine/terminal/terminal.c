@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 
 enum { NUDGE_MS = 100, WORDS_TIMEOUT_MS = 500, WORDS_LOOK_MS = 10 };
 
@@ -159,9 +160,11 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 	};
 	cleanup_strvec struct strvec argv = { 0 }, environment = { 0 };
 	cleanup_close int agent = -1;
+	struct termios before;
 	int status;
 	if (terminal_check(instance->run.socket, err) < 0)
 		return -1;
+	const bool is_terminal = tcgetattr(STDIN_FILENO, &before) == 0;
 	if (process_open(&instance->run.pane, &agent, NULL) != 0)
 		agent = -1;
 	client_environment(name, &environment);
@@ -179,7 +182,9 @@ int terminal_attach(const struct instance *instance, const struct terminal_wish 
 				 "tmux is not installed: install tmux " TMUX_OLDEST " or newer");
 	if (r < 0)
 		return -1;
-	/* The server writes to the terminal.  One that was killed has taken nothing back. */
+	/* The server sets the terminal.  One that was killed has taken nothing back. */
+	if (status != 0 && is_terminal)
+		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
 	if (status != 0)
 		(void)fs_write_all(STDOUT_FILENO, CRASH_RESET, strlen(CRASH_RESET), "the terminal",
 				   NULL);
