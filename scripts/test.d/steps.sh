@@ -304,7 +304,7 @@ install_scratch() {
 }
 
 # Those whose promise another test of the step persistence proves with the other engine, and those
-# that search. The real claude has Docker and the user's podman there.
+# that search. The real claude has Docker there, and the user's podman after a reboot and with a login.
 more_containers() {
 	tests/persistence/persistence --list-containers | awk '
 		{ names[NR] = $0; has[$0] = 1 }
@@ -312,7 +312,7 @@ more_containers() {
 			for (i = 1; i <= NR; i++) {
 				twin = names[i]
 				sub(/(Root)?Podman/, "Docker", twin)
-				if (names[i] ~ /AtEachCall/ || (names[i] ~ /Podman/ && twin in has && (names[i] ~ /RootPodman/ || names[i] !~ /^RealClaude/)))
+				if (names[i] ~ /AtEachCall/ || (names[i] ~ /Podman/ && twin in has && (names[i] ~ /RootPodman/ || names[i] !~ /^RealClaude.*(Reboot|Login)/)))
 					print names[i]
 			}
 		}'
@@ -342,7 +342,7 @@ step_persistence() {	# [TEST...]
 	in_shards "${tests[@]}"
 }
 
-# A test waits most of the time, so up to four test hosts run side by side, each for five tests or
+# A test waits most of the time, so up to five test hosts run side by side, each for five tests or
 # more. Two others, with container engines, run the tests of containers. Each takes the next test when it
 # is done with one. Those that took longest in the last run come first.
 in_shards() {	# TEST...
@@ -351,7 +351,7 @@ in_shards() {	# TEST...
 	mapfile -t names < <(printf '%s\n' "$@" | grep -vxFf <(tests/persistence/persistence --list-containers) | longest_first)
 	rm -f "$WORK"/persistence-share-*
 	start_shards 2 1 containers "${containers[@]}"
-	start_shards 4 5 names "${names[@]}"
+	start_shards 5 5 names "${names[@]}"
 	for n in "${!pids[@]}"; do
 		wait "${pids[n]}" || status=$?
 		cat "$LOGS/persistence-$n.log"
