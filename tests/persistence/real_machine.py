@@ -13,6 +13,8 @@ PREFIX = os.environ.get("AGENTDECK_TEST_PREFIX") or "/usr/local"
 CACHE = os.environ.get("AGENTDECK_TEST_CACHE") or "/var/cache/agentdeck-tests"
 STRICT = os.environ.get("AGENTDECK_TEST_STRICT") == "1"
 TESTHOST = os.path.join(TESTS, "testbed", "testhost")
+# The agents are installed before the host comes up.
+os.environ["TESTHOST_REFRESH"] = "no"
 
 USER = "deck"
 PATIENCE_S, LOOK_AGAIN_S = 90, 0.2
