@@ -20,17 +20,13 @@ export LC_ALL=C.UTF-8
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 root=$(mktemp -d /tmp/agentdeck-cli-XXXXXX) || exit
 tree=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-failures=0 case_name=""
+# shellcheck source=tests/unit/cases.bash
+source "$tree/tests/unit/cases.bash"
 
 # --- helpers ---------------------------------------------------------------------------------------
 
-fail() {
-	echo "FAILED $case_name: $*"
-	failures=$((failures + 1))
-}
-
 # A scratch deck: $home, with a project directory in it, which becomes the working directory.
-fresh_deck() {
+set_up() {
 	home=$(mktemp -d "$root/XXXXXX") || exit
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	deck=(env -u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
@@ -54,71 +50,86 @@ must() {
 
 # A member of session show --json that has its own line.
 value() {
-	"${deck[@]}" agentdeck session show "$1" --json |
-		sed -n "s/^ *\"$2\": *\"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" | sed -n 1p
+	local shown line=$'(^|\n) *"'"$2"$'": *"?([^",\n]*)"?,?(\n|$)'
+	shown=$("${deck[@]}" agentdeck session show "$1" --json)
+	[[ ! $shown =~ $line ]] || echo "${BASH_REMATCH[2]}"
 }
 
-# All files that must last, with their contents; logs, locks and copies come and go.
+# Sets $files to all files that must last, with what changes when one is written; logs, locks and
+# copies come and go.
 state() {
-	(cd "$home/deck" 2>/dev/null && find . -path ./logs -prune -o -name '*.lock' -prune -o \
-		-name instances.json -prune -o -name config.good.toml -prune -o -type f -exec sha256sum {} + | sort)
+	files=$(find "$home/deck" -path "$home/deck/logs" -prune -o -name '*.lock' -prune -o -name instances.json -prune -o \
+		-name config.good.toml -prune -o -type f -printf '%p %i %s %m %C@\n' 2>/dev/null)
 }
 
-# shellcheck disable=SC2013 # pids, no spaces
-# Processes that belong to this deck: they have its root in their environment.
+# Sets $left to the processes that belong to this deck: they have its root in their environment.
 left() {
-	local file
-	for file in $(grep -lzxsF "AGENTDECK_HOME=$home/deck" /proc/[0-9]*/environ); do
+	local file found words
+	left=""
+	found=$(grep -lzxsF "AGENTDECK_HOME=$home/deck" /proc/[0-9]*/environ)
+	for file in $found; do
 		file=${file%/environ}
+		words=()
+		mapfile -d '' words 2>/dev/null <"$file/cmdline"
 		# agentdeck-watch ends soon, without our help.
-		case $(tr '\0' ' ' <"$file/cmdline" 2>/dev/null) in
+		case "${words[*]}" in
 		'' | *agentdeck-watch*) ;;
-		*) echo "${file#/proc/}" ;;
+		*) left+="${file#/proc/} " ;;
 		esac
 	done
 }
+none_left() { left; [ -z "$left" ]; }
 
 # Processes that were told to end may need a moment.
-settle() {
-	for _ in $(seq 50); do
-		[ -n "$(left)" ] || return 0
-		read -rt 0.1 <> <(:) || true
-	done
-}
+settle() { until_done none_left || true; }
 
-end_all() {
+tear_down() {
 	local pid
-	for pid in $(left); do
+	settle
+	[ -z "$left" ] || fail "processes left at the end: $left"
+	for pid in $left; do
 		kill -9 "$pid" 2>/dev/null
 	done
 }
 
+# Sets $said to what is on standard error without the warnings.
+said() {
+	local line
+	said=()
+	while IFS= read -r line; do
+		[[ $line == 'agentdeck: warning: '* ]] || said+=("$line")
+	done <"$home/err"
+}
+
 # refused STATUS PATTERN ARGUMENT...: one matching line on standard error, and nothing else changed.
 refused() {
-	local expected=$1 pattern=$2 before after lines
+	local expected=$1 pattern="^agentdeck: .*$2" files left said before processes
 	shift 2
-	before=$(state) processes=$(left)
+	state && before=$files
+	left && processes=$left
 	run "$@"
-	lines=$(grep -vc '^agentdeck: warning: ' "$home/err")
-	after=$(state)
+	state
+	left
+	said
 	[ "$status" = "$expected" ] || fail "$*: exit status $status, expected $expected: $(<"$home/err")"
-	[ "$lines" = 1 ] || fail "$*: $lines lines: $(<"$home/err")"
-	grep -Eq -- "^agentdeck: .*$pattern" "$home/err" || fail "$*: says $(<"$home/err"), expected $pattern"
-	LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$home/err" && fail "$*: control characters"
+	[ ${#said[@]} = 1 ] || fail "$*: ${#said[@]} lines: $(<"$home/err")"
+	[[ ${said[0]-} =~ $pattern ]] || fail "$*: says $(<"$home/err"), expected $pattern"
+	[[ ${said[0]//$'\t'} != *[[:cntrl:]]* ]] || fail "$*: control characters"
 	[ ! -s "$home/out" ] || fail "$*: standard output: $(<"$home/out")"
-	[ "$before" = "$after" ] || fail "$*: the state has changed: $(diff <(echo "$before") <(echo "$after"))"
-	[ "$processes" = "$(left)" ] || fail "$*: processes left: $(left)"
+	[ "$before" = "$files" ] || fail "$*: the state has changed: $(diff <(echo "$before") <(echo "$files"))"
+	[ "$processes" = "$left" ] || fail "$*: processes left: $left"
 }
 
 # The same with --json: an object on standard output.
 refused_json() {
-	local expected=$1 code=$2
+	local expected=$1 pattern="\"code\": *\"$2\"" said answer
 	shift 2
 	run "$@" --json
 	[ "$status" = "$expected" ] || fail "$* --json: exit status $status"
-	grep -q '"success": *false' "$home/out" && grep -q "\"code\": *\"$code\"" "$home/out" ||
-		fail "$* --json: $(<"$home/out")"
-	! grep -v '^agentdeck: warning: ' "$home/err" | grep -q . || fail "$* --json: $(<"$home/err")"
+	answer=$(<"$home/out")
+	[[ $answer =~ \"success\":\ *false && $answer =~ $pattern ]] || fail "$* --json: $answer"
+	said
+	[ ${#said[@]} = 0 ] || fail "$* --json: $(<"$home/err")"
 }
 
 # As refused, for a start: it may record that and why it failed, but nothing about the conversation.
@@ -131,7 +142,7 @@ not_started() {
 	[ "$(grep -vc '^agentdeck: warning: ' "$home/err")" = 1 ] || fail "start $id: $(<"$home/err")"
 	after=$(value "$id" session_id)
 	[ "$before" = "$after" ] || fail "start $id: the conversation $before became $after"
-	[ -z "$(left)" ] || fail "start $id: processes left: $(left)"
+	none_left || fail "start $id: processes left: $left"
 }
 
 # --- what does not exist ---------------------------------------------------------------------------
@@ -350,7 +361,7 @@ case_damaged_config() {
 			fail "$command: status $status, $(<"$home/err")"
 		[ "$(wc -l <"$home/err")" = 1 ] && grep -Eq "$said" "$home/err" || fail "$command: $(<"$home/err")"
 	done
-	[ -z "$(left)" ] || fail "processes left: $(left)"
+	none_left || fail "processes left: $left"
 	run list --json
 	[ "$(<"$home/out")" = '[
 ]' ] || fail "list --json: $(<"$home/out")"
@@ -403,7 +414,7 @@ case_damaged_manifest_of_what_runs() {
 	id=$(value a id)
 	echo '{' >"$home/deck/default/$id/instance.json"
 	must remove "$id"
-	[ -z "$(left)" ] || fail "processes left: $(left)"
+	none_left || fail "processes left: $left"
 }
 
 case_newer_manifest() {
@@ -1087,9 +1098,9 @@ case_undo_and_prune() {
 
 case_hook_input() {
 	must add . -t a --agent demo
-	local id before
+	local id before files
 	id=$(value a id)
-	before=$(state)
+	state && before=$files
 	for input in '' x '{' '{"hook_event_name":"SessionStart","session_id":"../x"}' \
 		'{"hook_event_name":"SessionStart","session_id":"0aaaaaaa-0000-4000-8000-000000000001","source":"clear"}'; do
 		printf %s "$input" | "${deck[@]}" AGENTDECK_REPORT_TOKEN=x agentdeck hook --instance "$id" \
@@ -1098,7 +1109,8 @@ case_hook_input() {
 	done
 	head -c 10000000 /dev/zero | tr '\0' x | "${deck[@]}" agentdeck hook --instance "$id"
 	[ "${PIPESTATUS[2]}" = 0 ] || fail "10 MB"
-	[ "$before" = "$(state)" ] || fail "the state has changed"
+	state
+	[ "$before" = "$files" ] || fail "the state has changed"
 }
 
 case_limits() {
@@ -1835,7 +1847,8 @@ case_discover_says_what_it_cannot_read() {
 }
 
 case_discover_leaves_what_is_open() {
-	local id=44444444-4444-4444-8444-444444444444 pid folder
+	local id pid folder
+	id=$(</proc/sys/kernel/random/uuid)
 	folder=$home/user/.local/share/agentdeck-demo-agent/projects/${home//[^A-Za-z0-9-]/-}-work
 	mkdir -p "$folder"
 	printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$home/work" >"$folder/$id.jsonl"
@@ -1876,10 +1889,7 @@ case_what_an_agent_has_locked_is_left() {
 	deck+=("PATH=$home/bin:$PATH")
 	must discover
 	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/copilot"
-	for _ in $(seq 100); do
-		[ ! -s "$home/pid" ] || break
-		read -rt 0.1 <> <(:) || true
-	done
+	until_done test -s "$home/pid"
 	pid=$(<"$home/pid")
 	refused 1 "open in process $pid: take that over with agentdeck adopt $pid" discover "$id" --add
 	must adopt --json
@@ -1892,10 +1902,7 @@ case_what_an_agent_has_locked_is_left() {
 	# Open again, elsewhere: no second agent starts beside it.
 	rm "$home/pid"
 	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec $home/bin/copilot"
-	for _ in $(seq 100); do
-		[ ! -s "$home/pid" ] || break
-		read -rt 0.1 <> <(:) || true
-	done
+	until_done test -s "$home/pid"
 	run start work
 	[ "$status" = 1 ] && grep -q "open in process $(<"$home/pid")" "$home/err" || fail "starts: $status $(<"$home/err")"
 	tmux -S "$home/tmp/tmux" kill-server
@@ -1904,14 +1911,17 @@ case_what_an_agent_has_locked_is_left() {
 	must stop work
 }
 
+# adopt --json, without what it says of the processes of other cases.
+finds() {
+	run adopt --json
+	awk -v RS='}' -v home="$home" 'index($0, home)' "$home/out" >"$home/mine"
+	mv "$home/mine" "$home/out"
+}
+is_found() { finds; grep -q -- "$1" "$home/out"; }
+
 # until_found PATTERN: adopt --json says so
 until_found() {
-	for _ in $(seq 200); do
-		run adopt --json
-		grep -q -- "$1" "$home/out" && return
-		read -rt 0.1 <> <(:) || true
-	done
-	fail "adopt never finds $1: $(<"$home/out")"
+	until_done is_found "$1" || fail "adopt never finds $1: $(<"$home/out")"
 }
 
 # taken_from PID ID: the manifest of s, as a take-over of this process leaves it when it is killed
@@ -1954,12 +1964,12 @@ launcher() {
 
 # child PID [NAME]: the first process that this one has started
 child() {
-	local deadline=$((SECONDS + 20))
-	until pgrep -o -P "$1" "${2-.}" || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+	until_done pgrep -o -P "$1" "${2-.}"
 }
 
 case_adopt_is_sure_of_the_conversation() {
-	local id=44444444-4444-4444-8444-444444444444 other=55555555-5555-4555-8555-555555555555 pid folder owned
+	local id other=55555555-5555-4555-8555-555555555555 pid folder owned
+	id=$(</proc/sys/kernel/random/uuid)
 	demo_conversation "$id"
 	"${deck[@]}" tmux -S "$home/tmp/tmux" -f /dev/null new-session -d "exec agentdeck-demo-agent --resume $id"
 	"${deck[@]}" tmux -S "$home/tmp/tmux" new-window -d "exec agentdeck-demo-agent --resume $id"
@@ -1982,10 +1992,10 @@ case_adopt_is_sure_of_the_conversation() {
 	must add . -t s --agent demo
 	owned=$(value s session_id)
 	taken_from "$pid" "$other"
-	must adopt --json
+	finds
 	grep -q "\"session_id\": \"$id\"" "$home/out" || fail "an old intent counts: $(<"$home/out")"
 	taken_from "$pid" "$owned"
-	must adopt --json
+	finds
 	grep -q "\"session_id\": \"$owned\"" "$home/out" && grep -q '"session_id_source": "session"' "$home/out" ||
 		fail "the intent does not count: $(<"$home/out")"
 	not_adopted 'leave out --title, --session-id and --fresh' --fresh
@@ -2759,22 +2769,9 @@ case_up_update_decides_about_no_end() {
 
 # --- all of them --------------------------------------------------------------------------------------
 
-cases=("$@")
-[ ${#cases[@]} -gt 0 ] || mapfile -t cases < <(declare -F | sed -n 's/^declare -f case_//p')
-for case_name in "${cases[@]}"; do
-	fresh_deck
-	before=$failures
-	declare -F "case_$case_name" >/dev/null || { echo "no case $case_name" >&2; exit 2; }
-	"case_$case_name"
-	settle
-	[ -z "$(left)" ] || fail "processes left at the end: $(left)"
-	end_all
-	[ "$failures" = "$before" ] && echo "ok $case_name"
-done
-cd /
-if [ "$failures" = 0 ]; then
+if run_cases "$@"; then
 	rm -rf "$root"
 	exit 0
 fi
-echo "$failures failures; what was made is in $root"
+echo "what was made is in $root"
 exit 1

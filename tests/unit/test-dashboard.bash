@@ -17,29 +17,27 @@
 # shellcheck disable=SC2317
 set -uo pipefail
 export LC_ALL=C.UTF-8 TZ=UTC
+unset TMUX
 
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [[ -x $(dirname "$(command -v agentdeck)")/agentdeck-ui ]] || { echo "skipped: no agentdeck-ui"; exit 77; }
-golden=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)/dashboard
+tests=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/unit" && pwd)
+# shellcheck source=tests/unit/cases.bash
+source "$tests/cases.bash"
+golden=$tests/dashboard
 root=$(mktemp -d /tmp/agentdeck-dashboard-XXXXXX) || exit
-failures=0 case_name="" update="" opened=0 id="" tree=""
-
-trap '"${terminal[@]}" kill-server 2>/dev/null; end_all; rm -rf "$root"' EXIT
-
-fail() {
-	echo "FAILED $case_name: $*"
-	failures=$((failures + 1))
-}
+update="" opened=0 id="" tree=""
+trap 'rm -rf "$root"' EXIT
 
 # --- a deck of its own, and its terminal -----------------------------------------------------------
 
-fresh_deck() {
+set_up() {
 	home=$(mktemp -d "$root/XXXXXX") || exit
 	id="" tree=""
 	mkdir "$home/user" "$home/tmp" "$home/work"
 	mkdir -m 700 "$home/deck"
 	printf '[tmux]\nlaunch_in_user_scope = false\nlinger = false\n' >"$home/deck/config.toml"
-	terminal=(env -u TMUX tmux -S "$home/terminal" -f /dev/null)
+	terminal=(tmux -S "$home/terminal" -f /dev/null)
 	environment=(-u TMUX -u XDG_CONFIG_HOME -u XDG_STATE_HOME -u XDG_DATA_HOME -u AGENTDECK_PROFILE
 		-u AGENTDECK_INSTANCE -u AGENTDECK_INSTANCE_ID -u AGENTDECK_DEMO_CONFIG_DIR -u NO_COLOR
 		"AGENTDECK_HOME=$home/deck" "HOME=$home/user" "TMPDIR=$home/tmp" "SHELL=/bin/sh"
@@ -47,7 +45,11 @@ fresh_deck() {
 	cd "$home/work" || exit 1
 }
 deck() { env "${environment[@]}" agentdeck "$@" >"$home/out" 2>&1 || fail "agentdeck $*: $(<"$home/out")"; }
-end_all() { [[ ! -d ${home-} ]] || env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1; }
+tear_down() {
+	env "${environment[@]}" agentdeck stop --all -q >/dev/null 2>&1
+	"${terminal[@]}" kill-server 2>/dev/null
+	cd "$root" && rm -rf "$home"
+}
 
 # A pane of this size with a shell in it, which runs the deck and then says how it ended.
 open() {	# COLUMNS ROWS [WORD...]
@@ -56,57 +58,38 @@ open() {	# COLUMNS ROWS [WORD...]
 	[[ $# -gt 0 ]] || set -- agentdeck ui
 	"${terminal[@]}" kill-server 2>/dev/null
 	# The old server may still be ending, on its socket.
-	terminal=(env -u TMUX tmux -S "$home/terminal$((++opened))" -f /dev/null)
+	terminal=(tmux -S "$home/terminal$((++opened))" -f /dev/null)
 	"${terminal[@]}" new-session -d "${size[@]}" env "${environment[@]}" sh -c '"$@"; echo "ended: $?"; exec cat' sh "$@" \; \
 		set -g status off \; set -g remain-on-exit on
 }
 keys() { "${terminal[@]}" send-keys "$@"; }
 screen() { "${terminal[@]}" capture-pane -p 2>&1; }
 
-# Until the screen has a line like this (extended regular expression).
-await() {
-	local end=$((SECONDS + 20))
-	until screen | grep -E -e "$1" >/dev/null; do
-		if ((SECONDS >= end)); then
-			fail "no '$1' on the screen:" && screen
-			return 1
-		fi
-		read -rt 0.05 <> <(:)
-	done
-	return 0
+# Whether the screen has a line like this (extended regular expression).
+shows() {
+	local line
+	while IFS= read -r line; do
+		[[ ! $line =~ $1 ]] || return 0
+	done <<<"$(screen)"
+	return 1
 }
+shows_not() { ! shows "$1"; }
 
-await_gone() {
-	local end=$((SECONDS + 20))
-	while screen | grep -E -e "$1" >/dev/null; do
-		if ((SECONDS >= end)); then
-			fail "'$1' stays on the screen"
-			return 1
-		fi
-		read -rt 0.05 <> <(:)
-	done
-	return 0
-}
+await() { until_done shows "$1" || { fail "no '$1' on the screen:" && screen && return 1; }; }
+await_gone() { until_done shows_not "$1" || { fail "'$1' stays on the screen" && return 1; }; }
 
-take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//" >"$home/screen"; }
+# What the golden screens have instead of what differs from run to run.
+take() { screen | sed -E "s/\b${id:-none}\b/ID/g; s/\b[0-9]{2}:[0-9]{2}\b/TIME /g; s,$home,HOME,g; s/[[:space:]]+$//"; }
+is_golden() { [[ $(take) == "$(<"$golden/$1.txt")" ]]; }
 
 # The screen becomes the golden one: a frame may be half drawn when it is taken.
 look() {	# NAME
-	local end=$((SECONDS + 10))
-	take
 	if [[ $update ]]; then
-		mkdir -p "$golden" && cp "$home/screen" "$golden/$1.txt"
-		return
+		mkdir -p "$golden" && take >"$golden/$1.txt"
+	elif ! until_done is_golden "$1"; then
+		fail "the screen differs from $golden/$1.txt:"
+		take | diff -u "$golden/$1.txt" -
 	fi
-	until diff -u "$golden/$1.txt" "$home/screen" >"$home/difference"; do
-		if ((SECONDS >= end)); then
-			fail "the screen differs from $golden/$1.txt:"
-			cat "$home/difference"
-			return
-		fi
-		read -rt 0.05 <> <(:)
-		take
-	done
 }
 
 some_sessions() {
@@ -1594,16 +1577,4 @@ case_no_colour_where_none_is_wanted() {
 # --- all of them -----------------------------------------------------------------------------------
 
 [[ ${1-} != --update ]] || { update=1 && shift; }
-cases=("$@")
-[ ${#cases[@]} -gt 0 ] || mapfile -t cases < <(declare -F | sed -n 's/^declare -f case_//p')
-for case_name in "${cases[@]}"; do
-	fresh_deck
-	before=$failures
-	declare -F "case_$case_name" >/dev/null || { echo "no case $case_name" >&2; exit 2; }
-	"case_$case_name"
-	end_all
-	"${terminal[@]}" kill-server 2>/dev/null
-	[ "$failures" = "$before" ] && echo "ok $case_name"
-done
-cd /
-[ "$failures" = 0 ]
+run_cases "$@"

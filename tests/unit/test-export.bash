@@ -17,16 +17,13 @@ set -uo pipefail
 export LC_ALL=C.UTF-8
 
 readonly id=11111111-2222-4333-8444-555555555555 canary=canary-5f1d90
-root=$(mktemp -d /tmp/agentdeck-export-test-XXXXXX) || exit
-trap 'rm -rf "$root"' EXIT
-failures=0 case_name=""
+# shellcheck source=tests/unit/cases.bash
+source "${top_srcdir:-$(dirname "$0")/../..}/tests/unit/cases.bash"
 # What runs agentdeck; nothing: it runs itself.
 under=()
 
-fail() {
-	echo "FAILED $case_name: $*"
-	failures=$((failures + 1))
-}
+set_up() { root=$(mktemp -d /tmp/agentdeck-export-test-XXXXXX) || exit; }
+tear_down() { rm -rf "$root"; }
 
 # as ACCOUNT COMMAND...: its status is in $status, its output in $root/out and $root/err
 as() {
@@ -81,7 +78,7 @@ sessions() {
 
 # --- cases -----------------------------------------------------------------------------------------
 
-a_conversation_goes_to_another_account() {
+case_a_conversation_goes_to_another_account() {
 	begin
 	[ "$(stat -c %a "$root/file")" = 600 ] || fail "others can read the file"
 	must two session import "$root/file"
@@ -93,7 +90,7 @@ a_conversation_goes_to_another_account() {
 	must two session check work
 }
 
-a_conversation_goes_through_a_pipe() {
+case_a_conversation_goes_through_a_pipe() {
 	begin
 	refused one "--remove needs a file" session export work - --remove
 	must one session export work -
@@ -108,7 +105,7 @@ a_conversation_goes_through_a_pipe() {
 	refused one "a backup needs a file" backup -
 }
 
-it_can_work_in_another_directory() {
+case_it_can_work_in_another_directory() {
 	begin
 	rmdir "$root/work"
 	refused two "--directory" session import "$root/file"
@@ -117,14 +114,14 @@ it_can_work_in_another_directory() {
 	[ -s "$(folder two "$root/elsewhere")/$id.jsonl" ] || fail "the conversation is not there"
 }
 
-no_secret_is_in_the_file() {
+case_no_secret_is_in_the_file() {
 	begin
 	grep -qaF "$canary" "$root/file" && fail "the file has a secret"
 	grep -qaF "$root/one" "$root/file" && fail "the file names the home"
 	return 0
 }
 
-no_conversation_is_there_twice() {
+case_no_conversation_is_there_twice() {
 	begin
 	refused one "is here already" session import "$root/file" -t again
 	must one rename work before
@@ -144,7 +141,7 @@ no_conversation_is_there_twice() {
 	refused three "on this machine already" session import "$root/file"
 }
 
-a_session_that_cannot_be_read_may_have_it() {
+case_a_session_that_cannot_be_read_may_have_it() {
 	local manifest
 	begin
 	must two add "$root/elsewhere" -t other --agent demo
@@ -156,7 +153,7 @@ a_session_that_cannot_be_read_may_have_it() {
 	[ "$(sessions two)" -le 1 ] || fail "$(sessions two) sessions"
 }
 
-a_home_may_be_on_another_disk() {
+case_a_home_may_be_on_another_disk() {
 	begin
 	mkdir -p "$root/two/.local/share/agentdeck-demo-agent" "$root/disk"
 	chmod 775 "$root/two/.local/share/agentdeck-demo-agent" "$root/disk"
@@ -165,7 +162,7 @@ a_home_may_be_on_another_disk() {
 	[ -s "$(folder two "$root/work")/$id.jsonl" ] || fail "the conversation is not there"
 }
 
-what_was_cut_off_can_be_repeated() {
+case_what_was_cut_off_can_be_repeated() {
 	begin
 	mkdir -p "$(folder two "$root/work")"
 	cp "$(folder one "$root/work")/$id.jsonl" "$(folder two "$root/work")/"
@@ -173,7 +170,7 @@ what_was_cut_off_can_be_repeated() {
 	[ "$(sessions two)" = 1 ] || fail "$(sessions two) sessions, and not one"
 }
 
-the_file_is_named_from_the_root() {
+case_the_file_is_named_from_the_root() {
 	begin
 	cd "$root/work" || return
 	must one session export work here --json
@@ -181,13 +178,13 @@ the_file_is_named_from_the_root() {
 	cd "$root" || return
 }
 
-no_file_is_overwritten() {
+case_no_file_is_overwritten() {
 	begin
 	refused one "exists already" session export work "$root/file"
 	[ -z "$(find "$root" -name '.file.*')" ] || fail "a temporary file is left"
 }
 
-what_was_changed_is_refused() {
+case_what_was_changed_is_refused() {
 	begin
 	sed 's/hello/HELLO/' "$root/file" >"$root/changed"
 	refused two "was changed" session import "$root/changed"
@@ -218,7 +215,7 @@ begin_others() {
 	echo '{"token":"'$canary'"}' | tee "$root/one/.codex/auth.json" >"$root/one/.qwen/oauth_creds.json"
 }
 
-conversations_of_other_agents_come_along() {
+case_conversations_of_other_agents_come_along() {
 	local agent
 	begin_others
 	for agent in codex qwen; do
@@ -239,7 +236,7 @@ conversations_of_other_agents_come_along() {
 }
 
 # What cannot be read may have the conversation.
-a_directory_that_cannot_be_read_is_told() {
+case_a_directory_that_cannot_be_read_is_told() {
 	begin_others
 	must one session export codex "$root/codex"
 	mkdir -p "$root/two/.codex/sessions/2026"
@@ -253,7 +250,7 @@ a_directory_that_cannot_be_read_is_told() {
 }
 
 # Its user continues it in another terminal.
-a_conversation_that_is_open_elsewhere_does_not_move() {
+case_a_conversation_that_is_open_elsewhere_does_not_move() {
 	local pid start held
 	begin
 	held=$root/one/.claude/projects/${root//[^A-Za-z0-9]/-}-work
@@ -276,7 +273,7 @@ a_conversation_that_is_open_elsewhere_does_not_move() {
 }
 
 # qwen refuses an id that began in another directory; codex does not.
-a_conversation_that_is_bound_to_its_directory_stays_there() {
+case_a_conversation_that_is_bound_to_its_directory_stays_there() {
 	begin_others
 	must one session export codex "$root/codex"
 	must one session export qwen "$root/qwen"
@@ -296,7 +293,7 @@ forged() {
 	[ "$(stat -c %s "$root/codex")" = "$(stat -c %s "$root/$1")" ] || fail "$1 has another size"
 }
 
-no_file_says_where_else_it_goes() {
+case_no_file_says_where_else_it_goes() {
 	begin_others
 	must one session export codex "$root/codex"
 	forged up '"sessions/2026' '"../../../2026'
@@ -317,7 +314,7 @@ no_file_says_where_else_it_goes() {
 	[ -z "$(ls "$root/trap/25")" ] || fail "it wrote through a link"
 }
 
-a_session_that_moves_goes_to_the_trash() {
+case_a_session_that_moves_goes_to_the_trash() {
 	begin
 	refused one "exclude each other" session export work "$root/moved" --remove --running
 	refused one "exists already" session export work "$root/file" --remove
@@ -356,7 +353,7 @@ used() {
 	echo "$canary" >"$(place one "$1")/auth.json"
 }
 
-a_conversation_in_the_place_of_its_session_comes_along() {
+case_a_conversation_in_the_place_of_its_session_comes_along() {
 	local title
 	begin
 	used first
@@ -391,7 +388,7 @@ backup_whose_second_profile_fails() {
 	touch "$(folder two "$root/elsewhere")"
 }
 
-what_a_failed_restore_put_into_places_is_gone() {
+case_what_a_failed_restore_put_into_places_is_gone() {
 	backup_whose_second_profile_fails
 	as two restore "$root/all" --apply
 	[ "$status" != 0 ] || fail "it did not fail"
@@ -405,7 +402,7 @@ what_a_failed_restore_put_into_places_is_gone() {
 }
 
 # No session can be removed when its hint cannot be.
-a_session_that_stays_keeps_its_conversation() {
+case_a_session_that_stays_keeps_its_conversation() {
 	backup_whose_second_profile_fails
 	must two list
 	rm -rf "$root/two/deck/hooks"
@@ -421,7 +418,7 @@ can_trace() {
 	command -v strace >/dev/null || { echo "left out: ${FUNCNAME[1]}: no strace"; return 1; }
 }
 
-a_session_of_a_failed_batch_keeps_its_conversation() {
+case_a_session_of_a_failed_batch_keeps_its_conversation() {
 	local last
 	can_trace || return
 	begin
@@ -441,7 +438,7 @@ a_session_of_a_failed_batch_keeps_its_conversation() {
 	[ "$(find "$root/two/deck/default/conversations" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ] || fail "a conversation of no session is left"
 }
 
-a_failed_import_leaves_no_place() {
+case_a_failed_import_leaves_no_place() {
 	can_trace || return
 	begin
 	used first
@@ -456,7 +453,7 @@ a_failed_import_leaves_no_place() {
 }
 
 # A name that the agent does not give, and one that leads elsewhere.
-no_file_says_which_file_of_the_session_it_is() {
+case_no_file_says_which_file_of_the_session_it_is() {
 	begin
 	used first
 	must one session export first "$root/codex"
@@ -470,7 +467,7 @@ no_file_says_which_file_of_the_session_it_is() {
 	[ -z "$(find "$root/two/deck" -path '*/conversations/*')" ] || fail "a refused import has written something"
 }
 
-an_agent_whose_place_may_have_a_login_is_refused() {
+case_an_agent_whose_place_may_have_a_login_is_refused() {
 	begin
 	must one add "$root/work" -t opencode --agent opencode
 	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one opencode)"
@@ -480,7 +477,7 @@ an_agent_whose_place_may_have_a_login_is_refused() {
 }
 
 # What the file cannot have stays.
-a_session_without_its_conversation_does_not_move() {
+case_a_session_without_its_conversation_does_not_move() {
 	begin
 	must one add "$root/work" -t codex --agent codex
 	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one codex)"
@@ -491,7 +488,7 @@ a_session_without_its_conversation_does_not_move() {
 }
 
 # agentdeck cannot copy what it does not find.
-an_agent_of_another_layout_is_refused() {
+case_an_agent_of_another_layout_is_refused() {
 	local agent
 	begin
 	for agent in gemini copilot; do
@@ -538,7 +535,7 @@ restored() {
 	[ "$(sessions "$1")" = 3 ] || fail "$(sessions "$1") sessions, and not three"
 }
 
-a_deck_comes_back_in_another_account() {
+case_a_deck_comes_back_in_another_account() {
 	begin_deck
 	[ "$(stat -c %a "$root/all")" = 600 ] || fail "others can read the file"
 	grep -qaF "$canary" "$root/all" && fail "the file has a secret"
@@ -562,7 +559,7 @@ a_deck_comes_back_in_another_account() {
 	restored two
 }
 
-a_lost_deck_finds_what_went_on_since() {
+case_a_lost_deck_finds_what_went_on_since() {
 	begin_deck
 	rm -rf "$root/one/deck/default" "$root/one/deck/other"
 	echo '{"type":"user","message":{"role":"user","content":"since then"}}' >>"$(folder one "$root/work")/$id.jsonl"
@@ -572,7 +569,7 @@ a_lost_deck_finds_what_went_on_since() {
 	diff -r "$root/before" "$root/one/.local" || fail "the conversations were changed"
 }
 
-what_is_here_stays() {
+case_what_is_here_stays() {
 	begin_deck
 	mkdir -p "$(folder two "$root/work")"
 	echo '{"other":1}' >"$(folder two "$root/work")/$id.jsonl"
@@ -591,7 +588,7 @@ what_is_here_stays() {
 	grep -qF "in the trash" "$root/out" || fail "it is made beside the one in the trash: $(<"$root/out")"
 }
 
-what_does_not_come_along_is_told() {
+case_what_does_not_come_along_is_told() {
 	local manifest
 	begin_deck
 	must one add "$root/more" -t gemini --agent gemini --session-id "$second"
@@ -607,7 +604,7 @@ what_does_not_come_along_is_told() {
 	return 0
 }
 
-directories_may_be_elsewhere() {
+case_directories_may_be_elsewhere() {
 	begin_deck
 	mkdir "$root/new"
 	mv "$root/work" "$root/more" "$root/elsewhere" "$root/new/"
@@ -620,7 +617,7 @@ directories_may_be_elsewhere() {
 	[ -s "$(folder two "$root/new/work")/$id.jsonl" ] || fail "the conversation is not there"
 }
 
-a_tree_is_replaced_by_its_repository() {
+case_a_tree_is_replaced_by_its_repository() {
 	local path
 	begin
 	git -C "$root/work" init -q
@@ -636,7 +633,7 @@ a_tree_is_replaced_by_its_repository() {
 	[ "$(<"$root/out")" = "$(realpath "$root/work")" ] || fail "it works in $(<"$root/out")"
 }
 
-many_need_no_more_descriptors() {
+case_many_need_no_more_descriptors() {
 	local i one
 	begin
 	for i in {100..129}; do
@@ -650,7 +647,7 @@ many_need_no_more_descriptors() {
 }
 
 # The second profile fails, when the sessions of the first are there.
-a_restore_that_failed_made_nothing() {
+case_a_restore_that_failed_made_nothing() {
 	begin_deck
 	mkdir -p "$(dirname "$(folder two "$root/more")")"
 	touch "$(folder two "$root/more")"
@@ -675,7 +672,7 @@ set_member() {
 	sed -i "1a \"$3\": $4," "$file"
 }
 
-what_a_restore_would_refuse_is_left_out() {
+case_what_a_restore_would_refuse_is_left_out() {
 	local long
 	begin_deck
 	printf 'command = ["sh"]\n[session]\nid = "path"\nassign = ["--at", "{session_id}"]\nresume = ["--at", "{session_id}"]\n' \
@@ -700,7 +697,7 @@ what_a_restore_would_refuse_is_left_out() {
 	[ "$(sessions two)" = 6 ] || fail "$(sessions two) sessions, and not six"
 }
 
-a_conversation_of_two_sessions_comes_back_once() {
+case_a_conversation_of_two_sessions_comes_back_once() {
 	begin_deck
 	must one add "$root/elsewhere" -t first --agent codex --session-id "$second"
 	must one add "$root/elsewhere" -t other --agent codex --session-id "$id"
@@ -712,7 +709,7 @@ a_conversation_of_two_sessions_comes_back_once() {
 	[ "$(sessions two)" = 4 ] || fail "$(sessions two) sessions, and not four"
 }
 
-a_link_in_the_place_of_one_conversation_stops_no_other() {
+case_a_link_in_the_place_of_one_conversation_stops_no_other() {
 	begin_deck
 	mkdir -p "$(folder two "$root/work")"
 	ln -s "$root/all" "$(folder two "$root/work")/$id.jsonl"
@@ -721,7 +718,7 @@ a_link_in_the_place_of_one_conversation_stops_no_other() {
 	[ -L "$(folder two "$root/work")/$id.jsonl" ] || fail "the link is gone"
 }
 
-the_users_agents_may_be_links() {
+case_the_users_agents_may_be_links() {
 	begin_deck
 	mkdir "$root/collection"
 	mv "$root/one/deck/agents/mine.toml" "$root/collection/"
@@ -740,7 +737,7 @@ the_users_agents_may_be_links() {
 	must two show plain
 }
 
-a_conversation_without_an_id_is_told() {
+case_a_conversation_without_an_id_is_told() {
 	begin
 	must one add "$root/work" -t open --agent opencode
 	must one backup "$root/unused" --json
@@ -751,7 +748,7 @@ a_conversation_without_an_id_is_told() {
 	refused one "agentdeck cannot pack the conversations of OpenCode" session export open "$root/open"
 }
 
-a_long_title_gets_a_number() {
+case_a_long_title_gets_a_number() {
 	local long
 	begin
 	printf -v long '%0245d' 0
@@ -763,7 +760,7 @@ a_long_title_gets_a_number() {
 	must two show "$long (2)"
 }
 
-a_title_is_taken_by_what_is_made() {
+case_a_title_is_taken_by_what_is_made() {
 	begin_deck
 	must one -p default add "$root/more" -t gone --agent demo
 	set_member one gone title '"plain"'
@@ -773,7 +770,7 @@ a_title_is_taken_by_what_is_made() {
 	must two show plain
 }
 
-what_is_here_needs_no_directory() {
+case_what_is_here_needs_no_directory() {
 	begin_deck
 	rmdir "$root/elsewhere"
 	must one restore "$root/all" --json
@@ -785,7 +782,7 @@ what_is_here_needs_no_directory() {
 }
 
 # An agent may have a home for each of several accounts.
-a_session_comes_back_in_its_own_home_of_the_agent() {
+case_a_session_comes_back_in_its_own_home_of_the_agent() {
 	local file=$root/one/second/projects/${root//[^A-Za-z0-9]/-}-work/$id.jsonl
 	begin
 	must one remove work
@@ -813,7 +810,7 @@ a_session_comes_back_in_its_own_home_of_the_agent() {
 	grep -qF "its agent's home ~/second cannot be used here" "$root/out" || fail "three: does not say so: $(<"$root/out")"
 }
 
-an_imported_session_that_comes_back_is_not_imported_again() {
+case_an_imported_session_that_comes_back_is_not_imported_again() {
 	begin
 	printf '%s\n' "$root/elsewhere" >"$root/list"
 	must one config set default_agent demo
@@ -827,7 +824,7 @@ an_imported_session_that_comes_back_is_not_imported_again() {
 	[ "$(sessions one)" = 2 ] || fail "$(sessions one) sessions, and not two"
 }
 
-a_map_takes_slashes_and_is_told_if_it_moves_nothing() {
+case_a_map_takes_slashes_and_is_told_if_it_moves_nothing() {
 	begin_deck
 	mkdir -p "$root/new$root"
 	mv "$root/work" "$root/more" "$root/elsewhere" "$root/new$root/"
@@ -840,7 +837,7 @@ a_map_takes_slashes_and_is_told_if_it_moves_nothing() {
 	[ "$(sessions two)" = 3 ] || fail "$(sessions two) sessions, and not three"
 }
 
-settings_that_are_not_valid_cost_no_session() {
+case_settings_that_are_not_valid_cost_no_session() {
 	begin_deck
 	mkdir "$root/two" && mkdir -m 700 "$root/two/deck"
 	must two restore "$root/all"
@@ -854,9 +851,4 @@ settings_that_are_not_valid_cost_no_session() {
 	restored two
 }
 
-mapfile -t CASES < <(declare -F | awk '{ print $3 }' | grep -vxE 'fail|as|must|refused|folder|begin|sessions|begin_deck|chat|begin_others|forged|place|used|restored|manifest|set_member|can_trace|backup_whose_second_profile_fails')
-(($#)) || set -- "${CASES[@]}"
-for case_name in "$@"; do
-	"$case_name"
-done
-((failures == 0)) || exit 1
+run_cases "$@"

@@ -20,15 +20,18 @@ set -uo pipefail
 export LC_ALL=C.UTF-8
 
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-fixtures=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests/fixtures" && pwd)
-root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX) || exit
-homes=() failures=0 case_name=""
-trap 'cd / && rm -rf "$root" "${homes[@]}"' EXIT
+tests=$(cd "${top_srcdir:-$(dirname "$0")/../..}/tests" && pwd)
+# shellcheck source=tests/unit/cases.bash
+source "$tests/unit/cases.bash"
+fixtures=$tests/fixtures
 
-fail() {
-	echo "FAILED $case_name: $*"
-	failures=$((failures + 1))
+set_up() {
+	root=$(mktemp -d /tmp/agentdeck-import-test-XXXXXX) || exit
+	homes=()
+	# import looks at all processes of the user for the one with the id
+	printf -v instance '%08x-1795308038' $SRANDOM
 }
+tear_down() { cd / && rm -rf "$root" "${homes[@]}"; }
 
 # fresh FIXTURE: $home, a copy of its home/dev, and $deck
 fresh() {
@@ -393,7 +396,7 @@ marked() {
 	printf '{"type":"user","cwd":"%s/%s","message":{"role":"user","content":"hello"}}\n' "$home" "$1" \
 		>"$home/.local/share/agentdeck-demo-agent/projects/$slug/$2.jsonl"
 	touch -d '1 hour ago' "$home/.local/share/agentdeck-demo-agent/projects/$slug/$2.jsonl"
-	env -i "PATH=$PATH" "HOME=$home" TERM=xterm SHELL=/bin/sh LC_ALL=C.UTF-8 AGENTDECK_INSTANCE_ID=409a6ace-1795308038 \
+	env -i "PATH=$PATH" "HOME=$home" TERM=xterm SHELL=/bin/sh LC_ALL=C.UTF-8 "AGENTDECK_INSTANCE_ID=$instance" \
 		tmux -S "$deck.tmux" -f /dev/null new-session -d -c "$home/$1" "exec agentdeck-demo-agent --resume $2"
 }
 
@@ -411,8 +414,8 @@ all_panes_of_a_session_have_its_marker() {
 	command -v tmux >/dev/null || return
 	fresh "$saves"
 	mkdir -p "$home/.agent-deck/profiles/default"
-	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
-		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	printf '{"instances": [{"id": "%s", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$instance" "$home" >"$home/.agent-deck/profiles/default/sessions.json"
 	decided fresh api
 	marked web 11111111-1111-4111-8111-111111111111
 	decided refuse 'it runs in .*end it there first'
@@ -432,8 +435,8 @@ a_take_over_joins_the_session_that_was_imported() {
 	command -v tmux >/dev/null || return
 	fresh "$saves"
 	mkdir -p "$home/.agent-deck/profiles/default"
-	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
-		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	printf '{"instances": [{"id": "%s", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$instance" "$home" >"$home/.agent-deck/profiles/default/sessions.json"
 	must import agent-deck --apply
 	must -p second add "$home/api" -t api --agent demo --session-id "$id"
 	marked api "$id"
@@ -478,8 +481,8 @@ the_question_before_a_take_over_takes_only_yes() {
 	command -v tmux >/dev/null || return
 	fresh "$saves"
 	mkdir -p "$home/.agent-deck/profiles/default"
-	printf '{"instances": [{"id": "409a6ace-1795308038", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
-		"$home" >"$home/.agent-deck/profiles/default/sessions.json"
+	printf '{"instances": [{"id": "%s", "title": "api", "project_path": "%s/api", "tool": "demo"}]}' \
+		"$instance" "$home" >"$home/.agent-deck/profiles/default/sessions.json"
 	marked api "$id"
 	decided runs "$id"
 	for answer in "" n nay "  y" $'\x04'; do
@@ -907,6 +910,7 @@ others=(a_save_gives_back_what_it_knows a_save_of_panes_gives_back_its_agents
 	a_take_over_joins_the_session_that_was_imported the_question_before_a_take_over_takes_only_yes)
 if [ $# = 0 ]; then
 	set -- "${others[@]}"
+	set_up
 	fresh agent-deck-1.14.0/xdg/home/dev
 	run import agent-deck
 	if grep -q 'built without SQLite' "$root/err"; then
@@ -914,9 +918,6 @@ if [ $# = 0 ]; then
 	else
 		set -- "${with_database[@]}" "$@"
 	fi
+	tear_down
 fi
-for case_name; do
-	"$case_name"
-done
-[ "$failures" = 0 ] || exit 1
-echo "ok: $# cases"
+run_cases "$@"
