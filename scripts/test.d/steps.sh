@@ -346,7 +346,7 @@ step_persistence() {	# [TEST...]
 # more. Two others, with container engines, run the tests of containers. Each takes the next test when it
 # is done with one. Those that took longest in the last run come first.
 in_shards() {	# TEST...
-	local n names containers status=0 pids=()
+	local n ran=0 names containers status=0 pids=()
 	mapfile -t containers < <(tests/persistence/persistence --list-containers | grep -xFf <(printf '%s\n' "$@") | longest_first)
 	mapfile -t names < <(printf '%s\n' "$@" | grep -vxFf <(tests/persistence/persistence --list-containers) | longest_first)
 	rm -f "$WORK"/persistence-share-*
@@ -355,7 +355,9 @@ in_shards() {	# TEST...
 	for n in "${!pids[@]}"; do
 		wait "${pids[n]}" || status=$?
 		cat "$LOGS/persistence-$n.log"
+		ran=$((ran + $(grep -c '^took ' "$LOGS/persistence-$n.log" || :)))
 	done
+	((status || ran == $#)) || { echo "FAILED: $ran of $# tests ran"; status=1; }
 	return "$status"
 }
 

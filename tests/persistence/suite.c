@@ -253,17 +253,18 @@ static void list_tests(bool only_containers)
 			puts(test->name);
 }
 
-/* Those who share the file make it a byte longer for each test that they take.  Returns the index
- * of the next one. */
-static size_t take_next(const char *path)
+/* Each suite that shares the file makes it a byte longer for each test that it takes.  Returns
+ * false if that fails. */
+static bool take_next(const char *path, size_t *ret)
 {
 	struct stat status;
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &status) < 0 || write(fd, ".", 1) != 1) {
 		fprintf(stderr, "persistence: %s: %s\n", path, strerror(errno));
-		return SIZE_MAX;
+		return false;
 	}
-	return (size_t)status.st_size;
+	*ret = (size_t)status.st_size;
+	return true;
 }
 
 /* Returns how many failed. */
@@ -274,9 +275,13 @@ static int run_each(const struct CMUnitTest *tests, size_t count, size_t *ret_ra
 	if (!suite.share)
 		return _cmocka_run_group_tests("persistence", tests, count, NULL, NULL);
 	*ret_ran = 0;
-	for (size_t i; (i = take_next(suite.share)) < count; (*ret_ran)++)
+	for (size_t i = 0; take_next(suite.share, &i); (*ret_ran)++) {
+		if (i >= count)
+			return failed;
 		failed += _cmocka_run_group_tests("persistence", tests + i, 1, NULL, NULL);
-	return failed;
+	}
+	(*ret_ran)++;
+	return failed + 1;
 }
 
 static int run_suite(const struct CMUnitTest *tests, size_t count)
