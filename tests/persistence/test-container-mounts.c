@@ -146,10 +146,10 @@ static void is_not_started_on_a_link(enum engine engine)
 	(void)say_inside(&inside, kept("cd '%s' && mv out o2 && ln -s '%s' out", at_home("deck"),
 				       at_home("keys")));
 	assert_refused(&inside, "restart", "is a link now");
-	/* The engine follows it, when it is asked by hand. */
+	/* The engine follows it, when it is asked by hand: then the container is started again. */
 	start_by_hand(&inside);
+	ASSERT(strstr(say_inside(&inside, "ls /out"), "secret"), "the engine follows no link");
 	swap(undo);
-	assert_refused(&inside, "start", "another place");
 	session_start(&inside.session, NULL);
 	inside_look(&inside);
 	ASSERT(!strstr(say_inside(&inside, "ls /out"), "secret"), "/out is the user's directory");
@@ -170,4 +170,27 @@ TEST(ContainerIsNotStartedOnALinkDocker)
 TEST(ContainerIsNotStartedOnALinkPodman)
 {
 	is_not_started_on_a_link(ENGINE_PODMAN);
+}
+
+/* ---- a file that is another one -------------------------------------------------------------- */
+
+/* An editor replaces a file by renaming a new one. */
+static void has_a_file_that_was_replaced(enum engine engine)
+{
+	struct inside inside;
+	machine_write(at_home("notes"), 0600, "before\n");
+	inside_begin_with(&inside, engine, NULL,
+			  WORDS("--mount", kept("%s:/notes", at_home("notes"))));
+	session_stop(&inside.session, NULL);
+	start_by_hand(&inside);
+	machine_write(at_home("new"), 0600, "after\n");
+	(void)machine_user_ok(WORDS("mv", at_home("new"), at_home("notes")));
+	session_start(&inside.session, NULL);
+	assert_back(&inside, inside.id);
+	ASSERT(streq(say_inside(&inside, "cat /notes"), "after\n"), "it has the old file");
+}
+
+TEST(ContainerHasAFileThatWasReplacedDocker)
+{
+	has_a_file_that_was_replaced(ENGINE_DOCKER);
 }

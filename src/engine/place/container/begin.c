@@ -184,7 +184,7 @@ static int launch_window(struct deck *deck, struct store_lock *lock, struct inst
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
+static int come_up(struct ladder *ladder, struct capsule **ret, struct error *err)
 {
 	struct process_id *server = &ladder->instance->run.server;
 	cleanup_capsule struct capsule *capsule = NULL;
@@ -196,6 +196,29 @@ static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *e
 		return -1;
 	*ret = TAKE_PTR(capsule);
 	return 0;
+}
+
+/* A container that ran before has what was mounted then: a file may have been replaced since, or it
+ * was started by hand.  So it is started again, once. */
+static int bring_up(struct ladder *ladder, struct capsule **ret, struct error *err)
+{
+	struct instance *instance = ladder->instance;
+	const struct ladder again = { .deck = ladder->deck,
+				      .lock = ladder->lock,
+				      .instance = instance,
+				      .agent = ladder->agent };
+	struct error why = { 0 };
+	if (come_up(ladder, ret, &why) == 0)
+		return 0;
+	if (why.code != ERROR_INVALID || !instance->run.server.pid || instance->came_back.tier)
+		return error_move(err, &why);
+	log_info("%s", why.message);
+	error_clear(&why);
+	ladder_clear(ladder);
+	*ladder = again;
+	return container_end_capsule(ladder->deck, instance, 0, err) < 0
+		       ? -1
+		       : come_up(ladder, ret, err);
 }
 
 static int begin(struct deck *deck, struct store_lock *lock, struct instance *instance,

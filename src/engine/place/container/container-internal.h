@@ -174,6 +174,9 @@ int container_leave(const struct place_run *run, struct error *err);
 int container_discard(struct deck *deck, struct instance *instance, enum place_discard how,
 		      struct error *err);
 int container_check_discard(struct deck *deck, struct instance *instance, struct error *err);
+/* End the container; the window stays. */
+int container_end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
+			  struct error *err);
 /* End the window and remove its files; the container goes on. */
 int container_end_window(struct deck *deck, const struct instance *instance, int grace_ms,
 			 struct error *err);

@@ -47,8 +47,8 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 
 /* Also a capsule that nobody wrote down.  An agent that listens in its place does not count: then
  * what we have started is ended. */
-static int end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
-		       struct error *err)
+int container_end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
+			  struct error *err)
 {
 	const struct run *run = &instance->run;
 	cleanup_capsule struct capsule *capsule = NULL;
@@ -84,7 +84,7 @@ int container_end(struct deck *deck, const struct instance *instance, int grace_
 	if (!run->socket)
 		return 0;
 	if (run_relation(run) == MACHINE_THIS_BOOT &&
-	    end_capsule(deck, instance, grace_ms, err) < 0)
+	    container_end_capsule(deck, instance, grace_ms, err) < 0)
 		return error_prefix(err, "end session %s", instance->id);
 	return container_end_window(deck, instance, grace_ms, err);
 }
