@@ -3,9 +3,7 @@
 #
 # run.sh - how scripts/test runs its steps, in lanes, and reports them; sourced, never run
 #
-# shellcheck disable=SC2153 # scripts/test has the lists of names
-
-declare -A NAMES=()	# of a step: the tests to run; all of them if there is no entry
+# shellcheck disable=SC2153,SC2004 # scripts/test has the lists of names, and choose.sh NAMES
 
 PASSED=0 FAILED=0 SKIPPED=0 LANES=()
 END=	# when the searching steps must have ended; empty: no limit
@@ -38,7 +36,7 @@ report_step() {	# STEP STATUS SECONDS
 		result=FAIL note=$(summary_of "$log") failed=$(failed_in "$log")
 		note="${note:-exit status $2} (build/test/logs/$step.log)${failed:+: $failed}" ;;
 	esac
-	[[ $result != ok ]] || echo "$3" >"$TIMES/$step"
+	[[ $result != ok ]] || keep_times "$step" "$3"
 	printf '%s\n' "$result" "$3" "$note" >"$RESULTS/$step"
 	(
 		flock 8
@@ -69,6 +67,9 @@ run_step() {	# STEP
 	set +e
 	(
 		set -e
+		# shellcheck disable=SC2064 # now: an exit in a function leaves no local variable
+		trap "times >'$RESULTS/$step.cpu'" EXIT
+		! is_in "$step" "${PROCESSOR_LANE[@]}" || renice -n 10 -p "$BASHPID" >/dev/null 2>&1 || :
 		! is_in "$step" "${NEED_ROOT[@]}" || can_be_root || skip "needs root, or sudo"
 		# shellcheck disable=SC2086 # names
 		"step_$step" ${NAMES[$step]-}
@@ -79,10 +80,11 @@ run_step() {	# STEP
 	report_step "$step" "$status" $((SECONDS - begin))
 }
 
+# A step belongs to the lane that takes it first.
 run_lane() {	# STEP...
 	local step
 	for step; do
-		run_step "$step"
+		! mkdir "$RESULTS/$step.taken" 2>/dev/null || run_step "$step"
 	done
 }
 
@@ -131,12 +133,13 @@ await_lanes() {
 	clear_progress
 }
 
-# Seconds until END for each of COUNT steps, at least 1.
+# Seconds until END for each of COUNT steps, from 1 to SEARCH_MOST_S.
+readonly SEARCH_MOST_S=300
 share_of() {	# COUNT
 	local share
 	[[ -n $END ]] || return 0
 	share=$(((END - SECONDS) / $1))
-	echo $((share < 1 ? 1 : share))
+	echo $((share < 1 ? 1 : share > SEARCH_MOST_S ? SEARCH_MOST_S : share))
 }
 
 clean_up() {
@@ -149,13 +152,16 @@ clean_up() {
 }
 
 run_all() {
-	local count step
+	local count step own backwards=()
 	pick "${FIRST[@]}"
 	run_group "${PICKED[@]}"
-	pick "${PROCESSOR_LANE[@]}"
-	start_lane_politely "${PICKED[@]}"
+	pick "${PROCESSOR_LANE[@]}"; own=("${PICKED[@]}")
 	pick "${HOST_LANE[@]}"
+	for step in "${PICKED[@]}"; do
+		backwards=("$step" "${backwards[@]}")
+	done
 	start_lane "${PICKED[@]}"
+	start_lane "${own[@]}" "${backwards[@]}"
 	await_lanes
 	pick "${SEARCH[@]}"
 	count=${#PICKED[@]}
@@ -169,12 +175,6 @@ run_all() {
 }
 
 run_group() { start_lane "$@"; await_lanes; }
-
-# For the lane that runs beside one that waits for its machines.
-start_lane_politely() {
-	start_lane "$@"
-	((!$#)) || renice -n 10 -g "${LANES[-1]}" >/dev/null 2>&1 || :
-}
 
 # The tests that a log of the persistence step names as failed.
 failed_tests_in() {	# LOG
@@ -193,6 +193,7 @@ try_failed_steps_again() {
 	for step in "${failed[@]}"; do
 		log=$LOGS/$step.first.log
 		mv "$LOGS/$step.log" "$log"
+		rmdir "$RESULTS/$step.taken"
 		[[ $step != persistence ]] || NAMES[$step]=$(failed_tests_in "$log" | paste -s -d ' ')
 		echo "$step: a second attempt${NAMES[$step]:+: ${NAMES[$step]}}"
 		run_group "$step"
@@ -231,9 +232,10 @@ print_table() {
 		row_of "$step"
 	done
 	print_failures
+	print_slowest
+	report_share
 	printf '\n%d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
 	printf '%d passed, %d failed' "$PASSED" "$FAILED"
 	((SKIPPED == 0)) || printf ', %d skipped' "$SKIPPED"
 	echo
 }
-

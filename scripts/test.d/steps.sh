@@ -3,6 +3,7 @@
 #
 # steps.sh - what the steps of scripts/test do: a function step_NAME for each; sourced, never run
 #
+# shellcheck disable=SC2153 # scripts/test has the folders
 set -euo pipefail
 
 # ---- what steps are made of ----------------------------------------------------------------------
@@ -55,12 +56,13 @@ build_in() {	# NAME CONFIGURE_ARGUMENT...
 	limit 900 make --no-print-directory -j "$(nproc)"
 }
 
-# Both lanes use this build.
-gcc_build() {
+# Both lanes use this build, and only one make at a time may compile in it.
+gcc_build() {	# [WORD...]: what to make, too
 	local lock
 	exec {lock}>"$WORK/gcc.lock"
 	flock "$lock"
 	build_in gcc --prefix="$SCRATCH_PREFIX" --enable-werror CC=gcc CXX=g++
+	((!$#)) || limit 900 make --no-print-directory -s -j "$(nproc)" "$@"
 	exec {lock}>&-
 }
 
@@ -74,20 +76,32 @@ count_unit_tests() {
 		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
 }
 
+# Some tests wait, so more of them run than there are processors.
+make_check() {	# WORD...: run the tests that these words leave, and print how long each took
+	find . -name '*.log' -path './[ts]*' -delete
+	limit 1800 make --no-print-directory -j $(($(nproc) * 3 / 2)) check VERBOSE=1 LOG_COMPILER="$TOP/tests/helper/timed" "$@"
+	find . -name '*.log' -path './[ts]*' -exec grep -h '^took ' {} +
+}
+
 MAY_SKIP=	# set where a build cannot run every test
 
-unit_tests() {	# [TEST...]: all of `make check`, or these
-	local totals test only=()
-	rm -f tests/unit/*.log
+# These are all of `make check` but the checks of the sources, which are a step. The persistence program
+# is compiled, too, unless WITHOUT_PERSISTENCE is set.
+WITHOUT_PERSISTENCE=
+unit_tests() {	# [TEST...]: all, or these
+	local totals test only=(SOURCE_CHECKS=)
+	# shellcheck disable=SC2016 # make expands them
 	if (($#)); then
 		# what to build: the tests that are no scripts, and the programs that they run
-		only=("TESTS=$*" "check_PROGRAMS=\$(TEST_HELPERS)")
+		only=("TESTS=$*" 'check_PROGRAMS=$(TEST_HELPERS)')
 		for test; do
 			[[ -e $TOP/$test ]] || only[1]+=" $test"
 		done
+	elif [[ $WITHOUT_PERSISTENCE ]]; then
+		only+=('check_PROGRAMS=$(UNIT_TESTS) $(FUZZ_TARGETS) $(TEST_HELPERS)')
 	fi
-	[[ $PWD == "$WORK/gcc" ]] || only+=(SOURCE_CHECKS=)
-	limit 1800 make --no-print-directory -j "$(nproc)" check VERBOSE=1 "${only[@]}"
+	[[ $PWD != "$WORK/gcc" ]] || gcc_build check "${only[@]}" TESTS=
+	make_check "${only[@]}"
 	totals=$(count_unit_tests)
 	if [[ $STRICT == 1 && ! $MAY_SKIP && $totals != *", 0 skipped" ]]; then
 		grep -h '^\[  SKIPPED \]' tests/unit/*.log
@@ -123,7 +137,7 @@ step_shell() {
 	needs shellcheck
 	mapfile -t files < <(shell_scripts | sort)
 	cd "$TOP"
-	shellcheck -x "${files[@]}"
+	printf '%s\0' "${files[@]}" | xargs -0 -n 8 -P "$(nproc)" shellcheck -x
 	echo "shellcheck: ${#files[@]} scripts"
 }
 
@@ -162,12 +176,16 @@ step_hardening() {
 	"$TOP/tests/check-hardening" agentdeck agentdeck-assess agentdeck-bell agentdeck-demo-agent agentdeck-capsule agentdeck-gate agentdeck-ui agentdeck-view agentdeck-watch
 }
 
+step_checks() {
+	gcc_build
+	# shellcheck disable=SC2016 # make expands it
+	make_check 'TESTS=$(SOURCE_CHECKS)' check_PROGRAMS= check_LIBRARIES=
+	echo "$(find . -name 'check-*.log' | wc -l) passed, 0 failed"
+}
+
 step_unit() {	# [TEST...]
 	gcc_build
 	unit_tests "$@"
-	((!$#)) || return 0
-	# built here, where no other step builds in this directory
-	make --no-print-directory -s -j "$(nproc)" tests/persistence/persistence
 }
 
 # clang's check of function types needs its C++ runtime, also in the programs that are C only.
@@ -177,9 +195,10 @@ sanitizers_build() {
 	build_in sanitizers --enable-werror CC=clang CXX=clang++ CFLAGS="$flags" CXXFLAGS="$flags" --disable-hardening
 }
 
+# The persistence program runs in no build but gcc's.
 step_sanitizers() {
 	sanitizers_build
-	unit_tests
+	WITHOUT_PERSISTENCE=1 unit_tests
 }
 
 step_monkey() {
@@ -275,8 +294,10 @@ tarball() {
 	limit 120 "$TOP/tests/tarball" "$WORK"/tarball/agentdeck-*.tar.gz
 }
 
+# Where the script has run before, as the README says, only the prefix differs.
 step_quickstart() {
 	rm -rf "$WORK/quickstart-prefix"
+	[[ -e $WORK/quickstart || ! -e $TOP/build/quickstart ]] || cp -a "$TOP/build/quickstart" "$WORK/quickstart"
 	PREFIX=$WORK/quickstart-prefix BUILD=$WORK/quickstart limit 600 "$TOP/scripts/quickstart"
 }
 
@@ -285,22 +306,33 @@ step_testhost() {
 }
 
 step_workspaces() {
-	gcc_build
-	limit 600 make --no-print-directory -s -j "$(nproc)" agentdeck-assess
+	gcc_build agentdeck-assess
 	limit 300 "$TOP/tests/workspaces/run" agentdeck-assess --cases
 	limit 300 "$TOP/tests/workspaces/run" agentdeck-assess --hostile
-	limit 300 "$TOP/tests/workspaces/run" agentdeck-assess --seconds 40
-	limit 300 "$TOP/tests/workspaces/run" agentdeck-assess --damage --seconds 20
 }
+
+step_histories() {
+	local seconds=${SHARE:-60}
+	gcc_build agentdeck-assess
+	seconds=$((seconds > 120 ? 120 : seconds < 9 ? 9 : seconds))
+	limit 600 "$TOP/tests/workspaces/run" agentdeck-assess --count 100000 --seconds $((seconds * 2 / 3))
+	limit 600 "$TOP/tests/workspaces/run" agentdeck-assess --count 100000 --damage --seconds $((seconds / 3))
+}
+
 step_engines() {
-	gcc_build
-	limit 600 make --no-print-directory -s -j "$(nproc)" tests/unit/test-engine-ladder
+	gcc_build tests/unit/test-engine-ladder
 	limit_as_root 600 "$TOP/tests/engines" tests/unit/test-engine-ladder
 }
 
-install_scratch() {
-	gcc_build
-	as_root make --no-print-directory -s install
+# Once in a run: a test of the other lane may run what is installed. WORDS: what to make, too.
+install_scratch() {	# [WORD...]
+	local lock
+	gcc_build "$@"
+	exec {lock}>"$WORK/install.lock"
+	flock "$lock"
+	[[ -e $RESULTS/installed ]] || as_root make --no-print-directory -s install
+	: >"$RESULTS/installed"
+	exec {lock}>&-
 }
 
 # Those whose promise another test of the step persistence proves with the other engine, and those
@@ -320,8 +352,7 @@ more_containers() {
 
 step_more-containers() {
 	local tests day begin=$SECONDS count=0 status=0
-	install_scratch
-	limit 600 make --no-print-directory -j "$(nproc)" tests/persistence/persistence
+	install_scratch tests/persistence/persistence
 	mapfile -t tests < <(more_containers)
 	day=$((10#$(date +%j) * 7 % ${#tests[@]}))
 	tests=("${tests[@]:day}" "${tests[@]::day}")
@@ -336,8 +367,7 @@ step_more-containers() {
 
 step_persistence() {	# [TEST...]
 	local tests=("$@")
-	install_scratch
-	limit 600 make --no-print-directory -j "$(nproc)" tests/persistence/persistence
+	install_scratch tests/persistence/persistence
 	(($#)) || mapfile -t tests < <(tests/persistence/persistence --list | grep -vxFf <(more_containers))
 	in_shards "${tests[@]}"
 }
@@ -487,4 +517,3 @@ step_distcheck() {
 		'TESTS=$(SOURCE_CHECKS)' \
 		DISTCHECK_CONFIGURE_FLAGS='--disable-hardening CFLAGS=-O0 CXXFLAGS=-O0'
 }
-
