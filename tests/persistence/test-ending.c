@@ -193,6 +193,28 @@ TEST(EndUnderAShellKeepsTheTree)
 		 "the tree stays without the shell");
 }
 
+/* What an earlier deletion has left is in use, so that no other can begin. */
+TEST(EndWhoseTreeCannotBeFreedYetIsTriedAgain)
+{
+	struct session session;
+	make_repository();
+	begin(&session, "--worktree", NULL);
+	const char *place = kept("%s/../.removed", session.directory);
+	machine_user_ok(WORDS("mkdir", place));
+	const char *keys = terminal_open(kept("sh -c 'cd %s && echo in it && exec cat'", place),
+					 "cat");
+	WAIT_FOR(strstr(attach_output(keys), "in it"), "no program: %s", attach_output(keys));
+	quit(&session);
+	const struct reply first = deck_look(WORDS("recover"));
+	ASSERT(streq(stage_of(&session), "due"), "stage: %s", stage_of(&session));
+	ASSERT(first.status != 0, "recover says that all is done");
+	ASSERT(machine_exists(kept("%s/file", session.directory)), "the tree is gone");
+	attach_press(keys, "\004");
+	WAIT_FOR(deck_look(WORDS("recover")).status == 0, "it is not tried again");
+	ASSERT(streq(stage_of(&session), "freed"), "stage: %s", stage_of(&session));
+	ASSERT(!machine_exists(session.directory), "its tree is still there");
+}
+
 /* Type this when the terminal shows that, and nothing else yet. */
 static void answer(const char *keys, const char *shown, const char *typed)
 {

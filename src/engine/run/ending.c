@@ -205,6 +205,9 @@ static int leave(const struct operation *operation, const struct ending_facts *f
 		int r = free_tree(operation, err);
 		if (r < 0)
 			return -1;
+		/* Something uses it just now, so its end stays due. */
+		if (r == TREE_KEPT && plan->frees_tree)
+			return operation_save(operation, err);
 		freed_tree = r == 0;
 	}
 	const bool freed = freed_tree || freed_container;

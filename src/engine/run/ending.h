@@ -22,7 +22,7 @@ void ending_begin(struct operation *operation);
 void ending_forget(struct instance *instance);
 
 enum ending_outcome {
-	ENDED_NOTHING, /* there was nothing to decide, or it runs again */
+	ENDED_NOTHING, /* there was nothing to decide, it runs again, or it stays due */
 	ENDED_LEFT,    /* what was to be freed is freed; text says what */
 	ENDED_ASKS,    /* nothing was freed: its user is to say what becomes of it */
 	ENDED_REMOVED, /* the session is gone, with everything that was made for it; a tree with

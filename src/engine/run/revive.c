@@ -154,6 +154,11 @@ static int settle_end(const struct revival *revival, struct revive_result *ret, 
 		return 0;
 	if (ending_settle_locked(revival->operation, &(struct ending_order){ 0 }, &result, err) < 0)
 		return -1;
+	/* A failure is tried again. */
+	if (result.outcome == ENDED_NOTHING)
+		return error_set(err, ERROR_BUSY,
+				 "its agent ended by itself, and what was made for it cannot be "
+				 "freed yet");
 	if (result.text)
 		settle(ret, REVIVE_NOT_WANTED, result.text);
 	return 0;
