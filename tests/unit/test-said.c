@@ -8,6 +8,8 @@
 #include "engine/screen/said.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define UUID         "0c000000-0000-4000-8000-00000000000c"
@@ -85,7 +87,7 @@ static void a_reply_is_that_of_its_message(void **state)
 		cleanup_said_mark struct said_mark mark = { 0 };
 		cleanup_said struct said said = { 0 };
 		cleanup_error struct error err = { 0 };
-		said_mark(&desk->deck, instance, &mark);
+		assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 		assert_string_equal(or_empty(mark.path), path);
 		append(path, sample->added);
 		if (said_look(&desk->deck, instance, &mark, "go  on", &said, &err) != 0)
@@ -108,7 +110,7 @@ static void what_was_there_before_is_another_message(void **state)
 	cleanup_instance struct instance *instance = begin(desk, path);
 	cleanup_said_mark struct said_mark mark = { 0 };
 	cleanup_said struct said said = { 0 };
-	said_mark(&desk->deck, instance, &mark);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 	append(path, SAYS("one", "end_turn"));
 	assert_int_equal(said_look(&desk->deck, instance, &mark, "go on", &said, NULL), 0);
 	assert_false(said.is_taken);
@@ -123,7 +125,7 @@ static void any_turn_is_that_of_a_command(void **state)
 	cleanup_instance struct instance *instance = begin(desk, path);
 	cleanup_said_mark struct said_mark mark = { 0 };
 	cleanup_said struct said said = { 0 };
-	said_mark(&desk->deck, instance, &mark);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 	append(path, PROMPT("<command-name>/review</command-name>") SAYS("fine", "end_turn"));
 	assert_int_equal(said_look(&desk->deck, instance, &mark, NULL, &said, NULL), 0);
 	assert_true(said.is_over);
@@ -137,7 +139,7 @@ static void the_turn_before_is_not_that_of_a_command(void **state)
 	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
 	cleanup_instance struct instance *instance = begin(desk, path);
 	cleanup_said_mark struct said_mark mark = { 0 };
-	said_mark(&desk->deck, instance, &mark);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 	append(path, TOOL RESULT SAYS("of the turn before", "end_turn"));
 	for (int i = 0; i < 2; i++) {
 		cleanup_said struct said said = { 0 };
@@ -163,7 +165,7 @@ static void another_conversation_has_no_reply_to_the_command_that_leads_there(vo
 	cleanup_instance struct instance *instance = begin(desk, path);
 	cleanup_said_mark struct said_mark mark = { 0 };
 	cleanup_said struct said said = { 0 };
-	said_mark(&desk->deck, instance, &mark);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 	append(other, BEFORE SAYS("long ago", "end_turn"));
 	replace_string(&instance->conversation.session_id, other_id);
 	replace_string(&instance->conversation.transcript_path, other);
@@ -179,11 +181,69 @@ static void a_letter_and_its_mark_may_be_one_character(void **state)
 	cleanup_instance struct instance *instance = begin(desk, path);
 	cleanup_said_mark struct said_mark mark = { 0 };
 	cleanup_said struct said said = { 0 };
-	said_mark(&desk->deck, instance, &mark);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
 	append(path, PROMPT("un café") SAYS("oui", "end_turn"));
 	assert_int_equal(said_look(&desk->deck, instance, &mark, "un cafe\u0301", &said, NULL), 0);
 	assert_true(said.is_taken);
 	assert_string_equal(or_empty(said.reply), "oui");
+}
+
+/* Bytes that this process has read. */
+static long long read_so_far(void)
+{
+	cleanup_strbuf struct strbuf text = { 0 };
+	assert_int_equal(fs_read(AT_FDCWD, "/proc/self/io", 4096, &text, NULL), 0);
+	assert_true(starts_with(strbuf_text(&text), "rchar: "));
+	return atoll(strbuf_text(&text) + strlen("rchar: "));
+}
+
+static void what_was_read_is_not_read_again(void **state)
+{
+	enum { RECORDS = 20000 };
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 }, seen = { 0 };
+	cleanup_strbuf struct strbuf many = { 0 };
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, NULL), 0);
+	for (int i = 0; i < RECORDS; i++)
+		strbuf_adds(&many, SAYS("one", "end_turn"));
+	append(path, strbuf_text(&many));
+	assert_false(said_is_taken(&desk->deck, instance, &mark, &seen, "go on"));
+	/* The line is not whole. */
+	append(path, "{\"type\":\"user\",\"message\":{\"content\":\"go");
+	const long long before = read_so_far();
+	assert_false(said_is_taken(&desk->deck, instance, &mark, &seen, "go on"));
+	append(path, " on\"}}\n");
+	assert_true(said_is_taken(&desk->deck, instance, &mark, &seen, "go on"));
+	assert_true(read_so_far() - before < (long long)many.length);
+	/* Another file of that name. */
+	cleanup_free char *other = path_join(desk->root, "other");
+	append(other, BEFORE PROMPT("more"));
+	append(other, strbuf_text(&many));
+	append(other, strbuf_text(&many));
+	assert_return_code(rename(other, path), 0);
+	assert_true(said_is_taken(&desk->deck, instance, &mark, &seen, "more"));
+}
+
+/* It may have been said long before the message. */
+static void what_could_not_be_read_before_is_no_proof(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_free char *path = path_join(desk->root, UUID ".jsonl");
+	cleanup_free char *projects = path_join(desk->root, "projects");
+	cleanup_instance struct instance *instance = begin(desk, path);
+	cleanup_said_mark struct said_mark mark = { 0 }, seen = { 0 };
+	cleanup_said struct said said = { 0 };
+	cleanup_error struct error err = { 0 };
+	replace_string(&instance->conversation.transcript_path, NULL);
+	assert_return_code(symlink(projects, projects), 0);
+	assert_int_equal(said_mark(&desk->deck, instance, &mark, &err), -1);
+	assert_true(mark.is_unknown);
+	assert_return_code(unlink(projects), 0);
+	replace_string(&instance->conversation.transcript_path, path);
+	assert_false(said_is_taken(&desk->deck, instance, &mark, &seen, "go on"));
+	assert_int_equal(said_look(&desk->deck, instance, &mark, "go on", &said, NULL), -1);
 }
 
 int main(void)
@@ -195,6 +255,8 @@ int main(void)
 		FAKE_TEST(the_turn_before_is_not_that_of_a_command),
 		FAKE_TEST(another_conversation_has_no_reply_to_the_command_that_leads_there),
 		FAKE_TEST(a_letter_and_its_mark_may_be_one_character),
+		FAKE_TEST(what_was_read_is_not_read_again),
+		FAKE_TEST(what_could_not_be_read_before_is_no_proof),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,7 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		.timeout_ms = timeout_s(given) * 1000,
 		.wait = !given->no_wait,
 		.replace_draft = given->replace_draft,
+		.needs_reply = given->wait,
 		.is_raw = given->raw,
 	};
 	struct waiting waiting = { .app = app, .sent = &result };

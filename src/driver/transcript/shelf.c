@@ -483,7 +483,7 @@ int shelf_last_turns(const struct agent_files *files, const char *path, size_t m
 {
 	cleanup_transcript_turns struct transcript_turns turns = { 0 };
 	struct last_turns last = { files, xcalloc(max, sizeof(*turns.items)), max };
-	const int r = transcript_visit_back(path, TAIL, take_turn, &last, err);
+	const int r = transcript_visit_back(path, -TAIL, take_turn, &last, err);
 	turns.items = last.items;
 	turns.count = max - last.first;
 	memmove(turns.items, turns.items + last.first, turns.count * sizeof(*turns.items));

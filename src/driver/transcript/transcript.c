@@ -521,8 +521,6 @@ char *transcript_record_text(const struct json_object *record)
 	return text.length ? strbuf_take(&text) : NULL;
 }
 
-#define WHOLE INT64_MAX
-
 /* A file read from its end: the last chunk that was read. */
 struct backwards {
 	int fd;
@@ -611,9 +609,9 @@ static char *reply_of(const struct strbuf *line, const char *path, char **ret_ti
 	return text;
 }
 
-/* Pass each line of the last `window` bytes to visit, the last one first, until it returns true.
- * TRANSCRIPT_NONE: it never did. */
-static int visit_backwards(const char *path, off_t window,
+/* Pass each line behind the offset `from` (negative: as lseek(2) counts from the end) to visit, the
+ * last one first, until it returns true.  TRANSCRIPT_NONE: it never did. */
+static int visit_backwards(const char *path, off_t from,
 			   bool (*visit)(const struct strbuf *line, const char *path, void *data),
 			   void *data, struct error *err)
 {
@@ -625,7 +623,7 @@ static int visit_backwards(const char *path, off_t window,
 	struct backwards file;
 	file.fd = fd;
 	file.path = path;
-	file.floor = st.st_size > window ? st.st_size - window : 0;
+	file.floor = from >= 0 ? from : st.st_size > -from ? st.st_size + from : 0;
 	file.start = 0;
 	file.filled = 0;
 	cleanup_strbuf struct strbuf line = { 0 };
@@ -651,12 +649,12 @@ static bool visit_record(const struct strbuf *line, const char *path, void *data
 	return record && visiting->visit(record, visiting->data);
 }
 
-int transcript_visit_back(const char *path, off_t most,
+int transcript_visit_back(const char *path, off_t from,
 			  bool (*visit)(const struct json_object *record, void *data), void *data,
 			  struct error *err)
 {
 	struct visiting_back visiting = { visit, data };
-	return visit_backwards(path, most ? most : WHOLE, visit_record, &visiting, err);
+	return visit_backwards(path, from, visit_record, &visiting, err);
 }
 
 struct reply {
@@ -674,7 +672,7 @@ static bool take_reply(const struct strbuf *line, const char *path, void *data)
 
 int transcript_last_reply(const char *path, char **ret, char **ret_time, struct error *err)
 {
-	return visit_backwards(path, WHOLE, take_reply, &(struct reply){ ret, ret_time }, err);
+	return visit_backwards(path, 0, take_reply, &(struct reply){ ret, ret_time }, err);
 }
 
 struct place {
@@ -706,7 +704,7 @@ int transcript_last_directory(const char *path, char **ret, struct error *err)
 	if (length > 1)
 		directory[length - 1] = '\0';
 	cleanup_free char *folder = xstrdup(path_basename(directory));
-	return visit_backwards(path, WHOLE, take_directory, &(struct place){ folder, ret }, err);
+	return visit_backwards(path, 0, take_directory, &(struct place){ folder, ret }, err);
 }
 
 /* ---- what a conversation is about ---------------------------------------------------------------
@@ -773,7 +771,7 @@ int transcript_describe(const char *path, struct transcript_about *ret, struct e
 	int r = find_prompt(path, &about.prompt, err);
 	if (r != 0)
 		return r;
-	if (visit_backwards(path, WINDOW, take_model, &about.model, err) < 0)
+	if (visit_backwards(path, -WINDOW, take_model, &about.model, err) < 0)
 		return -1;
 	*ret = about;
 	about = (struct transcript_about){ 0 };
@@ -811,7 +809,7 @@ int transcript_last_turns(const char *path, size_t max, struct transcript_turns 
 {
 	cleanup_transcript_turns struct transcript_turns turns = { 0 };
 	struct tail tail = { xcalloc(max, sizeof(*turns.items)), max };
-	const int r = visit_backwards(path, WINDOW, take_turn, &tail, err);
+	const int r = visit_backwards(path, -WINDOW, take_turn, &tail, err);
 	turns.items = tail.items;
 	turns.count = max - tail.first;
 	memmove(turns.items, turns.items + tail.first, turns.count * sizeof(*turns.items));

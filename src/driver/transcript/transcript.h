@@ -139,9 +139,9 @@ int transcript_visit_some(const char *path, const struct transcript_wish *wish,
 			  bool (*visit)(struct json_object *record, void *data), void *data,
 			  struct error *err);
 
-/* Pass each record of the last `most` bytes to visit, the last one first, until it returns true. 0:
- * of the whole file.  TRANSCRIPT_NONE: it never did, or there is no such file. */
-int transcript_visit_back(const char *path, off_t most,
+/* Pass each record behind the offset `from` to visit, the last one first, until it returns true. A
+ * negative offset counts from the end.  TRANSCRIPT_NONE: it never did, or there is no such file. */
+int transcript_visit_back(const char *path, off_t from,
 			  bool (*visit)(const struct json_object *record, void *data), void *data,
 			  struct error *err);
 

@@ -59,8 +59,9 @@ struct sending {
 	/* after the paste */
 	char *box_typed; /* NULL: the box does not show the text */
 
-	int64_t proven_ms; /* when it was; 0: not yet */
-	bool is_kept;      /* in the box, after that, and being deleted there */
+	struct said_mark seen; /* of the transcript, without the text */
+	int64_t proven_ms;     /* when it was; 0: not yet */
+	bool is_kept;          /* in the box, after that, and being deleted there */
 	struct delivery_result *result;
 };
 
@@ -92,6 +93,7 @@ static void sending_free(struct sending *sending)
 	free(sending->box);
 	free(sending->paragraphs);
 	free(sending->box_typed);
+	said_mark_free(&sending->seen);
 	agent_free(sending->raw);
 }
 #define cleanup_sending CLEANUP(sending_free)
@@ -374,6 +376,17 @@ static bool check_box(struct sending *sending)
 	return true;
 }
 
+/* Where nobody needs the reply, an unreadable transcript proves nothing, that is all. */
+static bool mark(struct sending *sending)
+{
+	cleanup_error struct error why = { 0 };
+	if (said_mark(sending->to.deck, sending->to.instance, &sending->result->mark, &why) == 0 ||
+	    !sending->request->needs_reply)
+		return true;
+	cleanup_free char *reason = xasprintf("its reply could not be found: %s", why.message);
+	return decide(sending, DELIVERY_NOT_READY, reason);
+}
+
 static bool paste(struct sending *sending)
 {
 	cleanup_free char *before = xstrdup(or_empty(paste_place(sending)));
@@ -381,7 +394,8 @@ static bool paste(struct sending *sending)
 	cleanup_error struct error err = { 0 };
 	sending->prompts = prompts_now(sending);
 	replace_string(&sending->session_id, sending->to.session_id);
-	said_mark(sending->to.deck, sending->to.instance, &sending->result->mark);
+	if (!mark(sending))
+		return false;
 	if (sending->raw)
 		sending->to.agent = sending->raw;
 	int r = paste_text(sending, &err);
@@ -434,13 +448,11 @@ static bool screen_proves(const struct sending *sending)
 	return program && sending->program && !streq(program, sending->program);
 }
 
-static bool transcript_proves(const struct sending *sending)
+static bool transcript_proves(struct sending *sending)
 {
-	cleanup_said struct said said = { 0 };
 	return !sending->is_command &&
-	       said_look(sending->to.deck, sending->to.instance, &sending->result->mark,
-			 sending->request->text, &said, NULL) == 0 &&
-	       said.is_taken;
+	       said_is_taken(sending->to.deck, sending->to.instance, &sending->result->mark,
+			     &sending->seen, sending->request->text);
 }
 
 static bool is_proven(struct sending *sending)

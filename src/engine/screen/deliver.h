@@ -38,6 +38,7 @@ struct delivery_request {
 	 * another is sending to it. */
 	bool wait;
 	bool replace_draft; /* what is in the input box is deleted first */
+	bool needs_reply;   /* DELIVERY_NOT_READY where its transcript cannot be read */
 	/* also a text that brings the box into another mode, in which it is no message (mode_text
 	 * in the registry) */
 	bool is_raw;

@@ -7,7 +7,11 @@
 #include "engine/deck/home.h"
 #include "model/agent/box.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void said_mark_free(struct said_mark *mark)
 {
@@ -54,15 +58,28 @@ int said_find(struct deck *deck, const struct instance *instance, struct transcr
 	return r > 0 ? SAID_NONE : r;
 }
 
-void said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret)
+int said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret,
+	      struct error *err)
 {
 	cleanup_transcript struct transcript found = { 0 };
 	const struct agent_files *files;
 	struct stat st;
-	if (said_find(deck, instance, &found, &files, NULL) != 0 || stat(found.path, &st) < 0)
-		return;
-	ret->path = TAKE_PTR(found.path);
-	ret->size = st.st_size;
+	ret->is_unknown = true;
+	const int r = said_find(deck, instance, &found, &files, err);
+	if (r < 0)
+		return -1;
+	if (r == 0) {
+		cleanup_close int fd = open(found.path,
+					    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+		const bool is_gone = fd < 0 && (errno == ENOENT || errno == ELOOP);
+		if (!is_gone && (fd < 0 || fstat(fd, &st) < 0))
+			return error_set_errno(err, errno, "read %s", found.path);
+		if (!is_gone)
+			*ret = (struct said_mark){ TAKE_PTR(found.path), st.st_size, st.st_ino,
+						   false };
+	}
+	ret->is_unknown = false;
+	return 0;
 }
 
 /* One turn, read backwards. */
@@ -157,32 +174,75 @@ static void conclude(struct looking *looking)
 	said->reply = TAKE_PTR(turn->reply);
 }
 
+/* The offset from which the transcript counts. */
+static int64_t begin_of(const struct said_mark *mark, const struct said_mark *seen,
+			const char *path, const struct stat *st)
+{
+	/* A file that became smaller was written again. */
+	const bool is_marked = mark->path && streq(mark->path, path) && mark->size <= st->st_size;
+	const int64_t begin = is_marked ? mark->size : 0;
+	const bool is_seen = seen && seen->path && streq(seen->path, path) &&
+			     seen->inode == st->st_ino && seen->size <= st->st_size;
+	return is_seen && seen->size > begin ? seen->size : begin;
+}
+
+/* What ends within a line is read again, when the line is whole. */
+static void note_seen(struct said_mark *seen, const char *path, const struct stat *st)
+{
+	char last = '\0';
+	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || pread(fd, &last, 1, st->st_size - 1) != 1 || last != '\n')
+		return;
+	replace_string(&seen->path, path);
+	seen->size = st->st_size;
+	seen->inode = st->st_ino;
+}
+
+/* seen: as of said_is_taken(); NULL: nothing. */
+static int look(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
+		struct said_mark *seen, struct looking *looking, struct error *err)
+{
+	cleanup_transcript struct transcript found = { 0 };
+	struct stat st;
+	int r = said_find(deck, instance, &found, &looking->files, err);
+	if (r == 0 && mark->is_unknown)
+		r = error_set(err, ERROR_SYSTEM, "%s could not be read before the message was sent",
+			      found.path);
+	if (r != 0)
+		return r;
+	if (stat(found.path, &st) < 0)
+		return SAID_NONE;
+	looking->said->path = xstrdup(found.path);
+	/* A command led to another conversation, whose words are no reply to the command. */
+	const bool is_other = !looking->text && mark->path && !streq(mark->path, found.path);
+	const int64_t begin = begin_of(mark, seen, found.path, &st);
+	if (begin < st.st_size && !is_other)
+		r = transcript_visit_back(found.path, begin, visit, looking, err);
+	if (r < 0)
+		return -1;
+	conclude(looking);
+	if (seen)
+		note_seen(seen, found.path, &st);
+	return 0;
+}
+
 int said_look(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
 	      const char *text, struct said *ret, struct error *err)
 {
-	cleanup_transcript struct transcript found = { 0 };
 	cleanup_said struct said said = { 0 };
-	CLEANUP(looking_free)
-	struct looking looking = { .text = text, .said = &said };
-	struct stat st;
-	int r = said_find(deck, instance, &found, &looking.files, err);
+	CLEANUP(looking_free) struct looking looking = { .text = text, .said = &said };
+	const int r = look(deck, instance, mark, NULL, &looking, err);
 	if (r != 0)
 		return r;
-	const bool is_same = mark->path && streq(mark->path, found.path);
-	if (stat(found.path, &st) < 0)
-		return SAID_NONE;
-	said.path = xstrdup(found.path);
-	/* A file that became smaller was written again. */
-	const int64_t size = st.st_size,
-		      added = is_same && mark->size <= size ? size - mark->size : size;
-	/* A command led to another conversation, whose words are no reply to the command. */
-	const bool is_other = !text && mark->path && !is_same;
-	if (added > 0 && !is_other)
-		r = transcript_visit_back(found.path, added, visit, &looking, err);
-	if (r < 0)
-		return -1;
-	conclude(&looking);
 	*ret = said;
 	said = (struct said){ 0 };
 	return 0;
+}
+
+bool said_is_taken(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
+		   struct said_mark *seen, const char *text)
+{
+	cleanup_said struct said said = { 0 };
+	CLEANUP(looking_free) struct looking looking = { .text = text, .said = &said };
+	return look(deck, instance, mark, seen, &looking, NULL) == 0 && said.is_taken;
 }

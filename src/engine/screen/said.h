@@ -10,6 +10,8 @@
 #include "driver/transcript/transcript.h"
 #include "engine/deck/deck.h"
 
+#include <sys/types.h>
+
 /* Find the file of the session's conversation.  *ret_files: the description of its agent's files;
  * borrowed.  SAID_NONE: there is no file yet.  ERROR_INVALID: the agent writes none that agentdeck
  * can read; the message is for a caller that needs one. */
@@ -21,12 +23,16 @@ int said_find(struct deck *deck, const struct instance *instance, struct transcr
 struct said_mark {
 	char *path;
 	int64_t size;
+	ino_t inode;
+	bool is_unknown; /* it could not be read */
 };
 void said_mark_free(struct said_mark *mark);
 #define cleanup_said_mark CLEANUP(said_mark_free)
 
-/* Note where the transcript ends.  All zero if it cannot be read. */
-void said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret);
+/* Note where the transcript ends.  On failure the mark is unknown, and no look after it finds
+ * anything: what is in the transcript may be older than the message. */
+int said_mark(struct deck *deck, const struct instance *instance, struct said_mark *ret,
+	      struct error *err);
 
 struct said {
 	bool is_taken;    /* the transcript has the message, as a prompt or in the queue */
@@ -44,3 +50,8 @@ void said_free(struct said *said);
  * said_find(). */
 int said_look(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
 	      const char *text, struct said *ret, struct error *err);
+
+/* Did the agent take the message?  *seen is zero at first: the next call reads only what was
+ * written after it. */
+bool said_is_taken(struct deck *deck, const struct instance *instance, const struct said_mark *mark,
+		   struct said_mark *seen, const char *text);
