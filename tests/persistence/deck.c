@@ -62,6 +62,11 @@ struct json_object *deck_ok(struct login *login, const char *const *words)
 	return insist(deck(login, words), words);
 }
 
+struct json_object *deck_look_ok(const char *const *words)
+{
+	return insist(deck_look(words), words);
+}
+
 /* ---- sessions ---------------------------------------------------------------------------- */
 
 static bool names_agent(const struct strvec *argv)
@@ -80,7 +85,8 @@ void session_add(struct session *session, struct login *login, const char *title
 		strvec_push_array(argv, words);
 	if (!names_agent(argv))
 		strvec_push_array(argv, WORDS("--agent", "demo"));
-	struct json_object *object = deck_ok(login, (const char *const *)argv->items);
+	const char *const *items = (const char *const *)argv->items;
+	struct json_object *object = login ? deck_ok(login, items) : deck_look_ok(items);
 	session->id = json_get_string(object, "id", NULL);
 	ASSERT(session->id, "add gives no id");
 	(void)session_look(session);
@@ -114,7 +120,7 @@ void session_stop(struct session *session, struct login *login)
 struct json_object *session_look(struct session *session)
 {
 	const char *const words[] = { "session", "show", session->id, "--json", NULL };
-	struct json_object *object = insist(deck_look(words), words);
+	struct json_object *object = deck_look_ok(words);
 	struct json_object *tmux = json_get_object(object, "tmux");
 	session->session_id = json_get_string(object, "session_id", NULL);
 	session->status = json_get_string(object, "status", "");

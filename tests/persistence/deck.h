@@ -20,10 +20,11 @@ struct reply {
 
 /* Run agentdeck with these words in this login; NULL: in a new login. */
 struct reply deck(struct login *login, const char *const *words);
-/* The same without a login, as cron would run it. */
+/* The same without a login, as cron would run it.  A login costs ten times as much. */
 struct reply deck_look(const char *const *words);
 /* The JSON of its output; fails the test unless the status is 0. */
 struct json_object *deck_ok(struct login *login, const char *const *words);
+struct json_object *deck_look_ok(const char *const *words);
 
 struct session {
 	const char *title, *directory;
@@ -32,7 +33,8 @@ struct session {
 };
 
 /* "add" a session for the directory <home>/<title>, which is made if missing.  words: further ones
- * for the command line; NULL: none.  Its agent is "demo" if they name none with --agent or -c. */
+ * for the command line; NULL: none.  Its agent is "demo" if they name none with --agent or -c.
+ * login NULL: without one, since this starts nothing. */
 void session_add(struct session *session, struct login *login, const char *title,
 		 const char *const *words);
 /* "session start", which must succeed; then session_look(). */

@@ -148,6 +148,7 @@ TEST(StatusWaitNoticesADeath)
 	struct session session, other;
 	/* The agent outlives its server, and does not report. */
 	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 1\n");
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	session_start(&session, NULL);
 	session_add(&other, NULL, "other", WORDS("--agent", "demo"));
@@ -282,7 +283,7 @@ TEST(ActivityFromThePaneOfAnAgentWithoutReports)
 	ASSERT(*begin && streq(since(&session), begin), "it is busy since %s, and since %s", begin,
 	       since(&session));
 	ASSERT(count_of("busy") == 1 && count_of("idle") == 0, "status counts otherwise");
-	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	struct json_object *list = deck_look_ok(WORDS("list", "--json"));
 	ASSERT(streq(json_get_string(json_object_array_get_idx(list, 0), "activity", ""), "busy"),
 	       "list: %s", json_print(list));
 	tell_finch(&session, "ask");

@@ -61,7 +61,7 @@ static struct process process_of(struct json_object *find)
 
 static size_t session_count(void)
 {
-	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+	return json_object_array_length(deck_look_ok(WORDS("list", "--json")));
 }
 
 TEST(AdoptBringsAnAgentOutOfTheLogin)
@@ -101,7 +101,7 @@ TEST(AdoptAsksAndDoesNothingWithoutAnAnswer)
 	reply = deck(NULL, WORDS("adopt", pane, "--dry-run"));
 	ASSERT(reply.status == 0, "--dry-run: %s", reply.errors);
 	ASSERT(machine_alive(&by_hand), "the process was ended");
-	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))),
+	ASSERT(!json_object_array_length(deck_look_ok(WORDS("list", "--json"))),
 	       "there is a session");
 	login_terminate(login);
 }
@@ -117,7 +117,7 @@ TEST(AdoptNeverGuessesBetweenTwoInOneDirectory)
 	ASSERT(reply.status == 1 && strstr(reply.output, "--session-id"), "status %d: %s",
 	       reply.status, reply.output);
 	ASSERT(machine_alive(&first) && machine_alive(&second), "one was ended on a guess");
-	ASSERT(!json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))),
+	ASSERT(!json_object_array_length(deck_look_ok(WORDS("list", "--json"))),
 	       "there is a session");
 	login_terminate(login);
 }
@@ -233,7 +233,7 @@ TEST(AdoptKilledInBetweenStartsNoSecondAgent)
 	struct process by_hand = kill_while_taking(login, &id);
 	struct session session = { .title = "work", .directory = at_home("work") };
 	session.id = json_get_string(
-		json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
+		json_object_array_get_idx(deck_look_ok(WORDS("list", "--json")), 0), "id", "");
 	struct reply reply = deck(NULL, WORDS("start", "work"));
 	ASSERT(reply.status == 1 && strstr(reply.errors, kept("process %d", (int)by_hand.pid)),
 	       "started beside it: status %d, %s%s", reply.status, reply.output, reply.errors);
@@ -346,7 +346,7 @@ TEST(AdoptSaysWhenNothingWasSaid)
 	       reply.status, reply.errors);
 	struct session session = { .title = "adopted", .directory = at_home("work") };
 	session.id = json_get_string(
-		json_object_array_get_idx(deck_ok(NULL, WORDS("list", "--json")), 0), "id", "");
+		json_object_array_get_idx(deck_look_ok(WORDS("list", "--json")), 0), "id", "");
 	session_look(&session);
 	ASSERT(streq(session.status, "stopped") && !session.session_id, "it is %s, in %s",
 	       session.status, or_empty(session.session_id));

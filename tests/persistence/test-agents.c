@@ -100,12 +100,12 @@ TEST(EntriesOfTheManualAreValid)
 	ASSERT(json_object_array_length(json_get_array(check, "warnings")) == 0, "%s",
 	       json_print(check));
 	named(json_get_array(check, "files"), "parrot");
-	struct json_object *parrot = deck_ok(NULL, WORDS("agents", "show", "parrot", "--json"));
+	struct json_object *parrot = deck_look_ok(WORDS("agents", "show", "parrot", "--json"));
 	assert_member(parrot, "source", "user");
 	assert_member(parrot, "strategy", "A");
 	assert_member(parrot, "installed", at_home("bin/parrot"));
 	assert_member(parrot, "version", "1.0.2");
-	struct json_object *list = deck_ok(NULL, WORDS("agents", "list", "--json"));
+	struct json_object *list = deck_look_ok(WORDS("agents", "list", "--json"));
 	assert_member(named(list, "parrot"), "version", "1.0.2");
 	assert_member(named(list, "jay"), "strategy", "A'");
 	assert_member(named(list, "heron"), "strategy", "R");
@@ -153,7 +153,7 @@ TEST(BrokenEntryConcernsNoOtherAgent)
 	struct reply check = deck(NULL, WORDS("agents", "check"));
 	ASSERT(check.status == 1 && starts_with(check.output, place), "status %d: %s%s",
 	       check.status, check.output, check.errors);
-	struct reply list = deck(NULL, WORDS("agents", "list", "--json"));
+	struct reply list = deck_look(WORDS("agents", "list", "--json"));
 	ASSERT(list.status == 0 && strstr(list.errors, place), "no warning: %s", list.errors);
 	assert_member(named(list.json, "claude"), "source", "builtin");
 	assert_member(named(list.json, "parrot"), "source", "user");

@@ -109,7 +109,7 @@ static struct json_object *step_of(struct json_object *plan)
 
 static size_t count_sessions(void)
 {
-	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+	return json_object_array_length(deck_look_ok(WORDS("list", "--json")));
 }
 
 TEST(ImportAdoptsWhatRunsThereOnRequest)

@@ -467,7 +467,7 @@ static const char *put_dockerfile(void)
 /* The session that was launched; false: there is none. */
 static bool find_launched(struct story *story)
 {
-	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	struct json_object *list = deck_look_ok(WORDS("list", "--json"));
 	ASSERT(json_object_array_length(list) <= 1, "several sessions: %s",
 	       json_object_to_json_string(list));
 	story->session = (struct session){ .title = "deck", .directory = at_home("deck") };

@@ -7,7 +7,7 @@
 
 static const char *stage_of(const struct session *session)
 {
-	struct json_object *object = deck_ok(NULL, WORDS("session", "show", session->id, "--json"));
+	struct json_object *object = deck_look_ok(WORDS("session", "show", session->id, "--json"));
 	return json_get_string(json_get_object(object, "on_end"), "stage", "");
 }
 

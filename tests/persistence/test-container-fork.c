@@ -150,7 +150,7 @@ static void takes_over(enum engine engine)
 	struct reply reply = deck(NULL, (const char *const *)argv->items);
 	ASSERT(reply.status != 0 && strstr(reply.output, "belongs to that session"),
 	       "its owner lost it: %d: %s%s", reply.status, reply.output, reply.errors);
-	ASSERT(json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))) == 1,
+	ASSERT(json_object_array_length(deck_look_ok(WORDS("list", "--json"))) == 1,
 	       "a session was made");
 	ASSERT(deck(NULL, WORDS("remove", "--force", one.id)).status == 0, "remove fails");
 	const char *before = machine_read(path);

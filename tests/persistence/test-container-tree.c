@@ -22,7 +22,7 @@ static void add(struct session *session, enum engine engine, const char *how)
 	session_add(session, NULL, "deck",
 		    WORDS("--agent", "demo", how, "--container", "--image", LIBRARIES_IMAGE,
 			  "--engine", engine_address(engine), "--mount", GIT ":" GIT ":ro"));
-	struct json_object *object = deck_ok(NULL, WORDS("session", "path", session->id, "--json"));
+	struct json_object *object = deck_look_ok(WORDS("session", "path", session->id, "--json"));
 	session->directory = json_get_string(object, "path", "");
 	ASSERT(strstr(session->directory, "/trees/"), "session path: %s", session->directory);
 }

@@ -402,6 +402,6 @@ TEST(MissingDefaultImageIsOffered)
 	attach_press(keys, "y\\n");
 	WAIT_FOR(strstr(attach_output(keys), "mmdebstrap is not installed"), "it does not try:\n%s",
 		 attach_output(keys));
-	struct reply reply = deck(NULL, WORDS("list", "--json"));
+	struct reply reply = deck_look(WORDS("list", "--json"));
 	ASSERT(!strstr(reply.output, "\"id\""), "there are sessions: %s", reply.output);
 }

@@ -30,6 +30,9 @@ static const char stand_in[] =
 	"	printf 'noted: %s\\n› ' \"$line\"\n"
 	"done\n";
 
+/* It never reports, so that each start would wait for the default, 10 s. */
+static const char settings[] = "[resume]\nprobation = 1\n";
+
 /* ---- this account ------------------------------------------------------------------------- */
 
 /* One session of the demo agent, and one with the files of codex; both have said something. */
@@ -54,6 +57,7 @@ static const char *transcript(void)
 static void begin_here(void)
 {
 	const char *id = new_uuid();
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, settings);
 	session_add(&here.demo, NULL, "demo", NULL);
 	session_start(&here.demo, NULL);
 	session_say(&here.demo, MARKER);
@@ -133,6 +137,9 @@ static void begin_there(void)
 	at_end(end_there);
 	machine_root_ok(WORDS("install", "-o", "other", "-m", "755", at_home("bin/codex"),
 			      at_far("bin/codex")));
+	machine_root_ok(WORDS("install", "-D", "-o", "other", "-m", "644",
+			      at_home(".config/agentdeck/config.toml"),
+			      at_far(".config/agentdeck/config.toml")));
 }
 
 /* The file comes to the other account; returns its name there. */
@@ -260,7 +267,7 @@ TEST(RestoreReplacesNoConversation)
 	ASSERT(streq(or_empty(machine_read(rollout())), other), "codex has lost another one");
 	ASSERT(streq(or_empty(machine_read(transcript())), grown), "demo has lost its last words");
 	assert_census(0, "after the restore");
-	struct json_object *rows = deck_ok(NULL, WORDS("list", "--json"));
+	struct json_object *rows = deck_look_ok(WORDS("list", "--json"));
 	ASSERT(json_object_array_length(rows) == 1, "not one session: %s", json_print(rows));
 }
 

@@ -151,7 +151,7 @@ TEST(ForkIsRefusedWhereTheAgentCannot)
 	struct reply reply = deck(NULL, WORDS("session", "fork", shell.id));
 	ASSERT(reply.status == 1 && strstr(reply.errors, "cannot copy"), "status %d: %s",
 	       reply.status, reply.errors);
-	ASSERT(json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))) == 1,
+	ASSERT(json_object_array_length(deck_look_ok(WORDS("list", "--json"))) == 1,
 	       "a session was made");
 }
 

@@ -379,7 +379,7 @@ TEST(SshAgentLinkFollowsLogins)
 	ASSERT(streq(link_target(link), first), "the link goes to %s", link_target(link));
 	machine_destroy(&agent);
 	machine_set("SSH_AUTH_SOCK", second);
-	(void)deck_ok(NULL, WORDS("list", "--json"));
+	(void)deck_look_ok(WORDS("list", "--json"));
 	ASSERT(streq(link_target(link), second), "after another login's command it goes to %s",
 	       link_target(link));
 }

@@ -200,7 +200,7 @@ TEST(EachChangeOfStateIsLogged)
 	session_start(&session, NULL);
 	since = log_end();
 	session_kill_server(&session);
-	deck_ok(NULL, WORDS("list", "--json"));
+	deck_look_ok(WORDS("list", "--json"));
 	assert_line(&session, since, "list", "state running -> error: its tmux server was killed");
 }
 

@@ -247,7 +247,7 @@ TEST(ConcurrentRestartsGiveOneRun)
 
 static size_t row_count(void)
 {
-	return json_object_array_length(deck_ok(NULL, WORDS("list", "--json")));
+	return json_object_array_length(deck_look_ok(WORDS("list", "--json")));
 }
 
 TEST(RestartWorksFromEveryStatus)
@@ -395,7 +395,7 @@ TEST(ParallelCommandsLoseNothing)
 		"done; wait",
 		"sh", running.directory));
 	ASSERT(*answer.output == '\0', "some failed:\n%s", answer.output);
-	const char *titles = json_print(deck_ok(NULL, WORDS("list", "--json")));
+	const char *titles = json_print(deck_look_ok(WORDS("list", "--json")));
 	for (unsigned i = 1; i <= MANY; i++) {
 		assert_title(titles, kept("new-%u", i), true);
 		assert_title(titles, kept("renamed-%u", i), true);
@@ -481,6 +481,7 @@ TEST(AgentThatOutlivesItsServerHoldsItsConversation)
 {
 	struct session one, two;
 	machine_set("AGENTDECK_DEMO_IGNORE_SIGNALS", "1");
+	machine_write(at_home(".config/agentdeck/config.toml"), 0600, "[stop]\ntimeout = 1\n");
 	begin(&one, "deck");
 	struct process agent = session_agent(&one);
 	session_add(&two, NULL, "two", WORDS("--agent", "demo"));

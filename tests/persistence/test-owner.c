@@ -221,7 +221,7 @@ TEST(ConversationOfAStoppedSessionIsNotGivenTwice)
 					      "--session-id", id));
 	ASSERT(reply.status == 1 && strstr(reply.errors, "--profile default session fork"),
 	       "status %d: %s", reply.status, reply.errors);
-	ASSERT(json_object_array_length(deck_ok(NULL, WORDS("list", "--json"))) == 2,
+	ASSERT(json_object_array_length(deck_look_ok(WORDS("list", "--json"))) == 2,
 	       "a session was made");
 	/* Hand it over to the other one. */
 	(void)deck_ok(NULL, WORDS("session", "set", owner.id, "session-id", new_uuid(), "--json"));
@@ -257,7 +257,7 @@ TEST(CopiedManifestTouchesNothingOfItsOriginal)
 	ASSERT(streq(copy.status, "stopped") && !copy.server_pid, "the copy is %s", copy.status);
 	const char *list = machine_user_ok(WORDS("agentdeck", "list", "--quiet"));
 	ASSERT(strstr(list, one.id) && strstr(list, "copy1"), "list: %s", list);
-	struct reply reply = deck(NULL, WORDS("session", "show", "deck"));
+	struct reply reply = deck_look(WORDS("session", "show", "deck"));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "deck (copy1)") &&
 		       strstr(reply.errors, kept("deck (%s)", one.id)),
 	       "show: %s", reply.errors);
@@ -279,7 +279,7 @@ TEST(CopiedManifestTouchesNothingOfItsOriginal)
 	agent = session_agent(&copy);
 	(void)deck_ok(NULL, WORDS("remove", "--force", one.id, "--json"));
 	ASSERT(machine_alive(&agent), "the copy's agent has ended with the original");
-	reply = deck(NULL, WORDS("session", "show", one.id, "--json"));
+	reply = deck_look(WORDS("session", "show", one.id, "--json"));
 	ASSERT(streq(json_get_string(reply.json, "id", ""), "copy1"), "show: %s%s", reply.output,
 	       reply.errors);
 }

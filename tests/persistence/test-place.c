@@ -334,7 +334,7 @@ TEST(OneShotIsNotMadeASession)
 					      "agentdeck-demo-agent -p 'say it'"));
 	ASSERT(reply.status != 0 && strstr(reply.errors, "answers once and ends with '-p'"),
 	       "status %d: %s%s", reply.status, reply.output, reply.errors);
-	reply = deck(NULL, WORDS("list", "--json"));
+	reply = deck_look(WORDS("list", "--json"));
 	ASSERT(reply.json && json_object_array_length(reply.json) == 0, "a session is left: %s",
 	       reply.output);
 	/* As a plain command it runs once, and is not resumed. */

@@ -418,7 +418,7 @@ TEST(RefusedResumeIsHeld)
 	ASSERT(streq(or_empty(session.session_id), id), "the conversation is %s",
 	       or_empty(session.session_id));
 	assert_not_logged("next is");
-	reply = deck(NULL, WORDS("list", "--json"));
+	reply = deck_look(WORDS("list", "--json"));
 	ASSERT(strstr(reply.output, "in the background of claude"), "not named: %s", reply.output);
 	struct json_object *answer = revive(&session);
 	ASSERT(streq(json_get_string(answer, "outcome", ""), "held"), "%s", json_print(answer));
@@ -601,7 +601,7 @@ enum { INCIDENT = 72 };
 /* Title, id of the conversation and status of all sessions, as the listing has them. */
 static const char *listed(void)
 {
-	struct json_object *list = deck_ok(NULL, WORDS("list", "--json"));
+	struct json_object *list = deck_look_ok(WORDS("list", "--json"));
 	struct strbuf text = { 0 };
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const struct json_object *row = json_object_array_get_idx(list, i);

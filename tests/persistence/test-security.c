@@ -478,19 +478,19 @@ TEST(ConfigurationOfAnotherUserIsRefused)
 	const char *entry = at_home(".config/agentdeck/agents/planted.toml");
 	machine_write(config, 0644, "[notify]\ncommand = [\"/bin/true\"]\n");
 	machine_write(entry, 0644, "command = [\"/bin/true\"]\n");
-	(void)deck_ok(NULL, WORDS("list", "--json"));
-	struct reply agents = deck(NULL, WORDS("agents", "list", "--json"));
+	(void)deck_look_ok(WORDS("list", "--json"));
+	struct reply agents = deck_look(WORDS("agents", "list", "--json"));
 	ASSERT(strstr(agents.output, "\"planted\""), "%s%s", agents.errors, agents.output);
 	machine_root_ok(WORDS("chown", "other", entry));
-	agents = deck(NULL, WORDS("agents", "list", "--json"));
+	agents = deck_look(WORDS("agents", "list", "--json"));
 	ASSERT(!strstr(agents.output, "\"planted\"") &&
 		       strstr(agents.errors, "belongs to user 4712"),
 	       "%s%s", agents.errors, agents.output);
 	machine_root_ok(WORDS("chown", "other", config));
-	struct reply list = deck(NULL, WORDS("list"));
+	struct reply list = deck_look(WORDS("list"));
 	/* The last good values serve instead, and the reader is warned. */
 	ASSERT(list.status == 0 && strstr(list.errors, kept("%s belongs to user 4712", config)),
 	       "status %d: %s", list.status, list.errors);
 	machine_root_ok(WORDS("chown", "root", config));
-	(void)deck_ok(NULL, WORDS("list", "--json"));
+	(void)deck_look_ok(WORDS("list", "--json"));
 }

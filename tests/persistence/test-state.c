@@ -206,7 +206,7 @@ static void run_that_is_written_down_wrongly(struct session *session)
 	struct process server = session_server(session);
 	const struct process nobody = { .pid = 4194303, .start = "1" };
 	edit_process(session, "server", &nobody);
-	struct json_object *listed = deck_ok(NULL, WORDS("list", "--json"));
+	struct json_object *listed = deck_look_ok(WORDS("list", "--json"));
 	ASSERT(strstr(json_print(listed), "\"running\""), "%s", json_print(listed));
 	edit_text(session, "boot_id", "00000000-0000-4000-8000-000000000000");
 	struct json_object *started = deck_ok(NULL,
@@ -360,7 +360,7 @@ TEST(RunOfAnEarlierVersionIsCleared)
 static void assert_turn_counts(const struct session *session, const char *text)
 {
 	deck_ok(NULL, WORDS("session", "send", session->id, text, "--json"));
-	WAIT_FOR(strstr(json_print(deck_ok(NULL, WORDS("list", "--json"))), "\"idle\""),
+	WAIT_FOR(strstr(json_print(deck_look_ok(WORDS("list", "--json"))), "\"idle\""),
 		 "no report of the agent counts");
 	session_say(session, text);
 }
@@ -377,7 +377,7 @@ static void live_without_directory(struct session *session, const char *what)
 	static const char *const first[] = { "list", "send", "output", "start", "recover", "hook" };
 	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
 		take_away(what);
-		const char *listed = json_print(deck_ok(NULL, WORDS("list", "--json")));
+		const char *listed = json_print(deck_look_ok(WORDS("list", "--json")));
 		ASSERT(strstr(listed, "\"running\"") || strstr(listed, "\"unknown\""), "%s",
 		       listed);
 		struct reply reply = { 0 };
@@ -495,7 +495,7 @@ static const char *state(void)
 
 static void assert_refused(const char *path, const char *text)
 {
-	struct reply reply = deck(NULL, WORDS("list"));
+	struct reply reply = deck_look(WORDS("list"));
 	ASSERT(reply.status == 1 && strstr(reply.errors, text) && strstr(reply.errors, path),
 	       "status %d, not \"%s\": %s", reply.status, text, reply.errors);
 }
@@ -511,7 +511,7 @@ TEST(StateDirectoryBehindALinkOfTheUsersIsUsed)
 	machine_user_ok(WORDS("ln", "-s", "../../data/agentdeck", state()));
 	session_start(&session, NULL);
 	assert_came_back(&session, session.session_id, WORD, 1);
-	const char *listed = json_print(deck_ok(NULL, WORDS("list", "--json")));
+	const char *listed = json_print(deck_look_ok(WORDS("list", "--json")));
 	ASSERT(strstr(listed, session.id), "%s", listed);
 	ASSERT(machine_exists(kept("%s/logs/agentdeck.log", moved)), "there is no log");
 	machine_user_ok(WORDS("chmod", "0777", moved));
@@ -520,7 +520,7 @@ TEST(StateDirectoryBehindALinkOfTheUsersIsUsed)
 	/* Below it links are still refused. */
 	machine_user_ok(WORDS("mv", kept("%s/default", moved), at_home("data/default")));
 	machine_user_ok(WORDS("ln", "-s", at_home("data/default"), kept("%s/default", moved)));
-	struct reply reply = deck(NULL, WORDS("list"));
+	struct reply reply = deck_look(WORDS("list"));
 	ASSERT(reply.status == 1, "a link below the state directory was followed: %s",
 	       reply.output);
 	machine_user_ok(WORDS("rm", kept("%s/default", moved)));

@@ -14,7 +14,7 @@
 
 static const char *tree_of(const struct session *session)
 {
-	struct json_object *object = deck_ok(NULL, WORDS("session", "path", session->id, "--json"));
+	struct json_object *object = deck_look_ok(WORDS("session", "path", session->id, "--json"));
 	const char *path = json_get_string(object, "path", NULL);
 	ASSERT(path && strstr(path, "/trees/"), "session path: %s", json_print(object));
 	return path;
