@@ -270,6 +270,16 @@ static void find_payload(void)
 	replace_string(&machine.root, kept("/proc/%d/root", (int)pid));
 }
 
+/* The manager of a user who lingers starts beside the rest.  Until it is up, a session that is
+ * started without a login gets no scope. */
+static void await_manager(void)
+{
+	const char *unit = kept("user@%u.service", machine.uid);
+	if (machine_exists(kept("/var/lib/systemd/linger/%s", machine.user)))
+		WAIT_FOR(machine_root(WORDS("systemctl", "is-active", "--quiet", unit)).status == 0,
+			 "%s does not start", unit);
+}
+
 static void change_power(const char *verb, bool on)
 {
 	if (machine.local)
@@ -277,8 +287,10 @@ static void change_power(const char *verb, bool on)
 	struct answer answer = testhost(verb, NULL, POWER_TIMEOUT_MS);
 	ASSERT(answer.status == 0, "testhost %s: %s", verb, answer.errors);
 	machine.on = on;
-	if (on)
-		find_payload();
+	if (!on)
+		return;
+	find_payload();
+	await_manager();
 }
 
 void machine_reboot(void)
