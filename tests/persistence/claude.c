@@ -111,6 +111,14 @@ static struct json_object *turn(const struct claude *claude, unsigned n)
 	return NULL;
 }
 
+/* claude shows a reply before it has written it, and what was not written is not resumed. */
+static bool has_written(const char *reply)
+{
+	const char *script = "grep -rqsF -- \"$1\" \"$2\"/.claude*/projects "
+			     "\"$2\"/.local/state/agentdeck/*/*/home/.claude/projects";
+	return machine_user(WORDS("sh", "-c", script, "sh", reply, home())).status == 0;
+}
+
 struct json_object *claude_say(const struct claude *claude, const char *text, unsigned n)
 {
 	const char *reply = kept("stub reply %u:", n);
@@ -127,6 +135,7 @@ struct json_object *claude_say(const struct claude *claude, const char *text, un
 	}
 	WAIT_FOR(session_shows(&claude->session, reply), "claude does not show the reply:\n%s",
 		 or_empty(session_screen(&claude->session)));
+	WAIT_FOR(has_written(reply), "claude does not write its turn");
 	return turn(claude, n);
 }
 
