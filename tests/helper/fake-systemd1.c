@@ -106,8 +106,7 @@ static int read_properties(struct fake *fake, sd_bus_message *call, const char *
 				 (streq(name, "MemoryHigh") && is_case(unit, "limitless"))))
 			unknown = name;
 	}
-	(void)fputc('\n', fake->log);
-	(void)fflush(fake->log);
+	check(sd_bus_message_exit_container(call), "properties");
 	if (is_case(unit, "hopeless") || (unknown && is_case(unit, "vague")))
 		return sd_bus_error_set_const(ret_error, SD_BUS_ERROR_UNKNOWN_PROPERTY,
 					      "something is not known");
@@ -115,6 +114,28 @@ static int read_properties(struct fake *fake, sd_bus_message *call, const char *
 		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_PROPERTY_READ_ONLY,
 					 "Cannot set property %s, or unknown property.", unknown);
 	return 0;
+}
+
+static void end_line(struct fake *fake)
+{
+	(void)fputc('\n', fake->log);
+	(void)fflush(fake->log);
+}
+
+/* The same for the units that start with this one: "+<unit> <property>=...". */
+static int read_auxiliary(struct fake *fake, sd_bus_message *call, const char *unit,
+			  sd_bus_error *ret_error)
+{
+	const char *name;
+	int r = 0;
+	check(sd_bus_message_enter_container(call, 'a', "(sa(sv))"), "auxiliary units");
+	while (r >= 0 && sd_bus_message_enter_container(call, 'r', "sa(sv)") > 0) {
+		check(sd_bus_message_read(call, "s", &name), "auxiliary unit");
+		(void)fprintf(fake->log, " +%s", name);
+		r = read_properties(fake, call, unit, ret_error);
+		check(sd_bus_message_exit_container(call), "auxiliary unit");
+	}
+	return r;
 }
 
 static void job_removed(sd_bus *bus, const char *path, const char *unit, const char *result)
@@ -167,6 +188,9 @@ static int start_transient_unit(sd_bus_message *call, void *userdata, sd_bus_err
 	check(sd_bus_message_read(call, "ss", &unit, &mode), "StartTransientUnit");
 	(void)fprintf(fake->log, "StartTransientUnit %s %s", unit, mode);
 	int r = read_properties(fake, call, unit, ret_error);
+	if (r >= 0)
+		r = read_auxiliary(fake, call, unit, ret_error);
+	end_line(fake);
 	if (r < 0)
 		return r;
 	if (is_case(unit, "refused"))
@@ -186,6 +210,7 @@ static int set_unit_properties(sd_bus_message *call, void *userdata, sd_bus_erro
 	check(sd_bus_message_read(call, "sb", &unit, &runtime), "SetUnitProperties");
 	(void)fprintf(fake->log, "SetUnitProperties %s %d", unit, runtime);
 	int r = read_properties(fake, call, unit, ret_error);
+	end_line(fake);
 	if (r < 0)
 		return r;
 	if (is_case(unit, "stubborn"))

@@ -24,7 +24,7 @@ USER, UID, HOME = "deck", 4711, "/home/deck"
 STATE = HOME + "/.local/state/agentdeck"
 PROFILE = STATE + "/default"
 TRANSCRIPTS = "/.local/share/agentdeck-demo-agent/projects"
-SCOPES = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
+SLICE = "/sys/fs/cgroup/user.slice/user-4711.slice/user@4711.service/agentdeck.slice"
 SUPERVISOR_LOCK = "supervise"           # how its name begins; held for as long as it runs
 RUNTIME = "/run/user/4711/agentdeck"
 FILLER = HOME + "/.filler"
@@ -185,13 +185,19 @@ def is_there(process):
         return False
 
 
-def is_inhabited(unit):
+def is_inhabited(scope):
     """The manager may keep a scope whose process ended while the scope was made."""
     try:
-        with open(f"{SCOPES}/{unit}/cgroup.events") as file:
-            return unit.endswith(".scope") and "populated 1" in file.read()
+        with open(f"{scope}/cgroup.events") as file:
+            return "populated 1" in file.read()
     except OSError:
         return False
+
+
+def scopes():
+    """The names of those that have processes, whether or not they are in the slice of a session."""
+    found = glob.glob(f"{SLICE}/*.scope") + glob.glob(f"{SLICE}/*.slice/*.scope")
+    return {os.path.basename(scope) for scope in found if is_inhabited(scope)}
 
 
 def base_of(identity):
@@ -554,7 +560,7 @@ def left_over(sources, has_engines):
                     if name not in known and not name.startswith(SUPERVISOR_LOCK))
     # (a start that was killed before it could save leaves its files in memory; the next start or boot clears them)
     yield from (f"{RUNTIME}/{name}" for name in files_below(RUNTIME) if os.path.exists(f"{RUNTIME}/{name}/tmux.sock"))
-    yield from (name for name in files_below(SCOPES) if is_inhabited(name))
+    yield from sorted(scopes())
     yield from (str(process) for process in processes() if process.instance or process.is_capsule)
     for source in sources:
         worktrees = git(source, "worktree", "list", "--porcelain")[1].count("worktree ")
@@ -631,7 +637,7 @@ class Look:
         self.processes = processes()
         with open("/proc/sys/kernel/random/boot_id") as file:
             self.boot = file.read().strip()
-        self.units = {name for name in (os.listdir(SCOPES) if os.path.isdir(SCOPES) else ()) if is_inhabited(name)}
+        self.units = scopes()
         self.live, self.runs, self.wanted_units = set(), set(), set()
         for wish in expected["instances"]:
             self.instance(wish)
@@ -718,7 +724,7 @@ class Look:
         if run.get("unit"):
             self.wanted_units.add(run["unit"])
             for process in (server,) if wish["engine"] else (server, agent):
-                if not process.cgroup.endswith("/agentdeck.slice/" + run["unit"]):
+                if not process.cgroup.endswith(f"/agentdeck.slice/agentdeck-{identity}.slice/{run['unit']}"):
                     self.problem(title, "isolation", f"{process} is not in {run['unit']}")
         elif not self.expected["manager_went"] and wish["direct_run"] != run.get("id"):
             self.problem(title, "isolation", "it runs without a scope")

@@ -270,7 +270,8 @@ void assert_no_flag(const struct session *session, const char *flag)
 void assert_isolated(const struct session *session)
 {
 	const char *manager = kept("/user@%u.service/", machine_uid());
-	const char *unit = kept("/agentdeck-tmux-%s.scope", session->id);
+	const char *unit = kept("/agentdeck.slice/agentdeck-%s.slice/agentdeck-tmux-%s.scope",
+				session->id, session->id);
 	const pid_t pids[] = { session_server(session).pid, session_agent(session).pid };
 	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
 		const char *cgroup = machine_cgroup(pids[i]);

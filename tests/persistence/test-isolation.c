@@ -49,9 +49,9 @@ static void begin(struct session *session, struct login *login, const char *titl
 
 /* As tmux does with a pane, where it is built with systemd: a scope of its own in the slice of the
  * server.  Nothing of the session is its parent or its terminal. */
-#define OUT_OF_SCOPE    \
-	"trap '' HUP\n" \
-	"(setsid systemd-run --user --scope --quiet --slice=agentdeck.slice --unit=tmux-spawn-$$ "
+#define PANE(number, slice) \
+	"systemd-run --user --scope --quiet --slice=" slice " --unit=tmux-spawn-" number "-$$ "
+#define OWN_SLICE "agentdeck-$AGENTDECK_INSTANCE.slice"
 
 static struct process process_of(const char *pattern)
 {
@@ -61,33 +61,124 @@ static struct process process_of(const char *pattern)
 				  : (struct process){ 0 };
 }
 
+static struct process wait_for_pane(const char *pattern)
+{
+	struct process pane;
+	WAIT_FOR((pane = process_of(pattern), pane.pid) &&
+			 strstr(machine_cgroup(pane.pid), "tmux-spawn-"),
+		 "no %s has left the scope", pattern);
+	return pane;
+}
+
+static bool has_slice(const struct session *session)
+{
+	const char *slice = kept("agentdeck-%s.slice", session->id);
+	return machine_login(WORDS("systemctl", "--user", "--quiet", "is-active", slice)).status ==
+	       0;
+}
+
 /* An agent that starts a tmux server, whose panes are moved out of the session's scope. */
 TEST(StopEndsWhatTheAgentsTmuxMovedOut)
 {
 	struct session session, other;
-	struct process moved, strangers;
 	const char *asked = at_home("asked");
 	machine_write(at_home("window.sh"), 0755,
 		      kept("trap 'touch %s; exit' TERM\nsleep 7777 & wait\n", asked));
+	/* What has no environment is known by its slice, and what is in another slice by its
+	 * environment. */
 	machine_write(at_home("agent.sh"), 0755,
-		      kept(OUT_OF_SCOPE "sh %s &)\nexec sleep 8888\n", at_home("window.sh")));
+		      kept("trap '' HUP\n"
+			   "(setsid " PANE(
+				   "1", OWN_SLICE) "sh %s &)\n"
+						   "(setsid " PANE(
+							   "2", OWN_SLICE) "env -i sleep 4444 &)\n"
+									   "exec sleep 8888\n",
+			   at_home("window.sh")));
+	machine_write(at_home("other.sh"), 0755,
+		      "trap '' HUP\n"
+		      "(trap '' TERM; setsid " PANE("3", "agentdeck.slice") "sleep 5555 &)\n"
+									    "exec sleep 6666\n");
 	session_add(&other, NULL, "other", WORDS("-c", kept("sh %s", at_home("other.sh"))));
-	machine_write(at_home("other.sh"), 0755, OUT_OF_SCOPE "sleep 5555 &)\nexec sleep 6666\n");
-	session_start(&other, NULL);
 	session_add(&session, NULL, "deck", WORDS("-c", kept("sh %s", at_home("agent.sh"))));
+	session_start(&other, NULL);
 	session_start(&session, NULL);
-	WAIT_FOR((moved = process_of("[a-z/]*sleep 7777"), moved.pid) &&
-			 strstr(machine_cgroup(moved.pid), "tmux-spawn-"),
-		 "nothing left the scope");
-	WAIT_FOR((strangers = process_of("[a-z/]*sleep 5555"), strangers.pid) &&
-			 strstr(machine_cgroup(strangers.pid), "tmux-spawn-"),
-		 "nothing left the other scope");
+	struct process moved = wait_for_pane("[a-z/]*sleep 7777");
+	struct process bare = wait_for_pane("[a-z/]*sleep 4444");
+	struct process strangers = wait_for_pane("[a-z/]*sleep 5555");
 	session_stop(&session, NULL);
-	ASSERT(!machine_alive(&moved), "it outlived its session");
+	ASSERT(!machine_alive(&moved) && !machine_alive(&bare), "it outlived its session");
 	ASSERT(machine_exists(asked), "it was killed before it could save its work");
 	ASSERT(machine_alive(&strangers), "that of another session has ended");
+	WAIT_FOR(!has_slice(&session), "the slice is still there");
 	session_stop(&other, NULL);
 	ASSERT(!machine_alive(&strangers), "it outlived its session");
+}
+
+TEST(StartEndsWhatTheAgentsTmuxLeft)
+{
+	struct session session;
+	machine_write(
+		at_home("agent.sh"), 0755,
+		kept("trap '' HUP\n"
+		     "test -e %s && exec sleep 8888\n"
+		     "(setsid " PANE(
+			     "1",
+			     OWN_SLICE) "env -i sleep 4444 &)\n"
+					"until pgrep -x -f '[a-z/]*sleep 4444'; do sleep 0.1; done\n",
+		     at_home("stay")));
+	session_add(&session, NULL, "deck", WORDS("-c", kept("sh %s", at_home("agent.sh"))));
+	(void)deck(NULL, WORDS("session", "start", session.id, "--no-wait"));
+	struct process left = wait_for_pane("[a-z/]*sleep 4444");
+	WAIT_FOR((session_look(&session), !streq(session.status, "running")),
+		 "its agent does not end");
+	ASSERT(machine_alive(&left) && has_slice(&session), "nothing is left of it");
+	machine_write(at_home("stay"), 0644, "");
+	session_start(&session, NULL);
+	ASSERT(!machine_alive(&left), "it still sits in the slice");
+	assert_isolated(&session);
+	assert_logged("1 processes of an earlier run are still in %s", unit_of(&session));
+}
+
+/* Move all processes of the run into a scope that systemd-run would make. */
+static void move_into_scope(const struct session *session, const char *unit)
+{
+	const char *group = kept("/sys/fs/cgroup%s/cgroup.procs",
+				 machine_cgroup(session_server(session).pid));
+	const char *script =
+		"set -- \"$0\" $(cat \"$1\")\nunit=$1\nshift\n"
+		"busctl --user --quiet call org.freedesktop.systemd1 /org/freedesktop/systemd1 "
+		"org.freedesktop.systemd1.Manager StartTransientUnit 'ssa(sv)a(sa(sv))' $unit fail "
+		"3 Slice s agentdeck.slice CollectMode s inactive-or-failed PIDs au $# \"$@\" 0\n"
+		"until systemctl --user --quiet is-active $unit; do sleep 0.1; done\n";
+	struct answer answer = machine_login(WORDS("sh", "-c", script, unit, group));
+	ASSERT(answer.status == 0, "%s: %s", unit, answer.errors);
+	WAIT_FOR(ends_with(machine_cgroup(session_server(session).pid),
+			   kept("/agentdeck.slice/%s", unit)),
+		 "it is not in %s", unit);
+}
+
+/* A run that was started before there were slices. */
+TEST(RunWithoutASliceOfItsOwnWorksOn)
+{
+	struct session session;
+	begin(&session, NULL, "deck");
+	struct process server = session_server(&session);
+	move_into_scope(&session, "between.scope");
+	WAIT_FOR(!has_slice(&session), "the slice is still there");
+	move_into_scope(&session, unit_of(&session));
+	struct json_object *limit = deck_ok(NULL, WORDS("session", "limit", session.id,
+							"--tasks-max", "321", "--json"));
+	ASSERT(streq(json_get_string(limit, "effect", ""), "now"), "it says %s", json_print(limit));
+	struct answer shown = machine_login(
+		WORDS("systemctl", "--user", "show", "-P", "TasksMax", unit_of(&session)));
+	ASSERT(streq(shown.output, "321\n"), "the scope has %s", shown.output);
+	struct json_object *line = deck_ok(NULL, WORDS("top", "--json"));
+	ASSERT(json_get_bool(line, "in_scope", false), "top: %s", json_print(line));
+	session_say(&session, "still there");
+	session_restart(&session, NULL);
+	ASSERT(!machine_alive(&server), "its server outlived it");
+	ASSERT(has_slice(&session), "it did not get its slice");
+	assert_isolated(&session);
 }
 
 TEST(OwnServerEvenIfDefaultServerIsInLogin)

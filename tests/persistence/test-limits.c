@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Limits reach the scope, also of a running session.  That the kernel enforces them is tested where
+ * Limits reach the slice, also of a running session.  That the kernel enforces them is tested where
  * it has a memory controller: tests/persistence/vm.
  */
 #include "persistence/deck.h"
@@ -12,10 +12,9 @@ static void configure(const char *text)
 	machine_write(at_home(".config/agentdeck/config.toml"), 0644, text);
 }
 
-/* A property of the session's scope, from the user's manager. */
-static const char *property(const struct session *session, const char *name)
+/* A property of a unit, from the user's manager. */
+static const char *unit_property(const char *unit, const char *name)
 {
-	const char *unit = kept("agentdeck-tmux-%s.scope", session->id);
 	struct answer answer = machine_user(
 		WORDS("env", kept("XDG_RUNTIME_DIR=/run/user/%u", machine_uid()), "systemctl",
 		      "--user", "show", "-P", name, unit));
@@ -23,16 +22,28 @@ static const char *property(const struct session *session, const char *name)
 	return kept("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
 }
 
+static const char *property(const struct session *session, const char *name)
+{
+	return unit_property(kept("agentdeck-%s.slice", session->id), name);
+}
+
 static void assert_property(const struct session *session, const char *name, const char *value)
 {
 	const char *found = property(session, name);
-	ASSERT(streq(found, value), "%s of the scope is %s, not %s", name, found, value);
+	ASSERT(streq(found, value), "%s of the slice is %s, not %s", name, found, value);
+}
+
+/* Without it the limit of the slice holds. */
+static const char *own_limit_of_scope(const struct session *session)
+{
+	return unit_property(kept("agentdeck-tmux-%s.scope", session->id), "TasksMax");
 }
 
 /* The kernel's value, where this machine has such a controller. */
 static void assert_in_kernel(const struct session *session, const char *file, const char *value)
 {
-	const char *path = kept("/sys/fs/cgroup%s/%s", machine_cgroup(session->server_pid), file);
+	const char *path = kept("/sys/fs/cgroup%s/../%s", machine_cgroup(session->server_pid),
+				file);
 	const char *text = machine_exists(path) ? machine_read(path) : NULL;
 	ASSERT(!text || streq(text, kept("%s\n", value)), "%s is %s", path, text);
 }
@@ -57,7 +68,8 @@ TEST(LimitIsChangedInTheRunningScope)
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	session_start(&session, NULL);
 	struct process server = session_server(&session), agent = session_agent(&session);
-	const char *usual = property(&session, "TasksMax");
+	const char *usual = own_limit_of_scope(&session);
+	ASSERT(!streq(usual, "infinity"), "the manager has no limit for scopes");
 	(void)limit(&session,
 		    WORDS("--tasks-max", "321", "--cpu-weight", "50", "--memory-max", "1G"), "now");
 	assert_property(&session, "TasksMax", "321");
@@ -65,14 +77,44 @@ TEST(LimitIsChangedInTheRunningScope)
 	assert_property(&session, "MemoryMax", "1073741824");
 	assert_in_kernel(&session, "pids.max", "321");
 	assert_in_kernel(&session, "cpu.weight", "50");
+	ASSERT(streq(own_limit_of_scope(&session), "infinity"), "the scope has a lower limit");
 	(void)limit(&session, WORDS("--memory-max", "infinity", "--tasks-max", "infinity"), "now");
 	assert_property(&session, "MemoryMax", "infinity");
 	assert_property(&session, "TasksMax", "infinity");
 	assert_property(&session, "CPUWeight", "50");
 	(void)limit(&session, WORDS("--reset"), "now");
-	assert_property(&session, "TasksMax", usual);
+	assert_property(&session, "TasksMax", "infinity");
 	assert_property(&session, "CPUWeight", "[not set]");
+	ASSERT(streq(own_limit_of_scope(&session), usual), "the scope has %s, not %s",
+	       own_limit_of_scope(&session), usual);
 	ASSERT(machine_alive(&server) && machine_alive(&agent), "the session was disturbed");
+}
+
+/* An agent whose tmux moves its panes into scopes of their own, as on Debian 13. */
+TEST(LimitsHoldForWhatLeftTheScope)
+{
+	struct session session;
+	machine_write(
+		at_home("agent.sh"), 0755,
+		"systemd-run --user --scope --quiet --slice=agentdeck-$AGENTDECK_INSTANCE.slice "
+		"sh -c 'for i in 1 2 3 4 5 6; do sleep 7777 & done; wait' &\n"
+		"exec sleep 8888\n");
+	session_add(&session, NULL, "deck",
+		    WORDS("-c", kept("sh %s", at_home("agent.sh")), "--tasks-max", "654"));
+	session_start(&session, NULL);
+	session_server(&session);
+	assert_property(&session, "TasksMax", "654");
+	assert_in_kernel(&session, "pids.max", "654");
+	ASSERT(streq(own_limit_of_scope(&session), "infinity"), "the scope has a lower limit");
+	struct json_object *line = NULL;
+	WAIT_FOR((line = deck_ok(NULL, WORDS("top", "--json"))) &&
+			 json_get_int(line, "tasks", 0) >= 8,
+		 "top does not count them: %s", json_print(line));
+	const char *group = json_get_string(
+		json_get_object(deck_ok(NULL, WORDS("session", "show", session.id, "--json")),
+				"scope"),
+		"cgroup", "");
+	ASSERT(ends_with(group, kept("/agentdeck-%s.slice", session.id)), "show: %s", group);
 }
 
 TEST(LimitsOfTheGroupHoldUnlessTheSessionSaysMore)

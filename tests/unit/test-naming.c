@@ -245,6 +245,41 @@ static void a_scope_is_named_after_its_instance(void **state)
 	assert_string_equal(scope, "agentdeck-tmux-0123abcd.scope");
 }
 
+static void a_slice_is_in_no_other_one(void **state UNUSED)
+{
+	cleanup_free char *slice = naming_slice("0123abcd");
+	cleanup_free char *of_copy = naming_slice("ad-0123abcd_x.y");
+	assert_string_equal(slice, "agentdeck-0123abcd.slice");
+	assert_string_equal(of_copy, "agentdeck-ad\\x2d0123abcd\\x5fx\\x2ey.slice");
+}
+
+static void a_group_of_a_session_is_its_slice_or_its_scope(void **state UNUSED)
+{
+	static const char *const groups[][2] = {
+		{ "/u/agentdeck.slice/agentdeck-1.slice/agentdeck-tmux-1.scope",
+		  "/u/agentdeck.slice/agentdeck-1.slice" },
+		{ "/u/agentdeck.slice/agentdeck-1.slice/tmux-spawn-7.scope",
+		  "/u/agentdeck.slice/agentdeck-1.slice" },
+		{ "/u/agentdeck-1.slice", "/u/agentdeck-1.slice" },
+		{ "/u/agentdeck.slice/agentdeck-tmux-1.scope/below",
+		  "/u/agentdeck.slice/agentdeck-tmux-1.scope" },
+		{ "/u/agentdeck-tmux-1.scopes/agentdeck-tmux-1.scope",
+		  "/u/agentdeck-tmux-1.scopes/agentdeck-tmux-1.scope" },
+		{ "/u/agentdeck.slice/agentdeck-12.slice/agentdeck-tmux-12.scope", NULL },
+		{ "/u/x-agentdeck-1.slice", NULL },
+		{ "agentdeck-1.slice", NULL },
+		{ "/", NULL },
+		{ "", NULL },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		cleanup_free char *found = naming_session_group("1", groups[i][0]);
+		if (groups[i][1])
+			assert_string_equal(found, groups[i][1]);
+		else
+			assert_null(found);
+	}
+}
+
 static void a_base_tells_the_id(void **state)
 {
 	(void)state;
@@ -281,6 +316,8 @@ int main(void)
 		cmocka_unit_test(session_ids_fit_an_argv_and_a_file_name),
 		cmocka_unit_test(session_ids_that_are_uuids_are_the_same_in_either_case),
 		cmocka_unit_test(a_scope_is_named_after_its_instance),
+		cmocka_unit_test(a_slice_is_in_no_other_one),
+		cmocka_unit_test(a_group_of_a_session_is_its_slice_or_its_scope),
 		cmocka_unit_test(a_base_tells_the_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void the_reason_is_the_build(void **state UNUSED)
 
 static void every_question_finds_no_manager(void **state UNUSED)
 {
-	const struct unit_scope scope = { .name = "a.scope", .slice = "agentdeck.slice" };
+	const struct unit_scope scope = { .name = "a.scope", .slice = "agentdeck-0123abcd.slice" };
 	cleanup_unit_state struct unit_state unit = { 0 };
 	struct login_facts facts = { 0 };
 	struct error err = { 0 };

@@ -122,7 +122,7 @@ static void a_full_queue_of_a_stopped_manager_is_a_timeout_too(void **state)
 
 /* Starting. */
 
-static void a_scope_gets_its_pid_its_properties_and_its_limits(void **state)
+static void a_scope_gets_its_pid_and_its_properties_and_its_slice_the_limits(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(start(f, "good.scope"), 0);
@@ -130,33 +130,44 @@ static void a_scope_gets_its_pid_its_properties_and_its_limits(void **state)
 	const char *const parts[] = {
 		"StartTransientUnit good.scope fail ",
 		" Description=a scope ",
-		" Slice=agentdeck.slice ",
+		" Slice=agentdeck-0123abcd.slice ",
 		" PIDs=4711 ",
 		" CollectMode=inactive-or-failed ",
 		" SendSIGHUP=1 ",
 		" TimeoutStopUSec=5000000 ",
-		" MemoryHigh=1000 ",
-		" MemoryMax=2000 ",
-		" TasksMax=30 ",
-		" CPUWeight=40 ",
 		" ManagedOOMPreference=avoid ",
 		" OOMPolicy=continue",
+		/* What the agent starts in a scope of its own has the limits as well, and the end
+		 * of all is the end of the slice. */
+		" TasksMax=18446744073709551615 ",
+		" +agentdeck-0123abcd.slice Description=a scope StopWhenUnneeded=1 ",
+		" MemoryHigh=1000 MemoryMax=2000 TasksMax=30 CPUWeight=40",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strstr(call, parts[i]))
 			fail_msg("\"%s\" is not in \"%s\"", parts[i], call);
 }
 
+static int start_without_limits(struct fixture *f)
+{
+	const struct unit_scope scope = { .name = "good.scope", .slice = "a.slice", .pid = 1 };
+	return unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err);
+}
+
 static void limits_that_are_not_set_are_not_sent(void **state)
 {
 	struct fixture *f = *state;
 	const struct limits limits = { .tasks_max = 7 };
-	const struct unit_scope scope = {
-		.name = "good.scope", .slice = "agentdeck.slice", .pid = 1, .limits = &limits
-	};
+	const struct unit_scope scope = { .name = "good.scope",
+					  .slice = "agentdeck-0123abcd.slice",
+					  .pid = 1,
+					  .limits = limits };
 	assert_int_equal(unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err), 0);
 	cleanup_free char *call = last_call(f);
 	assert_non_null(strstr(call, " TasksMax=7"));
+	assert_int_equal(start_without_limits(f), 0);
+	cleanup_free char *second = last_call(f);
+	assert_null(strstr(second, "TasksMax"));
 	assert_null(strstr(call, "Memory"));
 	assert_null(strstr(call, "CPUWeight"));
 	assert_null(strstr(call, "TimeoutStop"));
@@ -397,6 +408,15 @@ static void limits_of_a_running_scope_are_all_set(void **state)
 			    "CPUWeight=18446744073709551615");
 }
 
+static void a_slice_without_a_limit_has_none(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(start(f, "good.slice"), 0);
+	assert_int_equal(unit_set_limits(f->bus, "good.slice", &(struct limits){ 0 }, &f->err), 0);
+	cleanup_free char *call = last_call(f);
+	assert_non_null(strstr(call, " TasksMax=18446744073709551615 "));
+}
+
 static void limits_of_what_does_not_run_are_not_set(void **state)
 {
 	struct fixture *f = *state;
@@ -414,9 +434,10 @@ static void no_limit_by_demand_is_sent_as_that(void **state)
 {
 	struct fixture *f = *state;
 	const struct limits limits = { .memory_max = LIMIT_INFINITY, .tasks_max = LIMIT_INFINITY };
-	const struct unit_scope scope = {
-		.name = "good.scope", .slice = "agentdeck.slice", .pid = 4711, .limits = &limits
-	};
+	const struct unit_scope scope = { .name = "good.scope",
+					  .slice = "agentdeck-0123abcd.slice",
+					  .pid = 4711,
+					  .limits = limits };
 	assert_int_equal(unit_start_scope(f->bus, &scope, clock_ms() + PLENTY_MS, &f->err), 0);
 	cleanup_free char *call = last_call(f);
 	assert_non_null(strstr(call, " MemoryMax=18446744073709551615 "));
@@ -431,10 +452,11 @@ int main(int argc UNUSED, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		DIRECT(the_private_socket_is_found_and_asked),
-		DIRECT(a_scope_gets_its_pid_its_properties_and_its_limits),
+		DIRECT(a_scope_gets_its_pid_and_its_properties_and_its_slice_the_limits),
 		DIRECT(limits_that_are_not_set_are_not_sent),
 		DIRECT(no_limit_by_demand_is_sent_as_that),
 		DIRECT(limits_of_a_running_scope_are_all_set),
+		DIRECT(a_slice_without_a_limit_has_none),
 		DIRECT(limits_of_what_does_not_run_are_not_set),
 		DIRECT(a_job_that_ends_badly_is_an_error_with_its_result),
 		DIRECT(a_job_that_ends_before_the_answer_is_not_missed),

@@ -79,10 +79,10 @@ static inline int start_with(struct fixture *f, const char *name, int64_t deadli
 		.memory_high = 1000, .memory_max = 2000, .tasks_max = 30, .cpu_weight = 40
 	};
 	const struct unit_scope scope = { .name = name,
-					  .slice = "agentdeck.slice",
+					  .slice = "agentdeck-0123abcd.slice",
 					  .description = "a scope",
 					  .pid = 4711,
-					  .limits = &limits,
+					  .limits = limits,
 					  .stop_timeout_s = 5 };
 	return unit_start_scope(f->bus, &scope, deadline_ms, &f->err);
 }

@@ -18,35 +18,52 @@ struct property {
 	bool recent;     /* systemd 247 does not know it for scopes */
 };
 
-enum { MAX_PROPERTIES = 9 };
+enum { MAX_PROPERTIES = 6 };
 
 static uint64_t limit_number(int64_t limit)
 {
 	return limit == LIMIT_INFINITY ? UINT64_MAX : (uint64_t)limit;
 }
 
-static size_t list_properties(const struct unit_scope *scope, struct property list[MAX_PROPERTIES])
+struct property_list {
+	struct property items[MAX_PROPERTIES];
+	size_t count;
+};
+
+static struct property_list without_zeros(const struct property *all, size_t count)
 {
-	static const struct limits none = { 0 };
-	const struct limits *limits = scope->limits ? scope->limits : &none;
-	const struct property all[MAX_PROPERTIES] = {
-		{ "CollectMode", 's', "inactive-or-failed", 1, false },
-		{ "SendSIGHUP", 'b', NULL, 1, false },
-		{ "TimeoutStopUSec", 't', NULL, scope->stop_timeout_s * UINT64_C(1000000), false },
+	struct property_list list = { .count = 0 };
+	for (size_t i = 0; i < count; i++)
+		if (all[i].number)
+			list.items[list.count++] = all[i];
+	return list;
+}
+
+static struct property_list list_limits(const struct limits *limits)
+{
+	const struct property all[] = {
 		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
 		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
 		{ "TasksMax", 't', NULL, limit_number(limits->tasks_max), false },
 		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
+	};
+	return without_zeros(all, ARRAY_SIZE(all));
+}
+
+static struct property_list list_properties(const struct unit_scope *scope)
+{
+	const struct property all[MAX_PROPERTIES] = {
+		{ "CollectMode", 's', "inactive-or-failed", 1, false },
+		{ "SendSIGHUP", 'b', NULL, 1, false },
+		{ "TimeoutStopUSec", 't', NULL, scope->stop_timeout_s * UINT64_C(1000000), false },
+		/* The manager gives a scope a limit of its own, which may be lower. */
+		{ "TasksMax", 't', NULL, scope->limits.tasks_max ? UINT64_MAX : 0, false },
 		/* 248 */
 		{ "ManagedOOMPreference", 's', "avoid", 1, true },
 		/* 253; some distributions have it in their 252 */
 		{ "OOMPolicy", 's', "continue", 1, true },
 	};
-	size_t count = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].number)
-			list[count++] = all[i];
-	return count;
+	return without_zeros(all, ARRAY_SIZE(all));
 }
 
 static int append_property(sd_bus_message *call, const struct property *property)
@@ -62,12 +79,42 @@ static int append_property(sd_bus_message *call, const struct property *property
 	}
 }
 
+static int append_list(sd_bus_message *call, const struct property_list *list,
+		       const struct strvec *unknown)
+{
+	int r = 0;
+	for (size_t i = 0; r >= 0 && i < list->count; i++)
+		if (!strvec_contains(unknown, list->items[i].name))
+			r = append_property(call, &list->items[i]);
+	return r;
+}
+
+/* An auxiliary unit of StartTransientUnit: the job of the scope starts the slice as well. */
+static int append_slice(sd_bus_message *call, const struct unit_scope *scope,
+			const struct strvec *unknown)
+{
+	const struct property_list limits = list_limits(&scope->limits);
+	int r = sd_bus_message_open_container(call, 'a', "(sa(sv))");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'r', "sa(sv)");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "s", scope->slice);
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(sv)");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "(sv)(sv)", "Description", "s",
+					  or_empty(scope->description), "StopWhenUnneeded", "b", 1);
+	if (r >= 0)
+		r = append_list(call, &limits, unknown);
+	for (int i = 0; r >= 0 && i < 3; i++)
+		r = sd_bus_message_close_container(call);
+	return r;
+}
+
 static int append_scope(sd_bus_message *call, const struct unit_scope *scope,
 			const struct strvec *unknown)
 {
-	struct property list[MAX_PROPERTIES];
-	size_t count = list_properties(scope, list);
-
+	const struct property_list list = list_properties(scope);
 	int r = sd_bus_message_append(call, "ss", scope->name, "fail");
 	if (r >= 0)
 		r = sd_bus_message_open_container(call, 'a', "(sv)");
@@ -75,14 +122,23 @@ static int append_scope(sd_bus_message *call, const struct unit_scope *scope,
 		r = sd_bus_message_append(call, "(sv)(sv)(sv)", "Description", "s",
 					  or_empty(scope->description), "Slice", "s", scope->slice,
 					  "PIDs", "au", 1, (uint32_t)scope->pid);
-	for (size_t i = 0; r >= 0 && i < count; i++)
-		if (!strvec_contains(unknown, list[i].name))
-			r = append_property(call, &list[i]);
+	if (r >= 0)
+		r = append_list(call, &list, unknown);
 	if (r >= 0)
 		r = sd_bus_message_close_container(call);
 	if (r >= 0)
-		r = sd_bus_message_append(call, "a(sa(sv))", 0);
+		r = append_slice(call, scope, unknown);
 	return r;
+}
+
+/* Remember the properties of the list that the refusal names; all: those that are recent. */
+static void note_unknown(struct strvec *unknown, const struct property_list *list,
+			 const char *refusal, bool all)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strvec_contains(unknown, list->items[i].name) &&
+		    (all ? list->items[i].recent : strstr(refusal, list->items[i].name) != NULL))
+			strvec_push(unknown, list->items[i].name);
 }
 
 /* Remember what the manager does not know: the properties that the refusal names, else all recent
@@ -91,21 +147,19 @@ static bool leave_out(struct unit_bus *bus, const struct unit_scope *scope,
 		      const sd_bus_error *refusal)
 {
 	struct strvec *unknown = &bus->unknown_properties;
-	struct property list[MAX_PROPERTIES];
-	size_t count = list_properties(scope, list), before = unknown->count;
+	const struct property_list list = list_properties(scope);
+	const struct property_list limits = list_limits(&scope->limits);
+	const char *text = or_empty(refusal->message);
+	const size_t before = unknown->count;
 
 	if (!sd_bus_error_has_name(refusal, SD_BUS_ERROR_PROPERTY_READ_ONLY) &&
 	    !sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_PROPERTY))
 		return false;
 	/* Only the text has the name. If the wording changes, we leave out a few more. */
-	for (size_t i = 0; i < count; i++)
-		if (!strvec_contains(unknown, list[i].name) &&
-		    strstr(or_empty(refusal->message), list[i].name))
-			strvec_push(unknown, list[i].name);
-	bool named = unknown->count > before;
-	for (size_t i = 0; i < count && !named; i++)
-		if (list[i].recent && !strvec_contains(unknown, list[i].name))
-			strvec_push(unknown, list[i].name);
+	note_unknown(unknown, &list, text, false);
+	note_unknown(unknown, &limits, text, false);
+	if (unknown->count == before)
+		note_unknown(unknown, &list, text, true);
 	return unknown->count > before;
 }
 
@@ -215,10 +269,11 @@ int unit_wait_gone(struct unit_bus *bus, const char *name, int64_t deadline_ms, 
 }
 
 /* The manager's value for a scope that does not set it. */
-static int default_tasks_max(struct unit_bus *bus, uint64_t *ret, struct error *err)
+static int default_tasks_max(struct unit_bus *bus, int64_t *ret, struct error *err)
 {
 	cleanup_message sd_bus_message *call = NULL, *answer = NULL;
 	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
+	uint64_t number;
 
 	if (bus_new_call(bus->bus, &BUS_GET(SYSTEMD1_NAME, SYSTEMD1_PATH), &call, err, "ss",
 			 SYSTEMD1_MANAGER, "DefaultTasksMax") < 0)
@@ -226,30 +281,40 @@ static int default_tasks_max(struct unit_bus *bus, uint64_t *ret, struct error *
 	int r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, &answer, &refusal, err);
 	if (r < 0)
 		return r;
-	*ret = UINT64_MAX;
+	*ret = LIMIT_INFINITY;
 	if (r == BUS_REFUSED)
 		return 0;
-	r = sd_bus_message_read(answer, "v", "t", ret);
+	r = sd_bus_message_read(answer, "v", "t", &number);
+	if (r >= 0 && number < INT64_MAX)
+		*ret = (int64_t)number;
 	return r < 0 ? bus_message_error(err, r) : 0;
 }
 
-static int append_limits(sd_bus_message *call, const char *name, const struct limits *limits,
-			 uint64_t tasks_max)
+/* Every limit gets a value.  LIMIT_INFINITY as CPUWeight: unset, so systemd's default holds. */
+static int fill_limits(struct unit_bus *bus, const char *name, struct limits *limits,
+		       struct error *err)
 {
-	const struct property all[] = {
-		{ "MemoryHigh", 't', NULL, limit_number(limits->memory_high), false },
-		{ "MemoryMax", 't', NULL, limit_number(limits->memory_max), false },
-		{ "TasksMax", 't', NULL,
-		  limits->tasks_max ? limit_number(limits->tasks_max) : tasks_max, false },
-		/* UINT64_MAX: unset, so systemd's default holds. */
-		{ "CPUWeight", 't', NULL, limit_number(limits->cpu_weight), false },
-	};
+	int64_t *const values[] = { &limits->memory_high, &limits->memory_max,
+				    &limits->cpu_weight };
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (!*values[i])
+			*values[i] = LIMIT_INFINITY;
+	if (!limits->tasks_max && ends_with(name, ".scope"))
+		return default_tasks_max(bus, &limits->tasks_max, err);
+	if (!limits->tasks_max)
+		limits->tasks_max = LIMIT_INFINITY;
+	return 0;
+}
+
+static int append_limits(sd_bus_message *call, const char *name, const struct limits *limits)
+{
+	static const struct strvec none = { 0 };
+	const struct property_list list = list_limits(limits);
 	int r = sd_bus_message_append(call, "sb", name, 1);
 	if (r >= 0)
 		r = sd_bus_message_open_container(call, 'a', "(sv)");
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(all); i++)
-		r = sd_bus_message_append(call, "(sv)", all[i].name, "t",
-					  all[i].number ? all[i].number : UINT64_MAX);
+	if (r >= 0)
+		r = append_list(call, &list, &none);
 	return r < 0 ? r : sd_bus_message_close_container(call);
 }
 
@@ -259,7 +324,7 @@ int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits 
 	cleanup_message sd_bus_message *call = NULL;
 	cleanup_refusal sd_bus_error refusal = SD_BUS_ERROR_NULL;
 	cleanup_unit_state struct unit_state state = { 0 };
-	uint64_t tasks_max = UINT64_MAX;
+	struct limits all = *limits;
 
 	/* SetUnitProperties would load a unit that does not exist, and leave settings behind for
 	 * the next one of its name. */
@@ -268,11 +333,11 @@ int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits 
 		return UNIT_ABSENT;
 	if (r != 0)
 		return r < 0 ? -1 : UNIT_ABSENT;
-	if (!limits->tasks_max && default_tasks_max(bus, &tasks_max, err) < 0)
+	if (fill_limits(bus, name, &all, err) < 0)
 		return error_prefix(err, "set the limits of %s", name);
 	if (bus_new_call(bus->bus, &MANAGER("SetUnitProperties"), &call, err, NULL) < 0)
 		return error_prefix(err, "set the limits of %s", name);
-	r = append_limits(call, name, limits, tasks_max);
+	r = append_limits(call, name, &all);
 	if (r < 0)
 		return bus_message_error(err, r);
 	r = bus_call(bus->bus, call, clock_ms() + BUS_CALL_TIMEOUT_MS, NULL, &refusal, err);

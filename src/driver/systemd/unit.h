@@ -39,19 +39,20 @@ const char *unit_bus_version(const struct unit_bus *bus);
 
 struct unit_scope {
 	const char *name;  /* "agentdeck-tmux-<id>.scope" */
-	const char *slice; /* "agentdeck.slice" */
+	const char *slice; /* "agentdeck-<id>.slice" */
 	const char *description;
 	pid_t pid; /* the manager moves it into the scope */
-	const struct limits *limits;
+	struct limits limits;
 	unsigned stop_timeout_s;
 };
 
-/* Make a transient scope around pid, and wait until the manager's job is done (deadline_ms of
- * clock_ms()). Properties: PIDs, Slice, Description, CollectMode=inactive-or-failed,
- * TimeoutStopUSec, SendSIGHUP, OOMPolicy=continue, ManagedOOMPreference=avoid, and the limits. If
- * the manager does not know a property, the call is repeated without it. A failed unit of the name
- * is reset first. UNIT_TAKEN: an active unit has the name. Any other result of the job, a refusal
- * and a timeout are errors that name the unit. */
+/* Make a transient scope around pid in a transient slice of its own, and wait until the manager's
+ * job is done (deadline_ms of clock_ms()). Properties of the scope: PIDs, Slice, Description,
+ * CollectMode=inactive-or-failed, TimeoutStopUSec, SendSIGHUP, OOMPolicy=continue,
+ * ManagedOOMPreference=avoid. The slice has the limits, and StopWhenUnneeded: it ends with the last
+ * unit in it. If the manager does not know a property, the call is repeated without it. A failed
+ * unit of the name is reset first. UNIT_TAKEN: an active unit has one of the two names. Any other
+ * result of the job, a refusal and a timeout are errors that name the unit. */
 int unit_start_scope(struct unit_bus *bus, const struct unit_scope *scope, int64_t deadline_ms,
 		     struct error *err);
 
@@ -79,9 +80,9 @@ int unit_manager_group(struct unit_bus *bus, char **ret, struct error *err);
  * the usage of the cgroup. */
 int unit_get_invocation(struct unit_bus *bus, const char *name, char **ret, struct error *err);
 
-/* Give a running scope these limits now (SetUnitProperties, runtime: they end with the scope).
- * This sets all limits: 0 means the manager's value for a new scope (tasks_max: DefaultTasksMax),
- * LIMIT_INFINITY means no limit. UNIT_ABSENT: no such unit is running. */
+/* Give a running scope or slice these limits now (SetUnitProperties, runtime: they end with it).
+ * This sets all limits: 0 means the manager's value for a new unit (tasks_max of a scope:
+ * DefaultTasksMax), LIMIT_INFINITY means no limit. UNIT_ABSENT: no such unit is running. */
 int unit_set_limits(struct unit_bus *bus, const char *name, const struct limits *limits,
 		    struct error *err);
 

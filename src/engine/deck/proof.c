@@ -11,12 +11,8 @@ enum { ANCESTORS_MAX = 64 };
 
 static bool is_in_group(const char *id, const char *group)
 {
-	cleanup_free char *scope = naming_scope(id);
-	const size_t length = strlen(scope);
-	for (const char *found = strstr(group, scope); found; found = strstr(found + 1, scope))
-		if (found > group && found[-1] == '/' && (!found[length] || found[length] == '/'))
-			return true;
-	return false;
+	cleanup_free char *own = naming_session_group(id, group);
+	return own != NULL;
 }
 
 bool proof_is_in_scope(const char *id, pid_t pid)

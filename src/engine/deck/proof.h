@@ -21,16 +21,16 @@ enum proof {
 void proof_markers(const char *id, struct strvec *ret);
 
 /* Is this process of the session of this id?  It is when the kernel says so: it is in the control
- * group of the session's scope, or its initial environment names the session; or its parent does,
- * as the tmux server's pane that changed its own environment.  A process that is gone is
- * PROOF_FOREIGN. */
+ * group of the session's slice or scope, or its initial environment names the session; or its
+ * parent does, as the tmux server's pane that changed its own environment.  A process that is gone
+ * is PROOF_FOREIGN. */
 enum proof proof_of(const char *id, const struct process_id *process);
 
 /* process_signal(), if it is.  PROCESS_GONE: it is not there, or not of this session. */
 int proof_signal(const char *id, const struct process_id *process, int signal_number,
 		 struct error *err);
 
-/* Is this process in the control group of the session's scope? */
+/* Is this process in the control group of the session's slice or scope? */
 bool proof_is_in_scope(const char *id, pid_t pid);
 
 /* Is this process one of these, which still live, or below one? */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "driver/cgroup/cgroup.h"
 #include "engine/place/runfiles.h"
+#include "model/session/naming.h"
 
 #include <signal.h>
 #include <string.h>
@@ -98,12 +99,15 @@ bool oom_ended_agent(const struct instance *instance, int code, int signal_numbe
 		     char **ret_victim)
 {
 	const struct run *run = &instance->run;
-	cleanup_free char *group = NULL, *name = NULL;
+	cleanup_free char *own = NULL, *group = NULL, *name = NULL;
 	/* A wrapper says so of the agent that it has waited for. */
 	bool by_wrapper = signal_number == 0 && code == 128 + SIGKILL;
 	*ret_victim = NULL;
 	if ((signal_number != SIGKILL && !by_wrapper) || !run->unit || !run->directory ||
-	    process_cgroup(getpid(), &group, NULL) != 0)
+	    process_cgroup(getpid(), &own, NULL) != 0)
+		return false;
+	group = naming_session_group(instance->id, own);
+	if (!group)
 		return false;
 	int64_t kills = cgroup_oom_kills(group);
 	if (kills <= 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Lack of memory: what the kernel killed in a run's scope, and whether the agent was among it.
+ * Lack of memory: what the kernel killed in a run's slice, and whether the agent was among it.
  *
- * The kernel counts the killed of a scope (memory.events) and tells neither when nor whom; its log
+ * The kernel counts the killed of a slice (memory.events) and tells neither when nor whom; its log
  * does, but is often not for users.  So whoever looks at the count writes down when it had grown: a
  * count that has been known for a while is not what ended the agent just now.
  */
@@ -11,7 +11,7 @@
 #include "engine/deck/deck.h"
 
 /* How many processes of a run the kernel has killed so far; -1: nobody counts (no scope, no memory
- * controller).  directory: of the run; control_group: of its scope.  More than at the last look,
+ * controller).  directory: of the run; control_group: of its slice.  More than at the last look,
  * whoever looked: that is written down in the directory, and logged with the last victim's name
  * where the kernel's log can be read. */
 int64_t oom_look(const char *directory, const char *control_group);

@@ -58,7 +58,7 @@ enum observe_depth {
 
 /* One reading of what a run uses; -1: nobody counts that. */
 struct place_usage {
-	/* Of its scope.  Without one, or where the kernel does not count by scope: of its
+	/* Of its slice.  Without one, or where the kernel does not count by slice: of its
 	 * processes, one by one, and -1 for what they do not tell. */
 	struct cgroup_usage now;
 	bool in_scope;

@@ -12,7 +12,7 @@
  *   a manifest was written              inotify(7) (driver/follow/follow.h); tmux's hook writes
  *                                       it when a pane dies
  *   an agent reported                   inotify(7) on its activity.json
- *   the kernel killed for memory        memory.events of the scope, EPOLLPRI
+ *   the kernel killed for memory        memory.events of the slice, EPOLLPRI
  *   somebody called                     the user bus (driver/systemd/service.h)
  */
 #pragma once

@@ -216,6 +216,39 @@ bool naming_is_scope_of(const char *unit, const char *id)
 	       streq(unit + before + length, SCOPE_SUFFIX);
 }
 
+/* A "-" in the name of a slice makes it a part of another one (systemd.slice(5)), and the id of a
+ * copy may have one. */
+char *naming_slice(const char *id)
+{
+	cleanup_strbuf struct strbuf name = { 0 };
+	strbuf_addf(&name, "agentdeck-");
+	for (const char *c = id; *c; c++)
+		if (strchr(ALPHANUMERIC, *c))
+			strbuf_addf(&name, "%c", *c);
+		else
+			strbuf_addf(&name, "\\x%02x", (unsigned char)*c);
+	strbuf_addf(&name, ".slice");
+	return strbuf_take(&name);
+}
+
+/* The start of the path up to the part of this name.  NULL: it has no such part. */
+static char *group_up_to(const char *group, const char *part)
+{
+	const size_t length = strlen(part);
+	for (const char *found = strstr(group, part); found; found = strstr(found + 1, part))
+		if (found > group && found[-1] == '/' && (!found[length] || found[length] == '/'))
+			return xstrndup(group, (size_t)(found - group) + length);
+	return NULL;
+}
+
+char *naming_session_group(const char *id, const char *group)
+{
+	cleanup_free char *slice = naming_slice(id);
+	cleanup_free char *scope = naming_scope(id);
+	char *found = group_up_to(group, slice);
+	return found ? found : group_up_to(group, scope);
+}
+
 #define BASE_PREFIX "ad-"
 
 char *naming_id_of_base(const char *base)

@@ -52,6 +52,11 @@ bool naming_is_session_id(const char *text);
 char *naming_scope(const char *id) MUST_USE;
 /* Is this that name? */
 bool naming_is_scope_of(const char *unit, const char *id);
+/* "agentdeck-<id>.slice", the slice of that scope.  The caller frees. */
+char *naming_slice(const char *id) MUST_USE;
+/* The control group of the session that this one is in: that of its slice; of its scope, for a run
+ * from before there were slices.  NULL: it is in neither.  The caller frees. */
+char *naming_session_group(const char *id, const char *group) MUST_USE;
 
 /* The id of the instance whose directory has this name: the name itself, or the id in
  * "ad-<id>-...".  The caller frees. */

@@ -10,8 +10,8 @@ ON = '[environment]\nset = ["CLAUDE_CODE_FORCE_SESSION_PERSISTENCE=1"]\n'
 
 
 def in_scope(home, session):
-    """The processes of the session's scope, by pid."""
-    script = 'cat "/sys/fs/cgroup$1/cgroup.procs" 2>/dev/null; :'
+    """The processes of the session's slice, by pid."""
+    script = 'find "/sys/fs/cgroup$1" -name cgroup.procs -exec cat {} + 2>/dev/null; :'
     return set(home.host.root(["sh", "-c", script, "sh", session.shown["scope"]["cgroup"]]).stdout.split())
 
 

@@ -12,6 +12,7 @@
 #include "model/session/naming.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -25,21 +26,36 @@ int host_remove_files(const struct instance *instance, struct error *err)
 	return runfiles_remove(instance->id, run->directory, run->id, err);
 }
 
-int host_processes(struct deck *deck, const char *unit, const char *marker, struct process_id **ret,
+/* The session's control group; NULL: there is none.  What an agent moved into scopes of their own
+ * may keep the slice after the scope has gone. */
+static int find_group(struct deck *deck, const char *id, char **ret, struct error *err)
+{
+	cleanup_free char *scope = naming_scope(id);
+	cleanup_free char *slice = naming_slice(id);
+	const char *const units[] = { scope, slice };
+	*ret = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(units) && !*ret; i++) {
+		cleanup_unit_state struct unit_state state = { 0 };
+		int r = unit_get_state(deck_bus(deck), units[i], &state, err);
+		if (r < 0)
+			return -1;
+		if (r == 0 && !is_empty(state.control_group))
+			*ret = naming_session_group(id, state.control_group);
+	}
+	return 0;
+}
+
+int host_processes(struct deck *deck, const char *id, const char *marker, struct process_id **ret,
 		   size_t *ret_count, struct error *err)
 {
 	/* Without a manager there is no scope either; what is left is known by its environment. */
-	if (unit && deck_bus(deck)) {
-		cleanup_unit_state struct unit_state state = { 0 };
+	if (id && deck_bus(deck)) {
+		cleanup_free char *group = NULL;
 		*ret = NULL;
 		*ret_count = 0;
-		int r = unit_get_state(deck_bus(deck), unit, &state, err);
-		if (r < 0)
+		if (find_group(deck, id, &group, err) < 0)
 			return -1;
-		if (r > 0 || is_empty(state.control_group))
-			return 0;
-		r = cgroup_processes(state.control_group, ret, ret_count, err);
-		return r < 0 ? -1 : 0;
+		return group && cgroup_processes(group, ret, ret_count, err) < 0 ? -1 : 0;
 	}
 	return process_find_by_environment(marker, ret, ret_count, err);
 }
@@ -92,14 +108,14 @@ static void end_politely(const struct instance *instance, const struct strvec *k
 	ask_to_end(tree, count, grace_ms / 4);
 }
 
-int host_kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err)
+int host_kill_all(struct deck *deck, const char *id, const char *marker, struct error *err)
 {
 	int64_t deadline = clock_ms() + KILL_TIMEOUT_MS;
 	for (;;) {
 		cleanup_free struct process_id *ids = NULL;
 		size_t count = 0, left = 0;
 		const struct process_id *first = NULL;
-		if (host_processes(deck, unit, marker, &ids, &count, err) < 0)
+		if (host_processes(deck, id, marker, &ids, &count, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++) {
 			/* Called from inside the run, we are the one that has to stay until the
@@ -123,11 +139,10 @@ int host_kill_all(struct deck *deck, const char *unit, const char *marker, struc
 
 int host_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
-	cleanup_free char *unit = naming_scope(id);
 	cleanup_strvec struct strvec markers = { 0 };
 	proof_markers(id, &markers);
 	/* In a scope or without one: nobody knows. */
-	if (deck_bus(deck) && host_kill_all(deck, unit, markers.items[0], err) < 0)
+	if (deck_bus(deck) && host_kill_all(deck, id, markers.items[0], err) < 0)
 		return -1;
 	for (size_t i = 0; i < markers.count; i++)
 		if (host_kill_all(deck, NULL, markers.items[i], err) < 0)
@@ -171,7 +186,7 @@ void host_end_daemons(struct deck *deck, const struct instance *instance, const 
 	cleanup_free struct process_id *ids = NULL;
 	size_t all = 0, count = 0;
 	if (!agent->daemons.count || run_relation(run) != MACHINE_THIS_BOOT ||
-	    host_processes(deck, run->unit, marker, &ids, &all, NULL) < 0)
+	    host_processes(deck, run->unit ? instance->id : NULL, marker, &ids, &all, NULL) < 0)
 		return;
 	for (size_t i = 0; i < all; i++)
 		if (is_daemon(&ids[i], agent))
@@ -183,33 +198,37 @@ void host_end_daemons(struct deck *deck, const struct instance *instance, const 
 	}
 }
 
-/* The unit that the run's processes are in, NULL when they are in none: the kernel knows better
- * than the manifest.  Borrowed. */
-static const char *unit_of(const struct instance *instance, char **storage)
+/* Are the run's processes in its scope?  The kernel knows better than the manifest. */
+static bool has_scope(const struct instance *instance)
 {
 	const struct run *run = &instance->run;
 	if (proof_of(instance->id, &run->server) != PROOF_OURS)
-		return run->unit;
-	if (!proof_is_in_scope(instance->id, run->server.pid))
-		return NULL;
-	*storage = naming_scope(instance->id);
-	return *storage;
+		return run->unit != NULL;
+	return proof_is_in_scope(instance->id, run->server.pid);
 }
 
-/* End the processes of the run that were moved out of its scope.  A tmux that is built with systemd
+static bool is_in_group_of(const char *unit, pid_t pid)
+{
+	cleanup_free char *group = NULL;
+	return process_cgroup(pid, &group, NULL) == 0 && strstr(group, unit);
+}
+
+/* Ask the processes of the run that were moved out of its scope.  A tmux that is built with systemd
  * moves its panes out, also one that an agent starts.  A pane may be a window of the user's, with
  * work to save. */
-static int end_strays(struct deck *deck, const char *unit, const char *marker, int grace_ms,
+static int ask_strays(struct deck *deck, const char *id, const char *marker, int wait_ms,
 		      struct error *err)
 {
 	cleanup_free struct process_id *ids = NULL;
-	size_t count = 0;
-	if (!unit || !deck_bus(deck))
-		return 0;
-	if (grace_ms > 0 && host_processes(deck, NULL, marker, &ids, &count, err) < 0)
+	cleanup_free char *scope = naming_scope(id);
+	size_t all = 0, count = 0;
+	if (host_processes(deck, NULL, marker, &ids, &all, err) < 0)
 		return -1;
-	ask_to_end(ids, count, grace_ms / 4);
-	return host_kill_all(deck, NULL, marker, err);
+	for (size_t i = 0; i < all; i++)
+		if (!is_in_group_of(scope, ids[i].pid))
+			ids[count++] = ids[i];
+	ask_to_end(ids, count, wait_ms);
+	return 0;
 }
 
 static int end_processes(struct deck *deck, const struct instance *instance, int grace_ms,
@@ -218,8 +237,7 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 	const struct run *run = &instance->run;
 	const struct agent *agent = NULL;
 	cleanup_free char *marker = xasprintf(ENV_RUN "=%s", or_empty(run->id));
-	cleanup_free char *scope = NULL;
-	const char *unit = unit_of(instance, &scope);
+	const bool scoped = has_scope(instance) && deck_bus(deck);
 	(void)deck_agent(deck, instance->agent, &agent, NULL);
 	/* Called from inside the run: its terminal goes, and we have to go on. */
 	if (streq(or_empty(getenv(ENV_RUN)), or_empty(run->id)))
@@ -230,11 +248,14 @@ static int end_processes(struct deck *deck, const struct instance *instance, int
 		end_politely(instance, agent ? &agent->quit_keys : NULL, grace_ms, ret_words);
 		/* Attached terminals are told that the session ended, not that it was lost. */
 		(void)terminal_end(instance->id, run->socket, NULL);
+		if (scoped && ask_strays(deck, instance->id, marker, grace_ms / 4, err) < 0)
+			return -1;
 	}
 	(void)proof_signal(instance->id, &run->server, SIGKILL, NULL);
-	if (host_kill_all(deck, unit, marker, err) < 0)
+	if (scoped && host_kill_all(deck, instance->id, NULL, err) < 0)
 		return -1;
-	return end_strays(deck, unit, marker, grace_ms, err);
+	/* What was started in a scope of another slice is known by its environment. */
+	return host_kill_all(deck, NULL, marker, err);
 }
 
 int host_end(struct deck *deck, const struct instance *instance, int grace_ms, char **ret_words,

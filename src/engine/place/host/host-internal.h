@@ -4,7 +4,7 @@
  *
  *   look.c     does it live, and how did it end?
  *   launch.c   begin: the run's places, the gate, tmux
- *   scope.c    the scope around the gate
+ *   scope.c    the scope around the gate, and its slice
  *   end.c      end it, its processes and its files
  *   probe.c    could a run be brought up?
  *   usage.c    what it uses: reads only the kernel's files
@@ -49,13 +49,14 @@ int host_remove_files(const struct instance *instance, struct error *err);
 /* instance: NULL: any. */
 void host_find_gaps(struct deck *deck, const struct instance *instance, struct limit_gaps *ret);
 
-/* Make the run's scope around the gate of this pid. */
+/* Make the run's scope, in a slice of its own, around the gate of this pid. */
 int host_make_scope(struct deck *deck, const struct instance *instance, pid_t pid,
 		    struct error *err);
 
-/* Every process that is there now of the unit (NULL: there is none), or with marker in its
- * environment.  The array is the caller's. */
-int host_processes(struct deck *deck, const char *unit, const char *marker, struct process_id **ret,
+/* Every process that is there now in the slice of this session, or, for a run from before there
+ * were slices, in its scope.  id NULL, or no manager: with marker in its environment.  The array is
+ * the caller's. */
+int host_processes(struct deck *deck, const char *id, const char *marker, struct process_id **ret,
 		   size_t *ret_count, struct error *err);
 /* End them at once.  ERROR_TIMEOUT names what does not end. */
-int host_kill_all(struct deck *deck, const char *unit, const char *marker, struct error *err);
+int host_kill_all(struct deck *deck, const char *id, const char *marker, struct error *err);

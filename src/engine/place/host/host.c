@@ -6,7 +6,9 @@
 
 #include "base/fsutil.h"
 #include "base/program.h"
+#include "engine/place/alive.h"
 #include "engine/place/environment.h"
+#include "model/session/naming.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +76,27 @@ static int host_run_command(struct deck *deck, struct instance *instance,
 	return child_run(&request, command->timeout_ms, ret, err);
 }
 
+/* A run from before there were slices is in a scope that has its limits. */
+static bool is_in_slice(const struct instance *instance)
+{
+	const struct place_run run = place_run_of(instance);
+	cleanup_free char *group = host_control_group(&run);
+	cleanup_free char *slice = naming_slice(instance->id);
+	return group && ends_with(group, slice);
+}
+
+static int set_unit_limits(struct deck *deck, const struct instance *instance,
+			   const struct limits *limits, struct error *err)
+{
+	/* The manager gives a scope a limit of its own, which may be lower. */
+	const struct limits of_scope = { .tasks_max = limits->tasks_max ? LIMIT_INFINITY : 0 };
+	cleanup_free char *slice = naming_slice(instance->id);
+	if (!is_in_slice(instance))
+		return unit_set_limits(deck_bus(deck), instance->run.unit, limits, err);
+	int r = unit_set_limits(deck_bus(deck), slice, limits, err);
+	return r ? r : unit_set_limits(deck_bus(deck), instance->run.unit, &of_scope, err);
+}
+
 static int host_set_limits(struct deck *deck, const struct instance *instance,
 			   const struct limits *limits, enum limit_effect *ret, struct error *err)
 {
@@ -88,7 +111,7 @@ static int host_set_limits(struct deck *deck, const struct instance *instance,
 			or_empty(deck->bus_why));
 		return 0;
 	}
-	int r = unit_set_limits(deck_bus(deck), instance->run.unit, limits, err);
+	int r = set_unit_limits(deck, instance, limits, err);
 	if (r < 0)
 		return error_prefix(
 			err, "the limits are stored and apply from the next start, but not now");

@@ -9,6 +9,7 @@
 #include "engine/place/oom.h"
 #include "engine/place/runfiles.h"
 #include "engine/terminal/terminal.h"
+#include "model/session/naming.h"
 
 #include <signal.h>
 #include <sys/inotify.h>
@@ -69,8 +70,11 @@ struct place_watch host_watch(const struct place_run *run)
 
 char *host_control_group(const struct place_run *run)
 {
-	char *group = NULL;
-	return process_cgroup(run->server.pid, &group, NULL) == 0 ? group : NULL;
+	cleanup_free char *group = NULL;
+	if (process_cgroup(run->server.pid, &group, NULL) != 0)
+		return NULL;
+	char *own = naming_session_group(run->id, group);
+	return own ? own : TAKE_PTR(group);
 }
 
 void host_nudge(const struct place_run *run)

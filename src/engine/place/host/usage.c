@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/procusage.h"
 #include "engine/place/oom.h"
+#include "model/session/naming.h"
 
 #include <string.h>
 
@@ -21,6 +22,13 @@ static const struct cgroup_usage UNKNOWN = {
 	.memory_pressure = -1,
 	.io_pressure = -1,
 };
+
+/* Is this the control group of the run's unit, or of the slice that it is in? */
+static bool is_group_of_run(const char *group, const struct place_run *run)
+{
+	cleanup_free char *slice = naming_slice(run->id);
+	return ends_with(group, run->unit) || ends_with(group, slice);
+}
 
 /* What the kernel has not counted for all of them together. */
 static void count_processes(const struct process_id *ids, size_t count, struct cgroup_usage *usage)
@@ -42,7 +50,7 @@ void host_usage(const struct place_run *run, struct place_usage *ret)
 	/* By the process, not by the name: the same before and after the manager is asked, and
 	 * without one. */
 	cleanup_free char *group = run->unit ? host_control_group(run) : NULL;
-	ret->in_scope = group && ends_with(group, run->unit) && cgroup_usage(group, &ret->now) == 0;
+	ret->in_scope = group && is_group_of_run(group, run) && cgroup_usage(group, &ret->now) == 0;
 	ret->at_ms = clock_ms();
 	if (ret->in_scope && run->directory && ret->now.oom_kills > 0)
 		(void)oom_look(run->directory, group);
