@@ -194,7 +194,7 @@ try_failed_steps_again() {
 		log=$LOGS/$step.first.log
 		mv "$LOGS/$step.log" "$log"
 		rmdir "$RESULTS/$step.taken"
-		[[ $step != persistence ]] || NAMES[$step]=$(failed_tests_in "$log" | paste -s -d ' ')
+		[[ $step != persistence* ]] || NAMES[$step]=$(failed_tests_in "$log" | paste -s -d ' ')
 		echo "$step: a second attempt${NAMES[$step]:+: ${NAMES[$step]}}"
 		run_group "$step"
 		[[ $(head -n 1 "$RESULTS/$step") != ok ]] ||

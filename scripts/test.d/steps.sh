@@ -399,14 +399,36 @@ longest_first() {
 		sort -s -rn -k 1,1 | cut -d ' ' -f 2
 }
 
+HOST=()	# NAME=VALUE...: another system for the test hosts of the shards
 start_shards() {	# MOST TESTS_OF_EACH NAME TEST...: adds to pids
 	local i most=$1 each=$2 share=$WORK/persistence-share-$3
 	shift 3
 	for ((i = 0; i < most && i * each < $#; i++)); do
-		limit_as_root 2400 tests/persistence/persistence --share "$share" "$@" >"$LOGS/persistence-${#pids[@]}.log" 2>&1 &
+		limit_as_root 2400 env "${HOST[@]}" tests/persistence/persistence --share "$share" "$@" >"$LOGS/persistence-${#pids[@]}.log" 2>&1 &
 		pids+=($!)
 	done
 }
+
+# agentdeck is built in a copy of the system, and only what "make install" makes is kept.
+persistence_in() {	# SYSTEM [TEST...]
+	local prefix=$SCRATCH_PREFIX/$1 root tests=("${@:2}")
+	gcc_build
+	limit 600 make --no-print-directory -j "$(nproc)" tests/persistence/persistence
+	root=$(limit_as_root 1800 "$TOP/tests/testbed/testroot" make "$1")
+	as_root mkdir -p "$prefix"
+	# shellcheck disable=SC2016 # the inner shell expands it
+	limit_as_root 1800 "$TOP/tests/testbed/testroot" run "$1" --bind "$TOP" --bind "$prefix" -- bash -euc '
+		mkdir /tmp/build
+		cd /tmp/build
+		"$0/configure" -q --prefix="$1"
+		make -s -j "$(nproc)"
+		make -s install' "$TOP" "$prefix"
+	((${#tests[@]})) || mapfile -t tests < <(tests/persistence/persistence --list | grep -vxFf <(tests/persistence/persistence --list-containers))
+	HOST=(AGENTDECK_TEST_ROOT="$root" AGENTDECK_TEST_PREFIX="$prefix")
+	in_shards "${tests[@]}"
+}
+step_persistence-debian13() { persistence_in debian13 "$@"; }
+step_persistence-ubuntu24.04() { persistence_in ubuntu24.04 "$@"; }
 
 step_chaos() {
 	local half=${SHARE:+$((SHARE / 2))}

@@ -5,22 +5,11 @@
 
 enum { INSTALL_MS = 600000, ENTER_AGAIN_MS = 2000 };
 
-/* A directory that survives the suite, and that the machine's user can read. */
-static const char *cache(void)
-{
-	const char *own = getenv("AGENTDECK_TEST_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-	if (!is_empty(own))
-		return own;
-	if (!machine_is_local())
-		return "/var/cache/agentdeck-tests";
-	return is_empty(xdg) ? kept("%s/.cache/agentdeck-tests", or_empty(getenv("HOME")))
-			     : kept("%s/agentdeck-tests", xdg);
-}
-
 static const char *install_claude(void)
 {
 	const char *installer = machine_source("helper/install-claude");
-	struct answer answer = outside(WORDS(installer, kept("%s/claude", cache())), INSTALL_MS);
+	struct answer answer = outside(WORDS(installer, kept("%s/claude", machine_cache())),
+				       INSTALL_MS);
 	if (answer.status == 77)
 		skip_test("%.*s", (int)strcspn(answer.errors, "\n"), answer.errors);
 	ASSERT(answer.status == 0, "install-claude: %s", answer.errors);

@@ -85,6 +85,17 @@ const char *machine_source(const char *path)
 	return kept("%s/%s", machine.tests, path);
 }
 
+const char *machine_cache(void)
+{
+	const char *own = getenv("AGENTDECK_TEST_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+	if (!is_empty(own))
+		return own;
+	if (!machine.local)
+		return "/var/cache/agentdeck-tests";
+	return is_empty(xdg) ? kept("%s/.cache/agentdeck-tests", or_empty(getenv("HOME")))
+			     : kept("%s/agentdeck-tests", xdg);
+}
+
 /* ---- the environment of the user's commands ---------------------------------------------- */
 
 void machine_set(const char *name, const char *value)
@@ -132,15 +143,23 @@ static const char *const *in_login(const char *const *argv)
 	return (const char *const *)words->items;
 }
 
-/* The argv, outside, of what machine_user() runs. */
-static const char *const *without_login(const char *const *argv)
+static const char *const *inside(unsigned uid, const char *user, const char *const *argv)
 {
-	if (machine.local)
-		return locally(argv, false);
-	struct strvec *words = enter_argv(&machine.init, machine.cgroup, machine.uid, machine.user);
+	struct strvec *words = enter_argv(&machine.init, machine.cgroup, uid, user);
 	strvec_push_all(words, machine.environment);
 	strvec_push_array(words, argv);
 	return (const char *const *)words->items;
+}
+
+/* The argv, outside, of what machine_user() runs. */
+static const char *const *without_login(const char *const *argv)
+{
+	return machine.local ? locally(argv, false) : inside(machine.uid, machine.user, argv);
+}
+
+static const char *const *as_root(const char *const *argv)
+{
+	return inside(0, "root", argv);
 }
 
 struct answer machine_login(const char *const *argv)
@@ -216,7 +235,8 @@ const char *machine_script(const char *const *argv)
 	return keep(strbuf_take(&text));
 }
 
-struct process machine_background(const char *const *argv, const char *output_path)
+static struct process background(const char *const *(*way_in)(const char *const *argv),
+				 const char *const *argv, const char *output_path)
 {
 	struct error err = { 0 };
 	struct strvec *words = kept_vector();
@@ -225,8 +245,7 @@ struct process machine_background(const char *const *argv, const char *output_pa
 	/* The pid must be the one inside, and the file must be complete when it gets its name. */
 	const char *script = "echo $$ >\"$1.new\"; mv \"$1.new\" \"$1\"; out=$2; shift 2; "
 			     "exec \"$@\" >\"$out\" 2>&1";
-	strvec_push_array(words,
-			  without_login(WORDS("sh", "-c", script, "sh", pid_path, output_path)));
+	strvec_push_array(words, way_in(WORDS("sh", "-c", script, "sh", pid_path, output_path)));
 	strvec_push_array(words, argv);
 	const struct child_request request = { .argv = (const char *const *)words->items,
 					       .new_session = true };
@@ -237,6 +256,18 @@ struct process machine_background(const char *const *argv, const char *output_pa
 	struct process process = machine_process((pid_t)strtol(machine_read(pid_path), NULL, 10));
 	backgrounds[background_count - 1].process = process;
 	return process;
+}
+
+struct process machine_background(const char *const *argv, const char *output_path)
+{
+	return background(without_login, argv, output_path);
+}
+
+struct process machine_root_background(const char *const *argv, const char *output_path)
+{
+	if (machine.local)
+		skip_test("needs root, which is not to be had on your own machine");
+	return background(as_root, argv, output_path);
 }
 
 static void end_backgrounds(void)
@@ -349,19 +380,36 @@ static const char *check_local(void)
 	return NULL;
 }
 
+/* "testhost up".  A host with another system does not see this machine: it gets the programs that
+ * the tests need from here, and cannot change them. */
+static const char *const *up_words(bool with_engines)
+{
+	struct strvec *words = kept_vector();
+	const char *other = getenv("AGENTDECK_TEST_ROOT");
+	const char *const shared[] = { machine.prefix, machine_cache() };
+	strvec_push_array(words, WORDS(machine.testhost, "up", machine.directory));
+	if (with_engines)
+		strvec_push(words, "--engines");
+	if (is_empty(other))
+		return (const char *const *)words->items;
+	strvec_push_array(words, WORDS("--root", other));
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (access(shared[i], F_OK) == 0)
+			strvec_push_array(words, WORDS("--bind-ro", shared[i]));
+	return (const char *const *)words->items;
+}
+
 /* Without engines, if their programs are not installed. */
 static int up(bool with_engines, struct answer *ret, struct error *err)
 {
-	const char *const plain[] = { machine.testhost, "up", machine.directory, NULL };
 	if (with_engines) {
-		if (run(WORDS(machine.testhost, "up", machine.directory, "--engines"),
-			POWER_TIMEOUT_MS, ret, err) < 0)
+		if (run(up_words(true), POWER_TIMEOUT_MS, ret, err) < 0)
 			return -1;
 		if (ret->status != 77)
 			return 0;
 		machine.lacks_engines = xstrdup(ret->errors);
 	}
-	return run(plain, POWER_TIMEOUT_MS, ret, err);
+	return run(up_words(false), POWER_TIMEOUT_MS, ret, err);
 }
 
 static const char *boot_host(bool with_engines)

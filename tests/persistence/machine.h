@@ -4,7 +4,8 @@
  *
  * It is a test host (tests/testbed/testhost): a whole Debian with systemd, logind and sshd, where
  * logins end, power fails and users come and go.  With AGENTDECK_TEST_LOCAL=1 it is this machine
- * and this user; tests that would log the developer out are then skipped.
+ * and this user; tests that would log the developer out are then skipped.  AGENTDECK_TEST_ROOT is
+ * the directory of another system, which the test host then has (tests/testbed/testroot).
  *
  * Each test has its own home directory there, with the user's agents, settings and state in their
  * usual places: only HOME tells agentdeck where they are.
@@ -73,6 +74,8 @@ const char *machine_user_ok(const char *const *argv);
 /* As machine_user(), but it keeps running until it ends, machine_stop() or the end of the test.
  * Returns its process. */
 struct process machine_background(const char *const *argv, const char *output_path);
+/* The same as root. */
+struct process machine_root_background(const char *const *argv, const char *output_path);
 
 /* For logins that stay: the argv of an SSH client with a terminal, and a shell script that runs
  * argv as machine_login() would. */
@@ -83,6 +86,8 @@ const char *machine_script(const char *const *argv);
 struct answer outside(const char *const *argv, int timeout_ms);
 /* Path of a file of the checkout's tests, outside. */
 const char *machine_source(const char *path);
+/* A directory outside that survives the suite, and that the machine's user can read. */
+const char *machine_cache(void);
 
 /* The machine's power.  An orderly end waits for ever for what machine_background() runs. */
 void machine_reboot(void);   /* an orderly reboot, until it is up again */

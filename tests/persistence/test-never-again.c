@@ -188,15 +188,17 @@ TEST(PlainLocaleKeepsEveryCharacter)
 	ASSERT(streq(stands, session.directory), "the agent stands in %s", stands);
 }
 
-/* From now on the user manager takes long to make a scope. */
+/* From now on the user manager takes long to make a scope.  Since systemd 254 it has a capability,
+ * so only root may trace it. */
 static void slow_the_manager_down(void)
 {
 	const char *pid = machine_root_ok(
 		WORDS("pgrep", "-o", "-u", machine_user_name(), "-f", "systemd --user"));
 	pid = kept("%d", (int)strtol(pid, NULL, 10));
-	(void)machine_background(WORDS("strace", "-qq", "-p", pid, "-e", "trace=?mkdir,mkdirat",
-				       "-e", "inject=?mkdir,mkdirat:delay_enter=500000"),
-				 at_home("manager.out"));
+	(void)machine_root_background(WORDS("strace", "-qq", "-p", pid, "-e",
+					    "trace=?mkdir,mkdirat", "-e",
+					    "inject=?mkdir,mkdirat:delay_enter=500000"),
+				      at_home("manager.out"));
 	WAIT_FOR(!strstr(or_empty(machine_read(kept("/proc/%s/status", pid))), "\nTracerPid:\t0\n"),
 		 "strace does not attach: %s", or_empty(machine_read(at_home("manager.out"))));
 }
