@@ -28,7 +28,7 @@ struct login {
 	unsigned commands;
 };
 
-enum { LOGINS_MAX = 32 };
+enum { LOGINS_MAX = 64 };
 static struct login logins[LOGINS_MAX];
 static size_t login_count;
 
@@ -74,25 +74,53 @@ struct login *login_open(void)
 	return login;
 }
 
-static void type(struct login *login, const char *line)
+static void type(struct login *login, const char *text)
 {
 	struct error err = { 0 };
-	if (fs_write_all(login->child.gate, line, strlen(line), "the login's terminal", &err) < 0)
+	if (fs_write_all(login->child.gate, text, strlen(text), "the login's terminal", &err) < 0)
 		fail_test("%s", or_empty(err.message));
+}
+
+static const char *command_name(const struct login *login)
+{
+	return kept("command-%u", login->commands);
+}
+
+static void start_command(struct login *login, const char *const *argv)
+{
+	login->commands++;
+	machine_write(path_of(login, command_name(login)), 0644, machine_script(argv));
+	type(login, kept("%s\n", command_name(login)));
+}
+
+static const char *await_command(const struct login *login, const char *what)
+{
+	const char *status = path_of(login, kept("%s.status", command_name(login)));
+	WAIT_FOR(machine_exists(status), "'%s' does not end in its login", what);
+	return machine_read(status);
 }
 
 struct answer login_run(struct login *login, const char *const *argv)
 {
-	const char *name = kept("command-%u", ++login->commands);
-	const char *status = path_of(login, kept("%s.status", name));
-	machine_write(path_of(login, name), 0644, machine_script(argv));
-	type(login, kept("%s\n", name));
-	WAIT_FOR(machine_exists(status), "'%s' does not end in its login", argv[0]);
+	start_command(login, argv);
 	return (struct answer){
-		.status = (int)strtol(machine_read(status), NULL, 10),
-		.output = machine_read(path_of(login, kept("%s.out", name))),
-		.errors = machine_read(path_of(login, kept("%s.err", name))),
+		.status = (int)strtol(await_command(login, argv[0]), NULL, 10),
+		.output = machine_read(path_of(login, kept("%s.out", command_name(login)))),
+		.errors = machine_read(path_of(login, kept("%s.err", command_name(login)))),
 	};
+}
+
+void login_attach(struct login *login, const char *title)
+{
+	const char *script =
+		"terminal=$(tty); TERM=xterm exec agentdeck attach \"$1\" >\"$terminal\" 2>&1";
+	start_command(login, WORDS("sh", "-c", script, "sh", title));
+}
+
+void login_detach(struct login *login)
+{
+	type(login, "\021");
+	(void)await_command(login, "attach");
 }
 
 const char *login_number(const struct login *login)
@@ -142,6 +170,19 @@ void login_drop(struct login *login)
 {
 	login->open = false;
 	child_abandon(&login->child);
+}
+
+void login_kill_daemon(struct login *login)
+{
+	const char *processes = kept("/sys/fs/cgroup/user.slice/user-%u.slice/%s/cgroup.procs",
+				     machine_uid(), login->scope);
+	/* Before OpenSSH 9.8 it is "sshd", since then "sshd-session". */
+	const char *script =
+		"killed=; for pid in $(cat \"$1\"); do "
+		"case $(cat \"/proc/$pid/comm\") in sshd*) kill -9 \"$pid\" && killed=1;; "
+		"esac; done; [ $killed ]";
+	machine_root_ok(WORDS("sh", "-c", script, "sh", processes));
+	finish(login);
 }
 
 void login_terminate(struct login *login)

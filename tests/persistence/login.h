@@ -16,6 +16,12 @@ struct login *login_open(void);
 /* Run a command in that login. */
 struct answer login_run(struct login *login, const char *const *argv);
 
+/* "agentdeck attach" in that login's terminal; it does not wait for it.  Until login_detach(), or
+ * the login's end, the terminal takes no other command. */
+void login_attach(struct login *login, const char *title);
+/* The user presses Ctrl+Q.  Returns when the command has ended. */
+void login_detach(struct login *login);
+
 const char *login_number(const struct login *login);
 /* "session-<number>.scope". */
 const char *login_scope(const struct login *login);
@@ -30,6 +36,8 @@ const struct process *login_witness(const struct login *login);
 void login_close(struct login *login);
 /* The connection breaks: the client is killed. */
 void login_drop(struct login *login);
+/* The connection breaks at the other end: its sshd is killed. */
+void login_kill_daemon(struct login *login);
 /* "loginctl terminate-session": returns when the session and its witness are gone. */
 void login_terminate(struct login *login);
 

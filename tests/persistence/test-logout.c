@@ -2,6 +2,7 @@
  *
  * Conversations survive the end of logins, servers and machines.
  */
+#include "persistence/attach.h"
 #include "persistence/deck.h"
 
 #include <signal.h>
@@ -85,6 +86,81 @@ TEST(SurvivesLogoutWithKillUserProcesses)
 		 "the witness outlives the logout: KillUserProcesses=yes is not in force");
 	WAIT_FOR(!login_is_known(login), "session %s does not end", login_number(login));
 	login_configure("KillUserProcesses=no");
+	assert_untouched(&session, &server, &agent);
+}
+
+/* ---- many ------------------------------------------------------------------------------- */
+
+enum { ENDINGS = 4, ROUNDS = 15 };
+
+static struct process user_manager(void)
+{
+	const char *pid = machine_root_ok(WORDS("systemctl", "show", "-P", "MainPID",
+						kept("user@%u.service", machine_uid())));
+	return machine_process((pid_t)strtol(pid, NULL, 10));
+}
+
+/* The units of the user's slice that hold processes, with the processes of each. */
+static const char *what_runs(void)
+{
+	const char *slice = kept("/sys/fs/cgroup/user.slice/user-%u.slice", machine_uid());
+	return machine_root_ok(
+		WORDS("sh", "-c",
+		      "find \"$1\" -name cgroup.procs | sort | while read -r file; do "
+		      "sed \"s|^|$file |\" \"$file\"; done",
+		      "sh", slice));
+}
+
+/* The first process that was not among those before; NULL if there is none. */
+static const char *left_over(const char *before)
+{
+	const char *line = what_runs();
+	for (size_t length; *line; line += length) {
+		length = strcspn(line, "\n") + 1;
+		const char *process = kept("%.*s", (int)length, line);
+		if (!strstr(before, process))
+			return process;
+	}
+	return NULL;
+}
+
+/* Logins with the session in their terminals, all at the same time; then each ends in another way. */
+static void come_and_go(const struct session *session)
+{
+	struct login *logins[ENDINGS];
+	for (int i = 0; i < ENDINGS; i++) {
+		logins[i] = login_open();
+		login_attach(logins[i], session->title);
+	}
+	WAIT_FOR(attach_count(session) == ENDINGS, "%zu of them are attached",
+		 attach_count(session));
+	login_detach(logins[0]);
+	login_close(logins[0]);
+	login_drop(logins[1]);
+	login_kill_daemon(logins[2]);
+	login_terminate(logins[3]);
+	for (int i = 0; i < ENDINGS; i++) {
+		if (machine_alive(login_witness(logins[i])))
+			machine_kill(login_witness(logins[i]), SIGKILL);
+		WAIT_FOR(!login_is_known(logins[i]), "session %s stays, which ended in way %d",
+			 login_number(logins[i]), i);
+	}
+	WAIT_FOR(attach_count(session) == 0, "%zu clients stay", attach_count(session));
+}
+
+/* A user manager was seen to die of a logout (systemd #43361), and with it every session. */
+TEST(SixtyLoginsComeAndGo)
+{
+	struct session session;
+	begin(&session, NULL, "api");
+	struct process server = session_server(&session), agent = session_agent(&session);
+	struct process manager = user_manager();
+	come_and_go(&session);
+	const char *before = what_runs();
+	for (int round = 1; round < ROUNDS; round++)
+		come_and_go(&session);
+	ASSERT(machine_alive(&manager), "the user manager is gone");
+	WAIT_FOR(!left_over(before), "left: %s", or_empty(left_over(before)));
 	assert_untouched(&session, &server, &agent);
 }
 
