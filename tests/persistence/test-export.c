@@ -123,9 +123,11 @@ static struct json_object *far_ok(const char *const *words)
 	return reply.json;
 }
 
+/* A start there lets that user linger, who did not before. */
 static void end_there(void)
 {
 	(void)far_deck(WORDS("stop", "--all"));
+	(void)machine_root(WORDS("loginctl", "disable-linger", "other"));
 	(void)machine_root(WORDS("rm", "-rf", far_home));
 }
 
