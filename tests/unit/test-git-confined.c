@@ -4,6 +4,14 @@
  */
 #include "unit/tree-fixture.h"
 
+#include "driver/git/git-internal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define TREE "default/trees/" ID "/project"
 
 /* Beside the clone there is a repository "private" of the user's. */
@@ -48,10 +56,48 @@ static void a_clone_that_leads_elsewhere_is_not_forked(void **state)
 	}
 }
 
+/* Branches, and git's locks, come and go at any moment. */
+static void flicker(int refs)
+{
+	enum { NAMES = 200 };
+	char name[16];
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 0;; i++) {
+		(void)snprintf(name, sizeof(name), "%u", i / 2 % NAMES);
+		if (i % 2)
+			(void)unlinkat(refs, name, 0);
+		else
+			(void)close(openat(refs, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	}
+}
+
+static void what_is_removed_meanwhile_leads_nowhere(void **state)
+{
+	enum { LOOKS = 20000, AGENTS = 3 };
+	struct desk *desk = *state;
+	pid_t pids[AGENTS];
+	int failed = 0;
+	do_sh(desk, "git init -q clone");
+	cleanup_free char *tree = path_join(desk->root, "clone");
+	cleanup_free char *heads = path_join(tree, ".git/refs/heads");
+	cleanup_close int refs = open(heads, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < AGENTS; i++)
+		if ((pids[i] = fork()) == 0)
+			flicker(refs);
+	for (int i = 0; i < LOOKS && !failed; i++)
+		failed += gitcmd_check_confined(tree, NULL) != 0;
+	for (int i = 0; i < AGENTS; i++) {
+		(void)kill(pids[i], SIGKILL);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	assert_int_equal(failed, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(a_clone_that_leads_elsewhere_is_not_forked),
+		DESK_TEST(what_is_removed_meanwhile_leads_nowhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

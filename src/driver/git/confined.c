@@ -23,9 +23,10 @@ static bool is_confined(int above, const char *name, unsigned depth, char **ret)
 	struct stat st;
 	cleanup_strvec struct strvec names = { 0 };
 	cleanup_close int fd = -1;
-	if (fstatat(above, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
-		return true;
 	fd = fs_openat(above, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
+	/* Its agent may have removed it just now, as git does with its locks. */
+	if (fd < 0 && errno == ENOENT)
+		return true;
 	bool confined = fd >= 0 && fstat(fd, &st) == 0 && depth < DEEPEST &&
 			(S_ISREG(st.st_mode) ||
 			 (S_ISDIR(st.st_mode) && fs_list(fd, &names, NULL) == 0));
