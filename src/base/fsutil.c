@@ -431,8 +431,32 @@ bool fs_is_mount_point(int dirfd, const char *name)
 	       (status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-static int remove_content(int dirfd, dev_t device, struct error *err)
+/* A tree that is removed. */
+struct removal {
+	dev_t device;
+	int top;
+	unsigned lifted; /* directories, by lift() */
+};
+
+/* Move a directory to the top: a tree of any depth takes few descriptors, and little stack. */
+static int lift(int dirfd, const char *name, struct removal *removal, struct error *err)
 {
+	char lifted[32];
+	/* Its new ".." is written into it. */
+	cleanup_close int fd = open_to_empty(dirfd, name, err);
+	if (fd < 0)
+		return -1;
+	do
+		(void)snprintf(lifted, sizeof(lifted), ".lifted-%u", removal->lifted++);
+	while (faccessat(removal->top, lifted, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+	return renameat(dirfd, name, removal->top, lifted) < 0
+		       ? error_set_file(err, errno, "move %s", name)
+		       : 0;
+}
+
+static int remove_content(int dirfd, unsigned depth, struct removal *removal, struct error *err)
+{
+	enum { DEEPEST = 100 };
 	cleanup_strvec struct strvec names = { 0 };
 	if (fs_list(dirfd, &names, err) < 0)
 		return -1;
@@ -446,12 +470,18 @@ static int remove_content(int dirfd, dev_t device, struct error *err)
 		}
 		/* Of a directory only: on overlayfs a file's device is another (a mounted file
 		 * cannot be unlinked anyway). */
-		if (S_ISDIR(st.st_mode) && (st.st_dev != device || fs_is_mount_point(dirfd, name)))
+		if (S_ISDIR(st.st_mode) &&
+		    (st.st_dev != removal->device || fs_is_mount_point(dirfd, name)))
 			return error_set(err, ERROR_SYSTEM, "%s is a mount point: unmount it first",
 					 name);
+		if (S_ISDIR(st.st_mode) && depth == DEEPEST) {
+			if (lift(dirfd, name, removal, err) < 0)
+				return -1;
+			continue;
+		}
 		if (S_ISDIR(st.st_mode)) {
 			cleanup_close int fd = open_to_empty(dirfd, name, err);
-			if (fd < 0 || remove_content(fd, device, err) < 0)
+			if (fd < 0 || remove_content(fd, depth + 1, removal, err) < 0)
 				return -1;
 		}
 		if (unlinkat(dirfd, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) < 0 &&
@@ -471,8 +501,13 @@ int fs_remove_tree(int dirfd, const char *name, struct error *err)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return error_set_file(err, errno, "stat %s", name);
-	if (remove_content(fd, st.st_dev, err) < 0)
-		return error_prefix(err, "remove %s", name);
+	struct removal removal = { .device = st.st_dev, .top = fd };
+	unsigned lifted;
+	do {
+		lifted = removal.lifted;
+		if (remove_content(fd, 0, &removal, err) < 0)
+			return error_prefix(err, "remove %s", name);
+	} while (removal.lifted > lifted);
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return error_set_file(err, errno, "remove directory %s", name);
 	if (dirfd != AT_FDCWD)

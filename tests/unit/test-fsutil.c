@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -199,6 +200,32 @@ static void a_tree_without_the_right_to_write_is_removed(void **state UNUSED)
 	}
 	int r = fs_remove_tree(here, "tree", NULL);
 	assert_int_equal(seteuid(own), 0);
+	assert_int_equal(r, 0);
+	assert_false(is_there("tree"));
+}
+
+/* With all of it open at once, a process has no descriptor left. */
+static void a_deep_tree_is_removed(void **state UNUSED)
+{
+	enum { DEPTH = 3000, DESCRIPTORS = 256 };
+	struct rlimit limit, few;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ DESCRIPTORS, limit.rlim_max };
+	cleanup_close int fd = fcntl(here, F_DUPFD_CLOEXEC, 0);
+	for (int i = 0; i < DEPTH; i++) {
+		const char *name = i ? "d" : "tree";
+		assert_int_equal(mkdirat(fd, name, 0700), 0);
+		const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_true(below >= 0);
+		(void)close(fd);
+		fd = below;
+	}
+	/* A name that is taken, and one that nobody may write. */
+	put("tree/.lifted-0", "x");
+	assert_int_equal(fchmod(fd, 0), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	const int r = fs_remove_tree(here, "tree", NULL);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_int_equal(r, 0);
 	assert_false(is_there("tree"));
 }
@@ -506,6 +533,7 @@ int main(void)
 		TEST(a_tree_without_the_right_to_write_is_removed),
 		TEST(a_read_only_file_system_is_named),
 		TEST(a_tree_is_removed_without_following_links),
+		TEST(a_deep_tree_is_removed),
 		TEST(what_is_mounted_in_a_tree_stays),
 		TEST(temporaries_are_swept_and_nothing_else),
 		TEST(a_prefix_is_swept_with_its_digits_only),
