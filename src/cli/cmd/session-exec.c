@@ -56,7 +56,7 @@ static int foreground(const struct place_exec *exec, int *ret_status, struct err
 static int run_beside(struct app *app, const struct strvec *command, struct error *err)
 {
 	cleanup_instance struct instance *instance = NULL;
-	cleanup_place_exec struct place_exec exec = { 0 };
+	cleanup_place_exec struct place_exec exec = PLACE_NO_EXEC;
 	const struct place *place;
 	int status;
 	if (deck_load(&app->deck, app->session->base, &instance, err) < 0 ||

@@ -47,6 +47,7 @@ void place_exec_clear(struct place_exec *exec)
 {
 	if (exec->ticket)
 		(void)unlink(exec->ticket);
+	fs_unlock(&exec->held);
 	strvec_clear(&exec->argv);
 	replace_string(&exec->ticket, NULL);
 }

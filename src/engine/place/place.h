@@ -94,8 +94,10 @@ struct place_exec {
 	/* The path of a file.  The command runs only if it can remove the file first.  If another
 	 * process removes it earlier, the command never runs.  NULL: there is no ticket. */
 	char *ticket;
-	const char *by; /* the program that runs it, for messages; borrowed */
+	struct fs_lock held; /* on that file: as long as its process lives, no start removes it */
+	const char *by;      /* the program that runs it, for messages; borrowed */
 };
+#define PLACE_NO_EXEC ((struct place_exec){ .held = FS_UNLOCKED })
 void place_exec_clear(struct place_exec *exec);
 #define cleanup_place_exec CLEANUP(place_exec_clear)
 

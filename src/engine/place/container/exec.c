@@ -46,15 +46,15 @@ static int push_client(const struct recipe *recipe, struct strvec *ret, struct e
 	return 0;
 }
 
-static int make_ticket(const char *capsule, char **ret, struct error *err)
+static int make_ticket(const char *capsule, struct place_exec *exec, struct error *err)
 {
 	cleanup_close int fd = -1;
 	cleanup_free char *id = naming_new_uuid();
 	cleanup_free char *name = xasprintf(TICKET "%s", id);
 	if (fs_open_private_directory(capsule, &fd, err) < 0 ||
-	    fs_replace(fd, name, "", 0, FS_VOLATILE, err) < 0)
+	    fs_lock(fd, name, 0, &exec->held, err) < 0)
 		return -1;
-	*ret = path_join(capsule, name);
+	exec->ticket = path_join(capsule, name);
 	return 0;
 }
 
@@ -63,9 +63,12 @@ void container_sweep_tickets(int capsule_directory)
 	cleanup_strvec struct strvec names = { 0 };
 	if (fs_list(capsule_directory, &names, NULL) != 0)
 		return;
-	for (size_t i = 0; i < names.count; i++)
-		if (starts_with(names.items[i], TICKET))
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
+		if (starts_with(names.items[i], TICKET) &&
+		    fs_lock(capsule_directory, names.items[i], 0, &lock, NULL) == 0)
 			(void)unlinkat(capsule_directory, names.items[i], 0);
+	}
 }
 
 int container_exec(const struct instance *instance, const struct strvec *command,
@@ -73,12 +76,12 @@ int container_exec(const struct instance *instance, const struct strvec *command
 {
 	const struct recipe *recipe = instance->recipe;
 	const struct place_run run = place_run_of(instance);
-	cleanup_place_exec struct place_exec exec = { 0 };
+	cleanup_place_exec struct place_exec exec = PLACE_NO_EXEC;
 	struct strvec *argv = &exec.argv;
 	if (!recipe || !instance->container_id || !run.capsule || !place_is_live(&run))
 		return error_set(err, ERROR_INVALID,
 				 "its container is not running: start the session first");
-	if (push_client(recipe, argv, err) < 0 || make_ticket(run.capsule, &exec.ticket, err) < 0)
+	if (push_client(recipe, argv, err) < 0 || make_ticket(run.capsule, &exec, err) < 0)
 		return -1;
 	strvec_push_array(argv, (const char *const[]){ "exec", "--interactive", NULL });
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
@@ -94,6 +97,6 @@ int container_exec(const struct instance *instance, const struct strvec *command
 		strvec_push(argv, "/bin/sh");
 	exec.by = recipe->engine;
 	*ret = exec;
-	exec = (struct place_exec){ 0 };
+	exec = PLACE_NO_EXEC;
 	return 0;
 }
