@@ -73,7 +73,7 @@ static void flicker(int refs)
 
 static void what_is_removed_meanwhile_leads_nowhere(void **state)
 {
-	enum { LOOKS = 20000, AGENTS = 3 };
+	enum { LOOKS = 5000, AGENTS = 3 };
 	struct desk *desk = *state;
 	pid_t pids[AGENTS];
 	int failed = 0;
