@@ -6,7 +6,7 @@ USAGE
   test-damage.py [KIND...]   only these kinds of damage; agentdeck is found in PATH
 
 The commands are those of the sources.  None may end by a signal, or change or remove the damaged
-file, which may only be set aside.  Where a command names the damaged session, it says what to do,
+file, which may only be set aside, or another session.  Where a command names the damaged session, it says what to do,
 and with --json it prints an error and never success.
 
 EXIT STATUS
@@ -27,6 +27,8 @@ MANIFEST = "instance.json"
 LEFT_OUT = {"events", "supervise", "ui", "wall", "image build-default", "launch"}
 # remove takes it, logs needs no manifest, a wait is for states, and two want a terminal first.
 EXEMPT = {"remove", "logs", "status", "session attach", "switch"}
+# These are for all sessions.
+FOR_ALL = {"group rename", "group remove"}
 # Called by agentdeck itself: they only have to end.
 OWN = {"hook", "pane", "revive", "notice", "settle", "with-session", "look", "find-replies"}
 WORDS = {"TITLE": "other", "NAME": "other", "GROUP": "work", "FIELD": "group", "VALUE": "work", "TEXT": "hello",
@@ -37,7 +39,7 @@ EXTRA = {"top": ["--once"], "remove": ["--force"], "purge": ["--force"], "sessio
          "session start": ["--no-wait", "--no-supervise"], "session limit": ["--memory-max=1G"],
          "session fork": ["--no-start"], "session output": ["--pane"],
          "status": ["--wait", "error", "--timeout", "1"]}
-REMEDY = re.compile(r"repair it|remove it|agentdeck remove|newer agentdeck|put the file itself|chmod")
+REMEDY = re.compile(r"repair it|remove it|agentdeck remove|newer agentdeck|put the (file|directory) itself|chmod")
 
 
 def damages(text):
@@ -53,6 +55,22 @@ def damages(text):
             os.rename(path, path + ".kept")
             make(path)
         return put
+
+    def beside(name, make):
+        """What is beside the session's directory, instead; DIRECTORY.lock or a name."""
+        def put(path):
+            session = os.path.dirname(path)
+            place = os.path.join(os.path.dirname(session), name) if name else session + ".lock"
+            if os.path.lexists(place):
+                os.remove(place)
+            make(place)
+        return put
+
+    def link_directory(path):
+        session = os.path.dirname(path)
+        os.rename(session, session + "-kept")
+        os.symlink(session + "-kept", session)
+
     size = len(text)
     without = {key: value for key, value in json.loads(text).items() if key in ("format", "id")}
     return {
@@ -67,6 +85,12 @@ def damages(text):
         "unreadable": lambda path: os.chmod(path, 0), "a_directory": instead(os.mkdir),
         "a_link": instead(lambda path: os.symlink(os.path.basename(path) + ".kept", path)),
         "a_link_to_nothing": instead(lambda path: os.symlink("nothing", path)), "a_fifo": instead(os.mkfifo),
+        "no_words": change(argv=[]), "words_of_other_types": change(argv=[1, None, {}]),
+        "escaped_nul": write(text.replace(b'"bad"', b'"b\\u0000ad"')), "nested": change(future=json.loads("[" * 70 + "]" * 70)),
+        "two_ids": write(text.replace(b'"title"', b'"id": "aaaaaaaa", "title"', 1)), "id_with_slashes": change(id="../good"),
+        "base_with_slashes": change(base="../good"), "directory_a_link": link_directory,
+        "lock_a_directory": beside(None, os.mkdir), "lock_a_fifo": beside(None, os.mkfifo),
+        "index_a_directory": beside("instances.json", os.mkdir), "index_a_fifo": beside("instances.json", os.mkfifo),
         "missing": lambda path: os.rename(path, os.path.join(os.path.dirname(path), MANIFEST + ".damaged-2026-01-01T00:00:00Z")),
     }
 
@@ -113,6 +137,7 @@ class Deck:
                                 SHELL="/bin/sh", EDITOR="true", VISUAL="true", LC_ALL="C.UTF-8")
         self.run("add", ".", "-t", "good", "--agent", "demo", "-g", "work")
         self.run("add", ".", "-t", "bad", "--agent", "demo")
+        self.good = json.loads(self.run("show", "good", "--json").stdout)["id"]
         self.id = json.loads(self.run("show", "bad", "--json").stdout)["id"]
 
     def run(self, *words):
@@ -142,6 +167,9 @@ def judge(name, words, result, names_damaged):
     out, err = result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
     if result.returncode < 0 or result.returncode == 124 or result.returncode > 127 or "Sanitizer" in err or "runtime error" in err:
         return f"status {result.returncode}: {err[-1500:]}"
+    if name not in OWN and "--json" in words and out.startswith("{\n") and '"success": ' in out and \
+            json.loads(out)["success"] != (result.returncode == 0):
+        return f"status {result.returncode}, and says {out[:300]}"
     if name in OWN or not names_damaged:
         return None
     if result.returncode == 0:
@@ -172,6 +200,7 @@ def check(kind, commands):
         kept = os.path.join(root, "kept")
         subprocess.run(["cp", "-a", deck.home, kept], check=True)
         before = state_of(os.path.join(kept, "default", deck.id))
+        good = state_of(os.path.join(kept, "default", deck.good))
         # What can be read after all is not damaged: then nothing may crash, that is all.
         is_damaged = deck.run("show", deck.id, "--json").returncode != 0
         for name, synopsis, has_json in commands:
@@ -192,7 +221,10 @@ def check(kind, commands):
                     problems.append(f"{' '.join(words)}: {wrong}")
                 if is_damaged and name != "remove" and sorted(after.values()) != sorted(before.values()):
                     problems.append(f"{' '.join(words)}: the files are not as before: {sorted(after)}")
-                if after != before or name in ("prune", "restore", "add"):
+                changed = state_of(os.path.join(deck.home, "default", deck.good)) != good
+                if changed and name not in FOR_ALL:
+                    problems.append(f"{' '.join(words)}: it has changed another session")
+                if after != before or changed or name in ("prune", "restore", "add"):
                     if not is_damaged:
                         deck.run("stop", "--all", "-q")
                     subprocess.run(["rm", "-rf", deck.home], check=True)

@@ -91,9 +91,19 @@ static int open_instance(struct store *store, const char *base, int *ret, struct
 {
 	if (!store_is_base(base))
 		return STORE_ABSENT;
-	int r = fs_open_private_directory_at(store->directory, base, false, ret, err);
-	if (r < 0)
+	cleanup_error struct error why = { 0 };
+	struct stat st;
+	int r = fs_open_private_directory_at(store->directory, base, false, ret, &why);
+	if (r < 0 && fstatat(store->directory, base, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return error_set(err, ERROR_CORRUPT,
+				 "%s/%s is a symbolic link, which is not followed: put the "
+				 "directory itself there",
+				 store->path, base);
+	if (r < 0) {
+		(void)error_move(err, &why);
 		return error_prefix(err, "%s", store->path);
+	}
 	return r == FS_ABSENT ? STORE_ABSENT : 0;
 }
 
