@@ -238,7 +238,7 @@ for case_name in each_session_of_the_group_has_a_tile it_shows_what_the_agent_pr
 	all_who_become_idle_together_are_seen it_refuses_what_it_cannot_show; do
 	before=$failures
 	"$case_name"
-	((failures > before)) || passed=$((passed + 1))
+	((failures > before)) || { echo "ok $case_name"; passed=$((passed + 1)); }
 done
 echo "$passed passed, $failures failed"
 ((failures == 0))
