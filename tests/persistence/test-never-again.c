@@ -279,6 +279,62 @@ TEST(RestartWorksFromEveryStatus)
 	assert_runs(1);
 }
 
+/* An agent that restarts its own session and another one, as a tool of it would, when it starts
+ * with this file there. */
+#define RESTARTS                                                          \
+	"#!/bin/sh\n"                                                     \
+	"[ ! -e ~/again ] || { rm ~/again; { "                            \
+	"agentdeck session restart \"$AGENTDECK_INSTANCE\" --json; "      \
+	"agentdeck session restart other --json; } >~/answers 2>&1 & }\n" \
+	"exec agentdeck-demo-agent \"$@\"\n"
+
+TEST(RestartFromInsideAddsNoSession)
+{
+	struct session session, other;
+	const char *program = at_home("bin/orchestrator"), *answers = at_home("answers");
+	begin(&other, "other");
+	machine_write(program, 0755, RESTARTS);
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo", "-c", program));
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+	const char *session_id = session.session_id, *other_id = other.session_id;
+	for (unsigned turns = 1; turns <= 2; turns++) {
+		machine_write(at_home("again"), 0644, "");
+		machine_write(answers, 0644, "");
+		session_restart(&session, NULL);
+		WAIT_FOR(strstr(or_empty(machine_read(answers)), other.id),
+			 "the other one is not restarted: %s", or_empty(machine_read(answers)));
+		ASSERT(strstr(machine_read(answers), "cannot be restarted from inside"),
+		       "it ends itself: %s", machine_read(answers));
+		(void)session_look(&session);
+		assert_came_back(&session, session_id, MARKER, turns);
+		(void)session_look(&other);
+		assert_came_back(&other, other_id, MARKER, turns);
+		ASSERT(row_count() == 2, "there are %zu sessions now", row_count());
+		assert_runs(2);
+	}
+}
+
+/* The question is in the conversation, its answer is lost, and nothing asks it again. */
+TEST(KillInTheMiddleOfATurnKeepsTheQuestion)
+{
+	struct session session;
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "3600000");
+	session_add(&session, NULL, "deck", WORDS("-c", "agentdeck-demo-agent '" MARKER "'"));
+	session_start(&session, NULL);
+	WAIT_FOR(session_shows(&session, "Thinking"), "it has no turn:\n%s",
+		 or_empty(session_screen(&session)));
+	const char *session_id = session_look(&session) ? session.session_id : NULL;
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "1");
+	session_kill_server(&session);
+	session_start(&session, NULL);
+	assert_flag(&session, "--resume", session_id);
+	session_say(&session, "and now?");
+	ASSERT(session_shows(&session, "You said: \"and now?\". I remember 2 of your messages; the "
+				       "first was \"" MARKER "\"."),
+	       "the question is lost, or was asked again:\n%s", session_screen(&session));
+}
+
 TEST(CustomCommandWithoutAnIdComesBack)
 {
 	struct session session;

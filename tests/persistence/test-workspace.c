@@ -159,6 +159,41 @@ TEST(SetupOfATreeRunsUntilItIsDone)
 	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran again: %s", setup_runs(&session));
 }
 
+/* The shutdown ends it, and has not failed. */
+TEST(RebootDuringASetupIsNoFailure)
+{
+	struct session session = { .title = "deck", .id = "deck" };
+	machine_write(
+		at_home(".config/agentdeck/config.toml"), 0600,
+		"[workspace]\n"
+		"setup = [\"sh\", \"-c\", \"echo x >>runs; test -e ready || exec sleep 3600\"]\n");
+	machine_user_ok(WORDS("sh", "-c",
+			      "mkdir \"$1\" && cd \"$1\" && git init -q && "
+			      "printf 'runs\nready\n' >.gitignore && git add .gitignore && "
+			      "git -c user.name=a -c user.email=a@b commit -qm one",
+			      "sh", at_home("deck")));
+	struct login *login = login_open();
+	struct answer begun = login_run(
+		login,
+		WORDS("sh", "-c", "agentdeck launch \"$1\" --agent demo --worktree >\"$2\" 2>&1 &",
+		      "sh", at_home("deck"), at_home("launched")));
+	ASSERT(begun.status == 0, "launch: %s", begun.errors);
+	WAIT_FOR(deck_look(WORDS("show", "deck")).status == 0, "there is no session: %s",
+		 or_empty(machine_read(at_home("launched"))));
+	session.directory = tree_of(&session);
+	WAIT_FOR(streq(setup_runs(&session), "x\n"), "no setup: %s",
+		 or_empty(machine_read(at_home("launched"))));
+	machine_reboot();
+	session.id = json_get_string(session_look(&session), "id", "");
+	ASSERT(!streq(session.status, "error"), "it is %s", session.status);
+	struct reply shown = deck(NULL, WORDS("session", "show", session.id));
+	ASSERT(strstr(shown.output, "runs before its first start"), "the setup: %s", shown.output);
+	machine_write(kept("%s/ready", session.directory), 0600, "");
+	session_start(&session, NULL);
+	ASSERT(streq(setup_runs(&session), "x\nx\n"), "it ran: %s", setup_runs(&session));
+	session_say(&session, MARKER);
+}
+
 /* Both would change the same files.  One that does not run changes nothing. */
 TEST(SecondSessionOfADirectoryIsOfferedAWorktree)
 {

@@ -8,7 +8,8 @@
 #
 # It runs those of docs/tutorial.md and docs/how-to.md in their order, in a scratch home, the latter with
 # the demo agent in place of claude. It names the lines that it leaves out, and what runs them instead. Of
-# the lines in the other documents and in README.md it lets agentdeck check the command line.
+# the lines in the other documents and in README.md it lets agentdeck check the command line. Each link,
+# and each document that our files name, is there.
 #
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux, no git, or no agentdeck-assess (built without libgit2)
@@ -143,6 +144,37 @@ done < <(for file in "$tree"/README.md "$tree"/docs/*.md; do
 	} | sed "s|^|$file:|"
 done)
 ((checked >= 80)) || fail "only $checked command lines"
+
+# --- pages ----------------------------------------------------------------------------------------------
+
+# The headings of a document, as links name them.
+anchors_of() {	# FILE
+	sed -nE 's/^#+ //p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^[:alnum:] _-]//g; s/ /-/g'
+}
+
+every_page_exists() {
+	local before=$failures pages=0 file link page
+	while IFS=: read -r file link; do
+		# the forge has those, beside the files
+		[[ $link != ../../issues ]] || continue
+		page=$file
+		[[ $link == '#'* ]] || page=$(dirname "$file")/${link%%#*}
+		pages=$((pages + 1))
+		if [[ ! -e $page ]]; then
+			fail "every_page_exists: ${file#"$tree"/} leads to $link"
+		elif [[ $link == *'#'* ]] && ! grep -qxF -- "${link#*#}" <(anchors_of "$page"); then
+			fail "every_page_exists: ${file#"$tree"/} leads to $link, and there is no such heading"
+		fi
+	done < <(grep -oHE '\]\([^):]+\)' "$tree"/{README,CLAUDE,CHANGELOG}.md "$tree"/docs/*.md "$tree"/docs/rfc/*.md |
+		sed -E 's/:\]\((.*)\)$/:\1/')
+	while read -r page; do
+		pages=$((pages + 1))
+		[[ -e $tree/$page ]] || fail "every_page_exists: our files name $page"
+	done < <(grep -rhoE --include='*.[ch]' --include='*.toml' --include='*.txt' '\bdocs/[a-z-]+\.md' "$tree"/{src,data} | sort -u)
+	((pages >= 100)) || fail "every_page_exists: only $pages pages"
+	[[ $failures != "$before" ]] || echo "ok every_page_exists: $pages"
+}
+every_page_exists
 
 left=0
 [[ ! -e $root/left-out ]] || { cat "$root/left-out" && left=$(wc -l <"$root/left-out"); }

@@ -412,26 +412,39 @@ static void a_worktree_can_begin_at_a_commit_of_a_clone(void **state)
 }
 
 /* What the agent has put into its own repository. */
+/* What an agent puts into the configuration, the hooks and the attributes of its tree.  Those of a
+ * worktree are its repository's as well. */
+#define ATTACK                                                                                 \
+	"cd default/trees/" ID "/project && printf '#!/bin/sh\\ntouch %s/ran\\ncat\\n' "       \
+	"\"$OLDPWD\" >evil && chmod +x evil && echo '* filter=x' >.gitattributes && "          \
+	"git add evil .gitattributes && " COMMIT " two && hooks=$(git rev-parse --git-path "   \
+	"hooks) && mkdir -p \"$hooks\" && for hook in post-checkout reference-transaction "    \
+	"pre-auto-gc post-index-change; do cp evil \"$hooks/$hook\"; done && for key in "      \
+	"core.fsmonitor core.alternateRefsCommand core.sshCommand uploadpack.packObjectsHook " \
+	"core.pager diff.external core.gitProxy; do git config $key \"$PWD/evil\"; done"
+
+/* A checkout in a repository runs its filters, which git LFS needs: those are its user's. */
 static void a_fork_executes_nothing_of_the_tree(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_instance struct instance *one = new_tree(desk, WORKSPACE_CLONE);
-	cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
-	const struct tree_order order = { .kind = WORKSPACE_CLONE, .like = one };
-	do_sh(desk,
-	      "cd default/trees/" ID "/project && printf '#!/bin/sh\\ntouch %s/ran\\n' "
-	      "\"$OLDPWD\" >evil && chmod +x evil && git add evil && " COMMIT " two && "
-	      "for key in core.fsmonitor core.alternateRefsCommand core.sshCommand "
-	      "uploadpack.packObjectsHook core.pager diff.external core.gitProxy; do "
-	      "git config $key \"$PWD/evil\"; done && mkdir -p .git/hooks && "
-	      "for hook in post-checkout reference-transaction pre-auto-gc post-index-change; "
-	      "do cp evil .git/hooks/$hook; done");
-	replace_string(&two->cwd, one->cwd);
-	assert_int_equal(tree_plan(&desk->deck, &order, two, NULL), 0);
-	assert_int_equal(create_instance(desk->deck.store, two, NULL), 0);
-	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, "bbbbbbbb");
-	assert_int_equal(tree_ensure(&desk->deck, lock, two, NULL), 0);
-	do_sh(desk, "test -f default/trees/bbbbbbbb/project/evil && test ! -e ran");
+	static const enum workspace_kind kinds[] = { WORKSPACE_CLONE, WORKSPACE_WORKTREE };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_instance struct instance *one = new_tree(desk, kinds[i]);
+		cleanup_instance struct instance *two = new_instance("bbbbbbbb", "Copy");
+		const struct tree_order order = { .kind = kinds[i], .like = one };
+		do_sh(desk, ATTACK);
+		if (kinds[i] == WORKSPACE_CLONE)
+			do_sh(desk, "git -C default/trees/" ID "/project config filter.x.clean "
+				    "\"$PWD/default/trees/" ID "/project/evil\" && touch "
+				    "default/trees/" ID "/project/evil");
+		replace_string(&two->cwd, one->cwd);
+		assert_int_equal(tree_plan(&desk->deck, &order, two, NULL), 0);
+		assert_int_equal(create_instance(desk->deck.store, two, NULL), 0);
+		cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, "bbbbbbbb");
+		assert_int_equal(tree_ensure(&desk->deck, lock, two, NULL), 0);
+		do_sh(desk, "test -f default/trees/bbbbbbbb/project/evil && test ! -e ran");
+		do_sh(desk, "rm -rf default/trees default/" ID " default/bbbbbbbb");
+	}
 }
 
 static void a_tree_follows_its_repository(void **state)

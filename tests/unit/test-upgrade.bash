@@ -4,7 +4,7 @@
 # test-upgrade.bash - this program with the state that earlier versions have left
 #
 # USAGE
-#   test-upgrade.bash [FIXTURE...]    only these; agentdeck is found in PATH
+#   test-upgrade.bash [FIXTURE...]    only these (test_fixture: all); agentdeck is found in PATH
 #
 # tests/fixtures/state has a directory for each earlier format, named after the format of the index
 # (index-9-files: made later, with more kinds of files).
@@ -27,7 +27,7 @@ root=$(mktemp -d /tmp/agentdeck-upgrade-XXXXXX) || exit
 home='' failures=0 fixture=''
 
 fail() {
-	echo "FAILED $fixture: $*"
+	echo "FAILED test_fixture: $fixture: $*"
 	failures=$((failures + 1))
 }
 deck() {
@@ -149,7 +149,7 @@ test_fixture() {
 	[[ ! -e $fixtures/$fixture/backup.tar ]] || test_archives
 }
 
-if (($# == 0)); then
+if (($# == 0)) || [[ $1 == test_fixture ]]; then
 	cd "$fixtures" || exit 1
 	set -- index-*
 fi
@@ -158,5 +158,6 @@ for fixture; do
 	echo "$fixture"
 done
 home=''
+[[ $failures != 0 ]] || echo "ok test_fixture"
 echo "test-upgrade: $# formats, $failures failures"
 ((failures == 0))
