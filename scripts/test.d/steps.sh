@@ -412,8 +412,7 @@ start_shards() {	# MOST TESTS_OF_EACH NAME TEST...: adds to pids
 # agentdeck is built in a copy of the system, and only what "make install" makes is kept.
 persistence_in() {	# SYSTEM [TEST...]
 	local prefix=$SCRATCH_PREFIX/$1 root tests=("${@:2}")
-	gcc_build
-	limit 600 make --no-print-directory -j "$(nproc)" tests/persistence/persistence
+	gcc_build tests/persistence/persistence
 	root=$(limit_as_root 1800 "$TOP/tests/testbed/testroot" make "$1")
 	as_root mkdir -p "$prefix"
 	# shellcheck disable=SC2016 # the inner shell expands it
