@@ -378,7 +378,10 @@ TEST(PlaceInTmpThatIsAnothersIsLeftAlone)
 	begin(&session, "deck");
 	const char *id = session.session_id, *place = direct_place();
 	const char *manifest = state_file(kept("default/%s/instance.json", session.id));
+	struct process agent = session_agent(&session);
 	session_kill_server(&session);
+	/* Its last report makes the place once more. */
+	WAIT_FOR(!machine_alive(&agent), "the agent outlives its terminal");
 	const char *before = machine_read(manifest);
 	machine_root_ok(WORDS("rm", "-r", place));
 	as_other("ln -s \"$1\" \"$2\"", state_file("default"), place);
