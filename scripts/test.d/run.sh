@@ -11,7 +11,7 @@ SHARE=	# seconds for the current searching step; empty: no limit
 
 # What the test programs say about themselves, on one line.
 summary_of() {	# LOG
-	sed -nE '/^([0-9]+ passed, [0-9]+ failed|[0-9]+ of [0-9]+ seeds|seed [0-9]+, [0-9]+ s each|monkey: [0-9]|agents: [0-9]|containers: [0-9]|check-[a-z]+: [0-9]|shellcheck: [0-9]|clang-tidy: [0-9]|coverage: )/p' "$1" |
+	sed -nE '/^([0-9]+ passed, [0-9]+ failed|[0-9]+ of [0-9]+ seeds|seed [0-9]+, [0-9]+ s each|monkey: [0-9]|newest: |agents: [0-9]|containers: [0-9]|check-[a-z]+: [0-9]|shellcheck: [0-9]|clang-tidy: [0-9]|coverage: )/p' "$1" |
 		paste -s -d ';' | sed 's/;/; /g'
 }
 

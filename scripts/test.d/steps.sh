@@ -453,6 +453,11 @@ step_agents() {	# [AGENT...]
 	limit_as_root 1800 "$TOP/tests/persistence/real-agents" "${agents[@]}"
 }
 
+step_newest() {	# [AGENT...]
+	install_scratch
+	limit_as_root 3600 "$TOP/tests/persistence/real-agents" --newest "$@"
+}
+
 step_more-agents() {
 	local agent begin=$SECONDS count=0
 	install_scratch
