@@ -136,6 +136,13 @@ find_base() {
 # The files that differ from BASE and exist.
 changed_files() { repository diff --name-only --diff-filter=d "$BASE"; }
 
+# The step checks has all of them.
+leave_out_checks() {
+	[[ ${NAMES[unit]-} ]] || return 0
+	NAMES[unit]=$(tr ' ' '\n' <<<"${NAMES[unit]}" | grep -v '^tests/check-' | paste -s -d ' ')
+	[[ ${NAMES[unit]} ]] || mapfile -t CHOSEN < <(printf '%s\n' "${CHOSEN[@]}" | grep -vx unit)
+}
+
 # Adds what covers the files that changed, and is not in CHOSEN: the other shares, and what is named.
 readonly CHANGED_S=480	# seconds for all of it
 choose_changed() {
@@ -148,6 +155,7 @@ choose_changed() {
 	echo "Changed files: ${#files[@]} since ${BASE::9} ($WHY)."
 	((${#files[@]})) || return 0
 	add_tests_of "${files[@]/#/$TOP/}"
+	leave_out_checks
 	for step in "${CHOSEN[@]:${#fits[@]}}"; do
 		seconds=$(seconds_of "$step")
 		if ((seconds <= left)); then
