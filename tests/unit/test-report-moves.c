@@ -172,6 +172,43 @@ static void a_branch_counts_at_once(void **state)
 	expect_id(desk, NEW, false);
 }
 
+/* Its container has this home. */
+static void live_in(struct desk *desk, const char *home)
+{
+	cleanup_store_lock struct store_lock *lock = lock_of(desk->deck.store, ID);
+	cleanup_instance struct instance *instance = desk_load(desk);
+	struct recipe *recipe = recipe_new();
+	recipe->engine = xstrdup("docker");
+	recipe->address = xstrdup("unix:///nowhere");
+	recipe->image_id = xstrdup("sha256:0");
+	recipe->user = xstrdup("1:1");
+	recipe->home = xstrdup(home);
+	recipe->directory = xstrdup("/nowhere");
+	recipe_free(instance->recipe);
+	instance->recipe = recipe;
+	assert_int_equal(store_save(lock, instance, NULL), 0);
+}
+
+static void expect_transcript(struct desk *desk, const char *path)
+{
+	cleanup_instance struct instance *instance = desk_load(desk);
+	assert_string_equal(or_empty(instance->conversation.transcript_path), path);
+}
+
+static void a_container_reports_no_transcript_outside_its_home(void **state)
+{
+	struct desk *desk = *state;
+	start_session(desk);
+	live_in(desk, "/box");
+	take_from(desk, FROM(PANE, TMUX), START(OLD, "resume"));
+	take_from(desk, FROM(PANE, TMUX), PROMPT(OLD));
+	expect_id(desk, OLD, true);
+	expect_transcript(desk, "");
+	live_in(desk, "/t");
+	take_from(desk, FROM(PANE, TMUX), PROMPT(OLD));
+	expect_transcript(desk, "/t/" OLD);
+}
+
 /* ---- the agent's note -------------------------------------------------------------------------- */
 
 static void put_in_home(const struct desk *desk, const char *name, const char *text)
@@ -405,6 +442,7 @@ int main(void)
 		DESK_TEST(the_user_of_a_fork_with_a_turn_may_go_to_its_parent),
 		DESK_TEST(what_the_agent_itself_begins_counts_from_its_first_turn),
 		DESK_TEST(a_branch_counts_at_once),
+		DESK_TEST(a_container_reports_no_transcript_outside_its_home),
 		DESK_TEST(the_note_of_the_runs_agent_is_followed),
 		DESK_TEST(a_note_that_proves_nothing_is_not),
 		DESK_TEST(a_note_gives_no_conversation_to_a_second_owner),

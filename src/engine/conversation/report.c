@@ -417,6 +417,13 @@ static bool is_start_of_fork(const struct instance *instance, const struct repor
 	       is_id(conversation->forked_from, report->session_id);
 }
 
+/* An agent in a container can report any path, also one of another conversation of the user. */
+static bool is_in_reach(const struct instance *instance, const char *path)
+{
+	return !instance->recipe ||
+	       (path_is_below(path, or_empty(instance->recipe->home)) && !strstr(path, "/../"));
+}
+
 static int decode(struct json_object *object, const struct instance *instance,
 		  const struct agent *agent, struct report *ret, struct error *err)
 {
@@ -428,6 +435,8 @@ static int decode(struct json_object *object, const struct instance *instance,
 		.source = or_empty(member(object, agent->source_key)),
 		.cwd = absolute(member(object, agent->cwd_key)),
 	};
+	if (report.transcript_path && !is_in_reach(instance, report.transcript_path))
+		report.transcript_path = NULL;
 	if (!report.event)
 		return error_set(err, ERROR_CORRUPT, "the report has no %s",
 				 agent->event_key ? agent->event_key
