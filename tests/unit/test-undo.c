@@ -62,6 +62,35 @@ static void refuse(struct desk *desk, const char *target, enum error_code code, 
 	refuse_as(desk, target, NULL, code, why);
 }
 
+/* One in a container, whose directory is this one of the desk's. */
+static void put_boxed(struct desk *desk, const char *base, const char *directory)
+{
+	cleanup_instance struct instance *instance = new_instance(base, base);
+	struct recipe *recipe = instance->recipe = recipe_new();
+	replace_string(&instance->backend, "container");
+	recipe->engine = xstrdup("docker");
+	recipe->address = xstrdup("unix:///nowhere");
+	recipe->image_id = xstrdup("sha256:0");
+	recipe->user = xstrdup("1:1");
+	recipe->home = xasprintf("%s/home-of-%s", desk->root, base);
+	recipe->directory = path_join(desk->root, directory);
+	assert_int_equal(create_instance(desk->deck.store, instance, NULL), 0);
+}
+
+static void a_place_that_another_container_can_change_stays(void **state)
+{
+	struct desk *desk = *state;
+	cleanup_instance struct instance *instance = NULL;
+	put_boxed(desk, "aaaa0001", "work/below");
+	discard(desk, "aaaa0001");
+	put_boxed(desk, "aaaa0002", "work");
+	refuse(desk, "aaaa0001", ERROR_INVALID, "aaaa0001 stays in the trash");
+	discard(desk, "aaaa0002");
+	if (undo_removal(&desk->deck, "aaaa0001", NULL, &instance, NULL) != 0)
+		fail_msg("it does not come back");
+	refuse(desk, "aaaa0002", ERROR_INVALID, "aaaa0002 stays in the trash");
+}
+
 static void the_last_one_comes_back_or_the_named_one(void **state)
 {
 	struct desk *desk = *state;
@@ -243,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DESK_TEST(the_last_one_comes_back_or_the_named_one),
 		DESK_TEST(of_one_title_the_last_removed_comes_back),
+		DESK_TEST(a_place_that_another_container_can_change_stays),
 		DESK_TEST(what_was_cut_off_has_the_title_that_it_was_removed_with),
 		DESK_TEST(a_title_or_a_conversation_that_is_taken_stays),
 		DESK_TEST(a_manifest_that_cannot_be_checked_stays),

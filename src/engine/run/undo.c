@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/conversation/owner.h"
 #include "engine/deck/home.h"
+#include "engine/place/container/nesting.h"
 #include "engine/place/place.h"
 #include "engine/workspace/branch.h"
 #include "engine/workspace/tree.h"
@@ -84,7 +85,13 @@ static int check_unreadable(struct removed *removed, const char *title, struct e
 	return 0;
 }
 
-/* The conversation became free when the session was removed. */
+/* Another session's container may have a place above or below one of this one's by now. */
+static int check_places(const struct deck *deck, const struct instance *instance, struct error *err)
+{
+	return instance->recipe ? nesting_check(deck, instance->id, instance->recipe, err) : 0;
+}
+
+/* The conversation became free when the session was removed, and so did its places. */
 static int check(struct deck *deck, struct removed *removed, const char *title, struct error *err)
 {
 	const struct instance *instance = removed->instance;
@@ -95,7 +102,8 @@ static int check(struct deck *deck, struct removed *removed, const char *title, 
 		return -1;
 	if (check_names(deck, instance, title ? title : instance->title, err) < 0)
 		return -1;
-	if (!session_id || owner_check(deck, instance, session_id, err) == 0)
+	if (check_places(deck, instance, err) == 0 &&
+	    (!session_id || owner_check(deck, instance, session_id, err) == 0))
 		return 0;
 	cleanup_free char *shown = visible(instance->title);
 	return error_prefix(err, "%s stays in the trash", shown);
