@@ -38,6 +38,7 @@ static void add_instance(struct store *store, int i)
 	replace_string(&instance->cwd, "/srv");
 	replace_string(&instance->agent, "demo");
 	replace_string(&instance->backend, "host");
+	strvec_push(&instance->argv, "demo");
 	instance->created_at = INT64_C(1776157681000000) + i;
 	if (store_lock_profile(store, clock_ms() + 60000, &lock, NULL) != 0 ||
 	    store_create(lock, instance, NULL, NULL) != 0 ||

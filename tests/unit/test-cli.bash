@@ -1242,7 +1242,7 @@ case_container_recipe() {
 	must session show a --recipe
 	grep -Eq "^Mounts +$home/other at /data$" "$home/out" || fail "mount: $(<"$home/out")"
 	refused 2 'create it first' session set a recipe.mount "$home/none:/data"
-	refused 1 "files of agentdeck's" session set a recipe.mount "$home:/data"
+	refused 1 "has sockets of agentdeck's" session set a recipe.mount "$home:/data"
 	must add . -t token --agent demo --container --auth token
 	must session show token --recipe
 	grep -Eq '^Secrets +AGENTDECK_DEMO_TOKEN from env:AGENTDECK_DEMO_TOKEN$' "$home/out" || fail "token: $(<"$home/out")"

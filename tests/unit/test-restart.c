@@ -242,6 +242,7 @@ static void history_and_hold_survive_the_manifest(void **state UNUSED)
 	replace_string(&instance->cwd, "/");
 	replace_string(&instance->agent, "demo");
 	replace_string(&instance->backend, "host");
+	strvec_push(&instance->argv, "demo");
 	cleanup_json struct json_object *object = instance_to_json(instance);
 	cleanup_instance struct instance *back = NULL;
 	struct error err = { 0 };
@@ -274,6 +275,7 @@ static void a_hold_of_another_kind_is_still_one(void **state UNUSED)
 		replace_string(&instance->cwd, "/");
 		replace_string(&instance->agent, "demo");
 		replace_string(&instance->backend, "host");
+		strvec_push(&instance->argv, "demo");
 		cleanup_json struct json_object *object = instance_to_json(instance);
 		struct json_object *observed = json_get_object(object, "observed");
 		json_object_object_del(observed, "hold");
