@@ -74,9 +74,11 @@ int said_mark(struct deck *deck, const struct instance *instance, struct said_ma
 		const bool is_gone = fd < 0 && (errno == ENOENT || errno == ELOOP);
 		if (!is_gone && (fd < 0 || fstat(fd, &st) < 0))
 			return error_set_errno(err, errno, "read %s", found.path);
-		if (!is_gone)
-			*ret = (struct said_mark){ TAKE_PTR(found.path), st.st_size, st.st_ino,
-						   false };
+		if (!is_gone) {
+			ret->path = TAKE_PTR(found.path);
+			ret->size = st.st_size;
+			ret->inode = st.st_ino;
+		}
 	}
 	ret->is_unknown = false;
 	return 0;
