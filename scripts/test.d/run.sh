@@ -17,9 +17,9 @@ summary_of() {	# LOG
 
 # The tests and checks that a log names as failed, on one line.
 failed_in() {	# LOG
-	sed -nE '/^\[  FAILED  \] [0-9]+ test/d
+	sed -nE '/^\[  (FAILED  \] [0-9]+ test|ERROR   \] ---)/d
 		s/^not ok( [0-9]+)?( -)? +(.+)/\3/p; t
-		s/^(\[  FAILED  \]|FAIL(ED)?:?) +([^ :]+).*/\3/p' "$1" |
+		s/^(\[  (FAILED |ERROR  ) \]|FAIL(ED)?:?) +([^ :]+).*/\4/p' "$1" |
 		awk '!seen[$0]++ { printf "%s%s", between, $0; between = ", " }'
 }
 
@@ -178,7 +178,7 @@ run_group() { start_lane "$@"; await_lanes; }
 
 # The tests that a log of the persistence step names as failed.
 failed_tests_in() {	# LOG
-	sed -nE 's/^\[  FAILED  \] ([A-Za-z0-9_]+)$/\1/p' "$1" | sort -u
+	sed -nE 's/^\[  (FAILED |ERROR  ) \] ([A-Za-z0-9_]+)$/\2/p' "$1" | sort -u
 }
 
 # See AGENTDECK_TEST_AGAIN above. A late second attempt could exceed the time limit of the CI.

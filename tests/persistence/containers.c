@@ -103,11 +103,11 @@ void engine_prepare(enum engine engine, const char *image)
 		import(engine, image, plain ? WORDS("plain", demo_agent()) : WORDS("empty"));
 }
 
-void engine_prepare_libraries(enum engine engine, const char *program)
+void engine_prepare_libraries(enum engine engine, const char *image, const char *program)
 {
 	prepare(engine);
-	if (!has_image(engine, LIBRARIES_IMAGE))
-		import(engine, LIBRARIES_IMAGE, WORDS("plain", demo_agent(), kept("+%s", program)));
+	if (!has_image(engine, image))
+		import(engine, image, WORDS("plain", demo_agent(), kept("+%s", program)));
 }
 
 /* ---- containers -------------------------------------------------------------------------- */

@@ -15,15 +15,15 @@ enum engine { ENGINE_DOCKER, ENGINE_PODMAN, ENGINE_ROOT_PODMAN, ENGINE_COUNT };
 /* The image of most tests: busybox and the demo agent. It has no bash, no tmux and no systemd. */
 #define PLAIN_IMAGE "localhost/agentdeck-test-plain:latest"
 /* The same with libraries: engine_prepare_libraries(). */
-#define LIBRARIES_IMAGE "localhost/agentdeck-test-libraries:latest"
+#define LIBRARIES_IMAGE(of) "localhost/agentdeck-test-libraries:" of
 /* An image without a single file. */
 #define EMPTY_IMAGE "localhost/agentdeck-test-empty:latest"
 
 /* Call this first. The engine answers, and has the image. The test is skipped where the machine has
  * no engines. */
 void engine_prepare(enum engine engine, const char *image);
-/* The same for LIBRARIES_IMAGE, which has the libraries of this program, and not the program. */
-void engine_prepare_libraries(enum engine engine, const char *program);
+/* The same for a LIBRARIES_IMAGE, which has the libraries of this program, and not the program. */
+void engine_prepare_libraries(enum engine engine, const char *image, const char *program);
 /* As Docker's API names it: "unix:///...". */
 const char *engine_address(enum engine engine);
 

@@ -46,7 +46,7 @@ static void begin(struct inside *inside, enum engine engine, const char *const *
 	struct claude *claude = &inside->claude;
 	struct strvec *argv = kept_vector();
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE); /* its bridge is the address */
-	engine_prepare_libraries(engine, claude_program());
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("claude"), claude_program());
 	claude_prepare_inside(claude, reachable_address());
 	strvec_push_array(argv, WORDS("--agent", "claude", "--container", "--engine",
 				      engine_address(engine), "--program", "host", "--env",
@@ -99,7 +99,7 @@ static void await_end(struct inside *inside, const struct process *agent)
 static void loses_its_server(enum engine engine)
 {
 	struct inside inside;
-	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE("claude"));
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
 	machine_user_ok(WORDS("sh", "-c",
@@ -114,7 +114,7 @@ static void loses_its_server(enum engine engine)
 static void meets(enum engine engine, const char *const *words, bool is_removed)
 {
 	struct inside inside;
-	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE("claude"));
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
 	struct strvec *argv = kept_vector();
@@ -134,7 +134,7 @@ static void meets(enum engine engine, const char *const *words, bool is_removed)
 static void loses_its_machine(enum engine engine, bool in_order)
 {
 	struct inside inside;
-	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE);
+	begin_with_token(&inside, engine, "--image", LIBRARIES_IMAGE("claude"));
 	struct session *session = &inside.claude.session;
 	claude_stop_stub(&inside.claude);
 	if (in_order) {
@@ -144,7 +144,7 @@ static void loses_its_machine(enum engine engine, bool in_order)
 		machine_boot();
 	}
 	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
-	engine_prepare_libraries(engine, claude_program());
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("claude"), claude_program());
 	claude_restart_stub(&inside.claude);
 	session_start(session, NULL);
 	assert_flag(session, "--resume", inside.session_id);
@@ -157,7 +157,8 @@ static void loses_its_machine(enum engine engine, bool in_order)
 static void loses_its_image(enum engine engine)
 {
 	struct inside inside;
-	machine_write(at_home("image/Dockerfile"), 0644, "FROM " LIBRARIES_IMAGE "\nENV BUILT=1\n");
+	machine_write(at_home("image/Dockerfile"), 0644,
+		      "FROM " LIBRARIES_IMAGE("claude") "\nENV BUILT=1\n");
 	begin_with_token(&inside, engine, "--build", at_home("image"));
 	struct session *session = &inside.claude.session;
 	const struct process agent = session_agent(session);
@@ -191,7 +192,7 @@ static void has_the_login_of_its_user(enum engine engine)
 {
 	struct inside inside;
 	log_in("stub-login-1");
-	begin(&inside, engine, WORDS("--image", LIBRARIES_IMAGE, "--auth", "sync"));
+	begin(&inside, engine, WORDS("--image", LIBRARIES_IMAGE("claude"), "--auth", "sync"));
 	assert_login_was(claude_say(&inside.claude, "first words", 1), "stub-login-1");
 	log_in("stub-login-2");
 	session_restart(&inside.claude.session, NULL);

@@ -585,20 +585,21 @@ static void have_plain(struct story *story, const char *where)
 static void have_wish_for_another(struct story *story, const char *where)
 {
 	have_plain(story, where);
-	must(story, WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE), where);
+	must(story, WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE("true")),
+	     where);
 }
 
 static void image_is_cut(enum engine engine)
 {
 	const struct operation operations[] = {
 		{ "a change of its image",
-		  WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE), have_plain,
-		  start_again, 0 },
+		  WORDS("session", "set", SESSION, "recipe.image", LIBRARIES_IMAGE("true")),
+		  have_plain, start_again, 0 },
 		{ "a start with another image", WORDS("session", "start", SESSION),
 		  have_wish_for_another, start_again, 4 },
 	};
 	struct story story;
-	engine_prepare_libraries(engine, "/bin/true");
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("true"), "/bin/true");
 	begin(&story, engine);
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		cut_everywhere(&story, &operations[i]);

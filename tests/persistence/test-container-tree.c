@@ -13,14 +13,14 @@
 
 static void add(struct session *session, enum engine engine, const char *how)
 {
-	engine_prepare_libraries(engine, GIT);
+	engine_prepare_libraries(engine, LIBRARIES_IMAGE("git"), GIT);
 	machine_user_ok(WORDS("sh", "-c",
 			      "mkdir -p \"$1/src\" && cd \"$1\" && git init -q && "
 			      "echo one >src/file && git add src && "
 			      "git -c user.name=a -c user.email=a@b commit -qm one",
 			      "sh", at_home("deck")));
 	session_add(session, NULL, "deck",
-		    WORDS("--agent", "demo", how, "--container", "--image", LIBRARIES_IMAGE,
+		    WORDS("--agent", "demo", how, "--container", "--image", LIBRARIES_IMAGE("git"),
 			  "--engine", engine_address(engine), "--mount", GIT ":" GIT ":ro"));
 	struct json_object *object = deck_look_ok(WORDS("session", "path", session->id, "--json"));
 	session->directory = json_get_string(object, "path", "");
