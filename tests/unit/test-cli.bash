@@ -2096,7 +2096,7 @@ case_an_agent_that_outlives_its_launcher_has_no_second_one_beside_it() {
 	deadline=$((SECONDS + 120))
 	"${deck[@]}" agentdeck adopt "$script" --yes -t s --no-supervise >"$home/adopting" 2>&1 &
 	command=$!
-	until grep -rqs '"launched"' "$home/deck/default" || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
+	until grep -qs '"launched"' "$home"/deck/default/*/instance.json || [ "$SECONDS" -ge "$deadline" ]; do sleep 0.1; done
 	kill -KILL "$command" "$script"
 	wait "$command" || true
 	lives "$agent" || fail "the agent ended with its script: $(<"$home/adopting")"
