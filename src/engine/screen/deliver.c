@@ -376,7 +376,7 @@ static bool check_box(struct sending *sending)
 	return true;
 }
 
-/* Where nobody needs the reply, an unreadable transcript proves nothing, that is all. */
+/* Without --wait, an unreadable transcript only proves nothing. */
 static bool mark(struct sending *sending)
 {
 	cleanup_error struct error why = { 0 };

@@ -29,8 +29,8 @@ enum { CAPSULE_ANSWER_MS = 2000 };
 
 /* ---- look.c ---- */
 
-/* As capsule_connect(), but only to the capsule.  server: its process, or pid 0 if nobody wrote it
- * down.  CAPSULE_SILENT: the agent listens in its place. */
+/* As capsule_connect(), but only to the capsule.  server: its process, or pid 0 if that is
+ * unknown.  CAPSULE_SILENT: the agent listens in its place. */
 int container_connect(const char *directory, const struct process_id *server, int64_t deadline_ms,
 		      struct capsule **ret, struct error *err);
 

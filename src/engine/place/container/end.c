@@ -45,8 +45,8 @@ static void end_by_engine(struct deck *deck, const struct instance *instance, in
 		log_warning("the engine did not end it: %s", or_empty(err.message));
 }
 
-/* Also a capsule that nobody wrote down.  An agent that listens in its place does not count: then
- * what we have started is ended. */
+/* Also a capsule that is not in the manifest.  An agent that listens in its place does not count:
+ * then what we have started is ended. */
 int container_end_capsule(struct deck *deck, const struct instance *instance, int grace_ms,
 			  struct error *err)
 {
