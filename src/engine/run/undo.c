@@ -85,13 +85,7 @@ static int check_unreadable(struct removed *removed, const char *title, struct e
 	return 0;
 }
 
-/* Another session's container may have a place above or below one of this one's by now. */
-static int check_places(const struct deck *deck, const struct instance *instance, struct error *err)
-{
-	return instance->recipe ? nesting_check(deck, instance->id, instance->recipe, err) : 0;
-}
-
-/* The conversation became free when the session was removed, and so did its places. */
+/* The conversation became free when the session was removed. */
 static int check(struct deck *deck, struct removed *removed, const char *title, struct error *err)
 {
 	const struct instance *instance = removed->instance;
@@ -102,8 +96,7 @@ static int check(struct deck *deck, struct removed *removed, const char *title, 
 		return -1;
 	if (check_names(deck, instance, title ? title : instance->title, err) < 0)
 		return -1;
-	if (check_places(deck, instance, err) == 0 &&
-	    (!session_id || owner_check(deck, instance, session_id, err) == 0))
+	if (!session_id || owner_check(deck, instance, session_id, err) == 0)
 		return 0;
 	cleanup_free char *shown = visible(instance->title);
 	return error_prefix(err, "%s stays in the trash", shown);
@@ -115,6 +108,17 @@ static int reclaim_tree(struct store_profile_lock *lock, const struct removed *r
 {
 	const bool changed = removed->instance && tree_reclaim(removed->instance->workspace);
 	return changed ? trash_save(lock, removed, err) : 0;
+}
+
+/* A newer container may have a place above or below one of this one's.  A start looks at the places
+ * again, but the engine's own restart does not. */
+static void warn_of_places(struct deck *deck, const struct instance *instance)
+{
+	cleanup_error struct error err = { 0 };
+	if (instance && instance->recipe &&
+	    nesting_check(deck, instance->id, instance->recipe, &err) < 0)
+		deck_warn(deck, "%s is back, but a container should not have its places: %s",
+			  instance->title, err.message);
 }
 
 int undo_removal(struct deck *deck, const char *target, const char *title, struct instance **ret,
@@ -133,6 +137,7 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 		return -1;
 	log_set_instance(removed->base);
 	log_info("restored from the trash: %s", removed->name);
+	warn_of_places(deck, removed->instance);
 	*ret = TAKE_PTR(removed->instance);
 	return 0;
 }
