@@ -12,7 +12,9 @@
 #include "engine/place/place.h"
 #include "engine/run/correct.h"
 
-#define FAKE_ID "0123abcd"
+/* A start ends each process of this machine whose environment has the id, so that no other test may
+ * have it. */
+#define FAKE_ID "fake0001"
 
 enum fake_step {
 	FAKE_NONE,
