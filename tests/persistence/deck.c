@@ -245,9 +245,19 @@ void session_say(const struct session *session, const char *text)
 
 /* ---- what must hold ---------------------------------------------------------------------- */
 
+/* In the process of the agent, agentdeck pane runs first. */
+static bool is_prepared(const struct strvec *argv)
+{
+	return argv->count &&
+	       !(ends_with(argv->items[0], "/agentdeck") && strvec_contains(argv, "pane"));
+}
+
 static const struct strvec *agent_argv(const struct session *session)
 {
-	return machine_argv(session_agent(session).pid);
+	const struct strvec *argv;
+	WAIT_FOR(is_prepared(argv = machine_argv(session_agent(session).pid)),
+		 "the agent of %s does not begin", session->id);
+	return argv;
 }
 
 void assert_flag(const struct session *session, const char *flag, const char *value)
