@@ -119,7 +119,8 @@ TEST(ForkOfARemovedSessionIsNotItsParent)
 						       "-t", "other", "--json"));
 	fork.id = json_get_string(made, "id", "");
 	fork.directory = one.directory;
-	const char *copy = session_look(&fork) ? fork.session_id : NULL;
+	ASSERT(session_look(&fork), "the fork is not listed");
+	const char *copy = fork.session_id;
 	ASSERT(deck(NULL, WORDS("remove", "--force", one.id)).status == 0, "remove fails");
 	session_start(&fork, NULL);
 	ASSERT(streq(fork.session_id, copy), "the fork's id became %s", fork.session_id);
