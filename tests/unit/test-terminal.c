@@ -2,6 +2,7 @@
  *
  * The contract of a terminal, with the installed tmux.  How tmux takes texts is in test-tmux.c.
  */
+#define TERMINAL_IS_MARKED
 #include "unit/terminal-fixture.h"
 
 #include "engine/terminal/terminal.h"
