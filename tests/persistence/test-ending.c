@@ -52,11 +52,29 @@ static void quit(const struct session *session)
 		 session_screen(session));
 }
 
+/* Its work is on its branch, and a question for the tree is answered with that. */
+static void assert_said_freed(const struct session *session)
+{
+	static const char work[] = "1 commit on agentdeck/deck";
+	const char *reason = text_of(session, NULL, "reason");
+	const struct reply path = deck_look(WORDS("session", "path", session->id));
+	const struct reply check = deck_look(WORDS("session", "check", session->id));
+	const struct reply shown = deck_look(WORDS("session", "show", session->id));
+	ASSERT(streq(reason, kept("tree freed, %s", work)), "reason: %s", reason);
+	ASSERT(strstr(shown.output, kept("ended, tree freed, %s", work)), "show: %s", shown.output);
+	ASSERT(path.status != 0 && strstr(path.errors, work), "path: %s%s", path.output,
+	       path.errors);
+	ASSERT(check.status == 0 && strstr(check.output, work), "check: %s", check.output);
+	ASSERT(strstr(shown.output, "merge agentdeck/deck"), "show: %s", shown.output);
+}
+
 TEST(EndByItselfFreesTheTree)
 {
 	struct session session;
 	make_repository();
 	begin(&session, "--worktree", NULL);
+	machine_user_ok(WORDS("git", "-C", session.directory, "-c", "user.name=a", "-c",
+			      "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "two"));
 	session_say(&session, MARKER);
 	(void)session_look(&session);
 	const char *id = session.session_id;
@@ -65,6 +83,7 @@ TEST(EndByItselfFreesTheTree)
 	(void)deck(NULL, WORDS("recover"));
 	ASSERT(streq(stage_of(&session), "freed"), "stage: %s", stage_of(&session));
 	ASSERT(!machine_exists(session.directory), "its tree is still there");
+	assert_said_freed(&session);
 	session_start(&session, NULL);
 	ASSERT(machine_exists(kept("%s/file", session.directory)), "its tree did not come back");
 	assert_came_back(&session, id, MARKER, 1);

@@ -30,6 +30,16 @@ static void print_verdict(const struct app *app, const struct instance *instance
 	printf("%s", strbuf_text(&lines));
 }
 
+static void say_absence(const struct app *app, const struct instance *instance)
+{
+	cleanup_free char *absence = tree_absence(&app->deck, instance);
+	if (absence)
+		say("nothing to lose: %s", absence);
+	else
+		say("%s has no tree to itself: agentdeck deletes no files of its directory",
+		    instance->title);
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
@@ -46,8 +56,7 @@ static int run(struct app *app, struct error *err)
 	else if (is_there)
 		print_verdict(app, instance, &verdict);
 	else if (!app->quiet)
-		say("%s has no tree to itself: agentdeck deletes no files of its directory",
-		    row->title);
+		say_absence(app, instance);
 	return !is_there || verdict_is_safe(&verdict) ? 0 : STATUS_UNSAFE;
 }
 

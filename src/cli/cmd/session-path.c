@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
+#include "engine/workspace/tree.h"
 
-static int run(struct app *app, struct error *err UNUSED)
+/* A tree that is gone is no place to go to. */
+static int check_tree(struct app *app, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	const struct store_row *row = app->session;
+	if (!row->workspace)
+		return 0;
+	if (deck_load(&app->deck, row->base, &instance, err) < 0)
+		return -1;
+	cleanup_free char *absence = tree_absence(&app->deck, instance);
+	return absence ? error_set(err, ERROR_NOT_FOUND, "%s", absence) : 0;
+}
+
+static int run(struct app *app, struct error *err)
 {
 	const struct store_row *row = app->session;
+	if (check_tree(app, err) < 0)
+		return -1;
 	struct json_object *object = json_success(row->id, row->title);
 	json_set_string(object, "path", row->lookup_directory);
 	if (app->json)

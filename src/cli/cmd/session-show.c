@@ -5,6 +5,7 @@
 #include "cli/show/table.h"
 #include "engine/deck/hint.h"
 #include "engine/workspace/setup.h"
+#include "engine/workspace/tree.h"
 
 #include "base/clock.h"
 #include "driver/transcript/transcript.h"
@@ -261,6 +262,28 @@ static void print_restart(const struct app *app, const struct instance *instance
 	}
 }
 
+/* Its branch has what its agent did in a tree that was freed since. */
+static void print_freed(const struct app *app, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (!workspace || instance->ending.stage != ENDING_FREED)
+		return;
+	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
+	cleanup_free char *work = tree_work_text(workspace);
+	cleanup_free char *range = xasprintf(
+		"%s..%s", workspace->base_branch ? workspace->base_branch : workspace->base,
+		workspace->branch);
+	cleanup_free char *look = tree_git_text(workspace, "log", range);
+	cleanup_free char *merge = tree_git_text(workspace, "merge", workspace->branch);
+	cleanup_free char *again = xasprintf("agentdeck start %s", hint);
+	line("Tree", work ? work : "freed when its agent ended");
+	if (work) {
+		line("  look at it", look);
+		line("  merge it", merge);
+	}
+	line("  get it back", again);
+}
+
 static void print_end(const struct app *app, const struct instance *instance)
 {
 	cleanup_free char *policy = xasprintf(
@@ -269,6 +292,7 @@ static void print_end(const struct app *app, const struct instance *instance)
 	/* Without these there is nothing to free. */
 	if (instance->workspace || instance->recipe || instance->end_policy != END_DEFAULT)
 		line("On end", policy);
+	print_freed(app, instance);
 	if (instance->ending.stage != ENDING_UNDECIDED)
 		return;
 	cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);

@@ -164,8 +164,8 @@ char *view_text(const struct view *view)
 				 view->reason);
 	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
 		return xasprintf("%s, %s", state, instance_activity_name(view->activity));
-	if (view->is_undecided)
-		return xasprintf("ended, %s", view->reason);
+	if (view->is_undecided || view->is_freed)
+		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)
 		return xasprintf("%s: %s", state, view->reason);
 	return xstrdup(state);

@@ -186,6 +186,22 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 	return 0;
 }
 
+int gitcmd_count_commits(const char *repository, const char *base, const char *branch, int64_t *ret,
+			 struct error *err)
+{
+	cleanup_free char *range = xasprintf("%s.." HEADS "%s", base, branch);
+	cleanup_child_result struct child_result result = { 0 };
+	if (gitcmd_must_run(repository,
+			    (const char *const[]){ "rev-list", "--count", range, "--", NULL },
+			    GITCMD_ASK_MS, &result, err) < 0)
+		return -1;
+	cleanup_free char *line = xstrdup(strbuf_text(&result.output));
+	line[strcspn(line, "\n")] = '\0';
+	return parse_int64(line, 0, INT64_MAX, ret)
+		       ? 0
+		       : error_set(err, ERROR_CHILD, "git rev-list: unexpected answer");
+}
+
 int gitcmd_delete_branch(const char *source, const char *name, const char *tip, struct error *err)
 {
 	cleanup_free char *ref = xasprintf(HEADS "%s", name);

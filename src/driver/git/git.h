@@ -112,6 +112,10 @@ int gitcmd_look_at_branch(const char *source, const char *name, const char *exce
 /* Delete a branch that has this commit, and git's settings of it.  An error: it has another one. */
 int gitcmd_delete_branch(const char *source, const char *name, const char *tip, struct error *err);
 
+/* How many commits has the branch that this commit does not have? */
+int gitcmd_count_commits(const char *repository, const char *base, const char *branch, int64_t *ret,
+			 struct error *err);
+
 /* Does the repository have this commit? */
 int gitcmd_has_commit(const char *repository, const char *commit, bool *ret, struct error *err);
 

@@ -85,6 +85,7 @@ struct view view_of(const struct store_row *row)
 	view.is_silent = why != NULL;
 	view.reason = xstrdup_or_null(why ? why : row->reason);
 	view.is_undecided = row->ending == ENDING_UNDECIDED && row->state == STATE_STOPPED;
+	view.is_freed = row->ending == ENDING_FREED && row->state == STATE_STOPPED;
 	if (!state_is_running(row->state) || why)
 		return view;
 	cleanup_activity struct activity activity = { 0 };

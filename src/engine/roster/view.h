@@ -21,6 +21,8 @@ struct view {
 	bool is_sharing;
 	/* stopped, and its user is to say what becomes of what it has left: reason tells */
 	bool is_undecided;
+	/* stopped, and what can be made again is gone: reason tells */
+	bool is_freed;
 	enum instance_activity activity;
 	int64_t activity_since;
 	/* the run is another machine's: its name; then is_silent, and state is the last that it

@@ -180,12 +180,13 @@ static bool has_lost_tree(const struct instance *instance, const struct ending_f
 	return instance->workspace && instance->workspace->is_made && !facts->has_tree;
 }
 
-/* By: was the tree freed, was the container? */
-static const char *const freed_texts[2][2] = {
-	{ NULL, "its container was freed; the next start makes it again" },
-	{ "its tree was freed; the next start makes it again",
-	  "its tree and its container were freed; the next start makes them again" },
-};
+/* The session's reason from now on: "tree freed, 2 commits on agentdeck/api". */
+static char *freed_reason(const struct instance *instance, bool tree, bool container)
+{
+	cleanup_free char *work = tree ? tree_work_text(instance->workspace) : NULL;
+	return xasprintf("%s%s%s freed%s%s", tree ? "tree" : "", tree && container ? " and " : "",
+			 container ? "container" : "", work ? ", " : "", or_empty(work));
+}
 
 /* What stays, stays; the rest can be made again. */
 static int leave(const struct operation *operation, const struct ending_facts *facts,
@@ -214,10 +215,14 @@ static int leave(const struct operation *operation, const struct ending_facts *f
 	set_stage(instance, freed ? ENDING_FREED : ENDING_KEPT, NULL,
 		  facts->has_tree && !freed_tree ? &ret->verdict : NULL);
 	ret->outcome = ENDED_LEFT;
-	ret->text = xstrdup_or_null(freed_texts[freed_tree][freed_container]);
+	cleanup_free char *reason = freed ? freed_reason(instance, freed_tree, freed_container)
+					  : xstrdup("exit 0");
+	if (freed)
+		ret->text = xasprintf("%s; the next start makes %s again", reason,
+				      freed_tree && freed_container ? "them" : "it");
 	log_info("its end is settled: %s", ret->text ? ret->text : "everything stays");
-	return was_undecided ? operation_note(operation, EVENT_DECIDED, "exit 0", err)
-			     : operation_save(operation, err);
+	return was_undecided || freed ? operation_note(operation, EVENT_DECIDED, reason, err)
+				      : operation_save(operation, err);
 }
 
 /* From the trash, where it is now. */

@@ -6,6 +6,7 @@
  *   tree.c          plan a tree, and make it
  *   tree-delete.c   judge it, and delete it
  *   tree-compare.c  would it be the same if it was made again?
+ *   tree-gone.c     what to say of one that is not there
  *   orphan.c        judge and delete one whose session is gone (orphan.h)
  *   users.c         who works in it now (users.h)
  *   tree-move.c     its repository is elsewhere now

@@ -73,5 +73,15 @@ bool tree_reclaim(struct workspace *workspace);
  * checked out, and has a clone no other branches, and no other commits on them? */
 int tree_is_as_made(const struct deck *deck, const struct instance *instance, bool *ret,
 		    struct error *err);
+/* Why the instance's tree is not there, with what its branch has, and what to do: for people. NULL:
+ * it is there, or the instance has none to itself.  The caller frees. */
+char *tree_absence(const struct deck *deck, const struct instance *instance) MUST_USE;
+/* "2 commits on agentdeck/api", of its own; NULL: none, or that cannot be known.  The caller frees.
+ */
+char *tree_work_text(const struct workspace *workspace) MUST_USE;
+
+/* "git -C SOURCE log api", for its user to type.  The caller frees. */
+char *tree_git_text(const struct workspace *workspace, const char *verb, const char *what) MUST_USE;
+
 /* It was deleted so that it can be made again: the next start makes it without a warning. */
 void tree_note_freed(struct workspace *workspace);

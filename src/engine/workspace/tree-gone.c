@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What to say of a tree that is not there.
+ */
+#include "engine/workspace/tree.h"
+
+#include "driver/git/git.h"
+#include "engine/deck/hint.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+char *tree_work_text(const struct workspace *workspace)
+{
+	int64_t count = 0;
+	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) != 0 ||
+	    gitcmd_count_commits(workspace->source, workspace->base, workspace->branch, &count,
+				 NULL) < 0 ||
+	    count == 0)
+		return NULL;
+	return xasprintf("%lld commit%s on %s", (long long)count, count == 1 ? "" : "s",
+			 workspace->branch);
+}
+
+char *tree_git_text(const struct workspace *workspace, const char *verb, const char *what)
+{
+	cleanup_strvec struct strvec words = { 0 };
+	const char *const all[] = { "git", "-C", workspace->source, verb, what };
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		strvec_push(&words, all[i]);
+	return visible_argv(strvec_argv(&words));
+}
+
+static const char *reason_of(const struct instance *instance)
+{
+	if (instance->ending.stage == ENDING_FREED)
+		return "was freed when its agent ended";
+	return instance->workspace->is_made ? "is gone" : "is not made yet";
+}
+
+char *tree_absence(const struct deck *deck, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (!workspace || access(workspace->path, F_OK) == 0 || errno != ENOENT)
+		return NULL;
+	cleanup_free char *title = visible(instance->title);
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	cleanup_free char *work = tree_work_text(workspace);
+	cleanup_free char *log = tree_git_text(workspace, "log", workspace->branch);
+	cleanup_free char *look = work ? xasprintf(", and %s shows the commits", log) : NULL;
+	return xasprintf("the tree of %s %s%s%s: agentdeck start %s makes it%s%s", title,
+			 reason_of(instance), work ? ", with " : "", or_empty(work), hint,
+			 workspace->is_made || instance->ending.stage == ENDING_FREED ? " again"
+										      : "",
+			 or_empty(look));
+}
