@@ -45,25 +45,42 @@ static bool look_at(struct look *look, const char *where, char *path, int depth)
 /* ---- one that changes while we look ---- */
 
 struct moment {
-	struct timespec index, head;
+	struct timespec index, head, packs, packed_refs;
 };
 
-static struct timespec changed_at(const struct repository *repository, const char *name)
+static struct timespec changed_at(const char *directory, const char *name)
 {
 	struct stat status;
-	cleanup_free char *path = path_join(repository->git_directory, name);
+	cleanup_free char *path = path_join(directory, name);
 	return lstat(path, &status) == 0 ? status.st_mtim : (struct timespec){ 0 };
 }
 
 static struct moment moment_of(const struct repository *repository)
 {
-	return (struct moment){ .index = changed_at(repository, "index"),
-				.head = changed_at(repository, "HEAD") };
+	return (struct moment){ .index = changed_at(repository->git_directory, "index"),
+				.head = changed_at(repository->git_directory, "HEAD"),
+				.packs = changed_at(repository->common, "objects/pack"),
+				.packed_refs = changed_at(repository->common, "packed-refs") };
 }
 
 static bool is_same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* What was missing while git packed its objects may be there now; what was there stays. */
+static void check_changes(const struct repository *repository, const struct moment *before)
+{
+	struct verdict *verdict = &repository->look->verdict;
+	const struct moment after = moment_of(repository);
+	if (!is_same_time(&before->index, &after.index) ||
+	    !is_same_time(&before->head, &after.head))
+		verdict_unknown(verdict, repository->where, "it changed while it was looked at");
+	else if (!verdict_is_safe(verdict) &&
+		 (!is_same_time(&before->packs, &after.packs) ||
+		  !is_same_time(&before->packed_refs, &after.packed_refs)))
+		verdict_unknown(verdict, repository->where,
+				"git packed its objects while it was looked at");
 }
 
 /* ---- repositories below this one ---- */
@@ -199,10 +216,7 @@ static bool look_inside(struct repository *repository, int depth)
 	}
 	look_at_modules(repository, "modules", depth);
 	check_worktrees(repository);
-	struct moment after = moment_of(repository);
-	if (!is_same_time(&before.index, &after.index) || !is_same_time(&before.head, &after.head))
-		verdict_unknown(&repository->look->verdict, repository->where,
-				"it changed while it was looked at");
+	check_changes(repository, &before);
 	return is_open;
 }
 

@@ -50,6 +50,7 @@ static bool is_known(const char *name)
 		"modules",
 		"objects",
 		"packed-refs",
+		"packed-refs.new",
 		"refs",
 		"rr-cache",
 		"shallow",

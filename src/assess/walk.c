@@ -108,6 +108,7 @@ static const struct {
 };
 enum { LOG_MOST = 16 << 20, LOOSE_REF_MOST = 4096, LOOSE_REFS_MOST = 20000 };
 
+/* Git removes files of its own at any time, such as locks, and loose objects that it packs. */
 static void check_git_file(struct walk *walk, int directory, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s%s", strbuf_text(&walk->path), name);
@@ -123,9 +124,14 @@ static void check_git_file(struct walk *walk, int directory, const char *name)
 		if (streq(sizes[i].name, path))
 			most = sizes[i].most;
 	struct stat status;
-	if (most >= 0 &&
-	    (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || status.st_size > most))
-		refuse(walk, name, "is too large");
+	if (most < 0)
+		return;
+	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (status.st_size > most)
+			refuse(walk, name, "is too large");
+	} else if (errno != ENOENT) {
+		refuse(walk, name, "cannot be looked at");
+	}
 }
 
 /* Programs of the user's, which nobody reads here, may be links. */
@@ -238,6 +244,8 @@ static void walk_directory(struct walk *walk, int parent, const char *name, int 
 	struct stat status;
 	cleanup_close int fd = openat(parent, name,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && !walk->tree && depth > 0)
+		return;
 	if (fd < 0 || fstat(fd, &status) < 0) {
 		refuse(walk, name, "cannot be read");
 		return;

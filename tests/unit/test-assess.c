@@ -6,20 +6,27 @@
 #include "unit/scratch.h"
 
 #include "base/child.h"
+#include "base/fsutil.h"
 #include "driver/assess/assess.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
-static struct verdict ask_with(const char *script, int timeout_ms)
+static struct verdict ask_about(const struct origin *origin, const char *script, int timeout_ms)
 {
-	struct origin origin = { .source = scratch, .path = scratch };
 	struct verdict verdict = { 0 };
 	cleanup_free char *path = path_join(scratch, "program");
 	put("program", script);
 	assert_int_equal(chmod(path, 0700), 0);
 	setenv(ASSESS_PROGRAM_VARIABLE, path, 1);
-	assess_verdict(&origin, timeout_ms, &verdict);
+	assess_verdict(origin, timeout_ms, &verdict);
 	return verdict;
+}
+
+static struct verdict ask_with(const char *script, int timeout_ms)
+{
+	const struct origin origin = { .source = scratch, .path = scratch };
+	return ask_about(&origin, script, timeout_ms);
 }
 
 static void assert_unknown(const char *script, const char *why)
@@ -53,7 +60,7 @@ static void every_other_end_is_unsafe(void **state UNUSED)
 	assert_unknown("#!/bin/sh\nexec head -c 99000000 /dev/zero\n", "");
 }
 
-/* As while git collects garbage.  Twice is enough: then it is not known. */
+/* As while git collects garbage.  Three times are enough: then it is not known. */
 static void what_is_unclear_for_a_moment_is_asked_again(void **state UNUSED)
 {
 	static const char unclear[] =
@@ -72,7 +79,7 @@ static void what_is_unclear_for_a_moment_is_asked_again(void **state UNUSED)
 	verdict_free(&verdict);
 	assert_unknown(always, "it changed");
 	assert_int_equal(stat(count, &status), 0);
-	assert_int_equal(status.st_size, 2);
+	assert_int_equal(status.st_size, 3);
 }
 
 static void a_slow_answer_is_unsafe(void **state UNUSED)
@@ -160,6 +167,47 @@ static void a_fresh_clone_is_safe_and_work_in_it_is_not(void **state UNUSED)
 	origin_free(&origin);
 }
 
+/* How many calls of fstatat() the C library makes for a directory differs.  Returns whether the
+ * when-th was that of the file. */
+static bool ask_without_a_file(const struct origin *origin, const char *program, int when)
+{
+	cleanup_free char *script = xasprintf(
+		"#!/bin/sh\nexec strace -qq -o '%s/trace' -P '%s/tree/.git/logs' "
+		"-e trace=openat,newfstatat -e inject=openat:error=ENOENT "
+		"-e inject=newfstatat:error=ENOENT:when=%d '%s' \"$@\"\n",
+		scratch, scratch, when, program);
+	cleanup_free char *trace = path_join(scratch, "trace");
+	cleanup_strbuf struct strbuf text = { 0 };
+	struct verdict verdict = ask_about(origin, script, 60000);
+	assert_int_equal(fs_read(AT_FDCWD, trace, 1 << 20, &text, NULL), 0);
+	const char *file = strstr(strbuf_text(&text), "\"HEAD\"");
+	const char *end = file ? strchr(file, '\n') : NULL;
+	cleanup_free char *line = end ? xstrndup(file, (size_t)(end - file)) : NULL;
+	const bool is_hit = line && strstr(line, "INJECTED");
+	if (is_hit && verdict.count)
+		fail_msg("%s %s", verdict.findings[0].name, verdict.findings[0].detail);
+	assert_true(!is_hit || strstr(strbuf_text(&text), "\"refs\""));
+	verdict_free(&verdict);
+	return is_hit;
+}
+
+/* They are listed, and gone when they are looked at, as locks of git's and objects that it packs. */
+static void what_git_removes_meanwhile_is_no_finding(void **state UNUSED)
+{
+	enum { CALLS = 4 };
+	cleanup_free char *program = xasprintf("%s/agentdeck-assess",
+					       or_empty(getenv("top_builddir")));
+	if (access(program, X_OK) != 0)
+		skip();
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+	struct origin origin = make_clone();
+	bool is_hit = false;
+	for (int when = 1; when <= CALLS && !is_hit; when++)
+		is_hit = ask_without_a_file(&origin, program, when);
+	assert_true(is_hit);
+	origin_free(&origin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +219,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_the_program_nothing_is_safe, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_fresh_clone_is_safe_and_work_in_it_is_not, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_git_removes_meanwhile_is_no_finding, set_up,
 						tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

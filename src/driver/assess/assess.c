@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* AGAIN_MS: if the answer came sooner than that, it may be asked for again. */
-enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000 };
+enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000, TRIES = 3 };
 
 static int find_program(char **ret, struct error *err)
 {
@@ -73,7 +73,9 @@ void assess_verdict(const struct origin *origin, int timeout_ms, struct verdict 
 	const int64_t begin = clock_ms();
 	struct verdict verdict = { 0 };
 	ask_verdict(origin, timeout_ms, &verdict);
-	if (verdict_has(&verdict, FINDING_UNKNOWN) && clock_ms() - begin < AGAIN_MS) {
+	for (int i = 1;
+	     i < TRIES && verdict_has(&verdict, FINDING_UNKNOWN) && clock_ms() - begin < AGAIN_MS;
+	     i++) {
 		verdict_free(&verdict);
 		ask_verdict(origin, timeout_ms, &verdict);
 	}
