@@ -14,7 +14,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 /* More than arguments and environment can take together (execve(2)). */
 enum { PROC_FILE_MAX = 8 << 20 };
@@ -352,6 +354,27 @@ int process_parent(pid_t pid, pid_t *ret, struct error *err)
 	if (r == 0)
 		*ret = line.parent;
 	return r;
+}
+
+int process_listening(const char *path, struct process_id *ret, struct error *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_set(err, ERROR_INVALID, "%s: too long for a socket", path);
+	memcpy(address.sun_path, path, strlen(path));
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const bool is_open = fd >= 0 &&
+			     connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	if (fd >= 0 && !is_open && (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR))
+		return PROCESS_GONE;
+	if (!is_open || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return error_set_errno(err, errno, "connect to %s", path);
+	if (peer.uid != geteuid())
+		return error_set(err, ERROR_INVALID, "%s belongs to user %u", path,
+				 (unsigned)peer.uid);
+	return process_identify(peer.pid, ret, err);
 }
 
 size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size)

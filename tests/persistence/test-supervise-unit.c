@@ -89,6 +89,31 @@ TEST(SuperviseInstallEnablesAndLingers)
 	assert_came_back(&session, id, MARKER, 1);
 }
 
+/* More often than the restart policy has patience with an agent that crashes. */
+TEST(EndsOfTheUserManagerAreNoCrashes)
+{
+	enum { ROUNDS = 7 };
+	struct session session;
+	const char *unit = kept("user@%u.service", machine_uid());
+	begin(&session, "deck");
+	const char *id = session.session_id;
+	install();
+	for (int round = 1; round <= ROUNDS; round++) {
+		const pid_t before = session.server_pid;
+		if (round % 2 == 0)
+			machine_root_ok(WORDS("systemctl", "kill", "--kill-who=main",
+					      "--signal=KILL", unit));
+		/* systemd has a limit of its own. */
+		(void)machine_root(WORDS("systemctl", "reset-failed", unit));
+		machine_root_ok(WORDS("systemctl", "restart", unit));
+		WAIT_FOR(session_look(&session) && session.server_pid != before &&
+				 streq(session.status, "running") && session.agent_pid,
+			 "the session does not come back after end %d: %s\n%s", round,
+			 session.status, or_empty(deck_log()));
+	}
+	assert_came_back(&session, id, MARKER, 1);
+}
+
 TEST(SuperviseUninstallLeavesSessionsAlive)
 {
 	struct session scoped, direct;

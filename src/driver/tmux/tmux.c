@@ -9,9 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 enum { QUERY_TIMEOUT_MS = 2000, CHANGE_TIMEOUT_MS = 5000 };
 
@@ -196,25 +194,6 @@ bool tmux_has_clients(const char *socket)
 {
 	struct stat st;
 	return stat(socket, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_mode & S_IXUSR;
-}
-
-int tmux_listener(const char *path, struct process_id *ret)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
-	if (strlen(path) >= sizeof(address.sun_path) || tmux_check_socket(path, NULL) < 0)
-		return TMUX_UNKNOWN;
-	memcpy(address.sun_path, path, strlen(path));
-	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return TMUX_UNKNOWN;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR ? TMUX_NO_SERVER
-										    : TMUX_UNKNOWN;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.uid != geteuid())
-		return TMUX_UNKNOWN;
-	return process_identify(peer.pid, ret, NULL) == 0 ? 0 : TMUX_UNKNOWN;
 }
 
 static int run_client(const char *socket, const struct child_request *wish, int timeout_ms,

@@ -131,10 +131,6 @@ int tmux_check_socket(const char *socket, struct error *err);
  * execute while that is so (server_update_socket in server.c). */
 bool tmux_has_clients(const char *socket);
 
-/* Find the process that listens on the socket (unix(7), SO_PEERCRED), without running a program.
- * TMUX_NO_SERVER: nobody listens.  TMUX_UNKNOWN: it cannot be found out. */
-int tmux_listener(const char *socket, struct process_id *ret);
-
 struct tmux_pane {
 	pid_t server, pane;
 	bool dead;        /* the process has ended and was not replaced yet */

@@ -119,6 +119,16 @@ void isolation_ensure_linger(struct deck *deck)
 			  "sessions may end then");
 }
 
+bool isolation_lost_manager(const struct deck *deck, const struct run *run)
+{
+	struct process_id manager;
+	if (!run->unit || !run->server.pid || !deck->paths.user_runtime ||
+	    run_relation(run) != MACHINE_THIS_BOOT)
+		return false;
+	cleanup_free char *socket = path_join(deck->paths.user_runtime, "systemd/private");
+	return process_listening(socket, &manager, NULL) == 0 && manager.start > run->server.start;
+}
+
 char *isolation_own_group(void)
 {
 	char *group = NULL;

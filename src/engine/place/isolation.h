@@ -25,6 +25,10 @@ char *isolation_run_directory(const struct deck *deck, enum isolation isolation,
  * yet, unless the settings forbid it.  A refusal is a warning with the remedy. */
 void isolation_ensure_linger(struct deck *deck);
 
+/* Did the run end with the user manager that had its scope?  Then another manager answers now,
+ * which is younger than the run.  False: no, or nobody knows. */
+bool isolation_lost_manager(const struct deck *deck, const struct run *run);
+
 /* The control group of this process; NULL: not known.  The caller frees. */
 char *isolation_own_group(void) MUST_USE;
 

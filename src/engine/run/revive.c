@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "engine/conversation/conversation.h"
 #include "engine/deck/hint.h"
+#include "engine/place/isolation.h"
 #include "engine/run/ending.h"
 #include "engine/run/lifecycle-internal.h"
 #include "engine/run/need.h"
@@ -104,6 +105,15 @@ static int hold(const struct revival *revival, struct revive_result *ret, struct
 	return note(revival, EVENT_HELD, why, err);
 }
 
+/* Whose its end is, for a restart: that of a user manager is like that of a machine. */
+static enum machine_relation relation_of_end(const struct revival *revival)
+{
+	const struct instance *instance = revival->operation->instance;
+	return isolation_lost_manager(revival->operation->deck, &instance->run)
+		       ? MACHINE_EARLIER_BOOT
+		       : instance_relation(instance);
+}
+
 /* The supervisor's question: may it come back by itself, now?  REVIVED: yes. */
 static int decide_automatic(const struct revival *revival, struct revive_result *ret,
 			    struct error *err)
@@ -111,7 +121,7 @@ static int decide_automatic(const struct revival *revival, struct revive_result 
 	struct instance *instance = revival->operation->instance;
 	const int64_t now = clock_wall_us();
 	const struct restart_plan plan = restart_decide(
-		instance, &revival->operation->deck->settings, instance_relation(instance), now);
+		instance, &revival->operation->deck->settings, relation_of_end(revival), now);
 	if (plan.verdict == RESTART_LIMIT)
 		return hold(revival, ret, err);
 	if (plan.verdict == RESTART_LEAVE) {
@@ -276,7 +286,7 @@ static int bring_back(const struct revival *revival, struct error *err)
 	/* A restart that was cut is finished: nothing has ended. */
 	const bool is_noted = revival->cause == REVIVE_AUTOMATIC &&
 			      revival->mode == REVIVE_REALLY &&
-			      instance_relation(instance) == MACHINE_THIS_BOOT &&
+			      relation_of_end(revival) == MACHINE_THIS_BOOT &&
 			      !state_is_stopping(instance->observed.state);
 	bool already;
 	int r;

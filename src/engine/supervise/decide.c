@@ -33,8 +33,11 @@ static struct supervise_decision plan(const struct supervise_facts *facts,
 				      const struct settings *settings, int64_t now_ms,
 				      int64_t now_us)
 {
-	const struct restart_plan restart = restart_decide(
-		facts->instance, settings, instance_relation(facts->instance), now_us);
+	const enum machine_relation relation = facts->lost_manager
+						       ? MACHINE_EARLIER_BOOT
+						       : instance_relation(facts->instance);
+	const struct restart_plan restart = restart_decide(facts->instance, settings, relation,
+							   now_us);
 	/* The failure is in the manifest, and its change is what brings us here: without a pause
 	 * that would go round and round. */
 	const int64_t pause_ms = facts->not_before_ms - now_ms;

@@ -20,6 +20,7 @@ struct supervise_facts {
 	bool is_between;       /* ... and its agent does not (place_is_between()) */
 	bool lacks_window;     /* ... and nothing shows it (place_lacks_window()) */
 	bool is_elsewhere;     /* its run is another machine's */
+	bool lost_manager;     /* its run ended with its user manager (isolation_lost_manager()) */
 	bool is_working;       /* a command of ours is at work on it */
 	unsigned failures;     /* of such commands, one after the other */
 	int64_t not_before_ms; /* of clock_ms(): the earliest next try */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/place/alive.h"
 #include "engine/place/environment.h"
+#include "engine/place/isolation.h"
 #include "engine/run/correct.h"
 #include "engine/run/recover.h"
 #include "engine/supervise/decide.h"
@@ -202,6 +203,8 @@ static void decide(struct session *session, enum supervise_cause cause)
 			      place_is_between(&entry->row.server, &entry->row.pane),
 		.lacks_window = place_lacks_window(&run),
 		.is_elsewhere = entry->view.host != NULL,
+		.lost_manager = instance &&
+				isolation_lost_manager(supervisor->deck, &instance->run),
 		.is_working = session->is_working,
 		.failures = session->failures,
 		.not_before_ms = session->not_before_ms,

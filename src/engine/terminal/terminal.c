@@ -40,7 +40,8 @@ int terminal_check(const char *socket, struct error *err)
 bool terminal_is_ours(const char *id, const char *socket)
 {
 	struct process_id server;
-	return tmux_listener(socket, &server) == 0 && proof_of(id, &server) == PROOF_OURS;
+	return tmux_check_socket(socket, NULL) == 0 &&
+	       process_listening(socket, &server, NULL) == 0 && proof_of(id, &server) == PROOF_OURS;
 }
 
 void terminal_nudge(const char *id, const struct process_id *server)
