@@ -133,13 +133,20 @@ static void a_transcript_is_absent_empty_or_has_turns(void **state)
 static void a_transcript_of_another_home_is_another_conversation(void **state)
 {
 	struct desk *desk = *state;
-	cleanup_free char *home = path_join(desk->root, "elsewhere");
+	cleanup_free char *own = path_join(desk->root, "elsewhere");
 	cleanup_instance struct instance *instance = new_one(desk, "0123abcd", MINE);
 	cleanup_instance struct instance *without = new_one(desk, "0123abce", NULL);
-	write_transcript(desk, home, MINE, true);
+	replace_string(&instance->conversation.config_home, own);
+	replace_string(&without->conversation.config_home, own);
+	write_transcript(desk, desk->home, MINE, true);
+	write_transcript(desk, desk->home, LOOSE, true);
 	settle(desk, instance, TRANSCRIPT_ABSENT);
 	settle(desk, without, TRANSCRIPT_ABSENT);
 	assert_null(without->conversation.session_id);
+	assert_string_equal(instance->conversation.config_home, own);
+	write_transcript(desk, own, MINE, true);
+	settle(desk, instance, TRANSCRIPT_TURNS);
+	assert_true(starts_with(instance->conversation.transcript_path, own));
 }
 
 static void an_id_in_the_arguments_is_adopted_when_none_is_stored(void **state)

@@ -1369,6 +1369,10 @@ case_the_form_asks_which_session_it_is_for() {
 	keys x x
 	await ' · api .* stopped' && keys c C-u r e p o Down d e Up Up Up t w o Enter
 	await '○ two .* idle' && await '2 sessions$'
+	# each session that ended is offered, and not only the newest
+	keys Down x x
+	await ' · two .* stopped' && keys c C-u r e p o Down d e Enter
+	await '> Start new' && await 'Resume two' && await 'Resume api' && keys Escape
 }
 
 case_actions_are_for_all_chosen_ones() {

@@ -583,6 +583,9 @@ static void each_word_means_its_value_and_no_other(void **state UNUSED)
 	CHECK_WORDS(enum rung, RUNG_COUNT, rung_name, rung_parse)
 	CHECK_WORDS(enum resume_policy, 4, resume_policy_name, resume_policy_parse)
 	CHECK_WORDS(enum restart_policy, 4, restart_policy_name, restart_policy_parse)
+	CHECK_WORDS(enum end_policy, END_COUNT, end_policy_name, end_policy_parse)
+	CHECK_WORDS(enum ending_stage, ENDING_COUNT, ending_stage_name, ending_stage_parse)
+	CHECK_WORDS(enum hold, HOLD_COUNT, hold_name, hold_parse)
 }
 
 static void another_id_starts_a_conversation_anew(void **state UNUSED)

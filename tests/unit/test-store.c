@@ -385,10 +385,12 @@ static void what_is_set_aside_is_kept_whole(void **state)
 	struct instance *instance = NULL;
 	make(fixture->store, ONE, "one");
 	put_content(fixture->store, ONE "/instance.json", "precious {");
-	cleanup_store_lock struct store_lock *lock = lock_of(fixture->store, ONE);
+	struct store_lock *lock = lock_of(fixture->store, ONE);
 	assert_int_equal(store_load_locked(lock, &instance, NULL), -1);
 	cleanup_free char *name = damaged_name(fixture->store, ONE, 1);
+	store_unlock(lock);
 	sweep(fixture->store);
+	store_unlock(lock_of(fixture->store, ONE));
 	cleanup_free char *kept = content(fixture->store, name);
 	assert_string_equal(kept, "precious {");
 }
