@@ -84,6 +84,24 @@ TEST(ContainerOutlivesItsTmuxServerRootPodman)
 	loses_its_server(ENGINE_ROOT_PODMAN);
 }
 
+/* Nobody supervises it here. */
+TEST(ContainerWithoutItsWindowIsShownToWhoSpeaksToIt)
+{
+	struct inside inside;
+	inside_begin(&inside, ENGINE_DOCKER);
+	const char *id = inside.session.id;
+	struct process server = window_of(&inside);
+	machine_destroy(&server);
+	(void)deck_ok(NULL, WORDS("send", "--wait", "--json", id, "second"));
+	assert_same_agent(&inside, "after a message");
+	server = window_of(&inside);
+	machine_destroy(&server);
+	struct json_object *output = deck_ok(NULL, WORDS("output", "--pane", "--json", id));
+	ASSERT(strstr(json_get_string(output, "content", ""), "second"), "its screen: %s",
+	       json_print(output));
+	assert_same_agent(&inside, "after a look at its screen");
+}
+
 static void loses_its_view(enum engine engine)
 {
 	struct inside inside;

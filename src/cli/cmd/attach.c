@@ -170,7 +170,8 @@ static int attach_session(struct app *app, const char *base, enum attach_mode mo
 {
 	cleanup_instance struct instance *instance = NULL;
 	struct terminal_parting parting = { 0 };
-	if (deck_load(&app->deck, base, &instance, err) < 0)
+	if (lifecycle_show(&app->deck, base, err) < 0 ||
+	    deck_load(&app->deck, base, &instance, err) < 0)
 		return -1;
 	cleanup_free char *title = visible(instance->title);
 	if (place_check_here(&app->deck, instance, err) < 0)

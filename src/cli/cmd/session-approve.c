@@ -2,6 +2,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "engine/run/lifecycle.h"
 #include "engine/screen/permit.h"
 
 #include <string.h>
@@ -57,7 +58,8 @@ static int answer(struct app *app, enum permit_answer answer, struct error *err)
 	const struct options *given = app->options;
 	const struct store_row *row = app->session;
 	cleanup_permission struct permission question = { 0 };
-	if (permit_look(&app->deck, row->base, &question, err) < 0)
+	if (lifecycle_show(&app->deck, row->base, err) < 0 ||
+	    permit_look(&app->deck, row->base, &question, err) < 0)
 		return -1;
 	if (app->json && !given->yes && !given->question)
 		return print_done(app, describe(row, &question, false), NULL);

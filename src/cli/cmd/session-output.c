@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/place/alive.h"
+#include "engine/run/lifecycle.h"
 #include "engine/screen/screen.h"
 #include "model/agent/display.h"
 
@@ -143,7 +144,8 @@ static int run(struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE, "give --follow or --pane, not both");
 	if (given->follow)
 		return follow(app, err);
-	if (deck_load(&app->deck, row->base, &instance, err) < 0)
+	if ((given->pane && lifecycle_show(&app->deck, row->base, err) < 0) ||
+	    deck_load(&app->deck, row->base, &instance, err) < 0)
 		return -1;
 	if (given->pane) {
 		if (pane_text(&app->deck, instance, lines, &text, err) < 0)

@@ -11,6 +11,8 @@
 #include "model/agent/display.h"
 
 #include "engine/deck/hint.h"
+#include "engine/run/lifecycle.h"
+
 #include <string.h>
 
 struct options {
@@ -130,7 +132,9 @@ static int send_text(struct app *app, const struct store_row *row, const struct 
 		.is_raw = given->raw,
 	};
 	struct waiting waiting = { .app = app, .sent = &result };
-	int r = deliver(&app->deck, &request, &result, err);
+	int r = lifecycle_show(&app->deck, row->base, err);
+	if (r == 0)
+		r = deliver(&app->deck, &request, &result, err);
 	/* A transcript records a command in other words, and perhaps also a text that looks like a
 	 * tag. */
 	if (!result.is_command && message->data[0] != '<')

@@ -110,6 +110,10 @@ void lifecycle_started_free(struct lifecycle_started *started);
 int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,
 		    struct lifecycle_started *ret, struct error *err);
 
+/* A run in a container goes on without its window: open another one, as lifecycle_start() does.
+ * Nothing is done to a session that has its window, or does not live. */
+int lifecycle_show(struct deck *deck, const char *base, struct error *err);
+
 /* Told once when a wait takes longer than a second: what it still waits for is the agent's report,
  * for at most this many seconds. */
 struct lifecycle_listener {

@@ -15,10 +15,13 @@
 #include "engine/run/ending.h"
 #include "engine/run/need.h"
 #include "engine/run/outside.h"
+#include "engine/screen/screen.h"
 #include "engine/workspace/setup.h"
 #include "engine/workspace/tree.h"
 #include "model/plan/restart.h"
 #include "model/session/naming.h"
+
+enum { DRAW_MS = 2000, DRAW_STEP_MS = 20 };
 
 /* May the run be ended and started again?  Asked before anything is ended. */
 static int check_restart(struct operation *operation, enum start_wish wish, struct error *err)
@@ -343,5 +346,44 @@ int lifecycle_start(struct deck *deck, const char *base, enum start_kind kind, e
 			       : -1;
 	*ret = (struct lifecycle_started){ .already = already, .outcome = OUTCOME_ALIVE };
 	ret->instance = TAKE_PTR(operation.instance);
+	return 0;
+}
+
+/* Its view shows what was there before as soon as it is connected. */
+static void await_drawing(struct deck *deck, const struct instance *instance)
+{
+	const int64_t deadline_ms = clock_ms() + DRAW_MS;
+	bool is_blank = true;
+	while (is_blank && clock_ms() < deadline_ms) {
+		cleanup_free char *text = NULL;
+		is_blank = screen_text(deck, instance, 0, &text, NULL) == 0 &&
+			   !text[strspn(text, " \n")];
+		if (is_blank)
+			clock_pause_until(clock_ms() + DRAW_STEP_MS);
+	}
+}
+
+/* Most sessions have theirs, so the lock is for those that do not. */
+int lifecycle_show(struct deck *deck, const char *base, struct error *err)
+{
+	cleanup_instance struct instance *instance = NULL;
+	cleanup_operation struct operation operation = { 0 };
+	if (deck_load(deck, base, &instance, err) < 0)
+		return -1;
+	const struct place_run run = place_run_of(instance);
+	if (!place_is_live(&run) || !place_lacks_window(&run))
+		return 0;
+	if (operation_open_settled(deck, base, &operation, err) < 0 ||
+	    operation_admit(&operation, err) < 0)
+		return -1;
+	const struct observation *seen = operation_look(&operation);
+	if (seen->presence != PRESENCE_ALIVE || !seen->lacks_window)
+		return 0;
+	if (lifecycle_open_window(&operation, seen, err) < 0)
+		return -1;
+	cleanup_instance struct instance *shown = TAKE_PTR(operation.instance);
+	/* The view's pane may need the lock. */
+	operation_close(&operation);
+	await_drawing(deck, shown);
 	return 0;
 }
