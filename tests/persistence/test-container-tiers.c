@@ -478,6 +478,9 @@ static void meets_a_stranger(enum engine engine)
 	struct reply reply = deck(NULL, WORDS("session", "start", inside.session.id));
 	ASSERT(reply.status != 0 && strstr(reply.errors, inside.name), "it ended with %d: %s%s",
 	       reply.status, reply.errors, reply.output);
+	struct json_object *ejected = deck_ok(NULL, WORDS("eject", "--json", inside.session.id));
+	ASSERT(!json_get_bool(ejected, "had_container", true), "eject says: %s",
+	       json_print(ejected));
 	ASSERT(streq(or_empty(container_state(engine, inside.name)), "running"),
 	       "the stranger is gone");
 	(void)engine_say(engine, WORDS("rm", "--force", inside.name));
@@ -643,6 +646,9 @@ static void is_stopped_and_removed(enum engine engine)
 	assert_back(&inside, inside.id);
 	(void)deck_ok(NULL, WORDS("remove", "--force", "--json", inside.session.id));
 	ASSERT(container_count(engine, inside_label(&inside)) == 0, "its container is left");
+	(void)deck_ok(NULL, WORDS("undo", "--json", inside.session.id));
+	start_by_tier(&inside, 2);
+	assert_back(&inside, NULL);
 }
 
 TEST(ContainerIsKeptByStopAndFreedByRemoveDocker)
@@ -663,9 +669,13 @@ static void is_ejected(enum engine engine)
 	ASSERT(reply.status != 0, "the container of a running session was ejected");
 	assert_same_agent(&inside, "after a refused eject");
 	session_stop(&inside.session, NULL);
-	(void)deck_ok(NULL, WORDS("session", "eject", "--json", inside.session.id));
+	struct json_object *first = deck_ok(NULL, WORDS("eject", "--json", inside.session.id));
+	struct json_object *second = deck_ok(NULL, WORDS("eject", "--json", inside.session.id));
+	ASSERT(json_get_bool(first, "had_container", false) &&
+		       !json_get_bool(second, "had_container", true),
+	       "eject says: %s%s", json_print(first), json_print(second));
 	ASSERT(container_count(engine, inside_label(&inside)) == 0, "its container is left");
-	session_start(&inside.session, NULL);
+	start_by_tier(&inside, 2);
 	assert_back(&inside, NULL);
 }
 

@@ -80,7 +80,9 @@ static int remove_one(struct app *app, const struct store_row *row, struct error
 				   : row->session_id
 					   ? xasprintf(
 						     "Its conversation %s is kept until agentdeck "
-						     "prune.",
+						     "prune; files that were written in its "
+						     "container outside of its home, work "
+						     "directory and mounts are not.",
 						     row->session_id)
 					   : NULL;
 	cleanup_free char *undo = hint_undo(&app->deck, row->title, row->id, !app->instance);

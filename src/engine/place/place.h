@@ -105,6 +105,7 @@ enum place_discard {
 	DISCARD_FOR_NOW, /* another start may follow */
 	DISCARD_FOR_GOOD,
 };
+enum { PLACE_HAD_NOTHING = 1 };
 
 /* The caller of a function without a deck has seen that the run is of this boot and this machine.
  * A listing can afford these: they start no child process, but for silence(). */
@@ -185,7 +186,8 @@ struct place {
 	int (*end_unknown)(struct deck *deck, const char *id, struct error *err);
 
 	/* Free what the place keeps between two runs (a container), since the session goes or its
-	 * user wants that.  The instance has no run.  The conversation and its home stay. */
+	 * user wants that.  The instance has no run.  The conversation and its home stay.
+	 * PLACE_HAD_NOTHING: there was no container of its own. */
 	int (*discard)(struct deck *deck, struct instance *instance, enum place_discard how,
 		       struct error *err);
 

@@ -52,7 +52,7 @@ static void take(struct known_session *session, const struct instance *instance)
 	if (!recipe)
 		return;
 	session->has_recipe = true;
-	session->has_container = instance->container_id != NULL;
+	session->has_container = instance_has_container(instance);
 	replace_string(&session->engine, recipe->engine);
 	session->address = (struct engine_address){
 		.url = xstrdup(recipe->address),

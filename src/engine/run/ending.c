@@ -15,7 +15,7 @@ enum { CLOSING_MS = 3000, CLOSING_STEP_MS = 20 };
 void ending_begin(struct operation *operation)
 {
 	struct instance *instance = operation->instance;
-	const bool has_any = instance->workspace || instance->container_id ||
+	const bool has_any = instance->workspace || instance_has_container(instance) ||
 			     settings_end_policy(&operation->deck->settings, instance) == END_CLEAN;
 	ending_clear(&instance->ending);
 	/* A shell in the agent's place is not the agent. */
@@ -94,7 +94,7 @@ static int gather(const struct operation *operation, const struct ending_order *
 	*facts = (struct ending_facts){
 		.policy = settings_end_policy(&deck->settings, instance),
 		.wish = order->wish,
-		.has_container = instance->container_id != NULL,
+		.has_container = instance_has_container(instance),
 	};
 	int r = tree_judge(deck, instance, verdict, err);
 	if (r < 0 || look_for_processes(operation, &facts->has_processes, err) < 0)
@@ -151,7 +151,7 @@ static int free_container(const struct operation *operation)
 {
 	cleanup_error struct error local = { 0 };
 	struct instance *instance = operation->instance;
-	if (operation->place->discard(operation->deck, instance, DISCARD_FOR_NOW, &local) == 0)
+	if (operation->place->discard(operation->deck, instance, DISCARD_FOR_NOW, &local) >= 0)
 		return 0;
 	deck_warn(operation->deck, "the container %s was not freed: %s", instance->base,
 		  local.message);

@@ -159,8 +159,8 @@ int lifecycle_remove(struct deck *deck, const char *base, enum removal how, stru
 int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Free what the session's place keeps for the next start (a container and its network); the
- * conversation, its home and the directory stay.  REMOVE_STOPPED or REMOVE_ANYWAY.  ERROR_INVALID:
- * it has no container. */
+ * conversation, its home and the directory stay.  REMOVE_STOPPED or REMOVE_ANYWAY.
+ * PLACE_HAD_NOTHING: there was no container.  ERROR_INVALID: it runs on this host. */
 int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struct error *err);
 
 /* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it

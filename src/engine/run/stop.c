@@ -203,11 +203,13 @@ int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struc
 				 title);
 	}
 	if ((how == REMOVE_STOPPED && check_stopped(&operation, err) < 0) ||
-	    lifecycle_stop_locked(&operation, &was_running, err) < 0 ||
-	    operation.place->discard(deck, operation.instance, DISCARD_FOR_NOW, err) < 0)
+	    lifecycle_stop_locked(&operation, &was_running, err) < 0)
 		return -1;
-	log_info("ejected: its container was removed");
-	return operation_save(&operation, err);
+	const int r = operation.place->discard(deck, operation.instance, DISCARD_FOR_NOW, err);
+	if (r < 0)
+		return -1;
+	log_info("ejected: %s", r == 0 ? "its container was removed" : "it had no container");
+	return operation_save(&operation, err) < 0 ? -1 : r;
 }
 
 /* What its place has kept for the next start is of no use without the session.  An engine that does
@@ -224,8 +226,8 @@ static int discard(const struct operation *operation, struct error *err)
 		deck_warn(deck, "the container %s is left: %s; agentdeck prune tries again",
 			  instance->base, why.message);
 		error_clear(&why);
-		if (!instance->container_id)
-			instance->container_id = xstrdup(instance->base);
+		if (!instance_has_container(instance))
+			replace_string(&instance->container_id, instance->base);
 	}
 	return instance->recipe ? operation_save(operation, err) : 0;
 }

@@ -258,13 +258,18 @@ struct instance {
 	struct limits limits;
 	struct workspace *workspace; /* its own tree; NULL: the directory that its user named */
 	struct recipe *recipe;       /* of its container; NULL: none, as for PLACE_DEFAULT */
-	/* The engine's id of its container; its name while it is made; NULL: the engine has
-	 * nothing. */
+	/* The engine's id of its container; its name while it is made; "": it had one, which was
+	 * removed; NULL: it had none yet.  instance_has_container() */
 	char *container_id;
 	int64_t container_memory, container_pids; /* limits that it has; 0: none */
 	struct comeback came_back;                /* of its container */
 	struct json_object *unknown; /* the object this was read from: its other keys are kept */
 };
+
+static inline bool instance_has_container(const struct instance *instance)
+{
+	return !is_empty(instance->container_id);
+}
 
 /* All zero but for the allocated struct itself; instance_free() takes NULL and half-built ones. */
 struct instance *instance_new(void) MUST_USE;

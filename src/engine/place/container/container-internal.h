@@ -116,6 +116,8 @@ void ladder_clear(struct ladder *ladder);
 /* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: somebody else has one of
  * its name.  *ret_id is the caller's. */
 int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err);
+/* Was no container made of it before? */
+bool ladder_is_new(const struct instance *instance);
 /* Speak to the engine of the recipe, and find the container. */
 int ladder_open(struct ladder *ladder, struct error *err);
 /* Does the found container bear this instance's labels? */

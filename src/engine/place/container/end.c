@@ -145,7 +145,7 @@ static int remove_container(struct ladder *ladder, enum place_discard how, struc
 /* May its engine have something of it? */
 static bool has_something(const struct instance *instance)
 {
-	return instance->recipe && (instance->container_id || instance->recipe->build);
+	return instance->recipe && (instance_has_container(instance) || instance->recipe->build);
 }
 
 int container_check_discard(struct deck *deck, struct instance *instance, struct error *err)
@@ -168,9 +168,10 @@ int container_discard(struct deck *deck, struct instance *instance, enum place_d
 {
 	cleanup_ladder struct ladder ladder = { .deck = deck, .instance = instance };
 	if (!has_something(instance))
-		return 0;
+		return PLACE_HAD_NOTHING;
 	if (ladder_open(&ladder, err) < 0 || remove_container(&ladder, how, err) < 0)
 		return -1;
-	replace_string(&instance->container_id, NULL);
-	return 0;
+	/* The next start says what went with it. */
+	replace_string(&instance->container_id, ladder_is_new(instance) ? NULL : "");
+	return ladder.exists && ladder_is_ours(&ladder) ? 0 : PLACE_HAD_NOTHING;
 }

@@ -148,7 +148,7 @@ static bool has_own_network(const struct recipe *recipe)
 }
 
 /* Nobody has read the engine's answer yet, which has its id. */
-static bool is_new(const struct instance *instance)
+bool ladder_is_new(const struct instance *instance)
 {
 	return !instance->container_id || streq(instance->container_id, instance->base);
 }
@@ -227,7 +227,7 @@ static int gather(struct ladder *ladder, struct recreate_facts *ret, struct erro
 		.base = IMAGE_SAME,
 		.may_rebuild = ladder->deck->may_rebuild,
 		.may_unpause = true,
-		.is_new = is_new(ladder->instance),
+		.is_new = ladder_is_new(ladder->instance),
 		.name = ladder->instance->base,
 		.image_name = recipe->image,
 		.build = recipe->build,
@@ -501,9 +501,9 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 static int note_container(const struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;
-	const char *id = ladder->exists           ? ladder->found.id
-			 : instance->container_id ? instance->container_id
-						  : instance->base;
+	const char *id = ladder->exists                     ? ladder->found.id
+			 : instance_has_container(instance) ? instance->container_id
+							    : instance->base;
 	if (streq(or_empty(instance->container_id), id))
 		return 0;
 	replace_string(&instance->container_id, id);
