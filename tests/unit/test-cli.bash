@@ -2411,6 +2411,8 @@ case_a_command_beside_the_agent() {
 	refused 2 'no-such-program is not installed' exec a -- no-such-program
 	refused 64 'which command\?.*session exec a -- COMMAND' exec a
 	refused 1 'a runs on this host: it has no container' eject a
+	must eject --all
+	grep -qx 'No session there is in a container: nothing to do.' "$home/out" || fail "eject --all: $(<"$home/out")"
 	refused_json 1 INVALID_OPERATION eject a
 }
 

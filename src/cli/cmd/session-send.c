@@ -239,7 +239,7 @@ static int run(struct app *app, struct error *err)
 	struct several_verb verb = {
 		.act = send_one,
 		.result = "submitted",
-		.leaves_idle = true,
+		.concerns = several_is_active,
 		.timeout_ms = crew_timeout_ms(app) + timeout_s(given) * 1000,
 		.jobs = SEVERAL_STOPS,
 	};

@@ -158,7 +158,7 @@ static int run(struct app *app, struct error *err)
 	struct several_verb verb = {
 		.act = start,
 		.result = restart ? "restarted" : "running",
-		.leaves_idle = restart,
+		.concerns = restart ? several_is_active : NULL,
 		.timeout_ms = crew_timeout_ms(app),
 		.words = words,
 	};

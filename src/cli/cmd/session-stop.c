@@ -21,7 +21,7 @@ static int run(struct app *app, struct error *err)
 	const struct several_verb verb = {
 		.act = stop,
 		.result = "stopped",
-		.leaves_idle = true,
+		.concerns = several_is_active,
 		.timeout_ms = crew_timeout_ms(app),
 		.jobs = SEVERAL_STOPS,
 	};

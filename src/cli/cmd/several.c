@@ -23,9 +23,9 @@ static void add_once(struct several *several, const struct store_row *row)
 	several->rows[several->count++] = row;
 }
 
-static bool is_idle(const struct store_row *row)
+bool several_is_active(const struct store_row *row)
 {
-	return !row->damage && state_is_at_rest(row->state, row->desired);
+	return row->damage || !state_is_at_rest(row->state, row->desired);
 }
 
 static int choose_set(const struct app *app, const struct several_verb *verb,
@@ -38,7 +38,7 @@ static int choose_set(const struct app *app, const struct several_verb *verb,
 		if (!app->every && (row->damage || !naming_is_in_group(row->group, app->group)))
 			continue;
 		is_known = true;
-		if (!verb->leaves_idle || !is_idle(row))
+		if (!verb->concerns || verb->concerns(row))
 			add_once(several, row);
 	}
 	if (is_known)
@@ -135,8 +135,9 @@ int several_run(struct app *app, const struct several *several, const struct sev
 		return verb->act(app, several->rows[0], err);
 	if (several->count == 0) {
 		if (speaks)
-			printf("%s\n", app->rows.count ? "No session runs there: nothing to do."
-						       : "There are no sessions.");
+			printf("%s\n", !app->rows.count ? "There are no sessions."
+				       : verb->none     ? verb->none
+							: "No session runs there: nothing to do.");
 		return 0;
 	}
 	if (run_all(app, several, verb, &failed, err) < 0)

@@ -11,8 +11,10 @@
 struct several_verb {
 	/* With one session, and print the result.  Returns as struct command's run does. */
 	int (*act)(struct app *app, const struct store_row *row, struct error *err);
-	const char *result;  /* for the counts: "stopped" */
-	bool leaves_idle;    /* --all and --group pass over the sessions that need not run */
+	const char *result; /* for the counts: "stopped" */
+	/* --all and --group pass over the sessions for which this says no.  NULL: over none. */
+	bool (*concerns)(const struct store_row *row);
+	const char *none;    /* what is said if no session is left; NULL: that none runs */
 	int64_t timeout_ms;  /* for each; then its process is killed */
 	struct strvec words; /* the options that each process gets; borrowed */
 	/* One more option for the process of this row, static, or NULL.  NULL: there are none. */
@@ -30,6 +32,9 @@ struct several {
 };
 /* A stop mostly waits for its agent, and needs no memory. */
 enum { SEVERAL_STOPS = 32 };
+
+/* Is it running, or to run?  For concerns. */
+bool several_is_active(const struct store_row *row);
 
 void several_free(struct several *several);
 #define cleanup_several CLEANUP(several_free)

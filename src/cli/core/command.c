@@ -127,7 +127,7 @@ static const char *usual_name(const char *word)
 	} usual[] = {
 		{ "new", "launch" },   { "create", "launch" }, { "run", "launch" },
 		{ "kill", "stop" },    { "delete", "remove" }, { "open", "attach" },
-		{ "resume", "start" }, { "ps", "list" },
+		{ "resume", "start" }, { "ps", "list" },       { "exile", "eject" },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
 		if (streq(word, usual[i].word))
