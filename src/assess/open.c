@@ -159,7 +159,8 @@ bool open_locate(struct repository *repository)
 		return refuse(repository, ".git is neither a directory nor a file that names one");
 	}
 	if (fs_real_directory(leads, &repository->git_directory, NULL) != 0)
-		return refuse(repository, ".git leads nowhere");
+		return refuse(repository, ".git leads nowhere: the Git directory that it names is "
+					  "gone");
 	cleanup_free char *common = common_of(repository->git_directory);
 	if (fs_real_directory(common, &repository->common, NULL) != 0)
 		return refuse(repository, "its common git directory does not exist");

@@ -262,6 +262,68 @@ static void a_mount_point_does_not_make_a_tree_an_orphan_to_free(void **state)
 	assert_false(verdict_is_safe(&orphan.verdict));
 }
 
+/* ---- what keeps agentdeck from knowing -------------------------------------------------------- */
+
+static void expect_why(struct desk *desk, const struct instance *instance, const char *why)
+{
+	cleanup_verdict struct verdict verdict = { 0 };
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_int_equal(verdict.count, 1);
+	if (!strstr(verdict.findings[0].detail, why))
+		fail_msg("%s", verdict.findings[0].detail);
+	assert_string_equal(verdict_claim(&verdict), "may have what is nowhere else");
+}
+
+/* When the tree is made, and whenever it is asked about. */
+static void a_repository_that_cannot_be_read_is_named(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	do_sh(desk, "cd project && git init -q --object-format=sha256");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
+	assert_int_equal(desk->deck.warnings.count, 1);
+	assert_non_null(strstr(desk->deck.warnings.items[0], "SHA-256"));
+	expect_why(desk, instance, "SHA-256");
+}
+
+static void a_repository_that_was_moved_is_named(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	do_sh(desk, "mv project moved");
+	expect_why(desk, instance, "/project is gone: restore it");
+}
+
+/* The clone has all of its objects. */
+static void a_clone_of_a_borrower_borrows_nothing(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	do_sh(desk, "git init -q lender && cd lender && " COMMIT " zero && "
+		    "git clone -q --shared . ../project");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	cleanup_verdict struct verdict verdict = { 0 };
+	assert_int_equal(desk->deck.warnings.count, 0);
+	do_sh(desk, "mv lender away && git -C " TREE " fsck --strict");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
+	assert_int_equal(verdict.count, 0);
+}
+
+/* A start was killed after git had made it, and before its record was written. */
+static void a_tree_that_is_not_made_has_nothing_to_lose(void **state)
+{
+	struct desk *desk = *state;
+	use_program("agentdeck-assess");
+	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
+	cleanup_verdict struct verdict verdict = { 0 };
+	instance->workspace->is_made = false;
+	do_sh(desk, "rm default/trees/" ID "/origin.json");
+	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), TREE_ABSENT);
+	assert_int_equal(ensure(desk, instance, NULL), 0);
+	do_sh(desk, "test -f default/trees/" ID "/origin.json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +339,10 @@ int main(void)
 		DESK_TEST(a_mount_point_is_not_taken_for_its_disk),
 		DESK_TEST(the_id_of_a_root_can_be_given),
 		DESK_TEST(a_mount_point_does_not_make_a_tree_an_orphan_to_free),
+		DESK_TEST(a_repository_that_cannot_be_read_is_named),
+		DESK_TEST(a_repository_that_was_moved_is_named),
+		DESK_TEST(a_clone_of_a_borrower_borrows_nothing),
+		DESK_TEST(a_tree_that_is_not_made_has_nothing_to_lose),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

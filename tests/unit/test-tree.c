@@ -133,7 +133,9 @@ static void what_is_not_known_is_kept(void **state)
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
 	do_sh(desk, "test -f default/trees/" ID "/project/a");
-	assert_int_equal(desk->deck.warnings.count, 1);
+	/* When it was made, and now. */
+	assert_int_equal(desk->deck.warnings.count, 2);
+	assert_non_null(strstr(desk->deck.warnings.items[1], "may have what is nowhere else"));
 	instance->workspace->may_be_lost = true;
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), 0);
 	do_sh(desk,

@@ -24,7 +24,7 @@ static void print_verdict(const struct app *app, const struct instance *instance
 	if (verdict_is_safe(verdict))
 		say("safe to delete: %s", instance->workspace->path);
 	else
-		say("not safe to delete: %s has what is nowhere else", instance->workspace->path);
+		say("not safe to delete: %s %s", instance->workspace->path, verdict_claim(verdict));
 	/* Its lines are already in the form that a terminal shows. */
 	verdict_add_text(verdict, &lines);
 	printf("%s", strbuf_text(&lines));

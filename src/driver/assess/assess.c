@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* AGAIN_MS: if the answer came sooner than that, it may be asked for again. */
-enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000, TRIES = 3 };
+enum { OUTPUT_MOST = ORIGIN_JSON_MOST, AGAIN_MS = 3000, TRIES = 3, SHA256_LENGTH = 64 };
 
 static int find_program(char **ret, struct error *err)
 {
@@ -26,6 +26,9 @@ static int ask(const char *word, const struct origin *origin, int timeout_ms,
 {
 	char *const environment[] = { (char[]){ "LC_ALL=C" }, NULL };
 	cleanup_free char *program = NULL;
+	if (strlen(or_empty(origin->base)) == SHA256_LENGTH)
+		return error_set(err, ERROR_INVALID,
+				 "its objects have SHA-256 names, which libgit2 cannot read");
 	if (find_program(&program, err) < 0)
 		return -1;
 	const char *const argv[] = { program, word, NULL };
@@ -47,7 +50,10 @@ static int ask(const char *word, const struct origin *origin, int timeout_ms,
 		return error_set(err, ERROR_CHILD, "agentdeck-assess was killed by signal %d",
 				 result.exit_status - 128);
 	if (result.exit_status != 0) {
+		static const char own[] = "agentdeck-assess: ";
 		cleanup_free char *words = child_last_words(&result);
+		if (starts_with(words, own))
+			return error_set(err, ERROR_CHILD, "%s", words + strlen(own));
 		return error_set(err, ERROR_CHILD, "agentdeck-assess failed with status %d: %s",
 				 result.exit_status, words);
 	}

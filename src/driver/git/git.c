@@ -345,9 +345,10 @@ static int copy_remotes(const struct gitcmd_tree *tree, struct error *err)
 int gitcmd_clone(const struct gitcmd_tree *tree, struct error *err)
 {
 	if (do_run("/",
-		   (const char *const[]){ "clone", "--quiet", "--no-hardlinks", "--no-checkout",
-					  "--template=", "--origin", "agentdeck-source", "--",
-					  tree->source, tree->path, NULL },
+		   (const char *const[]){ "clone", "--quiet", "--no-hardlinks", "--dissociate",
+					  "--no-checkout", "--template=", "--origin",
+					  "agentdeck-source", "--", tree->source, tree->path,
+					  NULL },
 		   MAKE_MS, err) < 0 ||
 	    copy_remotes(tree, err) < 0 || fetch_base(tree, tree->path, err) < 0)
 		return -1;

@@ -274,10 +274,12 @@ static int check_tree(struct operation *operation, struct error *err)
 	cleanup_free char *title = visible(operation->instance->title);
 	cleanup_free char *path = visible(workspace->path);
 	cleanup_free char *line = verdict_line(&verdict);
+	const bool is_known = !verdict_has(&verdict, FINDING_UNKNOWN);
 	return error_set(err, ERROR_INVALID,
-			 "%s was not removed, because its tree %s has what is nowhere else: %s "
-			 "commit and push it, or give it up with --discard",
-			 title, path, line);
+			 "%s was not removed, because its tree %s %s: %s %sgive it up with "
+			 "--discard",
+			 title, path, verdict_claim(&verdict), line,
+			 is_known ? "commit and push it, or " : "");
 }
 
 /* Its own processes are ended; a shell beside them is its user's. */

@@ -61,14 +61,30 @@ static void judge_record(const struct instance *instance, struct verdict *ret)
 			    "session, or name it with git branch");
 }
 
-static void judge(int directory, const struct instance *instance, struct verdict *ret)
+/* What kept agentdeck from recording it may be there still. */
+static void judge_unrecorded(const struct workspace *workspace, struct verdict *ret)
+{
+	cleanup_error struct error err = { 0 };
+	cleanup_origin struct origin origin = tree_origin(workspace);
+	const bool can_be = assess_origin(&origin, ASSESS_TIMEOUT_MS, &err) == 0;
+	verdict_unknown(ret, "", "there is no record of what it was at first%s%s",
+			can_be ? "" : ", since ", can_be ? "" : err.message);
+}
+
+static void judge(const struct deck *deck, int directory, const struct instance *instance,
+		  struct verdict *ret)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_error struct error err = { 0 };
 	cleanup_origin struct origin origin = { 0 };
+	cleanup_free char *gone = tree_source_gone(deck, instance);
+	if (gone) {
+		verdict_unknown(ret, "", "%s", gone);
+		return;
+	}
 	int r = fs_read(directory, TREE_ORIGIN, ORIGIN_JSON_MOST, &text, &err);
 	if (r > 0)
-		verdict_unknown(ret, "", "there is no record of what it was at first");
+		judge_unrecorded(instance->workspace, ret);
 	else if (r < 0 || origin_parse(strbuf_text(&text), text.length, &origin, &err) < 0)
 		verdict_unknown(ret, "", "%s", err.message);
 	else if (!streq(origin.path, instance->workspace->path))
@@ -99,10 +115,11 @@ int tree_judge(const struct deck *deck, const struct instance *instance, struct 
 		return r < 0 ? -1 : (ret->count ? 0 : TREE_ABSENT);
 	if (tree_open(deck, instance->id, false, &records, err) < 0)
 		return -1;
-	if (!is_absent)
-		judge(records, instance, ret);
+	/* No agent has worked in what a killed start has left. */
+	if (!is_absent && instance->workspace->is_made)
+		judge(deck, records, instance, ret);
 	judge_beside(place.directory, name, ret);
-	return is_absent && !ret->count ? TREE_ABSENT : 0;
+	return (is_absent || !instance->workspace->is_made) && !ret->count ? TREE_ABSENT : 0;
 }
 
 /* Has nothing in it that is nowhere else, or that its user has not given up? */
@@ -117,14 +134,15 @@ static bool may_lose(struct deck *deck, const struct instance *instance,
 	if (workspace->is_made && is_absent && !workspace->is_freed)
 		judge_record(instance, &verdict);
 	else if (workspace->is_made && !is_absent)
-		judge(records, instance, &verdict);
+		judge(deck, records, instance, &verdict);
 	if (place->directory >= 0)
 		judge_beside(place->directory, tree_name(deck, instance), &verdict);
 	if (verdict_is_safe(&verdict))
 		return true;
 	cleanup_free char *shown = visible(workspace->path);
 	cleanup_free char *line = verdict_line(&verdict);
-	deck_warn(deck, "the tree %s stays, because it has what is nowhere else: %s", shown, line);
+	deck_warn(deck, "the tree %s stays, because it %s: %s", shown, verdict_claim(&verdict),
+		  line);
 	return false;
 }
 

@@ -6,6 +6,7 @@
 
 #include "driver/git/git.h"
 #include "engine/deck/hint.h"
+#include "engine/workspace/tree-internal.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -29,6 +30,18 @@ char *tree_git_text(const struct workspace *workspace, const char *verb, const c
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		strvec_push(&words, all[i]);
 	return visible_argv(strvec_argv(&words));
+}
+
+char *tree_source_gone(const struct deck *deck, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (access(workspace->source, F_OK) == 0 || errno != ENOENT)
+		return NULL;
+	cleanup_free char *shown = visible(workspace->source);
+	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
+	return xasprintf("its repository %s is gone: restore it, or, if it was moved, say where it "
+			 "is with agentdeck session set %s path DIRECTORY",
+			 shown, hint);
 }
 
 static const char *reason_of(const struct instance *instance)

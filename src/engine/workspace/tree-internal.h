@@ -15,6 +15,7 @@
 #pragma once
 
 #include "engine/deck/deck.h"
+#include "model/workspace/origin.h"
 
 #define TREE_ALL     "trees"
 #define TREE_ORIGIN  "origin.json"
@@ -25,6 +26,13 @@
 
 /* What agentdeck itself puts beside a tree. */
 bool tree_is_ours(const char *name);
+
+/* Why the repository of the instance's tree is not there, with what to do; NULL: it is there, or
+ * that is not known.  The caller frees. */
+char *tree_source_gone(const struct deck *deck, const struct instance *instance);
+
+/* The record of its tree without what only the tree tells (assess_origin()).  The caller frees. */
+struct origin tree_origin(const struct workspace *workspace);
 
 /* The path of the tree of a new session. */
 int tree_choose(const struct deck *deck, const char *id, const char *source, char **ret,

@@ -158,19 +158,28 @@ int tree_plan(const struct deck *deck, const struct tree_order *order, struct in
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Without a record nothing in the tree counts as safe later. */
-static int save_origin(const struct workspace *workspace, int directory, struct error *err)
+struct origin tree_origin(const struct workspace *workspace)
 {
-	cleanup_error struct error local = { 0 };
-	cleanup_origin struct origin origin = {
+	return (struct origin){
 		.kind = workspace->kind == WORKSPACE_WORKTREE ? ORIGIN_WORKTREE : ORIGIN_CLONE,
 		.source = xstrdup(workspace->source),
 		.path = xstrdup(workspace->path),
 		.branch = xstrdup(workspace->branch),
 		.base = xstrdup(workspace->base),
 	};
+}
+
+/* Without a record nothing in the tree counts as safe later. */
+static int save_origin(struct deck *deck, const struct workspace *workspace, int directory,
+		       struct error *err)
+{
+	cleanup_error struct error local = { 0 };
+	cleanup_origin struct origin origin = tree_origin(workspace);
 	if (assess_origin(&origin, ASSESS_TIMEOUT_MS, &local) < 0) {
-		log_warning("no record of the tree: %s", local.message);
+		deck_warn(deck,
+			  "agentdeck cannot tell what would be lost with this tree, and keeps it "
+			  "until you give it up (remove --discard): %s",
+			  local.message);
 		return fs_remove(directory, TREE_ORIGIN, err);
 	}
 	cleanup_json struct json_object *object = origin_to_json(&origin);
@@ -252,7 +261,7 @@ static int look_at_part(const struct instance *instance, bool *ret_whole, struct
 	return 0;
 }
 
-static int make(const struct deck *deck, struct store_lock *lock, struct instance *instance,
+static int make(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err)
 {
 	const struct workspace *workspace = instance->workspace;
@@ -279,7 +288,7 @@ static int make(const struct deck *deck, struct store_lock *lock, struct instanc
 						   : gitcmd_clone(&tree, err)) < 0 ||
 	    tree_open(deck, instance->id, true, &records, err) < 0)
 		return -1;
-	return save_origin(workspace, records, err);
+	return save_origin(deck, workspace, records, err);
 }
 
 static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
@@ -307,31 +316,16 @@ static void warn_of_loss(struct deck *deck, const struct workspace *workspace)
 /* Its agent can work in it, and git cannot. */
 static void check_source(struct deck *deck, const struct instance *instance)
 {
-	const struct workspace *workspace = instance->workspace;
-	if (workspace->kind != WORKSPACE_WORKTREE || access(workspace->source, F_OK) == 0)
-		return;
-	cleanup_free char *shown = visible(workspace->source);
-	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-	deck_warn(
-		deck,
-		"its repository %s is gone, and git does not work in its worktree: restore it, or, "
-		"if it was moved, say where it is with agentdeck session set %s path DIRECTORY",
-		shown, hint);
+	cleanup_free char *gone = tree_source_gone(deck, instance);
+	if (gone && instance->workspace->kind == WORKSPACE_WORKTREE)
+		deck_warn(deck, "git does not work in its worktree: %s", gone);
 }
 
 /* A tree that is to be made needs it. */
 static int need_source(const struct deck *deck, const struct instance *instance, struct error *err)
 {
-	const struct workspace *workspace = instance->workspace;
-	if (access(workspace->source, F_OK) == 0 || errno != ENOENT)
-		return 0;
-	cleanup_free char *shown = visible(workspace->source);
-	cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-	return error_set(
-		err, ERROR_NOT_FOUND,
-		"its repository %s is gone: restore it, or, if it was moved, say where it is "
-		"with agentdeck session set %s path DIRECTORY",
-		shown, hint);
+	cleanup_free char *gone = tree_source_gone(deck, instance);
+	return gone ? error_set(err, ERROR_NOT_FOUND, "%s", gone) : 0;
 }
 
 /* It was made before roots had ids, and is there now. */

@@ -233,6 +233,14 @@ char *verdict_line(const struct verdict *verdict)
 	return xstrdup(strbuf_text(&text));
 }
 
+const char *verdict_claim(const struct verdict *verdict)
+{
+	for (int kind = FINDING_UNKNOWN + 1; kind < FINDING_IGNORED; kind++)
+		if (verdict_has(verdict, (enum finding_kind)kind))
+			return "has what is nowhere else";
+	return "may have what is nowhere else";
+}
+
 static void add_texts(const struct verdict *verdict, int end, struct strbuf *buf)
 {
 	for (int kind = 0; kind < end; kind++) {

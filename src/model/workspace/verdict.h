@@ -92,7 +92,10 @@ void verdict_add_losses(const struct verdict *verdict, struct strbuf *buf);
 char *verdict_digest(const struct verdict *verdict) MUST_USE;
 /* "3 files, 1 branch": what would be lost, counted.  "" for a safe one.  The caller frees. */
 char *verdict_count_text(const struct verdict *verdict) MUST_USE;
-/* The same with a semicolon for each newline.  The caller frees. */
+/* "has what is nowhere else", or "may have what is nowhere else": nothing is known but that it is
+ * unclear.  Of an unsafe one; static. */
+const char *verdict_claim(const struct verdict *verdict);
+/* All of it with a semicolon for each newline.  The caller frees. */
 char *verdict_line(const struct verdict *verdict) MUST_USE;
 
 void verdict_free(struct verdict *verdict);
