@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
+#include "model/session/fields.h"
 #include "model/session/recipe.h"
 
 #include <string.h>
@@ -36,9 +37,9 @@ static struct json_object *parse(const char *text)
 static struct recipe *read_recipe(const char *text)
 {
 	struct error err = { 0 };
-	struct recipe *recipe = NULL;
 	cleanup_json struct json_object *object = parse(text);
-	if (recipe_from_json(object, "test", &recipe, &err) < 0)
+	struct recipe *recipe = fields_parse(object, "test", "recipe.", &recipe_fields, &err);
+	if (!recipe)
 		fail_msg("%s", err.message);
 	return recipe;
 }
@@ -123,7 +124,7 @@ static void what_is_not_a_recipe_is_refused_by_name(void **state UNUSED)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{ "[]", "recipe is not an object" },
+		{ "[]", "is not a JSON object" },
 		{ "{}", "recipe.engine is missing" },
 		{ "{" LEAST ",\"image_id\":\"\"}", "recipe.image_id is empty" },
 		{ "{" LEAST ",\"home\":\"h\"}", "recipe.home is not an absolute path" },
@@ -145,11 +146,9 @@ static void what_is_not_a_recipe_is_refused_by_name(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		cleanup_error struct error err = { 0 };
-		struct recipe *recipe = NULL;
 		cleanup_json struct json_object *object = parse(bad[i].text);
-		if (recipe_from_json(object, "the-file", &recipe, &err) != -1)
+		if (fields_parse(object, "the-file", "recipe.", &recipe_fields, &err))
 			fail_msg("accepted: %s", bad[i].text);
-		assert_null(recipe);
 		assert_int_equal(err.code, ERROR_CORRUPT);
 		if (!strstr(err.message, bad[i].says) || !strstr(err.message, "the-file"))
 			fail_msg("\"%s\" does not say \"%s\"", err.message, bad[i].says);

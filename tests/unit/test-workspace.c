@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit/test.h"
 
+#include "model/session/fields.h"
 #include "model/session/workspace.h"
 
 #include <string.h>
@@ -11,9 +12,10 @@
 
 static void json_and_back_is_the_same(void **state UNUSED)
 {
-	cleanup_workspace struct workspace *workspace = NULL;
 	cleanup_json struct json_object *object = json_tokener_parse(WHOLE);
-	assert_int_equal(workspace_from_json(object, "it", &workspace, NULL), 0);
+	cleanup_workspace struct workspace *workspace = fields_parse(object, "it", "workspace.",
+								     &workspace_fields, NULL);
+	assert_non_null(workspace);
 	assert_int_equal(workspace->kind, WORKSPACE_CLONE);
 	assert_string_equal(workspace->path, "/t/a");
 	assert_true(workspace->has_branch && workspace->is_made && !workspace->may_be_lost);
@@ -35,10 +37,8 @@ static void what_is_wrong_is_refused(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		cleanup_json struct json_object *object = json_tokener_parse(texts[i]);
 		cleanup_error struct error err = { 0 };
-		struct workspace *workspace = NULL;
-		assert_int_equal(workspace_from_json(object, "it", &workspace, &err), -1);
+		assert_null(fields_parse(object, "it", "workspace.", &workspace_fields, &err));
 		assert_int_equal(err.code, ERROR_CORRUPT);
-		assert_null(workspace);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "driver/store/store-internal.h"
+#include "model/session/fields.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -20,50 +21,50 @@ enum { INDEX_FORMAT = 10 };
  * and within one tick the same inode can return with another content of the same size. */
 enum { RACY_US = 100000 };
 
-/* The texts of a row, in their order in its storage (each ends with a NUL) and in the index (with
- * tabs between them). */
-enum column {
-	COLUMN_BASE,
-	COLUMN_ID,
-	COLUMN_TITLE,
-	COLUMN_GROUP,
-	COLUMN_CWD,
-	COLUMN_AGENT,
-	COLUMN_BACKEND,
-	COLUMN_SESSION,
-	COLUMN_STATE,
-	COLUMN_DESIRED,
-	COLUMN_CREATED,
-	COLUMN_LAST_USED,
-	COLUMN_REASON,
-	COLUMN_CONFIG_HOME,
-	COLUMN_UNIT,
-	COLUMN_SOCKET,
-	COLUMN_DIRECTORY,
-	COLUMN_BOOT_ID,
-	COLUMN_SERVER_PID,
-	COLUMN_SERVER_START,
-	COLUMN_PANE_PID,
-	COLUMN_PANE_START,
-	COLUMN_WINDOW_PID,
-	COLUMN_WINDOW_START,
-	COLUMN_RUNG,
-	COLUMN_MACHINE_ID,
-	COLUMN_HOST,
-	COLUMN_NEXT_SESSION,
-	COLUMN_SHARED_ID,
-	COLUMN_SHARED_OWNER,
-	COLUMN_SHARED_TITLE,
-	COLUMN_SHARED_PROFILE,
-	COLUMN_COPY_OF,
-	COLUMN_SINCE,
-	COLUMN_HELD,
-	COLUMN_NOTES,
-	COLUMN_ENDING,
-	COLUMN_WORKSPACE,
-	COLUMN_PID_NAMESPACE,
-	COLUMN_COUNT
+/* A row's columns, in their order in its storage (each is a text that ends with a NUL) and in the
+ * index (with tabs between them). */
+static const struct field columns[] = {
+	FIELD(struct store_row, base, "base", .always = true),
+	FIELD(struct store_row, id, "id", .needed = true),
+	FIELD(struct store_row, title, "title", .needed = true),
+	FIELD(struct store_row, group, "group"),
+	FIELD(struct store_row, lookup_directory, "directory", .needed = true),
+	FIELD(struct store_row, agent, "agent", .needed = true),
+	FIELD(struct store_row, backend, "backend", .needed = true),
+	FIELD(struct store_row, session_id, "session_id"),
+	FIELD(struct store_row, state, "state", .words = instance_state_words),
+	FIELD(struct store_row, desired, "desired", .words = instance_desired_words),
+	FIELD(struct store_row, created_at, "created_at"),
+	FIELD(struct store_row, last_used_at, "last_used_at"),
+	FIELD(struct store_row, reason, "reason"),
+	FIELD(struct store_row, config_home, "config_home"),
+	FIELD(struct store_row, unit, "unit"),
+	FIELD(struct store_row, socket, "socket"),
+	FIELD(struct store_row, run_directory, "run_directory"),
+	FIELD(struct store_row, boot_id, "boot_id"),
+	FIELD(struct store_row, server.pid, "server_pid"),
+	FIELD(struct store_row, server.start, "server_start"),
+	FIELD(struct store_row, pane.pid, "pane_pid"),
+	FIELD(struct store_row, pane.start, "pane_start"),
+	FIELD(struct store_row, window.pid, "window_pid"),
+	FIELD(struct store_row, window.start, "window_start"),
+	FIELD(struct store_row, rung, "rung", .words = rung_words),
+	FIELD(struct store_row, machine_id, "machine_id"),
+	FIELD(struct store_row, host, "host"),
+	FIELD(struct store_row, next_session_id, "next_session_id"),
+	FIELD(struct store_row, shared.session_id, "shared_session_id"),
+	FIELD(struct store_row, shared.owner, "shared_owner"),
+	FIELD(struct store_row, shared.title, "shared_title"),
+	FIELD(struct store_row, shared.profile, "shared_profile"),
+	FIELD(struct store_row, copy_of, "copy_of"),
+	FIELD(struct store_row, since, "since"),
+	FIELD(struct store_row, held, "held"),
+	FIELD(struct store_row, notes, "notes"),
+	FIELD(struct store_row, ending, "ending", .words = ending_stage_words),
+	FIELD(struct store_row, workspace, "workspace"),
+	FIELD(struct store_row, pid_namespace, "pid_namespace"),
 };
+enum { COLUMN_COUNT = ARRAY_SIZE(columns) };
 
 enum { STAMP_SIZE = 96 };
 
@@ -118,84 +119,41 @@ static bool is_racy(const struct stat *st)
 
 /* --- a row and its storage -------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, int64_t max, int64_t *ret)
+static bool parse_number(const struct field *column, const char *text, struct store_row *row)
 {
-	if (!*text) {
-		*ret = 0;
-		return true;
-	}
-	return parse_int64(text, 0, max, ret);
-}
-
-static bool parse_process(char *const *texts, enum column pid_column, struct process_id *ret)
-{
-	int64_t pid, start;
-	if (!parse_number(texts[pid_column], INT32_MAX, &pid) ||
-	    !parse_number(texts[pid_column + 1], INT64_MAX, &start))
+	const int64_t max = column->type == FIELD_INT ? INT32_MAX : INT64_MAX;
+	int64_t number = 0;
+	if (column->words)
+		number = word_find(column->words, text);
+	else if (*text && !parse_int64(text, 0, max, &number))
 		return false;
-	*ret = (struct process_id){ .pid = (pid_t)pid, .start = (uint64_t)start };
-	return true;
+	field_set_number(column, row, number);
+	return number >= 0;
 }
 
-static char *or_null(char *text)
+static bool unpack_column(const struct field *column, char *text, struct store_row *row)
 {
-	return *text ? text : NULL;
+	if (column->type != FIELD_TEXT)
+		return parse_number(column, text, row);
+	if (*text || column->always)
+		field_set_text(column, row, text);
+	return *text || !column->needed;
 }
 
 /* Make a row of its storage, which it then owns.  Returns false if it is not the storage of a
  * row. */
 static bool unpack_row(char *storage, size_t length, struct store_row *ret)
 {
-	char *texts[COLUMN_COUNT], *next = storage;
+	struct store_row row = { .storage = storage };
+	char *next = storage;
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (next > storage + length)
+		if (next > storage + length || !unpack_column(&columns[i], next, &row))
 			return false;
-		texts[i] = next;
 		next += strlen(next) + 1;
 	}
-	struct store_row row = {
-		.storage = storage,
-		.base = texts[COLUMN_BASE],
-		.id = texts[COLUMN_ID],
-		.title = texts[COLUMN_TITLE],
-		.group = or_null(texts[COLUMN_GROUP]),
-		.lookup_directory = texts[COLUMN_CWD],
-		.owner_directory = texts[COLUMN_CWD],
-		.agent = texts[COLUMN_AGENT],
-		.backend = texts[COLUMN_BACKEND],
-		.session_id = or_null(texts[COLUMN_SESSION]),
-		.copy_of = or_null(texts[COLUMN_COPY_OF]),
-		.reason = or_null(texts[COLUMN_REASON]),
-		.held = or_null(texts[COLUMN_HELD]),
-		.notes = or_null(texts[COLUMN_NOTES]),
-		.workspace = or_null(texts[COLUMN_WORKSPACE]),
-		.unit = or_null(texts[COLUMN_UNIT]),
-		.socket = or_null(texts[COLUMN_SOCKET]),
-		.run_directory = or_null(texts[COLUMN_DIRECTORY]),
-		.boot_id = or_null(texts[COLUMN_BOOT_ID]),
-		.machine_id = or_null(texts[COLUMN_MACHINE_ID]),
-		.host = or_null(texts[COLUMN_HOST]),
-		.pid_namespace = or_null(texts[COLUMN_PID_NAMESPACE]),
-		.config_home = or_null(texts[COLUMN_CONFIG_HOME]),
-		.next_session_id = or_null(texts[COLUMN_NEXT_SESSION]),
-		.shared = { .session_id = or_null(texts[COLUMN_SHARED_ID]),
-			    .owner = or_null(texts[COLUMN_SHARED_OWNER]),
-			    .title = or_null(texts[COLUMN_SHARED_TITLE]),
-			    .profile = or_null(texts[COLUMN_SHARED_PROFILE]) },
-	};
-	if (next != storage + length + 1 || !*row.id || !*row.title || !*row.lookup_directory ||
-	    !*row.agent || !*row.backend ||
-	    !instance_state_parse(texts[COLUMN_STATE], &row.state) ||
-	    !instance_desired_parse(texts[COLUMN_DESIRED], &row.desired) ||
-	    !parse_number(texts[COLUMN_CREATED], INT64_MAX, &row.created_at) ||
-	    !parse_number(texts[COLUMN_LAST_USED], INT64_MAX, &row.last_used_at) ||
-	    !parse_number(texts[COLUMN_SINCE], INT64_MAX, &row.since) ||
-	    !parse_process(texts, COLUMN_SERVER_PID, &row.server) ||
-	    !parse_process(texts, COLUMN_PANE_PID, &row.pane) ||
-	    !parse_process(texts, COLUMN_WINDOW_PID, &row.window) ||
-	    !rung_parse(texts[COLUMN_RUNG], &row.rung) ||
-	    !ending_stage_parse(texts[COLUMN_ENDING], &row.ending))
+	if (next != storage + length + 1)
 		return false;
+	row.owner_directory = row.lookup_directory;
 	*ret = row;
 	return true;
 }
@@ -205,12 +163,20 @@ static void pack_text(struct strbuf *storage, const char *text)
 	strbuf_add(storage, or_empty(text), strlen(or_empty(text)) + 1);
 }
 
-static void pack_number(struct strbuf *storage, int64_t number)
+static void pack_column(const struct field *column, const struct store_row *row,
+			struct strbuf *storage)
 {
 	char text[24] = "";
-	if (number)
-		snprintf(text, sizeof(text), "%" PRId64, number);
-	pack_text(storage, text);
+	const int64_t number = field_number(column, row);
+	if (column->type == FIELD_TEXT) {
+		pack_text(storage, field_text(column, row));
+	} else if (column->words) {
+		pack_text(storage, field_word(column, row));
+	} else {
+		if (number)
+			snprintf(text, sizeof(text), "%" PRId64, number);
+		pack_text(storage, text);
+	}
 }
 
 static const char *next_id(const struct conversation *conversation, const struct attempt *attempt)
@@ -223,51 +189,51 @@ static const char *next_id(const struct conversation *conversation, const struct
 
 static void pack_instance(const struct instance *instance, struct strbuf *storage)
 {
-	/* Without a socket there is no run, whatever the other columns say. */
+	/* Without a socket there is no run, whatever its other fields say. */
 	static const struct run none;
 	const struct run *run = instance->run.socket ? &instance->run : &none;
 	const struct attempt *attempt = run_attempt(run);
-
-	pack_text(storage, instance->base);
-	pack_text(storage, instance->id);
-	pack_text(storage, instance->title);
-	pack_text(storage, instance->group);
-	pack_text(storage, instance_lookup_directory(instance));
-	pack_text(storage, instance->agent);
-	pack_text(storage, instance->backend);
-	pack_text(storage, instance->conversation.session_id);
-	pack_text(storage, instance_state_name(instance->observed.state));
-	pack_text(storage, instance_desired_name(instance->desired));
-	pack_number(storage, instance->created_at);
-	pack_number(storage, instance->last_used_at);
-	pack_text(storage, instance->observed.reason);
-	pack_text(storage, instance->conversation.config_home);
-	pack_text(storage, run->unit);
-	pack_text(storage, run->socket);
-	pack_text(storage, run->directory);
-	pack_text(storage, run->boot_id);
-	pack_number(storage, run->server.pid);
-	pack_number(storage, (int64_t)run->server.start);
-	pack_number(storage, run->pane.pid);
-	pack_number(storage, (int64_t)run->pane.start);
-	pack_number(storage, run->window.pid);
-	pack_number(storage, (int64_t)run->window.start);
-	pack_text(storage, rung_name(attempt ? attempt->rung : RUNG_NONE));
-	pack_text(storage, run->machine_id);
-	pack_text(storage, run->host);
-	pack_text(storage, next_id(&instance->conversation, attempt));
-	pack_text(storage, instance->conversation.shared.session_id);
-	pack_text(storage, instance->conversation.shared.owner);
-	pack_text(storage, instance->conversation.shared.title);
-	pack_text(storage, instance->conversation.shared.profile);
-	pack_text(storage, instance->copy_of);
-	pack_number(storage, instance->observed.since);
-	pack_text(storage, instance->observed.held);
-	pack_text(storage, instance->notes);
-	pack_text(storage, ending_stage_name(instance->ending.stage));
-	pack_text(storage,
-		  instance->workspace ? workspace_kind_name(instance->workspace->kind) : NULL);
-	pack_text(storage, run->pid_namespace);
+	const struct conversation *conversation = &instance->conversation;
+	const struct workspace *workspace = instance->workspace;
+	/* The texts are borrowed. */
+	const struct store_row row = {
+		.base = instance->base,
+		.id = instance->id,
+		.title = instance->title,
+		.group = instance->group,
+		.lookup_directory = (char *)(uintptr_t)instance_lookup_directory(instance),
+		.agent = instance->agent,
+		.backend = instance->backend,
+		.session_id = conversation->session_id,
+		.state = instance->observed.state,
+		.desired = instance->desired,
+		.created_at = instance->created_at,
+		.last_used_at = instance->last_used_at,
+		.reason = instance->observed.reason,
+		.config_home = conversation->config_home,
+		.unit = run->unit,
+		.socket = run->socket,
+		.run_directory = run->directory,
+		.boot_id = run->boot_id,
+		.server = run->server,
+		.pane = run->pane,
+		.window = run->window,
+		.rung = attempt ? attempt->rung : RUNG_NONE,
+		.machine_id = run->machine_id,
+		.host = run->host,
+		.next_session_id = (char *)(uintptr_t)next_id(conversation, attempt),
+		.shared = conversation->shared,
+		.copy_of = instance->copy_of,
+		.since = instance->observed.since,
+		.held = instance->observed.held,
+		.notes = instance->notes,
+		.ending = instance->ending.stage,
+		.workspace = workspace ? (char *)(uintptr_t)workspace_kind_name(workspace->kind)
+				       : NULL,
+		.pid_namespace = run->pid_namespace,
+	};
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		pack_column(&columns[i], &row, storage);
 }
 
 /* Whether the index can hold the storage: no text has a tab, or bytes that JSON cannot carry. */

@@ -1,130 +1,124 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/session/instance.h"
 
+#include "model/session/fields.h"
 #include "model/session/naming.h"
 
 #include <assert.h>
 
-static const char *const state_words[] = {
+const char *const instance_state_words[] = {
 	[STATE_STOPPED] = "stopped",   [STATE_STARTING] = "starting", [STATE_RUNNING] = "running",
-	[STATE_STOPPING] = "stopping", [STATE_ERROR] = "error",
+	[STATE_STOPPING] = "stopping", [STATE_ERROR] = "error",       NULL,
 };
-_Static_assert(ARRAY_SIZE(state_words) == STATE_COUNT, "a state without a word");
+_Static_assert(ARRAY_SIZE(instance_state_words) == STATE_COUNT + 1, "a state without a word");
 
-static const char *const desired_words[] = {
+const char *const instance_desired_words[] = {
 	[DESIRED_STOPPED] = "stopped",
 	[DESIRED_RUNNING] = "running",
+	NULL,
 };
 
-static const char *const activity_words[] = {
+const char *const instance_activity_words[] = {
 	[ACTIVITY_UNKNOWN] = "unknown",
 	[ACTIVITY_BUSY] = "busy",
 	[ACTIVITY_WAITING] = "waiting",
 	[ACTIVITY_IDLE] = "idle",
+	NULL,
 };
 
-static const char *const origin_words[] = {
+const char *const session_origin_words[] = {
 	[ORIGIN_NONE] = "none",
 	[ORIGIN_MINTED] = "minted",
 	[ORIGIN_ADOPTED] = "adopted",
 	[ORIGIN_REPORTED] = "reported",
 	[ORIGIN_DISCOVERED] = "discovered",
+	NULL,
 };
 
-static const char *const rung_words[] = {
-	[RUNG_NONE] = "none",   [RUNG_RESUME] = "resume",     [RUNG_ASSIGN] = "assign",
-	[RUNG_FRESH] = "fresh", [RUNG_CONTINUE] = "continue", [RUNG_LAUNCH] = "launch",
-	[RUNG_SHELL] = "shell",
+const char *const rung_words[] = {
+	[RUNG_NONE] = "none",         [RUNG_RESUME] = "resume",
+	[RUNG_ASSIGN] = "assign",     [RUNG_FRESH] = "fresh",
+	[RUNG_CONTINUE] = "continue", [RUNG_LAUNCH] = "launch",
+	[RUNG_SHELL] = "shell",       NULL,
 };
-_Static_assert(ARRAY_SIZE(rung_words) == RUNG_COUNT, "a rung without a word");
+_Static_assert(ARRAY_SIZE(rung_words) == RUNG_COUNT + 1, "a rung without a word");
 
-static const char *const resume_words[] = {
+const char *const resume_policy_words[] = {
 	[POLICY_AUTO] = "auto",
 	[POLICY_CONFIRM] = "confirm",
 	[POLICY_NEVER] = "never",
 	[POLICY_DEFAULT] = "default",
+	NULL,
 };
 
-static const char *const restart_words[] = {
+const char *const restart_policy_words[] = {
 	[RESTART_DEFAULT] = "default",
 	[RESTART_NO] = "no",
 	[RESTART_ON_FAILURE] = "on-failure",
 	[RESTART_ALWAYS] = "always",
+	NULL,
 };
 
-static const char *const end_words[] = {
+const char *const end_policy_words[] = {
 	[END_DEFAULT] = "default",
 	[END_ASK] = "ask",
 	[END_KEEP] = "keep",
 	[END_CLEAN] = "clean",
+	NULL,
 };
-_Static_assert(ARRAY_SIZE(end_words) == END_COUNT, "a policy without a word");
+_Static_assert(ARRAY_SIZE(end_policy_words) == END_COUNT + 1, "a policy without a word");
 
-static const char *const ending_words[] = {
-	[ENDING_NONE] = "none", [ENDING_DUE] = "due",     [ENDING_UNDECIDED] = "undecided",
-	[ENDING_KEPT] = "kept", [ENDING_FREED] = "freed", [ENDING_OTHER] = "other",
+const char *const ending_stage_words[] = {
+	[ENDING_NONE] = "none",
+	[ENDING_DUE] = "due",
+	[ENDING_UNDECIDED] = "undecided",
+	[ENDING_KEPT] = "kept",
+	[ENDING_FREED] = "freed",
+	[ENDING_OTHER] = "other",
+	NULL,
 };
-_Static_assert(ARRAY_SIZE(ending_words) == ENDING_COUNT, "a stage without a word");
+_Static_assert(ARRAY_SIZE(ending_stage_words) == ENDING_COUNT + 1, "a stage without a word");
 
-static const char *const hold_words[] = {
-	[HOLD_NONE] = "none",       [HOLD_LIMIT] = "limit",
-	[HOLD_LOGIN] = "login",     [HOLD_BACKGROUND] = "background",
-	[HOLD_REFUSED] = "refused", [HOLD_OTHER] = "other",
+const char *const hold_words[] = {
+	[HOLD_NONE] = "none",
+	[HOLD_LIMIT] = "limit",
+	[HOLD_LOGIN] = "login",
+	[HOLD_BACKGROUND] = "background",
+	[HOLD_REFUSED] = "refused",
+	[HOLD_OTHER] = "other",
+	NULL,
 };
-_Static_assert(ARRAY_SIZE(hold_words) == HOLD_COUNT, "a hold without a word");
-
-/* The enums are unsigned, so one comparison bounds both ends. */
-#define WORD(words, value) (assert((size_t)(value) < ARRAY_SIZE(words)), (words)[(size_t)(value)])
-
-static bool find_word(const char *const *words, size_t count, const char *name, size_t *ret)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (streq(words[i], name)) {
-			*ret = i;
-			return true;
-		}
-	}
-	return false;
-}
+_Static_assert(ARRAY_SIZE(hold_words) == HOLD_COUNT + 1, "a hold without a word");
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): an enum's name takes none */
-#define NAME_AND_PARSE(name_of, words)                               \
-	const char *name_of##_name(enum name_of value)               \
-	{                                                            \
-		return WORD(words, value);                           \
-	}                                                            \
-	bool name_of##_parse(const char *name, enum name_of *ret)    \
-	{                                                            \
-		size_t at;                                           \
-		if (!find_word(words, ARRAY_SIZE(words), name, &at)) \
-			return false;                                \
-		*ret = (enum name_of)at;                             \
-		return true;                                         \
+#define NAME_AND_PARSE(name_of)                                          \
+	const char *name_of##_name(enum name_of value)                   \
+	{                                                                \
+		assert((size_t)value < ARRAY_SIZE(name_of##_words) - 1); \
+		return name_of##_words[value];                           \
+	}                                                                \
+	bool name_of##_parse(const char *name, enum name_of *ret)        \
+	{                                                                \
+		const int value = word_find(name_of##_words, name);      \
+		if (value >= 0)                                          \
+			*ret = (enum name_of)value;                      \
+		return value >= 0;                                       \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
-NAME_AND_PARSE(instance_state, state_words)
-NAME_AND_PARSE(instance_desired, desired_words)
-NAME_AND_PARSE(instance_activity, activity_words)
-NAME_AND_PARSE(session_origin, origin_words)
-NAME_AND_PARSE(rung, rung_words)
-NAME_AND_PARSE(resume_policy, resume_words)
-NAME_AND_PARSE(restart_policy, restart_words)
-NAME_AND_PARSE(end_policy, end_words)
-NAME_AND_PARSE(ending_stage, ending_words)
-NAME_AND_PARSE(hold, hold_words)
+NAME_AND_PARSE(instance_state)
+NAME_AND_PARSE(instance_desired)
+NAME_AND_PARSE(instance_activity)
+NAME_AND_PARSE(session_origin)
+NAME_AND_PARSE(rung)
+NAME_AND_PARSE(resume_policy)
+NAME_AND_PARSE(restart_policy)
+NAME_AND_PARSE(end_policy)
+NAME_AND_PARSE(ending_stage)
+NAME_AND_PARSE(hold)
 
 struct instance *instance_new(void)
 {
 	return xcalloc(1, sizeof(struct instance));
-}
-
-void shared_conversation_clear(struct shared_conversation *shared)
-{
-	free(shared->session_id);
-	free(shared->owner);
-	free(shared->title);
-	free(shared->profile);
-	*shared = (struct shared_conversation){ 0 };
 }
 
 char *shared_conversation_text(const struct shared_conversation *shared)
@@ -134,28 +128,6 @@ char *shared_conversation_text(const struct shared_conversation *shared)
 	return xasprintf("conversation %s of '%s' (%s%s%s)", shared->session_id,
 			 or_empty(shared->title), or_empty(shared->owner),
 			 shared->profile ? " in profile " : "", or_empty(shared->profile));
-}
-
-static void conversation_clear(struct conversation *conversation)
-{
-	free(conversation->session_id);
-	strvec_clear(&conversation->previous);
-	free(conversation->transcript_path);
-	free(conversation->config_home);
-	free(conversation->forked_from);
-	free(conversation->set_aside);
-	free(conversation->directory);
-	shared_conversation_clear(&conversation->shared);
-	*conversation = (struct conversation){ 0 };
-}
-
-void taken_clear(struct taken *taken)
-{
-	free(taken->boot_id);
-	free(taken->machine_id);
-	free(taken->pid_namespace);
-	free(taken->session_id);
-	*taken = (struct taken){ 0 };
 }
 
 void taken_set(struct taken *taken, const struct process_id *processes, size_t count,
@@ -224,85 +196,6 @@ bool taken_may_have(const struct taken *taken, const char *session_id)
 	       naming_same_session_id(taken->session_id, session_id);
 }
 
-void ending_clear(struct ending *ending)
-{
-	free(ending->why);
-	free(ending->seen);
-	*ending = (struct ending){ 0 };
-}
-
-void exit_record_clear(struct exit_record *record)
-{
-	free(record->oom_victim);
-	free(record->last_words);
-	*record = (struct exit_record){ 0 };
-}
-
-void instance_free(struct instance *instance)
-{
-	if (!instance)
-		return;
-	free(instance->id);
-	free(instance->profile);
-	free(instance->title);
-	free(instance->group);
-	free(instance->notes);
-	free(instance->imported_from);
-	taken_clear(&instance->taken);
-	free(instance->cwd);
-	free(instance->agent);
-	free(instance->backend);
-	free(instance->base);
-	free(instance->copy_of);
-	free(instance->removed_title);
-	strvec_clear(&instance->argv);
-	strvec_clear(&instance->env_kept);
-	free(instance->observed.reason);
-	exit_record_clear(&instance->observed.exit);
-	free(instance->observed.boot_id);
-	free(instance->observed.machine_id);
-	free(instance->observed.pid_namespace);
-	free(instance->observed.host);
-	free(instance->observed.held);
-	conversation_clear(&instance->conversation);
-	strvec_clear(&instance->resume_argv);
-	run_clear(&instance->run);
-	recipe_free(instance->recipe);
-	workspace_free(instance->workspace);
-	free(instance->container_id);
-	free(instance->came_back.lost);
-	ending_clear(&instance->ending);
-	json_object_put(instance->unknown);
-	free(instance);
-}
-
-void attempt_clear(struct attempt *attempt)
-{
-	free(attempt->other_reason);
-	free(attempt->session_id);
-	strvec_clear(&attempt->argv);
-	*attempt = (struct attempt){ 0 };
-}
-
-void run_clear(struct run *run)
-{
-	free(run->id);
-	free(run->socket);
-	free(run->directory);
-	free(run->unit);
-	free(run->invocation_id);
-	free(run->boot_id);
-	free(run->machine_id);
-	free(run->pid_namespace);
-	free(run->host);
-	free(run->capsule);
-	for (size_t i = 0; i < run->attempt_count; i++)
-		attempt_clear(&run->attempts[i]);
-	free(run->attempts);
-	free(run->history_note);
-	*run = (struct run){ 0 };
-}
-
 static struct machine_stamp run_stamp(const struct run *run)
 {
 	return (struct machine_stamp){ run->boot_id, run->machine_id, run->pid_namespace,
@@ -334,19 +227,6 @@ char *instance_host(const struct instance *instance)
 {
 	const struct machine_stamp written = instance_stamp(instance);
 	return machine_name(&written);
-}
-
-void run_add_attempt(struct run *run, const struct attempt *attempt)
-{
-	struct attempt copy = {
-		.rung = attempt->rung,
-		.reason = attempt->reason,
-		.other_reason = xstrdup_or_null(attempt->other_reason),
-		.session_id = xstrdup_or_null(attempt->session_id),
-	};
-	strvec_push_all(&copy.argv, &attempt->argv);
-	run->attempts = xreallocarray(run->attempts, run->attempt_count + 1, sizeof(copy));
-	run->attempts[run->attempt_count++] = copy;
 }
 
 const char *attempt_reason(const struct attempt *attempt)

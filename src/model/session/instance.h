@@ -354,7 +354,18 @@ struct json_object *instance_to_json(const struct instance *instance) MUST_USE;
 int instance_from_json(struct json_object *object, const char *what, struct instance **ret,
 		       struct error *err);
 
-/* The words of the enums; static.  The parsers return false for others, *ret untouched. */
+/* The words of the enums, with NULL at the end, and each by its number; static.  The parsers return
+ * false for others, *ret untouched. */
+extern const char *const instance_state_words[];
+extern const char *const instance_desired_words[];
+extern const char *const instance_activity_words[];
+extern const char *const session_origin_words[];
+extern const char *const rung_words[];
+extern const char *const resume_policy_words[];
+extern const char *const restart_policy_words[];
+extern const char *const end_policy_words[];
+extern const char *const ending_stage_words[];
+extern const char *const hold_words[];
 const char *instance_state_name(enum instance_state state);
 const char *instance_desired_name(enum instance_desired desired);
 const char *instance_activity_name(enum instance_activity activity);

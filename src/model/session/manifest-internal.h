@@ -24,6 +24,10 @@ struct manifest_section {
 	struct json_object *object;
 };
 
+/* Is the format one that we know, from 1 to newest?  ERROR_NEWER, ERROR_CORRUPT: it is not. */
+int manifest_check_format(const struct json_object *object, const char *what, int newest,
+			  struct error *err);
+
 /* The member of this key is wrong: "is out of range". */
 void manifest_fail(const struct manifest_section *section, const char *key, const char *why);
 
@@ -62,13 +66,5 @@ int64_t manifest_parse_time(struct json_object *value);
 void manifest_put_text(struct json_object *object, const char *key, const char *text);
 /* An empty list is written as []. */
 void manifest_put_texts(struct json_object *object, const char *key, const struct strvec *texts);
-/* 0 is "none" or "never" for every number that is written with this, and removes the key. */
-void manifest_put_number(struct json_object *object, const char *key, int64_t value);
-void manifest_put_time(struct json_object *object, const char *key, int64_t wall_us);
-/* False is the absence of the key, also of one that was read. */
-void manifest_put_flag(struct json_object *object, const char *key, bool value);
-
-/* Has the object this string under the key?  An absent key is "", as is NULL. */
-bool manifest_is_same(const struct json_object *object, const char *key, const char *text);
 /* A deep copy; an empty object for NULL.  The caller puts. */
 struct json_object *manifest_copy(struct json_object *source) MUST_USE;

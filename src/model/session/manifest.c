@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+int manifest_check_format(const struct json_object *object, const char *what, int newest,
+			  struct error *err)
+{
+	const int64_t format = json_get_int(object, "format", 0);
+	if (format > newest)
+		return error_set(err, ERROR_NEWER,
+				 "%s: format %lld was written by a newer agentdeck (this one knows "
+				 "up to %d): install that version",
+				 what, (long long)format, newest);
+	return format < 1 ? error_set(err, ERROR_CORRUPT,
+				      "%s: format is missing or not a format number", what)
+			  : 0;
+}
+
 void manifest_fail(const struct manifest_section *section, const char *key, const char *why)
 {
 	if (section->reader->failed)
@@ -135,33 +149,6 @@ void manifest_put_texts(struct json_object *object, const char *key, const struc
 		if (json_object_array_add(array, json_raw_text(texts->items[i])) < 0)
 			abort();
 	json_set(object, key, array);
-}
-
-void manifest_put_number(struct json_object *object, const char *key, int64_t value)
-{
-	if (value)
-		json_set_int(object, key, value);
-	else
-		json_object_object_del(object, key);
-}
-
-void manifest_put_time(struct json_object *object, const char *key, int64_t wall_us)
-{
-	char buffer[CLOCK_TEXT_SIZE];
-	manifest_put_text(object, key, wall_us ? clock_format(wall_us, buffer) : NULL);
-}
-
-bool manifest_is_same(const struct json_object *object, const char *key, const char *text)
-{
-	return streq(json_get_string(object, key, ""), or_empty(text));
-}
-
-void manifest_put_flag(struct json_object *object, const char *key, bool value)
-{
-	if (value)
-		json_set_bool(object, key, true);
-	else
-		json_object_object_del(object, key);
 }
 
 struct json_object *manifest_copy(struct json_object *source)

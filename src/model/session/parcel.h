@@ -19,7 +19,8 @@ struct parcel {
 	char *home;
 	char *imported_from; /* what it was made from; NULL: nothing, or it goes elsewhere */
 	struct strvec argv;
-	char *resume, *restart; /* the words of the policies */
+	enum resume_policy resume_policy;
+	enum restart_policy restart_policy;
 	enum end_policy end_policy;
 	struct limits limits;
 	int64_t created_at, last_used_at; /* µs since the Epoch */

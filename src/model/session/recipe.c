@@ -2,85 +2,13 @@
 #include "model/session/recipe.h"
 
 #include "base/sha256.h"
-#include "model/session/manifest-internal.h"
+#include "model/session/fields.h"
 
-#include <stddef.h>
 #include <string.h>
-
-/* ---- members --------------------------------------------------------------------------------- */
-
-enum text_kind { TEXT_OPTIONAL, TEXT_REQUIRED, TEXT_PATH };
-
-/* The members that are one text. */
-static const struct text_member {
-	const char *key;
-	size_t offset;
-	enum text_kind kind;
-} text_members[] = {
-	{ "engine", offsetof(struct recipe, engine), TEXT_REQUIRED },
-	{ "address", offsetof(struct recipe, address), TEXT_REQUIRED },
-	{ "tls", offsetof(struct recipe, tls), TEXT_OPTIONAL },
-	{ "context", offsetof(struct recipe, context), TEXT_OPTIONAL },
-	{ "image", offsetof(struct recipe, image), TEXT_OPTIONAL },
-	{ "image_id", offsetof(struct recipe, image_id), TEXT_REQUIRED },
-	{ "keep_tag", offsetof(struct recipe, keep_tag), TEXT_OPTIONAL },
-	{ "build", offsetof(struct recipe, build), TEXT_OPTIONAL },
-	{ "build_hash", offsetof(struct recipe, build_hash), TEXT_OPTIONAL },
-	{ "base_id", offsetof(struct recipe, base_id), TEXT_OPTIONAL },
-	{ "user", offsetof(struct recipe, user), TEXT_REQUIRED },
-	{ "home", offsetof(struct recipe, home), TEXT_PATH },
-	{ "directory", offsetof(struct recipe, directory), TEXT_PATH },
-	{ "program_directory", offsetof(struct recipe, program_directory), TEXT_OPTIONAL },
-	{ "program_file", offsetof(struct recipe, program_file), TEXT_OPTIONAL },
-	{ "network", offsetof(struct recipe, network), TEXT_OPTIONAL },
-};
-
-/* The members that are a list of texts. */
-static const struct list_member {
-	const char *key;
-	size_t offset;
-} list_members[] = {
-	{ "layers", offsetof(struct recipe, layers) },
-	{ "base_layers", offsetof(struct recipe, base_layers) },
-	{ "environment", offsetof(struct recipe, environment) },
-	{ "cap_add", offsetof(struct recipe, cap_add) },
-};
-
-static char **text_of(const struct recipe *recipe, const struct text_member *member)
-{
-	return (void *)((char *)(uintptr_t)recipe + member->offset);
-}
-
-static struct strvec *list_of(const struct recipe *recipe, const struct list_member *member)
-{
-	return (void *)((char *)(uintptr_t)recipe + member->offset);
-}
 
 struct recipe *recipe_new(void)
 {
 	return xcalloc(1, sizeof(struct recipe));
-}
-
-void recipe_free(struct recipe *recipe)
-{
-	if (!recipe)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(text_members); i++)
-		free(*text_of(recipe, &text_members[i]));
-	for (size_t i = 0; i < ARRAY_SIZE(list_members); i++)
-		strvec_clear(list_of(recipe, &list_members[i]));
-	for (size_t i = 0; i < recipe->mount_count; i++) {
-		free(recipe->mounts[i].source);
-		free(recipe->mounts[i].target);
-	}
-	free(recipe->mounts);
-	for (size_t i = 0; i < recipe->secret_count; i++) {
-		free(recipe->secrets[i].name);
-		free(recipe->secrets[i].source);
-	}
-	free(recipe->secrets);
-	json_object_put(recipe->unknown);
-	free(recipe);
 }
 
 /* Takes the texts. */
@@ -195,44 +123,19 @@ void recipe_add_secret(struct recipe *recipe, const char *name, const char *sour
 	recipe->secrets[recipe->secret_count++] = secret;
 }
 
-struct recipe *recipe_copy(const struct recipe *recipe)
-{
-	if (!recipe)
-		return NULL;
-	struct recipe *copy = recipe_new();
-	for (size_t i = 0; i < ARRAY_SIZE(text_members); i++)
-		*text_of(copy,
-			 &text_members[i]) = xstrdup_or_null(*text_of(recipe, &text_members[i]));
-	for (size_t i = 0; i < ARRAY_SIZE(list_members); i++)
-		strvec_push_all(list_of(copy, &list_members[i]), list_of(recipe, &list_members[i]));
-	for (size_t i = 0; i < recipe->mount_count; i++) {
-		struct recipe_mount mount = recipe->mounts[i];
-		mount.source = xstrdup(mount.source);
-		mount.target = xstrdup(mount.target);
-		push_mount(copy, mount);
-	}
-	for (size_t i = 0; i < recipe->secret_count; i++)
-		recipe_add_secret(copy, recipe->secrets[i].name, recipe->secrets[i].source);
-	copy->program = recipe->program;
-	copy->login = recipe->login;
-	copy->memory = recipe->memory;
-	copy->pids = recipe->pids;
-	copy->cpus = recipe->cpus;
-	copy->unknown = json_object_get(recipe->unknown);
-	return copy;
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static const char *const program_words[] = {
 	[PROGRAM_IN_IMAGE] = "image",
 	[PROGRAM_FROM_HOST] = "host",
+	NULL,
 };
 
 static const char *const login_words[] = {
 	[LOGIN_SYNC] = "sync",
 	[LOGIN_TOKEN] = "token",
 	[LOGIN_IGNORE] = "ignore",
+	NULL,
 };
 
 const char *recipe_program_name(enum recipe_program program)
@@ -242,13 +145,10 @@ const char *recipe_program_name(enum recipe_program program)
 
 bool recipe_program_parse(const char *name, enum recipe_program *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(program_words); i++) {
-		if (streq(program_words[i], name)) {
-			*ret = (enum recipe_program)i;
-			return true;
-		}
-	}
-	return false;
+	const int found = word_find(program_words, name);
+	if (found >= 0)
+		*ret = (enum recipe_program)found;
+	return found >= 0;
 }
 
 const char *recipe_login_name(enum recipe_login login)
@@ -258,227 +158,105 @@ const char *recipe_login_name(enum recipe_login login)
 
 bool recipe_login_parse(const char *name, enum recipe_login *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(login_words); i++) {
-		if (streq(login_words[i], name)) {
-			*ret = (enum recipe_login)i;
-			return true;
-		}
-	}
-	return false;
+	const int found = word_find(login_words, name);
+	if (found >= 0)
+		*ret = (enum recipe_login)found;
+	return found >= 0;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-/* An object of an array; false: it is none, which is a failure. */
-static bool read_item(const struct manifest_section *section, const char *key,
-		      struct json_object *array, size_t index, struct manifest_section *ret)
+static void read_cpus(const struct manifest_section *section, const char *key, void *record)
 {
-	struct json_object *item = json_object_array_get_idx(array, index);
-	if (!json_object_is_type(item, json_type_object)) {
-		manifest_fail(section, key, "holds something that is not an object");
-		return false;
-	}
-	ret->reader = section->reader;
-	ret->object = item;
-	return true;
-}
-
-static void check_path(const struct manifest_section *section, const char *key, const char *path)
-{
-	if (path && *path != '/')
-		manifest_fail(section, key, "is not an absolute path");
-}
-
-static void read_mounts(const struct manifest_section *section, struct recipe *recipe)
-{
-	struct json_object *array = manifest_member(section, "mounts", json_type_array);
-	size_t count = array ? json_object_array_length(array) : 0;
-	for (size_t i = 0; i < count; i++) {
-		struct manifest_section item = { .name = "recipe.mounts[]." };
-		if (!read_item(section, "mounts", array, i, &item))
-			return;
-		cleanup_free char *source = manifest_need_text(&item, "source");
-		cleanup_free char *target = manifest_need_text(&item, "target");
-		struct recipe_mount mount = {
-			.read_only = manifest_bool(&item, "read_only"),
-			.of_tree = manifest_bool(&item, "tree"),
-		};
-		check_path(&item, "source", source);
-		check_path(&item, "target", target);
-		if (!source || !target)
-			continue;
-		mount.source = TAKE_PTR(source);
-		mount.target = TAKE_PTR(target);
-		push_mount(recipe, mount);
-	}
-}
-
-static void read_secrets(const struct manifest_section *section, struct recipe *recipe)
-{
-	struct json_object *array = manifest_member(section, "secrets", json_type_array);
-	size_t count = array ? json_object_array_length(array) : 0;
-	for (size_t i = 0; i < count; i++) {
-		struct manifest_section item = { .name = "recipe.secrets[]." };
-		if (!read_item(section, "secrets", array, i, &item))
-			return;
-		cleanup_free char *name = manifest_need_text(&item, "name");
-		cleanup_free char *source = manifest_need_text(&item, "source");
-		if (name && !recipe_is_variable(name))
-			manifest_fail(&item, "name", "is not the name of a variable");
-		else if (name && source)
-			recipe_add_secret(recipe, name, source);
-	}
-}
-
-static double read_cpus(const struct manifest_section *section)
-{
-	struct json_object *value = json_object_object_get(section->object, "cpus");
+	struct recipe *recipe = record;
+	struct json_object *value = json_object_object_get(section->object, key);
 	if (!value)
-		return 0;
-	double cpus = json_object_get_double(value);
+		return;
+	const double cpus = json_object_get_double(value);
 	if (!json_object_is_type(value, json_type_double) &&
 	    !json_object_is_type(value, json_type_int))
-		manifest_fail(section, "cpus", "is not a number");
+		manifest_fail(section, key, "is not a number");
 	else if (!(cpus >= 0 && cpus <= RECIPE_MOST_CPUS))
-		manifest_fail(section, "cpus", "is out of range");
+		manifest_fail(section, key, "is out of range");
 	else
-		return cpus;
-	return 0;
+		recipe->cpus = cpus;
 }
 
-static void read_members(const struct manifest_section *section, struct recipe *recipe)
+static void put_cpus(struct json_object *object, const char *key, const void *record)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(text_members); i++) {
-		const struct text_member *member = &text_members[i];
-		char *text = member->kind == TEXT_OPTIONAL
-				     ? manifest_text(section, member->key)
-				     : manifest_need_text(section, member->key);
-		*text_of(recipe, member) = text;
-		if (member->kind == TEXT_PATH)
-			check_path(section, member->key, text);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(list_members); i++)
-		manifest_texts(section, list_members[i].key, list_of(recipe, &list_members[i]));
-	read_mounts(section, recipe);
-	read_secrets(section, recipe);
-	MANIFEST_WORD(section, "program", recipe_program_parse, &recipe->program);
-	MANIFEST_WORD(section, "login", recipe_login_parse, &recipe->login);
-	recipe->memory = manifest_int(section, "memory", INT64_MAX);
-	recipe->pids = manifest_int(section, "pids", INT64_MAX);
-	recipe->cpus = read_cpus(section);
-}
-
-int recipe_from_json(struct json_object *object, const char *what, struct recipe **ret,
-		     struct error *err)
-{
-	struct manifest_reader reader = { .what = what, .err = err };
-	const struct manifest_section section = { .reader = &reader,
-						  .name = "recipe.",
-						  .object = object };
-	if (!json_object_is_type(object, json_type_object))
-		return error_set(err, ERROR_CORRUPT, "%s: recipe is not an object", what);
-	cleanup_recipe struct recipe *recipe = recipe_new();
-	read_members(&section, recipe);
-	if (reader.failed)
-		return -1;
-	recipe->unknown = json_object_get(object);
-	*ret = TAKE_PTR(recipe);
-	return 0;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* An empty list is the absence of the key. */
-static void put_list(struct json_object *object, const char *key, const struct strvec *list)
-{
-	if (list->count)
-		manifest_put_texts(object, key, list);
+	const struct recipe *recipe = record;
+	if (recipe->cpus > 0)
+		json_set(object, key, json_object_new_double(recipe->cpus));
 	else
 		json_object_object_del(object, key);
 }
 
-/* The object that the array had at this place if its key has this text, so that its unknown keys
- * survive; else an empty one.  Appended to the other array, and borrowed from it. */
-static struct json_object *add_item(struct json_object *array, struct json_object *old,
-				    const char *key, const char *text)
+static void check_secret(const struct manifest_section *section, void *record)
 {
-	size_t index = json_object_array_length(array);
-	struct json_object *item = old && index < json_object_array_length(old)
-					   ? json_object_array_get_idx(old, index)
-					   : NULL;
-	item = item && manifest_is_same(item, key, text) ? json_object_get(item)
-							 : manifest_copy(NULL);
-	if (json_object_array_add(array, item) < 0)
-		abort();
-	return item;
+	const struct recipe_secret *secret = record;
+	if (secret->name && !recipe_is_variable(secret->name))
+		manifest_fail(section, "name", "is not the name of a variable");
 }
 
-static struct json_object *new_array(void)
+static const struct field mount_members[] = {
+	FIELD(struct recipe_mount, source, "source", .needed = true, .is_path = true),
+	FIELD(struct recipe_mount, target, "target", .needed = true, .is_path = true,
+	      .identifies = true),
+	FIELD(struct recipe_mount, read_only, "read_only"),
+	FIELD(struct recipe_mount, of_tree, "tree"),
+};
+static const struct fields mount_fields = FIELDS(struct recipe_mount, mount_members);
+
+static const struct field secret_members[] = {
+	FIELD(struct recipe_secret, name, "name", .needed = true, .identifies = true),
+	FIELD(struct recipe_secret, source, "source", .needed = true),
+};
+static const struct fields secret_fields = FIELDS(struct recipe_secret, secret_members,
+						  .check = check_secret);
+
+static const struct field recipe_members[] = {
+	FIELD(struct recipe, engine, "engine", .needed = true),
+	FIELD(struct recipe, address, "address", .needed = true),
+	FIELD(struct recipe, tls, "tls"),
+	FIELD(struct recipe, context, "context"),
+	FIELD(struct recipe, image, "image"),
+	FIELD(struct recipe, image_id, "image_id", .needed = true),
+	FIELD(struct recipe, layers, "layers"),
+	FIELD(struct recipe, keep_tag, "keep_tag"),
+	FIELD(struct recipe, build, "build"),
+	FIELD(struct recipe, build_hash, "build_hash"),
+	FIELD(struct recipe, base_id, "base_id"),
+	FIELD(struct recipe, base_layers, "base_layers"),
+	FIELD(struct recipe, user, "user", .needed = true),
+	FIELD(struct recipe, home, "home", .needed = true, .is_path = true),
+	FIELD(struct recipe, directory, "directory", .needed = true, .is_path = true),
+	FIELD(struct recipe, environment, "environment"),
+	FIELD(struct recipe, program, "program", .words = program_words, .always = true),
+	FIELD(struct recipe, program_directory, "program_directory"),
+	FIELD(struct recipe, program_file, "program_file"),
+	FIELD(struct recipe, login, "login", .words = login_words, .always = true),
+	FIELD(struct recipe, network, "network"),
+	FIELD(struct recipe, cap_add, "cap_add"),
+	FIELD(struct recipe, memory, "memory"),
+	FIELD(struct recipe, pids, "pids"),
+	{ .key = "cpus", .type = FIELD_CUSTOM, .read = read_cpus, .put = put_cpus },
+	FIELD_OF_LIST(struct recipe, mounts, mount_count, "mounts", &mount_fields),
+	FIELD_OF_LIST(struct recipe, secrets, secret_count, "secrets", &secret_fields),
+};
+const struct fields recipe_fields = FIELDS(struct recipe, recipe_members,
+					   .unknown = offsetof(struct recipe, unknown));
+
+void recipe_free(struct recipe *recipe)
 {
-	struct json_object *array = json_object_new_array();
-	if (!array)
-		abort();
-	return array;
+	fields_free(&recipe_fields, recipe);
 }
 
-static void put_mounts(struct json_object *object, const struct recipe *recipe)
+struct recipe *recipe_copy(const struct recipe *recipe)
 {
-	cleanup_json struct json_object *old = json_object_get(json_get_array(object, "mounts"));
-	json_object_object_del(object, "mounts");
-	if (!recipe->mount_count)
-		return;
-	struct json_object *array = new_array();
-	for (size_t i = 0; i < recipe->mount_count; i++) {
-		const struct recipe_mount *mount = &recipe->mounts[i];
-		struct json_object *item = add_item(array, old, "target", mount->target);
-		manifest_put_text(item, "source", mount->source);
-		manifest_put_text(item, "target", mount->target);
-		manifest_put_flag(item, "read_only", mount->read_only);
-		manifest_put_flag(item, "tree", mount->of_tree);
-	}
-	json_set(object, "mounts", array);
-}
-
-static void put_secrets(struct json_object *object, const struct recipe *recipe)
-{
-	cleanup_json struct json_object *old = json_object_get(json_get_array(object, "secrets"));
-	json_object_object_del(object, "secrets");
-	if (!recipe->secret_count)
-		return;
-	struct json_object *array = new_array();
-	for (size_t i = 0; i < recipe->secret_count; i++) {
-		const struct recipe_secret *secret = &recipe->secrets[i];
-		struct json_object *item = add_item(array, old, "name", secret->name);
-		manifest_put_text(item, "name", secret->name);
-		manifest_put_text(item, "source", secret->source);
-	}
-	json_set(object, "secrets", array);
-}
-
-static void put_members(struct json_object *object, const struct recipe *recipe)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(text_members); i++)
-		manifest_put_text(object, text_members[i].key, *text_of(recipe, &text_members[i]));
-	for (size_t i = 0; i < ARRAY_SIZE(list_members); i++)
-		put_list(object, list_members[i].key, list_of(recipe, &list_members[i]));
-	json_set_string(object, "program", recipe_program_name(recipe->program));
-	json_set_string(object, "login", recipe_login_name(recipe->login));
-	manifest_put_number(object, "memory", recipe->memory);
-	manifest_put_number(object, "pids", recipe->pids);
-	if (recipe->cpus > 0)
-		json_set(object, "cpus", json_object_new_double(recipe->cpus));
-	else
-		json_object_object_del(object, "cpus");
-	/* They are put at the end each time. */
-	put_mounts(object, recipe);
-	put_secrets(object, recipe);
+	return fields_duplicate(&recipe_fields, recipe);
 }
 
 struct json_object *recipe_to_json(const struct recipe *recipe)
 {
-	struct json_object *object = manifest_copy(recipe->unknown);
-	put_members(object, recipe);
-	return object;
+	return fields_to_json(&recipe_fields, recipe);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -495,7 +273,7 @@ char *recipe_digest(const struct recipe *recipe)
 	cleanup_json struct json_object *all = manifest_copy(NULL), *made_of = manifest_copy(NULL);
 	struct json_object *value;
 	char digest[SHA256_TEXT_SIZE];
-	put_members(all, recipe);
+	fields_put(all, &recipe_fields, recipe);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (json_object_object_get_ex(all, keys[i], &value))
 			json_set(made_of, keys[i], json_object_get(value));

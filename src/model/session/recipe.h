@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+struct fields;
+
 /* The greatest number of processors that a recipe may name. */
 #define RECIPE_MOST_CPUS 1000000.0
 
@@ -118,10 +120,9 @@ void recipe_add_secret(struct recipe *recipe, const char *name, const char *sour
 /* Unknown keys are kept: all of the recipe's, and those of a mount or secret that is still the
  * same one.  The caller puts the object. */
 struct json_object *recipe_to_json(const struct recipe *recipe) MUST_USE;
-/* what names the source for messages; the recipe keeps a reference to object.  ERROR_CORRUPT names
- * the key: engine, address, image_id, user, home and directory are required. */
-int recipe_from_json(struct json_object *object, const char *what, struct recipe **ret,
-		     struct error *err);
+/* Of fields_parse() and fields_read().  ERROR_CORRUPT names the key: engine, address, image_id,
+ * user, home and directory are required. */
+extern const struct fields recipe_fields;
 
 /* A digest of what the container is made of, as hexadecimal text: label io.agentdeck.recipe.  Two
  * recipes with the same digest make the same container.  What matters only before that (the engine,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/session/workspace.h"
 
-#include "model/session/manifest-internal.h"
+#include "model/session/fields.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,40 +11,40 @@ enum { SLUG_MAX = 40 };
 static const char *const kind_words[] = {
 	[WORKSPACE_WORKTREE] = "worktree",
 	[WORKSPACE_CLONE] = "clone",
+	NULL,
 };
 
 static const char *const setup_words[] = {
 	[SETUP_NONE] = "none",
 	[SETUP_WANTED] = "wanted",
 	[SETUP_FAILED] = "failed",
+	NULL,
 };
-
-static bool parse_setup(const char *word, enum workspace_setup *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(setup_words); i++) {
-		if (!streq(setup_words[i], word))
-			continue;
-		*ret = (enum workspace_setup)i;
-		return true;
-	}
-	return false;
-}
 
 const char *workspace_kind_name(enum workspace_kind kind)
 {
 	return kind_words[kind];
 }
 
-static bool parse_kind(const char *word, enum workspace_kind *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kind_words); i++) {
-		if (!streq(kind_words[i], word))
-			continue;
-		*ret = (enum workspace_kind)i;
-		return true;
-	}
-	return false;
-}
+static const struct field workspace_members[] = {
+	FIELD(struct workspace, kind, "kind", .words = kind_words, .needed = true, .always = true),
+	FIELD(struct workspace, source, "source", .needed = true, .is_path = true),
+	FIELD(struct workspace, path, "path", .needed = true, .is_path = true),
+	FIELD(struct workspace, branch, "branch", .needed = true),
+	FIELD(struct workspace, base, "base", .needed = true),
+	FIELD(struct workspace, from, "from", .is_path = true),
+	FIELD(struct workspace, base_branch, "base_branch"),
+	FIELD(struct workspace, made_branch, "made_branch"),
+	FIELD(struct workspace, has_branch, "has_branch"),
+	FIELD(struct workspace, is_made, "made"),
+	FIELD(struct workspace, again, "again"),
+	FIELD(struct workspace, root_id, "root_id"),
+	FIELD(struct workspace, setup, "setup", .words = setup_words),
+	FIELD(struct workspace, may_be_lost, "may_be_lost"),
+	FIELD(struct workspace, is_freed, "freed"),
+};
+const struct fields workspace_fields = FIELDS(struct workspace, workspace_members,
+					      .unknown = offsetof(struct workspace, unknown));
 
 struct workspace *workspace_new(void)
 {
@@ -53,77 +53,12 @@ struct workspace *workspace_new(void)
 
 void workspace_free(struct workspace *workspace)
 {
-	if (!workspace)
-		return;
-	free(workspace->source);
-	free(workspace->path);
-	free(workspace->branch);
-	free(workspace->base);
-	free(workspace->from);
-	free(workspace->base_branch);
-	free(workspace->again);
-	free(workspace->root_id);
-	json_object_put(workspace->unknown);
-	free(workspace);
+	fields_free(&workspace_fields, workspace);
 }
 
 struct json_object *workspace_to_json(const struct workspace *workspace)
 {
-	struct json_object *object = manifest_copy(workspace->unknown);
-	manifest_put_text(object, "kind", workspace_kind_name(workspace->kind));
-	manifest_put_text(object, "source", workspace->source);
-	manifest_put_text(object, "path", workspace->path);
-	manifest_put_text(object, "branch", workspace->branch);
-	manifest_put_text(object, "base", workspace->base);
-	manifest_put_text(object, "from", workspace->from);
-	manifest_put_text(object, "base_branch", workspace->base_branch);
-	manifest_put_flag(object, "made_branch", workspace->made_branch);
-	manifest_put_flag(object, "has_branch", workspace->has_branch);
-	manifest_put_flag(object, "made", workspace->is_made);
-	manifest_put_text(object, "again", workspace->again);
-	manifest_put_text(object, "root_id", workspace->root_id);
-	manifest_put_text(object, "setup", workspace->setup ? setup_words[workspace->setup] : NULL);
-	manifest_put_flag(object, "may_be_lost", workspace->may_be_lost);
-	manifest_put_flag(object, "freed", workspace->is_freed);
-	return object;
-}
-
-static void check_path(const struct manifest_section *section, const char *key, const char *path)
-{
-	if (path && *path != '/')
-		manifest_fail(section, key, "is not an absolute path");
-}
-
-int workspace_from_json(struct json_object *object, const char *what, struct workspace **ret,
-			struct error *err)
-{
-	cleanup_workspace struct workspace *workspace = workspace_new();
-	struct manifest_reader reader = { .what = what, .err = err };
-	const struct manifest_section section = { &reader, "workspace.", object };
-	if (manifest_require(&section, "kind"))
-		MANIFEST_WORD(&section, "kind", parse_kind, &workspace->kind);
-	workspace->source = manifest_need_text(&section, "source");
-	workspace->path = manifest_need_text(&section, "path");
-	workspace->branch = manifest_need_text(&section, "branch");
-	workspace->base = manifest_need_text(&section, "base");
-	workspace->from = manifest_text(&section, "from");
-	workspace->base_branch = manifest_text(&section, "base_branch");
-	workspace->made_branch = manifest_bool(&section, "made_branch");
-	workspace->has_branch = manifest_bool(&section, "has_branch");
-	workspace->is_made = manifest_bool(&section, "made");
-	workspace->again = manifest_text(&section, "again");
-	workspace->root_id = manifest_text(&section, "root_id");
-	MANIFEST_WORD(&section, "setup", parse_setup, &workspace->setup);
-	workspace->may_be_lost = manifest_bool(&section, "may_be_lost");
-	workspace->is_freed = manifest_bool(&section, "freed");
-	check_path(&section, "source", workspace->source);
-	check_path(&section, "path", workspace->path);
-	check_path(&section, "from", workspace->from);
-	if (reader.failed)
-		return -1;
-	workspace->unknown = json_object_get(object);
-	*ret = TAKE_PTR(workspace);
-	return 0;
+	return fields_to_json(&workspace_fields, workspace);
 }
 
 char *workspace_slug(const char *title)

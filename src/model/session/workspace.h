@@ -10,6 +10,8 @@
 #include "base/jsonio.h"
 #include "base/text.h"
 
+struct fields;
+
 enum workspace_kind {
 	WORKSPACE_WORKTREE, /* a linked work tree of the user's repository */
 	WORKSPACE_CLONE,    /* a repository beside it */
@@ -56,10 +58,8 @@ static inline void workspace_freep(struct workspace **workspace)
 
 /* The caller puts the object. */
 struct json_object *workspace_to_json(const struct workspace *workspace) MUST_USE;
-/* what names the source for messages; the workspace keeps a reference to object.  ERROR_CORRUPT
- * names the key. */
-int workspace_from_json(struct json_object *object, const char *what, struct workspace **ret,
-			struct error *err);
+/* Of fields_parse() and fields_read().  ERROR_CORRUPT names the key. */
+extern const struct fields workspace_fields;
 
 /* "worktree", "clone"; static. */
 const char *workspace_kind_name(enum workspace_kind kind);
