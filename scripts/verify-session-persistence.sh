@@ -614,7 +614,7 @@ check_programs() {
 		has "$program" || nothing_verified "$program is not in PATH"
 	done
 	[[ -r /proc/self/cgroup ]] || nothing_verified "there is no /proc"
-	tmux -V | grep -q '^tmux ' || nothing_verified "tmux does not run"
+	grep -q '^tmux ' <<<"$(tmux -V)" || nothing_verified "tmux does not run"
 }
 
 user_config() {

@@ -1191,7 +1191,7 @@ libraries_of() {
 case_no_library_of_containers() {
 	local words
 	"${deck[@]}" LD_DEBUG=files LD_DEBUG_OUTPUT="$home/libraries" agentdeck --version >/dev/null
-	cat "$home"/libraries.* 2>/dev/null | grep -q 'calling init: .*/libc\.so' || return 0
+	grep -qs 'calling init: .*/libc\.so' "$home"/libraries.* || return 0
 	must add . -t a --agent demo
 	for words in --version list 'list --json' status 'session start a' 'session stop a' recover 'session show a'; do
 		# shellcheck disable=SC2086 # words
@@ -1202,7 +1202,7 @@ case_no_library_of_containers() {
 	deck+=("LD_DEBUG=files" "LD_DEBUG_OUTPUT=$home/libraries")
 	run add . -t b --agent demo --container --engine unix:///nowhere
 	unset 'deck[-1]' 'deck[-1]'
-	grep -q 'built without libcurl' "$home/err" || cat "$home"/libraries.* | grep -q 'calling init: .*/libcurl' ||
+	grep -q 'built without libcurl' "$home/err" || grep -q 'calling init: .*/libcurl' "$home"/libraries.* ||
 		fail "the loader does not tell of libcurl: $(<"$home/err")"
 }
 
@@ -1347,7 +1347,7 @@ case_recover() {
 	grep -q '"title":"gone","outcome":"failed".*directory .*/gone is missing' "$home/out" ||
 		fail "no reason: $(<"$home/out")"
 	grep -q '"title":"a","outcome":"revived"' "$home/out" || fail "a is left: $(<"$home/out")"
-	tail -n 1 "$home/out" | grep -q '"total":2,"revived":1,.*"failed":1,.*"success":false' ||
+	grep -q '"total":2,"revived":1,.*"failed":1,.*"success":false' <<<"$(tail -n 1 "$home/out")" ||
 		fail "no summary: $(<"$home/out")"
 	must session set gone restart no
 	must session stop a
@@ -1590,7 +1590,7 @@ screen() {
 # until_screen PATTERN
 until_screen() {
 	for _ in $(seq 100); do
-		screen | grep -Eq -- "$1" && return
+		grep -Eq -- "$1" <<<"$(screen)" && return
 		read -rt 0.1 <> <(:) || true
 	done
 	fail "the screen does not show $1: $(screen)"
@@ -1617,7 +1617,7 @@ case_list_rows_fit_the_terminal() {
 	done
 	on_terminal 80 agentdeck list --no-trunc
 	until_screen 'short'
-	screen | tr -d '\n' | grep -qF "${titles[1]}" || fail "--no-trunc has cut: $(screen)"
+	grep -qF "${titles[1]}" <<<"$(screen | tr -d '\n')" || fail "--no-trunc has cut: $(screen)"
 	"${deck[@]}" tmux -S "$terminal" kill-server
 }
 
@@ -2140,12 +2140,12 @@ case_discover_asks_for_numbers() {
 	on_terminal 80 agentdeck discover
 	until_screen 'Which become sessions'
 	# Where it was says more than the id, which nobody types here.
-	screen | grep -q "claude .*$home.* task 1" || fail "does not show where: $(screen)"
+	grep -q "claude .*$home.* task 1" <<<"$(screen)" || fail "does not show where: $(screen)"
 	type_in '2 five'
 	until_screen 'Type numbers from 1 to 4'
 	type_in '1, 3-4'
 	until_screen '^ended with 0$'
-	screen | grep -c '^Added ' | grep -qx 3 || fail "$(screen)"
+	grep -qx 3 <<<"$(screen | grep -c '^Added ')" || fail "$(screen)"
 	"${deck[@]}" tmux -S "$terminal" kill-server
 	must list --json
 	[ "$(grep -o '"session_id": "[0-9]' "$home/out" | grep -o '.$' | sort | tr -d '\n')" = 134 ] || fail "added $(<"$home/out")"
@@ -2156,7 +2156,7 @@ case_discover_asks_for_numbers() {
 		until_screen 'Which become sessions'
 		type_in "$number"
 		until_screen '^ended with 0$'
-		screen | grep -q '^Added' && fail "$(screen)"
+		grep -q '^Added' <<<"$(screen)" && fail "$(screen)"
 		"${deck[@]}" tmux -S "$terminal" kill-server
 	done
 }
@@ -2386,7 +2386,7 @@ case_session_set_agent_loses_no_conversation() {
 	must session set a agent demo
 	grep -q 'Its command is now: ' "$home/out" || fail "$(<"$home/out")"
 	[ "$(value a agent)" = demo ] || fail "agent $(value a agent)"
-	tr -d ' \n' <"$manifest" | grep -q "\"previous\":\[\"$before\"" || fail "$before is lost: $(<"$manifest")"
+	grep -q "\"previous\":\[\"$before\"" <<<"$(tr -d ' \n' <"$manifest")" || fail "$before is lost: $(<"$manifest")"
 	must session start a
 	refused 1 'stop it first' session set a agent claude
 	before=$(value a session_id)

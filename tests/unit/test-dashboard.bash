@@ -1051,7 +1051,7 @@ case_a_key_works_inside_another_tmux() {
 # The note is drawn when the client takes keys.
 await_attached() {	# TITLE
 	local end=$((SECONDS + 30))
-	until deck show "$1" --json && tmux -S "$(socket_of "$1")" list-clients 2>"$home/why" | grep -q .; do
+	until deck show "$1" --json && [[ $(tmux -S "$(socket_of "$1")" list-clients 2>"$home/why") ]]; do
 		((SECONDS < end)) || { fail "$1 is not attached: $(<"$home/why")" && screen; return 1; }
 		read -rt 0.05 <> <(:)
 	done

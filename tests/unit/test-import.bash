@@ -612,7 +612,7 @@ hooks_are_removed_on_request() {
 	grep -qF -- "--- $home/elsewhere.json" "$root/out" || fail "the file is not named: $(<"$root/out")"
 	grep -qF -- '-notify = ["agent-deck", "codex-notify"]' "$root/out" || fail "the line is not shown: $(<"$root/out")"
 	grep -q '"mine"\|say done' "$root/out" && fail "lines are shown that stay"
-	grep -v '^[-@]' "$root/out" | grep -qF '3 files have hooks of agent-deck. Nothing was changed' ||
+	grep -qF '3 files have hooks of agent-deck. Nothing was changed' <<<"$(grep -v '^[-@]' "$root/out")" ||
 		fail "a dry run does not say so: $(<"$root/out")"
 	untouched
 	must import agent-deck --apply --remove-hooks --json

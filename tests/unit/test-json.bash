@@ -182,7 +182,7 @@ printf '[notify]\ncommand = ["/bin/sh", "-c", "cat >>%s"]\non = ["idle"]\n' "$ro
 agentdeck supervise >/dev/null 2>&1 &
 supervisor=$!
 for _ in $(seq 100); do
-	agentdeck supervise --status --json 2>/dev/null | grep -q '"active": true' && break
+	grep -q '"active": true' <<<"$(agentdeck supervise --status --json 2>/dev/null)" && break
 	read -rt 0.1 <> <(:) || true
 done
 agentdeck send one 'tell me' >/dev/null || fail "one was not sent a message"
@@ -268,7 +268,7 @@ mv "$root/config" "$root/deck/config.toml"
 tmux -S "$root/tmp/tmux" -f /dev/null new-session -d -c "$root/work" 'exec agentdeck-demo-agent'
 pid=$(tmux -S "$root/tmp/tmux" list-panes -F '#{pane_pid}')
 for _ in $(seq 100); do
-	agentdeck adopt --json 2>/dev/null | grep -q "\"pid\": $pid," && break
+	grep -q "\"pid\": $pid," <<<"$(agentdeck adopt --json 2>/dev/null)" && break
 	read -rt 0.1 <> <(:) || true
 done
 holds 0 adopt
@@ -305,7 +305,7 @@ holds 64 list --bogus
 names=()
 while read -r name; do
 	# shellcheck disable=SC2086 # one or two words
-	agentdeck help $name | grep -Eq '^ +--json +print JSON' || continue
+	grep -Eq '^ +--json +print JSON' <<<"$(agentdeck help $name)" || continue
 	names+=("$name")
 	[[ $ran == *$'\n'"$name"$'\n'* ]] || fail "$name has --json, and this test does not run it"
 done < <(agentdeck help --man | sed -n 's/^\.SS "\(.*\)"$/\1/p')

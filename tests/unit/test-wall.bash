@@ -77,7 +77,7 @@ click() { keys -l $'\e[M '"$1" && keys -l $'\e[M#'"$1"; }
 
 each_session_of_the_group_has_a_tile() {
 	await '^>○ api: idle ─+$' && await '^ ○ web: idle ─+$' && await '^session [0-9a-f]'
-	! screen | grep -q other || fail "a session of another group is there: $(screen)"
+	! grep -q other <<<"$(screen)" || fail "a session of another group is there: $(screen)"
 	look tiles-80x24
 }
 
