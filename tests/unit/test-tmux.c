@@ -540,7 +540,9 @@ static void a_configuration_holds_its_values_literally(void **state)
 					    .mouse = true,
 					    .detach_key = "C-]",
 					    .user_conf = user };
-	static const char line[] = "set -g @user yes\n";
+	/* These would end the session at once. */
+	static const char line[] = "set -g @user yes\nset -g destroy-unattached on\n"
+				   "set -s exit-unattached on\n";
 	write_path(user, line, strlen(line));
 	write_conf(f, &settings);
 	start(f, "t", (const char *const[]){ self, "pane", "read x", "", NULL });
@@ -552,6 +554,7 @@ static void a_configuration_holds_its_values_literally(void **state)
 		{ "#{update-environment}", "" },
 		/* tmux 3.5 says "off" */
 		{ "#{m/r:^(0|off)$,#{destroy-unattached}}", "1" },
+		{ "#{exit-unattached}", "0" },
 		{ "#{pane_in_mode}", "0" }, /* else the configuration had errors to show */
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {

@@ -156,8 +156,6 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 	/* Take nothing from clients that attach: the agent keeps the environment that it was
 	 * started with, and SSH_AUTH_SOCK is a link of ours. */
 	strbuf_adds(&buf, "set -g update-environment ''\n"
-			  "set -g exit-empty on\n"
-			  "set -g destroy-unattached off\n"
 			  "set -g focus-events on\n"
 			  "set -g escape-time 10\n"
 			  "set -g extended-keys on\n"
@@ -198,6 +196,10 @@ int tmux_conf_text(const struct tmux_conf *conf, struct strbuf *ret, struct erro
 				  "source-file -q ~/.config/tmux/tmux.conf\n");
 	if (conf->user_conf && add_setting(&buf, "source-file -q ", conf->user_conf, "\n", err) < 0)
 		return -1;
+	/* A session lasts as long as its agent, whatever its user wants of other servers. */
+	strbuf_adds(&buf, "set -g exit-empty on\n"
+			  "set -g exit-unattached off\n"
+			  "set -g destroy-unattached off\n");
 	strbuf_adds(ret, strbuf_text(&buf));
 	return 0;
 }

@@ -57,9 +57,10 @@ struct tmux_started {
 int tmux_parse_started(const struct child_result *result, struct tmux_started *ret,
 		       struct error *err);
 
-/* The configuration file of our servers, from the user's settings; appended to *ret.  At its end
- * it sources user_conf (may be NULL), and the user's own configuration when source_user_config
- * is set.  A detach_key that is also a prefix is not bound. */
+/* The configuration file of our servers, from the user's settings; appended to *ret.  Near its
+ * end it sources user_conf (may be NULL), and the user's own configuration when source_user_config
+ * is set; after these only what keeps a session without a terminal.  A detach_key that is also a
+ * prefix is not bound. */
 struct tmux_conf {
 	struct tmux_choices choices; /* borrowed */
 	const char *default_terminal;
