@@ -41,6 +41,7 @@ COVERS=(
 	"src/engine/screen/recipient|tests/unit/test-deliver-terminal.c tests/unit/test-permit.c"
 	"src/engine/supervise/|tests/persistence/test-supervise.c"
 	"src/engine/terminal/bell|tests/unit/test-wall.bash"
+	"src/engine/terminal/kind|tests/unit/test-dashboard.bash"
 	"src/engine/workspace/branch|tests/unit/test-tree.c"
 	"src/engine/workspace/orphan|tests/unit/test-tree.c"
 	"src/gate/|tests/unit/test-cli.bash"

@@ -1539,8 +1539,24 @@ case_without_a_terminal_it_is_the_list() {
 	grep -q '^TITLE' "$home/out" || fail "$(<"$home/out")"
 }
 
-case_an_unknown_terminal_is_refused() {
-	open 80 24 env TERM=unheard-of agentdeck ui
+case_an_unknown_terminal_is_taken_for_a_usual_one() {
+	local kind
+	some_sessions
+	for kind in TERM=unheard-of TERM=dumb -uTERM; do
+		open 80 24 env "$kind" agentdeck ui
+		await 'Enter attach' && keys q
+		await 'so xterm-256color is used' && await 'ended: 0' || return
+	done
+	open 80 24 env TERM=unheard-of agentdeck attach api
+	await 'Ctrl-Q: leave' && keys C-q
+	await 'so xterm-256color is used' && await 'ended: 0' || return
+	open 80 24 env TERM=dumb agentdeck
+	await '^TITLE' && await 'ended: 0'
+}
+
+# Where no description is found, they are in a place that only ncurses knows.
+case_a_terminal_without_any_description_is_refused() {
+	open 80 24 env TERM=unheard-of HOME=/nonexistent TERMINFO=/nonexistent agentdeck-ui
 	await 'TERM=unheard-of\) is not known' && await 'ended: 3'
 }
 

@@ -65,6 +65,7 @@ static int check_terminal(const struct app *app, const struct instance *instance
 	if (terminal_is_own(instance->run.socket))
 		return error_set(err, ERROR_REFUSED, "this terminal shows session %s already",
 				 instance->title);
+	settle_terminal();
 	return 0;
 }
 

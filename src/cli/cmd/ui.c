@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/plain.h"
+#include "cli/show/output.h"
 
 #include "base/helper.h"
 #include "base/program.h"
@@ -12,9 +13,14 @@
 
 static bool has_terminal(void)
 {
-	const char *terminal = getenv("TERM");
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !is_empty(terminal) &&
-	       !streq(terminal, "dumb");
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+/* It can only show lines, or nothing is known of it. */
+static bool is_dumb(void)
+{
+	const char *kind = getenv("TERM");
+	return is_empty(kind) || streq(kind, "dumb");
 }
 
 static bool is_possible(void)
@@ -37,6 +43,8 @@ static const struct command_option options[] = {
 static const struct command *instead(const struct app *app)
 {
 	const struct options *given = app->options;
+	if (app->is_bare && is_dumb())
+		return &command_list;
 	if (given->plain || is_possible() || (!app->is_bare && !has_terminal()))
 		return NULL;
 	return &command_list;
@@ -55,6 +63,7 @@ static int run(struct app *app, struct error *err)
 				 "--plain");
 	if (helper_find(own, PROGRAM, &program, err) < 0)
 		return -1;
+	settle_terminal();
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
 	if (app->is_bare)
 		strvec_push(&argv, "--greet");

@@ -2,6 +2,7 @@
 #include "cli/show/output.h"
 
 #include "base/clock.h"
+#include "engine/terminal/kind.h"
 #include "model/session/naming.h"
 
 #include <errno.h>
@@ -14,6 +15,13 @@ void say_to(FILE *out, char *line)
 	cleanup_free char *text = line;
 	cleanup_free char *shown = visible(text);
 	fprintf(out, "%s\n", shown);
+}
+
+void settle_terminal(void)
+{
+	cleanup_free char *note = terminal_settle_kind();
+	if (note)
+		complain("%s", note);
 }
 
 int print_done(const struct app *app, struct json_object *object, char *line)

@@ -23,6 +23,10 @@ int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 /* Takes ownership of line. */
 void say_to(FILE *out, char *line);
 
+/* Before a program takes the whole terminal: let it find a kind of terminal that it knows, and say
+ * so (engine/terminal/kind.h). */
+void settle_terminal(void);
+
 /* Print what a command has done: the object with --json, else the line, unless --quiet.  Takes
  * ownership of both. Returns 0. */
 int print_done(const struct app *app, struct json_object *object, char *line);
