@@ -29,10 +29,9 @@ static void mount_state(void)
 {
 	machine_make_directory(at_home(".local/state/agentdeck"));
 	at_end(unmount_state);
-	machine_root_ok(
-		WORDS("mount", "-t", "tmpfs", "-o",
-		      kept("size=256k,mode=700,uid=%u,gid=%u", machine_uid(), machine_uid()),
-		      "tmpfs", state_path("")));
+	machine_root_ok(WORDS("mount", "-t", "tmpfs", "-o",
+			      kept("size=4m,mode=700,uid=%u,gid=%u", machine_uid(), machine_uid()),
+			      "tmpfs", state_path("")));
 }
 
 /* Leave so many pages free. */
@@ -59,6 +58,26 @@ static void fill_disk_of_dead(const struct fault *fault)
 {
 	session_kill_server(&world.deck);
 	fill_disk(fault);
+}
+
+static void fill_disk_without_reserve(const struct fault *fault)
+{
+	machine_root_ok(WORDS("rm", state_path("disk.reserve")));
+	fill_disk(fault);
+}
+
+/* Another session fills the disk, and is to go. */
+static void remove_from_full_disk(const struct fault *fault)
+{
+	struct session third;
+	session_add(&third, NULL, "third", NULL);
+	session_start(&third, NULL);
+	const struct process agent = session_agent(&third);
+	fill_disk(fault);
+	struct answer answer = machine_user(DECK("remove", "--force", third.id));
+	ASSERT(answer.status == 0 && *answer.errors == '\0', "%s: status %d: %s", fault->name,
+	       answer.status, answer.errors);
+	ASSERT(!machine_alive(&agent), "%s: it still runs", fault->name);
 }
 
 static void empty_disk(const struct fault *fault UNUSED)
@@ -197,9 +216,20 @@ static void limit_files(const struct fault *fault)
 static const struct fault of_the_disk[] = {
 	{ .name = "disk-full",
 	  .strike = fill_disk,
-	  .steps = { FAILS(ADD, 1, NO_SPACE), FAILS(RENAME, 1, NO_SPACE), FAILS(STOP, 1, NO_SPACE),
-		     FAILS(RESTART, 1, NO_SPACE), FAILS(REMOVE, 1, NO_SPACE),
-		     SHOWS(START, "already running"), SHOWS(LIST, "running") },
+	  .steps = { FAILS(ADD, 1, NO_SPACE), FAILS(RENAME, 1, NO_SPACE),
+		     FAILS(RESTART, 1, NO_SPACE), SHOWS(START, "already running"),
+		     SHOWS(LIST, "running"), DONE(STOP), SHOWS(LIST, "stopped") },
+	  .mend = empty_disk,
+	  .run = NEW_RUN },
+	{ .name = "disk-full-and-no-reserve",
+	  .strike = fill_disk_without_reserve,
+	  .steps = { FAILS(STOP, 1, "deck was stopped, but that could not be saved"),
+		     FAILS(STOP, 1, NO_SPACE), SHOWS(LIST, "error: its tmux server was killed") },
+	  .mend = empty_disk,
+	  .run = NEW_RUN },
+	{ .name = "disk-full-and-removed",
+	  .strike = remove_from_full_disk,
+	  .steps = { SHOWS(LIST, "running") },
 	  .mend = empty_disk },
 	{ .name = "disk-full-while-stopped",
 	  .strike = fill_disk_of_stopped,
@@ -219,8 +249,9 @@ static const struct fault of_the_disk[] = {
 	{ .name = "file-size-limit", .strike = limit_files, .number = 4000, .run = NEW_RUN },
 	{ .name = "no-inodes-left",
 	  .strike = take_inodes,
-	  .steps = { FAILS(ADD, 1, NO_SPACE), FAILS(STOP, 1, NO_SPACE), SHOWS(LIST, "running") },
-	  .mend = remount_usual },
+	  .steps = { FAILS(ADD, 1, NO_SPACE), SHOWS(LIST, "running"), DONE(STOP) },
+	  .mend = remount_usual,
+	  .run = NEW_RUN },
 	{ .name = "read-only",
 	  .strike = remount,
 	  .argument = "ro",
@@ -231,10 +262,12 @@ static const struct fault of_the_disk[] = {
 	  .mend = remount_usual },
 	{ .name = "mode-0500",
 	  .strike = take_write_bits,
-	  .steps = { FAILS(ADD, 1, DENIED), FAILS(RENAME, 1, DENIED), FAILS(STOP, 1, DENIED),
-		     FAILS(RESTART, 1, DENIED), FAILS(REMOVE, 1, DENIED),
-		     SHOWS(START, "already running"), SHOWS(LIST, "running") },
-	  .mend = give_write_bits },
+	  .steps = { FAILS(ADD, 1, DENIED), FAILS(RENAME, 1, DENIED), FAILS(RESTART, 1, DENIED),
+		     SHOWS(START, "already running"), SHOWS(LIST, "running"),
+		     FAILS(STOP, 1, "deck was stopped, but that could not be saved"),
+		     FAILS(REMOVE, 1, DENIED) },
+	  .mend = give_write_bits,
+	  .run = NEW_RUN },
 	{ .name = "runtime-directory-full",
 	  .strike = fill_runtime,
 	  .steps = { FAILS(START, 1, NO_SPACE), SHOWS(LIST, "stopped") },

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/store/reserve.h"
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/report.h"
 #include "engine/deck/hint.h"
@@ -281,6 +282,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 	if (operation_note(operation, EVENT_STARTED, NULL, err) < 0)
 		return error_prefix(err, "%s is running, but that could not be saved",
 				    instance->id);
+	reserve_keep(deck->store);
 	log_info("started: server=%d agent=%d unit=%s", (int)instance->run.server.pid,
 		 (int)instance->run.pane.pid, instance->run.unit ? instance->run.unit : "none");
 	*ret_already = false;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "driver/store/reserve.h"
 #include "driver/store/trash.h"
 #include "engine/conversation/conversation.h"
 #include "engine/conversation/report.h"
@@ -29,10 +30,10 @@ int lifecycle_end_run(const struct operation *operation, struct error *err)
 	int r = operation->place->end(deck, operation->instance,
 				      (int)deck->settings.stop_timeout_s * 1000,
 				      listen ? &words : NULL, err);
-	/* Nobody is left who could say it again. */
-	if (conversation_take_words(deck, operation->instance, words) &&
-	    operation_save(operation, r < 0 ? NULL : err) < 0)
-		return -1;
+	/* Nobody is left who could say it again.  What cannot be saved now is part of the next
+	 * save. */
+	if (conversation_take_words(deck, operation->instance, words))
+		(void)operation_save(operation, NULL);
 	return r;
 }
 
@@ -50,6 +51,19 @@ void lifecycle_take_note(const struct operation *operation)
 		log_warning("the agent's note is not followed: %s", why.message);
 }
 
+/* An agent that fills the disk has to end before anything can be written. */
+static int note_wish(const struct operation *operation, enum state_event wanted, struct error *err)
+{
+	struct error failure = { 0 };
+	if (operation_note(operation, wanted, NULL, &failure) == 0)
+		return 0;
+	if (wanted != EVENT_STOP_WANTED || !failure.os_errno)
+		return error_move(err, &failure);
+	log_warning("it ends although that cannot be saved: %s", failure.message);
+	error_clear(&failure);
+	return 0;
+}
+
 int lifecycle_end_locked(const struct operation *operation, enum state_event wanted,
 			 bool *ret_was_running, struct error *err)
 {
@@ -63,8 +77,7 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 	if (had_run) {
 		/* An agent that ends in order removes it. */
 		lifecycle_take_note(operation);
-		if (operation_note(operation, wanted, NULL, err) < 0 ||
-		    lifecycle_end_run(operation, err) < 0)
+		if (note_wish(operation, wanted, err) < 0 || lifecycle_end_run(operation, err) < 0)
 			return -1;
 	} else if (instance->last_used_at &&
 		   operation->place->end_unknown(deck, instance->id, err) < 0) {
@@ -76,13 +89,29 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 	return 0;
 }
 
+static int note_stopped(const struct operation *operation, struct error *err)
+{
+	struct error failure = { 0 };
+	if (operation_note(operation, EVENT_STOPPED, NULL, &failure) == 0)
+		return 0;
+	if (!failure.os_errno)
+		return error_move(err, &failure);
+	if (reserve_spend(operation->deck->store) && operation_save(operation, NULL) == 0) {
+		error_clear(&failure);
+		return 0;
+	}
+	cleanup_free char *title = visible(operation->instance->title);
+	(void)error_move(err, &failure);
+	return error_prefix(err, "%s was stopped, but that could not be saved", title);
+}
+
 int lifecycle_stop_locked(struct operation *operation, bool *ret_was_running, struct error *err)
 {
 	const struct instance *instance = operation->instance;
 	const enum instance_activity before = statusline_activity(instance->run.directory);
 	bool was_running;
 	if (lifecycle_end_locked(operation, EVENT_STOP_WANTED, &was_running, err) < 0 ||
-	    operation_note(operation, EVENT_STOPPED, NULL, err) < 0)
+	    note_stopped(operation, err) < 0)
 		return -1;
 	statusline_follow(operation->deck->store, instance->base, before, ACTIVITY_UNKNOWN);
 	log_info("stopped%s", was_running ? "" : " (was not running)");
@@ -261,11 +290,7 @@ static int check_tree(struct operation *operation, struct error *err)
 	if (deck->may_lose_work && deck->work_seen && check_seen(operation, err) < 0)
 		return -1;
 	/* What was said at an earlier removal is over: it came back, or was not removed. */
-	if (workspace->may_be_lost != deck->may_lose_work) {
-		workspace->may_be_lost = deck->may_lose_work;
-		if (operation_save(operation, err) < 0)
-			return -1;
-	}
+	workspace->may_be_lost = deck->may_lose_work;
 	if (workspace->may_be_lost)
 		return 0;
 	int r = tree_judge(deck, operation->instance, &verdict, err);
