@@ -2,6 +2,7 @@
  *
  * `agentdeck supervise` restarts what dies, without a user.
  */
+#include "persistence/attach.h"
 #include "persistence/deck.h"
 #include "persistence/strace.h"
 
@@ -58,9 +59,15 @@ TEST(SupervisorBringsBackAKilledServer)
 	(void)supervise();
 	const char *id = session.session_id;
 	struct process server = session_server(&session), agent = session_agent(&session);
+	const char *keys = attach_open(session.id, "keys");
+	WAIT_FOR(attach_count(&session) == 1, "it is not attached: %s", attach_output(keys));
 	machine_destroy(&server);
 	wait_for_another_server(&session, &server);
 	ASSERT(!machine_alive(&agent), "two agents have the conversation");
+	WAIT_FOR(strstr(attach_output(keys), "Back to it: agentdeck attach") &&
+			 strstr(attach_output(keys), "restart") &&
+			 !strstr(attach_output(keys), "To start it again"),
+		 "attach does not tell what happens: %s", attach_output(keys));
 	assert_came_back(&session, id, MARKER, 1);
 	assert_isolated(&session);
 	assert_logged("resume: id=%s", id);

@@ -136,24 +136,22 @@ static void what_was_removed_is_not_wanted(void **state)
 	assert_revive(*state, REVIVE_AUTOMATIC, REVIVE_REALLY, REVIVE_NOT_WANTED, "removed");
 }
 
-static void never_is_left_with_the_remedy(void **state)
+static void never_begins_a_new_conversation(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = killed(desk);
 	instance->resume_policy = POLICY_NEVER;
 	put(desk, instance);
-	assert_revive(desk, REVIVE_AUTOMATIC, REVIVE_REALLY, REVIVE_LEFT,
-		      "agentdeck session start deck");
-	assert_revive(desk, REVIVE_BY_USER, REVIVE_REALLY, REVIVE_LEFT, "\"never\"");
+	assert_revive(desk, REVIVE_AUTOMATIC, REVIVE_TRIAL, REVIVED, NULL);
 }
 
-static void the_master_switch_leaves_all(void **state)
+static void the_master_switch_stops_no_restart(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_instance struct instance *instance = killed(desk);
 	put(desk, instance);
 	desk->deck.settings.resume_agents = false;
-	assert_revive(desk, REVIVE_BY_USER, REVIVE_REALLY, REVIVE_LEFT, "resume_agents");
+	assert_revive(desk, REVIVE_BY_USER, REVIVE_TRIAL, REVIVED, NULL);
 }
 
 static void the_restart_policy_counts_only_automatic_restarts(void **state)
@@ -783,8 +781,8 @@ int main(void)
 		cmocka_unit_test(there_is_always_somebody_to_work),
 		DESK_TEST(what_is_to_be_stopped_stays_stopped),
 		DESK_TEST(what_was_removed_is_not_wanted),
-		DESK_TEST(never_is_left_with_the_remedy),
-		DESK_TEST(the_master_switch_leaves_all),
+		DESK_TEST(never_begins_a_new_conversation),
+		DESK_TEST(the_master_switch_stops_no_restart),
 		DESK_TEST(the_restart_policy_counts_only_automatic_restarts),
 		DESK_TEST(what_is_held_waits_for_its_user),
 		DESK_TEST(a_death_is_written_down_when_it_is_seen),

@@ -4,6 +4,7 @@
  */
 #include "cli/cmd/attach.h"
 
+#include "base/clock.h"
 #include "cli/cmd/decide.h"
 #include "cli/cmd/start.h"
 #include "cli/show/output.h"
@@ -14,6 +15,8 @@
 #include "engine/roster/view.h"
 #include "engine/run/lifecycle.h"
 #include "engine/supervise/deputy.h"
+#include "engine/supervise/supervise.h"
+#include "model/plan/restart.h"
 #include "model/session/naming.h"
 
 /* Its user has chosen another session, or none. */
@@ -69,20 +72,40 @@ static int check_terminal(const struct app *app, const struct instance *instance
 	return 0;
 }
 
+/* Is it about to come back by itself? */
+static bool is_restarted(struct app *app, const char *base)
+{
+	cleanup_instance struct instance *instance = NULL;
+	if (!supervise_is_running(&app->deck) || deck_load(&app->deck, base, &instance, NULL) < 0)
+		return false;
+	return restart_decide(instance, &app->deck.settings, instance_relation(instance),
+			      clock_wall_us())
+		       .verdict == RESTART_AFTER;
+}
+
 /* Say what happened to the session while the user was attached. */
-static void say_farewell(struct app *app, const char *id)
+static void say_farewell(struct app *app, const struct instance *shown)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };
 	const struct store_row *row;
 	if (store_list(app->deck.store, &rows, NULL) < 0 ||
-	    store_resolve(&rows, id, &row, NULL) < 0)
+	    store_resolve(&rows, shown->id, &row, NULL) < 0)
 		return;
 	cleanup_view struct view view = view_of(row);
 	cleanup_free char *title = visible(row->title);
 	cleanup_free char *hint = hint_row(&app->deck, &rows, row);
 	cleanup_free char *reason = visible(or_empty(view.reason));
-	if (state_is_running(view.state))
+	const bool is_same = !shown->run.server.pid ||
+			     process_same(&row->server, &shown->run.server);
+	if (state_is_running(view.state) && is_same)
 		printf("%s keeps running. Back to it: agentdeck attach %s\n", title, hint);
+	else if (state_is_running(view.state))
+		printf("%s ended and was restarted. Back to it: agentdeck attach %s\n", title,
+		       hint);
+	else if (is_restarted(app, row->base))
+		printf("%s is %s%s%s. The supervisor is restarting it. Back to it: agentdeck "
+		       "attach %s\n",
+		       title, instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 	else
 		printf("%s is %s%s%s. To start it again: agentdeck start %s\n", title,
 		       instance_state_name(view.state), *reason ? ", " : "", reason, hint);
@@ -192,7 +215,7 @@ static int attach_session(struct app *app, const char *base, enum attach_mode mo
 	int r = see_to_end(app, base, mode, err);
 	if (r != END_SEEN_TO)
 		return r;
-	say_farewell(app, instance->id);
+	say_farewell(app, instance);
 	return parting.status == 0 ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/roster/statusline.h"
 #include "engine/roster/view.h"
 #include "engine/run/operation.h"
+#include "model/plan/restart.h"
 
 #include <sys/stat.h>
 
@@ -67,7 +68,8 @@ static bool correct(struct deck *deck, struct store *store, const char *base)
 		return true;
 	log_set_instance(instance->id);
 	const enum instance_activity before = statusline_activity(instance->run.directory);
-	if (transition(lock, instance, EVENT_LOST, why, NULL) == 0)
+	cleanup_free char *reason = restart_end_text(instance, &deck->settings, why);
+	if (transition(lock, instance, EVENT_LOST, reason, NULL) == 0)
 		statusline_follow(store, base, before, ACTIVITY_UNKNOWN);
 	log_set_instance(NULL);
 	return false;

@@ -312,7 +312,10 @@ static int finish(struct operation *operation, bool failed, struct error *err)
 	const enum state_event ended = !clean ? EVENT_FAILED : stays ? EVENT_QUIT : EVENT_COMPLETED;
 	if (ended == EVENT_QUIT)
 		ending_begin(operation);
-	return end_server(operation, ended, reason, err);
+	if (ended != EVENT_FAILED)
+		return end_server(operation, ended, reason, err);
+	cleanup_free char *text = restart_end_text(instance, settings, reason);
+	return end_server(operation, ended, text, err);
 }
 
 /* Another rung would fail like this one, and give the conversation up for it. */

@@ -241,18 +241,9 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	}
 	/* A run whose server was killed has left nobody to write its end down.  From then on the
 	 * wait for a restart counts. */
-	if (seen.presence == PRESENCE_NONE && note(revival, EVENT_LOST, seen.why, err) < 0)
+	cleanup_free char *why = restart_end_text(instance, &deck->settings, seen.why);
+	if (seen.presence == PRESENCE_NONE && note(revival, EVENT_LOST, why, err) < 0)
 		return -1;
-	if (!deck->settings.resume_agents || conversation_policy(deck, instance) == POLICY_NEVER) {
-		cleanup_free char *hint = hint_session(deck, instance->title, instance->id);
-		settle(ret, REVIVE_LEFT, NULL);
-		ret->reason = xasprintf("%s: start it with agentdeck session start %s",
-					deck->settings.resume_agents
-						? "its resume policy is \"never\""
-						: "resume_agents is off",
-					hint);
-		return 0;
-	}
 	if (revival->cause == REVIVE_AUTOMATIC)
 		return decide_automatic(revival, ret, err);
 	return decide_for_user(revival, ret, err);

@@ -129,6 +129,15 @@ char *restart_limit_text(const struct settings *settings)
 			 (long long)settings->restart.window_s);
 }
 
+char *restart_end_text(const struct instance *instance, const struct settings *settings,
+		       const char *why)
+{
+	const bool is_left = instance->desired == DESIRED_RUNNING &&
+			     restart_policy_of(instance, settings) == RESTART_NO;
+	return is_left && why ? xasprintf("%s; its restart policy is \"no\"", why)
+			      : xstrdup_or_null(why);
+}
+
 void restart_forget(struct instance *instance)
 {
 	instance->observed.restart_count = 0;

@@ -61,5 +61,10 @@ void restart_release(struct instance *instance);
  * frees. */
 char *restart_limit_text(const struct settings *settings) MUST_USE;
 
+/* Why it ended, for people: this, and that no restart follows if its policy is the reason.  why:
+ * may be NULL.  The caller frees. */
+char *restart_end_text(const struct instance *instance, const struct settings *settings,
+		       const char *why) MUST_USE;
+
 /* A user asked: earlier restarts do not count any more. */
 void restart_forget(struct instance *instance);
