@@ -297,6 +297,44 @@ TEST(ActivityFromThePaneOfAnAgentWithoutReports)
 	WAIT_FOR(count_of("idle") == 1, "status does not look at the screen");
 }
 
+static void start_supervisor(void)
+{
+	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	WAIT_FOR(strstr(machine_user(WORDS("agentdeck", "supervise", "--status", "--json")).output,
+			"\"running\": true"),
+		 "no supervisor runs");
+}
+
+/* No command looks at a screen here: what agents print is read where they print it. */
+TEST(WhatAgentsPrintIsFollowed)
+{
+	struct session demo, finch;
+	const char *path = at_home("events");
+	machine_set("AGENTDECK_DEMO_DELAY_MS", "600000");
+	install_finch();
+	session_add(&demo, NULL, "demo", WORDS("--agent", "demo"));
+	session_add(&finch, NULL, "finch", WORDS("--agent", "finch"));
+	session_start(&demo, NULL);
+	session_start(&finch, NULL);
+	start_supervisor();
+	(void)machine_background(WORDS("agentdeck", "events", "--json"), path);
+	WAIT_FOR(read_events(path).completions == 1, "nobody follows");
+	tell_finch(&finch, "ask");
+	WAIT_FOR_EVENT(path, "finch running waiting", 1);
+	tell_finch(&finch, "work");
+	WAIT_FOR_EVENT(path, "finch running busy", 1);
+	struct json_object *list = deck_look_ok(WORDS("list", "--json"));
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		ASSERT(!json_get_bool(json_object_array_get_idx(list, i), "activity_is_old", true),
+		       "list: %s", json_print(list));
+	/* Agents do not report that their user has interrupted them. */
+	session_type(&demo, "hello");
+	session_press(&demo, "Enter");
+	WAIT_FOR_EVENT(path, "demo running busy", 1);
+	session_press(&demo, "Escape");
+	WAIT_FOR_EVENT(path, "demo running idle", 1);
+}
+
 /* Start the command, whose reader leaves at once.  It must end although it has nothing to write. */
 static void assert_ends_unread(const char *command)
 {

@@ -264,7 +264,7 @@ static struct activity stored(const struct cage *cage)
 static void check_look(struct cage *cage, const char *screen, enum instance_activity expected)
 {
 	show(cage, screen);
-	assert_true(activity_needs_look(&cage->deck, &cage->row));
+	assert_true(activity_can_change(&cage->deck, &cage->row));
 	activity_look(&cage->deck, &cage->row);
 	cleanup_activity struct activity activity = stored(cage);
 	assert_int_equal(activity.activity, expected);
@@ -297,18 +297,85 @@ static void report(const struct cage *cage, enum instance_activity what)
 	assert_int_equal(activityfile_write(cage->directory, &activity, &announced, NULL), 0);
 }
 
-static void a_report_beats_the_screen(void **state)
+/* Nothing moves. */
+static void an_agent_that_is_done_may_quote_what_one_that_works_shows(void **state)
 {
 	struct cage *cage = *state;
 	start_server(cage);
 	show(cage, "working hard");
 	report(cage, ACTIVITY_IDLE);
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
 	activity_look(&cage->deck, &cage->row);
 	cleanup_activity struct activity activity = stored(cage);
 	assert_int_equal(activity.activity, ACTIVITY_IDLE);
 	assert_false(activity.is_seen);
 	assert_int_equal(activity.since, 7000000);
+}
+
+/* Another program in the pane. */
+static void run_in_pane(struct cage *cage, const char *script)
+{
+	cleanup_strbuf struct strbuf pid = { 0 };
+	pid_t pane;
+	run_tmux(cage,
+		 (const char *const[]){ "respawn-pane", "-k", "-t", "%0", "--", "sh", "-c", script,
+					NULL },
+		 NULL);
+	run_tmux(cage,
+		 (const char *const[]){ "display-message", "-p", "-t", "%0", "#{pane_pid}", NULL },
+		 &pid);
+	assert_int_equal(sscanf(strbuf_text(&pid), "%d", &pane), 1);
+	assert_int_equal(process_identify(pane, &cage->row.pane, NULL), 0);
+}
+
+static void one_that_moves_works_whatever_it_reported(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	run_in_pane(cage, "printf '\\033[2J\\033[Hworking\\n'; "
+			  "while :; do n=$((n+1)); printf '\\033[2H%d' $n; done");
+	report(cage, ACTIVITY_IDLE);
+	cleanup_activity struct activity activity = { 0 };
+	for (int64_t deadline = clock_ms() + LONG_MS;
+	     clock_ms() < deadline && activity.activity != ACTIVITY_BUSY;) {
+		activity_free(&activity);
+		activity_look(&cage->deck, &cage->row);
+		activity = stored(cage);
+	}
+	assert_int_equal(activity.activity, ACTIVITY_BUSY);
+	assert_true(activity.is_seen);
+	/* Its user interrupts it, and it reports nothing. */
+	report(cage, ACTIVITY_BUSY);
+	run_in_pane(cage, "exec sleep 1000");
+	check_look(cage, "> hello", ACTIVITY_IDLE);
+}
+
+static void note_time(const struct cage *cage, const char *name, int64_t seconds_ago)
+{
+	const time_t at = clock_wall_us() / 1000000 - seconds_ago;
+	const struct timespec times[] = { { .tv_sec = at }, { .tv_sec = at } };
+	cleanup_free char *path = path_join(cage->directory, name);
+	if (utimensat(AT_FDCWD, path, times, 0) < 0)
+		assert_int_equal(errno, ENOENT);
+}
+
+static void what_is_printed_later_makes_what_is_known_old(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	show(cage, "working hard");
+	/* Nobody has ever looked. */
+	assert_true(activity_is_old(&cage->deck, &cage->row));
+	activity_look(&cage->deck, &cage->row);
+	assert_false(activity_is_old(&cage->deck, &cage->row));
+	note_time(cage, RUN_ACTIVITY, 60);
+	note_time(cage, RUN_LOOKED, 60);
+	assert_true(activity_is_old(&cage->deck, &cage->row));
+	/* A look that finds nothing new counts. */
+	activity_look(&cage->deck, &cage->row);
+	assert_false(activity_is_old(&cage->deck, &cage->row));
+	note_time(cage, RUN_LOOKED, 60);
+	report(cage, ACTIVITY_BUSY);
+	assert_false(activity_is_old(&cage->deck, &cage->row));
 }
 
 /* Long ago: its question is drawn, if there is one. */
@@ -317,7 +384,6 @@ static void check_waiting(struct cage *cage, const char *screen, enum instance_a
 	cleanup_free char *styled = xasprintf("\033[1m%s\033[0m\n", screen);
 	show(cage, screen);
 	report(cage, ACTIVITY_WAITING);
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
 	assert_true(activity_can_change(&cage->deck, &cage->row));
 	const bool differs = expected != ACTIVITY_WAITING;
 	assert_int_equal(activity_differs(&cage->deck, &cage->row, styled), differs);
@@ -333,8 +399,9 @@ static void a_question_that_was_answered_is_not_waited_for(void **state)
 	start_server(cage);
 	check_waiting(cage, "may I? (y/n)", ACTIVITY_WAITING);
 	check_waiting(cage, "working hard\nmay I? (y/n)", ACTIVITY_WAITING);
-	/* It may wait for its user's words, or with a question that the entry does not know. */
-	check_waiting(cage, "> hello", ACTIVITY_WAITING);
+	/* Its user has pressed Esc. */
+	check_waiting(cage, "> hello", ACTIVITY_IDLE);
+	/* It may wait with a question that the entry does not know. */
 	check_waiting(cage, "what is this", ACTIVITY_WAITING);
 	check_waiting(cage, "working hard", ACTIVITY_BUSY);
 	/* From then on the screen counts, until the next report. */
@@ -353,15 +420,13 @@ static void a_question_may_be_drawn_after_its_report(void **state)
 	assert_int_equal(activityfile_write(cage->directory, &now, &(struct announced){ 0 }, NULL),
 			 0);
 	assert_true(activity_differs(&cage->deck, &cage->row, "working hard\n"));
-	assert_in_range(activity_young_ms(&cage->row), 1, 3000);
+	assert_in_range(activity_young_ms(&cage->row), 1, 1500);
 	activity_look(&cage->deck, &cage->row);
 	cleanup_activity struct activity activity = stored(cage);
 	assert_int_equal(activity.activity, ACTIVITY_WAITING);
 	assert_false(activity.is_seen);
 	/* When it is old, or none, there is nothing to wait for. */
 	report(cage, ACTIVITY_WAITING);
-	assert_int_equal(activity_young_ms(&cage->row), 0);
-	report(cage, ACTIVITY_BUSY);
 	assert_int_equal(activity_young_ms(&cage->row), 0);
 }
 
@@ -387,7 +452,7 @@ static void a_server_that_does_not_answer_leaves_it_as_it_was(void **state)
 	assert_int_equal(process_signal(&cage->row.server, SIGSTOP, NULL), 0);
 	while (!process_is_stopped(&cage->row.server))
 		;
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	activity_look(&cage->deck, &cage->row);
 	cleanup_activity struct activity activity = stored(cage);
 	assert_int_equal(activity.activity, ACTIVITY_BUSY);
@@ -398,26 +463,26 @@ static void only_a_running_agent_with_patterns_is_looked_at(void **state)
 	struct cage *cage = *state;
 	start_server(cage);
 	const struct store_row whole = cage->row;
-	assert_true(activity_needs_look(&cage->deck, &cage->row));
+	assert_true(activity_can_change(&cage->deck, &cage->row));
 	cage->row.state = STATE_ERROR;
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	cage->row.rung = RUNG_SHELL;
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	cage->row.agent = (char *)"shell";
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row.agent = (char *)"nobody-knows";
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	cage->row.boot_id = (char *)"another";
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	cage->row.pane.start++;
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 	cage->row = whole;
 	runfiles_note_answer(cage->directory, false);
-	assert_false(activity_needs_look(&cage->deck, &cage->row));
+	assert_false(activity_can_change(&cage->deck, &cage->row));
 }
 
 static void what_older_versions_have_stored_is_a_report(void **state)
@@ -439,7 +504,9 @@ int main(void)
 		cmocka_unit_test(each_agent_with_patterns_has_its_screens_here),
 		cmocka_unit_test(an_agent_without_patterns_is_never_guessed),
 		CAGE_TEST(what_the_screen_shows_is_stored_and_its_begin_is_kept),
-		CAGE_TEST(a_report_beats_the_screen),
+		CAGE_TEST(an_agent_that_is_done_may_quote_what_one_that_works_shows),
+		CAGE_TEST(one_that_moves_works_whatever_it_reported),
+		CAGE_TEST(what_is_printed_later_makes_what_is_known_old),
 		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
 		CAGE_TEST(a_question_may_be_drawn_after_its_report),
 		CAGE_TEST(a_look_keeps_what_reports_have_counted),

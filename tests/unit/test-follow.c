@@ -19,9 +19,8 @@ struct told {
 };
 
 static const char *const words[] = {
-	[FOLLOW_MANIFEST] = "manifest",
-	[FOLLOW_REMOVED] = "removed",
-	[FOLLOW_ACTIVITY] = "activity",
+	[FOLLOW_MANIFEST] = "manifest", [FOLLOW_REMOVED] = "removed",
+	[FOLLOW_ACTIVITY] = "activity", [FOLLOW_OUTPUT] = "output",
 	[FOLLOW_ALL] = "all",
 };
 
@@ -414,6 +413,52 @@ static void what_an_agent_says_is_told(void **state)
 	say(run, "activity.json");
 	expect(follow, "manifest default/aaaaaaa1, activity default/aaaaaaa1");
 	remove_run(run);
+}
+
+/* Both ends of a pseudoterminal, and the path of the one in which a program prints. */
+struct terminal {
+	int master, slave;
+	const char *path;
+};
+
+static struct terminal open_terminal(void)
+{
+	struct terminal terminal = { .master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC) };
+	assert_true(terminal.master >= 0);
+	assert_int_equal(grantpt(terminal.master) | unlockpt(terminal.master), 0);
+	terminal.path = ptsname(terminal.master);
+	terminal.slave = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(terminal.slave >= 0);
+	return terminal;
+}
+
+static void what_an_agent_prints_is_told_once_for_each_call(void **state)
+{
+	struct fixture *fixture = *state;
+	struct terminal terminal = open_terminal();
+	char read_back[8];
+	make(fixture->store, "aaaaaaa1", "one");
+	cleanup_follow struct follow *follow = follow_state(fixture, NULL);
+	assert_int_equal(follow_terminal(follow, "default", "aaaaaaa1", terminal.path, NULL), 0);
+	/* What its user types is no output. */
+	assert_int_equal(write(terminal.master, "y\n", 2), 2);
+	assert_int_equal(read(terminal.slave, read_back, sizeof(read_back)), 2);
+	expect(follow, "");
+	assert_int_equal(write(terminal.slave, "one", 3), 3);
+	assert_int_equal(write(terminal.slave, "two", 3), 3);
+	expect(follow, "output default/aaaaaaa1");
+	assert_int_equal(write(terminal.slave, "three", 5), 5);
+	assert_false(is_readable(follow));
+	assert_int_equal(follow_terminal(follow, "default", "aaaaaaa1", terminal.path, NULL), 0);
+	expect(follow, "");
+	assert_int_equal(write(terminal.slave, "four", 4), 4);
+	expect(follow, "output default/aaaaaaa1");
+	assert_int_equal(follow_terminal(follow, "default", "aaaaaaa1", terminal.path, NULL), 0);
+	assert_int_equal(follow_terminal(follow, "default", "aaaaaaa1", NULL, NULL), 0);
+	assert_int_equal(write(terminal.slave, "five", 4), 4);
+	expect(follow, "");
+	(void)close(terminal.slave);
+	(void)close(terminal.master);
 }
 
 static void only_the_latest_run_is_followed(void **state)
@@ -814,6 +859,7 @@ int main(void)
 		STORE_TEST(a_state_directory_that_cannot_be_is_an_error),
 		STORE_TEST(a_state_directory_that_goes_is_an_error_after_what_it_took_along),
 		STORE_TEST(what_an_agent_says_is_told),
+		STORE_TEST(what_an_agent_prints_is_told_once_for_each_call),
 		STORE_TEST(only_the_latest_run_is_followed),
 		STORE_TEST(a_run_directory_that_goes_and_comes_can_be_followed_again),
 		STORE_TEST(a_run_directory_that_is_followed_for_what_it_is_is_absent),

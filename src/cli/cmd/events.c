@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/roster/roster.h"
+#include "engine/supervise/supervise.h"
 
 #include <errno.h>
 
@@ -70,7 +71,8 @@ static void print_snapshot(const struct stream *stream)
 static void tell(const struct roster_event *event, void *context)
 {
 	const struct stream *stream = context;
-	const unsigned wanted = stream->app->json ? ROSTER_SHOWN | ROSTER_LISTED : ROSTER_SHOWN;
+	const unsigned wanted = stream->app->json ? ROSTER_SHOWN | ROSTER_LISTED | ROSTER_HELD
+						  : ROSTER_SHOWN;
 	if (!stream->is_open)
 		return;
 	if (event->what == ROSTER_REMOVED)
@@ -99,6 +101,7 @@ static int run(struct app *app, struct error *err)
 		.loop = loop,
 		.due = read_on,
 		.profile = stream.all_profiles ? NULL : app->deck.profile,
+		.looks = supervise_is_running(&app->deck) ? ROSTER_LOOKS_NOT : ROSTER_LOOKS,
 		.asks = true,
 	};
 	if (roster_open(&app->deck, &wish, tell, &stream, &roster, err) < 0)

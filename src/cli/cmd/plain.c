@@ -456,7 +456,7 @@ int plain_run(struct app *app, struct error *err)
 	const struct roster_wish wish = { .loop = loop,
 					  .due = on_due,
 					  .profile = app->deck.profile,
-					  .looks = true,
+					  .looks = ROSTER_LOOKS,
 					  .asks = true };
 	int r = roster_open(&app->deck, &wish, on_event, &plain, &roster, err);
 	plain.roster = roster;

@@ -196,7 +196,7 @@ int reply_follow(struct app *app, const struct store_row *row, int64_t deadline_
 					  .due = read_on,
 					  .profile = app->deck.profile,
 					  .ids = &ids,
-					  .looks = true,
+					  .looks = ROSTER_LOOKS,
 					  .asks = true };
 	if (roster_open(&app->deck, &wish, NULL, &following, &following.roster, err) < 0)
 		return -1;

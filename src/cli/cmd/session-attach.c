@@ -134,7 +134,7 @@ static int settle_target(struct app *app, char **ret, struct error *err)
 	const struct options *given = app->options;
 	cleanup_roster struct roster *roster = NULL;
 	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = given->next,
+					  .looks = given->next ? ROSTER_LOOKS : ROSTER_LOOKS_NOT,
 					  .asks = true };
 	if (app->operands.count && given->next)
 		return error_set(err, ERROR_USAGE,

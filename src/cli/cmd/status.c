@@ -72,7 +72,7 @@ static int count_all(struct app *app, struct error *err)
 	cleanup_roster struct roster *roster = NULL;
 	struct counts counts = { 0 };
 	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = true,
+					  .looks = ROSTER_LOOKS,
 					  .asks = true };
 	if (correct_list(&app->deck, &wish, &roster, err) < 0)
 		return -1;
@@ -201,7 +201,7 @@ static int wait_for(struct app *app, struct error *err)
 					  .due = read_on,
 					  .profile = app->deck.profile,
 					  .ids = ids.count ? &ids : NULL,
-					  .looks = true,
+					  .looks = ROSTER_LOOKS,
 					  .asks = true };
 	if (roster_open(&app->deck, &wish, NULL, &waiting, &roster, err) < 0)
 		return -1;

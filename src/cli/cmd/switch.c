@@ -50,7 +50,7 @@ static int find_next(struct app *app, const char *own, char **ret, struct error 
 {
 	cleanup_roster struct roster *roster = NULL;
 	const struct roster_wish wish = { .profile = app->deck.profile,
-					  .looks = true,
+					  .looks = ROSTER_LOOKS,
 					  .asks = true };
 	if (correct_list(&app->deck, &wish, &roster, err) < 0)
 		return -1;

@@ -78,13 +78,19 @@ struct json_object *json_of_row(const struct store_row *row, const struct view *
 	add_text(object, "agent", row->agent);
 	add_text(object, "status", view_status(view));
 	add_text(object, "activity", view_activity(view));
+	add(object, "activity_is_old", json_object_new_boolean(view->is_old));
 	add_text(object, "reason", view->reason);
 	add(object, "is_undecided", json_object_new_boolean(view->is_undecided));
 	add_time(object, "since_at", view_since(row, view));
 	add_text(object, "other_host", view->host);
 	add_text(object, "session_id", row->session_id);
 	add(object, "shares", view->is_sharing ? json_of_shared(&row->shared) : NULL);
+	add_text(object, "held", row->held);
+	add_text(object, "backend", row->backend);
+	add_text(object, "workspace", row->workspace);
+	add(object, "asks_first", json_object_new_boolean(view_asks_first(row, view)));
 	add_time(object, "created_at", row->created_at);
+	add_time(object, "last_used_at", row->last_used_at);
 	return object;
 }
 
@@ -96,6 +102,7 @@ struct json_object *json_of_entry(const struct roster_entry *entry, bool is_remo
 		return object;
 	json_set_string(object, "status", "removed");
 	json_set_string(object, "activity", NULL);
+	json_set_bool(object, "activity_is_old", false);
 	json_set_string(object, "reason", NULL);
 	return object;
 }

@@ -163,7 +163,8 @@ char *view_text(const struct view *view)
 		return xasprintf("%s, %s: %s", state, instance_activity_name(view->activity),
 				 view->reason);
 	if (view->state == STATE_RUNNING && view->activity != ACTIVITY_UNKNOWN)
-		return xasprintf("%s, %s", state, instance_activity_name(view->activity));
+		return xasprintf("%s, %s%s", state, instance_activity_name(view->activity),
+				 view->is_old ? " (old)" : "");
 	if (view->is_undecided || view->is_freed)
 		return xasprintf("ended, %s", or_empty(view->reason));
 	if (view->state == STATE_ERROR && view->reason)

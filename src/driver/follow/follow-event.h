@@ -8,6 +8,7 @@ enum follow_what {
 	FOLLOW_MANIFEST, /* made, written, set aside or deleted: load it to know */
 	FOLLOW_REMOVED,  /* the instance is gone */
 	FOLLOW_ACTIVITY, /* the activity.json of its run was written: follow_run() */
+	FOLLOW_OUTPUT,   /* something was printed in its terminal: follow_terminal() */
 	FOLLOW_ALL,      /* look at everything: profile and base are NULL */
 };
 

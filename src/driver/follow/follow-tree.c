@@ -105,13 +105,11 @@ static bool is_absent(int os_errno)
 	       os_errno == EACCES || os_errno == EPERM || os_errno == ESTALE;
 }
 
-int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_t events,
+/* *ret is the number of the watch. */
+static int add_watch(struct follow *follow, const char *path, uint32_t events, int *ret,
 		     struct error *err)
 {
-	char path[64];
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* IN_MASK_ADD: another part of the tree may watch the same directory. */
-	int wd = inotify_add_watch(follow->fd, path, events | IN_MASK_ADD);
+	int wd = inotify_add_watch(follow->fd, path, events);
 	if (wd < 0 && errno == ENOSPC)
 		return error_set(err, ERROR_UNAVAILABLE,
 				 "cannot watch more directories below %s: raise the sysctl "
@@ -121,8 +119,37 @@ int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_
 		return FOLLOW_ABSENT;
 	if (wd < 0)
 		return error_set_errno(err, errno, "watch a directory below %s", follow->state);
-	if (wd == watch->wd)
-		return 0;
+	*ret = wd;
+	return 0;
+}
+
+int follow_set_terminal(struct follow *follow, struct watch *watch, const char *path,
+			struct error *err)
+{
+	int wd;
+	int r = add_watch(follow, path, TERMINAL_EVENTS, &wd, err);
+	if (r != 0 || wd == watch->wd)
+		return r;
+	struct watch *other = follow_find_watch(follow, wd);
+	follow_remove_watch(follow, watch);
+	/* The terminal of a run that is over: its number has another run now. */
+	if (other)
+		follow_forget_watch(follow, other);
+	watch->wd = wd;
+	insert(&follow->watches, watch, compare_watches);
+	return 0;
+}
+
+int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_t events,
+		     struct error *err)
+{
+	char path[64];
+	int wd;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* IN_MASK_ADD: another part of the tree may watch the same directory. */
+	int r = add_watch(follow, path, events | IN_MASK_ADD, &wd, err);
+	if (r != 0 || wd == watch->wd)
+		return r;
 	struct watch *other = follow_find_watch(follow, wd);
 	/* A run may not take over the watch of a profile or an instance. */
 	if (other && other->place != RUN && watch->place == RUN)
@@ -165,6 +192,7 @@ static void drop_member(struct follow *follow, struct member *member)
 {
 	follow_remove_watch(follow, &member->watch);
 	follow_remove_watch(follow, &member->run);
+	follow_remove_watch(follow, &member->terminal);
 	(void)tdelete(member, &member->profile->members_by_base, compare_members);
 	LIST_REMOVE(member, link);
 	free(member->base);
@@ -185,6 +213,7 @@ static struct member *new_member(struct profile *profile, const char *base)
 	member->base = xstrdup(base);
 	member->watch = (struct watch){ -1, INSTANCE, profile, member };
 	member->run = (struct watch){ -1, RUN, profile, member };
+	member->terminal = (struct watch){ -1, TERMINAL, profile, member };
 	insert(&profile->members_by_base, member, compare_members);
 	LIST_INSERT_HEAD(&profile->members, member, link);
 	return member;

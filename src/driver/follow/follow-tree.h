@@ -18,11 +18,12 @@
 #define STATE_EVENTS    (PARENT_EVENTS | IN_DELETE_SELF | IN_MOVE_SELF)
 #define INSTANCE_EVENTS (IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
 #define RUN_EVENTS      (IN_MOVED_TO | IN_ONLYDIR)
+#define TERMINAL_EVENTS (IN_MODIFY | IN_ONESHOT | IN_DONT_FOLLOW)
 
-/* The watch of one directory. It is part of the struct of that directory. */
+/* The watch of one directory, or of a terminal. It is part of the struct of that directory. */
 struct watch {
 	int wd; /* -1: none */
-	enum place { STATE, PROFILE, INSTANCE, RUN } place;
+	enum place { STATE, PROFILE, INSTANCE, RUN, TERMINAL } place;
 	struct profile *profile;
 	struct member *member;
 };
@@ -32,7 +33,7 @@ struct member {
 	LIST_ENTRY(member) link;
 	struct profile *profile;
 	char *base;
-	struct watch watch, run;
+	struct watch watch, run, terminal;
 	unsigned seen;
 	bool is_known; /* it had a manifest */
 };
@@ -76,6 +77,9 @@ struct watch *follow_find_watch(struct follow *follow, int wd);
 /* Watch the directory fd instead of the one before. FOLLOW_ABSENT: it is gone, or not ours. */
 int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_t events,
 		     struct error *err);
+/* Watch a terminal once instead of the one before. FOLLOW_ABSENT: it is gone, or not ours. */
+int follow_set_terminal(struct follow *follow, struct watch *watch, const char *path,
+			struct error *err);
 void follow_remove_watch(struct follow *follow, struct watch *watch);
 /* The same, when the kernel has removed it already. */
 void follow_forget_watch(struct follow *follow, struct watch *watch);

@@ -73,6 +73,8 @@ static int handle(struct follow *follow, const struct inotify_event *event, stru
 		follow_tell_of(follow, FOLLOW_MANIFEST, watch->member);
 	} else if (watch->place == RUN && streq(name, ACTIVITY)) {
 		follow_tell_of(follow, FOLLOW_ACTIVITY, watch->member);
+	} else if (watch->place == TERMINAL) {
+		follow_tell_of(follow, FOLLOW_OUTPUT, watch->member);
 	}
 	return 0;
 }
@@ -253,4 +255,17 @@ int follow_run(struct follow *follow, const char *profile, const char *base, con
 	if (r != 0)
 		follow_remove_watch(follow, &member->run);
 	return r > 0 && !directory ? 0 : r;
+}
+
+int follow_terminal(struct follow *follow, const char *profile_name, const char *base,
+		    const char *path, struct error *err)
+{
+	struct profile *profile = follow_find_profile(follow, profile_name);
+	struct member *member = profile ? follow_find_member(profile, base) : NULL;
+	if (!member)
+		return path ? FOLLOW_ABSENT : 0;
+	int r = path ? follow_set_terminal(follow, &member->terminal, path, err) : FOLLOW_ABSENT;
+	if (r != 0)
+		follow_remove_watch(follow, &member->terminal);
+	return r > 0 && !path ? 0 : r;
 }

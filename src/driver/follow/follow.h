@@ -41,3 +41,9 @@ int follow_read(struct follow *follow, follow_handler handler, void *context, st
  * FOLLOW_ABSENT: there is no such directory, or no such instance. FOLLOW_REMOVED also ends this. */
 int follow_run(struct follow *follow, const char *profile, const char *base, const char *directory,
 	       struct error *err);
+
+/* Give one FOLLOW_OUTPUT when something is printed in this terminal, a device, from now on; NULL:
+ * never. What is printed after that gives no event before the next call, so that a program that
+ * prints a thousand lines wakes nobody a thousand times. FOLLOW_ABSENT as above. */
+int follow_terminal(struct follow *follow, const char *profile, const char *base, const char *path,
+		    struct error *err);

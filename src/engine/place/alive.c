@@ -143,6 +143,22 @@ void place_nudge(const struct place_run *run)
 		place->nudge(run);
 }
 
+/* A window of its own is a tmux server here, and what shows the agent is its child. */
+char *place_terminal(const struct place_run *run)
+{
+	cleanup_free struct process_id *tree = NULL;
+	size_t count = 0;
+	char *path = NULL;
+	if (!run->window.pid)
+		(void)process_terminal(run->pane.pid, &path, NULL);
+	else if (process_tree(&run->window, &tree, &count, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < count && !path; i++)
+		if (tree[i].pid != run->window.pid)
+			(void)process_terminal(tree[i].pid, &path, NULL);
+	return path;
+}
+
 bool place_is_between(const struct process_id *server, const struct process_id *pane)
 {
 	return server->pid && !process_alive(pane) && process_alive(server);

@@ -49,6 +49,9 @@ char *place_control_group(const struct place_run *run) MUST_USE;
 /* Does the process in its pane live?  It can outlive its tmux server. */
 bool place_agent_is_live(const struct place_run *run);
 
+/* The terminal device of its pane; NULL: there is none, or it is not known.  The caller frees. */
+char *place_terminal(const struct place_run *run) MUST_USE;
+
 /* Has the process in the pane of this live server ended, and nobody has said yet what follows?
  * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MARK_MAX = 128, SETTINGS_MAX = 1 << 20 };
 
@@ -259,6 +260,7 @@ static int write_files(struct deck *deck, const struct instance *instance,
 		return error_set_file(err, errno, "remove the old socket of %s", instance->id);
 	(void)unlinkat(fd, RUN_ACTIVITY, 0);
 	(void)unlinkat(fd, RUN_SILENT, 0);
+	(void)unlinkat(fd, RUN_LOOKED, 0);
 	(void)unlinkat(fd, RUN_SETTINGS, 0);
 	fs_sweep_temporaries(fd);
 	/* The mark first: what a start that was killed in here leaves is known to be of its run. */
@@ -501,6 +503,30 @@ bool runfiles_is_silent(const char *directory)
 {
 	cleanup_close int fd = runfiles_open(directory);
 	return fd >= 0 && faccessat(fd, RUN_SILENT, F_OK, 0) == 0;
+}
+
+void runfiles_note_look(const char *directory)
+{
+	cleanup_close int fd = runfiles_open(directory);
+	if (fd < 0 || utimensat(fd, RUN_LOOKED, NULL, AT_SYMLINK_NOFOLLOW) == 0)
+		return;
+	cleanup_close int made = openat(fd, RUN_LOOKED,
+					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int64_t runfiles_known_at(const char *directory)
+{
+	static const char *const names[] = { RUN_ACTIVITY, RUN_LOOKED };
+	cleanup_close int fd = runfiles_open(directory);
+	int64_t latest = 0;
+	for (size_t i = 0; fd >= 0 && i < ARRAY_SIZE(names); i++) {
+		struct stat st;
+		if (fstatat(fd, names[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		const int64_t at = st.st_mtim.tv_sec * INT64_C(1000000) + st.st_mtim.tv_nsec / 1000;
+		latest = at > latest ? at : latest;
+	}
+	return latest;
 }
 
 char *runfiles_token(const struct instance *instance)

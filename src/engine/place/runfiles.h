@@ -19,6 +19,7 @@
 #define RUN_MARK     PATHS_RUN_MARK
 #define RUN_ACTIVITY "activity.json"
 #define RUN_SILENT   "silent"        /* there while the server was last seen not to answer */
+#define RUN_LOOKED   "looked"        /* its time is that of the last look at the screen */
 #define RUN_NOTICE   "notice-"       /* and an occasion: of what it was told last (notice.h) */
 #define RUN_SSH_LINK "ssh-auth.sock" /* beside the runs' directories */
 
@@ -66,6 +67,12 @@ int runfiles_remove(const char *id, const char *directory, const char *run_id, s
  * did not. */
 void runfiles_note_answer(const char *directory, bool answers);
 bool runfiles_is_silent(const char *directory);
+
+/* Note that the run's screen was looked at now. */
+void runfiles_note_look(const char *directory);
+/* What the run's activity.json and the last look tell is of this time, in µs since the Epoch; 0:
+ * there is neither. */
+int64_t runfiles_known_at(const char *directory);
 
 /* The token of the run, from its directory.  The caller frees; NULL when there is none. */
 char *runfiles_token(const struct instance *instance) MUST_USE;

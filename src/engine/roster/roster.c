@@ -15,7 +15,11 @@
 #include <sys/stat.h>
 
 enum {
-	LOOK_MS = 1000,
+	ASK_MS = 1000, /* a server that did not answer */
+	/* from the first output to the look, so that what belongs to it is there, too */
+	DRAW_MS = 100,
+	LOOK_MS = 2000, /* between two looks at a screen */
+	DELAY_MS = 250, /* of a look for which there was no room */
 	/* to the first nudge, and from one to the next; doubled so many times */
 	NUDGE_MS = 100,
 	MOST_DOUBLINGS = 9,
@@ -26,7 +30,12 @@ struct member {
 	struct roster *roster;
 	char *base;
 	struct run_watch watch;
-	char *directory;     /* whose activity is followed */
+	char *directory; /* whose activity is followed */
+	/* of the agent, and of which process it was: pid 0: of none */
+	char *terminal;
+	struct process_id terminal_of;
+	int64_t look_at_ms; /* INT64_MAX: nothing was printed since the last look */
+	int64_t looked_at_ms;
 	int64_t nudge_at_ms; /* INT64_MAX: there is no need */
 	unsigned nudges;
 	bool is_added;   /* the reader knows it */
@@ -37,7 +46,6 @@ struct member {
 	bool has_kills;  /* to be told of */
 	bool has_found;  /* a later listing has found its manifest: found is its row */
 	struct store_row found;
-	bool needs_look;
 };
 
 struct profile {
@@ -53,7 +61,8 @@ struct roster {
 	void *context;
 	char *only; /* profile; NULL: all */
 	struct strvec ids;
-	bool has_ids, looks, asks, memory;
+	bool has_ids, asks, memory;
+	enum roster_looks looks;
 	bool watches_later; /* from the next roster_read() on */
 	struct loop *loop;  /* NULL: nothing is watched */
 	struct loop_source *timer, *following;
@@ -63,7 +72,6 @@ struct roster {
 	bool knows_profiles;
 	struct member **members;
 	size_t count, capacity;
-	int64_t look_at_ms; /* the next look at screens; means nothing while nobody needs any */
 };
 
 /* The first failure is the one that is reported; the rest goes on. */
@@ -202,6 +210,49 @@ static int watch(struct member *member, struct error *err)
 	return 0;
 }
 
+/* Be told of the next output in its terminal. */
+static void arm(struct member *member)
+{
+	struct roster *roster = member->roster;
+	if (roster->follow)
+		(void)follow_terminal(roster->follow, member->entry.profile, member->base,
+				      member->terminal, NULL);
+}
+
+/* The next look is at_ms at the earliest. */
+static void plan_look(struct member *member, int64_t at_ms)
+{
+	const int64_t earliest = member->looked_at_ms ? member->looked_at_ms + LOOK_MS : 0;
+	const int64_t wanted = at_ms > earliest ? at_ms : earliest;
+	if (wanted < member->look_at_ms)
+		member->look_at_ms = wanted;
+}
+
+/* The window of a run without one of its own is the run's. */
+static const struct process_id *shown_by(const struct store_row *row)
+{
+	return row->window.pid ? &row->window : &row->pane;
+}
+
+/* Follow what the agent prints. reported: what it does has changed without that. */
+static void watch_terminal(struct member *member, bool reported)
+{
+	struct roster *roster = member->roster;
+	const struct store_row *row = &member->entry.row;
+	const bool is_running = !row->damage && state_is_running(member->entry.view.state);
+	const struct process_id now = is_running ? *shown_by(row) : (struct process_id){ 0 };
+	if (!process_same(&now, &member->terminal_of) || (now.pid && !member->terminal)) {
+		free(member->terminal);
+		member->terminal = now.pid ? activity_terminal(roster->deck, row) : NULL;
+		member->terminal_of = now;
+		member->look_at_ms = INT64_MAX;
+		arm(member);
+		reported = true;
+	}
+	if (member->terminal && reported)
+		plan_look(member, clock_ms() + activity_young_ms(row));
+}
+
 /* ---- one session ------------------------------------------------------------------------------- */
 
 /* A server that is known not to answer is asked, which takes time, only if that is wished. */
@@ -214,7 +265,10 @@ static struct view look_at(const struct roster *roster, const struct store_row *
 			.is_silent = true,
 			.reason = xstrdup("its tmux server does not answer"),
 		};
-	return view_of(row);
+	struct view view = view_of(row);
+	view.is_old = roster->looks == ROSTER_LOOKS_IF_OLD && state_is_running(view.state) &&
+		      !view.is_silent && activity_is_old(roster->deck, row);
+	return view;
 }
 
 static void plan_nudge(struct member *member)
@@ -232,6 +286,24 @@ static void plan_nudge(struct member *member)
 	}
 }
 
+static void plan_first_look(struct member *member, bool is_other)
+{
+	const struct roster *roster = member->roster;
+	const struct view *view = &member->entry.view;
+	const struct store_row *row = &member->entry.row;
+	const bool is_mute = view->is_silent && !view->host;
+	/* It may begin to answer again, and nothing would tell. */
+	if (is_mute && (roster->looks == ROSTER_LOOKS || roster->looks == ROSTER_LOOKS_IF_OLD))
+		member->look_at_ms = roster->loop && member->looked_at_ms
+					     ? member->looked_at_ms + ASK_MS
+					     : 0;
+	else if (roster->loop && roster->looks != ROSTER_LOOKS_NOT)
+		watch_terminal(member, is_other);
+	else if (roster->looks == ROSTER_LOOKS ? activity_can_change(roster->deck, row)
+					       : view->is_old)
+		member->look_at_ms = 0;
+}
+
 static int update(struct roster *roster, struct member *member, enum roster_what what,
 		  const struct store_row *before, struct error *err)
 {
@@ -243,12 +315,7 @@ static int update(struct roster *roster, struct member *member, enum roster_what
 	entry->view = look_at(roster, &entry->row);
 	entry->since_us = view_since(&entry->row, &entry->view);
 	plan_nudge(member);
-	/* It may begin to answer again, and nothing would tell. */
-	/* One who follows would have to poll to see that a question is answered. */
-	member->needs_look = roster->looks &&
-			     ((entry->view.is_silent && !entry->view.host) ||
-			      (roster->loop ? activity_needs_look(roster->deck, &entry->row)
-					    : activity_can_change(roster->deck, &entry->row)));
+	plan_first_look(member, view.activity != entry->view.activity);
 	const struct roster_event event = {
 		.what = member->is_added ? what : ROSTER_ADDED,
 		.entry = entry,
@@ -271,6 +338,7 @@ static void member_free(struct member *member)
 	view_free(&member->entry.view);
 	free(member->entry.control_group);
 	free(member->directory);
+	free(member->terminal);
 	free(member->base);
 	free(member);
 }
@@ -301,6 +369,7 @@ static struct member *add_member(struct roster *roster, const struct profile *pr
 		.watch.tell = on_run,
 		.watch.context = member,
 		.nudge_at_ms = INT64_MAX,
+		.look_at_ms = INT64_MAX,
 	};
 	if (roster->count == roster->capacity) {
 		roster->capacity = roster->capacity ? 2 * roster->capacity : 64;
@@ -505,6 +574,10 @@ static void on_followed(const struct follow_event *event, void *context)
 		member = add_member(roster, profile, event->base);
 	if (!member)
 		return;
+	if (event->what == FOLLOW_OUTPUT) {
+		plan_look(member, clock_ms() + DRAW_MS);
+		return;
+	}
 	member->is_touched = true;
 	member->is_stale |= event->what != FOLLOW_ACTIVITY;
 }
@@ -535,24 +608,39 @@ static void tell_what_is_due(struct roster *roster)
 	}
 }
 
-static void look_at_screens(struct roster *roster)
+static void look_at_screen(struct member *member)
 {
-	for (size_t i = 0; i < roster->count; i++) {
-		struct member *member = roster->members[i];
-		if (!member->needs_look)
-			continue;
-		statusline_look(roster->deck, member->entry.store, &member->entry.row);
-		member->is_touched = true;
+	struct roster *roster = member->roster;
+	member->look_at_ms = INT64_MAX;
+	member->looked_at_ms = clock_ms();
+	/* Before the look, so that it misses nothing. */
+	arm(member);
+	if (roster->looks == ROSTER_LOOKS_TELLS) {
+		tell_what(member, ROSTER_OUTPUT);
+		return;
 	}
-	roster->look_at_ms = clock_ms() + LOOK_MS;
+	statusline_look(roster->deck, member->entry.store, &member->entry.row);
+	member->is_touched = true;
 }
 
-static bool needs_looks(const struct roster *roster)
+/* False: none was due. */
+static bool look_at_screens(struct roster *roster)
 {
-	for (size_t i = 0; i < roster->count; i++)
-		if (roster->members[i]->needs_look)
-			return true;
-	return false;
+	const int64_t now = clock_ms();
+	bool found = false;
+	for (size_t i = 0; i < roster->count; i++) {
+		struct member *member = roster->members[i];
+		if (member->look_at_ms > now)
+			continue;
+		found = true;
+		/* One who looks once shows the rest as old. */
+		if (roster->loop || roster->looks == ROSTER_LOOKS ||
+		    clock_ms() - now < ROSTER_PATIENCE_MS)
+			look_at_screen(member);
+		else
+			member->look_at_ms = INT64_MAX;
+	}
+	return found;
 }
 
 static int settle(struct roster *roster, struct error *err)
@@ -575,10 +663,13 @@ static int settle(struct roster *roster, struct error *err)
 
 static void set_timer(struct roster *roster)
 {
-	int64_t at_ms = needs_looks(roster) ? roster->look_at_ms : INT64_MAX;
-	for (size_t i = 0; i < roster->count; i++)
-		if (roster->members[i]->nudge_at_ms < at_ms)
-			at_ms = roster->members[i]->nudge_at_ms;
+	int64_t at_ms = INT64_MAX;
+	for (size_t i = 0; i < roster->count; i++) {
+		const struct member *member = roster->members[i];
+		const int64_t next = member->nudge_at_ms < member->look_at_ms ? member->nudge_at_ms
+									      : member->look_at_ms;
+		at_ms = next < at_ms ? next : at_ms;
+	}
 	wake(roster, at_ms);
 }
 
@@ -596,10 +687,8 @@ int roster_read(struct roster *roster, struct error *err)
 	if (roster->follow)
 		note(&result, follow_read(roster->follow, on_followed, roster, err), &err);
 	note(&result, settle(roster, err), &err);
-	if (needs_looks(roster) && clock_ms() >= roster->look_at_ms) {
-		look_at_screens(roster);
+	if (look_at_screens(roster))
 		note(&result, settle(roster, err), &err);
-	}
 	tell_what_is_due(roster);
 	set_timer(roster);
 	if (only_shows)
@@ -662,6 +751,13 @@ void roster_look(struct roster_entry *entry)
 {
 	/* It is the first of its member. */
 	touch((struct member *)entry);
+}
+
+void roster_look_later(struct roster_entry *entry)
+{
+	struct member *member = (struct member *)entry;
+	member->look_at_ms = clock_ms() + DELAY_MS;
+	wake(member->roster, member->look_at_ms);
 }
 
 size_t roster_count(const struct roster *roster)

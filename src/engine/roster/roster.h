@@ -3,11 +3,11 @@
  * The roster: every session of a profile, or of all profiles, as it is now, and what changes.
  *
  * It reads manifests and looks at processes.  inotify(7) tells when a manifest is written or an
- * agent reports (driver/follow/follow.h).  pidfd_open(2) tells when a tmux server or an agent ends,
- * because a process that is killed writes nothing down.  So nothing else has to run, and nothing is
- * polled, with two exceptions that last only as long as their cause:
+ * agent reports or prints (driver/follow/follow.h).  pidfd_open(2) tells when a tmux server or an
+ * agent ends, because a process that is killed writes nothing down.  So nothing else has to run,
+ * and nothing is polled, with two exceptions that last only as long as their cause:
  *
- *   the screen of an agent that makes no reports    once a second, if the reader wishes it
+ *   a tmux server that did not answer               once a second, if the reader looks at screens
  *   a tmux server that may have missed the end of   it is made to look after 100 ms, then more and
  *   its agent (agentdeck-watch says how)            more seldom, at last every 51 s
  *
@@ -47,6 +47,8 @@ enum roster_what {
 	ROSTER_REMOVED,
 	/* Its server is there and its agent is not: the server was made to look. */
 	ROSTER_NUDGED,
+	/* With ROSTER_LOOKS_TELLS: something may have been printed since this was told last. */
+	ROSTER_OUTPUT,
 	/* The kernel has killed a process of it for lack of memory. */
 	ROSTER_KILLED,
 };
@@ -74,6 +76,16 @@ struct roster_event {
 /* It may not call roster_read() or roster_close().  NULL: nobody wants to know. */
 typedef void (*roster_handler)(const struct roster_event *event, void *context);
 
+/* At screens (engine/screen/activity.h).  With a loop: when something was printed, at most once in
+ * 2 s for each; else once. */
+enum roster_looks {
+	ROSTER_LOOKS_NOT,
+	ROSTER_LOOKS_IF_OLD, /* where what is known is old, for at most ROSTER_PATIENCE_MS */
+	ROSTER_LOOKS,        /* waits for the servers */
+	ROSTER_LOOKS_TELLS,  /* ROSTER_OUTPUT: the reader looks, and does not wait */
+};
+enum { ROSTER_PATIENCE_MS = 1000 };
+
 struct roster_wish {
 	/* Watch, on this loop, which outlives the roster, and call due() in it when there is
 	 * something to read.  NULL: roster_read() shows what is there when it is called. */
@@ -84,7 +96,7 @@ struct roster_wish {
 	void (*due)(void *context);
 	const char *profile;      /* only this; NULL: all, also those that are made later */
 	const struct strvec *ids; /* only these sessions; NULL: all.  Copied */
-	bool looks;               /* look at screens (engine/screen/activity.h) */
+	enum roster_looks looks;
 	bool asks;   /* ask a server that was silent again, each time for at most 2 s */
 	bool memory; /* ROSTER_KILLED */
 };
@@ -109,6 +121,9 @@ int roster_read(struct roster *roster, struct error *err);
 
 /* Have the next roster_read() look at this session, and tell of it as changed. */
 void roster_look(struct roster_entry *entry);
+
+/* There was no room for a look at what ROSTER_OUTPUT told: have it told again. */
+void roster_look_later(struct roster_entry *entry);
 
 /* All of them, in the order in which they were added: 0 to roster_count() - 1.  Borrowed. */
 size_t roster_count(const struct roster *roster);

@@ -12,6 +12,12 @@ const char *view_status(const struct view *view)
 	return view->is_silent ? "unknown" : instance_state_name(view->state);
 }
 
+bool view_asks_first(const struct store_row *row, const struct view *view)
+{
+	return row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT ||
+	       (!view->is_silent && (view->state == STATE_STOPPED || view->state == STATE_ERROR));
+}
+
 int64_t view_since(const struct store_row *row, const struct view *view)
 {
 	if (view->activity != ACTIVITY_UNKNOWN)

@@ -25,6 +25,8 @@ struct view {
 	bool is_freed;
 	enum instance_activity activity;
 	int64_t activity_since;
+	/* the activity may be another one since more than 5 s (engine/screen/activity.h) */
+	bool is_old;
 	/* the run is another machine's: its name; then is_silent, and state is the last that it
 	 * wrote */
 	char *host;
@@ -36,6 +38,10 @@ struct view view_of(const struct store_row *row);
 
 /* The word for it: the state's name, or "unknown".  Static. */
 const char *view_status(const struct view *view);
+
+/* Before it is started, may its user be asked something: what becomes of its work, or of one who
+ * has its conversation open elsewhere? */
+bool view_asks_first(const struct store_row *row, const struct view *view);
 
 /* Since when that is so: the activity where it is known, else the state.  Microseconds since the
  * Epoch; 0: unknown. */

@@ -9,11 +9,17 @@
 #include "model/agent/display.h"
 #include "model/session/state.h"
 
-/* An agent reports its question before it draws it. */
+#include <sys/stat.h>
+
 enum {
-	DRAWN_US = 3000000,
-	LOOKS = 2,     /* a screen that is being drawn may lack the question */
-	LOOK_MS = 100, /* between two looks */
+	DRAWN_US = 1500000, /* an agent reports before it draws, or has drawn for some time */
+	LOOKS = 2,          /* a screen that is being drawn may lack what counts */
+	LOOK_MS = 100,      /* between two looks */
+	/* between two that contradict a report: one that works shows that by movement */
+	MOVE_MS = 700,
+	OLD_US = 5000000,
+	/* The kernel notes the time of a terminal's output in steps of this. */
+	OUTPUT_US = 8000000,
 };
 
 static bool is_reported(const struct activity *activity)
@@ -21,13 +27,13 @@ static bool is_reported(const struct activity *activity)
 	return activity->activity != ACTIVITY_UNKNOWN && !activity->is_seen;
 }
 
-/* Does what the screen shows count more than what is known?  Many agents report nothing when their
- * question is answered, so that a report of waiting counts only as long as the screen does not say
- * that the agent works.  At its prompt it may well wait. */
-static bool counts_more(const struct activity *now, enum instance_activity seen)
+/* Does what the screen shows count more than what is known?  A screen that fits no pattern tells
+ * nothing against a report, nor against what an agent with reports was seen to do. */
+static bool counts_more(const struct agent *agent, const struct activity *now,
+			enum instance_activity seen)
 {
-	if (is_reported(now))
-		return now->activity == ACTIVITY_WAITING && seen == ACTIVITY_BUSY;
+	if (seen == ACTIVITY_UNKNOWN && (is_reported(now) || agent_reports(agent)))
+		return false;
 	/* What did not change is not written, so that nobody is woken by it. */
 	return now->activity != seen;
 }
@@ -48,30 +54,32 @@ static bool can_be_looked_at(const struct store_row *row)
 	       place_agent_is_live(&run) && !place_was_silent(&run);
 }
 
-bool activity_needs_look(struct deck *deck, const struct store_row *row)
-{
-	cleanup_activity struct activity now = { 0 };
-	if (!can_be_looked_at(row))
-		return false;
-	activity_read(row->run_directory, &now);
-	return !is_reported(&now) && agent_with_patterns(deck, row);
-}
-
 bool activity_can_change(struct deck *deck, const struct store_row *row)
 {
-	cleanup_activity struct activity now = { 0 };
-	if (!can_be_looked_at(row))
+	return can_be_looked_at(row) && agent_with_patterns(deck, row);
+}
+
+char *activity_terminal(struct deck *deck, const struct store_row *row)
+{
+	const struct place_run run = place_run_of_row(row);
+	return activity_can_change(deck, row) ? place_terminal(&run) : NULL;
+}
+
+bool activity_is_old(struct deck *deck, const struct store_row *row)
+{
+	struct stat st;
+	cleanup_free char *terminal = activity_terminal(deck, row);
+	if (!terminal || stat(terminal, &st) < 0)
 		return false;
-	activity_read(row->run_directory, &now);
-	const struct agent *agent = agent_with_patterns(deck, row);
-	return agent &&
-	       (!is_reported(&now) || (agent->waiting.count && now.activity == ACTIVITY_WAITING));
+	const int64_t known = runfiles_known_at(row->run_directory),
+		      output = st.st_mtim.tv_sec * INT64_C(1000000);
+	return known < output + OUTPUT_US && known < clock_wall_us() - OLD_US;
 }
 
 static int64_t young_us(const struct activity *now)
 {
 	const int64_t age = clock_wall_us() - now->since;
-	if (!is_reported(now) || now->activity != ACTIVITY_WAITING || age >= DRAWN_US)
+	if (!is_reported(now) || age >= DRAWN_US)
 		return 0;
 	/* A clock that was set back. */
 	return age < 0 ? DRAWN_US : DRAWN_US - age;
@@ -92,12 +100,14 @@ bool activity_differs(struct deck *deck, const struct store_row *row, const char
 	cleanup_display_screen struct display_screen screen = { 0 };
 	if (!activity_can_change(deck, row))
 		return false;
+	const struct agent *agent = agent_with_patterns(deck, row);
 	display_read(styled, &screen);
 	activity_read(row->run_directory, &now);
-	return counts_more(&now, display_activity(agent_with_patterns(deck, row), screen.text));
+	return counts_more(agent, &now, display_activity(agent, screen.text));
 }
 
-static void store_seen(const char *directory, enum instance_activity seen)
+static void store_seen(const struct agent *agent, const char *directory,
+		       enum instance_activity seen)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
@@ -106,7 +116,7 @@ static void store_seen(const char *directory, enum instance_activity seen)
 		return;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
-	if (!counts_more(&now, seen) || young_us(&now) > 0)
+	if (!counts_more(agent, &now, seen) || young_us(&now) > 0)
 		return;
 	now.activity = seen;
 	now.is_seen = true;
@@ -115,27 +125,55 @@ static void store_seen(const char *directory, enum instance_activity seen)
 	(void)activityfile_write(directory, &now, &announced, NULL);
 }
 
+/* What two looks agree about; ACTIVITY_UNKNOWN: nothing.  An agent that reported that it is done
+ * may have quoted what one that works shows, but then nothing moves. */
+static enum instance_activity agreed(const struct agent *agent, const struct activity *now,
+				     const char *const screens[LOOKS])
+{
+	const enum instance_activity seen = display_activity(agent, screens[0]);
+	if (seen != display_activity(agent, screens[1]))
+		return ACTIVITY_UNKNOWN;
+	const bool moves = !streq(screens[0], screens[1]);
+	return seen == ACTIVITY_BUSY && now->activity == ACTIVITY_IDLE && !moves ? ACTIVITY_UNKNOWN
+										 : seen;
+}
+
+static int read_screen(const struct store_row *row, char **ret)
+{
+	const int r = terminal_screen(row->socket, ret, NULL);
+	if (r == TERMINAL_SILENT)
+		runfiles_note_answer(row->run_directory, false);
+	return r;
+}
+
 void activity_look(struct deck *deck, const struct store_row *row)
 {
-	enum instance_activity seen = ACTIVITY_UNKNOWN;
-	if (!activity_can_change(deck, row))
+	cleanup_activity struct activity now = { 0 };
+	cleanup_free char *first = NULL, *second = NULL;
+	if (!activity_can_change(deck, row) || read_screen(row, &first) != 0)
 		return;
-	const bool is_told = !activity_needs_look(deck, row);
-	for (int i = 0; i < (is_told ? LOOKS : 1); i++) {
-		cleanup_free char *screen = NULL;
+	const struct agent *agent = agent_with_patterns(deck, row);
+	activity_read(row->run_directory, &now);
+	enum instance_activity seen = display_activity(agent, first);
+	const bool differs = counts_more(agent, &now, seen);
+	if (differs && is_reported(&now)) {
+		const bool is_question = seen == ACTIVITY_WAITING ||
+					 now.activity == ACTIVITY_WAITING;
 		/* Nothing says when a screen is drawn. */
-		if (i > 0)
-			clock_pause_until(clock_ms() + LOOK_MS);
-		const int r = terminal_screen(row->socket, &screen, NULL);
-		if (r == TERMINAL_SILENT)
-			runfiles_note_answer(row->run_directory, false);
-		if (r != 0)
+		clock_pause_until(clock_ms() + (is_question ? LOOK_MS : MOVE_MS));
+		if (read_screen(row, &second) != 0)
 			return;
-		seen = display_activity(agent_with_patterns(deck, row), screen);
-		if (is_told && seen != ACTIVITY_BUSY)
-			return;
+		seen = agreed(agent, &now, (const char *const[LOOKS]){ first, second });
 	}
 	/* A server that has ended meanwhile has left its place to the next run. */
-	if (place_row_is_live(row))
-		store_seen(row->run_directory, seen);
+	if (!place_row_is_live(row))
+		return;
+	if (differs)
+		store_seen(agent, row->run_directory, seen);
+	runfiles_note_look(row->run_directory);
+}
+
+void activity_note_look(const struct store_row *row)
+{
+	runfiles_note_look(row->run_directory);
 }

@@ -11,6 +11,7 @@
 #include "engine/supervise/claims.h"
 #include "engine/supervise/filelimit.h"
 #include "engine/supervise/notify.h"
+#include "engine/supervise/screens.h"
 #include "engine/supervise/supervise.h"
 
 #include <sys/epoll.h>
@@ -25,6 +26,7 @@ struct deputy {
 	struct loop *loop;
 	struct child_watch watch;
 	struct roster *roster;
+	struct screens screens;
 	bool is_begun;             /* what comes from now on is new */
 	struct rlimit usual_files; /* RLIMIT_NOFILE of what is started */
 	int socket;                /* inotify(7) of the tmux socket; -1: none */
@@ -68,7 +70,7 @@ static void tell(const struct deputy *deputy, const struct roster_event *event,
 
 static void on_event(const struct roster_event *event, void *context)
 {
-	const struct deputy *deputy = context;
+	struct deputy *deputy = context;
 	const struct roster_entry *entry = event->entry;
 	if (!deputy->is_begun)
 		return;
@@ -84,6 +86,10 @@ static void on_event(const struct roster_event *event, void *context)
 		return;
 	case ROSTER_KILLED:
 		tell(deputy, event, "oom");
+		return;
+	case ROSTER_OUTPUT:
+		if (!supervise_is_running(deputy->deck))
+			screens_look(&deputy->screens, event->entry);
 		return;
 	case ROSTER_NUDGED:
 	case ROSTER_REMOVED:
@@ -104,12 +110,18 @@ static void on_begin(void *context)
 {
 	struct deputy *deputy = context;
 	cleanup_error struct error err = { 0 };
-	const struct roster_wish wish = { .loop = deputy->loop, .due = on_due, .memory = true };
+	const struct roster_wish wish = {
+		.loop = deputy->loop, .due = on_due, .looks = ROSTER_LOOKS_TELLS, .memory = true
+	};
 	filelimit_raise(&deputy->usual_files);
 	if (roster_open(deputy->deck, &wish, on_event, deputy, &deputy->roster, &err) < 0) {
 		log_warning("nobody notifies while no supervisor runs: %s", err.message);
 		return;
 	}
+	deputy->screens = (struct screens){ .deck = deputy->deck,
+					    .loop = deputy->loop,
+					    .roster = deputy->roster,
+					    .usual_files = &deputy->usual_files };
 	on_due(deputy);
 	deputy->is_begun = true;
 	log_info("notifies while no supervisor runs");

@@ -279,6 +279,9 @@ void session_on_event(struct supervisor *supervisor, const struct roster_event *
 	case ROSTER_ACTIVITY:
 		tell(session, event);
 		break;
+	case ROSTER_OUTPUT:
+		screens_look(&supervisor->screens, event->entry);
+		break;
 	case ROSTER_NUDGED:
 		decide(session, CAUSE_NUDGED);
 		break;

@@ -65,8 +65,16 @@ static int add_sources(struct supervisor *supervisor, struct error *err)
 			return -1;
 	const struct roster_wish wish = { .loop = supervisor->loop,
 					  .due = supervisor_read,
+					  .looks = ROSTER_LOOKS_TELLS,
 					  .memory = true };
-	return roster_open(supervisor->deck, &wish, on_event, supervisor, &supervisor->roster, err);
+	if (roster_open(supervisor->deck, &wish, on_event, supervisor, &supervisor->roster, err) <
+	    0)
+		return -1;
+	supervisor->screens = (struct screens){ .deck = supervisor->deck,
+						.loop = supervisor->loop,
+						.roster = supervisor->roster,
+						.usual_files = &supervisor->usual_files };
+	return 0;
 }
 
 static void supervisor_clear(struct supervisor *supervisor)

@@ -8,6 +8,7 @@
 #include "base/runner.h"
 #include "driver/systemd/service.h"
 #include "engine/roster/roster.h"
+#include "engine/supervise/screens.h"
 
 #include <sys/resource.h>
 
@@ -20,6 +21,7 @@ struct supervisor {
 	struct roster *roster;   /* the owner of each entry is its struct session */
 	struct service *service; /* NULL: no bus */
 	struct service_operations operations;
+	struct screens screens;     /* who looks at what the agents show */
 	size_t working;             /* revive commands that run now */
 	struct loop_source *retry;  /* to read of the roster what could not be read */
 	unsigned retries;           /* without success, one after the other */

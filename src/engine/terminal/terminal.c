@@ -279,6 +279,11 @@ int terminal_screen(const char *socket, char **ret, struct error *err)
 	return tmux_glance(socket, ret, err);
 }
 
+void terminal_look_argv(const char *socket, struct strvec *ret)
+{
+	tmux_look_argv(socket, NULL, ret);
+}
+
 int terminal_paste(const char *socket, const char *text, size_t length, struct error *err)
 {
 	return tmux_paste(socket, text, length, err);

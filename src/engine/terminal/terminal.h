@@ -108,6 +108,8 @@ int terminal_text(const char *socket, unsigned history_lines, char **ret, struct
 /* The screen alone: with the escape sequences of its colours and attributes, or without them. */
 int terminal_styled_screen(const char *socket, char **ret, struct error *err);
 int terminal_screen(const char *socket, char **ret, struct error *err);
+/* Arguments of a tmux client that prints what terminal_styled_screen() gives; appended to *ret. */
+void terminal_look_argv(const char *socket, struct strvec *ret);
 
 /* Paste text as a terminal would, of any size, without adding a line ending.  The caller removes
  * control characters other than newline and tab. */

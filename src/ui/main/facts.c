@@ -54,14 +54,6 @@ static unsigned marks_of(const struct roster_entry *entry)
 	return marks;
 }
 
-/* Before it is started: what became of its work, and whether somebody else has its conversation. */
-static bool may_ask(const struct roster_entry *entry, enum doing doing)
-{
-	const struct store_row *row = &entry->row;
-	return row->ending == ENDING_UNDECIDED || row->ending == ENDING_KEPT ||
-	       (!entry->view.host && (doing == DOING_STOPPED || doing == DOING_ERROR));
-}
-
 struct facts facts_of(const struct roster_entry *entry)
 {
 	const struct store_row *row = &entry->row;
@@ -75,7 +67,7 @@ struct facts facts_of(const struct roster_entry *entry)
 		.reason = row->held ? row->held : entry->view.reason,
 		.doing = doing,
 		.marks = marks_of(entry),
-		.asks_first = may_ask(entry, doing),
+		.asks_first = view_asks_first(row, &entry->view),
 		.since_us = entry->since_us,
 		.created_us = row->created_at,
 		.used_us = row->last_used_at,

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/supervise/screens.h"
+
+#include "base/runner.h"
+#include "engine/screen/activity.h"
+#include "engine/supervise/filelimit.h"
+#include "engine/terminal/terminal.h"
+
+enum {
+	LOOKS_MAX = 4, /* at the same time: a server may be slow to answer */
+	TIMEOUT_MS = 10000,
+	SCREEN_MAX = 4 << 20,
+};
+
+/* A look at one session, which may be removed meanwhile. */
+struct look {
+	struct screens *screens;
+	char *profile, *id;
+};
+
+static void look_free(struct look *look)
+{
+	free(look->profile);
+	free(look->id);
+	free(look);
+}
+
+static void run(struct screens *screens, const struct strvec *argv, size_t max_output,
+		runner_handler handler, void *context)
+{
+	const struct runner_request request = {
+		.child = {
+			.argv = (const char *const *)argv->items,
+			.new_session = true,
+			.outlives_us = true,
+			.max_output = max_output,
+		},
+		.timeout_ms = TIMEOUT_MS,
+		.files = filelimit_usual(screens->usual_files),
+	};
+	runner_start(screens->loop, &request, handler, context);
+}
+
+static struct roster_entry *find(const struct look *look)
+{
+	const struct roster *roster = look->screens->roster;
+	for (size_t i = 0; i < roster_count(roster); i++) {
+		struct roster_entry *entry = roster_at(roster, i);
+		if (streq(entry->profile, look->profile) &&
+		    streq(or_empty(entry->row.id), look->id))
+			return entry;
+	}
+	return NULL;
+}
+
+static void on_told(const struct child_result *result UNUSED, const struct error *failure UNUSED,
+		    void *context)
+{
+	struct look *look = context;
+	look->screens->running--;
+	look_free(look);
+}
+
+/* False: the screen tells what is known. */
+static bool tells(struct look *look, const char *screen)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	const struct deck *deck = look->screens->deck;
+	const struct roster_entry *entry = find(look);
+	if (!entry)
+		return false;
+	if (!activity_differs(look->screens->deck, &entry->row, screen)) {
+		activity_note_look(&entry->row);
+		return false;
+	}
+	strvec_push_array(&argv, (const char *const[]){ deck->program, "--profile", look->profile,
+							"look", "--", look->id, NULL });
+	run(look->screens, &argv, 0, on_told, look);
+	return true;
+}
+
+static void on_screen(const struct child_result *result, const struct error *failure UNUSED,
+		      void *context)
+{
+	struct look *look = context;
+	const bool is_read = result && result->exit_status == 0;
+	if (is_read && tells(look, strbuf_text(&result->output)))
+		return;
+	look->screens->running--;
+	look_free(look);
+}
+
+void screens_look(struct screens *screens, struct roster_entry *entry)
+{
+	cleanup_strvec struct strvec argv = { 0 };
+	if (screens->running >= LOOKS_MAX) {
+		roster_look_later(entry);
+		return;
+	}
+	if (terminal_check(entry->row.socket, NULL) < 0)
+		return;
+	struct look *look = xcalloc(1, sizeof(*look));
+	*look = (struct look){ screens, xstrdup(entry->profile), xstrdup(entry->row.id) };
+	terminal_look_argv(entry->row.socket, &argv);
+	screens->running++;
+	run(screens, &argv, SCREEN_MAX, on_screen, look);
+}
