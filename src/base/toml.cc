@@ -229,8 +229,14 @@ const toml::source_region *find(const toml::node &node, std::string_view path)
 
 } /* namespace */
 
-extern "C" int toml_parse(const char *text, size_t length, const char *what,
-			  struct json_object **ret, struct error *err)
+/* Where each key of a text is. */
+struct toml_places {
+	toml::table table;
+};
+
+extern "C" int toml_parse_placed(const char *text, size_t length, const char *what,
+				 struct json_object **ret, struct toml_places **ret_places,
+				 struct error *err)
 {
 	unsigned line, column;
 	std::string_view document(length ? text : "", length);
@@ -248,24 +254,43 @@ extern "C" int toml_parse(const char *text, size_t length, const char *what,
 		return -1;
 	}
 	*ret = to_json(result.table());
+	*ret_places = new toml_places{ std::move(result).table() };
 	return 0;
+}
+
+extern "C" int toml_parse(const char *text, size_t length, const char *what,
+			  struct json_object **ret, struct error *err)
+{
+	struct toml_places *places = nullptr;
+	const int r = toml_parse_placed(text, length, what, ret, &places, err);
+	toml_places_free(places);
+	return r;
+}
+
+extern "C" void toml_places_free(struct toml_places *places)
+{
+	delete places;
+}
+
+extern "C" void toml_place(const struct toml_places *places, const char *path, unsigned *ret_line,
+			   unsigned *ret_column)
+{
+	const toml::source_region *region = find(places->table, path);
+	const bool is_known = region && region->begin;
+	*ret_line = is_known ? static_cast<unsigned>(region->begin.line) : 1;
+	*ret_column = is_known ? static_cast<unsigned>(region->begin.column) : 1;
 }
 
 extern "C" void toml_position(const char *text, size_t length, const char *path, unsigned *ret_line,
 			      unsigned *ret_column)
 {
-	unsigned line, column;
+	struct json_object *root = nullptr;
+	struct toml_places *places = nullptr;
 	*ret_line = 1;
 	*ret_column = 1;
-	std::string_view document(length ? text : "", length);
-	if (keys_too_deep(document, &line, &column))
+	if (toml_parse_placed(text, length, "", &root, &places, nullptr) < 0)
 		return;
-	toml::parse_result result = toml::parse(document);
-	if (!result)
-		return;
-	const toml::source_region *region = find(result.table(), path);
-	if (region && region->begin) {
-		*ret_line = static_cast<unsigned>(region->begin.line);
-		*ret_column = static_cast<unsigned>(region->begin.column);
-	}
+	toml_place(places, path, ret_line, ret_column);
+	toml_places_free(places);
+	json_object_put(root);
 }

@@ -8,17 +8,17 @@
 int toml_document_parse(const char *text, size_t length, const char *what,
 			struct toml_document *ret, struct error *err)
 {
-	struct json_object *root;
-	int r = toml_parse(text, length, what, &root, err);
-	if (r < 0)
-		return r;
-	*ret = (struct toml_document){ .text = text, .length = length, .what = what, .root = root };
+	struct toml_document document = { .what = what };
+	if (toml_parse_placed(text, length, what, &document.root, &document.places, err) < 0)
+		return -1;
+	*ret = document;
 	return 0;
 }
 
 void toml_document_free(struct toml_document *document)
 {
 	json_object_put(document->root);
+	toml_places_free(document->places);
 	*document = (struct toml_document){ 0 };
 }
 
@@ -42,7 +42,7 @@ int(toml_error)(const struct toml_document *document, const char *path, struct e
 	cleanup_free char *text = xvasprintf(format, args);
 	va_end(args);
 	strbuf_add_visible(&why, text);
-	toml_position(document->text, document->length, path, &line, &column);
+	toml_place(document->places, path, &line, &column);
 	return error_set(err, ERROR_CORRUPT, "%s:%u:%u: %s", document->what, line, column,
 			 strbuf_text(&why));
 }

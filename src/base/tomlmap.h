@@ -9,10 +9,9 @@
 #include "base/text.h"
 
 struct toml_document {
-	const char *text;
-	size_t length;
-	const char *what; /* for messages: the path of the file */
+	const char *what; /* for messages: the path of the file; borrowed */
 	struct json_object *root;
+	struct toml_places *places; /* of its keys (base/toml.h) */
 };
 
 /* What the field of a key holds. */
@@ -40,7 +39,7 @@ struct toml_key {
 	const char *example; /* a value as in TOML, where the default shows none */
 };
 
-/* Parse text, which stays borrowed.  ERROR_CORRUPT as toml_parse().  *ret: toml_document_free(). */
+/* Parse text.  ERROR_CORRUPT as toml_parse().  *ret: toml_document_free(). */
 int toml_document_parse(const char *text, size_t length, const char *what,
 			struct toml_document *ret, struct error *err);
 void toml_document_free(struct toml_document *document);

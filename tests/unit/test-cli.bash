@@ -2569,6 +2569,10 @@ case_up_and_down() {
 	[ "$(sort "$home/out")" = $'api: already running\ndocs: already running' ] || fail "$(<"$home/out")"
 	must down
 	[ "$(sort "$home/out")" = $'api: stopped\ndocs: stopped' ] || fail "$(<"$home/out")"
+	# what is at rest needs no process: none has written a line into the log
+	must down
+	[ "$(sort "$home/out")" = $'api: was not running\ndocs: was not running' ] || fail "$(<"$home/out")"
+	! grep -r 'was not running' "$home/deck/logs" || fail "down ran a stop for a session at rest"
 	must list -q
 	[ "$(wc -l <"$home/out")" = 2 ] || fail "made twice: $(<"$home/out")"
 	# what differs is told, and stays

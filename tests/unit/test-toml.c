@@ -31,10 +31,19 @@ static void assert_refused(const char *text, const char *message)
 	assert_refused_length(text, strlen(text), message);
 }
 
+/* Of one text, and of one that was parsed before. */
 static void assert_position(const char *text, const char *path, unsigned line, unsigned column)
 {
 	unsigned got_line = 0, got_column = 0;
+	cleanup_json struct json_object *root = NULL;
+	struct toml_places *places = NULL;
 	toml_position(text, strlen(text), path, &got_line, &got_column);
+	assert_int_equal(got_line, line);
+	assert_int_equal(got_column, column);
+	if (toml_parse_placed(text, strlen(text), "", &root, &places, NULL) < 0)
+		return;
+	toml_place(places, path, &got_line, &got_column);
+	toml_places_free(places);
 	assert_int_equal(got_line, line);
 	assert_int_equal(got_column, column);
 }

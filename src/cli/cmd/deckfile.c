@@ -242,7 +242,7 @@ static int settle_directory(const struct deckfile *file, struct declared *declar
 static char *find_place(const struct toml_document *document, const char *path)
 {
 	unsigned line, column;
-	toml_position(document->text, document->length, path, &line, &column);
+	toml_place(document->places, path, &line, &column);
 	return xasprintf("%s:%u:%u", document->what, line, column);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cmd/declared.h"
 #include "cli/cmd/limitopts.h"
 #include "cli/cmd/session-set.h"
+#include "cli/cmd/several.h"
 #include "cli/show/output.h"
 #include "cli/show/table.h"
 
@@ -241,6 +242,7 @@ struct jobs {
 	struct crew_job *jobs;
 	size_t count;
 	size_t failed;   /* sessions that could not be changed: they have no job */
+	size_t at_rest;  /* sessions that are stopped already: they have no job */
 	bool can_update; /* up --update would change some of the sessions */
 };
 
@@ -281,6 +283,17 @@ static void order_verb(const struct app *app, const struct declared_fact *fact, 
 		strvec_push(&job->words, "--json");
 }
 
+/* The answer of `session stop` for one at rest, without a process for it. */
+static void report_rest(const struct app *app, const struct store_row *row)
+{
+	cleanup_json struct json_object *object = json_success(row->id, row->title);
+	json_set_bool(object, "was_running", false);
+	if (app->json)
+		print_json_line(object);
+	else
+		say("%s: was not running", row->title);
+}
+
 /* Change the session, if that is wanted, and order the rest. */
 static void order_session(struct app *app, const struct plan *plan,
 			  const struct declaration *declaration, size_t i, struct jobs *jobs)
@@ -290,6 +303,11 @@ static void order_session(struct app *app, const struct plan *plan,
 	cleanup_error struct error why = { 0 };
 	if (!fact->row && !plan->launches)
 		return;
+	if (!plan->launches && !several_is_active(fact->row)) {
+		report_rest(app, fact->row);
+		jobs->at_rest++;
+		return;
+	}
 	if (members) {
 		struct updating of = { app, &declaration->file.sessions[i], fact,
 				       json_object_new_array() };
@@ -324,7 +342,7 @@ static int run_all(struct app *app, const struct plan *plan, struct error *err)
 		order_session(app, plan, &declaration, i, &jobs);
 	if (jobs.can_update)
 		complain("up changes nothing of a session that exists; up --update does");
-	if (!jobs.count && !jobs.failed && !app->json)
+	if (!jobs.count && !jobs.failed && !jobs.at_rest && !app->json)
 		say("None of its sessions exists: nothing to do.");
 	const struct crew_order order = {
 		.jobs = jobs.jobs,
