@@ -285,27 +285,27 @@ TEST(DirectoriesSwappedForLinksLeadNowhere)
 	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
 	(void)deck_look(WORDS("list"));
 	make_victims();
-	swap_directory(&session, state_file("logs"), RENAME_IT, 150);
-	swap_directory(&session, state_file("default"), RENAME_IT, 150);
-	swap_directory(&session, state_file(kept("default/%s", session.id)), RENAME_IT, 150);
+	swap_directory(&session, state_file("logs"), RENAME_IT, 50);
+	swap_directory(&session, state_file("default"), RENAME_IT, 50);
+	swap_directory(&session, state_file(kept("default/%s", session.id)), RENAME_IT, 50);
 	session_start(&session, NULL);
 	session_say(&session, MARKER);
-	swap_directory(&session, run_of(&session), REPORT_IT, 150);
+	swap_directory(&session, run_of(&session), REPORT_IT, 50);
 	session_say(&session, MARKER);
 	/* Locally the other places hold other sessions, too. */
 	if (machine_is_local())
 		return;
 	session_stop(&session, NULL);
 	swap_directory(&session, kept("/run/user/%u/agentdeck", machine_uid()), START_AND_STOP_IT,
-		       12);
+		       6);
 	session_start(&session, NULL);
 	session_say(&session, MARKER);
 	without_scopes();
 	begin(&direct, "direct");
-	swap_directory(&direct, run_of(&direct), REPORT_IT, 150);
+	swap_directory(&direct, run_of(&direct), REPORT_IT, 50);
 	session_say(&direct, MARKER);
 	session_stop(&direct, NULL);
-	swap_directory(&direct, direct_place(), START_AND_STOP_IT, 12);
+	swap_directory(&direct, direct_place(), START_AND_STOP_IT, 6);
 	session_start(&direct, NULL);
 	session_say(&direct, MARKER);
 }
@@ -318,7 +318,7 @@ static void swap_file(const struct session *session, const char *name, const cha
 	const bool is_there = machine_exists(name);
 	if (is_there)
 		machine_user_ok(WORDS("mv", name, aside));
-	const struct answer answer = race(session, LINK, name, victim, what, 100);
+	const struct answer answer = race(session, LINK, name, victim, what, 40);
 	machine_user_ok(WORDS("rm", "-f", name, kept("%s.new", victim)));
 	if (is_there)
 		machine_user_ok(WORDS("mv", aside, name));
