@@ -591,6 +591,7 @@ static void nudge(struct member *member)
 	place_nudge(&run);
 	if (member->nudges < MOST_DOUBLINGS)
 		member->nudges++;
+	/* With backoff: a server that does not listen costs less and less. */
 	member->nudge_at_ms = clock_ms() + ((int64_t)NUDGE_MS << member->nudges);
 	tell_what(member, ROSTER_NUDGED);
 }

@@ -50,6 +50,6 @@ struct supervise_decision supervise_decide(const struct supervise_facts *facts,
 /* From one look at a start or a stop of somebody else to the next. */
 enum { SUPERVISE_INTENT_MS = 500, SUPERVISE_RETRY_MOST_MS = 60000 };
 
-/* Nothing tells when what hinders it is over: so the delay doubles with each failure after the
- * first, up to most_ms. */
+/* Exponential backoff: no event tells when the obstacle is gone, so the delay doubles with each
+ * failure after the first, up to most_ms. */
 int64_t supervise_patience_ms(unsigned failures, int64_t first_ms, int64_t most_ms);

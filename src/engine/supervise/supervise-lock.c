@@ -85,7 +85,7 @@ static void try_again(struct waiting *waiting)
 	tell(waiting, err.message);
 	/* The try itself has closed the file. */
 	watch_drain(waiting->closes);
-	/* For what is not told: an end just now, a directory that was repaired. */
+	/* No event tells of an end just now, or of a directory that was repaired: a backoff. */
 	(void)loop_set_timer(waiting->timer, clock_ms() + waiting->pause_ms, NULL);
 	waiting->pause_ms = waiting->pause_ms * 2 < MOST_PAUSE_MS ? waiting->pause_ms * 2
 								  : MOST_PAUSE_MS;

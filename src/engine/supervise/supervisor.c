@@ -27,6 +27,7 @@ void supervisor_read(void *context)
 	if (is_done || supervisor->retry)
 		return;
 	log_error("%s", err.message);
+	/* With backoff: no event tells when it can be read again. */
 	if (loop_add_timer(supervisor->loop,
 			   clock_ms() + ((int64_t)RETRY_MS << supervisor->retries), on_retry,
 			   supervisor, &supervisor->retry, NULL) < 0)
