@@ -2750,6 +2750,21 @@ case_up_update_takes_no_command_that_session_set_refuses() {
 	must stop --all
 }
 
+# As other tools take it; and what the tree lacks is said.
+case_a_worktree_by_its_name() {
+	git init -q -b main . && touch .gitmodules .worktreeinclude && git add . &&
+		git -c user.name=a -c user.email=a@b commit -qm one
+	must launch --worktree fix-login --agent shell --no-supervise
+	grep -Eq '^Its worktree is /.*, on branch fix-login\.$' "$home/out" || fail "$(<"$home/out")"
+	grep -q 'submodule update --init' "$home/err" && grep -q 'does not read .worktreeinclude' "$home/err" || fail "$(<"$home/err")"
+	[ "$(git branch --list --format='%(refname:short)' fix-login)" = fix-login ] || fail 'no branch fix-login'
+	[ "$(value fix-login title)" = fix-login ] || fail 'another title'
+	refused 2 'no/such is no|no/such: ' add --worktree no/such --agent shell
+	must add --clone other --agent shell -t mine
+	grep -q 'on branch other\.$' "$home/out" || fail "$(<"$home/out")"
+	must stop --all
+}
+
 # To set on-end also decides about an end that is undecided: here it would delete the session.
 case_up_update_decides_about_no_end() {
 	local tree id

@@ -34,6 +34,7 @@ static int run(struct app *app, struct error *err)
 	(void)print_done(app, object,
 			 xasprintf("Added %s (%s, %s). Start it with: agentdeck start %s",
 				   instance->title, instance->id, instance->agent, hint));
+	wish_say_tree(app, instance);
 	if (instance->conversation.origin == ORIGIN_ADOPTED && !app->json)
 		say("It goes on with conversation %s.", instance->conversation.session_id);
 	return 0;

@@ -139,6 +139,7 @@ static int print_launched(struct app *app, const struct launched *launched, bool
 		return -1;
 	if (has_message)
 		say("%s: message submitted", instance->title);
+	wish_say_tree(app, instance);
 	if (!given->attach)
 		printf("Work in it with: agentdeck attach %s\n", hint);
 	return 0;

@@ -5,7 +5,10 @@
 #include "cli/show/output.h"
 #include "engine/place/alive.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 const char *const wish_resume_words[3] = { "auto", "confirm", "never" };
 const char *const wish_restart_words[3] = { "no", "on-failure", "always" };
@@ -26,6 +29,14 @@ static int read_end(const struct wish_options *options, enum end_policy *ret, st
 	return 0;
 }
 
+/* "launch --worktree fix-login": a word that is no directory names the branch and the session. */
+static bool is_name(const struct app *app, const struct wish_options *options)
+{
+	const char *word = app->operands.count ? app->operands.items[0] : "";
+	return (options->tree.worktree || options->tree.clone) && !options->tree.branch && *word &&
+	       !strchr(word, '/') && access(word, F_OK) != 0 && errno == ENOENT;
+}
+
 int wish_read(struct app *app, const struct wish_options *options, struct wish *ret,
 	      struct error *err)
 {
@@ -43,10 +54,14 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	if (options->command && ret->command.count == 0)
 		return error_set(err, ERROR_USAGE, "-c is empty: name a program");
 	ret->asks_nothing = options->quick;
+	const char *word = app->operands.count ? app->operands.items[0] : ".";
+	const bool has_name = is_name(app, options);
+	if (has_name)
+		ret->tree.branch = word;
 	ret->wish = (struct lifecycle_new){
-		.title = options->title,
+		.title = has_name && !options->title ? word : options->title,
 		.group = options->group,
-		.directory = app->operands.count ? app->operands.items[0] : ".",
+		.directory = has_name ? "." : word,
 		.agent = options->agent,
 		.argv = &ret->command,
 		.arguments = &app->rest,
@@ -81,6 +96,14 @@ void wish_note_neighbour(struct app *app, const struct instance *added)
 			 title, command, command);
 		return;
 	}
+}
+
+void wish_say_tree(const struct app *app, const struct instance *instance)
+{
+	const struct workspace *workspace = instance->workspace;
+	if (workspace && !app->json && !app->quiet)
+		say("Its %s is %s, on branch %s.", workspace_kind_name(workspace->kind),
+		    workspace->path, workspace->branch);
 }
 
 void wish_free(struct wish *wish)

@@ -66,5 +66,7 @@ int wish_read(struct app *app, const struct wish_options *options, struct wish *
 	      struct error *err);
 /* The session was added: say so if another one works in its directory just now. */
 void wish_note_neighbour(struct app *app, const struct instance *added);
+/* Say which tree it has to itself, if any. */
+void wish_say_tree(const struct app *app, const struct instance *instance);
 void wish_free(struct wish *wish);
 #define cleanup_wish CLEANUP(wish_free)

@@ -352,6 +352,22 @@ static int look_for_tree(const struct workspace *workspace, bool *ret, struct er
 	return 0;
 }
 
+/* Its agent would look for these. */
+static void say_what_is_missing(struct deck *deck, const struct workspace *workspace)
+{
+	cleanup_free char *modules = path_join(workspace->path, ".gitmodules");
+	cleanup_free char *include = path_join(workspace->path, ".worktreeinclude");
+	cleanup_free char *shown = visible(workspace->path);
+	if (access(modules, F_OK) == 0)
+		deck_warn(deck,
+			  "the submodules of the tree are empty: git -C %s submodule update "
+			  "--init fills them",
+			  shown);
+	if (access(include, F_OK) == 0)
+		deck_warn(deck, "agentdeck does not read .worktreeinclude: name the files to copy "
+				"with agentdeck config set workspace.copy");
+}
+
 int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *instance,
 		struct error *err)
 {
@@ -386,6 +402,8 @@ int tree_ensure(struct deck *deck, struct store_lock *lock, struct instance *ins
 		return error_prefix(err, "mount the tree %s", shown);
 	if (workspace->is_made)
 		warn_of_loss(deck, workspace);
+	else
+		say_what_is_missing(deck, workspace);
 	log_info("tree made: %s of %s", workspace_kind_name(workspace->kind), workspace->source);
 	workspace->made_branch |= !workspace->is_made && !workspace->has_branch &&
 				  workspace->kind == WORKSPACE_WORKTREE;
