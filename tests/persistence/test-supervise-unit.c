@@ -78,6 +78,10 @@ TEST(SuperviseInstallEnablesAndLingers)
 	       "it is %s", json_print(now));
 	const char *file = json_get_string(now, "file", "");
 	ASSERT(machine_exists(file), "there is no %s", file);
+	struct answer changed = machine_login(WORDS("systemctl", "--user", "show", "-P",
+						    "NeedDaemonReload", "agentdeck.service"));
+	ASSERT(streq(changed.output, "no\n"), "systemctl warns of a changed unit: %s",
+	       changed.output);
 
 	/* Nobody logs in, but it runs and works. */
 	const char *id = session.session_id;

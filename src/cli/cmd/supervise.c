@@ -2,6 +2,8 @@
 #include "cli/cmd/commands.h"
 #include "cli/show/output.h"
 
+#include "driver/systemd/unit.h"
+#include "engine/supervise/guard.h"
 #include "engine/supervise/supervise-unit.h"
 #include "engine/supervise/supervise.h"
 
@@ -10,7 +12,7 @@
 #include <unistd.h>
 
 struct options {
-	bool install, uninstall, status;
+	bool install, uninstall, status, guard, unguard;
 };
 
 static const struct command_option options[] = {
@@ -18,6 +20,10 @@ static const struct command_option options[] = {
 	{ 0, "uninstall", NULL, "take that back; sessions run on", TO_FLAG(uninstall) },
 	{ 0, "status", NULL, "tell whether one runs; exit status 3 when none does",
 	  TO_FLAG(status) },
+	{ 0, "guard", NULL,
+	  "as root: have systemd restart USER's user manager when it is killed; default: who calls sudo",
+	  TO_FLAG(guard) },
+	{ 0, "unguard", NULL, "as root: take that back", TO_FLAG(unguard) },
 	{ 0 },
 };
 
@@ -42,9 +48,13 @@ static int install(struct app *app, struct error *err)
 	if (supervise_install(&app->deck, err) < 0)
 		return -1;
 	print_warnings(app);
-	return print_installed(
-		app, true,
-		"The user manager runs the supervisor now, and from now on whenever the machine starts.");
+	return print_installed(app, true,
+			       login_lingers(getuid())
+				       ? "The user manager runs the supervisor now, and from now "
+					 "on whenever the machine starts."
+				       : "The user manager runs the supervisor now, and from now "
+					 "on with your logins: lingering is off, so it ends after "
+					 "the last one.");
 }
 
 static int uninstall(struct app *app, struct error *err)
@@ -113,12 +123,78 @@ static int show_status(struct app *app, struct error *err)
 	return status.is_running ? 0 : NOT_RUNNING;
 }
 
+static int print_guarded(const struct app *app, bool is_guarded, const char *file, char *text)
+{
+	struct json_object *object = json_object_new_object();
+	json_set_bool(object, "guarded", is_guarded);
+	json_set_string(object, "file", file);
+	return print_done(app, object, text);
+}
+
+static int find_guarded(const struct app *app, struct guard_user *ret, struct error *err)
+{
+	return guard_find_user(app->operands.count ? app->operands.items[0] : NULL, ret, err);
+}
+
+static int guard(struct app *app, struct error *err)
+{
+	cleanup_guard_user struct guard_user user = { 0 };
+	cleanup_free char *file = NULL;
+	if (find_guarded(app, &user, err) < 0 || guard_put(&user, &file, err) < 0)
+		return -1;
+	return print_guarded(app, true, file,
+			     xasprintf("systemd restarts the user manager of %s, and of no other "
+				       "user, when it is killed, and starts it with the machine "
+				       "(%s). To take that back: sudo agentdeck supervise "
+				       "--unguard %s",
+				       user.name, file, user.name));
+}
+
+static int unguard(struct app *app, struct error *err)
+{
+	cleanup_guard_user struct guard_user user = { 0 };
+	cleanup_free char *file = NULL;
+	if (find_guarded(app, &user, err) < 0)
+		return -1;
+	int r = guard_take_away(&user, &file, err);
+	if (r < 0)
+		return -1;
+	return print_guarded(
+		app, false, file,
+		r == GUARD_NONE ? xasprintf("The user manager of %s has no guard.", user.name)
+				: xasprintf("The guard of %s's user manager is gone.", user.name));
+}
+
+/* For root, whose own sessions do not matter: these open no deck. */
+static const struct command command_guard = {
+	.name = "supervise --guard",
+	.flags = HAS_JSON,
+	.run = guard,
+};
+static const struct command command_unguard = {
+	.name = "supervise --unguard",
+	.flags = HAS_JSON,
+	.run = unguard,
+};
+
+static const struct command *instead(const struct app *app)
+{
+	const struct options *given = app->options;
+	if (given->guard + given->unguard != 1 || given->install || given->uninstall ||
+	    given->status)
+		return NULL;
+	return given->guard ? &command_guard : &command_unguard;
+}
+
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	if (given->install + given->uninstall + given->status > 1)
+	if (given->install + given->uninstall + given->status + given->guard + given->unguard > 1)
 		return error_set(err, ERROR_USAGE,
-				 "one of --install, --uninstall and --status, not several");
+				 "one of --install, --uninstall, --status, --guard and --unguard, "
+				 "not several");
+	if (app->operands.count)
+		return error_set(err, ERROR_USAGE, "only --guard and --unguard take a user");
 	if (given->install)
 		return install(app, err);
 	if (given->uninstall)
@@ -137,9 +213,10 @@ static int run(struct app *app, struct error *err)
 
 const struct command command_supervise = {
 	.name = "supervise",
-	.arguments = "",
+	.arguments = "[USER]",
 	.summary = "restart sessions that end, also after a reboot",
 	OWN_OPTIONS,
+	.instead = instead,
 	/* A supervisor that executes itself again must not miss signals that arrive meanwhile. */
 	.flags = KEEPS_SIGNALS | NEEDS_DECK | HAS_JSON,
 	.run = run,

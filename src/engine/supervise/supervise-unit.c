@@ -350,8 +350,9 @@ static int install(struct deck *deck, int timeout_ms, struct error *err)
 {
 	struct unit_bus *bus;
 	if (require_manager(deck, &bus, err) < 0 || check_nobody_else(deck, bus, err) < 0 ||
-	    put_file(deck, bus, err) < 0 || must_be_there(unit_reload_manager(bus, err), err) < 0 ||
-	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0)
+	    put_file(deck, bus, err) < 0 ||
+	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0 ||
+	    must_be_there(unit_reload_manager(bus, err), err) < 0)
 		return -1;
 	int r = unit_restart(bus, SUPERVISE_UNIT, clock_ms() + timeout_ms, err);
 	if (must_be_there(r, err) < 0)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The guard of a user's manager: what systemd does when the manager is killed and nobody is logged
+ * in.
+ */
+#include "persistence/deck.h"
+
+#include <string.h>
+
+#define MARKER "the bus leaves at nine"
+
+static const char *as_root(const char *option)
+{
+	return machine_root_ok(WORDS(kept("%s/bin/agentdeck", machine_prefix()), "supervise",
+				     option, machine_user_name()));
+}
+
+static void clean_up(void)
+{
+	(void)machine_root(WORDS(kept("%s/bin/agentdeck", machine_prefix()), "supervise",
+				 "--unguard", machine_user_name()));
+	(void)machine_root(WORDS("systemctl", "start", kept("user@%u.service", machine_uid())));
+	(void)machine_user(WORDS("agentdeck", "supervise", "--uninstall"));
+}
+
+static void await_new_run(struct session *session, pid_t before, const char *where)
+{
+	WAIT_FOR(session_look(session) && session->server_pid != before &&
+			 streq(session->status, "running") && session->agent_pid,
+		 "the session does not come back after %s: %s\n%s", where, session->status,
+		 or_empty(deck_log()));
+}
+
+/* systemd 254 and later. */
+static bool has_soft_reboot(void)
+{
+	return machine_root(WORDS("systemctl", "cat", "soft-reboot.target")).status == 0;
+}
+
+TEST(GuardedUserManagerComesBack)
+{
+	struct session session;
+	const char *unit = kept("user@%u.service", machine_uid());
+	at_end(clean_up);
+	session_add(&session, NULL, "deck", WORDS("--agent", "demo"));
+	session_start(&session, NULL);
+	session_say(&session, MARKER);
+	session_look(&session);
+	const char *id = session.session_id;
+	(void)deck_ok(NULL, WORDS("supervise", "--install", "--json"));
+	const char *said = as_root("--guard");
+	ASSERT(strstr(said, kept("/%s.d/", unit)) && strstr(said, "no other user"), "it says %s",
+	       said);
+	pid_t before = session.server_pid;
+	machine_root_ok(WORDS("systemctl", "kill", "--kill-who=main", "--signal=KILL", unit));
+	await_new_run(&session, before, "a kill of the user manager");
+	const char *wants = machine_root_ok(
+		WORDS("systemctl", "show", "-P", "Wants", "multi-user.target"));
+	ASSERT(strstr(wants, unit), "a soft reboot does not start it: %s", wants);
+	if (has_soft_reboot()) {
+		before = session.server_pid;
+		machine_root_ok(WORDS("systemctl", "soft-reboot"));
+		await_new_run(&session, before, "a soft reboot");
+	}
+	assert_came_back(&session, id, MARKER, 1);
+	(void)as_root("--unguard");
+	const char *restart = machine_root_ok(WORDS("systemctl", "show", "-P", "Restart", unit));
+	ASSERT(streq(restart, "no\n"), "after --unguard: Restart=%s", restart);
+}
