@@ -152,6 +152,11 @@ static void a_full_file_system_is_an_error_and_a_nearly_full_one_a_warning(void 
 	struct doctor_facts facts = healthy();
 	facts.state.free_bytes = 0;
 	check(&facts, "state directory", VERDICT_ERROR, "full", "df -h /s");
+	/* A manifest has a few KiB. */
+	facts.state.free_bytes = INT64_C(2000) << 10;
+	check(&facts, "state directory", VERDICT_WARNING, "only 1 MiB", "df -h /s");
+	facts.state.free_bytes = INT64_C(200) << 10;
+	check(&facts, "state directory", VERDICT_WARNING, "only 200 KiB", "df -h /s");
 	facts.state.free_bytes = INT64_C(20) << 20;
 	check(&facts, "state directory", VERDICT_WARNING, "20 MiB", "df -h /s");
 	facts.state.free_bytes = INT64_C(64) << 20;
@@ -294,6 +299,10 @@ static void without_a_manager_only_a_machine_with_systemd_gets_a_remedy(void **s
 	facts.is_isolated = false;
 	check(&facts, "user manager", VERDICT_WARNING, "/run/user/4711",
 	      "loginctl enable-linger deck");
+	/* One that died: a login that is open, or lingering, does not start it again. */
+	facts.is_known_user = true;
+	check(&facts, "user manager", VERDICT_WARNING, "/run/user/4711", "systemctl restart user@");
+	facts.is_known_user = false;
 	check(&facts, "systemd", VERDICT_UNKNOWN, "", NULL);
 	check(&facts, "isolation", VERDICT_WARNING, "may end with your login", NULL);
 	facts.built_with_systemd = false;
@@ -316,6 +325,14 @@ static void isolation_turned_off_names_the_line_to_take_out(void **state UNUSED)
 	check(&facts, "login", VERDICT_WARNING, "session-4.scope", "isolation");
 	facts.lingers = false;
 	check(&facts, "linger", VERDICT_OK, "only matters", NULL);
+}
+
+static void the_guard_is_explained(void **state UNUSED)
+{
+	struct doctor_facts facts = healthy();
+	check(&facts, "linger", VERDICT_OK, "supervise --guard deck", NULL);
+	facts.is_guarded = true;
+	check(&facts, "linger", VERDICT_OK, "systemd restarts it", NULL);
 }
 
 static void lingering_off_is_a_warning_with_the_command(void **state UNUSED)
@@ -410,7 +427,9 @@ static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
 {
 	(void)state;
 	struct doctor_facts facts = healthy();
-	check(&facts, "supervisor", VERDICT_OK, "by themselves", NULL);
+	check(&facts, "supervisor", VERDICT_OK, "crash or reboot", NULL);
+	facts.lingers = false;
+	check(&facts, "supervisor", VERDICT_OK, "with your next login", NULL);
 	facts.supervisor_runs = false;
 	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts your sessions",
 	      "supervise --install");
@@ -419,6 +438,8 @@ static void a_machine_without_a_supervisor_is_told_the_remedy(void **state)
 	facts.supervisor_choice = NULL;
 	facts.manager_version = NULL;
 	check(&facts, "supervisor", VERDICT_OK, "agentdeck recover", NULL);
+	facts.supervisor_choice = (char *)"installed";
+	check(&facts, "supervisor", VERDICT_WARNING, "nothing restarts", "user manager");
 }
 
 static void engines_are_judged_where_they_are_used(void **state UNUSED)
@@ -506,6 +527,7 @@ int main(void)
 		cmocka_unit_test(tmux_must_be_there_and_new_enough),
 		cmocka_unit_test(no_agent_is_a_warning_and_an_unknown_default_an_error),
 		cmocka_unit_test(a_hint_of_an_agent_s_entry_is_a_warning_with_its_remedy),
+		cmocka_unit_test(the_guard_is_explained),
 		cmocka_unit_test(without_a_manager_only_a_machine_with_systemd_gets_a_remedy),
 		cmocka_unit_test(isolation_turned_off_names_the_line_to_take_out),
 		cmocka_unit_test(lingering_off_is_a_warning_with_the_command),

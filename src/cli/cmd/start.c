@@ -3,6 +3,7 @@
 
 #include "cli/show/ask.h"
 #include "cli/show/output.h"
+#include "driver/systemd/unit.h"
 #include "engine/deck/hint.h"
 #include "engine/supervise/supervise-unit.h"
 #include "model/plan/recreate.h"
@@ -10,6 +11,7 @@
 #include "model/session/naming.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static bool succeeded(enum lifecycle_outcome outcome)
 {
@@ -156,8 +158,11 @@ static void enable_supervisor(struct app *app, const struct start_order *order)
 {
 	if (!order->no_supervise && supervise_enable_by_default(&app->deck) && !app->quiet)
 		say_to(stderr,
-		       xstrdup("Supervisor enabled: sessions restart by themselves after a "
-			       "crash or reboot. To disable: agentdeck supervise --uninstall"));
+		       xasprintf("Supervisor enabled: sessions restart by themselves after a "
+				 "crash%s. To disable: agentdeck supervise --uninstall",
+				 login_lingers(getuid())
+					 ? " or reboot"
+					 : ", and after a reboot with your next login"));
 }
 
 /* An image that is gone is built again only with its user's consent.  Not 0: there is none, and

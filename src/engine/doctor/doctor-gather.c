@@ -15,6 +15,7 @@
 #include "engine/place/gaps.h"
 #include "engine/place/isolation.h"
 #include "engine/place/runfiles.h"
+#include "engine/supervise/guard.h"
 #include "engine/supervise/supervise-unit.h"
 #include "engine/supervise/supervise.h"
 #include "engine/terminal/terminal.h"
@@ -335,6 +336,9 @@ static void look_at_login(struct doctor_facts *facts)
 						   ? "logind is not running"
 						   : "agentdeck was built without systemd");
 	facts->lingers = login_lingers(getuid());
+	facts->is_guarded = guard_is_there(getuid());
+	cleanup_free char *user = xasprintf("/run/systemd/users/%u", (unsigned)getuid());
+	facts->is_known_user = access(user, F_OK) == 0;
 	facts->kills_user_processes = login.kill_user_processes;
 	facts->cgroup = isolation_own_group();
 }

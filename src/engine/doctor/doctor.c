@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { FREE_LOW_MIB = 64, FREE_NONE_MIB = 2 };
+enum { FREE_LOW_MIB = 64, FREE_NONE = 64 << 10, KIB = 1 << 10 };
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -186,11 +186,13 @@ static void judge_state(const struct doctor_facts *facts, struct findings *ret)
 	if (state->problem) {
 		wrong("%s", state->problem);
 		advise_on_directory(facts, state, ret);
-	} else if (state->free_bytes >= 0 && mib < FREE_NONE_MIB) {
+	} else if (state->free_bytes >= 0 && state->free_bytes < FREE_NONE) {
 		wrong("%s: the file system is full, and nothing can be saved", state->path);
 		advise("free some space: df -h %s", state->path);
 	} else if (state->free_bytes >= 0 && mib < FREE_LOW_MIB) {
-		warn("%s: only %" PRId64 " MiB are free", state->path, mib);
+		const int64_t kib = state->free_bytes / KIB;
+		warn("%s: only %" PRId64 " %s are free", state->path, mib ? mib : kib,
+		     mib ? "MiB" : "KiB");
 		advise("free some space: df -h %s", state->path);
 	} else if (state->is_volatile) {
 		warn("%s is in memory: a restart of the machine forgets all sessions", state->path);
@@ -358,7 +360,12 @@ static void judge_manager(const struct doctor_facts *facts, struct findings *ret
 	}
 	found(ret, facts->home_problem ? VERDICT_UNKNOWN : VERDICT_WARNING, "not reachable: %s",
 	      or_empty(facts->manager_why));
-	if (facts->booted_with_systemd && facts->built_with_systemd)
+	if (!facts->booted_with_systemd || !facts->built_with_systemd)
+		return;
+	/* logind starts it with the first login, or with lingering, and not again. */
+	if (facts->is_known_user)
+		advise("sudo systemctl restart user@%u.service", (unsigned)getuid());
+	else
 		advise("log in again, or start it: sudo loginctl enable-linger %s", facts->user);
 }
 
@@ -384,8 +391,15 @@ static void judge_isolation(const struct doctor_facts *facts, struct findings *r
 
 static void judge_linger(const struct doctor_facts *facts, struct findings *ret)
 {
-	if (facts->lingers) {
-		ok("on: %s's user manager outlives the last logout", facts->user);
+	if (facts->lingers && facts->is_guarded) {
+		ok("on: %s's user manager outlives the last logout, and systemd restarts it when "
+		   "it is killed",
+		   facts->user);
+	} else if (facts->lingers) {
+		ok("on: %s's user manager outlives the last logout. If it is killed, the sessions "
+		   "end until it is started again; sudo agentdeck supervise --guard %s has "
+		   "systemd do that",
+		   facts->user, facts->user);
 	} else if (!facts->login_known) {
 		unknown("%s", facts->login_why);
 	} else if (facts->isolation_known && facts->isolation_is_override) {
@@ -454,8 +468,16 @@ static void judge_ssh_agent(const struct doctor_facts *facts, struct findings *r
 /* Without one, sessions wait for their user after a crash or a reboot. */
 static void judge_supervisor(const struct doctor_facts *facts, struct findings *ret)
 {
-	if (facts->supervisor_runs) {
+	if (facts->supervisor_runs && facts->manager_version && !facts->lingers) {
+		ok("sessions restart by themselves after a crash, and after a reboot with your "
+		   "next login");
+	} else if (facts->supervisor_runs) {
 		ok("sessions restart by themselves after a crash or reboot");
+	} else if (!facts->manager_version && facts->supervisor_choice &&
+		   streq(facts->supervisor_choice, "installed")) {
+		warn("it is enabled, and does not run because the user manager does not: nothing "
+		     "restarts your sessions");
+		advise("start the user manager (see above)");
 	} else if (!facts->manager_version) {
 		ok("none runs: after a crash or reboot, run agentdeck recover");
 	} else if (facts->supervisor_choice && streq(facts->supervisor_choice, "declined")) {

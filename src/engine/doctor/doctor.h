@@ -93,6 +93,8 @@ struct doctor_facts {
 	char *cgroup;          /* our own */
 	char *agent_socket;    /* SSH_AUTH_SOCK, NULL: none */
 	bool agent_socket_alive;
+	bool is_guarded;    /* guard_is_there() */
+	bool is_known_user; /* to logind: logged in, or lingering since the boot */
 	bool supervisor_runs;
 	char *supervisor_choice; /* "declined": its user took it away; NULL: none was made */
 	char *notify_program;    /* of [notify] command; NULL: there is none */
