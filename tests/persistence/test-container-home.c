@@ -110,6 +110,20 @@ TEST(ContainerRefusesAProgramThatDoesNotFitPodman)
 	refuses_what_does_not_fit(ENGINE_PODMAN);
 }
 
+/* The test's busybox is in /usr/bin here, and the image has other programs there. */
+TEST(ContainerKeepsTheProgramsOfItsImage)
+{
+	struct session session;
+	engine_prepare(ENGINE_DOCKER, PLAIN_IMAGE);
+	session_add(&session, NULL, "deck",
+		    WORDS("--container", "--image", PLAIN_IMAGE, "--engine",
+			  engine_address(ENGINE_DOCKER), "-c", "busybox sleep 1000"));
+	session_start(&session, NULL);
+	struct reply reply = deck(NULL, WORDS("exec", session.id, "--", "ls", "/usr/bin"));
+	ASSERT(streq(reply.output, "busybox\nenv\n"), "its programs are: %s%s", reply.output,
+	       reply.errors);
+}
+
 TEST(ContainerRunsAStaticProgramInAnyImage)
 {
 	struct session session;

@@ -11,7 +11,7 @@ static const char full[] =
 	"\"image\":\"debian:12\",\"image_id\":\"sha256:11\",\"keep_tag\":\"agentdeck/keep:a\","
 	"\"build\":\"/srv/api/image\",\"build_hash\":\"ab\",\"base_id\":\"sha256:22\","
 	"\"user\":\"1000:1000\",\"home\":\"/h\",\"directory\":\"/srv/api\","
-	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"network\":\"internal\","
+	"\"program_directory\":\"/opt/claude\",\"program_file\":\"2.1.0\",\"program_mount\":\"/opt/claude/2.1.0\",\"network\":\"internal\","
 	"\"layers\":[\"sha256:1\",\"sha256:2\"],\"base_layers\":[\"sha256:1\"],"
 	"\"environment\":[\"A=b c\"],\"cap_add\":[\"NET_ADMIN\"],"
 	"\"mounts\":[{\"source\":\"/data\",\"target\":\"/in\",\"read_only\":true},"

@@ -39,7 +39,7 @@ struct container_options {
 		  "the agent's login: sync copies its files from your home; token passes its "     \
 		  "variables as secrets; ignore, to log in inside",                                \
 		  TO_WORD(member.auth, container_auth_words) },                                    \
-		{ 0, "program", "WHERE", "the agent's program: from the image, or of this host",   \
+		{ 0, "program", "WHERE", "image or host; else this host's, if it is a binary",     \
 		  TO_WORD(member.program, container_program_words) },                              \
 		{ 0, "network", "NETWORK", "default, none, internal or the name of a network",     \
 		  TO_WORD(member.network, container_network_words) },                              \

@@ -416,8 +416,8 @@ static void print_recipe(const struct instance *instance)
 		cleanup_free char *text = xasprintf("%s from %s", secret->name, secret->source);
 		line(i ? "" : "Secrets", text);
 	}
-	line("Program",
-	     recipe->program == PROGRAM_FROM_HOST ? recipe->program_directory : "of the image");
+	const char *program = recipe_program_mount(recipe);
+	line("Program", program ? program : "of the image");
 	line("Login", recipe_login_name(recipe->login));
 	line("Network", recipe->network ? recipe->network : "default");
 	lines("Capabilities", &recipe->cap_add);

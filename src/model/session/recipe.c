@@ -84,6 +84,13 @@ bool recipe_has_tree(const struct recipe *recipe)
 	return false;
 }
 
+const char *recipe_program_mount(const struct recipe *recipe)
+{
+	return recipe->program != PROGRAM_FROM_HOST ? NULL
+	       : recipe->program_mount              ? recipe->program_mount
+						    : recipe->program_directory;
+}
+
 size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
 {
 	struct recipe_place *places = xcalloc(recipe->mount_count + 2, sizeof(*places));
@@ -102,10 +109,9 @@ size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret)
 						       : RECIPE_REPOSITORY,
 		};
 	}
-	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory)
-		places[count++] = (struct recipe_place){ recipe->program_directory,
-							 recipe->program_directory, true,
-							 RECIPE_PROGRAM };
+	const char *program = recipe_program_mount(recipe);
+	if (program)
+		places[count++] = (struct recipe_place){ program, program, true, RECIPE_PROGRAM };
 	*ret = places;
 	return count;
 }
@@ -232,6 +238,7 @@ static const struct field recipe_members[] = {
 	FIELD(struct recipe, program, "program", .words = program_words, .always = true),
 	FIELD(struct recipe, program_directory, "program_directory"),
 	FIELD(struct recipe, program_file, "program_file"),
+	FIELD(struct recipe, program_mount, "program_mount"),
 	FIELD(struct recipe, login, "login", .words = login_words, .always = true),
 	FIELD(struct recipe, network, "network"),
 	FIELD(struct recipe, cap_add, "cap_add"),
@@ -268,7 +275,7 @@ char *recipe_digest(const struct recipe *recipe)
 	static const char *const keys[] = {
 		"image_id", "user",        "home",    "directory",
 		"mounts",   "environment", "program", "program_directory",
-		"network",  "cap_add",     "cpus",
+		"network",  "cap_add",     "cpus",    "program_mount",
 	};
 	cleanup_json struct json_object *all = manifest_copy(NULL), *made_of = manifest_copy(NULL);
 	struct json_object *value;

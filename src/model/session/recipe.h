@@ -66,6 +66,7 @@ struct recipe {
 	enum recipe_program program;
 	char *program_directory; /* of PROGRAM_FROM_HOST */
 	char *program_file;      /* in it, if it is not called as the agent's program is; or NULL */
+	char *program_mount;     /* the file alone is mounted; NULL: its directory */
 	enum recipe_login login;
 	char *network; /* "default", "none", "internal", or a name; NULL: default */
 	struct strvec cap_add;
@@ -111,6 +112,8 @@ struct recipe_place {
 	bool read_only;
 	enum recipe_place_kind kind;
 };
+/* What is mounted for the agent's program of this host; NULL: it is the image's.  Borrowed. */
+const char *recipe_program_mount(const struct recipe *recipe);
 /* Returns the number of places.  The caller frees *ret.  A directory that is NULL is not a
  * place. */
 size_t recipe_places(const struct recipe *recipe, struct recipe_place **ret);

@@ -311,8 +311,9 @@ static void collect_mounts(const struct ladder *ladder, struct engine_mounts *re
 	add_mount(ret, group, "/etc/group", true);
 	if (is_isolated(ladder->agent))
 		add_mount(ret, state, state, false);
-	if (recipe->program == PROGRAM_FROM_HOST && recipe->program_directory)
-		add_mount(ret, recipe->program_directory, recipe->program_directory, true);
+	const char *program = recipe_program_mount(recipe);
+	if (program)
+		add_mount(ret, program, program, true);
 	for (size_t i = 0; i < recipe->mount_count; i++)
 		add_mount(ret, recipe->mounts[i].source, recipe->mounts[i].target,
 			  recipe->mounts[i].read_only);

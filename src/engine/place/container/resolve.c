@@ -248,6 +248,18 @@ int container_apply(const struct container_order *order, struct recipe *recipe, 
 
 /* ---- the agent's program --------------------------------------------------------------------- */
 
+/* Images have programs of their own in these, which a mount of the whole directory would hide. */
+static bool is_of_the_system(const char *directory)
+{
+	static const char *const directories[] = {
+		"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
+		if (streq(directory, directories[i]))
+			return true;
+	return false;
+}
+
 /* The directory of the file that runs, so that no symbolic link leads out of what is mounted. */
 static int settle_program(const struct instance *instance, bool is_asked, struct recipe *recipe,
 			  struct error *err)
@@ -276,6 +288,8 @@ static int settle_program(const struct instance *instance, bool is_asked, struct
 	const char *last = path_basename(file);
 	recipe->program_directory = xstrndup(file, (size_t)(last - file - (last - file > 1)));
 	replace_string(&recipe->program_file, streq(last, path_basename(name)) ? NULL : last);
+	if (is_of_the_system(recipe->program_directory))
+		replace_string(&recipe->program_mount, file);
 	return 0;
 }
 
