@@ -117,7 +117,9 @@ static int execute(const struct frame_start *start, const struct strvec *environ
 	cleanup_free char *program = program_path(name, or_empty(variable(environment, "PATH")),
 						  start->directory);
 	if (!program)
-		return error_set(err, ERROR_UNAVAILABLE, "there is no program %s in the container",
+		return error_set(err, ERROR_UNAVAILABLE,
+				 "there is no program %s in the container: install it in the "
+				 "image, or make the session with --program host",
 				 name);
 	(void)execve(program, strvec_argv(&start->argv), strvec_argv(environment));
 	cleanup_free char *why = program_explain(program, errno);

@@ -224,6 +224,8 @@ TEST(ProgramThatDoesNotRunSaysWhy)
 	machine_user_ok(WORDS("sh", "-c", "head -c 300 /dev/zero >\"$1\" && chmod 755 \"$1\"", "sh",
 			      at_home("bin/zeros")));
 	assert_says_why(at_home("bin/zeros"), "it is neither a program for this machine");
+	machine_write(at_home("bin/wrapper"), 0755, "#!/bin/sh\nno-such-interpreter \"$0\"\n");
+	assert_says_why(at_home("bin/wrapper"), "no-such-interpreter: not found");
 	/* Shells run a text that has no "#!" line. */
 	machine_write(at_home("bin/plain"), 0755, "exec sleep 1000\n");
 	struct session session;

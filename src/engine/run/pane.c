@@ -185,9 +185,25 @@ static char *cannot_run(const char *last_words)
 	return found ? xstrndup(found, strcspn(found, "\n")) : NULL;
 }
 
+/* A shell or a loader ends so when it does not find what it is to run, and says what.  NULL: it has
+ * said nothing. */
+static char *not_found(const char *last_words)
+{
+	const char *end = last_words + strlen(last_words);
+	while (end > last_words && strchr(" \n", end[-1]))
+		end--;
+	const char *line = end;
+	while (line > last_words && line[-1] != '\n')
+		line--;
+	cleanup_free char *words = xstrndup(line, (size_t)(end - line));
+	return *words ? xasprintf("exit %d, %s", PANE_NOT_RUN, words) : NULL;
+}
+
 static char *describe(const struct exit_record *record)
 {
 	char *why = record->code == PANE_NOT_RUN ? cannot_run(record->last_words) : NULL;
+	if (!why && record->code == PANE_NOT_RUN)
+		why = not_found(or_empty(record->last_words));
 	if (why)
 		return why;
 	if (record->oom)
