@@ -166,6 +166,20 @@ static void a_virtual_machine_is_refused_when_its_capsule_is_silent(void **state
 		assert_false(starts_with(names.items[i], "here-"));
 }
 
+static void a_step_that_the_engine_refuses_names_the_next_tier(void **state UNUSED)
+{
+	must_climb();
+	cleanup_ladder struct ladder ladder = ladder_of();
+	cleanup_error struct error err = { 0 };
+	EXPECT(engine_stop(fixture.engine, BASE, 0, &fixture.err), 0);
+	tell("/fake/fault?call=start&kind=refuse");
+	EXPECT(ladder_open(&ladder, &fixture.err), 0);
+	assert_int_equal(ladder_climb(&ladder, &err), -1);
+	assert_non_null(strstr(err.message, "(tier 1)"));
+	assert_non_null(strstr(err.message, "the fake refuses"));
+	assert_non_null(strstr(err.message, "agentdeck session eject"));
+}
+
 static void a_container_that_ended_says_its_status(void **state UNUSED)
 {
 	must_climb();
@@ -410,6 +424,7 @@ int main(void)
 		TEST(another_machine_is_refused_when_its_capsule_is_silent),
 		TEST(a_virtual_machine_is_refused_when_its_capsule_is_silent),
 		TEST(a_container_that_ended_says_its_status),
+		TEST(a_step_that_the_engine_refuses_names_the_next_tier),
 		TEST(another_machine_is_refused_before_the_start),
 		TEST(an_engine_over_tcp_may_be_this_machine),
 		TEST(an_engine_that_lacks_our_directories_is_elsewhere),

@@ -391,12 +391,14 @@ static void messages_name_what_is_missing(void **state UNUSED)
 static void a_tier_that_failed_names_the_next(void **state UNUSED)
 {
 	for (unsigned tier = 0; tier <= 3; tier++) {
-		cleanup_free char *text = recreate_next_text(tier, "api");
+		cleanup_free char *text = recreate_next_text(tier, true, "api");
 		cleanup_free char *next = xasprintf("(tier %u)", tier + 1);
 		assert_int_equal(strstr(text, next) != NULL, tier < 3);
 		assert_non_null(strstr(text, "agentdeck s"));
 		assert_true(starts_with(recreate_tier_text(tier), "its "));
 	}
+	cleanup_free char *unbuilt = recreate_next_text(2, false, "api");
+	assert_non_null(strstr(unbuilt, "no further tier"));
 	for (unsigned step = 0; step < STEP_COUNT; step++)
 		assert_true(strlen(recreate_step_text((enum recreate_step)step)) > 5);
 }

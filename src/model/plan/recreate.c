@@ -245,10 +245,10 @@ const char *recreate_tier_text(unsigned tier)
 	return tier < ARRAY_SIZE(texts) ? texts[tier] : "a tier that is not known here";
 }
 
-char *recreate_next_text(unsigned tier, const char *title)
+char *recreate_next_text(unsigned tier, bool has_build, const char *title)
 {
 	cleanup_free char *word = word_of(title);
-	switch (tier) {
+	switch (tier == 2 && !has_build ? 3 : tier) {
 	case 0:
 		return xasprintf("next, start the container again (tier 1): agentdeck session "
 				 "restart %s",
@@ -262,8 +262,8 @@ char *recreate_next_text(unsigned tier, const char *title)
 				 "agentdeck start %s --rebuild",
 				 word);
 	default:
-		return xasprintf("there is no further tier: correct the build, or choose another "
-				 "image with agentdeck session set %s recipe.image IMAGE",
-				 word);
+		return xasprintf("there is no further tier: correct %s, or choose another image "
+				 "with agentdeck session set %s recipe.image IMAGE",
+				 tier == 3 ? "the build" : "what the engine says", word);
 	}
 }

@@ -94,6 +94,6 @@ int recreate_plan(const struct recreate_facts *facts, const char *title, struct 
 const char *recreate_step_text(enum recreate_step step);
 /* "its container was made again".  Static. */
 const char *recreate_tier_text(unsigned tier);
-/* A step of this tier has failed: how to ask for the next one, "next, ...: agentdeck ...".  The
- * caller frees. */
-char *recreate_next_text(unsigned tier, const char *title) MUST_USE;
+/* A step of this tier has failed: how to ask for the next one, "next, ...: agentdeck ...".
+ * has_build: the recipe has a build directory.  The caller frees. */
+char *recreate_next_text(unsigned tier, bool has_build, const char *title) MUST_USE;

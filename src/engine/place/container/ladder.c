@@ -69,7 +69,9 @@ static int find_container(struct ladder *ladder, struct error *err)
 int ladder_open(struct ladder *ladder, struct error *err)
 {
 	const struct recipe *recipe = ladder->instance->recipe;
-	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	const struct engine_address address = { .url = recipe->address,
+						.tls = recipe->tls,
+						.context = recipe->context };
 	if (engine_open(&address, &ladder->engine, err) < 0)
 		return -1;
 	const char *kind = engine_kind_name(engine_kind_of(ladder->engine));
@@ -532,8 +534,26 @@ static void note_comeback(struct instance *instance, bool is_new, const struct r
 	comeback->at = is_new ? 0 : clock_wall_us();
 }
 
+/* What the engine refused may work in the next tier; an engine that did not answer has none. */
+static int fail_step(const struct ladder *ladder, const struct recreate_plan *plan,
+		     enum recreate_step step, const char *hint, struct error *err,
+		     struct error *why)
+{
+	const char *text = recreate_step_text(step);
+	if (why->code != ERROR_CHILD) {
+		error_move(err, why);
+		return error_prefix(err, "%s (tier %u)", text, plan->tier);
+	}
+	cleanup_free char *message = TAKE_PTR(why->message);
+	cleanup_free char *next = recreate_next_text(plan->tier,
+						     ladder->instance->recipe->build != NULL, hint);
+	error_clear(why);
+	return error_set(err, ERROR_CHILD, "%s (tier %u): %s; %s", text, plan->tier, message, next);
+}
+
 int ladder_climb(struct ladder *ladder, struct error *err)
 {
+	struct error why = { 0 };
 	struct instance *instance = ladder->instance;
 	cleanup_recreate_plan struct recreate_plan plan = { 0 };
 	struct recreate_facts facts;
@@ -548,9 +568,8 @@ int ladder_climb(struct ladder *ladder, struct error *err)
 	if (note_container(ladder, err) < 0)
 		return -1;
 	for (size_t i = 0; i < plan.count; i++)
-		if (do_step(ladder, plan.steps[i], err) < 0)
-			return error_prefix(err, "%s (tier %u)", recreate_step_text(plan.steps[i]),
-					    plan.tier);
+		if (do_step(ladder, plan.steps[i], &why) < 0)
+			return fail_step(ladder, &plan, plan.steps[i], hint, err, &why);
 	if (plan.lost)
 		log_warning("lost with its old container: %s", plan.lost);
 	note_comeback(instance, facts.is_new, &plan);
