@@ -455,7 +455,9 @@ static void engines_are_judged_where_they_are_used(void **state UNUSED)
 	struct doctor_facts facts = healthy();
 	facts.engines = engines;
 	facts.engine_count = 1;
-	check(&facts, "containers", VERDICT_OK, "docker 20.10.24 answers (API 1.41, rootless)",
+	check(&facts, "containers", VERDICT_OK,
+	      "docker 20.10.24 answers (API 1.41, rootless); for containers it lacks limits of "
+	      "processes, limits of processors, a default image",
 	      NULL);
 	engines[0].problem = (char *)"permission denied";
 	check(&facts, "containers", VERDICT_ERROR, "permission denied", "usermod -aG docker");

@@ -63,8 +63,13 @@ static void take_sessions(struct deck *deck, struct strvec *names, struct doctor
 		if (row->damage || !streq(row->backend, PLACE_CONTAINER))
 			continue;
 		facts->uses_containers = true;
-		if (deck_load(deck, row->base, &instance, NULL) == 0 && instance->recipe)
-			add_name(names, instance->recipe->address);
+		if (deck_load(deck, row->base, &instance, NULL) < 0 || !instance->recipe)
+			continue;
+		const struct recipe *recipe = instance->recipe;
+		add_name(names, recipe->address);
+		facts->limits_memory |= recipe->memory > 0;
+		facts->limits_pids |= recipe->pids > 0;
+		facts->limits_cpus |= recipe->cpus > 0;
 	}
 }
 

@@ -541,7 +541,7 @@ static void judge_limits(const struct doctor_facts *facts, const struct doctor_e
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		if (!limits[i].is_wanted || limits[i].is_there)
 			continue;
-		warn("%s cannot limit %s, as your configuration asks", engine->name,
+		warn("%s cannot limit %s, as your configuration or a session asks", engine->name,
 		     limits[i].what);
 		advise(engine->is_rootless
 			       ? "let your user manager have the controller %s: Delegate=%s in "
@@ -552,6 +552,28 @@ static void judge_limits(const struct doctor_facts *facts, const struct doctor_e
 	}
 }
 
+/* What nobody has asked for yet, and is not there.  The caller frees. */
+static char *engine_lacks(const struct doctor_facts *facts, const struct doctor_engine *engine)
+{
+	const struct {
+		bool is_lacking;
+		const char *what;
+	} parts[] = {
+		{ !facts->limits_memory && !engine->counts_memory, "limits of memory" },
+		{ !facts->limits_pids && !engine->counts_pids, "limits of processes" },
+		{ !facts->limits_cpus && !engine->counts_cpus, "limits of processors" },
+		{ !facts->needs_image && !engine->has_image,
+		  "a default image (agentdeck image build-default)" },
+	};
+	cleanup_strbuf struct strbuf text = { 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].is_lacking)
+			strbuf_addf(&text, "%s%s",
+				    text.length ? ", " : "; for containers it lacks ",
+				    parts[i].what);
+	return xstrdup(strbuf_text(&text));
+}
+
 static void judge_engine(const struct doctor_facts *facts, const struct doctor_engine *engine,
 			 struct findings *ret)
 {
@@ -559,8 +581,9 @@ static void judge_engine(const struct doctor_facts *facts, const struct doctor_e
 		judge_silence(engine, ret);
 		return;
 	}
-	ok("%s %s answers (API %s%s)", engine->name, or_empty(engine->version),
-	   or_empty(engine->api_version), engine->is_rootless ? ", rootless" : "");
+	cleanup_free char *lacks = engine_lacks(facts, engine);
+	ok("%s %s answers (API %s%s)%s", engine->name, or_empty(engine->version),
+	   or_empty(engine->api_version), engine->is_rootless ? ", rootless" : "", lacks);
 	judge_limits(facts, engine, ret);
 	if (engine == facts->engines && facts->needs_image && !engine->has_image) {
 		warn("%s has no default image: launch --container needs --image", engine->name);

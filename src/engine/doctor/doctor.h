@@ -107,7 +107,7 @@ struct doctor_facts {
 	size_t engine_count;
 	bool uses_containers; /* by the configuration, or a session lives in one */
 	bool needs_image;     /* and no other one is configured */
-	bool limits_memory, limits_pids, limits_cpus; /* by the configuration */
+	bool limits_memory, limits_pids, limits_cpus; /* by the configuration, or of a session */
 	bool has_unusable_limit[LIMIT_COUNT];         /* that no container can have */
 	struct strvec limit_gaps;                     /* gaps_of_settings() */
 	char *capsule_problem;
