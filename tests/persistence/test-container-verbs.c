@@ -389,18 +389,25 @@ TEST(MissingDefaultImageIsOffered)
 	machine_make_directory(at_home("deck"));
 	const char *command = kept("agentdeck add %s --agent demo --container --engine %s",
 				   at_home("deck"), engine_address(ENGINE_DOCKER));
+	/* This machine has nothing to make it with. */
+	struct reply refused = deck_look(WORDS("add", at_home("deck"), "--agent", "demo",
+					       "--container", "--engine",
+					       engine_address(ENGINE_DOCKER)));
+	ASSERT(strstr(refused.errors, "install mmdebstrap, and make it with"),
+	       "it does not say what is missing: %s", refused.errors);
+	machine_write(at_home("bin/mmdebstrap"), 0755,
+		      "#!/bin/sh\necho 'E: no such mirror' >&2\nexit 1\n");
 	const char *keys = terminal_open(command, "no");
 	WAIT_FOR(strstr(attach_output(keys), question), "it does not ask:\n%s",
 		 attach_output(keys));
 	attach_press(keys, "n\\n");
 	WAIT_FOR(strstr(strstr(attach_output(keys), question), "agentdeck image build-default"),
 		 "it does not say how to make it:\n%s", attach_output(keys));
-	/* This machine has nothing to make it with. */
 	keys = terminal_open(command, "yes");
 	WAIT_FOR(strstr(attach_output(keys), question), "it does not ask:\n%s",
 		 attach_output(keys));
 	attach_press(keys, "y\\n");
-	WAIT_FOR(strstr(attach_output(keys), "mmdebstrap is not installed"), "it does not try:\n%s",
+	WAIT_FOR(strstr(attach_output(keys), "no such mirror"), "it does not try:\n%s",
 		 attach_output(keys));
 	struct reply reply = deck_look(WORDS("list", "--json"));
 	ASSERT(!strstr(reply.output, "\"id\""), "there are sessions: %s", reply.output);

@@ -1215,7 +1215,7 @@ case_container_recipe() {
 	engine=$FAKE_PID
 	read -r <&"${FAKE[0]}" || fail 'the fake engine does not start'
 	import_image "$socket" web 1 && import_image "$socket" web 2 || fail 'the engine takes no image'
-	refused 2 'no default image yet: make it with agentdeck image build-default' \
+	refused 2 'no default image yet: .*make it with agentdeck image build-default' \
 		add . -t a --agent demo --container --engine "unix://$socket"
 	refused 2 'has no image web:3, and agentdeck downloads none' \
 		add . -t a --agent demo --container --engine "unix://$socket" --image web:3

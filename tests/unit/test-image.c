@@ -29,13 +29,19 @@ static void take_phase(const char *phase, void *data UNUSED)
 	strvec_push(&phases, phase);
 }
 
+static const struct strvec *apt;
+
 static int build(const char *mirror, char **ret_id)
 {
-	const struct image_order order = { .engine = fixture.address.url,
-					   .mirror = mirror,
-					   .progress = take_phase };
+	cleanup_image_made struct image_made made = { 0 };
+	const struct image_order order = {
+		.engine = fixture.address.url, .mirror = mirror, .apt = apt, .progress = take_phase
+	};
 	strvec_clear(&phases);
-	return image_build_default(&order, ret_id, &fixture.err);
+	if (image_build_default(&order, &made, &fixture.err) < 0)
+		return -1;
+	*ret_id = TAKE_PTR(made.id);
+	return 0;
 }
 
 static char *id_of(const char *reference)
@@ -51,14 +57,19 @@ static void the_image_replaces_the_one_before(void **state UNUSED)
 	put_program("printf 'tar 1'");
 	EXPECT(build(NULL, &first), 0);
 	put_program("printf 'tar 2'");
+	cleanup_strvec struct strvec options = { 0 };
+	strvec_push(&options, "Acquire::Retries \"3\"");
+	apt = &options;
 	EXPECT(build("http://mirror.example", &second), 0);
+	apt = NULL;
 	assert_string_not_equal(first, second);
 	cleanup_free char *now = id_of(CONTAINER_DEFAULT_IMAGE);
 	cleanup_free char *scratch_name = id_of(CONTAINER_DEFAULT_REPOSITORY ":new");
 	cleanup_free char *words = get("words");
 	assert_string_equal(now, second);
 	assert_null(scratch_name);
-	assert_non_null(strstr(words, "stable - http://mirror.example\n"));
+	assert_non_null(
+		strstr(words, "--aptopt=Acquire::Retries \"3\" stable - http://mirror.example\n"));
 }
 
 static void it_says_what_it_does(void **state UNUSED)
@@ -83,6 +94,8 @@ static void a_failure_keeps_the_one_before(void **state UNUSED)
 		{ "echo 'I: running apt-get update...' >&2; echo 'E: it is expired' >&2;"
 		  " echo 'E: mmdebstrap failed to run' >&2; exit 1",
 		  "it is expired. If a download failed" },
+		{ "printf 'Err:1 http://m stable\\n  404  Not Found\\nE: no Release file\\n' >&2; exit 1",
+		  "no Release file (the mirror: 404  Not Found). If" },
 		/* more than a pipe holds */
 		{ "yes 'I: noise' | head -n 30000 >&2; echo 'E: at last' >&2; exit 1", "at last" },
 		{ "kill -9 $$", "mmdebstrap made no image" },

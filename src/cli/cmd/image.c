@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cmd/image.h"
 
+#include "base/program.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/containeropts.h"
 #include "cli/show/ask.h"
@@ -9,12 +10,15 @@
 
 struct options {
 	const char *engine, *mirror;
+	struct strvec apt;
 };
 
 static const struct command_option options[] = {
 	{ 0, "engine", "ENGINE", "docker, podman, or the URL of an engine",
 	  TO_WORD(engine, container_engine_words) },
 	{ 0, "mirror", "URL", "a mirror of Debian, instead of its own", TO_TEXT(mirror) },
+	{ 0, "aptopt", "TEXT", "an option of apt, as in apt.conf; may be given several times",
+	  TO_LIST(apt) },
 	{ 0 },
 };
 
@@ -24,21 +28,24 @@ static void show_phase(const char *phase, void *data UNUSED)
 	complain("%s ...", phase);
 }
 
-static int make_image(const struct app *app, const char *engine, const char *mirror, FILE *out,
+static int make_image(const struct app *app, const struct options *given, FILE *out,
 		      struct error *err)
 {
 	const char *configured = app->deck.settings.container.engine;
 	const bool is_watched = !app->quiet && isatty(STDERR_FILENO);
 	const struct image_order order = {
-		.engine = engine ? engine : configured,
+		.engine = given->engine ? given->engine : configured,
 		.configured = configured,
-		.mirror = mirror,
+		.mirror = given->mirror,
+		.apt = &given->apt,
 		.progress = is_watched ? show_phase : NULL,
 	};
-	cleanup_free char *id = NULL;
-	if (image_build_default(&order, &id, err) < 0)
+	cleanup_image_made struct image_made made = { 0 };
+	if (image_build_default(&order, &made, err) < 0)
 		return -1;
-	say_to(out, xasprintf("Made the image %s (%s).", CONTAINER_DEFAULT_IMAGE, id));
+	say_to(out, xasprintf("Made the image %s (%s) in %s%s%s.", CONTAINER_DEFAULT_IMAGE, made.id,
+			      made.engine, made.instead ? ", since docker does not answer: " : "",
+			      or_empty(made.instead)));
 	return 0;
 }
 
@@ -49,22 +56,23 @@ int image_add(struct app *app, const struct lifecycle_new *wish, struct instance
 	int r = lifecycle_add(&app->deck, wish, ret, &why);
 	if (r == 0)
 		return 0;
-	if (!app->deck.lacks_default_image || app->json || !ask_is_possible())
+	if (!app->deck.lacks_default_image || app->json || !ask_is_possible() ||
+	    !program_is_installed(CONTAINER_IMAGE_PROGRAM))
 		return error_move(err, &why);
 	complain("%s", why.message);
 	if (ask_yes("Make it now? That takes a minute or two, and downloads Debian's packages.",
 		    "The image was not made.", NULL) != 0)
 		return error_move(err, &why);
 	error_clear(&why);
-	return make_image(app, wish->container->engine, NULL, stderr, err) < 0
-		       ? -1
-		       : lifecycle_add(&app->deck, wish, ret, err);
+	const struct options order = { .engine = wish->container->engine };
+	return make_image(app, &order, stderr, err) < 0 ? -1
+							: lifecycle_add(&app->deck, wish, ret, err);
 }
 
 static int run(struct app *app, struct error *err)
 {
 	const struct options *given = app->options;
-	return make_image(app, given->engine, given->mirror, stdout, err);
+	return make_image(app, given, stdout, err);
 }
 
 const struct command command_image_build_default = {

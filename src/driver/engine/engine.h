@@ -29,6 +29,7 @@ struct engine_address {
 	 * the engine, cert.pem and key.pem prove us. */
 	char *tls;
 	char *context; /* of Docker, from which this came; NULL: none */
+	char *instead; /* why this is podman and not docker, which counts first; NULL: it does not */
 };
 void engine_address_clear(struct engine_address *address);
 #define cleanup_engine_address CLEANUP(engine_address_clear)

@@ -17,6 +17,7 @@ void engine_address_clear(struct engine_address *address)
 	free(address->url);
 	free(address->tls);
 	free(address->context);
+	free(address->instead);
 	*address = (struct engine_address){ 0 };
 }
 
@@ -278,9 +279,12 @@ static int find_any(const char *trusted, struct engine_address *ret, struct erro
 {
 	cleanup_error struct error docker = { 0 };
 	cleanup_error struct error podman = { 0 };
-	if (find_answering(find_docker, trusted, ret, &docker) == 0 ||
-	    find_answering(find_podman, trusted, ret, &podman) == 0)
+	if (find_answering(find_docker, trusted, ret, &docker) == 0)
 		return 0;
+	if (find_answering(find_podman, trusted, ret, &podman) == 0) {
+		ret->instead = xstrdup(docker.message);
+		return 0;
+	}
 	return error_set(err, ERROR_UNAVAILABLE, "no container engine answers: %s; %s",
 			 docker.message, podman.message);
 }

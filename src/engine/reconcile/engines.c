@@ -241,7 +241,7 @@ bool asked_runs(const struct asked *asked, const char *session)
 int asked_fix(const struct deck *deck, const struct stray *stray, struct error *err)
 {
 	cleanup_engine struct engine *engine = NULL;
-	const struct engine_address address = { stray->engine, stray->tls, NULL };
+	const struct engine_address address = { .url = stray->engine, .tls = stray->tls };
 	const struct survey_item item = { stray->kind, stray->name, stray->session, false };
 	return engine_open(&address, &engine, err) < 0 ? -1
 						       : survey_remove(deck, engine, &item, err);

@@ -23,11 +23,20 @@ struct maker {
 	struct strbuf line; /* of its messages, as far as it has come */
 	char *error;        /* the first one that says what is wrong; NULL: none */
 	char *last;         /* NULL: none */
+	char *complaint;    /* of a mirror, the first one; NULL: none */
+	bool is_refused;    /* the line before was apt's "Err:", whose reason follows */
 };
+
+void image_made_clear(struct image_made *made)
+{
+	free(made->id);
+	free(made->instead);
+	*made = (struct image_made){ 0 };
+}
 
 static int find_program(struct error *err)
 {
-	if (program_is_installed("mmdebstrap"))
+	if (program_is_installed(CONTAINER_IMAGE_PROGRAM))
 		return 0;
 	return error_set(
 		err, ERROR_UNAVAILABLE,
@@ -37,9 +46,8 @@ static int find_program(struct error *err)
 
 static int start_program(struct maker *maker, struct error *err)
 {
-	/* The tar file comes last, when everything is downloaded and unpacked. */
-	const char *const argv[] = {
-		"mmdebstrap",
+	static const char *const options[] = {
+		CONTAINER_IMAGE_PROGRAM,
 		"--variant=minbase",
 		"--include=" PACKAGES,
 		"--dpkgopt=path-exclude=/usr/share/man/*",
@@ -47,12 +55,17 @@ static int start_program(struct maker *maker, struct error *err)
 		"--dpkgopt=path-exclude=/usr/share/doc/*",
 		"--dpkgopt=path-include=/usr/share/doc/*/copyright",
 		"--format=tar",
-		"stable",
-		"-",
-		maker->order->mirror,
 		NULL,
 	};
-	struct child_request request = { .argv = argv };
+	const struct strvec *apt = maker->order->apt;
+	cleanup_strvec struct strvec argv = { 0 };
+	strvec_push_array(&argv, options);
+	for (size_t i = 0; apt && i < apt->count; i++)
+		strvec_pushf(&argv, "--aptopt=%s", apt->items[i]);
+	/* The tar file comes last, when everything is downloaded and unpacked. */
+	strvec_push_array(&argv,
+			  (const char *const[]){ "stable", "-", maker->order->mirror, NULL });
+	struct child_request request = { .argv = (const char *const *)argv.items };
 	int r = child_start(&request, &maker->child, err);
 	return r == CHILD_NOT_INSTALLED ? find_program(err) : r;
 }
@@ -74,6 +87,9 @@ static void take_line(struct maker *maker, char *line)
 	} else if (starts_with(line, "E: ") && !maker->error) {
 		maker->error = visible(line + strlen("E: "));
 	}
+	if (maker->is_refused && starts_with(line, "  ") && !maker->complaint)
+		maker->complaint = visible(line + strspn(line, " "));
+	maker->is_refused = starts_with(line, "Err:");
 	if (*line) {
 		free(maker->last);
 		maker->last = visible(line);
@@ -128,11 +144,13 @@ static int finish(struct maker *maker, struct error *err)
 	take_messages(maker, strbuf_text(&result.errors), result.errors.length);
 	take_messages(maker, "\n", 1);
 	const char *words = maker->error ? maker->error : maker->last;
+	const bool adds = words && maker->complaint && !strstr(words, maker->complaint);
 	return error_set(
 		err, ERROR_CHILD,
-		"mmdebstrap made no image: %s. If a download failed, check the network, or "
+		"mmdebstrap made no image: %s%s%s%s. If a download failed, check the network, or "
 		"name another mirror of Debian with --mirror URL",
-		words ? words : "no message");
+		words ? words : "no message", adds ? " (the mirror: " : "",
+		adds ? maker->complaint : "", adds ? ")" : "");
 }
 
 /* Which of the two failed?  An archive that ends too soon makes no sense to the engine, either. */
@@ -169,7 +187,7 @@ static int import(struct engine *engine, struct maker *maker, char **ret_id, str
 	return 0;
 }
 
-int image_build_default(const struct image_order *order, char **ret_id, struct error *err)
+int image_build_default(const struct image_order *order, struct image_made *ret, struct error *err)
 {
 	cleanup_engine_address struct engine_address address = { 0 };
 	cleanup_engine struct engine *engine = NULL;
@@ -183,6 +201,7 @@ int image_build_default(const struct image_order *order, char **ret_id, struct e
 	strbuf_free(&maker.line);
 	free(maker.error);
 	free(maker.last);
+	free(maker.complaint);
 	if (r == 0)
 		r = engine_tag(engine, id, CONTAINER_DEFAULT_REPOSITORY, CONTAINER_DEFAULT_TAG,
 			       err);
@@ -190,6 +209,7 @@ int image_build_default(const struct image_order *order, char **ret_id, struct e
 	(void)engine_untag(engine, CONTAINER_DEFAULT_REPOSITORY ":new", NULL);
 	if (r < 0)
 		return -1;
-	*ret_id = TAKE_PTR(id);
+	*ret = (struct image_made){ TAKE_PTR(id), engine_kind_name(engine_kind_of(engine)),
+				    TAKE_PTR(address.instead) };
 	return 0;
 }

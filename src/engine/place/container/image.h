@@ -8,13 +8,22 @@
 
 struct image_order {
 	const char *engine, *configured; /* for engine_find() */
-	const char *mirror; /* a URL; NULL: those of Debian, with its security updates */
+	const char *mirror;       /* a URL; NULL: those of Debian, with its security updates */
+	const struct strvec *apt; /* options of apt.conf(5), 'Acquire::Retries "3"'; NULL: none */
 	/* Gets what is done now, for people: "downloading packages with apt".  NULL: not wanted. */
 	void (*progress)(const char *phase, void *data);
 	void *data;
 };
 
-/* Make CONTAINER_DEFAULT_IMAGE in this engine, in place of an older one.  *ret_id, its id, is the
- * caller's.  On an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or mmdebstrap
- * is missing.  ERROR_CHILD: it failed, or the engine refused.  ERROR_TIMEOUT: it takes too long. */
-int image_build_default(const struct image_order *order, char **ret_id, struct error *err);
+struct image_made {
+	char *id;
+	const char *engine; /* static */
+	char *instead;      /* as in struct engine_address */
+};
+void image_made_clear(struct image_made *made);
+#define cleanup_image_made CLEANUP(image_made_clear)
+
+/* Make CONTAINER_DEFAULT_IMAGE in this engine, in place of an older one.  *ret is the caller's.  On
+ * an error the older one stays.  ERROR_UNAVAILABLE: no engine answers, or mmdebstrap is missing.
+ * ERROR_CHILD: it failed, or the engine refused.  ERROR_TIMEOUT: it takes too long. */
+int image_build_default(const struct image_order *order, struct image_made *ret, struct error *err);

@@ -301,9 +301,13 @@ static int refuse_image(const char *engine, const char *wish, const char *image,
 	cleanup_free char *shown = visible(image);
 	if (streq(image, CONTAINER_DEFAULT_IMAGE))
 		return error_set(err, ERROR_NOT_FOUND,
-				 "%s has no default image yet: make it with agentdeck image "
+				 "%s has no default image yet: %smake it with agentdeck image "
 				 "build-default%s%s, or name an image with --image IMAGE",
-				 engine, wish ? " --engine " : "", or_empty(wish));
+				 engine,
+				 program_is_installed(CONTAINER_IMAGE_PROGRAM)
+					 ? ""
+					 : "install mmdebstrap, and ",
+				 wish ? " --engine " : "", or_empty(wish));
 	return error_set(err, ERROR_NOT_FOUND,
 			 "%s has no image %s, and agentdeck downloads none: get it with %s pull "
 			 "%s, or name another one with --image IMAGE",
@@ -350,6 +354,9 @@ static int ask_engine(struct deck *deck, const struct container_order *order,
 	if (engine_find(order->engine, configured, &address, err) < 0 ||
 	    engine_open(&address, &engine, err) < 0 || engine_facts(engine, &facts, err) < 0)
 		return -1;
+	if (address.instead)
+		deck_warn(deck, "the container is in podman, since docker does not answer: %s",
+			  address.instead);
 	replace_string(&recipe->engine, engine_kind_name(facts.kind));
 	recipe->address = TAKE_PTR(address.url);
 	recipe->tls = TAKE_PTR(address.tls);
@@ -486,7 +493,9 @@ void container_place(const struct deck *deck, struct instance *instance, struct 
 
 void container_drop(const struct recipe *recipe)
 {
-	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	const struct engine_address address = { .url = recipe->address,
+						.tls = recipe->tls,
+						.context = recipe->context };
 	cleanup_engine struct engine *engine = NULL;
 	if (recipe->build && engine_open(&address, &engine, NULL) == 0)
 		build_discard(engine, recipe);
@@ -499,14 +508,18 @@ void container_keep(const struct instance *instance)
 	cleanup_error struct error err = { 0 };
 	if (!recipe || !recipe->build)
 		return;
-	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	const struct engine_address address = { .url = recipe->address,
+						.tls = recipe->tls,
+						.context = recipe->context };
 	if (engine_open(&address, &engine, &err) < 0 || build_settle(engine, recipe, &err) < 0)
 		log_warning("the image has no name that keeps it yet: %s", err.message);
 }
 
 int container_change_image(struct recipe *recipe, const char *image, struct error *err)
 {
-	const struct engine_address address = { recipe->address, recipe->tls, recipe->context };
+	const struct engine_address address = { .url = recipe->address,
+						.tls = recipe->tls,
+						.context = recipe->context };
 	cleanup_engine struct engine *engine = NULL;
 	return engine_open(&address, &engine, err) < 0
 		       ? -1

@@ -13,6 +13,7 @@
 #define CONTAINER_DEFAULT_REPOSITORY "agentdeck/default"
 #define CONTAINER_DEFAULT_TAG        "latest"
 #define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
+#define CONTAINER_IMAGE_PROGRAM      "mmdebstrap" /* makes it */
 
 /* As given on the command line.  NULL: not said.  All borrowed. */
 struct container_order {
