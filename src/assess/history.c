@@ -129,16 +129,22 @@ static void require_object(struct history *history, enum finding_kind kind, cons
 
 /* ---- refs ---- */
 
+/* It was made for the tree, and ends with it. */
+static bool is_made_branch(const struct repository *repository, const char *name)
+{
+	const struct origin *origin = &repository->look->origin;
+	return repository->is_recorded && origin->made_branch && origin->branch &&
+	       starts_with(name, "refs/heads/") &&
+	       streq(name + strlen("refs/heads/"), origin->branch);
+}
+
 static bool goes_with_tree(const struct history *history, const char *name, const git_oid *oid)
 {
 	const struct repository *repository = history->repository;
-	const struct origin *origin = &repository->look->origin;
 	if (streq(name, "refs/stash"))
 		return false; /* has its own list */
 	if (repository->fate == FATE_STAYS)
-		return repository->is_recorded && origin->made_branch && origin->branch &&
-		       starts_with(name, "refs/heads/") &&
-		       streq(name + strlen("refs/heads/"), origin->branch);
+		return is_made_branch(repository, name);
 	/* What the source had when the tree was made was not made here. */
 	return !starts_with(name, "refs/remotes/") ||
 	       !(survivors_believe(repository, name, oid) != BELIEF_NONE ||
@@ -266,7 +272,8 @@ static void add_logged(const struct history *history, const char *ref, struct co
 	git_odb_free(odb);
 }
 
-static void add_branch_logs(const struct history *history, const char *below, int depth,
+/* The logs that go with the tree, or those that stay. */
+static void add_branch_logs(const struct history *history, bool goes, const char *below, int depth,
 			    struct commits *logged)
 {
 	cleanup_free char *logs = path_join(history->repository->common, "logs");
@@ -285,31 +292,48 @@ static void add_branch_logs(const struct history *history, const char *below, in
 		struct stat status;
 		if (fstatat(fd, names.items[i], &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISDIR(status.st_mode))
-			add_branch_logs(history, name, depth + 1, logged);
-		else
+			add_branch_logs(history, goes, name, depth + 1, logged);
+		else if ((history->repository->fate == FATE_GOES ||
+			  is_made_branch(history->repository, name)) == goes)
 			add_logged(history, name, logged);
 	}
+}
+
+/* What was amended or rebased on a branch of the source repository is in the branch's log there. */
+static void add_kept_logs(struct history *history, const struct commits *logged)
+{
+	const struct repository *repository = history->repository;
+	cleanup_commits struct commits kept = { 0 };
+	struct commits_missing before, after;
+	add_branch_logs(history, false, "refs/heads", 0, &kept);
+	if (!kept.count || commits_missing(repository, logged, &history->known, &before) < 0)
+		return;
+	for (size_t i = 0; i < kept.count; i++)
+		commits_add(&history->known, &kept.oids[i]);
+	commits_settle(&history->known);
+	if (commits_missing(repository, logged, &history->known, &after) < 0 ||
+	    after.count == before.count)
+		return;
+	cleanup_free char *name = xasprintf("%" PRId64 " commit%s", before.count - after.count,
+					    before.count - after.count == 1 ? "" : "s");
+	verdict_add(verdict_of(history), FINDING_KEPT_LOG, repository->where, name,
+		    "amended, reset or rebased");
 }
 
 static void require_logged(struct history *history)
 {
 	const struct repository *repository = history->repository;
-	const struct origin *origin = &repository->look->origin;
 	cleanup_commits struct commits logged = { 0 };
 	struct commits_missing missing;
 	add_logged(history, "HEAD", &logged);
-	if (repository->fate == FATE_GOES) {
-		add_branch_logs(history, "refs/heads", 0, &logged);
-	} else if (repository->is_recorded && origin->made_branch && origin->branch) {
-		cleanup_free char *ref = xasprintf("refs/heads/%s", origin->branch);
-		add_logged(history, ref, &logged);
-	}
+	add_branch_logs(history, true, "refs/heads", 0, &logged);
 	for (size_t i = 0; i < logged.count; i++)
 		commits_add(&history->heads, &logged.oids[i]);
 	for (size_t i = 0; i < history->survivors.commits.count; i++)
 		commits_add(&history->known, &history->survivors.commits.oids[i]);
 	commits_settle(&history->known);
 	commits_settle(&logged);
+	add_kept_logs(history, &logged);
 	if (commits_missing(repository, &logged, &history->known, &missing) < 0) {
 		look_failed(repository, "the commits of its logs cannot be read");
 		return;

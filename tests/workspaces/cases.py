@@ -106,6 +106,13 @@ def branch_that_outlives_the_worktree(world):
     return "safe"
 
 
+@case("worktree")
+def amended_on_a_branch_that_stays(world):
+    world.record["made_branch"] = False
+    operations.amend(world)
+    return "safe kept-log 1 commit"
+
+
 @case("clone")
 def renamed_branch(world):
     world.commit()

@@ -28,12 +28,13 @@ struct restart_plan {
 /* The decision for an instance of which nothing runs (the caller has looked).  relation: whose it
  * is (instance_relation()). What another machine ran, that machine restarts.  An end that came
  * with the machine's is not a failure of the agent, and whatever is to run comes back at once,
- * whatever its policy.  The caller gives MACHINE_EARLIER_BOOT also for an end that came with that of
- * the user manager. The first restart within the window is made at once, the second delay_s
+ * whatever its policy.  The caller gives MACHINE_EARLIER_BOOT also for an end that came with that
+ * of the user manager. The first restart within the window is made at once, the second delay_s
  * after its end (observed.since), and each further one after twice as long, up to delay_max_s
- * (exponential backoff with jitter).  Up to half of a wait is left out, so that many do not start in one moment; how much follows from the
- * instance and its end, so that each question about the same end has the same answer. What claims
- * to be of the future (the clock was set back) does not count, and is not waited for. */
+ * (exponential backoff with jitter).  Up to half of a wait is left out, so that many do not start
+ * in one moment; how much follows from the instance and its end, so that each question about the
+ * same end has the same answer. What claims to be of the future (the clock was set back) does not
+ * count, and is not waited for. */
 struct restart_plan restart_decide(const struct instance *instance, const struct settings *settings,
 				   enum machine_relation relation, int64_t now_us);
 

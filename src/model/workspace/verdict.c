@@ -23,6 +23,7 @@ static const struct {
 	[FINDING_CONTENT] = { "content", "stored outside of git's objects" },
 	[FINDING_IGNORED] = { "ignored", "ignored" },
 	[FINDING_KEPT_STASH] = { "kept-stash", "stash that stays in the source repository" },
+	[FINDING_KEPT_LOG] = { "kept-log", "in the log of a branch that stays" },
 	[FINDING_MERGED] = { "merged", "merged" },
 };
 _Static_assert(ARRAY_SIZE(kinds) == FINDING_KIND_COUNT, "a kind without a word");

@@ -31,6 +31,7 @@ enum finding_kind {
 	/* From here on for information: nothing of this is lost, or nobody misses it. */
 	FINDING_IGNORED,    /* an ignored file or directory, deleted with the tree */
 	FINDING_KEPT_STASH, /* made here, and kept by the source repository */
+	FINDING_KEPT_LOG,   /* amended or rebased, and kept by the log of a branch that stays */
 	FINDING_MERGED, /* a branch whose content is on the default branch, under other commits */
 	FINDING_KIND_COUNT
 };
