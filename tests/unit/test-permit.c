@@ -193,6 +193,25 @@ static void an_agent_without_keys_is_refused_in_words(void **state)
 	terminal_stop(instance);
 }
 
+/* The agent reports before it draws; here a look came first and saw it work. */
+static void a_question_that_is_drawn_late_is_waited_for(void **state)
+{
+	struct fake_desk *desk = *state;
+	cleanup_permission struct permission question = { 0 };
+	cleanup_instance struct instance *instance =
+		start(desk, "demo", "sleep 1; " ASK("make") TAKE);
+	const struct activity now = { .activity = ACTIVITY_WAITING,
+				      .reported = ACTIVITY_WAITING,
+				      .is_seen = true,
+				      .since = 1 };
+	assert_int_equal(activityfile_write(instance->run.directory, &now,
+					    &(struct announced){ 0 }, NULL),
+			 0);
+	look(desk, &question);
+	assert_non_null(strstr(question.text, "   make\n"));
+	terminal_stop(instance);
+}
+
 static void what_cannot_be_read_is_refused_in_words(void **state)
 {
 	cleanup_instance struct instance *instance = start(
@@ -223,6 +242,7 @@ int main(void)
 		FAKE_TEST(a_question_that_stays_is_reported),
 		FAKE_TEST(what_does_not_ask_is_refused_in_words),
 		FAKE_TEST(an_agent_without_keys_is_refused_in_words),
+		FAKE_TEST(a_question_that_is_drawn_late_is_waited_for),
 		FAKE_TEST(what_cannot_be_read_is_refused_in_words),
 		FAKE_TEST(a_screen_without_a_question_is_refused_in_words),
 	};

@@ -48,6 +48,8 @@ void activity_read(const char *directory, struct activity *ret)
 	ret->since = since < 0 ? 0 : since;
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
+	(void)instance_activity_parse(json_get_string(object, "reported", "unknown"),
+				      &ret->reported);
 }
 
 void announced_read(const char *directory, struct announced *ret)
@@ -71,6 +73,8 @@ int activityfile_write(const char *directory, const struct activity *activity,
 		return error_set(err, ERROR_NOT_FOUND, "%s is gone", directory);
 	json_set_string(object, "activity", instance_activity_name(activity->activity));
 	json_set_string(object, "source", activity->is_seen ? SOURCE_PANE : SOURCE_REPORT);
+	if (activity->is_seen)
+		json_set_string(object, "reported", instance_activity_name(activity->reported));
 	json_set_string(object, "since", clock_format(activity->since, date));
 	json_set_int(object, "prompts", announced->prompts);
 	json_set_string(object, "event", activity->event);

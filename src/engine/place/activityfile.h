@@ -18,6 +18,8 @@
 struct activity {
 	enum instance_activity activity;
 	int64_t since; /* µs since the Epoch, 0: unknown */
+	/* is_seen: what was reported last */
+	enum instance_activity reported;
 	bool is_seen;  /* read from the screen (engine/screen/activity.h), not reported */
 	char *event;   /* name of the event that was reported last, or NULL */
 };

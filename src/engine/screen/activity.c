@@ -118,6 +118,8 @@ static void store_seen(const struct agent *agent, const char *directory,
 	announced_read(directory, &announced);
 	if (!counts_more(agent, &now, seen) || young_us(&now) > 0)
 		return;
+	if (!now.is_seen)
+		now.reported = now.activity;
 	now.activity = seen;
 	now.is_seen = true;
 	now.since = clock_wall_us();

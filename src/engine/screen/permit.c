@@ -11,6 +11,7 @@
 
 enum {
 	LOOK_MS = 100, /* between two looks at a screen */
+	DRAW_MS = 3000, /* an agent reports its question before it draws it */
 	GONE_MS = 5000,
 	GONE_LOOKS = 2, /* a screen that is drawn at the moment may lack the question */
 };
@@ -25,9 +26,13 @@ static int refuse(const struct recipient *to, enum error_code code, const char *
 
 static bool is_waiting(const struct recipient *to)
 {
-	cleanup_activity struct activity now = { 0 };
+	struct activity now = { 0 };
 	activity_read(to->instance->run.directory, &now);
-	return now.activity == ACTIVITY_WAITING && !now.is_seen;
+	/* A look between the report and the drawing may have come to something else first. */
+	const enum instance_activity reported = now.is_seen ? now.reported : now.activity;
+	const bool is = now.activity == ACTIVITY_WAITING && reported == ACTIVITY_WAITING;
+	activity_free(&now);
+	return is;
 }
 
 /* What the screen shows.  Positive: TERMINAL_NONE or TERMINAL_SILENT. */
@@ -41,7 +46,21 @@ static int read_screen(const struct recipient *to, enum permission_form *ret_for
 	return r;
 }
 
-static int read_question(struct recipient *to, struct permission *ret, struct error *err)
+/* Likewise, when it is drawn, which is not later than at deadline_ms of clock_ms(). */
+static int await_screen(const struct recipient *to, int64_t deadline_ms,
+			enum permission_form *ret_form, struct permission *ret, struct error *err)
+{
+	for (;;) {
+		const int r = read_screen(to, ret_form, ret, err);
+		if (r != 0 || *ret_form != PERMISSION_NONE || clock_ms() >= deadline_ms ||
+		    !is_waiting(to))
+			return r;
+		(void)store_watch_wait(to->watch, clock_ms() + LOOK_MS, NULL);
+	}
+}
+
+static int read_question(struct recipient *to, int64_t deadline_ms, struct permission *ret,
+			 struct error *err)
 {
 	cleanup_free char *title = visible(to->instance->title);
 	enum permission_form form = PERMISSION_NONE;
@@ -54,7 +73,7 @@ static int read_question(struct recipient *to, struct permission *ret, struct er
 		return error_set(err, ERROR_INVALID, "the agent of %s ended", title);
 	if (!is_waiting(to))
 		return error_set(err, ERROR_INVALID, "%s does not ask for a permission", title);
-	const int r = read_screen(to, &form, ret, err);
+	const int r = await_screen(to, deadline_ms, &form, ret, err);
 	if (r < 0)
 		return -1;
 	if (r > 0)
@@ -86,7 +105,7 @@ int permit_look(struct deck *deck, const char *base, struct permission *ret, str
 	cleanup_recipient struct recipient to = { 0 };
 	if (open_recipient(&to, deck, base, err) < 0)
 		return -1;
-	return read_question(&to, ret, err);
+	return read_question(&to, clock_ms() + DRAW_MS, ret, err);
 }
 
 /* Another agent's question, or another question of this one, must not get the answer. */
@@ -94,7 +113,7 @@ static int check_question(struct recipient *to, const char *digest, struct error
 {
 	cleanup_permission struct permission now = { 0 };
 	cleanup_free char *title = visible(to->instance->title);
-	if (read_question(to, &now, err) < 0)
+	if (read_question(to, 0, &now, err) < 0)
 		return -1;
 	if (!streq(now.digest, digest))
 		return error_set(err, ERROR_INVALID,
@@ -168,6 +187,7 @@ static void note_answered(const struct recipient *to, enum permit_answer answer)
 		return;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
+	now.reported = ACTIVITY_WAITING;
 	now.activity = answer == PERMIT_APPROVE ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 	now.is_seen = answer == PERMIT_APPROVE;
 	now.since = clock_wall_us();
