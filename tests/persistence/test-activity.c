@@ -335,6 +335,32 @@ TEST(WhatAgentsPrintIsFollowed)
 	WAIT_FOR_EVENT(path, "demo running idle", 1);
 }
 
+/* claude sleeps at Ctrl-Z until it gets SIGCONT, and no shell is there to send it. */
+TEST(SuspendedAgentIsNamedAndContinued)
+{
+	struct session session;
+	machine_write(at_home("bin/owl"), 0755,
+		      "#!/bin/sh\n"
+		      "show() { printf '\\033[2J\\033[H%s\\n' \"$1\"; }\n"
+		      "trap 'show \"> \"' CONT\n"
+		      "show '> '\n"
+		      "while :; do read -r line && show 'owl is suspended'; done\n");
+	machine_write(at_home(".config/agentdeck/agents/owl.toml"), 0644,
+		      "command = [\"owl\"]\n"
+		      "[screen]\nready = ['^> ']\nsuspended = ['^owl is suspended']\n");
+	session_add(&session, NULL, "deck", WORDS("--agent", "owl"));
+	session_start(&session, NULL);
+	WAIT_UNTIL_IT_IS(&session, "idle");
+	session_press(&session, "Enter");
+	WAIT_UNTIL_IT_IS(&session, "waiting");
+	ASSERT(strstr(deck_look(WORDS("list")).output, "running, suspended (Ctrl-Z)"), "list: %s",
+	       deck_look(WORDS("list")).output);
+	(void)attach_open(session.id, "keys");
+	WAIT_UNTIL_IT_IS(&session, "idle");
+	ASSERT(!strstr(deck_look(WORDS("list")).output, "suspended"), "list: %s",
+	       deck_look(WORDS("list")).output);
+}
+
 /* Start the command, whose reader leaves at once.  It must end although it has nothing to write. */
 static void assert_ends_unread(const char *command)
 {

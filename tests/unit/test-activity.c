@@ -41,6 +41,10 @@ static const struct sample {
 	  ACTIVITY_IDLE },
 	{ "claude", "● Would you like to proceed?\n\n" LINE "❯ \n" LINE "  esc to interrupt\n",
 	  ACTIVITY_BUSY },
+	{ "claude", "Claude Code is suspended. Run `fg` to bring it back.\n\n", ACTIVITY_WAITING },
+	/* A server of tools that it found in the directory. */
+	{ "claude", LINE "  ❯ Use this MCP server\n\n  Enter to confirm · Esc to reject\n",
+	  ACTIVITY_WAITING },
 	{ "claude", "$ ls\nsrc\n$ \n", ACTIVITY_UNKNOWN },
 	{ "claude", "", ACTIVITY_UNKNOWN },
 	{ "cn", "╭" LINE "│ ● Ask anything, @ for context, / for slash commands │\n╰" LINE,

@@ -198,14 +198,14 @@ static void a_question_that_is_drawn_late_is_waited_for(void **state)
 {
 	struct fake_desk *desk = *state;
 	cleanup_permission struct permission question = { 0 };
-	cleanup_instance struct instance *instance =
-		start(desk, "demo", "sleep 1; " ASK("make") TAKE);
+	cleanup_instance struct instance *instance = start(desk, "demo",
+							   "sleep 1; " ASK("make") TAKE);
 	const struct activity now = { .activity = ACTIVITY_WAITING,
 				      .reported = ACTIVITY_WAITING,
 				      .is_seen = true,
 				      .since = 1 };
-	assert_int_equal(activityfile_write(instance->run.directory, &now,
-					    &(struct announced){ 0 }, NULL),
+	assert_int_equal(activityfile_write(instance->run.directory, &now, &(struct announced){ 0 },
+					    NULL),
 			 0);
 	look(desk, &question);
 	assert_non_null(strstr(question.text, "   make\n"));

@@ -99,6 +99,7 @@ static void note_activity(const struct instance *instance, const struct report *
 		if (before != activity || !now.since)
 			now.since = clock_wall_us();
 		now.activity = activity;
+		now.is_suspended = false;
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
 		replace_string(&now.event, report->event);

@@ -20,8 +20,9 @@ struct activity {
 	int64_t since; /* µs since the Epoch, 0: unknown */
 	/* is_seen: what was reported last */
 	enum instance_activity reported;
-	bool is_seen;  /* read from the screen (engine/screen/activity.h), not reported */
-	char *event;   /* name of the event that was reported last, or NULL */
+	bool is_seen;      /* read from the screen (engine/screen/activity.h), not reported */
+	bool is_suspended; /* is_seen: its user has suspended it (Ctrl-Z) */
+	char *event;       /* name of the event that was reported last, or NULL */
 };
 void activity_free(struct activity *activity);
 #define cleanup_activity CLEANUP(activity_free)

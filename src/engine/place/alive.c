@@ -5,6 +5,8 @@
 #include "engine/deck/proof.h"
 #include "engine/place/runfiles.h"
 
+#include <signal.h>
+
 struct place_run place_run_of(const struct instance *instance)
 {
 	const struct run *run = &instance->run;
@@ -141,6 +143,12 @@ void place_nudge(const struct place_run *run)
 	const struct place *place = place_of(run);
 	if (place)
 		place->nudge(run);
+}
+
+void place_continue(const struct place_run *run)
+{
+	if (place_is_live(run) && run->pane.pid)
+		(void)process_signal(&run->pane, SIGCONT, NULL);
 }
 
 /* A window of its own is a tmux server here, and what shows the agent is its child. */

@@ -52,6 +52,11 @@ bool place_agent_is_live(const struct place_run *run);
 /* The terminal device of its pane; NULL: there is none, or it is not known.  The caller frees. */
 char *place_terminal(const struct place_run *run) MUST_USE;
 
+/* Continue an agent that its user has suspended (Ctrl-Z): no shell is there to do that.  tmux
+ * continues the process, but some agents sleep until they get a signal of their own.  Others do not
+ * mind it. */
+void place_continue(const struct place_run *run);
+
 /* Has the process in the pane of this live server ended, and nobody has said yet what follows?
  * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);

@@ -98,6 +98,12 @@ struct view view_of(const struct store_row *row)
 	activity_read(row->run_directory, &activity);
 	view.activity = activity.activity;
 	view.activity_since = activity.since;
+	view.is_suspended = activity.is_suspended;
+	if (view.is_suspended) {
+		free(view.reason);
+		view.reason = xstrdup("suspended (Ctrl-Z): attach or send continues it");
+		return view;
+	}
 	cleanup_free char *shared = shared_conversation_text(&row->shared);
 	view.is_sharing = shared != NULL;
 	if (shared) {

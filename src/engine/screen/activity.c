@@ -106,8 +106,13 @@ bool activity_differs(struct deck *deck, const struct store_row *row, const char
 	return counts_more(agent, &now, display_activity(agent, screen.text));
 }
 
-static void store_seen(const struct agent *agent, const char *directory,
-		       enum instance_activity seen)
+/* What a look has found. */
+struct seen {
+	enum instance_activity activity;
+	bool is_suspended;
+};
+
+static void store_seen(const struct agent *agent, const char *directory, const struct seen *seen)
 {
 	cleanup_fs_lock struct fs_lock lock = FS_UNLOCKED;
 	cleanup_activity struct activity now = { 0 };
@@ -116,11 +121,12 @@ static void store_seen(const struct agent *agent, const char *directory,
 		return;
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
-	if (!counts_more(agent, &now, seen) || young_us(&now) > 0)
+	if (!counts_more(agent, &now, seen->activity) || young_us(&now) > 0)
 		return;
 	if (!now.is_seen)
 		now.reported = now.activity;
-	now.activity = seen;
+	now.activity = seen->activity;
+	now.is_suspended = seen->is_suspended;
 	now.is_seen = true;
 	now.since = clock_wall_us();
 	replace_string(&now.event, NULL);
@@ -170,8 +176,9 @@ void activity_look(struct deck *deck, const struct store_row *row)
 	/* A server that has ended meanwhile has left its place to the next run. */
 	if (!place_row_is_live(row))
 		return;
+	const struct seen found = { seen, display_is_suspended(agent, second ? second : first) };
 	if (differs)
-		store_seen(agent, row->run_directory, seen);
+		store_seen(agent, row->run_directory, &found);
 	runfiles_note_look(row->run_directory);
 }
 

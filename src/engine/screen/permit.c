@@ -10,7 +10,7 @@
 #include "model/agent/display.h"
 
 enum {
-	LOOK_MS = 100, /* between two looks at a screen */
+	LOOK_MS = 100,  /* between two looks at a screen */
 	DRAW_MS = 3000, /* an agent reports its question before it draws it */
 	GONE_MS = 5000,
 	GONE_LOOKS = 2, /* a screen that is drawn at the moment may lack the question */
@@ -188,6 +188,7 @@ static void note_answered(const struct recipient *to, enum permit_answer answer)
 	activity_read(directory, &now);
 	announced_read(directory, &announced);
 	now.reported = ACTIVITY_WAITING;
+	now.is_suspended = false;
 	now.activity = answer == PERMIT_APPROVE ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 	now.is_seen = answer == PERMIT_APPROVE;
 	now.since = clock_wall_us();

@@ -21,9 +21,10 @@ struct permit_request {
 };
 
 /* The question on the screen now; if the agent reports that it waits and shows none, in the next
- * 3 s, since it reports before it draws.  The caller frees *ret.  As recipient_open(), and ERROR_INVALID:
- * the registry does not say how this agent asks, it does not report that it waits, or no question
- * that we know is on its screen as a whole; ERROR_TIMEOUT: its server does not answer. */
+ * 3 s, since it reports before it draws.  The caller frees *ret.  As recipient_open(), and
+ * ERROR_INVALID: the registry does not say how this agent asks, it does not report that it waits,
+ * or no question that we know is on its screen as a whole; ERROR_TIMEOUT: its server does not
+ * answer. */
 int permit_look(struct deck *deck, const char *base, struct permission *ret, struct error *err);
 
 /* Answer it, and wait up to 5 s until it is gone.  As permit_look(), and ERROR_INVALID: the

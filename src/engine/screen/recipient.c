@@ -89,6 +89,8 @@ int recipient_open(struct recipient *recipient, struct error *err)
 			"restart %s",
 			title, hint);
 	log_set_instance(instance->id);
+	const struct place_run run = place_run_of(instance);
+	place_continue(&run);
 	/* What is typed there is an answer, and that is a person's. */
 	if (instance->run.offer)
 		return error_set(err, ERROR_INVALID,

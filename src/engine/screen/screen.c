@@ -21,6 +21,8 @@ int screen_attach(struct deck *deck, const struct instance *instance,
 	if (access(instance->run.socket, F_OK) < 0)
 		bring_socket_back(deck, instance);
 	deck_refresh_ssh_agent(deck);
+	const struct place_run run = place_run_of(instance);
+	place_continue(&run);
 	return terminal_attach(instance, wish, ret, err);
 }
 

@@ -132,6 +132,7 @@ static const struct toml_key keys[] = {
 	KEY("screen.login", toml_store_strings, login),
 	KEY("screen.background", toml_store_strings, background),
 	KEY("screen.refused", toml_store_strings, refused),
+	KEY("screen.suspended", toml_store_strings, suspended),
 	KEY("screen.exit_banner", store_or_null, exit_banner),
 	KEY("daemons.end", toml_store_strings, daemons),
 	KEY("keys.quit", toml_store_strings, quit_keys),

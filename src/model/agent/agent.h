@@ -133,6 +133,7 @@ struct agent {
 	/* The same on its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
 	struct strvec login, background, refused;
+	struct strvec suspended; /* a line of the screen says: Ctrl-Z */
 	/* Extended regular expression whose first group is the id in the agent's last words, or
 	 * NULL. */
 	char *exit_banner;

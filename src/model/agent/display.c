@@ -160,13 +160,26 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
 	return state;
 }
 
+bool display_is_suspended(const struct agent *agent, const char *screen)
+{
+	cleanup_patterns struct patterns suspended = compile(&agent->suspended);
+	cleanup_lines struct lines lines = split(screen);
+	struct box box;
+	if (!suspended.count || find_box(agent, &lines.items, &box))
+		return false;
+	for (size_t i = 0; i < lines.items.count; i++)
+		if (fits(&suspended, lines.items.items[i]))
+			return true;
+	return false;
+}
+
 enum instance_activity display_activity(const struct agent *agent, const char *screen)
 {
 	cleanup_patterns struct patterns busy = compile(&agent->busy);
 	cleanup_patterns struct patterns waiting = compile(&agent->waiting);
 	cleanup_lines struct lines lines = split(screen);
 	struct box box = { 0 };
-	bool is_waiting = false, is_busy = false;
+	bool is_waiting = display_is_suspended(agent, screen), is_busy = false;
 	bool has_box = find_box(agent, &lines.items, &box) ||
 		       find_marked(agent, &agent->mode, &lines.items, &box);
 	for (size_t i = 0; i < lines.items.count; i++) {

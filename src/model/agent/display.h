@@ -40,6 +40,9 @@ enum display_state display_judge(const struct agent *agent, const char *screen,
  * matches. */
 enum instance_activity display_activity(const struct agent *agent, const char *screen);
 
+/* Does the screen say that the agent was suspended (Ctrl-Z)?  Only without a box. */
+bool display_is_suspended(const struct agent *agent, const char *screen);
+
 /* The lowest line with an input box, with the text typed there.  NULL: there is none.  The caller
  * frees. */
 char *display_box(const struct agent *agent, const char *screen) MUST_USE;

@@ -431,6 +431,7 @@ static int check_all_patterns(const struct toml_document *document, const struct
 		{ "screen.login", &agent->login },
 		{ "screen.background", &agent->background },
 		{ "screen.refused", &agent->refused },
+		{ "screen.suspended", &agent->suspended },
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (check_patterns(document, lists[i].path, lists[i].patterns, err) < 0)
