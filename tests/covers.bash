@@ -26,6 +26,7 @@ COVERS=(
 	"src/driver/git/branch|tests/unit/test-tree.c"
 	"src/driver/git/confined|tests/unit/test-git-confined.c tests/unit/test-tree.c"
 	"src/driver/git/linked|tests/unit/test-git-linked.c"
+	"src/driver/store/reserve|tests/persistence/test-faults-files.c"
 	"src/driver/store/store-watch|tests/unit/test-store.c"
 	"src/engine/adopt/|tests/unit/test-cli.bash tests/persistence/test-adopt.c"
 	"src/engine/conversation/discover|tests/unit/test-cli.bash"

@@ -242,13 +242,13 @@ case_completion_has_every_command() {
 	local name
 	while read -r name; do
 		if [[ $name == *' '* ]]; then
-			candidates "${name% *}" '' | grep -qx "${name#* }" || fail "not $name"
+			grep -qx "${name#* }" <<<"$(candidates "${name% *}" '')" || fail "not $name"
 		else
-			candidates '' | grep -qx "$name" || fail "not $name"
+			grep -qx "$name" <<<"$(candidates '')" || fail "not $name"
 		fi
 	done < <(names)
-	candidates '' | grep -qx ls || fail "a short form"
-	candidates '' | grep -qx pane && fail "a hidden command"
+	grep -qx ls <<<"$(candidates '')" || fail "a short form"
+	grep -qx pane <<<"$(candidates '')" && fail "a hidden command"
 }
 
 # Each first word that is offered is a command, short forms too.
@@ -276,19 +276,19 @@ case_completion_knows_names() {
 	[ "$(candidates -p other start '')" = "" ] || fail "another profile's sessions"
 	[ ! -e "$AGENTDECK_HOME/other" ] || fail "looking made a profile"
 	[ "$(candidates add -g '')" = work/api ] || fail "groups"
-	candidates add --agent '' | grep -qx claude || fail "agents"
-	candidates add --agent= | grep -qx -e --agent=claude || fail "agents behind ="
+	grep -qx claude <<<"$(candidates add --agent '')" || fail "agents"
+	grep -qx -e --agent=claude <<<"$(candidates add --agent=)" || fail "agents behind ="
 	[ "$(candidates -p '')" = default ] || fail "profiles"
 	[ "$(candidates add --resume '' | paste -sd ' ')" = "auto confirm never" ] || fail "policies"
 	[ "$(agentdeck help --complete -- add '')" = directories ] || fail "directories"
 	[ "$(agentdeck help --complete -- add . -- '')" = files ] || fail "words for the agent"
 	[ "$(candidates rename x '')" = "" ] || fail "a title to be is nobody's"
 	[ "$(candidates nonsense '')" = "" ] || fail "nonsense"
-	candidates help session '' | grep -qx start || fail "help of a family"
+	grep -qx start <<<"$(candidates help session '')" || fail "help of a family"
 	[ "$(candidates logs '')" = "it's a: b" ] || fail "the session of a log"
 	agentdeck add . -t gone --agent demo >/dev/null || fail "add"
 	agentdeck remove gone >/dev/null || fail "remove"
-	candidates undo '' | grep -qx gone || fail "removed sessions"
+	grep -qx gone <<<"$(candidates undo '')" || fail "removed sessions"
 	agentdeck prune --force >/dev/null || fail "prune"
 }
 
@@ -298,10 +298,10 @@ case_completion_knows_values() {
 	[ "$(candidates status --wait '' | paste -sd ' ')" = "waiting idle busy error stopped" ] || fail "states to wait for"
 	[ "$(candidates status --wait idle,e | paste -sd ' ')" = "idle,waiting idle,busy idle,error idle,stopped" ] || fail "a list of states"
 	[ "$(candidates list --status=idle, | head -n 1)" = --status=idle,waiting ] || fail "a list behind ="
-	candidates list --format '' | grep -qx json || fail "formats"
-	candidates list --format '' | grep -qx 'table title' || fail "a column"
-	candidates list --format 'table id,pa' | grep -qx 'table id,path' || fail "a list of columns"
-	! candidates list --format 'table id,pa' | grep -q ',id' || fail "a column twice"
+	grep -qx json <<<"$(candidates list --format '')" || fail "formats"
+	grep -qx 'table title' <<<"$(candidates list --format '')" || fail "a column"
+	grep -qx 'table id,path' <<<"$(candidates list --format 'table id,pa')" || fail "a list of columns"
+	! grep -q ',id' <<<"$(candidates list --format 'table id,pa')" || fail "a column twice"
 	[ "$(candidates completion '' | paste -sd ' ')" = "bash zsh fish" ] || fail "shells"
 	# session set
 	for field in $(candidates session set "it's a: b" ''); do
@@ -316,7 +316,7 @@ case_completion_knows_values() {
 		title | notes | session-id | recipe.image | recipe.secret) continue ;; # a text; one that never had another conversation
 		*) fail "what are the values of $field?"; continue ;;
 		esac
-		candidates set "it's a: b" "$field" '' | grep -qx -e "$word" || fail "values of $field"
+		grep -qx -e "$word" <<<"$(candidates set "it's a: b" "$field" '')" || fail "values of $field"
 	done
 	for field in resume restart; do
 		for word in $(candidates set "it's a: b" $field ''); do
@@ -326,9 +326,9 @@ case_completion_knows_values() {
 	agentdeck set "it's a: b" session-id 3f2b8c1e-0000-4000-8000-000000000001 >/dev/null || fail "another conversation"
 	[ "$(candidates set "it's a: b" session-id '' | wc -l)" = 1 ] || fail "earlier conversations"
 	# the flags of the agent that it will be
-	candidates launch . --agent claude -- - | grep -qx -e --model || fail "the flags of claude"
-	candidates add . -c 'codex -m x' -- - | grep -qx -e --sandbox || fail "the flags of codex"
-	! candidates launch . --agent claude -- - | grep -qx -e --resume || fail "a flag that agentdeck gives"
+	grep -qx -e --model <<<"$(candidates launch . --agent claude -- -)" || fail "the flags of claude"
+	grep -qx -e --sandbox <<<"$(candidates add . -c 'codex -m x' -- -)" || fail "the flags of codex"
+	! grep -qx -e --resume <<<"$(candidates launch . --agent claude -- -)" || fail "a flag that agentdeck gives"
 }
 
 # Every key can be named, and whoever has a set of values has them offered, each of which is valid.
@@ -336,8 +336,8 @@ case_completion_knows_the_configuration() {
 	local key word words
 	diff <(candidates config get '' | sort) <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) || fail "keys"
 	diff <(candidates config set --unset '' | sort) <(candidates config set '' | sort) || fail "keys to unset"
-	candidates config set groups. | grep -qx 'groups."work/api".limits.memory_max' || fail "the limits of a group"
-	candidates config set resume.agents. | grep -qx resume.agents.claude || fail "the policy of an agent"
+	grep -qx 'groups."work/api".limits.memory_max' <<<"$(candidates config set groups.)" || fail "the limits of a group"
+	grep -qx resume.agents.claude <<<"$(candidates config set resume.agents.)" || fail "the policy of an agent"
 	[ "$(candidates config set resume.agents.claude '' | paste -sd ' ')" = "auto confirm never" ] || fail "its values"
 	for key in $(candidates config set ''); do
 		words=$(candidates config set "$key" '')
@@ -347,7 +347,7 @@ case_completion_knows_the_configuration() {
 		notify.osc) [ "$(wc -l <<<"$words")" = 3 ] || fail "sequences" ;;
 		default_agent) grep -qx claude <<<"$words" || fail "agents" ;;
 		*)
-			agentdeck config get "$key" --json | grep -Eq '"(value|default)": *(true|false)' || [[ $key == tmux.l* ]] || continue
+			grep -Eq '"(value|default)": *(true|false)' <<<"$(agentdeck config get "$key" --json)" || [[ $key == tmux.l* ]] || continue
 			[ "$(paste -sd ' ' <<<"$words")" = "true false" ] || fail "$key has two values, not ${words//$'\n'/ }"
 			;;
 		esac
