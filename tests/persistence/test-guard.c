@@ -31,12 +31,6 @@ static void await_new_run(struct session *session, pid_t before, const char *whe
 		 or_empty(deck_log()));
 }
 
-/* systemd 254 and later. */
-static bool has_soft_reboot(void)
-{
-	return machine_root(WORDS("systemctl", "cat", "soft-reboot.target")).status == 0;
-}
-
 TEST(GuardedUserManagerComesBack)
 {
 	struct session session;
@@ -51,17 +45,13 @@ TEST(GuardedUserManagerComesBack)
 	const char *said = as_root("--guard");
 	ASSERT(strstr(said, kept("/%s.d/", unit)) && strstr(said, "no other user"), "it says %s",
 	       said);
-	pid_t before = session.server_pid;
+	const pid_t before = session.server_pid;
 	machine_root_ok(WORDS("systemctl", "kill", "--kill-who=main", "--signal=KILL", unit));
 	await_new_run(&session, before, "a kill of the user manager");
+	/* A soft reboot would take what is mounted in the test host, agentdeck with it. */
 	const char *wants = machine_root_ok(
 		WORDS("systemctl", "show", "-P", "Wants", "multi-user.target"));
 	ASSERT(strstr(wants, unit), "a soft reboot does not start it: %s", wants);
-	if (has_soft_reboot()) {
-		before = session.server_pid;
-		machine_root_ok(WORDS("systemctl", "soft-reboot"));
-		await_new_run(&session, before, "a soft reboot");
-	}
 	assert_came_back(&session, id, MARKER, 1);
 	(void)as_root("--unguard");
 	const char *restart = machine_root_ok(WORDS("systemctl", "show", "-P", "Restart", unit));
