@@ -463,6 +463,19 @@ case_no_tmux() {
 	[ "$(value a status)" = stopped ] || fail "status $(value a status)"
 }
 
+# What the first launch says of a conversation that it makes, or was to resume.
+case_first_launch_says_what_it_did() {
+	local unknown=01234567-89ab-4cde-8f01-23456789abcd
+	must launch . -t a --agent demo -- --resume "$unknown"
+	grep -q "knows no conversation $unknown: a new one begins" "$home/out" || fail "unknown: $(<"$home/out")"
+	# as copilot: the same words make and resume
+	mkdir -m 700 "$home/deck/agents"
+	sed 's/^resume = .*/resume = ["--session-id", "{session_id}"]/' "$tree/data/agents/demo.toml" >"$home/deck/agents/twin.toml"
+	must launch . -t b --agent twin
+	grep -q 'b: started, conversation' "$home/out" || fail "first: $(<"$home/out")"
+	must session stop a b
+}
+
 case_old_tmux() {
 	must add . -t a --agent demo -- 'the first prompt'
 	local -a good=("${deck[@]}")

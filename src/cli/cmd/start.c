@@ -44,7 +44,8 @@ struct json_object *json_of_start(const struct deck *deck, const struct lifecycl
 				: instance->conversation.session_id);
 	json_set_bool(object, "verified", started->verified);
 	json_set_bool(object, "resumed",
-		      attempt && attempt->rung == RUNG_RESUME && succeeded(outcome));
+		      attempt && attempt->rung == RUNG_RESUME &&
+			      attempt->reason != REASON_FRESH_SESSION && succeeded(outcome));
 	json_add_run(object, instance);
 	if (!already && !succeeded(outcome)) {
 		cleanup_free char *text = why_over(instance);
@@ -83,7 +84,9 @@ static void print_started(const struct lifecycle_started *started)
 			       or_empty(instance->conversation.forked_from));
 			break;
 		}
-		printf("%s: resumed conversation %s", title, id);
+		/* Some agents make a conversation and resume it with the same words. */
+		printf("%s: %s conversation %s", title,
+		       attempt->reason == REASON_FRESH_SESSION ? "started," : "resumed", id);
 		if (instance->run.history_note)
 			printf("; %s", instance->run.history_note);
 		break;

@@ -659,6 +659,10 @@ char *resume_history_note(const struct agent *agent, const struct instance *inst
 		lost = attempt->reason != REASON_RESUME_DISABLED;
 		break;
 	case RUNG_ASSIGN:
+		if (run->attempts[0].reason == REASON_ID_IN_USERS_ARGUMENTS)
+			return xasprintf("the agent knows no conversation %s: a new one begins "
+					 "under that id",
+					 or_empty(attempt->session_id));
 		lost = instance->conversation.first_turn_seen;
 		break;
 	case RUNG_LAUNCH:
