@@ -16,6 +16,11 @@ int watch_open(const char *path, uint32_t events)
 	return TAKE_FD(watch);
 }
 
+bool watch_add(int watch, const char *path, uint32_t events)
+{
+	return inotify_add_watch(watch, path, events) >= 0;
+}
+
 void watch_drain(int watch)
 {
 	char chunk[4096];

@@ -12,6 +12,9 @@
  * watches. */
 int watch_open(const char *path, uint32_t events);
 
+/* Let the descriptor watch path, too.  False: see watch_open(). */
+bool watch_add(int watch, const char *path, uint32_t events);
+
 /* Wait for an event until deadline_ms of clock_ms(), and forget all that have occurred. False: the
  * time is over. watch -1: nothing ever happens. */
 bool watch_wait(int watch, int64_t deadline_ms);

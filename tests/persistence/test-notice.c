@@ -128,10 +128,13 @@ TEST(NotifyCommandEndsInTimeAcrossAReload)
 {
 	const char *told = at_home("told");
 	struct session session = { 0 };
+	const struct process supervisor = begin_supervising();
+	/* The supervisor takes up the change. */
 	configure(kept("[notify]\ncommand = [\"/bin/sh\", \"-c\", "
 		       "\"echo $$ >>%s; exec sleep 1000\"]\n",
 		       told));
-	const struct process supervisor = begin_supervising();
+	WAIT_FOR(count(or_empty(deck_log()), " supervising ") == 2,
+		 "it keeps the old configuration: %s", or_empty(deck_log()));
 	begin_waiting(&session, "deck");
 	session_say(&session, "remember 42");
 	WAIT_FOR(ends_with(or_empty(machine_read(told)), "\n"), "the command is not run: %s",
@@ -139,7 +142,7 @@ TEST(NotifyCommandEndsInTimeAcrossAReload)
 	const struct process command = machine_process((pid_t)strtol(machine_read(told), NULL, 10));
 	ASSERT(command.pid, "the command has ended");
 	machine_kill(&supervisor, SIGHUP);
-	WAIT_FOR(count(or_empty(deck_log()), " supervising ") == 2, "it does not reload: %s",
+	WAIT_FOR(count(or_empty(deck_log()), " supervising ") == 3, "it does not reload: %s",
 		 or_empty(deck_log()));
 	ASSERT(machine_alive(&command), "the command did not outlive the reload");
 	WAIT_FOR(!machine_alive(&command), "the command is still there: %s", or_empty(deck_log()));

@@ -131,7 +131,12 @@ static void a_broken_configuration_is_replaced_by_the_last_good_one(void **state
 	assert_null(good.config_problem);
 	write_config(place, "[stop]\ntimeout = never\n");
 	assert_int_equal(deck_open("default", "test", &none, NULL), -1);
-	assert_false(deck_config_is_valid(&good));
+	assert_false(deck_config_has_changed(&good));
+	write_config(place, "[stop]\ntimeout = 7\n");
+	assert_false(deck_config_has_changed(&good));
+	write_config(place, "[stop]\ntimeout = 9\n");
+	assert_true(deck_config_has_changed(&good));
+	write_config(place, "[stop]\ntimeout = never\n");
 	assert_int_equal(deck_open_anyway("default", "test", &kept, NULL), 0);
 	assert_non_null(strstr(kept.config_problem, "config.toml"));
 	assert_int_equal(kept.settings.stop_timeout_s, 7);

@@ -74,11 +74,12 @@ static void read_kept_settings(struct deck *deck)
 		settings_init(&deck->settings);
 }
 
-bool deck_config_is_valid(const struct deck *deck)
+bool deck_config_has_changed(const struct deck *deck)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
 	cleanup_settings struct settings settings = { 0 };
-	return read_settings(deck, &text, &settings, NULL) == 0;
+	return read_settings(deck, &text, &settings, NULL) == 0 &&
+	       !(deck->config_text && streq(strbuf_text(&text), deck->config_text));
 }
 
 /* Keep a copy of a valid config.toml for the day on which it cannot be used. */
@@ -232,6 +233,8 @@ static int open_deck(const char *profile, const char *component, enum strictness
 	else if (keep_config(&deck, &text, &problem) < 0)
 		log_warning("config.toml could not be copied to the state directory: %s",
 			    problem.message);
+	if (!deck.config_problem)
+		deck.config_text = strbuf_take(&text);
 	*ret = deck;
 	deck = (struct deck){ 0 };
 	return 0;
@@ -273,6 +276,7 @@ void deck_close(struct deck *deck)
 	free(deck->bus_why);
 	free(deck->unusable_runtime);
 	free(deck->config_problem);
+	free(deck->config_text);
 	*deck = (struct deck){ 0 };
 }
 

@@ -52,6 +52,7 @@ struct deck {
 	struct store *store;  /* NULL until deck_open_store() */
 	char *config_problem; /* why config.toml cannot be used; NULL: it is in use */
 	bool has_kept_config; /* then: the last good one is in use */
+	char *config_text;    /* of config.toml; NULL: it cannot be used */
 	struct strvec warnings;
 	/* It is an error when the user manager refuses a scope; do not start without one.  For
 	 * automatic starts: they can be made later, and a process started beside a manager that is
@@ -101,7 +102,8 @@ int deck_open_anyway(const char *profile, const char *component, struct deck *re
 /* The configuration in use: "config.toml", "the last good configuration", "the defaults".
  * Static. */
 const char *deck_config_in_use(const struct deck *deck);
-bool deck_config_is_valid(const struct deck *deck);
+/* Whether config.toml is valid now, and differs from the one that the deck was opened with. */
+bool deck_config_has_changed(const struct deck *deck);
 
 #define DECK_CONFIG "config.toml"
 /* In the state directory: held while that copy, or config.toml itself, is replaced. */

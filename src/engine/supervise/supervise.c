@@ -29,30 +29,44 @@ static void on_signal(int signal_number, void *context)
 	loop_exit(supervisor->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
 }
 
-/* It was repaired, maybe. */
+/* The file may be a link, and its directory may not exist yet. */
+static void follow_config(const struct supervisor *supervisor)
+{
+	uint32_t events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ATTRIB;
+	cleanup_free char *path = path_join(supervisor->deck->paths.config, DECK_CONFIG);
+	(void)watch_add(supervisor->config, path, events);
+	for (char *slash; (slash = strrchr(path, '/')) && slash != path;) {
+		*slash = '\0';
+		if (watch_add(supervisor->config, path, events | IN_CREATE))
+			return;
+		events = IN_MOVED_TO;
+	}
+}
+
 static void on_config(int fd, uint32_t events UNUSED, void *context)
 {
 	struct supervisor *supervisor = context;
 	watch_drain(fd);
-	if (!deck_config_is_valid(supervisor->deck))
+	follow_config(supervisor);
+	if (!deck_config_has_changed(supervisor->deck))
 		return;
-	log_info("config.toml can be used again: restarting");
+	log_info("config.toml has changed: restarting");
 	loop_exit(supervisor->loop, SUPERVISE_AGAIN);
 }
 
 static void watch_config(struct supervisor *supervisor)
 {
 	cleanup_error struct error err = { 0 };
-	const char *directory = supervisor->deck->paths.config;
 	struct loop_source *source;
-	supervisor->config = watch_open(directory,
-					IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ATTRIB);
+	/* The root always exists. */
+	supervisor->config = watch_open("/", IN_DELETE_SELF);
 	if (supervisor->config < 0 ||
 	    loop_add_io(supervisor->loop,
 			&(struct loop_io){ supervisor->config, EPOLLIN, on_config, supervisor },
 			&source, &err) < 0)
-		log_warning("%s is not watched: reload the supervisor after repairing config.toml",
-			    directory);
+		log_warning("config.toml is not watched: reload the supervisor after a change");
+	else
+		on_config(supervisor->config, 0, supervisor);
 }
 
 static int add_sources(struct supervisor *supervisor, struct error *err)
@@ -109,8 +123,7 @@ int supervise_run(struct deck *deck, struct error *err)
 	filelimit_raise(&supervisor.usual_files);
 	inherit_work(&supervisor);
 	log_info("supervising %s", deck->paths.state);
-	if (deck->config_problem)
-		watch_config(&supervisor);
+	watch_config(&supervisor);
 	calls_open(&supervisor);
 	supervisor_read(&supervisor);
 	loop_ready(supervisor.loop, "Supervising");
