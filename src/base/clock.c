@@ -66,6 +66,16 @@ const char *clock_format(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
 	return buffer;
 }
 
+const char *clock_local(int64_t wall_us, char buffer[CLOCK_TEXT_SIZE])
+{
+	struct tm tm;
+	const time_t seconds = wall_us / 1000000;
+	if (wall_us < 0 || !localtime_r(&seconds, &tm) ||
+	    strftime(buffer, CLOCK_TEXT_SIZE, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		buffer[0] = '\0';
+	return buffer;
+}
+
 int64_t clock_parse(const char *text)
 {
 	char written[CLOCK_TEXT_SIZE];

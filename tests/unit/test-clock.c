@@ -100,6 +100,18 @@ static void a_span_has_one_unit(void **state UNUSED)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+static void people_read_the_time_of_their_place(void **state)
+{
+	(void)state;
+	char buffer[CLOCK_TEXT_SIZE];
+	assert_int_equal(setenv("TZ", "XYZ-2", 1), 0);
+	tzset();
+	assert_string_equal(clock_local(INT64_C(1776157681007000), buffer), "2026-04-14 11:08:01");
+	assert_string_equal(clock_local(-1, buffer), "");
+	assert_int_equal(unsetenv("TZ"), 0);
+	tzset();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +122,7 @@ int main(void)
 		TEST(the_wall_clock_is_that_of_the_system),
 		TEST(what_is_left_is_what_poll_takes),
 		TEST(a_span_has_one_unit),
+		TEST(people_read_the_time_of_their_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,7 +313,7 @@ static void add_removed(struct question *question, const struct removed *removed
 	question_add_item(question, "%s, %s, removed %s%s%s",
 			  instance ? instance->title : removed->base,
 			  instance ? instance->id : "its manifest is corrupt",
-			  clock_format(removed->removed_at, date), workspace ? ", with its " : "",
+			  clock_local(removed->removed_at, date), workspace ? ", with its " : "",
 			  workspace ? workspace_kind_name(workspace->kind) : "");
 }
 

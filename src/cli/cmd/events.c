@@ -44,7 +44,7 @@ static void print_entry(const struct stream *stream, const struct roster_entry *
 	const char *activity = is_removed ? NULL : view_activity(&entry->view);
 	cleanup_free char *title = visible(or_empty(entry->row.title));
 	cleanup_free char *reason = visible(is_removed ? "" : or_empty(entry->view.reason));
-	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", clock_format(clock_wall_us(), date), entry->row.id,
+	printf("%s  %s  %-8s %-8s %s%s%s%s%s\n", clock_local(clock_wall_us(), date), entry->row.id,
 	       is_removed ? "removed" : view_status(&entry->view), activity ? activity : "-",
 	       stream->all_profiles ? entry->profile : "", stream->all_profiles ? "/" : "", title,
 	       *reason ? ": " : "", reason);

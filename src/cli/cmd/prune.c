@@ -44,7 +44,7 @@ static void print_trash(const struct app *app, const struct trash *trash)
 			  (const char *const[]){
 				  instance ? instance->title : removed->base,
 				  instance ? instance->id : removed->base,
-				  clock_format(removed->removed_at, date),
+				  clock_local(removed->removed_at, date),
 				  instance ? or_empty(instance->conversation.session_id) : "",
 				  NULL },
 			  NULL);

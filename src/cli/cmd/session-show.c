@@ -217,7 +217,7 @@ static void print_comeback(const struct instance *instance)
 	cleanup_free char *text = xasprintf("tier %u: %s%s%s, at %s", comeback->tier,
 					    recreate_tier_text(comeback->tier),
 					    rung ? ", its agent by " : "", or_empty(rung),
-					    clock_format(comeback->at, date));
+					    clock_local(comeback->at, date));
 	line("  came back", text);
 	line("  lost", comeback->lost);
 }
@@ -250,7 +250,7 @@ static void print_restart(const struct app *app, const struct instance *instance
 	if (count) {
 		cleanup_free char *text = xasprintf(
 			"%zu of late, the last at %s", count,
-			clock_format(instance->observed.restarts[count - 1], date));
+			clock_local(instance->observed.restarts[count - 1], date));
 		line("  restarts", text);
 	}
 	if (instance->observed.held) {
@@ -349,7 +349,7 @@ static void print_origin(const struct instance *instance)
 	line("  directory", instance->conversation.directory);
 	for (size_t i = 0; i < instance->conversation.previous.count; i++)
 		line("  earlier", instance->conversation.previous.items[i]);
-	line("Created", clock_format(instance->created_at, date));
+	line("Created", clock_local(instance->created_at, date));
 }
 
 static void print_run(const struct instance *instance, const struct attempt *attempt)
@@ -360,7 +360,7 @@ static void print_run(const struct instance *instance, const struct attempt *att
 	const struct place_run run = place_run_of(instance);
 	cleanup_free char *cgroup = place_control_group(&run);
 	line("Came back by", rung_name(attempt->rung));
-	line("  reason", attempt_reason(attempt));
+	line("  because", attempt_why(attempt));
 	line("  argv", argv);
 	line("Process", pids);
 	line("Scope", instance->run.unit ? instance->run.unit : "none: runs without isolation");

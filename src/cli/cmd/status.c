@@ -134,7 +134,7 @@ static void add_line(struct strbuf *lines, const struct roster_entry *entry, con
 	cleanup_free char *reason = visible(or_empty(entry->view.reason));
 	strbuf_addf(lines, "%s (%s): %s", title, entry->row.id, word);
 	if (entry->since_us > 0)
-		strbuf_addf(lines, " since %s", clock_format(entry->since_us, date));
+		strbuf_addf(lines, " since %s", clock_local(entry->since_us, date));
 	strbuf_addf(lines, "%s%s\n", *reason ? ": " : "", reason);
 }
 

@@ -20,7 +20,7 @@ void offer_text(const struct instance *instance, struct strbuf *ret)
 		strbuf_addf(ret, "  conversation %s\r\n", conversation->session_id);
 	if (instance->last_used_at)
 		strbuf_addf(ret, "  last used    %s\r\n",
-			    clock_format(instance->last_used_at, used));
+			    clock_local(instance->last_used_at, used));
 	strbuf_adds(ret, "\r\n"
 			 "  Enter  resume it\r\n"
 			 "  n      start a new conversation (this one is kept)\r\n"
