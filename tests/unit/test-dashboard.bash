@@ -125,10 +125,9 @@ stage_is() {	# STAGE
 case_no_session_yet() {
 	open 80 24
 	await 'Enter attach' && look empty-80x24
-	# Without a word the shell stays, in which the first one can be made.
 	open 80 24 agentdeck
-	await 'ended: 0'
-	await 'agentdeck help lists the commands'
+	await 'Enter attach' && look empty-80x24 && keys q
+	await '^ended: 0'
 }
 
 case_without_a_word_the_sessions_are_shown() {
@@ -399,7 +398,7 @@ case_a_start_ends_with_what_the_agent_says() {
 	printf '[tmux.options]\nno-such-option = "x"\n' >>"$home/deck/config.toml"
 	open 120 40
 	await 'Enter attach' && keys G s
-	await '^web: agent does not start: exit 3\. A shell is open in its place'
+	await '^web: its agent did not start: exit 3\. A shell is open in its place'
 }
 
 case_enter_attaches_and_comes_back_to_the_same_place() {
@@ -473,6 +472,13 @@ case_sessions_removed_outside_are_not_shown_any_more() {
 	await '^No sessions yet' && keys q
 	await '^ended: 0'
 	exec {gate}>&-
+}
+
+case_a_terminal_without_a_second_screen_is_left_empty() {
+	open 80 24 env TERM=vt100 agentdeck ui
+	await 'Enter attach' && keys q
+	await '^ended: 0'
+	[[ $(screen | tr -d '[:space:]') == ended:0 ]] || fail "the deck is still there: $(screen)"
 }
 
 # Alternate screen, cursor, mouse, application keys (two), insert mode and wrapping; 1 is on.
@@ -1013,7 +1019,8 @@ case_the_picker_goes_to_the_best_title() {
 	deck start api --no-supervise
 	open 80 24 agentdeck attach api
 	await '^\[api\] .* idle' && keys C-b s
-	await 'Go to:' && keys w e b
+	await 'Go to:' && keys z z z
+	await 'No session matches. Esc leaves this list' && keys BSpace BSpace BSpace w e b
 	await 'Go to: web' && await ' other ' && await ' webber ' && await ' web '
 	keys Enter
 	await '^\[web\] .* idle' && keys C-q
@@ -1240,7 +1247,7 @@ case_removed_sessions_are_shown_before_they_are_deleted() {
 	await '4 sessions'
 	deck remove docs --force
 	await '3 sessions' && keys p
-	id='[0-9a-z]{8}, removed [0-9TZ:.-]+'
+	id='[0-9a-z]{8}, removed [0-9:-]+ [0-9:]+'
 	await '^Delete these for good\?' && look prune-80x24
 	id=
 	"${terminal[@]}" resize-window -x 40 -y 12

@@ -65,8 +65,6 @@ static int run(struct app *app, struct error *err)
 		return -1;
 	settle_terminal();
 	strvec_push_array(&argv, (const char *const[]){ PROGRAM, "--program", own, NULL });
-	if (app->is_bare)
-		strvec_push(&argv, "--greet");
 	if (app->profile) {
 		strvec_push(&argv, "--profile");
 		strvec_push(&argv, app->profile);

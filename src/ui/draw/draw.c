@@ -191,13 +191,18 @@ static void draw_group(size_t row, size_t left, const struct columns *columns,
 static void draw_empty(const struct ui *ui, size_t row, size_t columns)
 {
 	char name[KEYMAP_TEXT_SIZE];
-	const bool is_hidden = list_counts(ui->list).all > 0;
+	const bool is_pick = ui->mode == MODE_PICK, is_hidden = list_counts(ui->list).all > 0;
 	cleanup_free char *text = xasprintf(
-		is_hidden ? "No session matches. %s shows all again."
-			  : "No sessions yet. %s makes one, and so does, in a shell:",
-		keymap_text(&ui->keymap, is_hidden ? ACTION_BACK : ACTION_NEW, name));
+		is_pick     ? "No session matches. %s leaves this list."
+		: is_hidden ? "No session matches. %s shows all again."
+			    : "No sessions yet. %s makes one, and so does, in a shell:",
+		keymap_text(&ui->keymap,
+			    is_pick     ? ACTION_LINE_CANCEL
+			    : is_hidden ? ACTION_BACK
+					: ACTION_NEW,
+			    name));
 	term_put(row, 0, columns, ROLE_PLAIN, text);
-	if (is_hidden)
+	if (is_pick || is_hidden)
 		return;
 	const size_t width = columns > 2 ? columns - 2 : 0;
 	term_put(row + 2, 2, width, ROLE_KEY, "agentdeck launch DIRECTORY -t TITLE");

@@ -522,12 +522,6 @@ static int show(struct dashboard *dashboard)
 	return dashboard->has_failed ? -1 : dashboard->signal;
 }
 
-static void become_list(const char *agentdeck, const char *profile)
-{
-	const char *const argv[] = { agentdeck, "--profile", profile, "list", NULL };
-	(void)execvp(agentdeck, (char *const *)argv);
-}
-
 int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **ret_next,
 		  struct error *err)
 {
@@ -560,8 +554,6 @@ int dashboard_run(struct deck *deck, const struct dashboard_wish *asked, char **
 	read_on(&dashboard);
 	if (dashboard.has_failed)
 		return -1;
-	if (asked->greets && roster_count(roster) == 0)
-		become_list(asked->agentdeck, deck->profile);
 	if (peek_new(&dashboard.glance, roster, deck->bell, &peek, err) < 0 ||
 	    seek_new(&dashboard.errands, &seek, err) < 0)
 		return -1;

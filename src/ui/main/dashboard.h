@@ -14,9 +14,6 @@ struct wall_wish {
 
 struct dashboard_wish {
 	const char *agentdeck; /* the program for what the user does */
-	/* Without a session, become its list, which says how to make one, in the shell where that
-	 * can be typed. */
-	bool greets;
 	/* Only choose a session, which this terminal of another session is to show ("": the only
 	 * one); NULL: do everything. */
 	const char *client;

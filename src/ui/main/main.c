@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--greet | --pick TERMINAL]
+ * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] [--pick TERMINAL]
  * agentdeck-ui [--profile PROFILE] [--program AGENTDECK] --wall [--group GROUP] [ID...]
  *
  * `agentdeck ui` starts it, and says where agentdeck is.  `agentdeck switch` starts it with --pick.
@@ -25,7 +25,6 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 	static const struct option options[] = {
 		{ "profile", required_argument, NULL, 'p' },
 		{ "program", required_argument, NULL, 'a' },
-		{ "greet", no_argument, NULL, 'g' },
 		{ "pick", required_argument, NULL, 'c' },
 		{ "wall", no_argument, NULL, 'w' },
 		{ "group", required_argument, NULL, 'r' },
@@ -37,8 +36,6 @@ static int parse(int argc, char *argv[], struct request *ret, struct error *err)
 			ret->profile = optarg;
 		else if (letter == 'a')
 			ret->wish.agentdeck = optarg;
-		else if (letter == 'g')
-			ret->wish.greets = true;
 		else if (letter == 'c')
 			ret->wish.client = optarg;
 		else if (letter == 'w')

@@ -20,3 +20,8 @@ bool term_is_known(void)
 	(void)del_curterm(cur_term);
 	return true;
 }
+
+bool term_has_other_screen(void)
+{
+	return exit_ca_mode != NULL;
+}

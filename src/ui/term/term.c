@@ -159,6 +159,11 @@ void term_leave(void)
 		return;
 	send(PASTE_OFF);
 	(void)curs_set(1);
+	/* Without another screen to go back to, the prompt would be on the last frame. */
+	if (!term_has_other_screen()) {
+		(void)clear();
+		(void)refresh();
+	}
 	(void)endwin();
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
 	crash_clear_terminal();

@@ -48,6 +48,8 @@ enum symbol {
 bool term_is_possible(void);
 /* Does terminfo know its kind (TERM)? */
 bool term_is_known(void);
+/* After term_begin(): has it a second screen, beside that of the shell? */
+bool term_has_other_screen(void);
 
 /* Take the terminal.  Afterwards SIGINT, SIGTERM, SIGTSTP and SIGWINCH have their default actions.
  * ERROR_REFUSED: it is of a kind that is not known. */
