@@ -165,7 +165,7 @@ TEST(JournalHasTheLog)
 	struct json_object *isolation = entry(&session, ISOLATION);
 	ASSERT(isolation, "the journal has no 'tmux cgroup isolation:'");
 	assert_field(isolation, "AGENTDECK_RUN", run);
-	struct json_object *pane = entry(&session, "rung assign");
+	struct json_object *pane = entry(&session, "attempt assign");
 	ASSERT(pane, "the journal has nothing of the pane");
 	assert_field(pane, "AGENTDECK_RUN", run);
 	WAIT_FOR(entry(&session, "report SessionStart"), "the journal has nothing of the hook");

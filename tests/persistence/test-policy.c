@@ -35,7 +35,7 @@ TEST(ConfirmAsksAndEnterResumes)
 	WAIT_FOR(session_shows(&session, MARKER), "it does not come back:\n%s",
 		 or_empty(session_screen(&session)));
 	assert_came_back(&session, id, MARKER, 1);
-	assert_logged("offer: answered, rung resume");
+	assert_logged("offer: answered, attempt resume");
 }
 
 /* A mistyped key must not cost the old conversation: it stays the session's until the new one has a

@@ -388,7 +388,9 @@ static void the_latest_is_continued_only_where_nobody_else_was(void **state)
 	shared->last_used_at = 1;
 	assert_int_equal(plan(desk, shared, true), 0);
 	assert_int_equal(run_attempt(&shared->run)->rung, RUNG_LAUNCH);
-	assert_string_equal(shared->run.history_note, "history not restored: directory_shared");
+	assert_string_equal(
+		shared->run.history_note,
+		"history not restored: another session has its directory, and the latest conversation there may be that session's");
 }
 
 /* --- last words -------------------------------------------------------------------------------- */

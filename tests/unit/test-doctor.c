@@ -262,7 +262,7 @@ static void no_agent_is_a_warning_and_an_unknown_default_an_error(void **state U
 	struct doctor_facts facts = healthy();
 	check(&facts, "agents", VERDICT_WARNING, "no coding agent", "agentdeck agents list");
 	strvec_push(&facts.stand_ins, "demo");
-	check(&facts, "agents", VERDICT_WARNING, "only stand-ins", "");
+	check(&facts, "agents", VERDICT_WARNING, "only demo and shell", "");
 	facts.default_agent = (char *)"clod";
 	check(&facts, "agents", VERDICT_ERROR, "clod, which is unknown", "/c/config.toml");
 	facts.default_known = true;

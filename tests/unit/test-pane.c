@@ -155,7 +155,7 @@ static void the_last_rung_is_a_shell_with_the_reason(void **state)
 	cleanup_instance struct instance *after = fake_load(desk);
 	assert_int_equal(after->run.attempt, 2);
 	assert_int_equal(after->observed.state, STATE_ERROR);
-	assert_string_equal(after->observed.reason, "agent does not start: exit 1");
+	assert_string_equal(after->observed.reason, "its agent did not start: exit 1");
 	assert_int_equal(after->desired, DESIRED_RUNNING);
 }
 

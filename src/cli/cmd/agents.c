@@ -12,6 +12,22 @@ static const char *strategy(const struct agent *agent)
 	return strategy_name(registry_strategy(agent));
 }
 
+static const char *resumes(const struct agent *agent)
+{
+	switch (registry_strategy(agent)) {
+	case STRATEGY_NONE:
+		break;
+	case STRATEGY_CONTINUE:
+		return "the latest";
+	case STRATEGY_ASSIGN:
+	case STRATEGY_IDEMPOTENT:
+	case STRATEGY_CREATE:
+	case STRATEGY_REPORT:
+		return "by its id";
+	}
+	return "no";
+}
+
 static const char *source(const struct agent *agent)
 {
 	if (!agent->builtin)
@@ -48,13 +64,13 @@ static void print_seen(const struct app *app, const struct agent_seen *seen, siz
 		return;
 	}
 	cleanup_table struct table *table = table_new(
-		app, (const char *const[]){ "NAME", "TITLE", "STRATEGY", "SOURCE", "VERSION",
+		app, (const char *const[]){ "NAME", "TITLE", "RESUMES", "SOURCE", "VERSION",
 					    "INSTALLED", NULL });
 	for (size_t i = 0; i < count; i++) {
 		const struct agent *agent = seen[i].agent;
 		table_add(table,
 			  (const char *const[]){ agent->name, or_empty(agent->title),
-						 strategy(agent), source(agent),
+						 resumes(agent), source(agent),
 						 seen[i].version ? seen[i].version : "-",
 						 or_not_installed(seen + i), NULL },
 			  seen[i].path ? "green" : NULL);
@@ -287,6 +303,7 @@ static void print_entry(const struct agent_seen *seen)
 	line("source", source(agent));
 	line("installed", or_not_installed(seen));
 	line("version", seen->version ? seen->version : "-");
+	line("resumes", resumes(agent));
 	line("strategy", strategy(agent));
 	show_texts(NULL, agent);
 	line("bare word", agent->prompt_positional ? "is a prompt" : NULL);

@@ -107,8 +107,10 @@ static void say_farewell(struct app *app, const struct instance *shown)
 		       "attach %s\n",
 		       title, instance_state_name(view.state), *reason ? ", " : "", reason, hint);
 	else
-		printf("%s is %s%s%s. To start it again: agentdeck start %s\n", title,
-		       instance_state_name(view.state), *reason ? ", " : "", reason, hint);
+		printf("%s %s%s%s%s. To start it again: agentdeck start %s\n", title,
+		       view.state == STATE_ERROR ? "has ended" : "is ",
+		       view.state == STATE_ERROR ? "" : instance_state_name(view.state),
+		       *reason ? ": " : "", reason, hint);
 }
 
 /* Its agent may have ended while its user looked.  END_SEEN_TO: there is nothing to go on with. */

@@ -59,7 +59,7 @@ static void print_as_json(const struct pack_list *list, const char *path)
 /* What is not in there, or not whole. */
 static void print_gaps(const struct app *app, const struct pack_list *list)
 {
-	static const char *const headings[] = { "NOT WHOLE", "PROFILE", "REASON", NULL };
+	static const char *const headings[] = { "INCOMPLETE", "PROFILE", "REASON", NULL };
 	cleanup_table struct table *table = table_new(app, headings);
 	bool has_some = false;
 	for (size_t i = 0; i < list->count; i++) {

@@ -79,7 +79,7 @@ static void add_to_table(struct display *display, const struct revive_result *re
 {
 	const char *reason = result->error  ? result->error
 			     : result->note ? result->note
-					    : or_empty(result->reason);
+					    : reason_text(or_empty(result->reason));
 	if (!display->table)
 		display->table = table_new(display->app,
 					   (const char *const[]){ "TITLE", "ID", "OUTCOME", "BY",

@@ -104,7 +104,7 @@ static void print_started(const struct lifecycle_started *started)
 			break;
 		}
 		printf("%s: started with a NEW conversation %s; history not restored (%s), earlier id %s",
-		       title, or_empty(attempt->session_id), attempt_reason(attempt),
+		       title, or_empty(attempt->session_id), attempt_why(attempt),
 		       instance->conversation.previous.count &&
 				       naming_same_session_id(id, attempt->session_id)
 			       ? instance->conversation.previous

@@ -333,7 +333,7 @@ static void judge_agents(const struct doctor_facts *facts, struct findings *ret)
 		ok("%s", agents);
 	} else {
 		warn("no coding agent is in PATH%s",
-		     facts->stand_ins.count ? ", only stand-ins" : "");
+		     facts->stand_ins.count ? ", only demo and shell" : "");
 		advise("install one of those that agentdeck agents list names, or use add -c");
 	}
 }
@@ -481,7 +481,7 @@ static void judge_supervisor(const struct doctor_facts *facts, struct findings *
 	} else if (!facts->manager_version) {
 		ok("none runs: after a crash or reboot, run agentdeck recover");
 	} else if (facts->supervisor_choice && streq(facts->supervisor_choice, "declined")) {
-		ok("you took it away: after a crash or reboot, run agentdeck recover");
+		ok("you uninstalled it: after a crash or reboot, run agentdeck recover");
 	} else {
 		warn("none runs: after a crash or reboot, nothing restarts your sessions");
 		advise("agentdeck supervise --install");

@@ -84,7 +84,7 @@ static int execute(const struct operation *operation)
 	(void)setenv("PWD", directory, 1);
 	if (instance->run.history_note)
 		dprintf(STDOUT_FILENO, "agentdeck: %s\r\n", instance->run.history_note);
-	log_info("rung %s: %s", rung_name(attempt->rung), attempt->argv.items[0]);
+	log_info("attempt %s: %s", rung_name(attempt->rung), attempt->argv.items[0]);
 	start_watch(operation->deck, instance->id);
 	deck_close(operation->deck);
 	/* We are in the session's directory: a name without a slash is not a program in there,
@@ -168,7 +168,7 @@ static int ask(struct operation *operation, struct error *err)
 	if (operation_find_agent(&answered, err) < 0 || begin_attempt(&answered, err) < 0 ||
 	    operation_save(&answered, err) < 0)
 		return -1;
-	log_info("offer: answered, rung %s", rung_name(run_attempt(&now->run)->rung));
+	log_info("offer: answered, attempt %s", rung_name(run_attempt(&now->run)->rung));
 	lifecycle_log_attempt(now);
 	instance_free(operation->instance);
 	operation->instance = TAKE_PTR(answered.instance);
@@ -364,11 +364,12 @@ static int fall_to_shell(const struct operation *operation, const char *reason, 
 					    : NULL;
 	cleanup_free char *why =
 		run_attempt(run)[-1].reason == REASON_CONVERSATION_ELSEWHERE
-			? xasprintf("agent does not find its conversation in this directory (%s); "
-				    "to copy it here: "
-				    "agentdeck session set %s path %s --copy-transcript",
-				    reason, instance->id, instance_lookup_directory(instance))
-			: xasprintf("agent does not start: %s", reason);
+			? xasprintf(
+				  "its agent does not find its conversation in this directory (%s); "
+				  "to copy it here: "
+				  "agentdeck session set %s path %s --copy-transcript",
+				  reason, instance->id, instance_lookup_directory(instance))
+			: xasprintf("its agent did not start: %s", reason);
 	free(run->history_note);
 	run->history_note = xasprintf("the agent does not start (%s); this is a shell instead",
 				      status ? status : reason);
@@ -380,7 +381,7 @@ static int climb(struct operation *operation, struct error *err)
 	struct instance *instance = operation->instance;
 	struct run *run = &instance->run;
 	cleanup_free char *reason = describe(&instance->observed.exit);
-	log_warning("rung %s failed (%s): next is %s", rung_name(run_attempt(run)->rung), reason,
+	log_warning("attempt %s failed (%s): next is %s", rung_name(run_attempt(run)->rung), reason,
 		    rung_name(run->attempts[run->attempt + 1].rung));
 	run->attempt++;
 	run->attempt_since = clock_wall_us();

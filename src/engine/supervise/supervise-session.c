@@ -316,7 +316,7 @@ static void take_outcome(struct session *session, const struct revive_result *an
 		return;
 	switch (answer->outcome) {
 	case REVIVED:
-		calls_notify(session, "recovered", answer->reason);
+		calls_notify(session, "recovered", answer->note);
 		break;
 	case REVIVE_LATER:
 		set_timer(session, answer->delay_ms);

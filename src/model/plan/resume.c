@@ -675,7 +675,7 @@ char *resume_history_note(const struct agent *agent, const struct instance *inst
 	case RUNG_COUNT:
 		break;
 	}
-	return lost ? xasprintf("history not restored: %s", attempt_reason(attempt)) : NULL;
+	return lost ? xasprintf("history not restored: %s", attempt_why(attempt)) : NULL;
 }
 
 bool resume_note_reported(const struct agent *agent, struct instance *instance,

@@ -235,6 +235,11 @@ const char *attempt_reason(const struct attempt *attempt)
 					       : reason_name(attempt->reason);
 }
 
+const char *attempt_why(const struct attempt *attempt)
+{
+	return reason_text(attempt_reason(attempt));
+}
+
 const struct process_id *run_tmux_server(const struct run *run)
 {
 	return run->capsule ? &run->window : &run->server;

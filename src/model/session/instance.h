@@ -305,6 +305,8 @@ void attempt_clear(struct attempt *attempt);
 void run_add_attempt(struct run *run, const struct attempt *attempt);
 /* Its reason as a word; NULL: there is none.  Borrowed. */
 const char *attempt_reason(const struct attempt *attempt);
+/* The same for people. */
+const char *attempt_why(const struct attempt *attempt);
 /* Its tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
 /* The attempt that runs now, NULL when there is no run.  Borrowed. */
