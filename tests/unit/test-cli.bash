@@ -195,6 +195,8 @@ case_usage() {
 	refused 64 'unknown option --bogus' list --bogus
 	refused 64 'option -t requires a value' add -t
 	refused 64 'unknown option' --bogus list
+	refused 64 'unknown option --group: leave out its dashes \(usage: agentdeck session set SESSION FIELD VALUE' set a --group x
+	refused 64 'unknown option --bogus: see' set a --bogus x
 	refused 64 '' -p '../x' list
 	refused 64 '' -p logs list
 	refused 64 'is not closed' add . -t a -c "sh -c 'open"
@@ -383,6 +385,7 @@ case_damaged_agent_entry() {
 	[ "$status" = 2 ] || fail "exit status $status"
 	grep -q 'warning: .*mine\.toml:1:' "$home/err" || fail "no warning: $(<"$home/err")"
 	must agents list
+	grep -Eq '^demo .* by its id ' "$home/out" && ! grep -q STRATEGY "$home/out" || fail "$(<"$home/out")"
 	grep -q 'warning: .*mine\.toml:1:' "$home/err" || fail "no warning in the list: $(<"$home/err")"
 }
 
@@ -780,6 +783,10 @@ case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat
 	deck+=(AGENTDECK_DEMO_NO_REPORT=1)
+	printf '[session.late]\nagent = "demo"\n' >agentdeck.toml
+	must up
+	grep -q '^agentdeck: late: waiting for demo' "$home/err" || fail "up says: $(<"$home/err")"
+	must stop late
 	must session start slow --json
 	grep -q 'slow: waiting for demo to report its start' "$home/err" || fail "it waits without a word"
 	grep -q '"verified": *true' "$home/out" || fail "its screen is no proof: $(<"$home/out")"
@@ -1631,6 +1638,8 @@ case_list_rows_fit_the_terminal() {
 	on_terminal 80 agentdeck list --no-trunc
 	until_screen 'short'
 	grep -qF "${titles[1]}" <<<"$(screen | tr -d '\n')" || fail "--no-trunc has cut: $(screen)"
+	must list --no-trunc
+	grep -q '^TITLE  *ID .* PATH  *CONVERSATION' "$home/out" || fail "it lacks columns: $(head -n 1 "$home/out")"
 	"${deck[@]}" tmux -S "$terminal" kill-server
 }
 
@@ -2163,12 +2172,12 @@ case_discover_asks_for_numbers() {
 	must list --json
 	[ "$(grep -o '"session_id": "[0-9]' "$home/out" | grep -o '.$' | sort | tr -d '\n')" = 134 ] || fail "added $(<"$home/out")"
 
-	# "q" and an empty line add nothing
+	# "q" cancels, and an empty line adds nothing
 	for number in q ''; do
 		on_terminal 120 agentdeck discover
 		until_screen 'Which become sessions'
 		type_in "$number"
-		until_screen '^ended with 0$'
+		until_screen "^ended with $([ "$number" ] && echo 1 || echo 0)\$"
 		grep -q '^Added' <<<"$(screen)" && fail "$(screen)"
 		"${deck[@]}" tmux -S "$terminal" kill-server
 	done
@@ -2442,6 +2451,8 @@ case_groups() {
 	refused 2 "no session is in a group 'none'" group rename none other
 	refused 64 'choose a name outside' group rename work work/sub
 	refused 64 '' group rename work 'x//y'
+	printf '[groups.empty.limits]\ntasks_max = 100\n' >>"$home/deck/config.toml"
+	refused 2 "group 'empty' has no session; config.toml names it: agentdeck config edit" group remove empty
 	must group rename work job/x
 	grep -q "still has limits for the group 'work'" "$home/err" || fail "$(<"$home/err")"
 	[ "$(value a group) $(value b group) $(value c group)" = 'job/x job/x/api workshop' ] || fail "renamed to $(value a group) $(value b group) $(value c group)"

@@ -26,11 +26,18 @@ struct worker {
 	const struct crew_job *job;
 };
 
-/* Say where in the file a job that failed is declared. */
+static bool names_session(const struct crew_job *job, const char *text)
+{
+	const size_t length = strlen(job->title);
+	return starts_with(text, job->title) && starts_with(text + length, ": ");
+}
+
+/* Say where in the file a job that failed is declared.  What names its session is for itself, such
+ * as what a start waits for. */
 static void relay_error(const struct crew_job *job, const char *line)
 {
 	static const char prefix[] = "agentdeck: ";
-	if (job->place && starts_with(line, prefix))
+	if (job->place && starts_with(line, prefix) && !names_session(job, line + strlen(prefix)))
 		complain("%s: %s: %s", job->place, job->title, line + strlen(prefix));
 	else if (*line)
 		say_to(stderr, xstrdup(line));
@@ -74,7 +81,10 @@ static void print_answer(const struct crew_job *job, const struct child_result *
 	}
 	const char *why = json_get_string(object, "error", NULL);
 	if (job->place && why) {
-		cleanup_free char *placed = xasprintf("%s: %s: %s", job->place, job->title, why);
+		const bool is_named = names_session(job, why);
+		cleanup_free char *placed = xasprintf("%s: %s%s%s", job->place,
+						      is_named ? "" : job->title,
+						      is_named ? "" : ": ", why);
 		json_set_string(object, "error", placed);
 	}
 	/* An error does not say whose it is. */

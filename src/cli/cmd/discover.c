@@ -198,14 +198,18 @@ static bool take_numbers(char *line, struct finds *finds, struct finds *ret)
 
 static int pick(struct app *app, struct finds *finds, struct error *err)
 {
-	printf("Which become sessions? Type numbers, such as 1 3-5; Enter or q: none.\n");
+	printf("Which become sessions? Type numbers, such as 1 3-5; Enter: none; q cancels.\n");
 	for (;;) {
 		cleanup_finds struct finds chosen = { 0 };
 		cleanup_free char *line = NULL;
 		int r = ask_line(&line, err);
 		if (r < 0)
 			return -1;
-		if (r == ASK_CANCELLED || !line[strspn(line, " \t")])
+		if (r == ASK_CANCELLED) {
+			fprintf(stderr, "agentdeck: cancelled: no session was created\n");
+			return 1;
+		}
+		if (!line[strspn(line, " \t")])
 			return 0;
 		if (!take_numbers(line, finds, &chosen))
 			printf("Type numbers from 1 to %zu.\n", finds->count);

@@ -108,10 +108,17 @@ static int check_exists(struct app *app, const char *group, size_t *ret_count, s
 	if (store_list(app->deck.store, &rows, err) < 0)
 		return -1;
 	*ret_count = *group ? count_sessions(&rows, group, &running) : 0;
-	if (*ret_count == 0)
+	if (*ret_count)
+		return 0;
+	cleanup_strvec struct strvec names = { 0 };
+	find_groups(app, &rows, &names);
+	if (strvec_contains(&names, group))
 		return error_set(err, ERROR_NOT_FOUND,
-				 "no session is in a group '%s': agentdeck group list", group);
-	return 0;
+				 "group '%s' has no session; config.toml names it: agentdeck "
+				 "config edit",
+				 group);
+	return error_set(err, ERROR_NOT_FOUND,
+			 "no session is in a group '%s': agentdeck group list", group);
 }
 
 /* to: empty for no group. */

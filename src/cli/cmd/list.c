@@ -255,7 +255,7 @@ static int set_format(struct app *app, struct listing *listing, struct error *er
 	if (streq(format, "json"))
 		app->json = true;
 	if (streq(format, "json") || streq(format, "table"))
-		return listing_set_columns(listing, NULL, err);
+		return listing_set_columns(listing, given->whole ? LISTING_ALL_COLUMNS : NULL, err);
 	if (starts_with(format, "table "))
 		return listing_set_columns(listing, format + strlen("table "), err);
 	cleanup_free char *shown = visible(format);

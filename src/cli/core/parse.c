@@ -144,10 +144,29 @@ static int set_variable(struct app *app, const struct command_option *option, ch
 	return 0;
 }
 
-static int refuse_option(const struct option_set *set, int letter, const char *word,
-			 struct error *err)
+/* "--group" of a command whose second word may be "group". */
+static bool is_second_word(const struct command *command, const char *option)
 {
+	cleanup_app struct app one = { 0 };
+	if (!command || !command->offer || !starts_with(option, "--"))
+		return false;
+	strvec_push(&one.operands, "");
+	const struct offer offer = command->offer(&one, false);
+	for (size_t i = 0; i < offer.count; i++)
+		if (streq(or_empty(offer.words[i]), option + 2))
+			return true;
+	return false;
+}
+
+static int refuse_option(const struct parser *parser, const struct option_set *set, int letter,
+			 const char *word, struct error *err)
+{
+	const struct command *command = parser->app->command;
 	cleanup_free char *shown = visible(word);
+	if (letter != ':' && is_second_word(command, word))
+		return error_set(err, ERROR_USAGE,
+				 "unknown option %s: leave out its dashes (usage: agentdeck %s %s)",
+				 shown, command->name, command->arguments);
 	return error_set(err, ERROR_USAGE,
 			 letter == ':' ? "option %s requires a value: see agentdeck %s"
 				       : "unknown option %s: see agentdeck %s",
@@ -171,7 +190,7 @@ static int read_options(const struct parser *parser, const struct option_set *se
 		const struct command_option *option = set_find(set, letter);
 		if (!parser->place) {
 			if (!option)
-				return refuse_option(set, letter, argv[optind - 1], err);
+				return refuse_option(parser, set, letter, argv[optind - 1], err);
 			if (set_variable(app, option, optarg, err) < 0)
 				return -1;
 		} else if (letter == ':') {

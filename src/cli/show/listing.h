@@ -35,6 +35,7 @@ extern const char *const listing_statuses[LISTING_STATUSES];
 /* The names of all columns. */
 enum { LISTING_COLUMNS = 10 };
 extern const char *const listing_columns[LISTING_COLUMNS];
+#define LISTING_ALL_COLUMNS "title,id,group,agent,status,since,age,used,path,conversation"
 
 /* Read words with commas between them: states and activities; names of columns (NULL: the usual
  * ones).  ERROR_USAGE names those that exist. */
