@@ -33,10 +33,10 @@ static size_t count(const char *text, const char *part)
 
 static struct process begin_supervising(void)
 {
-	(void)machine_background(WORDS("agentdeck", "supervise"), at_home("supervise.out"));
+	const struct process supervisor = machine_background(WORDS("agentdeck", "supervise"),
+							     at_home("supervise.out"));
 	WAIT_FOR(strstr(or_empty(deck_log()), "supervising "), "no supervisor");
-	return machine_process((pid_t)json_get_int(
-		deck_ok(NULL, WORDS("supervise", "--status", "--json")), "pid", 0));
+	return supervisor;
 }
 
 /* A session whose agent waits for its user soon after each turn. */
