@@ -174,6 +174,11 @@ case_the_configuration_document_has_every_key() {
 					if ($i ~ /^\[/) { gsub(/[][]/, "", $i); print $i }
 					else print (table ? table "." : "") $i
 			}' "$document" | sort) || fail "keys and headings of docs/configuration.md"
+	diff <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) \
+		<(sed -n '/^```toml/,/^```$/p' "$document" | awk '
+			/^\[/ { table = $1; gsub(/[][]/, "", table); if (table ~ /^(resume.agents|tmux.options|groups)$/) print table; next }
+			match($0, /^(# )?[a-z_]+ = /) { key = $0; sub(/^# /, "", key); sub(/ .*/, "", key); print (table ? table "." : "") key }' |
+			grep -Ev '^(resume.agents|tmux.options|groups)\.' | sort) || fail "keys of the complete example"
 }
 
 case_session_commands_work_without_the_word() {
@@ -222,18 +227,24 @@ case_the_texts_are_kept() {
 }
 
 case_the_manual_is_well_formed() {
-	local name page
+	local name page top=${top_srcdir:-$(dirname "$0")/../..}
 	agentdeck help --man >"$root/agentdeck.1"
 	while read -r name; do
 		# shellcheck disable=SC2086
 		agentdeck help --man $name >"$root/agentdeck-${name// /-}.1"
 	done < <(names)
-	for page in "$root"/agentdeck*.1; do
+	"$top/scripts/embed-manual" "$top/docs/configuration.md" 1 2026-01-01 >"$root/agentdeck-config.5"
+	sed 's/\\-/-/g' "$root/agentdeck-config.5" >"$root/headings"
+	# shellcheck disable=SC2016  # the document's quotes
+	for name in $(sed -nE 's/^##+ `([^`]+)`$/\1/p' "$top/docs/configuration.md" | tr -d '[]'); do
+		grep -Eq "^\.S[SH] \"\[?$name\]?\"" "$root/headings" || fail "no $name in agentdeck-config(5)"
+	done
+	for page in "$root"/agentdeck*.[15]; do
 		if has mandoc; then
 			mandoc -T lint -W warning "$page" || fail "mandoc: $page"
 		fi
 		if command -v groff >/dev/null; then
-			[ -z "$(groff -man -ww -z "$page" 2>&1)" ] || fail "groff: $page"
+			[ -z "$(groff -k -Tutf8 -man -ww -z "$page" 2>&1)" ] || fail "groff: $page"
 		fi
 	done
 }

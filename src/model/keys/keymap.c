@@ -113,7 +113,7 @@ static int parse(const char *text, const char *shown, enum action *ret_action, k
 	*ret_action = action_named(text, length);
 	if (*ret_action == ACTION_NONE || !text[length])
 		return error_set(err, ERROR_INVALID,
-				 "'%s' in [ui] keys: write ACTION=KEY; docs/configuration.md has "
+				 "'%s' in [ui] keys: write ACTION=KEY; agentdeck-config(5) has "
 				 "the actions",
 				 shown);
 	if (!key_parse(text + length + 1, ret_key))

@@ -99,7 +99,7 @@ char *settings_starter(void)
 	strbuf_adds(&text,
 		    "# The configuration of agentdeck.  Each line that begins with \"# key =\""
 		    " shows a default or\n# an example: remove the # and change the value."
-		    "  See docs/configuration.md.\n");
+		    "  See agentdeck-config(5).\n");
 	const struct toml_key *key;
 	for (size_t i = 0; (key = settings_key(i)); i++) {
 		const size_t own = table_length(key);
