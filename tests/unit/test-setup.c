@@ -113,6 +113,7 @@ static void a_setup_that_takes_too_long_is_ended_with_what_it_started(void **sta
 	cleanup_instance struct instance *instance = made(desk);
 	assert_int_equal(set_up(desk, instance, &err), -1);
 	assert_int_equal(err.code, ERROR_TIMEOUT);
+	assert_non_null(strstr(err.message, "setup_timeout (1 s)"));
 	/* What it started held the lock. */
 	cleanup_free char *path = setup_log(&desk->deck, instance);
 	assert_int_equal(fs_lock(AT_FDCWD, path, clock_ms() + 10000, &log, NULL), 0);

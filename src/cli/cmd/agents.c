@@ -220,7 +220,7 @@ static bool has_texts(const char *key)
 	return starts_with(key, "screen.") || streq(key, "daemons.end") || streq(key, "evidence");
 }
 
-enum { COLUMN = 16, WIDTH = 96 };
+enum { COLUMN = 22, WIDTH = 96 };
 
 static void line(const char *name, const char *value)
 {

@@ -181,8 +181,8 @@ static int open_stopped(struct deck *deck, const char *base, struct operation *r
 						       opened.instance->id);
 		return error_set(
 			err, ERROR_INVALID,
-			"session '%s' is running and its conversation cannot change now: stop it "
-			"first with agentdeck session stop %s",
+			"session '%s' is running, so this cannot be changed: stop it first with "
+			"agentdeck stop %s",
 			title, hint);
 	}
 	*ret = operation_take(&opened);

@@ -187,6 +187,7 @@ static int run_argv(struct deck *deck, const struct instance *instance, const st
 		    struct error *err)
 {
 	cleanup_child_result struct child_result result = { 0 };
+	cleanup_error struct error failure = { 0 };
 	cleanup_fs_lock struct fs_lock log = FS_UNLOCKED;
 	const int64_t deadline_ms = clock_ms() + deck->settings.setup_timeout_s * 1000;
 	cleanup_close int tree = fs_openat(AT_FDCWD, instance->workspace->path,
@@ -206,7 +207,16 @@ static int run_argv(struct deck *deck, const struct instance *instance, const st
 	if (r == CHILD_NOT_INSTALLED)
 		return error_set(err, ERROR_UNAVAILABLE, "%s is not installed", argv->items[0]);
 	if (r == 0)
-		r = child_finish(&child, deadline_ms, &result, err);
+		r = child_finish(&child, deadline_ms, &result, &failure);
+	if (failure.code == ERROR_TIMEOUT) {
+		cleanup_free char *path = setup_log(deck, instance);
+		return error_set(err, ERROR_TIMEOUT,
+				 "it took longer than [workspace] setup_timeout (%lld s) and was "
+				 "ended (all of its output: %s)",
+				 (long long)deck->settings.setup_timeout_s, path);
+	}
+	if (failure.message)
+		return error_move(err, &failure);
 	return r < 0 ? -1 : judge(deck, instance, &result, err);
 }
 
