@@ -489,6 +489,21 @@ case_first_launch_says_what_it_did() {
 	must session stop a b
 }
 
+# A start from cron, whose PATH has the agent as well.
+case_poorer_path_is_not_kept() {
+	local kept program
+	program=$(command -v agentdeck)
+	must add . -t a --agent demo
+	must start a
+	kept=$(grep -o '"PATH=[^"]*"' "$home/deck/default/$(value a id)/instance.json")
+	must stop a
+	"${deck[@]}" PATH="$(dirname "$program"):/usr/bin:/bin" "$program" start a >"$home/out" 2>"$home/err" ||
+		fail "$(<"$home/err")"
+	[ "$kept" = "$(grep -o '"PATH=[^"]*"' "$home/deck/default/$(value a id)/instance.json")" ] ||
+		fail "it was $kept, and is $(grep PATH= "$home/deck/default/$(value a id)/instance.json")"
+	must stop a
+}
+
 case_old_tmux() {
 	must add . -t a --agent demo -- 'the first prompt'
 	local -a good=("${deck[@]}")

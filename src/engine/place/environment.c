@@ -174,17 +174,45 @@ static bool is_secret(const struct instance *instance, const struct agent *agent
 	return strvec_contains(&agent->login_variables, name);
 }
 
+#define PATH_ENTRY "PATH="
+
+static bool has_directory(const char *path, const char *directory)
+{
+	const size_t length = strlen(directory);
+	for (const char *part = path; part; part = strchr(part, ':')) {
+		part += *part == ':';
+		if (strcspn(part, ":") == length && strncmp(part, directory, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is it a part of the PATH that was kept, as that of cron is? */
+static bool is_poorer_path(const char *path, const char *kept)
+{
+	cleanup_free char *copy = xstrdup(path);
+	char *rest = copy;
+	for (const char *directory; (directory = strsep(&rest, ":"));)
+		if (!has_directory(kept, directory))
+			return false;
+	return strlen(path) < strlen(kept);
+}
+
 void environment_keep(const struct deck *deck, struct instance *instance)
 {
+	cleanup_free char *path = xstrdup_or_null(environment_kept_path(instance));
 	strvec_clear(&instance->env_kept);
 	for (char **item = environ; *item; item++) {
 		cleanup_free char *name = xstrndup(*item, strcspn(*item, "="));
-		if (is_keepable(deck, name))
+		if (!is_keepable(deck, name))
+			continue;
+		if (path && starts_with(*item, PATH_ENTRY) &&
+		    is_poorer_path(*item + strlen(PATH_ENTRY), path))
+			strvec_pushf(&instance->env_kept, PATH_ENTRY "%s", path);
+		else
 			strvec_push(&instance->env_kept, *item);
 	}
 }
-
-#define PATH_ENTRY "PATH="
 
 const char *environment_kept_path(const struct instance *instance)
 {
