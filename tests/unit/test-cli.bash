@@ -882,6 +882,23 @@ case_the_reply_of_an_agent_with_listed_files_is_found() {
 	must stop bird
 }
 
+# As on a slow machine: it ends after the probation, since it does not have the conversation.
+case_an_agent_that_says_late_that_an_id_is_unknown_begins_anew() {
+	printf '[resume]\nprobation = 1\n' >>"$home/deck/config.toml"
+	mkdir -m 700 "$home/deck/agents"
+	printf '%s\n' 'command = ["slow"]' '[session]' 'id = "uuid"' 'assign = ["--new", "{session_id}"]' 'resume = ["--old", "{session_id}"]' \
+		'[session.unknown]' 'behaviour = "exits"' 'pattern = "^no such session"' >"$home/deck/agents/slow.toml"
+	printf '#!/bin/sh\n[ "$1" != --old ] || { sleep 1.2; echo "no such session"; exit 1; }\nexec cat\n' >"$home/user/slow"
+	chmod 755 "$home/user/slow"
+	must add . -t slow --agent slow -c "$home/user/slow"
+	must start slow --no-wait
+	kill -9 "$(value slow server_pid)"
+	must start slow --no-wait
+	begins_anew() { [[ $(value slow status) == running && $(value slow rung) == assign ]]; }
+	until_done begins_anew || fail "$("${deck[@]}" agentdeck session show slow --json)"
+	must stop slow
+}
+
 case_send_waits_for_the_reply() {
 	must add . -t api --agent demo
 	must start api

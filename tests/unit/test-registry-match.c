@@ -255,6 +255,20 @@ static void a_dead_login_is_read_from_the_last_words(void **state)
 	assert_login_line("run /login\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n", NULL);
 }
 
+static void an_unknown_id_is_read_from_the_last_words(void **state)
+{
+	(void)state;
+	cleanup_registry struct registry registry = builtin();
+	const struct agent *qwen = registry_find(&registry, "qwen");
+	assert_true(registry_is_unknown_id(
+		qwen, "\n No saved session found with ID 0aaaaaaa. Run it without.\n\n"));
+	assert_false(registry_is_unknown_id(qwen, "out of memory\n"));
+	assert_false(registry_is_unknown_id(qwen, NULL));
+	assert_false(registry_is_unknown_id(
+		qwen, "No saved session found with ID 1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n"));
+	assert_false(registry_is_unknown_id(registry_find(&registry, "shell"), "No saved session"));
+}
+
 static void an_agent_whose_words_are_not_known_has_no_dead_login(void **state)
 {
 	(void)state;
@@ -351,6 +365,7 @@ int main(void)
 		cmocka_unit_test(of_two_entries_that_fit_the_users_own_wins),
 		cmocka_unit_test(an_interpreter_can_be_an_agent_itself),
 		cmocka_unit_test(a_dead_login_is_read_from_the_last_words),
+		cmocka_unit_test(an_unknown_id_is_read_from_the_last_words),
 		cmocka_unit_test(an_agent_whose_words_are_not_known_has_no_dead_login),
 		cmocka_unit_test(claude_says_that_its_login_is_dead),
 		cmocka_unit_test(an_agent_says_that_its_background_has_the_conversation),

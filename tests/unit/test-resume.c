@@ -521,6 +521,22 @@ static void only_an_early_unreported_exit_status_counts_against_a_rung(void **st
 	assert_int_equal(resume_judge(&none, &end, PROBATION), LADDER_ENDED);
 }
 
+static void an_agent_that_knows_no_such_id_has_failed_however_late(void **state UNUSED)
+{
+	struct attempt attempts[2] = { { .rung = RUNG_RESUME }, { .rung = RUNG_ASSIGN } };
+	struct run run = { .attempts = attempts, .attempt_count = 2 };
+	struct ladder_end end = { .code = 1, .lived_ms = 100, .is_unknown_id = true };
+	assert_int_equal(resume_judge(&run, &end, 10), LADDER_NEXT);
+	run.reported = true;
+	assert_int_equal(resume_judge(&run, &end, 10), LADDER_ENDED);
+	run.reported = false;
+	end.code = 0;
+	assert_int_equal(resume_judge(&run, &end, 10), LADDER_ENDED);
+	end.code = 1;
+	attempts[0].rung = RUNG_ASSIGN;
+	assert_int_equal(resume_judge(&run, &end, 10), LADDER_ENDED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,6 +556,7 @@ int main(void)
 		cmocka_unit_test(carrying_adds_nothing_and_changes_nothing),
 		cmocka_unit_test(a_copy_is_made_until_it_is_there_and_then_resumed),
 		cmocka_unit_test(only_an_early_unreported_exit_status_counts_against_a_rung),
+		cmocka_unit_test(an_agent_that_knows_no_such_id_has_failed_however_late),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

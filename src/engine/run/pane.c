@@ -426,6 +426,8 @@ static int judge(struct operation *operation, struct error *err)
 		.code = record->code,
 		.signal_number = record->signal,
 		.lived_ms = clock_ms() - instance->run.attempt_since_boot_ms,
+		.is_unknown_id = operation_find_agent(operation, NULL) == 0 &&
+				 registry_is_unknown_id(operation->agent, record->last_words),
 	};
 	/* Interrupted while it was being ended: that is now done. */
 	if (state_is_stopping(instance->observed.state) || instance->desired == DESIRED_STOPPED)

@@ -310,9 +310,8 @@ static char *join_lines(const struct strvec *lines, size_t first)
 	return strbuf_take(&text);
 }
 
-enum refusal registry_refusal(const struct agent *agent, const char *words, char **ret_words)
+static void split_lines(const char *words, struct strvec *ret)
 {
-	cleanup_strvec struct strvec lines = { 0 };
 	cleanup_free char *copy = xstrdup(or_empty(words));
 	char *rest = copy;
 	for (char *line; (line = strsep(&rest, "\n"));) {
@@ -320,8 +319,27 @@ enum refusal registry_refusal(const struct agent *agent, const char *words, char
 		for (size_t length = strlen(line); length && line[length - 1] == ' ';)
 			line[--length] = '\0';
 		if (*line)
-			strvec_push(&lines, line);
+			strvec_push(ret, line);
 	}
+}
+
+bool registry_is_unknown_id(const struct agent *agent, const char *words)
+{
+	cleanup_strvec struct strvec lines = { 0 }, pattern = { 0 };
+	if (!agent->unknown_pattern)
+		return false;
+	strvec_push(&pattern, agent->unknown_pattern);
+	split_lines(words, &lines);
+	for (size_t i = lines.count; i > 0 && lines.count - i < LAST_LINES; i--)
+		if (fits_any(&pattern, lines.items[i - 1]))
+			return true;
+	return false;
+}
+
+enum refusal registry_refusal(const struct agent *agent, const char *words, char **ret_words)
+{
+	cleanup_strvec struct strvec lines = { 0 };
+	split_lines(words, &lines);
 	for (size_t i = lines.count; i > 0 && lines.count - i < LAST_LINES; i--) {
 		const enum refusal refusal = refusal_of_line(agent, lines.items[i - 1]);
 		if (refusal == REFUSAL_NONE)

@@ -71,5 +71,8 @@ enum refusal {
  * the agent's own words; the caller frees. */
 enum refusal registry_refusal(const struct agent *agent, const char *words, char **ret_words);
 
+/* Whether the end of an agent's last words says that it does not have the conversation. */
+bool registry_is_unknown_id(const struct agent *agent, const char *words);
+
 void registry_free(struct registry *registry);
 #define cleanup_registry CLEANUP(registry_free)

@@ -701,8 +701,9 @@ enum ladder_verdict resume_judge(const struct run *run, const struct ladder_end 
 {
 	const struct attempt *attempt = run_attempt(run);
 	bool failed = end->signal_number == 0 && end->code > 0 && end->code < 128;
-	if (!attempt || attempt->rung == RUNG_SHELL || !failed || run->reported || run->offer ||
-	    end->lived_ms >= probation_ms)
+	if (!attempt || attempt->rung == RUNG_SHELL || !failed || run->reported || run->offer)
+		return LADDER_ENDED;
+	if (end->lived_ms >= probation_ms && !(attempt->rung == RUNG_RESUME && end->is_unknown_id))
 		return LADDER_ENDED;
 	return run->attempt + 1 < run->attempt_count ? LADDER_NEXT : LADDER_EXHAUSTED;
 }

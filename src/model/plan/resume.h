@@ -130,10 +130,12 @@ struct ladder_end {
 	int code; /* exit status, when signal_number is 0 */
 	int signal_number;
 	int64_t lived_ms;
+	bool is_unknown_id; /* its last words say that it does not have the conversation */
 };
 
 /* An attempt failed when it exited with its own status (1 to 127) before it reported a start
- * and before the probation was over.  Exit 0, a signal, and the statuses that shells and agents
+ * and before the probation was over, or because it does not have the conversation to resume: on a
+ * slow machine it may say so later.  Exit 0, a signal, and the statuses that shells and agents
  * give for signals (128 and up) say nothing against the rung: the agent had its way, or a user
  * killed it, and the next rung might give up a conversation that is there. */
 enum ladder_verdict resume_judge(const struct run *run, const struct ladder_end *end,
