@@ -209,7 +209,8 @@ int image_build_default(const struct image_order *order, struct image_made *ret,
 	(void)engine_untag(engine, CONTAINER_DEFAULT_REPOSITORY ":new", NULL);
 	if (r < 0)
 		return -1;
-	*ret = (struct image_made){ TAKE_PTR(id), engine_kind_name(engine_kind_of(engine)),
-				    TAKE_PTR(address.instead) };
+	ret->id = TAKE_PTR(id);
+	ret->engine = engine_kind_name(engine_kind_of(engine));
+	ret->instead = TAKE_PTR(address.instead);
 	return 0;
 }
