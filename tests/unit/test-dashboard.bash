@@ -1011,6 +1011,19 @@ case_a_key_goes_to_another_session() {
 	grep -q '"status": *"running"' "$home/out" || fail "web does not run: $(<"$home/out")"
 }
 
+# tmux opens no popup that is larger than the terminal, and the next keys would go to the agent.
+case_a_small_terminal_has_the_picker_too() {
+	some_sessions
+	deck start api --no-supervise
+	waiting web
+	open 50 12 agentdeck attach api
+	await '^\[api\] .*idle' && keys C-b s
+	await 'Go to:' && await '\? web' && keys Escape
+	popup_is_gone && keys C-b N
+	await '^\[web\] .*waiting' && keys C-q
+	await 'ended: 0'
+}
+
 # "a" is also in other agents, groups and directories: the title counts.
 case_the_picker_goes_to_the_best_title() {
 	some_sessions

@@ -112,6 +112,11 @@ static int add_detach_key(struct strbuf *buf, const struct tmux_conf *conf, stru
 	return add_setting(buf, "set -g " DETACH " ", keys, "\n", err);
 }
 
+/* tmux opens no popup that is larger than its terminal. */
+#define AT_MOST(columns, rows)                                        \
+	"-w #{?#{e|<:#{client_width}," columns "},100%," columns "} " \
+	"-h #{?#{e|<:#{client_height}," rows "},100%," rows "}"
+
 /* "run-shell -C" fills the formats in, and reads the words of the switcher as tmux's configuration
  * language.  A client is detached when its popup is gone: tmux_send_away(). */
 #define IN_POPUP(size, option)                                             \
@@ -125,10 +130,10 @@ static int add_switcher(struct strbuf *buf, const struct tmux_conf *conf, struct
 	const struct {
 		const char *prefixed, *key, *action;
 	} bindings[] = {
-		{ "s", conf->switch_key, " " IN_POPUP("-w 76 -h 20", "") "\n" },
+		{ "s", conf->switch_key, " " IN_POPUP(AT_MOST("76", "20"), "") "\n" },
 		{ "N", conf->next_key,
 		  " if-shell -F '#{" OTHERS "}' { " IN_POPUP(
-			  "-w 60 -h 5",
+			  AT_MOST("60", "5"),
 			  "--next") " } { display-message 'No other session waits for you.' }\n" },
 	};
 	cleanup_strbuf struct strbuf words = { 0 };
