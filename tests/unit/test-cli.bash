@@ -804,6 +804,18 @@ case_the_deck_adds_no_session_where_others_are_named() {
 	END
 }
 
+case_a_launch_leaves_what_its_help_says() {
+	run launch . -t missing -c no-such-program
+	[ "$status" != 0 ] || fail 'a missing program was launched'
+	must list -q
+	[ ! -s "$home/out" ] || fail "it has left a session"
+	run launch . -t short -c 'sh -c "exit 3"'
+	[ "$status" = 1 ] && grep -q 'A shell is open in its place' "$home/err" || fail "status $status: $(<"$home/err")"
+	must list -q
+	[ "$(wc -l <"$home/out")" = 1 ] || fail "it has left no session"
+	must stop short
+}
+
 case_a_start_says_what_it_waits_for() {
 	must add . -t slow --agent demo
 	must add . -t blind -c cat

@@ -229,7 +229,7 @@ case_conversations_of_other_agents_come_along() {
 	cmp "$(chat one)" "$(chat two)" || fail "qwen: the conversation differs"
 	must one backup "$root/all"
 	grep -qaF "$canary" "$root/all" && fail "the backup has a secret"
-	must three restore "$root/all" --apply
+	input=$root/all must three restore - --apply
 	cmp "$root/one/$rollout" "$root/three/$rollout" || fail "codex: the conversation differs after a restore"
 	cmp "$(chat one)" "$(chat three)" || fail "qwen: the conversation differs after a restore"
 	[ "$(sessions three)" = 3 ] || fail "$(sessions three) sessions, and not three"

@@ -289,7 +289,7 @@ static int spool_input(int *ret, struct error *err)
 	cleanup_close int fd = -1;
 	char piece[PIECE];
 	ssize_t got;
-	if (fs_open_scratch("/tmp", &fd, err) < 0)
+	if (fs_open_scratch("/var/tmp", &fd, err) < 0)
 		return -1;
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
 		if (got < 0 && errno == EINTR)
@@ -417,7 +417,7 @@ static int write_output(const char *description, const struct archive_source *so
 	char digest[SHA256_TEXT_SIZE];
 	uint64_t size;
 	cleanup_close int fd = -1;
-	if (fs_open_scratch("/tmp", &fd, err) < 0 ||
+	if (fs_open_scratch("/var/tmp", &fd, err) < 0 ||
 	    put_all(fd, description, sources, count, err) < 0 ||
 	    check(fd, path, sources, count, err) < 0 || size_of(fd, path, &size, err) < 0)
 		return -1;
