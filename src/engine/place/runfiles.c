@@ -510,8 +510,8 @@ void runfiles_note_look(const char *directory)
 	cleanup_close int fd = runfiles_open(directory);
 	if (fd < 0 || utimensat(fd, RUN_LOOKED, NULL, AT_SYMLINK_NOFOLLOW) == 0)
 		return;
-	cleanup_close int made = openat(fd, RUN_LOOKED,
-					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_close int made UNUSED = openat(
+		fd, RUN_LOOKED, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 int64_t runfiles_known_at(const char *directory)
