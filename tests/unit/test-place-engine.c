@@ -166,6 +166,26 @@ static void a_virtual_machine_is_refused_when_its_capsule_is_silent(void **state
 		assert_false(starts_with(names.items[i], "here-"));
 }
 
+static void what_is_in_the_place_of_a_file_is_named(void **state UNUSED)
+{
+	cleanup_free char *capsule = container_capsule_directory(&deck, instance);
+	cleanup_free char *token = path_join(capsule, "token");
+	cleanup_free char *reports = path_join(capsule, "reports");
+	(void)mkdir(instance->recipe->home, 0700);
+	EXPECT(container_make_directories(&deck, instance, &fixture.err), 0);
+	(void)unlink(token);
+	assert_int_equal(mkdir(token, 0700), 0);
+	EXPECT_ERROR(container_write_files(&deck, instance, &fixture.err), ERROR_SYSTEM,
+		     "capsule/token cannot be written: move away what is there");
+	assert_int_equal(rmdir(token), 0);
+	assert_int_equal(rmdir(reports), 0);
+	EXPECT(container_write_files(&deck, instance, &fixture.err), 0);
+	assert_int_equal(rename(token, reports), 0);
+	EXPECT_ERROR(container_make_directories(&deck, instance, &fixture.err), ERROR_SYSTEM,
+		     "capsule/reports cannot be written: move away what is there");
+	assert_int_equal(unlink(reports), 0);
+}
+
 static void a_step_that_the_engine_refuses_names_the_next_tier(void **state UNUSED)
 {
 	must_climb();
@@ -425,6 +445,7 @@ int main(void)
 		TEST(a_virtual_machine_is_refused_when_its_capsule_is_silent),
 		TEST(a_container_that_ended_says_its_status),
 		TEST(a_step_that_the_engine_refuses_names_the_next_tier),
+		TEST(what_is_in_the_place_of_a_file_is_named),
 		TEST(another_machine_is_refused_before_the_start),
 		TEST(an_engine_over_tcp_may_be_this_machine),
 		TEST(an_engine_that_lacks_our_directories_is_elsewhere),

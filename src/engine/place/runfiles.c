@@ -215,10 +215,18 @@ static const char *settings_directory(const struct run *run)
 static int save_settings(const struct run *run, int directory, const char *text, struct error *err)
 {
 	cleanup_close int capsule = -1;
-	if (run->capsule && fs_open_private_directory(run->capsule, &capsule, err) < 0)
+	cleanup_error struct error why = { 0 };
+	if (!run->capsule)
+		return fs_replace(directory, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, err);
+	if (fs_open_private_directory(run->capsule, &capsule, err) < 0)
 		return -1;
-	return fs_replace(run->capsule ? capsule : directory, RUN_SETTINGS, text, strlen(text),
-			  FS_VOLATILE, err);
+	/* An agent can put a directory there. */
+	if (fs_replace(capsule, RUN_SETTINGS, text, strlen(text), FS_VOLATILE, &why) < 0)
+		return error_set(err, why.code,
+				 "%s/" RUN_SETTINGS " cannot be written: move away what is there: "
+				 "%s",
+				 run->capsule, why.message);
+	return 0;
 }
 
 static int write_settings(struct deck *deck, int directory, const struct instance *instance,

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* An agent writes in the capsule's directory, and can put something else in a file's place. */
+#define IN_THE_WAY "%s/%s cannot be written: move away what is there"
+
 enum { SECRET_MAX = 64 << 10, SECRET_COMMAND_MS = 60000 };
 
 char *container_capsule_directory(const struct deck *deck, const struct instance *instance)
@@ -54,9 +57,10 @@ int container_make_directories(const struct deck *deck, const struct instance *i
 	cleanup_free char *capsule = container_capsule_directory(deck, instance);
 	if (check_home(instance, capsule, err) < 0 ||
 	    fs_open_private_directory(instance->recipe->home, &home, err) < 0 ||
-	    fs_open_private_directory(capsule, &fd, err) < 0 ||
-	    fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
+	    fs_open_private_directory(capsule, &fd, err) < 0)
 		return -1;
+	if (fs_open_private_directory_at(fd, CAPSULE_REPORTS, true, &reports, err) < 0)
+		return error_prefix(err, IN_THE_WAY, capsule, CAPSULE_REPORTS);
 	container_sweep_tickets(fd);
 	/* No agent runs that could be writing a report. */
 	fs_sweep_temporaries(reports);
@@ -133,7 +137,9 @@ int container_write_files(const struct deck *deck, const struct instance *instan
 	    write_users(users, instance->recipe, err) < 0 ||
 	    (has_older_users(fd) && write_users(fd, instance->recipe, err) < 0))
 		return -1;
-	return write_text(fd, CAPSULE_TOKEN, or_empty(token), err);
+	if (write_text(fd, CAPSULE_TOKEN, or_empty(token), err) < 0)
+		return error_prefix(err, IN_THE_WAY, directory, CAPSULE_TOKEN);
+	return 0;
 }
 
 /* ---- secrets ------------------------------------------------------------------------------- */
