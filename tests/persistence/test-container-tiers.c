@@ -582,6 +582,9 @@ static void works_without_engine(enum engine engine, void (*strike)(enum engine 
 	strike(engine);
 	struct process before = inside.agent, server = window_of(&inside);
 	session_say(&inside.session, "second");
+	const char *shown = json_print(session_look(&inside.session));
+	ASSERT(strstr(shown, kept("\"%d ", (int)before.pid)), "what runs inside is not shown: %s",
+	       shown);
 	machine_destroy(&server);
 	session_start(&inside.session, NULL);
 	ASSERT(machine_alive(&before) && inside.session.agent_pid == before.pid, "another agent");

@@ -176,6 +176,14 @@ static void add_end(struct json_object *object, const struct app *app,
 	json_set_string(end, "why", ending->why);
 }
 
+/* What runs in its container, also while the engine does not answer. */
+static void list_inside(const struct instance *instance, struct strvec *ret)
+{
+	const struct place_run run = place_run_of(instance);
+	if (instance->recipe)
+		place_list_processes(&run, ret);
+}
+
 static struct json_object *json_of_all(struct app *app, const struct store_row *row,
 				       const struct view *view, const struct instance *instance,
 				       const struct told *told)
@@ -204,6 +212,9 @@ static struct json_object *json_of_all(struct app *app, const struct store_row *
 	json_set(object, "workspace",
 		 instance->workspace ? workspace_to_json(instance->workspace) : NULL);
 	json_set(object, "recipe", instance->recipe ? recipe_to_json(instance->recipe) : NULL);
+	cleanup_strvec struct strvec inside = { 0 };
+	list_inside(instance, &inside);
+	json_set_strings(object, "inside", &inside);
 	return object;
 }
 
@@ -462,6 +473,9 @@ static void print_instance(struct app *app, const struct store_row *row, const s
 	line("Agent", instance->agent);
 	line("Container", instance->recipe ? instance->base : NULL);
 	print_comeback(instance);
+	cleanup_strvec struct strvec inside = { 0 };
+	list_inside(instance, &inside);
+	lines("  runs inside", &inside);
 	line("Model", told->about.model);
 	line("Conversation", instance->conversation.session_id);
 	print_shared(view, &instance->conversation.shared);

@@ -113,6 +113,24 @@ char *place_control_group(const struct place_run *run)
 	return place ? place->control_group(run) : NULL;
 }
 
+void place_list_processes(const struct place_run *run, struct strvec *ret)
+{
+	cleanup_free char *group = place_is_live(run) ? place_control_group(run) : NULL;
+	cleanup_free struct process_id *found = NULL;
+	size_t count = 0;
+	if (!group || cgroup_processes(group, &found, &count, NULL) != 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_strvec struct strvec argv = { 0 };
+		if (found[i].pid == run->server.pid || process_argv(found[i].pid, &argv, NULL) != 0)
+			continue;
+		cleanup_strbuf struct strbuf command = { 0 };
+		for (size_t word = 0; word < argv.count; word++)
+			strbuf_addf(&command, " %s", argv.items[word]);
+		strvec_pushf(ret, "%d%s", (int)found[i].pid, strbuf_text(&command));
+	}
+}
+
 bool place_is_empty(const struct place_run *run)
 {
 	const enum machine_relation relation = place_relation(run);

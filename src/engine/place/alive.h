@@ -46,6 +46,10 @@ struct place_watch place_watch(const struct place_run *run);
 /* The control group that its live processes are in; NULL: not known.  The caller frees. */
 char *place_control_group(const struct place_run *run) MUST_USE;
 
+/* What runs beside the first process of a live run, "PID COMMAND" each, appended to *ret.  Asks no
+ * engine.  The commands are what these processes say of themselves: visible(). */
+void place_list_processes(const struct place_run *run, struct strvec *ret);
+
 /* Does the process in its pane live?  It can outlive its tmux server. */
 bool place_agent_is_live(const struct place_run *run);
 
