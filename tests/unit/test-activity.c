@@ -5,6 +5,7 @@
 #include "engine/place/activityfile.h"
 #include "engine/place/place.h"
 #include "engine/place/runfiles.h"
+#include "engine/roster/view.h"
 #include "engine/screen/activity.h"
 #include "model/agent/display.h"
 
@@ -415,6 +416,25 @@ static void a_question_that_was_answered_is_not_waited_for(void **state)
 	check_waiting(cage, "may I? (y/n)", ACTIVITY_WAITING);
 }
 
+static void an_agent_whose_turn_failed_is_listed_with_the_error(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	const struct activity failed = { .activity = ACTIVITY_IDLE,
+					 .since = 7000000,
+					 .failure = (char *)"rate_limit" };
+	assert_int_equal(
+		activityfile_write(cage->directory, &failed, &(struct announced){ 0 }, NULL), 0);
+	cleanup_view struct view view = view_of(&cage->row);
+	assert_true(view.has_failed);
+	assert_string_equal(view.reason, "failed: rate limit");
+	/* Its screen is as it was. */
+	show(cage, "> hello");
+	activity_look(&cage->deck, &cage->row);
+	cleanup_view struct view again = view_of(&cage->row);
+	assert_true(again.has_failed);
+}
+
 static void a_question_may_be_drawn_after_its_report(void **state)
 {
 	struct cage *cage = *state;
@@ -512,6 +532,7 @@ int main(void)
 		CAGE_TEST(one_that_moves_works_whatever_it_reported),
 		CAGE_TEST(what_is_printed_later_makes_what_is_known_old),
 		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
+		CAGE_TEST(an_agent_whose_turn_failed_is_listed_with_the_error),
 		CAGE_TEST(a_question_may_be_drawn_after_its_report),
 		CAGE_TEST(a_look_keeps_what_reports_have_counted),
 		CAGE_TEST(a_server_that_does_not_answer_leaves_it_as_it_was),

@@ -83,7 +83,7 @@ static void claude_is_described_completely(void **state)
 	cleanup_strvec struct strvec events = WORDS("SessionStart", "SessionEnd",
 						    "UserPromptSubmit", "Stop", "Notification",
 						    "PermissionRequest", "PostToolUse",
-						    "PostToolUseFailure");
+						    "PostToolUseFailure", "StopFailure");
 	assert_int_equal(claude->id_kind, ID_UUID);
 	assert_true(strvec_equal(&claude->assign, &assign));
 	assert_true(strvec_equal(&claude->resume, &resume));

@@ -176,6 +176,32 @@ static void hooks_as_the_first_agent_sends_them(void **state)
 	WALK(desk, steps);
 }
 
+static void check_failure(struct desk *desk, const char *expected)
+{
+	cleanup_instance struct instance *now = desk_load(desk);
+	cleanup_activity struct activity activity = { 0 };
+	activity_read(now->run.directory, &activity);
+	assert_string_equal(or_empty(activity.failure), expected);
+}
+
+static void a_turn_that_failed_says_why_until_the_next_one(void **state)
+{
+	struct desk *desk = *state;
+	static const struct step fails[] = {
+		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
+		{ HOOK("StopFailure", OLD, ",\"error\":\"rate_limit\""), 0, OLD, true,
+		  ACTIVITY_IDLE },
+	};
+	static const struct step again[] = {
+		{ HOOK("UserPromptSubmit", OLD, ",\"prompt\":\"x\""), 0, OLD, true, ACTIVITY_BUSY },
+	};
+	start(desk, "claude", NULL, RUNG_ASSIGN, OLD);
+	WALK(desk, fails);
+	check_failure(desk, "rate_limit");
+	WALK(desk, again);
+	check_failure(desk, "");
+}
+
 static void hooks_under_the_names_of_the_entry(void **state)
 {
 	struct desk *desk = *state;
@@ -463,6 +489,7 @@ int main(void)
 			the_first_turn_that_is_told_of_names_the_conversation_and_side_threads_do_not),
 		DESK_TEST(an_event_that_the_entry_does_not_know_names_nothing),
 		DESK_TEST(hooks_as_the_first_agent_sends_them),
+		DESK_TEST(a_turn_that_failed_says_why_until_the_next_one),
 		DESK_TEST(hooks_under_the_names_of_the_entry),
 		DESK_TEST(members_under_the_names_of_the_entry),
 		DESK_TEST(an_agent_that_names_no_conversation_speaks_of_that_of_the_run),

@@ -159,7 +159,7 @@ char *view_text(const struct view *view)
 		return xasprintf("%s on %s", instance_state_name(view->state), view->host);
 	if (view->is_silent)
 		return xasprintf("%s: %s", state, or_empty(view->reason));
-	if (view->is_suspended)
+	if (view->is_suspended || (view->has_failed && !view->is_sharing))
 		return xasprintf("%s, %s", state, view->reason);
 	if (view->is_sharing)
 		return xasprintf("%s, %s: %s", state, instance_activity_name(view->activity),
@@ -178,7 +178,8 @@ const char *view_color(const struct view *view)
 {
 	if (view->state == STATE_ERROR && !view->host)
 		return "red";
-	if (view->is_silent || view->is_suspended || view->is_sharing || view->is_undecided ||
+	if (view->is_silent || view->is_suspended || view->has_failed || view->is_sharing ||
+	    view->is_undecided ||
 	    (view->state == STATE_RUNNING && view->activity == ACTIVITY_WAITING))
 		return "yellow";
 	return view->state == STATE_RUNNING ? "green" : NULL;

@@ -25,13 +25,14 @@ enum {
 	MEANS_IDLE = 1 << 4,
 	MEANS_TURN = 1 << 5,
 	MEANS_END = 1 << 6,
+	MEANS_FAILED = 1 << 7,
 };
 
 /* Borrowed from the JSON object, and from the instance. */
 struct report {
 	const struct agent *agent; /* of the instance; borrowed from the deck */
 	unsigned meaning;
-	const char *event, *session_id, *transcript_path, *source, *cwd;
+	const char *event, *session_id, *transcript_path, *source, *cwd, *failure;
 	/* whose it is, when the conversation is another instance's; the report's own */
 	struct shared_conversation owned;
 	enum sender_relation relation;
@@ -53,7 +54,7 @@ static unsigned meaning_of_name(const struct agent *agent, const char *event)
 		{ &agent->report_start, MEANS_START }, { &agent->report_prompt, MEANS_PROMPT },
 		{ &agent->report_busy, MEANS_BUSY },   { &agent->report_waiting, MEANS_WAITING },
 		{ &agent->report_idle, MEANS_IDLE },   { &agent->report_turn, MEANS_TURN },
-		{ &agent->report_end, MEANS_END },
+		{ &agent->report_end, MEANS_END },     { &agent->report_failed, MEANS_FAILED },
 	};
 	unsigned meaning = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -100,6 +101,8 @@ static void note_activity(const struct instance *instance, const struct report *
 			now.since = clock_wall_us();
 		now.activity = activity;
 		now.is_suspended = false;
+		replace_string(&now.failure,
+			       report->meaning & MEANS_FAILED ? report->failure : NULL);
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
 		replace_string(&now.event, report->event);
@@ -431,6 +434,7 @@ static int decode(struct json_object *object, const struct instance *instance,
 	struct report report = {
 		.agent = agent,
 		.event = member(object, agent->event_key),
+		.failure = member(object, agent->failure_key),
 		.session_id = member(object, agent->id_key),
 		.transcript_path = absolute(member(object, agent->transcript_key)),
 		.source = or_empty(member(object, agent->source_key)),

@@ -14,6 +14,7 @@ enum { ACTIVITY_MAX = 64 << 10, ACTIVITY_LOCK_MS = 1000 };
 void activity_free(struct activity *activity)
 {
 	free(activity->event);
+	free(activity->failure);
 	*activity = (struct activity){ 0 };
 }
 
@@ -49,6 +50,7 @@ void activity_read(const char *directory, struct activity *ret)
 	ret->is_seen = streq(json_get_string(object, "source", SOURCE_REPORT), SOURCE_PANE);
 	ret->is_suspended = json_get_bool(object, "suspended", false);
 	ret->event = xstrdup_or_null(json_get_string(object, "event", NULL));
+	ret->failure = xstrdup_or_null(json_get_string(object, "failure", NULL));
 	(void)instance_activity_parse(json_get_string(object, "reported", "unknown"),
 				      &ret->reported);
 }
@@ -81,6 +83,7 @@ int activityfile_write(const char *directory, const struct activity *activity,
 	json_set_string(object, "since", clock_format(activity->since, date));
 	json_set_int(object, "prompts", announced->prompts);
 	json_set_string(object, "event", activity->event);
+	json_set_string(object, "failure", activity->failure);
 	json_set_string(object, "session_id", announced->session_id);
 	if (announced->directory)
 		json_set(object, "cwd", json_raw_text(announced->directory));

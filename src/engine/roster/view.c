@@ -64,6 +64,16 @@ bool view_is_over(const struct place_run *run, enum instance_state stored,
 	return true;
 }
 
+/* "rate_limit" for people. */
+static char *failure_text(const char *failure)
+{
+	char *text = xasprintf("failed: %s", failure);
+	for (char *c = text; *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	return text;
+}
+
 struct view view_of(const struct store_row *row)
 {
 	const struct place_run run = place_run_of_row(row);
@@ -103,6 +113,11 @@ struct view view_of(const struct store_row *row)
 		free(view.reason);
 		view.reason = xstrdup("suspended (Ctrl-Z): attach or send continues it");
 		return view;
+	}
+	if (activity.activity == ACTIVITY_IDLE && activity.failure) {
+		view.has_failed = true;
+		free(view.reason);
+		view.reason = failure_text(activity.failure);
 	}
 	cleanup_free char *shared = shared_conversation_text(&row->shared);
 	view.is_sharing = shared != NULL;

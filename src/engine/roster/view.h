@@ -27,6 +27,8 @@ struct view {
 	int64_t activity_since;
 	/* running, and its user has suspended the agent: reason tells */
 	bool is_suspended;
+	/* idle, since its turn ended with an error: reason tells */
+	bool has_failed;
 	/* the activity may be another one since more than 5 s (engine/screen/activity.h) */
 	bool is_old;
 	/* the run is another machine's: its name; then is_silent, and state is the last that it

@@ -89,6 +89,8 @@ static const struct toml_key keys[] = {
 	KEY("report.busy", toml_store_strings, report_busy),
 	KEY("report.waiting", toml_store_strings, report_waiting),
 	KEY("report.idle", toml_store_strings, report_idle),
+	KEY("report.failed", toml_store_strings, report_failed),
+	KEY("report.failure_key", store_or_null, failure_key),
 	KEY("report.turn", toml_store_strings, report_turn),
 	KEY("report.end", toml_store_strings, report_end),
 	KEY("arguments.prompt_positional", toml_store_bool, prompt_positional),

@@ -71,10 +71,12 @@ struct agent {
 	enum report_payload report_payload;
 	enum report_binds report_binds;
 	/* Names of the members of a report; NULL: it has no such member. */
+	char *failure_key;
 	char *event_key, *id_key, *transcript_key, *cwd_key, *source_key, *kind_key;
 	/* Events by their meaning. */
 	struct strvec report_start, report_prompt, report_busy, report_waiting, report_idle,
-		report_turn, /* a turn is over: there was one */
+		report_failed, /* a turn ended with an error: failure_key says which */
+		report_turn,   /* a turn is over: there was one */
 		report_end;
 	/* The user's flags that carry an id or choose a conversation; removed on resume.
 	 * strip_value take a value (also as --flag=value), strip_optional take one if the next word

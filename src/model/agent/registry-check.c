@@ -185,6 +185,8 @@ static const struct rule {
 	{ "report.busy", broken_word },
 	{ "report.waiting", broken_word },
 	{ "report.idle", broken_word },
+	{ "report.failed", broken_word },
+	{ "report.failure_key", broken_word },
 	{ "report.turn", broken_word },
 	{ "report.end", broken_word },
 	{ "arguments.strip", broken_flag },
