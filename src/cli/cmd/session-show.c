@@ -266,9 +266,8 @@ static void print_restart(const struct app *app, const struct instance *instance
 	}
 	if (instance->observed.held) {
 		cleanup_free char *hint = hint_session(&app->deck, instance->title, instance->id);
-		cleanup_free char *text = xasprintf(
-			"%s; when that is settled, start it with agentdeck session start %s",
-			instance->observed.held, hint);
+		cleanup_free char *text = xasprintf("%s; once that is fixed: agentdeck start %s",
+						    instance->observed.held, hint);
 		line("Held", text);
 	}
 }
