@@ -435,6 +435,22 @@ static void an_agent_whose_turn_failed_is_listed_with_the_error(void **state)
 	assert_true(again.has_failed);
 }
 
+static void an_agent_may_wait_at_its_prompt(void **state)
+{
+	struct cage *cage = *state;
+	start_server(cage);
+	cage->row.agent = (char *)"demo";
+	show(cage, "❯ hello");
+	const struct activity now = { .activity = ACTIVITY_WAITING,
+				      .since = 7000000,
+				      .event = (char *)"Notification" };
+	assert_int_equal(activityfile_write(cage->directory, &now, &(struct announced){ 0 }, NULL),
+			 0);
+	activity_look(&cage->deck, &cage->row);
+	cleanup_activity struct activity activity = stored(cage);
+	assert_int_equal(activity.activity, ACTIVITY_WAITING);
+}
+
 static void a_question_may_be_drawn_after_its_report(void **state)
 {
 	struct cage *cage = *state;
@@ -533,6 +549,7 @@ int main(void)
 		CAGE_TEST(what_is_printed_later_makes_what_is_known_old),
 		CAGE_TEST(a_question_that_was_answered_is_not_waited_for),
 		CAGE_TEST(an_agent_whose_turn_failed_is_listed_with_the_error),
+		CAGE_TEST(an_agent_may_wait_at_its_prompt),
 		CAGE_TEST(a_question_may_be_drawn_after_its_report),
 		CAGE_TEST(a_look_keeps_what_reports_have_counted),
 		CAGE_TEST(a_server_that_does_not_answer_leaves_it_as_it_was),

@@ -105,7 +105,9 @@ static void note_activity(const struct instance *instance, const struct report *
 			       report->meaning & MEANS_FAILED ? report->failure : NULL);
 		*ret_news = (struct report_news){ before, activity, now.since };
 		now.is_seen = false;
-		replace_string(&now.event, report->event);
+		/* What it asks for a permission with comes before a mere notification of that. */
+		if (before != activity || activity != ACTIVITY_WAITING)
+			replace_string(&now.event, report->event);
 		announced.prompts += report->meaning & MEANS_PROMPT ? 1 : 0;
 	}
 	if (moves)

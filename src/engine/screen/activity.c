@@ -27,12 +27,25 @@ static bool is_reported(const struct activity *activity)
 	return activity->activity != ACTIVITY_UNKNOWN && !activity->is_seen;
 }
 
+/* Such an event has kinds, and may say that the agent waits at its prompt: the box is no answer. */
+static bool may_wait_at_prompt(const struct agent *agent, const struct activity *now)
+{
+	cleanup_free char *kinds = xasprintf("%s:", or_empty(now->event));
+	for (size_t i = 0; i < agent->report_idle.count; i++)
+		if (now->event && starts_with(agent->report_idle.items[i], kinds))
+			return true;
+	return false;
+}
+
 /* Does what the screen shows count more than what is known?  A screen that fits no pattern tells
  * nothing against a report, nor against what an agent with reports was seen to do. */
 static bool counts_more(const struct agent *agent, const struct activity *now,
 			enum instance_activity seen)
 {
 	if (seen == ACTIVITY_UNKNOWN && (is_reported(now) || agent_reports(agent)))
+		return false;
+	if (is_reported(now) && now->activity == ACTIVITY_WAITING && seen == ACTIVITY_IDLE &&
+	    may_wait_at_prompt(agent, now))
 		return false;
 	/* What did not change is not written, so that nobody is woken by it. */
 	return now->activity != seen;
