@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A start in a unit test runs this program again as "agentdeck pane". That must not run the tests
- * again: each of them would start the next ones. */
+/* A start in a unit test runs this program again as "agentdeck --profile NAME pane". That must not
+ * run the tests again: each of them would start the next ones. */
 static __attribute__((constructor)) void test_is_no_agentdeck(void)
 {
 	char words[4096];
@@ -26,7 +26,8 @@ static __attribute__((constructor)) void test_is_no_agentdeck(void)
 	const size_t length = file ? fread(words, 1, sizeof(words), file) : 0;
 	if (file)
 		(void)fclose(file);
-	if (memmem(words, length, "\0pane", sizeof("\0pane")))
+	if (memmem(words, length, "\0--profile", sizeof("\0--profile")) &&
+	    memmem(words, length, "\0pane", sizeof("\0pane")))
 		_exit(127);
 }
 
