@@ -174,6 +174,7 @@ case_the_configuration_document_has_every_key() {
 					if ($i ~ /^\[/) { gsub(/[][]/, "", $i); print $i }
 					else print (table ? table "." : "") $i
 			}' "$document" | sort) || fail "keys and headings of docs/configuration.md"
+	# shellcheck disable=SC2016 # the quoted backticks are those of the document
 	diff <(agentdeck config get --json | sed -n 's/^ *"key": *"\(.*\)",$/\1/p' | sort) \
 		<(sed -n '/^```toml/,/^```$/p' "$document" | awk '
 			/^\[/ { table = $1; gsub(/[][]/, "", table); if (table ~ /^(resume.agents|tmux.options|groups)$/) print table; next }
