@@ -344,7 +344,7 @@ TEST(ReviveHoldsAfterTooManyRestarts)
 	ASSERT(streq(session.status, "error") &&
 		       strstr(json_get_string(shown, "held", ""), "3 times"),
 	       "%s", json_print(shown));
-	ASSERT(strstr(show(&session), kept("agentdeck session start %s", session.title)),
+	ASSERT(strstr(show(&session), kept("agentdeck start %s", session.title)),
 	       "show has no remedy:\n%s", show(&session));
 	/* A start by hand resets the count. */
 	session_start(&session, NULL);

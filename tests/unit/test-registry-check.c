@@ -164,7 +164,7 @@ static void a_value_that_makes_no_sense_is_refused(void **state)
 	assert_refused("claude", "[doctor]\nfile = '~/x'\nunless = 'a'\n",
 		       "x.toml:3:1: doctor.unless: \"a\" must be MEMBER.MEMBER=VALUE");
 	assert_refused(
-		"claude", "[doctor]\nfile = '~/x'\n",
+		"amp", "[doctor]\nfile = '~/x'\n",
 		"x.toml:2:1: doctor.file and doctor.unless must be given together: name a file "
 		"and a member of it");
 	assert_refused("claude", "[files]\nlock = '/locks/{uuid}'\n",
