@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 
@@ -201,13 +202,21 @@ def everything(world):
     return found | hidden(world)
 
 
+def reached(world, path):
+    """What the commit in this file reaches: nothing, if damage has left no commit in it."""
+    with open(path, "rb") as file:
+        oid = re.fullmatch(rb"([0-9a-f]{40})\s*", file.read())
+    if not oid or git(world.tree, "cat-file", "-t", oid[1].decode(), check=False) != "commit":
+        return set()
+    return set(git(world.tree, "rev-list", "--objects", "--no-object-names", oid[1].decode()).split())
+
+
 def put_aside(world, gitdir):
     """What a rebase gives back at its end: no ref has it."""
     found = set()
     for name in ("rebase-merge/autostash", "rebase-apply/autostash"):
         if os.path.exists(os.path.join(gitdir, name)):
-            with open(os.path.join(gitdir, name), encoding="ascii") as file:
-                found |= set(git(world.tree, "rev-list", "--objects", "--no-object-names", file.read().strip()).split())
+            found |= reached(world, os.path.join(gitdir, name))
     return found
 
 
@@ -216,10 +225,7 @@ def at_the_top(world, gitdir):
     found = set()
     for name in os.listdir(gitdir):
         if name == "ORIG_HEAD" or name.startswith("SAVED"):
-            with open(os.path.join(gitdir, name), encoding="ascii") as file:
-                oid = file.read().strip()
-            if git(world.tree, "cat-file", "-t", oid, check=False) == "commit":
-                found |= set(git(world.tree, "rev-list", "--objects", "--no-object-names", oid).split())
+            found |= reached(world, os.path.join(gitdir, name))
     return found
 
 
