@@ -83,10 +83,6 @@ int process_parent(pid_t pid, pid_t *ret, struct error *err);
  * meanwhile. */
 size_t process_ancestors(pid_t pid, struct process_id *ret, size_t size);
 
-/* Which process listens at this socket (unix(7), SO_PEERCRED: the one that called listen(2))?
- * PROCESS_GONE: none that we can see. */
-int process_listening(const char *path, struct process_id *ret, struct error *err);
-
 /* Which process of our user listens at this socket (unix(7), SO_PEERCRED: that which called
  * listen(2))?  PROCESS_GONE: none. */
 int process_listening(const char *path, struct process_id *ret, struct error *err);
