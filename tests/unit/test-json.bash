@@ -279,7 +279,11 @@ found=11111111-2222-4333-8444-555555555555
 mkdir -p "$root/user/.claude/projects/${root//\//-}-work"
 printf '{"type":"user","cwd":"%s","message":{"role":"user","content":"hello"}}\n' "$root/work" \
 	>"$root/user/.claude/projects/${root//\//-}-work/$found.jsonl"
+# One that begins with an image has no first words.
+printf '{"type":"user","cwd":"%s","message":{"role":"user","content":[{"type":"image","source":{}}]}}\n' "$root/work" \
+	>"$root/user/.claude/projects/${root//\//-}-work/22222222-2222-4333-8444-555555555555.jsonl"
 holds 0 discover
+grep -q '"first_words": null' "$root/out" || fail "discover: $(<"$root/out")"
 holds 0 discover $found --add
 holds 1 discover $found --add
 holds 0 history hello
