@@ -7,8 +7,8 @@
 #   test-json.bash    agentdeck and its helpers are found in PATH
 #
 # It walks through the table of commands: one with --json that is not run here fails, and so does one
-# that the schema does not describe, and a member that is not in it or not in docs/json.md.  Sessions
-# are made without systemd, in scratch directories.
+# that the schema does not describe, and a member that is not in it or not where docs/json.md has the
+# command.  Sessions are made without systemd, in scratch directories.
 #
 # EXIT STATUS
 #   0 all passed; 1 some failed; 77 there is no tmux, or no jsonschema for python3
