@@ -1288,8 +1288,7 @@ case_actions_are_carried_out() {
 	await 'Title of solo: solo' && keys 2 Enter
 	await ' · solo2 ' && keys M
 	await 'Group of solo2:' && keys z o o Enter
-	await '▾ zoo'
-	keys d
+	await '▾ zoo' && await 'solo2: group is now zoo' && keys d
 	await 'Stop and remove solo2' && keys Down Enter
 	await '4 sessions'
 }
