@@ -118,6 +118,8 @@ int(error_set_errno)(struct error *err, int os_errno, const char *format, ...)
 static const char *file_remedy(int os_errno)
 {
 	switch (os_errno) {
+	case EACCES:
+		return "give yourself access to it (chmod, chown), then try again";
 	case ENOSPC:
 	case EDQUOT:
 		return "free some space there, then try again";

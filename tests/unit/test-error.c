@@ -32,7 +32,8 @@ static void a_disk_that_refuses_is_told_with_what_to_do(void **state UNUSED)
 	static const struct {
 		int number;
 		const char *remedy;
-	} cases[] = { { ENOSPC, "free some space" },
+	} cases[] = { { EACCES, "chmod" },
+		      { ENOSPC, "free some space" },
 		      { EDQUOT, "free some space" },
 		      { EIO, "dmesg" },
 		      { EROFS, "mount" },
