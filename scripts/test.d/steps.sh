@@ -80,12 +80,27 @@ count_unit_tests() {
 make_check() {	# WORD...: run the tests that these words leave, and print how long each took
 	local status=0
 	find . -name '*.log' -path './[ts]*' -delete
-	limit 1800 make --no-print-directory -j $(($(nproc) * 3 / 2)) check VERBOSE=1 LOG_COMPILER="$TOP/tests/helper/timed" "$@" || status=$?
+	limit 1800 "${AS_USER[@]}" make --no-print-directory -j $(($(nproc) * 3 / 2)) check VERBOSE=1 LOG_COMPILER="$TOP/tests/helper/timed" "$@" || status=$?
 	find . -name '*.log' -path './[ts]*' -exec grep -h '^took ' {} + || :
 	return "$status"
 }
 
 MAY_SKIP=	# set where a build cannot run every test
+AS_USER=()	# set where root runs the tests as a user
+
+# Permissions do not bind root, so what they forbid is only seen by a user.
+become_user() {	# DIRECTORY...: what becomes the user's; the first one has its home
+	local -a user
+	((EUID == 0)) || return 0
+	user=(setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups)
+	if ! "${user[@]}" test -x "$1"; then
+		echo "the tests run as root: $1 is in a directory that other users may not enter"
+		return 0
+	fi
+	mkdir -p "$1/home"
+	chown -R nobody "$@"
+	AS_USER=("${user[@]}" env HOME="$1/home")
+}
 
 # These are all of `make check` but the checks of the sources, which are a step. The persistence program
 # is compiled, too, unless WITHOUT_PERSISTENCE is set.
@@ -292,6 +307,7 @@ step_without-systemd() {	# [TEST...]
 	tar -xf "agentdeck-$version.tar.xz" -C "$WORK/dist" --strip-components=1
 	rm "agentdeck-$version.tar.xz"
 	SOURCE=$WORK/dist build_in without-systemd --without-systemd --without-libcurl --without-libgit2 --without-ncurses --without-sqlite --enable-werror CC=gcc CXX=g++
+	become_user "$PWD" "$WORK/dist"
 	MAY_SKIP=1 unit_tests "$@"
 	(($#)) || tarball
 }

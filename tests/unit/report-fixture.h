@@ -7,6 +7,7 @@
 
 #include "unit/store-fixture.h"
 
+#include "driver/assess/assess.h"
 #include "engine/conversation/report.h"
 #include "engine/place/activityfile.h"
 #include "engine/place/runfiles.h"
@@ -34,6 +35,7 @@ static inline int desk_set_up(void **state)
 	setenv("AGENTDECK_HOME", desk->root, 1);
 	setenv("HOME", desk->root, 1);
 	unsetenv("AGENTDECK_PROFILE");
+	unsetenv(ASSESS_PROGRAM_VARIABLE);
 	if (deck_open("default", "test", &desk->deck, NULL) < 0 ||
 	    deck_open_store(&desk->deck, NULL) < 0)
 		return -1;

@@ -155,7 +155,7 @@ def state_of(directory):
                 continue
             status = os.lstat(path)
             kind = (oct(status.st_mode), status.st_size if os.path.isfile(path) else 0)
-            if os.path.isfile(path) and not os.path.islink(path):
+            if os.path.isfile(path) and not os.path.islink(path) and os.access(path, os.R_OK):
                 with open(path, "rb") as file:
                     kind += (hash(file.read()),)
             found[os.path.relpath(path, directory)] = kind
@@ -196,11 +196,13 @@ def check(kind, commands):
         manifest = os.path.join(session, MANIFEST)
         with open(manifest, "rb") as file:
             text = file.read()
-        damages(text)[kind](manifest)
+        damage = damages(text)[kind]
         kept = os.path.join(root, "kept")
+        # before the damage: what cannot be read cannot be copied
         subprocess.run(["cp", "-a", deck.home, kept], check=True)
-        before = state_of(os.path.join(kept, "default", deck.id))
-        good = state_of(os.path.join(kept, "default", deck.good))
+        damage(manifest)
+        before = state_of(session)
+        good = state_of(os.path.join(deck.home, "default", deck.good))
         # What can be read after all is not damaged: then nothing may crash, that is all.
         is_damaged = deck.run("show", deck.id, "--json").returncode != 0
         for name, synopsis, has_json in commands:
@@ -229,6 +231,7 @@ def check(kind, commands):
                         deck.run("stop", "--all", "-q")
                     subprocess.run(["rm", "-rf", deck.home], check=True)
                     subprocess.run(["cp", "-a", kept, deck.home], check=True)
+                    damage(manifest)
         deck.run("stop", "--all", "-q")
     finally:
         subprocess.run(["rm", "-rf", root], check=False)

@@ -127,7 +127,6 @@ static int save(void *context, struct error *err)
 static void a_killed_deletion_has_lost_nothing(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	const struct tree_saver saver = { save, desk };
 	assert_int_equal(tree_delete(&desk->deck, instance, &saver, NULL), 0);
@@ -252,7 +251,6 @@ static void the_id_of_a_root_can_be_given(void **state)
 static void a_mount_point_does_not_make_a_tree_an_orphan_to_free(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	use_root(desk);
 	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_free char *profile = path_join(desk->root, "default");
@@ -278,7 +276,6 @@ static void expect_why(struct desk *desk, const struct instance *instance, const
 static void a_repository_that_cannot_be_read_is_named(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	do_sh(desk, "cd project && git init -q --object-format=sha256");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	assert_int_equal(desk->deck.warnings.count, 1);
@@ -289,7 +286,6 @@ static void a_repository_that_cannot_be_read_is_named(void **state)
 static void a_repository_that_was_moved_is_named(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	do_sh(desk, "mv project moved");
 	expect_why(desk, instance, "/project is gone: restore it");
@@ -299,7 +295,6 @@ static void a_repository_that_was_moved_is_named(void **state)
 static void a_clone_of_a_borrower_borrows_nothing(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	do_sh(desk, "git init -q lender && cd lender && " COMMIT " zero && "
 		    "git clone -q --shared . ../project");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
@@ -314,7 +309,6 @@ static void a_clone_of_a_borrower_borrows_nothing(void **state)
 static void a_tree_that_is_not_made_has_nothing_to_lose(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_verdict struct verdict verdict = { 0 };
 	instance->workspace->is_made = false;

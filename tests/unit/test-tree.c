@@ -36,7 +36,6 @@ int renameat(int from, const char *old_name, int to, const char *new_name)
 static void a_tree_that_cannot_go_back_is_kept_beside(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	is_disturbed = true;
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
@@ -145,7 +144,6 @@ static void what_is_not_known_is_kept(void **state)
 
 static void delete_of(struct desk *desk, enum workspace_kind kind)
 {
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, kind);
 	do_sh(desk, "echo new >default/trees/" ID "/project/new");
 	assert_int_equal(tree_delete(&desk->deck, instance, NULL, NULL), TREE_KEPT);
@@ -164,7 +162,6 @@ static void a_worktree_is_deleted_when_nothing_is_lost(void **state)
 static void what_is_beside_a_tree_is_not_lost_with_it(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_verdict struct verdict verdict = { 0 }, gone = { 0 };
 	do_sh(desk, "cd default/trees/" ID "/project && git worktree add -q -b other ../other && "
@@ -200,7 +197,6 @@ static void delete_is_done(struct desk *desk, struct instance *instance)
 static void a_deletion_that_was_cut_off_goes_on(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "cd default/trees/" ID " && mv project .removed && rm .removed/a");
 	delete_is_done(desk, instance);
@@ -232,7 +228,6 @@ static void a_tree_whose_repository_is_gone_is_no_obstacle(void **state)
 static void a_tree_without_a_session_is_judged_by_its_record(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	struct orphan orphan = { 0 };
@@ -256,7 +251,6 @@ static void a_tree_without_a_session_is_judged_by_its_record(void **state)
 static void a_record_of_another_place_is_no_record(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_free char *profile = path_join(desk->root, "default");
 	cleanup_orphan struct orphan orphan = { 0 };
@@ -281,7 +275,6 @@ static void a_tree_is_made_below_the_root(void **state)
 {
 	struct desk *desk = *state;
 	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
-	use_program("agentdeck-assess");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		use_root(desk, "my/trees");
 		cleanup_instance struct instance *instance = new_tree(desk, kinds[i]);
@@ -307,7 +300,6 @@ static void below_a_root_only_what_is_ours_is_touched(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_error struct error err = { 0 };
-	use_program("agentdeck-assess");
 	use_root(desk, "trees");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	instance->workspace->may_be_lost = true;
@@ -332,7 +324,6 @@ static void below_a_root_only_what_is_ours_is_touched(void **state)
 static void a_tree_below_the_root_without_a_session_is_found(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	use_root(desk, "trees");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_free char *profile = path_join(desk->root, "default");
@@ -356,7 +347,6 @@ static void a_commit_in_a_clone_is_nowhere_else(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_verdict struct verdict verdict = { 0 };
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
@@ -367,7 +357,6 @@ static void a_commit_in_a_worktree_is_kept_by_its_branch(void **state)
 {
 	struct desk *desk = *state;
 	cleanup_verdict struct verdict verdict = { 0 };
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "cd default/trees/" ID "/project && " COMMIT " two");
 	assert_int_equal(tree_judge(&desk->deck, instance, &verdict, NULL), 0);
@@ -455,7 +444,6 @@ static void a_tree_follows_its_repository(void **state)
 	static const enum workspace_kind kinds[] = { WORKSPACE_WORKTREE, WORKSPACE_CLONE };
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cleanup_error struct error err = { 0 };
-		use_program("agentdeck-assess");
 		cleanup_instance struct instance *instance = new_tree(desk, kinds[i]);
 		cleanup_verdict struct verdict verdict = { 0 };
 		cleanup_free char *moved = path_join(desk->root, "moved");

@@ -73,7 +73,6 @@ static void keep_input_open(int ends[2])
 static void a_tree_is_not_deleted_under_a_process(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	do_sh(desk, "mkdir -p " TREE "/build " TREE "-not-it && mv " TREE "-not-it default");
 	const struct {
@@ -104,7 +103,6 @@ static void a_tree_is_not_deleted_under_a_process(void **state)
 static void a_tree_without_a_session_is_not_deleted_under_a_process(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance UNUSED = new_tree(desk, WORKSPACE_CLONE);
 	cleanup_orphan struct orphan orphan = { 0 };
 	cleanup_error struct error err = { 0 };
@@ -123,7 +121,6 @@ static void a_tree_without_a_session_is_not_deleted_under_a_process(void **state
 static void what_is_set_aside_is_not_deleted_under_a_process(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_CLONE);
 	pid_t pid = work_in(desk, TREE, "");
 	do_sh(desk, "mv " TREE " default/trees/" ID "/.removed");
@@ -185,7 +182,6 @@ static void use_program_that_is_followed_by_a_change(struct desk *desk)
 static void what_is_written_after_the_look_is_kept(void **state)
 {
 	struct desk *desk = *state;
-	use_program("agentdeck-assess");
 	cleanup_instance struct instance *instance = new_tree(desk, WORKSPACE_WORKTREE);
 	cleanup_orphan struct orphan orphan = { 0 };
 	cleanup_error struct error err = { 0 };

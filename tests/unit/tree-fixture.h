@@ -25,9 +25,21 @@ static inline void do_sh(struct desk *desk, const char *script)
 
 #define COMMIT "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m"
 
+/* The program of this build, and never one that is installed here.  Another name is no program:
+ * then it is not known what would be lost. */
+static inline void use_program(const char *name)
+{
+	cleanup_free char *program = xasprintf("%s/%s", or_empty(getenv("top_builddir")), name);
+	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
+	if (access(program, X_OK) != 0 && streq(name, "agentdeck-assess"))
+		skip();
+}
+
 /* A session with a planned tree, saved. */
 static inline struct instance *plan(struct desk *desk, enum workspace_kind kind)
 {
+	if (!getenv(ASSESS_PROGRAM_VARIABLE))
+		use_program("agentdeck-assess");
 	struct instance *instance = new_instance(ID, "Fix it");
 	const struct tree_order order = { .kind = kind };
 	replace_string(&instance->cwd, desk->cwd);
@@ -52,13 +64,4 @@ static inline struct instance *new_tree(struct desk *desk, enum workspace_kind k
 	if (ensure(desk, instance, &err) < 0)
 		fail_msg("%s", err.message);
 	return instance;
-}
-
-/* agentdeck-assess, or what is no program: then nothing is known. */
-static inline void use_program(const char *name)
-{
-	cleanup_free char *program = xasprintf("%s/%s", or_empty(getenv("top_builddir")), name);
-	setenv(ASSESS_PROGRAM_VARIABLE, program, 1);
-	if (access(program, X_OK) != 0 && streq(name, "agentdeck-assess"))
-		skip();
 }
