@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is in a git directory that goes, and that git neither made nor can make again: hooks, and
- * files that somebody has put there.
+ * Files of a git directory that is to be deleted, which git did not make and cannot make again:
+ * hooks, and files that a person or program put there.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
  * with what the tree has now, on descriptor 1.  docs/workspaces.md has both formats.
  *
  * A process of its own, because the tree may be hostile: it reads nothing but the tree and its
- * source repository, writes nothing, starts nothing, and ends soon.  Whoever starts it
+ * source repository, writes nothing, starts nothing, and ends soon.  Its caller
  * (driver/assess) takes everything but a verdict for "unsafe".  Exit status: 0 with an answer, 1
  * with a message, 64 for wrong arguments.
  */
@@ -32,7 +32,7 @@ static int set_up_git(struct error *err)
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL,
 				      GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_PROGRAMDATA };
 	int r = git_libgit2_init();
-	/* The tree's owner is compared by us.  Nobody else's settings, no files elsewhere. */
+	/* We compare the tree's owner ourselves.  No settings of the user or the system. */
 	if (r >= 0)
 		r = git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 	if (r >= 0)
@@ -102,7 +102,7 @@ static void find_remotes_here(struct look *look)
 	}
 }
 
-/* Nobody may trace us or read our memory; the environment says nothing. */
+/* No process may trace us or read our memory, and the environment is empty. */
 static int set_up(struct look *look, struct error *err)
 {
 	cleanup_strbuf struct strbuf text = { 0 };

@@ -13,8 +13,8 @@
 struct timespec proof_index_time(const struct repository *repository);
 
 /* Find them, and note them in the tree; also which files the index has.  Flags of the index that
- * hide changes are cleared, in memory only, as nobody writes this index.  True: everything in the
- * index is unchanged, and the tree has nothing else. */
+ * hide changes are cleared, in memory only, as this index is never written.  True: everything in
+ * the index is unchanged, and the tree has nothing else. */
 bool proof_find(const struct repository *repository, git_index *index, struct timespec written,
 		struct tree *tree);
 

@@ -134,7 +134,7 @@ static void check_git_file(struct walk *walk, int directory, const char *name)
 	}
 }
 
-/* Programs of the user's, which nobody reads here, may be links. */
+/* The user's programs may be links: they are not read here. */
 static void check_git_entry(struct walk *walk, int directory, const char *name, int type)
 {
 	if (type == DT_REG)

@@ -254,7 +254,7 @@ void child_abandon(struct child *child)
 	if (child->pid <= 0)
 		return;
 	(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
-	/* Nobody has its number before it is reaped. */
+	/* The kernel gives its number to no other process before it is reaped. */
 	if (child->leads)
 		(void)kill(-child->pid, SIGKILL);
 	reap(child, &status);

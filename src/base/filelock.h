@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who has a lock on a file, as the kernel says (proc(5), /proc/locks).  Asking takes no lock, so
- * that it is in nobody's way.
+ * Which process has a lock on a file, as the kernel says (proc(5), /proc/locks).  Asking takes no
+ * lock, so it delays no other process.
  */
 #pragma once
 

@@ -283,7 +283,7 @@ int fs_replace_from(int scratch, int dirfd, const char *name, const struct fs_co
 		return error_set_file(err, errno, "create a temporary file for %s", name);
 	if (fs_write_all(fd, content->data, content->length, name, err) < 0)
 		goto fail;
-	/* The group first: its rights are for nobody else. */
+	/* The group first: the mode's rights must not reach another group. */
 	if (content->like && (fchown(fd, (uid_t)-1, content->like->st_gid) < 0 ||
 			      fchmod(fd, content->like->st_mode & 07777) < 0)) {
 		error_set_file(err, errno, "keep the group and the mode of %s", name);
@@ -529,7 +529,7 @@ static int open_lock(int dirfd, const char *name, struct error *err)
 	return fd < 0 ? error_set_file(err, errno, "open lock %s", name) : fd;
 }
 
-/* Somebody waits until another process gives a lock back, for which F_OFD_SETLKW has no deadline.
+/* Waiting until another process gives a lock back, for which F_OFD_SETLKW has no deadline.
  * closes: a watch on the lock file. */
 struct lock_wait {
 	int64_t deadline_ms;
@@ -546,9 +546,9 @@ static void lock_wait_end(struct lock_wait *wait)
 
 enum { MOST_PAUSE_MS = 20, MOST_WATCHED_PAUSE_MS = 1000 };
 
-/* Wait until whoever holds a lock of this file may have closed it. False: the time is over. The
- * kernel reports the close a moment before it releases the lock, and does not report other ways to
- * release it: hence the pauses, which double. */
+/* Wait until the process that holds a lock of this file may have closed it. False: the time is
+ * over. The kernel reports the close a moment before it releases the lock, and does not report
+ * other ways to release it: hence the pauses, which double. */
 static bool wait_for_lock(struct lock_wait *wait, int fd)
 {
 	if (clock_left_ms(wait->deadline_ms) == 0)
@@ -628,8 +628,8 @@ static int behind_locks(int fd, const char *name, off_t start, off_t end, off_t 
 	return 0;
 }
 
-/* A process holds byte 0 while it draws a ticket. A ticket is the byte behind all others, held until
- * the file is closed. Locks end with their process, so nobody waits for one that was killed. */
+/* A process holds byte 0 while it draws a ticket. A ticket is the byte behind all others, held
+ * until the file is closed. Locks end with their process, so a killed process delays no other. */
 static int draw_ticket(int fd, const char *name, int64_t deadline_ms, off_t *ret, struct error *err)
 {
 	cleanup_lock_wait struct lock_wait wait = LOCK_WAIT(deadline_ms);

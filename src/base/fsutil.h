@@ -17,7 +17,7 @@
 enum { FS_ABSENT = 1 };
 
 /* Make path (absolute) and its missing parents with mode 0700, open it, and check that it is a
- * directory of ours that nobody else can write; ERROR_SYSTEM with the remedy if not.  *ret, the
+ * directory of ours that no other user can write; ERROR_SYSTEM with the remedy if not.  *ret, the
  * caller's, can be synced (it is not an O_PATH descriptor). */
 int fs_open_private_directory(const char *path, int *ret, struct error *err);
 
@@ -27,7 +27,7 @@ int fs_open_private_directory_at(int dirfd, const char *name, bool make, int *re
 				 struct error *err);
 
 /* Resolve the last name of path if it is a symbolic link that we own.  Only one link is followed,
- * and whoever opens the result checks it as any other path.  *ret, the caller's, is path itself
+ * and the caller checks the result as any other path.  *ret, the caller's, is path itself
  * when path does not exist or is not a link.  ERROR_SYSTEM: the link belongs to another user, or
  * leads to nothing or to another link; the message says which. */
 int fs_follow_own_link(const char *path, char **ret, struct error *err);
@@ -55,7 +55,7 @@ int fs_openat(int dirfd, const char *name, int flags, mode_t mode);
 int fs_flush(int fd);
 
 /* Open path (relative) below dirfd without following any link on the way, and without leaving
- * dirfd: for directories that somebody else may write.  -1 with errno: ELOOP, EXDEV for a path that
+ * dirfd: for directories that another user may write.  -1 with errno: ELOOP, EXDEV for a path that
  * would. */
 int fs_open_beneath(int dirfd, const char *path, int flags);
 
@@ -103,12 +103,12 @@ int fs_open_scratch(const char *directory, int *ret, struct error *err);
  * a kill leaves nothing; where the file system cannot do that it has the name temporary.  -1 with
  * errno. */
 int fs_open_new(int dirfd, const char *temporary, bool *ret_has_name);
-/* Give it its name; temporary: the one that it has, or NULL.  -1 with errno: EEXIST, somebody has
- * it. */
+/* Give the new file its name; temporary: the name that it has, or NULL.  -1 with errno: EEXIST, the
+ * name is taken. */
 int fs_name_new(int dirfd, int fd, const char *temporary, const char *name);
 
-/* Rename a file below dirfd to a name that nobody has, also where there are no hard links (FAT).
- * -1 with errno: EEXIST, somebody has it. */
+/* Rename a file below dirfd to a name that no file has, also where there are no hard links (FAT).
+ * -1 with errno: EEXIST, the name is taken. */
 int fs_rename_new(int dirfd, const char *from, const char *name);
 
 /* Unlink name if it exists, and sync the directory. */
@@ -131,7 +131,7 @@ struct fs_lock {
 enum { FS_LOCK_BUSY = 1 };
 
 /* Take the lock file name below dirfd, waiting until deadline_ms of clock_ms() (0: do not wait).
- * Whoever gives the lock back wakes those who wait. FS_LOCK_BUSY: another process has it. If the
+ * Releasing the lock wakes the processes that wait. FS_LOCK_BUSY: another process has it. If the
  * lock file was replaced while we waited, we lock the new one. */
 int fs_lock(int dirfd, const char *name, int64_t deadline_ms, struct fs_lock *ret,
 	    struct error *err);

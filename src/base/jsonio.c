@@ -191,7 +191,7 @@ static struct json_object *get(const struct json_object *object, const char *key
 const char *json_get_string(const struct json_object *object, const char *key, const char *fallback)
 {
 	struct json_object *value = get(object, key, json_type_string);
-	/* A string with a NUL inside would be cut, and nobody writes one on purpose. */
+	/* A string with a NUL inside would be cut, and only damage or an attack puts one there. */
 	if (!value ||
 	    strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
 		return fallback;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What glibc has and musl lacks, by the same names.  Whoever uses one of these includes this header
- * instead of the system's.
+ * Functions that glibc has and musl lacks, by the same names.  Include this header instead of the
+ * system's.
  */
 #pragma once
 

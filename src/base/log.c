@@ -147,10 +147,10 @@ static bool move_aside(const struct stat *opened, int64_t deadline_ms)
 	return true;
 }
 
-/* Whoever finds the file over its size moves it aside, and also a file with a second name: our
- * lines must not appear in another file.  A link count of one is not enough to know, since it may
- * be that of the other name, once ours was removed.  The next file of our name is checked again.
- * False: do not write to the open file. */
+/* A process that finds the file over its size moves it aside, and also a file with a second name:
+ * our lines must not appear in another file.  A link count of one is not enough to know, since it
+ * may be that of the other name, once ours was removed.  The next file of our name is checked
+ * again. False: do not write to the open file. */
 static bool rotate(void)
 {
 	for (int i = 0; i < ROTATE_TRIES; i++) {

@@ -73,8 +73,8 @@ int loop_run(struct loop *loop, struct error *err);
 /* Handles one event, and returns 1. 0: none came until deadline_ms of clock_ms() (INT64_MAX: wait
  * for ever). */
 int loop_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
-/* For whoever waits in another loop: readable when there is an event, from when loop_turn(loop, 0)
- * has returned 0 on.  Borrowed. */
+/* A descriptor for a caller that waits in another loop: readable when there is an event, once
+ * loop_turn(loop, 0) has returned 0.  Borrowed. */
 int loop_descriptor(const struct loop *loop);
 void loop_exit(struct loop *loop, int code);
 

@@ -32,7 +32,7 @@ static inline bool process_same(const struct process_id *a, const struct process
 int process_identify(pid_t pid, struct process_id *ret, struct error *err);
 
 /* Does exactly this process exist, and is it no zombie?  A process that cannot be examined for lack
- * of a resource (ENFILE, ENOMEM) counts as alive: nobody may end or replace what may be there. */
+ * of a resource (ENFILE, ENOMEM) counts as alive: what may be alive must not be replaced. */
 bool process_alive(const struct process_id *id);
 
 /* A descriptor (pidfd_open(2)) that means exactly this process and becomes readable when it ends.

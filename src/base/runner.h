@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Run a program beside an event loop.  Nobody waits for it: a handler gets its result.
+ * Run a program beside an event loop.  The caller does not wait: a handler gets the result.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * Growing strings, string vectors, and small text helpers.
  *
  * Running out of memory ends the program (abort): a supervisor that cannot allocate a few hundred
- * bytes cannot do anything useful, and its state on disk is consistent at any moment.  Whoever
- * reads from outside (files, child output) sets a bound; this module does not.
+ * bytes cannot do anything useful, and its state on disk is consistent at any moment.  A caller
+ * that reads from outside (files, child output) sets a bound; this module does not.
  */
 #pragma once
 

@@ -270,7 +270,7 @@ static void scan_key(struct scan *scan, struct strvec *ret)
 	}
 }
 
-/* prefix: the path of the table around the entry; NULL: within an array, where nobody looks. */
+/* prefix: the path of the table around the entry; NULL: within an array, where no key is edited. */
 static void scan_entry(struct scan *scan, const struct strvec *prefix, bool is_inline);
 
 static void scan_value(struct scan *scan, const struct strvec *path)

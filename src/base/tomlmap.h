@@ -33,7 +33,7 @@ struct toml_key {
 	size_t offset;            /* of field in the target struct */
 	int64_t min, max;         /* for toml_store_int(); min also for toml_store_word() */
 	const char *const *words; /* the values that exist; ends with NULL */
-	/* For people; a table of keys that nobody lists needs none of these. */
+	/* For people; a table of keys that no command lists needs none of these. */
 	enum toml_type type;
 	const char *about;   /* one line; NULL: another spelling of a key */
 	const char *example; /* a value as in TOML, where the default shows none */

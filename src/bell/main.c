@@ -3,10 +3,10 @@
  * agentdeck-bell FIFO
  *
  * Reads what a pane prints (tmux pipe-pane) and throws it away, at once and always, so that neither
- * tmux nor the agent ever waits for whoever looks at it.  Each time it touches the FIFO, which
- * inotify(7) tells to everybody who has it open for reading: IN_ATTRIB, one event for any number of
- * touches that were not read yet.  Nobody reads the FIFO itself: without a reader the bell ends at
- * once, and it ends when tmux closes the pipe.
+ * tmux nor the agent ever waits for a process that looks at it.  Each time it touches the FIFO,
+ * which inotify(7) tells to every process that watches it: IN_ATTRIB, one event for any number of
+ * touches that were not read yet.  No process reads the FIFO itself: without a reader the bell ends
+ * at once, and it ends when tmux closes the pipe.
  *
  * Exit status: 0, or 64 for wrong arguments.
  */
@@ -41,7 +41,7 @@ int main(int argc, char *argv[])
 			argc > 0 ? argv[0] : "agentdeck-bell");
 		return 64;
 	}
-	/* ENXIO: nobody listens any more. */
+	/* ENXIO: the last reader has gone. */
 	const int fifo = open(argv[1], O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	const int flags = fcntl(STDIN_FILENO, F_GETFL);
 	if (fifo < 0 || fstat(fifo, &st) < 0 || !S_ISFIFO(st.st_mode) || flags < 0 ||

@@ -106,7 +106,7 @@ int channel_receive(struct channel *channel, struct error *err)
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	ssize_t n;
 
-	/* Without room for them, the kernel closes descriptors that nobody wants. */
+	/* Without room for them, the kernel closes descriptors that we did not ask for. */
 	if (channel->takes_descriptors) {
 		message.msg_control = &ancillary;
 		message.msg_controllen = sizeof(ancillary);

@@ -27,7 +27,7 @@ enum {
 };
 
 /* Connect to the socket in the directory that dirfd means.  *ret, the caller's, does not block.
- * ENDPOINT_ABSENT: nobody listens.  ENDPOINT_FULL: too many wait to be served; try again. */
+ * ENDPOINT_ABSENT: no process listens.  ENDPOINT_FULL: too many wait to be served; try again. */
 enum { ENDPOINT_ABSENT = 1, ENDPOINT_FULL = 2 };
 int endpoint_connect(int dirfd, int *ret, struct error *err);
 

@@ -49,7 +49,7 @@ static void cut(struct history *history)
 	struct cut cut;
 	struct strbuf *data = &history->data;
 	if (!find_cut(history, data->length - HISTORY_KEEP, &cut)) {
-		/* One sequence that does not end: nobody can use it. */
+		/* One sequence that does not end is of no use. */
 		cut.at = data->length;
 		history_scan_init(&cut.scan);
 	}

@@ -184,7 +184,7 @@ static void await_end(struct channel *channel, int64_t deadline_ms)
 	}
 }
 
-/* The windows apply it at once; without one, it waits for whoever looks next. */
+/* An open window applies the report at once; without one, it waits for the next look. */
 static void tell_capsule(int directory)
 {
 	struct frame_hello hello = { .version = FRAME_VERSION };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * `agentdeck hook` in a container, which is the capsule by another name: each report of the agent's
- * hooks becomes a file in the directory of reports, TIME-PID.json: a line about its sender, and then
- * the report as the agent wrote it.  A report is durable before the hook ends, so it can wait for
- * as long as nobody reads.  The host takes the files in the order of their names, and removes them.
+ * hooks becomes a file in the directory of reports, TIME-PID.json: a line about its sender, and
+ * then the report as the agent wrote it.  A report is durable before the hook ends, so it can wait
+ * for as long as it must.  The host takes the files in the order of their names, and removes them.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ enum {
 
 /* Who runs this process as an agent's hook: the agent, and its ancestors, nearest first.  The shell
  * that runs the hook for it is left out (agent -> sh -c "... hook ..." -> agentdeck hook).  0:
- * nobody can say.  To be called before the report is read: what has ended by then cannot be found.
+ * not known.  To be called before the report is read: a process that has ended cannot be found.
  */
 size_t hookfile_senders(struct process_id *ret, size_t size);
 

@@ -79,7 +79,7 @@ static void on_collected(int fd UNUSED, uint32_t events UNUSED, void *context)
 		collect(view);
 }
 
-/* Nobody else collects while it runs. */
+/* No other process collects while it runs. */
 static void end_collector(struct view *view)
 {
 	cleanup_child_result struct child_result result = { 0 };

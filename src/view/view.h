@@ -8,8 +8,8 @@
  * meanwhile.
  *
  * If the connection breaks, exit.json tells how the agent ended.  Without it, the view connects
- * again, since the capsule ends the connection of a window that does not read.  If nobody listens
- * any more, it ends with ENDPOINT_EXIT_GONE.
+ * again, since the capsule ends the connection of a window that does not read.  If the capsule is
+ * gone, it ends with ENDPOINT_EXIT_GONE.
  */
 #pragma once
 

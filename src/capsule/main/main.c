@@ -9,7 +9,7 @@
  *
  * init: PID 1.  view: a window on the agent, as agentdeck-view is outside; for an engine whose
  * sockets cannot be reached from the host (`docker exec`).  exec: becomes COMMAND if it can remove
- * the file TICKET; whoever asked for the command removes it when it is too late.  hook, under the
+ * the file TICKET; the caller removes TICKET when it is too late.  hook, under the
  * name agentdeck: takes the report of an agent's hook; it says nothing and exits with 0, since
  * anything else would disturb the agent.
  */

@@ -381,7 +381,7 @@ static int check(int fd, const char *path, const struct archive_source *sources,
 	return 0;
 }
 
-/* A name beside path that nobody has. */
+/* A free name beside path. */
 static char *temporary_of(const char *name)
 {
 	cleanup_free char *id = naming_new_uuid();

@@ -29,7 +29,8 @@ struct archive_source {
 
 /* Size and digest of what the open file of this path has now.  ERROR_INVALID: it is too large. */
 int archive_measure(int fd, const char *path, struct archive_source *ret, struct error *err);
-/* The same up to the end of its last whole line, for a file that somebody writes just now. */
+/* As archive_measure(), but up to the end of the last whole line: for a file that is being written.
+ */
 int archive_measure_lines(int fd, const char *path, struct archive_source *ret, struct error *err);
 /* Of the first size bytes, ARCHIVE_SHORT: it has fewer. */
 enum { ARCHIVE_SHORT = 1 };

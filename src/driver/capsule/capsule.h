@@ -27,11 +27,11 @@
 
 struct capsule; /* a connection that has said hello */
 
-/* CAPSULE_ABSENT: nobody listens.  CAPSULE_SILENT: somebody may, and does not answer in time. */
+/* CAPSULE_ABSENT: no process listens.  CAPSULE_SILENT: one may, and does not answer in time. */
 enum { CAPSULE_ABSENT = 1, CAPSULE_SILENT = 2 };
 
 /* Connect and say hello with the token of the directory.  The peer is proved by SO_PEERCRED: our
- * own user as this host sees it, or root.  ERROR_SYSTEM: it is somebody else's, or it does not
+ * own user as this host sees it, or root.  ERROR_SYSTEM: it is another user's, or it does not
  * accept the token.  ERROR_NOT_FOUND: there is no token.  The caller closes *ret. */
 int capsule_connect(const char *directory, int64_t deadline_ms, struct capsule **ret,
 		    struct error *err);

@@ -8,7 +8,7 @@
  *
  * What the engine refuses is ERROR_CHILD, with its reason.  An engine that cannot be reached or
  * hangs up is ERROR_UNAVAILABLE, one that does not answer ERROR_TIMEOUT, and one whose answer makes
- * no sense ERROR_CORRUPT: in these three cases whoever asked does not know what is there, and
+ * no sense ERROR_CORRUPT: in these three cases the caller does not know what is there, and
  * nothing is "gone".  A name that cannot be part of a request is ERROR_INVALID.
  */
 #pragma once
@@ -38,7 +38,7 @@ void engine_address_clear(struct engine_address *address);
  * /var/run/docker.sock), "podman" (CONTAINER_HOST, the user's socket, root's socket if we are
  * root), a URL, or NULL: docker if it answers, else podman.  ERROR_UNAVAILABLE lists what was
  * tried.  ERROR_INVALID: a URL that is none, or an engine across a network without TLS; only the
- * URL `trusted` (or NULL) needs none.  Asks nobody but for NULL. */
+ * URL `trusted` (or NULL) needs none.  Asks an engine only for NULL. */
 int engine_find(const char *wish, const char *trusted, struct engine_address *ret,
 		struct error *err);
 

@@ -2,7 +2,7 @@
  *
  * HTTP over libcurl, which is loaded by http_open(): for engines only.
  *
- * A call that got no whole answer fails: ERROR_UNAVAILABLE (nobody there, or it hung up),
+ * A call that got no whole answer fails: ERROR_UNAVAILABLE (no server, or it hung up),
  * ERROR_TIMEOUT, ERROR_CORRUPT (not JSON, or too long).  Whether the server did what it was asked
  * is then unknown.  Every status is an answer.
  */

@@ -44,6 +44,6 @@ int follow_run(struct follow *follow, const char *profile, const char *base, con
 
 /* Give one FOLLOW_OUTPUT when something is printed in this terminal, a device, from now on; NULL:
  * never. What is printed after that gives no event before the next call, so that a program that
- * prints a thousand lines wakes nobody a thousand times. FOLLOW_ABSENT as above. */
+ * prints a thousand lines does not wake us a thousand times. FOLLOW_ABSENT as above. */
 int follow_terminal(struct follow *follow, const char *profile, const char *base, const char *path,
 		    struct error *err);

@@ -14,7 +14,7 @@ enum { FOREIGN_MAX_FILE = 16 << 20 };
  * caller frees. */
 char *foreign_xdg(const struct foreign_place *place, const char *variable, const char *fallback,
 		  const char *name) MUST_USE;
-/* Also what cannot be looked up: whoever opens it then says why. */
+/* True also if the path cannot be looked up: opening it then says why. */
 bool foreign_exists(const char *path);
 /* FOREIGN_ABSENT: there is no such directory.  *ret is the caller's to close. */
 int foreign_open_directory(const char *path, int *ret, struct error *err);

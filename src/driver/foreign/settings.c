@@ -80,7 +80,7 @@ static bool has_changed(const struct foreign_settings *file)
 	       now.st_mtim.tv_nsec != file->st.st_mtim.tv_nsec;
 }
 
-/* Nobody needs the copy of a file that is as it was; it may hold keys. */
+/* The copy of an unchanged file is of no use, and may hold keys. */
 static int drop_copy(const struct foreign_settings *file, const char *copy)
 {
 	(void)unlinkat(file->directory, copy, 0);

@@ -72,7 +72,7 @@ struct sqlite {
 	sqlite3 *db;
 };
 
-/* What changes whenever somebody writes. */
+/* What changes with every write. */
 struct state {
 	dev_t device;
 	ino_t inode;
@@ -180,7 +180,7 @@ static void drop_copy(const struct sqlite *sqlite)
 	}
 }
 
-/* COPY_CHANGED: somebody wrote during that. */
+/* COPY_CHANGED: another process wrote meanwhile. */
 enum { COPY_CHANGED = 2 };
 static int copy_once(const struct sqlite *sqlite, struct error *err)
 {

@@ -3,8 +3,8 @@
  * Another program's SQLite database, read without changing a byte of it.
  *
  * Even a read-only connection creates or changes the files "-wal" and "-shm", and what was written
- * last may be in "-wal" alone.  So this copies both, again while somebody writes, and opens the
- * copy. libsqlite3 is loaded at the first call: no other command pays for it.
+ * last may be in "-wal" alone.  So this copies both, again while another process writes, and opens
+ * the copy. libsqlite3 is loaded at the first call: no other command pays for it.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * The git command, for what changes a repository or asks one that its user works in.  What an agent
  * has worked in is looked at by agentdeck-assess, which runs nothing.
  *
- * git asks nobody, and runs neither hooks nor an fsmonitor.  Variables of the caller that would
- * send it elsewhere (GIT_DIR and the like) are left out.
+ * git asks no questions, and runs neither hooks nor an fsmonitor.  Variables of the caller that
+ * would send it elsewhere (GIT_DIR and the like) are left out.
  *
  * Names that begin with git_ are libgit2's, which agentdeck-assess has beside ours.
  */

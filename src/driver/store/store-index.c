@@ -430,16 +430,17 @@ static size_t fill_entries(struct store *store, char *const *bases, size_t base_
 			   struct entry *ret)
 {
 	cleanup_index struct index index = { 0 };
-	size_t count = 0, anew = 0;
+	size_t count = 0, unindexed = 0;
 
 	read_index(store, &index);
 	for (size_t i = 0; i < base_count; i++) {
 		int from = fill_entry(store, &index, bases[i], &ret[count]);
 		/* A row that the index cannot hold is no reason to write it. */
-		anew += from == FROM_MANIFEST && *ret[count].stamp;
+		unindexed += from == FROM_MANIFEST && *ret[count].stamp;
 		count += from != FROM_NOTHING;
 	}
-	if (anew > (count / 16 > 16 ? count / 16 : 16) || index.gone || index.next < index.count)
+	if (unindexed > (count / 16 > 16 ? count / 16 : 16) || index.gone ||
+	    index.next < index.count)
 		write_index(store, ret, count);
 	return count;
 }

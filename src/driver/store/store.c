@@ -548,7 +548,7 @@ static int flush_new(struct store *store, const char *base, struct error *err)
 	return 0;
 }
 
-/* Nobody can have created the name since we looked: we hold the profile's lock. */
+/* The name cannot have been created since we looked: we hold the profile's lock. */
 static int show_new(struct store *store, const char *base, struct error *err)
 {
 	cleanup_free char *name = xasprintf(NEW_PREFIX "%s", base);
@@ -587,7 +587,8 @@ int store_create_many(struct store_profile_lock *lock, const struct store_new *n
 	int r = 0;
 	*made = 0;
 	for (; r == 0 && prepared < count; prepared += r == 0) {
-		/* Not held: nobody knows the instance yet, and thousands are too many files. */
+		/* Not held: no process knows the instance yet, and thousands of locks are too many
+		 * files. */
 		cleanup_fs_lock struct fs_lock held = FS_UNLOCKED;
 		r = prepare_new(store, &new[prepared], FS_VOLATILE, &held, err);
 	}

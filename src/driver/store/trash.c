@@ -102,7 +102,7 @@ static int is_rest(int directory, bool *ret, struct error *err)
 	return 0;
 }
 
-/* The directories of a session in a container, which nobody else uses. */
+/* The directories of a session in a container, which no other session uses. */
 static bool is_of_container(const struct instance *instance, const char *name)
 {
 	return instance && instance->recipe &&

@@ -49,9 +49,9 @@ int trash_has(const struct store_profile_lock *lock, const struct removed *remov
 int trash_save(struct store_profile_lock *lock, const struct removed *removed, struct error *err);
 
 /* Bring it back, durably.  title: its new one (not without an instance), which it has from the
- * moment in which it is back; NULL: it keeps its own.  The caller has checked that nobody has the
- * title or the conversation, which nobody can in a corrupt manifest.  ERROR_EXISTS: its directory's
- * name is taken. */
+ * moment in which it is back; NULL: it keeps its own.  The caller has checked that no session has
+ * the title or the conversation; a corrupt manifest cannot be checked.  ERROR_EXISTS: its
+ * directory's name is taken. */
 int trash_restore(struct store_profile_lock *lock, struct removed *removed, const char *title,
 		  struct error *err);
 

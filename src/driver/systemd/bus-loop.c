@@ -19,7 +19,7 @@ struct bus_attachment {
 };
 
 /* When sd_bus_process() has something to do although nothing arrives (clock_ms()): a message that
- * was read already, a call that nobody answers. INT64_MAX: never. */
+ * was read already, a call without an answer. INT64_MAX: never. */
 static int64_t bus_deadline(sd_bus *bus)
 {
 	uint64_t at_us;

@@ -22,7 +22,7 @@ enum { BUS_CALL_TIMEOUT_MS = 5000 };
 
 /* Connect to a D-Bus address ("unix:path=..."), or to the system bus when it is NULL. direct: the
  * peer itself listens there, not a message bus. The connection may still be authenticating: the
- * first call waits for that. who names the peer in messages. ERROR_UNAVAILABLE: nobody listens.
+ * first call waits for that. who names the peer in messages. ERROR_UNAVAILABLE: no process listens.
  * ERROR_TIMEOUT: the listener accepts no connection. */
 int bus_connect(const char *address, bool direct, const char *who, int64_t deadline_ms,
 		sd_bus **ret, struct error *err);

@@ -57,7 +57,7 @@ int service_connect(const char *user_runtime, int64_t deadline_ms, sd_bus **ret,
 	return SERVICE_NO_BUS;
 }
 
-/* Returns SERVICE_ABSENT when nobody has the name. */
+/* Returns SERVICE_ABSENT when the name has no owner. */
 static int look_for_owner(sd_bus *bus, int64_t deadline_ms, struct error *err)
 {
 	cleanup_message sd_bus_message *answer = NULL;

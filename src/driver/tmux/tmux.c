@@ -451,7 +451,7 @@ static char *last_lines(const char *text, size_t max)
 	return strbuf_take(&buf);
 }
 
-/* Parse "0/" or "/9".  Whoever is in the pane can set this option, too. */
+/* Parse "0/" or "/9".  A program in the pane can set this option, too. */
 static bool parse_exit(const char *text, struct exit_record *ret)
 {
 	size_t code_length = strcspn(text, "/\n");
@@ -590,7 +590,7 @@ int tmux_send_keys(const char *socket, const struct strvec *keys, struct error *
 {
 	cleanup_strvec struct strvec argv = { 0 };
 	push_client(&argv, socket);
-	/* In copy mode (somebody has scrolled back) tmux would take the keys for itself. */
+	/* In copy mode (the user has scrolled back) tmux would take the keys for itself. */
 	strvec_push_array(&argv, (const char *const[]){ "-N", "copy-mode", "-q", "-t", PANE, ";",
 							"send-keys", "-t", PANE, "--", NULL });
 	for (size_t i = 0; i < keys->count; i++)

@@ -20,7 +20,7 @@
 #include "driver/tmux/tmux-userconf.h"
 #include "model/session/instance.h"
 
-/* TMUX_NO_SERVER: the socket does not exist, or nobody listens on it.  TMUX_UNKNOWN: the server
+/* TMUX_NO_SERVER: the socket does not exist, or no server listens on it.  TMUX_UNKNOWN: the server
  * does not answer in time, or speaks another protocol version; it may well be alive. */
 enum { TMUX_NO_SERVER = 1, TMUX_UNKNOWN = 2 };
 
@@ -31,7 +31,7 @@ struct tmux_options {
 	const char *conf_file;     /* for -f; "/dev/null" for none */
 	const char *title;         /* shown in the status line */
 	const struct strvec *pane; /* the command of the pane: at least two words */
-	unsigned columns, rows;    /* size until somebody attaches */
+	unsigned columns, rows;    /* size until a client attaches */
 };
 
 /* Arguments for one client that makes a server with its session and sets it up; appended to *ret.
@@ -110,9 +110,9 @@ int tmux_list_clients(const char *socket, struct tmux_clients *ret, struct error
 void tmux_clients_free(struct tmux_clients *clients);
 #define cleanup_tmux_clients CLEANUP(tmux_clients_free)
 
-/* Leave a text for whoever has started a client, under a name that only they know.  Deadline: 5 s.
- * is_by_key: the key of tmux_conf.switcher asks, and detaches the client when this command has ended
- * (a client that is detached below its popup can crash tmux 3.3a); else it is detached here. */
+/* Leave a text for the process that started a client, under a name that only it knows.  Deadline: 5
+ * s. is_by_key: the key of tmux_conf.switcher asks, and detaches the client when this command has
+ * ended (a client that is detached below its popup can crash tmux 3.3a); else it is detached here. */
 struct tmux_note {
 	const char *name; /* letters, digits and "-" */
 	const char *text;
@@ -123,7 +123,7 @@ int tmux_send_away(const char *socket, const struct tmux_client *client,
 /* Take the text away from the server.  NULL: there is none, or no server.  The caller frees. */
 char *tmux_take_note(const char *socket, const char *name) MUST_USE;
 
-/* Check that we or root started whatever listens on the socket.  0 also when nobody listens.  Every
+/* Check that we or root started the server that listens on the socket.  0 also without one.  Every
  * function below that talks to a server checks this first; a caller that attaches checks it itself.
  * ERROR_SYSTEM: the message says whose it is. */
 int tmux_check_socket(const char *socket, struct error *err);

@@ -171,7 +171,7 @@ static bool is_typed(const char *text)
 	return *text && *text != '<';
 }
 
-/* A text, or what an array of parts has.  NULL: there is none, or nobody typed it. */
+/* A text, or what an array of parts has.  NULL: there is none, or it was not typed. */
 static char *text_of(struct json_object *value, bool is_reply)
 {
 	struct strbuf joined = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All conversations that an agent has on disk, whoever began them, by what its entry says of its
- * files (model/agent/files.h).  They belong to the agent: this only reads.
+ * All conversations that an agent has on disk, also those of other programs, by what its entry says
+ * of its files (model/agent/files.h).  They belong to the agent: this only reads.
  */
 #pragma once
 
@@ -48,8 +48,8 @@ int shelf_pick(const struct agent_files *files, const char *home, const char *se
 
 enum shelf_record {
 	SHELF_NOTHING,
-	SHELF_PROMPT, /* somebody typed it */
-	SHELF_TAG,    /* it looks like a tag: the agent added it, or somebody typed a command */
+	SHELF_PROMPT, /* the user typed it */
+	SHELF_TAG,    /* it looks like a tag: the agent added it, or the user typed a command */
 	SHELF_REPLY,  /* the agent said it */
 	SHELF_WORK,   /* the agent did something, or a tool of the agent */
 };
@@ -63,7 +63,8 @@ char *shelf_queued(const struct agent_files *files, const struct json_object *re
 bool shelf_goes_on(const struct agent_files *files, const struct json_object *record);
 bool shelf_is_error(const struct agent_files *files, const struct json_object *record);
 
-/* What somebody typed, or the agent said, in a record.  False: neither.  The caller frees the text.
+/* The text in a record that the user typed, or the agent said.  False: neither.  The caller frees
+ * the text.
  */
 bool shelf_turn(const struct agent_files *files, const struct json_object *record,
 		struct transcript_turn *ret) MUST_USE;
@@ -77,9 +78,9 @@ int shelf_last_turns(const struct agent_files *files, const char *path, size_t m
 /* What a conversation says.  Lines after the first MiB are read only for the directory. */
 struct shelf_about {
 	char *directory; /* where it began; NULL: it does not say */
-	char *words;     /* the first that somebody typed; NULL: not found in what was read */
-	bool is_empty;   /* all of it was read, and nobody said anything in it */
-	bool is_side;    /* an agent made it for itself: nobody would continue it */
+	char *words; /* the first text that was typed; NULL: not found in the part that was read */
+	bool is_empty; /* all of it was read, and it has no turn */
+	bool is_side;  /* an agent made it for itself: no user would resume it */
 };
 /* SHELF_GONE: there is no such file any more. */
 enum { SHELF_GONE = 1 };

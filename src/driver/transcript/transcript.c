@@ -710,7 +710,7 @@ int transcript_last_directory(const char *path, char **ret, struct error *err)
 /* ---- what a conversation is about ---------------------------------------------------------------
  */
 
-/* What somebody typed: not the result of a tool, and not what the agent adds by itself. */
+/* The user's own input: not the result of a tool, and not what the agent adds by itself. */
 static char *prompt_of(const struct strbuf *line, const char *path)
 {
 	if (!contains(line, "\"user\""))

@@ -76,7 +76,7 @@ struct transcript_branch {
 int transcript_branch(const struct transcript_branch *branch, const char *config_home,
 		      const char *directory, char **ret, struct error *err);
 
-/* Open a transcript for transcript_plant().  within: a directory that somebody else may write, and
+/* Open a transcript for transcript_plant().  within: a directory that another user may write, and
  * that path must be below without any link; or NULL.  ERROR_INVALID: it is not a file of ours. */
 int transcript_open(const char *within, const char *path, int *ret, struct error *err);
 
@@ -94,7 +94,7 @@ int transcript_last_reply(const char *path, char **ret, char **ret_time, struct 
 /* What a conversation is about.  NULL: not known. */
 struct transcript_about {
 	char *model;  /* of the last assistant record */
-	char *prompt; /* the text of the first user record that somebody typed, unchanged */
+	char *prompt; /* the text of the first user record that was typed, unchanged */
 };
 void transcript_about_free(struct transcript_about *about);
 #define cleanup_transcript_about CLEANUP(transcript_about_free)
@@ -103,7 +103,7 @@ void transcript_about_free(struct transcript_about *about);
  * there is no such file. */
 int transcript_describe(const char *path, struct transcript_about *ret, struct error *err);
 
-/* What somebody typed, or the agent said. */
+/* A text that the user typed, or that the agent said. */
 struct transcript_turn {
 	bool is_reply;
 	char *text; /* unchanged */

@@ -21,8 +21,8 @@ enum display_state {
 /* A screen captured with its attributes. */
 struct display_screen {
 	char *text; /* without attributes */
-	/* the same, byte for byte, with spaces for dim text: that is a proposal, which nobody
-	 * typed */
+	/* the text, byte for byte, with spaces in place of dim text: that is the agent's proposal,
+	 * not input */
 	char *typed;
 };
 void display_read(const char *styled, struct display_screen *ret);

@@ -10,7 +10,7 @@
 /* NULL, or an empty list: the entry does not say.  "Member" is a path as for json_at(), in a record
  * of the file: a line that is a JSON object.  "Condition" is one for json_matches(). */
 enum files_reach {
-	FILES_STAY,     /* nobody knows what else a conversation needs in another home */
+	FILES_STAY,     /* it is not known what else a conversation needs in another home */
 	FILES_FOLLOW,   /* "projects": in the place of the directory that the agent is started in */
 	FILES_BOUND,    /* in their place, and only from the directory where they began */
 	FILES_ANYWHERE, /* in their place, from everywhere */
@@ -25,7 +25,7 @@ struct agent_files {
 	 * directory_file names, from the directory of the conversation's file.  Without the member,
 	 * that file's text is the directory. */
 	char *directory, *directory_file;
-	/* The condition of a record that somebody typed, or that the agent said, and the member
+	/* The condition of a record that the user typed, or that the agent said, and the member
 	 * with its text: a string, or an array of objects with "text". */
 	char *prompt, *prompt_text, *reply, *reply_text;
 	/* Only in a layout: condition and text of a prompt that the agent took into the present

@@ -533,7 +533,7 @@ static int check_home(const struct toml_document *document, const struct agent *
 	return 0;
 }
 
-/* Without all of these, nobody could continue what is found. */
+/* Without all of these, a conversation that is found cannot be resumed. */
 static int check_files(const struct toml_document *document, const struct agent *agent,
 		       struct error *err)
 {

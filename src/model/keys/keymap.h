@@ -3,7 +3,7 @@
  * The keys in use: those of the table of actions, and what the user binds ([ui] keys).
  *
  * A key has one meaning in each place.  Enter and Esc have theirs always where something is typed
- * or asked, so that nobody is locked in.
+ * or asked, so that the user is never locked in.
  */
 #pragma once
 

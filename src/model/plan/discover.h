@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Whose conversations on disk are: of a session that has them, or had them before, of a session
- * that was removed and can come back, or of nobody.
+ * that was removed and can come back, or of none.
  *
  * Pure: no input or output here.
  */
@@ -34,7 +34,7 @@ struct discover_owners {
 void discover_owners_add(struct discover_owners *owners, const struct discover_owner *owner);
 /* After the last one, before the first question. */
 void discover_owners_sort(struct discover_owners *owners);
-/* NULL: nobody's.  Borrowed. */
+/* NULL: no session's.  Borrowed. */
 const struct discover_owner *discover_owner_of(const struct discover_owners *owners,
 					       const char *session_id);
 void discover_owners_free(struct discover_owners *owners);
@@ -45,12 +45,12 @@ struct discover_item {
 	int64_t modified_us;                /* µs since the Epoch */
 	size_t agent;                       /* its place in the registry */
 	size_t shelf;                       /* the caller's */
-	const struct discover_owner *owner; /* discover_plan() sets it.  NULL: nobody; borrowed */
+	const struct discover_owner *owner; /* discover_plan() sets it.  NULL: none; borrowed */
 };
 
 struct discover_filter {
 	int64_t since_us; /* written at this time or later; 0: at any */
-	bool nobodys;     /* only those that belong to nobody */
+	bool nobodys;     /* only those that belong to no session */
 };
 
 /* Sort them, the newest first, and keep what the filter wants.  Of a file that several agents have,

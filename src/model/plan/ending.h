@@ -12,13 +12,13 @@
 #include "model/session/instance.h"
 
 /* Whether this end of its agent was its own wish, or its user's in it: it ended by itself, with
- * status 0, and nobody was stopping it.  A signal, another status (also one that a shell makes of
- * a signal), a lack of memory and an engine that stops are not. */
+ * status 0, and agentdeck was not stopping it.  A signal, another status (also one that a shell
+ * makes of a signal), a lack of memory and an engine that stops are not. */
 bool ending_is_wish(const struct exit_record *record);
 
 /* What the user has answered. */
 enum ending_wish {
-	ENDING_BY_POLICY, /* nobody was asked */
+	ENDING_BY_POLICY, /* the user was not asked */
 	ENDING_KEEP_IT,   /* free the container; the tree, the home and the session stay */
 	ENDING_CLEAN_IT,  /* everything goes; what would be lost with it was shown */
 };

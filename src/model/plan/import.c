@@ -219,7 +219,7 @@ static char *guess_of(const struct import_row *row, const struct import_id *id)
 static char *remark_of(const struct import_row *row, const struct import_id *id)
 {
 	if (!row->facts.sees_files)
-		return xstrdup("nobody checked its conversation");
+		return xstrdup("its conversation was not checked");
 	if (id->directory)
 		return xasprintf("its conversation began in %s", id->directory);
 	if (id->is_guess && row->hint == IMPORT_HINT_ONLY && !is_guessed(row, id))

@@ -58,7 +58,7 @@ static struct stray_judgement judge_orphan(const struct stray_facts *facts)
 		return keep("no session of this deck has it, but another deck of this machine may");
 	if (facts->is_renamed)
 		return keep(
-			"it has our labels, and a name that is not ours: somebody else made it");
+			"it has our labels, and a name that is not ours: agentdeck did not make it");
 	if (facts->runs)
 		return keep(is_on_disk(facts->kind)
 				    ? "it has no session, but what was started for one still runs"

@@ -33,7 +33,7 @@ static const char *or_what(const char *name, const char *what)
 static int refuse_unknown(const char *what, const char *word, struct error *err)
 {
 	return error_set(err, ERROR_UNAVAILABLE,
-			 "%s: the container engine does not answer, so nobody knows whether %s "
+			 "%s: the container engine does not answer, so it is not known whether %s "
 			 "exists; nothing was changed: start the engine, then: agentdeck start %s",
 			 word, what, word);
 }
@@ -91,7 +91,7 @@ static int check_mounts(const struct recreate_facts *facts, const char *word, st
 			 word, shown, word);
 }
 
-/* Tier 3: are its inputs there, and has somebody consented? */
+/* Tier 3: are its inputs there, and has the user consented? */
 static int check_build(const struct recreate_facts *facts, const char *word, struct error *err)
 {
 	const char *image = or_what(facts->image_name, "its image");

@@ -4,7 +4,7 @@
  * made once, and shown in several ways: as text on a terminal (question_text(), cli/show/prompt.h),
  * as a dialog, as JSON.
  *
- * The contract with whoever shows it:
+ * The contract with the code that shows it:
  *   - show the title, the lines, all of the evidence and the choices, in this order, as they are:
  *     every text is safe for a terminal (visible());
  *   - the first choice is the default; it never loses anything (question_add_choice() sees to it);

@@ -123,7 +123,7 @@ static char *effect_of_take(const struct question_holder *holder)
 {
 	if (holder->place != IN_DIRECTORY)
 		return xstrdup("the conversation goes on here; a turn that it works on is lost");
-	/* Nobody can say which of the directory's conversations is whose. */
+	/* It is not known which of the directory's conversations is whose. */
 	return holder->conversation
 		       ? xstrdup("each keeps its own conversation; a turn that it works on is "
 				 "lost")

@@ -7,7 +7,7 @@
  *   C  start new, or resume one?        question_of_launch(), question_add_session() for each
  *   D  its tree has changed: resume?    question_of_reuse()
  *
- * and about a conversation that somebody else has: question_of_conflict().
+ * and about a conversation that another session or process has: question_of_conflict().
  *
  * Pure: no input or output here.
  */
@@ -40,7 +40,7 @@ enum question_place {
 	IN_PICK,       /* likewise, because its user has picked it there */
 	IN_DIRECTORY,  /* another session of the agent, which resumes the latest of the directory */
 	IN_PROCESS,    /* a process that agentdeck did not start */
-	IN_MACHINE,    /* likewise, on another machine: nobody knows whether it lives */
+	IN_MACHINE,    /* likewise, on another machine: it is not known whether it lives */
 	IN_BACKGROUND, /* a background process of the session's own agent */
 };
 /* Who has the conversation, and what can be done about it.  All borrowed. */

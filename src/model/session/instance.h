@@ -166,7 +166,7 @@ struct exit_record {
 	int code; /* exit status when signal is 0 */
 	int signal;
 	bool oom;
-	char *oom_victim; /* "node (pid 4711)", or "the agent" where nobody said its name */
+	char *oom_victim; /* "node (pid 4711)", or "the agent" where its name is not known */
 	char *last_words; /* last lines of the screen, visible text */
 };
 
@@ -181,7 +181,7 @@ struct comeback {
 /* What came of the end of its agent, which ended by its own wish: engine/run/ending.h. */
 enum ending_stage {
 	ENDING_NONE,      /* it did not, or a start came after it */
-	ENDING_DUE,       /* nobody has seen to it yet */
+	ENDING_DUE,       /* not dealt with yet */
 	ENDING_UNDECIDED, /* its user is to be asked: why */
 	ENDING_KEPT,
 	ENDING_FREED, /* what can be made again is gone */
@@ -207,7 +207,7 @@ struct limits {
 #define PLACE_DEFAULT "host"
 
 /* The agent of its user's that had a conversation before a take-over: while one of its processes
- * lives, nobody resumes that conversation.  count 0: none. */
+ * lives, no session resumes that conversation.  count 0: none. */
 enum { TAKEN_MAX = 5 };
 struct taken {
 	/* the one that its user started, then those that this one launched, if it is a script */

@@ -111,7 +111,7 @@ static inline bool state_is_restarting(enum instance_state state, enum instance_
 	return state_phase(state, desired) == PHASE_RESTARTING;
 }
 
-/* Somebody is about to make a run, or was killed in the middle of that. */
+/* A process is about to make a run, or was killed in the middle of that. */
 static inline bool state_is_starting(enum instance_state state)
 {
 	return state == STATE_STARTING;

@@ -28,7 +28,7 @@ enum finding_kind {
 	FINDING_REF,      /* a tag, a note or another name for what nothing else has */
 	FINDING_REFLOG,   /* commits that only the log of a branch has: amended, reset, rebased */
 	FINDING_CONTENT, /* files of Git LFS or git-annex; detail: what brings them to the source */
-	/* From here on for information: nothing of this is lost, or nobody misses it. */
+	/* From here on for information: nothing of this is lost, or it can be made again. */
 	FINDING_IGNORED,    /* an ignored file or directory, deleted with the tree */
 	FINDING_KEPT_STASH, /* made here, and kept by the source repository */
 	FINDING_KEPT_LOG,   /* amended or rebased, and kept by the log of a branch that stays */
