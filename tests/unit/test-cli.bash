@@ -632,7 +632,7 @@ two_with_one_conversation() {
 		"$home/deck/default/$(value two id)/instance.json"
 }
 
-case_who_has_a_conversation_is_told_to_the_deck() {
+case_the_owner_of_a_conversation_is_told_to_the_deck() {
 	local digest pid
 	two_with_one_conversation
 	pid=$(value one server_pid)
@@ -645,14 +645,14 @@ case_who_has_a_conversation_is_told_to_the_deck() {
 	must settle two start
 	digest=$(seen)
 	# what is answered is what was shown
-	refused 1 'somebody else, or nobody' settle --answer take --seen other -- two start
-	refused 1 'somebody else, or nobody' settle --answer fork -- two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen other -- two start
+	refused 1 'the owner of the conversation of two changed' settle --answer fork -- two start
 	must restart one
-	refused 1 'somebody else, or nobody' settle --answer take --seen "$digest" -- two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" -- two start
 	must settle two start
 	digest=$(seen)
 	must stop one
-	refused 1 'somebody else, or nobody' settle --answer take --seen "$digest" -- two start
+	refused 1 'the owner of the conversation of two changed' settle --answer take --seen "$digest" -- two start
 	must settle two start
 	settled "o['about'] == 'nothing'"
 	must start one
@@ -685,7 +685,7 @@ case_who_has_a_conversation_is_asked_about() {
 	asked copy start two --no-supervise
 	grep -q 'two-fork: started with a copy' "$home/out" || fail "no copy: $(<"$home/out")"
 	[ "$(value one status) $(value two status)" = 'running stopped' ] || fail "copy: $(<"$home/out")"
-	# nobody can be asked
+	# there is no terminal to ask on
 	refused 1 "attach $(value one id), or stop it first with agentdeck stop $(value one id)" start two
 	asked stop start two --no-supervise
 	[ "$(value one status) $(value two status)" = 'stopped running' ] || fail "stop: $(<"$home/out")"
@@ -733,7 +733,7 @@ case_a_read_only_attach_stays_read_only() {
 	must stop --all
 }
 
-case_an_answer_about_nobody_does_nothing() {
+case_an_answer_about_a_free_conversation_does_nothing() {
 	local answer
 	two_with_one_conversation
 	for answer in copy attach; do
@@ -743,7 +743,7 @@ case_an_answer_about_nobody_does_nothing() {
 		must stop one
 		type_in "$answer"
 		until_screen '^ended with 1$'
-		grep -q 'nobody has the conversation of two any more, so nothing was done' <<<"$(screen)" || fail "$answer: $(screen)"
+		grep -q 'the conversation of two is free now, so nothing was done' <<<"$(screen)" || fail "$answer: $(screen)"
 		"${deck[@]}" tmux -S "$terminal" kill-server
 		[ "$(value two status)" = stopped ] || fail "$answer: two is $(value two status)"
 	done

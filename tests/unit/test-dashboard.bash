@@ -855,7 +855,7 @@ case_who_has_the_conversation_is_asked_about() {
 	await 'api-fork: started with a copy' && await '○ web' && await ' · api .* stopped'
 }
 
-case_who_has_the_conversation_can_be_stopped() {
+case_the_owner_of_the_conversation_can_be_stopped() {
 	twins
 	open 80 24
 	await ' · api .* stopped' && keys Home Down Enter
@@ -863,8 +863,8 @@ case_who_has_the_conversation_can_be_stopped() {
 	await '^\[api\]' && await 'demo: reply 1' && keys C-q
 	await ' · web .* stopped' && await '○ api' && keys Home r y
 	await 'web \(demo\)' && await '> Back' && deck stop api && keys Down Down Down Enter
-	# nobody has it any more
-	await 'nothing was done, because somebody else, or nobody' && await ' · web .* stopped' && keys r y
+	# it is free by now
+	await 'nothing was done, because the owner of the conv' && await ' · web .* stopped' && keys r y
 	await '○ web' && await ' · api .* stopped'
 }
 

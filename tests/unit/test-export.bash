@@ -481,7 +481,7 @@ case_a_session_without_its_conversation_does_not_move() {
 	begin
 	must one add "$root/work" -t codex --agent codex
 	sed -i "1a \"last_used_at\": \"2026-04-14T09:08:01.000Z\"," "$(manifest one codex)"
-	refused one "nobody knows which conversation it has" session export codex "$root/codex" --remove
+	refused one "it is not known which conversation it has" session export codex "$root/codex" --remove
 	[ ! -e "$root/codex" ] || fail "a refused export has made a file"
 	must one show codex
 	must one session export codex "$root/codex"

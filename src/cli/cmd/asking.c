@@ -100,7 +100,7 @@ int asking_of_removal(struct deck *deck, const char *base, struct asking *ret, s
 	return 0;
 }
 
-/* ---- a conversation that somebody else has ----------------------------------------------------- */
+/* ---- a conversation that another session or process has ---------------------------------------- */
 
 /* "2026-11-25 19:20 (3 min ago)"; NULL: not known.  The caller frees. */
 static char *since_text(int64_t since_us)

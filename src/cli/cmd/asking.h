@@ -19,7 +19,7 @@ enum asked {
 	ASKED_LAUNCH,  /* sessions ended where another one is to be: CHOICE_NEW, CHOICE_RESUME */
 	ASKED_REMOVAL, /* only its tree has what it has: CHOICE_CLEAN removes it */
 	ASKED_PRUNE,   /* removed sessions: CHOICE_CLEAN deletes them for good */
-	/* somebody else has its conversation: CHOICE_KEEP starts nothing, and CHOICE_ATTACH,
+	/* another one has its conversation: CHOICE_KEEP starts nothing, and CHOICE_ATTACH,
 	 * CHOICE_FORK and CHOICE_TAKE are for cli/cmd/conflict.h */
 	ASKED_CONFLICT,
 };

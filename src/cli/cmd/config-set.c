@@ -100,7 +100,7 @@ static int find_key(const char *name, const struct toml_key **ret, struct strvec
 	return 0;
 }
 
-/* Nobody can say what a change of a broken file would mean. */
+/* The meaning of a change in a broken file is not known. */
 static int read_valid(struct app *app, struct configfile *file, struct error *err)
 {
 	cleanup_settings struct settings settings = { 0 };

@@ -120,7 +120,7 @@ int conflict_carry_out(struct app *app, const struct asking *asking, enum choice
 	}
 }
 
-/* Another round: somebody else has it by now, or nobody. */
+/* Ask again: the owner of the conversation has changed. */
 enum { CONFLICT_AGAIN = 1 };
 static int decide_once(struct app *app, const struct store_row *row, enum start_kind kind,
 		       enum start_wish wish, struct conflict_outcome *ret, struct error *err)
@@ -142,7 +142,7 @@ static int decide_once(struct app *app, const struct store_row *row, enum start_
 	if (asking_of_conflict(&app->deck, row->base, kind, wish, &now, err) < 0)
 		return -1;
 	if (now.about == ASKED_NOTHING && choice->kind != CHOICE_TAKE) {
-		complain("nobody has the conversation of %s any more, so nothing was done",
+		complain("the conversation of %s is free now, so nothing was done",
 			 asking.instance->title);
 		ret->way = CONFLICT_LEAVE;
 		return 0;
@@ -159,6 +159,6 @@ int conflict_decide(struct app *app, const struct store_row *row, enum start_kin
 	if (!decide_may_ask(app) || row->damage)
 		return 0;
 	while ((r = decide_once(app, row, kind, wish, ret, err)) == CONFLICT_AGAIN)
-		complain("somebody else has the conversation now: choose again");
+		complain("the owner of the conversation has changed: choose again");
 	return r;
 }

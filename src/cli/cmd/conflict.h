@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A session is to be started, and somebody else has its conversation: the question on the terminal,
- * and what becomes of each answer.  The deck asks the same through `agentdeck settle`.
+ * A session is to be started, and another session or process has its conversation: the question on
+ * the terminal, and the effect of each answer.  The deck asks through `agentdeck settle`.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "cli/core/command.h"
 
 enum conflict_way {
-	CONFLICT_START,  /* nobody has it any more: start the session */
+	CONFLICT_START,  /* the conversation is free: start the session */
 	CONFLICT_LEAVE,  /* start nothing */
 	CONFLICT_ATTACH, /* attach_chosen(): the session of base and profile, which runs */
 	CONFLICT_COPY,   /* start the session of base instead, which begins with a copy */

@@ -35,7 +35,7 @@ int declared_look(struct deck *deck, const struct declared *declared, const stru
 void declared_fact_free(struct declared_fact *fact);
 
 /* Could launch make it?  ERROR_CORRUPT "<path>:<line>:<column>: <why>": its directory does not
- * exist, or nobody knows its agent. */
+ * exist, or its agent is not known. */
 int declared_check(struct deck *deck, const struct declared *declared, struct error *err);
-/* The same of its agent alone. */
+/* As declared_check(), but checks only the agent. */
 int declared_check_agent(struct deck *deck, const struct declared *declared, struct error *err);

@@ -82,7 +82,7 @@ static int run(struct app *app, struct error *err)
 		return 0;
 	}
 	sender_find(&sender);
-	/* Read it even if nobody wants it or the log cannot be opened, since the agent writes it. */
+	/* Read it even if it is not needed or the log cannot be opened, since the agent writes it. */
 	int r = read_payload(app, &text, &unread);
 	/* Its user may have set another profile in the session. */
 	if (is_empty(base) ||

@@ -22,7 +22,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* It takes a minute.  Nobody waits without a terminal. */
+/* The build takes a minute, and progress is for a person at a terminal. */
 static void show_phase(const char *phase, void *data UNUSED)
 {
 	complain("%s ...", phase);

@@ -7,7 +7,7 @@
 #include "cli/core/command.h"
 #include "engine/run/lifecycle.h"
 
-/* lifecycle_add().  If the engine lacks the default image, and somebody is at the terminal: offer
+/* lifecycle_add().  If the engine lacks the default image, and the user is at a terminal: offer
  * to make it first. */
 int image_add(struct app *app, const struct lifecycle_new *wish, struct instance **ret,
 	      struct error *err);

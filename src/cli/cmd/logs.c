@@ -74,8 +74,8 @@ static int open_log(int directory, int *ret, struct error *err)
 	return 0;
 }
 
-/* Print what is added to fd and to pending, until nobody reads it any more.  After a rotation, go
- * on with the new file. */
+/* Print what is added to fd and to pending, until the reader has gone.  After a rotation, continue
+ * with the new file. */
 static int follow(int directory, const char *path, const char *id, int fd, struct strbuf *pending,
 		  struct error *err)
 {

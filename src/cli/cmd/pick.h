@@ -27,7 +27,7 @@ enum pick_answer pick_parse(const char *line, const struct pick_offer *offer,
 			    struct error *err);
 
 /* Ask, and put the answer into the wish.  This does not ask if the wish says what to run, if a
- * default agent is set, with --quick, or if nobody can answer (no terminal on both sides, or
+ * default agent is set, with --quick, or if there is no one to ask (no terminal on both sides, or
  * --json).
  * PICK_CANCELLED: the user has changed their mind, and was told that nothing is created. */
 enum { PICK_CANCELLED = 1 };

@@ -105,7 +105,7 @@ static void print_branches(struct json_object *branches)
 	}
 }
 
-/* Nobody can be asked, and nobody has said so. */
+/* Refuse to delete without consent: there is no terminal to ask on, and no option gives it. */
 static int check_wish(const struct app *app, const struct trash *trash, struct error *err)
 {
 	const struct options *given = app->options;

@@ -34,7 +34,7 @@ static int confirm(const struct options *given, enum permit_answer answer, struc
 		return 0;
 	if (!ask_is_possible())
 		return error_set(err, ERROR_USAGE,
-				 "nobody can be asked without a terminal: read the question with "
+				 "there is no terminal to ask on: read the question with "
 				 "--json, and give its digest with --question");
 	return answer == PERMIT_APPROVE
 		       ? ask_yes("Give this permission?",

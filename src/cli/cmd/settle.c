@@ -156,8 +156,8 @@ static int answer_conflict(struct app *app, const struct store_row *row, struct 
 		return -1;
 	if (!streq(or_empty(asking.seen), or_empty(given->seen)))
 		return error_set(err, ERROR_INVALID,
-				 "nothing was done, because somebody else, or nobody, has the "
-				 "conversation of %s since it was shown: look again",
+				 "nothing was done, because the owner of the conversation of %s "
+				 "changed since it was shown: look again",
 				 row->title);
 	if (conflict_carry_out(app, &asking, choices[given->answer], &outcome, err) < 0)
 		return -1;

@@ -247,7 +247,7 @@ static void read_on(void *context)
 		show_again(top);
 }
 
-/* A server that was stopped (SIGSTOP) tells nobody: so those that run are looked at each time. */
+/* A server that was stopped (SIGSTOP) sends no event: so those that run are looked at each time. */
 static void read_usages(struct top *top)
 {
 	for (size_t i = 0; i < roster_count(top->roster); i++) {

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* Wait for fd (-1: for nothing) to be readable, up to deadline_ms; returns 0.  When nobody reads
- * standard output any more it ends the process, as a write would: by SIGPIPE; -1 where that is
+/* Wait for fd (-1: for nothing) to be readable, up to deadline_ms; returns 0.  When the reader of
+ * standard output has gone, this ends the process, as a write would: by SIGPIPE; -1 where that is
  * ignored. */
 int output_wait(int fd, int64_t deadline_ms, struct error *err);
 /* The same for the next event of a loop, and handle all that there are; returns 0. */

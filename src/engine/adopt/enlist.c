@@ -22,9 +22,9 @@ static int refuse_open(const struct discover_find *find, pid_t pid, struct error
 static int check_open(struct deck *deck, const struct adopt_finds *running,
 		      const struct discover_find *find, struct error *err)
 {
-	static const struct holder_skip nobody;
+	static const struct holder_skip none;
 	struct process_id holder;
-	if (holder_find(find->agent, find->home, find->session_id, &nobody, &holder) == 0)
+	if (holder_find(find->agent, find->home, find->session_id, &none, &holder) == 0)
 		return refuse_open(find, holder.pid, err);
 	for (size_t i = 0; i < running->count; i++) {
 		const struct adopt_find *other = &running->finds[i];

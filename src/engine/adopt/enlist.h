@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Conversations that belong to nobody become sessions: what `agentdeck discover --add` does.
+ * Make sessions of conversations that belong to none: what `agentdeck discover --add` does.
  */
 #pragma once
 

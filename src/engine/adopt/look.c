@@ -249,14 +249,14 @@ static bool shares_place(const struct adopt_finds *finds, const struct adopt_fin
 }
 
 /* An instance that would have what the process has. */
-static struct instance *nobody_with(const struct adopt_find *find)
+static struct instance *stranger_with(const struct adopt_find *find)
 {
-	struct instance *nobody = instance_new();
-	nobody->id = xstrdup("");
-	nobody->agent = xstrdup(find->agent->name);
-	nobody->conversation.config_home = xstrdup_or_null(find->config_home);
-	instance_set_directory(nobody, find->cwd);
-	return nobody;
+	struct instance *stranger = instance_new();
+	stranger->id = xstrdup("");
+	stranger->agent = xstrdup(find->agent->name);
+	stranger->conversation.config_home = xstrdup_or_null(find->config_home);
+	instance_set_directory(stranger, find->cwd);
+	return stranger;
 }
 
 /* The transcript is a better source than the arguments, which are as old as the process: inside the
@@ -265,8 +265,8 @@ static int look_at_transcripts(struct deck *deck, const struct adopt_finds *find
 			       struct adopt_find *find, struct error *err)
 {
 	cleanup_transcript struct transcript latest = { 0 };
-	cleanup_instance struct instance *nobody = nobody_with(find);
-	int r = conversation_latest(deck, nobody, find->agent, &latest, err);
+	cleanup_instance struct instance *stranger = stranger_with(find);
+	int r = conversation_latest(deck, stranger, find->agent, &latest, err);
 	if (r < 0)
 		return -1;
 	const bool written = r == 0 && latest.modified_ns >= started_ns(&find->process);
@@ -405,11 +405,11 @@ static int look_at_session(struct deck *deck, const struct shared_conversation *
  * session's. */
 static int look_for_owner(struct deck *deck, struct adopt_find *find, struct error *err)
 {
-	cleanup_instance struct instance *nobody = nobody_with(find);
+	cleanup_instance struct instance *stranger = stranger_with(find);
 	struct shared_conversation owned = { 0 };
 	if (!find->session_id)
 		return 0;
-	int r = owner_find(deck, nobody, find->session_id, &owned, err);
+	int r = owner_find(deck, stranger, find->session_id, &owned, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
 	r = look_at_session(deck, &owned, find, err);

@@ -69,7 +69,8 @@ static bool had_id(const struct instance *instance, const char *session_id)
 	return false;
 }
 
-/* A removed session owns nothing, but it can come back: nobody gets its conversation by a guess. */
+/* A removed session owns nothing, but it can come back: its conversation is never guessed for
+ * another. */
 static bool is_in_trash(const struct trash *trash, const char *session_id)
 {
 	for (size_t i = 0; i < trash->count; i++) {
@@ -255,8 +256,8 @@ int conversation_look(struct deck *deck, struct instance *instance, const struct
 	fact = TRANSCRIPT_ABSENT;
 	if (conversation->session_id && location_look(instance, &fact, err) < 0)
 		return -1;
-	/* A wrapper that drops our arguments leaves a minted id that nobody ever used; one that the
-	 * agent has reported (then it said where it will write) it did use. */
+	/* A wrapper that drops our arguments leaves a minted id that was never used.  An id that
+	 * the agent has reported (then it said where it will write) was used. */
 	bool unused = conversation->session_id && conversation->origin == ORIGIN_MINTED &&
 		      fact == TRANSCRIPT_ABSENT && !conversation->first_turn_seen &&
 		      !conversation->transcript_path && instance->last_used_at != 0 &&
@@ -542,8 +543,8 @@ static int find_neighbour(struct deck *deck, const struct instance *instance,
 	return 0;
 }
 
-/* A new id where one may be needed.  Of what the agent has to make only when it is: nobody wants a
- * heap of empty conversations. */
+/* A new id where one may be needed.  Where the agent itself makes the conversation, only if it is
+ * needed: else empty conversations pile up. */
 static int make_id(const struct planning *planning, const char *state, bool resume_enabled,
 		   char **ret, struct error *err)
 {

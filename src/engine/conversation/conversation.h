@@ -9,8 +9,8 @@
 #include "engine/deck/deck.h"
 #include "model/plan/resume.h"
 
-/* Before a start of an instance whose last run was in another instance's conversation: when nobody
- * owns that any more, it becomes this one's; else the mark stays, for the plan to tell its user.
+/* Before a start of an instance whose last run was in another instance's conversation: when that
+ * has no owner any more, it becomes this one's; else the mark stays, for the plan to tell its user.
  * *lock is held afterwards (owner_lock()). */
 int conversation_settle_shared(struct deck *deck, struct instance *instance, struct fs_lock *lock,
 			       struct error *err);

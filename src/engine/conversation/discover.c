@@ -71,8 +71,8 @@ static void warn_of(struct deck *deck, const char *what, const char *name)
 {
 	cleanup_free char *shown = visible(name);
 	deck_warn(deck,
-		  "the manifest of %s %s cannot be read: its conversation is listed as if nobody "
-		  "had it",
+		  "the manifest of %s %s cannot be read: its conversation is listed as if no "
+		  "session had it",
 		  what, shown);
 }
 
@@ -223,7 +223,7 @@ void discover_find_clear(struct discover_find *find)
 	*find = (struct discover_find){ 0 };
 }
 
-/* DISCOVER_NOTHING: nobody could continue it. */
+/* DISCOVER_NOTHING: it cannot be resumed. */
 enum { DISCOVER_NOTHING = 1 };
 static int look(const struct discovery *discovery, const struct discover_item *item,
 		struct discover_find *ret, struct error *err)
@@ -363,8 +363,8 @@ int discover_named(const struct discovery *discovery, const char *word, struct d
 		return refuse_owned(found, err);
 	if (!look_at_all(discovery, found, ret))
 		return error_set(err, ERROR_INVALID,
-				 "conversation %s cannot be continued: nobody said anything in "
-				 "its file, or it does not name its directory",
+				 "conversation %s cannot be resumed: its file has no turn, or does "
+				 "not name its directory",
 				 found->session_id);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All conversations that agents have on disk, of sessions and of nobody: where the registry says
+ * All conversations that agents have on disk, with and without a session: where the registry says
  * that an agent keeps them, in its usual home and in those that sessions use.  Those in the homes
  * of containers are left out.
  *
@@ -43,7 +43,7 @@ struct discovery {
 };
 
 /* List the names of the files and their owners.  A session whose manifest cannot be read is warned
- * of: nobody knows which conversation it has.  ERROR_NOT_FOUND: there is no such agent. */
+ * of: it is not known which conversation it has.  ERROR_NOT_FOUND: there is no such agent. */
 int discover_open(struct deck *deck, const struct discover_order *order, struct discovery *ret,
 		  struct error *err);
 void discover_close(struct discovery *discovery);
@@ -54,7 +54,7 @@ struct discover_find {
 	const struct agent *agent; /* borrowed from the deck */
 	/* borrowed from the discovery */
 	const char *home, *path, *session_id;
-	const struct discover_owner *owner; /* NULL: nobody */
+	const struct discover_owner *owner; /* NULL: none */
 	int64_t modified_us;
 	char *directory; /* where it began, an absolute path that need not exist any more */
 	/* The first typed words, on one line and shortened; NULL: they were not read, as they are
@@ -71,6 +71,6 @@ int discover_next(struct discovery *discovery, struct discover_find *ret);
 
 /* The one with this session id, or with the only one that begins so (8 characters or more), from a
  * discovery without filters.  ERROR_NOT_FOUND; ERROR_AMBIGUOUS; ERROR_EXISTS: a session has it;
- * ERROR_INVALID: nobody could continue it. */
+ * ERROR_INVALID: it cannot be resumed. */
 int discover_named(const struct discovery *discovery, const char *word, struct discover_find *ret,
 		   struct error *err);

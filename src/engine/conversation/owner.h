@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who owns a conversation: the instance, of any profile, running or not, whose current session id
- * it is, or whose run is about to move to it.  An id that an instance had before is nobody's.
+ * The owner of a conversation: the instance, of any profile, running or not, whose current session
+ * id it is, or whose run is about to move to it.  An id that an instance had before has no owner.
  *
- * The owner keeps it.  Whoever gives an instance an id that it did not have asks here first, and
+ * The owner keeps it.  Code that gives an instance an id that it did not have asks here first, and
  * saves the manifest before it lets the lock go.  Order of the locks: the instance's, this one, the
  * profile's.
  */
@@ -39,7 +39,7 @@ bool owner_is_self(const struct owner_profile *profile, const struct store_row *
 		   const struct instance *instance);
 
 /* The owner of this conversation of the instance's agent and home, other than the instance itself.
- * *ret is the caller's, with since unset.  OWNER_NONE: nobody owns it. */
+ * *ret is the caller's, with since unset.  OWNER_NONE: it has no owner. */
 enum { OWNER_NONE = 1 };
 int owner_find(struct deck *deck, const struct instance *instance, const char *session_id,
 	       struct shared_conversation *ret, struct error *err);
@@ -47,7 +47,7 @@ int owner_find(struct deck *deck, const struct instance *instance, const char *s
 /* "agentdeck", with the profile in which the owner is found.  The caller frees. */
 char *owner_command(const struct shared_conversation *owned) MUST_USE;
 
-/* 0 when nobody else owns it; ERROR_EXISTS names the owner and what to do. */
+/* 0 when no other instance owns it; ERROR_EXISTS names the owner and what to do. */
 int owner_check(struct deck *deck, const struct instance *instance, const char *session_id,
 		struct error *err);
 /* The same for the conversation of each of these instances (one without an id passes), with one

@@ -115,7 +115,7 @@ static void note_activity(const struct instance *instance, const struct report *
 	(void)activityfile_write(instance->run.directory, &now, &announced, NULL);
 }
 
-/* The hint beside the manifest.  Nobody reads it but people and tests. */
+/* The hint beside the manifest, for people and tests only. */
 static void write_sidecar(struct deck *deck, const struct store_lock *lock,
 			  const struct instance *instance)
 {
@@ -471,7 +471,7 @@ static bool is_from_run(struct deck *deck, const struct instance *instance,
 	if (sender->run)
 		return instance->run.id && streq(sender->run, instance->run.id);
 	cleanup_free char *expected = runfiles_token(instance);
-	/* Somebody has cleared the run's directory away: its agent knows which token was there. */
+	/* The run's directory was cleared away: the agent knows which token was there. */
 	if (!expected && token && run_relation(&instance->run) == MACHINE_THIS_BOOT &&
 	    runfiles_restore(deck, instance, &instance->run.pane, NULL) == 0)
 		expected = runfiles_token(instance);
@@ -479,8 +479,8 @@ static bool is_from_run(struct deck *deck, const struct instance *instance,
 }
 
 /* Whose is the conversation that the report names?  Asked only of one that the instance does not
- * have, since a hook is to be fast.  lock: held afterwards, so that nobody else takes it before
- * this instance is saved; NULL for a look. */
+ * have, since a hook is to be fast.  lock: held afterwards, so that no other session takes it
+ * before this instance is saved; NULL for a look. */
 static int find_owner(struct deck *deck, const struct instance *instance, struct fs_lock *lock,
 		      struct report *report, struct error *err)
 {
@@ -528,8 +528,8 @@ static int judge(const struct incoming *incoming, const struct instance *instanc
 	return REPORT_FOREIGN;
 }
 
-/* A look without the lock: most reports change nothing that lasts, and whoever is ending this very
- * agent holds the lock while it waits for it.  True when the manifest must be changed. */
+/* A look without the lock: most reports change nothing that lasts, and a command that ends this
+ * agent holds the lock while it waits for the end.  True when the manifest must be changed. */
 static int look(const struct incoming *incoming, const char *base, bool *ret_change,
 		struct error *err)
 {

@@ -34,7 +34,7 @@ enum {
 	REPORT_TIMEOUT_MS = 10000,
 };
 
-/* Read one report up to the end of fd, so that whoever writes it is not hit by SIGPIPE; long
+/* Read one report up to the end of fd, so that its writer is not hit by SIGPIPE; long
  * strings (a prompt, what a tool printed) are cut.  ERROR_CORRUPT: larger than REPORT_MAX all the
  * same (read to its end), or than REPORT_DRAIN_MAX.  ERROR_TIMEOUT: it does not end by deadline_ms
  * of clock_ms(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Where a text occurs in a conversation on disk.  Only what somebody typed and what the agent said
- * counts, not the output of tools.
+ * Where a text occurs in a conversation on disk.  The user's and the agent's words count, the
+ * output of tools does not.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
 
 enum { LOCK_TIMEOUT_MS = 30000, PERMISSIONS = 0777 };
 
-/* The directory is the user's: nobody else calls a file this. */
+/* The directory is the user's: no other program names a file so. */
 #define TEMPORARY_PREFIX ".agentdeck-config-"
 
 void configfile_free(struct configfile *file)

@@ -94,7 +94,7 @@ static int keep_config(const struct deck *deck, const struct strbuf *text, struc
 	    old.length == text->length &&
 	    memcmp(strbuf_text(&old), strbuf_text(text), text->length) == 0)
 		return 0;
-	/* Whoever has the lock keeps the same text, or the next command does. */
+	/* The process that has the lock keeps this text, or the next command does. */
 	int r = fs_lock(state, DECK_CONFIG_LOCK, 0, &lock, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
@@ -363,7 +363,7 @@ void deck_retry_bus(struct deck *deck)
 }
 
 /* only: the one agent whose file is wanted.  NULL: all but those that deck_agent() has loaded, to
- * which somebody may have a pointer. */
+ * which a caller may have a pointer. */
 static void apply_files(struct deck *deck, const char *only)
 {
 	cleanup_strvec struct strvec files = { 0 };

@@ -70,7 +70,7 @@ struct deck {
 	 * default image. */
 	bool lacks_default_image;
 	/* What a build says, line by line, when it takes long; and the last lines of one that
-	 * failed.  NULL: nobody listens. */
+	 * failed.  NULL: no progress is shown. */
 	void (*on_progress)(const char *line, bool is_failure);
 	/* The user gives up what only the tree of a session has (--discard). */
 	bool may_lose_work;
@@ -95,7 +95,7 @@ struct deck {
  * "default") and open the log below the state directory.  component names the command in the
  * log.  A copy of a valid config.toml is kept in the state directory. */
 int deck_open(const char *profile, const char *component, struct deck *ret, struct error *err);
-/* The same, but a mistake in config.toml locks nobody out: it continues with the last good one (the
+/* As deck_open(), but a mistake in config.toml is no failure: continue with the last good one (the
  * kept copy), else with the defaults.  The log and deck->config_problem say so. */
 int deck_open_anyway(const char *profile, const char *component, struct deck *ret,
 		     struct error *err);

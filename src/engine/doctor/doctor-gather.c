@@ -162,7 +162,7 @@ static void look_at_sessions(struct deck *deck, struct doctor_facts *facts)
 	}
 }
 
-/* Whoever cannot read it does not know of another version. */
+/* If it cannot be read, no other version is known. */
 static bool is_other_version(const char *helper)
 {
 	cleanup_strbuf struct strbuf file = { 0 };

@@ -552,7 +552,7 @@ static void judge_limits(const struct doctor_facts *facts, const struct doctor_e
 	}
 }
 
-/* What nobody has asked for yet, and is not there.  The caller frees. */
+/* Missing parts of the engine that no session has needed yet.  The caller frees. */
 static char *engine_lacks(const struct doctor_facts *facts, const struct doctor_engine *engine)
 {
 	const struct {

@@ -126,10 +126,11 @@ int entry_check_disk(const struct entry *entry, bool *ret_is_there, struct error
 		/* A link, or a file of a name that is no UUID, is on no shelf. */
 		const char *path = item ? item->path : lstat(place, &st) == 0 ? place : NULL;
 		if (!path && shelf.problem)
-			return error_set(err, ERROR_SYSTEM,
-					 "nobody knows whether conversation %s is on this machine "
-					 "already: %s: make that readable, or move it away",
-					 entry->parcel->session_id, shelf.problem);
+			return error_set(
+				err, ERROR_SYSTEM,
+				"it is not known whether conversation %s is on this machine "
+				"already: %s: make that readable, or move it away",
+				entry->parcel->session_id, shelf.problem);
 		if (path && compare_file(path, entry->parcel, &likeness, err) < 0)
 			return -1;
 		is_there = path && streq(path, place) &&
@@ -259,7 +260,7 @@ static int settle_latest(struct entry *entry, struct error *err)
 }
 
 /* The home that it had, where that is here: its conversation may have gone on there since.  A file
- * that is imported is often somebody else's, so it does not choose a home. */
+ * that is imported is often another person's, so it does not choose a home. */
 static void find_home(const struct deck *deck, const struct unpack_order *order,
 		      struct entry *entry)
 {

@@ -168,7 +168,7 @@ static int fail_name(const char *path, struct error *err)
 	return error_set(err, ERROR_INVALID, "%s has a name that no agent gives: rename it", path);
 }
 
-/* What whoever puts the file into another home has to know of this one. */
+/* What a restore into another home must know about this one. */
 static int describe_place(const struct instance *instance, const struct agent_files *files,
 			  const struct transcript *file, struct found *ret, struct error *err)
 {
@@ -226,8 +226,8 @@ static int open_conversation(const struct instance *instance, const struct agent
 	return 0;
 }
 
-/* The home of its agent, as somebody with another home says it.  NULL: the usual one, or one that
- * is only in its container. */
+/* The home of its agent, written so that it means the same in another home.  NULL: the usual one,
+ * or one that is only in its container. */
 static char *home_of(const struct deck *deck, const struct instance *instance,
 		     const struct agent *agent)
 {
@@ -286,7 +286,7 @@ static int write_load(struct load *load, const char *file, struct error *err)
 	load->parcels.made_at = clock_wall_us();
 	cleanup_free char *text = parcels_text(&load->parcels);
 	cleanup_parcels struct parcels read = { 0 };
-	/* Nobody could read a file that says something else. */
+	/* An inconsistent file could never be imported. */
 	if (parcels_parse(text, "what the file would say", load->count, &read, err) < 0)
 		return -1;
 	return archive_write(file, text, load->sources, load->count, err);
@@ -335,14 +335,14 @@ static int check_run(struct operation *operation, const struct pack_order *order
 			 title, hint);
 }
 
-/* Nothing may be lost with the session: it has been used, and nobody knows its conversation. */
+/* Nothing may be lost with the session: it has been used, and its conversation is not known. */
 static int check_removal(const struct instance *instance, const struct load *load,
 			 struct error *err)
 {
 	if (load->count > 0 || instance->conversation.session_id || !instance->last_used_at)
 		return 0;
 	return error_set(err, ERROR_INVALID,
-			 "nobody knows which conversation it has, so the file would have none: "
+			 "it is not known which conversation it has, so the file would have none: "
 			 "export it without --remove");
 }
 

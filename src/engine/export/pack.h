@@ -39,7 +39,7 @@ int pack_session(struct deck *deck, const struct pack_order *order, struct pack_
  * leaves out the trash, containers and trees. */
 struct pack_deck_order {
 	const char *file; /* a path that does not exist yet */
-	/* called before each session; NULL: nobody watches */
+	/* called before each session; NULL: no progress is shown */
 	void (*looks)(void *data, size_t index, size_t count);
 	void *data;
 };

@@ -181,7 +181,7 @@ static int write_temporary(int directory, const char *temporary, const char *tex
 	return fs_flush(fd) < 0 ? error_set_file(err, errno, "sync %s", temporary) : 0;
 }
 
-/* A new file, whole or not at all: somebody else's file of this name stays. */
+/* A new file, whole or not at all: an existing file of this name stays. */
 static int write_agent(int directory, const char *name, const char *text, struct error *err)
 {
 	cleanup_free char *id = naming_new_uuid();

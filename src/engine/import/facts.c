@@ -107,7 +107,7 @@ static const struct shelf_about *about(struct shelved *shelved, size_t index)
 	return found;
 }
 
-/* real: where the directory is; NULL: nobody knows. */
+/* real: where the directory is; NULL: not known. */
 static bool is_in(const struct import_row *row, const char *directory, const char *real)
 {
 	if (!directory || !row->facts.directory)
@@ -143,7 +143,7 @@ static bool has_id(const struct json_object *ids, const char *session_id)
 	return json_object_object_get_ex(ids, key, NULL);
 }
 
-/* The conversations that some row names, whoever has them. */
+/* All conversations that rows name, also those that sessions have. */
 static void list_named(struct gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->rows->count; i++) {
@@ -172,7 +172,7 @@ static const char *owner_of(const struct gathering *gathering, const struct shel
 	return NULL;
 }
 
-/* The newest one of its directory that nobody else names.  A session's comes last, where the only
+/* The newest one of its directory that no other row names.  A session's comes last, where the only
  * one counts, so that the plan can say whose it is. */
 static void guess(struct gathering *gathering, struct shelved *shelved, struct import_row *row)
 {
@@ -301,7 +301,7 @@ static void find_agent(struct gathering *gathering, struct import_row *row)
 			      !agent->isolation_environment.count;
 }
 
-/* Only what agentdeck has now: a manifest that cannot be read is nobody's. */
+/* Only the sessions that agentdeck has now: a manifest that cannot be read does not count. */
 static void find_earlier(struct gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->owners.count; i++) {

@@ -2,10 +2,10 @@
  *
  * activity.json in a run's directory: two records in one file.
  *
- * The first is the activity, for whoever watches a session.  The second is what the agent's reports
- * have announced in this run, for the reports and messages that follow.  One report changes both
- * with one atomic write, so that a hook that is killed leaves both as they were; and a run that an
- * older version has started goes on, since all versions read the same file.
+ * The first is the activity, for programs that watch a session.  The second is what the agent's
+ * reports have announced in this run, for the reports and messages that follow.  One report changes
+ * both with one atomic write, so that a hook that is killed leaves both as they were; and a run
+ * that an older version has started goes on, since all versions read the same file.
  *
  * directory is the run's everywhere here.
  */

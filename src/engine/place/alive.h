@@ -22,17 +22,17 @@ enum machine_relation place_relation(const struct place_run *run);
 /* The name of the other machine that has the run; NULL: this machine has it.  The caller frees. */
 char *place_elsewhere(const struct place_run *run) MUST_USE;
 
-/* PRESENCE_UNKNOWN: another machine runs it, this program does not know its place, or nobody wrote
- * its processes down. */
+/* PRESENCE_UNKNOWN: another machine runs it, this program does not know its place, or its processes
+ * were not recorded. */
 enum presence place_presence(const struct place_run *run);
 /* Is it PRESENCE_ALIVE?  The same for a row. */
 bool place_is_live(const struct place_run *run);
 bool place_row_is_live(const struct store_row *row);
-/* Why a run ended of which nobody wrote the end down, for people.  Static. */
+/* Why a run ended whose end was never recorded, for display.  Static. */
 const char *place_end_reason(const struct place_run *run);
 /* Why a run of a known place that is there cannot be asked anything; NULL: it can.  Static. */
 const char *place_silence(const struct place_run *run);
-/* Did its server not answer when it was asked last, or is it stopped?  Asks nobody. */
+/* Did its server not answer when it was asked last, or is it stopped?  Asks no server. */
 bool place_was_silent(const struct place_run *run);
 /* Its agent has ended, and the news of it may be lost: make it look. */
 void place_nudge(const struct place_run *run);
@@ -61,8 +61,8 @@ char *place_terminal(const struct place_run *run) MUST_USE;
  * mind it. */
 void place_continue(const struct place_run *run);
 
-/* Has the process in the pane of this live server ended, and nobody has said yet what follows?
- * pane's pid may be 0: whoever wrote the run down found none, or was killed before. */
+/* Has the process in the pane of this live server ended, and is it not decided yet what follows?
+ * pane's pid may be 0: there was no process when the run was recorded, or the recorder was killed. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);
 
 /* The same, or the process is killed and the processor has not come to that yet. */

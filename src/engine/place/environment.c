@@ -322,8 +322,8 @@ static char *usual_home(const struct deck *deck, const struct instance *instance
 	return deck_default_home(deck, agent);
 }
 
-/* The agent's home is part of the conversation's identity: whoever starts the run, from whatever
- * login, it is the one that the conversation was born in. */
+/* The agent's home is part of the conversation's identity: from any login, a run is started with
+ * the home that the conversation was born in. */
 static void push_home(const struct deck *deck, const struct instance *instance,
 		      const struct agent *agent, struct strvec *ret)
 {

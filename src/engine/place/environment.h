@@ -24,7 +24,7 @@ void environment_keep(const struct deck *deck, struct instance *instance);
 /* The PATH that the instance has kept; NULL: none.  Borrowed. */
 const char *environment_kept_path(const struct instance *instance);
 
-/* Whoever called this process has no environment of a user's (cron, env -i): let the PATH be the
+/* The caller of this process has no environment of a user's (cron, env -i): let the PATH be the
  * kept one, and set what else is kept and is not set here. */
 void environment_take_kept(const struct instance *instance);
 

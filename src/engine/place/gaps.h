@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which limits are set, and cannot be enforced here: the kernel lacks a controller, or gives it to
- * nobody who could use it for a session.  Who sets or applies a limit says so.
+ * Which limits are set, and cannot be enforced here: the kernel lacks a controller, or does not
+ * delegate it to the user.  Code that sets or applies a limit says so.
  */
 #pragma once
 

@@ -40,8 +40,8 @@ enum isolation isolation_examine(struct deck *deck, const char **ret_why)
 	return ISOLATION_SCOPE;
 }
 
-/* No user manager runs, since nobody is logged in (cron, a bare su): lingering makes logind start
- * one. It is what a session needs in the end anyway. */
+/* No user manager runs without a login (cron, a bare su): lingering makes logind start one. A
+ * session needs lingering in any case. */
 static bool wake_manager(struct deck *deck)
 {
 	int64_t deadline = clock_ms() + WAKE_TIMEOUT_MS;

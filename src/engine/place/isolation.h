@@ -26,7 +26,7 @@ char *isolation_run_directory(const struct deck *deck, enum isolation isolation,
 void isolation_ensure_linger(struct deck *deck);
 
 /* Did the run end with the user manager that had its scope?  Then another manager answers now,
- * which is younger than the run.  False: no, or nobody knows. */
+ * which is younger than the run.  False: no, or not known. */
 bool isolation_lost_manager(const struct deck *deck, const struct run *run);
 
 /* The control group of this process; NULL: not known.  The caller frees. */

@@ -3,17 +3,17 @@
  * Lack of memory: what the kernel killed in a run's slice, and whether the agent was among it.
  *
  * The kernel counts the killed of a slice (memory.events) and tells neither when nor whom; its log
- * does, but is often not for users.  So whoever looks at the count writes down when it had grown: a
+ * does, but is often not for users.  So each look at the count records when it had grown: a
  * count that has been known for a while is not what ended the agent just now.
  */
 #pragma once
 
 #include "engine/deck/deck.h"
 
-/* How many processes of a run the kernel has killed so far; -1: nobody counts (no scope, no memory
- * controller).  directory: of the run; control_group: of its slice.  More than at the last look,
- * whoever looked: that is written down in the directory, and logged with the last victim's name
- * where the kernel's log can be read. */
+/* How many processes of a run the kernel has killed so far; -1: not counted (no scope, no memory
+ * controller).  directory: of the run; control_group: of its slice.  If there are more than at the
+ * last look of any process, that is recorded in the directory, and logged with the last victim's
+ * name where the kernel's log can be read. */
 int64_t oom_look(const char *directory, const char *control_group);
 
 /* Whom the kernel killed last, "a process" when that is not known.  Looks as well, so that the pane

@@ -2,8 +2,8 @@
  *
  * Where the processes of a run live, behind one table of functions.
  *
- * Whoever wants to know whether something lives, to begin it or to end it, asks the table.  Nobody
- * else looks at sockets, at pids of servers, or at /proc for that.
+ * Code that must know whether something lives, begin it or end it, asks the table.  No other code
+ * looks at sockets, at pids of servers, or at /proc for that.
  *
  * Every place sees our files under our paths, since a container has them mounted where they are
  * here.
@@ -34,7 +34,7 @@ struct place_run {
 	const char *capsule;            /* not in a row */
 };
 
-/* What tells of the end of a run, for whoever waits for it.  pid 0: there is nothing. */
+/* The processes whose end tells of the end of a run, for a caller that waits.  pid 0: none. */
 struct place_watch {
 	struct process_id server, agent;
 	struct process_id window; /* its end ends nothing: open_window() */
@@ -56,7 +56,7 @@ enum observe_depth {
 	OBSERVE_ANSWER,  /* and does it answer? */
 };
 
-/* One reading of what a run uses; -1: nobody counts that. */
+/* One reading of what a run uses; -1: not counted here. */
 struct place_usage {
 	/* Of its slice.  Without one, or where the kernel does not count by slice: of its
 	 * processes, one by one, and -1 for what they do not tell. */
@@ -111,7 +111,7 @@ enum { PLACE_HAD_NOTHING = 1 };
  * A listing can afford these: they start no child process, but for silence(). */
 struct place {
 	const char *name;
-	const char *lost; /* why a run ended that nobody ended, for people */
+	const char *lost; /* why a run ended that no command ended, for people */
 
 	/* ---- does it live ---------------------------------------------------------------- */
 
@@ -244,7 +244,7 @@ struct place {
 			  struct limit_gaps *ret);
 
 	/* The limits of the instance, on a run that is there; *ret tells when they hold.  What
-	 * nobody could be asked for is a warning. */
+	 * could not be set is a warning. */
 	int (*set_limits)(struct deck *deck, const struct instance *instance,
 			  const struct limits *limits, enum limit_effect *ret, struct error *err);
 };

@@ -45,9 +45,9 @@ char *runfiles_settings(const struct instance *instance) MUST_USE;
 /* The program that takes the agent's reports where the agent runs.  Borrowed. */
 const char *runfiles_hook_program(const struct deck *deck, const struct instance *instance);
 
-/* Somebody has removed the directory of a run that lives, or files in it (rm, systemd-tmpfiles):
- * make what is missing again.  The token is taken from the environment of the run's agent, so that
- * its reports keep counting.  Nothing is missing: it costs a look.
+/* Make the missing files of a live run again, after its directory or files in it were removed (rm,
+ * systemd-tmpfiles).  The token is taken from the environment of the run's agent, so that
+ * its reports keep counting.  If nothing is missing, this costs a look.
  * RUNFILES_FOREIGN: this process does not live, or is not of the session, so nothing was done. */
 enum { RUNFILES_FOREIGN = 2 };
 int runfiles_restore(struct deck *deck, const struct instance *instance,

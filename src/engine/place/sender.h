@@ -19,7 +19,7 @@ struct sender {
 	/* The run that it names in the directory of its container, which stands for a token; the
 	 * processes are as seen in there.  Borrowed; NULL: it comes from no container. */
 	const char *run;
-	/* The sender, and its ancestors, nearest first.  0: nobody can say who it is. */
+	/* The sender, and its ancestors, nearest first.  0: it is not known who it is. */
 	struct process_id processes[SENDER_DEPTH];
 	size_t count;
 };

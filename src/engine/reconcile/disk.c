@@ -166,7 +166,7 @@ static void note(struct stray *stray, const struct found *found, const char *wha
 		stray->remedy = xasprintf("delete it if you do not need it: rm -r %s", shown);
 }
 
-/* Somebody may have deleted a manifest while its agent works: then its tree is in use, whatever the
+/* A manifest may have been deleted while its agent works: then its tree is in use, whatever the
  * verdict is. */
 static int look_for_run(const struct there *there, const struct found *found, bool *ret,
 			struct error *err)
@@ -186,7 +186,7 @@ static int compare_tree(const struct deck *deck, const struct store *store,
 	int r = orphan_look(store, path, found->name, &orphan, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	/* Somebody goes on in it. */
+	/* A session works in it. */
 	if (known_in(there->known, orphan.path))
 		return 0;
 	struct stray_facts facts = {

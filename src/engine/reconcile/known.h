@@ -25,8 +25,8 @@ struct known {
 void known_clear(struct known *known);
 #define cleanup_known CLEANUP(known_clear)
 
-/* An error if a single profile cannot be read: then nobody knows what has no session.  One whose
- * manifest is damaged is known by its directory. */
+/* An error if a single profile cannot be read: then it is not known what has no session.  A session
+ * whose manifest is damaged is known by its directory. */
 int known_gather(const struct deck *deck, struct known *ret, struct error *err);
 
 /* The session of this id; NULL: there is none.  Borrowed. */

@@ -36,8 +36,8 @@ bool notice_claim(const struct notice *notice)
 	cleanup_close int fd = notice->run_directory ? runfiles_open(notice->run_directory) : -1;
 	if (fd < 0 || notice->since_us <= 0)
 		return true;
-	/* One for each occasion: whoever is late must not tell what was told before another one. As
-	 * exact as the files that say since when. */
+	/* One for each occasion: a late process must not repeat an earlier occasion. As exact as
+	 * the files that say since when. */
 	cleanup_free char *name = xasprintf(RUN_NOTICE "%s", notice->occasion);
 	cleanup_free char *claim = xasprintf("%lld", (long long)(notice->since_us / 1000));
 	/* Without the lock: twice is better than never. */

@@ -6,7 +6,7 @@
  * Each occasion has one process that gives the notice, so that no supervisor is needed for the
  * first two:
  *
- *   waiting, idle                 whoever records it: the agent's report, or the pane
+ *   waiting, idle                 the process that records it: the agent's report, or the pane
  *   waiting, idle by the screen   the supervisor, or an attached terminal (supervise/deputy.h)
  *   the others                    the same
  */
@@ -27,9 +27,9 @@ struct notice_change {
 	int64_t since_us;
 };
 
-/* True: nobody has given the notice of this change yet, and the caller does so now.  A change is
- * known by its occasion and by since when: the same is told once, whoever sees it, and another one
- * always.  So is one whose time or run is not known. */
+/* True: the notice of this change was not given yet, and the caller gives it now.  A change is
+ * known by its occasion and by since when: each is told once, even if several processes see it.  A
+ * change whose time or run is not known is always told. */
 bool notice_claim(const struct notice *notice);
 
 /* Does anybody want to be told of it, on the desktop or in a terminal? */
@@ -38,7 +38,7 @@ bool notice_is_wanted(const struct deck *deck, const char *occasion);
 /* One sentence about the occasion, for people.  Static. */
 const char *notice_text(const char *occasion);
 
-/* Give it, unless nobody wants it or somebody has.  It takes 2 s at most for a server that does not
+/* Give it, unless it is not wanted or was given.  It takes 2 s at most for a server that does not
  * answer, which is not asked again then, and half a second for the desktop.  Failures are logged. */
 void notice_give(const struct deck *deck, struct store *store, const struct notice *notice);
 

@@ -73,7 +73,7 @@ struct roster_event {
 	enum instance_activity activity_before;
 	bool was_held;
 };
-/* It may not call roster_read() or roster_close().  NULL: nobody wants to know. */
+/* It may not call roster_read() or roster_close().  NULL: no events are wanted. */
 typedef void (*roster_handler)(const struct roster_event *event, void *context);
 
 /* At screens (engine/screen/activity.h).  With a loop: when something was printed, at most once in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The sessions that somebody looks at: a terminal is attached to them, and their tmux server
- * answers as far as is known.
+ * The sessions that are visible: a terminal is attached to them, and their tmux server answers as
+ * far as is known.
  */
 #pragma once
 

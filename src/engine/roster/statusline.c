@@ -63,7 +63,7 @@ struct terminal_status statusline_of(struct store *store, const char *base)
 	return (struct terminal_status){ .activity = "", .others = looked.waiting };
 }
 
-/* Most changes concern one session, and nobody looks at it: that is found out without a list. */
+/* Most changes concern one session that is not visible: that is found out without a list. */
 static bool is_own_shown(struct store *store, const char *base)
 {
 	struct store_row row;
@@ -80,7 +80,7 @@ static bool is_meant(const struct store_row *row, const char *only)
 }
 
 /* Show it in all terminals, or only in those of one session (NULL: all), unless it is what *last
- * says that was shown.  False: it is, or nobody looks. */
+ * says that was shown.  False: it is, or no terminal is attached. */
 static bool show_changes(struct store *store, const char *only, struct strbuf *last)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };

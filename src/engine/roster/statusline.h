@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The status line below a session: its activity, and how many other sessions of its profile wait
- * for their user.  Nothing is polled: who changes an activity or ends a run calls
+ * for their user.  Nothing is polled: code that changes an activity or ends a run calls
  * statusline_follow(), and attaching shows what is true then.  Only servers with an attached
- * terminal are told, so that a change costs nothing while nobody looks.
+ * terminal are told, so that a change costs nothing while no terminal is attached.
  */
 #pragma once
 

@@ -51,7 +51,7 @@ bool view_is_over(const struct place_run *run, enum instance_state stored,
 	const enum machine_relation relation = place_relation(run);
 	const bool had_server = state_has_run(stored, run->server.pid);
 	const bool is_of_earlier_boot = run->boot_id && relation == MACHINE_EARLIER_BOOT;
-	/* Where nobody wrote a server down its place cannot tell, and the state decides alone. */
+	/* Where no server is recorded its place cannot tell, and the state decides alone. */
 	const enum presence presence = run->server.pid ? place_presence(run) : PRESENCE_NONE;
 	if (relation == MACHINE_OTHER || !place_of(run) || presence != PRESENCE_NONE ||
 	    !(had_server || (state_is_starting(stored) && is_of_earlier_boot)))

@@ -2,8 +2,8 @@
  *
  * What an instance is now, for listings: what is stored, held against what is there.
  *
- * A stored state can be untrue only where nobody was left to write the end down: a server that was
- * killed, a machine that was restarted.  Whoever lists writes it down then (engine/run/correct.h).
+ * A stored state can be untrue only where no process was left to record the end: a server that was
+ * killed, a machine that was restarted.  A listing records it then (engine/run/correct.h).
  * The index needs nothing for that: it is a cache of the manifests.
  */
 #pragma once

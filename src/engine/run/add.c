@@ -367,7 +367,7 @@ static int check_tree(const struct lifecycle_new *wish, const struct agent *agen
 	return 0;
 }
 
-/* Git may take minutes, so nobody waits for it but this session's users. */
+/* Git may take minutes, so this holds no lock that delays other sessions. */
 static int make_tree(struct deck *deck, struct instance **instance, struct error *err)
 {
 	cleanup_operation struct operation operation = { 0 };

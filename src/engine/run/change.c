@@ -59,7 +59,7 @@ void lifecycle_note_use(struct deck *deck, const char *base)
 	cleanup_store_lock struct store_lock *lock = NULL;
 	cleanup_instance struct instance *instance = NULL;
 	cleanup_error struct error err = { 0 };
-	/* Whoever holds the lock is more important. */
+	/* The holder of the lock is more important. */
 	if (store_lock(deck->store, base, 0, &lock, &err) != 0 ||
 	    store_load_locked(lock, &instance, &err) != 0)
 		return;
@@ -588,7 +588,7 @@ static void begin_with(struct deck *deck, struct instance *instance, const struc
 	renew_resume_command(deck, instance, agent);
 }
 
-/* The server is gone, but an agent can outlive it, and nobody finds it once its run is forgotten. */
+/* The server is gone, but an agent can outlive it, and cannot be found once its run is forgotten. */
 static int end_remains(const struct operation *operation, struct error *err)
 {
 	const struct instance *instance = operation->instance;

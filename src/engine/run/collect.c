@@ -116,7 +116,7 @@ int collect_reports(struct deck *deck, const char *base, struct error *err)
 	int r = open_collection(deck, base, &collection, err);
 	if (r != 0)
 		return r < 0 ? -1 : 0;
-	/* Whoever has it takes them all. */
+	/* The process that has the lock takes all reports. */
 	r = fs_lock_in_turn(collection.directory, "." COLLECT_LOCK, clock_ms() + LOCK_MS, &lock,
 			    err);
 	return r != 0 ? (r < 0 ? -1 : 0) : take_all(&collection, err);

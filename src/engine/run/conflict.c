@@ -77,7 +77,7 @@ static int look(struct operation *operation, enum start_wish wish, struct confli
 		return -1;
 	if (wish == START_FRESH)
 		location_forget_missing(instance);
-	/* Nobody is to be ended for a session that cannot be started. */
+	/* No process is to be ended for a session that cannot be started. */
 	if (lifecycle_check(operation, err) < 0)
 		return -1;
 	if (ret->kind != CONFLICT_NONE)

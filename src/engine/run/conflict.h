@@ -10,9 +10,9 @@
 
 enum conflict_kind {
 	CONFLICT_NONE,
-	CONFLICT_SESSION,    /* another session: holder */
-	CONFLICT_PROCESS,    /* a process that agentdeck did not start */
-	CONFLICT_MACHINE,    /* likewise, on another machine: nobody here knows whether it lives */
+	CONFLICT_SESSION, /* another session: holder */
+	CONFLICT_PROCESS, /* a process that agentdeck did not start */
+	CONFLICT_MACHINE, /* likewise, on another machine: it is not known here whether it lives */
 	CONFLICT_BACKGROUND, /* a background process of its own agent: background */
 };
 
@@ -24,13 +24,13 @@ struct conflict {
 	char *background;                  /* of CONFLICT_BACKGROUND: what runs, for people */
 	char *session_id;                  /* the conversation; NULL: the latest of the directory */
 	bool can_fork;                     /* the session's conversation can be copied */
-	char *digest; /* differs as soon as somebody else, or another run, has it */
+	char *digest; /* differs as soon as the owner, or its run, is another one */
 };
 void conflict_clear(struct conflict *conflict);
 #define cleanup_conflict CLEANUP(conflict_clear)
 
-/* Look whether such a start of this instance would be refused, or warned about, because somebody
- * else has its conversation.  Locks and changes nothing.  CONFLICT_NONE as well for one that runs
+/* Look whether such a start of this instance would be refused, or warned about, because another one
+ * has its conversation.  Locks and changes nothing.  CONFLICT_NONE as well for one that runs
  * already (START_UNLESS_RUNNING), that another machine runs, or that cannot be started for another
  * reason: the start says why.  *ret is zero-initialised, and the caller's. */
 int conflict_look(struct deck *deck, const char *base, enum start_kind kind, enum start_wish wish,

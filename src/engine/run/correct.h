@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Write down what nobody was left to write: the end of a run whose server was killed, or whose
- * machine was restarted.  Whoever lists does it.
+ * Record the end of a run that no process was left to record: its server was killed, or its machine
+ * was restarted.  Listing does it.
  *
  * State, reason and since change.  The wish stays, and so does the run, for the next start.  What
  * another process works on, or what cannot be written, stays as it is, without a message.

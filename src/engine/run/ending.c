@@ -29,7 +29,7 @@ void ending_begin(struct operation *operation)
 void ending_forget(struct instance *instance)
 {
 	struct workspace *workspace = instance->workspace;
-	/* Whoever freed it was killed before that could be saved. */
+	/* The process that freed it was killed before that could be saved. */
 	if (workspace && workspace->is_made && instance->ending.stage == ENDING_DUE &&
 	    access(workspace->path, F_OK) != 0)
 		tree_note_freed(workspace);
@@ -101,7 +101,7 @@ static int gather(const struct operation *operation, const struct ending_order *
 		return -1;
 	facts->has_tree = r == 0;
 	facts->is_safe = verdict_is_safe(verdict);
-	/* That a file is ignored does not say that somebody can make it again. */
+	/* That a file is ignored does not say that it can be made again. */
 	if (!facts->has_tree || !facts->is_safe || facts->policy != END_ASK ||
 	    verdict_has(verdict, FINDING_IGNORED))
 		return 0;

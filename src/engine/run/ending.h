@@ -2,8 +2,8 @@
  *
  * What becomes of what a session has, after its agent has ended by its own wish.
  *
- * The pane writes down that this is due (ending_begin()), with the end itself.  Whoever sees it
- * next does it: the supervisor, recover, attach, remove.  Everything is decided under the
+ * The pane writes down that this is due (ending_begin()), with the end itself.  The next one that
+ * sees it does it: the supervisor, recover, attach, remove.  Everything is decided under the
  * instance's lock, from what is there then (model/plan/ending.h), and what is due stays due until
  * it is done.  So a kill at any step is made good by the next one that looks.  A start before that
  * goes on with everything as it was.

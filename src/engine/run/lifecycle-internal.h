@@ -12,8 +12,8 @@
 int lifecycle_check(struct operation *operation, struct error *err);
 
 /* lifecycle_check(), and everything else that can be known before the present run is ended: that
- * nobody else has the conversation, and that a run could be brought up (place->probe()).  Needs no
- * lock. */
+ * no other session has the conversation, and that a run could be brought up (place->probe()). Needs
+ * no lock. */
 int lifecycle_check_before_end(struct operation *operation, struct error *err);
 
 /* A session without a run can be held because a background process of its agent has the

@@ -80,7 +80,7 @@ enum start_kind {
 enum start_wish {
 	START_RESUME,
 	START_FRESH, /* without the old conversation */
-	START_AGAIN, /* as START_RESUME; nobody uses the session by it, so last_used_at stays */
+	START_AGAIN, /* as START_RESUME, but does not update last_used_at */
 };
 
 enum lifecycle_outcome {
@@ -163,8 +163,8 @@ int lifecycle_purge(struct deck *deck, const char *base, enum removal how, struc
  * PLACE_HAD_NOTHING: there was no container.  ERROR_INVALID: it runs on this host. */
 int lifecycle_eject(struct deck *deck, const char *base, enum removal how, struct error *err);
 
-/* Note that its user works in it now (last_used_at).  Waits for nobody, and is left out if it
- * cannot be done at once. */
+/* Note that its user works in it now (last_used_at).  Never waits: does nothing if the lock is
+ * taken. */
 void lifecycle_note_use(struct deck *deck, const char *base);
 
 /* Give the instance another title, and show it in the terminal of a live run. */
@@ -234,8 +234,8 @@ int lifecycle_set_secret(struct deck *deck, const char *base, const char *secret
 /* The user's own words about it: UTF-8, at most 4096 bytes; "": none. */
 int lifecycle_set_notes(struct deck *deck, const char *base, const char *notes, struct error *err);
 /* From the next start on it runs this command, of the same agent.  ERROR_USAGE: another agent's, or
- * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while nobody knows whether
- * the present conversation has begun. */
+ * one that names or chooses a conversation.  ERROR_INVALID: a wrapper, while it is not known
+ * whether the present conversation has begun. */
 int lifecycle_set_command(struct deck *deck, const char *base, const struct strvec *argv,
 			  struct error *err);
 /* Would it, as the instance is now? */

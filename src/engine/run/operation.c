@@ -100,7 +100,7 @@ static bool is_verdict_due(struct operation *operation, struct process_id *ret_s
 	 * it. */
 	if (run->socket && (!server.pid || !pane.pid)) {
 		const struct observation *seen = operation_look(operation);
-		/* Without a window nobody is about to say anything. */
+		/* Without a window no report of the pane will come. */
 		if (seen->presence != PRESENCE_ALIVE || seen->lacks_window)
 			return false;
 		server = seen->server;

@@ -14,7 +14,7 @@ enum taken_state outside_taken(const struct operation *operation, struct process
 enum outside {
 	OUTSIDE_NOTHING, /* nothing shows one */
 	OUTSIDE_PROCESS, /* it has the conversation open */
-	OUTSIDE_MACHINE, /* another machine's, and nobody here knows whether it has ended */
+	OUTSIDE_MACHINE, /* another machine's, and it is not known here whether it has ended */
 };
 /* A run of the session itself that lives: neither these nor what is below them is outside.  All
  * zero: there is none. */

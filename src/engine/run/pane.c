@@ -25,7 +25,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* The lock is held by whoever starts or ends this very run; that may take a while, and there is
+/* The command that starts or ends this run holds the lock; that may take a while, and there is
  * nothing else for us to do. */
 enum { LOCK_TIMEOUT_MS = 600000, WATCH_TIMEOUT_MS = 2000 };
 
@@ -399,7 +399,7 @@ static int climb(struct operation *operation, struct error *err)
 	return r < 0 ? -1 : execute(operation);
 }
 
-/* Whoever was to begin this attempt was killed before it could. */
+/* The process that was to begin this attempt was killed before it could. */
 static int catch_up(struct operation *operation, struct error *err)
 {
 	if (operation_find_agent(operation, err) < 0 || begin_attempt(operation, err) < 0 ||

@@ -12,14 +12,14 @@ struct recover_wish {
 	bool only_error;   /* only those in state "error" */
 	enum revive_mode mode;
 	unsigned jobs; /* at the same time; 0: recover_jobs() */
-	/* each begins with what it has kept over ours: nobody's login calls */
+	/* each begins with the variables that it has kept, since no login calls */
 	bool kept_environment;
 };
 
 struct recover_counts {
 	size_t total, done, revived, alive, left, failed;
 	size_t elsewhere; /* those among left that ran on another machine */
-	/* not among the total: their agents had ended by themselves, and nobody stopped them */
+	/* not among the total: their agents had ended by themselves, and were not stopped */
 	size_t offers;
 };
 

@@ -155,7 +155,7 @@ static int decide_for_user(const struct revival *revival, struct revive_result *
 	return 0;
 }
 
-/* It ended by its own wish, and nobody has seen to what it has left. */
+/* The agent ended by its own wish, and what it left is not dealt with yet. */
 static int settle_end(const struct revival *revival, struct revive_result *ret, struct error *err)
 {
 	cleanup_ending_result struct ending_result result = { 0 };
@@ -239,8 +239,8 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	case NEED_START:
 		break;
 	}
-	/* A run whose server was killed has left nobody to write its end down.  From then on the
-	 * wait for a restart counts. */
+	/* No process could record the end of a run whose server was killed.  From now on the wait
+	 * for a restart counts. */
 	cleanup_free char *why = restart_end_text(instance, &deck->settings, seen.why);
 	if (seen.presence == PRESENCE_NONE && note(revival, EVENT_LOST, why, err) < 0)
 		return -1;
@@ -249,7 +249,7 @@ static int decide(const struct revival *revival, struct revive_result *ret, stru
 	return decide_for_user(revival, ret, err);
 }
 
-/* No agent has run, so this end does not count: whoever asked tries again, and what hinders it may
+/* No agent has run, so this end does not count: the caller tries again, and the hindrance may
  * pass.  It still is to come back for the end that it had, in this boot or with the last one. */
 static void note_failure(const struct revival *revival, const char *last_boot, bool is_noted,
 			 const char *why)

@@ -44,7 +44,7 @@ static int check_restart(struct operation *operation, enum start_wish wish, stru
 				    : lifecycle_check(operation, err);
 }
 
-/* Something is there, and what it is nobody knows. */
+/* Something is there, and it is not known what. */
 int lifecycle_unknown(const struct operation *operation, const char *why, struct error *err)
 {
 	const struct instance *instance = operation->instance;
@@ -141,7 +141,7 @@ static int check_outside(const struct operation *operation, struct error *err)
 		return error_set(
 			err, ERROR_EXISTS,
 			"%s was not started: process %d on another machine had its "
-			"conversation, and nobody here knows whether it has ended. When it "
+			"conversation, and it is not known here whether it has ended. When it "
 			"has, start the session with --take-over",
 			title, (int)holder.pid);
 	case OUTSIDE_PROCESS:
@@ -293,7 +293,7 @@ int lifecycle_start_locked(struct operation *operation, enum start_wish wish, bo
 static int end_first(const struct operation *operation, struct error *err)
 {
 	bool was_running;
-	/* Before the first save: whoever finishes it has to find the programs that we do. */
+	/* Before the first save: a process that finishes the restart must find the same programs. */
 	environment_keep(operation->deck, operation->instance);
 	if (lifecycle_end_locked(operation, EVENT_RESTART_WANTED, &was_running, err) < 0)
 		return -1;
@@ -301,7 +301,7 @@ static int end_first(const struct operation *operation, struct error *err)
 	return 0;
 }
 
-/* The user gets the error, so nobody else has to finish the restart. */
+/* The user gets the error, so no other process has to finish the restart. */
 static int give_up_restart(const struct operation *operation, struct error *err)
 {
 	(void)operation_note(operation, EVENT_RESTART_GIVEN_UP, NULL, NULL);

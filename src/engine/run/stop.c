@@ -30,8 +30,8 @@ int lifecycle_end_run(const struct operation *operation, struct error *err)
 	int r = operation->place->end(deck, operation->instance,
 				      (int)deck->settings.stop_timeout_s * 1000,
 				      listen ? &words : NULL, err);
-	/* Nobody is left who could say it again.  What cannot be saved now is part of the next
-	 * save. */
+	/* The agent has ended and cannot say it again.  What cannot be saved now is part of the
+	 * next save. */
 	if (conversation_take_words(deck, operation->instance, words))
 		(void)operation_save(operation, NULL);
 	return r;
@@ -71,7 +71,7 @@ int lifecycle_end_locked(const struct operation *operation, enum state_event wan
 	struct instance *instance = operation->instance;
 	struct observation seen = operation->place->observe(deck, instance, OBSERVE_PROCESS);
 	bool had_run = instance->run.socket != NULL;
-	/* A start that was interrupted may have left a run whose processes nobody wrote down. */
+	/* A start that was interrupted may have left a run whose processes were not recorded. */
 	if (seen.presence == PRESENCE_ALIVE)
 		operation_take_seen(operation, &seen);
 	if (had_run) {
@@ -177,8 +177,8 @@ static int remove_damaged(struct deck *deck, const char *base, struct error *err
 				 "session %s is %s", base, r == STORE_BUSY ? "locked" : "gone");
 	if (r < 0)
 		return -1;
-	/* Only what nobody can read: not what a newer agentdeck can, and not what was repaired
-	 * meanwhile. */
+	/* Only a manifest that no version can read: a newer agentdeck's is kept, and so is one that
+	 * was repaired meanwhile. */
 	r = store_load(deck->store, base, &instance, &damage);
 	if (r == 0)
 		return error_set(err, ERROR_BUSY, "session %s has just been repaired: try again",

@@ -128,7 +128,7 @@ int undo_removal(struct deck *deck, const char *target, const char *title, struc
 	cleanup_store_profile_lock struct store_profile_lock *lock = NULL;
 	cleanup_trash struct trash trash = { 0 };
 	struct removed *removed;
-	/* Until it is back, nobody else may take its title or its conversation. */
+	/* Until it is back, no other session may take its title or its conversation. */
 	if (owner_lock(deck, &conversations, err) < 0 || lock_profile(deck, &lock, err) < 0 ||
 	    trash_list(deck->store, &trash, err) < 0 || find(&trash, target, &removed, err) < 0)
 		return -1;

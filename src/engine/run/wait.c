@@ -89,8 +89,8 @@ static int wait_for_outcome(struct deck *deck, struct lifecycle_started *started
 		int64_t now_ms = clock_ms();
 		bool done = judge_wait(now, *instance, reports, now_ms, &outcome);
 		const struct place_run run = place_run_of(now);
-		/* A server that was killed leaves nobody to write that down.  A later command does
-		 * it, under the lock. */
+		/* A killed server cannot record its end.  A later command does it, under the
+		 * lock. */
 		if (outcome == OUTCOME_ALIVE && place_presence(&run) == PRESENCE_NONE) {
 			(void)transition(NULL, now, EVENT_LOST, place_end_reason(&run), NULL);
 			outcome = OUTCOME_ENDED;

@@ -47,7 +47,7 @@ static bool counts_more(const struct agent *agent, const struct activity *now,
 	if (is_reported(now) && now->activity == ACTIVITY_WAITING && seen == ACTIVITY_IDLE &&
 	    may_wait_at_prompt(agent, now))
 		return false;
-	/* What did not change is not written, so that nobody is woken by it. */
+	/* An unchanged activity is not written, so that no watcher wakes up. */
 	return now->activity != seen;
 }
 

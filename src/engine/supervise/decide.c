@@ -13,7 +13,7 @@ int64_t supervise_patience_ms(unsigned failures, int64_t first_ms, int64_t most_
 	return delay < most_ms ? delay : most_ms;
 }
 
-/* Somebody is starting or stopping it, or was killed in the middle of that. */
+/* A command is starting or stopping it, or was killed in the middle of that. */
 static bool is_intent(const struct supervise_facts *facts)
 {
 	const struct instance *instance = facts->instance;

@@ -36,9 +36,9 @@ enum supervise_act {
 struct supervise_decision {
 	enum supervise_act act;
 	int64_t delay_ms;
-	bool unless_locked;   /* ACT_REVIVE, if nobody holds its lock; else ask again soon */
+	bool unless_locked;   /* ACT_REVIVE, if its lock is free; else ask again soon */
 	bool forget_failures; /* it lives: what failed before says nothing of what comes */
-	bool is_left;         /* it is to run, and nobody restarts it automatically */
+	bool is_left;         /* it is to run, and is not restarted automatically */
 	bool is_planned;      /* the restart policy says when */
 };
 
@@ -47,7 +47,7 @@ struct supervise_decision supervise_decide(const struct supervise_facts *facts,
 					   const struct settings *settings, int64_t now_ms,
 					   int64_t now_us);
 
-/* From one look at a start or a stop of somebody else to the next. */
+/* From one look at a start or a stop by another process to the next. */
 enum { SUPERVISE_INTENT_MS = 500, SUPERVISE_RETRY_MOST_MS = 60000 };
 
 /* Exponential backoff: no event tells when the obstacle is gone, so the delay doubles with each

@@ -81,7 +81,7 @@ static void on_event(const struct roster_event *event, void *context)
 		if (entry->row.damage || (event->what != ROSTER_ADDED && !event->differs))
 			return;
 		tell(deputy, event, notify_doing(event));
-		/* Nobody restarts what is to run. */
+		/* There is no supervisor to restart what is to run. */
 		tell(deputy, event, notify_end(event, entry->row.desired == DESIRED_RUNNING));
 		return;
 	case ROSTER_KILLED:
@@ -115,7 +115,7 @@ static void on_begin(void *context)
 	};
 	filelimit_raise(&deputy->usual_files);
 	if (roster_open(deputy->deck, &wish, on_event, deputy, &deputy->roster, &err) < 0) {
-		log_warning("nobody notifies while no supervisor runs: %s", err.message);
+		log_warning("no notices while no supervisor runs: %s", err.message);
 		return;
 	}
 	deputy->screens = (struct screens){ .deck = deputy->deck,
@@ -164,7 +164,7 @@ static bool take_turns(void *data)
 		r = loop_turn(deputy->loop, 0, &err);
 	while (r > 0);
 	if (r < 0)
-		log_warning("nobody notifies while no supervisor runs: %s", err.message);
+		log_warning("no notices while no supervisor runs: %s", err.message);
 	return r == 0;
 }
 
@@ -176,7 +176,7 @@ struct deputy *deputy_begin(struct deck *deck, const struct instance *instance)
 	if (loop_new(&deputy->loop, &err) < 0 ||
 	    (is_anything_wanted(deck) && loop_add_timer(deputy->loop, clock_ms() + BEGIN_MS,
 							on_begin, deputy, NULL, &err) < 0)) {
-		log_warning("nobody notifies while no supervisor runs: %s", err.message);
+		log_warning("no notices while no supervisor runs: %s", err.message);
 		return NULL;
 	}
 	watch_socket(deputy);

@@ -3,8 +3,8 @@
  * The supervisor's deputy: what `agentdeck attach` does while the terminal shows a session.
  *
  * While no supervisor runs, it gives the notices that else the supervisor gives
- * (engine/supervise/notify.h).  Of several attached terminals one gives each notice: whoever is
- * first writes it into the state directory.  Without [notify] it follows nothing.
+ * (engine/supervise/notify.h).  Of several attached terminals one gives each notice: the first one
+ * writes it into the state directory.  Without [notify] it follows nothing.
  *
  * And it shows the status line again when the terminal has been attached: the one that attach has
  * brought along may be out of date by then.

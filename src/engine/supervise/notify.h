@@ -2,11 +2,11 @@
  *
  * What is worth a notice ([notify] on), and giving it.
  *
- * Whoever watches a roster (the supervisor, an attached terminal) asks notify_doing() and
+ * A process that watches a roster (the supervisor, an attached terminal) asks notify_doing() and
  * notify_end() of each event, and hands what they name to notify_send().  That starts
  * `agentdeck notice`, which tells the terminals and the desktop (engine/roster/notice.h) and runs
  * the user's own command.  So a tmux server, a desktop or a command that does not answer delays
- * nobody else, and the time limits hold whatever becomes of the watcher.
+ * no other, and the time limits hold whatever becomes of the watcher.
  *
  * The command ([notify] command) is run with its arguments and no shell, and reads one JSON object
  * (docs/json.md, "A notification").
@@ -25,8 +25,8 @@ enum {
 };
 
 /* What an event is an occasion for, as in [notify] on; NULL: none.  Static.  notify_doing(): what
- * the agent does; notify_end(): that the session ended, where is_left says that nobody restarts
- * it. */
+ * the agent does; notify_end(): that the session ended, where is_left says that it is not
+ * restarted. */
 const char *notify_doing(const struct roster_event *event);
 const char *notify_end(const struct roster_event *event, bool is_left);
 

@@ -165,8 +165,8 @@ static void on_reopen(void *context)
 	calls_open(supervisor);
 }
 
-/* A message bus that was restarted has forgotten us.  There is nobody to tell us when it is back:
- * one try. */
+/* A message bus that was restarted has forgotten us, and no event tells when it is back: try
+ * once. */
 static bool has_service(struct supervisor *supervisor)
 {
 	if (supervisor->service && service_is_lost(supervisor->service)) {

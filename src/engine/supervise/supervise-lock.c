@@ -52,7 +52,7 @@ struct waiting {
 	struct loop *loop;
 	struct loop_source *timer;
 	struct fs_lock lock;
-	int closes; /* inotify(7): somebody has closed the lock file */
+	int closes; /* inotify(7): a process has closed the lock file */
 	int64_t pause_ms;
 	char *why; /* what was told last */
 };
@@ -110,7 +110,7 @@ static void on_signal(int signal_number, void *context)
 	loop_exit(waiting->loop, signal_number == SIGHUP ? SUPERVISE_AGAIN : SUPERVISE_ENDED);
 }
 
-/* Whoever holds the lock has its file open for writing, and closes it when it ends. */
+/* The process that holds the lock has its file open for writing, and closes it when it ends. */
 static int add_sources(struct waiting *waiting, struct error *err)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };

@@ -28,7 +28,7 @@ enum {
 
 /* ---- what is known ----------------------------------------------------------------------------- */
 
-/* Once its server has ended nobody can tell any more what it was started with. */
+/* The environment of a server cannot be read after its end. */
 static void keep_environment(struct session *session)
 {
 	const struct place_run run = place_run_of_row(&session->entry->row);
@@ -109,7 +109,7 @@ static void queue(struct session *session)
 	run_queue(session->supervisor);
 }
 
-/* Whoever does something to it holds its lock. */
+/* A command that changes the session holds its lock. */
 static bool is_in_work(const struct session *session)
 {
 	cleanup_store_lock struct store_lock *lock = NULL;

@@ -323,7 +323,7 @@ static int note_choice(const struct deck *deck, const char *word, struct error *
 		       : 0;
 }
 
-/* What cannot be read counts as a choice: nobody is enrolled on a guess. */
+/* What cannot be read counts as a choice: the unit is not enabled on a guess. */
 char *supervise_choice(const struct deck *deck)
 {
 	cleanup_strbuf struct strbuf text = { 0 };
@@ -384,7 +384,7 @@ static bool is_installed_for_us(const struct deck *deck, struct unit_bus *bus)
 	return look_at_file(file) == FILE_NONE && has_package(deck, &path, directory);
 }
 
-/* Nobody has chosen, and the unit is there, disabled. */
+/* The user has not chosen, and the unit is there, disabled. */
 static bool is_to_be_enabled(struct deck *deck)
 {
 	cleanup_free char *enabled = NULL, *choice = supervise_choice(deck);

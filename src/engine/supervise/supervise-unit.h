@@ -49,9 +49,9 @@ struct supervise_status {
 	char *active;     /* "active", "activating", "failed", "inactive", ... */
 	int64_t since_us; /* since when it is that, since the Epoch; 0: unknown */
 	pid_t unit_pid;   /* 0: none */
-	/* a supervisor is at work for this state directory, whoever started it */
+	/* a supervisor is at work for this state directory, as a unit or by hand */
 	bool is_running;
-	pid_t bus_pid; /* who has the name on the user bus; 0: nobody, or there is no bus */
+	pid_t bus_pid; /* the owner of the name on the user bus; 0: none, or there is no bus */
 	bool lingers;
 };
 void supervise_status_free(struct supervise_status *status);

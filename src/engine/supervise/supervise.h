@@ -13,7 +13,7 @@
  *                                       it when a pane dies
  *   an agent reported                   inotify(7) on its activity.json
  *   the kernel killed for memory        memory.events of the slice, EPOLLPRI
- *   somebody called                     the user bus (driver/systemd/service.h)
+ *   a call arrived                      the user bus (driver/systemd/service.h)
  */
 #pragma once
 

@@ -33,7 +33,7 @@ struct supervisor {
 /* What is to be done with one session. */
 struct session {
 	struct supervisor *supervisor;
-	struct roster_entry *entry; /* NULL: it was removed while somebody had it in hand */
+	struct roster_entry *entry; /* NULL: it was removed while a restart of it ran */
 	struct strvec environment;  /* of its server: what the next run is started with */
 	struct process_id environment_of;
 	struct loop_source *timer; /* when to decide again */

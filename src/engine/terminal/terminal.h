@@ -12,7 +12,7 @@
 #include "base/child.h"
 #include "engine/deck/deck.h"
 
-/* TERMINAL_NONE: nobody listens on the socket.  TERMINAL_SILENT: the server does not answer in
+/* TERMINAL_NONE: no server listens on the socket.  TERMINAL_SILENT: the server does not answer in
  * time, or speaks another version; it may well be alive. */
 enum { TERMINAL_NONE = 1, TERMINAL_SILENT = 2 };
 
@@ -24,7 +24,7 @@ struct terminal_program {
 };
 int terminal_program(struct terminal_program *ret, struct error *err);
 
-/* Does the socket belong to us or to root?  0 also when nobody listens.  ERROR_SYSTEM: it is
+/* Does the socket belong to us or to root?  0 also when no server listens.  ERROR_SYSTEM: it is
  * another user's, and the message says whose.  What talks to a server checks this first. */
 int terminal_check(const char *socket, struct error *err);
 /* The message about a session whose socket fails that check. */
@@ -74,8 +74,7 @@ struct terminal_wish {
 /* How that ended. */
 struct terminal_parting {
 	int status; /* exit status of the tmux client */
-	char *next; /* terminal_send_on() has asked for this session; NULL: nobody has.  The
-		       caller's */
+	char *next; /* terminal_send_on() has asked for this session; NULL: none.  The caller's */
 };
 
 /* Show the run in the caller's terminal until it detaches or the run ends.  The instance has a run.
@@ -127,8 +126,8 @@ int terminal_how_ended(const char *socket, struct exit_record *ret, struct error
  * within 500 ms.  The caller frees. */
 char *terminal_hear_words(const struct instance *instance) MUST_USE;
 
-/* The pane's process has ended, or whoever was to judge of its end, and tmux before 3.5 may have
- * lost the news (see agentdeck-watch): make its server look.  id: of the instance. */
+/* The pane's process has ended, or the process that was to judge its end, and tmux before 3.5 may
+ * have lost the news (see agentdeck-watch): make its server look.  id: of the instance. */
 void terminal_nudge(const char *id, const struct process_id *server);
 
 /* Is this process in a pane of the server of that socket? */

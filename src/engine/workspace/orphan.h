@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Trees whose session is gone: somebody has deleted its manifest, or restored half of a backup.
+ * Trees whose session is gone: its manifest was deleted, or half of a backup was restored.
  * What is known of them is in the record beside the tree (docs/workspaces.md), which is believed
  * only where it says what is there.
  */

@@ -6,7 +6,7 @@
  *   <state>/<profile>/trees/<id>/setup.log     the output of the setup
  *
  * The setup and the processes that it starts hold a lock on the log through their output, so that a
- * second one never runs beside them, whoever was killed.
+ * second one never runs beside them, also after a kill.
  */
 #pragma once
 

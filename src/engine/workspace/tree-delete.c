@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Deleting is one rename after the verdict, and then removal.  So a kill leaves the whole tree, or
- * one that nobody judges again: half a tree would look as if its user had deleted files.
+ * one that is not judged again: half a tree would look as if its user had deleted files.
  */
 #include "engine/workspace/tree.h"
 

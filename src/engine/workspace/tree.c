@@ -208,7 +208,7 @@ static int look_for_branch(const struct workspace *workspace, bool *ret, struct 
 	if (commit && !workspace->has_branch && !workspace->is_made &&
 	    !streq(commit, workspace->base))
 		return error_set(err, ERROR_EXISTS,
-				 "somebody has made a branch '%s' meanwhile: choose another name "
+				 "the branch '%s' was made meanwhile: choose another name "
 				 "with --branch",
 				 workspace->branch);
 	*ret = commit != NULL;

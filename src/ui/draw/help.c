@@ -56,7 +56,7 @@ static const struct {
 	{ DOING_ERROR, "error: its agent does not run, and should" },
 	{ DOING_UNKNOWN, "does not answer" },
 	{ DOING_BUSY, "busy" },
-	{ DOING_IDLE, "idle, or running and nobody knows what it does" },
+	{ DOING_IDLE, "idle, or running and it is not known what it does" },
 	{ DOING_STARTING, "starting" },
 	{ DOING_STOPPING, "stopping" },
 	{ DOING_STOPPED, "stopped" },

@@ -59,7 +59,7 @@ static void draw_tile(const struct wall *wall, const struct list *list, size_t i
 		term_put(at.row + 1, at.column, at.width, ROLE_FAINT, item->reason);
 }
 
-/* A key that is cut off helps nobody. */
+/* A key that is cut off is of no help. */
 static void add_if_room(struct strbuf *text, const char *one)
 {
 	if (term_width(strbuf_text(text)) + term_width(one) <= term_columns())

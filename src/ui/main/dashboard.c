@@ -423,7 +423,7 @@ static void on_signal(int number, void *context)
 		suspend(dashboard);
 		break;
 	case SIGCONT:
-		/* Whoever stopped us has changed the terminal. */
+		/* The shell that stopped us has changed the terminal. */
 		if (!dashboard->is_awaiting) {
 			term_leave();
 			term_return();

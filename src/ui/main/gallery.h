@@ -33,5 +33,5 @@ static inline void gallery_freep(struct gallery **gallery)
 void gallery_settle(struct gallery *gallery);
 /* Something has happened to this session. */
 void gallery_note(struct gallery *gallery, const char *id);
-/* Nobody sees the wall for a while, up to the next frame. */
+/* The wall is not visible until the next frame. */
 void gallery_rest(struct gallery *gallery);

@@ -64,7 +64,7 @@ static void on_result(const struct child_result *result, const struct error *fai
 	const char *text = !result                    ? failure->message
 			   : result->exit_status == 0 ? strbuf_text(&result->output)
 						      : strbuf_text(&result->errors);
-	/* It is not the answer to a command that somebody typed. */
+	/* The user typed no command, so the text does not begin with its name. */
 	show(peek, starts_with(text, PREFIX) ? text + strlen(PREFIX) : text);
 	end_command(peek);
 }

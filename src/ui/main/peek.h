@@ -23,5 +23,5 @@ static inline void peek_freep(struct peek **peek)
 
 /* After each frame: the selected session may be another one. */
 void peek_settle(struct peek *peek);
-/* Nobody sees the preview for a while, up to the next frame. */
+/* The preview is not visible until the next frame. */
 void peek_rest(struct peek *peek);

@@ -2,7 +2,7 @@
  *
  * The form for a new session: its fields, what they offer, and the command line that they make.
  *
- * Pure: whoever shows it gives it what there is to choose from (ui/main/supply.h).
+ * Pure: the caller passes the choices (ui/main/supply.h).
  */
 #pragma once
 

@@ -23,7 +23,7 @@ enum doing {
 	DOING_UNKNOWN, /* its server does not answer */
 	DOING_BUSY,
 	DOING_IDLE,
-	DOING_RUNNING, /* and nobody knows what it does */
+	DOING_RUNNING, /* and it is not known what it does */
 	DOING_STARTING,
 	DOING_STOPPING,
 	DOING_STOPPED,
@@ -35,7 +35,7 @@ const char *doing_name(enum doing doing);
 bool doing_needs_user(enum doing doing);
 
 enum mark {
-	MARK_HELD = 1 << 0,      /* nobody restarts it automatically */
+	MARK_HELD = 1 << 0,      /* it is not restarted automatically */
 	MARK_SHARED = 1 << 1,    /* its conversation belongs to another session */
 	MARK_CONTAINER = 1 << 2, /* it lives in a container */
 	MARK_ELSEWHERE = 1 << 3, /* another machine runs it */

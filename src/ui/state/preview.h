@@ -20,7 +20,7 @@ enum preview_kind {
 struct preview {
 	enum preview_kind kind; /* what the user wants to see */
 	enum preview_kind shown;
-	char *id;   /* whose is shown; NULL: nobody's */
+	char *id;   /* of the session that is shown; NULL: none */
 	char *text; /* as it came */
 	struct painting painting;
 	bool is_stale; /* something has happened to that session since it was looked at */

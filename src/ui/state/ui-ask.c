@@ -138,7 +138,7 @@ static void resume_instead(struct ui *ui, const char *id, struct wish *ret)
 	ui_look(ui, ACTION_NEW, ret);
 }
 
-/* All that is agreed to at once, when nobody is left to be asked about. */
+/* Remove all sessions that the user agreed to in one command, once no question is left. */
 static void go_on_removing(struct ui *ui, struct wish *ret)
 {
 	if (ui->targets.count) {

@@ -349,7 +349,7 @@ static void key_in_search(struct ui *ui, key_code key)
 	}
 }
 
-/* What was found may begin with a group, which nobody can go to. */
+/* The list of matches may begin with a group, which cannot be attached to. */
 static void find_session(struct ui *ui)
 {
 	for (size_t i = list_cursor(ui->list); i < list_lines(ui->list) && !list_selected(ui->list);

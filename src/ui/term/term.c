@@ -145,7 +145,7 @@ void term_use_mouse(void)
 {
 	/* Each press at once: no wait for what may become a double click. */
 	(void)mouseinterval(0);
-	/* All buttons and releases: ncurses drops an event that nobody asked for, but then blocks
+	/* All buttons and releases: ncurses drops an event that was not asked for, but then blocks
 	 * until the next key. */
 	(void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
 				BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED |

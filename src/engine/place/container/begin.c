@@ -278,7 +278,7 @@ static int run_in(struct capsule *capsule, struct deck *deck, struct instance *i
 	return 0;
 }
 
-/* A start that was killed may have left its command behind, which is nobody's now. */
+/* A start that was killed may have left its command behind, which is not to run now. */
 static int bring_up_idle(struct deck *deck, struct instance *instance,
 			 const struct place_command *command, struct capsule **ret,
 			 struct error *err)

@@ -113,8 +113,8 @@ struct ladder {
 void ladder_clear(struct ladder *ladder);
 #define cleanup_ladder CLEANUP(ladder_clear)
 
-/* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: somebody else has one of
- * its name.  *ret_id is the caller's. */
+/* The network that only this session has.  ENGINE_ABSENT.  ENGINE_TAKEN: a network of that name
+ * is not ours.  *ret_id is the caller's. */
 int ladder_find_network(const struct ladder *ladder, char **ret_id, struct error *err);
 /* Was no container made of it before? */
 bool ladder_is_new(const struct instance *instance);

@@ -149,7 +149,7 @@ static bool has_own_network(const struct recipe *recipe)
 	return streq(or_empty(recipe->network), "internal");
 }
 
-/* Nobody has read the engine's answer yet, which has its id. */
+/* The engine's answer with the id was not read yet. */
 bool ladder_is_new(const struct instance *instance)
 {
 	return !instance->container_id || streq(instance->container_id, instance->base);
@@ -500,7 +500,7 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 	return 0;
 }
 
-/* Before the engine has anything of this session: whoever removes the session knows of it. */
+/* Before the engine has anything of this session, so that its removal knows of the container. */
 static int note_container(const struct ladder *ladder, struct error *err)
 {
 	struct instance *instance = ladder->instance;

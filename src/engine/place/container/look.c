@@ -76,7 +76,7 @@ void container_nudge(const struct place_run *run)
 		terminal_nudge(run->id, &run->window);
 }
 
-/* The window, as the host sees one: files of it that somebody removed are there afterwards. */
+/* The window, as the host sees one: missing files of it are there afterwards. */
 static unsigned count_clients(struct deck *deck, const struct instance *instance)
 {
 	struct instance window = *instance;
@@ -87,7 +87,7 @@ static unsigned count_clients(struct deck *deck, const struct instance *instance
 	return place_host.observe(deck, &window, OBSERVE_ANSWER).clients;
 }
 
-/* Whoever cannot answer may only be paused, which only the engine knows. */
+/* A capsule that does not answer may only be paused, which only the engine knows. */
 static bool is_paused(struct deck *deck, const struct instance *instance)
 {
 	cleanup_instance struct instance *copy = NULL;
@@ -165,7 +165,7 @@ static void note_end(struct exit_record *record, int code, int signal_number, bo
 	record->signal = by_stop ? SIGTERM : signal_number;
 }
 
-/* Who is asked has died with the agent: the record that it wrote tells, else nobody does. */
+/* The capsule died with the agent; its exit record is the only source. */
 static void read_record(const struct instance *instance, struct exit_record *ret)
 {
 	struct capsule_exit record;

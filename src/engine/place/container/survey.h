@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an engine has of this deck, by its labels: for whoever looks for what has no session.
+ * What an engine has of this deck, by its labels: to find what has no session.
  */
 #pragma once
 

@@ -141,7 +141,7 @@ int host_end_unknown(struct deck *deck, const char *id, struct error *err)
 {
 	cleanup_strvec struct strvec markers = { 0 };
 	proof_markers(id, &markers);
-	/* In a scope or without one: nobody knows. */
+	/* In a scope or without one: not known. */
 	if (deck_bus(deck) && host_kill_all(deck, id, markers.items[0], err) < 0)
 		return -1;
 	for (size_t i = 0; i < markers.count; i++)

@@ -129,7 +129,7 @@ static int open_gate(struct child *gate, struct error *err)
 	return 0;
 }
 
-/* Asked while tmux starts: each of the two waits for somebody else. */
+/* Ask systemd while tmux starts: the two waits overlap. */
 static void note_invocation(struct deck *deck, struct instance *instance)
 {
 	cleanup_free char *invocation = NULL;

@@ -130,7 +130,7 @@ static struct observation ask_server(const struct instance *instance)
 }
 
 /* What the manifest says is over, or was never of this session.  It may be wrong (edited by hand,
- * restored from a backup), so whoever listens on the socket has the last word. */
+ * restored from a backup), so the server that listens on the socket has the last word. */
 static struct observation look_behind_socket(const struct instance *instance, const char *why)
 {
 	if (terminal_is_ours(instance->id, instance->run.socket)) {
@@ -152,8 +152,7 @@ void host_restore_files(struct deck *deck, const struct instance *instance,
 		log_warning("%s", err.message);
 }
 
-/* Somebody removed the socket: tmux makes it again on SIGUSR1 (tmux(1)), if its directory is there.
- */
+/* The socket was removed: tmux makes it again on SIGUSR1 (tmux(1)), if its directory is there. */
 static struct observation call_back(const struct instance *instance)
 {
 	const struct run *run = &instance->run;

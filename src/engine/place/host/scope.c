@@ -12,7 +12,7 @@ enum {
 	COLLECT_MS = 200,
 };
 
-/* Nobody lives in the scope of this name (the caller has looked), but what an agent left behind
+/* No agent lives in the scope of this name (the caller has looked), but what an agent left behind
  * when it ended by itself may hold it, and without a scope the new run would die with its login. */
 static void clear_scope(struct deck *deck, const struct instance *instance)
 {
