@@ -31,8 +31,8 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* As git compares.  A file that is not older than the index can have changed in the moment after
- * git looked at it; a size of 0 is git's mark of such an entry. */
+/* Compare as git does.  A file that is not older than the index can have changed in the moment
+ * after git looked at it; a size of 0 is git's mark of such an entry. */
 static bool has_dates(const git_index_entry *entry, const struct tree_file *file,
 		      const struct timespec *written)
 {

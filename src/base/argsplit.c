@@ -105,7 +105,7 @@ int argsplit(const char *line, struct strvec *ret, struct error *err)
 	return 0;
 }
 
-/* As a command's name these begin something else, in POSIX or in bash. */
+/* In the place of a command's name these words mean something else, in POSIX or in bash. */
 static bool is_reserved(const char *word)
 {
 	static const char *const reserved[] = {

@@ -111,7 +111,8 @@ static int make_pipe(int ends[2], struct error *err)
 #define MFD_NOEXEC_SEAL 0x0008U /* memfd_create(2), since Linux 6.3 */
 #endif
 
-/* The same with a file in memory.  ends[0] is read by pread(2): the offset is the writer's. */
+/* As make_pipe(), but with a file in memory.  ends[0] is read by pread(2): the offset is the
+ * writer's. */
 static int make_file(int ends[2], struct error *err)
 {
 	cleanup_close int fd = memfd_create("agentdeck-child", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -126,7 +127,7 @@ static int make_file(int ends[2], struct error *err)
 	return 0;
 }
 
-/* The same with a file that exists.  All of it is output. */
+/* As make_file(), but with a file that exists.  All of it is output. */
 static int share_log(int log, int ends[2], struct error *err)
 {
 	cleanup_close int first = fcntl(log, F_DUPFD_CLOEXEC, 3);
@@ -477,7 +478,7 @@ void child_result_free(struct child_result *result)
 	strbuf_free(&result->errors);
 }
 
-/* Of a program that says more, the beginning is enough.  The refusals of agentdeck fit. */
+/* The beginning of a longer text is enough.  The refusals of agentdeck fit. */
 enum { WORDS_MOST = 500 };
 
 char *child_last_words(const struct child_result *result)

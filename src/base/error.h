@@ -54,8 +54,8 @@ const char *error_remedy(int os_errno);
 /* As error_set() with ERROR_SYSTEM, with ": <strerror>" appended, and the remedy if there is one. */
 int error_set_errno(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* The same for an operation on a file: the remedy for a full, failing or read-only file system
- * follows. */
+/* As error_set_errno(), but for an operation on a file: the remedy for a full, failing or read-only
+ * file system follows. */
 int error_set_file(struct error *err, int os_errno, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Put "<text>: " before the message of an error that is set.  Returns -1. */

@@ -468,7 +468,7 @@ static int remove_content(int dirfd, unsigned depth, struct removal *removal, st
 				continue;
 			return error_set_file(err, errno, "stat %s", name);
 		}
-		/* Of a directory only: on overlayfs a file's device is another (a mounted file
+		/* Directories only: on overlayfs a file's device is another (a mounted file
 		 * cannot be unlinked anyway). */
 		if (S_ISDIR(st.st_mode) &&
 		    (st.st_dev != removal->device || fs_is_mount_point(dirfd, name)))

@@ -20,7 +20,7 @@ struct json_cut {
 	/* What is kept so far */
 	struct strbuf text;
 
-	/* Of json_cut_add() only */
+	/* for json_cut_add() only */
 	size_t depth;
 	bool in_string, after_backslash;
 	int digits_left; /* of \uXXXX */

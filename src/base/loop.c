@@ -223,7 +223,7 @@ static struct loop_source *earliest(const struct loop *loop)
 {
 	struct loop_source *source, *result = NULL;
 	LIST_FOREACH(source, &loop->timers, link)
-		/* Of two timers for the same time the older one runs first. It is further back. */
+		/* If two timers have the same time, the older one runs first. It is further back. */
 		if (source->at_ms != INT64_MAX && (!result || source->at_ms <= result->at_ms))
 			result = source;
 	return result;

@@ -14,7 +14,7 @@
 int toml_parse(const char *text, size_t length, const char *what, struct json_object **ret,
 	       struct error *err);
 
-/* The same, and where its keys are.  *ret_places: toml_places_free(), which takes NULL. */
+/* As toml_parse(), and where its keys are.  *ret_places: toml_places_free(), which takes NULL. */
 struct toml_places;
 int toml_parse_placed(const char *text, size_t length, const char *what, struct json_object **ret,
 		      struct toml_places **ret_places, struct error *err);

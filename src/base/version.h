@@ -4,8 +4,8 @@
 
 extern const char agentdeck_version[];
 
-/* The same behind AGENTDECK_STAMP.  Each program has it in its file, so that `agentdeck doctor` can
- * tell the version of a helper without running it. */
+/* The version behind AGENTDECK_STAMP.  Each program has it in its file, so that `agentdeck doctor`
+ * can tell the version of a helper without running it. */
 #define AGENTDECK_STAMP "agentdeck-version="
 extern const char agentdeck_stamp[];
 

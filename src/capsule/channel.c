@@ -67,7 +67,7 @@ static void add_received(struct strbuf *in, char *bytes, size_t length)
 	explicit_bzero(bytes, length);
 }
 
-/* Of several, the last one: a peer that sends more must not fill our table of descriptors. */
+/* Keep only the last descriptor: a peer that sends more must not fill our table. */
 static void keep_passed(struct channel *channel, const struct cmsghdr *item)
 {
 	const size_t size = item->cmsg_len - CMSG_LEN(0);

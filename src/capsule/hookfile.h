@@ -14,9 +14,9 @@ enum {
 	HOOKFILE_TIMEOUT_MS = 10000, /* for the agent to write it */
 };
 
-/* Who runs this process as an agent's hook: the agent, and its ancestors, nearest first.  The shell
- * that runs the hook for it is left out (agent -> sh -c "... hook ..." -> agentdeck hook).  0:
- * not known.  To be called before the report is read: a process that has ended cannot be found.
+/* The processes that run this one as an agent's hook: the agent, and its ancestors, nearest first.
+ * The shell that runs the hook for it is left out (agent -> sh -c "... hook ..." -> agentdeck hook).
+ * 0: not known.  To be called before the report is read: a process that has ended cannot be found.
  */
 size_t hookfile_senders(struct process_id *ret, size_t size);
 

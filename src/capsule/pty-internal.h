@@ -19,7 +19,7 @@ struct pty {
 int pty_open(struct pty *ret, struct error *err);
 void pty_close(struct pty *pty);
 
-/* As new, for the next agent. */
+/* Reset it for the next agent. */
 void pty_reset(struct pty *pty);
 
 /* Tell the agent the size.  0 columns or rows: nothing happens. */

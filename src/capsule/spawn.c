@@ -40,7 +40,7 @@ static void make_environment(const struct spawn *spawn, struct strvec *ret)
 	const struct strvec *given = &spawn->start->environment;
 	strvec_pushf(ret, ENDPOINT_VARIABLE "=%s", spawn->directory);
 	strvec_pushf(ret, ENDPOINT_RUN "=%s", spawn->start->attempt.run);
-	/* Of two with the same name the last one counts. */
+	/* If two have the same name, the last one counts. */
 	for (size_t i = given->count; i > 0; i--)
 		add_missing(ret, given->items[i - 1]);
 	for (char **entry = environ; *entry; entry++)

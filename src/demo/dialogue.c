@@ -266,7 +266,7 @@ static int append(struct dialogue *dialogue, bool by_user, const char *record, s
 	return -1;
 }
 
-/* As claude does: move the file to the directory's folder, and record the move in it. */
+/* Move the file to the directory's folder, and record the move in it, as claude does. */
 static int move_file(struct dialogue *dialogue, const char *folder, struct error *err)
 {
 	cleanup_close int home = -1, projects = -1, target = -1;

@@ -142,7 +142,7 @@ static void lay_out(const struct screen *screen, unsigned columns, struct layout
 	cleanup_strbuf struct strbuf row = { 0 };
 	const char *text = strbuf_text(&screen->line);
 	unsigned column = 2, width;
-	/* As in claude, "!" at the beginning is the mark of the shell mode. */
+	/* "!" at the beginning is the mark of the shell mode, as in claude. */
 	const size_t start = *text == '!';
 	strbuf_adds(&row, start ? "! " : "❯ ");
 	for (size_t i = start;;) {

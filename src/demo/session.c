@@ -181,7 +181,7 @@ static void begin_another(struct session *session, const char *source)
 	report(session, "SessionStart", "source", source, HOOK_MS);
 }
 
-/* The same process begins again, as claude does for its other renderer: with its conversation if
+/* Begin again in this process, as claude does for its other renderer: with the conversation if
  * that has a turn, else with another one.  The end of the first is not reported. */
 static void restart_in_place(struct session *session)
 {

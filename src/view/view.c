@@ -123,7 +123,7 @@ static bool obey(struct view *view, const struct frame *frame)
 		collect(view);
 		return true;
 	case FRAME_HEARTBEAT:
-		/* One that asks and does not read would fill our memory. */
+		/* A peer that asks and does not read would fill our memory. */
 		if (frame_get_number(frame, &number, NULL) < 0 ||
 		    channel_unsent(&view->channel) > TYPED_MAX)
 			break;

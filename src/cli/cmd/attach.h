@@ -9,7 +9,7 @@
  * another session, attach that.  A positive value is the exit status. */
 int run_attach(struct app *app, const char *base, enum attach_mode mode, struct error *err);
 
-/* The same for the session that a conflict has led to, in its profile. */
+/* As run_attach(), but for the session that a conflict has led to, in its profile. */
 int attach_chosen(struct app *app, const struct conflict_outcome *outcome, enum attach_mode mode,
 		  struct error *err);
 

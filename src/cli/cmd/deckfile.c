@@ -65,7 +65,7 @@ static const struct command_option *option_named(const char *name)
 	return NULL;
 }
 
-/* As in config.toml: memory_max. */
+/* The spelling of config.toml: memory_max. */
 static char *spelled(const char *name, char from, char to)
 {
 	char *copy = xstrdup(name);

@@ -11,7 +11,7 @@
 
 /* ---- what differs ----------------------------------------------------------------------------- */
 
-/* Of one session. */
+/* The comparison of one session. */
 struct comparison {
 	struct deck *deck;
 	const struct declared *declared;

@@ -13,7 +13,7 @@
 
 enum { WORDS_MAX = 32, INPUT_MAX = 1 << 16 };
 
-/* As the deck's list does it: ASCII only. */
+/* ASCII only, as in the deck's list. */
 static void lower(char *text)
 {
 	for (; *text; text++)

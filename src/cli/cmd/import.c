@@ -45,7 +45,7 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-/* Of a file that has lost hooks; the caller frees. */
+/* The text for a file from which hooks were removed; the caller frees. */
 static char *removal_text(const struct import_order *order, const struct foreign_hooked *file)
 {
 	return xasprintf("%s: removed the hooks of %s; the file as it was is %s beside it",

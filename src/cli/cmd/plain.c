@@ -242,7 +242,7 @@ static int run_words(struct plain *plain, const char *line, struct error *err)
 	return run_agentdeck(plain, &words, err);
 }
 
-/* The same question as in the deck.  Without a terminal it only shows it. */
+/* Ask the deck's question.  Without a terminal, only show it. */
 static int recover(struct plain *plain, struct error *err)
 {
 	cleanup_question struct question question = { 0 };

@@ -26,7 +26,7 @@ static int run(struct app *app, struct error *err)
 	if (app->json)
 		return print_done(app, object, NULL);
 	json_object_put(object);
-	/* As it is, for cd "$(agentdeck path SESSION)". */
+	/* Without quotes or marks, for cd "$(agentdeck path SESSION)". */
 	printf("%s\n", row->lookup_directory);
 	return 0;
 }

@@ -112,7 +112,7 @@ static struct json_object *json_of_exit(const struct exit_record *record)
 	return object;
 }
 
-/* Who is attached.  False: it does not run, or its server does not answer. */
+/* The attached clients.  False: it does not run, or its server does not answer. */
 static bool list_clients(const struct instance *instance, struct terminal_clients *ret)
 {
 	const char *socket = instance->run.socket;

@@ -67,7 +67,7 @@ static void print_questions(struct app *app, const struct asking *asking, const 
 	print_json_line(object);
 }
 
-/* Of a start, an attach or a restart. */
+/* The question before a start, an attach or a restart. */
 static int ask_start(struct app *app, const struct store_row *row, struct asking *ret,
 		     struct error *err)
 {
@@ -103,7 +103,7 @@ static int print_asking(struct app *app, const struct store_row *row, bool is_re
 	return 0;
 }
 
-/* Of a session that is to be made; it has no id, so the directory as it was given is that. */
+/* The question of launch: the session has no id yet, so the directory as given is used instead. */
 static int print_launch(struct app *app, const char *directory, struct error *err)
 {
 	const struct options *given = app->options;
@@ -138,7 +138,7 @@ static int answer_end(struct app *app, const struct store_row *row, struct error
 	return 0;
 }
 
-/* Who has the conversation is looked at again. */
+/* Look again at the owner of the conversation before the answer takes effect. */
 static int answer_conflict(struct app *app, const struct store_row *row, struct error *err)
 {
 	static const enum choice_kind choices[] = {

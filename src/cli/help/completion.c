@@ -31,7 +31,7 @@ static enum value_kind kind_of(const char *placeholder)
 	return VALUE_BY_ARGUMENT;
 }
 
-/* Of the next operand: a word of the synopsis up to "--", without brackets and dots. */
+/* The kind of the next operand: a word of the synopsis up to "--", without brackets and dots. */
 static enum value_kind operand_kind(const struct app *line)
 {
 	cleanup_free char *words = xstrdup(line->command->arguments);

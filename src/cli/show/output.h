@@ -14,7 +14,7 @@
  * standard output has gone, this ends the process, as a write would: by SIGPIPE; -1 where that is
  * ignored. */
 int output_wait(int fd, int64_t deadline_ms, struct error *err);
-/* The same for the next event of a loop, and handle all that there are; returns 0. */
+/* As output_wait(), but for the next event of a loop, and handle all that there are; returns 0. */
 int output_turn(struct loop *loop, int64_t deadline_ms, struct error *err);
 
 /* Print a line, with what a terminal would obey made visible; and the same on standard error. */
@@ -36,7 +36,7 @@ void print_warnings(struct app *app);
 
 /* Print a JSON object or array on standard output, with its stamp. */
 void print_json(struct json_object *object);
-/* The same on one line, for streams. */
+/* As print_json(), but on one line, for streams. */
 void print_json_line(struct json_object *object);
 
 /* Print an array as print_json() would, but one element at a time: so thousands need the memory of

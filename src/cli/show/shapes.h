@@ -15,9 +15,9 @@ void json_stamp(struct json_object *value);
 /* A session, as every command prints it.  profile is that of the row. */
 struct json_object *json_of_row(const struct store_row *row, const struct view *view,
 				const char *profile) MUST_USE;
-/* The same of what the roster has.  is_removed: it is gone. */
+/* As json_of_row(), but for what the roster has.  is_removed: it is gone. */
 struct json_object *json_of_entry(const struct roster_entry *entry, bool is_removed) MUST_USE;
-/* The same of what was loaded or made: its manifest is read again. */
+/* As json_of_entry(), but for what was loaded or made: its manifest is read again. */
 struct json_object *json_of_instance(const struct deck *deck,
 				     const struct instance *instance) MUST_USE;
 /* Add what a run adds to a session: tmux, scope, resume, agent_pid and came_back. */

@@ -14,12 +14,11 @@ struct table;
 
 /* headings: up to NULL, static. */
 struct table *table_new(const struct app *app, const char *const *headings) MUST_USE;
-/* As many cells as there are headings, NULL for an empty one.  color: red, yellow or green; or
- * NULL. */
+/* cells: one for each heading, NULL for an empty one.  color: red, yellow or green; or NULL. */
 void table_add(struct table *table, const char *const *cells, const char *color);
 /* On standard output.  Nothing is cut or left out where that is not a terminal. */
 void table_print(const struct table *table);
-/* The same without cutting anything, also on a terminal. */
+/* As table_print(), but without cutting anything, also on a terminal. */
 void table_print_whole(const struct table *table);
 /* As text, for a terminal that is width columns wide: each row is one line.  The caller frees. */
 char *table_text(const struct table *table, size_t width) MUST_USE;

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 enum { ARCHIVE_MAX_DESCRIPTION = 16 << 20, ARCHIVE_MAX_CONVERSATIONS = 100000 };
-/* Of one conversation: what the size in a header of tar can say. */
+/* The most bytes of one conversation: what the size in a header of tar can say. */
 #define ARCHIVE_MAX_BYTES ((UINT64_C(1) << 33) - 1)
 
 /* The first size bytes of an open file. */
@@ -32,12 +32,12 @@ int archive_measure(int fd, const char *path, struct archive_source *ret, struct
 /* As archive_measure(), but up to the end of the last whole line: for a file that is being written.
  */
 int archive_measure_lines(int fd, const char *path, struct archive_source *ret, struct error *err);
-/* Of the first size bytes, ARCHIVE_SHORT: it has fewer. */
+/* As archive_measure(), but for the first size bytes.  ARCHIVE_SHORT: it has fewer. */
 enum { ARCHIVE_SHORT = 1 };
 int archive_measure_start(int fd, const char *path, uint64_t size, struct archive_source *ret,
 			  struct error *err);
 
-/* As a path: standard input or output. */
+/* This path means standard input or output. */
 #define ARCHIVE_STANDARD "-"
 
 /* Write the file, with mode 0600, durably and whole or not at all, and read it back.  Never
@@ -58,7 +58,7 @@ struct archive {
 /* Standard input is read to its end first.  ERROR_CORRUPT: it is not such a file, or it was cut off
  * or changed. */
 int archive_open(const char *path, struct archive *ret, struct error *err);
-/* The same of an open file, which becomes the archive's in every case. */
+/* As archive_open(), but for an open file, which becomes the archive's in every case. */
 int archive_open_fd(int fd, const char *path, struct archive *ret, struct error *err);
 void archive_close(struct archive *archive);
 #define cleanup_archive CLEANUP(archive_close)

@@ -16,7 +16,7 @@ struct engine {
 	bool has_facts, is_rootless, counts_memory, counts_pids, counts_cpus;
 };
 
-/* As engine_open(), with this patience. */
+/* As engine_open(), but with this patience. */
 int engine_open_within(const struct engine_address *address, int patience_ms, struct engine **ret,
 		       struct error *err);
 
@@ -31,7 +31,7 @@ enum {
 /* One call.  call->path follows the version ("/containers/json"). */
 int engine_call(struct engine *engine, const struct http_call *call, struct http_answer *ret,
 		struct error *err);
-/* The same without a body. */
+/* As engine_call(), but without a body. */
 int engine_get(struct engine *engine, const char *path, struct http_answer *ret, struct error *err);
 int engine_act(struct engine *engine, const char *method, const char *path, struct http_answer *ret,
 	       struct error *err);

@@ -81,7 +81,7 @@ struct container {
 	int exit_code;
 	bool oom;
 	int pid; /* as the engine's host sees it; 0: none */
-	/* Of its first network; NULL: none.  Docker tells the id after the first start only, and
+	/* Its first network; NULL: none.  Docker tells the id after the first start only, and
 	 * the id of podman is the name. */
 	char *network_id, *network;
 	struct json_object *labels; /* owned */
@@ -212,7 +212,7 @@ int engine_network_label(struct engine *engine, const char *name, const char *la
 /* ENGINE_TAKEN.  *ret_id is the caller's. */
 int engine_make_network(struct engine *engine, const char *name, bool internal,
 			struct json_object *labels, char **ret_id, struct error *err);
-/* One that is connected already: 0.  ERROR_NOT_FOUND: there is no such network. */
+/* Connect the container; 0 also if it is connected.  ERROR_NOT_FOUND: there is no such network. */
 int engine_connect(struct engine *engine, const char *network, const char *container,
 		   struct error *err);
 /* ENGINE_IN_USE: the network has a container other than this one (NULL: any), as far as the engine

@@ -199,7 +199,7 @@ static void note_id(struct story *story, const char *id)
 		replace_string(&story->id, full);
 }
 
-/* Of podman, the last line of a build is the id alone, and it is in "aux", too. */
+/* With podman, the last line of a build is the id alone, and it is in "aux", too. */
 static int on_frame(const char *line, size_t length, void *data)
 {
 	cleanup_json struct json_object *frame = NULL;

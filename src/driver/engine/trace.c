@@ -11,7 +11,7 @@ enum { STATUS_VERTEX = 1, STATUS_LOG = 3 };
 enum { VERTEX_NAME = 3, VERTEX_CACHED = 4, VERTEX_STARTED = 5, VERTEX_COMPLETED = 6 };
 enum { LOG_MESSAGE = 4 };
 
-/* Of Protocol Buffers. */
+/* The wire types of Protocol Buffers. */
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct bytes {

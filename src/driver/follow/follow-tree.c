@@ -155,7 +155,7 @@ int follow_set_watch(struct follow *follow, struct watch *watch, int fd, uint32_
 	if (other && other->place != RUN && watch->place == RUN)
 		return FOLLOW_ABSENT;
 	follow_remove_watch(follow, watch);
-	/* The same directory with a new name: the old name has no watch any more. */
+	/* The directory was renamed: the old name has no watch any more. */
 	if (other)
 		follow_forget_watch(follow, other);
 	watch->wd = wd;

@@ -19,7 +19,7 @@ enum { GITCMD_ASK_MS = 30 * 1000 };
 /* words: NULL-terminated.  Any exit status is fine here. */
 int gitcmd_run(const char *directory, const char *const *words, int timeout_ms,
 	       struct child_result *ret, struct error *err);
-/* The same; any exit status but 0 is an error.  ret: or NULL. */
+/* As gitcmd_run(); any exit status but 0 is an error.  ret: or NULL. */
 int gitcmd_must_run(const char *directory, const char *const *words, int timeout_ms,
 		    struct child_result *ret, struct error *err);
 /* Call take for each line.  A path with a newline in it is refused where it matters. */
@@ -29,7 +29,7 @@ void gitcmd_each_line(const struct strbuf *output, void (*take)(const char *line
 /* The directory of the records of linked work trees: <common>/worktrees.  The caller frees. */
 int gitcmd_records(const char *source, char **ret, struct error *err);
 struct gitcmd_worktree;
-/* Of a record that linked.c does not find: one that names its work tree by a relative path. */
+/* Ask git about a record that linked.c does not find: it names its work tree by a relative path. */
 int gitcmd_ask_about_worktree(const char *source, const char *path, struct gitcmd_worktree *ret,
 			      struct error *err);
 int gitcmd_remove_worktree(const char *source, const char *path, struct error *err);

@@ -229,7 +229,7 @@ int gitcmd_forget_worktree(const struct gitcmd_linked *tree, struct error *err)
 		return r < 0 ? -1 : gitcmd_remove_worktree(tree->source, tree->path, err);
 	if (fs_remove_tree(record.all_fd, record.name, err) < 0)
 		return error_prefix(err, "git's record %s", record.all);
-	/* As git does, if it was the last one. */
+	/* Like git: remove the directory if this was the last record. */
 	(void)rmdir(record.all);
 	return 0;
 }

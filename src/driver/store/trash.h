@@ -13,7 +13,7 @@
 
 #define TRASH_DIRECTORY ".trash"
 
-/* One that was removed. */
+/* A removed session. */
 struct removed {
 	char *name;                /* of its directory in the trash */
 	char *base;                /* the directory that it had */

@@ -77,7 +77,7 @@ static void add_choices(struct strbuf *buf, const struct tmux_choices *choices)
 		strbuf_addf(buf, "bind-key '%s' send-prefix\n", choices->prefix);
 }
 
-/* As people say it: "Ctrl-Q" for "C-q". */
+/* The key in people's words: "Ctrl-Q" for "C-q". */
 static char *key_for_people(const char *key)
 {
 	const char *last = key;

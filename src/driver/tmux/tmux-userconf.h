@@ -19,9 +19,9 @@ struct tmux_choices {
  * next line, does not, since only tmux knows whether it would be run. */
 void tmux_choices_parse(const char *text, struct tmux_choices *ret);
 
-/* The same for the files that tmux would read, in its order: /etc/tmux.conf, ~/.tmux.conf,
- * $XDG_CONFIG_HOME/tmux/tmux.conf, ~/.config/tmux/tmux.conf.  A file that cannot be read, or
- * belongs to another user than us or root, sets nothing.  home: the home directory. */
+/* As tmux_choices_parse(), but for the files that tmux would read, in its order: /etc/tmux.conf,
+ * ~/.tmux.conf, $XDG_CONFIG_HOME/tmux/tmux.conf, ~/.config/tmux/tmux.conf.  A file that cannot be
+ * read, or belongs to another user than us or root, sets nothing.  home: the home directory. */
 void tmux_choices_read(const char *home, struct tmux_choices *ret);
 
 void tmux_choices_free(struct tmux_choices *choices);

@@ -165,7 +165,7 @@ struct tmux_bell {
 /* Arguments of a client that prints the screen, line by line, with the escape sequences of its
  * colours; before it has looked, the bell is there.  bell: NULL: none.  Appended to *ret. */
 void tmux_look_argv(const char *socket, const struct tmux_bell *bell, struct strvec *ret);
-/* Of one that closes the bell's pipe. */
+/* The command line that closes the bell's pipe. */
 void tmux_unring_argv(const char *socket, struct strvec *ret);
 
 /* Paste text as a terminal would (bracketed if the program asked for it), of any size, without

@@ -59,9 +59,9 @@ enum { TRANSCRIPT_TAKEN = 1 };
 int transcript_copy(const char *path, const char *config_home, const char *directory, char **ret,
 		    struct error *err);
 
-/* The same of an open file, to a place below the home ("projects/-work/ID.jsonl"), whose names are
- * checked: no "..".  Makes the agent's home where there is none.  Only the home and the first
- * directory in it may be links. */
+/* As transcript_copy(), but for an open file, to a place below the home
+ * ("projects/-work/ID.jsonl"), whose names are checked: no "..".  Makes the agent's home where
+ * there is none.  Only the home and the first directory in it may be links. */
 int transcript_put(int source, const char *config_home, const char *place, struct error *err);
 
 /* Copy the first `length` bytes of a transcript, without an incomplete last line, as the transcript

@@ -140,7 +140,7 @@ static void note_launched(struct adopt_find *launcher, const struct process_id *
 		launcher->launched[launcher->launched_count++] = *process;
 }
 
-/* Of a launcher and the agent it launched keep only the launcher, which has the user's
+/* A launcher and the agent that it launched are one find: keep the launcher, which has the user's
  * arguments. */
 static void drop_descendants(struct adopt_finds *finds)
 {

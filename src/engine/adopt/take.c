@@ -122,7 +122,7 @@ static int note_taken(const struct operation *operation, const struct adopt_find
 	return operation_save(operation, err);
 }
 
-/* The same for a session whose lock is not held. */
+/* As note_taken(), but for a session whose lock is not held. */
 static int note_taken_of(struct deck *deck, const struct instance *instance,
 			 const struct adopt_find *find, const char *session_id, struct error *err)
 {

@@ -326,7 +326,7 @@ static bool is_same(const struct discover_item *item, const struct discover_item
 	       naming_same_session_id(item->session_id, other->session_id);
 }
 
-/* Of the files of one conversation, from this one on, the newest that says something. */
+/* Look for the newest file with a turn among the files of one conversation, from this one on. */
 static bool look_at_all(const struct discovery *discovery, const struct discover_item *item,
 			struct discover_find *ret)
 {

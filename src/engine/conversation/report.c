@@ -78,8 +78,8 @@ static enum instance_activity activity_of(unsigned meaning)
 	return meaning & (MEANS_PROMPT | MEANS_BUSY) ? ACTIVITY_BUSY : ACTIVITY_IDLE;
 }
 
-/* Of an end only the directory: another conversation may follow, in the one that this one has moved
- * to without a word.  moves: it names the conversation that the run is in from now on. */
+/* From a report of an end take only the directory: another conversation may follow there, and the
+ * move was not reported.  moves: it names the conversation that the run is in from now on. */
 static void note_activity(const struct instance *instance, const struct report *report, bool moves,
 			  struct report_news *ret_news)
 {

@@ -398,7 +398,7 @@ int entry_plant(struct deck *deck, const struct unpack_file *file, struct entry 
 	return r == TRANSCRIPT_TAKEN ? fail_taken(entry->home, entry->place, err) : r;
 }
 
-/* Who cannot say that it is not there leaves its conversation alone. */
+/* If absence cannot be proved, keep the conversation. */
 static bool may_exist(struct deck *deck, const char *id)
 {
 	cleanup_store_rows struct store_rows rows = { 0 };

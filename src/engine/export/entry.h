@@ -12,7 +12,7 @@
 enum entry_kind {
 	/* A session from elsewhere: what is here and differs is another conversation. */
 	ENTRY_IMPORT,
-	/* One that was here: a conversation that has gone on since is its own.  The id of one that
+	/* A session that was here: a conversation that grew since is its own.  The id of one that
 	 * is not in the file counts, and a tree that is gone is replaced by its directory. */
 	ENTRY_RESTORE,
 };

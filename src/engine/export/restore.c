@@ -149,7 +149,7 @@ static void look_at(struct deck *deck, struct restore_plan *plan, const struct o
 	bool is_there;
 	step->awaits_agent = false;
 	const bool is_settled = entry_settle(deck, file, &order, &entry, &why) == 0;
-	/* Who has it counts first: what is here needs no directory. */
+	/* Check the owners first: a conversation that a session here has needs no directory. */
 	cleanup_error struct error taken = { 0 };
 	if (entry_check_owners(&entry, owned, &taken) < 0)
 		refuse(step, RESTORE_HERE, taken.message);

@@ -92,7 +92,7 @@ static int open_shelf(struct gathering *gathering, const struct agent *agent, co
 	return 0;
 }
 
-/* One that cannot be read says nothing. */
+/* A conversation that cannot be read has no facts. */
 static const struct shelf_about *about(struct shelved *shelved, size_t index)
 {
 	struct shelf_about *found = &shelved->abouts[index];

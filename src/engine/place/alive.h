@@ -65,7 +65,7 @@ void place_continue(const struct place_run *run);
  * pane's pid may be 0: there was no process when the run was recorded, or the recorder was killed. */
 bool place_is_between(const struct process_id *server, const struct process_id *pane);
 
-/* The same, or the process is killed and the processor has not come to that yet. */
+/* As place_is_between(), but also true if a SIGKILL is pending. */
 bool place_is_between_soon(const struct process_id *server, const struct process_id *pane);
 
 /* Does any process here say that it was started for the instance of this id? */

@@ -10,7 +10,7 @@
 void gaps_clear(struct limit_gaps *gaps);
 #define cleanup_limit_gaps CLEANUP(gaps_clear)
 
-/* Of the limits that hold for the instance.  Nothing is asked where it has none. */
+/* The gaps in the limits that hold for the instance.  Nothing is asked where it has none. */
 void gaps_find(struct deck *deck, const struct instance *instance, struct limit_gaps *ret);
 /* Warn of the gaps that gaps_find() finds. */
 void gaps_warn(struct deck *deck, const struct instance *instance);
@@ -18,6 +18,6 @@ void gaps_warn(struct deck *deck, const struct instance *instance);
 bool gaps_leave_any(const struct deck *deck, const struct instance *instance,
 		    const struct limit_gaps *gaps);
 
-/* Of the limits that the configuration sets anywhere, for sessions on this host: a text each,
- * appended to *ret. */
+/* The gaps in the limits that the configuration sets anywhere, for sessions on this host: a text
+ * each, appended to *ret. */
 void gaps_of_settings(struct deck *deck, struct strvec *ret);

@@ -58,7 +58,7 @@ enum observe_depth {
 
 /* One reading of what a run uses; -1: not counted here. */
 struct place_usage {
-	/* Of its slice.  Without one, or where the kernel does not count by slice: of its
+	/* The usage of its slice.  Without one, or where the kernel does not count by slice: of its
 	 * processes, one by one, and -1 for what they do not tell. */
 	struct cgroup_usage now;
 	bool in_scope;
@@ -85,7 +85,7 @@ struct place_command {
 	int timeout_ms;
 };
 
-/* Of how_ended(). */
+/* Outcomes of how_ended(). */
 enum { PLACE_NOT_ENDED = 1, PLACE_NOT_BEGUN = 2 };
 
 /* A program on this host that runs a command. */

@@ -108,7 +108,7 @@ static char *profile_path(const struct deck *deck, const char *profile)
 	return path_join(deck->paths.state, profile);
 }
 
-/* Of what the names below a directory are; FS_ABSENT: it is gone. */
+/* The names below a directory; FS_ABSENT: it is gone. */
 static int list_below(int profile, const char *parent, const char *name, struct strvec *ret,
 		      struct error *err)
 {

@@ -89,7 +89,7 @@ static int gather_removed(struct store *store, struct known *known, struct error
 		if (trash.items[i].instance)
 			take(session, trash.items[i].instance);
 	}
-	/* One that cannot be read may have as much. */
+	/* A session that cannot be read may have all of this, too. */
 	for (size_t i = 0; i < bases.count; i++) {
 		cleanup_free char *id = naming_id_of_base(bases.items[i]);
 		if (!known_find(known, id))

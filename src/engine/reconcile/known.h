@@ -12,7 +12,7 @@ struct known_session {
 	char *id, *base, *title, *profile, *directory;
 	enum stray_session where; /* STRAY_OF_LISTED or STRAY_OF_REMOVED */
 	char *tree;               /* that was made for it, or NULL */
-	/* Of one in a container: where its engine is, and whether it may have something of it. */
+	/* For a session in a container: its engine, and whether that may have something of it. */
 	bool has_recipe, has_container;
 	struct engine_address address;
 	char *engine;

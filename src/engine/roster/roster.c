@@ -439,7 +439,7 @@ static int refresh(struct roster *roster, size_t index, struct error *err)
 
 /* ---- which there are --------------------------------------------------------------------------- */
 
-/* Of several it is named.  ERROR_NOT_FOUND is for the state directory. */
+/* With several profiles the message names it.  ERROR_NOT_FOUND is for the state directory. */
 static int fail_profile(const struct roster *roster, const char *name, struct error *err)
 {
 	if (roster->only)

@@ -41,7 +41,7 @@ enum roster_what {
 	/* Its manifest was written, one of its processes has ended, or another process has looked
 	 * at it: differs tells what is other than before, and may be 0. */
 	ROSTER_CHANGED,
-	/* The same, but only its agent has reported. */
+	/* Changed, but only by a report of its agent. */
 	ROSTER_ACTIVITY,
 	/* It is gone: entry is as it was last known, and is freed after the call. */
 	ROSTER_REMOVED,

@@ -9,7 +9,7 @@ static int64_t share(const struct place_usage *now, const struct place_usage *be
 {
 	if (now->now.cpu_us < 0 || before->now.cpu_us < 0 || now->at_ms <= before->at_ms)
 		return -1;
-	/* Of processes one by one: what has ended without being waited for takes its time with it. */
+	/* Counted by process, the time of a process that ended before it was waited for is gone. */
 	const int64_t used = now->now.cpu_us - before->now.cpu_us;
 	return used < 0 ? 0 : used * 10 / (now->at_ms - before->at_ms);
 }

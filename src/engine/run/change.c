@@ -566,7 +566,7 @@ static void drop_conversation(struct instance *instance)
 	strvec_clear(&instance->resume_argv);
 }
 
-/* As if it had been added for this agent: then its first start continues nothing. */
+/* Make it like a session that was just added for this agent: its first start resumes nothing. */
 static void begin_with(struct deck *deck, struct instance *instance, const struct agent *agent)
 {
 	cleanup_free char *state = home_path(deck, instance->id);

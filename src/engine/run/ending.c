@@ -140,7 +140,7 @@ static int leave_undecided(const struct operation *operation, const struct endin
 		return 0;
 	set_stage(instance, ENDING_UNDECIDED, why, &ret->verdict);
 	log_info("ended by its own wish, undecided: %s", why);
-	/* One that was killed is only asked about by its user. */
+	/* The end of a killed agent is only asked about when its user comes. */
 	return instance->observed.state == STATE_STOPPED
 		       ? operation_note(operation, EVENT_UNDECIDED, reason, err)
 		       : operation_save(operation, err);

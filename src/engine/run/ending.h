@@ -49,7 +49,7 @@ struct ending_order {
  * warning.  ERROR_INVALID: it runs, with an answer. */
 int ending_settle(struct deck *deck, const char *base, const struct ending_order *order,
 		  struct ending_result *ret, struct error *err);
-/* The same under the lock; after ENDED_REMOVED the operation has none. */
+/* As ending_settle(), but under the lock; after ENDED_REMOVED the operation has none. */
 int ending_settle_locked(struct operation *operation, const struct ending_order *order,
 			 struct ending_result *ret, struct error *err);
 

@@ -62,7 +62,7 @@ int lifecycle_add(struct deck *deck, const struct lifecycle_new *wish, struct in
  * title and the conversation may be another session's. */
 int lifecycle_check_new(struct deck *deck, const struct lifecycle_new *wish, struct error *err);
 
-/* The same of its directory and of what words it has, before an agent is chosen. */
+/* As lifecycle_check_new(), but checks only the directory and the arguments. */
 int lifecycle_check_words(const struct lifecycle_new *wish, struct error *err);
 
 /* Make all of these instances, or none: after a failure those that were made are removed, and the
@@ -135,7 +135,8 @@ int lifecycle_stop(struct deck *deck, const char *base, bool *ret_was_running, s
 struct lifecycle_seen {
 	struct process_id server, pane;
 };
-/* The same, but only of that run.  ERROR_INVALID: by now it is another one, and goes on. */
+/* As lifecycle_stop(), but only of that run.  ERROR_INVALID: by now it is another one, and goes on.
+ */
 int lifecycle_stop_seen(struct deck *deck, const char *base, const struct lifecycle_seen *seen,
 			bool *ret_was_running, struct error *err);
 

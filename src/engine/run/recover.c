@@ -76,7 +76,7 @@ static void recovery_end(struct recovery *recovery)
 }
 #define cleanup_recovery CLEANUP(recovery_end)
 
-/* One that is being restarted. */
+/* A session that is being restarted. */
 struct worker {
 	struct recovery *recovery;
 	const struct store_row *row;
@@ -183,7 +183,7 @@ static void take_answer(const struct worker *worker, const struct child_result *
 	cleanup_revive_result struct revive_result result = { 0 };
 	keep_warnings(worker->recovery->deck, strbuf_text(&answer->errors));
 	revive_answer(answer, &result);
-	/* One that was removed meanwhile does not say its name. */
+	/* The result of a session that was removed meanwhile has no name. */
 	replace_string(&result.id, worker->row->id);
 	replace_string(&result.title, worker->row->title);
 	count(worker->recovery, &result, clock_ms() - worker->since_ms);
@@ -209,8 +209,7 @@ static void on_end(const struct child_result *result, const struct error *failur
 		fail(worker->recovery, worker->row, failure->message);
 }
 
-/* One that is silent for too long is ended: its start has a state that the next start knows what to
- * do about. */
+/* A worker that is silent for too long is ended: the next start knows how to finish its state. */
 static void start(struct recovery *recovery, const struct store_row *row)
 {
 	const struct deck *deck = recovery->deck;
@@ -224,7 +223,7 @@ static void start(struct recovery *recovery, const struct store_row *row)
 						       "revive", row->base,
 						       dry ? dry : more, dry ? more : NULL, NULL },
 			.environment = environment.items,
-			/* Who interrupts the recovery has not asked for half a start. */
+			/* An interrupt of the recovery must not leave half a start. */
 			.new_session = true,
 		},
 		.timeout_ms = WORKER_TIMEOUT_MS,

@@ -303,7 +303,7 @@ static void describe(const struct instance *instance, struct revive_result *ret)
 {
 	const bool runs = ret->outcome == REVIVED || ret->outcome == REVIVE_ALIVE;
 	const struct attempt *attempt = runs ? run_attempt(&instance->run) : NULL;
-	/* Of the run, as json_of_start() says it. */
+	/* The run's members, as in json_of_start(). */
 	const bool is_fresh = attempt && attempt->rung == RUNG_FRESH;
 	ret->id = xstrdup(instance->id);
 	ret->title = xstrdup(instance->title);

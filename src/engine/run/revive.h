@@ -58,5 +58,5 @@ void revive_result_free(struct revive_result *result);
 int revive(struct deck *deck, const char *base, enum revive_cause cause, enum revive_mode mode,
 	   struct revive_result *ret, struct error *err);
 
-/* The same from `agentdeck revive`, which prints one JSON object.  *ret is the caller's. */
+/* As revive(), but from `agentdeck revive`, which prints one JSON object.  *ret is the caller's. */
 void revive_answer(const struct child_result *result, struct revive_result *ret);

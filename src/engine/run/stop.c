@@ -357,7 +357,7 @@ int lifecycle_remove_locked(struct operation *operation, enum removal how, struc
 		return -1;
 	if (discard(operation, err) < 0)
 		return -1;
-	/* Who put a conversation there for the new session takes it back after this. */
+	/* The importer that put a conversation there takes it back after this. */
 	if (how == REMOVE_UNUSED && instance->imported_from)
 		(void)home_remove(deck, instance->id, NULL);
 	else if (!deck->must_free)

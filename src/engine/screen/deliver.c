@@ -215,7 +215,8 @@ static bool wait_ready(struct sending *sending)
 			gather_facts(sending, start, &facts);
 			ready = ready_judge(&wait, &facts, clock_ms(), &why);
 		} else if (clock_ms() >= wait.deadline_ms || !place_is_live(&run)) {
-			/* One that is busy, or was stopped for a moment, still gets the message. */
+			/* An agent that is busy, or was stopped for a moment, still gets the
+			 * message. */
 			ready = READY_NOT;
 		}
 		if (ready == READY_NOW)
@@ -527,7 +528,7 @@ static bool look_for_box(struct sending *sending)
 		if (!sending->to.agent->has_box || clock_ms() >= deadline ||
 		    judge(sending, sending->request->text) != DISPLAY_OTHER)
 			return true;
-		/* As in wait_shown(): no event. */
+		/* There is no event to wait for, see wait_shown(). */
 		clock_pause_until(clock_ms() + LOOK_MS);
 	}
 }

@@ -45,7 +45,7 @@ static bool is_anything_wanted(const struct deck *deck)
 /* What all attached terminals call the same occasion.  The caller frees. */
 static char *name_of(const struct roster_entry *entry, const char *occasion)
 {
-	/* Of an end each of them knows another time until it is written down. */
+	/* Until an end is recorded, each terminal knows another time of it. */
 	int64_t which = 0;
 	if (streq(occasion, "oom"))
 		which = oom_look(entry->row.run_directory, entry->control_group);

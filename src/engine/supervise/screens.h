@@ -12,8 +12,8 @@
 
 #include <sys/resource.h>
 
-/* Who looks: all borrowed, and longer there than the loop runs.  usual_files: filelimit_raise() has
- * set it, or may do so later. */
+/* The looker's parts: all borrowed, and there for as long as the loop runs.  usual_files:
+ * filelimit_raise() has set it, or may do so later. */
 struct screens {
 	struct deck *deck;
 	struct loop *loop;

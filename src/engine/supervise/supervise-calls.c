@@ -62,7 +62,7 @@ static void on_list(service_each each, void *closure, void *context)
 	for (size_t i = 0; i < roster_count(supervisor->roster); i++) {
 		const struct roster_entry *entry = roster_at(supervisor->roster, i);
 		struct service_session session;
-		/* One that cannot be read has nothing to tell. */
+		/* A session that cannot be read has no facts to tell. */
 		if (entry->row.damage)
 			continue;
 		describe(entry, &session);

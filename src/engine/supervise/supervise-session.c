@@ -256,7 +256,7 @@ static void forget(struct session *session)
 	calls_session_removed(session);
 	clear_timer(session);
 	session->entry = NULL;
-	/* Who works on it still has to say so. */
+	/* A job or a look that is not done still needs the session. */
 	if (!session->is_working && !session->is_looked_at)
 		session_free(session);
 }
@@ -327,7 +327,7 @@ static void take_outcome(struct session *session, const struct revive_result *an
 	case REVIVE_NOT_WANTED:
 	case REVIVE_FAILED:
 	case REVIVE_OUTCOME_COUNT:
-		/* Of a live one the look has planned no start. */
+		/* A live session has no start planned. */
 		if (place_row_is_live(&session->entry->row))
 			break;
 		/* Nothing to do until something changes, whatever the look above has planned. */

@@ -273,8 +273,8 @@ static bool is_up(const char *active)
 	return !streq(active, "inactive") && !streq(active, "failed");
 }
 
-/* One that was started by hand would keep the service from starting, again and again. */
-static int check_nobody_else(struct deck *deck, struct unit_bus *bus, struct error *err)
+/* A supervisor that was started by hand would make the service fail to start, again and again. */
+static int check_no_other(struct deck *deck, struct unit_bus *bus, struct error *err)
 {
 	cleanup_unit_service struct unit_service service = { 0 };
 	pid_t pid = 0;
@@ -349,7 +349,7 @@ static int must_be_there(int r, struct error *err)
 static int install(struct deck *deck, int timeout_ms, struct error *err)
 {
 	struct unit_bus *bus;
-	if (require_manager(deck, &bus, err) < 0 || check_nobody_else(deck, bus, err) < 0 ||
+	if (require_manager(deck, &bus, err) < 0 || check_no_other(deck, bus, err) < 0 ||
 	    put_file(deck, bus, err) < 0 ||
 	    must_be_there(unit_enable(bus, SUPERVISE_UNIT, err), err) < 0 ||
 	    must_be_there(unit_reload_manager(bus, err), err) < 0)

@@ -65,8 +65,8 @@ static bool on_agent_end(void *data)
 #define LEAVE_BY_KEY    "#{q/h:@agentdeck_detach} leaves this session, which keeps running"
 #define LEAVE_BY_PREFIX "#{prefix} #{prefix} d leaves this session, which keeps running"
 
-/* Who waits for the end of a tmux client, which has the name in its environment, finds under this
- * name where to go on. */
+/* The tmux client has this name in its environment.  After its end, the process that waits for it
+ * finds under this name which session comes next. */
 #define ENV_ATTACH "AGENTDECK_ATTACH"
 
 /* The client refuses to nest while it has TMUX. */
@@ -142,7 +142,7 @@ int terminal_show(const char *socket, const struct terminal_status *status, stru
 	return tmux_show_status(socket, &shown, err);
 }
 
-/* As programs ask for it; tmux asks the terminal itself for some others. */
+/* Programs ask for true colour in this way; tmux asks the terminal itself for other features. */
 static bool has_true_color(void)
 {
 	const char *value = or_empty(getenv("COLORTERM"));

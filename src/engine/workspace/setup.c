@@ -153,7 +153,7 @@ static char *show_end(const struct deck *deck, const struct child_result *result
 	return lines.count ? xstrdup(lines.items[lines.count - 1]) : NULL;
 }
 
-/* One that an earlier, killed command has left may still run. */
+/* A setup that an earlier, killed command has left may still run. */
 static int lock_log(const struct deck *deck, const struct instance *instance, int64_t deadline_ms,
 		    struct fs_lock *ret, struct error *err)
 {

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of every file and directory, when it changed; clocks are not compared. */
+/* A sum over the time of change of every file and directory; clocks are not compared. */
 struct tree_stamp {
 	uint64_t sum, count;
 };
 
-/* Of the directory name below dirfd; without one, of nothing.  Parts that no verdict calls safe are
- * left out: on another file system, too deep, too many. */
+/* The stamp of the directory name below dirfd; empty without one.  Parts that no verdict calls safe
+ * are left out: on another file system, too deep, too many. */
 struct tree_stamp tree_stamp_of(int dirfd, const char *name);
 bool tree_stamp_equal(const struct tree_stamp *a, const struct tree_stamp *b);

@@ -72,7 +72,8 @@ static int mend(const struct instance *instance, const struct gitcmd_repository 
 				 shown);
 }
 
-/* One that is gone is made again of the new place; one on a disk that is not mounted is not gone. */
+/* A tree that is gone is made again from the new place; on a disk that is not mounted it is not
+ * gone. */
 static int look_for_tree(const struct deck *deck, const struct instance *instance, bool *ret,
 			 struct error *err)
 {

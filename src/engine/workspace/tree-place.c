@@ -183,7 +183,7 @@ static int check_root_id(const char *root, const struct workspace *workspace, in
 		shown, workspace->root_id, shown);
 }
 
-/* One that was never made there has lost nothing with it. */
+/* A tree that was never made there has lost nothing with it. */
 static int open_root(const char *root, const struct workspace *workspace, bool make, int *ret,
 		     struct error *err)
 {

@@ -122,8 +122,8 @@ struct agent {
 	struct strvec box_frame;
 	/* What the box shows in place of a long text.  The first group is its size. */
 	struct strvec pasted;
-	/* As ready: the box in another mode, in which a text is no message (a shell's); and the
-	 * beginning of a message that brings it into that mode, which the box does not show. */
+	/* Like ready, for the box in another mode, in which a text is no message (a shell's); and
+	 * the beginning of a message that brings it into that mode, which the box does not show. */
 	struct strvec mode, mode_text;
 	/* A question for a permission (model/agent/permission.h), from top to bottom: the line above
 	 * it, its title, the line that asks, its choices, the first of them, its last line; and the
@@ -132,7 +132,7 @@ struct agent {
 		permission_approve, permission_below;
 	char *permission_mark;
 	struct strvec elsewhere; /* typed text goes to something other than the conversation */
-	/* The same on its last words: only its user can help, by logging in; a background process
+	/* Lines of its last words: only its user can help, by logging in; a background process
 	 * of the agent has the conversation; it refuses for another reason. */
 	struct strvec login, background, refused;
 	struct strvec suspended; /* a line of the screen says: Ctrl-Z */
@@ -177,7 +177,7 @@ const void *agent_field(const struct agent *agent, const char *path, bool *ret_i
 /* How its conversations are on disk: as its entry says in [files], else by the layout that it
  * names. NULL: they cannot be looked at.  Borrowed from the agent, or static. */
 const struct agent_files *agent_find_files(const struct agent *agent);
-/* The same, if they can go to another home, and the agent continues them there. */
+/* As agent_find_files(), if they can go to another home, and the agent continues them there. */
 const struct agent_files *agent_movable_files(const struct agent *agent);
 
 bool agent_reports(const struct agent *agent);

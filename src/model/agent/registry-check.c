@@ -98,7 +98,7 @@ static const char *broken_processes(const char *text)
 	return streq(text, "sessions") ? NULL : "is not a known layout (known: \"sessions\")";
 }
 
-/* Of plain names in one directory. */
+/* A pattern of plain names in one directory. */
 static const char *broken_pattern_of_names(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/')

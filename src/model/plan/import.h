@@ -136,8 +136,8 @@ struct import_target {
 	struct import_consent consent;
 };
 
-/* Of rows that name the same conversation, the one whose agent has it open has it, else the one
- * that was used last. */
+/* If several rows name a conversation, the row whose agent has it open gets it, else the row that
+ * was used last. */
 void import_plan(const struct import_rows *rows, const struct import_target *target,
 		 struct import_plan *ret);
 void import_plan_free(struct import_plan *plan);
@@ -153,5 +153,5 @@ const char *import_verdict_name(enum import_verdict verdict);
 /* A title as agentdeck takes it: no control characters, no white space at its ends, 1 to 250 bytes
  * of UTF-8; fallback where nothing is left.  The caller frees. */
 char *import_title(const char *title, const char *fallback) MUST_USE;
-/* The same for each name of a group; "" when nothing is left.  The caller frees. */
+/* As import_title(), but for each name of a group; "" when nothing is left.  The caller frees. */
 char *import_group(const char *group) MUST_USE;

@@ -48,7 +48,7 @@ const char *resume_id_text(const struct agent *agent)
 	return texts[agent->id_kind];
 }
 
-/* One that the agent has or had would bring that conversation back. */
+/* An id that the agent has or had would bring that conversation back. */
 static bool was_used(const struct conversation *conversation, const char *session_id)
 {
 	return naming_same_session_id(conversation->session_id, session_id) ||

@@ -405,7 +405,7 @@ static bool has_new_id(const struct resume_facts *facts)
 	       (facts->agent->assign.count || facts->agent->create.count);
 }
 
-/* One that the agent itself has made is only to be resumed. */
+/* A conversation that the agent itself has made is only to be resumed. */
 static void add_fresh(const struct resume_facts *facts, struct run *run, enum reason reason)
 {
 	const struct agent *agent = facts->agent;

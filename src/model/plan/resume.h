@@ -35,8 +35,8 @@ enum transcript_fact {
 	/* there, but without one user or assistant record: both flags fail on it */
 	TRANSCRIPT_EMPTY,
 	TRANSCRIPT_TURNS, /* holds a conversation */
-	/* The same, but where the agent keeps those of another directory: not every version finds
-	 * it there, and nothing else may take its place. */
+	/* It is there, but where the agent keeps those of another directory: not every version
+	 * finds it there, and nothing else may take its place. */
 	TRANSCRIPT_ELSEWHERE,
 };
 
@@ -89,7 +89,7 @@ struct resume_slots {
  * what looks like a slot in a value is not one.  A slot whose value is NULL stays as it is. */
 void resume_expand(const struct strvec *words, const struct resume_slots *slots,
 		   struct strvec *ret);
-/* The same with session_id alone. */
+/* As resume_expand(), but with session_id alone. */
 void resume_push_template(struct strvec *ret, const struct strvec *words, const char *session_id);
 /* Has every slot in these words a value? */
 bool resume_can_expand(const struct strvec *words, const struct resume_slots *slots);

@@ -26,7 +26,7 @@ void question_of_work(struct question *question, const struct question_subject *
 		      const struct verdict *verdict);
 /* B.  CHOICE_RETURN, CHOICE_KEEP, CHOICE_CLEAN. */
 void question_of_end(struct question *question, const struct question_subject *subject);
-/* The same when its user removes it.  CHOICE_KEEP, CHOICE_CLEAN. */
+/* As question_of_end(), but when its user removes it.  CHOICE_KEEP, CHOICE_CLEAN. */
 void question_of_removal(struct question *question, const struct question_subject *subject);
 /* C.  CHOICE_NEW; the sessions come after it. */
 void question_of_launch(struct question *question, const char *directory, const char *agent);
@@ -43,7 +43,7 @@ enum question_place {
 	IN_MACHINE,    /* likewise, on another machine: it is not known whether it lives */
 	IN_BACKGROUND, /* a background process of the session's own agent */
 };
-/* Who has the conversation, and what can be done about it.  All borrowed. */
+/* The holder of the conversation, and what can be done about it.  All borrowed. */
 struct question_holder {
 	enum question_place place;
 	const char *conversation;            /* its id; NULL: not known */

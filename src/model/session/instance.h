@@ -305,7 +305,7 @@ void attempt_clear(struct attempt *attempt);
 void run_add_attempt(struct run *run, const struct attempt *attempt);
 /* Its reason as a word; NULL: there is none.  Borrowed. */
 const char *attempt_reason(const struct attempt *attempt);
-/* The same for people. */
+/* As attempt_reason(), but for people. */
 const char *attempt_why(const struct attempt *attempt);
 /* Its tmux server: the window of a run with a capsule, else its server.  Borrowed. */
 const struct process_id *run_tmux_server(const struct run *run);
@@ -315,7 +315,8 @@ const struct attempt *run_attempt(const struct run *run);
 /* Whose is the run: this boot's, an earlier one's, another machine's?  Every comparison of a run's
  * boot goes through this. */
 enum machine_relation run_relation(const struct run *run);
-/* The same of the instance, which without a run belongs to the machine that saw its end. */
+/* As run_relation(), but for the instance, which without a run belongs to the machine that saw its
+ * end. */
 enum machine_relation instance_relation(const struct instance *instance);
 /* machine_name() of that machine.  The caller frees. */
 char *instance_host(const struct instance *instance) MUST_USE;

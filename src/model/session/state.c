@@ -21,7 +21,7 @@ static const struct state_cell cells[EVENT_COUNT][PHASE_COUNT] = {
 	[EVENT_START_FAILED] = {
 		[PHASE_STARTING] = { CHANGE(ERROR, EFFECT_CLEAR_RUN) },
 	},
-	/* One that is about to end is not called running again. */
+	/* A session that is about to end is not called running again. */
 	[EVENT_SEEN_ALIVE] = {
 		[PHASE_STOPPED] = { CHANGE(RUNNING, 0) },
 		[PHASE_STARTING] = { CHANGE(RUNNING, 0) },
@@ -85,7 +85,7 @@ static const struct state_cell cells[EVENT_COUNT][PHASE_COUNT] = {
 		[PHASE_STOPPED] = { CHANGE(ERROR, 0) },
 		[PHASE_ERROR] = { CHANGE(ERROR, 0) },
 	},
-	/* One that runs has been started, and only that could not be written down. */
+	/* A session that runs was started: only the record of the start failed. */
 	[EVENT_NOT_REVIVED] = {
 		[PHASE_STOPPED] = { CHANGE(ERROR, 0) },
 		[PHASE_STARTING] = { CHANGE(ERROR, 0) },

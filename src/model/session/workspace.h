@@ -58,7 +58,7 @@ static inline void workspace_freep(struct workspace **workspace)
 
 /* The caller puts the object. */
 struct json_object *workspace_to_json(const struct workspace *workspace) MUST_USE;
-/* Of fields_parse() and fields_read().  ERROR_CORRUPT names the key. */
+/* The table for fields_parse() and fields_read().  ERROR_CORRUPT names the key. */
 extern const struct fields workspace_fields;
 
 /* "worktree", "clone"; static. */

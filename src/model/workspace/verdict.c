@@ -273,7 +273,7 @@ char *verdict_digest(const struct verdict *verdict)
 	return xstrdup(sha256_text(strbuf_text(&text), digest));
 }
 
-/* Of what is a loss, by kind: one, and several. */
+/* The words for losses, by kind: one, and several. */
 static const char *const counted[FINDING_IGNORED][2] = {
 	[FINDING_UNKNOWN] = { "thing not known", "things not known" },
 	[FINDING_FILE] = { "file", "files" },

@@ -16,7 +16,7 @@ static size_t character_length(const char *text)
 	return length;
 }
 
-/* As many characters as fit.  Returns their length in bytes. */
+/* The length in bytes of as many characters as fit. */
 static size_t fitting(const char *text, size_t width)
 {
 	size_t length = 0;

@@ -141,7 +141,7 @@ static void put_entries(struct page *page, const struct ui *ui, const char *head
 		put_entry(page, ui, &entries[i]);
 }
 
-/* As they are drawn on this terminal. */
+/* The signs as this terminal draws them. */
 static void put_signs(struct page *page, const struct ui *ui)
 {
 	put_entries(page, ui, "Before the title", NULL, 0);

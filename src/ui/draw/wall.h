@@ -9,5 +9,5 @@
 /* Settle the wall for the terminal, and draw the page of the selected tile.  The list of ui is
  * settled. */
 void draw_wall(struct wall *wall, struct ui *ui);
-/* Of the terminal, what the tiles have. */
+/* The height that the tiles have on this terminal. */
 size_t draw_wall_height(void);

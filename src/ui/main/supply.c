@@ -46,7 +46,7 @@ static int by_use(const void *a, const void *b)
 	return one < other ? 1 : one > other ? -1 : 0;
 }
 
-/* Of a worktree or clone: what it was made of.  The path of such a tree has the session's id. */
+/* For a worktree or clone, its source: the path of such a tree has the session's id. */
 static char *directory_of(struct deck *deck, const struct store_row *row)
 {
 	cleanup_instance struct instance *instance = NULL;

@@ -299,7 +299,7 @@ void form_paste(struct form *form, key_code key)
 
 /* ---- directories ------------------------------------------------------------------------------ */
 
-/* As typed, but for "~/". */
+/* The text as typed, but with "~/" expanded. */
 static char *expanded(const struct form *form)
 {
 	const char *text = input_text(&form->texts[FIELD_DIRECTORY]);

@@ -10,7 +10,7 @@
 struct tiles_wish {
 	size_t count;         /* tiles, on all pages */
 	size_t width, height; /* of the place for a page */
-	/* Of a tile.  A smaller place has one tile, as large as the place. */
+	/* The least size of a tile.  A smaller place has one tile, as large as the place. */
 	size_t least_width, least_height;
 };
 struct tiles {

@@ -30,7 +30,8 @@ void ui_run(struct ui *ui, struct wish *ret, const char *const *words)
 	list_choose_none(ui->list);
 }
 
-/* The same with a command for one session: once for each.  The words after stand behind it. */
+/* As ui_run(), but with a command for one session: once for each.  The words after stand behind it.
+ */
 static void run_each(struct ui *ui, struct wish *ret, const char *const *words,
 		     const char *const *after)
 {

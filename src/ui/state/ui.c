@@ -79,7 +79,7 @@ static void next_order(struct ui *ui)
 static void next_scope(struct ui *ui)
 {
 	list_set_scope(ui->list, (list_scope(ui->list) + 1) % SCOPE_COUNT);
-	/* As long as sessions are hidden, the deck says so by itself. */
+	/* While sessions are hidden, the deck says so itself. */
 	if (list_scope(ui->list) == SCOPE_ALL)
 		ui_tell(ui, "Showing all.", false);
 }

@@ -36,7 +36,8 @@ struct ui {
 	enum action pending; /* of MODE_LINE, MODE_LOOKING and MODE_DIALOG */
 	/* Whom the pending action is for: ids, which outlive the sessions. */
 	struct strvec targets;
-	/* Of a removal: those that are agreed to, and what they lose, as options of the command. */
+	/* In a removal: the sessions that are agreed to, and their losses, as options of the
+	 * command. */
 	struct strvec agreed, given_up;
 	char *question; /* what MODE_LINE asks, and MODE_LOOKING says */
 	/* Commands of typed lines that have not ended: the line waits for them, and takes only its

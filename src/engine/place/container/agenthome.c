@@ -13,7 +13,7 @@
 #define HOME_SLOT      "{home}/"
 #define DIRECTORY_SLOT "{directory}"
 
-/* Of what a crash leaves in the agent's home. */
+/* The names of files that a crash leaves in the agent's home. */
 #define TEMPORARY_PREFIX ".agentdeck-home-"
 
 enum { SEED_MAX = 16 << 20 };

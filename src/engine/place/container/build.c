@@ -235,7 +235,7 @@ int build_settle(struct engine *engine, const struct recipe *recipe, struct erro
 	return 0;
 }
 
-/* Of another session that was built from the same, it is the same image. */
+/* Another session that was built from the same recipe has this image, too. */
 void build_discard(struct engine *engine, const struct recipe *recipe)
 {
 	if (recipe->build_hash)

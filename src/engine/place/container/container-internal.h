@@ -142,7 +142,7 @@ int reach_await_capsule(struct ladder *ladder, int64_t deadline_ms, struct capsu
 
 /* ---- begin.c ---- */
 
-/* Of a host's program that the present attempt runs: the file in the directory that is mounted for
+/* The host's program that the present attempt runs: its path in the directory that is mounted for
  * it.  NULL: the image has the program.  The caller frees. */
 char *container_host_program(const struct instance *instance) MUST_USE;
 

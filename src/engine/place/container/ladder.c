@@ -484,7 +484,7 @@ static int do_step(struct ladder *ladder, enum recreate_step step, struct error 
 			return -1;
 		return ladder->exists ? engine_connect(ladder->engine, network, id, err) : 0;
 	case STEP_TAG:
-		/* One that is known by its layers was found by that name. */
+		/* An image that is known by its layers was found by that name. */
 		return ladder->image_id
 			       ? 0
 			       : build_settle(ladder->engine, ladder->instance->recipe, err);

@@ -50,7 +50,7 @@ bool container_lacks_window(const struct place_run *run)
 	return !run->window.pid || !process_alive(&run->window);
 }
 
-/* One that was silent once is asked again; the others are not, since listings are long. */
+/* Ask again only a capsule that was silent once: listings are long. */
 const char *container_silence(const struct place_run *run)
 {
 	cleanup_capsule struct capsule *capsule = NULL;

@@ -148,7 +148,7 @@ static int apply_cpus(const char *text, struct recipe *recipe, struct error *err
 
 static int apply_network(const char *name, struct recipe *recipe, struct error *err)
 {
-	/* As the engines allow names. */
+	/* The engines allow only these names. */
 	if (!*name ||
 	    name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 			      "0123456789_.-")] ||

@@ -15,7 +15,7 @@
 #define CONTAINER_DEFAULT_IMAGE      CONTAINER_DEFAULT_REPOSITORY ":" CONTAINER_DEFAULT_TAG
 #define CONTAINER_IMAGE_PROGRAM      "mmdebstrap" /* makes it */
 
-/* As given on the command line.  NULL: not said.  All borrowed. */
+/* The options of the command line.  NULL: not given.  All borrowed. */
 struct container_order {
 	const char *engine;               /* "docker", "podman", a URL */
 	const char *image;                /* as the engine resolves it */

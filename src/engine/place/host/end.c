@@ -102,7 +102,7 @@ static void end_politely(const struct instance *instance, const struct strvec *k
 		return;
 	(void)process_tree(&run->pane, &tree, &count, NULL);
 	end_pane(instance, keys, start, grace_ms);
-	/* Of a later attempt, tmux could still have noted the end of the one before. */
+	/* In a later attempt, tmux could still have the end of the one before. */
 	if (ret_words && run->attempt == 0 && !process_alive(&run->pane))
 		*ret_words = terminal_hear_words(instance);
 	ask_to_end(tree, count, grace_ms / 4);

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* As long as PATHS_SOCKET_NAME, at the most. */
+/* At most as long as PATHS_SOCKET_NAME. */
 #define PROBE_SOCKET "try.sock"
 #define PROBE_FILE   "try"
 enum { PROBE_FILE_SIZE = 64 << 10 };
